@@ -4,6 +4,6 @@ import { WRONG_EXECUTIONS } from "../../testkit/adversaries/executions.ts";
 import { adversarySuite } from "../../testkit/adversaries/suite.ts";
 import { LYING_WORKERS } from "../../testkit/adversaries/workers.ts";
 
-adversarySuite("claims of answers alone", LYING_ANSWERS, answerArena);
+adversarySuite("claims of answers alone", LYING_ANSWERS, { make: answerArena });
 const others = [...LYING_WORKERS, ...LYING_CHALLENGERS, ...WRONG_EXECUTIONS];
-adversarySuite("those of traces, about answers", others, answerArena);
+adversarySuite("those of traces, about answers", others, { make: answerArena });

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { forgetful, staleEverySecond, unreliable } from "../../testkit/disturbances/faults.ts";
 import { pointsOf } from "../../testkit/disturbances/reorgs.ts";
 import { Setup } from "../../testkit/disturbances/setup.ts";
-import type { Scenario } from "../../testkit/disturbances/scenarios.ts";
+import { ANSWERED, type Scenario } from "../../testkit/disturbances/scenarios.ts";
 import { Playthrough, type Disturbance, type PlaythroughResult } from "../../testkit/disturbances/playthrough.ts";
 import {
   censored,
@@ -35,8 +35,7 @@ describe("nodes, mempools and processes that fail", function () {
     return result;
   };
   const atEachPoint = async (disturb: Disturbance): Promise<void> => {
-    // The scenarios in which the opponent answers: the longest game of each side.
-    for (const { scenario, calls } of [points[0]!, points[2]!]) {
+    for (const { scenario, calls } of points.filter((of) => ANSWERED.includes(of.scenario))) {
       for (const point of calls.keys()) await play(scenario, point, disturb);
     }
   };

@@ -10,5 +10,6 @@ async function rollup(): Promise<Arena> {
   return arena;
 }
 
-adversarySuite("proofs too large for a pool", LARGE_PROOFS);
-adversarySuite("proofs too large for a rollup", LARGE_PROOFS, rollup);
+// Each in one form with Ethereum's limits, and in the other with a rollup's.
+adversarySuite("proofs too large for a pool", LARGE_PROOFS, { forms: ["trace", "answer"] });
+adversarySuite("proofs too large for a rollup", LARGE_PROOFS, { make: rollup, forms: ["answer", "trace"] });

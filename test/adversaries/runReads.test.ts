@@ -5,7 +5,9 @@ import { runProgram } from "../../testkit/programs/runProgram.ts";
 
 const [traced, answered] = [runProgram(), carriedAnswers()];
 
-adversarySuite("workers of runs that read something else", runReaders(traced), () => runArena(traced, "trace"));
-adversarySuite("workers of runs that read something else, and claim answers", runReaders(answered), () =>
-  runArena(answered, "answer"),
-);
+adversarySuite("workers of runs that read something else", runReaders(traced), {
+  make: () => runArena(traced, "trace"),
+});
+adversarySuite("workers of runs that read something else, and claim answers", runReaders(answered), {
+  make: () => runArena(answered, "answer"),
+});

@@ -59,12 +59,10 @@ describe("docs/gas.md", () => {
       fields(golden.jobs, ["job", "post", "claim", "submit", "deliver, finalise", "total"]),
       fields(golden.runs, ["run", "items", "post", "inputs", "claim", "submit", "finalise", "total", "an item"]),
       disputes.flatMap(([model, games]) =>
-        [false, true].map((published) =>
-          summary(
-            model,
-            games.filter((game) => game.published === published),
-          ),
-        ),
+        [false, true]
+          .map((published) => games.filter((game) => game.published === published))
+          .filter((played) => played.length > 0)
+          .map((played) => summary(model, played)),
       ),
       golden.disputes["ppocr4_rec"]!.map((game) => [
         text(game.step),

@@ -1,17 +1,18 @@
 import { expect } from "chai";
+import { KILLED_JOBS } from "../../testkit/processes/killedJobs.ts";
 import { killedWatcher, killedWorker } from "../../testkit/processes/killing.ts";
 import { usePlayers } from "../../testkit/players/usePlayers.ts";
 
-/** `npm run soak -- --kills` kills after every transaction. */
+/** `npm run soak -- --kills` kills after every transaction, with jobs of each kind. */
 describe("processes of the command line that are killed", function () {
   const players = usePlayers("suite");
 
-  it("workerAfterClaimSubmitAndReveal_andWatcherAfterOpenAndPick_goOnInEmptyFolders_andWin", async function () {
+  it("workerOfAnAnswerOfSeveralItems_andWatcherOfATrace_goOnInEmptyFolders_andWin", async function () {
     const [worker, watcher] = await Promise.all([
-      killedWorker(players(), ["claim", "submit", "reveal"], 1),
-      killedWatcher(players(), ["open", "pick"], 2),
+      killedWorker(players(), ["claim", "expand", "reveal"], KILLED_JOBS.carriedAnswer(1)),
+      killedWatcher(players(), ["open", "pick"], KILLED_JOBS.trace(2)),
     ]);
-    expect(worker.kills).to.deep.equal(["claim", "submit", "reveal"]);
+    expect(worker.kills).to.deep.equal(["claim", "expand", "reveal"]);
     expect(watcher.kills).to.deep.equal(["open", "pick"]);
   });
 });

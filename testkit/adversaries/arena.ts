@@ -76,7 +76,8 @@ type ArenaOptions = {
 
 /** A chain, an honest watcher that runs all the time, and what attacks need. */
 export class Arena {
-  readonly form: ClaimForm;
+  /** What claims on the jobs that it posts consist of. */
+  form: ClaimForm;
   readonly players: ArenaPlayers;
   readonly watcherKey: Hex;
   /** A network of matrix products with one checkpoint, and a chain of additions with many. */

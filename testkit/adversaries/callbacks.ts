@@ -61,7 +61,8 @@ class HostileCallback extends Adversary {
     const through = { ...requester, market: new JobMarket(contract, requester) };
     const deadline = (await arena.now()) + 86_400n;
     const terms = { fee: parseEther("0.1"), window: 3_600, claimSeconds: 1_800, deadline, callbackGas: 300_000 };
-    const { jobId } = await postJob(through, describeProgram(program), inputs, terms);
+    const answer = arena.form === "answer";
+    const { jobId } = await postJob(through, describeProgram(program), inputs, { ...terms, answer });
     return { requester, record: (await arena.history()).jobs.get(jobId)!, program, inputs };
   }
 }

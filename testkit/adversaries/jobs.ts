@@ -67,7 +67,7 @@ export class WithheldInput extends Adversary {
       callbackGas: 0,
       maxOutputBytes: 4_096,
       rootOnly: false,
-      answer: false,
+      answer: arena.form === "answer",
       salt: `0x${"22".repeat(32)}` as const,
     };
     const { sender, deployment } = requester;

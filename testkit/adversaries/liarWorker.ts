@@ -1,16 +1,17 @@
 import type { Hex } from "viem";
 import type { Execution } from "../../src/player/execution.ts";
+import type { RunExecution } from "../../src/player/runExecution.ts";
 import { stateOf, type GameRecord } from "../../src/market/history.ts";
 import { followMarket, type Session } from "../../src/market/session.ts";
 import { RefuteError } from "../../src/errors.ts";
 import { Side } from "../../src/chain/structs.ts";
 import { defend } from "../../src/worker/defend.ts";
 import type { Arena, Posted } from "./arena.ts";
-import { claim, concede, submit } from "./sendMoves.ts";
+import { claim, concede, runFor, submit } from "./sendMoves.ts";
 import type { Verdict } from "./verdict.ts";
 
 /** What a liar does in a game: defend an execution, give up, or nothing. */
-export type LiarsChoice = Execution | "concede" | "nothing";
+export type LiarsChoice = Execution | RunExecution | "concede" | "nothing";
 
 /** A worker that claims, submits what it likes, and answers each game as it likes. */
 export class LiarWorker {
@@ -32,7 +33,7 @@ export class LiarWorker {
   }
 
   /** Claims a job and submits an execution's root, or any root. */
-  async submit({ record }: Posted, execution: Execution | Hex): Promise<void> {
+  async submit({ record }: Posted, execution: Execution | RunExecution | Hex): Promise<void> {
     await claim(this.session, record);
     await submit(this.session, record, execution);
   }
@@ -59,7 +60,7 @@ export class LiarWorker {
     const me = this.session.sender.address;
     while (!this.#stopped) {
       const { history, now } = await follow();
-      for (const { claim: own, games, refuted } of history.claims.values()) {
+      for (const { claim: own, jobId, games, refuted } of history.claims.values()) {
         if (own.worker !== me || refuted) continue;
         for (const game of games.filter(({ closed }) => closed === undefined)) {
           const choice = await choose(game);
@@ -67,7 +68,7 @@ export class LiarWorker {
           try {
             if (choice === "concede") await concede(this.session, game);
             else if (stateOf(game).turn === Side.worker)
-              await defend(this.session, game, this.#arena.runOf(choice), now);
+              await defend(this.session, game, runFor(history.jobs.get(jobId)!, choice), now);
           } catch (error) {
             if (!(error instanceof RefuteError)) throw error;
           }

@@ -10,6 +10,7 @@ import type { Pick, StepProof } from "../../src/chain/structs.ts";
 import { MerkleList } from "../../src/merkle/list.ts";
 import { formOf } from "../../src/market/form.ts";
 import { runOfOne } from "../programs/runOfOne.ts";
+import { RunExecution } from "../../src/player/runExecution.ts";
 import type { Execution } from "../../src/player/execution.ts";
 
 const atGame = ({ deployment }: Session) => ({ address: deployment.game, abi: disputeGameAbi }) as const;
@@ -18,15 +19,20 @@ const atMarket = ({ deployment }: Session) => ({ address: deployment.market, abi
 export const claim = (session: Session, { job }: JobRecord) =>
   session.sender.send({ ...atMarket(session), functionName: "claim", args: [job] });
 
-/** Submits an execution of one item, or a list of which all leaves are some word. */
-export const submit = (session: Session, { job }: JobRecord, execution: Execution | Hex) => {
+/** An execution as claims on a job need it. @param execution Of its only item, or of the whole run. */
+export const runFor = ({ job }: JobRecord, execution: Execution | RunExecution): RunExecution =>
+  execution instanceof RunExecution ? execution : runOfOne(execution, formOf(job));
+
+/** Submits an execution, or a list of which all leaves are some word. */
+export const submit = (session: Session, record: JobRecord, execution: Execution | RunExecution | Hex) => {
+  const { job } = record;
   const { arityBits } = session.deployment.parameters;
   const form = formOf(job);
   const width = form === "answer" ? job.answers : job.checkpoints;
   const list =
     typeof execution === "string"
       ? MerkleList.fromHashes(new Array<Hex>(width).fill(execution))
-      : runOfOne(execution, form).claimed;
+      : runFor(record, execution).claimed;
   const nodes = submissionOf(list, arityBits, form);
   return session.sender.send({ ...atMarket(session), functionName: "submit", args: [job, nodes] });
 };

@@ -1,13 +1,21 @@
 import { expect } from "chai";
+import type { ClaimForm } from "../../src/market/form.ts";
 import type { Adversary } from "./adversary.ts";
 import { verdictTable, type Verdict } from "./verdict.ts";
 import { Arena } from "./arena.ts";
+
+/** What a suite may have otherwise. */
+type SuiteOptions = {
+  make?: () => Promise<Arena>;
+  /** The forms of the claims that they are about, in turn; all in that of the arena if it is left out. */
+  forms?: readonly ClaimForm[];
+};
 
 /** One test for each adversary, all in one arena, and the table of their verdicts. */
 export function adversarySuite(
   title: string,
   adversaries: readonly Adversary[],
-  make: () => Promise<Arena> = () => Arena.create(),
+  { make = () => Arena.create(), forms }: SuiteOptions = {},
 ) {
   describe(`adversaries: ${title}`, function () {
     let arena: Arena;
@@ -18,10 +26,13 @@ export function adversarySuite(
       await arena.close();
       console.log(verdictTable(rows));
     });
-    for (const adversary of adversaries) {
-      it(`${adversary.name} -> ${adversary.expected}`, async function () {
+    for (const [k, adversary] of adversaries.entries()) {
+      const form = forms?.[k % forms.length];
+      const name = `${adversary.name}${form === "answer" ? ", about an answer" : ""}`;
+      it(`${name} -> ${adversary.expected}`, async function () {
+        if (form !== undefined) arena.form = form;
         const verdict = await adversary.attack(arena);
-        rows.push({ name: adversary.name, verdict });
+        rows.push({ name, verdict });
         expect(verdict).to.equal(adversary.expected);
       });
     }

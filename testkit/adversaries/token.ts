@@ -18,12 +18,12 @@ import { stateOf, type ClaimRecord, type GameRecord } from "../../src/market/his
 import { claimKeyOf } from "../../src/market/ids.ts";
 import { deposit } from "../../src/market/ledger.ts";
 import type { Session } from "../../src/market/session.ts";
+import type { RunExecution } from "../../src/player/runExecution.ts";
 import { ONE_ITEM } from "../../src/program/run.ts";
 import { Side } from "../../src/chain/structs.ts";
 import { deliveryOf } from "../../src/worker/settlement.ts";
 import { challengerMove } from "../../src/dispute/challengerMove.ts";
 import { reference } from "../players/players.ts";
-import { runOfOne } from "../programs/runOfOne.ts";
 import { submittedList } from "../../src/dispute/disputed.ts";
 import { rootPick } from "../soak/challengers.ts";
 import { Adversary } from "./adversary.ts";
@@ -89,11 +89,12 @@ class ReentrantToken extends Adversary {
   /** Arms the token, and has it called by a deposit and a withdrawal. */
   async #stir(arena: Arena, mallory: Session, posted: Posted, lie: Execution, claim?: ClaimRecord, game?: GameRecord) {
     const { deployment, sender, publicClient } = mallory;
-    const own = await arena.execution(posted);
+    const own = arena.runOf(await arena.execution(posted));
+    const wrong = arena.runOf(lie);
     const calls = [
       ...vaultCalls(mallory, arena.players.addressOf(arena.watcherKey)),
-      ...marketCalls(mallory, posted, lie, claim),
-      ...(claim === undefined ? [] : gameCalls(mallory, own, lie, claim, game)),
+      ...marketCalls(mallory, posted, wrong, claim),
+      ...(claim === undefined ? [] : gameCalls(mallory, own, wrong, claim, game)),
     ];
     const fromBlock = await publicClient.getBlockNumber();
     await sender.send({ address: deployment.asset, abi: tokenAbi, functionName: "arm", args: [calls] });
@@ -180,14 +181,15 @@ function vaultCalls({ deployment, sender }: Session, victim: Address): Calls {
   ];
 }
 
-function marketCalls({ deployment, sender }: Session, posted: Posted, lie: Execution, claim?: ClaimRecord): Calls {
+function marketCalls({ deployment, sender }: Session, posted: Posted, lie: RunExecution, claim?: ClaimRecord): Calls {
   const { market, parameters } = deployment;
   const { record, inputs, program } = posted;
   const { job, id } = record;
   const at = (data: Hex) => ({ to: market, data });
   const encode = encodeFunctionData;
   const abi = jobMarketAbi;
-  const own = claim?.claim ?? { job, worker: sender.address, root: lie.trace.root };
+  const own = claim?.claim ?? { job, worker: sender.address, root: lie.root };
+  const nodes = submissionOf(lie.claimed, parameters.arityBits, lie.form);
   const input = toHex(inputs[0]!);
   const facts = programFacts(program.commitment);
   const request = {
@@ -196,7 +198,7 @@ function marketCalls({ deployment, sender }: Session, posted: Posted, lie: Execu
     inputs: [input],
     ...ONE_ITEM,
     ...{ fee: 1n, window: job.window, claimSeconds: job.claimSeconds, deadline: job.deadline, callbackGas: 0 },
-    ...{ maxOutputBytes: 4_096, rootOnly: false, answer: false, salt: `0x${"33".repeat(32)}` as const },
+    ...{ maxOutputBytes: 4_096, rootOnly: false, answer: lie.form === "answer", salt: `0x${"33".repeat(32)}` as const },
   };
   const [inputRoot] = record.inputRoots;
   const part = { input: 0, part: 0, data: input, siblings: [], inputRoot: inputRoot!, inputSiblings: [] };
@@ -204,9 +206,9 @@ function marketCalls({ deployment, sender }: Session, posted: Posted, lie: Execu
     at(encode({ abi, functionName: "post", args: [request] })),
     at(encode({ abi, functionName: "publishInput", args: [job, facts, part] })),
     at(encode({ abi, functionName: "claim", args: [job] })),
-    at(encode({ abi, functionName: "submit", args: [job, submissionOf(lie.trace.list, parameters.arityBits)] })),
+    at(encode({ abi, functionName: "submit", args: [job, nodes] })),
     at(encode({ abi, functionName: "finalise", args: [own] })),
-    at(encode({ abi, functionName: "deliver", args: [own, deliveryOf(runOfOne(lie), 0)] })),
+    at(encode({ abi, functionName: "deliver", args: [own, deliveryOf(lie, 0)] })),
     at(encode({ abi, functionName: "accept", args: [own] })),
     at(encode({ abi, functionName: "reclaim", args: [own] })),
     at(encode({ abi, functionName: "expire", args: [job] })),
@@ -220,8 +222,8 @@ function marketCalls({ deployment, sender }: Session, posted: Posted, lie: Execu
 /** Each move of the game in its current state, by any account. */
 function gameCalls(
   { deployment }: Session,
-  own: Execution,
-  lie: Execution,
+  own: RunExecution,
+  lie: RunExecution,
   record: ClaimRecord,
   game?: GameRecord,
 ): Calls {
@@ -230,16 +232,15 @@ function gameCalls(
   const encode = encodeFunctionData;
   const abi = disputeGameAbi;
   const key = claimKeyOf(record.jobId, record.claim);
-  const run = runOfOne(own);
-  const root = rootPick(run, submittedList(run, record.nodes));
+  const root = rootPick(own, submittedList(own, record.nodes));
   const calls = [
     at(encode({ abi, functionName: "open", args: [record.claim, 0, root] })),
     at(encode({ abi, functionName: "collect", args: [key] })),
   ];
   if (game === undefined) return calls;
   const packed = packState(stateOf(game));
-  const answer = workerMove(runOfOne(lie), { ...stateOf(game), turn: Side.worker }, arityBits, 0n);
-  const next = challengerMove(run, record.nodes, game.moves, arityBits, 0n);
+  const answer = workerMove(lie, { ...stateOf(game), turn: Side.worker }, arityBits, 0n);
+  const next = challengerMove(own, record.nodes, game.moves, arityBits, 0n);
   const data = answer.kind === "reveal" ? answer.data : "0x00";
   const [children, siblings] = answer.kind === "expand" ? [answer.children, answer.siblings] : (["0x00", []] as const);
   calls.push(
@@ -257,4 +258,5 @@ function gameCalls(
 
 const toHex = (bytes: Uint8Array): Hex => `0x${Buffer.from(bytes).toString("hex")}`;
 
-export const REENTRANT_TOKEN: readonly Adversary[] = [new ReentrantToken()];
+/** One for each form of claims. */
+export const REENTRANT_TOKEN: readonly Adversary[] = [new ReentrantToken(), new ReentrantToken()];

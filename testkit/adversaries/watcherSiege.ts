@@ -1,20 +1,32 @@
 import { setImmediate } from "node:timers/promises";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
-import { parseEther, type Hex } from "viem";
-import type { Execute } from "../../src/player/executeRun.ts";
+import { numberToHex, parseEther, type Hex } from "viem";
+import { executeReference } from "../../src/executor/reference.ts";
+import type { ClaimForm } from "../../src/market/form.ts";
 import { deposit } from "../../src/market/ledger.ts";
+import type { Execute } from "../../src/player/executeRun.ts";
+import type { KnownProgram } from "../../src/player/execution.ts";
+import { ProgramLibrary } from "../../src/player/programLibrary.ts";
+import type { RunExecution } from "../../src/player/runExecution.ts";
+import type { JobTerms } from "../../src/sdk/postJob.ts";
+import { RunInputs } from "../../src/trace/runInputs.ts";
 import type { Arena } from "./arena.ts";
 import { LiarWorker } from "./liarWorker.ts";
 import { reference } from "../players/players.ts";
+import { carriedAnswers } from "../programs/answerPrograms.ts";
 import { sumsInput } from "../programs/randomSums.ts";
+import { runInputBytes, runProgram } from "../programs/runProgram.ts";
 import { Prng } from "../random/prng.ts";
+import { executedRun } from "../soak/executedRun.ts";
 
 /** Windows of the claims of a siege, seconds: the last one submitted has the shortest. */
 const [SHORTEST, LONGEST] = [20_000, 40_000];
 /** Room for four executions. */
 const KEPT_BYTES = 5 * 2 ** 16;
 const LIMIT_MS_A_CLAIM = 20_000;
+/** A byte of a tensor: the highest of its second word. */
+const LIE_AT = 7;
 
 /** A siege: the number of wrong claims, the bonds that the watcher can pay, and what the liar does in a game. */
 export type SiegeTerms = { claims: number; bonds: bigint; liar: "concedes" | "defends" };
@@ -22,9 +34,12 @@ export type SiegeTerms = { claims: number; bonds: bigint; liar: "concedes" | "de
 /** The result of a siege. */
 export type SiegeOutcome = {
   refuted: number;
+  /** Of all claims together. */
+  items: number;
   /** Games that the watcher opened, by the claim's place in the order in which windows close. */
   opened: readonly number[];
   lost: number;
+  /** Of items. */
   executions: number;
   /** The maximum number of whole executions in memory at once, as far as garbage is collected. */
   held: number;
@@ -33,6 +48,30 @@ export type SiegeOutcome = {
   /** The bonds that the watcher can pay at the end: bounties add to them. */
   purse: number;
 };
+
+/** What is claimed wrongly: what is posted, and the liar's execution of it. */
+type SiegeJob = { program: KnownProgram; inputs: readonly Uint8Array[]; terms: Partial<JobTerms>; lie: RunExecution };
+
+/** Items of the runs. */
+const ITEMS = 2;
+
+/** Claims about one item and about several, with traces and without, in turn. */
+function siegeJob(k: number, sums: KnownProgram, runs: Record<ClaimForm, KnownProgram>): SiegeJob {
+  const form: ClaimForm = k % 2 === 0 ? "trace" : "answer";
+  const isRun = k % 4 >= 2;
+  const known = isRun ? runs[form] : sums;
+  const items = isRun ? ITEMS : 1;
+  const inputs = isRun ? runInputBytes(ITEMS) : [sumsInput(new Prng(k), sums.model)];
+  const given = new RunInputs(known.model.program.inputs, { items, firstItem: 0 }, inputs);
+  const lie = executedRun({ known, inputs: given, form }, (item, own) =>
+    executeReference(known.model, own, {
+      onStep: (step, tensor) => {
+        if (item === items >> 1 && step === (isRun ? 0 : 4)) tensor[LIE_AT]! ^= 0x3f;
+      },
+    }),
+  );
+  return { program: known, inputs, terms: { items, answer: form === "answer" }, lie };
+}
 
 /**
  * Submits wrong claims, starts one watcher, which sees them all at once, and waits until they are refuted.
@@ -45,24 +84,22 @@ export async function besiege(arena: Arena, { claims: count, bonds, liar: how }:
   const liar = await LiarWorker.create(arena, liarKey);
   const { collateral } = liar.session.deployment.parameters;
   await fund(arena, liarKey, BigInt(count) * collateral);
-  const program = arena.chainOfSums;
-  const lie = reference({ step: 4, element: 1 });
+  const runs = { trace: runProgram(), answer: carriedAnswers() };
   /** By the end of the window. */
   const claims: Hex[] = [];
-  const inputs = new Map<Hex, Uint8Array[]>();
+  const lies = new Map<Hex, RunExecution>();
+  let items = 0;
   for (let k = 0; k < count; k++) {
     const window = LONGEST - Math.floor(((LONGEST - SHORTEST) * k) / count);
-    const posted = await arena.post(program, [sumsInput(new Prng(k), program.model)], { window });
-    await liar.submit(posted, await arena.execution(posted, lie));
+    const { program, inputs, terms, lie } = siegeJob(k, arena.chainOfSums, runs);
+    const posted = await arena.post(program, inputs, { window, salt: numberToHex(k, { size: 32 }), ...terms });
+    await liar.submit(posted, lie);
     const { id } = await arena.claimOn(posted);
     claims.unshift(id);
-    inputs.set(id, [...posted.inputs]);
+    lies.set(id, lie);
+    items += lie.items;
   }
-  liar.answer(({ claimId }) => {
-    if (how === "concedes") return "concede";
-    const posted = { program, inputs: inputs.get(claimId)! };
-    return arena.execution(posted, lie);
-  });
+  liar.answer(({ claimId }) => (how === "concedes" ? "concede" : lies.get(claimId)!));
   const counting = new Counting(reference());
   const key = await chain.newAccount(parseEther("5"));
   const session = await chain.sessionOf(key);
@@ -72,7 +109,9 @@ export async function besiege(arena: Arena, { claims: count, bonds, liar: how }:
     return (await arena.wealth(key)) + (await session.publicClient.getBalance({ address }));
   };
   const before = await wealth();
-  const watcher = await arena.players.startWatcher(key, program, counting.execute, { keptBytes: KEPT_BYTES });
+  const known = [arena.chainOfSums, runs.trace, runs.answer];
+  const options = { keptBytes: KEPT_BYTES, programs: ProgramLibrary.of(known) };
+  const watcher = await arena.players.startWatcher(key, arena.chainOfSums, counting.execute, options);
   try {
     const isOver = (id: Hex, all: Awaited<ReturnType<Arena["history"]>>["claims"]): boolean => {
       const { refuted, games } = all.get(id)!;
@@ -91,6 +130,7 @@ export async function besiege(arena: Arena, { claims: count, bonds, liar: how }:
   const { credit } = await session.vault.accountOf(session.sender.address);
   return {
     refuted: claims.filter((id) => all.get(id)!.refuted).length,
+    items,
     opened: watcher.inbox.all.flatMap((event) => (event.kind === "opened" ? [claims.indexOf(event.claimId)] : [])),
     lost: watcher.inbox.all.filter(({ kind }) => kind === "lost").length,
     executions: counting.count,

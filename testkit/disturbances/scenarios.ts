@@ -7,11 +7,14 @@ import { executionOf } from "../programs/runsOf.ts";
 export const PARTIES = ["worker", "watcher", "second"] as const;
 export type Party = (typeof PARTIES)[number];
 
-/** A job of one item whose output is delivered on chain or is kept off it, or a run whose last output is delivered. */
-export type ScenarioJob = "delivered" | "kept" | "run";
+/**
+ * A job of one item whose output is delivered on chain, is kept off it, or is claimed without a trace; or a run whose
+ * items carry state and whose last outputs are delivered, claimed with traces or without.
+ */
+export type ScenarioJob = "delivered" | "kept" | "answer" | "run" | "runAnswer";
 
-/** Items of the run. */
-export const RUN_ITEMS = 37;
+/** Items of the runs: a short one, and one of a list of several reveals. */
+export const RUN_ITEMS = { run: 6, runAnswer: 20 } as const;
 
 /**
  * One job from its post to its end, played by the real worker and real watchers. Some of them lie or stop answering.
@@ -41,10 +44,10 @@ const LIAR: Scenario = {
 
 const LIAR_IN_A_RUN: Scenario = {
   ...LIAR,
-  name: "a liar in one item of a run against two watchers",
-  job: "run",
+  name: "a liar in one item of a run against two watchers, about an answer",
+  job: "runAnswer",
   executions: {
-    worker: executionOf({ item: 20, step: RUN_STEPS.carriedAndEach, element: 200 }),
+    worker: executionOf({ item: 11, step: RUN_STEPS.carriedAndEach, element: 200 }),
     watcher: executionOf(),
     second: executionOf(),
   },
@@ -52,16 +55,20 @@ const LIAR_IN_A_RUN: Scenario = {
 
 const SILENT_LIAR: Scenario = {
   ...LIAR,
-  name: "a liar that never answers against two watchers",
+  name: "a liar that never answers against two watchers, about an answer",
+  job: "answer",
   silent: { party: "worker", functions: ["reveal", "expand"] },
 };
 
 const CONFUSED: Scenario = {
-  name: "an honest worker against a watcher that computes wrongly",
+  name: "an honest worker of a run against a watcher that computes wrongly",
   ending: "finalised",
   honest: ["worker"],
-  job: "delivered",
-  executions: { worker: right, watcher: wrong },
+  job: "run",
+  executions: {
+    worker: executionOf(),
+    watcher: executionOf({ item: 3, step: RUN_STEPS.last, element: 140 }),
+  },
 };
 
 const SILENT_CHALLENGER: Scenario = {
@@ -72,5 +79,8 @@ const SILENT_CHALLENGER: Scenario = {
   executions: { worker: right, watcher: wrong },
   silent: { party: "watcher", functions: ["pick", "prove", "concede"] },
 };
+
+/** Those in which the opponent answers: the longest games of each side. */
+export const ANSWERED: readonly Scenario[] = [LIAR, CONFUSED];
 
 export const SCENARIOS: readonly Scenario[] = [LIAR, LIAR_IN_A_RUN, SILENT_LIAR, CONFUSED, SILENT_CHALLENGER];

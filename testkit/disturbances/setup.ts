@@ -7,6 +7,7 @@ import { openSession, type Session } from "../../src/market/session.ts";
 import { describeProgram } from "../../src/sdk/describeProgram.ts";
 import { postJob, type JobTerms } from "../../src/sdk/postJob.ts";
 import { Players } from "../players/players.ts";
+import { carriedAnswers } from "../programs/answerPrograms.ts";
 import { runInputBytes, runProgram } from "../programs/runProgram.ts";
 import { chainOfSums, sumsInput } from "../programs/randomSums.ts";
 import { Prng } from "../random/prng.ts";
@@ -59,15 +60,24 @@ export class Setup {
       second: await players.watcherKey(),
       requester,
     };
-    const [sums, run] = [chainOfSums(), runProgram()];
+    const [sums, run, runAnswer] = [chainOfSums(), runProgram(), carriedAnswers()];
     const fork = new ForkingChain(chain);
     const input = [sumsInput(new Prng(1), sums.model)];
     const jobs = {
       delivered: await signPost(fork, sums, requester, input, { maxOutputBytes: 4_096 }),
       kept: await signPost(fork, sums, requester, input, { maxOutputBytes: 0 }),
-      run: await signPost(fork, run, requester, runInputBytes(RUN_ITEMS), { maxOutputBytes: 4_096, items: RUN_ITEMS }),
+      answer: await signPost(fork, sums, requester, input, { maxOutputBytes: 4_096, answer: true }),
+      run: await signPost(fork, run, requester, runInputBytes(RUN_ITEMS.run), {
+        maxOutputBytes: 4_096,
+        items: RUN_ITEMS.run,
+      }),
+      runAnswer: await signPost(fork, runAnswer, requester, runInputBytes(RUN_ITEMS.runAnswer), {
+        maxOutputBytes: 4_096,
+        items: RUN_ITEMS.runAnswer,
+        answer: true,
+      }),
     };
-    const setup = new Setup(fork, [sums, run], keys, observer, jobs);
+    const setup = new Setup(fork, [sums, run, runAnswer], keys, observer, jobs);
     for (const party of PARTIES) setup.wealth.set(party, await setup.wealthOf(party));
     return setup;
   }

@@ -3,9 +3,9 @@ import { decodeFunctionData, parseTransaction, type Hex } from "viem";
 import { protocolAbi, type History, type JobRecord } from "../../src/market/history.ts";
 import { followMarket } from "../../src/market/session.ts";
 import { Outcome } from "../../src/chain/structs.ts";
-import { mlpBytes, mlpInput, mlpProgram } from "../models/mlp.ts";
-import { reference, type Players } from "../players/players.ts";
+import type { Players } from "../players/players.ts";
 import { serveRpc } from "../nodes/rpcServer.ts";
+import type { KilledJob } from "./killedJobs.ts";
 import { RefuteProcess } from "./refuteProcess.ts";
 
 /** Which transactions, by the function that they call, a process does not survive; each entry once. */
@@ -15,21 +15,20 @@ export type KillPoints = readonly string[];
 export type Survived = { kills: string[]; calls: string[] };
 
 const LIMIT_MS = 100_000;
-const LIE = { step: 0, element: 150 };
 
 /**
  * An honest worker, killed after its transactions, before it hears of them: disputed without cause, it must win, and be
  * paid.
  * @throws Error if it does not, or makes a move twice
  */
-export async function killedWorker(players: Players, points: KillPoints, seed: number): Promise<Survived> {
+export async function killedWorker(players: Players, points: KillPoints, killed: KilledJob): Promise<Survived> {
   const key = await players.workerKey();
-  const program = mlpProgram(seed);
-  const { jobId } = await players.post(program, [mlpInput(seed)]);
-  const confused = await players.startWatcher(await players.watcherKey(), program, reference(LIE));
+  const { program, inputs, terms, wrong } = killed;
+  const { jobId } = await players.post(program, inputs, terms);
+  const confused = await players.startWatcher(await players.watcherKey(), program, wrong);
   try {
     const command = ["worker", "--self-audit", "1", "--margin-seconds", "10"];
-    return await withKills({ players, command, key, points, seed, jobId }, async (job) => {
+    return await withKills({ players, command, key, points, model: killed, jobId }, async (job) => {
       const game = await job(({ claims }) => claims.at(-1)?.games[0]?.closed);
       if (game.outcome !== Outcome.workerWon) throw new Error("the honest worker lost");
       await players.chain.advance(3_601);
@@ -44,16 +43,16 @@ export async function killedWorker(players: Players, points: KillPoints, seed: n
  * An honest watcher, killed after its transactions: the lie must be refuted by it, and it must not lose.
  * @throws Error
  */
-export async function killedWatcher(players: Players, points: KillPoints, seed: number): Promise<Survived> {
+export async function killedWatcher(players: Players, points: KillPoints, killed: KilledJob): Promise<Survived> {
   const key = await players.watcherKey();
   const session = await players.chain.sessionOf(key);
   const { credit } = await session.vault.accountOf(session.sender.address);
-  const program = mlpProgram(seed);
-  const { jobId } = await players.post(program, [mlpInput(seed)]);
-  const liar = await players.startWorker(await players.workerKey(), program, reference(LIE));
+  const { program, inputs, terms, wrong } = killed;
+  const { jobId } = await players.post(program, inputs, terms);
+  const liar = await players.startWorker(await players.workerKey(), program, wrong);
   try {
     const command = ["watcher", "--mode", "defend"];
-    return await withKills({ players, command, key, points, seed, jobId }, async (job) => {
+    return await withKills({ players, command, key, points, model: killed, jobId }, async (job) => {
       await job(({ claims }) => claims.some(({ refuted }) => refuted) || undefined);
       if ((await session.vault.accountOf(session.sender.address)).credit <= credit) throw new Error("the watcher lost");
     });
@@ -70,12 +69,12 @@ type KilledParty = {
   command: readonly string[];
   key: Hex;
   points: KillPoints;
-  seed: number;
+  model: KilledJob;
   jobId: Hex;
 };
 
 async function withKills(killed: KilledParty, story: (job: Until) => Promise<void>): Promise<Survived> {
-  const { players, command, key, points, seed, jobId } = killed;
+  const { players, command, key, points, model, jobId } = killed;
   const { chain } = players;
   const left = [...points];
   const survived: Survived = { kills: [], calls: [] };
@@ -103,7 +102,7 @@ async function withKills(killed: KilledParty, story: (job: Until) => Promise<voi
     "--interval",
     "0.1",
   ];
-  const party = new RefuteProcess([...command, ...flags], key, [{ bytes: mlpBytes(seed) }]);
+  const party = new RefuteProcess([...command, ...flags], key, [model]);
   await party.start();
   const follow = followMarket(await chain.newSession());
   const until: Until = async (found) => {

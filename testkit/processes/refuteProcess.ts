@@ -5,13 +5,19 @@ import { join } from "node:path";
 import { encryptKeystoreJson } from "ethers";
 import type { Hex } from "viem";
 import { privateKeyToAddress } from "viem/accounts";
+import type { RunWiring } from "../../src/compiler/runWiring.ts";
 import { killAtExit } from "../../src/devnet/killAtExit.ts";
 import { builtCommandLine } from "./commandLine.ts";
 
 const PASSWORD = "Tr0ub4dor-and-3";
 
 /** A model that a process knows, and what it is compiled with. */
-export type ServedModel = { bytes: Uint8Array; shapes?: Record<string, readonly number[]>; bind?: object };
+export type ServedModel = {
+  bytes: Uint8Array;
+  shapes?: Record<string, readonly number[]>;
+  bind?: object;
+  run?: RunWiring;
+};
 
 /**
  * A party whose process, `refute worker` or `refute watcher`, is killed and started again, each time in an empty folder
@@ -32,10 +38,10 @@ export class RefuteProcess {
   /** @param settings As flags: `--rpc-url` and the like. The key comes from a keystore file. */
   constructor(command: readonly string[], key: Hex, models: readonly ServedModel[]) {
     this.#key = key;
-    const entries = models.map(({ bytes, shapes = {}, bind = {} }, k) => {
+    const entries = models.map(({ bytes, shapes = {}, bind = {}, run }, k) => {
       const path = join(this.#folder, `model${k}.onnx`);
       writeFileSync(path, bytes);
-      return { path, shapes, bind };
+      return { path, shapes, bind, run };
     });
     const list = join(this.#folder, "models.json");
     writeFileSync(list, JSON.stringify(entries));

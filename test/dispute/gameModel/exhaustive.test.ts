@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { explore } from "../../../testkit/game/gameModel/explore.ts";
 
-describe("the rules, exhausted over lists of up to 8 checkpoints, 8 steps and 8 chunks", function () {
+describe("the rules, exhausted over lists of up to 8 items, 8 checkpoints, 8 steps and 8 chunks", function () {
   for (const arityBits of [1, 2, 3]) {
     it(`arity2^${arityBits}_theSideToMoveCanMove_andBestPlayGivesTheRightVerdict`, function () {
       const { states, longest, ...faults } = explore({ arityBits, flaw: "none" });
@@ -11,7 +11,14 @@ describe("the rules, exhausted over lists of up to 8 checkpoints, 8 steps and 8 
   }
 
   // The model has teeth: without any one of the rules somebody honest loses (or, with one, cannot move).
-  for (const flaw of ["padding unchecked", "range not closed under reads", "last leaf unbound"] as const) {
+  for (const flaw of [
+    "padding unchecked",
+    "range not closed under reads",
+    "last leaf unbound",
+    "item before unproven",
+    "output unbound",
+    "run not expanded",
+  ] as const) {
     it(`${flaw.replaceAll(" ", "_")}_aWrongClaimStands`, function () {
       const { lostByTheWatcher, lostByAll } = explore({ arityBits: 2, flaw }, 5);
       expect(lostByTheWatcher).to.be.above(0);

@@ -92,7 +92,8 @@ class LockStep {
       await game.expand();
       const children = this.#sameness(hopOf(game.state.depth, this.#shape.arityBits), game.state.depth, 0);
       const move = moves.find(
-        (m) => m.kind === "expand" && m.width === Number(game.state.width) && String(m.children) === String(children),
+        (m) =>
+          m.kind === "expand" && m.list.width === Number(game.state.width) && String(m.children) === String(children),
       );
       expect(move, "the model knows this expansion").to.not.equal(undefined);
       this.#follow(afterWorker(s, move!));

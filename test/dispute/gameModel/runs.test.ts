@@ -1,9 +1,11 @@
 import { expect } from "chai";
-import { Level, Side } from "../../../src/chain/structs.ts";
-import { pickBelow } from "../../../src/dispute/pick.ts";
+import { ClaimStatus, Level, Side } from "../../../src/chain/structs.ts";
+import { expansionOf } from "../../../src/dispute/expansion.ts";
+import { pickAt, pickBelow } from "../../../src/dispute/pick.ts";
 import { buildStepProof } from "../../../src/dispute/stepProof.ts";
 import { listOf } from "../../../src/dispute/workerMove.ts";
 import { executeReference } from "../../../src/executor/reference.ts";
+import type { ClaimForm } from "../../../src/market/form.ts";
 import { hopOf } from "../../../src/market/hop.ts";
 import type { GameState } from "../../../src/market/state.ts";
 import type { MerkleList } from "../../../src/merkle/list.ts";
@@ -13,13 +15,13 @@ import type { KnownProgram } from "../../../src/player/execution.ts";
 import type { RunExecution } from "../../../src/player/runExecution.ts";
 import { DisputedList } from "../../../src/trace/disputedList.ts";
 import { RunInputs } from "../../../src/trace/runInputs.ts";
-import { explore } from "../../../testkit/game/gameModel/explore.ts";
 import {
   afterPick,
   afterWorker,
   crossings,
   isProvable,
   opening,
+  outputOpening,
   patterns,
   picks,
   proof,
@@ -27,11 +29,13 @@ import {
   type ModelState,
   type Shape,
 } from "../../../testkit/game/gameModel/rules.ts";
+import { apartAnswers, carriedAnswers } from "../../../testkit/programs/answerPrograms.ts";
 import { runInputBytes, runProgram, type RunRanges } from "../../../testkit/programs/runProgram.ts";
 import { executionOf } from "../../../testkit/programs/runsOf.ts";
 import { claimedRun, RunGame, type ClaimedRun } from "../../../testkit/protocol/runGame.ts";
-import { createWorld, type World } from "../../../testkit/protocol/world.ts";
+import { claimKey, createWorld, type World } from "../../../testkit/protocol/world.ts";
 import { Prng } from "../../../testkit/random/prng.ts";
+import { rejection } from "../../../testkit/rejection.ts";
 import { executedRun } from "../../../testkit/soak/executedRun.ts";
 
 /** Elements of a chunk of int32. */
@@ -39,21 +43,32 @@ const CHUNK = 128;
 
 const range = (count: number): number[] => Array.from({ length: count }, (_, k) => k);
 
-/** A run of which all items are held; in those that `lies` names, elements are changed while computed or later. */
-function runWith(program: KnownProgram, items: number, prng: Prng, lies: ReadonlySet<number>): RunExecution {
-  const { model } = program;
-  const inputs = new RunInputs(model.program.inputs, { items, firstItem: 0 }, runInputBytes(items));
+/** Items of which elements are changed, while they are computed or later. */
+type Lies = ReadonlySet<number>;
+
+/** A run of which all items are held, with those lies. */
+function runWith(
+  known: KnownProgram,
+  { items, form }: { items: number; form: ClaimForm },
+  prng: Prng,
+  lies: Lies,
+): RunExecution {
+  const { program } = known.model;
+  const inputs = new RunInputs(program.inputs, { items, firstItem: 0 }, runInputBytes(items));
   const change = (tensor: Uint8Array): void => void (tensor[4 * prng.below(tensor.length / 4)]! ^= 1);
-  return executedRun({ known: program, inputs }, (item, own) => {
-    const lied = lies.has(item) ? prng.below(model.program.steps.length) : -1;
+  return executedRun({ known, inputs, form }, (item, own) => {
+    const lied = lies.has(item) ? prng.below(program.steps.length) : -1;
     const late = prng.below(2) === 0;
-    const tensors = executeReference(model, own, {
+    const tensors = executeReference(known.model, own, {
       onStep: (step, tensor) => step === lied && !late && change(tensor),
     });
     if (lied !== -1 && late) change(tensors[lied]!);
     return tensors;
   });
 }
+
+/** What a proof comes to: what the model says of it, and whether the contract took it. */
+type Ending = { said: string; held: boolean };
 
 /** One game about a run on chain and in the model, side by side. */
 class LockStep {
@@ -62,39 +77,70 @@ class LockStep {
   readonly #game: RunGame;
   readonly #own: RunExecution;
   readonly #honest: RunExecution;
+  readonly #number: number;
+  /** The checkpoint that the disputed output of an answer is. */
+  #checkpoint: number | undefined;
   #state!: ModelState;
+  /** The lists that the game was in. */
+  readonly levels = new Set<number>();
 
-  constructor(prng: Prng, world: World, claimed: ClaimedRun, honest: RunExecution) {
+  /** @param number Of the game; its worker answers by the claimed run. */
+  constructor(prng: Prng, world: World, claimed: ClaimedRun, honest: RunExecution, number: number) {
     [this.#prng, this.#own, this.#honest] = [prng, claimed.worker.run, honest];
     this.#shape = { arityBits: world.parameters.arityBits, flaw: "none" };
     this.#game = new RunGame(world, claimed, claimed.worker);
+    this.#number = number;
   }
 
-  /** Plays any legal moves to the end. @returns What the model said of the proof and whether it held. */
-  async play(): Promise<{ said: string; held: boolean }> {
+  /** Opens the game. */
+  async open(): Promise<void> {
+    if (this.#own.form === "answer") return this.#openOutput();
     const { list, program } = this.#own;
-    const root = opening(list.width, list.root === this.#honest.root, Level.run);
+    const root = opening(list.width, list.root === this.#honest.runRoot, Level.run);
     const levels = this.#prng.below(list.depth + 1);
     const depth = list.depth - levels;
     const different = range(list.width).find((k) => list.node(0, k) !== this.#honest.list.node(0, k));
     const leaf = this.#prng.below(3) === 0 ? this.#prng.below(list.width) : (different ?? 0);
     const index = Math.floor(leaf / 2 ** depth);
     const landing = { depth, index, node: list.node(depth, index), siblings: list.path(index, depth) };
-    await this.#game.open(pickBelow(program, { level: Level.run, first: 0 } as GameState, landing));
+    await this.#game.open(pickBelow(program, { level: Level.run, first: 0 } as GameState, landing), this.#number);
     const same = landing.node === this.#honest.list.node(depth, index);
     const clean = isCleanBefore(list, this.#honest.list, index * 2 ** depth);
     this.#enter(crossings({ ...root, depth, index, same, clean }, this.#shape));
-    for (;;) {
-      const s = this.#state;
-      if (isProvable(s)) return { said: proof(s), held: await this.#prove() };
-      if (s.turn === Side.worker) await this.#worker(s);
-      else await this.#challenger(s);
-    }
+  }
+
+  /** Plays any legal move. @returns undefined until a proof ends the game, or fails. */
+  async move(): Promise<Ending | undefined> {
+    const s = this.#state;
+    if (isProvable(s)) return { said: proof(s), held: await this.#prove() };
+    if (s.turn === Side.worker) await this.#worker(s);
+    else await this.#challenger(s);
+    return undefined;
+  }
+
+  /** At an output, often one that differs. */
+  async #openOutput(): Promise<void> {
+    const { list } = this.#own.answer;
+    const outputs = range(list.width);
+    const different = outputs.find((k) => list.node(0, k) !== this.#honest.answer.list.node(0, k));
+    const output = this.#prng.below(3) === 0 ? this.#prng.pick(outputs) : (different ?? this.#prng.pick(outputs));
+    const pick = (depth: number) => {
+      const index = output >> depth;
+      return pickAt(this.#own, { depth, index, node: list.node(depth, index), siblings: list.path(index, depth) });
+    };
+    // All outputs were submitted: there is nothing to reveal above them.
+    if (list.depth > 0) await rejection(this.#game.open(pick(list.depth), this.#number));
+    await this.#game.open(pick(0), this.#number);
+    await rejection(this.#game.open(pick(0), this.#number));
+    this.#checkpoint = this.#own.program.model.program.outputs[output]!;
+    const same = list.node(0, output) === this.#honest.answer.list.node(0, output);
+    this.#enter(crossings(outputOpening(list.width, output, same), this.#shape));
   }
 
   async #worker(s: ModelState): Promise<void> {
+    const expands = s.level !== Level.tensor && s.depth === 0;
+    if (expands && s.level !== Level.trace) await this.#refusedAtOutput(s);
     await this.#game.answer();
-    const expands = s.level === Level.trace && s.depth === 0;
     const { depth, index, width } = this.#game.state;
     if (s.level === Level.tensor && s.depth === 0) return this.#follow(afterWorker(s, { kind: "chunk" }));
     const children = this.#sameness(depth, index);
@@ -103,10 +149,29 @@ class LockStep {
       return this.#follow(afterWorker(s, { kind: "reveal", children }));
     }
     const move = workerMoves(s, this.#shape).find(
-      (m) => m.kind === "expand" && m.width === width && String(m.children) === String(children),
+      (m) =>
+        m.kind === "expand" &&
+        m.list.width === width &&
+        this.#isAtOutput(m.list) &&
+        String(m.children) === String(children),
     );
     expect(move, "the model knows this expansion").to.not.equal(undefined);
     this.#follow(afterWorker(s, move!));
+  }
+
+  /** At an output there is nothing to reveal; a list that does not hold a wrong one is refused. */
+  async #refusedAtOutput({ same }: ModelState): Promise<void> {
+    const { list, path } = expansionOf(this.#honest, this.#game.state);
+    const hop = hopOf(list.depth, this.#shape.arityBits);
+    const children = range(2 ** hop).map((k) => list.node(list.depth - hop, k));
+    const data = `0x${children.map((child) => child.slice(2)).join("")}` as const;
+    await rejection(this.#game.reveal(data));
+    if (!same) await rejection(this.#game.expand(data, path.slice(0, path.length - hop)));
+  }
+
+  /** Whether a trace of the model that holds the disputed output has it where the program has it. */
+  #isAtOutput({ level, bound }: ModelState): boolean {
+    return level !== Level.trace || bound === undefined || bound.index === this.#checkpoint;
   }
 
   async #challenger(s: ModelState): Promise<void> {
@@ -117,7 +182,7 @@ class LockStep {
     const depth = s.depth - levels;
     const [own, honest] = this.#lists();
     const same = own.node(depth, index) === honest.node(depth, index);
-    const clean = s.clean && isCleanBefore(own, honest, index * 2 ** depth);
+    const clean = s.clean && (s.level === Level.items || isCleanBefore(own, honest, index * 2 ** depth));
     const chosen = all.find((p) => p.levels === levels && p.index === index && p.same === same && p.clean === clean);
     expect(chosen, "the model knows this pick").to.not.equal(undefined);
     const landing = { depth, index, node: own.node(depth, index), siblings: own.path(index, depth, s.depth) };
@@ -161,7 +226,7 @@ class LockStep {
   /** Goes on in the one of the possible states that the program leads to. */
   #enter(possible: readonly ModelState[]): void {
     const { level, width } = this.#game.state;
-    const next = possible.find((s) => s.level === level && s.width === width);
+    const next = possible.find((s) => s.level === level && s.width === width && this.#isAtOutput(s));
     expect(next, "the model knows where this leads").to.not.equal(undefined);
     this.#follow(next!);
   }
@@ -171,6 +236,7 @@ class LockStep {
     const model = { level: s.level, turn: s.turn, width: s.width, depth: s.depth, index: s.index };
     expect({ level, turn, width, depth, index }).to.deep.equal(model);
     this.#state = s;
+    this.levels.add(level);
   }
 }
 
@@ -179,34 +245,80 @@ function isCleanBefore(own: MerkleList, honest: MerkleList, leaves: number): boo
   return range(leaves).every((k) => own.node(0, k) === honest.node(0, k));
 }
 
-describe("the rules of runs", () => {
-  it("itemBefore_unproven_aWrongRunStands", () => {
-    const { lostByTheWatcher, lostByAll } = explore({ arityBits: 2, flaw: "item before unproven" }, 5);
-    expect(lostByTheWatcher).to.be.above(0);
-    expect(lostByAll).to.be.above(0);
-  });
-
-  for (const arityBits of [1, 2, 3]) {
-    it(`model_andContract_inLockStep_withArity2^${arityBits}`, async () => {
-      const prng = new Prng(77 * arityBits);
-      const world = await createWorld({ arityBits, bondGas: 4_000_000 });
-      const verdicts = new Map<string, number>();
-      for (let n = 0; n < 24; n++) {
-        const program = runProgram((["two", "one", "step"] as const satisfies RunRanges[])[n % 3]);
-        const items = 2 + prng.below(7);
-        const honest = runWith(program, items, prng, new Set());
-        const lies = new Set(prng.below(4) === 0 ? [] : [prng.below(items), prng.below(items)]);
-        const run = runWith(program, items, prng, lies);
-        const snapshot = await world.networkHelpers.takeSnapshot();
-        const claimed = await claimedRun(world, { run, execute: executionOf() });
-        const { said, held } = await new LockStep(prng, world, claimed, honest).play();
-        if (said !== "either") expect(held, said).to.equal(said === "holds");
-        verdicts.set(`${said} ${held}`, (verdicts.get(`${said} ${held}`) ?? 0) + 1);
-        await snapshot.restore();
-      }
-      console.log(`      the model says, and the contract: ${JSON.stringify(Object.fromEntries(verdicts))}`);
-      expect(verdicts.get("holds true") ?? 0).to.be.above(0);
-      expect(verdicts.get("fails false") ?? 0).to.be.above(0);
+/** The same run but for one tensor that no output shows, if there is one: what a worker may show in another game. */
+function otherFace(run: RunExecution, prng: Prng): RunExecution {
+  const { program: known, inputs, form } = run;
+  for (let tries = 0; tries < 8; tries++) {
+    const [item, step] = [prng.below(run.items), prng.below(known.model.program.steps.length)];
+    const face = executedRun({ known, inputs, form }, (k) => {
+      const { trace } = run.item(k);
+      const tensors = known.model.program.steps.map((_, s) => Uint8Array.from(trace.tensor(s)));
+      if (k === item) tensors[step]![4 * prng.below(tensors[step]!.length / 4)]! ^= 1;
+      return tensors;
     });
+    if (face.root === run.root) return face;
+  }
+  return run;
+}
+
+const RANGES = ["two", "one", "step"] as const satisfies RunRanges[];
+
+/** The games of a claim, played side by side, each in lock step with the model. @returns What came of their proofs. */
+async function played(prng: Prng, games: readonly LockStep[]): Promise<Ending[]> {
+  for (const game of games) await game.open();
+  const endings = new Map<LockStep, Ending>();
+  for (;;) {
+    const open = games.filter((game) => !endings.has(game));
+    if (open.length === 0) return [...endings.values()];
+    const game = prng.pick(open);
+    const ending = await game.move();
+    if (ending !== undefined) endings.set(game, ending);
+    // The claim is dead, and all its games with it.
+    if (ending?.held === true) return [...endings.values()];
+  }
+}
+
+describe("the rules of runs", () => {
+  for (const form of ["trace", "answer"] as const) {
+    for (const arityBits of [1, 2, 3]) {
+      it(`model_andContract_inLockStep_withArity2^${arityBits}_inTheFormOf_${form}`, async () => {
+        const prng = new Prng(77 * arityBits + (form === "answer" ? 5 : 0));
+        const world = await createWorld({ arityBits, bondGas: 4_000_000 });
+        const verdicts = new Map<string, number>();
+        const levels = new Set<number>();
+        for (let n = 0; n < 12; n++) {
+          const ranges = RANGES[n % 3]!;
+          const answers = n % 2 === 0 ? carriedAnswers(ranges) : apartAnswers(ranges);
+          const program = form === "trace" ? runProgram(ranges) : answers;
+          const items = form === "trace" ? 2 + prng.below(7) : 1 + prng.below(8);
+          const honest = runWith(program, { items, form }, prng, new Set());
+          const lies = new Set(prng.below(4) === 0 ? [] : [prng.below(items), prng.below(items)]);
+          const run = runWith(program, { items, form }, prng, lies);
+          const snapshot = await world.networkHelpers.takeSnapshot();
+          const claimed = await claimedRun(world, { run, execute: executionOf() });
+          // A worker of an answer may show each game another run.
+          const faces = form === "trace" ? [run] : [run, otherFace(run, prng)];
+          const games = faces.map((face, k) => {
+            const shown = { ...claimed, worker: { ...claimed.worker, run: face } };
+            return new LockStep(prng, world, shown, honest, 7 * k);
+          });
+          const endings = await played(prng, games);
+          games.forEach((game) => game.levels.forEach((level) => levels.add(level)));
+          for (const { said, held } of endings) {
+            if (said !== "either") expect(held, said).to.equal(said === "holds");
+            verdicts.set(`${said} ${held}`, (verdicts.get(`${said} ${held}`) ?? 0) + 1);
+          }
+          const [status] = await world.market.read.claimOf([claimKey(world, claimed.claim)]);
+          const isRefuted = endings.some(({ held }) => held);
+          expect(status).to.equal(isRefuted ? ClaimStatus.refuted : ClaimStatus.submitted);
+          await snapshot.restore();
+        }
+        console.log(`      the model says, and the contract: ${JSON.stringify(Object.fromEntries(verdicts))}`);
+        const ofTraces = [Level.run, Level.trace, Level.interior, Level.tensor];
+        expect([...levels]).to.have.members(form === "trace" ? ofTraces : [Level.answer, Level.items, ...ofTraces]);
+        expect(verdicts.get("holds true") ?? 0).to.be.above(0);
+        expect(verdicts.get("fails false") ?? 0).to.be.above(0);
+      });
+    }
   }
 });

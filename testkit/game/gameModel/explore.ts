@@ -6,6 +6,7 @@ import {
   isProvable,
   MAX_WIDTH,
   opening,
+  outputOpening,
   picks,
   proof,
   workerMoves,
@@ -34,8 +35,10 @@ export type Explored = {
   longest: number;
 };
 
-const key = (s: ModelState): string =>
-  [s.level, s.turn, s.width, s.depth, s.index, +s.same, +s.clean, +s.lastSame, s.children.map(Number).join("")].join();
+const key = ({ level, turn, width, depth, index, same, clean, bound, output, children }: ModelState): string => {
+  const place = `${level} ${turn} ${width} ${depth} ${index}`;
+  return `${place} ${+same}${+clean} ${bound?.index}${bound?.same} ${output} ${children.join("")}`;
+};
 
 /**
  * Explores every state of every game over lists of up to `maxWidth` items, checkpoints, steps and chunks, and solves
@@ -69,11 +72,15 @@ export function explore(shape: Shape, maxWidth = MAX_WIDTH): Explored {
   return totals;
 }
 
-/** Claims of one item, whose root is its trace's, and of many, honest and wrong. */
+/** Claims of one item, whose root is its trace's, and of many, and outputs of answers, honest and wrong. */
 const openings = (maxWidth: number): ModelState[] =>
-  Array.from({ length: maxWidth }, (_, k) => k + 1).flatMap((width) =>
-    [true, false].flatMap((same) => [opening(width, same), ...(width === 1 ? [] : [opening(width, same, Level.run)])]),
-  );
+  [true, false].flatMap((same) => [
+    outputOpening(1, 0, same),
+    ...Array.from({ length: maxWidth }, (_, k) => k + 1).flatMap((width) => [
+      opening(width, same),
+      ...(width === 1 ? [] : [opening(width, same, Level.run)]),
+    ]),
+  ]);
 
 class Solver {
   readonly seen = new Map<string, ModelState>();

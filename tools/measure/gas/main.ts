@@ -5,6 +5,7 @@
  */
 import { writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
+import { answerDisputes } from "./answerDisputes.ts";
 import { endingsGas } from "./endings.ts";
 import { growth } from "./growth.ts";
 import { jobGas } from "./job.ts";
@@ -17,7 +18,7 @@ const { values } = parseArgs({ options: { json: { type: "string" }, samples: { t
 const samples = Number(values.samples);
 
 const summary = (played: readonly PlayedDispute[]) =>
-  [false, true].map((published) => {
+  [...new Set(played.map(({ published }) => published))].map((published) => {
     const games = played.filter((game) => game.published === published);
     const gas = games.map((game) => game.gas).sort((a, b) => a - b);
     return {
@@ -52,6 +53,12 @@ for (const [name, subject] of Object.entries({ ppocr2_cls: cls, ppocr4_rec: rec 
   console.table(disputes[name]);
   console.table(summary(disputes[name]));
 }
+
+const answered = "ppocr2_cls, an answer";
+disputes[answered] = await answerDisputes(cls, samples);
+console.log(`Whole disputes on ${answered}: lies in the same steps, from which all later ones follow`);
+console.table(disputes[answered]);
+console.table(summary(disputes[answered]));
 
 const endings = await endingsGas();
 console.log("Other endings of a game, and what follows");

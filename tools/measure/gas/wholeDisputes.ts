@@ -46,13 +46,16 @@ export async function gasWorld(arityBits = 4): Promise<World> {
 /** Plays a game for lies in evenly chosen steps of a model, with and without the worker's trace at hand. */
 export async function wholeDisputes(subject: Subject, samples: number): Promise<PlayedDispute[]> {
   const world = await gasWorld();
-  const { steps } = subject.program;
-  const chosen = new Set(Array.from({ length: samples }, (_, k) => Math.floor(((k + 0.5) * steps.length) / samples)));
   const played: PlayedDispute[] = [];
-  for (const step of chosen) {
+  for (const step of chosenSteps(subject, samples)) {
     for (const published of [false, true]) played.push(await playDispute(world, subject, step, published));
   }
   return played;
+}
+
+/** Evenly chosen steps of a model. */
+export function chosenSteps({ program: { steps } }: Subject, samples: number): Set<number> {
+  return new Set(Array.from({ length: samples }, (_, k) => Math.floor(((k + 0.5) * steps.length) / samples)));
 }
 
 /**
@@ -66,7 +69,7 @@ export async function playDispute(
   published: boolean,
 ): Promise<PlayedDispute> {
   const snapshot = await world.networkHelpers.takeSnapshot();
-  const { program, model } = subject;
+  const { program } = subject;
   const { arityBits } = world.parameters;
   const j = checkpointOver(subject, step);
   const { first, step: last } = program.checkpoints[j]!;
@@ -81,7 +84,17 @@ export async function playDispute(
   else if (first === last) await game.prove(element);
   else await (await game.expand()).prove(element, game.pickAndProof(step - first, step, element));
   await snapshot.restore();
-  const moves = game.gas.map(({ move, gas }) => ({ move, gas: Number(gas) }));
+  return playedDispute(subject, step, published, game.gas);
+}
+
+/** @param played The transactions of a game in their order. */
+export function playedDispute(
+  { model }: Subject,
+  step: number,
+  published: boolean,
+  played: readonly { move: string; gas: bigint }[],
+): PlayedDispute {
+  const moves = played.map(({ move, gas }) => ({ move, gas: Number(gas) }));
   return {
     step,
     operator: model.origins[step]!.operator,

@@ -15,7 +15,7 @@ export async function soakSiege(claims: number, bonds: bigint): Promise<boolean>
 async function play(terms: SiegeTerms): Promise<boolean> {
   const arena = await Arena.create();
   const start = performance.now();
-  const { refuted, opened, lost, executions, held, gain, purse } = await besiege(arena, terms);
+  const { refuted, items, opened, lost, executions, held, gain, purse } = await besiege(arena, terms);
   const disorder = Math.max(...opened.map((place, k) => Math.abs(place - k)));
   const seconds = Math.round((performance.now() - start) / 1_000);
   await arena.close();
@@ -24,7 +24,7 @@ async function play(terms: SiegeTerms): Promise<boolean> {
       `${terms.claims} wrong claims at once, a purse of ${terms.bonds} bonds, the liar ${terms.liar}`,
       `  refuted             ${refuted}, in ${opened.length} games, ${lost} lost`,
       `  order               at most ${disorder} places from that of the windows; the purse was ${purse} bonds at last`,
-      `  executions          ${executions}, at most ${held} in memory at once`,
+      `  executions          ${executions} of ${items} items, at most ${held} in memory at once`,
       `  the watcher gained  ${(Number(gain) / 1e18).toFixed(6)} ether, gas paid`,
       `  time                ${seconds} s, ${Math.round(process.memoryUsage().rss / 2 ** 20)} MiB with the chain`,
     ].join("\n"),
