@@ -63,15 +63,18 @@ function readOne(input: TensorInfo, path: string): Uint8Array {
 /**
  * The box that a calibration is for. The range of an input is the one that is asked for; else that of the given inputs,
  * where there are any; else the usual one. Types of one byte have all their values.
+ * @param usualOf The range of an input of which nothing is known.
  * @throws CalibrationError if a given input is outside a range that is asked for, or is NaN or infinite
  */
 export function boxFor(
   inputs: readonly TensorInfo[],
   given: readonly GivenInputs[],
   asked: ReadonlyMap<string, { low: number; high: number }>,
+  usualOf: (input: TensorInfo) => InputRange = usualRange,
 ): Box {
-  return inputs.map(({ name, dtype }, i): InputRange => {
-    const usual = usualRange({ name, dtype });
+  return inputs.map((input, i): InputRange => {
+    const { name, dtype } = input;
+    const usual = usualOf(input);
     const wanted = asked.has(name) ? typedRange(name, dtype, asked.get(name)!) : undefined;
     let seen: { low: number; high: number } | undefined;
     for (const { path, bytes } of given) {
