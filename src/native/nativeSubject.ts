@@ -1,7 +1,7 @@
 import type { CompileOptions } from "../compiler/compile.ts";
 import type { Model } from "../onnx/model.ts";
 import type { CompiledModel, TensorInfo } from "../program/compiled.ts";
-import { usualRange, type Box, type InputRange } from "./box.ts";
+import type { Box, InputRange } from "./box.ts";
 import { decidedProgram, type DecidedProgram } from "./decidedProgram.ts";
 import { openExactDeciding, type ExactDeciding } from "./exactDeciding.ts";
 import type { Measuring } from "./measureErrors.ts";
@@ -13,8 +13,8 @@ export type NativeSubject = DecidedProgram &
   Pick<Measuring, "aligned"> & {
     compiled: CompiledModel;
     inputs: readonly TensorInfo[];
-    /** The range of an input of which nothing is known. */
-    usual: (input: TensorInfo) => InputRange;
+    /** The largest range that an input may have; absent where any will do. */
+    most?: (input: TensorInfo) => InputRange;
     /** The inputs of a box on which errors are measured. */
     measured: (box: Box) => Box;
     /** @throws the compiler's and the executor's errors */
@@ -40,7 +40,6 @@ export function itemSubject(
     ...decided,
     compiled,
     inputs,
-    usual: usualRange,
     measured: (box) => box,
     openExact: () => openExactDeciding(model, decided.deciding, options),
     openNative: (deciding, place) => openNative(file, { programRoot, inputs, outputs, deciding }, place),

@@ -24,5 +24,5 @@ export async function openDecoder(file: Uint8Array, options: DecoderOptions): Pr
     await native.close();
     await exact.close();
   };
-  return { subject, box: inputs.map(subject.usual), compiled, outputs, deciding, signature, native, exact, close };
+  return { subject, box: inputs.map(subject.most!), compiled, outputs, deciding, signature, native, exact, close };
 }

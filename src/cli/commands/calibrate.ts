@@ -67,7 +67,7 @@ export function calibrateCommand(output: Output): Command {
       const given = options.inputs === undefined ? [] : readGivenInputs(options.inputs, inputs);
       const { random, search, draw, threads, nativeUrl, out } = options;
       if (given.length + random === 0) throw new UsageError("give --inputs, or --random above 0");
-      const box = boxFor(inputs, given, asked, subject.usual);
+      const box = boxFor(inputs, given, asked, subject.most);
       const found = await calibrate({
         subject,
         modelSha256: await sha256OfFile(path),
