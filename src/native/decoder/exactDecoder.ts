@@ -48,13 +48,16 @@ export function sameBeginning(
   const at = own!.findIndex((token, item) => token !== other![item]);
   if (at < 0) return [...results];
   const rows = at - prompt.length + 2;
-  return results.map((result) => ({
-    ...result,
-    deciding: new Map(
-      [...result.deciding].map(([name, { dims, data }]) => {
-        const vocabulary = dims[1]!;
-        return [name, { dims: [rows, vocabulary], data: data.slice(0, rows * vocabulary) }];
-      }),
-    ),
-  })) as [NativeResult, NativeResult];
+  const [first, second] = results;
+  return [beginning(first, rows), beginning(second, rows)];
 }
+
+const beginning = ({ outputs, deciding }: NativeResult, rows: number): NativeResult => ({
+  outputs,
+  deciding: new Map(
+    [...deciding].map(([name, { dims, data }]) => {
+      const vocabulary = dims[1]!;
+      return [name, { dims: [rows, vocabulary], data: data.slice(0, rows * vocabulary) }];
+    }),
+  ),
+});

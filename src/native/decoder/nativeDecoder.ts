@@ -55,11 +55,10 @@ async function generated(
     // The text goes on with the token that ended it: nothing more is decided.
     if (endTokens.includes(token)) while (tokens.length < items) tokens.push(token);
   }
-  const [{ shape }] = signature.outputs as [{ shape: readonly number[] }];
-  const [logits] = signature.deciding;
+  const [chosen, logits] = [signature.outputs[0]!, signature.deciding[0]!];
   return {
-    outputs: [tokensBytes(tokens, shape[0]!)],
-    deciding: new Map([[logits!.name, stacked(rows, logits!.shape[0]!)]]),
+    outputs: [tokensBytes(tokens, chosen.shape[0]!)],
+    deciding: new Map([[logits.name, stacked(rows, logits.shape[0]!)]]),
   };
 }
 

@@ -39,7 +39,7 @@ describe("a decoder in native onnxruntime", function () {
       it("tokensAndLogits_randomPrompts_areThoseOfExactExecution", async () => {
         const { native, exact, subject } = opened;
         const prng = new Prng(1);
-        const [{ high }] = opened.box as [{ high: number }];
+        const { high } = opened.box[0]!;
         for (let n = 0; n < 6; n++) {
           const prompt = Array.from({ length: 1 + prng.below(4) }, () => prng.below(high + 1));
           const inputs = text(prompt, 1 + prng.below(SLOTS));
