@@ -63,15 +63,19 @@ function readOne(input: TensorInfo, path: string): Uint8Array {
 /**
  * The box that a calibration is for. The range of an input is the one that is asked for; else that of the given inputs,
  * where there are any; else the usual one. Types of one byte have all their values.
+ * @param mostOf The largest range that an input may have, which it has if nothing else is known; absent where any will do.
  * @throws CalibrationError if a given input is outside a range that is asked for, or is NaN or infinite
  */
 export function boxFor(
   inputs: readonly TensorInfo[],
   given: readonly GivenInputs[],
   asked: ReadonlyMap<string, { low: number; high: number }>,
+  mostOf?: (input: TensorInfo) => InputRange,
 ): Box {
-  return inputs.map(({ name, dtype }, i): InputRange => {
-    const usual = usualRange({ name, dtype });
+  return inputs.map((input, i): InputRange => {
+    const { name, dtype } = input;
+    const most = mostOf?.(input);
+    const usual = most ?? usualRange(input);
     const wanted = asked.has(name) ? typedRange(name, dtype, asked.get(name)!) : undefined;
     let seen: { low: number; high: number } | undefined;
     for (const { path, bytes } of given) {
@@ -84,8 +88,13 @@ export function boxFor(
         );
       seen = { low: Math.min(low, seen?.low ?? low), high: Math.max(high, seen?.high ?? high) };
     }
-    if (wanted !== undefined) return { ...usual, ...wanted };
-    return seen === undefined || dtypeBytes(dtype) === 1 ? usual : { ...usual, ...seen };
+    const chosen = wanted ?? (dtypeBytes(dtype) === 1 ? undefined : seen);
+    if (chosen === undefined) return usual;
+    if (most !== undefined && !(chosen.low >= most.low && chosen.high <= most.high))
+      throw new CalibrationError(
+        `the range ${chosen.low} to ${chosen.high} of ${name}: expected one from ${most.low} to ${most.high}`,
+      );
+    return { ...usual, ...chosen };
   });
 }
 

@@ -48,7 +48,9 @@ function thinness(
     const [error, tensor] = [known.get(name), deciding.get(name)];
     if (error === undefined) return `${name} was not calibrated`;
     if (tensor === undefined) return `${name} is missing`;
-    if (tensor.dims.join() !== error.shape.join())
+    // Of tokens there is a row for each.
+    const dims = decision.kind === "token" ? tensor.dims.slice(-error.shape.length) : tensor.dims;
+    if (dims.join() !== error.shape.join())
       return `${name} has the shape [${tensor.dims.join(", ")}], not [${error.shape.join(", ")}]`;
   }
   if (isSettled(decision, known)) return undefined;

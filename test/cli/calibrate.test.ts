@@ -7,11 +7,20 @@ import { compile } from "../../src/compiler/compile.ts";
 import { nativeAnswer } from "../../src/native/nativeAnswer.ts";
 import { readCalibration } from "../../src/native/calibration.ts";
 import { readModel } from "../../src/onnx/readModel.ts";
-import { floatTensor } from "../../src/onnx/tensorData.ts";
+import { floatTensor, int64Tensor } from "../../src/onnx/tensorData.ts";
 import { knownProgram, programShape } from "../../src/player/execution.ts";
 import { CalibratedPrograms } from "../../src/player/native/calibratedPrograms.ts";
+import { NO_METER } from "../../src/player/figures.ts";
+import { Health } from "../../src/player/health.ts";
+import { NativeJobs } from "../../src/player/native/nativeJobs.ts";
+import { loadModel } from "../../src/player/programs/modelSpec.ts";
+import { RunInputs } from "../../src/trace/runInputs.ts";
+import { executeReference } from "../../src/executor/reference.ts";
+import { generate } from "../../src/examine/decoder/generate.ts";
+import { decoderInputs } from "../../src/compiler/decoder/decoderInputs.ts";
 import { ProgramLibrary } from "../../src/player/programLibrary.ts";
 import { classifierBytes } from "../../testkit/models/classifier.ts";
+import { gpt2Decoder } from "../../testkit/models/gpt2.ts";
 import { mlpBytes } from "../../testkit/models/mlp.ts";
 import { refute } from "./refute.ts";
 
@@ -24,6 +33,7 @@ describe("refute calibrate", () => {
     folder = mkdtempSync(join(tmpdir(), "refute-"));
     writeFileSync(path("classifier.onnx"), classifierBytes());
     writeFileSync(path("mlp.onnx"), mlpBytes());
+    writeFileSync(path("decoder.onnx"), gpt2Decoder({ layers: 1, width: 12, heads: 2, tokens: 6, vocabulary: 20 }));
   });
   after(() => rmSync(folder, { recursive: true }));
   const calibrate = (model: string, ...more: string[]) =>
@@ -69,11 +79,55 @@ describe("refute calibrate", () => {
     expect(outside.stderr).to.include("outside the range");
   });
 
+  it("decoder_ofTextsOfSomeLength_writesAFileByWhichTextsAreAnswered", async () => {
+    const wrapped = ["--decoder", "--slots", "6", "--greedy", "--range", "index=0:4", "--range", "prompt_length=1:3"];
+    const { status, output } = await calibrate("decoder.onnx", ...wrapped);
+    expect(status, output).to.equal(0);
+    const { box, tensors } = readCalibration(path("c.json"));
+    expect(box.map(({ name, low, high }) => [name, low, high])).to.deep.equal([
+      ["prompt", 0, 19],
+      ["prompt_length", 1, 3],
+      ["index", 0, 4],
+    ]);
+    expect(tensors.map(({ name, shape }) => [name, shape])).to.deep.equal([["logits", [20]]]);
+
+    const decoder = { slots: 6, greedy: true } as const;
+    const spec = { path: path("decoder.onnx"), shapes: {}, bind: {}, uint8: [], decoder };
+    const { model, run } = loadModel(spec);
+    const program = knownProgram(compile(model, { shapes: {}, run }));
+    const root = program.model.programRoot;
+    const library = new ProgramLibrary();
+    library.add({ root, shape: programShape(program), load: () => Promise.resolve(program), spec });
+    const programs = new CalibratedPrograms({ paths: [path("c.json")] }, library, quiet);
+    const jobs = new NativeJobs(
+      { programs, exactShare: 0 },
+      { log: quiet, meter: NO_METER, health: new Health(quiet) },
+    );
+    const textOf = (items: number) =>
+      new RunInputs(
+        program.model.program.inputs,
+        { items, firstItem: 0 },
+        decoderInputs(program.model, { prompt: [3, 7] }),
+      );
+    const tokens: number[] = [];
+    const byDefinition = {
+      run: (taken: readonly Uint8Array[]) => Promise.resolve({ tensors: executeReference(program.model, taken) }),
+    };
+    for await (const { token } of generate(program.model, byDefinition as never, { prompt: [3, 7] }, 5))
+      tokens.push(token);
+    expect(await jobs.answer("job", root, textOf(5))).to.deep.equal([[int64Tensor([...tokens, 0]).bytes]]);
+    // Longer than what was calibrated.
+    expect(await jobs.answer("job", root, textOf(6))).to.equal(undefined);
+    await programs.close();
+  });
+
   it("wrongUse_isRefusedByName", async () => {
     rmSync(path("c.json"), { force: true });
     const cases: [string[], number, string][] = [
       [["mlp.onnx"], 1, "the output y is no decision"],
       [["classifier.onnx", "--range", "z=0:1"], 2, "--range z"],
+      [["decoder.onnx", "--decoder", "--slots", "6", "--range", "index=0:6"], 2, "from 0 to 5"],
+      [["decoder.onnx", "--decoder", "--slots", "6", "--native-url", "http://127.0.0.1:9"], 1, "without --native-url"],
       [["classifier.onnx", "--range", "x=1:0"], 2, "expected NAME=LEAST:LARGEST"],
       [["classifier.onnx", "--inputs", path("none")], 2, "cannot be read"],
       [["classifier.onnx", "--native-url", "http://127.0.0.1:9"], 3, "gives no answer"],

@@ -10,7 +10,7 @@ import { readModel } from "../../src/onnx/readModel.ts";
 import { int64Tensor } from "../../src/onnx/tensorData.ts";
 import { knownProgram } from "../../src/player/execution.ts";
 import type { Execute } from "../../src/player/executeRun.ts";
-import { openPlainDecoder } from "../../src/examine/decoder/plainDecoder.ts";
+import { numbersOf, openPlainDecoder } from "../../src/examine/decoder/plainDecoder.ts";
 import { leavingOut, residualSums, type Run } from "../../testkit/decoders/leftOut.ts";
 import { gpt2Decoder } from "../../testkit/models/gpt2.ts";
 import { LLAMA_TINY, llama } from "../../testkit/models/llama.ts";
@@ -107,13 +107,14 @@ describe("text from a decoder, as a job", function () {
 
       it("tokens_areThoseOfPlainOnnxruntime", async () => {
         const plain = await openPlainDecoder(file, decoder);
+        const text = plain.begin();
         const executor = {
           run: async (taken: readonly Uint8Array[]) => ({ tensors: await honest(twin.model, taken) }),
         };
         let token = 5;
         let place = 0;
         for await (const item of generate(twin.model, executor as never, { prompt: [5, 9] }, ITEMS)) {
-          const logits = await plain.next(token);
+          const logits = numbersOf(await text.next([token]));
           token = place++ === 0 ? 9 : logits.indexOf(Math.max(...logits));
           expect(item.token).to.equal(token);
         }

@@ -6,6 +6,10 @@ import type { Execute } from "../../src/player/executeRun.ts";
 import { NO_METER, type NativeOutcome } from "../../src/player/figures.ts";
 import { Health } from "../../src/player/health.ts";
 import { floatTensor } from "../../src/onnx/tensorData.ts";
+import { decoderInputs } from "../../src/compiler/decoder/decoderInputs.ts";
+import type { NativeRuntime } from "../../src/native/nativeRuntime.ts";
+import { gpt2Decoder } from "../../testkit/models/gpt2.ts";
+import { openDecoder } from "../../testkit/native/openedDecoder.ts";
 import { classifierBytes } from "../../testkit/models/classifier.ts";
 import { garbage, nativePrograms } from "../../testkit/native/nativePrograms.ts";
 import { openBoth, type OpenedModel } from "../../testkit/native/openedModel.ts";
@@ -187,4 +191,40 @@ describe("the same native garbage at a worker and a watcher", function () {
     await Promise.all([again.stop(), watcher.stop()]);
     expect(outcomes.slice(0, 4)).to.deep.equal(["native", "native", "rechecked", "disagreed"]);
   });
+});
+
+describe("native text from a decoder, end to end", function () {
+  const players = usePlayers("suite");
+  const SHAPE = { layers: 1, width: 12, heads: 2, tokens: 6, vocabulary: 20 };
+  let opened: OpenedModel;
+  before(async () => (opened = await openDecoder(gpt2Decoder(SHAPE), { slots: 6, greedy: true })));
+  after(() => opened.close());
+
+  for (const [name, runtime, expected] of [
+    ["ofOnnxruntime_isAcceptedAndNobodyExecutes", (native: NativeRuntime) => native, ["native"]],
+    ["ofGarbage_changesNoVerdictAndIsFound", garbage, ["native", "rechecked", "disagreed"]],
+  ] as const)
+    it(`text_${name}`, async () => {
+      const { program, programs } = nativePrograms(opened, runtime(opened.native));
+      const inputs = decoderInputs(program.model, { prompt: [name.length % 20, 7] });
+      const { requester, jobId } = await players().post(program, inputs, { ...ANSWER, items: 5 });
+      const policy = policyFor(requester.sender.address);
+      // The worker is right in both cases.
+      const native = { programs: nativePrograms(opened).programs, exactShare: 0, policy };
+      const byWorker = counted();
+      const worker = await players().startWorker(await players().workerKey(), program, byWorker.execute, { native });
+      await first(worker, "submitted", (e) => e.jobId === jobId);
+      const { outcomes, meter, health } = measured();
+      const byWatcher = counted();
+      const options = { native: { programs, exactShare: 0 }, meter, health };
+      const watcher = await players().startWatcher(await players().watcherKey(), program, byWatcher.execute, options);
+      await first(watcher, "agrees", (e) => e.jobId === jobId);
+      await players().chain.advance(3_601);
+      await first(worker, "delivered", (e) => e.jobId === jobId);
+      await Promise.all([worker.stop(), watcher.stop()]);
+      expect(outcomes.slice(0, 3)).to.deep.equal(expected);
+      expect(byWorker.count()).to.equal(0);
+      expect(watcher.inbox.all.filter(({ kind }) => kind === "opened")).to.deep.equal([]);
+      if (expected.length === 1) expect(byWatcher.count()).to.equal(0);
+    });
 });

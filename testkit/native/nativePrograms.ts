@@ -1,18 +1,17 @@
 import type { Calibration } from "../../src/native/calibration.ts";
 import type { NativeResult, NativeRuntime } from "../../src/native/nativeRuntime.ts";
 import type { Box } from "../../src/native/box.ts";
-import { usualRange } from "../../src/native/box.ts";
 import { knownProgram, type KnownProgram } from "../../src/player/execution.ts";
 import type { NativePrograms } from "../../src/player/native/nativeJobs.ts";
 import type { OpenedModel } from "./openedModel.ts";
 
 /** A calibration that was not measured: errors of a float32 network of some layers. */
-export const calibrationOf = ({ compiled, signature, native }: OpenedModel, box?: Box): Calibration => ({
+export const calibrationOf = ({ compiled, signature, native, box: own }: OpenedModel, box?: Box): Calibration => ({
   programRoot: compiled.programRoot,
   modelSha256: "0".repeat(64),
   runtime: native.name,
   threads: 1,
-  box: box ?? compiled.inputs.map(usualRange),
+  box: box ?? own,
   tensors: signature.deciding.map((info) => ({ ...info, relative: 1e-6, absolute: 1e-6 })),
   outputs: [],
   inputs: { given: 0, random: 0, searched: 0 },
@@ -51,6 +50,9 @@ export const garbage = (runtime: NativeRuntime): NativeRuntime =>
   alteredRuntime(runtime, ({ outputs, deciding }) => ({
     outputs: outputs.map((bytes) => bytes.map((byte, i) => (i === 0 ? byte ^ 1 : byte))),
     deciding: new Map(
-      [...deciding].map(([name, { dims, data }]) => [name, { dims, data: data.map((_, i) => 2 ** i) }]),
+      [...deciding].map(([name, { dims, data }]) => {
+        const row = dims.at(-1)!;
+        return [name, { dims, data: data.map((_, i) => Number(i % row === row - 1)) }];
+      }),
     ),
   }));

@@ -1,5 +1,6 @@
 import { compile } from "../../src/compiler/compile.ts";
 import { appendDecisions } from "../../src/decision/appendDecision.ts";
+import { usualRange, type Box } from "../../src/native/box.ts";
 import { decidedProgram, type DecidedProgram } from "../../src/native/decidedProgram.ts";
 import { openExactDeciding, type ExactDeciding } from "../../src/native/exactDeciding.ts";
 import type { NativeRuntime, NativeSignature } from "../../src/native/nativeRuntime.ts";
@@ -16,6 +17,8 @@ export type OpenedModel = DecidedProgram & {
   signature: NativeSignature;
   native: NativeRuntime;
   exact: ExactDeciding;
+  /** What inputs may be where nothing else is said. */
+  box: Box;
   close: () => Promise<void>;
 };
 
@@ -37,5 +40,5 @@ export async function openBoth(
     await native.close();
     await exact.close();
   };
-  return { ...decided, compiled, signature, native, exact, close };
+  return { ...decided, compiled, signature, native, exact, box: inputs.map(usualRange), close };
 }

@@ -5,6 +5,7 @@ import { calibrate } from "../../native/calibrate.ts";
 import { calibrationText, type Calibration } from "../../native/calibration.ts";
 import { boxFor, readGivenInputs } from "../../native/givenInputs.ts";
 import { readModel } from "../../onnx/readModel.ts";
+import { nativeSubject } from "../../player/native/nativeSubject.ts";
 import { sha256OfFile } from "../../player/programs/cacheKey.ts";
 import { prepareModel } from "../../player/programs/modelSpec.ts";
 import { table } from "../../text.ts";
@@ -54,13 +55,13 @@ export function calibrateCommand(output: Output): Command {
       const spec = modelSpec(path, options);
       if (spec.drawn !== undefined)
         throw new UsageError("--drawn: a program that draws its inputs is not executed natively");
-      if (spec.decoder !== undefined)
-        throw new UsageError("--decoder: the run of a wrapped decoder is not executed natively");
       const own = readModel(path, { mib: spec.limits?.mib });
-      const { model, run, bound } = prepareModel(own, spec);
+      const loaded = prepareModel(own, spec);
+      const { model, run } = loaded;
       const compileOptions = { ...spec, run, progress: compileProgress(output.progress("compiling node")) };
       const compiled = compile(model, compileOptions);
-      const { inputs } = compiled;
+      const subject = nativeSubject(spec, own, loaded, compiled);
+      const { inputs } = subject;
       const asked = new Map(Object.entries(options.range ?? {}));
       for (const name of asked.keys())
         if (!inputs.some((input) => input.name === name))
@@ -68,13 +69,11 @@ export function calibrateCommand(output: Output): Command {
       const given = options.inputs === undefined ? [] : readGivenInputs(options.inputs, inputs);
       const { random, search, draw, threads, nativeUrl, out } = options;
       if (given.length + random === 0) throw new UsageError("give --inputs, or --random above 0");
+      const box = boxFor(inputs, given, asked, subject.most);
       const found = await calibrate({
-        file: { path, own, bound, uint8: spec.uint8, decide: spec.decide ?? {} },
+        subject,
         modelSha256: await sha256OfFile(path),
-        model,
-        compiled,
-        options: { ...spec },
-        box: boxFor(inputs, given, asked),
+        box,
         place: nativeUrl === undefined ? { threads } : { url: nativeUrl },
         given: given.map(({ bytes }) => bytes),
         random,

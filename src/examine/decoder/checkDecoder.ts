@@ -7,7 +7,7 @@ import type { TensorData } from "../../onnx/model.ts";
 import type { CompiledModel } from "../../program/compiled.ts";
 import { Prng } from "../../prng.ts";
 import { generate } from "./generate.ts";
-import { openPlainDecoder } from "./plainDecoder.ts";
+import { numbersOf, openPlainDecoder } from "./plainDecoder.ts";
 
 /** Tokens that are compared: a model that takes positions from the slots differs at the first. */
 const TOKENS = 6;
@@ -38,6 +38,7 @@ export async function checkDecoder(
   const count = Math.min(TOKENS, decoderLimits(wrapped).slots);
   const prompt = Array.from({ length: count }, () => prng.below(vocabulary));
   const plain = await openPlainDecoder(from, of, bound);
+  const text = plain.begin();
   const executor = await createExecutor(wrapped);
   let difference = 0;
   try {
@@ -45,7 +46,7 @@ export async function checkDecoder(
     for await (const { tensors } of generate(wrapped, executor, { prompt }, count, [location.step])) {
       const bytes = tensors[location.step]!;
       const exact = new Float32Array(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength));
-      const expected = await plain.next(prompt[place]!);
+      const expected = numbersOf(await text.next([prompt[place]!]));
       difference = Math.max(difference, differenceOf(exact, expected));
       if (!(difference <= TOLERANCE))
         throw new DecoderError(

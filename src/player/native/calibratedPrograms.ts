@@ -1,9 +1,7 @@
 import type { Hash } from "../../merkle/hash.ts";
 import { readCalibration, requireCalibrated, type Calibration } from "../../native/calibration.ts";
-import { decidedProgram } from "../../native/decidedProgram.ts";
 import { CalibrationError } from "../../native/errors.ts";
 import type { NativeProgram } from "../../native/nativeAnswer.ts";
-import { openNative } from "../../native/openNative.ts";
 import { onnxruntimeName } from "../../native/onnxruntimeNative.ts";
 import { readModel } from "../../onnx/readModel.ts";
 import type { KnownProgram } from "../execution.ts";
@@ -12,6 +10,7 @@ import type { ProgramLibrary } from "../programLibrary.ts";
 import { sha256OfFile } from "../programs/cacheKey.ts";
 import { prepareModel } from "../programs/modelSpec.ts";
 import type { NativePrograms } from "./nativeJobs.ts";
+import { nativeSubject } from "./nativeSubject.ts";
 
 /** Where calibrations lie, and with what they are used. */
 export type CalibratedOptions = {
@@ -92,15 +91,11 @@ export class CalibratedPrograms implements NativePrograms {
     if (sha256 !== calibration.modelSha256)
       throw new CalibrationError(`the calibration ${path} is of another file than ${spec.path}: calibrate it`);
     const own = readModel(spec.path, { mib: spec.limits?.mib });
-    const { model, bound } = prepareModel(own, spec);
-    const { outputs, deciding } = decidedProgram(model, known.model);
-    const { programRoot, inputs } = known.model;
-    requireCalibrated(calibration, path, { programRoot, inputs, deciding });
-    const signature = { programRoot, inputs, outputs: known.model.outputs, deciding: calibration.tensors };
+    const { outputs, deciding, inputs, openNative } = nativeSubject(spec, own, prepareModel(own, spec), known.model);
+    requireCalibrated(calibration, path, { programRoot: known.model.programRoot, inputs, deciding });
     const { url, factor = calibration.factor } = this.#options;
     const place = url === undefined ? { threads: calibration.threads ?? 1 } : { url, name: calibration.runtime };
-    const file = { path: spec.path, own, bound, uint8: spec.uint8, decide: spec.decide ?? {} };
-    const runtime = await openNative(file, signature, place);
+    const runtime = await openNative(calibration.tensors, place);
     this.#log.info({ programRoot: root, runtime: calibration.runtime, factor }, "a program is executed natively");
     return { ...known, runtime, calibration, outputs, factor };
   }

@@ -6,6 +6,7 @@ import type { KnownProgram } from "../execution.ts";
 import type { Meter } from "../figures.ts";
 import type { Health } from "../health.ts";
 import type { Logger } from "../log.ts";
+import { nativeExecutions } from "./nativeExecutions.ts";
 
 /** The programs that can be answered natively. */
 export type NativePrograms = {
@@ -54,22 +55,29 @@ export class NativeJobs {
       return undefined;
     }
     const { outputs, each = [] } = program.model.program;
-    const { items } = inputs.length;
+    const executions = nativeExecutions(program.model, inputs);
+    if (typeof executions === "string") return this.#answerExactly({ job }, "outside", executions);
+    const { count } = executions;
     const tensors: Uint8Array[][] = outputs.map(() => []);
-    for (let item = 0; item < items; item++) {
-      const answer = await nativeAnswer(program, inputs.of(item));
-      if (answer.kind !== "native") {
-        this.#meter.native(answer.kind);
-        this.#log.info({ job, item, outcome: answer.kind, reason: answer.reason }, "not native: executed exactly");
-        return undefined;
-      }
+    for (let item = 0; item < count; item++) {
+      const answer = await nativeAnswer(program, executions.inputs(item));
+      if (answer.kind !== "native") return this.#answerExactly({ job, item }, answer.kind, answer.reason);
       answer.outputs.forEach((bytes, k) => {
         // The runtime may use its memory again.
-        if (each.includes(k) || item === items - 1) tensors[k]!.push(Uint8Array.from(bytes));
+        if (each.includes(k) || item === count - 1) tensors[k]!.push(Uint8Array.from(bytes));
       });
     }
     this.#meter.native("native");
     return tensors;
+  }
+
+  #answerExactly(
+    what: { job: string; item?: number },
+    outcome: "thin" | "outside" | "failed",
+    reason: string,
+  ): undefined {
+    this.#meter.native(outcome);
+    this.#log.info({ ...what, outcome, reason }, "not native: executed exactly");
   }
 
   /** Takes note that a job is executed exactly, whatever native execution would say. */

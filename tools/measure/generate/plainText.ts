@@ -1,5 +1,5 @@
 import type { DecoderInterface } from "../../../src/compiler/decoder/decoderInterface.ts";
-import { openPlainDecoder } from "../../../src/examine/decoder/plainDecoder.ts";
+import { numbersOf, openPlainDecoder } from "../../../src/examine/decoder/plainDecoder.ts";
 
 /** A token that plain onnxruntime chose, and the logits that it chose it by. */
 export type PlainChoice = { token: number; logits: readonly number[] };
@@ -12,10 +12,11 @@ export async function plainText(
   items: number,
 ): Promise<PlainChoice[]> {
   const plain = await openPlainDecoder(path, of);
+  const text = plain.begin();
   const choices: PlainChoice[] = [];
   let token = prompt[0]!;
   for (let item = 0; item < items; item++) {
-    const logits = await plain.next(token);
+    const logits = numbersOf(await text.next([token]));
     token = prompt[item + 1] ?? logits.reduce((best, x, k) => (x > logits[best]! ? k : best), 0);
     choices.push({ token, logits });
   }

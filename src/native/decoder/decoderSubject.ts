@@ -1,0 +1,62 @@
+import { decoderLimits } from "../../compiler/decoder/decoderInputs.ts";
+import type { DecoderInterface } from "../../compiler/decoder/decoderInterface.ts";
+import { DECODER } from "../../compiler/decoder/wrapDecoder.ts";
+import { isDecided } from "../../decision/decision.ts";
+import { tokenDecisions } from "../../decision/tokenDecisions.ts";
+import type { Model, TensorData } from "../../onnx/model.ts";
+import type { CompiledModel } from "../../program/compiled.ts";
+import { NativeModelError } from "../errors.ts";
+import type { NativeSubject } from "../nativeSubject.ts";
+import { openExactDecoder, sameBeginning } from "./exactDecoder.ts";
+import { openNativeDecoder } from "./nativeDecoder.ts";
+import { longestTexts, textInfos, textRange } from "./text.ts";
+
+/** A wrapped decoder. */
+export type DecoderFile = {
+  /** Path of the model's own file, or its bytes. */
+  from: string | Uint8Array;
+  /** As it was read, with its inputs bound, before it was wrapped. */
+  model: Model;
+  decoder: DecoderInterface;
+  bound: ReadonlyMap<string, TensorData>;
+  endTokens: readonly number[];
+};
+
+/**
+ * The run of a wrapped decoder, as one execution: its tokens are the most probable ones. Runs that draw tokens are
+ * not taken (`textInputs` in `src/player/native`).
+ * @throws NativeModelError if anything but the choice of tokens is decided in it
+ */
+export function decoderSubject(
+  { from, model, decoder, bound, endTokens }: DecoderFile,
+  compiled: CompiledModel,
+): NativeSubject {
+  const refuse = (what: string): never => {
+    throw new NativeModelError(`${model.source} is not executed natively: ${what}`);
+  };
+  const { caches, logits } = decoder;
+  const carried = Object.fromEntries(caches.map(({ past, present }) => [past, present]));
+  const tokens = tokenDecisions(model, { tokens: DECODER.tokens, logits, drawn: false }, carried);
+  if (!isDecided(tokens)) return refuse(`the output ${tokens.name} is no decision: ${tokens.reason}`);
+  const other = tokens.decisions.find(({ kind }) => kind !== "token");
+  if (other !== undefined) refuse(`${other.node} (${other.operator}) decides on the way to its tokens`);
+  const limits = decoderLimits(compiled);
+  const inputs = textInfos(compiled);
+  const { programRoot } = compiled;
+  return {
+    compiled,
+    inputs,
+    outputs: [tokens],
+    deciding: [logits],
+    most: (info) => textRange(limits, info),
+    measured: longestTexts,
+    aligned: sameBeginning,
+    openExact: () => openExactDecoder(compiled, logits, endTokens),
+    openNative: (deciding, place) => {
+      if ("url" in place) return refuse("decoders are by onnxruntime here alone, without --native-url");
+      const outputs = compiled.outputs.filter(({ name }) => name === DECODER.tokens);
+      const signature = { programRoot, inputs, outputs, deciding };
+      return openNativeDecoder({ from, decoder, bound, endTokens, signature, threads: place.threads });
+    },
+  };
+}

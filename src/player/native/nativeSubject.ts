@@ -1,0 +1,23 @@
+import { decoderSubject } from "../../native/decoder/decoderSubject.ts";
+import { itemSubject, type NativeSubject } from "../../native/nativeSubject.ts";
+import type { Model } from "../../onnx/model.ts";
+import type { CompiledModel } from "../../program/compiled.ts";
+import type { LoadedModel, ModelSpec } from "../programs/modelSpec.ts";
+
+/**
+ * How a model is executed natively: a wrapped decoder by the run, others item by item.
+ * @param own The model as its file was read.
+ * @param loaded The same, prepared as the specification says.
+ * @throws NativeModelError if it cannot be
+ */
+export function nativeSubject(
+  spec: ModelSpec,
+  own: Model,
+  { model, unwrapped, bound, decoder }: LoadedModel,
+  compiled: CompiledModel,
+): NativeSubject {
+  const { path, uint8, decide = {} } = spec;
+  if (decoder === undefined) return itemSubject({ path, own, bound, uint8, decide }, model, compiled, { ...spec });
+  const endTokens = spec.decoder?.endTokens ?? [];
+  return decoderSubject({ from: path, model: unwrapped, decoder, bound, endTokens }, compiled);
+}
