@@ -2,7 +2,6 @@ import { contractArtifact, type ContractName } from "./artifacts.ts";
 
 /** The contracts of a market, and those of a step verifier. */
 const MARKET: readonly ContractName[] = [
-  "DongleQuoteVerifier",
   "Provisioning",
   "ProofChecker",
   "MarketDeployer",

@@ -1,4 +1,4 @@
-import { RefuteError } from "../errors.ts";
+import { errorWithCode, RefuteError } from "../errors.ts";
 
 /**
  * A stand-in's file that cannot be read, is not what it should be, or would be overwritten. It never shows what the
@@ -10,3 +10,6 @@ export class StandInFileError extends RefuteError {
     super(`${path}: ${what}`, options);
   }
 }
+
+/** A field of a report, an endorsement or a statement that does not fit its place. */
+export class ReportFieldError extends errorWithCode("REPORT_FIELD") {}
