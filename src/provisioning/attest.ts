@@ -1,6 +1,5 @@
-import { isHash, type Hex, type TransactionReceipt } from "viem";
-import { NotDeployedError } from "../chain/errors.ts";
-import { ReportKind, ZERO_HASH } from "../chain/structs.ts";
+import type { Hex, TransactionReceipt } from "viem";
+import { ReportKind, ZERO_HASH, type DeviceInfo } from "../chain/structs.ts";
 import type { Session } from "../market/session.ts";
 import type { Device } from "./device.ts";
 import type { Endorsement } from "./endorsement.ts";
@@ -31,13 +30,15 @@ export async function attest(session: Session, device: Device, root: Hex): Promi
   const id = deviceId(key);
   const [known, gridBlocks, head] = await Promise.all([
     provisioning.deviceInfo(id),
-    provisioning.gridBlocks(),
+    provisioning.gridBlocks().then(BigInt),
     publicClient.getBlockNumber({ cacheTime: 0 }),
   ]);
   const gridBlock = head - (head % gridBlocks);
   if (gridBlock <= known.gridBlock) {
     const next = known.gridBlock - (known.gridBlock % gridBlocks) + gridBlocks;
-    throw new ReportTooSoonError(`the device's next report needs block ${next}, the chain is at ${head}: try again then`);
+    throw new ReportTooSoonError(
+      `the device's next report needs block ${next}, the chain is at ${head}: try again then`,
+    );
   }
   const { hash } = await publicClient.getBlock({ blockNumber: gridBlock });
   const worker = sender.address;
@@ -53,12 +54,14 @@ export async function attest(session: Session, device: Device, root: Hex): Promi
   const { firmware } = endorsement;
   const report = { ...fields, key, debugStatus, seq, firmware, gridBlock };
   const isKnown = isEndorsed(known, endorsement);
-  const receipt = await (isKnown ? provisioning.report(report, signature) : provisioning.enrol(endorsement, report, signature));
+  const receipt = await (isKnown
+    ? provisioning.report(report, signature)
+    : provisioning.enrol(endorsement, report, signature));
   return { device: id, seq, gridBlock, receipt };
 }
 
 /** Whether the chain knows a device by this endorsement. */
-export const isEndorsed = (known: Omit<Endorsement, "signature" | "manufacturer"> & { manufacturer: Hex }, given: Endorsement): boolean =>
+export const isEndorsed = (known: DeviceInfo, given: Endorsement): boolean =>
   known.manufacturer === manufacturerId(given.manufacturer) &&
   known.model === given.model &&
   known.firmware === given.firmware &&

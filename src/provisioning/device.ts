@@ -118,5 +118,4 @@ export const endorseStandIn = (
   manufacturer: Pick<SoftwareManufacturer, "endorse">,
   key: PublicKey,
   notAfter = NOT_AFTER,
-): Endorsement =>
-  manufacturer.endorse(deviceId(key), { model: SOFTWARE_MODEL, firmware: SOFTWARE_FIRMWARE, notAfter });
+): Endorsement => manufacturer.endorse(deviceId(key), { model: SOFTWARE_MODEL, firmware: SOFTWARE_FIRMWARE, notAfter });

@@ -30,7 +30,10 @@ export class Dongle implements Device {
     return { ...signed, signature: lowS(signed.signature) };
   }
 
-  async #ask<T extends object>(line: string, schema: z.ZodType<T | { error: string }>): Promise<T> {
+  async #ask<T extends object>(
+    line: string,
+    schema: z.ZodType<T | { error: string }, z.ZodTypeDef, unknown>,
+  ): Promise<T> {
     const given = await this.#exchange(line);
     let json: unknown;
     try {
@@ -40,7 +43,9 @@ export class Dongle implements Device {
     }
     const { data } = schema.safeParse(json);
     if (data === undefined)
-      throw new DongleAnswerError(`the dongle at ${this.#path} gives another answer than was asked for: is it a dongle?`);
+      throw new DongleAnswerError(
+        `the dongle at ${this.#path} gives another answer than was asked for: is it a dongle?`,
+      );
     if ("error" in data) throw new DeviceRefusalError(`the dongle at ${this.#path} refuses: ${data.error}`);
     return data;
   }

@@ -29,7 +29,12 @@ export const requestSchema = z.discriminatedUnion("do", [
       do: z.literal("sign"),
       domain: word,
       nonce: word,
-      kind: z.number().int().min(1).max(23).transform((kind) => kind as ReportKind),
+      kind: z
+        .number()
+        .int()
+        .min(1)
+        .max(23)
+        .transform((kind) => kind as ReportKind),
       worker: address,
       body: word,
       aux: word,

@@ -1,23 +1,16 @@
-import { createServer, type Server, type Socket } from "node:net";
+import type { Socket } from "node:net";
 import { RefuteError } from "../errors.ts";
 import type { Device } from "./device.ts";
 import { lineOf, MAX_LINE_BYTES, requestSchema, type Request } from "./dongleProtocol.ts";
 
-/** Connections at once. More are closed. */
-const MAX_CONNECTIONS = 16;
-/** How long a connection may say nothing. */
-const IDLE_MS = 10_000;
+/** How long a connection may take. */
+const PATIENCE_MS = 10_000;
 
-/** Answers requests to a device, one a connection. It listens nowhere yet (`claimFolder`). @param onSigned Called with each counter. */
-export function dongleServer(device: Device, onSigned: (seq: bigint) => void = () => undefined): Server {
-  const server = createServer((socket) => serve(socket, device, onSigned));
-  server.maxConnections = MAX_CONNECTIONS;
-  return server;
-}
-
-function serve(socket: Socket, device: Device, onSigned: (seq: bigint) => void): void {
+/** Answers the request of a connection. @param onSigned Called with the counter of a report that was signed. */
+export function answerConnection(socket: Socket, device: Device, onSigned: (seq: bigint) => void): void {
   let given = Buffer.alloc(0);
-  socket.setTimeout(IDLE_MS, () => socket.destroy());
+  const patience = setTimeout(() => socket.destroy(), PATIENCE_MS);
+  socket.once("close", () => clearTimeout(patience));
   // A client that goes away is none of the device's business.
   socket.on("error", () => socket.destroy());
   socket.on("data", (chunk: Buffer) => {
@@ -31,11 +24,7 @@ function serve(socket: Socket, device: Device, onSigned: (seq: bigint) => void):
   });
 }
 
-async function answer(
-  request: Request | undefined,
-  device: Device,
-  onSigned: (seq: bigint) => void,
-): Promise<string> {
+async function answer(request: Request | undefined, device: Device, onSigned: (seq: bigint) => void): Promise<string> {
   if (request === undefined)
     return lineOf.error(
       `a request is a line of at most ${MAX_LINE_BYTES} bytes: {"do": "identity"} or {"do": "sign", ...} with the ` +

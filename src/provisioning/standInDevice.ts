@@ -72,7 +72,10 @@ export function openDevice(folder: string): SoftwareDevice {
     throw new StandInFileError(folder, "is open to other users, and holds a key: chmod 700");
   const counter = /^(\d{1,20})\n$/.exec(readText(counterFile(folder)))?.[1];
   if (counter === undefined)
-    throw new StandInFileError(counterFile(folder), "is no counter; without it numbers may be signed twice: make a new device");
+    throw new StandInFileError(
+      counterFile(folder),
+      "is no counter; without it numbers may be signed twice: make a new device",
+    );
   return new SoftwareDevice({
     key: parseKey(path, privateKey),
     endorsement,

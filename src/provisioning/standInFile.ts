@@ -32,7 +32,7 @@ export function openManufacturer(path: string): SoftwareManufacturer {
 }
 
 /** Reads a stand-in's file. @param kind Of the command that makes it. @throws StandInFileError */
-export function readStandIn<T>(path: string, schema: z.ZodType<T>, kind: string): T {
+export function readStandIn<T>(path: string, schema: z.ZodType<T, z.ZodTypeDef, unknown>, kind: string): T {
   let json: unknown;
   try {
     json = JSON.parse(readText(path));
