@@ -1,4 +1,4 @@
-import { cpSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, cpSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
@@ -200,6 +200,7 @@ describe("refute, a worker's account over HTTP", function () {
     expect(await refused("USAGE", "attest")).to.contain("--device");
     const key = join(file, "device.json");
     cpSync(await newDevice(), file, { recursive: true });
+    chmodSync(file, 0o700);
     const good = JSON.parse(readFileSync(key, "utf8")) as object;
     const bad: [text: string, expected: string][] = [
       ["tellNobody", "not JSON"],

@@ -58,7 +58,7 @@ describe("a dongle as a process", function () {
 
   it("killedAtAnyPoint_neverSignsANumberTwice", async function () {
     const seqs: bigint[] = [];
-    for (const signatures of [0, 1, 20]) {
+    for (const signatures of [1, 20]) {
       const dongle = await DongleProcess.start(folder());
       const host = new Dongle(socket());
       let isOver = false;
