@@ -224,12 +224,7 @@ interface IProvisioning {
     /// @param seq The counter of both.
     /// @param a One payload.
     /// @param b The other.
-    function retireKey(
-        PublicKey calldata key,
-        uint64 seq,
-        SignedPayload calldata a,
-        SignedPayload calldata b
-    ) external;
+    function retireKey(PublicKey calldata key, uint64 seq, SignedPayload calldata a, SignedPayload calldata b) external;
 
     /// @notice Whether a worker may stake and claim now: whether `whyNotEligible` gives `Eligible`.
     /// @param worker The worker.
@@ -277,12 +272,7 @@ interface IProvisioning {
     /// @param kind What is reported.
     /// @param gridBlock The block whose hash is in it.
     /// @return `keccak256(abi.encode(blockhash(gridBlock), chain id, this contract, worker, device, kind))`.
-    function nonceOf(
-        address worker,
-        bytes32 device,
-        ReportKind kind,
-        uint64 gridBlock
-    ) external view returns (bytes32);
+    function nonceOf(address worker, bytes32 device, ReportKind kind, uint64 gridBlock) external view returns (bytes32);
 
     /// @notice What a device signs: `sha256` of COSE's Sig_structure.
     /// @dev Reverts as `nonceOf` does.

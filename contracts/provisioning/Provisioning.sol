@@ -159,7 +159,16 @@ contract Provisioning is Products {
         Product storage p = _product(d.holder.product);
         Course storage c = d.course;
         return
-            DeviceInfo(p.manufacturer, p.model, p.firmware, c.notAfter, c.seq, c.gridBlock, c.until, d.holder.retiredAt);
+            DeviceInfo(
+                p.manufacturer,
+                p.model,
+                p.firmware,
+                c.notAfter,
+                c.seq,
+                c.gridBlock,
+                c.until,
+                d.holder.retiredAt
+            );
     }
 
     /// @inheritdoc IProvisioning
@@ -188,12 +197,7 @@ contract Provisioning is Products {
     }
 
     /// @inheritdoc IProvisioning
-    function nonceOf(
-        address worker,
-        bytes32 device,
-        ReportKind kind,
-        uint64 gridBlock
-    ) public view returns (bytes32) {
+    function nonceOf(address worker, bytes32 device, ReportKind kind, uint64 gridBlock) public view returns (bytes32) {
         require(gridBlock % gridBlocks == 0, OffGrid(gridBlock, gridBlocks));
         require(
             gridBlock < block.number && block.number <= uint256(gridBlock) + KNOWN_BLOCKS,
@@ -243,16 +247,18 @@ contract Provisioning is Products {
     function _lease(bytes32 device, uint32 product, Course memory last) private {
         Holder memory holder = _devices[device].holder;
         require(holder.retiredAt == 0, KeyIsRetired(device, holder.retiredAt));
-        bool isNew = holder.worker != msg.sender;
-        if (isNew && holder.worker != address(0)) {
+        if (holder.worker == msg.sender) {
+            if (holder.product != product) _devices[device].holder.product = product;
+            return;
+        }
+        if (holder.worker != address(0)) {
             uint64 end = _leaseEnd(last);
             require(block.timestamp > end, DeviceBacksAnother(device, holder.worker, end));
             emit LeaseEnded(holder.worker, device);
         }
-        if (isNew || holder.product != product) _devices[device].holder = Holder(msg.sender, product, 0);
-        if (!isNew) return;
         bytes32 old = _deviceOf[msg.sender];
         if (_isHolder(msg.sender, old)) _endLease(msg.sender, old);
+        _devices[device].holder = Holder(msg.sender, product, 0);
         _deviceOf[msg.sender] = device;
     }
 

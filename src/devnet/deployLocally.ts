@@ -24,6 +24,11 @@ export async function deployLocally(url: string, changes: Partial<Parameters>): 
   const deployer = { publicClient, account: developmentAccount(9), confirmations: 1, pollingMs: POLLING_MS };
   const asset = await deployWrappedEther(deployer);
   const parameters = { ...readParameters(parametersOfKind("l1")), ...changes };
-  const market = await deployContracts(deployer, { parameters, asset, manufacturers: [manufacturer.id], gridBlocks: 1 });
+  const market = await deployContracts(deployer, {
+    parameters,
+    asset,
+    manufacturers: [manufacturer.id],
+    gridBlocks: 1,
+  });
   return { chainId: CHAIN_ID, market, manufacturer };
 }

@@ -1,6 +1,7 @@
 import { toHex, zeroHash, type Address, type Hex } from "viem";
-import { ReportKind, StatementScope, type Report } from "../../src/chain/structs.ts";
+import { ReportKind, StatementScope, type Report, type Statement } from "../../src/chain/structs.ts";
 import type { P256Signature } from "../../src/provisioning/keys.ts";
+import type { SoftwareManufacturer } from "../../src/provisioning/manufacturer.ts";
 import { domainOf, nonceOf, type ReportFields } from "../../src/provisioning/report.ts";
 import { signedStatement, type TestDevice } from "./testDevice.ts";
 import type { World } from "./world.ts";
@@ -87,13 +88,25 @@ export async function attest(world: Chain, worker: Address, device: TestDevice):
   await (device.seq === 0n ? enrol : renew)(world, worker, device);
 }
 
-/** Has a world's first manufacturer, or another one, freeze or thaw all its devices. */
-export async function freezeAll(
+/** What a statement is about: all of a manufacturer's devices if nothing is named. */
+export type Subject = { firmware: Hex } | { device: Hex } | undefined;
+
+/** The scope and the subject of a statement. */
+export function scopeOf(subject: Subject): Pick<Statement, "scope" | "subject"> {
+  if (subject === undefined) return { scope: StatementScope.all, subject: zeroHash };
+  if ("device" in subject) return { scope: StatementScope.device, subject: subject.device };
+  return { scope: StatementScope.firmware, subject: subject.firmware };
+}
+
+/** Has a manufacturer freeze devices of its own, or thaw them; somebody else brings the statement. */
+export async function freeze(
   { provisioning, mallory }: Pick<World, "provisioning" | "mallory">,
-  maker: World["manufacturer"],
+  maker: SoftwareManufacturer,
+  about?: Subject,
   frozen = true,
 ): Promise<void> {
-  const [, last] = await provisioning.read.statementOf([maker.id, StatementScope.all, zeroHash]);
-  const statement = { scope: StatementScope.all, subject: zeroHash, frozen, number: last + 1n };
-  await provisioning.write.makeStatement(signedStatement(maker, statement), { account: mallory.account });
+  const { scope, subject } = scopeOf(about);
+  const [, last] = await provisioning.read.statementOf([maker.id, scope, subject]);
+  const statement = signedStatement(maker, { scope, subject, frozen, number: last + 1n });
+  await provisioning.write.makeStatement(statement, { account: mallory.account });
 }
