@@ -10,7 +10,6 @@ type Device = {
   gridBlock: bigint;
   /** Unix time. */
   until: bigint;
-  retired: boolean;
 };
 
 type Standing = { number: bigint; frozen: boolean };
@@ -24,6 +23,7 @@ export type Moment = { block: bigint; time: bigint };
  */
 export class ProvisioningModel {
   readonly #devices = new Map<Hex, Device>();
+  readonly #retired = new Set<Hex>();
   readonly #standings = new Map<string, Standing>();
 
   /** @param lifetime Seconds. */
@@ -43,7 +43,7 @@ export class ProvisioningModel {
     if (time > given.notAfter) return "EndorsementIsOver";
     if (r.seq <= (known?.seq ?? 0n)) return "SeqNotHigher";
     if (r.gridBlock <= (known?.gridBlock ?? 0n)) return "BlockNotNewer";
-    if (known?.retired === true) return "KeyIsRetired";
+    if (this.#retired.has(id)) return "KeyIsRetired";
     if (known?.worker !== undefined && known.worker !== r.worker && time <= leaseEnd(known))
       return "DeviceBacksAnother";
     if (r.gridBlock % this.gridBlocks !== 0n) return "OffGrid";
@@ -56,7 +56,6 @@ export class ProvisioningModel {
       seq,
       gridBlock,
       until: time + this.lifetime,
-      retired: false,
     });
     return undefined;
   }
@@ -79,10 +78,8 @@ export class ProvisioningModel {
 
   /** Retires a key. @returns The name of the error by which it is refused. */
   retire(id: Hex): string | undefined {
-    const device = this.#devices.get(id);
-    if (device === undefined) return undefined;
-    if (device.retired) return "KeyIsRetired";
-    device.retired = true;
+    if (this.#retired.has(id)) return "KeyIsRetired";
+    this.#retired.add(id);
     return undefined;
   }
 
@@ -96,8 +93,8 @@ export class ProvisioningModel {
   reasonOf(worker: Address, time: bigint): Reason {
     const [held] = [...this.#devices].filter(([, device]) => device.worker === worker);
     if (held === undefined) return "noDevice";
-    const [id, { endorsement, retired, until }] = held;
-    if (retired) return "keyRetired";
+    const [id, { endorsement, until }] = held;
+    if (this.#retired.has(id)) return "keyRetired";
     const maker = manufacturerId(endorsement.manufacturer);
     const frozen = (scope: StatementScope, subject: Hex): boolean =>
       this.#standings.get(`${maker} ${scope} ${subject}`)?.frozen === true;

@@ -58,7 +58,10 @@ describe("Provisioning against its model", () => {
         if (random.below(2) === 0) {
           const soon = BigInt(await time.latest()) + BigInt(pick([0, 2, LIFETIME / 2]));
           const notAfter = pick([soon, 2n ** 40n, 2n ** 40n]);
-          endorsement = device.endorsedBy(pick([...makers, device.manufacturer]), { firmware, notAfter });
+          endorsement = device.endorsedBy(
+            pick([...makers, ...Array<SoftwareManufacturer>(5).fill(device.manufacturer)]),
+            { firmware, notAfter },
+          );
         }
         const { write } = provisioning;
         const expected = model.report(device.id, r, endorsement, await next());
