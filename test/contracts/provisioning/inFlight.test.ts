@@ -1,3 +1,4 @@
+import { globSync, readFileSync } from "node:fs";
 import { expect } from "chai";
 import { zeroHash } from "viem";
 import { ClaimStatus, JobStatus, ReportKind } from "../../../src/chain/structs.ts";
@@ -8,6 +9,7 @@ import { GameDriver } from "../../../testkit/protocol/gameDriver.ts";
 import { delivery, marketKit } from "../../../testkit/protocol/marketKit.ts";
 import { provisioningKit } from "../../../testkit/protocol/provisioningKit.ts";
 import { attest, domain, freeze } from "../../../testkit/protocol/reports.ts";
+import { rejection } from "../../../testkit/rejection.ts";
 import { TestDevice } from "../../../testkit/protocol/testDevice.ts";
 import { useWorld } from "../../../testkit/protocol/useWorld.ts";
 import { claimKey, creditOf, ETHER, LIFETIME, submitted, type World } from "../../../testkit/protocol/world.ts";
@@ -47,6 +49,9 @@ function retire(w: World, device: TestDevice): Promise<unknown> {
   return w.provisioning.write.retireKey([device.key, fields.seq, a!, b!], { account: w.mallory.account });
 }
 
+/** What no statement or report can do: the registry answers nothing any more. */
+const RUINED = "ruined";
+
 describe("What is in flight when a worker stops being eligible", function () {
   const world = useWorld();
   const { as, post, pass, statusOf, revert, vaultRevert } = marketKit(world);
@@ -61,20 +66,39 @@ describe("What is in flight when a worker stops being eligible", function () {
     await attest(w, address, device);
     if (reason === "reportExpired") await pass(LIFETIME - AHEAD);
     return async () => {
+      if (reason === RUINED) return w.networkHelpers.setCode(w.provisioning.address, "0xfe");
       expect((await reasonOf(address))[0]).to.equal("eligible");
       await ENDS[reason]!(w, device);
       expect((await reasonOf(address))[0]).to.equal(reason);
     };
   }
 
-  for (const reason of Object.keys(ENDS)) {
+  it("isLive_isReadAtStakeAndClaimOnly", () => {
+    const readers = globSync("contracts/**/*.sol").flatMap((file) => {
+      const reads = readFileSync(file, "utf8").matchAll(/(?:function (\w+)\(|\.(?:isLive|whyNotEligible)\()/g);
+      let name = "";
+      return [...reads].flatMap(([, declared]) => {
+        if (declared === undefined) return [`${file}: ${name}`];
+        name = declared;
+        return [];
+      });
+    });
+    expect(readers.sort()).to.deep.equal([
+      "contracts/market/JobMarket.sol: claim",
+      "contracts/vault/StakeVault.sol: stake",
+    ]);
+  });
+
+  for (const reason of [...Object.keys(ENDS), RUINED]) {
     it(`${reason}_neitherStakesNorClaims`, async () => {
       const { market, vault } = world();
       const out = await soonOut(reason);
       const job = await post({ claimSeconds: 3_000 }, subject);
       await out();
-      await vaultRevert(vault.write.stake([ETHER], as("worker")), "NotLive");
-      await revert(market.write.claim([job], as("worker")), "NotLive");
+      const refused = async (sent: Promise<unknown>, by: typeof revert): Promise<unknown> =>
+        reason === RUINED ? rejection(sent) : by(sent, "NotLive");
+      await refused(vault.write.stake([ETHER], as("worker")), vaultRevert);
+      await refused(market.write.claim([job], as("worker")), revert);
     });
 
     it(`${reason}_anOpenJob_isSubmittedPaidAndItsStakeWithdrawn`, async () => {
