@@ -33,11 +33,12 @@ export async function attest(session: Session, device: Device, root: Hex): Promi
     provisioning.gridBlocks().then(BigInt),
     publicClient.getBlockNumber({ cacheTime: 0 }),
   ]);
-  const gridBlock = head - (head % gridBlocks);
+  // A node may judge a call as if it were in its head: a nonce needs a block before.
+  const gridBlock = head - 1n - ((head - 1n) % gridBlocks);
   if (gridBlock <= known.gridBlock) {
     const next = known.gridBlock - (known.gridBlock % gridBlocks) + gridBlocks;
     throw new ReportTooSoonError(
-      `the device's next report needs block ${next}, the chain is at ${head}: try again then`,
+      `the device's next report needs block ${next + 1n}, the chain is at ${head}: try again then`,
     );
   }
   const { hash } = await publicClient.getBlock({ blockNumber: gridBlock });

@@ -3,7 +3,14 @@ import { cdeEncodeOptions, decode, encode, Tag } from "cbor2";
 import { expect } from "chai";
 import { bytesToHex, encodeAbiParameters, hexToBytes, keccak256, type Hex } from "viem";
 import { ReportFieldError } from "../../src/provisioning/errors.ts";
-import { deviceId, generateKey, lowS, manufacturerId, signMessage, type PublicKey } from "../../src/provisioning/keys.ts";
+import {
+  deviceId,
+  generateKey,
+  lowS,
+  manufacturerId,
+  signMessage,
+  type PublicKey,
+} from "../../src/provisioning/keys.ts";
 import {
   coseSign1,
   domainOf,
@@ -73,7 +80,10 @@ describe("Reports in bytes", function () {
   it("sigStructure_isTheOneOfCose", function () {
     const payload = payloadOf(device, fields);
     const domain = domainOf(deployment);
-    const expected = encode(["Signature1", hexToBytes("0xa10126"), hexToBytes(domain), plain(payload)], cdeEncodeOptions);
+    const expected = encode(
+      ["Signature1", hexToBytes("0xa10126"), hexToBytes(domain), plain(payload)],
+      cdeEncodeOptions,
+    );
     const structure = sigStructure(domain, payload);
     expect(bytesToHex(structure)).to.equal(bytesToHex(expected));
     expect(structure.length).to.equal(293);

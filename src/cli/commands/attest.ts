@@ -2,6 +2,7 @@ import { Command } from "commander";
 import { attest } from "../../provisioning/attest.ts";
 import type { Device } from "../../provisioning/device.ts";
 import { Dongle } from "../../provisioning/dongleClient.ts";
+import { ineligibility } from "../../provisioning/eligibility.ts";
 import { holdDevice } from "../../provisioning/heldDevice.ts";
 import { identify } from "../../provisioning/machine/identification.ts";
 import { domainOf } from "../../provisioning/report.ts";
@@ -34,14 +35,15 @@ export function attestCommand(output: Output): Command {
         const identification = await identify(domainOf({ chainId, provisioning }));
         for (const warning of identification.warnings) output.warn(warning);
         const { receipt: _, ...attested } = await attest(session, device, identification.root);
-        const { time } = await session.provisioning.eligibilityOf(session.sender.address);
+        const attestation = await session.provisioning.eligibilityOf(session.sender.address);
+        const why = ineligibility(attestation);
         const rows = [
           ["device", attested.device],
           ["number", String(attested.seq)],
-          ["holds until", timeText(time)],
+          ["attested", why === undefined ? `until ${timeText(attestation.time)}` : `no: ${why}`],
         ];
         const lines = [...table(rows), ...identificationLines(identification)];
-        output.answer({ ...attested, until: time, ...identification }, lines);
+        output.answer({ ...attested, attestation, ...identification }, lines);
       } finally {
         await release();
       }

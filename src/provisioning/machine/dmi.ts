@@ -12,7 +12,7 @@ export function physicalMachine(root: string): SeenProcessors[] {
   const units = sum(tables(root, 4).map(threadsOf));
   const memoryMiB = sum(tables(root, 17).map(sizeOf));
   if (units === undefined && memoryMiB === undefined) return [];
-  return [{ layer: "hypervisor", source: "the tables of the firmware", units, memoryMiB }];
+  return [{ layer: "hypervisor", source: "SMBIOS", units, memoryMiB }];
 }
 
 /** Tables of a type, without their texts. */
