@@ -1,6 +1,8 @@
 /** Receives what is forfeited and owed to nobody, if nothing else is said: an account without a key. */
 export const DEFAULT_SINK = "0x000000000000000000000000000000000000dEaD";
-/** How long a nonce for a report holds, seconds. */
-export const DEFAULT_NONCE_LIFETIME = 3_600;
-/** How long a report holds at most, seconds. */
+/** Every so many blocks, the hash of one is in the nonces of reports: some six minutes on L1. */
+export const DEFAULT_GRID_BLOCKS = 32;
+/** The widest grid that a deployment takes. */
+export const MAX_GRID_BLOCKS = 128;
+/** How long a report holds, seconds. */
 export const DEFAULT_REPORT_LIFETIME = 7 * 86_400;

@@ -1,121 +1,294 @@
 // SPDX-License-Identifier: MIT
 pragma solidity ^0.8.28;
 
-import {IQuoteVerifier} from "./IQuoteVerifier.sol";
-
+/// @notice What a device reports. The values are those of the claim `kind` in a report.
 enum ReportKind {
-    Identification,
-    Provisioning
+    None,
+    Identification
 }
 
-/// @notice What a device reports about a worker's machine.
-/// @param kind Identification (accelerators, driver, firmware) or provisioning (a benchmark, its result and time).
+/// @notice Whether a worker may stake and claim: `Eligible`, or the first reason, in this order, why it may not, with
+/// what is for good before what time or a new report heals.
+enum Reason {
+    Eligible,
+    NoDevice,
+    KeyRetired,
+    DeviceFrozen,
+    FirmwareFrozen,
+    ManufacturerFrozen,
+    EndorsementExpired,
+    ReportExpired
+}
+
+/// @notice What a manufacturer's statement is about: all its devices, those with a firmware, or one device.
+enum StatementScope {
+    All,
+    Firmware,
+    Device
+}
+
+/// @notice A point of the curve P-256.
+struct PublicKey {
+    bytes32 x;
+    bytes32 y;
+}
+
+/// @notice A P-256 signature, with s in the lower half of the group order.
+struct Signature {
+    bytes32 r;
+    bytes32 s;
+}
+
+/// @notice A device's report about a worker. The nonce is not in it: it follows from the rest.
+/// @param key The device's public key.
+/// @param kind What is reported.
+/// @param debugStatus EAT's dbgstat: 1 (debugging is disabled) to 4 (fully and permanently).
+/// @param seq The device's counter: higher than in all its earlier reports here; gaps are legal.
 /// @param worker The worker whom the report serves.
-/// @param nonce The nonce that the chain gave this worker for this kind.
-/// @param counter The device's counter; higher than in all its earlier reports.
-/// @param expiry Unix time up to which the report holds.
-/// @param contentHash Hash of the report's content, which is published off chain.
+/// @param firmware Hash of the device's firmware, as it is endorsed.
+/// @param body What is reported: the Merkle root of an identification's leaves.
+/// @param aux Zero in an identification.
+/// @param gridBlock The block whose hash is in the nonce: a multiple of `gridBlocks`.
 struct Report {
+    PublicKey key;
     ReportKind kind;
+    uint8 debugStatus;
+    uint64 seq;
     address worker;
+    bytes32 firmware;
+    bytes32 body;
+    bytes32 aux;
+    uint64 gridBlock;
+}
+
+/// @notice A manufacturer's word that a device is one of its own. It holds at every deployment.
+/// @param manufacturer The manufacturer's public key.
+/// @param model A name of the model.
+/// @param firmware Hash of the device's firmware.
+/// @param notAfter Unix time up to which the device counts.
+/// @param signature The manufacturer's, over
+/// `sha256(abi.encode("refute endorsement 2", ueid, model, firmware, notAfter))`.
+struct Endorsement {
+    PublicKey manufacturer;
+    bytes32 model;
+    bytes32 firmware;
+    uint64 notAfter;
+    Signature signature;
+}
+
+/// @notice A manufacturer's word that devices of its own shall not count, or shall count again.
+/// @param scope What it is about.
+/// @param subject The firmware or the device; zero for all devices.
+/// @param frozen Whether they shall not count.
+/// @param number The highest number of a manufacturer, scope and subject wins; the first is 1.
+struct Statement {
+    StatementScope scope;
+    bytes32 subject;
+    bool frozen;
+    uint64 number;
+}
+
+/// @notice A payload as a device signed it, without its key and counter.
+struct SignedPayload {
     bytes32 nonce;
-    uint64 counter;
-    uint64 expiry;
-    bytes32 contentHash;
+    ReportKind kind;
+    uint8 debugStatus;
+    address worker;
+    bytes32 firmware;
+    bytes32 body;
+    bytes32 aux;
+    Signature signature;
+}
+
+/// @notice What is known of a device; all zero if nothing is.
+/// @param manufacturer Who endorsed it: `keccak256(abi.encode(x, y))` of the key.
+/// @param model As endorsed.
+/// @param firmware As endorsed.
+/// @param notAfter As endorsed, unix time.
+/// @param seq The counter of its last report.
+/// @param gridBlock The block of its last report's nonce.
+/// @param reportUntil Unix time up to which its last report holds.
+/// @param retiredAt When its key was retired, unix time; 0 if it was not.
+struct DeviceInfo {
+    bytes32 manufacturer;
+    bytes32 model;
+    bytes32 firmware;
+    uint64 notAfter;
+    uint64 seq;
+    uint64 gridBlock;
+    uint64 reportUntil;
+    uint64 retiredAt;
 }
 
 /// @title Who may stake and claim: an admission filter. It has no say in any outcome and touches no money.
-/// @dev The registrar can add and revoke manufacturers and revoke devices. That stops new stakes and claims, nothing
-/// else.
+/// @dev A report is a COSE_Sign1 over EAT claims (docs/protocol.md, "Attestation"); this contract encodes it again from
+/// its fields. A device's id is `sha256(x || y)` of its key. One device backs one live worker: a lease, which ends with
+/// the report, the endorsement or `release`. Nothing here is owned: manufacturers are fixed at deployment, and each
+/// has a say in its own devices only.
 interface IProvisioning {
-    error NoCode(address account);
-    error NotRegistrar(address caller);
+    error NoP256Precompile();
+    error NoBlockHashes();
+    error NoManufacturers();
+    error TooManyManufacturers(uint256 given, uint256 most);
     error ZeroManufacturer();
-    error ManufacturerExists(bytes32 manufacturer);
-    error ManufacturerNotTrusted(bytes32 manufacturer);
-    error DeviceIsRevoked(bytes32 device);
-    error DeviceBacksAnother(bytes32 device, address worker);
+    error ManufacturerTwice(bytes32 manufacturer);
+    error GridOutOfRange(uint256 given, uint256 most);
+    error LifetimeOutOfRange(uint256 given, uint256 most);
     error NotTheWorker(address caller, address worker);
-    error WrongNonce(bytes32 expected, bytes32 given);
-    error NonceTooOld(uint256 issuedAt, uint256 lifetime);
-    error CounterNotHigher(uint64 last, uint64 given);
-    error ReportExpired(uint64 expiry);
-    error ReportTooLong(uint64 expiry, uint256 latest);
-    error ZeroLifetime();
+    error WrongKind(ReportKind kind);
+    error WrongDebugStatus(uint8 given);
+    error WrongAux(bytes32 given);
+    error OffGrid(uint64 given, uint256 gridBlocks);
+    error BlockOutOfReach(uint64 given, uint256 current);
+    error BlockNotNewer(uint64 last, uint64 given);
+    error SeqNotHigher(uint64 last, uint64 given);
+    error NotEnrolled(bytes32 device);
+    error ManufacturerNotTrusted(bytes32 manufacturer);
+    error WrongFirmware(bytes32 endorsed, bytes32 given);
+    error EndorsementIsOver(uint64 notAfter);
+    error KeyIsRetired(bytes32 device, uint64 since);
+    error DeviceBacksAnother(bytes32 device, address worker, uint64 until);
+    error BadEndorsement(bytes32 manufacturer, bytes32 device);
+    error BadSignature(bytes32 device);
+    error BadStatement(bytes32 manufacturer);
+    error WrongSubject(bytes32 given);
+    error NumberNotHigher(uint64 last, uint64 given);
+    error SamePayload(bytes32 device, uint64 seq);
+    error NoLease(address worker);
 
-    event ManufacturerAdded(bytes32 indexed manufacturer);
-    event ManufacturerRevoked(bytes32 indexed manufacturer);
-    event DeviceRevoked(bytes32 indexed device);
-    event NonceIssued(address indexed worker, ReportKind indexed kind, bytes32 nonce);
+    event Enrolled(
+        bytes32 indexed device,
+        bytes32 indexed manufacturer,
+        bytes32 model,
+        bytes32 firmware,
+        uint64 notAfter
+    );
     event ReportAccepted(
         address indexed worker,
         bytes32 indexed device,
-        bytes32 indexed manufacturer,
         ReportKind kind,
-        uint64 counter,
-        uint64 expiry,
-        bytes32 contentHash
+        uint8 debugStatus,
+        uint64 seq,
+        uint64 gridBlock,
+        uint64 until,
+        bytes32 body
     );
+    event LeaseEnded(address indexed worker, bytes32 indexed device);
+    event StatementMade(
+        bytes32 indexed manufacturer,
+        StatementScope indexed scope,
+        bytes32 indexed subject,
+        bool frozen,
+        uint64 number
+    );
+    event KeyRetired(bytes32 indexed device, uint64 seq);
 
-    /// @notice Gives the caller a fresh nonce for its next report of a kind; an earlier one is void.
-    /// @param kind The kind of report.
-    /// @return nonce The nonce.
-    function requestNonce(ReportKind kind) external returns (bytes32 nonce);
+    /// @notice Takes a manufacturer's endorsement and a report of its device, for the caller: the first of a device, or
+    /// a new endorsement of one that is known.
+    /// @dev Reverts with `WrongFirmware`, `EndorsementIsOver`, `ManufacturerNotTrusted` or `BadEndorsement`, and as
+    /// `report` does.
+    /// @param endorsement The endorsement.
+    /// @param r The report.
+    /// @param signature The device's, over `reportDigest`.
+    function enrol(Endorsement calldata endorsement, Report calldata r, Signature calldata signature) external;
 
-    /// @notice Records a report about the caller; the device's quote vouches for it.
-    /// @dev Reverts with `NotTheWorker`, `WrongNonce`, `NonceTooOld`, `ReportExpired`, `ReportTooLong`,
-    /// `ManufacturerNotTrusted`, `DeviceIsRevoked`, `DeviceBacksAnother` or `CounterNotHigher`, and as the quote
-    /// verifier does.
-    /// @param report The report.
-    /// @param quote The device's quote over `reportDigest(report)`, in the quote verifier's format.
-    function submitReport(Report calldata report, bytes calldata quote) external;
+    /// @notice Takes a report of a device that is known, for the caller, whom it backs from now on for `reportLifetime`
+    /// seconds, but no longer than its endorsement holds. Another device of the caller is free from now on.
+    /// @dev Reverts with `NotTheWorker`, `WrongKind`, `WrongDebugStatus`, `WrongAux`, `OffGrid`, `BlockOutOfReach`,
+    /// `BlockNotNewer`, `SeqNotHigher`, `NotEnrolled`, `WrongFirmware`, `EndorsementIsOver`, `KeyIsRetired`,
+    /// `DeviceBacksAnother` or `BadSignature`. A frozen device's reports are taken: what is frozen may thaw.
+    /// @param r The report.
+    /// @param signature The device's, over `reportDigest`.
+    function report(Report calldata r, Signature calldata signature) external;
 
-    /// @notice Trusts a manufacturer (registrar only). A revoked one stays revoked.
-    /// @dev Reverts with `NotRegistrar`, `ZeroManufacturer` or `ManufacturerExists`.
-    /// @param manufacturer Id of the manufacturer's key.
-    function addManufacturer(bytes32 manufacturer) external;
+    /// @notice Ends the caller's lease: its device is free for another worker at once.
+    /// @dev Reverts with `NoLease`.
+    function release() external;
 
-    /// @notice Revokes a manufacturer for good (registrar only): its devices back no new stake and no new claim.
-    /// @dev Reverts with `NotRegistrar`.
-    /// @param manufacturer Id of the manufacturer's key.
-    function revokeManufacturer(bytes32 manufacturer) external;
+    /// @notice Takes a manufacturer's statement about its own devices, from anybody.
+    /// @dev Reverts with `ManufacturerNotTrusted`, `WrongSubject`, `NumberNotHigher` or `BadStatement`.
+    /// @param s The statement.
+    /// @param manufacturer The manufacturer's public key.
+    /// @param signature The manufacturer's, over `sha256(abi.encode("refute statement 1", scope, subject, frozen,
+    /// number))`.
+    function makeStatement(
+        Statement calldata s,
+        PublicKey calldata manufacturer,
+        Signature calldata signature
+    ) external;
 
-    /// @notice Revokes a device for good (registrar only).
-    /// @dev Reverts with `NotRegistrar`.
-    /// @param device Id of the device's key.
-    function revokeDevice(bytes32 device) external;
+    /// @notice Retires a device's key for good, by two different payloads for this deployment that it signed under one
+    /// counter. From anybody; no money moves.
+    /// @dev Reverts with `SamePayload`, `KeyIsRetired` or `BadSignature`.
+    /// @param key The device's public key.
+    /// @param seq The counter of both.
+    /// @param a One payload.
+    /// @param b The other.
+    function retireKey(PublicKey calldata key, uint64 seq, SignedPayload calldata a, SignedPayload calldata b) external;
 
-    /// @notice Whether a worker has both reports unexpired, from one device under one manufacturer, neither revoked.
+    /// @notice Whether a worker may stake and claim now: whether `whyNotEligible` gives `Eligible`.
     /// @param worker The worker.
-    /// @return Whether it may stake and claim.
+    /// @return Whether it may.
     function isLive(address worker) external view returns (bool);
 
-    /// @notice The digest that a device quotes: sha256(abi.encode("refute report 1", chain id, this contract, report)).
-    /// @param report The report.
-    /// @return The digest.
-    function reportDigest(Report calldata report) external view returns (bytes32);
-
-    /// @notice The device that backs a worker.
+    /// @notice Why a worker may not stake and claim now.
     /// @param worker The worker.
-    /// @return Id of the device's key, zero if there is none.
+    /// @return reason `Eligible` if it may.
+    /// @return time Unix time: until when, if it may; since when it may not, otherwise; 0 where that is not known.
+    function whyNotEligible(address worker) external view returns (Reason reason, uint64 time);
+
+    /// @notice The device of a worker's last report, unless the worker gave it up or another one has it.
+    /// @param worker The worker.
+    /// @return The device's id, zero if there is none.
     function deviceOf(address worker) external view returns (bytes32);
 
-    /// @notice The worker that a device backs.
-    /// @param device Id of the device's key.
-    /// @return The worker, zero if there is none.
+    /// @notice The worker that a device backs now.
+    /// @param device The device's id.
+    /// @return The worker, zero if the device is free.
     function workerOf(bytes32 device) external view returns (address);
 
-    /// @notice When a worker's reports expire (unix time); 0 if there is none.
+    /// @notice What is known of a device.
+    /// @param device The device's id.
+    /// @return It.
+    function deviceInfo(bytes32 device) external view returns (DeviceInfo memory);
+
+    /// @notice The last statement of a manufacturer about a subject; all zero if there is none.
+    /// @param manufacturer The manufacturer's id.
+    /// @param scope What it is about.
+    /// @param subject The firmware or the device; zero for all devices.
+    /// @return frozen Whether they do not count.
+    /// @return number The statement's number.
+    /// @return since When it was brought, unix time.
+    function statementOf(
+        bytes32 manufacturer,
+        StatementScope scope,
+        bytes32 subject
+    ) external view returns (bool frozen, uint64 number, uint64 since);
+
+    /// @notice The nonce of a report that is sent in this block.
+    /// @dev Reverts with `OffGrid` or `BlockOutOfReach`.
     /// @param worker The worker.
-    /// @return identification Expiry of its identification.
-    /// @return provisioning Expiry of its provisioning report.
-    function expiries(address worker) external view returns (uint64 identification, uint64 provisioning);
+    /// @param device The device's id.
+    /// @param kind What is reported.
+    /// @param gridBlock The block whose hash is in it.
+    /// @return `keccak256(abi.encode(blockhash(gridBlock), chain id, this contract, worker, device, kind))`.
+    function nonceOf(address worker, bytes32 device, ReportKind kind, uint64 gridBlock) external view returns (bytes32);
 
-    /// @notice Who may add manufacturers, and revoke them and devices.
-    /// @return Its address.
-    function registrar() external view returns (address);
+    /// @notice What a device signs: `sha256` of COSE's Sig_structure.
+    /// @dev Reverts as `nonceOf` does.
+    /// @param r The report.
+    /// @return The digest.
+    function reportDigest(Report calldata r) external view returns (bytes32);
 
-    /// @notice The contract that verifies quotes.
-    /// @return Its address.
-    function quoteVerifier() external view returns (IQuoteVerifier);
+    /// @notice The distance of the blocks whose hashes nonces have.
+    /// @return It, in blocks.
+    function gridBlocks() external view returns (uint256);
+
+    /// @notice How long a report holds.
+    /// @return Seconds.
+    function reportLifetime() external view returns (uint256);
+
+    /// @notice The manufacturers whose devices count, fixed at deployment.
+    /// @return Their ids: `keccak256(abi.encode(x, y))` of their keys.
+    function manufacturers() external view returns (bytes32[] memory);
 }

@@ -1,183 +1,303 @@
 // SPDX-License-Identifier: MIT
 pragma solidity 0.8.37;
 
-import {IProvisioning, Report, ReportKind} from "../interfaces/IProvisioning.sol";
-import {IQuoteVerifier} from "../interfaces/IQuoteVerifier.sol";
+import {
+    DeviceInfo,
+    Endorsement,
+    IProvisioning,
+    PublicKey,
+    Reason,
+    Report,
+    ReportKind,
+    Signature,
+    SignedPayload,
+    StatementScope
+} from "../interfaces/IProvisioning.sol";
+import {ChainProbes} from "./ChainProbes.sol";
+import {Manufacturers} from "./Manufacturers.sol";
+import {Products} from "./Products.sol";
+import {Claims, ReportEncoding} from "./ReportEncoding.sol";
 
 /// @title Attestations of workers. See IProvisioning.
-contract Provisioning is IProvisioning {
-    enum Trust {
-        Unknown,
-        Trusted,
-        Revoked
+contract Provisioning is Products {
+    /// @dev Whom a device backs. Its worker has it as `_deviceOf`.
+    struct Holder {
+        address worker;
+        uint32 product;
+        uint64 retiredAt;
+    }
+
+    /// @dev What a report changes. `until` and `notAfter` are unix times.
+    struct Course {
+        uint64 seq;
+        uint64 gridBlock;
+        uint64 until;
+        uint64 notAfter;
     }
 
     struct Device {
-        address worker;
-        uint64 counter;
-        bool revoked;
-        bytes32 manufacturer;
+        Holder holder;
+        Course course;
     }
 
-    struct Worker {
-        bytes32 device;
-        uint64 identifiedUntil;
-        uint64 provisionedUntil;
-    }
-
-    struct Nonce {
-        bytes32 value;
-        uint64 issuedAt;
-    }
+    /// @dev How far back the chain knows the hashes of blocks.
+    uint256 private constant KNOWN_BLOCKS = 256;
+    /// @dev The widest grid: from each of its blocks on, a report has as many blocks again to be signed and included.
+    uint256 private constant MAX_GRID = KNOWN_BLOCKS / 2;
+    uint256 private constant MAX_LIFETIME = 365 days;
+    uint8 private constant LEAST_DEBUG_STATUS = 1;
+    uint8 private constant MOST_DEBUG_STATUS = 4;
 
     /// @inheritdoc IProvisioning
-    IQuoteVerifier public immutable quoteVerifier;
+    uint256 public immutable gridBlocks;
     /// @inheritdoc IProvisioning
-    address public immutable registrar;
-    /// @notice Seconds in which a nonce must be used.
-    uint256 public immutable nonceLifetime;
-    /// @notice Longest time that a report may hold, seconds.
     uint256 public immutable reportLifetime;
 
-    mapping(bytes32 manufacturer => Trust) private _manufacturers;
     mapping(bytes32 device => Device) private _devices;
-    mapping(address worker => Worker) private _workers;
-    mapping(address worker => mapping(ReportKind kind => Nonce)) private _nonces;
+    mapping(address worker => bytes32 device) private _deviceOf;
 
-    modifier onlyRegistrar() {
-        require(msg.sender == registrar, NotRegistrar(msg.sender));
-        _;
-    }
-
+    /// @dev Reverts with `NoP256Precompile`, `NoBlockHashes`, `NoManufacturers`, `TooManyManufacturers`,
+    /// `ZeroManufacturer`, `ManufacturerTwice`, `GridOutOfRange` or `LifetimeOutOfRange`.
     constructor(
-        IQuoteVerifier quoteVerifier_,
-        address registrar_,
-        bytes32[] memory manufacturers,
-        uint256 nonceLifetime_,
+        bytes32[] memory manufacturers_,
+        uint256 gridBlocks_,
         uint256 reportLifetime_
-    ) {
-        require(address(quoteVerifier_).code.length != 0, NoCode(address(quoteVerifier_)));
-        require(nonceLifetime_ != 0 && reportLifetime_ != 0, ZeroLifetime());
-        quoteVerifier = quoteVerifier_;
-        registrar = registrar_;
-        nonceLifetime = nonceLifetime_;
-        reportLifetime = reportLifetime_;
-        for (uint256 i = 0; i < manufacturers.length; ++i) _addManufacturer(manufacturers[i]);
-    }
-
-    /// @inheritdoc IProvisioning
-    function requestNonce(ReportKind kind) external returns (bytes32 nonce) {
-        // The previous block's hash cannot be known when a report is made in advance; prevrandao adds this block's own
-        // randomness.
-        nonce = keccak256(abi.encode(blockhash(block.number - 1), block.prevrandao, block.timestamp, msg.sender, kind));
-        _nonces[msg.sender][kind] = Nonce(nonce, uint64(block.timestamp));
-        emit NonceIssued(msg.sender, kind, nonce);
-    }
-
-    /// @inheritdoc IProvisioning
-    function submitReport(Report calldata report, bytes calldata quote) external {
-        // SAFETY: only the worker chooses its device; else any endorsed device could use up its nonce and displace its
-        // own.
-        require(msg.sender == report.worker, NotTheWorker(msg.sender, report.worker));
-        _useNonce(report);
-        require(report.expiry > block.timestamp, ReportExpired(report.expiry));
-        uint256 latest = block.timestamp + reportLifetime;
-        require(report.expiry <= latest, ReportTooLong(report.expiry, latest));
-        (bytes32 manufacturer, bytes32 device) = quoteVerifier.verify(reportDigest(report), quote);
-        require(_manufacturers[manufacturer] == Trust.Trusted, ManufacturerNotTrusted(manufacturer));
-        bool isSameManufacturer = _devices[device].manufacturer == manufacturer;
-        _bind(device, manufacturer, report);
-        Worker storage w = _workers[report.worker];
-        if (w.device != device || !isSameManufacturer) {
-            // SAFETY: reports of two devices do not add up to one attestation, nor do those of one device under two
-            // manufacturers: `isLive` asks for the trust in the latest one only.
-            w.device = device;
-            w.identifiedUntil = 0;
-            w.provisionedUntil = 0;
-        }
-        if (report.kind == ReportKind.Identification) w.identifiedUntil = report.expiry;
-        else w.provisionedUntil = report.expiry;
-        emit ReportAccepted(
-            report.worker,
-            device,
-            manufacturer,
-            report.kind,
-            report.counter,
-            report.expiry,
-            report.contentHash
+    ) Manufacturers(manufacturers_) {
+        ChainProbes.requireP256();
+        ChainProbes.requireBlockHashes();
+        require(gridBlocks_ != 0 && gridBlocks_ <= MAX_GRID, GridOutOfRange(gridBlocks_, MAX_GRID));
+        require(
+            reportLifetime_ != 0 && reportLifetime_ <= MAX_LIFETIME,
+            LifetimeOutOfRange(reportLifetime_, MAX_LIFETIME)
         );
+        gridBlocks = gridBlocks_;
+        reportLifetime = reportLifetime_;
     }
 
     /// @inheritdoc IProvisioning
-    function addManufacturer(bytes32 manufacturer) external onlyRegistrar {
-        _addManufacturer(manufacturer);
+    function enrol(Endorsement calldata endorsement, Report calldata r, Signature calldata signature) external {
+        require(endorsement.firmware == r.firmware, WrongFirmware(endorsement.firmware, r.firmware));
+        bytes32 device = ReportEncoding.deviceId(r.key);
+        bytes32 manufacturer = _manufacturerId(endorsement.manufacturer);
+        uint32 product = _numberOf(endorsement, manufacturer);
+        bytes32 digest = sha256(
+            abi.encode(
+                "refute endorsement 2",
+                abi.encodePacked(bytes1(0x01), device),
+                endorsement.model,
+                endorsement.firmware,
+                endorsement.notAfter
+            )
+        );
+        require(
+            _isSigned(digest, endorsement.signature, endorsement.manufacturer),
+            BadEndorsement(manufacturer, device)
+        );
+        emit Enrolled(device, manufacturer, endorsement.model, endorsement.firmware, endorsement.notAfter);
+        _accept(device, product, endorsement.notAfter, r, signature);
     }
 
     /// @inheritdoc IProvisioning
-    function revokeManufacturer(bytes32 manufacturer) external onlyRegistrar {
-        _manufacturers[manufacturer] = Trust.Revoked;
-        emit ManufacturerRevoked(manufacturer);
+    function report(Report calldata r, Signature calldata signature) external {
+        bytes32 device = ReportEncoding.deviceId(r.key);
+        uint32 product = _devices[device].holder.product;
+        require(product != 0, NotEnrolled(device));
+        bytes32 endorsed = _product(product).firmware;
+        require(r.firmware == endorsed, WrongFirmware(endorsed, r.firmware));
+        _accept(device, product, _devices[device].course.notAfter, r, signature);
     }
 
     /// @inheritdoc IProvisioning
-    function revokeDevice(bytes32 device) external onlyRegistrar {
-        _devices[device].revoked = true;
-        emit DeviceRevoked(device);
+    function release() external {
+        bytes32 device = _deviceOf[msg.sender];
+        require(_devices[device].holder.worker == msg.sender, NoLease(msg.sender));
+        delete _deviceOf[msg.sender];
+        _endLease(msg.sender, device);
+    }
+
+    /// @inheritdoc IProvisioning
+    // SAFETY: only equivocation retires a key. A device that signs a counter once, whatever becomes of the report, never
+    // signed two payloads under it. Who restores an old copy of a device's memory loses the key, and nothing else.
+    function retireKey(
+        PublicKey calldata key,
+        uint64 seq,
+        SignedPayload calldata a,
+        SignedPayload calldata b
+    ) external {
+        bytes32 device = ReportEncoding.deviceId(key);
+        Holder storage holder = _devices[device].holder;
+        require(holder.retiredAt == 0, KeyIsRetired(device, holder.retiredAt));
+        bytes32 first = _signedDigest(device, seq, a);
+        bytes32 second = _signedDigest(device, seq, b);
+        require(first != second, SamePayload(device, seq));
+        require(_isSigned(first, a.signature, key) && _isSigned(second, b.signature, key), BadSignature(device));
+        holder.retiredAt = uint64(block.timestamp);
+        emit KeyRetired(device, seq);
     }
 
     /// @inheritdoc IProvisioning
     function isLive(address worker) external view returns (bool) {
-        Worker storage w = _workers[worker];
-        if (w.identifiedUntil < block.timestamp || w.provisionedUntil < block.timestamp) return false;
-        Device storage d = _devices[w.device];
-        return !d.revoked && _manufacturers[d.manufacturer] == Trust.Trusted;
+        (Reason reason, ) = whyNotEligible(worker);
+        return reason == Reason.Eligible;
     }
 
     /// @inheritdoc IProvisioning
     function deviceOf(address worker) external view returns (bytes32) {
-        return _workers[worker].device;
+        bytes32 device = _deviceOf[worker];
+        return _isHolder(worker, device) ? device : bytes32(0);
     }
 
     /// @inheritdoc IProvisioning
     function workerOf(bytes32 device) external view returns (address) {
-        return _devices[device].worker;
-    }
-
-    /// @inheritdoc IProvisioning
-    function expiries(address worker) external view returns (uint64 identification, uint64 provisioning) {
-        Worker storage w = _workers[worker];
-        return (w.identifiedUntil, w.provisionedUntil);
-    }
-
-    /// @inheritdoc IProvisioning
-    function reportDigest(Report calldata report) public view returns (bytes32) {
-        return sha256(abi.encode("refute report 1", block.chainid, address(this), report));
-    }
-
-    function _addManufacturer(bytes32 manufacturer) private {
-        require(manufacturer != 0, ZeroManufacturer());
-        // SAFETY: revocation is for good.
-        require(_manufacturers[manufacturer] == Trust.Unknown, ManufacturerExists(manufacturer));
-        _manufacturers[manufacturer] = Trust.Trusted;
-        emit ManufacturerAdded(manufacturer);
-    }
-
-    /// @dev A nonce serves one report: a report cannot be replayed, nor made before the chain gave the nonce.
-    function _useNonce(Report calldata report) private {
-        Nonce storage n = _nonces[report.worker][report.kind];
-        require(n.value != 0 && n.value == report.nonce, WrongNonce(n.value, report.nonce));
-        require(block.timestamp <= n.issuedAt + nonceLifetime, NonceTooOld(n.issuedAt, nonceLifetime));
-        delete _nonces[report.worker][report.kind];
-    }
-
-    /// @dev Binds a device to its first worker for good: one device backs one stake.
-    function _bind(bytes32 device, bytes32 manufacturer, Report calldata report) private {
         Device storage d = _devices[device];
-        require(!d.revoked, DeviceIsRevoked(device));
-        require(d.worker == address(0) || d.worker == report.worker, DeviceBacksAnother(device, d.worker));
-        require(report.counter > d.counter, CounterNotHigher(d.counter, report.counter));
-        d.worker = report.worker;
-        d.counter = report.counter;
-        d.manufacturer = manufacturer;
+        return block.timestamp <= _leaseEnd(d.course) ? d.holder.worker : address(0);
+    }
+
+    /// @inheritdoc IProvisioning
+    function deviceInfo(bytes32 device) external view returns (DeviceInfo memory) {
+        Device storage d = _devices[device];
+        Product storage p = _product(d.holder.product);
+        Course storage c = d.course;
+        return
+            DeviceInfo(
+                p.manufacturer,
+                p.model,
+                p.firmware,
+                c.notAfter,
+                c.seq,
+                c.gridBlock,
+                c.until,
+                d.holder.retiredAt
+            );
+    }
+
+    /// @inheritdoc IProvisioning
+    function reportDigest(Report calldata r) external view returns (bytes32) {
+        return _reportDigest(ReportEncoding.deviceId(r.key), r);
+    }
+
+    /// @inheritdoc IProvisioning
+    function whyNotEligible(address worker) public view returns (Reason, uint64) {
+        bytes32 id = _deviceOf[worker];
+        if (!_isHolder(worker, id)) return (Reason.NoDevice, 0);
+        Holder storage holder = _devices[id].holder;
+        if (holder.retiredAt != 0) return (Reason.KeyRetired, holder.retiredAt);
+        Product storage product = _product(holder.product);
+        bytes32 manufacturer = product.manufacturer;
+        (bool isFrozen, uint64 since) = _frozen(manufacturer, StatementScope.Device, id);
+        if (isFrozen) return (Reason.DeviceFrozen, since);
+        (isFrozen, since) = _frozen(manufacturer, StatementScope.Firmware, product.firmware);
+        if (isFrozen) return (Reason.FirmwareFrozen, since);
+        (isFrozen, since) = _frozen(manufacturer, StatementScope.All, 0);
+        if (isFrozen) return (Reason.ManufacturerFrozen, since);
+        Course memory course = _devices[id].course;
+        if (block.timestamp > course.notAfter) return (Reason.EndorsementExpired, course.notAfter);
+        if (block.timestamp > course.until) return (Reason.ReportExpired, course.until);
+        return (Reason.Eligible, _leaseEnd(course));
+    }
+
+    /// @inheritdoc IProvisioning
+    function nonceOf(address worker, bytes32 device, ReportKind kind, uint64 gridBlock) public view returns (bytes32) {
+        require(gridBlock % gridBlocks == 0, OffGrid(gridBlock, gridBlocks));
+        require(
+            gridBlock < block.number && block.number <= uint256(gridBlock) + KNOWN_BLOCKS,
+            BlockOutOfReach(gridBlock, block.number)
+        );
+        return keccak256(abi.encode(blockhash(gridBlock), block.chainid, address(this), worker, device, kind));
+    }
+
+    /// @dev Checks a report of a device, and has it back the caller.
+    function _accept(
+        bytes32 device,
+        uint32 product,
+        uint64 notAfter,
+        Report calldata r,
+        Signature calldata signature
+    ) private {
+        // SAFETY: only the worker chooses its device; else any endorsed device could displace its own.
+        require(msg.sender == r.worker, NotTheWorker(msg.sender, r.worker));
+        require(r.kind == ReportKind.Identification, WrongKind(r.kind));
+        require(
+            r.debugStatus >= LEAST_DEBUG_STATUS && r.debugStatus <= MOST_DEBUG_STATUS,
+            WrongDebugStatus(r.debugStatus)
+        );
+        require(r.aux == 0, WrongAux(r.aux));
+        require(block.timestamp <= notAfter, EndorsementIsOver(notAfter));
+        Device storage d = _devices[device];
+        Course memory last = d.course;
+        require(r.seq > last.seq, SeqNotHigher(last.seq, r.seq));
+        require(r.gridBlock > last.gridBlock, BlockNotNewer(last.gridBlock, r.gridBlock));
+        _lease(device, product, last);
+        require(_isSigned(_reportDigest(device, r), signature, r.key), BadSignature(device));
+        uint64 until = uint64(block.timestamp + reportLifetime);
+        d.course = Course(r.seq, r.gridBlock, until, notAfter);
+        emit ReportAccepted(
+            r.worker,
+            device,
+            r.kind,
+            r.debugStatus,
+            r.seq,
+            r.gridBlock,
+            until < notAfter ? until : notAfter,
+            r.body
+        );
+    }
+
+    /// @dev Has a device back the caller. @param last The device's last report, by which another lease may still hold.
+    function _lease(bytes32 device, uint32 product, Course memory last) private {
+        Holder memory holder = _devices[device].holder;
+        require(holder.retiredAt == 0, KeyIsRetired(device, holder.retiredAt));
+        if (holder.worker == msg.sender) {
+            if (holder.product != product) _devices[device].holder.product = product;
+            return;
+        }
+        if (holder.worker != address(0)) {
+            uint64 end = _leaseEnd(last);
+            require(block.timestamp > end, DeviceBacksAnother(device, holder.worker, end));
+            emit LeaseEnded(holder.worker, device);
+        }
+        bytes32 old = _deviceOf[msg.sender];
+        if (_isHolder(msg.sender, old)) _endLease(msg.sender, old);
+        _devices[device].holder = Holder(msg.sender, product, 0);
+        _deviceOf[msg.sender] = device;
+    }
+
+    function _endLease(address worker, bytes32 device) private {
+        delete _devices[device].holder.worker;
+        emit LeaseEnded(worker, device);
+    }
+
+    /// @dev A worker's entry stays when another one takes its device.
+    function _isHolder(address worker, bytes32 device) private view returns (bool) {
+        return device != 0 && _devices[device].holder.worker == worker;
+    }
+
+    function _leaseEnd(Course memory course) private pure returns (uint64) {
+        return course.until < course.notAfter ? course.until : course.notAfter;
+    }
+
+    function _reportDigest(bytes32 device, Report calldata r) private view returns (bytes32) {
+        return
+            _digest(
+                Claims(
+                    nonceOf(r.worker, device, r.kind, r.gridBlock),
+                    device,
+                    r.debugStatus,
+                    r.kind,
+                    r.seq,
+                    r.worker,
+                    r.firmware,
+                    r.body,
+                    r.aux
+                )
+            );
+    }
+
+    function _signedDigest(bytes32 device, uint64 seq, SignedPayload calldata p) private view returns (bytes32) {
+        return _digest(Claims(p.nonce, device, p.debugStatus, p.kind, seq, p.worker, p.firmware, p.body, p.aux));
+    }
+
+    function _digest(Claims memory claims) private view returns (bytes32) {
+        return ReportEncoding.signedDigest(ReportEncoding.domain(), ReportEncoding.payload(claims));
     }
 }

@@ -1,5 +1,5 @@
 import { buildModule } from "@nomicfoundation/ignition-core";
-import { DEFAULT_NONCE_LIFETIME, DEFAULT_REPORT_LIFETIME, DEFAULT_SINK } from "../defaults.ts";
+import { DEFAULT_GRID_BLOCKS, DEFAULT_REPORT_LIFETIME, DEFAULT_SINK } from "../defaults.ts";
 import { verifierModule } from "./Verifier.ts";
 
 const GWEI = 10n ** 9n;
@@ -8,21 +8,18 @@ const ETHER = 10n ** 18n;
 /**
  * Deploys the protocol against an existing stake asset, and a step verifier that is there or is deployed too.
  *
- * Parameters (all optional but `asset`, `verifier`, `registrar`): those of `Parameters` in
- * contracts/types/Parameters.sol, and `manufacturers` (ids), `nonceLifetime`, `reportLifetime` (seconds). The defaults
- * are for L1 with the priceCap at 50 gwei; their arithmetic is in docs/protocol.md.
+ * Parameters (all optional but `asset`, `verifier`, `manufacturers`): those of `Parameters` in
+ * contracts/types/Parameters.sol, and `manufacturers` (1 to 32 ids, fixed for good), `gridBlocks`, `reportLifetime`
+ * (seconds). The defaults are for L1 with the priceCap at 50 gwei; their arithmetic is in docs/protocol.md.
  * @param marketCode What the market is created with, without arguments.
  * @param newVerifier Whether the step verifier is deployed too, in place of the parameter `verifier`. It is part of
  * this module then, because a journal goes on only with the module that has all that is under way in it.
  */
 export const marketModule = (marketCode: string, newVerifier = false) =>
   buildModule("Refute", (m) => {
-    const quoteVerifier = m.contract("DongleQuoteVerifier");
     const provisioning = m.contract("Provisioning", [
-      quoteVerifier,
-      m.getParameter("registrar", m.getAccount(0)),
-      m.getParameter("manufacturers", []),
-      m.getParameter("nonceLifetime", DEFAULT_NONCE_LIFETIME),
+      m.getParameter("manufacturers"),
+      m.getParameter("gridBlocks", DEFAULT_GRID_BLOCKS),
       m.getParameter("reportLifetime", DEFAULT_REPORT_LIFETIME),
     ]);
     const parameters = {
@@ -60,5 +57,5 @@ export const marketModule = (marketCode: string, newVerifier = false) =>
     const game = m.contract("DisputeGame", [address, checker, parameters]);
     const deployed = m.call(deployer, "deploy", [marketCode, vault, game, parameters]);
     const market = m.contractAt("JobMarket", address, { after: [deployed] });
-    return { quoteVerifier, provisioning, checker, deployer, vault, game, market };
+    return { provisioning, checker, deployer, vault, game, market };
   });

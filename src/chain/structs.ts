@@ -1,7 +1,7 @@
 import type { AbiParameter, ContractFunctionArgs, ContractFunctionReturnType, Hex } from "viem";
 import { disputeGameAbi } from "./abi/disputeGame.ts";
 import type { jobMarketAbi } from "./abi/jobMarket.ts";
-import { provisioningAbi } from "./abi/provisioning.ts";
+import type { provisioningAbi } from "./abi/provisioning.ts";
 
 type GameWrite<Name extends "open" | "prove" | "reveal" | "concede"> = ContractFunctionArgs<
   typeof disputeGameAbi,
@@ -13,8 +13,13 @@ type MarketWrite<Name extends "post" | "publishInput" | "deliver"> = ContractFun
   "nonpayable",
   Name
 >;
+type ProvisioningWrite<Name extends "enrol" | "report" | "makeStatement" | "retireKey"> = ContractFunctionArgs<
+  typeof provisioningAbi,
+  "nonpayable",
+  Name
+>;
 
-/** The structs of contracts/types, as viem encodes them. */
+/** The structs of contracts/types and contracts/interfaces, as viem encodes them. */
 export type Claim = GameWrite<"open">[0];
 export type Job = Claim["job"];
 export type Pick = GameWrite<"open">[2];
@@ -25,17 +30,19 @@ export type ClaimKey = GameWrite<"concede">[1];
 export type JobRequest = MarketWrite<"post">[0];
 export type InputPart = MarketWrite<"publishInput">[2];
 export type Delivery = MarketWrite<"deliver">[1];
-export type Report = ContractFunctionArgs<typeof provisioningAbi, "nonpayable", "submitReport">[0];
+export type Endorsement = ProvisioningWrite<"enrol">[0];
+export type Report = ProvisioningWrite<"report">[0];
+export type Statement = ProvisioningWrite<"makeStatement">[0];
+export type SignedPayload = ProvisioningWrite<"retireKey">[2];
+export type DeviceInfo = ContractFunctionReturnType<typeof provisioningAbi, "view", "deviceInfo">;
 export type DeploymentFacts = ContractFunctionReturnType<typeof jobMarketAbi, "view", "deployment">;
 export type Parameters = DeploymentFacts["parameters"];
 
 const CLAIM_PARAMETER = firstInput(disputeGameAbi, "open") as AbiParameter & { components: readonly AbiParameter[] };
 /** How a job is ABI-encoded, for hashes over it. */
 export const JOB_PARAMETER = CLAIM_PARAMETER.components[0]!;
-/** How a device's report is ABI-encoded, for signatures over it. */
-export const REPORT_PARAMETER = firstInput(provisioningAbi, "submitReport");
 
-function firstInput(abi: typeof disputeGameAbi | typeof provisioningAbi, name: string): AbiParameter {
+function firstInput(abi: typeof disputeGameAbi, name: string): AbiParameter {
   const [input] = abi.flatMap((item) => (item.type === "function" && item.name === name ? [...item.inputs] : []));
   return input!;
 }
@@ -49,8 +56,22 @@ export const Move = { open: 0, reveal: 1, pick: 2, expand: 3 } as const;
 export type Move = (typeof Move)[keyof typeof Move];
 export const Outcome = { workerWon: 0, challengerWon: 1, settled: 2 } as const;
 export type Outcome = (typeof Outcome)[keyof typeof Outcome];
-export const ReportKind = { identification: 0, provisioning: 1 } as const;
+export const ReportKind = { none: 0, identification: 1 } as const;
 export type ReportKind = (typeof ReportKind)[keyof typeof ReportKind];
+export const StatementScope = { all: 0, firmware: 1, device: 2 } as const;
+export type StatementScope = (typeof StatementScope)[keyof typeof StatementScope];
+/** Why a worker may not stake and claim, in the contract's order. */
+export const REASONS = [
+  "eligible",
+  "noDevice",
+  "keyRetired",
+  "deviceFrozen",
+  "firmwareFrozen",
+  "manufacturerFrozen",
+  "endorsementExpired",
+  "reportExpired",
+] as const;
+export type Reason = (typeof REASONS)[number];
 export const JobStatus = {
   none: 0,
   awaitingInput: 1,

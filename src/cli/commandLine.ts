@@ -13,8 +13,11 @@ import { deployCommand } from "./commands/deploy.ts";
 import { depositCommand } from "./commands/deposit.ts";
 import { devnetCommand } from "./commands/devnet.ts";
 import { quoteCommand } from "./commands/quote.ts";
+import { dongleCommand } from "./commands/dongle.ts";
 import { expireCommand } from "./commands/expire.ts";
+import { identifyCommand } from "./commands/identify.ts";
 import { reclaimCommand } from "./commands/reclaim.ts";
+import { releaseCommand } from "./commands/release.ts";
 import { resultCommand } from "./commands/result.ts";
 import { runCommand } from "./commands/run.ts";
 import { stakeCommand } from "./commands/stake.ts";
@@ -43,9 +46,17 @@ const COMMANDS = {
   ],
   "Jobs:": [quoteCommand, submitCommand, resultCommand, statusCommand, cancelCommand, expireCommand, reclaimCommand],
   "Serving and watching:": [workerCommand, watcherCommand],
-  "An account:": [depositCommand, attestCommand, stakeCommand, unstakeCommand, withdrawCommand],
+  "An account:": [
+    depositCommand,
+    identifyCommand,
+    attestCommand,
+    releaseCommand,
+    stakeCommand,
+    unstakeCommand,
+    withdrawCommand,
+  ],
   "A market:": [deployCommand],
-  "Development networks:": [devnetCommand, standInManufacturerCommand, standInDeviceCommand],
+  "Development networks:": [devnetCommand, standInManufacturerCommand, standInDeviceCommand, dongleCommand],
   "This command line:": [completionCommand],
 } satisfies Record<string, readonly ((output: Output) => Command)[]>;
 

@@ -5,7 +5,9 @@ import type { Session } from "../market/session.ts";
 import { programTerms } from "../program/work.ts";
 import { attest } from "../provisioning/attest.ts";
 import { SoftwareDevice } from "../provisioning/device.ts";
+import { identify, type Identification } from "../provisioning/machine/identification.ts";
 import { SoftwareManufacturer } from "../provisioning/manufacturer.ts";
+import { domainOf } from "../provisioning/report.ts";
 import { refusedStake } from "./refusedStake.ts";
 import { fraudScene } from "./fraudScene.ts";
 import { honestScene, post, TERMS } from "./honestScene.ts";
@@ -46,14 +48,13 @@ export async function runDemo(n: Narrator): Promise<Figures> {
   n.say(`Staking without a live attestation is refused by the contract: ${refusal.errorName}.`);
   const device = new SoftwareDevice(manufacturer);
   n.say(`The manufacturer endorses device ${short(device.id)} (a software stand-in for the dongle, P-256).`);
-  const reports = await attest(worker, device, program, executors.execute);
-  const { accelerator, driver } = reports.identification;
-  n.say(`The device signs an identification report: ${accelerator}, ${driver}.`);
-  n.say(
-    `It signs a provisioning report: a benchmark fixed by the chain's nonce, ${reports.provisioning.milliseconds} ms.`,
-  );
+  const identification = await identifyFor(worker);
+  const report = await attest(worker, device, identification.root);
+  n.say(`The device signs a report of the machine, over a hash of the chain: ${describe(identification)}.`);
   await worker.vault.stake(collateral);
-  n.say(`Both verify on chain; now the worker stakes ${formatEther(collateral)} WETH.`);
+  n.say(
+    `It verifies on chain (${grouped(report.receipt.gasUsed)} gas); now the worker stakes ${formatEther(collateral)} WETH.`,
+  );
 
   n.step("A dapp asks: is this line of text upright?");
   const asked = await post(context, picture, n);
@@ -65,7 +66,7 @@ export async function runDemo(n: Narrator): Promise<Figures> {
 
   n.step("The same job, a cheating worker");
   const cheat = await chain.newSession(parseEther("2"));
-  await attest(cheat, new SoftwareDevice(manufacturer), program, executors.execute);
+  await attest(cheat, new SoftwareDevice(manufacturer), identification.root);
   await deposit(cheat, collateral);
   await cheat.vault.stake(collateral);
   const fraud = await fraudScene(context, cheat, watcherSession, watcher, n);
@@ -87,6 +88,13 @@ export async function runDemo(n: Narrator): Promise<Figures> {
     seconds: n.seconds(),
   };
 }
+
+const identifyFor = ({ deployment }: Session): Promise<Identification> =>
+  identify(domainOf({ chainId: deployment.chainId, provisioning: deployment.provisioning }));
+
+/** The parts of a machine in a few words. */
+const describe = ({ parts }: Identification): string =>
+  parts.map(({ units, device }) => `${units} x ${device === "" ? "unnamed" : device}`).join(", ");
 
 /** A watcher with credit for its bonds. */
 async function fundedWatcher({ chain }: SceneContext): Promise<Session> {

@@ -35,6 +35,12 @@ export type LocalChain = {
 export type LocalParameters = Record<string, number | bigint | string | readonly string[]>;
 
 /**
+ * What a local deployment has if nothing else is said: a manufacturer without devices, and each block on the grid of
+ * reports, because this chain has no blocks that nobody asked for.
+ */
+const LOCAL: LocalParameters = { manufacturers: [`0x${"01".repeat(32)}`], gridBlocks: 1 };
+
+/**
  * Starts an embedded chain and deploys with Ignition.
  * @param token The contract of the stake asset, if not wrapped ether itself: one that wraps ether too.
  */
@@ -45,7 +51,7 @@ export async function startLocalChain(parameters: LocalParameters = {}, token?: 
     token === undefined ? (await ignition.deploy(wrappedEtherModule)).asset : await viem.deployContract(token);
   const { verifier } = await ignition.deploy(verifierModule);
   const deployWith = async (chosen: LocalParameters): Promise<Address> => {
-    const given = { ...chosen, asset: asset.address, verifier: verifier.address };
+    const given = { ...LOCAL, ...chosen, asset: asset.address, verifier: verifier.address };
     return (await ignition.deploy(refuteModule, { parameters: { Refute: given } })).market.address;
   };
 

@@ -8,7 +8,6 @@ import { packageFile } from "./packageFiles.ts";
 export const SOURCES = {
   Elementary: "verifier/Elementary.sol",
   StepVerifier: "verifier/StepVerifier.sol",
-  DongleQuoteVerifier: "provisioning/DongleQuoteVerifier.sol",
   Provisioning: "provisioning/Provisioning.sol",
   ProofChecker: "game/ProofChecker.sol",
   MarketDeployer: "market/MarketDeployer.sol",

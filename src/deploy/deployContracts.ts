@@ -32,10 +32,12 @@ export type MarketPlan = {
   asset: Address;
   /** A step verifier that is there already; without it, one is deployed. */
   verifier?: Address | undefined;
-  /** May add and revoke manufacturers and devices; the deploying account if left out. */
-  registrar?: Address | undefined;
-  /** Ids of manufacturers whose devices are trusted. */
+  /** Ids of the manufacturers whose devices count, for good: 1 to 32. */
   manufacturers: readonly Hex[];
+  /** The distance of the blocks whose hashes are in the nonces of reports; the module's default if left out. */
+  gridBlocks?: number | undefined;
+  /** How long a report holds, seconds; the module's default if left out. */
+  reportLifetime?: number | undefined;
 };
 
 /** Deploys a token that wraps ether, for local chains. @throws DeployFailedError */
@@ -49,13 +51,14 @@ export async function deployWrappedEther(deployer: Deployer): Promise<Address> {
  * @throws DeployFailedError that says how to go on
  */
 export async function deployContracts(deployer: Deployer, plan: MarketPlan): Promise<Address> {
-  const { parameters, asset, verifier, registrar, manufacturers } = plan;
+  const { parameters, asset, verifier, manufacturers, gridBlocks, reportLifetime } = plan;
   const Refute = {
     ...parameters,
     asset,
     manufacturers: [...manufacturers],
     ...(verifier === undefined ? {} : { verifier }),
-    ...(registrar === undefined ? {} : { registrar }),
+    ...(gridBlocks === undefined ? {} : { gridBlocks }),
+    ...(reportLifetime === undefined ? {} : { reportLifetime }),
   };
   const ignitionModule = marketModule(contractArtifact("JobMarket").bytecode, verifier === undefined);
   return run(deployer, ignitionModule, "JobMarket", { Refute });

@@ -73,7 +73,7 @@ export function readParameters(path: string): Parameters {
   const [issue] = result.error.issues;
   if (issue!.code !== "unrecognized_keys") throw fail(`has ${issue!.path.join(".")}: ${issue!.message}`);
   throw fail(
-    `names ${issue!.keys.join(", ")}, which is no parameter of a market: asset, verifier, registrar and ` +
+    `names ${issue!.keys.join(", ")}, which is no parameter of a market: asset, verifier and ` +
       "manufacturers are flags of refute deploy",
   );
 }

@@ -1,5 +1,6 @@
 import type { Address, PublicClient } from "viem";
-import { provisioningAbi } from "../chain/abi/provisioning.ts";
+import { DEFAULT_GRID_BLOCKS, DEFAULT_REPORT_LIFETIME } from "../../ignition/defaults.ts";
+import { ProvisioningReader } from "../chain/clients/provisioning.ts";
 import { readDeployment, type Deployment } from "../market/deployment.ts";
 import { hasCodeOf } from "./compareCode.ts";
 import type { MarketPlan } from "./deployContracts.ts";
@@ -12,9 +13,9 @@ import { DeployFailedError } from "./errors.ts";
 export async function verifyDeployment(
   publicClient: PublicClient,
   market: Address,
-  { parameters, asset, verifier, registrar }: MarketPlan,
-  account: Address,
+  plan: MarketPlan,
 ): Promise<Deployment> {
+  const { parameters, asset, verifier, manufacturers } = plan;
   const deployment = await readDeployment(publicClient, market);
   const same = (what: string, found: unknown, expected: unknown): void => {
     if (String(found).toLowerCase() !== String(expected).toLowerCase())
@@ -27,12 +28,10 @@ export async function verifyDeployment(
     same(name, deployment.parameters[name as keyof typeof parameters], value);
   same("the asset", deployment.asset, asset);
   if (verifier !== undefined) same("the verifier", deployment.verifier, verifier);
-  const contract = { address: deployment.provisioning, abi: provisioningAbi } as const;
-  same(
-    "the registrar",
-    await publicClient.readContract({ ...contract, functionName: "registrar" }),
-    registrar ?? account,
-  );
+  const provisioning = new ProvisioningReader(deployment.provisioning, { publicClient });
+  same("the manufacturers", (await provisioning.manufacturers()).join(", "), manufacturers.join(", "));
+  same("gridBlocks", await provisioning.gridBlocks(), plan.gridBlocks ?? DEFAULT_GRID_BLOCKS);
+  same("reportLifetime", await provisioning.reportLifetime(), plan.reportLifetime ?? DEFAULT_REPORT_LIFETIME);
   const addresses = contractsOf(deployment);
   for (const [key, name] of Object.entries(NAMES)) {
     const address = addresses[key as keyof typeof NAMES];

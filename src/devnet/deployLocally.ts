@@ -13,7 +13,8 @@ export type LocalDeployment = { chainId: number; market: Address; manufacturer: 
 const POLLING_MS = 50;
 
 /**
- * Deploys everything on a local node that mines each transaction at once. The stake asset is wrapped ether.
+ * Deploys everything on a local node that mines each transaction at once. The stake asset is wrapped ether. Each block is
+ * on the grid of reports: this chain has none that nobody asked for.
  * @param changes Parameters other than those of Ethereum's L1 (ignition/parameters/l1.json5).
  * @throws DeployFailedError
  */
@@ -23,6 +24,11 @@ export async function deployLocally(url: string, changes: Partial<Parameters>): 
   const deployer = { publicClient, account: developmentAccount(9), confirmations: 1, pollingMs: POLLING_MS };
   const asset = await deployWrappedEther(deployer);
   const parameters = { ...readParameters(parametersOfKind("l1")), ...changes };
-  const market = await deployContracts(deployer, { parameters, asset, manufacturers: [manufacturer.id] });
+  const market = await deployContracts(deployer, {
+    parameters,
+    asset,
+    manufacturers: [manufacturer.id],
+    gridBlocks: 1,
+  });
   return { chainId: CHAIN_ID, market, manufacturer };
 }

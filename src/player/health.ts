@@ -32,7 +32,9 @@ const KINDS = {
   pays: needed("warn"),
   /** A worker is attested and has free stake. */
   mayClaim: needed("warn"),
-  /** The attestation does not end within a day. */
+  /** A worker's dongle answers, and can renew the attestation. */
+  renewal: { level: "warn", repeatMs: 60 * MINUTE, isNeeded: false },
+  /** The attestation does not end soon. */
   attestation: { level: "warn", repeatMs: 60 * MINUTE, isNeeded: false },
 } satisfies Record<string, Kind>;
 

@@ -1,36 +1,69 @@
-import type { KnownProgram } from "../player/execution.ts";
-import type { Execute } from "../player/executeRun.ts";
+import type { Hex, TransactionReceipt } from "viem";
+import { ReportKind, ZERO_HASH, type DeviceInfo } from "../chain/structs.ts";
 import type { Session } from "../market/session.ts";
-import { benchmark, identify } from "./content.ts";
-import type { SoftwareDevice } from "./device.ts";
-import { registerReport, type ReportContent } from "./register.ts";
+import type { Device } from "./device.ts";
+import type { Endorsement } from "./endorsement.ts";
+import { ReportTooSoonError } from "./errors.ts";
+import { deviceId, manufacturerId } from "./keys.ts";
+import { domainOf, nonceOf } from "./report.ts";
 
-/** How long reports hold by default: a week, the longest that a deployment allows by default. */
-export const WEEK_SECONDS = 7 * 86_400;
-
-/** The contents of a worker's two reports. */
-export type Attestation = { identification: ReportContent; provisioning: ReportContent };
+/** What is known of a report that the chain took. */
+export type Attested = {
+  /** The device's id. */
+  device: Hex;
+  seq: bigint;
+  /** The block whose hash is in the nonce. */
+  gridBlock: bigint;
+  receipt: TransactionReceipt;
+};
 
 /**
- * Registers both reports of a worker's device: what the machine is, and a benchmark of a program on it.
- * @throws ContractRevertError `ManufacturerNotTrusted`, `DeviceIsRevoked`, `DeviceBacksAnother`, `ReportTooLong`
+ * Has a device report for the sender, in one transaction: with its endorsement if the chain does not know it.
+ * @param root Of the machine's identification (`Identification`).
+ * @throws ReportTooSoonError, DongleAwayError, DongleAnswerError, DeviceRefusalError; ContractRevertError
+ *   `ManufacturerNotTrusted`, `BadEndorsement`, `EndorsementIsOver`, `KeyIsRetired`, `DeviceBacksAnother`,
+ *   `SeqNotHigher`, `BadSignature`
  */
-export async function attest(
-  session: Session,
-  device: SoftwareDevice,
-  program: KnownProgram,
-  execute: Execute,
-  lifetimeSeconds = WEEK_SECONDS,
-): Promise<Attestation> {
-  const identification = await registerReport(session, device, {
-    kind: "identification",
-    content: identify,
-    lifetimeSeconds,
+export async function attest(session: Session, device: Device, root: Hex): Promise<Attested> {
+  const { publicClient, sender, provisioning, deployment } = session;
+  const { key, endorsement } = await device.identity();
+  const id = deviceId(key);
+  const [known, gridBlocks, head] = await Promise.all([
+    provisioning.deviceInfo(id),
+    provisioning.gridBlocks().then(BigInt),
+    publicClient.getBlockNumber({ cacheTime: 0 }),
+  ]);
+  // A node may judge a call as if it were in its head: a nonce needs a block before.
+  const gridBlock = head - 1n - ((head - 1n) % gridBlocks);
+  if (gridBlock <= known.gridBlock) {
+    const next = known.gridBlock - (known.gridBlock % gridBlocks) + gridBlocks;
+    throw new ReportTooSoonError(
+      `the device's next report needs block ${next + 1n}, the chain is at ${head}: try again then`,
+    );
+  }
+  const { hash } = await publicClient.getBlock({ blockNumber: gridBlock });
+  const worker = sender.address;
+  const kind = ReportKind.identification;
+  const place = { chainId: deployment.chainId, provisioning: deployment.provisioning };
+  const fields = { kind, worker, body: root, aux: ZERO_HASH };
+  const { seq, debugStatus, signature } = await device.sign({
+    ...fields,
+    domain: domainOf(place),
+    nonce: nonceOf({ ...place, worker, device: id, kind, blockHash: hash }),
+    after: known.seq,
   });
-  const provisioning = await registerReport(session, device, {
-    kind: "provisioning",
-    content: (nonce) => benchmark(execute, program, nonce),
-    lifetimeSeconds,
-  });
-  return { identification, provisioning };
+  const { firmware } = endorsement;
+  const report = { ...fields, key, debugStatus, seq, firmware, gridBlock };
+  const isKnown = isEndorsed(known, endorsement);
+  const receipt = await (isKnown
+    ? provisioning.report(report, signature)
+    : provisioning.enrol(endorsement, report, signature));
+  return { device: id, seq, gridBlock, receipt };
 }
+
+/** Whether the chain knows a device by this endorsement. */
+export const isEndorsed = (known: DeviceInfo, given: Endorsement): boolean =>
+  known.manufacturer === manufacturerId(given.manufacturer) &&
+  known.model === given.model &&
+  known.firmware === given.firmware &&
+  known.notAfter === given.notAfter;

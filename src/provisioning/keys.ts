@@ -1,8 +1,12 @@
 import { createPrivateKey, createPublicKey, generateKeyPairSync, sign, type KeyObject } from "node:crypto";
 import { encodeAbiParameters, keccak256, type Hex } from "viem";
+import { fromHash, sha256, toHex } from "../merkle/hash.ts";
 
-/** A P-256 key pair, with the public point as the chain has it. */
-export type P256Key = { privateKey: KeyObject; x: Hex; y: Hex };
+/** A point of the curve P-256, as the chain has it. */
+export type PublicKey = { x: Hex; y: Hex };
+
+/** A P-256 key pair. */
+export type P256Key = PublicKey & { privateKey: KeyObject };
 
 /** r and s of a signature, s in the lower half of the group order, as the chain demands. */
 export type P256Signature = { r: Hex; s: Hex };
@@ -35,13 +39,23 @@ function withPoint(privateKey: KeyObject): P256Key {
 /** ECDSA over SHA-256 of the message. */
 export function signMessage({ privateKey }: P256Key, message: Uint8Array): P256Signature {
   const raw = sign("sha256", message, { key: privateKey, dsaEncoding: "ieee-p1363" });
-  const s = BigInt(`0x${raw.toString("hex", 32)}`);
-  // (r, s) and (r, n - s) both verify; only the lower is accepted, so that a signature has one form.
-  const low = s > ORDER / 2n ? ORDER - s : s;
-  return { r: `0x${raw.toString("hex", 0, 32)}`, s: `0x${low.toString(16).padStart(64, "0")}` };
+  return lowS({ r: `0x${raw.toString("hex", 0, 32)}`, s: `0x${raw.toString("hex", 32)}` });
 }
 
-/** The id by which the chain knows a key: `keccak256(abi.encode(x, y))`. */
-export function keyId({ x, y }: Pick<P256Key, "x" | "y">): Hex {
+/**
+ * The form of a signature that the chain accepts. (r, s) and (r, n - s) both verify, and chips give either: only the one
+ * with the lower s is taken, so that a signature has one form.
+ */
+export function lowS({ r, s }: P256Signature): P256Signature {
+  const value = BigInt(s);
+  const low = value > ORDER / 2n ? ORDER - value : value;
+  return { r, s: `0x${low.toString(16).padStart(64, "0")}` };
+}
+
+/** The id by which the chain knows a device: `sha256(x || y)`. Its ueid is 0x01 and this. */
+export const deviceId = ({ x, y }: PublicKey): Hex => toHex(sha256(fromHash(x), fromHash(y)));
+
+/** The id by which the chain knows a manufacturer: `keccak256(abi.encode(x, y))`. */
+export function manufacturerId({ x, y }: PublicKey): Hex {
   return keccak256(encodeAbiParameters([{ type: "bytes32" }, { type: "bytes32" }], [x, y]));
 }

@@ -1,10 +1,13 @@
-import { encodeAbiParameters, hexToBytes, type Hex } from "viem";
-import { generateKey, keyId, signMessage, type P256Key, type P256Signature } from "./keys.ts";
+import { stringToHex, type Hex } from "viem";
+import type { Statement } from "../chain/structs.ts";
+import { endorsementMessage, type Endorsement, type EndorsementFields } from "./endorsement.ts";
+import { generateKey, manufacturerId, signMessage, type P256Key, type P256Signature, type PublicKey } from "./keys.ts";
+import { statementMessage } from "./statement.ts";
 
-/** A manufacturer's signature that a device key is one of its own. */
-export type Endorsement = { manufacturer: Pick<P256Key, "x" | "y">; signature: P256Signature };
+/** The model that stand-ins are endorsed as: whoever wants hardware refuses it. */
+export const SOFTWARE_MODEL: Hex = stringToHex("software", { size: 32 });
 
-/** Stands in for a maker of dongles: holds the key that endorses device keys. */
+/** Stands in for a maker of dongles: holds the key that signs endorsements and statements. */
 export class SoftwareManufacturer {
   readonly #key: P256Key;
 
@@ -14,13 +17,21 @@ export class SoftwareManufacturer {
 
   /** The id to be trusted on chain. */
   get id(): Hex {
-    return keyId(this.#key);
+    return manufacturerId(this.#key);
   }
 
-  /** Endorses a device key: a signature over `abi.encode("refute device 1", x, y)`. */
-  endorse({ x, y }: Pick<P256Key, "x" | "y">): Endorsement {
-    const types = [{ type: "string" }, { type: "bytes32" }, { type: "bytes32" }] as const;
-    const message = hexToBytes(encodeAbiParameters(types, ["refute device 1", x, y]));
-    return { manufacturer: { x: this.#key.x, y: this.#key.y }, signature: signMessage(this.#key, message) };
+  get publicKey(): PublicKey {
+    return { x: this.#key.x, y: this.#key.y };
+  }
+
+  /** Endorses a device. @param device `deviceId` of its key. */
+  endorse(device: Hex, fields: EndorsementFields): Endorsement {
+    const signature = signMessage(this.#key, endorsementMessage(device, fields));
+    return { ...fields, manufacturer: this.publicKey, signature };
+  }
+
+  /** Signs a statement about its own devices. */
+  state(statement: Statement): P256Signature {
+    return signMessage(this.#key, statementMessage(statement));
   }
 }

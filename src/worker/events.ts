@@ -3,6 +3,8 @@ import type { WorkerMove } from "../dispute/workerMove.ts";
 
 /** What a worker did, for logs and for programs that run one. */
 export type WorkerEvent =
+  /** The worker's device has reported. @param seq Decimal text. */
+  | { kind: "attested"; device: Hex; seq: string; receipt: TransactionReceipt }
   | { kind: "claimed"; jobId: Hex; receipt: TransactionReceipt }
   | { kind: "executed"; jobId: Hex; root: Hex; milliseconds: number }
   /** Natively, without exact execution. */

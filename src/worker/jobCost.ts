@@ -79,7 +79,7 @@ const DELIVERY_HEAD = words(12, 2 * WORD + 10 * 3);
  * worker that has no credit, so that its pay fills a word of storage), and some thousands to spare, because compilers
  * and deployments differ.
  */
-const CLAIM = 37_000;
+const CLAIM = 45_000;
 const SUBMIT = 20_000;
 const FINALISE = 25_000;
 const RELEASE = 36_000;

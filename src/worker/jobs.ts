@@ -4,6 +4,7 @@ import type { ClaimRecord, JobRecord } from "../market/history.ts";
 import { hasInputs } from "../market/jobInputs.ts";
 import type { Session } from "../market/session.ts";
 import type { Problem } from "../player/health.ts";
+import { ineligibility } from "../provisioning/eligibility.ts";
 
 /** What a worker takes. */
 export type WorkerPolicy = {
@@ -69,14 +70,15 @@ export function refusalOf(
   return hasInputs(record) ? undefined : "input";
 }
 
-/** Why the worker may not claim: no live attestation, or too little stake. @returns undefined if it may. */
+/** Why the worker may not claim: it is not attested, or has too little stake. @returns undefined if it may. */
 export async function claimProblem({ sender, deployment, vault, provisioning }: Session): Promise<Problem | undefined> {
-  const [isLive, { staked, locked }] = await Promise.all([
-    provisioning.isLive(sender.address),
+  const [eligibility, { staked, locked }] = await Promise.all([
+    provisioning.eligibilityOf(sender.address),
     vault.accountOf(sender.address),
   ]);
   const { collateral } = deployment.parameters;
-  if (!isLive) return { reason: "the account has no live attestation: run refute attest" };
+  const why = ineligibility(eligibility);
+  if (why !== undefined) return { reason: `not attested: ${why}` };
   if (staked - locked >= collateral) return undefined;
   const [has, free, needs] = [staked, staked - locked, collateral].map((amount) => formatEther(amount));
   return { reason: `of the stake of ${has}, ${free} is free, and a claim locks ${needs}: run refute stake` };

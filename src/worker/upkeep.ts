@@ -1,19 +1,13 @@
 import { isAddressEqual, type Address } from "viem";
-import { provisioningAbi } from "../chain/abi/provisioning.ts";
 import { MAX_ITEMS } from "../program/run.ts";
 import { sideGas } from "../dispute/sideGas.ts";
 import type { ClaimRecord, History, JobRecord } from "../market/history.ts";
 import { FORMS, formOf, type ClaimForm } from "../market/form.ts";
-import type { Session } from "../market/session.ts";
 import type { ProgramShape } from "../player/execution.ts";
 import type { Executions } from "../player/executions.ts";
-import type { Problem } from "../player/health.ts";
 import { jobGas, jobShape, missingGas, type JobShape } from "./jobCost.ts";
 import { isOpen } from "./jobs.ts";
 import { missingOutputs, wantedOutputs } from "./settlement.ts";
-
-/** How long before its end an attestation is to be renewed. */
-const DAY_SECONDS = 86_400;
 
 /** A job as most are: no callback, and outputs of up to 64 KiB on chain. */
 const USUAL_TERMS = { callbackGas: 0, maxOutputBytes: 2 ** 16, items: 1, answers: 0 } as const;
@@ -68,20 +62,3 @@ export class WorkerGas {
     return jobShape(program, terms, this.#arityBits);
   }
 }
-
-/** How long an account's attestation still holds, seconds; negative if it has ended, or if there is none. */
-export async function attestationLeft({ publicClient, sender, deployment }: Session, now: bigint): Promise<number> {
-  const expiries = await publicClient.readContract({
-    address: deployment.provisioning,
-    abi: provisioningAbi,
-    functionName: "expiries",
-    args: [sender.address],
-  });
-  return Math.min(...expiries.map(Number)) - Number(now);
-}
-
-/** Why an attestation is to be renewed now. @param left Seconds that it holds. */
-export const endingAttestation = (left: number): Problem | undefined =>
-  left >= DAY_SECONDS || left < 0
-    ? undefined
-    : { reason: `the attestation ends in ${Math.ceil(left / 3_600)} hours: run refute attest again` };

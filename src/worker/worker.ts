@@ -8,12 +8,14 @@ import type { Executions } from "../player/executions.ts";
 import type { RunExecution } from "../player/runExecution.ts";
 import { stateOf, type ClaimRecord, type GameRecord, type History, type JobRecord } from "../market/history.ts";
 import type { Problem } from "../player/health.ts";
+import type { Device } from "../provisioning/device.ts";
 import { requirePlainAccount } from "../player/plainAccount.ts";
 import { Races } from "../player/races.ts";
 import { Role, type Funds, type RoleOptions, type RoundSnapshot, type Start } from "../player/role.ts";
 import { shortOfGas } from "../player/shortFunds.ts";
 import { errorWithCode, RefuteError } from "../errors.ts";
 import { withoutPaths } from "../redact.ts";
+import { Attestation } from "./attestation.ts";
 import { makeMove } from "./defend.ts";
 import { Deliveries, isTooLate } from "./deliveries.ts";
 import { FailedAudits } from "./failedAudits.ts";
@@ -24,7 +26,7 @@ import { claimProblem, hasRoom, isOpen, type WorkerPolicy } from "./jobs.ts";
 import { NativeClaims, type NativeWorkerOptions } from "./nativeClaims.ts";
 import type { TracePublisher } from "./publisher.ts";
 import { drawSamples, selfAudit, SelfAuditError } from "./selfAudit.ts";
-import { attestationLeft, endingAttestation, WorkerGas } from "./upkeep.ts";
+import { WorkerGas } from "./upkeep.ts";
 import { collect, deliver, deliveryOf, expire, finalise, missingOutputs, wantedOutputs } from "./settlement.ts";
 import { bestUnknown } from "./wantedPrograms.ts";
 
@@ -35,6 +37,8 @@ export type WorkerOptions = RoleOptions<WorkerEvent> & {
   selfAuditSamples: number;
   /** Publishes the traces of its claims. */
   publisher?: TracePublisher | undefined;
+  /** Reports for the worker, so that its attestation does not end; it is left to its operator if absent. */
+  device?: Device | undefined;
   /** How jobs that ask for an answer are answered without exact execution; never if absent. */
   native?: NativeWorkerOptions | undefined;
 };
@@ -67,6 +71,7 @@ class Worker {
   readonly #gas: WorkerGas;
   readonly #choice: JobChoice;
   readonly #native: NativeClaims | undefined;
+  readonly #attestation: Attestation;
   /** The chain's time at the latest round: a delivery may take many rounds until it fails. */
   #now = 0n;
   /**
@@ -86,6 +91,7 @@ class Worker {
     for (const condition of ["selfAudit", "runsOnDisk"] as const) this.#role.health.set(condition, undefined);
     this.#choice = new JobChoice(options, this.#role);
     const { session, native, log } = options;
+    this.#attestation = new Attestation(options, this.#role);
     const { parameters } = session.deployment;
     this.#gas = new WorkerGas(parameters.arityBits);
     this.#native = native && new NativeClaims(native, this.#role, log, parameters);
@@ -119,11 +125,9 @@ class Worker {
   /** Says whether this worker may claim and can pay for what it has claimed, and for one job more. */
   async #checkFunds(funds: Funds, { history, now }: Snapshot): Promise<void> {
     const { session } = this.#options;
-    const { health, meter } = this.#role;
+    const { health } = this.#role;
     health.set("pays", this.#payProblem(funds, history));
-    const attestation = await attestationLeft(session, now);
-    meter.figures({ attestation });
-    health.set("attestation", endingAttestation(attestation));
+    await this.#attestation.measure(now);
     health.set("mayClaim", await claimProblem(session));
   }
 
@@ -142,6 +146,7 @@ class Worker {
     this.#native?.forget(history);
     const attempt = (doing: string, id: string, action: () => Promise<void>) =>
       start(`${doing} ${id}`, () => this.#role.attempt(doing, id, () => this.#races.run(doing, id, action)));
+    attempt("renewing the attestation", "", () => this.#attestation.tend(now));
     const published = new Map<Hex, JobRecord>();
     for (const record of history.claims.values()) {
       if (!this.#isMe(record.claim.worker)) continue;

@@ -1,22 +1,21 @@
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, cpSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
 import { erc20Abi, parseEther, zeroAddress, type Hex } from "viem";
 import { privateKeyToAddress } from "viem/accounts";
+import { holdDevice } from "../../src/provisioning/heldDevice.ts";
 import { startLocalChain, type LocalChain } from "../../src/demo/localChain.ts";
 import { refute } from "./refute.ts";
-import { mlpBytes, mlpProgram } from "../../testkit/models/mlp.ts";
 import { serveRpc } from "../../testkit/nodes/rpcServer.ts";
 
 const DELAY = 172_800;
 /** Exit statuses that are not 1 (docs/cli.md). */
-const STATUS: Record<string, number> = { USAGE: 2, STAND_IN_FILE: 2, NOT_READY: 3 };
+const STATUS: Record<string, number> = { USAGE: 2, STAND_IN_FILE: 2, NOT_READY: 3, DONGLE_AWAY: 3 };
 const OTHER = `0x${"22".repeat(20)}` as const;
 
 describe("refute, a worker's account over HTTP", function () {
   let folder: string;
-  let models: string;
   let manufacturer: string;
   let chain: LocalChain;
   let rpc: Awaited<ReturnType<typeof serveRpc>>;
@@ -24,9 +23,6 @@ describe("refute, a worker's account over HTTP", function () {
 
   before(async () => {
     folder = mkdtempSync(join(tmpdir(), "refute-"));
-    models = join(folder, "models.json");
-    writeFileSync(join(folder, "mlp.onnx"), mlpBytes());
-    writeFileSync(models, JSON.stringify([{ path: join(folder, "mlp.onnx") }]));
     manufacturer = join(folder, "manufacturer.json");
     const made = await refute(["stand-in-manufacturer", manufacturer]);
     expect(made.status, made.output).to.equal(0);
@@ -60,7 +56,7 @@ describe("refute, a worker's account over HTTP", function () {
 
   let files = 0;
   async function newDevice(by = manufacturer): Promise<string> {
-    const file = join(folder, `device${++files}.json`);
+    const file = join(folder, `device${++files}`);
     const { status, output } = await refute(["stand-in-device", file, "--manufacturer", by]);
     expect(status, output).to.equal(0);
     return file;
@@ -80,8 +76,10 @@ describe("refute, a worker's account over HTTP", function () {
     const { key, says } = await operator();
     const device = await newDevice();
     expect(await says("deposit", "4.5")).to.equal("credit 4.5, staked 0, locked 0");
-    const reports = JSON.parse(await says("attest", "--device", device, "--models", models, "--json")) as object;
-    expect(reports).to.have.nested.property("provisioning.program", mlpProgram().model.programRoot);
+    const report = JSON.parse(await says("attest", "--device", device, "--json")) as object;
+    expect(report)
+      .to.include({ class: "processors", seq: "1" })
+      .and.have.nested.property("parts[0].kind", "processors");
     expect(await says("stake", "4")).to.equal("credit 0.5, staked 4, locked 0");
 
     const asked = await says("unstake", "1.5");
@@ -90,6 +88,7 @@ describe("refute, a worker's account over HTTP", function () {
       (await refute(["status", "--account", privateKeyToAddress(key), "--json"], network)).output,
     ) as object;
     expect(shown).to.include({ attestationLive: true, staked: "2.5", askedBack: "1.5" });
+    expect(shown).to.have.nested.property("attestation.reason", "eligible");
     await chain.advance(DELAY);
     expect(await says("unstake")).to.equal("credit 2, staked 2.5, locked 0");
 
@@ -97,23 +96,51 @@ describe("refute, a worker's account over HTTP", function () {
     expect(await tokensOf(OTHER)).to.equal(parseEther("1.25"));
   });
 
-  it("attestedAgain_aDeviceFileGoesOnCounting_andShowsNoKey", async function () {
+  it("attestedAgain_aDevicesFolderGoesOnCounting_andShowsNoKey", async function () {
     const { says } = await operator();
     const device = await newDevice();
-    const { privateKey } = JSON.parse(readFileSync(device, "utf8")) as { privateKey: string };
+    const key = join(device, "device.json");
+    const { privateKey } = JSON.parse(readFileSync(key, "utf8")) as { privateKey: string };
     const [, secret] = privateKey.split("\n");
-    for (const counter of [2, 4]) {
-      const output = await says("attest", "--device", device, "--models", models, "--lifetime-seconds", "3600");
+    for (const counter of [1, 2]) {
+      const output = await says("attest", "--device", device);
       expect(output).to.not.contain(secret);
-      expect(JSON.parse(readFileSync(device, "utf8"))).to.include({ counter, privateKey });
+      expect(readFileSync(join(device, "counter"), "utf8")).to.equal(`${counter}\n`);
+      expect(JSON.parse(readFileSync(key, "utf8"))).to.include({ privateKey });
     }
-    expect(statSync(device).mode & 0o777).to.equal(0o600);
+    expect(statSync(key).mode & 0o777).to.equal(0o600);
+  });
+
+  it("dongleAtItsSocket_attests_andItsFolderIsTaken", async function () {
+    const { says, refused } = await operator();
+    const folder = await newDevice();
+    const held = await holdDevice(folder);
+    held.serve(() => undefined);
+    expect(await refused("DEVICE_IN_USE", "attest", "--device", folder)).to.contain("--dongle");
+    expect(await says("attest", "--dongle", held.socket)).to.contain("class");
+    await held.release();
+    expect(await refused("DONGLE_AWAY", "attest", "--dongle", held.socket)).to.contain("start it");
+    for (const both of [[], ["--device", folder, "--dongle", held.socket]])
+      expect(await refused("USAGE", "attest", ...both)).to.contain("name one device");
+  });
+
+  it("releasedDevice_servesAnotherWorker_andStatusSaysWhyTheFirstMayNotClaim", async function () {
+    const [first, second] = [await operator(), await operator()];
+    const device = await newDevice();
+    await first.says("attest", "--device", device);
+    await first.says("release");
+    await second.says("attest", "--device", device);
+    const status = async ({ key }: { key: Hex }) =>
+      (await refute(["status", "--account", privateKeyToAddress(key)], network)).output;
+    expect(await status(first)).to.contain("none that is live: no device backs the account: run refute attest");
+    expect(await status(second)).to.match(/attestation: live until \d{4}-/);
+    expect(await first.refused("CONTRACT_REVERT", "release")).to.contain("NoLease");
   });
 
   it("aRequestAfterTheDelay_takesOutFirstWhatIsReady", async function () {
     const { says, refused } = await operator();
     await says("deposit", "3");
-    await says("attest", "--device", await newDevice(), "--models", models);
+    await says("attest", "--device", await newDevice());
     await says("stake", "3");
     await says("unstake", "1");
     expect(await refused("NOT_READY", "unstake")).to.match(/1 is ready at \d{4}-/);
@@ -130,7 +157,7 @@ describe("refute, a worker's account over HTTP", function () {
     expect(await refused("SHORT_OF_FUNDS", "unstake", "1")).to.contain("0 of unlocked stake");
     expect(await refused("SHORT_OF_FUNDS", "unstake")).to.contain("no stake back");
     expect(await refused("NOT_ATTESTED", "stake", "1")).to.contain("refute attest");
-    await says("attest", "--device", await newDevice(), "--models", models);
+    await says("attest", "--device", await newDevice());
     expect(await refused("SHORT_OF_FUNDS", "stake", "1.5")).to.contain("refute deposit");
   });
 
@@ -148,7 +175,7 @@ describe("refute, a worker's account over HTTP", function () {
 
   it("withoutAKey_everyCommandIsRefused", async function () {
     const device = await newDevice();
-    const attest = ["attest", "--device", device, "--models", models];
+    const attest = ["attest", "--device", device];
     for (const args of [["deposit", "1"], ["stake", "1"], ["unstake"], ["withdraw", "1", "--to", OTHER], attest]) {
       expect((await refute(args, network)).output).to.contain("[KEY]");
     }
@@ -158,7 +185,7 @@ describe("refute, a worker's account over HTTP", function () {
     const unknown = join(folder, "unknown.json");
     await refute(["stand-in-manufacturer", unknown]);
     const { says, refused } = await operator();
-    const attest = (device: string) => ["attest", "--device", device, "--models", models];
+    const attest = (device: string) => ["attest", "--device", device];
     expect(await refused("CONTRACT_REVERT", ...attest(await newDevice(unknown)))).to.contain("ManufacturerNotTrusted");
     const device = await newDevice();
     await says(...attest(device));
@@ -167,19 +194,22 @@ describe("refute, a worker's account over HTTP", function () {
 
   it("filesThatAreNoDevice_areRefused_withoutShowingWhatTheyHold", async function () {
     const { refused } = await operator();
-    const file = join(folder, "bad.json");
-    const attest = ["attest", "--device", file, "--models", models];
-    expect(await refused("STAND_IN_FILE", ...attest)).to.contain("cannot be read");
-    expect(await refused("USAGE", "attest", "--models", models)).to.contain("--device");
-    const good = JSON.parse(readFileSync(await newDevice(), "utf8")) as object;
+    const file = join(folder, "bad");
+    const attest = ["attest", "--device", file];
+    expect(await refused("STAND_IN_FILE", ...attest)).to.contain("no socket can be made");
+    expect(await refused("USAGE", "attest")).to.contain("--device");
+    const key = join(file, "device.json");
+    cpSync(await newDevice(), file, { recursive: true });
+    chmodSync(file, 0o700);
+    const good = JSON.parse(readFileSync(key, "utf8")) as object;
     const bad: [text: string, expected: string][] = [
       ["tellNobody", "not JSON"],
       [readFileSync(manufacturer, "utf8"), "no stand-in device"],
-      [JSON.stringify({ ...good, counter: -1 }), "counter"],
+      [JSON.stringify({ ...good, counter: 1 }), "the whole"],
       [JSON.stringify({ ...good, privateKey: "tellNobody" }), "no P-256 key"],
     ];
     for (const [text, expected] of bad) {
-      writeFileSync(file, text);
+      writeFileSync(key, text);
       expect(await refused("STAND_IN_FILE", ...attest))
         .to.contain(expected)
         .and.not.match(/tellNobody|PRIVATE KEY/);
@@ -188,7 +218,8 @@ describe("refute, a worker's account over HTTP", function () {
 
   it("standIns_neverOverwriteAFile_andNeedTheirManufacturer", async function () {
     const device = await newDevice();
-    const before = readFileSync(device, "utf8");
+    const key = join(device, "device.json");
+    const before = readFileSync(key, "utf8");
     for (const args of [
       ["stand-in-manufacturer", device],
       ["stand-in-device", device, "--manufacturer", manufacturer],
@@ -197,9 +228,9 @@ describe("refute, a worker's account over HTTP", function () {
         .to.contain("exists")
         .and.contain("[STAND_IN_FILE]");
     }
-    expect(readFileSync(device, "utf8")).to.equal(before);
-    const fresh = join(folder, "fresh.json");
-    expect((await refute(["stand-in-device", fresh, "--manufacturer", device])).output).to.contain("[STAND_IN_FILE]");
+    expect(readFileSync(key, "utf8")).to.equal(before);
+    const fresh = join(folder, "fresh");
+    expect((await refute(["stand-in-device", fresh, "--manufacturer", key])).output).to.contain("[STAND_IN_FILE]");
     expect((await refute(["stand-in-device", fresh])).status).to.equal(2);
   });
 });

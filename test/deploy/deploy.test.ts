@@ -51,7 +51,7 @@ describe("refute deploy", function () {
   let publicClient: PublicClient<Transport, Chain>;
   let asset: `0x${string}`;
   const folder = mkdtempSync(join(tmpdir(), "refute-deploy-"));
-  const plan = (): MarketPlan => ({ parameters: l1, asset, manufacturers: [] });
+  const plan = (): MarketPlan => ({ parameters: l1, asset, manufacturers: [`0x${"34".repeat(32)}`] });
   const deployer = (journal: string) => ({ publicClient, account, journal: join(folder, journal), ...FAST });
 
   before(async function () {
@@ -178,17 +178,17 @@ describe("refute deploy", function () {
     const market = await deployContracts(deployer("resumed"), plan());
     // Nine transactions in all: what was done is not done again.
     expect((await publicClient.getTransactionCount({ address: account.address })) - nonce).to.equal(5);
-    const deployment = await verifyDeployment(publicClient, market, plan(), account.address);
+    const deployment = await verifyDeployment(publicClient, market, plan());
     const block = firstBlockOf(join(folder, "resumed"));
     const file = readAddressFile(writeAddressFile(folder, deployment, block));
     expect(file.contracts.market.toLowerCase()).to.equal(market.toLowerCase());
     expect(BigInt(file.block)).to.equal(block);
     const other = await rejection(
-      verifyDeployment(publicClient, market, { ...plan(), parameters: { ...l1, bounty: 1n } }, account.address),
+      verifyDeployment(publicClient, market, { ...plan(), parameters: { ...l1, bounty: 1n } }),
     );
     expect(other.message).to.match(/has bounty 20000000000000000, not 1/);
     await anvil.request("anvil_setCode", [deployment.verifier, "0x5f5ffd"]);
-    const foreign = await rejection(verifyDeployment(publicClient, market, plan(), account.address));
+    const foreign = await rejection(verifyDeployment(publicClient, market, plan()));
     expect(foreign.message).to.match(/the deployment's verifier, is not that of this package/);
   });
 
@@ -201,7 +201,7 @@ describe("refute deploy", function () {
     const second = await rejection(deployContracts(deployer("under-way"), others));
     expect(second.message).to.match(/cannot go on like this: give what it began with, or start anew with .*--folder/);
     const market = await deployContracts(deployer("under-way"), plan());
-    await verifyDeployment(publicClient, market, plan(), account.address);
+    await verifyDeployment(publicClient, market, plan());
   });
 });
 

@@ -7,6 +7,7 @@ type Row = Record<string, string | number>;
 type Golden = {
   jobs: Row[];
   runs: Row[];
+  attestations: Row[];
   disputes: Record<string, Dispute[]>;
   endings: Row[];
   sweep: Row[];
@@ -58,6 +59,7 @@ describe("docs/gas.md", () => {
     expect(tables(readFileSync("docs/gas.md", "utf8"))).to.deep.equal([
       fields(golden.jobs, ["job", "post", "claim", "submit", "deliver, finalise", "total"]),
       fields(golden.runs, ["run", "items", "post", "inputs", "claim", "submit", "finalise", "total", "an item"]),
+      fields(golden.attestations, ["transaction", "gas"]),
       disputes.flatMap(([model, games]) =>
         [false, true]
           .map((published) => games.filter((game) => game.published === published))

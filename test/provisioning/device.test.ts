@@ -1,25 +1,29 @@
 import { createPublicKey, verify } from "node:crypto";
 import { expect } from "chai";
-import { decodeAbiParameters, hexToBytes, type Hex } from "viem";
-import { reportMessage, SoftwareDevice } from "../../src/provisioning/device.ts";
-import { generateKey, keyId, signMessage } from "../../src/provisioning/keys.ts";
-import { SoftwareManufacturer } from "../../src/provisioning/manufacturer.ts";
+import { hexToBytes, type Hex } from "viem";
+import { ReportKind, ZERO_HASH } from "../../src/chain/structs.ts";
+import { SOFTWARE_FIRMWARE, SoftwareDevice, type SignRequest } from "../../src/provisioning/device.ts";
+import { deviceId, generateKey, manufacturerId, signMessage } from "../../src/provisioning/keys.ts";
+import { SOFTWARE_MODEL, SoftwareManufacturer } from "../../src/provisioning/manufacturer.ts";
+import { payloadOf, sigStructure } from "../../src/provisioning/report.ts";
+import { rejection } from "../../testkit/rejection.ts";
 
 const ORDER = 0xffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551n;
-const domain = { chainId: 31_337, provisioning: `0x${"11".repeat(20)}` } as const;
-const content = {
-  kind: 0,
+const request: SignRequest = {
+  domain: `0x${"11".repeat(32)}`,
+  kind: ReportKind.identification,
   worker: `0x${"22".repeat(20)}`,
   nonce: `0x${"33".repeat(32)}`,
-  expiry: 2_000_000_000n,
-  contentHash: `0x${"44".repeat(32)}`,
-} as const;
+  body: `0x${"44".repeat(32)}`,
+  aux: ZERO_HASH,
+  after: 0n,
+};
 
-function verifies(x: Hex, y: Hex, message: Uint8Array, r: Hex, s: Hex): boolean {
+function verifies({ x, y }: { x: Hex; y: Hex }, message: Uint8Array, { r, s }: { r: Hex; s: Hex }): boolean {
   const base64url = (hex: Hex) => Buffer.from(hexToBytes(hex)).toString("base64url");
   const jwk = { kty: "EC", crv: "P-256", x: base64url(x), y: base64url(y) };
   const key = createPublicKey({ key: jwk, format: "jwk" });
-  return verify("sha256", message, { key, dsaEncoding: "ieee-p1363" }, hexToBytes(`${r}${s.slice(2)}`));
+  return verify("sha256", message, { key, dsaEncoding: "ieee-p1363" }, hexToBytes(`${r}${s.slice(2) as Hex}`));
 }
 
 describe("SoftwareDevice", function () {
@@ -28,28 +32,66 @@ describe("SoftwareDevice", function () {
     for (let k = 0; k < 32; k++) {
       const message = Buffer.from(`message ${k}`);
       const { r, s } = signMessage(key, message);
-      expect(verifies(key.x, key.y, message, r, s)).to.equal(true);
+      expect(verifies(key, message, { r, s })).to.equal(true);
       expect(BigInt(s) <= ORDER / 2n).to.equal(true);
       expect([r.length, s.length]).to.deep.equal([66, 66]);
     }
   });
 
-  it("quote_holdsTheManufacturersEndorsementAndTheDevicesSignature", function () {
+  it("report_isSignedByTheEndorsedKey_withWhatTheDeviceAdds", async function () {
     const manufacturer = new SoftwareManufacturer();
     const device = new SoftwareDevice(manufacturer);
-    const { report, quote } = device.sign(domain, content);
-    const [words] = decodeAbiParameters([{ type: "bytes32[8]" }], quote);
-    const [mx, my, er, es, dx, dy, r, s] = words;
-    expect(keyId({ x: mx, y: my })).to.equal(manufacturer.id);
-    expect(keyId({ x: dx, y: dy })).to.equal(device.id);
-    expect(verifies(dx, dy, reportMessage(domain, report), r, s)).to.equal(true);
-    expect(manufacturer.endorse({ x: dx, y: dy }).signature).to.have.keys("r", "s");
-    expect(er).to.not.equal(es);
+    const { key, endorsement } = await device.identity();
+    expect(deviceId(key)).to.equal(device.id);
+    expect(manufacturerId(endorsement.manufacturer)).to.equal(manufacturer.id);
+    expect(endorsement).to.include({ model: SOFTWARE_MODEL, firmware: SOFTWARE_FIRMWARE });
+    const { seq, debugStatus, signature } = await device.sign(request);
+    const payload = payloadOf(device.id, { ...request, seq, debugStatus, firmware: SOFTWARE_FIRMWARE });
+    expect(verifies(key, sigStructure(request.domain, payload), signature)).to.equal(true);
   });
 
-  it("counter_risesWithEachReport", function () {
+  it("counter_risesWithEachReport_andAboveTheChains", async function () {
     const device = new SoftwareDevice(new SoftwareManufacturer());
-    const counters = [1, 2, 3].map(() => device.sign(domain, content).report.counter);
-    expect(counters).to.deep.equal([1n, 2n, 3n]);
+    const seqs = [];
+    for (const after of [0n, 0n, 41n, 5n]) seqs.push((await device.sign({ ...request, after })).seq);
+    expect(seqs).to.deep.equal([1n, 2n, 42n, 43n]);
+  });
+
+  it("requestBeyondTheForm_isRefused_andTakesNoNumber", async function () {
+    const device = new SoftwareDevice(new SoftwareManufacturer());
+    for (const wrong of [
+      { kind: ReportKind.none },
+      { kind: 2 as ReportKind },
+      { after: 2n ** 32n + 1n },
+      { body: "0x12" } as const,
+      { worker: `0x${"22".repeat(21)}` } as const,
+      { domain: `0x${"11".repeat(33)}` } as const,
+    ])
+      await rejection(device.sign({ ...request, ...wrong }));
+    expect((await device.sign(request)).seq).to.equal(1n);
+  });
+
+  it("counterThatCannotBeKept_isNotSigned", async function () {
+    const key = generateKey();
+    const { endorsement } = await new SoftwareDevice(new SoftwareManufacturer()).identity();
+    let isBroken = true;
+    const kept: bigint[] = [];
+    const saveCounter = (counter: bigint): void => {
+      if (isBroken) throw new Error("the disk is full");
+      kept.push(counter);
+    };
+    const device = new SoftwareDevice({ key, endorsement, counter: 7n, saveCounter });
+    expect((await rejection(device.sign(request))).message).to.equal("the disk is full");
+    isBroken = false;
+    expect((await device.sign(request)).seq).to.equal(8n);
+    expect(kept).to.deep.equal([8n]);
+  });
+
+  it("counterThatIsUsedUp_signsNothingMore", async function () {
+    const { endorsement } = await new SoftwareDevice(new SoftwareManufacturer()).identity();
+    const counter = 2n ** 64n - 2n;
+    const device = new SoftwareDevice({ key: generateKey(), endorsement, counter, saveCounter: () => undefined });
+    expect((await device.sign(request)).seq).to.equal(2n ** 64n - 1n);
+    expect((await rejection(device.sign(request))).message).to.contain("used up");
   });
 });

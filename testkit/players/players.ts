@@ -1,5 +1,5 @@
 import { pino } from "pino";
-import { numberToHex, parseEther, type Hex } from "viem";
+import { numberToHex, parseEther, zeroHash, type Hex } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import type { KnownProgram } from "../../src/player/execution.ts";
 import type { Execute } from "../../src/player/executeRun.ts";
@@ -9,9 +9,9 @@ import type { Session } from "../../src/market/session.ts";
 import { Inbox } from "../../src/demo/events.ts";
 import { startLocalChain, type LocalChain, type LocalParameters } from "../../src/demo/localChain.ts";
 import { executeReference } from "../../src/executor/reference.ts";
+import { attest } from "../../src/provisioning/attest.ts";
 import { SoftwareDevice } from "../../src/provisioning/device.ts";
 import { SoftwareManufacturer } from "../../src/provisioning/manufacturer.ts";
-import { registerReport } from "../../src/provisioning/register.ts";
 import { describeProgram } from "../../src/sdk/describeProgram.ts";
 import { jobRequest, postJob, type JobTerms } from "../../src/sdk/postJob.ts";
 import type { WorkerEvent } from "../../src/worker/events.ts";
@@ -67,10 +67,7 @@ export class Players {
   async workerKey(): Promise<Hex> {
     const key = await this.chain.newAccount(parseEther("5"));
     const session = await this.chain.sessionOf(key);
-    const device = new SoftwareDevice(this.manufacturer);
-    for (const kind of ["identification", "provisioning"] as const) {
-      await registerReport(session, device, { kind, content: () => ({ kind }), lifetimeSeconds: 7 * 86_400 });
-    }
+    await attest(session, new SoftwareDevice(this.manufacturer), zeroHash);
     const { collateral } = session.deployment.parameters;
     await deposit(session, 2n * collateral);
     await session.vault.stake(2n * collateral);

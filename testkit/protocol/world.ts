@@ -1,5 +1,5 @@
 import { network } from "hardhat";
-import { keccak256, parseEventLogs, toHex, zeroHash, type Address, type Hex } from "viem";
+import { parseEventLogs, zeroHash, type Address, type Hex } from "viem";
 import { disputeGameAbi } from "../../src/chain/abi/disputeGame.ts";
 import { jobMarketAbi } from "../../src/chain/abi/jobMarket.ts";
 import { submissionOf } from "../../src/dispute/workerMove.ts";
@@ -10,11 +10,12 @@ import { toHex as bytesToHex } from "../../src/merkle/hash.ts";
 import { readHeader } from "../../src/program/header.ts";
 import type { ProgramCommitment } from "../../src/program/root.ts";
 import { ONE_ITEM, runWork } from "../../src/program/run.ts";
-import { SoftwareDevice } from "../../src/provisioning/device.ts";
 import { SoftwareManufacturer } from "../../src/provisioning/manufacturer.ts";
 import type { Trace } from "../../src/trace/trace.ts";
 import type { GameProgram } from "./chainProgram.ts";
 import { deployMarket } from "./deployMarket.ts";
+import { attest, GRID_BLOCKS } from "./reports.ts";
+import { TestDevice } from "./testDevice.ts";
 
 const GWEI = 10n ** 9n;
 export const ETHER = 10n ** 18n;
@@ -43,20 +44,20 @@ export const PARAMETERS: Parameters = {
 type TokenName = "TestToken" | "FeeToken" | "ReentrantToken";
 
 /**
- * Deploys everything to a chain of its own: a trusted manufacturer, named actors with tokens and credit, a staked
- * worker.
+ * Deploys everything to a chain of its own: two manufacturers, named actors with tokens and credit, a staked worker with
+ * a device of the first.
  */
 export async function createWorld(overrides: Partial<Parameters> = {}, tokenName: TokenName = "TestToken") {
   const parameters = { ...PARAMETERS, ...overrides };
   const { viem, networkHelpers } = await network.create();
   const client = await viem.getPublicClient();
-  const [deployer, worker, watcher, requester, mallory, registrar] = await viem.getWalletClients();
+  const [deployer, worker, watcher, requester, mallory, stranger] = await viem.getWalletClients();
   const actors = {
     worker: worker!,
     watcher: watcher!,
     requester: requester!,
     mallory: mallory!,
-    registrar: registrar!,
+    stranger: stranger!,
   };
   const manufacturer = new SoftwareManufacturer();
   // All three test tokens have the interface of this one.
@@ -64,12 +65,10 @@ export async function createWorld(overrides: Partial<Parameters> = {}, tokenName
   const token = await viem.getContractAt("TestToken", deployedToken.address);
   const elementary = await viem.deployContract("Elementary");
   const verifier = await viem.deployContract("StepVerifier", [elementary.address]);
-  const quoteVerifier = await viem.deployContract("DongleQuoteVerifier");
+  const rival = new SoftwareManufacturer();
   const provisioning = await viem.deployContract("Provisioning", [
-    quoteVerifier.address,
-    actors.registrar.account.address,
-    [manufacturer.id],
-    3_600n,
+    [manufacturer.id, rival.id],
+    BigInt(GRID_BLOCKS),
     BigInt(LIFETIME),
   ]);
   const checker = await viem.deployContract("ProofChecker", [verifier.address]);
@@ -88,10 +87,10 @@ export async function createWorld(overrides: Partial<Parameters> = {}, tokenName
     deployer: deployer!,
     ...actors,
     manufacturer,
+    rival,
     token,
     verifier,
     checker,
-    quoteVerifier,
     provisioning,
     market,
     vault,
@@ -104,41 +103,13 @@ export async function createWorld(overrides: Partial<Parameters> = {}, tokenName
     await token.write.approve([vault.address, 2n ** 255n], { account: actor.account });
     await vault.write.deposit([actor.account.address, 20n * ETHER], { account: actor.account });
   }
-  await attest(world, actors.worker.account.address, new SoftwareDevice(manufacturer));
+  await attest(world, actors.worker.account.address, new TestDevice(manufacturer));
   await vault.write.stake([10n * ETHER], { account: actors.worker.account });
   return world;
 }
 
 export type World = Awaited<ReturnType<typeof createWorld>>;
 export type Actor = World["worker"];
-
-/** Gives a worker both reports from a device. */
-export async function attest(
-  world: Pick<World, "provisioning" | "chainId" | "networkHelpers">,
-  worker: Address,
-  device: SoftwareDevice,
-): Promise<void> {
-  for (const kind of [0, 1]) {
-    const { report, quote } = await signedReport(world, worker, device, kind);
-    await world.provisioning.write.submitReport([report, quote], { account: worker });
-  }
-}
-
-/** A report that would be accepted now. */
-export async function signedReport(
-  { provisioning, chainId, networkHelpers }: Pick<World, "provisioning" | "chainId" | "networkHelpers">,
-  worker: Address,
-  device: SoftwareDevice,
-  kind: number,
-) {
-  await provisioning.write.requestNonce([kind], { account: worker });
-  const [issued] = await provisioning.getEvents.NonceIssued({ worker, kind }, { blockTag: "latest" } as never);
-  const expiry = BigInt((await networkHelpers.time.latest()) + LIFETIME - 10);
-  return device.sign(
-    { chainId, provisioning: provisioning.address },
-    { kind, worker, nonce: issued!.args.nonce!, expiry, contentHash: keccak256(toHex("report")) },
-  );
-}
 
 export const factsOf = ({ header, steps, checkpoints }: ProgramCommitment): ProgramFacts => ({
   header: bytesToHex(header),

@@ -14,7 +14,6 @@ const FILES = {
   disputeGameAbi: "interfaces/IDisputeGame",
   stakeVaultAbi: "interfaces/IStakeVault",
   provisioningAbi: "interfaces/IProvisioning",
-  quoteVerifierAbi: "interfaces/IQuoteVerifier",
   stepVerifierAbi: "interfaces/IStepVerifier",
   textDirectionDappAbi: "examples/TextDirectionDapp",
   wrappedEtherAbi: "examples/WrappedEther",

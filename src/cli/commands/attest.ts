@@ -1,42 +1,66 @@
 import { Command } from "commander";
-import { FastExecutors } from "../../player/fastExecutors.ts";
-import { attest, WEEK_SECONDS } from "../../provisioning/attest.ts";
-import { openDevice } from "../../provisioning/standInFile.ts";
-import { table } from "../../text.ts";
+import { attest } from "../../provisioning/attest.ts";
+import type { Device } from "../../provisioning/device.ts";
+import { Dongle } from "../../provisioning/dongleClient.ts";
+import { ineligibility } from "../../provisioning/eligibility.ts";
+import { holdDevice } from "../../provisioning/heldDevice.ts";
+import { identify } from "../../provisioning/machine/identification.ts";
+import { domainOf } from "../../provisioning/report.ts";
+import { timeText } from "../amount.ts";
 import { accountSettings, sessionFrom } from "../chainSettings.ts";
+import { UsageError } from "../errors.ts";
 import { addExamples } from "../globalOptions.ts";
-import { loadProgram, readModels } from "../models.ts";
+import { identificationLines } from "../identificationText.ts";
 import type { Output } from "../output.ts";
-import { seconds, text } from "../parse.ts";
-import { addSettings, defaulted, readSettings, required } from "../settings.ts";
+import { text } from "../parse.ts";
+import { addSettings, optional, readSettings, type SettingValues } from "../settings.ts";
+import { table } from "../../text.ts";
 
 const settings = {
   ...accountSettings,
-  device: required("file", "device of refute stand-in-device", text),
-  models: required("file", "as for the worker; the first model is the benchmark", text),
-  lifetimeSeconds: defaulted("seconds", "how long the reports hold", seconds(1), WEEK_SECONDS),
+  dongle: optional<string>("socket", "of a dongle, which refute dongle prints", text, "none"),
+  device: optional<string>("folder", "of refute stand-in-device, in place of a dongle", text, "none"),
 };
 
-/** `refute attest`: a worker's two reports, from its device. */
+/** `refute attest`: a report of what this machine is, signed by the worker's device. */
 export function attestCommand(output: Output): Command {
   const command = new Command("attest")
-    .description("register this worker's two reports: what the machine is, and a benchmark on it")
+    .description("have this worker's device report what this machine is, once; a worker with --dongle does it itself")
     .action(async (_options: unknown, command: Command) => {
       const values = readSettings(command, settings);
-      const device = openDevice(values.device);
-      const program = loadProgram(readModels(values.models)[0]!, output);
-      const session = await sessionFrom(values);
-      const executors = new FastExecutors();
+      const { device, release } = await openDevice(values);
       try {
-        const reports = await attest(session, device, program, executors.execute, values.lifetimeSeconds);
-        const rows = Object.entries(reports).flatMap(([report, fields]) => [
-          [report],
-          ...Object.entries(fields).map(([name, value]) => [`  ${name}`, String(value)]),
-        ]);
-        output.answer({ device: device.id, ...reports }, table([["device", device.id], ...rows]));
+        const session = await sessionFrom(values);
+        const { chainId, provisioning } = session.deployment;
+        const identification = await identify(domainOf({ chainId, provisioning }));
+        for (const warning of identification.warnings) output.warn(warning);
+        const { device: id, seq, gridBlock } = await attest(session, device, identification.root);
+        const attestation = await session.provisioning.eligibilityOf(session.sender.address);
+        const why = ineligibility(attestation);
+        const rows = [
+          ["device", id],
+          ["number", String(seq)],
+          ["attested", why === undefined ? `until ${timeText(attestation.time)}` : `no: ${why}`],
+        ];
+        const lines = [...table(rows), ...identificationLines(identification)];
+        output.answer({ device: id, seq, gridBlock, attestation, ...identification }, lines);
       } finally {
-        await executors.close();
+        await release();
       }
     });
-  return addExamples(addSettings(command, settings), "attest --device device.json --models models.json");
+  return addExamples(
+    addSettings(command, settings),
+    "attest --dongle dongle/dongle.sock",
+    "attest --device stand-in-folder",
+  );
+}
+
+/** @throws UsageError unless one device is named; DeviceInUseError, StandInFileError */
+async function openDevice({ dongle, device }: SettingValues<typeof settings>): Promise<{
+  device: Device;
+  release: () => Promise<void>;
+}> {
+  if ((dongle === undefined) === (device === undefined))
+    throw new UsageError("name one device: --dongle (the socket of a dongle) or --device (the folder of a stand-in)");
+  return dongle === undefined ? holdDevice(device!) : { device: new Dongle(dongle), release: () => Promise.resolve() };
 }

@@ -1,6 +1,7 @@
 import { Command } from "commander";
 import { join } from "node:path";
 import { formatEther, formatGwei, isHex, type Address, type Hex } from "viem";
+import { DEFAULT_GRID_BLOCKS, DEFAULT_REPORT_LIFETIME, MAX_GRID_BLOCKS } from "../../../ignition/defaults.ts";
 import { connect } from "../../chain/connect.ts";
 import { accountSettings } from "../chainSettings.ts";
 import { missingPackage } from "../missingPackage.ts";
@@ -8,7 +9,7 @@ import { UsageError } from "../errors.ts";
 import { addExamples } from "../globalOptions.ts";
 import { loadAccount } from "../keys.ts";
 import type { Output } from "../output.ts";
-import { address, oneOf, text, unfit, whole, type Parse } from "../parse.ts";
+import { address, oneOf, seconds, text, unfit, whole, type Parse } from "../parse.ts";
 import { NETWORK_KINDS, parametersOfKind, readParameters, type NetworkKind } from "../../deploy/parameters.ts";
 import { checkParameters } from "../../deploy/parameterChecks.ts";
 import { checkNetwork } from "../../deploy/networkChecks.ts";
@@ -33,13 +34,14 @@ const settings = {
   ),
   parameters: optional<string>("file", "a parameter file in place of a kind (JSON5)", text),
   asset: required("address", "the stake asset: the network's wrapped native token", address),
-  registrar: optional<Address>(
-    "address",
-    "may add and revoke manufacturers and devices",
-    address,
-    "the deploying account",
+  manufacturers: required<Hex[]>("ids", "manufacturers whose devices count, fixed for good", manufacturerIds),
+  gridBlocks: defaulted(
+    "blocks",
+    "the distance of the blocks whose hashes devices sign over",
+    whole(1, MAX_GRID_BLOCKS),
+    DEFAULT_GRID_BLOCKS,
   ),
-  manufacturers: defaulted<Hex[]>("ids", "manufacturers whose devices are trusted", manufacturerIds, [], "none"),
+  reportLifetime: defaulted("seconds", "how long a device's report holds", seconds(1), DEFAULT_REPORT_LIFETIME),
   verifier: optional<Address>("address", "a step verifier that is there already", address, "one is deployed"),
   folder: defaulted("folder", "where the address file and the journal go", text, "deployments"),
   confirmations: defaulted("blocks", "on top of a transaction before the next one", whole(1), 5),
@@ -55,7 +57,7 @@ export function deployCommand(output: Output): Command {
     .description("deploy a market for good: checked before, read back after; an interrupted deployment goes on")
     .action(async (_options: unknown, command: Command) => {
       const values = readSettings(command, settings);
-      const { asset, registrar, manufacturers, verifier, folder, confirmations } = values;
+      const { asset, manufacturers, verifier, gridBlocks, reportLifetime, folder, confirmations } = values;
       const source = parametersPath(values);
       const parameters = readParameters(source);
       const account = await loadAccount({ keystore: values.keystore });
@@ -80,10 +82,10 @@ export function deployCommand(output: Output): Command {
         missingPackage("@nomicfoundation/ignition-core@3.1.9"),
       );
       const journal = join(folder, `${values.chainId}-journal`);
-      const plan = { parameters, asset, verifier, registrar, manufacturers };
+      const plan = { parameters, asset, verifier, manufacturers, gridBlocks, reportLifetime };
       const onSent = (what: string): void => output.note(`sent ${what}`);
       const market = await deployContracts({ publicClient, account, journal, confirmations, onSent }, plan);
-      const deployment = await verifyDeployment(publicClient, market, plan, account.address);
+      const deployment = await verifyDeployment(publicClient, market, plan);
       const fromBlock = firstBlockOf(journal);
       const addressFile = writeAddressFile(folder, deployment, fromBlock);
       output.answer({ ...deployment, fromBlock, addressFile }, [
@@ -93,7 +95,7 @@ export function deployCommand(output: Output): Command {
         "To use it:",
         `  export REFUTE_CHAIN_ID=${values.chainId} REFUTE_MARKET=${market} REFUTE_FROM_BLOCK=${fromBlock}`,
         "",
-        "Read back and as asked for: all parameters, asset, registrar, the code of each contract. Check yourself:",
+        "Read back and as asked for: all parameters, asset, manufacturers, the code of each contract. Check yourself:",
         "  1. refute status prints the deployment: compare it with your parameters once more, from another machine",
         "  2. verify the sources on the network's explorer (docs/deploying.md)",
         "  3. have a worker of your own serve a small job before others depend on the deployment",

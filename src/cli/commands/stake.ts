@@ -1,5 +1,6 @@
 import { Command } from "commander";
 import { ShortOfFundsError } from "../../chain/errors.ts";
+import { ineligibility } from "../../provisioning/eligibility.ts";
 import { amountAboveZero, amountText } from "../amount.ts";
 import { accountSettings, sessionFrom } from "../chainSettings.ts";
 import { NotAttestedError } from "../errors.ts";
@@ -17,8 +18,9 @@ export function stakeCommand(output: Output): Command {
     .action(async (amount: bigint, _options: unknown, command: Command) => {
       const session = await sessionFrom(readSettings(command, accountSettings));
       const { address } = session.sender;
-      if (!(await session.provisioning.isLive(address))) {
-        throw new NotAttestedError(`${address} has no live attestation: register its reports with refute attest`);
+      const why = ineligibility(await session.provisioning.eligibilityOf(address));
+      if (why !== undefined) {
+        throw new NotAttestedError(`${address} is not attested: ${why}`);
       }
       const { credit } = await session.vault.accountOf(address);
       if (credit < amount) {

@@ -4,6 +4,7 @@ import { ProvisioningReader } from "../../chain/clients/provisioning.ts";
 import { StakeVaultReader } from "../../chain/clients/stakeVault.ts";
 import type { Deployment } from "../../market/deployment.ts";
 import type { Reader } from "../../market/session.ts";
+import { ineligibility } from "../../provisioning/eligibility.ts";
 import { jobProgress } from "../../sdk/result.ts";
 import { timeText } from "../amount.ts";
 import { chainSettings, readerFrom } from "../chainSettings.ts";
@@ -56,10 +57,17 @@ async function jobStatus(reader: Reader, job: Hex): Promise<Status> {
 
 async function accountStatus({ deployment, publicClient }: Reader, owner: Address): Promise<Status> {
   const account = await new StakeVaultReader(deployment.vault, { publicClient }).accountOf(owner);
-  const attestationLive = await new ProvisioningReader(deployment.provisioning, { publicClient }).isLive(owner);
-  const attestation = attestationLive ? "live" : "none that is live";
+  const eligibility = await new ProvisioningReader(deployment.provisioning, { publicClient }).eligibilityOf(owner);
+  const { reason, time } = eligibility;
+  const why = ineligibility(eligibility);
+  const attestation = why === undefined ? `live until ${timeText(time)}` : `none that is live: ${why}`;
   return {
-    value: { account: owner, ...ledgerJson(account), attestationLive },
+    value: {
+      account: owner,
+      ...ledgerJson(account),
+      attestationLive: why === undefined,
+      attestation: { reason, time },
+    },
     lines: [ledgerText(account), `attestation: ${attestation}`],
   };
 }

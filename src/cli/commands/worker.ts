@@ -1,5 +1,6 @@
 import { Command } from "commander";
 import type { Address } from "viem";
+import { Dongle } from "../../provisioning/dongleClient.ts";
 import { MAX_CALLBACK_GAS, MAX_OPEN_CLAIMS } from "../../worker/jobs.ts";
 import { TracePublisher } from "../../worker/publisher.ts";
 import { runWorker } from "../../worker/worker.ts";
@@ -8,7 +9,7 @@ import { UsageError } from "../errors.ts";
 import { addExamples } from "../globalOptions.ts";
 import type { Output } from "../output.ts";
 import { nativeSettings, openCalibrated } from "../nativeSettings.ts";
-import { address, list, port, seconds, whole, type Parse } from "../parse.ts";
+import { address, list, port, seconds, text, whole, type Parse } from "../parse.ts";
 import { play, playerSettings } from "../playing.ts";
 import { addSettings, defaulted, optional, readSettings, type SettingValues } from "../settings.ts";
 
@@ -36,6 +37,7 @@ const settings = {
     whole(1),
     MAX_OPEN_CLAIMS,
   ),
+  dongle: optional<string>("socket", "of a dongle: it keeps the attestation from ending", text, "none"),
   selfAudit: defaulted("n", "elements that the chain recomputes, free, before a submission", whole(0), 8),
   publishPort: optional<number>("port", "serve the traces and outputs of its claims on 127.0.0.1", port, "none"),
   native: optional<string[]>(
@@ -88,6 +90,7 @@ export function workerCommand(output: Output): Command {
           policy,
           selfAuditSamples: values.selfAudit,
           publisher,
+          device: values.dongle === undefined ? undefined : new Dongle(values.dongle),
           native: native && { programs: programs!, exactShare: values.exactShare, policy: native.policy },
         });
         await programs?.close();
@@ -97,6 +100,7 @@ export function workerCommand(output: Output): Command {
   return addExamples(
     addSettings(command, settings),
     "worker --models models.json",
+    "worker --models models.json --dongle dongle/dongle.sock",
     "worker --models models.json --min-fee 0.001 --monitor-port 9100",
     "worker --models models.json --native model.calibration.json --native-requesters 0x... --native-exposure 5",
   );

@@ -4,6 +4,7 @@ import type { Trace } from "../../../src/trace/trace.ts";
 import { GameDriver } from "../../../testkit/protocol/gameDriver.ts";
 import { schedule } from "../../../testkit/protocol/schedule.ts";
 import { honestTrace, lyingTrace, chainProgram, traceNodes } from "../../../testkit/protocol/chainProgram.ts";
+import { freeze } from "../../../testkit/protocol/reports.ts";
 import { useWorld } from "../../../testkit/protocol/useWorld.ts";
 import { vaultEntries } from "../../../testkit/protocol/vaultEntries.ts";
 import {
@@ -24,9 +25,9 @@ const GWEI = 10n ** 9n;
 const subject = chainProgram(300, [3, 1, 5]);
 
 /** Sum of all that the vault owes the named accounts, and what the market holds. */
-async function owed({ vault, worker, watcher, requester, mallory, registrar }: World): Promise<bigint> {
+async function owed({ vault, worker, watcher, requester, mallory, stranger }: World): Promise<bigint> {
   let sum = await vault.read.custody();
-  const actors = [worker, watcher, requester, mallory, registrar];
+  const actors = [worker, watcher, requester, mallory, stranger];
   for (const address of [...actors.map((a) => a.account.address), SINK] as const) {
     const [credit, staked, , withdrawing] = await vault.read.accountOf([address]);
     sum += credit + staked + withdrawing;
@@ -306,7 +307,7 @@ describe("DisputeGame: who ends a game for others", () => {
     const w = world();
     const trace = lyingTrace(subject, 6, 299);
     const claim = await submitted(w, subject, trace);
-    await w.provisioning.write.revokeManufacturer([w.manufacturer.id], { account: w.registrar.account });
+    await freeze(w, w.manufacturer);
     const free = 10n * ETHER - w.parameters.collateral;
     await w.vault.write.requestWithdraw([free], { account: w.worker.account });
     await (await game(w, trace, claim).descend(2, 6, 299)).prove(299);
@@ -334,12 +335,12 @@ describe("DisputeGame: a pot that is too short", () => {
     // The smallest collateral that may be deployed, and gas far above the cap.
     const minimum = 1_250_000n + 2_542_160n;
     const w = await createWorld({ maxStepGas: 1_000_000, collateral: ETHER / 50n + minimum * 50n * GWEI });
-    const challengers = [w.watcher, w.mallory, w.requester, w.registrar, w.worker];
+    const challengers = [w.watcher, w.mallory, w.requester, w.stranger, w.worker];
     for (const { account } of challengers) {
       await w.networkHelpers.setBalance(account.address, 1_000_000n * ETHER);
     }
     await w.token.write.mint([w.mallory.account.address, ETHER]);
-    await w.vault.write.deposit([w.registrar.account.address, ETHER], { account: w.mallory.account });
+    await w.vault.write.deposit([w.stranger.account.address, ETHER], { account: w.mallory.account });
     const trace = lyingTrace(subject, 6, 299);
     const claim = await submitted(w, subject, trace);
     const games: GameDriver[] = [];

@@ -4,6 +4,7 @@ import { JobStatus } from "../../../src/chain/structs.ts";
 import { submissionOf } from "../../../src/dispute/workerMove.ts";
 import { marketKit, SUBMITTED_NODES, OTHER_ROOT } from "../../../testkit/protocol/marketKit.ts";
 import { chainProgram, honestTrace } from "../../../testkit/protocol/chainProgram.ts";
+import { freeze } from "../../../testkit/protocol/reports.ts";
 import { useWorld } from "../../../testkit/protocol/useWorld.ts";
 import { creditOf, ETHER, SINK } from "../../../testkit/protocol/world.ts";
 
@@ -79,10 +80,10 @@ describe("JobMarket: claim and submit", () => {
   });
 
   it("submit_attestationLapsed_accepted", async () => {
-    const { market, provisioning, registrar, manufacturer } = world();
+    const { market, manufacturer } = world();
     const job = await post();
     await market.write.claim([job], as("worker"));
-    await provisioning.write.revokeManufacturer([manufacturer.id], { account: registrar.account });
+    await freeze(world(), manufacturer);
     await market.write.submit([job, SUBMITTED_NODES], as("worker"));
     expect(await statusOf(job)).to.equal(JobStatus.submitted);
   });

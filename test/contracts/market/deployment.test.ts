@@ -104,10 +104,10 @@ describe("Deployment: contracts that do not fit together are refused", () => {
       expect(addresses[name as keyof typeof addresses].toLowerCase(), name).to.equal(address.toLowerCase());
   });
 
-  it("quoteVerifier_onAChainWithoutP256_isRefused", async () => {
+  it("provisioning_onAChainWithoutP256_isRefused", async () => {
     const before = await network.create({ override: { hardfork: "prague" } });
     try {
-      const deployed = before.viem.deployContract("DongleQuoteVerifier");
+      const deployed = before.viem.deployContract("Provisioning", [[world().manufacturer.id], 1n, 1n]);
       expect(await refusalOf(deployed)).to.include("NoP256Precompile");
     } finally {
       await before.close();

@@ -14,6 +14,9 @@ import { leastSelfChallengeLoss, type Deployment } from "../../../tools/measure/
 import { schedule } from "../../../testkit/protocol/schedule.ts";
 
 const FOLDER = "ignition/parameters";
+/** A manufacturer's id, and the line of a parameter file with it. */
+const MAKER = `0x${"34".repeat(32)}`;
+const MAKERS = `    manufacturers: ["${MAKER}"],\n`;
 const HOUR = 3_600n;
 const GWEI = 10n ** 9n;
 const MICRO = 10n ** 12n;
@@ -106,7 +109,7 @@ describe("parameter files", function () {
       const { ignition } = connection;
       const { asset } = await ignition.deploy(wrappedEtherModule);
       const { verifier } = await ignition.deploy(verifierModule);
-      const added = `  Refute: {\n    asset: "${asset.address}",\n    verifier: "${verifier.address}",\n`;
+      const added = `  Refute: {\n    asset: "${asset.address}",\n    verifier: "${verifier.address}",\n${MAKERS}`;
       const copy = join(folder, file);
       writeFileSync(copy, readFileSync(join(FOLDER, file), "utf8").replace("  Refute: {\n", added));
       const { market } = await ignition.deploy(refuteModule, { parameters: copy });
@@ -139,7 +142,7 @@ describe("parameter files", function () {
     const connection = await network.create();
     const { asset } = await connection.ignition.deploy(wrappedEtherModule);
     const { verifier } = await connection.ignition.deploy(verifierModule);
-    const parameters = { Refute: { asset: asset.address, verifier: verifier.address } };
+    const parameters = { Refute: { asset: asset.address, verifier: verifier.address, manufacturers: [MAKER] } };
     const { market } = await connection.ignition.deploy(refuteModule, { parameters });
     const file = valuesOf("l1.json5");
     const { parameters: given } = await market.read.deployment();

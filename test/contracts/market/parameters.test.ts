@@ -63,7 +63,9 @@ describe("Deployment", () => {
     const elementary = await viem.deployContract("Elementary");
     const stepVerifier = await viem.deployContract("StepVerifier", [elementary.address]);
     const { market, vault, game, provisioning } = await ignition.deploy(refuteModule, {
-      parameters: { Refute: { asset: asset.address, verifier: stepVerifier.address } },
+      parameters: {
+        Refute: { asset: asset.address, verifier: stepVerifier.address, manufacturers: [`0x${"34".repeat(32)}`] },
+      },
     });
     expect(await vault.read.market()).to.equal(await game.read.market());
     expect(((await market.read.vault()) as string).toLowerCase()).to.equal(vault.address.toLowerCase());

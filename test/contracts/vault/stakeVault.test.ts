@@ -1,9 +1,10 @@
 import { expect } from "chai";
 import { encodeFunctionData } from "viem";
-import { SoftwareDevice } from "../../../src/provisioning/device.ts";
 import { honestTrace, chainProgram } from "../../../testkit/protocol/chainProgram.ts";
 import { useWorld } from "../../../testkit/protocol/useWorld.ts";
-import { attest, createWorld, creditOf, ETHER, submitted } from "../../../testkit/protocol/world.ts";
+import { attest, freeze } from "../../../testkit/protocol/reports.ts";
+import { TestDevice } from "../../../testkit/protocol/testDevice.ts";
+import { createWorld, creditOf, ETHER, submitted } from "../../../testkit/protocol/world.ts";
 
 describe("StakeVault", () => {
   const world = useWorld();
@@ -153,27 +154,27 @@ describe("StakeVault with hostile tokens", () => {
   });
 });
 
-describe("StakeVault and revoked attestations", () => {
+describe("StakeVault and frozen devices", () => {
   const world = useWorld();
 
-  it("revocation_unlocksNothingEarly", async () => {
-    const { provisioning, registrar, vault, worker, manufacturer } = world();
+  it("freezing_unlocksNothingEarly", async () => {
+    const { vault, worker, manufacturer } = world();
     const subject = chainProgram(4, [1]);
     await submitted(world(), subject, honestTrace(subject));
-    await provisioning.write.revokeManufacturer([manufacturer.id], { account: registrar.account });
+    await freeze(world(), manufacturer);
     expect((await vault.read.accountOf([worker.account.address]))[2]).to.equal(world().parameters.collateral);
   });
 
   it("stake_newDeviceOfTrustedMaker_accepted", async () => {
-    const { vault, worker, provisioning, registrar, manufacturer } = world();
-    const old = await provisioning.read.deviceOf([worker.account.address]);
-    await provisioning.write.revokeDevice([old], { account: registrar.account });
+    const { vault, worker, provisioning, manufacturer } = world();
+    const device = await provisioning.read.deviceOf([worker.account.address]);
+    await freeze(world(), manufacturer, { device });
     await world().viem.assertions.revertWithCustomError(
       vault.write.stake([ETHER], { account: worker.account }),
       vault,
       "NotLive",
     );
-    await attest(world(), worker.account.address, new SoftwareDevice(manufacturer));
+    await attest(world(), worker.account.address, new TestDevice(manufacturer));
     await vault.write.stake([ETHER], { account: worker.account });
   });
 });

@@ -8,7 +8,6 @@ import { describeAbi, describeStorage, type StorageLayout } from "./interface.ts
 const CONTRACTS = [
   "game/DisputeGame",
   "game/ProofChecker",
-  "provisioning/DongleQuoteVerifier",
   "market/JobMarket",
   "market/MarketDeployer",
   "provisioning/Provisioning",

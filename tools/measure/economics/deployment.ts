@@ -44,7 +44,9 @@ export async function readDeployment(
     const { asset } = await ignition.deploy(wrappedEtherModule);
     const { verifier } = await ignition.deploy(verifierModule);
     const { market, vault, game } = await ignition.deploy(refuteModule, {
-      parameters: { Refute: { asset: asset.address, verifier: verifier.address } },
+      parameters: {
+        Refute: { asset: asset.address, verifier: verifier.address, manufacturers: [`0x${"34".repeat(32)}`] },
+      },
     });
     const client = await viem.getPublicClient();
     const { abi, bytecode } = await artifacts.readArtifact("JobMarket");

@@ -6,6 +6,7 @@
 import { writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { answerDisputes } from "./answerDisputes.ts";
+import { attestationGas } from "./attestations.ts";
 import { endingsGas } from "./endings.ts";
 import { growth } from "./growth.ts";
 import { jobGas } from "./job.ts";
@@ -46,6 +47,10 @@ const runs = await runGas();
 console.log("Undisputed runs of ppocr2_cls");
 console.table(runs);
 
+const attestations = await attestationGas();
+console.log("Attestations");
+console.table(attestations);
+
 const disputes: Record<string, PlayedDispute[]> = {};
 for (const [name, subject] of Object.entries({ ppocr2_cls: cls, ppocr4_rec: rec })) {
   disputes[name] = await wholeDisputes(subject, samples);
@@ -78,6 +83,6 @@ console.log(
 );
 console.table(proofs);
 if (values.json !== undefined) {
-  const all = { jobs, runs, disputes, endings, sweep: swept, growth: grown, proofs };
+  const all = { jobs, runs, attestations, disputes, endings, sweep: swept, growth: grown, proofs };
   writeFileSync(values.json, `${JSON.stringify(all, null, 2)}\n`);
 }

@@ -1,0 +1,34 @@
+/*
+ * What sources say of a machine. A layer is who could forge what a source of it says: several sources of one layer are
+ * one witness.
+ */
+
+/** From the weakest: programs and libraries; the kernel; the hypervisor or the firmware; the maker of the hardware. */
+export const LAYERS = ["user", "kernel", "hypervisor", "vendor"] as const;
+export type Layer = (typeof LAYERS)[number];
+
+/** Processors and memory of a machine, as one source has them. What it does not say is absent. */
+export type SeenProcessors = {
+  layer: Layer;
+  /** Named in warnings. */
+  source: string;
+  vendor?: string | undefined;
+  model?: string | undefined;
+  /** Logical processors. */
+  units?: number | undefined;
+  memoryMiB?: number | undefined;
+};
+
+/** An accelerator, as one source has it. */
+export type SeenAccelerator = {
+  layer: Layer;
+  source: string;
+  vendor: string;
+  device: string;
+  /** As its driver names it; absent where a source knows none. */
+  uuid?: string | undefined;
+  memoryMiB?: number | undefined;
+};
+
+/** All that is seen of a machine. */
+export type Seen = { processors: SeenProcessors[]; accelerators: SeenAccelerator[] };

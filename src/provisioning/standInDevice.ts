@@ -1,0 +1,91 @@
+import { mkdirSync, statSync } from "node:fs";
+import { join } from "node:path";
+import type { Hex } from "viem";
+import { z } from "zod";
+import { endorseStandIn, NOT_AFTER, SoftwareDevice } from "./device.ts";
+import { StandInFileError } from "./errors.ts";
+import { deviceId, generateKey, keyToPem } from "./keys.ts";
+import { createFile, openManufacturer, parseKey, readStandIn, readText, replaceFile, word } from "./standInFile.ts";
+
+/*
+ * The folder of a stand-in for a device: its key with the endorsement, and its counter in a file of its own, so that
+ * the key is not written again with each signature.
+ */
+const keyFile = (folder: string): string => join(folder, "device.json");
+const counterFile = (folder: string): string => join(folder, "counter");
+
+const point = z.object({ x: word, y: word }).strict();
+const signature = z.object({ r: word, s: word }).strict();
+const uint64 = z
+  .string()
+  .regex(/^\d{1,20}$/)
+  .transform(BigInt);
+/** An endorsement as JSON: numbers as decimal text. */
+export const endorsementSchema = z
+  .object({ manufacturer: point, model: word, firmware: word, notAfter: uint64, signature })
+  .strict();
+const deviceSchema = z
+  .object({ standIn: z.literal("device"), privateKey: z.string(), endorsement: endorsementSchema })
+  .strict();
+
+/**
+ * Makes the folder of a stand-in for a device, endorsed by a manufacturer of `makeManufacturer`.
+ * @param notAfter Up to when it is endorsed, unix time.
+ * @returns Its id.
+ * @throws StandInFileError
+ */
+export function makeDevice(folder: string, manufacturerPath: string, notAfter = NOT_AFTER): Hex {
+  const manufacturer = openManufacturer(manufacturerPath);
+  const key = generateKey();
+  try {
+    mkdirSync(folder, { mode: 0o700 });
+  } catch (cause) {
+    const exists = (cause as NodeJS.ErrnoException).code === "EEXIST";
+    throw new StandInFileError(folder, exists ? "exists; name a new one" : (cause as Error).message, { cause });
+  }
+  // The key last: a folder with a key has a counter.
+  replaceFile(counterFile(folder), "0\n");
+  const endorsement = endorsementJson(endorseStandIn(manufacturer, key, notAfter));
+  createFile(keyFile(folder), { standIn: "device", privateKey: keyToPem(key), endorsement });
+  return deviceId(key);
+}
+
+/**
+ * Has a stand-in endorsed anew. A dongle that runs on it must be started again.
+ * @returns The device's id.
+ * @throws StandInFileError
+ */
+export function endorseAgain(folder: string, manufacturerPath: string, notAfter = NOT_AFTER): Hex {
+  const path = keyFile(folder);
+  const { privateKey, ...rest } = readStandIn(path, deviceSchema, "device");
+  const key = parseKey(path, privateKey);
+  const endorsement = endorsementJson(endorseStandIn(openManufacturer(manufacturerPath), key, notAfter));
+  replaceFile(path, { ...rest, privateKey, endorsement });
+  return deviceId(key);
+}
+
+/** The device of a folder of `makeDevice`. Whoever opens it has claimed the folder. @throws StandInFileError */
+export function openDevice(folder: string): SoftwareDevice {
+  const path = keyFile(folder);
+  const { privateKey, endorsement } = readStandIn(path, deviceSchema, "device");
+  if ((statSync(folder).mode & 0o077) !== 0)
+    throw new StandInFileError(folder, "is open to other users, and holds a key: chmod 700");
+  const counter = /^(\d{1,20})\n$/.exec(readText(counterFile(folder)))?.[1];
+  if (counter === undefined)
+    throw new StandInFileError(
+      counterFile(folder),
+      "is no counter; without it numbers may be signed twice: make a new device",
+    );
+  return new SoftwareDevice({
+    key: parseKey(path, privateKey),
+    endorsement,
+    counter: BigInt(counter),
+    saveCounter: (next) => replaceFile(counterFile(folder), `${next}\n`),
+  });
+}
+
+/** An endorsement with its number as text. */
+export const endorsementJson = <T extends { notAfter: bigint }>(endorsement: T) => ({
+  ...endorsement,
+  notAfter: String(endorsement.notAfter),
+});
