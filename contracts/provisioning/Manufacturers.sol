@@ -34,8 +34,8 @@ abstract contract Manufacturers is IProvisioning {
     }
 
     /// @inheritdoc IProvisioning
-    // SAFETY: a manufacturer's name is part of the key, so that it says nothing of another's devices. It is not bound to
-    // a deployment: what a manufacturer says of its devices, it says everywhere.
+    // SAFETY: a manufacturer's name is part of the key, so that it says nothing of another's devices. It is not bound
+    // to a deployment: what a manufacturer says of its devices, it says everywhere.
     function makeStatement(
         Statement calldata s,
         PublicKey calldata manufacturer,

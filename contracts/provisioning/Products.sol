@@ -5,8 +5,8 @@ import {SafeCast} from "@openzeppelin/contracts/utils/math/SafeCast.sol";
 import {Endorsement} from "../interfaces/IProvisioning.sol";
 import {Manufacturers} from "./Manufacturers.sol";
 
-/// @title What many devices have in common: manufacturer, model and firmware. Kept once, so that a device's record names
-/// it by a number and fits fewer words.
+/// @title What many devices have in common: manufacturer, model and firmware. Kept once, so that a device's record
+/// names it by a number and fits fewer words.
 abstract contract Products is Manufacturers {
     using SafeCast for uint256;
 

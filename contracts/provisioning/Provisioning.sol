@@ -116,8 +116,8 @@ contract Provisioning is Products {
     }
 
     /// @inheritdoc IProvisioning
-    // SAFETY: only equivocation retires a key. A device that signs a counter once, whatever becomes of the report, never
-    // signed two payloads under it. Who restores an old copy of a device's memory loses the key, and nothing else.
+    // SAFETY: only equivocation retires a key. A device that signs a counter once, whatever becomes of the report,
+    // never signed two payloads under it. Who restores an old copy of a device's memory may lose the key, and no more.
     function retireKey(
         PublicKey calldata key,
         uint64 seq,
@@ -279,22 +279,35 @@ contract Provisioning is Products {
     function _reportDigest(bytes32 device, Report calldata r) private view returns (bytes32) {
         return
             _digest(
-                Claims(
-                    nonceOf(r.worker, device, r.kind, r.gridBlock),
-                    device,
-                    r.debugStatus,
-                    r.kind,
-                    r.seq,
-                    r.worker,
-                    r.firmware,
-                    r.body,
-                    r.aux
-                )
+                Claims({
+                    nonce: nonceOf(r.worker, device, r.kind, r.gridBlock),
+                    device: device,
+                    firmware: r.firmware,
+                    body: r.body,
+                    aux: r.aux,
+                    worker: r.worker,
+                    seq: r.seq,
+                    debugStatus: r.debugStatus,
+                    kind: r.kind
+                })
             );
     }
 
     function _signedDigest(bytes32 device, uint64 seq, SignedPayload calldata p) private view returns (bytes32) {
-        return _digest(Claims(p.nonce, device, p.debugStatus, p.kind, seq, p.worker, p.firmware, p.body, p.aux));
+        return
+            _digest(
+                Claims({
+                    nonce: p.nonce,
+                    device: device,
+                    firmware: p.firmware,
+                    body: p.body,
+                    aux: p.aux,
+                    worker: p.worker,
+                    seq: seq,
+                    debugStatus: p.debugStatus,
+                    kind: p.kind
+                })
+            );
     }
 
     function _digest(Claims memory claims) private view returns (bytes32) {

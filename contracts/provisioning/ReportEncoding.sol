@@ -7,13 +7,13 @@ import {PublicKey, ReportKind} from "../interfaces/IProvisioning.sol";
 struct Claims {
     bytes32 nonce;
     bytes32 device;
-    uint8 debugStatus;
-    ReportKind kind;
-    uint64 seq;
-    address worker;
     bytes32 firmware;
     bytes32 body;
     bytes32 aux;
+    address worker;
+    uint64 seq;
+    uint8 debugStatus;
+    ReportKind kind;
 }
 
 /// @title The bytes of reports: EAT claims (RFC 9711) in deterministic CBOR (RFC 8949, 4.2.1), signed as COSE_Sign1

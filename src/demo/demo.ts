@@ -52,9 +52,8 @@ export async function runDemo(n: Narrator): Promise<Figures> {
   const report = await attest(worker, device, identification.root);
   n.say(`The device signs a report of the machine, over a hash of the chain: ${describe(identification)}.`);
   await worker.vault.stake(collateral);
-  n.say(
-    `It verifies on chain (${grouped(report.receipt.gasUsed)} gas); now the worker stakes ${formatEther(collateral)} WETH.`,
-  );
+  n.say(`It verifies on chain, for ${grouped(report.receipt.gasUsed)} gas.`);
+  n.say(`Now the worker stakes ${formatEther(collateral)} WETH.`);
 
   n.step("A dapp asks: is this line of text upright?");
   const asked = await post(context, picture, n);

@@ -17,7 +17,7 @@ export async function giveCredit(session: Session, credit: bigint): Promise<void
   await deposit(session, credit);
 }
 
-/** Makes an account a worker with stake for so many claims: a device of the manufacturer reports for it, of no machine. */
+/** Makes an account a worker with stake for so many claims: its device reports nothing of a machine. */
 export async function giveStake(session: Session, manufacturer: SoftwareManufacturer, claims: number): Promise<void> {
   const stake = BigInt(claims) * session.deployment.parameters.collateral;
   await giveCredit(session, stake);

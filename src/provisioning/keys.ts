@@ -43,8 +43,8 @@ export function signMessage({ privateKey }: P256Key, message: Uint8Array): P256S
 }
 
 /**
- * The form of a signature that the chain accepts. (r, s) and (r, n - s) both verify, and chips give either: only the one
- * with the lower s is taken, so that a signature has one form.
+ * The form of a signature that the chain accepts. (r, s) and (r, n - s) both verify, and chips give either: only the
+ * one with the lower s is taken, so that a signature has one form.
  */
 export function lowS({ r, s }: P256Signature): P256Signature {
   const value = BigInt(s);

@@ -37,11 +37,16 @@ describe("docs/deploying.md", function () {
       const asset = await deployWrappedEther({ publicClient, account: stranger, confirmations: 1, pollingMs: 50 });
       await anvil.mineEvery(1);
       writeFileSync(join(folder, "model.onnx"), mlpBytes(1));
-      // Only what the page cannot know is put in: node, chain, asset. The key comes from where a person would type it.
+      // Only what the page cannot know is put in: node, chain, asset, manufacturer. The key comes from where a person would type it.
       const lines = commands().map((line) =>
         line.replace("https://node.example", anvil.url).replace("REFUTE_CHAIN_ID=1", "REFUTE_CHAIN_ID=31337"),
       );
-      const typed = lines.map((line) => line.replace("REFUTE_ASSET=0x...", `REFUTE_ASSET=${asset}`));
+      const maker = `0x${"34".repeat(32)}`;
+      const typed = lines.map((line) =>
+        line
+          .replace("REFUTE_ASSET=0x...", `REFUTE_ASSET=${asset}`)
+          .replace("MANUFACTURERS=0x...", `MANUFACTURERS=${maker}`),
+      );
       expect(typed.filter((line) => line.startsWith("refute "))).to.have.length(4);
       const script = typed.flatMap((line) =>
         line.startsWith("refute deploy") && !line.includes("--check-only")

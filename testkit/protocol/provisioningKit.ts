@@ -20,7 +20,7 @@ export function provisioningKit(world: () => World) {
             sent,
             world().provisioning,
             name as never,
-            args as never,
+            args,
           ),
     emits: (sent: Promise<Hex>, name: string, args: unknown[]): Promise<void> =>
       world().viem.assertions.emitWithArgs(sent, world().provisioning, name as never, args as never),

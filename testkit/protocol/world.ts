@@ -44,8 +44,8 @@ export const PARAMETERS: Parameters = {
 type TokenName = "TestToken" | "FeeToken" | "ReentrantToken";
 
 /**
- * Deploys everything to a chain of its own: two manufacturers, named actors with tokens and credit, a staked worker with
- * a device of the first.
+ * Deploys everything to a chain of its own: two manufacturers, named actors with tokens and credit, a staked worker
+ * with a device of the first.
  */
 export async function createWorld(overrides: Partial<Parameters> = {}, tokenName: TokenName = "TestToken") {
   const parameters = { ...PARAMETERS, ...overrides };

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { getAddress, zeroAddress, zeroHash } from "viem";
 import { provisioningKit } from "../../../testkit/protocol/provisioningKit.ts";
-import { enrol, renew } from "../../../testkit/protocol/reports.ts";
+import { enrol, GRID_BLOCKS, renew } from "../../../testkit/protocol/reports.ts";
 import { TestDevice } from "../../../testkit/protocol/testDevice.ts";
 import { useWorld } from "../../../testkit/protocol/useWorld.ts";
 import { LIFETIME } from "../../../testkit/protocol/world.ts";
@@ -35,13 +35,13 @@ describe("Provisioning: leases", () => {
     await enrol(world(), first(), device);
     const until = (await now()) + LIFETIME;
     await time().increaseTo(until - 100);
+    // So that a report needs no further block, which would have the time that is set.
+    await world().networkHelpers.mine(GRID_BLOCKS);
     const before = await world().networkHelpers.takeSnapshot();
-    const { setNextBlockTimestamp } = time();
-    // The helper mines blocks only where the grid needs them; none here.
-    await setNextBlockTimestamp(until);
+    await time().setNextBlockTimestamp(until);
     await revert(renew(world(), second(), device), "DeviceBacksAnother");
     await before.restore();
-    await setNextBlockTimestamp(until + 1);
+    await time().setNextBlockTimestamp(until + 1);
     await emits(renew(world(), second(), device), "LeaseEnded", [getAddress(first()), device.id]);
     expect(await holders(device)).to.deep.equal([getAddress(second()), zeroHash, "its"]);
     expect(await reason(first())).to.deep.equal(["noDevice", 0]);

@@ -25,10 +25,7 @@ describe("Provisioning: retired keys", () => {
   const world = useWorld();
   const { account, time, fresh, revert, emits, reason, isLive, now } = provisioningKit(world);
   const who = () => account("mallory");
-  const payload = ({ seq: _, ...fields }: ReportFields, signature: P256Signature): SignedPayload => ({
-    ...fields,
-    signature,
-  });
+  const payload = (fields: ReportFields, signature: P256Signature): SignedPayload => ({ ...fields, signature });
   const signed = (device: TestDevice, fields: ReportFields, context = domain(world())): SignedPayload =>
     payload(fields, device.sign(context, fields));
   const retire = ({ key }: TestDevice, seq: bigint, a: SignedPayload, b: SignedPayload) =>
