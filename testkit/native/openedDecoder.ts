@@ -15,7 +15,7 @@ export async function openDecoder(file: Uint8Array, options: DecoderOptions): Pr
   const compiled = compile(model, { shapes: {}, run });
   const endTokens = options.endTokens ?? [];
   const subject = decoderSubject({ from: file, model: own, decoder, bound: new Map(), endTokens }, compiled);
-  const { inputs, outputs, deciding } = subject;
+  const { inputs, outputs, deciding, aligned } = subject;
   const exact = await subject.openExact();
   const native = await subject.openNative(exact.deciding, { threads: 1 });
   const { programRoot } = compiled;
@@ -24,5 +24,16 @@ export async function openDecoder(file: Uint8Array, options: DecoderOptions): Pr
     await native.close();
     await exact.close();
   };
-  return { subject, box: inputs.map(subject.most!), compiled, outputs, deciding, signature, native, exact, close };
+  return {
+    subject,
+    aligned,
+    box: inputs.map(subject.most!),
+    compiled,
+    outputs,
+    deciding,
+    signature,
+    native,
+    exact,
+    close,
+  };
 }

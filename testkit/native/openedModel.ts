@@ -3,6 +3,7 @@ import { appendDecisions } from "../../src/decision/appendDecision.ts";
 import { usualRange, type Box } from "../../src/native/box.ts";
 import { decidedProgram, type DecidedProgram } from "../../src/native/decidedProgram.ts";
 import { openExactDeciding, type ExactDeciding } from "../../src/native/exactDeciding.ts";
+import type { Measuring } from "../../src/native/measureErrors.ts";
 import type { NativeRuntime, NativeSignature } from "../../src/native/nativeRuntime.ts";
 import { openOnnxruntime } from "../../src/native/onnxruntimeNative.ts";
 import type { FilePreparation } from "../../src/native/preparedFile.ts";
@@ -12,15 +13,16 @@ import { withImagePreprocessing } from "../../src/onnx/preprocess.ts";
 import type { CompiledModel } from "../../src/program/compiled.ts";
 
 /** A model opened natively and exactly. */
-export type OpenedModel = DecidedProgram & {
-  compiled: CompiledModel;
-  signature: NativeSignature;
-  native: NativeRuntime;
-  exact: ExactDeciding;
-  /** What inputs may be where nothing else is said. */
-  box: Box;
-  close: () => Promise<void>;
-};
+export type OpenedModel = DecidedProgram &
+  Pick<Measuring, "aligned"> & {
+    compiled: CompiledModel;
+    signature: NativeSignature;
+    native: NativeRuntime;
+    exact: ExactDeciding;
+    /** What inputs may be where nothing else is said. */
+    box: Box;
+    close: () => Promise<void>;
+  };
 
 /** @param shapes That it is compiled for. */
 export async function openBoth(

@@ -4,7 +4,7 @@
  * - `--checks`: what the spot checks of the engine's products take of exact execution, and nothing else.
  * - `--generation [--models gpt2_small]`: tokens of decoders, committed to, against a loop of plain onnxruntime.
  * - `--batch`: items of a batch, committed to, against a loop of plain onnxruntime.
- * - `--native`: decisions by native execution against plain onnxruntime, on one thread, and nothing else.
+ * - `--native [--models ppocr2_cls]`: decisions by native execution against plain onnxruntime, on one thread, and nothing else.
  * - `--worst [--kinds sums,reads]`: the slowest executions against the work of their programs, and nothing else.
  */
 import { fork } from "node:child_process";
@@ -37,7 +37,7 @@ if (values.worst) {
 }
 if (values.native) {
   const { printNative } = await import("./native/printNative.ts");
-  const native = await printNative(Number(values.seconds));
+  const native = await printNative(Number(values.seconds), values.models);
   if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify({ native }, null, 2)}\n`);
   process.exit(0);
 }

@@ -1,25 +1,13 @@
-import type * as ort from "onnxruntime-node";
-import { decidedFile } from "../../../../src/decision/decidedFile.ts";
-import { createExecutor } from "../../../../src/executor/createExecutor.ts";
-import { onnxruntime } from "../../../../src/executor/engine/binding.ts";
 import { tensorRoot } from "../../../../src/merkle/tensor.ts";
-import { usualRange } from "../../../../src/native/box.ts";
 import { drawInputs } from "../../../../src/native/drawnInputs.ts";
 import { bytesOfNumbers } from "../../../../src/native/elements.ts";
 import { measureErrors } from "../../../../src/native/measureErrors.ts";
 import { nativeAnswer, type NativeProgram } from "../../../../src/native/nativeAnswer.ts";
-import { readModel } from "../../../../src/onnx/readModel.ts";
 import { Prng } from "../../../../src/prng.ts";
 import { calibrationOf } from "../../../../testkit/native/nativePrograms.ts";
-import { openBoth, type OpenedModel } from "../../../../testkit/native/openedModel.ts";
 import { median } from "../median.ts";
-import { MODELS, type Subject } from "../models.ts";
+import { NATIVE_SUBJECTS, type NativeSubject } from "./subjects.ts";
 
-/** Models whose only output of floats is decided by an argmax over its last axis. */
-const DECIDED = ["ppocr2_cls", "ppocr4_rec"] as const;
-/** Inputs executed both ways: of them come the calibration, and the share of thin decisions. */
-const CALIBRATED = { given: [], random: 40, search: 40, seed: 1 };
-const DRAWN = 200;
 /** As a worker checks if nothing else is asked for. */
 const EXACT_SHARE = 0.05;
 const FACTOR = 16;
@@ -40,10 +28,17 @@ export type NativeRow = {
   runs: number;
 };
 
-/** Measures native answers beside plain onnxruntime, one after the other in turns, and prints them. */
-export async function printNative(seconds: number): Promise<NativeRow[]> {
+/**
+ * Measures native answers beside plain onnxruntime, one after the other in turns, and prints them.
+ * @param models Comma-separated; all if absent.
+ */
+export async function printNative(seconds: number, models?: string): Promise<NativeRow[]> {
   const rows: NativeRow[] = [];
-  for (const model of DECIDED) rows.push(await measured(model, MODELS[model]!.load(), seconds));
+  const all = Object.keys(NATIVE_SUBJECTS);
+  const chosen = models?.split(",") ?? all;
+  const unknown = chosen.filter((model) => !all.includes(model));
+  if (unknown.length > 0) throw new Error(`no model ${unknown.join(", ")}; there are ${all.join(", ")}`);
+  for (const model of chosen) rows.push(await measured(model, await NATIVE_SUBJECTS[model]!(), seconds));
   const digits = (value: number, places = 3): number => Number(value.toFixed(places));
   console.table(
     rows.map(({ model, plain, native, exact, hash, thin, differing, total, runs }) => ({
@@ -63,17 +58,10 @@ export async function printNative(seconds: number): Promise<NativeRow[]> {
   return rows;
 }
 
-async function measured(model: string, { bytes, inputs }: Subject, seconds: number): Promise<NativeRow> {
-  const own = readModel(bytes);
-  const output = own.graph.outputs[0]!.name;
-  const decide = { [output]: { kind: "argmax" } } as const;
-  const shapes = Object.fromEntries([...inputs].map(([name, { shape }]) => [name, shape]));
-  const opened = await openBoth(bytes, { decide }, shapes);
-  const given = opened.compiled.inputs.map(({ name }) => inputs.get(name)!.bytes);
-  const { calibration, differing } = await calibrated(opened);
+async function measured(model: string, subject: NativeSubject, seconds: number): Promise<NativeRow> {
+  const { opened, given } = subject;
+  const { calibration, differing } = await calibrated(subject);
   const program: NativeProgram = { runtime: opened.native, calibration, outputs: opened.outputs, factor: FACTOR };
-  const plain = await openPlain(decidedFile(bytes, own, decide), opened);
-  const executor = await createExecutor(opened.compiled, { threads: 1 });
   const times: Record<"plain" | "native" | "exact" | "hash", number[]> = { plain: [], native: [], exact: [], hash: [] };
   const timed = async (kind: keyof typeof times, action: () => unknown): Promise<void> => {
     const start = performance.now();
@@ -82,13 +70,13 @@ async function measured(model: string, { bytes, inputs }: Subject, seconds: numb
   };
   const end = performance.now() + 1_000 * seconds;
   while (performance.now() < end) {
-    await timed("plain", () => plain.run(given));
+    await timed("plain", subject.plain);
     await timed("native", () => nativeAnswer(program, given));
-    await timed("exact", () => executor.run(given, { keep: () => false, trees: new Map() }));
+    await timed("exact", subject.exact);
     await timed("hash", () => given.forEach(tensorRoot));
   }
-  const thin = await thinShare(program, opened);
-  await Promise.all([plain.close(), executor.close(), opened.close()]);
+  const thin = await thinShare(program, subject);
+  await subject.close();
   const [native, exact] = [median(times.native), median(times.exact)];
   const total = native + (thin + EXACT_SHARE) * exact;
   const medians = { plain: median(times.plain), native, exact, hash: median(times.hash) };
@@ -96,40 +84,25 @@ async function measured(model: string, { bytes, inputs }: Subject, seconds: numb
 }
 
 /** A calibration of random and searched inputs, and the share of these whose native decision is not the exact one. */
-async function calibrated(opened: OpenedModel) {
-  const box = opened.compiled.inputs.map(usualRange);
-  const { native, exact, signature, outputs } = opened;
-  const found = await measureErrors({ native, exact: exact.run, signature, outputs, box }, CALIBRATED);
+async function calibrated({ opened, box, calibrated: { random, search } }: NativeSubject) {
+  const { native, exact, signature, outputs, aligned } = opened;
+  const measuring = { native, exact: exact.run, signature, outputs, box, ...(aligned && { aligned }) };
+  const found = await measureErrors(measuring, { given: [], random, search, seed: 1 });
   const calibration = { ...calibrationOf(opened, box), tensors: found.tensors };
-  return { calibration, differing: found.differing / (CALIBRATED.random + CALIBRATED.search) };
+  return { calibration, differing: found.differing / (random + search) };
 }
 
-async function thinShare(program: NativeProgram, { compiled }: OpenedModel): Promise<number> {
+async function thinShare(
+  program: NativeProgram,
+  { opened: { signature }, box, drawn }: NativeSubject,
+): Promise<number> {
   const prng = new Prng(2);
+  const { inputs } = signature;
   let thin = 0;
-  for (let n = 0; n < DRAWN; n++) {
-    const numbers = drawInputs(compiled.inputs, program.calibration.box, prng);
-    const bytes = numbers.map((each, i) => bytesOfNumbers(each, compiled.inputs[i]!.dtype));
+  for (let n = 0; n < drawn; n++) {
+    const numbers = drawInputs(inputs, box, prng);
+    const bytes = numbers.map((each, i) => bytesOfNumbers(each, inputs[i]!.dtype));
     if ((await nativeAnswer(program, bytes)).kind === "thin") thin++;
   }
-  return thin / DRAWN;
-}
-
-/** The decided file in onnxruntime with its default options on one thread, as anybody would run it. */
-async function openPlain(file: Uint8Array, { compiled }: OpenedModel) {
-  const session = await onnxruntime().InferenceSession.create(file, { intraOpNumThreads: 1, logSeverityLevel: 3 });
-  const wanted = compiled.outputs.map(({ name }) => name);
-  return {
-    run: (given: readonly Uint8Array[]) => {
-      const feeds = compiled.inputs.map(({ name, shape }, i): [string, ort.Tensor] => {
-        const { buffer, byteOffset, byteLength } = Uint8Array.from(given[i]!);
-        return [
-          name,
-          new (onnxruntime().Tensor)("float32", new Float32Array(buffer, byteOffset, byteLength / 4), shape),
-        ];
-      });
-      return session.run(Object.fromEntries(feeds), wanted);
-    },
-    close: () => session.release(),
-  };
+  return thin / drawn;
 }
