@@ -37,7 +37,8 @@ describe("docs/deploying.md", function () {
       const asset = await deployWrappedEther({ publicClient, account: stranger, confirmations: 1, pollingMs: 50 });
       await anvil.mineEvery(1);
       writeFileSync(join(folder, "model.onnx"), mlpBytes(1));
-      // Only what the page cannot know is put in: node, chain, asset, manufacturer. The key comes from where a person would type it.
+      // Only what the page cannot know is put in: node, chain, asset, manufacturer. The key comes from where a person
+      // would type it.
       const lines = commands().map((line) =>
         line.replace("https://node.example", anvil.url).replace("REFUTE_CHAIN_ID=1", "REFUTE_CHAIN_ID=31337"),
       );
