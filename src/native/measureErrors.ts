@@ -17,7 +17,7 @@ export type Measuring = {
   signature: NativeSignature;
   outputs: readonly DecidedOutput[];
   box: Box;
-  /** What of an exact and a native result can be compared, where a difference changes all that follows; all if absent. */
+  /** What of an exact and a native result can be compared, where a difference changes all after it; all if absent. */
   aligned?: (
     inputs: readonly Uint8Array[],
     results: readonly [NativeResult, NativeResult],
