@@ -85,7 +85,12 @@ function gaps(decision: ArgumentDecision | TopKDecision, { dims, data }: Decidin
   for (let start = 0; start < data.length; start += stride * extent)
     for (let inner = 0; inner < stride; inner++) {
       best.fill(-Infinity);
-      for (let i = 0; i < extent; i++) insert(best, sign * data[start + inner + i * stride]!);
+      let last = -Infinity;
+      for (let i = 0, at = start + inner; i < extent; i++, at += stride) {
+        const value = sign * data[at]!;
+        // Few of a long row are among the best.
+        if (value > last) last = insert(best, value);
+      }
       for (let i = 1; i < best.length; i++) margin = Math.min(margin, best[i - 1]! - best[i]!);
     }
   return margin;
@@ -98,12 +103,12 @@ function axisOf({ node, axis, tensors }: ArgumentDecision | TopKDecision, dims: 
   throw new MarginError(`node ${node} decides along axis ${axis}, "${tensors[0]}" has the shape [${dims.join(", ")}]`);
 }
 
-/** Puts a value into a list that is sorted, the largest first; the least one leaves it. */
-function insert(best: Float64Array, value: number): void {
+/** Puts a value into a list that is sorted, the largest first; the least one leaves it. @returns the least one then */
+function insert(best: Float64Array, value: number): number {
   let at = best.length - 1;
-  if (at < 0 || value <= best[at]!) return;
   for (; at > 0 && best[at - 1]! < value; at--) best[at] = best[at - 1]!;
   best[at] = value;
+  return best[best.length - 1]!;
 }
 
 /** The least distance of the elements of two tensors that broadcast. @throws MarginError if they do not */

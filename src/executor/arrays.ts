@@ -39,7 +39,7 @@ export const bytesOf = (array: TensorArray): Uint8Array =>
   new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
 
 /** An aligned array over a tensor's bytes; copied only where their offset is not aligned. */
-function viewOf(bytes: Uint8Array, dtype: DTypeCode): TensorArray {
+export function viewOf(bytes: Uint8Array, dtype: DTypeCode): TensorArray {
   const make = CONSTRUCTORS[dtype];
   const size = make.BYTES_PER_ELEMENT;
   const aligned = bytes.byteOffset % size === 0 ? bytes : Uint8Array.from(bytes);

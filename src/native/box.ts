@@ -1,6 +1,7 @@
 import { readableArray } from "../executor/arrays.ts";
 import { DType, dtypeBytes, dtypeName, isFloat, isHalf, isSigned } from "../numerics/dtype.ts";
 import type { TensorInfo } from "../program/compiled.ts";
+import { canonical } from "./canonical.ts";
 import { numbersOf } from "./elements.ts";
 
 /** The values that an input of a program may have: from the least to the largest one, which are numbers of its type. */
@@ -38,25 +39,48 @@ function isInside(bytes: Uint8Array, { dtype, low, high }: InputRange): boolean 
   // Types of one byte that have all their values need not be looked at.
   const usual = usualRange({ name: "", dtype });
   if (dtypeBytes(dtype) === 1 && low <= usual.low && high >= usual.high) return true;
-  if (dtype === DType.float32 && bytes.byteOffset % 4 === 0) return areBetween(bytes, low, high);
   const found = extremes(bytes, dtype);
   return found.low >= low && found.high <= high;
 }
 
-/** The same of float32, without a copy: each job's inputs are looked at. */
-function areBetween({ buffer, byteOffset, byteLength }: Uint8Array, low: number, high: number): boolean {
-  const values = new Float32Array(buffer, byteOffset, byteLength / 4);
-  for (let i = 0; i < values.length; i++) if (!(values[i]! >= low && values[i]! <= high)) return false;
-  return true;
+const float32Word = (value: number): number => new Int32Array(Float32Array.of(value).buffer)[0]!;
+const MAGNITUDE = 0x7fffffff;
+
+/**
+ * Whether float32 values are between two numbers of which one is not above and one not below 0, and none is -0: all of
+ * a job's inputs are looked at, so this is one pass without branches. False says nothing.
+ */
+function areCanonicalBetween({ buffer, byteOffset, byteLength }: Uint8Array, low: number, high: number): boolean {
+  if (byteOffset % 4 !== 0 || !(low <= 0 && high >= 0)) return false;
+  const words = new Int32Array(buffer, byteOffset, byteLength / 4);
+  const [most, least] = [float32Word(high) & MAGNITUDE, float32Word(low) & MAGNITUDE];
+  /** Negative once a magnitude is above its bound, or a sign stands before 0. Those of NaN are above all. */
+  let seen = 0;
+  for (let i = 0; i < words.length; i++) {
+    const word = words[i]!;
+    const [magnitude, negative] = [word & MAGNITUDE, word >> 31];
+    seen |= (most + ((least - most) & negative) - magnitude) | ((magnitude - 1) & negative);
+  }
+  return seen >= 0;
 }
 
-/** Why inputs are outside a box. @param inputs In the program's order. @returns undefined if they are inside */
-export function outsideOf(box: Box, inputs: readonly Uint8Array[]): string | undefined {
+/**
+ * Inputs as exact execution sees them, canonical, if all their values are inside a box.
+ * @param inputs In the program's order.
+ * @returns why they are outside, if they are
+ */
+export function insideOf(box: Box, inputs: readonly Uint8Array[]): readonly Uint8Array[] | string {
+  const taken: Uint8Array[] = [];
   for (const [i, range] of box.entries()) {
-    if (isInside(inputs[i]!, range)) continue;
     const { name, dtype, low, high } = range;
-    const found = extremes(inputs[i]!, dtype);
-    return `${name} (${dtypeName(dtype)}) goes from ${found.low} to ${found.high}, calibrated from ${low} to ${high}`;
+    const given = inputs[i]!;
+    const isChecked = dtype === DType.float32 && areCanonicalBetween(given, low, high);
+    const bytes = isChecked ? given : canonical(given, dtype);
+    if (!isChecked && !isInside(bytes, range)) {
+      const found = extremes(bytes, dtype);
+      return `${name} (${dtypeName(dtype)}) goes from ${found.low} to ${found.high}, calibrated from ${low} to ${high}`;
+    }
+    taken.push(bytes);
   }
-  return undefined;
+  return taken;
 }

@@ -1,4 +1,5 @@
 import { bytesOf, CONSTRUCTORS, readableArray } from "../executor/arrays.ts";
+import { canonical } from "./canonical.ts";
 import { dtypeBytes, isFloat, isHalf, writeWord, type DType } from "../numerics/dtype.ts";
 import { numberWord, wordNumber } from "../numerics/numbers.ts";
 
@@ -11,19 +12,19 @@ export function numbersOf(bytes: Uint8Array, dtype: DType): Float64Array {
   return numbers;
 }
 
-/** Numbers as a tensor's bytes, rounded to its type. */
+/** Numbers as a tensor's bytes, rounded to its type; canonical. */
 export function bytesOfNumbers(numbers: Float64Array, dtype: DType): Uint8Array {
   if (isHalf(dtype)) {
     const bytes = new Uint8Array(numbers.length * dtypeBytes(dtype));
     numbers.forEach((number, i) => writeWord(bytes, i, dtype, numberWord(number, dtype)));
-    return bytes;
+    return canonical(bytes, dtype);
   }
   const array = new CONSTRUCTORS[dtype](numbers.length);
   for (let i = 0; i < numbers.length; i++) {
     const number = isFloat(dtype) ? numbers[i]! : Math.round(numbers[i]!);
     array[i] = array instanceof BigInt64Array || array instanceof BigUint64Array ? BigInt(number) : number;
   }
-  return bytesOf(array);
+  return canonical(bytesOf(array), dtype);
 }
 
 /** The number of a type that is nearest to a number. */

@@ -63,8 +63,7 @@ function readOne(input: TensorInfo, path: string): Uint8Array {
 /**
  * The box that a calibration is for. The range of an input is the one that is asked for; else that of the given inputs,
  * where there are any; else the usual one. Types of one byte have all their values.
- * @param mostOf The largest range that an input may have, which it has if nothing else is known; absent where any
- *   will do.
+ * @param mostOf The largest range that an input may have: it has that if nothing else is known. Any range if absent.
  * @throws CalibrationError if a given input is outside a range that is asked for, or is NaN or infinite
  */
 export function boxFor(

@@ -2,6 +2,7 @@ import type { DecidedOutput } from "../decision/decision.ts";
 import type { DecidingTensor } from "../decision/margin.ts";
 import { Prng } from "../prng.ts";
 import type { Box } from "./box.ts";
+import { canonical } from "./canonical.ts";
 import { changedInputs, drawInputs, type InputNumbers } from "./drawnInputs.ts";
 import { bytesOfNumbers, numbersOf } from "./elements.ts";
 import { isSettled, neededError, toleratedError, type TensorError } from "./judge.ts";
@@ -16,7 +17,7 @@ export type Measuring = {
   signature: NativeSignature;
   outputs: readonly DecidedOutput[];
   box: Box;
-  /** What of both results can be compared where a difference changes all that follows. By default all. */
+  /** What of an exact and a native result can be compared, where a difference changes all after it; all if absent. */
   aligned?: (
     inputs: readonly Uint8Array[],
     results: readonly [NativeResult, NativeResult],
@@ -96,7 +97,7 @@ export async function measureErrors(
   for (const bytes of given)
     note(
       bytes.map((each, i) => numbersOf(each, infos[i]!.dtype)),
-      await measure(bytes),
+      await measure(bytes.map((each, i) => canonical(each, infos[i]!.dtype))),
     );
   for (let n = 0; n < random; n++) {
     const numbers = drawInputs(infos, box, prng);

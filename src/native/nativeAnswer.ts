@@ -1,6 +1,6 @@
 import type { DecidedOutput } from "../decision/decision.ts";
 import type { Calibration } from "./calibration.ts";
-import { outsideOf } from "./box.ts";
+import { insideOf } from "./box.ts";
 import { judge } from "./judge.ts";
 import type { NativeResult, NativeRuntime } from "./nativeRuntime.ts";
 
@@ -32,11 +32,11 @@ export async function nativeAnswer(
   { runtime, calibration, outputs, factor }: NativeProgram,
   inputs: readonly Uint8Array[],
 ): Promise<NativeAnswer> {
-  const outside = outsideOf(calibration.box, inputs);
-  if (outside !== undefined) return { kind: "outside", reason: outside };
+  const taken = insideOf(calibration.box, inputs);
+  if (typeof taken === "string") return { kind: "outside", reason: taken };
   let result: NativeResult;
   try {
-    result = await runtime.run(inputs);
+    result = await runtime.run(taken);
   } catch (error) {
     // Whatever a runtime's fault is, exact execution answers.
     return { kind: "failed", reason: (error as Error).message };

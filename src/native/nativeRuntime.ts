@@ -25,7 +25,7 @@ export type NativeRuntime = {
   /** What computes: program, version and machine. Another name is another arithmetic. */
   readonly name: string;
   /**
-   * @param inputs In the program's order: little-endian bytes, row-major.
+   * @param inputs In the program's order: canonical little-endian bytes, row-major.
    * @throws NativeRuntimeError
    */
   run(inputs: readonly Uint8Array[]): Promise<NativeResult>;

@@ -2,7 +2,7 @@ import { cpus } from "node:os";
 import type * as ort from "onnxruntime-node";
 import type { DecidingTensor } from "../decision/margin.ts";
 import { withOutputs } from "../decision/withOutputs.ts";
-import { bytesOf, readableArray, type TensorArray } from "../executor/arrays.ts";
+import { bytesOf, viewOf, type TensorArray } from "../executor/arrays.ts";
 import { onnxruntime } from "../executor/engine/binding.ts";
 import { DType, dtypeName } from "../numerics/dtype.ts";
 import { elementCount, type Model } from "../onnx/model.ts";
@@ -101,7 +101,7 @@ class OnnxruntimeNative implements NativeRuntime {
 /** A tensor over the job's own bytes. */
 function ortTensor({ name, dtype, shape }: TensorInfo, bytes: Uint8Array): ort.Tensor {
   if (dtype === DType.bfloat16) throw new NativeRuntimeError(`the input ${name} is bfloat16, which is not taken here`);
-  const array = readableArray(bytes, dtype);
+  const array = viewOf(bytes, dtype);
   const type = dtypeName(dtype);
   // The class makes a Float16Array of its own where the language has one, which the engine cannot read.
   const given = type === "float16" ? "uint16" : type;

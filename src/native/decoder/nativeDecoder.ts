@@ -66,7 +66,7 @@ async function generated(
 async function nextRow(next: Promise<TensorData>): Promise<Float32Array> {
   try {
     const { bytes, dtype, shape } = await next;
-    return Float32Array.from(decidingTensor(bytes, dtype, shape).data);
+    return new Float32Array(decidingTensor(bytes, dtype, shape).data);
   } catch (cause) {
     throw new NativeRuntimeError(`onnxruntime: ${(cause as Error).message}`, { cause });
   }

@@ -4,8 +4,7 @@
  * - `--checks`: what the spot checks of the engine's products take of exact execution, and nothing else.
  * - `--generation [--models gpt2_small]`: tokens of decoders, committed to, against a loop of plain onnxruntime.
  * - `--batch`: items of a batch, committed to, against a loop of plain onnxruntime.
- * - `--native [--models ppocr2_cls]`: decisions by native execution against plain onnxruntime, on one thread,
- *   and nothing else.
+ * - `--native [--models ppocr2_cls]`: decisions by native execution against plain onnxruntime, on one thread.
  * - `--worst [--kinds sums,reads]`: the slowest executions against the work of their programs, and nothing else.
  */
 import { fork } from "node:child_process";

@@ -90,7 +90,7 @@ async function decoder(): Promise<NativeSubject> {
   };
 }
 
-/** A loop over a decoder in plain onnxruntime: the prompt in one pass, then always the most probable token. */
+/** A loop over a decoder in plain onnxruntime: the prompt in one pass, then the most probable token again and again. */
 async function plainText(session: ort.InferenceSession, prompt: readonly number[]): Promise<number[]> {
   const { layers, width, heads, kvHeads, vocabulary } = DECODER;
   const names = Array.from({ length: layers }, (_, k) => [`${k}.key`, `${k}.value`]).flat();
