@@ -1,4 +1,4 @@
-// The SDK for browsers as one file: it imports viem and nothing else.
+// The SDK for browsers as one file, without comments and white space: it imports viem and nothing else.
 import { resolve } from "node:path";
 import { build } from "esbuild";
 
@@ -27,6 +27,7 @@ export async function bundleForBrowsers(outfile) {
     format: "esm",
     platform: "browser",
     target: "es2022",
+    minifyWhitespace: true,
     sourcemap: true,
     sourcesContent: false,
     external: ["viem", "viem/*"],
