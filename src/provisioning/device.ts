@@ -99,8 +99,8 @@ export class SoftwareDevice implements Device {
     const { firmware } = endorsement;
     const payload = payloadOf(this.id, { ...fields, debugStatus: DEBUG_STATUS, seq, firmware });
     const message = sigStructure(domain, payload);
-    // SAFETY: a counter is kept before it is signed. A process that ends in between leaves a gap, which the chain takes;
-    // a counter signed twice would retire the key.
+    // SAFETY: a counter is kept before it is signed. A process that ends in between leaves a gap, which the chain
+    // takes; a counter signed twice would retire the key.
     saveCounter(seq);
     this.#counter = seq;
     return { seq, debugStatus: DEBUG_STATUS, signature: signMessage(key, message) };

@@ -32,8 +32,7 @@ async function answer(request: Request | undefined, device: Device, onSigned: (s
     );
   try {
     if (request.do === "identity") return lineOf.identity(await device.identity());
-    const { do: _, ...fields } = request;
-    const signed = await device.sign(fields);
+    const signed = await device.sign(request);
     onSigned(signed.seq);
     return lineOf.signature(signed);
   } catch (error) {

@@ -63,9 +63,9 @@ describe("SoftwareDevice", function () {
       { kind: ReportKind.none },
       { kind: 2 as ReportKind },
       { after: 2n ** 32n + 1n },
-      { body: "0x12" as Hex },
-      { worker: `0x${"22".repeat(21)}` as Hex },
-      { domain: `0x${"11".repeat(33)}` as Hex },
+      { body: "0x12" } as const,
+      { worker: `0x${"22".repeat(21)}` } as const,
+      { domain: `0x${"11".repeat(33)}` } as const,
     ])
       await rejection(device.sign({ ...request, ...wrong }));
     expect((await device.sign(request)).seq).to.equal(1n);

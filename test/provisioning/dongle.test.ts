@@ -8,7 +8,7 @@ import { ReportKind, ZERO_HASH } from "../../src/chain/structs.ts";
 import type { SignRequest } from "../../src/provisioning/device.ts";
 import { Dongle } from "../../src/provisioning/dongleClient.ts";
 import { holdDevice, type HeldDevice } from "../../src/provisioning/heldDevice.ts";
-import { makeDevice } from "../../src/provisioning/standInDevice.ts";
+import { endorseAgain, makeDevice } from "../../src/provisioning/standInDevice.ts";
 import { makeManufacturer } from "../../src/provisioning/standInFile.ts";
 import { DongleProcess } from "../../testkit/processes/dongleProcess.ts";
 import { rejection } from "../../testkit/rejection.ts";
@@ -167,6 +167,18 @@ describe("a dongle's folder and socket", function () {
     const restored = (await serve()).host;
     expect((await restored.sign({ ...request, after: 5n })).seq).to.equal(6n);
     expect(counterIn(folder())).to.equal(6n);
+  });
+
+  it("deviceEndorsedAgain_keepsItsKeyAndItsCounter", async function () {
+    const { host } = await serve();
+    const before = await host.identity();
+    await host.sign(request);
+    await held!.release();
+    endorseAgain(folder(), join(folder(), "../manufacturer.json"), 5_000_000_000n);
+    const after = await (await serve()).host.identity();
+    expect(after.key).to.deep.equal(before.key);
+    expect(after.endorsement.notAfter).to.equal(5_000_000_000n);
+    expect((await held!.device.sign(request)).seq).to.equal(2n);
   });
 
   it("folderThatIsSpoiled_isRefusedByName_withoutShowingTheKey", async function () {

@@ -34,16 +34,16 @@ export function attestCommand(output: Output): Command {
         const { chainId, provisioning } = session.deployment;
         const identification = await identify(domainOf({ chainId, provisioning }));
         for (const warning of identification.warnings) output.warn(warning);
-        const { receipt: _, ...attested } = await attest(session, device, identification.root);
+        const { device: id, seq, gridBlock } = await attest(session, device, identification.root);
         const attestation = await session.provisioning.eligibilityOf(session.sender.address);
         const why = ineligibility(attestation);
         const rows = [
-          ["device", attested.device],
-          ["number", String(attested.seq)],
+          ["device", id],
+          ["number", String(seq)],
           ["attested", why === undefined ? `until ${timeText(attestation.time)}` : `no: ${why}`],
         ];
         const lines = [...table(rows), ...identificationLines(identification)];
-        output.answer({ ...attested, attestation, ...identification }, lines);
+        output.answer({ device: id, seq, gridBlock, attestation, ...identification }, lines);
       } finally {
         await release();
       }

@@ -68,7 +68,7 @@ function hashOf(uuid: string, domain: Hex): Hex {
 
 const LEAF = ["string", "string", "string", "string", "bytes32", "uint64", "uint32", "uint8"].map((type) => ({ type }));
 
-/** A leaf: SHA-256 of the ABI encoding of `"refute leaf 1"` and the part; its layers are bits, the user's the lowest. */
+/** A leaf: SHA-256 of the ABI encoding of `"refute leaf 1"` and the part. Layers are bits, the user's the lowest. */
 function leafOf({ kind, vendor, device, uuid, memoryMiB, units, layers }: Identification["parts"][number]): Uint8Array {
   const bits = layers.reduce((sum, layer) => sum | (1 << LAYERS.indexOf(layer)), 0);
   const fields = ["refute leaf 1", kind, vendor, device, uuid, BigInt(memoryMiB), units, bits];

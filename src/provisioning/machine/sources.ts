@@ -110,7 +110,7 @@ function fieldsOf(text: string): Record<string, string | undefined> {
     name!.trim(),
     value!.trim(),
   ]);
-  return Object.fromEntries(lines.reverse());
+  return Object.fromEntries(lines.reverse()) as Record<string, string>;
 }
 
 const nameOf = (text: string | undefined): string | undefined => text?.trim().slice(0, MAX_NAME) || undefined;
