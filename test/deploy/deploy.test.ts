@@ -13,7 +13,7 @@ import {
   type MarketPlan,
 } from "../../src/deploy/deployContracts.ts";
 import { checkNetwork } from "../../src/deploy/networkChecks.ts";
-import { checkParameters } from "../../src/deploy/parameterChecks.ts";
+import { checkDevices, checkParameters } from "../../src/deploy/parameterChecks.ts";
 import { NETWORK_KINDS, parametersOfKind, readParameters } from "../../src/deploy/parameters.ts";
 import { verifyDeployment } from "../../src/deploy/verifyDeployment.ts";
 import { writeAddressFile } from "../../src/deploy/writeAddressFile.ts";
@@ -63,6 +63,8 @@ describe("refute deploy", function () {
     anvil = await Anvil.start();
     publicClient = await connect({ rpcUrls: [anvil.url] }, CHAIN_ID);
     asset = await deployWrappedEther({ publicClient, account, ...FAST });
+    // As any network does, the chain has some blocks.
+    await anvil.request("anvil_mine", ["0x2"]);
   });
   after(async () => {
     await anvil?.close();
@@ -81,6 +83,22 @@ describe("refute deploy", function () {
       const error = await rejection(checkParameters(publicClient, account.address, { ...l1, ...changes }));
       expect(error.message).to.match(words);
     });
+
+  it("manufacturersGridAndLifetime_refusedByName_beforeAnythingIsSent", async () => {
+    const check = (changes: Partial<MarketPlan>) =>
+      checkDevices(publicClient, account.address, { ...plan(), ...changes });
+    await check({});
+    const [maker] = plan().manufacturers;
+    const refused: [Partial<MarketPlan>, RegExp][] = [
+      [{ manufacturers: [] }, /no manufacturers/],
+      [{ manufacturers: [maker!, maker!] }, /0x3434.* is named twice/],
+      [{ manufacturers: [`0x${"00".repeat(32)}`] }, /id is zero/],
+      [{ manufacturers: Array<Hex>(33).fill(maker!) }, /33 manufacturers: expected 1 to 32/],
+      [{ gridBlocks: 129 }, /gridBlocks 129: expected 1 to 128/],
+      [{ reportLifetime: 0 }, /reportLifetime 0 s/],
+    ];
+    for (const [changes, words] of refused) expect((await rejection(check(changes))).message).to.match(words);
+  });
 
   it("parameterFile_withAnUnknownOrMissingName_orNoNumber_refused", () => {
     const refusalOf = (text: string): string => {
@@ -176,8 +194,8 @@ describe("refute deploy", function () {
     expect(first.message).to.match(/The same command goes on from/);
     const nonce = await publicClient.getTransactionCount({ address: account.address });
     const market = await deployContracts(deployer("resumed"), plan());
-    // Nine transactions in all: what was done is not done again.
-    expect((await publicClient.getTransactionCount({ address: account.address })) - nonce).to.equal(5);
+    // Eight transactions in all: what was done is not done again.
+    expect((await publicClient.getTransactionCount({ address: account.address })) - nonce).to.equal(4);
     const deployment = await verifyDeployment(publicClient, market, plan());
     const block = firstBlockOf(join(folder, "resumed"));
     const file = readAddressFile(writeAddressFile(folder, deployment, block));
@@ -187,6 +205,14 @@ describe("refute deploy", function () {
       verifyDeployment(publicClient, market, { ...plan(), parameters: { ...l1, bounty: 1n } }),
     );
     expect(other.message).to.match(/has bounty 20000000000000000, not 1/);
+    for (const [changed, words] of [
+      [{ manufacturers: [`0x${"56".repeat(32)}`] }, /has the manufacturers 0x3434.*, not 0x5656/],
+      [{ gridBlocks: 31 }, /has gridBlocks 32, not 31/],
+      [{ reportLifetime: 1 }, /has reportLifetime 604800, not 1/],
+    ] as const)
+      expect((await rejection(verifyDeployment(publicClient, market, { ...plan(), ...changed }))).message).to.match(
+        words,
+      );
     await anvil.request("anvil_setCode", [deployment.verifier, "0x5f5ffd"]);
     const foreign = await rejection(verifyDeployment(publicClient, market, plan()));
     expect(foreign.message).to.match(/the deployment's verifier, is not that of this package/);

@@ -35,6 +35,7 @@ describe("docs/deploying.md", function () {
       const stranger = developmentAccount(1);
       const publicClient = await connect({ rpcUrls: [anvil.url] }, 31_337);
       const asset = await deployWrappedEther({ publicClient, account: stranger, confirmations: 1, pollingMs: 50 });
+      await anvil.request("anvil_mine", ["0x2"]);
       await anvil.mineEvery(1);
       writeFileSync(join(folder, "model.onnx"), mlpBytes(1));
       // Only what the page cannot know is put in: node, chain, asset, manufacturer. The key comes from where a person

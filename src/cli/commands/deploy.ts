@@ -11,7 +11,7 @@ import { loadAccount } from "../keys.ts";
 import type { Output } from "../output.ts";
 import { address, oneOf, seconds, text, unfit, whole, type Parse } from "../parse.ts";
 import { NETWORK_KINDS, parametersOfKind, readParameters, type NetworkKind } from "../../deploy/parameters.ts";
-import { checkParameters } from "../../deploy/parameterChecks.ts";
+import { checkDevices, checkParameters } from "../../deploy/parameterChecks.ts";
 import { checkNetwork } from "../../deploy/networkChecks.ts";
 import { verifyDeployment } from "../../deploy/verifyDeployment.ts";
 import { writeAddressFile } from "../../deploy/writeAddressFile.ts";
@@ -64,6 +64,7 @@ export function deployCommand(output: Output): Command {
       const publicClient = await connect({ rpcUrls: values.rpcUrl }, values.chainId);
       const network = await checkNetwork({ publicClient, account: account.address, asset, verifier });
       await checkParameters(publicClient, account.address, parameters);
+      await checkDevices(publicClient, account.address, values);
       output.note([
         `parameters ${source}`,
         `asset ${asset}: ${network.symbol}, 18 decimals, takes the native token by deposit()`,

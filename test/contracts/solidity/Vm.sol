@@ -12,6 +12,10 @@ interface Vm {
     function prank(address sender) external;
     function prank(address sender, address origin) external;
     function warp(uint256 timestamp) external;
+    function roll(uint256 blockNumber) external;
+    function setBlockhash(uint256 blockNumber, bytes32 blockHash) external;
+    function publicKeyP256(uint256 privateKey) external pure returns (uint256 x, uint256 y);
+    function signP256(uint256 privateKey, bytes32 digest) external pure returns (bytes32 r, bytes32 s);
     function fee(uint256 baseFee) external;
     function txGasPrice(uint256 gasPrice) external;
     function recordLogs() external;
