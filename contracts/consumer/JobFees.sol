@@ -45,7 +45,7 @@ library JobFees {
     uint256 private constant DELIVERY_ZERO = 290;
 
     /// @dev What is executed beside calldata.
-    uint256 private constant CLAIM = 37_000;
+    uint256 private constant CLAIM = 45_000;
     uint256 private constant SUBMIT = 20_000;
     uint256 private constant FINALISE = 25_000;
     uint256 private constant RELEASE = 36_000;
