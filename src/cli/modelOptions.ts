@@ -3,7 +3,7 @@ import type { ImagePreprocessing } from "../onnx/preprocess.ts";
 import { DEFAULT_STEP_BYTES, MAX_STEP_BYTES } from "../program/limits.ts";
 import { defaultLimits, type CompileLimits } from "../compiler/budget.ts";
 import type { DecideSpec } from "../decision/decideSpec.ts";
-import type { DrawnInput } from "../compiler/drawn/drawInputs.ts";
+import type { DrawnInput } from "../compiler/drawn/withDrawnInputs.ts";
 import type { DecoderOptions } from "../compiler/decoder/wrapDecoder.ts";
 import type { RunWiring } from "../compiler/runWiring.ts";
 import type { ModelSpec } from "../player/programs/modelSpec.ts";

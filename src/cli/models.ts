@@ -3,7 +3,7 @@ import { checkDecoder } from "../examine/decoder/checkDecoder.ts";
 import type { CompiledModel } from "../program/compiled.ts";
 import { knownProgram, type KnownProgram } from "../player/execution.ts";
 import { compile } from "../compiler/compile.ts";
-import type { DrawnInput } from "../compiler/drawn/drawInputs.ts";
+import type { DrawnInput } from "../compiler/drawn/withDrawnInputs.ts";
 import { decideText, parseDecideSpec, type DecideSpec } from "../decision/decideSpec.ts";
 import type { ImagePreprocessing } from "../onnx/preprocess.ts";
 import {

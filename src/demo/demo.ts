@@ -88,8 +88,7 @@ export async function runDemo(n: Narrator): Promise<Figures> {
   };
 }
 
-const identifyFor = ({ deployment }: Session): Promise<Identification> =>
-  identify(domainOf({ chainId: deployment.chainId, provisioning: deployment.provisioning }));
+const identifyFor = ({ deployment }: Session): Promise<Identification> => identify(domainOf(deployment));
 
 /** The parts of a machine in a few words. */
 const describe = ({ parts }: Identification): string =>

@@ -44,12 +44,11 @@ export async function attest(session: Session, device: Device, root: Hex): Promi
   const { hash } = await publicClient.getBlock({ blockNumber: gridBlock });
   const worker = sender.address;
   const kind = ReportKind.identification;
-  const place = { chainId: deployment.chainId, provisioning: deployment.provisioning };
   const fields = { kind, worker, body: root, aux: ZERO_HASH };
   const { seq, debugStatus, signature } = await device.sign({
     ...fields,
-    domain: domainOf(place),
-    nonce: nonceOf({ ...place, worker, device: id, kind, blockHash: hash }),
+    domain: domainOf(deployment),
+    nonce: nonceOf({ ...deployment, worker, device: id, kind, blockHash: hash }),
     after: known.seq,
   });
   const { firmware } = endorsement;

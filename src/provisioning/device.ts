@@ -1,27 +1,19 @@
-import type { Address, Hex } from "viem";
+import type { Hex } from "viem";
 import { ReportKind } from "../chain/structs.ts";
 import { sha256, toHex } from "../merkle/bytes.ts";
 import type { Endorsement } from "./endorsement.ts";
 import { DeviceRefusalError } from "./errors.ts";
 import { deviceId, generateKey, signMessage, type P256Key, type P256Signature, type PublicKey } from "./keys.ts";
 import { SOFTWARE_MODEL, type SoftwareManufacturer } from "./manufacturer.ts";
-import { payloadOf, sigStructure } from "./report.ts";
+import { payloadOf, sigStructure, type ReportFields } from "./report.ts";
 
 /** What a device says of itself. */
 export type DeviceIdentity = { key: PublicKey; endorsement: Endorsement };
 
 /** What a device is asked to sign: a report, but for what only the device says. */
-export type SignRequest = {
+export type SignRequest = Omit<ReportFields, keyof Omit<DeviceSignature, "signature"> | "firmware"> & {
   /** `domainOf` the deployment. */
   domain: Hex;
-  /** `nonceOf` the report. */
-  nonce: Hex;
-  kind: ReportKind;
-  worker: Address;
-  /** 32 bytes. */
-  body: Hex;
-  /** 32 bytes. */
-  aux: Hex;
   /** The counter that the chain knows: the device takes a higher one. */
   after: bigint;
 };

@@ -3,7 +3,7 @@ import { z } from "zod";
 import type { ReportKind } from "../chain/structs.ts";
 import type { DeviceIdentity, DeviceSignature, SignRequest } from "./device.ts";
 import { endorsementJson, endorsementSchema } from "./standInDevice.ts";
-import { word } from "./standInFile.ts";
+import { point, signature, word } from "./standInFile.ts";
 
 /*
  * What is said at a dongle's socket: a request and its answer, each a line with a JSON object, on a connection of its
@@ -44,14 +44,12 @@ export const requestSchema = z.discriminatedUnion("do", [
 ]);
 export type Request = z.infer<typeof requestSchema>;
 
-const identitySchema = z
-  .object({ key: z.object({ x: word, y: word }).strict(), endorsement: endorsementSchema })
-  .strict();
+const identitySchema = z.object({ key: point, endorsement: endorsementSchema }).strict();
 const signatureSchema = z
   .object({
     seq: uint64,
     debugStatus: z.number().int().min(0).max(23),
-    signature: z.object({ r: word, s: word }).strict(),
+    signature,
   })
   .strict();
 const errorSchema = z.object({ error: z.string() }).strict();

@@ -5,7 +5,17 @@ import { z } from "zod";
 import { endorseStandIn, NOT_AFTER, SoftwareDevice } from "./device.ts";
 import { StandInFileError } from "./errors.ts";
 import { deviceId, generateKey, keyToPem } from "./keys.ts";
-import { createFile, openManufacturer, parseKey, readStandIn, readText, replaceFile, word } from "./standInFile.ts";
+import {
+  createFile,
+  openManufacturer,
+  parseKey,
+  point,
+  readStandIn,
+  readText,
+  replaceFile,
+  signature,
+  word,
+} from "./standInFile.ts";
 
 /*
  * The folder of a stand-in for a device: its key with the endorsement, and its counter in a file of its own, so that
@@ -14,8 +24,6 @@ import { createFile, openManufacturer, parseKey, readStandIn, readText, replaceF
 const keyFile = (folder: string): string => join(folder, "device.json");
 const counterFile = (folder: string): string => join(folder, "counter");
 
-const point = z.object({ x: word, y: word }).strict();
-const signature = z.object({ r: word, s: word }).strict();
 const uint64 = z
   .string()
   .regex(/^\d{1,20}$/)

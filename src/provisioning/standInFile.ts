@@ -12,6 +12,9 @@ const MAX_BYTES = 2 ** 20;
 
 /** 32 bytes in hexadecimal. */
 export const word = z.custom<Hex>((value) => isHex(value) && value.length === 66);
+/** A point of the curve. */
+export const point = z.object({ x: word, y: word }).strict();
+export const signature = z.object({ r: word, s: word }).strict();
 const manufacturerSchema = z.object({ standIn: z.literal("manufacturer"), privateKey: z.string() }).strict();
 
 /**

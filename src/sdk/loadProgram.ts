@@ -1,5 +1,5 @@
 import type { DecoderOptions } from "../compiler/decoder/wrapDecoder.ts";
-import type { DrawnInput } from "../compiler/drawn/drawInputs.ts";
+import type { DrawnInput } from "../compiler/drawn/withDrawnInputs.ts";
 import type { DecideSpec } from "../decision/decideSpec.ts";
 import type { RunWiring } from "../compiler/runWiring.ts";
 import type { ImagePreprocessing } from "../onnx/preprocess.ts";

@@ -91,8 +91,7 @@ export class Attestation {
   }
 
   async #report(device: Device): Promise<void> {
-    const { chainId, provisioning } = this.#session.deployment;
-    const { root, warnings } = await identify(domainOf({ chainId, provisioning }));
+    const { root, warnings } = await identify(domainOf(this.#session.deployment));
     if (warnings.length > 0 && this.#role.isNew("machine", "", warnings.join()))
       this.#log.warn({ warnings }, "sources disagree about this machine");
     const { device: id, seq, receipt } = await attest(this.#session, device, root);

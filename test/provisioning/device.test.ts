@@ -1,23 +1,15 @@
 import { createPublicKey, verify } from "node:crypto";
 import { expect } from "chai";
 import { hexToBytes, type Hex } from "viem";
-import { ReportKind, ZERO_HASH } from "../../src/chain/structs.ts";
-import { SOFTWARE_FIRMWARE, SoftwareDevice, type SignRequest } from "../../src/provisioning/device.ts";
+import { ReportKind } from "../../src/chain/structs.ts";
+import { SOFTWARE_FIRMWARE, SoftwareDevice } from "../../src/provisioning/device.ts";
 import { deviceId, generateKey, manufacturerId, signMessage } from "../../src/provisioning/keys.ts";
 import { SOFTWARE_MODEL, SoftwareManufacturer } from "../../src/provisioning/manufacturer.ts";
 import { payloadOf, sigStructure } from "../../src/provisioning/report.ts";
+import { signRequest as request } from "../../testkit/protocol/signRequest.ts";
 import { rejection } from "../../testkit/rejection.ts";
 
 const ORDER = 0xffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551n;
-const request: SignRequest = {
-  domain: `0x${"11".repeat(32)}`,
-  kind: ReportKind.identification,
-  worker: `0x${"22".repeat(20)}`,
-  nonce: `0x${"33".repeat(32)}`,
-  body: `0x${"44".repeat(32)}`,
-  aux: ZERO_HASH,
-  after: 0n,
-};
 
 function verifies({ x, y }: { x: Hex; y: Hex }, message: Uint8Array, { r, s }: { r: Hex; s: Hex }): boolean {
   const base64url = (hex: Hex) => Buffer.from(hexToBytes(hex)).toString("base64url");

@@ -4,25 +4,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "chai";
-import { ReportKind, ZERO_HASH } from "../../src/chain/structs.ts";
-import type { SignRequest } from "../../src/provisioning/device.ts";
 import { Dongle } from "../../src/provisioning/dongleClient.ts";
 import { holdDevice, type HeldDevice } from "../../src/provisioning/heldDevice.ts";
 import { endorseAgain, makeDevice } from "../../src/provisioning/standInDevice.ts";
 import { makeManufacturer } from "../../src/provisioning/standInFile.ts";
 import { DongleProcess } from "../../testkit/processes/dongleProcess.ts";
+import { signRequest as request } from "../../testkit/protocol/signRequest.ts";
 import { rejection } from "../../testkit/rejection.ts";
 import { Prng } from "../../src/prng.ts";
-
-const request: SignRequest = {
-  domain: `0x${"11".repeat(32)}`,
-  kind: ReportKind.identification,
-  worker: `0x${"22".repeat(20)}`,
-  nonce: `0x${"33".repeat(32)}`,
-  body: `0x${"44".repeat(32)}`,
-  aux: ZERO_HASH,
-  after: 0n,
-};
 
 /** Each test has a new device. */
 function useFolder() {

@@ -10,14 +10,17 @@ const IN = 64;
 const HIDDEN = 300;
 const OUT = 10;
 
+/** Weights from -1/4 to 1/4, float32 [rows, columns]. */
+export const seededWeights = (prng: Prng, rows: number, columns: number) =>
+  floatTensor(
+    Array.from({ length: rows * columns }, () => (prng.below(2_001) - 1_000) / 4_000),
+    [rows, columns],
+  );
+
 /** The bytes of a small network, 64 -> 300 -> 10 with Relu and Softmax, with seeded weights. */
 export function mlpBytes(seed = 1): Uint8Array {
   const prng = new Prng(seed);
-  const weights = (rows: number, columns: number) =>
-    floatTensor(
-      Array.from({ length: rows * columns }, () => (prng.below(2_001) - 1_000) / 4_000),
-      [rows, columns],
-    );
+  const weights = (rows: number, columns: number) => seededWeights(prng, rows, columns);
   return buildModel({
     inputs: [{ name: "x", dtype: DType.float32, shape: [1, IN] }],
     outputs: [{ name: "y", dtype: DType.float32, shape: [1, OUT] }],

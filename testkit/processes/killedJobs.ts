@@ -2,11 +2,10 @@ import { compile } from "../../src/compiler/compile.ts";
 import type { RunWiring } from "../../src/compiler/runWiring.ts";
 import { DType } from "../../src/numerics/dtype.ts";
 import { readModel } from "../../src/onnx/readModel.ts";
-import { floatTensor } from "../../src/onnx/tensorData.ts";
 import type { Execute } from "../../src/player/executeRun.ts";
 import { knownProgram, type KnownProgram } from "../../src/player/execution.ts";
 import type { JobTerms } from "../../src/sdk/postJob.ts";
-import { mlpBytes, mlpInput } from "../models/mlp.ts";
+import { mlpBytes, mlpInput, seededWeights } from "../models/mlp.ts";
 import { buildModel } from "../onnx/onnxBuilder.ts";
 import { reference } from "../players/players.ts";
 import { Prng } from "../random/prng.ts";
@@ -33,11 +32,7 @@ const WIDTH = 200;
 /** A network that adds what it has seen: h -> Relu(x w + h), and y as the first ten numbers of that state, times v. */
 function recurrentBytes(seed: number): Uint8Array {
   const prng = new Prng(seed);
-  const weights = (rows: number, columns: number) =>
-    floatTensor(
-      Array.from({ length: rows * columns }, () => (prng.below(2_001) - 1_000) / 4_000),
-      [rows, columns],
-    );
+  const weights = (rows: number, columns: number) => seededWeights(prng, rows, columns);
   return buildModel({
     inputs: [
       { name: "h", dtype: DType.float32, shape: [1, WIDTH] },

@@ -31,8 +31,7 @@ export function attestCommand(output: Output): Command {
       const { device, release } = await openDevice(values);
       try {
         const session = await sessionFrom(values);
-        const { chainId, provisioning } = session.deployment;
-        const identification = await identify(domainOf({ chainId, provisioning }));
+        const identification = await identify(domainOf(session.deployment));
         for (const warning of identification.warnings) output.warn(warning);
         const { device: id, seq, gridBlock } = await attest(session, device, identification.root);
         const attestation = await session.provisioning.eligibilityOf(session.sender.address);

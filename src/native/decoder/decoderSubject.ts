@@ -24,7 +24,7 @@ export type DecoderFile = {
 
 /**
  * The run of a wrapped decoder, as one execution: its tokens are the most probable ones. Runs that draw tokens are
- * not taken (`textInputs` in `src/player/native`).
+ * not taken (`nativeExecutions` in `src/player/native`).
  * @throws NativeModelError if anything but the choice of tokens is decided in it
  */
 export function decoderSubject(

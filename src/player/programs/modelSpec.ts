@@ -1,6 +1,6 @@
 import type { CompileLimits } from "../../compiler/budget.ts";
 import type { DecoderInterface } from "../../compiler/decoder/decoderInterface.ts";
-import { drawInputs, type DrawnInput } from "../../compiler/drawn/drawInputs.ts";
+import { withDrawnInputs, type DrawnInput } from "../../compiler/drawn/withDrawnInputs.ts";
 import { wrapDecoder, type DecoderOptions } from "../../compiler/decoder/wrapDecoder.ts";
 import { DrawnInputError, RunWiringError } from "../../compiler/errors.ts";
 import type { RunWiring } from "../../compiler/runWiring.ts";
@@ -74,7 +74,7 @@ export function prepareModel(own: Model, preparation: Preparation): LoadedModel 
   const { bind, uint8, decide = {}, drawn = {}, run, decoder } = preparation;
   const bound = boundTensors(own, bind);
   const given = uint8.reduce(withImagePreprocessing, bindInputs(own, bound));
-  const model = drawInputs(appendDecisions(given, decide), drawn);
+  const model = withDrawnInputs(appendDecisions(given, decide), drawn);
   if (decoder === undefined) return { model, unwrapped: model, run, bound };
   if (Object.keys(decide).length > 0)
     throw new DecideError("a wrapped decoder gives tokens, which are decisions already: leave the other decisions out");

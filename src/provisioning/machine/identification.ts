@@ -1,4 +1,5 @@
 import { encodeAbiParameters, hexToBytes, type Hex } from "viem";
+import { ZERO_HASH } from "../../chain/structs.ts";
 import { sha256, toHex } from "../../merkle/bytes.ts";
 import { fromHash } from "../../merkle/hash.ts";
 import { MerkleList } from "../../merkle/list.ts";
@@ -58,11 +59,9 @@ function classOf(processors: Part, accelerators: readonly Part[]): MachineClass 
   return accelerators.every(({ uuid }) => uuid !== "") ? "accelerators" : "unidentified";
 }
 
-const NO_UUID: Hex = `0x${"00".repeat(32)}`;
-
 /** A UUID has 122 random bits: nobody finds it from its hash, and hashes of two deployments cannot be compared. */
 function hashOf(uuid: string, domain: Hex): Hex {
-  if (uuid === "") return NO_UUID;
+  if (uuid === "") return ZERO_HASH;
   return toHex(sha256(Buffer.from("refute uuid 1"), fromHash(domain), Buffer.from(uuid)));
 }
 

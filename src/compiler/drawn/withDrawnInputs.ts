@@ -29,7 +29,7 @@ export type DrawnInput = {
  * its second number and the input's place in the model.
  * @throws DrawnInputError by the input
  */
-export function drawInputs(model: Model, drawn: Readonly<Record<string, DrawnInput>>): Model {
+export function withDrawnInputs(model: Model, drawn: Readonly<Record<string, DrawnInput>>): Model {
   const names = Object.keys(drawn);
   if (names.length === 0) return model;
   const { graph, source } = model;

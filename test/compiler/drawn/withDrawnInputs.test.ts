@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { compile } from "../../../src/compiler/compile.ts";
-import { drawInputs, type DrawnInput } from "../../../src/compiler/drawn/drawInputs.ts";
+import { withDrawnInputs, type DrawnInput } from "../../../src/compiler/drawn/withDrawnInputs.ts";
 import { DrawnInputError } from "../../../src/compiler/errors.ts";
 import { philox } from "../../../src/compiler/operators/philox.ts";
 import { createExecutor } from "../../../src/executor/createExecutor.ts";
@@ -40,7 +40,7 @@ const word = (seed: Uint8Array, place: number): bigint =>
 
 /** What a program of drawn inputs gives: the numbers of each output. */
 function drawnNumbers(model: Model, drawn: Record<string, DrawnInput>, seed: Uint8Array): number[][] {
-  const compiled = compile(drawInputs(model, drawn), { shapes: {} });
+  const compiled = compile(withDrawnInputs(model, drawn), { shapes: {} });
   const tensors = executeReference(compiled, [seed]);
   const { checkpoints, outputs } = compiled.program;
   return outputs.map((output, k) => {
@@ -107,7 +107,7 @@ describe("inputs that are drawn within the program", function () {
     { name: "ppocr2_cls", nonces: 50, drawn: { x: { low: -1, high: 1, shape: [1, 3, 48, 192] } } },
   ])
     it(`${name}_of${nonces}Nonces_hasOtherTracesAndOtherResults_withoutNaN`, async () => {
-      const compiled = compile(drawInputs(readModel(catalogued(name).bytes()), drawn), { shapes: {} });
+      const compiled = compile(withDrawnInputs(readModel(catalogued(name).bytes()), drawn), { shapes: {} });
       const executor = await createExecutor(compiled);
       const last = compiled.program.checkpoints.at(-1)!.step;
       const [roots, results] = [new Set<string>(), new Set<string>()];
@@ -128,9 +128,9 @@ describe("inputs that are drawn within the program", function () {
       { name: "x", dtype: DType.float32, shape: [1] },
       { name: "y", dtype: DType.float32, shape: [1] },
     ]);
-    const { graph } = drawInputs(model, { y: { low: 0, high: 1 } });
+    const { graph } = withDrawnInputs(model, { y: { low: 0, high: 1 } });
     expect(graph.inputs.map(({ name }) => name)).to.deep.equal(["draw_seed", "x"]);
-    expect(drawInputs(model, {})).to.equal(model);
+    expect(withDrawnInputs(model, {})).to.equal(model);
   });
 
   for (const [what, input, drawn, text] of [
@@ -147,6 +147,6 @@ describe("inputs that are drawn within the program", function () {
   ] as const)
     it(`${what}_isRefused`, () => {
       const model = identity([{ name: "x", dtype: DType.float32, shape: [1], ...input } as Input]);
-      expect(() => drawInputs(model, drawn)).to.throw(DrawnInputError, text);
+      expect(() => withDrawnInputs(model, drawn)).to.throw(DrawnInputError, text);
     });
 });
