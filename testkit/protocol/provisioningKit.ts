@@ -16,12 +16,7 @@ export function provisioningKit(world: () => World) {
     revert: (sent: Promise<unknown>, name: string, args?: unknown[]): Promise<void> =>
       args === undefined
         ? world().viem.assertions.revertWithCustomError(sent, world().provisioning, name as never)
-        : world().viem.assertions.revertWithCustomErrorWithArgs(
-            sent,
-            world().provisioning,
-            name as never,
-            args,
-          ),
+        : world().viem.assertions.revertWithCustomErrorWithArgs(sent, world().provisioning, name as never, args),
     emits: (sent: Promise<Hex>, name: string, args: unknown[]): Promise<void> =>
       world().viem.assertions.emitWithArgs(sent, world().provisioning, name as never, args as never),
     report: ({ report, signature }: SignedReport, by: Address = report.worker): Promise<Hex> =>
