@@ -132,3 +132,9 @@ export class ShortOfFundsError extends errorWithCode("SHORT_OF_FUNDS") {}
 
 /** A wallet that does not send a transaction: its user refused, say. */
 export class WalletRefusedError extends errorWithCode("WALLET_REFUSED") {}
+
+/** The process that holds the account's key gave no signature: it is down, unreachable, too slow, or refused. */
+export class SignerUnavailableError extends errorWithCode("SIGNER_UNAVAILABLE", { retryable: true }) {}
+
+/** The process that holds keys does not hold the account's, or signed something else. Nothing was sent. */
+export class SignerError extends errorWithCode("SIGNER") {}

@@ -1,7 +1,8 @@
+import type { Address } from "viem";
 import { openReader, openSession, type Reader, type Session, type SessionOptions } from "../market/session.ts";
 import { UsageError } from "./errors.ts";
 import { loadAccount } from "./keys.ts";
-import { address, blockNumber, text, whole, type Parse } from "./parse.ts";
+import { address, blockNumber, text, webUrl, whole, type Parse } from "./parse.ts";
 import { defaulted, optional, required, type SettingValues } from "./settings.ts";
 
 /** URLs of nodes. They are never repeated: they hold tokens. */
@@ -27,16 +28,20 @@ export const chainSettings = {
   fromBlock: defaulted("number", "block of the deployment", blockNumber, 0n),
 };
 
-/** Settings of every command that sends transactions. */
-export const accountSettings = {
-  ...chainSettings,
+/** Where the account's key is. */
+export const keySettings = {
   keystore: optional<string>(
     "file",
     "keystore V3 file; its password comes from REFUTE_KEYSTORE_PASSWORD or a prompt",
     text,
     "the key in REFUTE_PRIVATE_KEY",
   ),
+  signer: optional<string>("url", "process that holds the key and signs, such as Web3Signer", webUrl, "none"),
+  signerAccount: optional<Address>("address", "account that it signs for", address, "its only one"),
 };
+
+/** Settings of every command that sends transactions. */
+export const accountSettings = { ...chainSettings, ...keySettings };
 
 export type ChainSettings = SettingValues<typeof chainSettings>;
 export type AccountSettings = SettingValues<typeof accountSettings>;
@@ -50,7 +55,7 @@ export async function sessionFrom(
   settings: AccountSettings,
   onRpcFailure?: SessionOptions["onRpcFailure"],
 ): Promise<Session> {
-  const { rpcUrl, chainId, market, fromBlock, keystore } = settings;
-  const account = await loadAccount({ keystore });
+  const { rpcUrl, chainId, market, fromBlock } = settings;
+  const account = await loadAccount(settings);
   return openSession({ endpoint: { rpcUrls: rpcUrl }, chainId, market, account, fromBlock, onRpcFailure });
 }

@@ -8,6 +8,7 @@ import { cancelCommand } from "./commands/cancel.ts";
 import { checkCommand } from "./commands/check.ts";
 import { compileCommand } from "./commands/compile.ts";
 import { completionCommand } from "./commands/completion.ts";
+import { configCommand } from "./commands/config.ts";
 import { conformCommand } from "./commands/conform.ts";
 import { deployCommand } from "./commands/deploy.ts";
 import { depositCommand } from "./commands/deposit.ts";
@@ -57,7 +58,7 @@ const COMMANDS = {
   ],
   "A market:": [deployCommand],
   "Development networks:": [devnetCommand, standInManufacturerCommand, standInDeviceCommand, dongleCommand],
-  "This command line:": [completionCommand],
+  "This command line:": [configCommand, completionCommand],
 } satisfies Record<string, readonly ((output: Output) => Command)[]>;
 
 /**

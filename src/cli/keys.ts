@@ -1,26 +1,45 @@
 import { createInterface } from "node:readline/promises";
 import { decryptKeystoreJson, isKeystoreJson } from "ethers";
-import { isHex } from "viem";
+import { isHex, type Address, type LocalAccount } from "viem";
 import { privateKeyToAccount, type PrivateKeyAccount } from "viem/accounts";
+import { remoteAccount } from "../chain/remoteSigner.ts";
 import { withoutKeys } from "../redact.ts";
 import { readRegularFile } from "../regularFile.ts";
 import { KeyError } from "./errors.ts";
 
-/** Where a key comes from: never from an argument, which other users of the machine could read. */
-export type KeySource = { keystore?: string | undefined; env?: NodeJS.ProcessEnv; prompt?: () => Promise<string> };
+/**
+ * Where a key comes from: never from an argument, which other users of the machine could read.
+ * @param signer URL of a process that holds the key, in place of all others.
+ * @param account The account that it is to sign for, if it holds several.
+ */
+export type KeySource = {
+  keystore?: string | undefined;
+  signer?: string | undefined;
+  signerAccount?: Address | undefined;
+  env?: NodeJS.ProcessEnv;
+  prompt?: () => Promise<string>;
+};
 
 /** A keystore V3 file has some 500 bytes. */
 const MAX_KEYSTORE_BYTES = 2 ** 20;
 
 /**
- * The account of a keystore V3 file (password from REFUTE_KEYSTORE_PASSWORD or a prompt), else of REFUTE_PRIVATE_KEY.
- * @throws KeyError when neither is given, the file is no keystore, or the password is wrong.
+ * The account of a remote signer, else of a keystore V3 file (password from REFUTE_KEYSTORE_PASSWORD or a prompt), else
+ * of REFUTE_PRIVATE_KEY.
+ * @throws KeyError when none is given, two contradict, the file is no keystore, or the password is wrong;
+ *   SignerUnavailableError, SignerError when the signer does not answer or does not hold the account.
  */
-export async function loadAccount({ keystore, env = process.env, prompt }: KeySource): Promise<PrivateKeyAccount> {
+export async function loadAccount(source: KeySource): Promise<LocalAccount> {
+  const { keystore, signer, signerAccount, env = process.env, prompt } = source;
+  if (signer !== undefined) {
+    if (keystore !== undefined) throw new KeyError("give --signer or --keystore, not both: each names an account");
+    return remoteAccount(signer, signerAccount);
+  }
+  if (signerAccount !== undefined) throw new KeyError("--signer-account needs --signer, the URL of what holds its key");
   if (keystore !== undefined) return fromKeystore(keystore, () => env.REFUTE_KEYSTORE_PASSWORD ?? ask(prompt));
   const key = env.REFUTE_PRIVATE_KEY;
   if (key === undefined || key === "") {
-    throw new KeyError("no key: give --keystore FILE (a keystore V3 file) or set REFUTE_PRIVATE_KEY");
+    throw new KeyError("no key: give --keystore FILE (a keystore V3 file) or --signer URL, or set REFUTE_PRIVATE_KEY");
   }
   if (!isHex(key) || key.length !== 66) {
     throw new KeyError("REFUTE_PRIVATE_KEY is not a private key: expected 0x and 64 hexadecimal digits");

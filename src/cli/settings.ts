@@ -54,14 +54,67 @@ export const toggle = (help: string): Setting<boolean> => ({
   absent: { value: false, text: "" },
 });
 
+/** The settings of commands, for who asks what a command would take (`refute config`). */
+const settingsByCommand = new WeakMap<Command, Settings>();
+
+/** The settings of a command; undefined if it has none. */
+export const settingsOf = (command: Command): Settings | undefined => settingsByCommand.get(command);
+
 /** Adds the flags of settings, and --config, to a command. The help shows their defaults. */
 export function addSettings(command: Command, settings: Settings): Command {
+  settingsByCommand.set(command, settings);
   for (const [key, { value, help, absent }] of Object.entries(settings)) {
     const more = [envName(key), ...(absent !== undefined && absent.text !== "" ? [`default: ${absent.text}`] : [])];
     const flags = value === undefined ? flagName(key) : `${flagName(key)} <${value}>`;
     command.addOption(new Option(flags, `${help} (or ${more.join("; ")})`));
   }
   return command.option("--config <file>", "JSON file with any of these settings (or REFUTE_CONFIG)");
+}
+
+/** Where settings come from; the first that gives one wins: flags, environment, config file. */
+export type Sources = {
+  flags: Record<string, unknown>;
+  env: NodeJS.ProcessEnv;
+  /** The path of the config file, undefined if there is none. */
+  path: string | undefined;
+  file: Record<string, unknown>;
+};
+
+/** A setting as it was found: where, its text, and its value or what is wrong with it. */
+export type Found = { source?: string; text?: string } & ({ value: unknown } | { problem: string });
+
+/** Where the settings of a command come from. @throws UsageError if the config file cannot be read */
+export function sourcesOf(command: Command, env: NodeJS.ProcessEnv): Sources {
+  const { config, ...flags } = command.optsWithGlobals<Record<string, unknown> & { config?: string }>();
+  const path = config ?? env.REFUTE_CONFIG;
+  return { flags, env, path, file: path === undefined ? {} : readConfig(path) };
+}
+
+/** Finds a setting. */
+export function findSetting(key: string, { parse, absent }: Setting<unknown>, { flags, env, file }: Sources): Found {
+  const [given, source] = [
+    [flags[key], flagName(key)] as const,
+    [env[envName(key)], envName(key)] as const,
+    [file[key], `"${key}" of the config file`] as const,
+  ].find(([value]) => value !== undefined) ?? [undefined, ""];
+  if (given === undefined) {
+    if (absent !== undefined) return { value: absent.value };
+    return { problem: `${key} is missing (${flagName(key)}, ${envName(key)} or "${key}" in the config file)` };
+  }
+  try {
+    const text = textOf(given, source);
+    return { source, text, value: parse(text, source) };
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    return { source, problem: error.message };
+  }
+}
+
+/** What a config file has that none of the commands knows. Several commands may share a file. */
+export function unknownIn({ path, file }: Sources, commands: readonly Command[]): string | undefined {
+  const known = commands.flatMap(({ options }) => options.map(optionKey));
+  const unknown = Object.keys(file).filter((key) => !known.includes(key));
+  return unknown.length === 0 ? undefined : `unknown setting in the config file ${path}: ${unknown.join(", ")}`;
 }
 
 /**
@@ -73,29 +126,14 @@ export function readSettings<S extends Settings>(
   settings: S,
   env: NodeJS.ProcessEnv = process.env,
 ): SettingValues<S> {
-  const { config, ...flags } = command.optsWithGlobals<Record<string, unknown> & { config?: string }>();
-  const path = config ?? env.REFUTE_CONFIG;
-  const file = path === undefined ? {} : readConfig(path);
-  const problems: string[] = [];
-  // Several commands may share a config file: what any of them knows is left alone.
-  const known = (command.parent?.commands ?? [command]).flatMap(({ options }) => options.map(optionKey));
-  const unknown = Object.keys(file).filter((key) => !known.includes(key));
-  if (unknown.length > 0) problems.push(`unknown setting in the config file ${path}: ${unknown.join(", ")}`);
+  const sources = sourcesOf(command, env);
+  const unknown = unknownIn(sources, command.parent?.commands ?? [command]);
+  const problems = unknown === undefined ? [] : [unknown];
   const values: Record<string, unknown> = {};
-  for (const [key, { parse, absent }] of Object.entries(settings)) {
-    const [given, name] = [
-      [flags[key], flagName(key)] as const,
-      [env[envName(key)], envName(key)] as const,
-      [file[key], `"${key}" of the config file`] as const,
-    ].find(([value]) => value !== undefined) ?? [undefined, ""];
-    try {
-      if (given !== undefined) values[key] = parse(textOf(given, name), name);
-      else if (absent !== undefined) values[key] = absent.value;
-      else problems.push(`${key} is missing (${flagName(key)}, ${envName(key)} or "${key}" in the config file)`);
-    } catch (error) {
-      if (!(error instanceof UsageError)) throw error;
-      problems.push(error.message);
-    }
+  for (const [key, setting] of Object.entries(settings)) {
+    const found = findSetting(key, setting, sources);
+    if ("problem" in found) problems.push(found.problem);
+    else values[key] = found.value;
   }
   if (problems.length > 0) throw new UsageError(problems.join("; "));
   return values as SettingValues<S>;

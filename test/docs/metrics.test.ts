@@ -29,6 +29,10 @@ describe("metrics on docs/operating.md", () => {
     const page = readFileSync("docs/operating.md", "utf8");
     const named = new Set([...page.matchAll(/\brefute_[a-z_]+/g)].map(([name]) => name));
     expect([...named].sort()).to.deep.equal(own.sort());
+    for (const file of ["prometheus/refute.rules.yml", "grafana/refute.json"]) {
+      const used = readFileSync(`operations/${file}`, "utf8").matchAll(/\brefute_[a-z_]+/g);
+      for (const [name] of used) expect(own, file).to.contain(name.replace(/_bucket$/, ""));
+    }
   });
 
   it("everyConditionIsDescribed", () => {

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { formatEther, formatGwei, isHex, type Address, type Hex } from "viem";
 import { DEFAULT_GRID_BLOCKS, DEFAULT_REPORT_LIFETIME, MAX_GRID_BLOCKS } from "../../../ignition/defaults.ts";
 import { connect } from "../../chain/connect.ts";
-import { accountSettings } from "../chainSettings.ts";
+import { chainSettings, keySettings } from "../chainSettings.ts";
 import { missingPackage } from "../missingPackage.ts";
 import { UsageError } from "../errors.ts";
 import { addExamples } from "../globalOptions.ts";
@@ -25,7 +25,7 @@ const manufacturerIds: Parse<Hex[]> = (given, name) =>
     throw unfit(id, name, "ids of manufacturers, 0x and 64 hexadecimal digits, with commas between them");
   });
 
-const { rpcUrl, chainId, keystore } = accountSettings;
+const { rpcUrl, chainId } = chainSettings;
 const settings = {
   networkKind: optional<NetworkKind>(
     "kind",
@@ -48,7 +48,7 @@ const settings = {
   checkOnly: toggle("check the network, the parameters and the account, and send nothing"),
   rpcUrl,
   chainId,
-  keystore,
+  ...keySettings,
 };
 
 /** `refute deploy`: deploys a market with Ignition. */
@@ -60,7 +60,7 @@ export function deployCommand(output: Output): Command {
       const { asset, manufacturers, verifier, gridBlocks, reportLifetime, folder, confirmations } = values;
       const source = parametersPath(values);
       const parameters = readParameters(source);
-      const account = await loadAccount({ keystore: values.keystore });
+      const account = await loadAccount(values);
       const publicClient = await connect({ rpcUrls: values.rpcUrl }, values.chainId);
       const network = await checkNetwork({ publicClient, account: account.address, asset, verifier });
       await checkParameters(publicClient, account.address, parameters);

@@ -1,0 +1,147 @@
+import { getAddress, getTypesForEIP712Domain, isAddress, isAddressEqual, isHex } from "viem";
+import { serializeTypedData, stringToHex, toHex } from "viem";
+import { parseTransaction, recoverMessageAddress, recoverTransactionAddress, recoverTypedDataAddress } from "viem";
+import type { Address, Hex, LocalAccount, SignableMessage, TypedDataDefinition } from "viem";
+import type { TransactionSerializable, TransactionSerialized } from "viem";
+import { toAccount } from "viem/accounts";
+import { withoutPaths } from "../redact.ts";
+import { SignerError, SignerUnavailableError } from "./errors.ts";
+import { failureReason } from "./failureReason.ts";
+import { httpNode } from "./node.ts";
+
+/** What is signed, as JSON-RPC has it: numbers are hexadecimal. */
+type Asked = Record<string, unknown>;
+type Request = (method: string, params: readonly unknown[]) => Promise<unknown>;
+
+/** How long a signer may take: some ask a person or a machine for approval. */
+const TIMEOUT_MS = 30_000;
+
+/**
+ * An account whose key another process holds: Web3Signer, Clef, or any other server of the JSON-RPC methods
+ * `eth_accounts`, `eth_signTransaction`, `eth_sign` and `eth_signTypedData`. What it signs is compared with what it was
+ * asked to sign, so that a wrong answer is never sent.
+ * @param url Of the signer.
+ * @param address The account. Left out: the signer's only one.
+ * @throws SignerUnavailableError, or SignerError if the signer does not hold the account. So do the account's methods, the
+ *   latter if something else was signed.
+ */
+export async function remoteAccount(url: string, address?: Address): Promise<LocalAccount> {
+  const signer = withoutPaths(url);
+  const { request } = httpNode(url, TIMEOUT_MS)({ retryCount: 0 });
+  const ask: Request = async (method, params) => {
+    try {
+      return await request({ method, params } as never);
+    } catch (cause) {
+      const reason = failureReason(cause);
+      throw new SignerUnavailableError(`${method}: the signer ${signer} does not do it (${reason})`, { cause });
+    }
+  };
+  return accountOf(ask, chosen(await ask("eth_accounts", []), signer, address), signer);
+}
+
+/** The account that is asked for, of those that a signer names. */
+function chosen(named: unknown, signer: string, wanted: Address | undefined): Address {
+  const held = Array.isArray(named) ? named.filter((one): one is Address => isAddress(one, { strict: false })) : [];
+  const found = wanted === undefined ? held : held.filter((one) => isAddressEqual(one, wanted));
+  if (found.length === 1) return getAddress(found[0]!);
+  const all = held.length === 0 ? "no account" : held.join(", ");
+  throw new SignerError(
+    wanted === undefined
+      ? `the signer ${signer} holds ${all}: say which account is to be used`
+      : `the signer ${signer} does not hold ${wanted}; it holds ${all}`,
+  );
+}
+
+/** @param ask Asks the signer. */
+function accountOf(ask: Request, address: Address, signer: string): LocalAccount {
+  const requireOwn = (by: Address, what: string): void => {
+    if (!isAddressEqual(by, address))
+      throw new SignerError(`the signer ${signer} signed ${what} with the key of ${by}, not of ${address}`);
+  };
+  const signatureIn = (answer: unknown, what: string): Hex => {
+    if (isHex(answer) && answer.length === 132) return answer;
+    throw new SignerError(`the signer ${signer} answers no signature of ${what}`);
+  };
+  const recovered = async <T>(what: string, recover: () => Promise<T>): Promise<T> => {
+    try {
+      return await recover();
+    } catch (cause) {
+      throw new SignerError(`the signer ${signer} answers no valid signature of ${what}`, { cause });
+    }
+  };
+  return toAccount({
+    address,
+    async signTransaction(transaction) {
+      const what = "a transaction";
+      const raw = rawOf(await ask("eth_signTransaction", [asked(address, transaction)]));
+      if (raw === undefined) throw new SignerError(`the signer ${signer} answers no signed transaction`);
+      const other = await recovered(what, () => Promise.resolve(differing(transaction, raw)));
+      if (other !== undefined)
+        throw new SignerError(`the signer ${signer} signed a transaction with another ${other}; it is not sent`);
+      requireOwn(await recovered(what, () => recoverTransactionAddress({ serializedTransaction: raw })), what);
+      return raw;
+    },
+    async signMessage({ message }) {
+      const what = "a message";
+      const data = bytesOf(message);
+      const signature = signatureIn(await ask("eth_sign", [address, data]), what);
+      requireOwn(await recovered(what, () => recoverMessageAddress({ message, signature })), what);
+      return signature;
+    },
+    async signTypedData(typedData) {
+      const what = "typed data";
+      const json = jsonOf(typedData as TypedDataDefinition);
+      const signature = signatureIn(await ask("eth_signTypedData", [address, json]), what);
+      const by = await recovered(what, () => recoverTypedDataAddress({ ...(typedData as object), signature } as never));
+      requireOwn(by, what);
+      return signature;
+    },
+  }) as LocalAccount;
+}
+
+function bytesOf(message: SignableMessage): Hex {
+  if (typeof message === "string") return stringToHex(message);
+  return typeof message.raw === "string" ? message.raw : toHex(message.raw);
+}
+
+/** Typed data as signers read them: with the type of their domain, which viem takes as known. */
+function jsonOf({ domain = {}, types, primaryType, message }: TypedDataDefinition): string {
+  const all = { EIP712Domain: getTypesForEIP712Domain({ domain }), ...types };
+  return serializeTypedData({ domain, types: all, primaryType, message } as never);
+}
+
+/** A transaction as it is asked to be signed. */
+function asked(from: Address, transaction: TransactionSerializable): Asked {
+  const { to, data, value, gas, nonce, chainId, maxFeePerGas, maxPriorityFeePerGas } = transaction;
+  const numbers = { value: value ?? 0n, gas, nonce, chainId, maxFeePerGas, maxPriorityFeePerGas };
+  const words = Object.entries(numbers).map(([name, number]) => [
+    name,
+    number === undefined ? undefined : toHex(number),
+  ]);
+  return { from, to, data: data ?? "0x", ...(Object.fromEntries(words) as Asked) };
+}
+
+/** The signed bytes: Web3Signer answers them as they are, Clef and geth with the transaction beside them. */
+function rawOf(answer: unknown): TransactionSerialized | undefined {
+  const raw = typeof answer === "object" && answer !== null && "raw" in answer ? answer.raw : answer;
+  return isHex(raw) ? (raw as TransactionSerialized) : undefined;
+}
+
+/** The name of a field in which a signed transaction is another than the one that was asked for. */
+function differing(wanted: TransactionSerializable, raw: TransactionSerialized): string | undefined {
+  const signed = parseTransaction(raw) as TransactionSerializable;
+  if (signed.type !== "eip1559") return "type";
+  const fields = (t: TransactionSerializable): Record<string, string> => ({
+    to: (t.to ?? "none").toLowerCase(),
+    data: (t.data ?? "0x").toLowerCase(),
+    value: String(t.value ?? 0n),
+    gas: String(t.gas ?? 0n),
+    nonce: String(t.nonce ?? 0),
+    chainId: String(t.chainId),
+    maxFeePerGas: String(t.maxFeePerGas ?? 0n),
+    maxPriorityFeePerGas: String(t.maxPriorityFeePerGas ?? 0n),
+    accessList: String((t as { accessList?: readonly unknown[] }).accessList?.length ?? 0),
+  });
+  const [want, have] = [fields(wanted), fields(signed)];
+  return Object.keys(want).find((name) => want[name] !== have[name]);
+}
