@@ -128,6 +128,7 @@ const TYPESCRIPT = [
   "tools/verify/planted",
   "tools/verify/release",
   "tools/verify/package",
+  "tools/verify/operations",
   "tools/verify/smt",
   "tools/verify/soak",
   "tools/verify/exhaust",
