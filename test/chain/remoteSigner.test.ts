@@ -30,10 +30,10 @@ const TYPED = {
 
 /** What ethers signs of typed data in JSON. */
 function signJson(key: Hex, json: string): Promise<string> {
-  const { domain, types, message } = JSON.parse(json) as Record<string, Record<string, never>>;
+  const { domain, types, message } = JSON.parse(json) as Record<string, Record<string, unknown>>;
   const { EIP712Domain: declared, ...others } = types!;
   expect((declared as { name: string }[]).map(({ name }) => name)).to.deep.equal(Object.keys(domain!));
-  return new Wallet(key).signTypedData(domain!, others, message!);
+  return new Wallet(key).signTypedData(domain!, others as never, message!);
 }
 
 /** What Web3Signer answers for a key, as its documentation describes it. */
