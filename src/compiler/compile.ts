@@ -9,6 +9,7 @@ import type { InputSource, Program, Step } from "../program/types.ts";
 import { validateProgram, validateStep } from "../program/validate.ts";
 import { elementCount, type Model } from "../onnx/model.ts";
 import { bindShapes } from "./graph/bindShapes.ts";
+import { expandTraining } from "./gradients/expandTraining.ts";
 import { Budget, type CompileLimits } from "./budget.ts";
 import { ProgramBuilder } from "./steps/builder.ts";
 import { chooseCheckpoints } from "./program/checkpoints.ts";
@@ -113,14 +114,15 @@ export const compile = (model: Model, options: CompileOptions): CompiledModel =>
   compileWithin(model, options, new Budget(options.limits));
 
 /** The same within a budget of which part may be spent already. */
-export function compileWithin(model: Model, options: CompileOptions, budget: Budget): CompiledModel {
-  const { graph } = model;
+export function compileWithin(written: Model, options: CompileOptions, budget: Budget): CompiledModel {
   const limit = {
     gas: Math.min(options.stepGasLimit ?? MAX_STEP_GAS, MAX_STEP_GAS),
     bytes: Math.min(options.stepByteLimit ?? DEFAULT_STEP_BYTES, MAX_STEP_BYTES),
   };
-  const wired = wire(model, options.run);
-  const shapes = bindShapes(model, options.shapes);
+  const wired = wire(written, options.run);
+  const shapes = bindShapes(written, options.shapes);
+  const model = expandTraining(written, shapes, new Budget(options.limits), options.seed);
+  const { graph } = model;
   const builder = new ProgramBuilder(budget, options.seed);
   // An input without elements is a constant and no input of the job: past keys and values before the first token.
   const inputs: (TensorInfo & { of: number })[] = [];

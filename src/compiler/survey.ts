@@ -14,6 +14,7 @@ import {
   StepTooExpensiveError,
   UnsupportedOperatorError,
 } from "./errors.ts";
+import { isTraining } from "./gradients/expandTraining.ts";
 import { findControl } from "./graph/control/table.ts";
 import { whyUnsupported } from "./graph/unsupported.ts";
 import { findEntry } from "./operators/registry.ts";
@@ -74,8 +75,10 @@ function refuseUnknown(nodes: Iterable<Node>): { refusals: Refusal[]; unreached:
   return { refusals, unreached: [...nodes].length - refusals.length };
 }
 
-const isKnown = ({ operator, domain }: Node): boolean =>
-  findEntry(operator, domain) !== undefined || findControl(operator, domain) !== undefined;
+const isKnown = (node: Node): boolean =>
+  findEntry(node.operator, node.domain) !== undefined ||
+  findControl(node.operator, node.domain) !== undefined ||
+  isTraining(node);
 
 function surveyFrom(model: Model, options: CompileOptions, before: readonly Refusal[]): Survey {
   const refusals = [...before];

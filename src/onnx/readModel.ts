@@ -28,6 +28,9 @@ function checkVersions(proto: ModelProto, opsets: ReadonlyMap<string, number>, s
   if (ir < IR_VERSIONS[0] || ir > IR_VERSIONS[1])
     throw new ModelVersionError(source, `IR version ${ir}; expected ${IR_VERSIONS[0]} to ${IR_VERSIONS[1]}`);
   const opset = opsets.get("");
+  // A graph of another domain's operators only imports no other.
+  const isWithout = opset === undefined && proto.graph?.node.every(({ domain }) => domainName(domain) !== "");
+  if (isWithout === true && opsets.size > 0) return;
   if (opset === undefined) throw new ModelVersionError(source, "no import of the ai.onnx operator set");
   if (opset < OPSETS[0] || opset > OPSETS[1])
     throw new ModelVersionError(source, `ai.onnx operator set ${opset}; expected ${OPSETS[0]} to ${OPSETS[1]}`);

@@ -1,5 +1,6 @@
+import type { DType } from "../../numerics/dtype.ts";
 import type { Attribute, Node, TensorData } from "../../onnx/model.ts";
-import { int64Tensor } from "../../onnx/tensorData.ts";
+import { int64Tensor, numberTensor } from "../../onnx/tensorData.ts";
 import { OWN_DOMAIN } from "../operators/own/registry.ts";
 
 /** The operator sets in which the nodes of a wrapping are written, whatever the model's are. */
@@ -7,6 +8,16 @@ const OPSETS: ReadonlyMap<string, number> = new Map([
   ["", 21],
   [OWN_DOMAIN, 1],
 ]);
+
+/** An attribute's value: a number is an integer, `float` marks a float. */
+export type AttributeValue = number | readonly number[] | string | { float: number };
+
+function attributeOf(value: AttributeValue): Attribute {
+  if (typeof value === "number") return { kind: "int", value: BigInt(value) };
+  if (typeof value === "string") return { kind: "string", value };
+  if ("float" in value) return { kind: "float", value: value.float };
+  return { kind: "ints", value: value.map(BigInt) };
+}
 
 /** Collects nodes of one output, and constants, that are put around a model. */
 export class Nodes {
@@ -24,13 +35,10 @@ export class Nodes {
   node(
     operator: string,
     inputs: readonly string[],
-    attributes: Readonly<Record<string, number>> = {},
-    { output = this.#name(operator), domain = "" } = {},
+    attributes: Readonly<Record<string, AttributeValue>> = {},
+    { output = this.fresh(operator), domain = "" } = {},
   ): string {
-    const all = Object.entries(attributes).map(([name, value]): [string, Attribute] => [
-      name,
-      { kind: "int", value: BigInt(value) },
-    ]);
+    const all = Object.entries(attributes).map(([name, value]) => [name, attributeOf(value)] as const);
     this.nodes.push({
       ...{ name: output, operator, domain, inputs, outputs: [output] },
       ...{ attributes: new Map(all), opsets: OPSETS },
@@ -44,7 +52,7 @@ export class Nodes {
   }
 
   constant(tensor: TensorData): string {
-    const name = this.#name("Constant");
+    const name = this.fresh("Constant");
     this.initializers.set(name, tensor);
     return name;
   }
@@ -54,11 +62,17 @@ export class Nodes {
     return this.constant(int64Tensor(values));
   }
 
+  /** A constant of a type, a scalar. */
+  scalar(dtype: DType, value: number): string {
+    return this.constant(numberTensor(dtype, [value], []));
+  }
+
   reshape(x: string, shape: readonly number[]): string {
     return this.node("Reshape", [x, this.integers(...shape)]);
   }
 
-  #name(operator: string): string {
+  /** A name that nothing else has. */
+  fresh(operator: string): string {
     return `${this.#prefix}${operator}_${this.#made++}`;
   }
 }

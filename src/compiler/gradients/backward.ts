@@ -1,0 +1,198 @@
+import { isFloat, type DType } from "../../numerics/dtype.ts";
+import { elementCount, type Node } from "../../onnx/model.ts";
+import { numberTensor } from "../../onnx/tensorData.ts";
+import { UnsupportedOperatorError } from "../errors.ts";
+import type { NodeContext } from "../lowering/nodeContext.ts";
+import type { AttributeValue, Nodes } from "../wrapping/nodes.ts";
+import type { Values } from "./values.ts";
+
+/** The gradients of a node's inputs, undefined of those that nobody asks for. */
+export type Rule = (b: Backward) => readonly (string | undefined)[];
+
+/** A node whose rule is asked. */
+export type Differentiated = {
+  node: Node;
+  opset: number;
+  /** The gradient of each output, undefined where nothing that matters reads it. */
+  gradients: readonly (string | undefined)[];
+  /** The values whose gradients are asked for. */
+  active: ReadonlySet<string>;
+  /** The name of an output, which is added to the node if it has none. */
+  output: (index: number) => string;
+};
+
+/** What the rule of an operator sees: its node, the gradients of the node's outputs, and how nodes are written. */
+export class Backward {
+  readonly node: Node;
+  /** The version of the operator set that the node is of. */
+  readonly opset: number;
+  /** Typed attributes of the node. */
+  readonly attributes: NodeContext;
+  readonly #n: Nodes;
+  readonly #values: Values;
+  readonly #gradients: readonly (string | undefined)[];
+  readonly #active: ReadonlySet<string>;
+  readonly #output: (index: number) => string;
+
+  constructor(of: Differentiated, nodes: Nodes, values: Values) {
+    this.node = of.node;
+    this.opset = of.opset;
+    this.attributes = values.contextOf(of.node, of.opset);
+    this.#gradients = of.gradients;
+    this.#active = of.active;
+    this.#output = of.output;
+    this.#n = nodes;
+    this.#values = values;
+  }
+
+  /** The gradient of the first output. */
+  get dy(): string {
+    return this.#gradients[0]!;
+  }
+
+  /** The gradient of an output, undefined if nothing that matters reads it. */
+  gradientOf(output: number): string | undefined {
+    return this.#gradients[output];
+  }
+
+  get y(): string {
+    return this.node.outputs[0]!;
+  }
+
+  /** The name of an output beside the first; the node gives it from now on if it did not. */
+  output(index: number): string {
+    return this.#output(index);
+  }
+
+  /** The name of an input. */
+  x(input = 0): string {
+    return this.node.inputs[input] || this.refuse(`input ${input} is missing`);
+  }
+
+  has(input: number): boolean {
+    return (this.node.inputs[input] ?? "") !== "";
+  }
+
+  /** Whether the gradient of an input is asked for. */
+  wants(input: number): boolean {
+    return this.has(input) && this.#active.has(this.x(input));
+  }
+
+  /** A gradient that is computed only if it is asked for. */
+  if(input: number, gradient: () => string): string | undefined {
+    return this.wants(input) ? gradient() : undefined;
+  }
+
+  refuse(why: string): never {
+    throw new UnsupportedOperatorError(this.node, undefined, `Gradient: ${why}`);
+  }
+
+  shapeOf(name: string): readonly number[] {
+    return this.#values.of(name)?.shape ?? this.refuse(`the shape of "${name}" is not known`);
+  }
+
+  shape(input = 0): readonly number[] {
+    return this.shapeOf(this.x(input));
+  }
+
+  get outputShape(): readonly number[] {
+    return this.shapeOf(this.y);
+  }
+
+  /** The type of an input, or of the first output. */
+  dtype(input?: number): DType {
+    return this.#values.of(input === undefined ? this.y : this.x(input))!.dtype;
+  }
+
+  isFloat(input: number): boolean {
+    return this.has(input) && isFloat(this.dtype(input));
+  }
+
+  /** The integers of an input that must be known at compile time; undefined if the input is absent. */
+  integersOf(input: number): number[] | undefined {
+    if (!this.has(input)) return undefined;
+    return this.#values.integers(this.x(input)) ?? this.refuse(`input ${input} is not known at compile time`);
+  }
+
+  axis(value: number, rank: number): number {
+    return value < 0 ? value + rank : value;
+  }
+
+  // Nodes
+
+  op(operator: string, ...inputs: readonly string[]): string {
+    return this.#n.node(operator, inputs);
+  }
+
+  opWith(operator: string, attributes: Readonly<Record<string, AttributeValue>>, ...inputs: readonly string[]): string {
+    return this.#n.node(operator, inputs, attributes);
+  }
+
+  add = (a: string, b: string): string => this.op("Add", a, b);
+  sub = (a: string, b: string): string => this.op("Sub", a, b);
+  mul = (a: string, b: string): string => this.op("Mul", a, b);
+  div = (a: string, b: string): string => this.op("Div", a, b);
+  neg = (a: string): string => this.op("Neg", a);
+  where = (condition: string, a: string, b: string): string => this.op("Where", condition, a, b);
+
+  /** A number as a scalar of the type of the first output. */
+  f(value: number, dtype = this.dtype()): string {
+    return this.#n.scalar(dtype, value);
+  }
+
+  /** A constant tensor of the type of the first output. */
+  tensor(values: readonly number[], shape: readonly number[], dtype = this.dtype()): string {
+    return this.#n.constant(numberTensor(dtype, values, shape));
+  }
+
+  integers(...values: readonly number[]): string {
+    return this.#n.integers(...values);
+  }
+
+  transpose(x: string, perm: readonly number[]): string {
+    return perm.every((axis, d) => axis === d) ? x : this.opWith("Transpose", { perm }, x);
+  }
+
+  reshape(x: string, from: readonly number[], to: readonly number[]): string {
+    return from.join() === to.join() ? x : this.#n.reshape(x, to);
+  }
+
+  /** The same elements in another shape, whatever it was. */
+  shaped(x: string, to: readonly number[]): string {
+    return this.#n.reshape(x, to);
+  }
+
+  expand(x: string, shape: readonly number[]): string {
+    return this.op("Expand", x, this.integers(...shape));
+  }
+
+  sum(x: string, axes: readonly number[], keepdims: 0 | 1): string {
+    return this.opWith("ReduceSum", { keepdims }, x, this.integers(...axes));
+  }
+
+  mean(x: string, axes: readonly number[]): string {
+    return this.opWith("ReduceMean", { keepdims: 1 }, x, this.integers(...axes));
+  }
+
+  zeros(shape: readonly number[]): string {
+    return this.expand(this.f(0), shape);
+  }
+
+  /** The gradient of an input that was broadcast: the sum over what was repeated. */
+  toInput(input: number, gradient: string, from: readonly number[] = this.outputShape): string {
+    const to = this.shape(input);
+    const lead = from.length - to.length;
+    const axes = from.flatMap((dim, d) => (d < lead || (to[d - lead] === 1 && dim !== 1) ? [d] : []));
+    if (axes.length === 0) return this.reshape(gradient, from, to);
+    return this.reshape(
+      this.sum(gradient, axes, 0),
+      from.filter((_, d) => !axes.includes(d)),
+      to,
+    );
+  }
+
+  /** The elements of a list of whole numbers from 0 on, shaped. */
+  places(shape: readonly number[]): string {
+    return this.#n.reshape(this.integers(...Array.from({ length: elementCount(shape) }, (_, i) => i)), shape);
+  }
+}

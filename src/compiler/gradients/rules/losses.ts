@@ -1,0 +1,52 @@
+import type { Backward, Rule } from "../backward.ts";
+
+/**
+ * For each position 1 at its class, else 0, in the shape of the scores; and how much the gradient of the result weighs
+ * there: the weight of the class, 0 where the class is ignored, divided by the sum of weights for a mean.
+ */
+function positions(b: Backward): { isClass: string; weight: string } {
+  const [, classes = 0, ...spatial] = b.shape(0);
+  const labels = b.x(1);
+  const type = b.dtype(1);
+  const column = b.op("Unsqueeze", labels, b.integers(1));
+  const fromEnd = b.add(column, b.f(classes, type));
+  const wrapped = b.where(b.op("Less", column, b.f(0, type)), fromEnd, column);
+  const numbers = Array.from({ length: classes }, (_, c) => c);
+  const all = b.tensor(numbers, [1, classes, ...spatial.map(() => 1)], type);
+  const isClass = b.opWith("Cast", { to: b.dtype() }, b.op("Equal", wrapped, all));
+
+  let own: string | undefined;
+  if (b.has(2)) {
+    const weights = b.reshape(b.x(2), [classes], [1, classes, ...spatial.map(() => 1)]);
+    own = b.sum(b.mul(isClass, weights), [1], 1);
+  }
+  if (b.attributes.has("ignore_index")) {
+    const ignored = b.op("Equal", column, b.f(b.attributes.int("ignore_index", 0), type));
+    own = b.where(ignored, b.f(0), own ?? b.f(1));
+  }
+  const reduction = b.attributes.string("reduction", "mean");
+  const shape = b.shape(1);
+  if (reduction === "none") {
+    const dy = b.op("Unsqueeze", b.dy, b.integers(1));
+    return { isClass, weight: own === undefined ? dy : b.mul(dy, own) };
+  }
+  let dy = b.dy;
+  if (reduction === "mean") {
+    const axes = [shape[0]!, 1, ...spatial].map((_, d) => d);
+    const count = own === undefined ? b.f(shape.reduce((product, dim) => product * dim, 1)) : b.sum(own, axes, 0);
+    dy = b.div(dy, count);
+  }
+  return { isClass, weight: own === undefined ? dy : b.mul(dy, own) };
+}
+
+export const negativeLogLikelihood: Rule = (b) => {
+  const { isClass, weight } = positions(b);
+  return [b.neg(b.mul(isClass, weight))];
+};
+
+/** (softmax - class) * weight; the softmax is that of the logarithms which the node gives. */
+export const softmaxCrossEntropy: Rule = (b) => {
+  const { isClass, weight } = positions(b);
+  const softmax = b.op("Exp", b.output(1));
+  return [b.mul(b.sub(softmax, isClass), weight)];
+};
