@@ -3,7 +3,8 @@ pragma solidity ^0.8.28;
 
 import {IERC20} from "@openzeppelin/contracts/token/ERC20/IERC20.sol";
 import {SafeERC20} from "@openzeppelin/contracts/token/ERC20/utils/SafeERC20.sol";
-import {IJobMarket, JobRequest, JobStatus} from "../interfaces/IJobMarket.sol";
+import {IJobMarket} from "../interfaces/IJobMarket.sol";
+import {JobRequest, JobStatus} from "../interfaces/IMarketEvents.sol";
 import {IResultConsumer} from "../interfaces/IResultConsumer.sol";
 import {IStakeVault} from "../interfaces/IStakeVault.sol";
 import {Job} from "../types/Job.sol";

@@ -2,7 +2,8 @@
 pragma solidity 0.8.37;
 
 import {ResultConsumer} from "../consumer/ResultConsumer.sol";
-import {IJobMarket, JobRequest} from "../interfaces/IJobMarket.sol";
+import {IJobMarket} from "../interfaces/IJobMarket.sol";
+import {JobRequest} from "../interfaces/IMarketEvents.sol";
 import {ProgramFacts} from "../types/Program.sol";
 
 /// @title An example of a dapp: asks whether a picture of a line of text is upright, and holds the answer.

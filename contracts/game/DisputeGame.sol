@@ -142,7 +142,7 @@ contract DisputeGame is IDisputeGame {
         uint256 start = gasleft() + GasSchedule.OPEN_END;
         GameState memory s;
         bytes32 jobId = JobIds.jobId(claim.job, address(market));
-        s.claimId = JobIds.claimId(jobId, claim.worker, claim.root);
+        s.claimId = JobIds.claimId(jobId, claim.worker, claim.root, claim.collateral);
         s.programRoot = claim.job.programRoot;
         s.challenger = msg.sender;
         s.node = claim.root;
@@ -218,8 +218,7 @@ contract DisputeGame is IDisputeGame {
     /// @inheritdoc IDisputeGame
     function expand(
         PackedState calldata state,
-        bytes32 jobId,
-        bytes32 root,
+        ClaimKey calldata key,
         bytes calldata children,
         bytes32[] calldata siblings
     ) external {
@@ -227,7 +226,7 @@ contract DisputeGame is IDisputeGame {
         GameState memory s = state.unpack();
         (bytes32 gameId, ClaimGames g) = _begin(s, state, Side.Worker);
         // SAFETY: only the worker binds itself to a list: that of a stranger would get it refuted.
-        require(JobIds.claimId(jobId, msg.sender, root) == s.claimId, NotWorker(msg.sender, s.claimId));
+        require(msg.sender == key.worker && key.claimId() == s.claimId, NotWorker(msg.sender, s.claimId));
         require(s.depth == 0 && s.level <= Level.Trace, NothingToExpand(s.level, s.depth));
         uint256 hop = s.expand(_arityBits, children, siblings);
         _earn(g, s, GasSchedule.expand(hop, siblings.length), start);
@@ -245,8 +244,9 @@ contract DisputeGame is IDisputeGame {
         (bytes32 gameId, ClaimGames g) = _load(s, state);
         require(msg.sender == s.challenger, NotChallenger(msg.sender, s.challenger));
         if (s.turn == Side.Challenger) _requireTime(s);
-        ClaimKey memory key = ClaimKey(JobIds.jobId(claim.job, address(market)), claim.worker, claim.root);
-        _requireClaim(s, JobIds.claimId(key.jobId, key.worker, key.root));
+        bytes32 jobId = JobIds.jobId(claim.job, address(market));
+        ClaimKey memory key = ClaimKey(jobId, claim.worker, claim.root, claim.collateral);
+        _requireClaim(s, JobIds.claimId(jobId, key.worker, key.root, key.collateral));
         _requireWrong(gameId, s.claimId, proof.element);
         uint256 most = uint256(proof.pick.program.header.maxStepGas()) + GasSchedule.PROVE_MARGIN;
         uint256 price = _spend(s, most, start);
@@ -442,7 +442,7 @@ contract DisputeGame is IDisputeGame {
     /// @param reward Due to the caller; it is part of the games' dues.
     function _die(bytes32 gameId, ClaimKey memory key, GameState memory s, ClaimGames g, uint256 reward) private {
         g = g.killed().closed();
-        uint256 collateral = market.refuted(key.jobId, s.claimId, key.worker);
+        uint256 collateral = market.refuted(key, s.claimId);
         Death memory death;
         // SAFETY: moves come first, because they were paid for. If settlements, priced when the claim dies, ranked
         // equally, sham games opened while gas was cheap would make the pot short at a spike of the base fee.

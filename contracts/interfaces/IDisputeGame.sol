@@ -115,15 +115,13 @@ interface IDisputeGame {
     /// @dev Reverts with `StaleState`, `ClaimDead`, `NotTurnOf`, `ClockExpired`, `NotWorker`, `NothingToExpand`
     /// elsewhere, and `WrongDataLength`, `PaddingNotZero` or `LeafNotInList` for wrong nodes.
     /// @param state The game's current state.
-    /// @param jobId Job of the caller's claim.
-    /// @param root Root of the caller's claim.
+    /// @param key The caller's claim.
     /// @param children Those nodes, 32 bytes each; the list's root is their hash.
     /// @param siblings Opening of the disputed leaf up to one of the children: it must be the last leaf of an interior,
     /// the output's checkpoint in a trace, that checkpoint of the last item's trace in a run.
     function expand(
         PackedState calldata state,
-        bytes32 jobId,
-        bytes32 root,
+        ClaimKey calldata key,
         bytes calldata children,
         bytes32[] calldata siblings
     ) external;

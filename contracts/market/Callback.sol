@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 pragma solidity 0.8.37;
 
-import {IJobMarket} from "../interfaces/IJobMarket.sol";
+import {IMarketEvents} from "../interfaces/IMarketEvents.sol";
 import {IResultConsumer} from "../interfaces/IResultConsumer.sol";
 
 /// @title Calls a requester with a result: a fixed amount of gas, nothing returned, no way to fail the caller.
@@ -27,7 +27,7 @@ library Callback {
         // SAFETY: a caller must not make the callback fail by bringing too little gas; a call passes on at most 63/64.
         uint256 available = gasleft();
         uint256 needed = ((gasLimit + RESERVE) * 64) / 63;
-        require(available >= needed, IJobMarket.TooLittleGas(available, needed));
+        require(available >= needed, IMarketEvents.TooLittleGas(available, needed));
         assembly ("memory-safe") {
             // The payload's bytes follow its length.
             // SAFETY: no return data is copied, however much there is.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 pragma solidity 0.8.37;
 
-import {IJobMarket, InputPart} from "../interfaces/IJobMarket.sol";
+import {IMarketEvents, InputPart} from "../interfaces/IMarketEvents.sol";
 import {PositionalMerkle} from "../merkle/PositionalMerkle.sol";
 import {InputSource, ProgramHeader} from "../program/ProgramHeader.sol";
 import {Runs} from "../program/Runs.sol";
@@ -54,11 +54,11 @@ library Inputs {
         bytes32 root
     ) internal view {
         uint256 length = header.inputBytes(input);
-        require(data.length == tensors * length, IJobMarket.WrongInputLength(input, data.length, tensors * length));
+        require(data.length == tensors * length, IMarketEvents.WrongInputLength(input, data.length, tensors * length));
         bytes32[] memory roots = new bytes32[](tensors);
         for (uint256 k = 0; k < tensors; ++k) roots[k] = TensorTree.root(data[k * length:(k + 1) * length]);
         bytes32 actual = PositionalMerkle.leavesRoot(roots);
-        require(actual == root, IJobMarket.WrongInputRoot(input, root, actual));
+        require(actual == root, IMarketEvents.WrongInputRoot(input, root, actual));
     }
 
     /// @notice Checks one part of an input, down from the job's inputs root. Parts are numbered tensor after tensor.
@@ -66,21 +66,21 @@ library Inputs {
         uint256 length = header.inputBytes(part.input);
         uint256 parts = partCount(length);
         uint256 tensor = part.part / parts;
-        require(tensor < tensorCount(header, part.input, job.items), IJobMarket.NoSuchPart(part.input, part.part));
+        require(tensor < tensorCount(header, part.input, job.items), IMarketEvents.NoSuchPart(part.input, part.part));
         require(
             Runs.hasInput(job, header, tensor, part.input, part.inputRoot, part.inputSiblings),
-            IJobMarket.WrongInputRoot(part.input, job.inputsRoot, part.inputRoot)
+            IMarketEvents.WrongInputRoot(part.input, job.inputsRoot, part.inputRoot)
         );
         uint256 number = part.part % parts;
         uint256 left = length - number * PART_BYTES;
         uint256 expected = left < PART_BYTES ? left : PART_BYTES;
-        require(part.data.length == expected, IJobMarket.WrongInputLength(part.input, part.data.length, expected));
+        require(part.data.length == expected, IMarketEvents.WrongInputLength(part.input, part.data.length, expected));
         uint256 depth = PositionalMerkle.depth(TensorTree.chunkCount(length));
         uint256 levels = depth < PART_LEVELS ? depth : PART_LEVELS;
         bytes32 subtree = TensorTree.subtree(part.data, levels);
         require(
             PositionalMerkle.nodeUnder(part.inputRoot, depth - levels, subtree, number, part.siblings),
-            IJobMarket.WrongInputRoot(part.input, part.inputRoot, subtree)
+            IMarketEvents.WrongInputRoot(part.input, part.inputRoot, subtree)
         );
     }
 }

@@ -2,16 +2,20 @@
 pragma solidity 0.8.37;
 
 import {Math} from "@openzeppelin/contracts/utils/math/Math.sol";
-import {IJobMarket, JobStatus, ClaimStatus} from "../interfaces/IJobMarket.sol";
+import {IJobMarket} from "../interfaces/IJobMarket.sol";
+import {Deployment, Delivery, JobStatus, ClaimStatus} from "../interfaces/IMarketEvents.sol";
+import {IMarketExtension} from "../interfaces/IMarketExtension.sol";
 import {IDisputeGame} from "../interfaces/IDisputeGame.sol";
 import {IStakeVault} from "../interfaces/IStakeVault.sol";
 import {Descent} from "../game/Descent.sol";
 import {Payouts} from "../game/Payouts.sol";
+import {MarketExtension} from "./MarketExtension.sol";
+import {ParameterChecks} from "./ParameterChecks.sol";
 import {JobPosting} from "./JobPosting.sol";
 import {JobRecords} from "./JobRecords.sol";
 import {Runs} from "../program/Runs.sol";
 import {ResultDelivery} from "./ResultDelivery.sol";
-import {Job, JobIds} from "../types/Job.sol";
+import {Claim, ClaimKey, Job, JobIds} from "../types/Job.sol";
 import {Parameters} from "../types/Parameters.sol";
 import {PositionalMerkle} from "../merkle/PositionalMerkle.sol";
 
@@ -24,19 +28,37 @@ contract JobMarket is ResultDelivery, JobPosting {
         _;
     }
 
-    /// @dev Reverts with `NotItsMarket` or `OtherParameters`, and as `ParameterChecks.check`.
+    MarketExtension private immutable _extension;
+
+    /// @dev Vault and game were deployed before and name this address, so that the three know each other for good and
+    /// nobody else has a say. Reverts with `NotItsMarket` or `OtherParameters`, and as `ParameterChecks.check`.
     /// @param vault_ The vault, deployed before with this address as its market.
     /// @param game_ The game, likewise.
+    /// @param extension_ The code of rare calls, deployed before with the same vault, game and parameters.
     /// @param p Parameters of the deployment.
-    constructor(IStakeVault vault_, IDisputeGame game_, Parameters memory p) JobRecords(vault_, game_, p) {}
+    constructor(
+        IStakeVault vault_,
+        IDisputeGame game_,
+        MarketExtension extension_,
+        Parameters memory p
+    ) JobRecords(vault_, game_, p) {
+        ParameterChecks.check(p);
+        require(vault_.market() == address(this), NotItsMarket(address(vault_), vault_.market()));
+        require(address(game_.market()) == address(this), NotItsMarket(address(game_), address(game_.market())));
+        require(vault_.withdrawalDelay() == p.withdrawalDelay, OtherParameters(address(vault_)));
+        require(game_.parametersHash() == keccak256(abi.encode(p)), OtherParameters(address(game_)));
+        bytes32 extensionOf = keccak256(abi.encode(vault_, game_, p));
+        require(extension_.extensionOf() == extensionOf, OtherParameters(address(extension_)));
+        _extension = extension_;
+    }
 
     /* ---- Claims and submissions ---- */
 
     /// @inheritdoc IJobMarket
     function claim(Job calldata job) external {
-        bytes32 jobId = jobIdOf(job);
-        JobRecord storage record = _jobs[jobId];
-        _needJob(jobId, record.status, JobStatus.Open);
+        bytes32 jobId = _jobId(job);
+        require(job.termsHash == 0, HasTerms(jobId));
+        _needJob(jobId, _jobs[jobId].status, JobStatus.Open);
         require(_hasTime(job), DeadlineTooSoon(job.deadline, block.timestamp + job.claimSeconds));
         require(_provisioning.isLive(msg.sender), NotLive(msg.sender));
         uint256 until = block.timestamp + job.claimSeconds;
@@ -47,27 +69,27 @@ contract JobMarket is ResultDelivery, JobPosting {
 
     /// @inheritdoc IJobMarket
     function submit(Job calldata job, bytes calldata nodes) external returns (bytes32 claimId) {
-        bytes32 jobId = jobIdOf(job);
+        bytes32 jobId = _jobId(job);
         JobRecord memory record = _jobs[jobId];
         _needJob(jobId, record.status, JobStatus.Claimed);
         address worker = address(bytes20(record.subject));
         require(msg.sender == worker, NotWorker(msg.sender, worker));
         require(block.timestamp <= record.number, TimeIsUp(record.number));
         bytes32 root = _claimRoot(job, nodes);
-        claimId = JobIds.claimId(jobId, msg.sender, root);
+        claimId = JobIds.claimId(jobId, msg.sender, root, _collateral);
         (, bool dead, , ) = _game.claimGames(claimId);
         // SAFETY: a refuted claim, against which no game can be opened, cannot come back under the same name.
         require(!dead, ClaimExists(claimId));
         uint256 windowEnd = block.timestamp + job.window;
         _jobs[jobId] = JobRecord(JobStatus.Submitted, uint40(windowEnd), bytes26(claimId));
-        emit ClaimSubmitted(jobId, claimId, msg.sender, root, windowEnd, nodes);
+        emit ClaimSubmitted(jobId, claimId, msg.sender, root, _collateral, windowEnd, nodes);
     }
 
     /* ---- Expiry and cancellation ---- */
 
     /// @inheritdoc IJobMarket
     function expire(Job calldata job) external {
-        bytes32 jobId = jobIdOf(job);
+        bytes32 jobId = _jobId(job);
         JobRecord storage record = _jobs[jobId];
         JobStatus status = record.status;
         if (status == JobStatus.Claimed) {
@@ -83,19 +105,6 @@ contract JobMarket is ResultDelivery, JobPosting {
             record.status = JobStatus.Closed;
             _refund(jobId, job, msg.sender == job.requester ? 0 : Math.min(_expiryReward(), job.fee));
         }
-    }
-
-    /// @inheritdoc IJobMarket
-    function cancel(Job calldata job) external {
-        bytes32 jobId = jobIdOf(job);
-        JobRecord storage record = _jobs[jobId];
-        require(msg.sender == job.requester, NotRequester(msg.sender, job.requester));
-        require(
-            record.status == JobStatus.Open || record.status == JobStatus.AwaitingInput,
-            WrongJobStatus(jobId, record.status, JobStatus.Open)
-        );
-        record.status = JobStatus.Closed;
-        _refund(jobId, job, 0);
     }
 
     /* ---- The game's calls ---- */
@@ -114,13 +123,73 @@ contract JobMarket is ResultDelivery, JobPosting {
     }
 
     /// @inheritdoc IJobMarket
-    function refuted(bytes32 jobId, bytes32 claimId, address worker) external onlyGame returns (uint256 collateral) {
-        collateral = _collateral;
+    function refuted(ClaimKey calldata key, bytes32 claimId) external onlyGame returns (uint256 collateral) {
+        collateral = key.collateral;
         // INVARIANT: a claim dies once.
-        _needClaim(claimId, _statusOf(_jobs[jobId], claimId), ClaimStatus.Submitted);
-        _reopen(jobId, JobStatus.Open);
-        emit ClaimRefuted(jobId, claimId, worker, collateral);
-        _vault.slash(worker, collateral);
+        _needClaim(claimId, _statusOf(_jobs[key.jobId], claimId), ClaimStatus.Submitted);
+        _reopen(key.jobId, JobStatus.Open);
+        emit ClaimRefuted(key.jobId, claimId, key.worker, collateral);
+        _vault.slash(key.worker, collateral);
+    }
+
+    /* ---- Calls of the extension ---- */
+
+    /// @inheritdoc IMarketExtension
+    function cancel(Job calldata) external {
+        _extend();
+    }
+
+    /// @inheritdoc IMarketExtension
+    function accept(Claim calldata) external {
+        _extend();
+    }
+
+    /// @inheritdoc IMarketExtension
+    function reclaim(Claim calldata) external {
+        _extend();
+    }
+
+    /// @inheritdoc IMarketExtension
+    function requireOutput(Claim calldata, uint256, Delivery calldata) external view {
+        _extendedView();
+    }
+
+    /// @inheritdoc IMarketExtension
+    function refundOf(Job calldata) external view returns (bool returned, uint256 amount) {
+        _extendedView();
+    }
+
+    /// @inheritdoc IMarketExtension
+    function deployment() external view returns (Deployment memory facts) {
+        _extendedView();
+    }
+
+    /* ---- Views ---- */
+
+    /// @inheritdoc IJobMarket
+    function jobOf(
+        bytes32 jobId
+    ) external view returns (JobStatus status, address worker, uint256 until, uint256 missingParts) {
+        JobRecord memory record = _jobs[jobId];
+        status = record.status;
+        if (status == JobStatus.Claimed) worker = address(bytes20(record.subject));
+        if (status == JobStatus.AwaitingInput) missingParts = record.number;
+        else until = record.number;
+    }
+
+    /// @inheritdoc IJobMarket
+    function vault() external view returns (IStakeVault) {
+        return _vault;
+    }
+
+    /// @inheritdoc IJobMarket
+    function game() external view returns (IDisputeGame) {
+        return _game;
+    }
+
+    /// @inheritdoc IJobMarket
+    function jobIdOf(Job calldata job) external view returns (bytes32) {
+        return _jobId(job);
     }
 
     /* ---- Helpers ---- */
@@ -149,13 +218,29 @@ contract JobMarket is ResultDelivery, JobPosting {
         _vault.give(_sink, penalty - reward);
     }
 
-    /// @dev Returns the fee of a job that is closed.
-    /// @param reward The part of the fee for the caller who closed the job.
-    function _refund(bytes32 jobId, Job calldata job, uint256 reward) private {
-        uint256 amount = job.fee - reward;
-        _jobs[jobId].subject = bytes26(uint208(amount));
-        emit JobClosed(jobId, amount);
-        if (reward != 0) _vault.give(msg.sender, reward);
-        if (amount != 0) _vault.give(job.requester, amount);
+    /// @dev Runs this call's data by the extension's code, on this contract's storage, and ends the call with what that
+    /// returns or reverts with.
+    function _extend() private {
+        address code = address(_extension);
+        assembly ("memory-safe") {
+            let data := mload(0x40)
+            calldatacopy(data, 0, calldatasize())
+            let ok := delegatecall(gas(), code, data, calldatasize(), 0, 0)
+            returndatacopy(data, 0, returndatasize())
+            if iszero(ok) {
+                revert(data, returndatasize())
+            }
+            return(data, returndatasize())
+        }
+    }
+
+    /// @dev The same for a view. SAFETY: the extension's functions of these names are views too.
+    function _extendedView() private view {
+        function() view extend;
+        function() stateChanging = _extend;
+        assembly ("memory-safe") {
+            extend := stateChanging
+        }
+        extend();
     }
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 pragma solidity 0.8.37;
 
-import {IJobMarket, JobStatus, JobRequest, InputPart} from "../interfaces/IJobMarket.sol";
+import {IJobMarket} from "../interfaces/IJobMarket.sol";
+import {JobStatus, JobRequest, InputPart} from "../interfaces/IMarketEvents.sol";
 import {Clock} from "../game/Clock.sol";
 import {GasSchedule} from "../game/GasSchedule.sol";
 import {Inputs} from "./Inputs.sol";
@@ -13,7 +14,7 @@ import {ProgramFacts} from "../types/Program.sol";
 import {JobRecords} from "./JobRecords.sol";
 
 /// @title How a job comes to be open: its terms, and the bytes of its inputs.
-abstract contract JobPosting is JobRecords {
+abstract contract JobPosting is IJobMarket, JobRecords {
     using JobIds for Job;
     using ProgramHeader for bytes;
     using ProgramProofs for ProgramFacts;
@@ -40,7 +41,7 @@ abstract contract JobPosting is JobRecords {
 
     /// @inheritdoc IJobMarket
     function publishInput(Job calldata job, ProgramFacts calldata program, InputPart calldata part) external {
-        bytes32 jobId = jobIdOf(job);
+        bytes32 jobId = _jobId(job);
         JobRecord storage record = _jobs[jobId];
         _needJob(jobId, record.status, JobStatus.AwaitingInput);
         _needProgram(program, job.programRoot);
@@ -105,7 +106,8 @@ abstract contract JobPosting is JobRecords {
             maxOutputBytes: request.maxOutputBytes,
             deliverables: _deliverables(header, request.maxOutputBytes),
             rootOnly: request.rootOnly,
-            salt: request.salt
+            salt: request.salt,
+            termsHash: 0
         });
     }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 pragma solidity 0.8.37;
 
-import {Deployment, IJobMarket, JobStatus, ClaimStatus} from "../interfaces/IJobMarket.sol";
+import {JobStatus, ClaimStatus} from "../interfaces/IMarketEvents.sol";
 import {IDisputeGame} from "../interfaces/IDisputeGame.sol";
 import {IProvisioning} from "../interfaces/IProvisioning.sol";
 import {IStakeVault} from "../interfaces/IStakeVault.sol";
@@ -9,10 +9,10 @@ import {ProgramProofs} from "../program/ProgramProofs.sol";
 import {Job, Claim, JobIds} from "../types/Job.sol";
 import {Parameters} from "../types/Parameters.sol";
 import {ProgramFacts} from "../types/Program.sol";
-import {SEMANTICS} from "../types/Semantics.sol";
 import {MarketParameters} from "./MarketParameters.sol";
 
 /// @title What the market keeps of jobs, and the vault and the game that it works with.
+/// @dev SAFETY: the market and its extension have the same storage: all that both read is declared here.
 abstract contract JobRecords is MarketParameters {
     using ProgramProofs for ProgramFacts;
 
@@ -28,6 +28,16 @@ abstract contract JobRecords is MarketParameters {
         bytes26 subject;
     }
 
+    /// @dev What was delivered of a claim, unless one call did it all.
+    /// @param delivered Bit i: output i was delivered.
+    /// @param calledBack Bit i: the requester took output i.
+    /// @param paid The fee is released.
+    struct Deliveries {
+        uint64 delivered;
+        uint64 calledBack;
+        bool paid;
+    }
+
     /// @dev In `number` of a final claim's job: the requester has the fee back.
     uint40 internal constant RETURNED = 0;
 
@@ -36,72 +46,20 @@ abstract contract JobRecords is MarketParameters {
     IProvisioning internal immutable _provisioning;
 
     mapping(bytes32 jobId => JobRecord) internal _jobs;
+    mapping(bytes32 claimId => Deliveries) internal _deliveries;
 
-    /// @dev Vault and game were deployed before and name this address, so that the three know each other for good and
-    /// nobody else has a say.
     constructor(IStakeVault vault_, IDisputeGame game_, Parameters memory p) MarketParameters(p) {
-        require(vault_.market() == address(this), NotItsMarket(address(vault_), vault_.market()));
-        require(address(game_.market()) == address(this), NotItsMarket(address(game_), address(game_.market())));
-        require(vault_.withdrawalDelay() == p.withdrawalDelay, OtherParameters(address(vault_)));
-        require(game_.parametersHash() == keccak256(abi.encode(p)), OtherParameters(address(game_)));
         _vault = vault_;
         _game = game_;
         _provisioning = vault_.provisioning();
     }
 
-    /* ---- Views ---- */
+    /* ---- Helpers ---- */
 
-    /// @inheritdoc IJobMarket
-    function jobOf(
-        bytes32 jobId
-    ) external view returns (JobStatus status, address worker, uint256 until, uint256 missingParts) {
-        JobRecord memory record = _jobs[jobId];
-        status = record.status;
-        if (status == JobStatus.Claimed) worker = address(bytes20(record.subject));
-        if (status == JobStatus.AwaitingInput) missingParts = record.number;
-        else until = record.number;
-    }
-
-    /// @inheritdoc IJobMarket
-    function deployment() external view returns (Deployment memory) {
-        return
-            Deployment({
-                semantics: SEMANTICS,
-                vault: _vault,
-                game: _game,
-                checker: _game.checker(),
-                verifier: _game.checker().verifier(),
-                provisioning: _provisioning,
-                asset: _vault.asset(),
-                bond: _game.bond(),
-                parameters: _parameters()
-            });
-    }
-
-    /// @inheritdoc IJobMarket
-    function refundOf(Job calldata job) external view returns (bool returned, uint256 amount) {
-        JobRecord memory record = _jobs[jobIdOf(job)];
-        if (record.status == JobStatus.Closed) return (true, uint208(record.subject));
-        bool isFinal = record.status == JobStatus.Finalised || record.status == JobStatus.Complete;
-        return isFinal && record.number == RETURNED ? (true, job.fee) : (false, 0);
-    }
-
-    /// @inheritdoc IJobMarket
-    function vault() external view returns (IStakeVault) {
-        return _vault;
-    }
-
-    /// @inheritdoc IJobMarket
-    function game() external view returns (IDisputeGame) {
-        return _game;
-    }
-
-    /// @inheritdoc IJobMarket
-    function jobIdOf(Job calldata job) public view returns (bytes32) {
+    /// @dev The id of a job on this market. As the market's own code, the extension has the market's address.
+    function _jobId(Job calldata job) internal view returns (bytes32) {
         return JobIds.jobId(job, address(this));
     }
-
-    /* ---- Helpers ---- */
 
     /// @dev Takes a job away from its worker.
     function _reopen(bytes32 jobId, JobStatus next) internal {
@@ -111,8 +69,8 @@ abstract contract JobRecords is MarketParameters {
 
     /// @dev The ids of a claim and its job, and its status.
     function _claim(Claim calldata claim_) internal view returns (bytes32 jobId, bytes32 claimId, ClaimStatus status) {
-        jobId = jobIdOf(claim_.job);
-        claimId = JobIds.claimId(jobId, claim_.worker, claim_.root);
+        jobId = _jobId(claim_.job);
+        claimId = JobIds.claimId(jobId, claim_.worker, claim_.root, claim_.collateral);
         status = _statusOf(_jobs[jobId], claimId);
     }
 
@@ -142,5 +100,15 @@ abstract contract JobRecords is MarketParameters {
     /// @dev Requires a status of a claim.
     function _needClaim(bytes32 claimId, ClaimStatus actual, ClaimStatus needed) internal pure {
         require(actual == needed, WrongClaimStatus(claimId, actual, needed));
+    }
+
+    /// @dev Returns the fee of a job that is closed.
+    /// @param reward The part of the fee for the caller who closed the job.
+    function _refund(bytes32 jobId, Job calldata job, uint256 reward) internal {
+        uint256 amount = job.fee - reward;
+        _jobs[jobId].subject = bytes26(uint208(amount));
+        emit JobClosed(jobId, amount);
+        if (reward != 0) _vault.give(msg.sender, reward);
+        if (amount != 0) _vault.give(job.requester, amount);
     }
 }

@@ -31,11 +31,18 @@ contract MarketDeployer {
     /// @param creationCode The market's creation code, without arguments.
     /// @param vault Its vault, which names the reserved address as its market.
     /// @param game Its game, likewise.
+    /// @param extension The code of its rare calls.
     /// @param p Its parameters.
-    function deploy(bytes calldata creationCode, IStakeVault vault, IDisputeGame game, Parameters calldata p) external {
+    function deploy(
+        bytes calldata creationCode,
+        IStakeVault vault,
+        IDisputeGame game,
+        address extension,
+        Parameters calldata p
+    ) external {
         require(msg.sender == owner, NotOwner(msg.sender, owner));
         require(market.code.length == 0, AlreadyDeployed(market));
-        bytes memory code = abi.encodePacked(creationCode, abi.encode(vault, game, p));
+        bytes memory code = abi.encodePacked(creationCode, abi.encode(vault, game, extension, p));
         assembly ("memory-safe") {
             if iszero(create(0, add(code, 0x20), mload(code))) {
                 // What the market's constructor says. Memory is not used after this.

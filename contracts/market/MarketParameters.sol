@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: MIT
 pragma solidity 0.8.37;
 
-import {IJobMarket} from "../interfaces/IJobMarket.sol";
+import {IMarketEvents} from "../interfaces/IMarketEvents.sol";
 import {GasSchedule} from "../game/GasSchedule.sol";
 import {Inputs} from "./Inputs.sol";
-import {ParameterChecks} from "./ParameterChecks.sol";
 import {Parameters} from "../types/Parameters.sol";
 
 /// @title The limits of the market: those of every deployment, and those that this one fixed for good.
-abstract contract MarketParameters is IJobMarket {
+abstract contract MarketParameters is IMarketEvents {
     /// @notice Maximum number of outputs of a program that can be served: a bit each in a word of 64.
     uint256 public constant MAX_OUTPUTS = 64;
     /// @notice Maximum number of outputs of a program of which a job asks for an answer: all their roots are submitted.
@@ -41,7 +40,6 @@ abstract contract MarketParameters is IJobMarket {
     address internal immutable _sink;
 
     constructor(Parameters memory p) {
-        ParameterChecks.check(p);
         _baseWindow = p.baseWindow;
         _maxWindow = p.maxWindow;
         _baseClock = p.baseClock;
@@ -57,28 +55,6 @@ abstract contract MarketParameters is IJobMarket {
         _collateral = p.collateral;
         _penaltyBps = p.penaltyBps;
         _sink = p.sink;
-    }
-
-    /// @dev What this deployment fixed.
-    function _parameters() internal view returns (Parameters memory) {
-        return
-            Parameters({
-                baseWindow: _baseWindow,
-                maxWindow: _maxWindow,
-                baseClock: _baseClock,
-                withdrawalDelay: _withdrawalDelay,
-                rate: _rate,
-                maxWork: _maxWork,
-                arityBits: _arityBits,
-                maxStepGas: _maxStepGas,
-                maxStepBytes: _maxStepBytes,
-                bondGas: _bondGas,
-                priceCap: _priceCap,
-                bounty: _bounty,
-                collateral: _collateral,
-                penaltyBps: _penaltyBps,
-                sink: _sink
-            });
     }
 
     /// @dev The reward for freeing an abandoned job, in the stake asset; 0 for a caller that is no plain account.

@@ -1,30 +1,15 @@
 // SPDX-License-Identifier: MIT
 pragma solidity 0.8.37;
 
-import {IJobMarket, JobStatus, ClaimStatus, Delivery} from "../interfaces/IJobMarket.sol";
+import {IJobMarket} from "../interfaces/IJobMarket.sol";
+import {JobStatus, ClaimStatus, Delivery} from "../interfaces/IMarketEvents.sol";
 import {Callback} from "./Callback.sol";
-import {ProgramHeader} from "../program/ProgramHeader.sol";
-import {Runs} from "../program/Runs.sol";
-import {TensorTree} from "../merkle/TensorTree.sol";
+import {ClaimOutputs} from "./ClaimOutputs.sol";
 import {Claim, ClaimKey, JobIds} from "../types/Job.sol";
-import {JobRecords} from "./JobRecords.sol";
 
 /// @title How an undisputed claim ends: it is final, its outputs are delivered, its fee is released.
-abstract contract ResultDelivery is JobRecords {
+abstract contract ResultDelivery is IJobMarket, ClaimOutputs {
     using JobIds for ClaimKey;
-    using ProgramHeader for bytes;
-
-    /// @dev What was delivered of a claim, unless one call did it all.
-    /// @param delivered Bit i: output i was delivered.
-    /// @param calledBack Bit i: the requester took output i.
-    /// @param paid The fee is released.
-    struct Deliveries {
-        uint64 delivered;
-        uint64 calledBack;
-        bool paid;
-    }
-
-    mapping(bytes32 claimId => Deliveries) private _deliveries;
 
     /* ---- Calls ---- */
 
@@ -85,43 +70,7 @@ abstract contract ResultDelivery is JobRecords {
         }
     }
 
-    /// @inheritdoc IJobMarket
-    function accept(Claim calldata claim_) external {
-        (bytes32 jobId, bytes32 claimId, ClaimStatus status) = _claim(claim_);
-        _needClaim(claimId, status, ClaimStatus.Finalised);
-        require(msg.sender == claim_.job.requester, NotRequester(msg.sender, claim_.job.requester));
-        Deliveries storage done = _deliveries[claimId];
-        require(_jobs[jobId].status != JobStatus.Complete && !done.paid, AlreadyPaid(claimId));
-        done.paid = true;
-        _release(jobId, claimId, claim_);
-    }
-
-    /// @inheritdoc IJobMarket
-    function reclaim(Claim calldata claim_) external {
-        (bytes32 jobId, bytes32 claimId, ClaimStatus status) = _claim(claim_);
-        // SAFETY: where nothing is to be delivered the fee is the worker's as soon as the claim is final.
-        require(claim_.job.deliverables != 0, NothingToDeliver(jobId));
-        _needClaim(claimId, status, ClaimStatus.Finalised);
-        JobRecord storage record = _jobs[jobId];
-        Deliveries storage done = _deliveries[claimId];
-        require(record.status != JobStatus.Complete && !done.paid, AlreadyPaid(claimId));
-        uint256 until = record.number + DELIVERY_SECONDS;
-        require(block.timestamp > until, TimeNotUp(until));
-        done.paid = true;
-        record.number = RETURNED;
-        emit FeeReturned(jobId, claimId, claim_.job.requester, claim_.job.fee);
-        if (claim_.job.fee != 0) _vault.give(claim_.job.requester, claim_.job.fee);
-    }
-
     /* ---- Views ---- */
-
-    /// @inheritdoc IJobMarket
-    function requireOutput(Claim calldata claim_, uint256 item, Delivery calldata delivery) external view {
-        (, bytes32 claimId, ClaimStatus status) = _claim(claim_);
-        _needClaim(claimId, status, ClaimStatus.Finalised);
-        require(item < claim_.job.items, ItemsOutOfRange(item, claim_.job.items));
-        _checkOutput(claim_, item, delivery);
-    }
 
     /// @inheritdoc IJobMarket
     function claimOf(
@@ -150,29 +99,6 @@ abstract contract ResultDelivery is JobRecords {
         require(games == 0, GamesOpen(claimId, games));
         _jobs[jobId] = JobRecord(JobStatus.Finalised, uint40(block.timestamp), record.subject);
         emit ClaimFinalised(jobId, claimId);
-        _vault.unlock(claim_.worker, _collateral);
-    }
-
-    /// @dev SAFETY: an output is proven at its own position: at the depth of the program's checkpoints and of the run,
-    /// or of the answer.
-    function _checkOutput(Claim calldata claim_, uint256 item, Delivery calldata delivery) private view {
-        _needProgram(delivery.program, claim_.job.programRoot);
-        (uint256 checkpoint, uint256 size, bool each) = delivery.program.header.output(delivery.output);
-        // The other outputs are the last item's alone.
-        require(each || item == claim_.job.items - 1, NotAnOutputOfItem(delivery.output, item));
-        require(delivery.data.length == size, WrongOutputLength(delivery.output, delivery.data.length, size));
-        bytes32 root = TensorTree.root(delivery.data);
-        bytes32[] calldata siblings = delivery.siblings;
-        bool proven =
-            claim_.job.answers == 0
-                ? Runs.hasCheckpoint(claim_.job, claim_.root, item, checkpoint, root, siblings)
-                : Runs.hasAnswer(claim_.job, claim_.root, each, item, delivery.output, root, siblings);
-        require(proven, OutputNotInClaim(delivery.output));
-    }
-
-    /// @dev Pays the fee to the worker.
-    function _release(bytes32 jobId, bytes32 claimId, Claim calldata claim_) private {
-        emit FeeReleased(jobId, claimId, claim_.worker, claim_.job.fee);
-        if (claim_.job.fee != 0) _vault.give(claim_.worker, claim_.job.fee);
+        _vault.unlock(claim_.worker, claim_.collateral);
     }
 }

@@ -4,7 +4,7 @@ pragma solidity 0.8.37;
 import {GasSchedule} from "../game/GasSchedule.sol";
 import {KnownStep} from "../game/KnownStep.sol";
 import {TensorTree} from "../merkle/TensorTree.sol";
-import {Deployment} from "../interfaces/IJobMarket.sol";
+import {Deployment} from "../interfaces/IMarketEvents.sol";
 import {IStepVerifier, ChunkOpening} from "../interfaces/IStepVerifier.sol";
 import {SEMANTICS} from "../types/Semantics.sol";
 import {IElementary} from "../verifier/IElementary.sol";

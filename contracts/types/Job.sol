@@ -22,6 +22,7 @@ pragma solidity ^0.8.28;
 /// @param deliverables Bit i: output i must be delivered (derived from the header and `maxOutputBytes`).
 /// @param rootOnly The input bytes are not posted. Such a job protects only those who hold the input.
 /// @param salt Tells apart jobs that are otherwise equal.
+/// @param termsHash What is rarely asked for: the hash of these terms. Zero: nothing of it.
 struct Job {
     address requester;
     bytes32 programRoot;
@@ -40,16 +41,20 @@ struct Job {
     uint64 deliverables;
     bool rootOnly;
     bytes32 salt;
+    bytes32 termsHash;
 }
 
-/// @notice The whole content of a claim: `claimId = keccak256(abi.encode(jobId, worker, root))`.
+/// @notice The whole content of a claim: `claimId = keccak256(abi.encode(jobId, worker, root, collateral))`.
 /// @param root Merkle list of the trace roots of the items: of one item, its trace root. If the job asks for answers,
 /// Merkle list of the outputs' roots: of the last item's tensor, or if each item has the output, of the list of their
 /// tensors' roots.
+/// @param collateral What of the worker's stake is locked behind the claim, in smallest units of the stake asset. Never
+/// `type(uint128).max`.
 struct Claim {
     Job job;
     address worker;
     bytes32 root;
+    uint128 collateral;
 }
 
 /// @notice The content of a claim's id, without the job's own content.
@@ -57,13 +62,14 @@ struct ClaimKey {
     bytes32 jobId;
     address worker;
     bytes32 root;
+    uint128 collateral;
 }
 
 /// @title Content hashes that name jobs and claims.
 library JobIds {
     /// @dev Bytes of a job's fields, in a call as in memory, and of what is hashed: chain and market come before them.
-    uint256 private constant JOB_BYTES = 0x220;
-    uint256 private constant HASHED_BYTES = 0x260;
+    uint256 private constant JOB_BYTES = 0x240;
+    uint256 private constant HASHED_BYTES = 0x280;
 
     /// @notice The id of a job on this chain and market: `keccak256(abi.encode(chainid, market, job))`.
     /// @dev SAFETY: fields are hashed as the call brings them. One with bits beyond its type gives the id of no job.
@@ -89,13 +95,13 @@ library JobIds {
         }
     }
 
-    /// @notice The id of a worker's claim that `root` commits to what a job asks for.
-    function claimId(bytes32 job, address worker, bytes32 root) internal pure returns (bytes32) {
-        return keccak256(abi.encode(job, worker, root));
+    /// @notice The id of a worker's claim that `root` commits to what a job asks for, with what is locked behind it.
+    function claimId(bytes32 job, address worker, bytes32 root, uint128 collateral) internal pure returns (bytes32) {
+        return keccak256(abi.encode(job, worker, root, collateral));
     }
 
     /// @notice The id of the claim that a key names.
     function claimId(ClaimKey calldata key) internal pure returns (bytes32) {
-        return claimId(key.jobId, key.worker, key.root);
+        return claimId(key.jobId, key.worker, key.root, key.collateral);
     }
 }

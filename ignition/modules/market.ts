@@ -55,7 +55,8 @@ export const marketModule = (marketCode: string, newVerifier = false) =>
     const asset = m.getParameter("asset");
     const vault = m.contract("StakeVault", [asset, provisioning, parameters.withdrawalDelay, address]);
     const game = m.contract("DisputeGame", [address, checker, parameters]);
-    const deployed = m.call(deployer, "deploy", [marketCode, vault, game, parameters]);
+    const extension = m.contract("MarketExtension", [vault, game, parameters]);
+    const deployed = m.call(deployer, "deploy", [marketCode, vault, game, extension, parameters]);
     const market = m.contractAt("JobMarket", address, { after: [deployed] });
-    return { provisioning, checker, deployer, vault, game, market };
+    return { provisioning, checker, deployer, vault, game, extension, market };
   });

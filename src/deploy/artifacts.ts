@@ -13,6 +13,7 @@ export const SOURCES = {
   MarketDeployer: "market/MarketDeployer.sol",
   StakeVault: "vault/StakeVault.sol",
   DisputeGame: "game/DisputeGame.sol",
+  MarketExtension: "market/MarketExtension.sol",
   JobMarket: "market/JobMarket.sol",
   WrappedEther: "examples/WrappedEther.sol",
 } as const;

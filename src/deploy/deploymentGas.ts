@@ -1,7 +1,14 @@
 import { contractArtifact, type ContractName } from "./artifacts.ts";
 
 /** The contracts of a market, and those of a step verifier. */
-const MARKET: readonly ContractName[] = ["Provisioning", "ProofChecker", "MarketDeployer", "StakeVault", "DisputeGame"];
+const MARKET: readonly ContractName[] = [
+  "Provisioning",
+  "ProofChecker",
+  "MarketDeployer",
+  "StakeVault",
+  "DisputeGame",
+  "MarketExtension",
+];
 const VERIFIER: readonly ContractName[] = ["Elementary", "StepVerifier"];
 
 /** A transaction that creates a contract: 21,000 and 32,000. */

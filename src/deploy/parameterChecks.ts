@@ -58,7 +58,7 @@ const NOWHERE: Address = `0x${"1".repeat(40)}`;
  */
 export async function checkParameters(publicClient: PublicClient, account: Address, parameters: Parameters) {
   // What lies behind the checks fails because the vault and the game are nowhere.
-  await construct(publicClient, account, "JobMarket", [NOWHERE, NOWHERE, parameters], MEANINGS);
+  await construct(publicClient, account, "JobMarket", [NOWHERE, NOWHERE, NOWHERE, parameters], MEANINGS);
 }
 
 /**

@@ -48,18 +48,14 @@ const NAMES = {
   market: "JobMarket",
   vault: "StakeVault",
   game: "DisputeGame",
+  extension: "MarketExtension",
   checker: "ProofChecker",
   verifier: "StepVerifier",
   provisioning: "Provisioning",
 } as const;
 
 /** The contracts of a deployment, by the names of an address file. */
-export const contractsOf = ({ market, vault, game, checker, verifier, provisioning, asset }: Deployment) => ({
-  market,
-  vault,
-  game,
-  checker,
-  verifier,
-  provisioning,
-  asset,
-});
+export const contractsOf = ({ market, vault, game, extension, checker, ...others }: Deployment) => {
+  const { verifier, provisioning, asset } = others;
+  return { market, vault, game, extension, checker, verifier, provisioning, asset };
+};

@@ -36,9 +36,11 @@ export const BLANK_CLAIM: Claim = {
     deliverables: 0n,
     rootOnly: false,
     salt: ZERO_HASH,
+    termsHash: ZERO_HASH,
   },
   worker: NOBODY,
   root: ZERO_HASH,
+  collateral: 0n,
 };
 
 /** The bytes of the transaction that carries a step proof, whatever its fees and nonce: at most so many. */

@@ -123,10 +123,10 @@ export function takeEvent({ jobs, claims, games, parts }: History, event: Protoc
       update(jobs, event.args.jobId, { open: false, holder: undefined, closed: true });
       break;
     case "ClaimSubmitted": {
-      const { jobId, claimId, worker, root, windowEnd, nodes } = event.args;
+      const { jobId, claimId, worker, root, collateral, windowEnd, nodes } = event.args;
       const job = jobs.get(jobId);
       if (job === undefined) break;
-      const claim = newClaim(claimId, jobId, { job: job.job, worker, root }, windowEnd, nodes);
+      const claim = newClaim(claimId, jobId, { job: job.job, worker, root, collateral }, windowEnd, nodes);
       job.claims.push(claim);
       job.holder = undefined;
       claims.set(claimId, claim);

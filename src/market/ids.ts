@@ -7,18 +7,24 @@ export function jobIdOf(job: Job, chainId: number, market: Address): Hex {
   return keccak256(encodeAbiParameters(types, [BigInt(chainId), market, job]));
 }
 
-/** `claimId`: the hash of the job, the worker and the claim's root. */
-export function claimIdOf(jobId: Hex, worker: Address, root: Hex): Hex {
-  const types = [{ type: "bytes32" }, { type: "address" }, { type: "bytes32" }] as const;
-  return keccak256(encodeAbiParameters(types, [jobId, worker, root]));
+/** `claimId`: the hash of what names the claim. */
+export function claimIdOf({ jobId, worker, root, collateral }: ClaimKey): Hex {
+  const types = [{ type: "bytes32" }, { type: "address" }, { type: "bytes32" }, { type: "uint128" }] as const;
+  return keccak256(encodeAbiParameters(types, [jobId, worker, root, collateral]));
 }
 
 /** What names a claim, without the job's content. */
-export const claimKeyOf = (jobId: Hex, { worker, root }: Pick<Claim, "worker" | "root">): ClaimKey => ({
+export const claimKeyOf = (jobId: Hex, { worker, root, collateral }: Omit<Claim, "job">): ClaimKey => ({
   jobId,
   worker,
   root,
+  collateral,
 });
 
-/** The claim that a worker makes with a root for a job. */
-export const claimOf = (job: Job, worker: Address, root: Hex): Claim => ({ job, worker, root });
+/** The claim that a worker makes with a root for a job, with what of its stake is locked behind it. */
+export const claimOf = (job: Job, worker: Address, root: Hex, collateral: bigint): Claim => ({
+  job,
+  worker,
+  root,
+  collateral,
+});

@@ -17,8 +17,8 @@ const WORD = 32;
 /** Words that every proof has: structs without their dynamic parts, their offsets and lengths. */
 const FIXED_WORDS =
   9 + // PackedState
-  17 + // Job
-  2 + // Claim: worker, root
+  18 + // Job
+  3 + // Claim: worker, root, collateral
   1 + // offset of StepProof
   9 + // StepProof: pick, body, element, chunk, chunkSiblings, previous, previousSiblings, inputs, openings
   6 + // Pick: index, node, siblings, program, checkpoint, step
@@ -47,7 +47,7 @@ const FIXED_SIBLINGS = MAX_LEVELS.trace + MAX_LEVELS.trace + MAX_LEVELS.steps + 
  * Room for runs: the list of items has up to 16 levels, the path of the item before as many, and a pick from that list
  * straight to a tensor four more than one from a trace.
  */
-export const ROOM_FOR_RUNS = 832;
+export const ROOM_FOR_RUNS = 768;
 
 /**
  * The envelope in RLP (EIP-1559): its type and two lists' heads (1 + 4 + 4), chain id, nonce and gas (9 each), two fees

@@ -126,7 +126,7 @@ function partData(program: ProgramDescription, input: number, tensors: number, l
   const [work, deliverables] = [deadline, deadline];
   const counts = { checkpoints: window, items: window, firstItem: window, answers: 1 };
   const roots = { programRoot: word, inputsRoot: word, work, ...counts, deliverables };
-  const limits = { fee, window, claimSeconds, deadline, callbackGas, maxOutputBytes, rootOnly, salt };
+  const limits = { fee, window, claimSeconds, deadline, callbackGas, maxOutputBytes, rootOnly, salt, termsHash: word };
   const siblings = path(Math.max(0, depthOf(Math.ceil(input / PART_BYTES))));
   const part = {
     input: 1,

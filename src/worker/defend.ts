@@ -23,7 +23,7 @@ export async function makeMove(session: Session, game: GameRecord, move: WorkerM
     case "reveal":
       return moved(await session.game.reveal(packed, move.data));
     case "expand":
-      return moved(await session.game.expand(packed, key.jobId, key.root, move.children, move.siblings));
+      return moved(await session.game.expand(packed, key, move.children, move.siblings));
     case "timeout":
       return moved(await session.game.timeout(packed, key));
   }

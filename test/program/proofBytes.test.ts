@@ -45,10 +45,12 @@ const CLAIM: Claim = {
       deliverables: greatest(64),
       rootOnly: true,
       salt: HASH,
+      termsHash: HASH,
     },
   },
   worker: words(20),
   root: HASH,
+  collateral: greatest(128),
 };
 
 /** The bytes of a signed transaction whose fields are as long as chains make them. */

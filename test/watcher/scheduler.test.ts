@@ -21,7 +21,7 @@ function historyWith(claims: readonly Partial<ClaimRecord>[]): History {
 const game = (challenger: `0x${string}`, closed = false, outcome: Outcome = Outcome.settled): GameRecord => ({
   id: id(99),
   claimId: id(0),
-  key: { jobId: id(0), worker: OTHER, root: id(0) },
+  key: { jobId: id(0), worker: OTHER, root: id(0), collateral: 1n },
   challenger,
   moves: [],
   ...(closed ? { closed: { outcome, paid: 0n, transactionHash: id(0), blockNumber: 1n } } : {}),

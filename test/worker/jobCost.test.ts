@@ -43,7 +43,7 @@ describe("jobGas", function () {
     await requester.write.setBehaviour([CONSUMER[consumer]]);
     const job = await postedJob(world(), await requester.write.post([request]));
     const trace = honestTrace(of);
-    const claim = { job, worker: worker.account.address, root: trace.root };
+    const claim = { job, worker: worker.account.address, root: trace.root, collateral: parameters.collateral };
     const burnt = async (sent: Promise<Hex>): Promise<number> => Number(await gasOf(world(), await sent));
     const claimed = await burnt(market.write.claim([job], by));
     const nodes = submissionOf(trace.list, parameters.arityBits);

@@ -47,15 +47,15 @@ export const expand = (session: Session, game: GameRecord, children: Hex, siblin
   session.sender.send({
     ...atGame(session),
     functionName: "expand",
-    args: [packState(stateOf(game)), game.key.jobId, game.key.root, children, siblings],
+    args: [packState(stateOf(game)), game.key, children, siblings],
   });
 
 export const pick = (session: Session, game: GameRecord, chosen: Pick, state: GameState = stateOf(game)) =>
   session.sender.send({ ...atGame(session), functionName: "pick", args: [packState(state), chosen] });
 
 export const prove = (session: Session, { job }: JobRecord, game: GameRecord, proof: StepProof) => {
-  const { worker, root } = game.key;
-  const args = [packState(stateOf(game)), { job, worker, root }, proof] as const;
+  const { worker, root, collateral } = game.key;
+  const args = [packState(stateOf(game)), { job, worker, root, collateral }, proof] as const;
   return session.sender.send({ ...atGame(session), functionName: "prove", args });
 };
 

@@ -188,7 +188,7 @@ function marketCalls({ deployment, sender }: Session, posted: Posted, lie: RunEx
   const at = (data: Hex) => ({ to: market, data });
   const encode = encodeFunctionData;
   const abi = jobMarketAbi;
-  const own = claim?.claim ?? { job, worker: sender.address, root: lie.root };
+  const own = claim?.claim ?? { job, worker: sender.address, root: lie.root, collateral: parameters.collateral };
   const nodes = submissionOf(lie.claimed, parameters.arityBits, lie.form);
   const input = toHex(inputs[0]!);
   const facts = programFacts(program.commitment);
@@ -215,7 +215,7 @@ function marketCalls({ deployment, sender }: Session, posted: Posted, lie: RunEx
     at(encode({ abi, functionName: "cancel", args: [job] })),
     at(encode({ abi, functionName: "gameOpened", args: [id, id, sender.address, 1n] })),
     at(encode({ abi, functionName: "pay", args: [sender.address, 1n] })),
-    at(encode({ abi, functionName: "refuted", args: [id, id, own.worker] })),
+    at(encode({ abi, functionName: "refuted", args: [claimKeyOf(id, own), id] })),
   ];
 }
 
@@ -245,7 +245,7 @@ function gameCalls(
   const [children, siblings] = answer.kind === "expand" ? [answer.children, answer.siblings] : (["0x00", []] as const);
   calls.push(
     at(encode({ abi, functionName: "reveal", args: [packed, data] })),
-    at(encode({ abi, functionName: "expand", args: [packed, key.jobId, key.root, children, siblings] })),
+    at(encode({ abi, functionName: "expand", args: [packed, key, children, siblings] })),
     at(encode({ abi, functionName: "pick", args: [packed, next.kind === "pick" ? next.pick : root] })),
     at(encode({ abi, functionName: "timeout", args: [packed, key] })),
     at(encode({ abi, functionName: "concede", args: [packed, key] })),

@@ -14,7 +14,8 @@ export async function deployMarket(viem: Viem, { token, provisioning, checker, p
   const delay = BigInt(parameters.withdrawalDelay);
   const vault = await viem.deployContract("StakeVault", [token, provisioning, delay, address]);
   const game = await viem.deployContract("DisputeGame", [address, checker, parameters]);
+  const extension = await viem.deployContract("MarketExtension", [vault.address, game.address, parameters]);
   const { bytecode } = await artifacts.readArtifact("JobMarket");
-  await deployer.write.deploy([bytecode as Hex, vault.address, game.address, parameters]);
+  await deployer.write.deploy([bytecode as Hex, vault.address, game.address, extension.address, parameters]);
   return { vault, game, market: await viem.getContractAt("JobMarket", address) };
 }

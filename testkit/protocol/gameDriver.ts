@@ -115,7 +115,7 @@ export class GameDriver {
   }
 
   async expand(): Promise<this> {
-    const args = [this.packed, this.key.jobId, this.key.root, ...this.expandArgs()] as const;
+    const args = [this.packed, this.key, ...this.expandArgs()] as const;
     await this.run("expand", this.world.game.write.expand(args, { account: this.world.worker.account }));
     return this;
   }

@@ -55,7 +55,7 @@ export async function claimedRun(world: World, worker: OwnRun, changes: Partial<
   await world.market.write.claim([job], { account });
   const nodes = submissionOf(run.claimed, world.parameters.arityBits, run.form);
   await world.market.write.submit([job, nodes], { account });
-  return { worker, claim: { job, worker: account.address, root: run.root }, nodes };
+  return { worker, claim: { job, worker: account.address, root: run.root, collateral: world.parameters.collateral }, nodes };
 }
 
 /** A game about a claim of a run on chain. Both sides play as worker and watcher do, by executions of their own. */
@@ -163,8 +163,8 @@ export class RunGame {
 
   async expand(children: Hex, siblings: readonly Hex[]): Promise<void> {
     const { game, worker } = this.#world;
-    const { jobId, root } = claimKey(this.#world, this.claim);
-    const args = [packState(this.state), jobId, root, children, siblings] as const;
+    const key = claimKey(this.#world, this.claim);
+    const args = [packState(this.state), key, children, siblings] as const;
     await this.#send(children, game.write.expand(args, { account: worker.account }));
   }
 

@@ -82,7 +82,7 @@ export async function sketchedClaim(world: World, request: JobRequest, outputs: 
   await world.market.write.claim([job], { account });
   const list = MerkleList.fromHashes(outputs);
   await world.market.write.submit([job, submittedAnswer(list)], { account });
-  return { job, worker: account.address, root: list.root };
+  return { job, worker: account.address, root: list.root, collateral: world.parameters.collateral };
 }
 
 /** The pick of a leaf of a list, that brings a program or none. */
@@ -159,8 +159,8 @@ export class SketchedGame {
   }
 
   async expand({ children, siblings }: Expansion, by: Actor = this.world.worker): Promise<this> {
-    const { jobId, root } = claimKey(this.world, this.claim);
-    const args = [this.packed, jobId, root, joined(children), siblings] as const;
+    const key = claimKey(this.world, this.claim);
+    const args = [this.packed, key, joined(children), siblings] as const;
     return this.#send(() => this.world.game.write.expand(args, { account: by.account }));
   }
 

@@ -173,13 +173,13 @@ export async function submitted(
   await world.market.write.claim([job], { account: world.worker.account });
   const nodes = submissionOf(trace.list, world.parameters.arityBits);
   await world.market.write.submit([job, nodes], { account: world.worker.account });
-  return { job, worker: checksummed(world.worker), root: trace.root };
+  return { job, worker: checksummed(world.worker), root: trace.root, collateral: world.parameters.collateral };
 }
 
 const checksummed = ({ account }: Actor): Address => account.address;
 
 export const jobId = (world: World, job: Job): Hex => jobIdOf(job, world.chainId, world.market.address);
-export const claimId = (world: World, { job, worker, root }: Claim): Hex => claimIdOf(jobId(world, job), worker, root);
+export const claimId = (world: World, claim: Claim): Hex => claimIdOf(claimKey(world, claim));
 
 /** What names a claim in the game's calls. */
 export const claimKey = (world: World, claim: Claim): ClaimKey => claimKeyOf(jobId(world, claim.job), claim);

@@ -1,6 +1,6 @@
 import { zeroHash, type Address, type Hex } from "viem";
 import { submittedList } from "../../src/dispute/disputed.ts";
-import { claimIdOf } from "../../src/market/ids.ts";
+import { claimIdOf, claimKeyOf } from "../../src/market/ids.ts";
 import { programFacts } from "../../src/player/execution.ts";
 import type { RunExecution } from "../../src/player/runExecution.ts";
 import { packState, type GameState } from "../../src/market/state.ts";
@@ -129,9 +129,10 @@ export class Round {
     const sent = await this.#market.must("worker", this.#workerAddress, call);
     const submitted = sent?.events.find((e) => e.eventName === "ClaimSubmitted");
     if (submitted?.eventName !== "ClaimSubmitted") return;
-    this.#claim = { job: this.#job, worker: this.#workerAddress, root };
+    const { collateral } = chain.parameters;
+    this.#claim = { job: this.#job, worker: this.#workerAddress, root, collateral };
     this.#claimId = submitted.args.claimId;
-    if (claimIdOf(submitted.args.jobId, this.#workerAddress, root) !== this.#claimId) this.#market.fault("another id");
+    if (claimIdOf(claimKeyOf(submitted.args.jobId, this.#claim)) !== this.#claimId) this.#market.fault("another id");
     this.#submittedAt = chain.now;
     const window = Number(submitted.args.windowEnd) - chain.now;
     for (const challenger of this.#challengers()) {
@@ -250,7 +251,7 @@ export class Round {
           game,
           from,
           "expand",
-          [game.key.jobId, game.key.root, answer.children, answer.siblings],
+          [game.key, answer.children, answer.siblings],
           !this.#isHonest,
         );
       case "concede":
@@ -288,7 +289,7 @@ export class Round {
       ["concede", [packed, key]],
       ["settle", [packed]],
       ["timeout", [packState({ ...state, since: state.since - 1_000_000 }), key]],
-      ["expand", [packed, key.jobId, key.root, "0x", []]],
+      ["expand", [packed, key, "0x", []]],
       ["reveal", [packed, toHex(new Uint8Array(512).fill(0xa5))]],
       ["pick", [packed, rootPick(this.#program.right, submittedList(this.#program.right, this.#worker.nodes))]],
       ...(proof === undefined ? [] : ([["prove", [packed, this.#claim, proof]]] as [string, unknown[]][])),
@@ -406,7 +407,7 @@ export class Round {
     this.#ended = true;
     const { chain, totals, requester } = this.#market;
     const record = this.#record;
-    const key = { jobId: record.jobId, worker: this.#workerAddress, root: this.#worker.root };
+    const key = claimKeyOf(record.jobId, this.#claim);
     const collect = chain.onGame("collect", [key]);
     if (record.games.length > 0 && (await chain.refusal(this.#workerAddress, collect)) === undefined) {
       const sent = await this.#market.must("collect", this.#workerAddress, collect);

@@ -3,9 +3,9 @@ import { parseAbi } from "viem";
 
 export const disputeGameAbi = parseAbi([
   "struct PackedState { bytes32 claimId; bytes32 programRoot; bytes32 node; bytes32 runRoot; bytes32 traceRoot; bytes32 interiorRoot; uint256 place; uint256 party; uint256 clock; }",
-  "struct ClaimKey { bytes32 jobId; address worker; bytes32 root; }",
-  "struct Job { address requester; bytes32 programRoot; bytes32 inputsRoot; uint64 work; uint32 checkpoints; uint32 items; uint32 firstItem; uint8 answers; uint128 fee; uint32 window; uint32 claimSeconds; uint64 deadline; uint32 callbackGas; uint32 maxOutputBytes; uint64 deliverables; bool rootOnly; bytes32 salt; }",
-  "struct Claim { Job job; address worker; bytes32 root; }",
+  "struct ClaimKey { bytes32 jobId; address worker; bytes32 root; uint128 collateral; }",
+  "struct Job { address requester; bytes32 programRoot; bytes32 inputsRoot; uint64 work; uint32 checkpoints; uint32 items; uint32 firstItem; uint8 answers; uint128 fee; uint32 window; uint32 claimSeconds; uint64 deadline; uint32 callbackGas; uint32 maxOutputBytes; uint64 deliverables; bool rootOnly; bytes32 salt; bytes32 termsHash; }",
+  "struct Claim { Job job; address worker; bytes32 root; uint128 collateral; }",
   "struct ProgramFacts { bytes header; bytes32 stepsRoot; bytes32 checkpointsRoot; }",
   "struct CheckpointOpening { uint32 first; uint32 step; bytes32[] siblings; }",
   "struct StepOpening { uint8 dtype; uint64 count; bytes32 bodyHash; bytes32[] siblings; }",
@@ -62,7 +62,7 @@ export const disputeGameAbi = parseAbi([
   "function claimGames(bytes32 claimId) view returns (uint256 open_, bool dead, uint256 dues, uint256 earned)",
   "function collect(ClaimKey key)",
   "function concede(PackedState state, ClaimKey key)",
-  "function expand(PackedState state, bytes32 jobId, bytes32 root, bytes children, bytes32[] siblings)",
+  "function expand(PackedState state, ClaimKey key, bytes children, bytes32[] siblings)",
   "function hopOf(uint8 depth) view returns (uint8)",
   "function market() view returns (address)",
   "function open(Claim claim, uint32 number, Pick pick_) returns (bytes32 gameId)",

@@ -53,6 +53,7 @@ export const errorsAbi = parseAbi([
   "error GameExists(bytes32 gameId)",
   "error GamesOpen(bytes32 claimId, uint256 games)",
   "error GridOutOfRange(uint256 given, uint256 most)",
+  "error HasTerms(bytes32 jobId)",
   "error HashFailed()",
   "error HeaderLength(uint256 given, uint256 expected)",
   "error HeaderTooLong(uint256 bytes_, uint256 limit)",

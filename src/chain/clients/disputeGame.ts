@@ -80,14 +80,8 @@ export class DisputeGame extends DisputeGameReader {
    * @throws ContractRevertError `NotWorker`, `NothingToExpand`, `LeafNotInList`, `WrongDataLength`,
    *   `PaddingNotZero`
    */
-  expand(
-    state: PackedState,
-    jobId: Hex,
-    root: Hex,
-    children: Hex,
-    siblings: readonly Hex[],
-  ): Promise<TransactionReceipt> {
-    const args = [state, jobId, root, children, siblings] as const;
+  expand(state: PackedState, key: ClaimKey, children: Hex, siblings: readonly Hex[]): Promise<TransactionReceipt> {
+    const args = [state, key, children, siblings] as const;
     return this.#sender.send({ ...this.contract, functionName: "expand", args });
   }
 

@@ -58,7 +58,7 @@ describe("ResultConsumer: fees that come back go to who asked", () => {
     await market.write.claim([job], as("worker"));
     const trace = honestTrace(smallProgram);
     await market.write.submit([job, submissionOf(trace.list, world().parameters.arityBits)], as("worker"));
-    return { job, worker: worker.account.address, root: trace.root };
+    return { job, worker: worker.account.address, root: trace.root, collateral: world().parameters.collateral };
   }
 
   it("refund_openQuestion_cancelsIt_andReturnsTheWholeFee", async () => {

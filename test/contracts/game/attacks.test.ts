@@ -166,7 +166,7 @@ describe("contracts under attack", () => {
     await market.write.submit([job, nodes], { account: worker.account });
     // The last node that is not padding can be opened, the one behind it cannot be named.
     const list = MerkleList.fromHashes(Array.from({ length: 16 }, () => `0x${"07".repeat(32)}` as const));
-    const claim = { job, worker: worker.account.address, root: list.root };
+    const claim = { job, worker: worker.account.address, root: list.root, collateral: world().parameters.collateral };
     const at = (index: bigint) => ({
       index,
       node: list.node(0, 15),

@@ -88,7 +88,7 @@ describe("DisputeGame: turns, clocks, stale states", () => {
     await game.pick(3, 3);
     await pass(1_700);
     await revert(
-      world().game.write.expand([game.packed, game.key.jobId, game.key.root, ...game.expandArgs()], {
+      world().game.write.expand([game.packed, game.key, ...game.expandArgs()], {
         account: world().worker.account,
       }),
       "ClockExpired",

@@ -37,8 +37,8 @@ async function owed({ vault, worker, watcher, requester, mallory, stranger }: Wo
 
 const game = (world: World, trace: Trace, claim: GameDriver["claim"], by?: Actor) =>
   new GameDriver(world, subject, trace, claim, by);
-const collect = ({ game: contract, ...world }: World, { job, worker, root }: GameDriver["claim"]) =>
-  contract.write.collect([{ jobId: jobId({ game: contract, ...world }, job), worker, root }]);
+const collect = ({ game: contract, ...world }: World, { job, worker, root, collateral }: GameDriver["claim"]) =>
+  contract.write.collect([{ jobId: jobId({ game: contract, ...world }, job), worker, root, collateral }]);
 /** The next reveal of a game, with a tip: what it burnt, and its price. */
 async function revealed(g: GameDriver, tip: bigint): Promise<{ gas: bigint; price: bigint }> {
   const args = [g.packed, g.revealData()] as const;

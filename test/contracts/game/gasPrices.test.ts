@@ -47,7 +47,7 @@ function next(
   }
   if (depth === 0 && list === Level.trace) {
     const [nodes, siblings] = game.expandArgs();
-    const args = [game.packed, game.key.jobId, game.key.root, nodes, siblings] as const;
+    const args = [game.packed, game.key, nodes, siblings] as const;
     const shown = hopOf(game.trace.interior(game.checkpoint).depth, ARITY_BITS);
     return {
       name: "expand",

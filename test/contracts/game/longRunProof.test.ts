@@ -113,7 +113,7 @@ describe("DisputeGame: a proof in the longest run, of a step that reads as much 
     const { account } = world().worker;
     await world().market.write.claim([job], { account });
     await world().market.write.submit([job, submissionOf(run, world().parameters.arityBits)], { account });
-    const claim = { job, worker: account.address, root: run.root };
+    const claim = { job, worker: account.address, root: run.root, collateral: world().parameters.collateral };
     const pick = {
       index: BigInt(ITEM),
       node: traces[ITEM],

@@ -17,7 +17,7 @@ describe("DisputeGame: expand", () => {
   const { revert, against, againstLiar, statusOf } = disputeKit(world);
 
   const expand = (game: GameDriver, children: Hex, siblings: Hex[], by = world().worker) =>
-    world().game.write.expand([game.packed, game.key.jobId, game.key.root, children, siblings], {
+    world().game.write.expand([game.packed, game.key, children, siblings], {
       account: by.account,
     });
 

@@ -4,7 +4,7 @@ import { submissionOf } from "../../../src/dispute/workerMove.ts";
 import { marketKit, delivery, smallProgram, OTHER_ROOT } from "../../../testkit/protocol/marketKit.ts";
 import { honestTrace, chainProgram, type GameProgram } from "../../../testkit/protocol/chainProgram.ts";
 import { useWorld } from "../../../testkit/protocol/useWorld.ts";
-import { claimId, claimKey, creditOf, ETHER, jobId, submitted, requestFor } from "../../../testkit/protocol/world.ts";
+import { claimId, claimKey, creditOf, ETHER, submitted, requestFor } from "../../../testkit/protocol/world.ts";
 
 const subject = smallProgram;
 
@@ -28,7 +28,7 @@ describe("JobMarket: callbacks", () => {
     await market.write.claim([job], as("worker"));
     const trace = honestTrace(of);
     await market.write.submit([job, submissionOf(trace.list, 4)], as("worker"));
-    const claim = { job, worker: world().worker.account.address, root: trace.root };
+    const claim = { job, worker: world().worker.account.address, root: trace.root, collateral: world().parameters.collateral };
     await pass(1_801);
     await market.write.finalise([claim]);
     return { consumer, claim };
@@ -132,17 +132,17 @@ describe("JobMarket: what only the game may do", () => {
     const { address } = mallory.account;
     await revert(market.write.gameOpened([OTHER_ROOT, OTHER_ROOT, address, 0n], as("mallory")), "NotGame");
     await revert(market.write.pay([address, 1n], as("mallory")), "NotGame");
-    await revert(market.write.refuted([OTHER_ROOT, OTHER_ROOT, address], as("mallory")), "NotGame");
+    const key = { jobId: OTHER_ROOT, worker: address, root: OTHER_ROOT, collateral: 1n };
+    await revert(market.write.refuted([key, OTHER_ROOT], as("mallory")), "NotGame");
   });
 
   it("refuted_byTheGameItself_ofAClaimThatDoesNotStand_reverts", async () => {
-    const { market, game, worker, networkHelpers } = world();
+    const { market, game, networkHelpers } = world();
     const claim = await submitted(world(), subject, honestTrace(subject));
-    const [job, id] = [jobId(world(), claim.job), claimId(world(), claim)];
+    const [key, id] = [claimKey(world(), claim), claimId(world(), claim)];
     await networkHelpers.impersonateAccount(game.address);
     await networkHelpers.setBalance(game.address, ETHER);
-    const refuted = (claimed: Hex) =>
-      market.write.refuted([job, claimed, worker.account.address], { account: game.address });
+    const refuted = (claimed: Hex) => market.write.refuted([key, claimed], { account: game.address });
     await revert(refuted(OTHER_ROOT), "WrongClaimStatus");
     await refuted(id);
     await revert(refuted(id), "WrongClaimStatus");

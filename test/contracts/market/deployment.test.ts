@@ -76,15 +76,26 @@ describe("Deployment: contracts that do not fit together are refused", () => {
     const newGame = (changes: Partial<typeof PARAMETERS>) =>
       viem.deployContract("DisputeGame", [market, checker.address, { ...PARAMETERS, ...changes }]);
     const [ownVault, ownGame] = [await newVault(delay), await newGame({})];
-    const deploy = (v: Address, g: Address) => refusalOf(deployer.write.deploy([bytecode as Hex, v, g, PARAMETERS]));
+    const newExtension = (v: Address, g: Address, changes: Partial<typeof PARAMETERS> = {}) =>
+      viem.deployContract("MarketExtension", [v, g, { ...PARAMETERS, ...changes }]);
+    const extension = (await newExtension(ownVault.address, ownGame.address)).address;
+    const deploy = (v: Address, g: Address, e = extension) =>
+      refusalOf(deployer.write.deploy([bytecode as Hex, v, g, e, PARAMETERS]));
     expect(await deploy(vault.address, ownGame.address)).to.include("NotItsMarket");
     expect(await deploy(ownVault.address, game.address)).to.include("NotItsMarket");
     expect(await deploy((await newVault(delay + 1n)).address, ownGame.address)).to.include("OtherParameters");
     expect(await deploy(ownVault.address, (await newGame({ priceCap: 1n })).address)).to.include("OtherParameters");
+    const others = [
+      await newExtension(vault.address, ownGame.address),
+      await newExtension(ownVault.address, game.address),
+      await newExtension(ownVault.address, ownGame.address, { penaltyBps: 1 }),
+    ];
+    for (const { address } of others)
+      expect(await deploy(ownVault.address, ownGame.address, address)).to.include("OtherParameters");
     const asMallory = { account: mallory.account };
-    const args = [bytecode as Hex, ownVault.address, ownGame.address, PARAMETERS] as const;
+    const args = [bytecode as Hex, ownVault.address, ownGame.address, extension, PARAMETERS] as const;
     await viem.assertions.revertWithCustomError(deployer.write.deploy([...args], asMallory), deployer, "NotOwner");
-    const nothing = deployer.write.deploy(["0x", ownVault.address, ownGame.address, PARAMETERS]);
+    const nothing = deployer.write.deploy(["0x", ownVault.address, ownGame.address, extension, PARAMETERS]);
     await viem.assertions.revertWithCustomError(nothing, deployer, "NothingDeployed");
     // What was refused has not used the address up.
     expect(await deploy(ownVault.address, ownGame.address)).to.equal("accepted");
@@ -96,7 +107,8 @@ describe("Deployment: contracts that do not fit together are refused", () => {
 
   it("deployment_isToldInOneCall", async () => {
     const { market, vault, game, checker, verifier, provisioning, token, bond } = world();
-    const { parameters, semantics, bond: told, ...addresses } = await market.read.deployment();
+    const { parameters, semantics, bond: told, extension, ...addresses } = await market.read.deployment();
+    expect(extension).to.not.equal(zeroAddress);
     expect(parameters).to.deep.equal(PARAMETERS);
     expect([semantics, told]).to.deep.equal([2n, bond]);
     const expected = { vault, game, checker, verifier, provisioning, asset: token };

@@ -182,8 +182,7 @@ describe("Economics: a cheat that refutes itself", function () {
     if (depth !== 0 || level !== Level.trace) {
       return g.run("reveal", w.game.write.reveal([g.packed, g.revealData()], fees));
     }
-    const { jobId, root } = g.key;
-    return g.run("expand", w.game.write.expand([g.packed, jobId, root, ...g.expandArgs()], fees));
+    return g.run("expand", w.game.write.expand([g.packed, g.key, ...g.expandArgs()], fees));
   }
 
   const here = (): Deployment => ({ ...deployment, collateral: inEther(collateral), worstChallenger: 2_542_160 });

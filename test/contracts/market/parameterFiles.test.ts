@@ -3,7 +3,7 @@ import { network } from "hardhat";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { encodeFunctionData, type Hex } from "viem";
+import { encodeFunctionData, zeroAddress, type Hex } from "viem";
 import { refuteModule } from "../../../ignition/modules/Refute.ts";
 import { verifierModule } from "../../../ignition/modules/Verifier.ts";
 import { wrappedEtherModule } from "../../../ignition/modules/WrappedEther.ts";
@@ -56,9 +56,10 @@ const pickBytes = (given: Pick): bigint =>
   length(encodeFunctionData({ abi, functionName: "pick", args: [BLANK_STATE, given] }));
 const openBytes = (given: Pick): bigint =>
   length(encodeFunctionData({ abi, functionName: "open", args: [BLANK_CLAIM, 0, given] }));
+const BLANK_KEY = { jobId: ZERO_HASH, worker: zeroAddress, root: ZERO_HASH, collateral: 0n };
 const expandBytes = (children: Hex, siblings: Hex[]): bigint =>
   length(
-    encodeFunctionData({ abi, functionName: "expand", args: [BLANK_STATE, ZERO_HASH, ZERO_HASH, children, siblings] }),
+    encodeFunctionData({ abi, functionName: "expand", args: [BLANK_STATE, BLANK_KEY, children, siblings] }),
   );
 
 /** Bytes of calldata of a worker's moves in the worst game: 13 reveals, two expansions, a chunk. */

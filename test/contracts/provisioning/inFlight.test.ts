@@ -112,7 +112,7 @@ describe("What is in flight when a worker stops being eligible", function () {
       await market.write.submit([job, submissionOf(trace.list, world().parameters.arityBits)], as("worker"));
       expect(await statusOf(job)).to.equal(JobStatus.submitted);
       await pass(1_801);
-      const claim = { job, worker: address, root: trace.root };
+      const claim = { job, worker: address, root: trace.root, collateral: world().parameters.collateral };
       await market.write.finalise([claim], as("worker"));
       const before = await creditOf(world(), worker);
       await market.write.deliver([claim, delivery(subject)], as("worker"));

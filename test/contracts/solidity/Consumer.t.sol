@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 pragma solidity 0.8.37;
 
-import {IJobMarket, Delivery} from "../../../contracts/interfaces/IJobMarket.sol";
+import {IJobMarket} from "../../../contracts/interfaces/IJobMarket.sol";
+import {Delivery} from "../../../contracts/interfaces/IMarketEvents.sol";
 import {IResultConsumer} from "../../../contracts/interfaces/IResultConsumer.sol";
 import {Claim} from "../../../contracts/types/Job.sol";
 

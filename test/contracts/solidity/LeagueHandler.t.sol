@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 pragma solidity 0.8.37;
 
-import {JobStatus, ClaimStatus} from "../../../contracts/interfaces/IJobMarket.sol";
+import {JobStatus, ClaimStatus} from "../../../contracts/interfaces/IMarketEvents.sol";
 import {IStakeVault} from "../../../contracts/interfaces/IStakeVault.sol";
 import {Claim, Job} from "../../../contracts/types/Job.sol";
 import {GameState, Side} from "../../../contracts/types/GameState.sol";

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 pragma solidity 0.8.37;
 
-import {JobRequest, JobStatus, ClaimStatus, Delivery} from "../../../contracts/interfaces/IJobMarket.sol";
+import {JobRequest, JobStatus, ClaimStatus, Delivery} from "../../../contracts/interfaces/IMarketEvents.sol";
 import {IDisputeGame} from "../../../contracts/interfaces/IDisputeGame.sol";
 import {GameState, PackedState, Pick, StepProof, Side} from "../../../contracts/types/GameState.sol";
 import {Claim, ClaimKey, Job} from "../../../contracts/types/Job.sol";
@@ -69,7 +69,7 @@ abstract contract ProtocolHandler is ProtocolModel {
         bytes32 claimId = market.submit(job, nodes);
         _lie[claimId] = lie;
         _windowEnd[_claims.length] = _now + job.window;
-        _claims.push(Claim(job, worker, root));
+        _claims.push(Claim(job, worker, root, _parameters().collateral));
     }
 
     /// @notice The next step of a job's usual life, so that random sequences get far.
@@ -119,7 +119,7 @@ abstract contract ProtocolHandler is ProtocolModel {
         uint256 c = which % _claims.length;
         Claim memory claim = _claims[c];
         uint256 credit = _creditOf(claim.job.requester);
-        (, uint256 finalSince, , , ) = market.claimOf(ClaimKey(market.jobIdOf(claim.job), claim.worker, claim.root));
+        (, uint256 finalSince, , , ) = market.claimOf(_key(claim));
         market.reclaim(claim);
         bool due = _now > finalSince + 7 days && finalSince > _windowEnd[c] && !_isPaid[c] && !_refuted(c);
         if (!due || _creditOf(claim.job.requester) != credit + claim.job.fee) ++wrongDeliveries;

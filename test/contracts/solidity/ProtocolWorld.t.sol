@@ -5,6 +5,7 @@ import {DisputeGame} from "../../../contracts/game/DisputeGame.sol";
 import {ProofChecker} from "../../../contracts/game/ProofChecker.sol";
 import {JobMarket} from "../../../contracts/market/JobMarket.sol";
 import {MarketDeployer} from "../../../contracts/market/MarketDeployer.sol";
+import {MarketExtension} from "../../../contracts/market/MarketExtension.sol";
 import {StakeVault} from "../../../contracts/vault/StakeVault.sol";
 import {IDisputeGame} from "../../../contracts/interfaces/IDisputeGame.sol";
 import {IProvisioning} from "../../../contracts/interfaces/IProvisioning.sol";
@@ -73,7 +74,8 @@ abstract contract ProtocolWorld {
         market = JobMarket(deployer.market());
         vault = new StakeVault(token, _registry(), p.withdrawalDelay, address(market));
         game = new DisputeGame(market, new ProofChecker(new OnesVerifier()), p);
-        deployer.deploy(type(JobMarket).creationCode, vault, game, p);
+        address extension = address(new MarketExtension(vault, game, p));
+        deployer.deploy(type(JobMarket).creationCode, vault, game, extension, p);
     }
 
     /// @dev Says who may stake and claim. All actors may when it is given.
@@ -167,11 +169,11 @@ abstract contract ProtocolWorld {
     }
 
     function _key(Claim memory claim) internal view returns (ClaimKey memory) {
-        return ClaimKey(market.jobIdOf(claim.job), claim.worker, claim.root);
+        return ClaimKey(market.jobIdOf(claim.job), claim.worker, claim.root, claim.collateral);
     }
 
     function _claimId(Claim memory claim) internal view returns (bytes32) {
-        return JobIds.claimId(market.jobIdOf(claim.job), claim.worker, claim.root);
+        return JobIds.claimId(market.jobIdOf(claim.job), claim.worker, claim.root, claim.collateral);
     }
 
     function _creditOf(address account) internal view returns (uint256 credit) {

@@ -12,7 +12,7 @@ import {
     Statement,
     StatementScope
 } from "../../../contracts/interfaces/IProvisioning.sol";
-import {ClaimStatus} from "../../../contracts/interfaces/IJobMarket.sol";
+import {ClaimStatus} from "../../../contracts/interfaces/IMarketEvents.sol";
 import {Provisioning} from "../../../contracts/provisioning/Provisioning.sol";
 import {Claims, ReportEncoding} from "../../../contracts/provisioning/ReportEncoding.sol";
 import {ProtocolHandler} from "./ProtocolHandler.t.sol";

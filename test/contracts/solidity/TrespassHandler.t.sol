@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 pragma solidity 0.8.37;
 
-import {JobStatus, ClaimStatus, Delivery} from "../../../contracts/interfaces/IJobMarket.sol";
+import {JobStatus, ClaimStatus, Delivery} from "../../../contracts/interfaces/IMarketEvents.sol";
 import {Claim, ClaimKey, Job} from "../../../contracts/types/Job.sol";
 import {GameState, PackedState, Pick, Side} from "../../../contracts/types/GameState.sol";
 import {ProtocolHandler} from "./ProtocolHandler.t.sol";

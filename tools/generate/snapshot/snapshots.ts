@@ -10,6 +10,7 @@ const CONTRACTS = [
   "game/ProofChecker",
   "market/JobMarket",
   "market/MarketDeployer",
+  "market/MarketExtension",
   "provisioning/Provisioning",
   "vault/StakeVault",
   "examples/TextDirectionDapp",

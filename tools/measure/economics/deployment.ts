@@ -43,7 +43,7 @@ export async function readDeployment(
     const { ignition, viem } = connection;
     const { asset } = await ignition.deploy(wrappedEtherModule);
     const { verifier } = await ignition.deploy(verifierModule);
-    const { market, vault, game } = await ignition.deploy(refuteModule, {
+    const { market, vault, game, extension } = await ignition.deploy(refuteModule, {
       parameters: {
         Refute: { asset: asset.address, verifier: verifier.address, manufacturers: [`0x${"34".repeat(32)}`] },
       },
@@ -55,7 +55,7 @@ export async function readDeployment(
 
     /** The bound in the error by which a deployment with these parameters is refused. */
     const leastBy = async (parameters: Parameters): Promise<bigint> => {
-      const args = [vault.address, game.address, parameters] as const;
+      const args = [vault.address, game.address, extension.address, parameters] as const;
       const data = encodeDeployData({ abi, bytecode: bytecode, args });
       const refusal = await client.call({ data }).then(
         () => undefined,

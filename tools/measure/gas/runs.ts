@@ -77,7 +77,7 @@ async function measure(run: string, items: number, rootOnly: boolean): Promise<R
   const list = MerkleList.fromHashes(Array.from({ length: items }, root));
   const submitted = await market.write.submit([job, submissionOf(list, parameters.arityBits)], by.worker);
   await networkHelpers.time.increase(window + 1);
-  const claim = { job, worker: worker.account.address, root: list.root };
+  const claim = { job, worker: worker.account.address, root: list.root, collateral: parameters.collateral };
   const finalised = await market.write.finalise([claim], by.worker);
   const gas = await Promise.all(
     [posted, claimed, submitted, finalised].map(async (hash) => Number(await gasOf(world, hash))),

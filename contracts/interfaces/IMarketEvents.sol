@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: MIT
+pragma solidity ^0.8.28;
+
+import {IERC20} from "@openzeppelin/contracts/token/ERC20/IERC20.sol";
+import {Job} from "../types/Job.sol";
+import {ProgramFacts} from "../types/Program.sol";
+import {Parameters} from "../types/Parameters.sol";
+import {IDisputeGame} from "./IDisputeGame.sol";
+import {IProofChecker} from "./IProofChecker.sol";
+import {IProvisioning} from "./IProvisioning.sol";
+import {IStakeVault} from "./IStakeVault.sol";
+import {IStepVerifier} from "./IStepVerifier.sol";
+
+/// @notice AwaitingInput: input bytes are missing. Open: may be claimed. Claimed: a worker computes. Submitted: a claim
+/// is in its window or in dispute. Finalised: the claim stands, something is still to be delivered. Closed: cancelled
+/// or expired, the fee returned. Complete: finalised, and all done.
+enum JobStatus {
+    None,
+    AwaitingInput,
+    Open,
+    Claimed,
+    Submitted,
+    Finalised,
+    Closed,
+    Complete
+}
+
+enum ClaimStatus {
+    None,
+    Submitted,
+    Finalised,
+    Refuted
+}
+
+/// @notice What a requester asks for. See `Job` for the terms.
+/// @param program The program's header and roots: the market derives `programRoot`, `work` and the outputs from them.
+/// @param inputRoots Of each input its tensor root; if each item has its own, the root of the list of their tensor
+/// roots; zero for the index.
+/// @param inputs The bytes of each input; if each item has its own, of all items in order; none for the index, nor
+/// for state that is carried and begins with zeros. An empty entry: published in parts later. An empty array: none with
+/// the post.
+/// @param items How often the program is executed, 1 to 65,536.
+/// @param firstItem What an input that is the index reads in the first item.
+/// @param answer Whether a claim consists of the outputs' roots. Else it consists of the roots of the items' traces.
+struct JobRequest {
+    ProgramFacts program;
+    bytes32[] inputRoots;
+    bytes[] inputs;
+    uint32 items;
+    uint32 firstItem;
+    uint128 fee;
+    uint32 window;
+    uint32 claimSeconds;
+    uint64 deadline;
+    uint32 callbackGas;
+    uint32 maxOutputBytes;
+    bool rootOnly;
+    bool answer;
+    bytes32 salt;
+}
+
+/// @notice One part of one tensor of an input: `PART_BYTES` bytes of it (the last part: what is left).
+/// @param input Number of the input.
+/// @param part Number of the part: its number in its tensor; if each item has its own tensor, plus the item times the
+/// parts of a tensor.
+/// @param data Its bytes.
+/// @param siblings Opening of the part's subtree under the tensor root.
+/// @param inputRoot The tensor root.
+/// @param inputSiblings Opening of `inputRoot` under the job's inputs root; if each item has its own, first its path in
+/// the list of these.
+struct InputPart {
+    uint32 input;
+    uint32 part;
+    bytes data;
+    bytes32[] siblings;
+    bytes32 inputRoot;
+    bytes32[] inputSiblings;
+}
+
+/// @notice One output of a finalised claim.
+/// @param program The job's program.
+/// @param output Number of the output.
+/// @param data Its bytes.
+/// @param siblings Opening of its tensor root under the item's trace root, at the checkpoint that the header names, and
+/// then of that trace root under the run root. In an answer: if each item has the output, of its tensor root in the
+/// list of these; then of the output's root in the answer.
+struct Delivery {
+    ProgramFacts program;
+    uint32 output;
+    bytes data;
+    bytes32[] siblings;
+}
+
+/// @notice What a deployment is, for good.
+/// @param semantics Version of the semantics that its programs follow (docs/program.md).
+/// @param vault Holds all money.
+/// @param game Where claims are disputed.
+/// @param extension The code of the market's rare calls.
+/// @param checker Checks step proofs for the game.
+/// @param verifier Recomputes elements for the checker.
+/// @param provisioning Says who may stake.
+/// @param asset The stake asset: the chain's wrapped native token.
+/// @param bond What a challenger needs as credit to open a game, in smallest units of the asset.
+/// @param parameters What was chosen for this deployment.
+struct Deployment {
+    uint256 semantics;
+    IStakeVault vault;
+    IDisputeGame game;
+    address extension;
+    IProofChecker checker;
+    IStepVerifier verifier;
+    IProvisioning provisioning;
+    IERC20 asset;
+    uint256 bond;
+    Parameters parameters;
+}
+
+/// @title What the market reports: its errors and its events.
+interface IMarketEvents {
+    error NotGame(address caller);
+    error NotRequester(address caller, address requester);
+    error NotWorker(address caller, address worker);
+    error WrongJobStatus(bytes32 jobId, JobStatus actual, JobStatus needed);
+    error WrongClaimStatus(bytes32 claimId, ClaimStatus actual, ClaimStatus needed);
+    error JobExists(bytes32 jobId);
+    error ClaimExists(bytes32 claimId);
+    error WrongProgram(bytes32 expected, bytes32 given);
+    error ItemsOutOfRange(uint256 given, uint256 limit);
+    error TooMuchWork(uint256 work, uint256 maxWork);
+    error StepProofTooLarge(uint32 maxStepGas, uint32 limit);
+    error StepProofTooLong(uint32 maxStepBytes, uint32 limit);
+    error HeaderTooLong(uint256 bytes_, uint256 limit);
+    error TooManyOutputs(uint256 outputs, uint256 limit);
+    error TooManyAnswers(uint256 outputs, uint256 limit);
+    error AnswerOfCarriedItems(uint256 output);
+    error WindowOutOfRange(uint32 window, uint256 least, uint256 most);
+    error DeadlineTooSoon(uint64 deadline, uint256 earliest);
+    error DeadlineTooFar(uint64 deadline, uint256 latest);
+    error ZeroClaimSeconds();
+    error CallbackGasTooHigh(uint32 given, uint256 limit);
+    error OutputLimitTooHigh(uint32 given, uint256 limit);
+    error WrongInputCount(uint256 given, uint256 expected);
+    error WrongInputLength(uint256 input, uint256 given, uint256 expected);
+    error WrongInputRoot(uint256 input, bytes32 given, bytes32 actual);
+    error RootOnlyWithBytes();
+    error TooManyParts(uint256 input, uint256 parts);
+    error NoSuchPart(uint256 input, uint256 part);
+    error PartAlreadyPublished(uint256 input, uint256 part);
+    error NotLive(address worker);
+    error TimeIsUp(uint256 until);
+    error TimeNotUp(uint256 until);
+    error ZeroClaimRoot();
+    error WindowClosed(bytes32 claimId, uint256 windowEnd);
+    error WindowOpen(bytes32 claimId, uint256 windowEnd);
+    error GamesOpen(bytes32 claimId, uint256 games);
+    error AlreadyPaid(bytes32 claimId);
+    error NotDeliverable(uint256 output);
+    error AlreadyDelivered(bytes32 claimId, uint256 output);
+    error WrongOutputLength(uint256 output, uint256 given, uint256 expected);
+    error NotAnOutputOfItem(uint256 output, uint256 item);
+    error OutputNotInClaim(uint256 output);
+    error TooLittleGas(uint256 available, uint256 needed);
+    error NothingToDeliver(bytes32 jobId);
+    error NotItsMarket(address account, address market);
+    error OtherParameters(address account);
+    error HasTerms(bytes32 jobId);
+
+    event JobPosted(
+        bytes32 indexed jobId,
+        address indexed requester,
+        bytes32 indexed programRoot,
+        Job job,
+        ProgramFacts program,
+        bytes32[] inputRoots
+    );
+    event InputPublished(bytes32 indexed jobId, uint256 indexed input, uint256 part, bytes data);
+    event JobOpened(bytes32 indexed jobId);
+    event JobClaimed(bytes32 indexed jobId, address indexed worker, uint256 until);
+    event JobExpired(bytes32 indexed jobId, address indexed worker, uint256 penalty);
+    event JobClosed(bytes32 indexed jobId, uint256 refund);
+    event ClaimSubmitted(
+        bytes32 indexed jobId,
+        bytes32 indexed claimId,
+        address indexed worker,
+        bytes32 root,
+        uint128 collateral,
+        uint256 windowEnd,
+        bytes nodes
+    );
+    event ClaimFinalised(bytes32 indexed jobId, bytes32 indexed claimId);
+    event ClaimRefuted(bytes32 indexed jobId, bytes32 indexed claimId, address indexed worker, uint256 collateral);
+    event OutputDelivered(bytes32 indexed jobId, bytes32 indexed claimId, uint256 indexed output, bytes data);
+    event CallbackMade(bytes32 indexed jobId, uint256 indexed output);
+    event CallbackFailed(bytes32 indexed jobId, uint256 indexed output);
+    event FeeReleased(bytes32 indexed jobId, bytes32 indexed claimId, address indexed worker, uint256 fee);
+    event FeeReturned(bytes32 indexed jobId, bytes32 indexed claimId, address indexed requester, uint256 fee);
+}
