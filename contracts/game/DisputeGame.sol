@@ -218,7 +218,7 @@ contract DisputeGame is IDisputeGame {
     /// @inheritdoc IDisputeGame
     function expand(
         PackedState calldata state,
-        ClaimKey calldata key,
+        bytes32 content,
         bytes calldata children,
         bytes32[] calldata siblings
     ) external {
@@ -226,7 +226,7 @@ contract DisputeGame is IDisputeGame {
         GameState memory s = state.unpack();
         (bytes32 gameId, ClaimGames g) = _begin(s, state, Side.Worker);
         // SAFETY: only the worker binds itself to a list: that of a stranger would get it refuted.
-        require(msg.sender == key.worker && key.claimId() == s.claimId, NotWorker(msg.sender, s.claimId));
+        require(JobIds.claimId(msg.sender, content) == s.claimId, NotWorker(msg.sender, s.claimId));
         require(s.depth == 0 && s.level <= Level.Trace, NothingToExpand(s.level, s.depth));
         uint256 hop = s.expand(_arityBits, children, siblings);
         _earn(g, s, GasSchedule.expand(hop, siblings.length), start);

@@ -68,7 +68,7 @@ library GasSchedule {
     /// more.
     uint256 internal constant OPEN_END = 25_850;
     uint256 internal constant MOVE_END = 11_600;
-    uint256 private constant LOGGED = 450;
+    uint256 private constant LOGGED = 418;
     uint256 private constant LOGGED_BYTE = 9;
 
     /* ---- The largest games ---- */

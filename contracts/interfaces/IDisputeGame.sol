@@ -115,13 +115,13 @@ interface IDisputeGame {
     /// @dev Reverts with `StaleState`, `ClaimDead`, `NotTurnOf`, `ClockExpired`, `NotWorker`, `NothingToExpand`
     /// elsewhere, and `WrongDataLength`, `PaddingNotZero` or `LeafNotInList` for wrong nodes.
     /// @param state The game's current state.
-    /// @param key The caller's claim.
+    /// @param content Hash of the job's id, root and collateral of the caller's claim.
     /// @param children Those nodes, 32 bytes each; the list's root is their hash.
     /// @param siblings Opening of the disputed leaf up to one of the children: it must be the last leaf of an interior,
     /// the output's checkpoint in a trace, that checkpoint of the last item's trace in a run.
     function expand(
         PackedState calldata state,
-        ClaimKey calldata key,
+        bytes32 content,
         bytes calldata children,
         bytes32[] calldata siblings
     ) external;

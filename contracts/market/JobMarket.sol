@@ -132,7 +132,7 @@ contract JobMarket is ResultDelivery, JobPosting {
         _vault.slash(key.worker, collateral);
     }
 
-    /* ---- Calls of the extension ---- */
+    /* ---- Calls of the extension: the call ends there, and what follows in a view only names its result ---- */
 
     /// @inheritdoc IMarketExtension
     function cancel(Job calldata) external {
@@ -157,11 +157,13 @@ contract JobMarket is ResultDelivery, JobPosting {
     /// @inheritdoc IMarketExtension
     function refundOf(Job calldata) external view returns (bool returned, uint256 amount) {
         _extendedView();
+        return (returned, amount);
     }
 
     /// @inheritdoc IMarketExtension
     function deployment() external view returns (Deployment memory facts) {
         _extendedView();
+        return facts;
     }
 
     /* ---- Views ---- */

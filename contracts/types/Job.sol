@@ -44,7 +44,8 @@ struct Job {
     bytes32 termsHash;
 }
 
-/// @notice The whole content of a claim: `claimId = keccak256(abi.encode(jobId, worker, root, collateral))`.
+/// @notice The whole content of a claim. Its id is the hash of the worker and of the hash of the job's id, root and
+/// collateral: `keccak256(abi.encode(worker, keccak256(abi.encode(jobId, root, collateral))))`.
 /// @param root Merkle list of the trace roots of the items: of one item, its trace root. If the job asks for answers,
 /// Merkle list of the outputs' roots: of the last item's tensor, or if each item has the output, of the list of their
 /// tensors' roots.
@@ -97,7 +98,12 @@ library JobIds {
 
     /// @notice The id of a worker's claim that `root` commits to what a job asks for, with what is locked behind it.
     function claimId(bytes32 job, address worker, bytes32 root, uint128 collateral) internal pure returns (bytes32) {
-        return keccak256(abi.encode(job, worker, root, collateral));
+        return claimId(worker, keccak256(abi.encode(job, root, collateral)));
+    }
+
+    /// @notice The same id, from the hash of the job's id, root and collateral.
+    function claimId(address worker, bytes32 content) internal pure returns (bytes32) {
+        return keccak256(abi.encode(worker, content));
     }
 
     /// @notice The id of the claim that a key names.

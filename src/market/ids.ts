@@ -7,11 +7,15 @@ export function jobIdOf(job: Job, chainId: number, market: Address): Hex {
   return keccak256(encodeAbiParameters(types, [BigInt(chainId), market, job]));
 }
 
-/** `claimId`: the hash of what names the claim. */
-export function claimIdOf({ jobId, worker, root, collateral }: ClaimKey): Hex {
-  const types = [{ type: "bytes32" }, { type: "address" }, { type: "bytes32" }, { type: "uint128" }] as const;
-  return keccak256(encodeAbiParameters(types, [jobId, worker, root, collateral]));
+/** The hash of what names a claim beside its worker. */
+export function claimContentOf({ jobId, root, collateral }: ClaimKey): Hex {
+  const types = [{ type: "bytes32" }, { type: "bytes32" }, { type: "uint128" }] as const;
+  return keccak256(encodeAbiParameters(types, [jobId, root, collateral]));
 }
+
+/** `claimId`: the hash of the worker and of the rest of what names the claim. */
+export const claimIdOf = (key: ClaimKey): Hex =>
+  keccak256(encodeAbiParameters([{ type: "address" }, { type: "bytes32" }], [key.worker, claimContentOf(key)]));
 
 /** What names a claim, without the job's content. */
 export const claimKeyOf = (jobId: Hex, { worker, root, collateral }: Omit<Claim, "job">): ClaimKey => ({

@@ -1,6 +1,7 @@
 import type { TransactionReceipt } from "viem";
 import type { RunExecution } from "../player/runExecution.ts";
 import { workerMove, type WorkerMove } from "../dispute/workerMove.ts";
+import { claimContentOf } from "../market/ids.ts";
 import { packState } from "../market/state.ts";
 import { stateOf, type GameRecord } from "../market/history.ts";
 import type { Session } from "../market/session.ts";
@@ -23,7 +24,7 @@ export async function makeMove(session: Session, game: GameRecord, move: WorkerM
     case "reveal":
       return moved(await session.game.reveal(packed, move.data));
     case "expand":
-      return moved(await session.game.expand(packed, key, move.children, move.siblings));
+      return moved(await session.game.expand(packed, claimContentOf(key), move.children, move.siblings));
     case "timeout":
       return moved(await session.game.timeout(packed, key));
   }

@@ -12,6 +12,7 @@ import { formOf } from "../../src/market/form.ts";
 import { runOfOne } from "../programs/runOfOne.ts";
 import { RunExecution } from "../../src/player/runExecution.ts";
 import type { Execution } from "../../src/player/execution.ts";
+import { claimContentOf } from "../../src/market/ids.ts";
 
 const atGame = ({ deployment }: Session) => ({ address: deployment.game, abi: disputeGameAbi }) as const;
 const atMarket = ({ deployment }: Session) => ({ address: deployment.market, abi: jobMarketAbi }) as const;
@@ -47,7 +48,7 @@ export const expand = (session: Session, game: GameRecord, children: Hex, siblin
   session.sender.send({
     ...atGame(session),
     functionName: "expand",
-    args: [packState(stateOf(game)), game.key, children, siblings],
+    args: [packState(stateOf(game)), claimContentOf(game.key), children, siblings],
   });
 
 export const pick = (session: Session, game: GameRecord, chosen: Pick, state: GameState = stateOf(game)) =>

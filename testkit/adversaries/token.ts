@@ -15,7 +15,7 @@ import { packState } from "../../src/market/state.ts";
 import { programFacts, type Execution } from "../../src/player/execution.ts";
 import { submissionOf, workerMove } from "../../src/dispute/workerMove.ts";
 import { stateOf, type ClaimRecord, type GameRecord } from "../../src/market/history.ts";
-import { claimKeyOf } from "../../src/market/ids.ts";
+import { claimContentOf, claimKeyOf } from "../../src/market/ids.ts";
 import { deposit } from "../../src/market/ledger.ts";
 import type { Session } from "../../src/market/session.ts";
 import type { RunExecution } from "../../src/player/runExecution.ts";
@@ -245,7 +245,7 @@ function gameCalls(
   const [children, siblings] = answer.kind === "expand" ? [answer.children, answer.siblings] : (["0x00", []] as const);
   calls.push(
     at(encode({ abi, functionName: "reveal", args: [packed, data] })),
-    at(encode({ abi, functionName: "expand", args: [packed, key, children, siblings] })),
+    at(encode({ abi, functionName: "expand", args: [packed, claimContentOf(key), children, siblings] })),
     at(encode({ abi, functionName: "pick", args: [packed, next.kind === "pick" ? next.pick : root] })),
     at(encode({ abi, functionName: "timeout", args: [packed, key] })),
     at(encode({ abi, functionName: "concede", args: [packed, key] })),

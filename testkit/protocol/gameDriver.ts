@@ -13,6 +13,7 @@ import { encodeStepBody } from "../../src/program/encode.ts";
 import { sha256 } from "../../src/merkle/hash.ts";
 import { openElement, type OpenableTensor } from "../../src/trace/opening.ts";
 import type { Trace } from "../../src/trace/trace.ts";
+import { claimContentOf } from "../../src/market/ids.ts";
 import { claimKey, factsOf, gameEvents, gasOf, type Actor, type World } from "./world.ts";
 import type { GameProgram } from "./chainProgram.ts";
 
@@ -115,7 +116,7 @@ export class GameDriver {
   }
 
   async expand(): Promise<this> {
-    const args = [this.packed, this.key, ...this.expandArgs()] as const;
+    const args = [this.packed, claimContentOf(this.key), ...this.expandArgs()] as const;
     await this.run("expand", this.world.game.write.expand(args, { account: this.world.worker.account }));
     return this;
   }

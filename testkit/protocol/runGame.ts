@@ -10,6 +10,7 @@ import { packState, unpackState, type GameState } from "../../src/market/state.t
 import { toHex } from "../../src/merkle/hash.ts";
 import { readHeader } from "../../src/program/header.ts";
 import { runWork } from "../../src/program/run.ts";
+import { claimContentOf } from "../../src/market/ids.ts";
 import { numberOf } from "./gameDriver.ts";
 import { withItems, type OwnRun } from "../programs/runsOf.ts";
 import { claimKey, ETHER, factsOf, gameEvents, postJob, type Actor, type World } from "./world.ts";
@@ -55,7 +56,11 @@ export async function claimedRun(world: World, worker: OwnRun, changes: Partial<
   await world.market.write.claim([job], { account });
   const nodes = submissionOf(run.claimed, world.parameters.arityBits, run.form);
   await world.market.write.submit([job, nodes], { account });
-  return { worker, claim: { job, worker: account.address, root: run.root, collateral: world.parameters.collateral }, nodes };
+  return {
+    worker,
+    claim: { job, worker: account.address, root: run.root, collateral: world.parameters.collateral },
+    nodes,
+  };
 }
 
 /** A game about a claim of a run on chain. Both sides play as worker and watcher do, by executions of their own. */
@@ -164,7 +169,7 @@ export class RunGame {
   async expand(children: Hex, siblings: readonly Hex[]): Promise<void> {
     const { game, worker } = this.#world;
     const key = claimKey(this.#world, this.claim);
-    const args = [packState(this.state), key, children, siblings] as const;
+    const args = [packState(this.state), claimContentOf(key), children, siblings] as const;
     await this.#send(children, game.write.expand(args, { account: worker.account }));
   }
 

@@ -6,6 +6,7 @@ import { fromHash, sha256, toHash, toHex, zeroHash as zeroSubtree, type Hash } f
 import { MerkleList } from "../../src/merkle/list.ts";
 import { DType } from "../../src/numerics/dtype.ts";
 import { SCOPE, SEMANTICS_VERSION, SOURCE } from "../../src/program/encode.ts";
+import { claimContentOf } from "../../src/market/ids.ts";
 import { claimKey, gameEvents, gasOf, postJob, usualTerms, type Actor, type World } from "./world.ts";
 
 /** Base fee of the blocks in which the moves of a {@link SketchedGame} are mined. */
@@ -160,7 +161,7 @@ export class SketchedGame {
 
   async expand({ children, siblings }: Expansion, by: Actor = this.world.worker): Promise<this> {
     const key = claimKey(this.world, this.claim);
-    const args = [this.packed, key, joined(children), siblings] as const;
+    const args = [this.packed, claimContentOf(key), joined(children), siblings] as const;
     return this.#send(() => this.world.game.write.expand(args, { account: by.account }));
   }
 

@@ -1,6 +1,6 @@
 import { zeroHash, type Address, type Hex } from "viem";
 import { submittedList } from "../../src/dispute/disputed.ts";
-import { claimIdOf, claimKeyOf } from "../../src/market/ids.ts";
+import { claimContentOf, claimIdOf, claimKeyOf } from "../../src/market/ids.ts";
 import { programFacts } from "../../src/player/execution.ts";
 import type { RunExecution } from "../../src/player/runExecution.ts";
 import { packState, type GameState } from "../../src/market/state.ts";
@@ -251,7 +251,7 @@ export class Round {
           game,
           from,
           "expand",
-          [game.key, answer.children, answer.siblings],
+          [claimContentOf(game.key), answer.children, answer.siblings],
           !this.#isHonest,
         );
       case "concede":
@@ -289,7 +289,7 @@ export class Round {
       ["concede", [packed, key]],
       ["settle", [packed]],
       ["timeout", [packState({ ...state, since: state.since - 1_000_000 }), key]],
-      ["expand", [packed, key, "0x", []]],
+      ["expand", [packed, claimContentOf(key), "0x", []]],
       ["reveal", [packed, toHex(new Uint8Array(512).fill(0xa5))]],
       ["pick", [packed, rootPick(this.#program.right, submittedList(this.#program.right, this.#worker.nodes))]],
       ...(proof === undefined ? [] : ([["prove", [packed, this.#claim, proof]]] as [string, unknown[]][])),

@@ -62,7 +62,7 @@ export const disputeGameAbi = parseAbi([
   "function claimGames(bytes32 claimId) view returns (uint256 open_, bool dead, uint256 dues, uint256 earned)",
   "function collect(ClaimKey key)",
   "function concede(PackedState state, ClaimKey key)",
-  "function expand(PackedState state, ClaimKey key, bytes children, bytes32[] siblings)",
+  "function expand(PackedState state, bytes32 content, bytes children, bytes32[] siblings)",
   "function hopOf(uint8 depth) view returns (uint8)",
   "function market() view returns (address)",
   "function open(Claim claim, uint32 number, Pick pick_) returns (bytes32 gameId)",

@@ -74,14 +74,15 @@ export class DisputeGame extends DisputeGameReader {
   /**
    * The worker's answer at a leaf of the trace: opens the list of the range's steps. At an output of an answer: opens
    * the run, or the trace of the output's item.
+   * @param content The hash of what names the claim beside its worker.
    * @param children The first `2^hop` nodes below that list's root, 32 bytes each, concatenated.
    * @param siblings The opening of the disputed node up to one of the children: of a range's last leaf, or of the
    *   output in its item's trace and that in the run.
    * @throws ContractRevertError `NotWorker`, `NothingToExpand`, `LeafNotInList`, `WrongDataLength`,
    *   `PaddingNotZero`
    */
-  expand(state: PackedState, key: ClaimKey, children: Hex, siblings: readonly Hex[]): Promise<TransactionReceipt> {
-    const args = [state, key, children, siblings] as const;
+  expand(state: PackedState, content: Hex, children: Hex, siblings: readonly Hex[]): Promise<TransactionReceipt> {
+    const args = [state, content, children, siblings] as const;
     return this.#sender.send({ ...this.contract, functionName: "expand", args });
   }
 

@@ -2,6 +2,7 @@ import { expect } from "chai";
 import type { Hex } from "viem";
 import { ClaimStatus } from "../../../src/chain/structs.ts";
 import { packState } from "../../../src/market/state.ts";
+import { claimContentOf } from "../../../src/market/ids.ts";
 import { disputeKit, disputedProgram } from "../../../testkit/protocol/disputeKit.ts";
 import { GameDriver } from "../../../testkit/protocol/gameDriver.ts";
 import { honestTrace } from "../../../testkit/protocol/chainProgram.ts";
@@ -88,7 +89,7 @@ describe("DisputeGame: turns, clocks, stale states", () => {
     await game.pick(3, 3);
     await pass(1_700);
     await revert(
-      world().game.write.expand([game.packed, game.key, ...game.expandArgs()], {
+      world().game.write.expand([game.packed, claimContentOf(game.key), ...game.expandArgs()], {
         account: world().worker.account,
       }),
       "ClockExpired",

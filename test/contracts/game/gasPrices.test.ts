@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import { hopOf } from "../../../src/market/hop.ts";
 import { Level, type Pick } from "../../../src/chain/structs.ts";
+import { claimContentOf } from "../../../src/market/ids.ts";
 import { disputedProgram, disputeKit, LIE } from "../../../testkit/protocol/disputeKit.ts";
 import type { GameDriver } from "../../../testkit/protocol/gameDriver.ts";
 import { schedule } from "../../../testkit/protocol/schedule.ts";
@@ -47,7 +48,7 @@ function next(
   }
   if (depth === 0 && list === Level.trace) {
     const [nodes, siblings] = game.expandArgs();
-    const args = [game.packed, game.key, nodes, siblings] as const;
+    const args = [game.packed, claimContentOf(game.key), nodes, siblings] as const;
     const shown = hopOf(game.trace.interior(game.checkpoint).depth, ARITY_BITS);
     return {
       name: "expand",

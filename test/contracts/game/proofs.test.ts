@@ -4,6 +4,7 @@ import type { Hex } from "viem";
 import { ClaimStatus } from "../../../src/chain/structs.ts";
 import { commitProgram } from "../../../src/program/root.ts";
 import { Trace } from "../../../src/trace/trace.ts";
+import { claimContentOf } from "../../../src/market/ids.ts";
 import { disputeKit, LIE, disputedProgram } from "../../../testkit/protocol/disputeKit.ts";
 import { GameDriver } from "../../../testkit/protocol/gameDriver.ts";
 import { lyingTrace, chainProgram } from "../../../testkit/protocol/chainProgram.ts";
@@ -17,7 +18,7 @@ describe("DisputeGame: expand", () => {
   const { revert, against, againstLiar, statusOf } = disputeKit(world);
 
   const expand = (game: GameDriver, children: Hex, siblings: Hex[], by = world().worker) =>
-    world().game.write.expand([game.packed, game.key, children, siblings], {
+    world().game.write.expand([game.packed, claimContentOf(game.key), children, siblings], {
       account: by.account,
     });
 

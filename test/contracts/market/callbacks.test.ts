@@ -28,7 +28,12 @@ describe("JobMarket: callbacks", () => {
     await market.write.claim([job], as("worker"));
     const trace = honestTrace(of);
     await market.write.submit([job, submissionOf(trace.list, 4)], as("worker"));
-    const claim = { job, worker: world().worker.account.address, root: trace.root, collateral: world().parameters.collateral };
+    const claim = {
+      job,
+      worker: world().worker.account.address,
+      root: trace.root,
+      collateral: world().parameters.collateral,
+    };
     await pass(1_801);
     await market.write.finalise([claim]);
     return { consumer, claim };

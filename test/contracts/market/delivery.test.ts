@@ -46,7 +46,12 @@ describe("JobMarket: finalise, deliver, accept", () => {
     const job = posted!.args.job!;
     await spend(market.write.claim([job], as("worker")));
     await spend(market.write.submit([job, submissionOf(honestTrace(tiny).list, 4)], as("worker")));
-    const claim = { job, worker: worker.account.address, root: honestTrace(tiny).root, collateral: world().parameters.collateral };
+    const claim = {
+      job,
+      worker: worker.account.address,
+      root: honestTrace(tiny).root,
+      collateral: world().parameters.collateral,
+    };
     await pass(1_801);
     await spend(market.write.deliver([claim, delivery(tiny)]));
     expect((await vault.read.accountOf([worker.account.address]))[2]).to.equal(0n);

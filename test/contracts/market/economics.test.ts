@@ -14,6 +14,7 @@ import { economicsTables } from "../../../tools/measure/economics/tables.ts";
 import { disputeGameAbi } from "../../../src/chain/abi/disputeGame.ts";
 import { hopOf } from "../../../src/market/hop.ts";
 import { Level } from "../../../src/chain/structs.ts";
+import { claimContentOf } from "../../../src/market/ids.ts";
 import { GameDriver } from "../../../testkit/protocol/gameDriver.ts";
 import { honestTrace, lyingTrace, chainProgram, traceNodes } from "../../../testkit/protocol/chainProgram.ts";
 import { useWorld } from "../../../testkit/protocol/useWorld.ts";
@@ -182,7 +183,7 @@ describe("Economics: a cheat that refutes itself", function () {
     if (depth !== 0 || level !== Level.trace) {
       return g.run("reveal", w.game.write.reveal([g.packed, g.revealData()], fees));
     }
-    return g.run("expand", w.game.write.expand([g.packed, g.key, ...g.expandArgs()], fees));
+    return g.run("expand", w.game.write.expand([g.packed, claimContentOf(g.key), ...g.expandArgs()], fees));
   }
 
   const here = (): Deployment => ({ ...deployment, collateral: inEther(collateral), worstChallenger: 2_542_160 });

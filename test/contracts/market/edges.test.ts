@@ -220,7 +220,12 @@ describe("JobMarket: what it tells and stores", () => {
     });
     await market.write.submit([job, SUBMITTED_NODES], as("worker"));
     const [told] = await market.getEvents.ClaimSubmitted();
-    const claim = { job, worker: worker.account.address, root: honestTrace(subject).root, collateral: world().parameters.collateral };
+    const claim = {
+      job,
+      worker: worker.account.address,
+      root: honestTrace(subject).root,
+      collateral: world().parameters.collateral,
+    };
     const { claimId } = told!.args;
     expect(told!.args).to.deep.equal({
       jobId: id,
@@ -357,7 +362,12 @@ describe("JobMarket: what it tells and stores", () => {
     const { market } = world();
     const job = await post();
     await market.write.claim([job], as("worker"));
-    const claim = { job, worker: world().worker.account.address, root: honestTrace(subject).root, collateral: world().parameters.collateral };
+    const claim = {
+      job,
+      worker: world().worker.account.address,
+      root: honestTrace(subject).root,
+      collateral: world().parameters.collateral,
+    };
     await revert(market.write.finalise([claim]), "WrongClaimStatus");
     await revert(market.write.accept([claim], as("requester")), "WrongClaimStatus");
     await revert(market.write.deliver([claim, delivery()]), "WrongClaimStatus");

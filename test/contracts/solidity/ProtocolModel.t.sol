@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 pragma solidity 0.8.37;
 
-import {IJobMarket} from "../../../contracts/interfaces/IJobMarket.sol";
-import {Delivery} from "../../../contracts/interfaces/IMarketEvents.sol";
+import {Delivery, IMarketEvents} from "../../../contracts/interfaces/IMarketEvents.sol";
 import {IDisputeGame} from "../../../contracts/interfaces/IDisputeGame.sol";
 import {GameState} from "../../../contracts/types/GameState.sol";
 import {ProtocolWorld} from "./ProtocolWorld.t.sol";
@@ -124,9 +123,9 @@ abstract contract ProtocolModel is ProtocolWorld {
         Vm.Log[] memory logs = vm.getRecordedLogs();
         for (uint256 i = 0; i < logs.length; ++i) {
             bytes32[] memory topics = logs[i].topics;
-            if (topics[0] == IJobMarket.OutputDelivered.selector && uint256(topics[3]) == output) ++delivered;
-            if (topics[0] == IJobMarket.CallbackMade.selector && uint256(topics[2]) == output) ++made;
-            if (topics[0] == IJobMarket.CallbackFailed.selector && uint256(topics[2]) == output) ++failed;
+            if (topics[0] == IMarketEvents.OutputDelivered.selector && uint256(topics[3]) == output) ++delivered;
+            if (topics[0] == IMarketEvents.CallbackMade.selector && uint256(topics[2]) == output) ++made;
+            if (topics[0] == IMarketEvents.CallbackFailed.selector && uint256(topics[2]) == output) ++failed;
         }
     }
 

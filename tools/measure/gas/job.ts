@@ -44,7 +44,12 @@ async function measure(job: string, program: GameProgram, trace: Trace, answer =
   const nodes = submissionOf(list, world.parameters.arityBits, answer ? "answer" : "trace");
   const submittedNodes = await market.write.submit([content, nodes], by.worker);
   await networkHelpers.time.increase(3_601);
-  const claim = { job: content, worker: worker.account.address, root: list.root, collateral: world.parameters.collateral };
+  const claim = {
+    job: content,
+    worker: worker.account.address,
+    root: list.root,
+    collateral: world.parameters.collateral,
+  };
   const delivery = {
     program: factsOf(program.commitment),
     output: 0,
