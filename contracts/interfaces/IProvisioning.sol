@@ -4,7 +4,8 @@ pragma solidity ^0.8.28;
 /// @notice What a device reports. The values are those of the claim `kind` in a report.
 enum ReportKind {
     None,
-    Identification
+    Identification,
+    Exam
 }
 
 /// @notice Whether a worker may stake and claim: `Eligible`, or the first reason, in this order, why it may not, with

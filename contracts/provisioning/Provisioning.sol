@@ -203,7 +203,7 @@ contract Provisioning is Products {
             gridBlock < block.number && block.number <= uint256(gridBlock) + KNOWN_BLOCKS,
             BlockOutOfReach(gridBlock, block.number)
         );
-        return keccak256(abi.encode(blockhash(gridBlock), block.chainid, address(this), worker, device, kind));
+        return ReportEncoding.nonce(blockhash(gridBlock), address(this), worker, device, kind);
     }
 
     /// @dev Checks a report of a device, and has it back the caller.
@@ -311,6 +311,6 @@ contract Provisioning is Products {
     }
 
     function _digest(Claims memory claims) private view returns (bytes32) {
-        return ReportEncoding.signedDigest(ReportEncoding.domain(), ReportEncoding.payload(claims));
+        return ReportEncoding.signedDigest(ReportEncoding.domain(address(this)), ReportEncoding.payload(claims));
     }
 }

@@ -25,8 +25,22 @@ library ReportEncoding {
     }
 
     /// @notice COSE's external_aad of a deployment's reports.
-    function domain() internal view returns (bytes32) {
-        return keccak256(abi.encode("DongleReport/1", block.chainid, address(this)));
+    /// @param registry Its Provisioning.
+    function domain(address registry) internal view returns (bytes32) {
+        return keccak256(abi.encode("DongleReport/1", block.chainid, registry));
+    }
+
+    /// @notice The nonce of a report.
+    /// @param blockHash Of a block on the deployment's grid.
+    /// @param registry Its Provisioning.
+    function nonce(
+        bytes32 blockHash,
+        address registry,
+        address worker,
+        bytes32 device,
+        ReportKind kind
+    ) internal view returns (bytes32) {
+        return keccak256(abi.encode(blockHash, block.chainid, registry, worker, device, kind));
     }
 
     /// @notice The payload: a map of nine claims, 241 bytes.

@@ -1,5 +1,6 @@
 import type { AbiParameter, ContractFunctionArgs, ContractFunctionReturnType, Hex } from "viem";
 import { disputeGameAbi } from "./abi/disputeGame.ts";
+import type { examsAbi } from "./abi/exams.ts";
 import type { jobMarketAbi } from "./abi/jobMarket.ts";
 import type { provisioningAbi } from "./abi/provisioning.ts";
 
@@ -35,6 +36,9 @@ export type Report = ProvisioningWrite<"report">[0];
 export type Statement = ProvisioningWrite<"makeStatement">[0];
 export type SignedPayload = ProvisioningWrite<"retireKey">[2];
 export type DeviceInfo = ContractFunctionReturnType<typeof provisioningAbi, "view", "deviceInfo">;
+export type ExamReport = ContractFunctionArgs<typeof examsAbi, "nonpayable", "sit">[0];
+export type Sitting = ContractFunctionArgs<typeof examsAbi, "view", "isSitting">[0];
+export type ExamClass = ContractFunctionReturnType<typeof examsAbi, "view", "classes">[number];
 export type DeploymentFacts = ContractFunctionReturnType<typeof jobMarketAbi, "view", "deployment">;
 export type Parameters = DeploymentFacts["parameters"];
 
@@ -56,7 +60,7 @@ export const Move = { open: 0, reveal: 1, pick: 2, expand: 3 } as const;
 export type Move = (typeof Move)[keyof typeof Move];
 export const Outcome = { workerWon: 0, challengerWon: 1, settled: 2 } as const;
 export type Outcome = (typeof Outcome)[keyof typeof Outcome];
-export const ReportKind = { none: 0, identification: 1 } as const;
+export const ReportKind = { none: 0, identification: 1, exam: 2 } as const;
 export type ReportKind = (typeof ReportKind)[keyof typeof ReportKind];
 export const StatementScope = { all: 0, firmware: 1, device: 2 } as const;
 export type StatementScope = (typeof StatementScope)[keyof typeof StatementScope];

@@ -23,6 +23,8 @@ export type Figures = {
   bond: bigint;
   /** For how long the attestation still holds; negative if it has ended. */
   attestation: number;
+  /** The classes that exams have shown. */
+  classes: number;
 };
 
 /** Takes what a role measures. */

@@ -34,6 +34,8 @@ const KINDS = {
   mayClaim: needed("warn"),
   /** A worker's dongle answers, and can renew the attestation. */
   renewal: { level: "warn", repeatMs: 60 * MINUTE, isNeeded: false },
+  /** A worker sits exams. */
+  exams: { level: "warn", repeatMs: 60 * MINUTE, isNeeded: false },
   /** The attestation does not end soon. */
   attestation: { level: "warn", repeatMs: 60 * MINUTE, isNeeded: false },
 } satisfies Record<string, Kind>;

@@ -20,11 +20,12 @@ export type Attested = {
 /**
  * Has a device report for the sender, in one transaction: with its endorsement if the chain does not know it.
  * @param root Of the machine's identification (`Identification`).
+ * @param after A counter that the device has used elsewhere: that of its exams.
  * @throws ReportTooSoonError, DongleAwayError, DongleAnswerError, DeviceRefusalError; ContractRevertError
  *   `ManufacturerNotTrusted`, `BadEndorsement`, `EndorsementIsOver`, `KeyIsRetired`, `DeviceBacksAnother`,
  *   `SeqNotHigher`, `BadSignature`
  */
-export async function attest(session: Session, device: Device, root: Hex): Promise<Attested> {
+export async function attest(session: Session, device: Device, root: Hex, after = 0n): Promise<Attested> {
   const { publicClient, sender, provisioning, deployment } = session;
   const { key, endorsement } = await device.identity();
   const id = deviceId(key);
@@ -49,7 +50,7 @@ export async function attest(session: Session, device: Device, root: Hex): Promi
     ...fields,
     domain: domainOf(deployment),
     nonce: nonceOf({ ...deployment, worker, device: id, kind, blockHash: hash }),
-    after: known.seq,
+    after: after > known.seq ? after : known.seq,
   });
   const { firmware } = endorsement;
   const report = { ...fields, key, debugStatus, seq, firmware, gridBlock };

@@ -82,8 +82,8 @@ export class SoftwareDevice implements Device {
   // eslint-disable-next-line @typescript-eslint/require-await -- what it throws shall reject
   async sign({ domain, after, ...fields }: SignRequest): Promise<DeviceSignature> {
     const { key, endorsement, saveCounter } = this.#memory;
-    if (fields.kind !== ReportKind.identification)
-      throw new DeviceRefusalError(`kind ${fields.kind}: the device signs identifications only, kind 1`);
+    if (fields.kind !== ReportKind.identification && fields.kind !== ReportKind.exam)
+      throw new DeviceRefusalError(`kind ${fields.kind}: the device signs identifications, kind 1, and exams, kind 2`);
     if (after > this.#counter + MAX_JUMP)
       throw new DeviceRefusalError(`after ${after}: more than 2^32 above the device's counter, ${this.#counter}`);
     const seq = (after > this.#counter ? after : this.#counter) + 1n;

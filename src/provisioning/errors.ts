@@ -34,3 +34,9 @@ export class DongleAnswerError extends errorWithCode("DONGLE_ANSWER") {}
 
 /** A device's next report must wait for a block. */
 export class ReportTooSoonError extends errorWithCode("REPORT_TOO_SOON", { retryable: true }) {}
+
+/** The device that answers is not the one that backs the worker: its exams would not count. */
+export class ExamElsewhereError extends errorWithCode("EXAM_ELSEWHERE") {}
+
+/** What is at an address are no exams of this deployment. */
+export class WrongExamsError extends errorWithCode("WRONG_EXAMS") {}

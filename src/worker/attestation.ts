@@ -26,6 +26,7 @@ const DAY_SECONDS = 86_400;
 export class Attestation {
   readonly #session: Session;
   readonly #device: Device | undefined;
+  readonly #exams: WorkerOptions["exams"];
   readonly #log: Logger;
   readonly #role: Role<WorkerEvent>;
   /** The deployment's `reportLifetime`, once it was read. */
@@ -33,9 +34,13 @@ export class Attestation {
   #lookAt = 0n;
   #failures = 0;
 
-  constructor({ session, device, log }: Pick<WorkerOptions, "session" | "device" | "log">, role: Role<WorkerEvent>) {
+  constructor(
+    { session, device, exams, log }: Pick<WorkerOptions, "session" | "device" | "exams" | "log">,
+    role: Role<WorkerEvent>,
+  ) {
     this.#session = session;
     this.#device = device;
+    this.#exams = exams;
     this.#log = log;
     this.#role = role;
   }
@@ -94,7 +99,9 @@ export class Attestation {
     const { root, warnings } = await identify(domainOf(this.#session.deployment));
     if (warnings.length > 0 && this.#role.isNew("machine", "", warnings.join()))
       this.#log.warn({ warnings }, "sources disagree about this machine");
-    const { device: id, seq, receipt } = await attest(this.#session, device, root);
+    const { key } = await device.identity();
+    const sat = (await this.#exams?.exams.seqOf(deviceId(key))) ?? 0n;
+    const { device: id, seq, receipt } = await attest(this.#session, device, root, sat);
     this.#role.report({ kind: "attested", device: id, seq: String(seq), receipt });
   }
 

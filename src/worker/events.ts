@@ -5,6 +5,8 @@ import type { WorkerMove } from "../dispute/workerMove.ts";
 export type WorkerEvent =
   /** The worker's device has reported. @param seq Decimal text. */
   | { kind: "attested"; device: Hex; seq: string; receipt: TransactionReceipt }
+  /** An exam. @param exam The number of its block, decimal text. @param seq Decimal text. */
+  | { kind: "sat"; class: number; exam: string; seq: string; milliseconds: number; receipt: TransactionReceipt }
   | { kind: "claimed"; jobId: Hex; receipt: TransactionReceipt }
   | { kind: "executed"; jobId: Hex; root: Hex; milliseconds: number }
   /** Natively, without exact execution. */

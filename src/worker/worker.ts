@@ -9,6 +9,8 @@ import type { RunExecution } from "../player/runExecution.ts";
 import { stateOf, type ClaimRecord, type GameRecord, type History, type JobRecord } from "../market/history.ts";
 import type { Problem } from "../player/health.ts";
 import type { Device } from "../provisioning/device.ts";
+import type { Exams } from "../chain/clients/exams.ts";
+import type { Zoo } from "../provisioning/exams/openExams.ts";
 import { requirePlainAccount } from "../player/plainAccount.ts";
 import { Races } from "../player/races.ts";
 import { Role, type Funds, type RoleOptions, type RoundSnapshot, type Start } from "../player/role.ts";
@@ -17,6 +19,7 @@ import { errorWithCode, RefuteError } from "../errors.ts";
 import { withoutPaths } from "../redact.ts";
 import { Attestation } from "./attestation.ts";
 import { makeMove } from "./defend.ts";
+import { Examinations } from "./examinations.ts";
 import { Deliveries, isTooLate } from "./deliveries.ts";
 import { FailedAudits } from "./failedAudits.ts";
 import type { WorkerEvent } from "./events.ts";
@@ -39,6 +42,8 @@ export type WorkerOptions = RoleOptions<WorkerEvent> & {
   publisher?: TracePublisher | undefined;
   /** Reports for the worker, so that its attestation does not end; it is left to its operator if absent. */
   device?: Device | undefined;
+  /** The exams that it sits with its device; none if absent. */
+  exams?: Zoo<Exams> | undefined;
   /** How jobs that ask for an answer are answered without exact execution; never if absent. */
   native?: NativeWorkerOptions | undefined;
 };
@@ -72,6 +77,7 @@ class Worker {
   readonly #choice: JobChoice;
   readonly #native: NativeClaims | undefined;
   readonly #attestation: Attestation;
+  readonly #examinations: Examinations | undefined;
   /** The chain's time at the latest round: a delivery may take many rounds until it fails. */
   #now = 0n;
   /**
@@ -90,8 +96,10 @@ class Worker {
     this.#executions = this.#role.executions;
     for (const condition of ["selfAudit", "runsOnDisk"] as const) this.#role.health.set(condition, undefined);
     this.#choice = new JobChoice(options, this.#role);
-    const { session, native, log } = options;
+    const { session, native, log, device, exams } = options;
     this.#attestation = new Attestation(options, this.#role);
+    if (device !== undefined && exams !== undefined)
+      this.#examinations = new Examinations({ ...options, device }, exams, this.#role);
     const { parameters } = session.deployment;
     this.#gas = new WorkerGas(parameters.arityBits);
     this.#native = native && new NativeClaims(native, this.#role, log, parameters);
@@ -139,14 +147,18 @@ class Worker {
     return shortOfGas({ balance, gasPrice, owner }, gas, "a job, and the answers for all claims,");
   }
 
-  #round({ history, now, isPlain }: RoundSnapshot, start: Start): void {
+  #round({ history, now, isPlain, blockNumber }: RoundSnapshot, start: Start): void {
     this.#now = now;
     this.#deliveries.forget(history.claims);
     this.#failedAudits.forget(history.jobs);
     this.#native?.forget(history);
     const attempt = (doing: string, id: string, action: () => Promise<void>) =>
       start(`${doing} ${id}`, () => this.#role.attempt(doing, id, () => this.#races.run(doing, id, action)));
-    attempt("renewing the attestation", "", () => this.#attestation.tend(now));
+    // One after the other: both send, and an exam has less time.
+    attempt("reporting with the dongle", "", async () => {
+      await this.#examinations?.tend(blockNumber, now);
+      await this.#attestation.tend(now);
+    });
     const published = new Map<Hex, JobRecord>();
     for (const record of history.claims.values()) {
       if (!this.#isMe(record.claim.worker)) continue;

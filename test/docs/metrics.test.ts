@@ -17,6 +17,7 @@ const FIGURES: Figures = {
   locked: 0n,
   bond: 0n,
   attestation: 0,
+  classes: 0,
 };
 
 describe("metrics on docs/operating.md", () => {

@@ -53,7 +53,7 @@ describe("SoftwareDevice", function () {
     const device = new SoftwareDevice(new SoftwareManufacturer());
     for (const wrong of [
       { kind: ReportKind.none },
-      { kind: 2 as ReportKind },
+      { kind: 3 as ReportKind },
       { after: 2n ** 32n + 1n },
       { body: "0x12" } as const,
       { worker: `0x${"22".repeat(21)}` } as const,

@@ -1,4 +1,5 @@
 import { compile } from "../../src/compiler/compile.ts";
+import { withDrawnInputs } from "../../src/compiler/drawn/withDrawnInputs.ts";
 import { knownProgram, type KnownProgram } from "../../src/player/execution.ts";
 import { DType } from "../../src/numerics/dtype.ts";
 import { readModel } from "../../src/onnx/readModel.ts";
@@ -38,6 +39,10 @@ export function mlpBytes(seed = 1): Uint8Array {
 
 /** The network as a program. */
 export const mlpProgram = (seed = 1): KnownProgram => knownProgram(compile(readModel(mlpBytes(seed)), { shapes: {} }));
+
+/** The network with its input drawn within the program, as a zoo has it. */
+export const drawnMlp = (seed = 1): KnownProgram =>
+  knownProgram(compile(withDrawnInputs(readModel(mlpBytes(seed)), { x: { low: -1, high: 1 } }), { shapes: {} }));
 
 /** An input of the network. */
 export function mlpInput(seed: number): Uint8Array {

@@ -14,6 +14,7 @@ const FILES = {
   disputeGameAbi: "interfaces/IDisputeGame",
   stakeVaultAbi: "interfaces/IStakeVault",
   provisioningAbi: "interfaces/IProvisioning",
+  examsAbi: "interfaces/IExams",
   stepVerifierAbi: "interfaces/IStepVerifier",
   textDirectionDappAbi: "examples/TextDirectionDapp",
   wrappedEtherAbi: "examples/WrappedEther",

@@ -1,6 +1,7 @@
 import { Command } from "commander";
 import type { Address } from "viem";
 import { Dongle } from "../../provisioning/dongleClient.ts";
+import { openExams } from "../../provisioning/exams/openExams.ts";
 import { MAX_CALLBACK_GAS, MAX_OPEN_CLAIMS } from "../../worker/jobs.ts";
 import { TracePublisher } from "../../worker/publisher.ts";
 import { runWorker } from "../../worker/worker.ts";
@@ -38,6 +39,12 @@ const settings = {
     MAX_OPEN_CLAIMS,
   ),
   dongle: optional<string>("socket", "of a dongle: it keeps the attestation from ending", text, "none"),
+  exams: optional<Address>(
+    "address",
+    "the deployment's exams: it sits those of which it has the programs, with its dongle",
+    address,
+    "none",
+  ),
   selfAudit: defaulted("n", "elements that the chain recomputes, free, before a submission", whole(0), 8),
   publishPort: optional<number>("port", "serve the traces and outputs of its claims on 127.0.0.1", port, "none"),
   native: optional<string[]>(
@@ -80,6 +87,8 @@ export function workerCommand(output: Output): Command {
       const { minFee, marginSeconds, maxCallbackGas, maxOpenClaims, publishPort } = values;
       const policy = { minFee, marginSeconds, maxCallbackGas, maxOpenClaims };
       const native = nativePolicy(values);
+      if (values.exams !== undefined && values.dongle === undefined)
+        throw new UsageError("--exams also needs --dongle: a device signs what a worker reports of an exam");
       const publisher = publishPort === undefined ? undefined : new TracePublisher();
       await play(values, output, async (playing) => {
         if (publishPort !== undefined)
@@ -91,6 +100,7 @@ export function workerCommand(output: Output): Command {
           selfAuditSamples: values.selfAudit,
           publisher,
           device: values.dongle === undefined ? undefined : new Dongle(values.dongle),
+          exams: values.exams === undefined ? undefined : await openExams(playing.session, values.exams),
           native: native && { programs: programs!, exactShare: values.exactShare, policy: native.policy },
         });
         await programs?.close();
@@ -101,6 +111,7 @@ export function workerCommand(output: Output): Command {
     addSettings(command, settings),
     "worker --models models.json",
     "worker --models models.json --dongle dongle/dongle.sock",
+    "worker --models models.json --dongle dongle/dongle.sock --exams 0x...",
     "worker --models models.json --min-fee 0.001 --monitor-port 9100",
     "worker --models models.json --native model.calibration.json --native-requesters 0x... --native-exposure 5",
   );

@@ -11,6 +11,7 @@ const CONTRACTS = [
   "market/JobMarket",
   "market/MarketDeployer",
   "market/MarketExtension",
+  "provisioning/Exams",
   "provisioning/Provisioning",
   "vault/StakeVault",
   "examples/TextDirectionDapp",

@@ -1,4 +1,5 @@
 import type { Hex } from "viem";
+import { deployExams, nextExam, sit } from "../../../testkit/protocol/examKit.ts";
 import { enrol, renew, scopeOf } from "../../../testkit/protocol/reports.ts";
 import { signedStatement, TestDevice } from "../../../testkit/protocol/testDevice.ts";
 import { createWorld, gasOf } from "../../../testkit/protocol/world.ts";
@@ -30,5 +31,23 @@ export async function attestationGas(): Promise<AttestationGas[]> {
   await measure("enrol, in place of another device", enrol(world, first, other));
   await measure("makeStatement, the first of its subject", state(statement));
   await measure("makeStatement, a later one", state(again));
+  const exams = await deployExams(world);
+  const third = world.stranger.account.address;
+  const sitting = new TestDevice(manufacturer);
+  await enrol(world, third, sitting);
+  // From the 17th on, a report takes the place of an old one.
+  for (let k = 0; k < 17; k++) {
+    const gridBlock = await nextExam(world, exams);
+    const [before, after] = [
+      sit(world, exams, second, newProduct, { gridBlock }),
+      () => sit(world, exams, third, sitting, { gridBlock }),
+    ];
+    const first = await before;
+    if (k < 16) await after();
+    if (k === 0) await measure("sit, a device's first exam", Promise.resolve(first));
+    if (k < 16) continue;
+    await measure("sit, the first report of an exam", Promise.resolve(first));
+    await measure("sit, a later report", after());
+  }
   return rows;
 }

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: MIT
+pragma solidity ^0.8.28;
+
+import {IProvisioning, PublicKey, Signature} from "./IProvisioning.sol";
+
+/// @notice A class: a program of the zoo, and how soon its trace must be there.
+/// @param programRoot The program. Its only input is the seed: int64[4], 32 bytes.
+/// @param blocks T: a report counts up to so many blocks after the exam's.
+struct ExamClass {
+    bytes32 programRoot;
+    uint16 blocks;
+}
+
+/// @notice A device's report that the sender sat an exam. Its worker is the sender.
+/// @param key The device's public key.
+/// @param firmware Hash of the device's firmware. It is signed, and not looked at here.
+/// @param traceRoot The root of the trace of the class's program on the exam's seed.
+/// @param gridBlock The exam's block.
+/// @param seq The device's counter: higher than in its earlier exams of the class; gaps are legal.
+/// @param class The number of the class.
+/// @param debugStatus EAT's dbgstat: 1 to 4.
+struct ExamReport {
+    PublicKey key;
+    bytes32 firmware;
+    bytes32 traceRoot;
+    uint64 gridBlock;
+    uint64 seq;
+    uint8 class;
+    uint8 debugStatus;
+}
+
+/// @notice An exam that a worker sat: what it says of a program's execution.
+/// @param worker Who sat it.
+/// @param device The device that signed it.
+/// @param class The number of the class.
+/// @param number The exam's number.
+/// @param time When it was taken, unix time.
+/// @param nonce The seed: the bytes of the program's only input.
+/// @param traceRoot What the worker says the trace's root is.
+struct Sitting {
+    address worker;
+    bytes32 device;
+    uint8 class;
+    uint32 number;
+    uint64 time;
+    bytes32 nonce;
+    bytes32 traceRoot;
+}
+
+/// @title Exams: a block on the grid whose hash is below a threshold is one, for all classes and workers at once. A
+/// class is held by whoever reported in time in 12 of the last 16.
+/// @dev The chain is the clock. A report is one of Provisioning (docs/protocol.md, "Exams"): body is the trace's root,
+/// aux the program's. Nothing here is owned, and nothing moves money. Whether a root is right is not looked at: a wrong
+/// one can be refuted as a claim.
+interface IExams {
+    error NoCode(address target);
+    error NoClasses();
+    error TooManyClasses(uint256 given, uint256 most);
+    error ZeroProgram(uint256 class);
+    error BlocksOutOfRange(uint256 class, uint256 given, uint256 most);
+    error OddsOutOfRange(uint256 given, uint256 most);
+    error SpacingOutOfRange(uint256 given, uint256 least, uint256 most);
+    error NoSuchClass(uint256 given, uint256 count);
+    error NoExam(uint64 gridBlock);
+    error ExamOver(uint64 gridBlock, uint256 lastBlock);
+    error SatBefore(uint8 class, uint32 number);
+    error NotItsDevice(address worker, bytes32 device);
+    error ExamSeqNotHigher(uint64 last, uint64 given);
+    error ZeroTraceRoot();
+
+    event ExamNumbered(uint32 indexed number, uint64 gridBlock);
+    event ExamSat(
+        address indexed worker,
+        bytes32 indexed device,
+        uint8 indexed class,
+        uint32 number,
+        uint64 seq,
+        bytes32 nonce,
+        bytes32 traceRoot,
+        uint16 passed
+    );
+
+    /// @notice Takes a device's report that the sender sat an exam in time. The first report of an exam numbers it.
+    /// @dev Reverts with `NoSuchClass`, `NoExam`, `ExamOver`, `SatBefore`, `NotItsDevice`, `ExamSeqNotHigher`,
+    /// `ZeroTraceRoot`, and `WrongDebugStatus` or `BadSignature` of Provisioning.
+    /// @param r The report.
+    /// @param signature The device's, over `examDigest`.
+    function sit(ExamReport calldata r, Signature calldata signature) external;
+
+    /// @notice Numbers an exam that nobody has reported yet, so that who misses it is seen. From anybody.
+    /// @dev Reverts with `NoExam`, or `ExamOver` 256 blocks after the exam's.
+    /// @param gridBlock The exam's block.
+    /// @return The exam's number.
+    function numberExam(uint64 gridBlock) external returns (uint32);
+
+    /// @notice Whether a worker holds a class: its device sat at least 12 of the last 16 exams for it, in time.
+    /// @dev An exam that is open still counts once it is sat, or over. Says nothing of `isLive`.
+    /// @param worker The worker.
+    /// @param class The number of the class.
+    /// @return Whether it does.
+    function classHeld(address worker, uint8 class) external view returns (bool);
+
+    /// @notice The classes that a worker holds.
+    /// @param worker The worker.
+    /// @return Bit i: class i.
+    function classesOf(address worker) external view returns (uint256);
+
+    /// @notice Which of the last 16 exams a worker sat in time.
+    /// @param worker The worker.
+    /// @param class The number of the class.
+    /// @return Bit i: the i-th exam before the last one.
+    function passedOf(address worker, uint8 class) external view returns (uint16);
+
+    /// @notice Whether a worker sat an exam with a root. Those of its last 16 exams are known.
+    /// @param s The sitting.
+    /// @return Whether it did.
+    function isSitting(Sitting calldata s) external view returns (bool);
+
+    /// @notice Whether a block is one of an exam: on the grid, known, its hash below the threshold, and far enough from
+    /// the last exam.
+    /// @param gridBlock The block.
+    /// @return Whether it is.
+    function isExam(uint64 gridBlock) external view returns (bool);
+
+    /// @notice The last exam that has a number; zeros if there was none.
+    /// @return number Its number; the first has 1.
+    /// @return gridBlock Its block.
+    function lastExam() external view returns (uint32 number, uint64 gridBlock);
+
+    /// @notice The highest counter of a device's exams here.
+    /// @param device The device's id.
+    /// @return It.
+    function seqOf(bytes32 device) external view returns (uint64);
+
+    /// @notice What a device signs for an exam: `sha256` of COSE's Sig_structure.
+    /// @dev Reverts with `NoSuchClass`.
+    /// @param worker The worker.
+    /// @param r The report.
+    /// @return The digest.
+    function examDigest(address worker, ExamReport calldata r) external view returns (bytes32);
+
+    /// @notice The zoo, fixed at deployment.
+    /// @return The classes, by number.
+    function classes() external view returns (ExamClass[] memory);
+
+    /// @notice The registry of devices.
+    /// @return It.
+    function provisioning() external view returns (IProvisioning);
+
+    /// @notice One of how many blocks on the grid is an exam.
+    /// @return The number.
+    function examOdds() external view returns (uint256);
+
+    /// @notice The least distance of two exams.
+    /// @return Blocks.
+    function examSpacing() external view returns (uint256);
+}

@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: MIT
+pragma solidity 0.8.37;
+
+import {P256} from "@openzeppelin/contracts/utils/cryptography/P256.sol";
+import {ExamClass, ExamReport, IExams, Sitting} from "../interfaces/IExams.sol";
+import {IProvisioning, ReportKind, Signature} from "../interfaces/IProvisioning.sol";
+import {Claims, ReportEncoding} from "./ReportEncoding.sol";
+
+/// @dev Exams that count for a class, which is held by whoever passed so many of them.
+uint256 constant SITTINGS = 16;
+uint256 constant PASSES = 12;
+
+/// @title Exams of workers. See IExams.
+contract Exams is IExams {
+    /// @dev A device's exams of a class. `worker` is the first 18 bytes of its address: who finds two addresses with the
+    /// same ones has both. `number` is of the last exam that it sat; bit i of `passed` is of the i-th before it.
+    struct Course {
+        bytes18 worker;
+        uint32 number;
+        uint16 passed;
+        uint64 seq;
+    }
+
+    /// @dev What a device sat for a class; of each of the last exams the hash of its `Sitting`.
+    struct Record {
+        Course course;
+        bytes32[SITTINGS] sittings;
+    }
+
+    struct Exam {
+        uint32 number;
+        uint64 gridBlock;
+    }
+
+    /// @dev How far back the chain knows the hashes of blocks.
+    uint256 private constant KNOWN_BLOCKS = 256;
+    uint256 private constant MAX_CLASSES = 16;
+    uint256 private constant MAX_ODDS = 1 << 16;
+    uint256 private constant MAX_SPACING = 1 << 20;
+    uint8 private constant LEAST_DEBUG_STATUS = 1;
+    uint8 private constant MOST_DEBUG_STATUS = 4;
+
+    /// @inheritdoc IExams
+    IProvisioning public immutable provisioning;
+    /// @inheritdoc IExams
+    uint256 public immutable examOdds;
+    /// @inheritdoc IExams
+    uint256 public immutable examSpacing;
+    uint256 private immutable _gridBlocks;
+
+    ExamClass[] private _classes;
+    Exam private _last;
+    mapping(bytes32 device => mapping(uint8 class => Record)) private _records;
+
+    /// @dev Reverts with `NoCode`, `NoClasses`, `TooManyClasses`, `ZeroProgram`, `BlocksOutOfRange`, `OddsOutOfRange` or
+    /// `SpacingOutOfRange`.
+    /// @param provisioning_ Says whose a device is, and has the grid.
+    /// @param zoo The classes.
+    /// @param odds One of so many blocks on the grid is an exam.
+    /// @param spacing The least distance of two exams, blocks.
+    constructor(IProvisioning provisioning_, ExamClass[] memory zoo, uint256 odds, uint256 spacing) {
+        require(address(provisioning_).code.length != 0, NoCode(address(provisioning_)));
+        uint256 count = zoo.length;
+        require(count != 0, NoClasses());
+        require(count <= MAX_CLASSES, TooManyClasses(count, MAX_CLASSES));
+        for (uint256 i = 0; i < count; ++i) {
+            uint256 blocks = zoo[i].blocks;
+            require(zoo[i].programRoot != 0, ZeroProgram(i));
+            require(blocks != 0 && blocks <= KNOWN_BLOCKS, BlocksOutOfRange(i, blocks, KNOWN_BLOCKS));
+            _classes.push(zoo[i]);
+        }
+        require(odds != 0 && odds <= MAX_ODDS, OddsOutOfRange(odds, MAX_ODDS));
+        // INVARIANT: one exam is open at a time, so that its number is all that must be kept of it.
+        require(
+            spacing >= KNOWN_BLOCKS && spacing <= MAX_SPACING,
+            SpacingOutOfRange(spacing, KNOWN_BLOCKS, MAX_SPACING)
+        );
+        provisioning = provisioning_;
+        examOdds = odds;
+        examSpacing = spacing;
+        _gridBlocks = provisioning_.gridBlocks();
+    }
+
+    /// @inheritdoc IExams
+    function sit(ExamReport calldata r, Signature calldata signature) external {
+        ExamClass memory class = _class(r.class);
+        uint32 number = _numbered(r.gridBlock, class.blocks);
+        require(r.traceRoot != 0, ZeroTraceRoot());
+        require(
+            r.debugStatus >= LEAST_DEBUG_STATUS && r.debugStatus <= MOST_DEBUG_STATUS,
+            IProvisioning.WrongDebugStatus(r.debugStatus)
+        );
+        bytes32 device = ReportEncoding.deviceId(r.key);
+        // SAFETY: the record of a device is its worker's only; else one machine would pass for another's.
+        require(provisioning.deviceOf(msg.sender) == device, NotItsDevice(msg.sender, device));
+        Record storage record = _records[device][r.class];
+        Course memory next = _next(record.course, r, number);
+        bytes32 nonce = _nonce(msg.sender, device, r.gridBlock);
+        bytes32 digest = _digest(msg.sender, device, nonce, class.programRoot, r);
+        require(
+            P256.verifyNative(digest, signature.r, signature.s, r.key.x, r.key.y),
+            IProvisioning.BadSignature(device)
+        );
+        record.course = next;
+        record.sittings[number % SITTINGS] = _sittingHash(
+            Sitting(msg.sender, device, r.class, number, uint64(block.timestamp), nonce, r.traceRoot)
+        );
+        emit ExamSat(msg.sender, device, r.class, number, r.seq, nonce, r.traceRoot, next.passed);
+    }
+
+    /// @inheritdoc IExams
+    function numberExam(uint64 gridBlock) external returns (uint32) {
+        return _numbered(gridBlock, KNOWN_BLOCKS);
+    }
+
+    /// @inheritdoc IExams
+    function classesOf(address worker) external view returns (uint256 held) {
+        uint256 count = _classes.length;
+        for (uint8 i = 0; i < count; ++i) if (classHeld(worker, i)) held |= 1 << i;
+    }
+
+    /// @inheritdoc IExams
+    function isSitting(Sitting calldata s) external view returns (bool) {
+        return _records[s.device][s.class].sittings[s.number % SITTINGS] == _sittingHash(s);
+    }
+
+    /// @inheritdoc IExams
+    function lastExam() external view returns (uint32 number, uint64 gridBlock) {
+        return (_last.number, _last.gridBlock);
+    }
+
+    /// @inheritdoc IExams
+    function seqOf(bytes32 device) external view returns (uint64 seq) {
+        uint256 count = _classes.length;
+        for (uint8 i = 0; i < count; ++i) {
+            uint64 last = _records[device][i].course.seq;
+            if (last > seq) seq = last;
+        }
+    }
+
+    /// @inheritdoc IExams
+    function examDigest(address worker, ExamReport calldata r) external view returns (bytes32) {
+        bytes32 device = ReportEncoding.deviceId(r.key);
+        return _digest(worker, device, _nonce(worker, device, r.gridBlock), _class(r.class).programRoot, r);
+    }
+
+    /// @inheritdoc IExams
+    function classes() external view returns (ExamClass[] memory) {
+        return _classes;
+    }
+
+    /// @inheritdoc IExams
+    function classHeld(address worker, uint8 class) public view returns (bool) {
+        uint256 bits = passedOf(worker, class);
+        uint256 passes = 0;
+        for (; bits != 0; bits &= bits - 1) ++passes;
+        return passes >= PASSES;
+    }
+
+    /// @inheritdoc IExams
+    function passedOf(address worker, uint8 class) public view returns (uint16) {
+        uint256 blocks = _class(class).blocks;
+        Course memory course = _records[provisioning.deviceOf(worker)][class].course;
+        if (course.worker != bytes18(bytes20(worker))) return 0;
+        uint256 missed = _last.number - course.number;
+        // The last exam is open still: it is no miss yet.
+        if (missed != 0 && block.number <= _last.gridBlock + blocks) --missed;
+        return uint16(uint256(course.passed) << missed);
+    }
+
+    /// @inheritdoc IExams
+    function isExam(uint64 gridBlock) public view returns (bool) {
+        if (gridBlock % _gridBlocks != 0) return false;
+        // The chain says zero of blocks that it does not know.
+        uint256 hash = uint256(blockhash(gridBlock));
+        if (hash == 0 || hash > type(uint256).max / examOdds) return false;
+        Exam memory last = _last;
+        return last.number == 0 || gridBlock == last.gridBlock || gridBlock >= last.gridBlock + examSpacing;
+    }
+
+    /// @dev The number of an exam that is open for `blocks` blocks; the first who asks numbers it.
+    function _numbered(uint64 gridBlock, uint256 blocks) private returns (uint32 number) {
+        require(isExam(gridBlock), NoExam(gridBlock));
+        require(block.number <= gridBlock + blocks, ExamOver(gridBlock, gridBlock + blocks));
+        Exam memory last = _last;
+        if (gridBlock == last.gridBlock && last.number != 0) return last.number;
+        number = last.number + 1;
+        _last = Exam(number, gridBlock);
+        emit ExamNumbered(number, gridBlock);
+    }
+
+    /// @dev What a device's course becomes by an exam that the sender sat with it.
+    function _next(Course memory last, ExamReport calldata r, uint32 number) private view returns (Course memory) {
+        require(r.seq > last.seq, ExamSeqNotHigher(last.seq, r.seq));
+        bytes18 worker = bytes18(bytes20(msg.sender));
+        // It begins anew with another worker.
+        if (last.worker != worker) return Course(worker, number, 1, r.seq);
+        // INVARIANT: each exam counts once.
+        require(number > last.number, SatBefore(r.class, number));
+        return Course(worker, number, uint16((uint256(last.passed) << (number - last.number)) | 1), r.seq);
+    }
+
+    function _class(uint8 class) private view returns (ExamClass memory) {
+        require(class < _classes.length, NoSuchClass(class, _classes.length));
+        return _classes[class];
+    }
+
+    function _nonce(address worker, bytes32 device, uint64 gridBlock) private view returns (bytes32) {
+        return ReportEncoding.nonce(blockhash(gridBlock), address(provisioning), worker, device, ReportKind.Exam);
+    }
+
+    function _digest(
+        address worker,
+        bytes32 device,
+        bytes32 nonce,
+        bytes32 programRoot,
+        ExamReport calldata r
+    ) private view returns (bytes32) {
+        bytes memory payload = ReportEncoding.payload(
+            Claims({
+                nonce: nonce,
+                device: device,
+                firmware: r.firmware,
+                body: r.traceRoot,
+                aux: programRoot,
+                worker: worker,
+                seq: r.seq,
+                debugStatus: r.debugStatus,
+                kind: ReportKind.Exam
+            })
+        );
+        return ReportEncoding.signedDigest(ReportEncoding.domain(address(provisioning)), payload);
+    }
+
+    function _sittingHash(Sitting memory s) private pure returns (bytes32) {
+        return keccak256(abi.encode(s));
+    }
+}

@@ -1,0 +1,264 @@
+import { expect } from "chai";
+import { getAddress, keccak256, toHex, type Hex } from "viem";
+import {
+  CLASS_BLOCKS,
+  deployExams,
+  nextExam,
+  signedExam,
+  sit,
+  sittingOf,
+  SPACING,
+  TRACE_ROOT,
+  ZOO,
+  type ExamsContract,
+} from "../../../testkit/protocol/examKit.ts";
+import { provisioningKit } from "../../../testkit/protocol/provisioningKit.ts";
+import { attest, freeze, GRID_BLOCKS } from "../../../testkit/protocol/reports.ts";
+import { TestDevice } from "../../../testkit/protocol/testDevice.ts";
+import { useWorld } from "../../../testkit/protocol/useWorld.ts";
+import { createWorld, gasOf, type World } from "../../../testkit/protocol/world.ts";
+
+/** What a report of an exam may cost, and the first of an exam, which numbers it. */
+const MOST_GAS = { steady: 70_000, numbering: 75_000 };
+
+describe("Exams", function () {
+  let exams: ExamsContract;
+  let device: TestDevice;
+  const world = useWorld(async () => {
+    const made: World = await createWorld();
+    device = new TestDevice(made.manufacturer);
+    await attest(made, made.mallory.account.address, device);
+    exams = await deployExams(made);
+    return made;
+  });
+  const { account, fresh } = provisioningKit(world);
+  const who = () => account("mallory");
+  const revert = (sent: Promise<unknown>, name: string, args?: unknown[]): Promise<void> =>
+    args === undefined
+      ? world().viem.assertions.revertWithCustomError(sent, exams, name as never)
+      : world().viem.assertions.revertWithCustomErrorWithArgs(sent, exams, name as never, args);
+  const mine = (blocks: number) => world().networkHelpers.mine(blocks);
+  beforeEach(() => {
+    // The chain is put back after each test, and what the device knows with it.
+    device.seq = 1n;
+  });
+
+  it("constructor_keepsTheZoo_andRefusesWhatDoesNotHold", async () => {
+    expect(await exams.read.classes()).to.deep.equal(ZOO);
+    expect(await exams.read.examOdds()).to.equal(1n);
+    expect(await exams.read.examSpacing()).to.equal(BigInt(SPACING));
+    expect(await exams.read.provisioning()).to.equal(getAddress(world().provisioning.address));
+    const { viem } = world();
+    const refused = async (name: string, args: unknown[], changes: object, at = world().provisioning.address) => {
+      const { zoo, odds, spacing } = { zoo: ZOO, odds: 1n, spacing: BigInt(SPACING), ...changes };
+      const sent = viem.deployContract("Exams", [at, zoo, odds, spacing]);
+      await revert(sent, name, args);
+    };
+    const [first] = ZOO;
+    await refused("NoClasses", [], { zoo: [] });
+    await refused("TooManyClasses", [17n, 16n], { zoo: Array.from({ length: 17 }, () => first) });
+    await refused("ZeroProgram", [0n], { zoo: [{ ...first!, programRoot: toHex(0, { size: 32 }) }] });
+    await refused("BlocksOutOfRange", [1n, 257n, 256n], { zoo: [first, { ...first!, blocks: 257 }] });
+    await refused("BlocksOutOfRange", [0n, 0n, 256n], { zoo: [{ ...first!, blocks: 0 }] });
+    await refused("OddsOutOfRange", [0n, 65_536n], { odds: 0n });
+    await refused("OddsOutOfRange", [65_537n, 65_536n], { odds: 65_537n });
+    await refused("SpacingOutOfRange", [255n, 256n, 1_048_576n], { spacing: 255n });
+    await refused("SpacingOutOfRange", [1_048_577n, 256n, 1_048_576n], { spacing: 1_048_577n });
+    await refused("NoCode", [getAddress(who())], {}, who());
+  });
+
+  it("isExam_isSaidByTheHash_onTheGrid_asLongAsItIsKnown", async () => {
+    const odds = 3n;
+    const rare = await deployExams(world(), { odds });
+    await mine(300);
+    const latest = await world().networkHelpers.time.latestBlock();
+    let found = 0;
+    for (let block = latest - 280; block <= latest; block++) {
+      const { hash } = await world().client.getBlock({ blockNumber: BigInt(block) });
+      // A call is judged in the block after the head.
+      const isKnown = block > latest + 1 - 257 && block <= latest;
+      const expected = isKnown && block % GRID_BLOCKS === 0 && BigInt(hash!) <= (2n ** 256n - 1n) / odds;
+      expect(await rare.read.isExam([BigInt(block)]), `block ${block}`).to.equal(expected);
+      found += Number(expected);
+    }
+    // 64 blocks on the grid, of which a third are exams.
+    expect(found).to.be.within(8, 36);
+  });
+
+  it("sit_numbersAnExam_recordsAndTellsIt", async () => {
+    const gridBlock = await nextExam(world(), exams);
+    const { report, signature, nonce } = await signedExam(world(), who(), device, { gridBlock });
+    const sent = exams.write.sit([report, signature], { account: who() });
+    await world().viem.assertions.emitWithArgs(sent, exams, "ExamNumbered", [1, gridBlock]);
+    const args = [getAddress(who()), device.id, 0, 1, report.seq, nonce, TRACE_ROOT, 1] as const;
+    await world().viem.assertions.emitWithArgs(sent, exams, "ExamSat", [...args]);
+    expect(await exams.read.lastExam()).to.deep.equal([1, gridBlock]);
+    expect(await exams.read.seqOf([device.id])).to.equal(report.seq);
+    expect(await exams.read.passedOf([who(), 0])).to.equal(1);
+    const sitting = await sittingOf(world(), exams, await sent);
+    expect(sitting.nonce).to.equal(nonce);
+    expect(await exams.read.isSitting([sitting])).to.equal(true);
+    for (const change of [
+      { traceRoot: nonce },
+      { nonce: TRACE_ROOT },
+      { number: 17 },
+      { class: 1 },
+      { time: sitting.time + 1n },
+      { worker: account("worker") },
+    ])
+      expect(await exams.read.isSitting([{ ...sitting, ...change }]), Object.keys(change)[0]).to.equal(false);
+  });
+
+  it("digest_isWhatADeviceSignsOfAReport", async () => {
+    const gridBlock = await nextExam(world(), exams);
+    const { report, signature } = await signedExam(world(), who(), device, { gridBlock });
+    const digest = await exams.read.examDigest([who(), report]);
+    expect(digest).to.not.equal(await exams.read.examDigest([account("worker"), report]));
+    expect(digest).to.not.equal(await exams.read.examDigest([who(), { ...report, class: 1 }]));
+    await exams.write.sit([report, signature], { account: who() });
+  });
+
+  for (const [name, error, fields, unsigned] of [
+    ["anotherRoot", "BadSignature", {}, { traceRoot: keccak256("0x01") as Hex }],
+    ["anotherCounter", "BadSignature", {}, { seq: 99n }],
+    ["anotherClass", "BadSignature", {}, { class: 1 }],
+    ["anotherFirmware", "BadSignature", {}, { firmware: TRACE_ROOT }],
+    ["anotherStatus", "BadSignature", {}, { debugStatus: 2 }],
+    ["noStatus", "WrongDebugStatus", { debugStatus: 0 }, {}],
+    ["aStatusBeyond", "WrongDebugStatus", { debugStatus: 5 }, {}],
+    ["noRoot", "ZeroTraceRoot", { traceRoot: toHex(0, { size: 32 }) }, {}],
+    ["noSuchClass", "NoSuchClass", { class: 2 }, {}],
+    ["aCounterThatIsNotHigher", "ExamSeqNotHigher", { seq: 0n }, {}],
+  ] as const)
+    it(`sit_with_${name}_reverts${error}`, async () => {
+      const gridBlock = await nextExam(world(), exams);
+      const { report, signature } = await signedExam(world(), who(), device, { gridBlock, ...fields }, unsigned);
+      const at = error === "BadSignature" || error === "WrongDebugStatus" ? world().provisioning : exams;
+      const sent = exams.write.sit([report, signature], { account: who() });
+      await world().viem.assertions.revertWithCustomError(sent, at, error as never);
+    });
+
+  it("sit_byAnother_orWithADeviceThatBacksAnother_reverts", async () => {
+    const gridBlock = await nextExam(world(), exams);
+    const { report, signature } = await signedExam(world(), who(), device, { gridBlock });
+    await revert(exams.write.sit([report, signature], { account: account("worker") }), "NotItsDevice");
+    const other = fresh();
+    const foreign = await signedExam(world(), who(), other, { gridBlock });
+    await revert(exams.write.sit([foreign.report, foreign.signature], { account: who() }), "NotItsDevice");
+  });
+
+  it("sit_ofABlockThatIsNone_reverts", async () => {
+    const gridBlock = await nextExam(world(), exams);
+    await mine(2 * GRID_BLOCKS);
+    await sit(world(), exams, who(), device, { gridBlock });
+    const none = async (block: bigint) =>
+      revert(sit(world(), exams, who(), device, { gridBlock: block, class: 1 }), "NoExam", [block]);
+    await none(gridBlock + 1n);
+    await none(gridBlock + BigInt(GRID_BLOCKS));
+    await none(gridBlock - BigInt(GRID_BLOCKS));
+  });
+
+  it("sit_countsUpToTheClassesBlocks_andOnce", async () => {
+    for (const [k, blocks] of CLASS_BLOCKS.entries()) {
+      const gridBlock = await nextExam(world(), exams);
+      const latest = await world().networkHelpers.time.latestBlock();
+      await mine(Number(gridBlock) + blocks - latest - 1);
+      await sit(world(), exams, who(), device, { gridBlock, class: k });
+      const again = await signedExam(world(), who(), device, { gridBlock, class: k });
+      const late = exams.write.sit([again.report, again.signature], { account: who() });
+      if (blocks < 256) await revert(late, "ExamOver", [gridBlock, gridBlock + BigInt(blocks)]);
+      else await revert(late, "NoExam");
+    }
+    const gridBlock = await nextExam(world(), exams);
+    await sit(world(), exams, who(), device, { gridBlock });
+    await revert(sit(world(), exams, who(), device, { gridBlock }), "SatBefore", [0, 3]);
+  });
+
+  it("numberExam_hasAMissSeen_thatNobodyReported", async () => {
+    for (let k = 0; k < 3; k++) {
+      const gridBlock = await nextExam(world(), exams);
+      if (k === 1) await exams.write.numberExam([gridBlock], { account: account("stranger") });
+      else await sit(world(), exams, who(), device, { gridBlock });
+      await exams.write.numberExam([gridBlock]);
+    }
+    expect(await exams.read.lastExam()).to.have.property("0", 3);
+    expect(await exams.read.passedOf([who(), 0])).to.equal(0b101);
+    const over = await nextExam(world(), exams);
+    await mine(256);
+    await revert(exams.write.numberExam([over]), "NoExam", [over]);
+    await revert(exams.write.numberExam([over + 1n]), "NoExam", [over + 1n]);
+  });
+
+  it("class_isHeldBy12OfTheLast16_andAnOpenExamIsNoMiss", async () => {
+    const pass = async () => sit(world(), exams, who(), device, { gridBlock: await nextExam(world(), exams) });
+    const miss = async () => exams.write.numberExam([await nextExam(world(), exams)]);
+    const held = () => exams.read.classHeld([who(), 0]);
+    for (let k = 0; k < 12; k++) {
+      expect(await held(), `${k} passed`).to.equal(false);
+      await pass();
+    }
+    expect(await held()).to.equal(true);
+    expect(await exams.read.classesOf([who()])).to.equal(1n);
+    for (let k = 0; k < 5; k++) {
+      await miss();
+      expect(await held(), `${k} missed, the next open`).to.equal(true);
+      await mine(CLASS_BLOCKS[0] + 1);
+      expect(await held(), `${k + 1} missed`).to.equal(k < 4);
+    }
+    expect(await exams.read.passedOf([who(), 0])).to.equal(0b1111_1111_1110_0000);
+    expect(await exams.read.classesOf([who()])).to.equal(0n);
+    // The record goes on.
+    await pass();
+    expect(await exams.read.passedOf([who(), 0])).to.equal(0b1111_1111_1100_0001);
+    // Nothing of it is left after 16 misses.
+    for (let k = 0; k < 17; k++) await miss();
+    expect(await exams.read.passedOf([who(), 0])).to.equal(0);
+    expect(await exams.read.classHeld([account("worker"), 0])).to.equal(false);
+    await revert(exams.read.classHeld([who(), 2]), "NoSuchClass", [2n, 2n]);
+  });
+
+  it("record_isADevicesAndAWorkers_andBeginsAnewWithAnother", async () => {
+    const { provisioning } = world();
+    const pass = async (by: Hex, of: TestDevice) =>
+      sit(world(), exams, by, of, { gridBlock: await nextExam(world(), exams) });
+    for (let k = 0; k < 3; k++) await pass(who(), device);
+    await provisioning.write.release({ account: who() });
+    expect(await exams.read.passedOf([who(), 0])).to.equal(0);
+    const next = account("stranger");
+    await attest(world(), next, device);
+    expect(await exams.read.passedOf([next, 0])).to.equal(0);
+    await pass(next, device);
+    expect(await exams.read.passedOf([next, 0])).to.equal(1);
+    // The first one comes back with another device, and nothing of the old one's record.
+    await attest(world(), who(), fresh());
+    expect(await exams.read.passedOf([who(), 0])).to.equal(0);
+  });
+
+  it("sit_whileTheManufacturerIsFrozen_isTaken", async () => {
+    await freeze(world(), world().manufacturer);
+    await sit(world(), exams, who(), device, { gridBlock: await nextExam(world(), exams) });
+  });
+
+  it("last16Sittings_areKnown_andNoOlderOne", async () => {
+    const sittings = [];
+    for (let k = 0; k < 18; k++) {
+      const sent = await sit(world(), exams, who(), device, { gridBlock: await nextExam(world(), exams) });
+      sittings.push(await sittingOf(world(), exams, sent));
+    }
+    const known = await Promise.all(sittings.map((sitting) => exams.read.isSitting([sitting])));
+    expect(known).to.deep.equal(sittings.map((_, k) => k >= 2));
+  });
+
+  it("sit_costsWithinItsBounds", async () => {
+    const other = fresh();
+    await attest(world(), account("stranger"), other);
+    for (let k = 0; k < 17; k++) {
+      const gridBlock = await nextExam(world(), exams);
+      const first = await sit(world(), exams, account("stranger"), other, { gridBlock });
+      const second = await sit(world(), exams, who(), device, { gridBlock });
+      if (k < 16) continue;
+      expect(Number(await gasOf(world(), first))).to.be.lessThan(MOST_GAS.numbering);
+      expect(Number(await gasOf(world(), second))).to.be.lessThan(MOST_GAS.steady);
+    }
+  });
+});

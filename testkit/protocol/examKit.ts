@@ -1,0 +1,100 @@
+import { type Address, type Hex } from "viem";
+import { ReportKind, type ExamReport, type Sitting } from "../../src/chain/structs.ts";
+import type { P256Signature } from "../../src/provisioning/keys.ts";
+import { nonceOf } from "../../src/provisioning/report.ts";
+import { domain, GRID_BLOCKS } from "./reports.ts";
+import type { TestDevice } from "./testDevice.ts";
+import type { World } from "./world.ts";
+
+/** The least spacing that there is: then one exam is open at a time. */
+export const SPACING = 256;
+/** What the classes of a test's zoo are made of: T in blocks. */
+export const CLASS_BLOCKS = [16, 256] as const;
+
+/** A zoo of two programs that nobody compiled: the contract looks at roots only. */
+export const ZOO = CLASS_BLOCKS.map((blocks, k) => ({
+  programRoot: `0x${String(k + 1).repeat(64)}` as Hex,
+  blocks,
+}));
+
+/** A root that a trace could have. */
+export const TRACE_ROOT: Hex = `0x${"7e".repeat(32)}`;
+
+/** Deploys exams to a world. @param odds 1: every block on the grid that is far enough from the last exam is one. */
+export const deployExams = ({ viem, provisioning }: World, { zoo = ZOO, odds = 1n, spacing = BigInt(SPACING) } = {}) =>
+  viem.deployContract("Exams", [provisioning.address, zoo, odds, spacing]);
+
+export type ExamsContract = Awaited<ReturnType<typeof deployExams>>;
+
+/** Mines up to the next block on the grid that can be an exam's, and one more. @returns It */
+export async function nextExam(world: World, exams: ExamsContract): Promise<bigint> {
+  const [number, last] = await exams.read.lastExam();
+  const latest = BigInt(await world.networkHelpers.time.latestBlock());
+  const least = number === 0 ? latest : last + BigInt(SPACING);
+  const from = least > latest ? least : latest;
+  const grid = BigInt(GRID_BLOCKS);
+  const block = from + ((grid - (from % grid)) % grid);
+  await world.networkHelpers.mine(Number(block - latest));
+  return block;
+}
+
+/** What a worker sends of an exam, signed by a device. @param unsigned Changes of what is sent only. */
+export async function signedExam(
+  world: World,
+  worker: Address,
+  device: TestDevice,
+  fields: Partial<ExamReport> & Pick<ExamReport, "gridBlock">,
+  unsigned: Partial<ExamReport> = {},
+): Promise<{ report: ExamReport; signature: P256Signature; nonce: Hex }> {
+  device.seq = fields.seq ?? device.seq + 1n;
+  const { key, firmware, seq } = device;
+  const report: ExamReport = {
+    ...{ key, firmware, seq, traceRoot: TRACE_ROOT, class: 0, debugStatus: 1 },
+    ...fields,
+  };
+  const { hash } = await world.client.getBlock({ blockNumber: report.gridBlock });
+  const kind = ReportKind.exam;
+  const where = { chainId: world.chainId, provisioning: world.provisioning.address };
+  const nonce = nonceOf({ ...where, worker, device: device.id, kind, blockHash: hash! });
+  const aux = ZOO[report.class]?.programRoot ?? TRACE_ROOT;
+  const { debugStatus, traceRoot: body } = report;
+  const signature = device.sign(domain(world), {
+    nonce,
+    kind,
+    debugStatus,
+    seq: report.seq,
+    worker,
+    firmware,
+    body,
+    aux,
+  });
+  return { report: { ...report, ...unsigned }, signature, nonce };
+}
+
+/** Has a worker sit an exam. */
+export async function sit(
+  world: World,
+  exams: ExamsContract,
+  worker: Address,
+  device: TestDevice,
+  fields: Partial<ExamReport> & Pick<ExamReport, "gridBlock">,
+): Promise<Hex> {
+  const { report, signature } = await signedExam(world, worker, device, fields);
+  return exams.write.sit([report, signature], { account: worker });
+}
+
+/** What the contract keeps of a sitting. @param hash Of its transaction. */
+export async function sittingOf({ client }: World, exams: ExamsContract, hash: Hex): Promise<Sitting> {
+  const { blockNumber } = await client.getTransactionReceipt({ hash });
+  const [event] = await exams.getEvents.ExamSat({}, { fromBlock: blockNumber, toBlock: blockNumber });
+  const {
+    worker,
+    device,
+    class: examClass,
+    number,
+    nonce,
+    traceRoot,
+  } = event!.args as Required<NonNullable<typeof event>["args"]>;
+  const { timestamp: time } = await client.getBlock({ blockNumber });
+  return { worker, device, class: examClass, number, time, nonce, traceRoot } as Sitting;
+}
