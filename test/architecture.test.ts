@@ -121,6 +121,7 @@ const TYPESCRIPT = [
   "tools/measure/generate",
   "tools/measure/economics",
   "tools/measure/gas",
+  "tools/measure/relay",
   "tools/measure/models",
   "tools/measure/natively",
   "tools/verify/totals.ts",
