@@ -1,6 +1,7 @@
 import { readableArray } from "../executor/arrays.ts";
 import { DType, dtypeBytes, dtypeName, isFloat, isHalf, isSigned } from "../numerics/dtype.ts";
 import type { TensorInfo } from "../program/compiled.ts";
+import { areCanonicalBetween } from "./between.ts";
 import { canonical } from "./canonical.ts";
 import { numbersOf } from "./elements.ts";
 
@@ -41,27 +42,6 @@ function isInside(bytes: Uint8Array, { dtype, low, high }: InputRange): boolean 
   if (dtypeBytes(dtype) === 1 && low <= usual.low && high >= usual.high) return true;
   const found = extremes(bytes, dtype);
   return found.low >= low && found.high <= high;
-}
-
-const float32Word = (value: number): number => new Int32Array(Float32Array.of(value).buffer)[0]!;
-const MAGNITUDE = 0x7fffffff;
-
-/**
- * Whether float32 values are between two numbers of which one is not above and one not below 0, and none is -0: all of
- * a job's inputs are looked at, so this is one pass without branches. False says nothing.
- */
-function areCanonicalBetween({ buffer, byteOffset, byteLength }: Uint8Array, low: number, high: number): boolean {
-  if (byteOffset % 4 !== 0 || !(low <= 0 && high >= 0)) return false;
-  const words = new Int32Array(buffer, byteOffset, byteLength / 4);
-  const [most, least] = [float32Word(high) & MAGNITUDE, float32Word(low) & MAGNITUDE];
-  /** Negative once a magnitude is above its bound, or a sign stands before 0. Those of NaN are above all. */
-  let seen = 0;
-  for (let i = 0; i < words.length; i++) {
-    const word = words[i]!;
-    const [magnitude, negative] = [word & MAGNITUDE, word >> 31];
-    seen |= (most + ((least - most) & negative) - magnitude) | ((magnitude - 1) & negative);
-  }
-  return seen >= 0;
 }
 
 /**

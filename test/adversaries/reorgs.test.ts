@@ -1,14 +1,15 @@
 import { expect } from "chai";
+import { disturbedPoints } from "../../testkit/disturbances/reorgs.ts";
 import { soakReorgs } from "../../tools/verify/soak/reorgs.ts";
 
-/** Of the twenty after each transaction; `npm run soak -- --reorgs` plays them all. */
+/** Of the twenty after each point; `npm run soak -- --reorgs` plays them all. */
 const DEPTHS = 1;
 
 describe("reorganisations", function () {
   this.timeout(600_000);
 
-  it("of1To20Blocks_atEachPointOfAGame_changeNoVerdict_andCostNobodyHonest", async function () {
-    const totals = await soakReorgs(DEPTHS);
+  it("of1To20Blocks_afterEachFunction_changeNoVerdict_andCostNobodyHonest", async function () {
+    const totals = await soakReorgs(DEPTHS, undefined, disturbedPoints);
     expect(totals.wrong, totals.report()).to.deep.equal([]);
     const calls =
       "post claim submit open expand pick reveal prove timeout concede settle deliver finalise collect cancel";

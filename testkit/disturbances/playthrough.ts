@@ -16,7 +16,7 @@ import { ProgramLibrary } from "../../src/player/programLibrary.ts";
 
 /** What never ends is given up after this time. */
 const LIMIT_MS = 60_000;
-const INTERVAL_MS = 5;
+const INTERVAL_MS = 30;
 /** A nonce that a reorganisation left without a transaction is looked for after a ninth of `slowMs`. */
 const PATIENCE = { pollingMs: 5, slowMs: 9_000 };
 const TICK_MS = 25;
@@ -208,7 +208,7 @@ export class Playthrough {
             return { calls: this.#calls, complaints: this.#complaints, ...refusals };
         } else if (next === undefined) {
           atEnd = false;
-          await new Promise((resolve) => setTimeout(resolve, 10 * INTERVAL_MS));
+          await new Promise((resolve) => setTimeout(resolve, 2 * INTERVAL_MS));
           await this.fork.alone(async () => disturb(this));
         } else due = next;
       }

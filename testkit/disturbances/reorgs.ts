@@ -36,6 +36,13 @@ export async function pointsOf(setup: Setup): Promise<{ scenario: Scenario; call
   return points;
 }
 
+/** Whether everything is disturbed that can be (`npm run test:disturbances`, in `.ci/run`), or a part, as in `npm test`. */
+export const DISTURBS_ALL = process.env.REFUTE_DISTURB === "all";
+
+/** The points of a scenario that are disturbed: each, or the last of each function. */
+export const disturbedPoints = (calls: readonly string[]): number[] =>
+  DISTURBS_ALL ? [...calls.keys()] : [...new Map(calls.map((call, point) => [call, point])).values()];
+
 /** The results of a number of reorganisations. */
 export class ReorgTotals {
   playthroughs = 0;

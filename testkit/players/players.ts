@@ -22,7 +22,7 @@ import { ProgramLibrary } from "../../src/player/programLibrary.ts";
 
 /** A log that writes nothing. */
 export const quiet = pino({ level: "silent" });
-const INTERVAL_MS = 15;
+const INTERVAL_MS = 30;
 
 /**
  * Executes by the definition. A lie changes one float32 to one of quite another size, and the later steps follow from

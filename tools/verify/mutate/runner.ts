@@ -17,6 +17,8 @@ const say = (report: Report): void => console.log(`@${JSON.stringify(report)}`);
 const NOBODY = 2 ** 32;
 /** Tests in the first run for a mutant; each further run doubles their number. */
 const FIRST_TESTS = 3;
+/** What kills a mutant under which a test does not end. */
+const NO_END = "no end";
 /** The tests that killed the last mutants, its neighbours, are tried first on a mutant. */
 const LAST_KILLERS = 6;
 
@@ -160,6 +162,8 @@ function testsOf(id: number): { titles: string[]; fresh: Set<string> } {
   return { titles: [...titles].slice(0, plan.tries), fresh: new Set(suites.map(({ title }) => title)) };
 }
 
+const isTimeout = (error: unknown): boolean => (error as { code?: string }).code === "ERR_MOCHA_TIMEOUT";
+
 async function tryMutant(id: number): Promise<void> {
   const { titles, fresh } = testsOf(id);
   say({ kind: "begins", id });
@@ -171,11 +175,11 @@ async function tryMutant(id: number): Promise<void> {
     await run(
       (title) => chosen.has(title),
       true,
-      (runner) => runner.on("fail", (test) => void (killer ??= test.fullTitle())),
+      (runner) => runner.on("fail", (test, error) => void (killer ??= isTimeout(error) ? NO_END : test.fullTitle())),
     );
   }
   await clear();
-  if (killer !== undefined) {
+  if (killer !== undefined && killer !== NO_END) {
     killers = [...new Set([killer, ...killers])].slice(0, LAST_KILLERS);
     count(killer);
   }

@@ -5,23 +5,30 @@ import { AFTER_END } from "../../../testkit/disturbances/playthrough.ts";
 /** Playthroughs on one chain: a new chain keeps memory low. */
 const PLAYTHROUGHS_PER_CHAIN = 200;
 
+/** Called now and then with the results so far. */
+type Progress = (totals: ReorgTotals) => void;
+
 /**
- * Plays every scenario with reorganisations after each of its transactions and after its end. The node treats the
- * transactions that are taken back in each of its ways in turn.
+ * Plays every scenario with reorganisations after its transactions and after its end. The node treats the transactions
+ * that are taken back in each of its ways in turn.
  * @param depths How many of the depths from 1 to 20 are tried at each point; others at the next one.
- * @param progress Called now and then.
+ * @param pointsIn Which of a scenario's transactions are points; by default each.
  */
-export async function soakReorgs(depths = DEEPEST, progress?: (totals: ReorgTotals) => void): Promise<ReorgTotals> {
+export async function soakReorgs(
+  depths = DEEPEST,
+  progress?: Progress,
+  pointsIn = (calls: readonly string[]): number[] => [...calls.keys()],
+): Promise<ReorgTotals> {
   let setup = await Setup.create();
   const totals = new ReorgTotals();
   let number = 0;
   for (const { scenario, calls } of await pointsOf(setup)) {
-    for (const [point, call] of [...calls.entries(), [AFTER_END, "the end"] as const]) {
+    for (const point of [...pointsIn(calls), AFTER_END]) {
       for (let k = 0; k < depths; k++) {
         // 7 shares no factor with the 20 depths, so that neighbouring points get different ones.
         const depth = 1 + ((7 * number + k) % DEEPEST);
         const kept = KEPT_NAMES[(number + k) % KEPT_NAMES.length]!;
-        await totals.play(setup, { scenario, point, depth, kept }, call);
+        await totals.play(setup, { scenario, point, depth, kept }, calls[point] ?? "the end");
         if (totals.playthroughs % PLAYTHROUGHS_PER_CHAIN > 0) continue;
         progress?.(totals);
         await setup.close();

@@ -4,6 +4,7 @@ import { CONSTRUCTORS } from "../../../../src/executor/arrays.ts";
 import { createExecutor } from "../../../../src/executor/createExecutor.ts";
 import { onnxruntime } from "../../../../src/executor/engine/binding.ts";
 import type { Box } from "../../../../src/native/box.ts";
+import type { InputNumbers } from "../../../../src/native/drawnInputs.ts";
 import { DType, dtypeName } from "../../../../src/numerics/dtype.ts";
 import { readModel } from "../../../../src/onnx/readModel.ts";
 import { int64Tensor } from "../../../../src/onnx/tensorData.ts";
@@ -23,6 +24,8 @@ export type NativeSubject = {
   drawn: number;
   /** The box of inputs that are measured, and of those that are drawn. */
   box: Box;
+  /** Whether drawn inputs are any that the model is made for. */
+  isUsual: (inputs: InputNumbers) => boolean;
   /** The same decision by plain onnxruntime with its default options on one thread, as anybody would get it. */
   plain: () => Promise<unknown>;
   exact: () => Promise<unknown>;
@@ -46,7 +49,11 @@ const tensorOf = (dtype: DType, bytes: Uint8Array, shape: readonly number[]): or
 };
 
 /** A model whose only output of floats is decided by an argmax over its last axis. */
-async function decided({ bytes, inputs }: Subject, ranges: Record<string, number> = {}): Promise<NativeSubject> {
+async function decided(
+  { bytes, inputs }: Subject,
+  ranges: Record<string, number> = {},
+  isUsual: NativeSubject["isUsual"] = () => true,
+): Promise<NativeSubject> {
   const own = readModel(bytes);
   const decide = { [own.graph.outputs[0]!.name]: { kind: "argmax" } } as const;
   const shapes = Object.fromEntries([...inputs].map(([name, { shape }]) => [name, shape]));
@@ -60,6 +67,7 @@ async function decided({ bytes, inputs }: Subject, ranges: Record<string, number
     ...MANY,
     opened,
     given,
+    isUsual,
     box: opened.box.map((range) => (range.name in ranges ? { ...range, low: 0, high: ranges[range.name]! } : range)),
     plain: () => {
       const feeds = infos.map(({ name, dtype, shape }, i) => [name, tensorOf(dtype, given[i]!, shape)] as const);
@@ -83,6 +91,7 @@ async function decoder(): Promise<NativeSubject> {
     ...FEW,
     opened,
     given,
+    isUsual: () => true,
     box: measured(opened.box).map((range) => (range.name === "prompt_length" ? { ...range, high: PROMPT } : range)),
     plain: () => plainText(session, prompt),
     exact: () => opened.exact.run(given),
@@ -121,6 +130,8 @@ export const NATIVE_SUBJECTS: Readonly<Record<string, () => Promise<NativeSubjec
     decided(
       { bytes: miniLm({ classes: CLASSES }), inputs: sentence(MINI_LM) },
       { input_ids: MINI_LM.vocabulary - 1, attention_mask: 1 },
+      // A mask that shows no token is of no sentence: the softmax over nothing is no number.
+      ([, mask]) => mask!.includes(1),
     ),
   [`decoder_${GENERATED}_tokens`]: decoder,
 };
