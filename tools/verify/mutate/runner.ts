@@ -162,7 +162,9 @@ function testsOf(id: number): { titles: string[]; fresh: Set<string> } {
   return { titles: [...titles].slice(0, plan.tries), fresh: new Set(suites.map(({ title }) => title)) };
 }
 
-const isTimeout = (error: unknown): boolean => (error as { code?: string }).code === "ERR_MOCHA_TIMEOUT";
+function isTimeout(error: unknown): boolean {
+  return (error as { code?: string }).code === "ERR_MOCHA_TIMEOUT";
+}
 
 async function tryMutant(id: number): Promise<void> {
   const { titles, fresh } = testsOf(id);
