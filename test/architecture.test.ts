@@ -88,6 +88,7 @@ const TYPESCRIPT = [
   "src/devnet",
   "src/cli",
   "src/demo",
+  "testkit/atLength.ts",
   "testkit/rejection.ts",
   "testkit/random",
   "testkit/numerics",

@@ -1,6 +1,7 @@
 import { expect } from "chai";
+import { AT_LENGTH } from "../../testkit/atLength.ts";
 import { forgetful, staleEverySecond, unreliable } from "../../testkit/disturbances/faults.ts";
-import { disturbedPoints, DISTURBS_ALL, pointsOf } from "../../testkit/disturbances/reorgs.ts";
+import { disturbedPoints, pointsOf } from "../../testkit/disturbances/reorgs.ts";
 import { Setup } from "../../testkit/disturbances/setup.ts";
 import { ANSWERED, type Scenario } from "../../testkit/disturbances/scenarios.ts";
 import { Playthrough, type Disturbance, type PlaythroughResult } from "../../testkit/disturbances/playthrough.ts";
@@ -50,7 +51,7 @@ describe("nodes, mempools and processes that fail", function () {
   it("twoProcessesWithTheSameKey_makeNoMoveTwice", () => inEachScenario(doubled));
 
   it("staleNodeBehindALoadBalancer_hidesNothingForLong", async function () {
-    for (const blocks of DISTURBS_ALL ? [1, 3, 8] : [3]) {
+    for (const blocks of AT_LENGTH ? [1, 3, 8] : [3]) {
       const stale = withNodeFault(() => staleEverySecond(blocks));
       // A lagging node may simulate a move that was already made. The contract refuses it, and it costs its gas.
       for (const { scenario } of points) {

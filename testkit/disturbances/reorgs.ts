@@ -1,3 +1,4 @@
+import { AT_LENGTH } from "../atLength.ts";
 import type { Included } from "./forkingChain.ts";
 import type { Setup } from "./setup.ts";
 import { SCENARIOS, type Scenario } from "./scenarios.ts";
@@ -36,12 +37,9 @@ export async function pointsOf(setup: Setup): Promise<{ scenario: Scenario; call
   return points;
 }
 
-/** Whether everything is disturbed that can be (`npm run test:disturbances`, in `.ci/run`), or a part, as in `npm test`. */
-export const DISTURBS_ALL = process.env.REFUTE_DISTURB === "all";
-
 /** The points of a scenario that are disturbed: each, or the last of each function. */
 export const disturbedPoints = (calls: readonly string[]): number[] =>
-  DISTURBS_ALL ? [...calls.keys()] : [...new Map(calls.map((call, point) => [call, point])).values()];
+  AT_LENGTH ? [...calls.keys()] : [...new Map(calls.map((call, point) => [call, point])).values()];
 
 /** The results of a number of reorganisations. */
 export class ReorgTotals {

@@ -4,6 +4,7 @@ import { bytesToHex, decodeFunctionResult, encodeFunctionData, hexToBytes, type 
 import { canonicalWord, DType, dtypeName, type DType as DTypeCode, type Word } from "../../../src/numerics/dtype.ts";
 import { applyOperation } from "../../../src/program/expression.ts";
 import { Op } from "../../../src/program/operations.ts";
+import { AT_LENGTH } from "../../../testkit/atLength.ts";
 import {
   hardOperands,
   hardPowPairs,
@@ -16,7 +17,7 @@ import { Prng } from "../../../testkit/random/prng.ts";
 import { floatPairs } from "../../../testkit/numerics/floatWords.ts";
 
 const FUNCTIONS = ["pow", ...UNIVARIATE] as const;
-const RANDOM_INPUTS = 20_000;
+const RANDOM_INPUTS = AT_LENGTH ? 20_000 : 5_000;
 const GAS_BOUND = 16_000n;
 const CALL_GAS = 2n ** 24n;
 const BATCH = 100; // small: the simulated chain slows down on large calls

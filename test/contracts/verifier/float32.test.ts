@@ -7,12 +7,13 @@ import { exactDot } from "../../../src/numerics/exactSum.ts";
 import * as float32 from "../../../src/numerics/float32.ts";
 import * as integer from "../../../src/numerics/integer.ts";
 import { roundToFloat32 } from "../../../src/numerics/round.ts";
+import { AT_LENGTH } from "../../../testkit/atLength.ts";
 import { EDGE_BITS, float32BitsPair, float32Words } from "../../../testkit/numerics/float32Words.ts";
 import { Prng } from "../../../testkit/random/prng.ts";
 import { INTEGER_TYPES, integerWord } from "../../../testkit/numerics/integerWords.ts";
 
-const RANDOM_PAIRS = 20_000;
-const INTEGER_PAIRS = 2_250; // of each of 9 types
+const RANDOM_PAIRS = AT_LENGTH ? 20_000 : 5_000;
+const INTEGER_PAIRS = AT_LENGTH ? 2_250 : 560; // of each of 9 types
 const BATCH = 500; // small: the simulated chain slows down on large calls
 
 const { viem } = await network.create();

@@ -1,0 +1,16 @@
+/**
+ * Tests that `npm test` has a part of, at length: reorganisations, killed processes, censorship and lagging nodes after
+ * every transaction of a game; four times as many operands of the arithmetic on chain.
+ */
+import { isGood, lineOf, runMocha } from "./totals.ts";
+
+const TESTS = [
+  "test/adversaries/faults.test.ts",
+  "test/adversaries/reorgs.test.ts",
+  "test/contracts/verifier/elementary.test.ts",
+  "test/contracts/verifier/float32.test.ts",
+];
+
+const total = await runMocha(TESTS, { REFUTE_AT_LENGTH: "true" });
+console.log(lineOf(total));
+process.exitCode = isGood(total) ? 0 : 1;
