@@ -10,6 +10,7 @@ import { validateProgram, validateStep } from "../program/validate.ts";
 import { elementCount, type Model } from "../onnx/model.ts";
 import { bindShapes } from "./graph/bindShapes.ts";
 import { expandTraining } from "./gradients/expandTraining.ts";
+import { withinBits } from "./operators/narrow.ts";
 import { Budget, type CompileLimits } from "./budget.ts";
 import { ProgramBuilder } from "./steps/builder.ts";
 import { chooseCheckpoints } from "./program/checkpoints.ts";
@@ -43,6 +44,13 @@ export type CompileOptions = {
   /** What compiling may take; what is left out is as in `defaultLimits`. It decides whether, never what. */
   limits?: Partial<CompileLimits> | undefined;
 };
+
+const tensorInfo = ({ name, dtype, shape, narrow }: TensorInfo): TensorInfo => ({
+  name,
+  dtype,
+  shape,
+  ...(narrow && { narrow }),
+});
 
 /** How far a compilation is. */
 export type CompileProgress = {
@@ -126,12 +134,14 @@ export function compileWithin(written: Model, options: CompileOptions, budget: B
   const builder = new ProgramBuilder(budget, options.seed);
   // An input without elements is a constant and no input of the job: past keys and values before the first token.
   const inputs: (TensorInfo & { of: number })[] = [];
-  const operands = graph.inputs.map(({ name, dtype }, i) => {
+  const operands = graph.inputs.map(({ name, dtype, narrow }, i) => {
     const shape = shapes[i]!;
     const kind = wired.sources.get(i)?.kind ?? "shared";
     checkSource(model.source, { name, dtype, shape }, options.run?.batch === true ? "shared" : kind);
-    if (elementCount(shape) === 0) return builder.filled(dtype, shape, 0n);
-    return builder.input(inputs.push({ name, dtype, shape, of: i }) - 1, dtype, shape);
+    if (elementCount(shape) === 0) return { ...builder.filled(dtype, shape, 0n), ...(narrow && { narrow }) };
+    const index = inputs.push({ name, dtype, shape, ...(narrow && { narrow }), of: i }) - 1;
+    const tensor = builder.input(index, dtype, shape);
+    return narrow === undefined ? tensor : withinBits(builder, tensor, narrow);
   });
   let top = { done: 0, total: graph.nodes.length };
   let nodes = 0;
@@ -147,7 +157,8 @@ export function compileWithin(written: Model, options: CompileOptions, budget: B
     const tensor = values.get(name)!;
     if (elementCount(tensor.shape) === 0)
       throw new ModelOutputError(`${model.source}: the output "${name}" [${tensor.shape.join(", ")}] has no elements`);
-    return { name, dtype: tensor.dtype, shape: tensor.shape, step: builder.outputStep(tensor) };
+    const { dtype, shape, narrow } = tensor;
+    return { name, dtype, shape, ...(narrow && { narrow }), step: builder.outputStep(tensor) };
   };
   const outputs = wired.outputs.map(({ output }) => stepOf(output));
   /** For each input, the step that it is carried from, if it is. */
@@ -207,8 +218,8 @@ export function compileWithin(written: Model, options: CompileOptions, budget: B
     program,
     programRoot: programRoot(program),
     constants: builder.constantsOf(steps),
-    inputs: inputs.map(({ name, dtype, shape }) => ({ name, dtype, shape })),
-    outputs: outputs.map(({ name, dtype, shape }) => ({ name, dtype, shape })),
+    inputs: inputs.map(tensorInfo),
+    outputs: outputs.map(tensorInfo),
     origins,
     valueLocations: locateValues(values, numberOf),
   };

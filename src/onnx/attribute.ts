@@ -1,6 +1,5 @@
-import { AttributeProto_AttributeType as Type, type AttributeProto, type GraphProto, type TensorProto } from "onnx-buf";
-import { DTypeError } from "./errors.ts";
-import type { Attribute, Body, TensorData } from "./model.ts";
+import { AttributeProto_AttributeType as Type, type AttributeProto, type GraphProto } from "onnx-buf";
+import type { Attribute, Body } from "./model.ts";
 import type { ReadContext } from "./readContext.ts";
 import { readTensor } from "./tensor.ts";
 
@@ -15,19 +14,6 @@ function attributeType(attribute: AttributeProto): Type {
   if (attribute.t !== undefined) return Type.TENSOR;
   if (attribute.s.length > 0) return Type.STRING;
   return attribute.f !== 0 ? Type.FLOAT : Type.INT;
-}
-
-function tensorAttribute(
-  { name }: AttributeProto,
-  proto: TensorProto,
-  where: string,
-  context: ReadContext,
-): TensorData {
-  const role = `attribute "${name}" of ${where}`;
-  const tensor = readTensor(proto, role, context);
-  // The operators that read the tensor are not known here.
-  if (tensor.fourBits) throw new DTypeError(context.source, role, "int4 or uint4");
-  return tensor;
 }
 
 /** Reads one attribute. `where` names the node; `readBody` reads a graph in it. @throws the errors of `readTensor` */
@@ -54,7 +40,10 @@ export function readAttribute(
       return { kind: "strings", value: attribute.strings.map((s) => text.decode(s)) };
     case Type.TENSOR:
       if (attribute.t === undefined) return { kind: "other", value: "empty tensor" };
-      return { kind: "tensor", value: tensorAttribute(attribute, attribute.t, where, context) };
+      return {
+        kind: "tensor",
+        value: readTensor(attribute.t, `attribute "${attribute.name}" of ${where}`, context),
+      };
     case Type.GRAPH:
       return attribute.g === undefined
         ? { kind: "other", value: "empty graph" }

@@ -1,8 +1,8 @@
 import type { FunctionProto, GraphProto, NodeProto, TensorProto, ValueInfoProto } from "onnx-buf";
 import { RefuteError } from "../errors.ts";
+import { narrowLayout, narrowTypeOf } from "../numerics/narrow.ts";
 import { readAttribute } from "./attribute.ts";
-import { DTypeError, ModelFormatError, ModelGraphError } from "./errors.ts";
-import { misused } from "./fourBits.ts";
+import { ModelFormatError, ModelGraphError } from "./errors.ts";
 import { Inliner, readFunctions } from "./functions.ts";
 import { nodeLabel, type Body, type Dim, type Graph, type Node, type TensorData, type ValueInfo } from "./model.ts";
 import { sortNodes } from "./sortNodes.ts";
@@ -34,6 +34,8 @@ function readValueInfo(info: ValueInfoProto, role: string, { source }: ReadConte
     if (dim.value.case === "dimValue") return Number(dim.value.value);
     return dim.value.case === "dimParam" ? dim.value.value : undefined;
   });
+  const narrow = narrowTypeOf(elemType);
+  if (narrow !== undefined) return { name: info.name, dtype: narrowLayout(narrow).storage, narrow, shape: dims };
   return { name: info.name, dtype: checkDType(elemType, where, source), shape: dims };
 }
 
@@ -80,8 +82,6 @@ export function checkNames(graph: Graph, source: string): void {
 /** Reads the body of a node. */
 function readBody(proto: GraphProto, context: ReadContext, opsets?: ReadonlyMap<string, number>): Body {
   const initializers = readInitializers(proto, context);
-  for (const [name, { fourBits }] of initializers)
-    if (fourBits) throw new DTypeError(context.source, `initializer "${name}" of a body`, "int4 or uint4");
   return {
     inputs: proto.input.map(({ name }) => name),
     outputs: proto.output.map(({ name }) => name),
@@ -125,14 +125,6 @@ export function readGraph(proto: GraphProto, context: ReadContext, functions: re
     nodes: sortNodes(local.size === 0 ? nodes : new Inliner(local, context.source).expand(nodes)),
     initializers,
   };
-  for (const name of misused(
-    graph.nodes,
-    initializers,
-    graph.outputs.map((output) => output.name),
-  ))
-    attempt(context, [name], () => {
-      throw new DTypeError(context.source, `initializer "${name}"`, "int4 or uint4 where it is not dequantised");
-    });
   if (proto.output.length === 0) throw new ModelFormatError(context.source, "its graph has no output");
   if (context.refused === undefined) checkNames(graph, context.source);
   return graph;

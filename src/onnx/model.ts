@@ -1,11 +1,14 @@
 import type { DType } from "../numerics/dtype.ts";
+import type { NarrowType } from "../numerics/narrow.ts";
 
 /** A dense tensor: row-major, little-endian. `bytes.length` = product of `shape` x bytes of an element. */
 export type TensorData = {
   dtype: DType;
   shape: readonly number[];
   bytes: Uint8Array;
-  /** Whether `bytes` holds integers of four bits, two to a byte (`fourBits.ts`). */
+  /** The type of ONNX where it is a narrow one; `dtype` is then that of the bytes that stand for its elements. */
+  narrow?: NarrowType;
+  /** Whether `bytes` holds integers of four bits, two to a byte (`narrow.ts`). */
   fourBits?: true;
 };
 
@@ -13,7 +16,7 @@ export type TensorData = {
 export type Dim = number | string | undefined;
 
 /** A named graph input or output. `shape` is undefined if the model does not say even the rank. */
-export type ValueInfo = { name: string; dtype: DType; shape: readonly Dim[] | undefined };
+export type ValueInfo = { name: string; dtype: DType; narrow?: NarrowType; shape: readonly Dim[] | undefined };
 
 /** An attribute. `other` stands for kinds that no operator of the table takes (sparse tensors, types). */
 export type Attribute =

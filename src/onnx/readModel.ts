@@ -8,10 +8,10 @@ import type { Model } from "./model.ts";
 import type { ReadContext } from "./readContext.ts";
 import { TensorMemory } from "./tensorMemory.ts";
 
-/** ONNX IR versions whose meaning is known: 3 (ONNX 1.0) to 13 (ONNX 1.20). */
-const IR_VERSIONS = [3, 13] as const;
+/** ONNX IR versions whose meaning is known: 3 (ONNX 1.0) to 14 (ONNX 1.22). */
+const IR_VERSIONS = [3, 14] as const;
 /** Versions of the ai.onnx operator set whose meaning is known. */
-export const OPSETS = [1, 25] as const;
+export const OPSETS = [1, 27] as const;
 
 function decode(bytes: Uint8Array, source: string): ModelProto {
   try {

@@ -1,9 +1,10 @@
 import { isAbsolute, join, normalize, sep } from "node:path";
 import { TensorProto_DataLocation, TensorProto_DataTypeSchema, type TensorProto } from "onnx-buf";
 import { DType, dtypeBytes, isDType, writeWord } from "../numerics/dtype.ts";
+import { narrowTypeOf } from "../numerics/narrow.ts";
 import { FileError, withRegularFile, type RegularFile } from "../regularFile.ts";
 import { DTypeError, ExternalDataError, ModelGraphError } from "./errors.ts";
-import { readFourBits, widenedType } from "./fourBits.ts";
+import { readNarrow } from "./narrow.ts";
 import { elementCount, MAX_RANK, type TensorData } from "./model.ts";
 import type { ReadContext } from "./readContext.ts";
 
@@ -110,8 +111,7 @@ function fieldBytes(tensor: TensorProto, dtype: DType, count: number): Uint8Arra
  * @throws DTypeError, ExternalDataError, ModelGraphError
  */
 export function readTensor(tensor: TensorProto, where: string, context: ReadContext): TensorData {
-  const narrow = widenedType(tensor.dataType);
-  const dtype = narrow ?? checkDType(tensor.dataType, where, context.source);
+  const narrow = narrowTypeOf(tensor.dataType);
   if (tensor.dims.length > MAX_RANK)
     throw new ModelGraphError(context.source, where, `has ${tensor.dims.length} dimensions, at most ${MAX_RANK}`);
   const shape = tensor.dims.map(Number);
@@ -124,11 +124,12 @@ export function readTensor(tensor: TensorProto, where: string, context: ReadCont
   const raw = external ? externalBytes(tensor, where, context) : tensor.rawData;
   if (!external) context.memory.take(raw.length, context.source, where);
   if (narrow !== undefined) {
-    const read = readFourBits(tensor, raw, shape);
+    const read = readNarrow(tensor, narrow, raw, shape);
     if (read === undefined)
       throw new ModelGraphError(context.source, where, `its data does not fit the shape [${shape.join(", ")}]`);
     return read;
   }
+  const dtype = checkDType(tensor.dataType, where, context.source);
   // Raw data stays where it is: whoever keeps a tensor copies it.
   const bytes = !external && raw.length === 0 && count > 0 ? fieldBytes(tensor, dtype, count) : raw;
   if (bytes?.length !== count * dtypeBytes(dtype))

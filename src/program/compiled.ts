@@ -1,9 +1,13 @@
 import type { Hash } from "../merkle/hash.ts";
 import type { DType } from "../numerics/dtype.ts";
+import type { NarrowType } from "../numerics/narrow.ts";
 import type { Program } from "./types.ts";
 
-/** A named tensor of a compiled model, in ONNX's shape and row-major order. */
-export type TensorInfo = { name: string; dtype: DType; shape: readonly number[] };
+/**
+ * A named tensor of a compiled model, in ONNX's shape and row-major order. Where ONNX's type is a narrow one, a byte
+ * stands for each element (src/numerics/narrow.ts).
+ */
+export type TensorInfo = { name: string; dtype: DType; shape: readonly number[]; narrow?: NarrowType };
 
 /** Where a value of the ONNX graph lies: element [i0, i1, ...] is element sum(i * stride) of the step's tensor. */
 export type ValueLocation = { step: number; dtype: DType; shape: readonly number[]; strides: readonly number[] };

@@ -1,4 +1,5 @@
 import type { DType } from "../../numerics/dtype.ts";
+import type { NarrowType } from "../../numerics/narrow.ts";
 import { addAffine, constantAffine, digitAffine, type Affine } from "./affine.ts";
 import { StepLimitError } from "../errors.ts";
 import { REDUCTION_DIGIT, type Expr } from "./expression.ts";
@@ -9,6 +10,8 @@ import { REDUCTION_DIGIT, type Expr } from "./expression.ts";
  */
 export type LazyTensor = {
   dtype: DType;
+  /** The type that its bytes stand for, where that is a narrow one of ONNX: only what knows of it may read them. */
+  narrow?: NarrowType;
   shape: readonly number[];
   digits: readonly (readonly number[])[];
   expr: Expr;

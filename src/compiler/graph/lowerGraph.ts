@@ -13,6 +13,7 @@ import { findControl } from "./control/table.ts";
 import { isSequence, type GraphValue } from "./control/types.ts";
 import { ModelOutputError, NodeInputError, OperandTypeError, UnsupportedOperatorError } from "../errors.ts";
 import { lowerInType } from "./halfTensors.ts";
+import { lowerNarrow } from "./narrowTensors.ts";
 import { NodeContext } from "../lowering/nodeContext.ts";
 import { whyUnsupported } from "./unsupported.ts";
 import { valuesWithMemory } from "./valuesWithMemory.ts";
@@ -94,7 +95,8 @@ function lowerNode(
   const outputs = refusing(
     context,
     (): readonly (GraphValue | undefined)[] =>
-      (entry && lowerInType(context, entry.lower)) ?? control!.lower({ context, operands, run }),
+      (entry && lowerNarrow(context, (given) => lowerInType(given, entry.lower))) ??
+      control!.lower({ context, operands, run }),
   );
   context.checkAttributes();
   const missing = node.outputs.findIndex((name, k) => name !== "" && outputs[k] === undefined);
@@ -106,7 +108,9 @@ function lowerNode(
       throw new NodeInputError(node, `its result [${tensor.shape.join()}] has 2^32 elements or more`);
     if (tensor.shape.length > MAX_RANK)
       throw new NodeInputError(node, `its result has ${tensor.shape.length} dimensions, at most ${MAX_RANK}`);
-    return count > 0 ? tensor : builder.filled(tensor.dtype, tensor.shape, 0n);
+    if (count > 0) return tensor;
+    const { narrow } = tensor;
+    return { ...builder.filled(tensor.dtype, tensor.shape, 0n), ...(narrow && { narrow }) };
   };
   return outputs.map((value) => (value === undefined ? value : isSequence(value) ? value.map(known) : known(value)));
 }

@@ -39,6 +39,11 @@ export class NodeContext {
     return other;
   }
 
+  /** A node with other attributes, all of them known, over the same inputs. */
+  withAttributes(attributes: ReadonlyMap<string, Attribute>): NodeContext {
+    return new NodeContext(this.builder, { ...this.node, attributes }, this.opset, this.inputs);
+  }
+
   get expressions(): Expressions {
     return this.builder.expressions;
   }

@@ -1,9 +1,11 @@
 import { DType } from "../../numerics/dtype.ts";
+import { floatWord } from "../../numerics/numbers.ts";
 import { broadcast, broadcastShapes } from "../lowering/broadcast.ts";
 import type { Lower, NodeContext } from "../lowering/nodeContext.ts";
 import type { LazyTensor } from "../expressions/tensor.ts";
 import { attend, capped, joinHeads, positionMask, splitHeads } from "./attentionCore.ts";
 import { concatenate } from "../lowering/concatenate.ts";
+import { indexTensor } from "../lowering/indices.ts";
 
 /** [batch, heads, length, size]; of rank 3, [batch, length, heads * size], the attribute says how many heads. */
 function perHead(context: NodeContext, index: number, attribute: string): LazyTensor {
@@ -24,28 +26,58 @@ function causalBias(context: NodeContext, queries: number, keys: number, past: n
 function attentionBias(context: NodeContext, shape: readonly number[], past: number): LazyTensor | undefined {
   const e = context.expressions;
   const mask = context.optional(3);
-  if (mask !== undefined && broadcastShapes([mask.shape, shape])?.join() !== shape.join())
-    return context.fail(`a mask of shape [${mask.shape.join()}] for scores [${shape.join()}]`);
-  let bias =
-    mask?.dtype === DType.bool
-      ? broadcast(context, [mask], (m) => e.select(m, e.float(0), e.float(-Infinity)))
-      : mask && context.floatInput(3);
-  if (context.int("is_causal", 0) !== 0) {
-    const causal = causalBias(context, shape.at(-2)!, shape.at(-1)!, past);
-    bias = bias === undefined ? causal : broadcast(context, [bias, causal], e.add);
+  const parts: LazyTensor[] = [];
+  if (mask !== undefined) {
+    const numbers =
+      mask.dtype === DType.bool
+        ? broadcast(context, [mask], (m) => e.select(m, e.float(0), e.float(-Infinity)))
+        : context.floatInput(3);
+    const padded = paddedMask(context, numbers, shape.at(-1)!);
+    if (broadcastShapes([padded.shape, shape])?.join() !== shape.join())
+      return context.fail(`a mask of shape [${mask.shape.join()}] for scores [${shape.join()}]`);
+    parts.push(padded);
   }
-  return bias;
+  const isCausal = context.int("is_causal", 0) !== 0;
+  if (isCausal) parts.push(causalBias(context, shape.at(-2)!, shape.at(-1)!, past));
+  const counts = context.optional(6);
+  if (counts !== undefined) {
+    if (isCausal) return context.refuse("input 6", "says how many keys count, which with is_causal is not executed");
+    parts.push(countBias(context, counts, shape));
+  }
+  return parts.length === 0 ? undefined : parts.reduce((a, b) => broadcast(context, [a, b], e.add));
+}
+
+/** A mask of fewer keys than there are: the others count for nothing. */
+function paddedMask(context: NodeContext, mask: LazyTensor, keys: number): LazyTensor {
+  const own = mask.shape.at(-1) ?? 0;
+  if (context.opset < 24 || own <= 1 || own >= keys) return mask;
+  const none = context.builder.filled(mask.dtype, [...mask.shape.slice(0, -1), keys - own], floatWord(-Infinity));
+  return concatenate(context, [mask, none], mask.shape.length - 1);
+}
+
+/** By batch: 0 for the first keys, as many as the tensor says, and -Infinity for all others. */
+function countBias(context: NodeContext, counts: LazyTensor, shape: readonly number[]): LazyTensor {
+  const { builder, expressions: e } = context;
+  if (counts.shape.join() !== String(shape[0]))
+    return context.fail(`key counts of shape [${counts.shape.join()}] for scores [${shape.join()}]`);
+  const keys = indexTensor(e, [1, 1, 1, shape.at(-1)!], 3);
+  const own = builder.reshape(counts, [shape[0]!, 1, 1, 1]);
+  return broadcast(
+    context,
+    [keys, own],
+    (key, count) => e.select(e.lt(key, e.cast(count, DType.int64)), e.float(0), e.float(-Infinity)),
+    true,
+  );
 }
 
 /**
  * Attention: r = sqrt(scale), scale 1 / sqrt(size) by default; softmax(dot(q * r, k * r) + bias), dot with v. Heads of
- * k and v serve as many heads of q each.
+ * k and v serve as many heads of q each. A cap comes before the mask.
  */
 export const attention: Lower = (context) => {
   const e = context.expressions;
-  context.ignore("qk_matmul_output_mode");
-  if (context.optional(6) !== undefined)
-    return context.refuse("input 6", "says how many keys count, which is not executed");
+  const shown = context.int("qk_matmul_output_mode", 0);
+  if (![0, 1, 2, 3].includes(shown)) return context.refuse("qk_matmul_output_mode", `is ${shown}`);
   const precision = context.int("softmax_precision", DType.float32);
   if (precision !== 0 && precision !== DType.float32) context.refuse("softmax_precision", "is not float32");
   const q = perHead(context, 0, "q_num_heads");
@@ -61,17 +93,20 @@ export const attention: Lower = (context) => {
   const scale = context.float("scale", Math.fround(1 / Math.fround(Math.sqrt(size))));
   const root = e.float(Math.sqrt(Math.fround(scale)));
   const scaled = (x: LazyTensor): LazyTensor => broadcast(context, [x], (a) => e.mul(a, root));
+  /** What the last output may show: the products, capped, with the bias, and the softmax. */
+  const stages: LazyTensor[] = [];
+  const isShown = (context.node.outputs[3] ?? "") !== "";
+  const keep = (stage: LazyTensor): LazyTensor => {
+    if (isShown && stages.push(stage) === shown + 1) context.builder.realise(stage);
+    return stage;
+  };
   const scores = (products: LazyTensor): LazyTensor => {
     const bias = attentionBias(context, products.shape, past?.shape[2] ?? 0);
     const softcap = context.float("softcap", 0);
-    let result = products;
-    if (softcap !== 0) {
-      // Whether the cap or the mask comes first changed between the texts of the operator.
-      if (bias !== undefined) return context.refuse("softcap", "together with a mask is not executed");
-      result = broadcast(context, [result], (s) => capped(e, s, softcap));
-    }
-    return bias === undefined ? result : broadcast(context, [result, bias], e.add);
+    keep(products);
+    const within = keep(softcap === 0 ? products : broadcast(context, [products], (s) => capped(e, s, softcap)));
+    return keep(bias === undefined ? within : broadcast(context, [within, bias], e.add));
   };
-  const mixed = attend(context, { q: scaled(q), k: scaled(k), v }, { scores });
-  return [context.input(0).shape.length === 4 ? mixed : joinHeads(context, mixed), k, v];
+  const mixed = attend(context, { q: scaled(q), k: scaled(k), v }, { scores, weights: keep });
+  return [context.input(0).shape.length === 4 ? mixed : joinHeads(context, mixed), k, v, stages[shown]];
 };

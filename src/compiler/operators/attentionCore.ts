@@ -16,10 +16,12 @@ export type AttendOptions = {
   scores: (products: LazyTensor) => LazyTensor;
   /** By head, [1, heads, 1, 1]: a score that takes its share of each softmax, and stands for no key. */
   sink?: LazyTensor | undefined;
+  /** From the softmax to what the values are weighed with. */
+  weights?: (weights: LazyTensor) => LazyTensor;
 };
 
 /** softmax(scores(dot(q, k))), dot with v: [batch, heads, queries, size of v]. */
-export function attend(context: NodeContext, { q, k, v }: Heads, { scores, sink }: AttendOptions): LazyTensor {
+export function attend(context: NodeContext, { q, k, v }: Heads, { scores, sink, weights: modified = (weights) => weights }: AttendOptions): LazyTensor {
   const { builder, expressions: e } = context;
   const [batch, heads, queries, size] = q.shape as [number, number, number, number];
   const [kvBatch, kvHeads, keys, keySize] = k.shape as [number, number, number, number];
@@ -31,7 +33,9 @@ export function attend(context: NodeContext, { q, k, v }: Heads, { scores, sink 
   const turned = transposed(e, shared(k), [0, 1, 2, 4, 3]);
   const given = scores(builder.reshape(matrixProduct(context, grouped(q), turned), [batch, heads, queries, keys]));
   builder.realise(given);
-  const weights = sink === undefined ? softmaxOver(context, given, [3], false) : softmaxWithSink(context, given, sink);
+  const weights = modified(
+    sink === undefined ? softmaxOver(context, given, [3], false) : softmaxWithSink(context, given, sink),
+  );
   return builder.reshape(matrixProduct(context, grouped(weights), shared(v)), [batch, heads, queries, v.shape[3]!]);
 }
 

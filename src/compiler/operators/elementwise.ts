@@ -1,10 +1,12 @@
 import type { Op } from "../../program/operations.ts";
-import { DType, isDType } from "../../numerics/dtype.ts";
+import { DType, isDType, type DType as DTypeCode } from "../../numerics/dtype.ts";
+import { narrowTypeOf, type NarrowType } from "../../numerics/narrow.ts";
 import { broadcast } from "../lowering/broadcast.ts";
 import type { Expr, Expressions } from "../expressions/expression.ts";
 import type { Lower, NodeContext } from "../lowering/nodeContext.ts";
 import type { LazyTensor } from "../expressions/tensor.ts";
 import { binaryOperands } from "./beforeOpset7.ts";
+import { narrowed, narrowRounding, widened } from "./narrow.ts";
 
 /** An operator of one input that is one operation. */
 export const unary =
@@ -43,17 +45,25 @@ export const where: Lower = (context) => {
   return [broadcast(context, inputs, context.expressions.select, true)];
 };
 
+/** A tensor in another type. */
+function castTo(context: NodeContext, type: DTypeCode | NarrowType): LazyTensor {
+  const rounding = narrowRounding(context);
+  const x = widened(context, context.input(0));
+  if (typeof type === "string") return narrowed(context, x, type, rounding);
+  return broadcast(context, [x], (v) => context.expressions.cast(v, type));
+}
+
 /** Cast to any type that is executed. */
 export const cast: Lower = (context) => {
   const to = context.int("to", 0);
-  // It matters only for the 8-bit floats, which are not executed.
-  context.ignore("saturate", "round_mode");
-  if (!isDType(to)) return context.refuse("to", `is element type ${to}, which is not executed here`);
-  return [broadcast(context, [context.input(0)], (x) => context.expressions.cast(x, to))];
+  const narrow = narrowTypeOf(to);
+  if (narrow === undefined && !isDType(to))
+    return context.refuse("to", `is element type ${to}, which is not executed here`);
+  return [castTo(context, narrow ?? (to as DTypeCode))];
 };
 
 /** CastLike: the type of the second input. */
 export const castLike: Lower = (context) => {
-  context.ignore("saturate", "round_mode");
-  return [broadcast(context, [context.input(0)], (x) => context.expressions.cast(x, context.input(1).dtype))];
+  const { dtype, narrow } = context.input(1);
+  return [castTo(context, narrow ?? dtype)];
 };

@@ -14,7 +14,7 @@ export type Use = "fuse" | "memory" | "shape";
 export type Entry = {
   operator: string;
   /** "" is ai.onnx; "refute" has what the compiler itself puts around decoders. */
-  domain: "" | "com.microsoft" | "refute";
+  domain: "" | "ai.onnx.ml" | "ai.onnx.preview" | "com.microsoft" | "refute";
   /** The first and the last version of the operator set in which it is executed here. */
   since: number;
   until: number;

@@ -1,10 +1,13 @@
-import { DType, dtypeName, isInteger, type DType as DTypeCode } from "../../numerics/dtype.ts";
+import { DType, isInteger, type DType as DTypeCode } from "../../numerics/dtype.ts";
+import { narrowLayout, narrowRange, narrowTypeOf, type NarrowType } from "../../numerics/narrow.ts";
 import { elementCount } from "../../onnx/model.ts";
+import { elementTypeName } from "../../onnx/narrow.ts";
 import { Reduce } from "../../program/types.ts";
 import type { Expr, Expressions } from "../expressions/expression.ts";
 import type { Lower, NodeContext } from "../lowering/nodeContext.ts";
 import { identityOrder, type LazyTensor } from "../expressions/tensor.ts";
 import { greatestWord, leastWord } from "../../numerics/numbers.ts";
+import { asBytes, narrowCode, widened, type Rounding } from "./narrow.ts";
 import { dropAxes, reduceAxes } from "./reduction.ts";
 import { broadcast } from "../lowering/broadcast.ts";
 
@@ -17,12 +20,17 @@ export function quantisedType(context: NodeContext, dtype: number, what: string)
 }
 
 /** `saturate(roundHalfEven(ratio) + zero)`; NaN gives the zero point. `zero` is of the result's type. */
-export function toQuantised(e: Expressions, ratio: Expr, zero: Expr): Expr {
+export function toQuantised(
+  e: Expressions,
+  ratio: Expr,
+  zero: Expr,
+  [least, greatest]: readonly [bigint, bigint] = [leastWord(zero.dtype), greatestWord(zero.dtype)],
+): Expr {
   const int32 = (value: bigint): Expr => e.constant(DType.int32, value);
   // Beyond any 16-bit result with any zero point, and far inside int32.
   const near = e.clamp(e.round(ratio), e.float(-(2 ** 18)), e.float(2 ** 18));
   const sum = e.add(e.cast(near, DType.int32), e.cast(zero, DType.int32));
-  const saturated = e.clamp(sum, int32(leastWord(zero.dtype)), int32(greatestWord(zero.dtype)));
+  const saturated = e.clamp(sum, int32(least), int32(greatest));
   return e.cast(saturated, zero.dtype);
 }
 
@@ -59,23 +67,24 @@ function alignParameters(context: NodeContext, data: LazyTensor, scale: LazyTens
 }
 
 /** The zero point of the given type, 0 if there is none. */
-function zeroPoint(context: NodeContext, aligned: Aligned, dtype: DTypeCode): LazyTensor {
+function zeroPoint(context: NodeContext, aligned: Aligned, dtype: DTypeCode, narrow?: NarrowType): LazyTensor {
   const zero = context.optional(2);
   if (zero === undefined) return context.scalar(dtype, 0n);
-  if (zero.dtype !== dtype) return context.fail(`a zero point of type ${dtypeName(zero.dtype)}`);
+  if (zero.dtype !== dtype || zero.narrow !== narrow) return context.fail(`a zero point of type ${elementTypeName(zero)}`);
   if (elementCount(zero.shape) !== elementCount(context.input(1).shape))
     return context.fail(`a zero point of shape [${zero.shape.join()}] for another scale`);
-  return aligned.parameter(zero);
+  return aligned.parameter(asBytes(zero));
 }
 
 /** `saturate(roundHalfEven(RN(x / scale)) + zero)`, the zero point uint8 0 by default. */
 export const quantizeLinear: Lower = (context) => {
   const e = context.expressions;
   const scale = context.floatInput(1);
-  // It matters only for the 8-bit floats, which are not executed.
-  context.ignore("saturate");
+  const rounding = { saturate: context.int("saturate", 1) !== 0, mode: "nearest" };
   const precision = context.int("precision", 0);
   if (precision !== 0 && precision !== DType.float32) context.refuse("precision", "is not float32");
+  const narrow = context.optional(2)?.narrow ?? narrowTypeOf(context.int("output_dtype", 0));
+  if (narrow !== undefined) return [quantisedNarrow(context, scale, narrow, rounding)];
   const zeroType = context.optional(2)?.dtype;
   const wanted = context.int("output_dtype", 0) || (zeroType ?? DType.uint8);
   const dtype = quantisedType(context, wanted, zeroType === undefined ? "output_dtype" : "input 2");
@@ -85,17 +94,51 @@ export const quantizeLinear: Lower = (context) => {
   return [context.builder.reshape(broadcast(context, inputs, build, true), aligned.shape)];
 };
 
+/** The same to a narrow type. Of a float: the ratio, and the zero point added, in it. */
+function quantisedNarrow(
+  context: NodeContext,
+  scale: LazyTensor,
+  type: NarrowType,
+  rounding: Rounding,
+): LazyTensor {
+  const { builder, expressions: e } = context;
+  const { storage, float } = narrowLayout(type);
+  const aligned = alignParameters(context, context.input(0), scale);
+  const given = context.optional(2);
+  if (given !== undefined && given.narrow !== type) return context.fail(`a zero point that is not of ${type}`);
+  const ratio = (x: Expr, s: Expr): Expr => e.div(e.cast(x, DType.float32), e.cast(s, DType.float32));
+  const range = narrowRange(type).map(BigInt) as [bigint, bigint];
+  let quantised: LazyTensor;
+  if (float === undefined) {
+    const zero = given === undefined ? context.scalar(storage, 0n) : aligned.parameter(asBytes(given));
+    const build = (x: Expr, s: Expr, z: Expr): Expr => toQuantised(e, ratio(x, s), z, range);
+    quantised = broadcast(context, [aligned.data, aligned.parameter(scale), zero], build, true);
+  } else {
+    const parameters = [aligned.parameter(scale)];
+    // A zero point that is known to be 0 adds nothing.
+    const isZero = given === undefined || builder.words(given)?.every((word) => word === 0n) === true;
+    if (!isZero) parameters.push(aligned.parameter(widened(context, given)));
+    const build = (x: Expr, s: Expr, z?: Expr): Expr =>
+      narrowCode(e, z === undefined ? ratio(x, s) : e.add(ratio(x, s), z), type, rounding);
+    quantised = broadcast(context, [aligned.data, ...parameters], build, true);
+  }
+  return { ...builder.reshape(quantised, aligned.shape), narrow: type };
+}
+
 /** `RN(RN(q - zero) * scale)`, the difference exact in int32. */
 export const dequantizeLinear: Lower = (context) => {
   const e = context.expressions;
-  const [x, scale] = [context.input(0), context.floatInput(1)];
+  const scale = context.floatInput(1);
+  const { narrow } = context.input(0);
+  if (narrow !== undefined && narrowLayout(narrow).float !== undefined) return [dequantisedFloat(context, scale)];
+  const x = asBytes(context.input(0));
   if (x.dtype !== DType.int32) quantisedType(context, x.dtype, "input 0");
   const output = context.int("output_dtype", 0);
   if (output !== 0 && output !== DType.float32) context.refuse("output_dtype", "is not float32");
   const aligned = alignParameters(context, x, scale);
   const hasZero = context.optional(2) !== undefined;
   if (isQuantised(x)) context.builder.keepPacked(x);
-  const inputs = [aligned.data, aligned.parameter(scale), zeroPoint(context, aligned, x.dtype)];
+  const inputs = [aligned.data, aligned.parameter(scale), zeroPoint(context, aligned, x.dtype, narrow)];
   const build = (q: Expr, s: Expr, z: Expr): Expr => {
     const wide = e.cast(q, DType.int32);
     const difference = hasZero ? e.sub(wide, e.cast(z, DType.int32)) : wide;
@@ -103,6 +146,20 @@ export const dequantizeLinear: Lower = (context) => {
   };
   return [context.builder.reshape(broadcast(context, inputs, build, true), aligned.shape)];
 };
+
+/** The same of narrow floats: RN(RN(q - zero) * scale) in float32. */
+function dequantisedFloat(context: NodeContext, scale: LazyTensor): LazyTensor {
+  const { builder, expressions: e } = context;
+  const output = context.int("output_dtype", 0);
+  if (output !== 0 && output !== DType.float32) context.refuse("output_dtype", "is not float32");
+  const aligned = alignParameters(context, widened(context, context.input(0)), scale);
+  const zero = context.optional(2);
+  if (zero !== undefined && zero.narrow !== context.input(0).narrow) context.fail("a zero point of another type");
+  const isZero = zero === undefined || builder.words(zero)?.every((word) => word === 0n) === true;
+  const parameters = [aligned.parameter(scale), ...(isZero ? [] : [aligned.parameter(widened(context, zero))])];
+  const build = (q: Expr, s: Expr, z?: Expr): Expr => e.mul(z === undefined ? q : e.sub(q, z), s);
+  return builder.reshape(broadcast(context, [aligned.data, ...parameters], build, true), aligned.shape);
+}
 
 /**
  * The minimum or maximum of all elements and 0. It is reduced dimension by dimension, so that no step reads more than

@@ -91,6 +91,17 @@ export const KINDS = {
   ReduceLogSum: { reduce: Reduce.sum, after: (e, x) => e.log(x), floatOnly: true },
 } as const satisfies Record<string, Kind>;
 
+/** The maximum or minimum of bool: that of 0 and 1 as uint8. */
+function boolReduction(context: NodeContext, kind: Kind, axesInputSince: number): LazyTensor[] {
+  const { reduce } = kind;
+  if (reduce !== Reduce.max && reduce !== Reduce.min) return context.refuse("input 0", "is bool");
+  const e = context.expressions;
+  const bytes = broadcast(context, [context.input(0)], (x) => e.cast(x, DType.uint8));
+  const inner = context.withInputs([bytes, ...context.inputs.slice(1)]);
+  const [result] = reduceOperator(kind, axesInputSince)(inner);
+  return [broadcast(context, [result!], (x) => e.cast(x, DType.bool))];
+}
+
 /** A Reduce* operator. @param axesInputSince the opset from which the axes are an input */
 export const reduceOperator =
   (kind: Kind, axesInputSince: number): Lower =>
@@ -98,7 +109,7 @@ export const reduceOperator =
     const { builder } = context;
     const x = context.input(0);
     if (kind.floatOnly && !isFloat(x.dtype)) return context.refuse("input 0", "is not float32");
-    if (x.dtype === DType.bool) return context.refuse("input 0", "is bool");
+    if (x.dtype === DType.bool) return boolReduction(context, kind, axesInputSince);
     const keep = context.int("keepdims", 1) !== 0;
     const axes = reducedAxes(context, x.shape.length, axesInputSince);
     const { before, after } = kind;

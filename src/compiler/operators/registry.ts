@@ -5,6 +5,8 @@ import { OWN_REGISTRY } from "./own/registry.ts";
 import { LATEST, type Entry } from "./entry.ts";
 import * as activations from "./activations.ts";
 import { attention } from "./attention.ts";
+import { bitCast } from "./bitCast.ts";
+import { causalConvWithState, cumProd, linearAttention } from "./linearAttention.ts";
 import { conv } from "./conv.ts";
 import { convTranspose } from "./convTranspose.ts";
 import { affineGrid, centerCropPad, col2Im } from "./spatialTransforms.ts";
@@ -61,6 +63,7 @@ const OPERATORS: readonly Omit<Entry, "domain">[] = [
   { operator: "AveragePool", since: 1, until: LATEST, use: "memory", lower: averagePool },
   { operator: "BatchNormalization", since: 6, until: LATEST, use: "fuse", lower: normalisation.batchNormalization },
   { operator: "Bernoulli", since: 15, until: LATEST, use: "fuse", lower: random.bernoulli },
+  { operator: "BitCast", since: 26, until: LATEST, use: "memory", lower: bitCast },
   { operator: "BitShift", since: 11, until: LATEST, use: "fuse", lower: activations.bitShift },
   { operator: "BitwiseAnd", since: 18, until: LATEST, use: "fuse", lower: binary(Op.and) },
   { operator: "BitwiseNot", since: 18, until: LATEST, use: "fuse", lower: unary(Op.not) },
@@ -75,6 +78,13 @@ const OPERATORS: readonly Omit<Entry, "domain">[] = [
   },
   { operator: "Cast", since: 6, until: LATEST, use: "fuse", lower: elementwise.cast },
   { operator: "CastLike", since: 15, until: LATEST, use: "fuse", lower: elementwise.castLike },
+  {
+    operator: "CausalConvWithState",
+    since: 27,
+    until: LATEST,
+    use: "memory",
+    lower: causalConvWithState,
+  },
   { operator: "Ceil", since: 1, until: LATEST, use: "fuse", lower: unary(Op.ceil) },
   { operator: "Celu", since: 12, until: LATEST, use: "fuse", lower: exponentials.celu },
   { operator: "CenterCropPad", since: 18, until: LATEST, use: "memory", lower: centerCropPad },
@@ -89,6 +99,7 @@ const OPERATORS: readonly Omit<Entry, "domain">[] = [
   { operator: "ConvTranspose", since: 1, until: LATEST, use: "memory", lower: convTranspose },
   { operator: "Cos", since: 7, until: LATEST, use: "fuse", lower: unary(Op.cos) },
   { operator: "Cosh", since: 9, until: LATEST, use: "fuse", lower: unary(Op.cosh) },
+  { operator: "CumProd", since: 26, until: LATEST, use: "memory", lower: cumProd },
   { operator: "CumSum", since: 11, until: LATEST, use: "memory", lower: cumSum },
   { operator: "DeformConv", since: 19, until: LATEST, use: "memory", lower: deformConv },
   { operator: "DepthToSpace", since: 1, until: LATEST, use: "fuse", lower: shape.depthToSpace },
@@ -154,6 +165,7 @@ const OPERATORS: readonly Omit<Entry, "domain">[] = [
   { operator: "Less", since: 1, until: LATEST, use: "fuse", lower: binary(Op.lt) },
   { operator: "LessOrEqual", since: 12, until: LATEST, use: "fuse", lower: binary(Op.le) },
   { operator: "Log", since: 1, until: LATEST, use: "fuse", lower: unary(Op.log) },
+  { operator: "LinearAttention", since: 27, until: LATEST, use: "memory", lower: linearAttention },
   { operator: "LogSoftmax", since: 1, until: LATEST, use: "memory", lower: softmax(true) },
   { operator: "LpNormalization", since: 1, until: LATEST, use: "memory", lower: normalisationVariants.lpNormalization },
   { operator: "LpPool", since: 2, until: LATEST, use: "memory", lower: lpPool },

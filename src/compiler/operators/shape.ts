@@ -56,7 +56,8 @@ export const constantOfShape: Lower = (context) => {
   const value = context.tensor("value") ?? floatTensor([0]);
   const one = context.builder.constant({ ...value, shape: [] });
   if (one.expr.kind !== "constant") return context.refuse("value", "is above 2^63");
-  return [context.builder.filled(value.dtype, shape, one.expr.value)];
+  const filled = context.builder.filled(value.dtype, shape, one.expr.value);
+  return [{ ...filled, ...(value.narrow && { narrow: value.narrow }) }];
 };
 
 /** Shape, from `start` to `end` (opset 15). */

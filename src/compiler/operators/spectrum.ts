@@ -4,6 +4,7 @@ import { melBin } from "../../numerics/elementary/mel.ts";
 import { cosTurn, sinTurn } from "../../numerics/elementary/turn.ts";
 import { Reduce } from "../../program/types.ts";
 import { addAffine, digitAffine, scaleAffine } from "../expressions/affine.ts";
+import { floatTensor } from "../../onnx/tensorData.ts";
 import { REDUCTION_DIGIT } from "../expressions/expression.ts";
 import type { Lower, NodeContext } from "../lowering/nodeContext.ts";
 import { dimensionIndices, identityOrder, plainDigits, radixOf, type LazyTensor } from "../expressions/tensor.ts";
@@ -59,7 +60,7 @@ export const dft: Lower = (context) => {
   const given = context.opset < 20 ? context.int("axis", 1) : (context.constantInts(2, "axis")?.[0] ?? -2);
   const axis = context.axis(given, rank);
   if (rank < 2 || axis === rank - 1 || parts > 2) return context.fail(`axis ${given} of [${x.shape.join()}]`);
-  if (inverse && onesided) return context.refuse("onesided", "of an inverse transform is not executed");
+  if (inverse && onesided) return [realInverse(context, x, axis)];
   const length = context.constantInts(1, "dft_length")?.[0] ?? x.shape[axis]!;
   if (length < 1) return context.fail(`a transform of ${length} samples`);
   // Samples beyond the length are left out, those that are missing are 0.
@@ -84,6 +85,50 @@ export const dft: Lower = (context) => {
   const sum = contract(builder, operands, output, sizes);
   return [inverse ? broadcast(context, [sum], (v) => e.div(v, e.float(length))) : sum];
 };
+
+/**
+ * The real signal of a spectrum of which only the half from frequency 0 on is given: the others are their conjugates.
+ * So sample j is the exact sum of m * (re * cos - im * sin), m = 1 at frequency 0 and at half of an even length, else
+ * 2, rounded once and divided by the length.
+ */
+function realInverse(context: NodeContext, x: LazyTensor, axis: number): LazyTensor {
+  const { builder, expressions: e } = context;
+  const given = x.shape[axis]!;
+  const length = context.constantInts(1, "dft_length")?.[0] ?? 2 * (given - 1);
+  if (length < 1 || x.shape.at(-1) !== 2) return context.fail(`a real inverse of [${x.shape.join()}] to ${length}`);
+  const used = Math.min(given, Math.floor(length / 2) + 1);
+  const count = used * 2 * length;
+  if (count > MAX_FACTORS)
+    return context.refuse("dft_length", `needs ${count} factors, at most ${MAX_FACTORS} are stored`);
+  const [cosines, sines] = [cosTurn, sinTurn].map((of) => context.tabulate(length, (m) => floatValue(of(m, length))));
+  const table = new Float32Array(count);
+  for (let k = 0, at = 0; k < used; k++) {
+    const times = k === 0 || 2 * k === length ? 1 : 2;
+    for (let j = 0; j < length; j++, at += 2) {
+      const m = (k * j) % length;
+      table[at] = times * cosines![m]!;
+      table[at + 1] = -times * sines![m]!;
+    }
+  }
+  const half = sliced(
+    context,
+    x,
+    x.shape.map((dim, d) => wholeRange(d === axis ? used : dim)),
+  );
+  builder.plain(half);
+  const rank = x.shape.length;
+  const labels = x.shape.map((_, d) => (d === axis ? "frequency" : d === rank - 1 ? "part" : `d${d}`));
+  const factor = builder.constant(floatTensor([...table], [used, length, 2]));
+  const operands = [
+    { tensor: half, labels },
+    { tensor: factor, labels: ["frequency", "sample", "part"] },
+  ] as const;
+  const sizes = labelSizes(operands) ?? context.fail("its factors do not fit");
+  const output = labels.slice(0, -1).map((label) => (label === "frequency" ? "sample" : label));
+  const sum = contract(builder, operands, output, sizes);
+  const scaled = broadcast(context, [sum], (v) => e.div(v, e.float(length)));
+  return builder.reshape(scaled, [...scaled.shape, 1]);
+}
 
 /** STFT: the transforms of frames of a signal, each sample times the window. */
 export const stft: Lower = (context) => {

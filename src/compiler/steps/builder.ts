@@ -1,6 +1,7 @@
 import { canonicalWord, dtypeBytes, DType, readWord, writeWord, type Word } from "../../numerics/dtype.ts";
 import { elementCount, type TensorData } from "../../onnx/model.ts";
-import { unpackFourBits } from "../../onnx/fourBits.ts";
+import { unpacked } from "../../onnx/narrow.ts";
+import type { NarrowType } from "../../numerics/narrow.ts";
 import { tensorRoot } from "../../merkle/tensor.ts";
 import type { Hash } from "../../merkle/hash.ts";
 import { constantBytes } from "../../program/constants.ts";
@@ -70,7 +71,13 @@ export class ProgramBuilder {
 
   /** A tensor known at compile time. One of a single element is a constant of the expressions that use it. */
   constant(data: TensorData): LazyTensor {
-    if (data.fourBits) return this.#fourBits(data);
+    const { narrow } = data;
+    if (narrow === undefined) return this.#plainConstant(data);
+    const bytes = data.fourBits ? this.#fourBits({ ...data, narrow }) : this.#plainConstant(data);
+    return { ...bytes, narrow };
+  }
+
+  #plainConstant(data: TensorData): LazyTensor {
     const { dtype, shape, bytes } = data;
     const count = elementCount(shape);
     // An empty list of axes or sizes: it has a shape but no value that anything could read.
@@ -88,11 +95,11 @@ export class ProgramBuilder {
   }
 
   /** Integers of four bits stay packed as they are, unless a row of them ends within a byte. */
-  #fourBits(data: TensorData): LazyTensor {
+  #fourBits(data: TensorData & { narrow: NarrowType }): LazyTensor {
     const { dtype, shape, bytes } = data;
     const last = shape.at(-1) ?? 1;
-    if (last % 2 !== 0 || bytes.length < 2) return this.constant(unpackFourBits(data));
-    const packed = this.constant({ dtype: DType.uint8, shape: [...shape.slice(0, -1), last / 2], bytes });
+    if (last % 2 !== 0 || bytes.length < 2) return this.#plainConstant(unpacked(data));
+    const packed = this.#plainConstant({ dtype: DType.uint8, shape: [...shape.slice(0, -1), last / 2], bytes });
     return unpackedLast(this.expressions, packed, 4, dtype === DType.int8);
   }
 

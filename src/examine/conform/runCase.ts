@@ -1,5 +1,5 @@
 import { readdirSync } from "node:fs";
-import { basename, join } from "node:path";
+import { join } from "node:path";
 import { compile } from "../../compiler/compile.ts";
 import { UnsupportedOperatorError } from "../../compiler/errors.ts";
 import { RefuteError } from "../../errors.ts";
@@ -8,13 +8,14 @@ import { executeReference } from "../../executor/reference.ts";
 import { DType } from "../../numerics/dtype.ts";
 import { bindInputs } from "../../onnx/bindInputs.ts";
 import { elementCount, type Model, type TensorData } from "../../onnx/model.ts";
+import { elementTypeName, sameElementType, unpacked } from "../../onnx/narrow.ts";
 import { readModel } from "../../onnx/readModel.ts";
 import type { CompiledModel } from "../../program/compiled.ts";
 import { programTerms } from "../../program/work.ts";
 import { readRegularFile } from "../../regularFile.ts";
 import { outputTensors } from "../compare/compare.ts";
 import { readProto } from "../../onnx/inputs/readInputFile.ts";
-import { firstDifference, toleranceOf } from "./tolerance.ts";
+import { firstDifference } from "./tolerance.ts";
 
 /** `passed`: every output of every data set is right. `refused`: by name, before anything is executed. */
 export type CaseResult = {
@@ -73,7 +74,8 @@ export async function runCase(folder: string): Promise<CaseResult> {
   let bound = false;
   const load = (set: string, name: string): TensorData => {
     const path = join(folder, set, name);
-    return readProto(readRegularFile(path), path);
+    const tensor = readProto(readRegularFile(path), path);
+    return tensor.fourBits ? unpacked({ ...tensor, narrow: tensor.narrow! }) : tensor;
   };
   try {
     const model = refusable(() => readModel(join(folder, "model.onnx")));
@@ -86,11 +88,11 @@ export async function runCase(folder: string): Promise<CaseResult> {
       const got = outputTensors(prepared.model, await execute(prepared));
       for (const [k, output] of got.entries()) {
         const expected = expectedOf(load(set, `output_${k}.pb`), output.dtype);
-        const sameKind = expected.dtype === output.dtype && expected.shape.join() === output.shape.join();
+        const sameKind = sameElementType(expected, output) && expected.shape.join() === output.shape.join();
         const detail = sameKind
-          ? firstDifference(output, expected, toleranceOf(basename(folder)))
-          : `has type ${output.dtype} and shape [${output.shape.join()}], ` +
-            `expected ${expected.dtype} and [${expected.shape.join()}]`;
+          ? firstDifference(output, expected)
+          : `has type ${elementTypeName(output)} and shape [${output.shape.join()}], ` +
+            `expected ${elementTypeName(expected)} and [${expected.shape.join()}]`;
         if (detail !== undefined) return { kind: "failed", detail: `${set}, output ${k}: ${detail}`, bound };
       }
     }

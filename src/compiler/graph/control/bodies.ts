@@ -2,7 +2,7 @@ import { DType } from "../../../numerics/dtype.ts";
 import { int64Tensor } from "../../../onnx/tensorData.ts";
 import type { NodeContext } from "../../lowering/nodeContext.ts";
 import type { LazyTensor } from "../../expressions/tensor.ts";
-import { isSequence, tensorOperand, type ControlContext, type LowerControl, type GraphValue } from "./types.ts";
+import { isSequence, plainTensor, tensorOperand, type ControlContext, type LowerControl, type GraphValue } from "./types.ts";
 import { broadcast } from "../../lowering/broadcast.ts";
 import { concatenate } from "../../lowering/concatenate.ts";
 import { slicedAlong } from "../../lowering/slices.ts";
@@ -29,7 +29,8 @@ export const ifThenElse: LowerControl = (control) => {
         "cond",
         `is not known at compile time: output ${k} is [${a.shape.join()}] or [${b.shape.join()}]`,
       );
-    const chosen = broadcast(context, [scalar, a, b], e.select, true);
+    const [first, second] = [a, b].map((one) => plainTensor(context, one, `output ${k}`));
+    const chosen = broadcast(context, [scalar, first!, second!], e.select, true);
     builder.realise(chosen);
     return chosen;
   });
@@ -38,6 +39,7 @@ export const ifThenElse: LowerControl = (control) => {
 function stack(context: NodeContext, parts: readonly GraphValue[], axis: number): LazyTensor {
   const tensors = parts.map((part) => {
     if (isSequence(part)) return context.fail("a scan output is a sequence");
+    plainTensor(context, part, "a scan output");
     const at = axis < 0 ? axis + part.shape.length + 1 : axis;
     return context.builder.reshape(part, [...part.shape.slice(0, at), 1, ...part.shape.slice(at)]);
   });
@@ -80,9 +82,59 @@ export const loop: LowerControl = (control) => {
   ];
 };
 
-/** Scan from operator set 9 on, unrolled over the scanned dimension. */
+/**
+ * Scan of operator set 8: for each item of a batch, dimension 0, a scan of its own along dimension 1. All its sequences
+ * have their full length.
+ */
+function batchedScan(control: ControlContext): GraphValue[] {
+  const { context, operands, run } = control;
+  const body = context.graph("body");
+  if (operands[0] !== undefined) return context.refuse("input 0", "gives lengths of sequences: cut them to one length");
+  const scanned = context.int("num_scan_inputs", 0);
+  const count = operands.length - 1;
+  if (scanned < 1 || scanned > count) return context.fail(`it scans ${scanned} of ${count} inputs`);
+  const tensors = operands.slice(1).map((_, k) => tensorOperand(control, k + 1));
+  const backwards = context.ints("directions") ?? new Array<number>(scanned).fill(0);
+  if (backwards.length !== scanned) return context.fail(`directions has ${backwards.length} values for ${scanned}`);
+  const carried = count - scanned;
+  const batch = tensors[0]!.shape[0] ?? 0;
+  const length = tensors[carried]!.shape[1] ?? 0;
+  const fits = tensors.every(({ shape }, k) => shape[0] === batch && (k < carried || shape[1] === length));
+  if (!fits || batch < 1) return context.fail("its inputs differ in batch or length");
+  if (length * batch > MAX_ITERATIONS)
+    return context.refuse("body", `runs ${length * batch} times, at most ${MAX_ITERATIONS}`);
+  const at = (tensor: LazyTensor, axis: number, index: number): LazyTensor =>
+    context.builder.reshape(
+      slicedAlong(context, tensor, axis, index, 1),
+      tensor.shape.filter((_, d) => d !== axis),
+    );
+  const items = Array.from({ length: batch }, (_, b) => {
+    const own = tensors.map((tensor) => at(tensor, 0, b));
+    let state: GraphValue[] = own.slice(0, carried);
+    const results: GraphValue[][] = body.outputs.slice(carried).map(() => []);
+    for (let t = 0; t < length; t++) {
+      const slices = own
+        .slice(carried)
+        .map((tensor, k) => at(tensor, 0, backwards[k] === 0 ? t : length - 1 - t));
+      const out = run(body, [...state, ...slices]);
+      state = out.slice(0, carried);
+      out.slice(carried).forEach((value, k) => results[k]!.push(value));
+    }
+    return [...state, ...results.map((parts) => stack(context, parts, 0))];
+  });
+  return body.outputs.map((_, k) =>
+    stack(
+      context,
+      items.map((item) => item[k]!),
+      0,
+    ),
+  );
+}
+
+/** Scan, unrolled over the scanned dimension. */
 export const scan: LowerControl = (control: ControlContext) => {
   const { context, operands, run } = control;
+  if (context.opset < 9) return batchedScan(control);
   const body = context.graph("body");
   const scanned = context.int("num_scan_inputs", 0);
   if (scanned < 1 || scanned > operands.length) return context.fail(`it scans ${scanned} of ${operands.length} inputs`);

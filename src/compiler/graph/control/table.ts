@@ -1,4 +1,5 @@
 import { LATEST, type Entry } from "../../operators/entry.ts";
+import { flexAttention } from "./flexAttention.ts";
 import { ifThenElse, loop, scan } from "./bodies.ts";
 import * as sequences from "./sequences.ts";
 import type { LowerControl } from "./types.ts";
@@ -10,7 +11,7 @@ export type ControlEntry = Pick<Entry, "operator" | "domain" | "since" | "until"
 export const CONTROL: readonly ControlEntry[] = [
   { operator: "If", domain: "", since: 1, until: LATEST, lower: ifThenElse },
   { operator: "Loop", domain: "", since: 1, until: LATEST, lower: loop },
-  { operator: "Scan", domain: "", since: 9, until: LATEST, lower: scan },
+  { operator: "Scan", domain: "", since: 8, until: LATEST, lower: scan },
   { operator: "SequenceEmpty", domain: "", since: 11, until: LATEST, lower: sequences.sequenceEmpty },
   { operator: "SequenceConstruct", domain: "", since: 11, until: LATEST, lower: sequences.sequenceConstruct },
   { operator: "SequenceInsert", domain: "", since: 11, until: LATEST, lower: sequences.sequenceInsert },
@@ -22,11 +23,13 @@ export const CONTROL: readonly ControlEntry[] = [
   { operator: "SequenceMap", domain: "", since: 17, until: LATEST, lower: sequences.sequenceMap },
   { operator: "Optional", domain: "", since: 15, until: LATEST, lower: sequences.optionalValue },
   { operator: "OptionalGetElement", domain: "", since: 15, until: LATEST, lower: sequences.optionalValue },
+  { operator: "FlexAttention", domain: "ai.onnx.preview", since: 1, until: 1, lower: flexAttention },
   { operator: "OptionalHasElement", domain: "", since: 15, until: LATEST, lower: sequences.optionalHasElement },
 ];
 
-const BY_NAME = new Map(CONTROL.map((entry) => [entry.operator, entry]));
+const key = (operator: string, domain: string): string => `${domain}.${operator}`;
+const BY_NAME = new Map(CONTROL.map((entry) => [key(entry.operator, entry.domain), entry]));
 
 /** The table's entry for an operator on bodies or sequences, or undefined. */
 export const findControl = (operator: string, domain: string): ControlEntry | undefined =>
-  domain === "" ? BY_NAME.get(operator) : undefined;
+  BY_NAME.get(key(operator, domain));

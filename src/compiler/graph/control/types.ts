@@ -22,7 +22,13 @@ export type LowerControl = (control: ControlContext) => GraphValue[];
 export function tensorOperand({ context, operands }: ControlContext, index: number): LazyTensor {
   const value = operands[index];
   if (value === undefined || isSequence(value)) return context.fail(`input ${index} is no tensor`);
-  return value;
+  return plainTensor(context, value, `input ${index}`);
+}
+
+/** A tensor that is of no narrow type: sequences and choices of branches keep no such types. */
+export function plainTensor(context: NodeContext, tensor: LazyTensor, what: string): LazyTensor {
+  if (tensor.narrow !== undefined) context.refuse(what, `is of ${tensor.narrow}: cast it to another type first`);
+  return tensor;
 }
 
 /** An operand that must be a sequence. */

@@ -1,8 +1,18 @@
 /** Where an output position lies in the input, in float32 operations in onnxruntime's order. */
 const f = Math.fround;
 
-/** One dimension to resize. `scale` is a float32 number; the region of interest is relative, for tf_crop_and_resize. */
-export type ResizeAxis = { input: number; output: number; scale: number; start: number; end: number };
+/**
+ * One dimension to resize. `scale` is a float32 number; `length` what it makes of the input, of which `output` is the
+ * whole part; the region of interest is relative, for tf_crop_and_resize.
+ */
+export type ResizeAxis = {
+  input: number;
+  output: number;
+  length: number;
+  scale: number;
+  start: number;
+  end: number;
+};
 
 export const COORDINATES = [
   "half_pixel",
@@ -17,7 +27,7 @@ export type CoordinateMode = (typeof COORDINATES)[number];
 
 /** The input coordinate of output position `o`. */
 function inputCoordinate(mode: CoordinateMode, axis: ResizeAxis, o: number): number {
-  const { input, output, scale, start, end } = axis;
+  const { input, output, length, scale, start, end } = axis;
   const halfPixel = f(f(f(o + 0.5) / scale) - 0.5);
   switch (mode) {
     case "half_pixel":
@@ -30,7 +40,7 @@ function inputCoordinate(mode: CoordinateMode, axis: ResizeAxis, o: number): num
     case "pytorch_half_pixel":
       return output > 1 ? halfPixel : 0;
     case "align_corners":
-      return output === 1 ? 0 : f(f(o * (input - 1)) / (output - 1));
+      return output === 1 ? 0 : f(f(o * (input - 1)) / f(length - 1));
     case "asymmetric":
       return f(o / scale);
     case "tf_half_pixel_for_nn":

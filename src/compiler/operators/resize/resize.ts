@@ -66,7 +66,9 @@ function readAxes(context: NodeContext, x: LazyTensor): Map<number, ResizeAxis> 
       const output = size(k);
       if (!(output >= 1) || !(ratios[k]! > 0)) context.fail(`dimension ${axis} becomes ${output}`);
       const [start, end] = roi === undefined ? [0, 1] : [roi[k]!, roi[k + axes.length]!];
-      return [axis, { input: x.shape[axis]!, output, scale: ratios[k]!, start, end }] as const;
+      const input = x.shape[axis]!;
+      const length = wanted === undefined ? Math.fround(input * ratios[k]!) : output;
+      return [axis, { input, output, length, scale: ratios[k]!, start, end }] as const;
     }),
   );
 }
@@ -182,9 +184,6 @@ export const resize: Lower = (context) => {
   const cropped = coordinates === "tf_crop_and_resize";
   const resizedAxes = new Map<number, ResizedAxis>();
   for (const [d, axis] of readAxes(context, x)) {
-    // Of a size that is not whole, engines take the floor here and the specification's tests do not.
-    if (coordinates === "align_corners" && Math.fround(axis.input * axis.scale) !== axis.output && !context.optional(3))
-      return context.refuse("scales", `make ${axis.input} no whole number, with align_corners`);
     if (axis.scale === 1 && axis.input === axis.output) {
       // Engines ignore the region here, the specification does not.
       if (cropped && (axis.start !== 0 || axis.end !== 1))
