@@ -18,6 +18,7 @@ import fc from "fast-check";
 import { RefuteError } from "../../src/errors.ts";
 import { DType } from "../../src/numerics/dtype.ts";
 import * as errors from "../../src/onnx/errors.ts";
+import { unpacked } from "../../src/onnx/narrow.ts";
 import { readModel } from "../../src/onnx/readModel.ts";
 import { floatTensor } from "../../src/onnx/tensorData.ts";
 import { buildModel, type ModelSpec } from "../../testkit/onnx/onnxBuilder.ts";
@@ -71,9 +72,11 @@ describe("readModel", () => {
     expect([...uint8.bytes]).to.deep.equal([5, 250]);
   });
 
-  it("fourBitsThatAreNotDequantised_areRefused", () => {
-    const bytes = withInitializer({ dataType: 22, rawData: Uint8Array.of(0x8f) });
-    expect(() => readModel(bytes)).to.throw(errors.DTypeError, "int4");
+  it("fourBits_areReadPacked", () => {
+    const model = readModel(withInitializer({ dataType: 22, rawData: Uint8Array.of(0x8f) }));
+    const tensor = model.graph.initializers.get("w")!;
+    expect(tensor).to.include({ dtype: DType.int8, narrow: "int4", fourBits: true });
+    expect([...unpacked({ ...tensor, narrow: "int4" }).bytes]).to.deep.equal([0xff, 0xf8]);
   });
 
   it("missingFile_isRefused", () => {

@@ -128,7 +128,7 @@ const CHANGES: readonly Change[] = [
   (experiment, prng) => changedNode(experiment, prng, (node) => ({ ...node, op: prng.pick(Object.keys(CASES)) })),
   (experiment, prng) => changedNode(experiment, prng, (node) => ({ ...node, name: prng.pick(NAMES) })),
   (experiment, prng) => changedNode(experiment, prng, (node) => ({ ...node, domain: prng.pick(NAMES) })),
-  (experiment, prng) => ({ ...experiment, opset: 1 + prng.below(25) }),
+  (experiment, prng) => ({ ...experiment, opset: 1 + prng.below(27) }),
   (experiment, prng) => {
     const from = prng.pick([...Object.keys(experiment.operands), ...Object.keys(experiment.initializers ?? {}), "y"]);
     return renamed(experiment, from, prng.pick(NAMES));

@@ -22,6 +22,7 @@ import {
   type ValueInfoProto,
 } from "onnx-buf";
 import { DType } from "../../src/numerics/dtype.ts";
+import { narrowLayout } from "../../src/numerics/narrow.ts";
 import type { TensorData } from "../../src/onnx/model.ts";
 
 const utf8 = new TextEncoder();
@@ -77,14 +78,15 @@ export type ModelSpec = {
 };
 
 /** A tensor as protobuf, its data raw. */
-export function tensorProto(name: string, { dtype, shape, bytes, fourBits }: TensorData): TensorProto {
+export function tensorProto(name: string, { dtype, shape, bytes, fourBits, narrow }: TensorData): TensorProto {
   if (fourBits) {
     const packed = new Uint8Array(Math.ceil(bytes.length / 2));
     bytes.forEach((value, i) => (packed[i >> 1]! |= (value & 15) << (4 * (i & 1))));
     const dataType = dtype === DType.uint8 ? 21 : 22;
     return create(TensorProtoSchema, { name, dataType, dims: shape.map(BigInt), rawData: packed });
   }
-  return create(TensorProtoSchema, { name, dataType: dtype, dims: shape.map(BigInt), rawData: Uint8Array.from(bytes) });
+  const dataType = narrow === undefined ? dtype : narrowLayout(narrow).code;
+  return create(TensorProtoSchema, { name, dataType, dims: shape.map(BigInt), rawData: Uint8Array.from(bytes) });
 }
 
 function attributeProto(name: string, value: AttributeValue): AttributeProto {

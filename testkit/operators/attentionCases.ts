@@ -47,7 +47,7 @@ const attention =
       pv: cached && r.float([batch, kvHeads, past, size]),
     };
     const attributes: Record<string, AttributeValue> = { is_causal };
-    if (mask === undefined && is_causal === 0 && r.int(0, 1)) attributes["softcap"] = { float: 2 };
+    if (r.int(0, 1)) attributes["softcap"] = { float: 2 };
     if (rank === 3) Object.assign(attributes, { q_num_heads: heads, kv_num_heads: kvHeads });
     if (r.int(0, 1)) attributes["scale"] = { float: 0.3 };
     return node("Attention", inputs, attributes, past ? ["y", "nk", "nv"] : ["y"]);

@@ -27,6 +27,7 @@ import {
   type Make,
 } from "./makers.ts";
 import { KNOWN_CASES, MAX_INDICES } from "./knownCases.ts";
+import { LATEST_CASES, narrowCast } from "./latestCases.ts";
 import { LOSS_CASES } from "./lossCases.ts";
 import { floatRange, integerPowers, MATH_CASES } from "./mathCases.ts";
 import { SAMPLING_CASES } from "./samplingCases.ts";
@@ -37,6 +38,7 @@ import { QUANTISED_CASES } from "./quantisedCases.ts";
 /** For each operator of the table, experiments that cover its attributes, opsets and shapes. */
 export const CASES: Record<string, readonly Make[]> = {
   ...KNOWN_CASES,
+  ...LATEST_CASES,
   ...LOSS_CASES,
   ...SAMPLING_CASES,
   ...MATH_CASES,
@@ -68,6 +70,7 @@ export const CASES: Record<string, readonly Make[]> = {
     (r) => single("Cast", [r.integer(DType.uint8, r.shape(2), 0, 255)], [], { to: F }, F),
     (r) => single("Cast", [r.integer(DType.int64, r.shape(2), -2, 2)], [], { to: DType.bool }, DType.bool),
     (r) => single("Cast", [r.integer(DType.int32, r.shape(2), -1000, 1000)], [], { to: DType.int8 }, DType.int8),
+    narrowCast,
   ],
   CastLike: [(r) => single("CastLike", [r.float([4]), r.integer(DType.int32, [1], 0, 1)], [], {}, DType.int32)],
   Ceil: [unary("Ceil")],

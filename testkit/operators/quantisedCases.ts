@@ -5,6 +5,7 @@ import type { TensorData } from "../../src/onnx/model.ts";
 import type { Experiment } from "../onnx/agreement.ts";
 import type { AttributeValue } from "../onnx/onnxBuilder.ts";
 import type { RandomTensors } from "../random/tensors.ts";
+import { narrowQuantised } from "./latestCases.ts";
 import { F, type Make } from "./makers.ts";
 
 const LIMITS = new Map<DType, readonly [number, number]>([
@@ -219,10 +220,16 @@ const qLinearConv: Make = (r) => {
 /** The quantised operators of the table; every result is the same to the bit. */
 export const QUANTISED_CASES: Record<string, readonly Make[]> = {
   ConvInteger: [convInteger],
-  DequantizeLinear: [fourBits, dequantize(13, BYTES), dequantize(21, ALL), blocked("DequantizeLinear")],
+  DequantizeLinear: [
+    narrowQuantised,
+    fourBits,
+    dequantize(13, BYTES),
+    dequantize(21, ALL),
+    blocked("DequantizeLinear"),
+  ],
   DynamicQuantizeLinear: [dynamic],
   MatMulInteger: [matMulInteger],
   QLinearConv: [qLinearConv],
   QLinearMatMul: [qLinearMatMul],
-  QuantizeLinear: [quantize(13, BYTES), quantize(21, ALL), blocked("QuantizeLinear")],
+  QuantizeLinear: [narrowQuantised, quantize(13, BYTES), quantize(21, ALL), blocked("QuantizeLinear")],
 };
