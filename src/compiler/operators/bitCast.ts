@@ -86,7 +86,7 @@ function halved(e: Expressions, y: Expr, most: number, least: number): { y: Expr
  */
 function bitsOf(context: NodeContext, x: LazyTensor): LazyTensor {
   const { builder, expressions: e } = context;
-  const { dtype, bits, size, fraction, bias } = layoutOf(context, x.dtype, "input 0");
+  const { dtype, bits, fraction, bias } = layoutOf(context, x.dtype, "input 0");
   const { nan, infinity, sign } = floatFormat(dtype);
   const start = (v: Expr): Expr => {
     const magnitude = e.abs(v);
