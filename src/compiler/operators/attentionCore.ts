@@ -21,7 +21,11 @@ export type AttendOptions = {
 };
 
 /** softmax(scores(dot(q, k))), dot with v: [batch, heads, queries, size of v]. */
-export function attend(context: NodeContext, { q, k, v }: Heads, { scores, sink, weights: modified = (weights) => weights }: AttendOptions): LazyTensor {
+export function attend(
+  context: NodeContext,
+  { q, k, v }: Heads,
+  { scores, sink, weights: modified = (weights) => weights }: AttendOptions,
+): LazyTensor {
   const { builder, expressions: e } = context;
   const [batch, heads, queries, size] = q.shape as [number, number, number, number];
   const [kvBatch, kvHeads, keys, keySize] = k.shape as [number, number, number, number];

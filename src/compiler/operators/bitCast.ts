@@ -1,4 +1,13 @@
-import { DType, dtypeBytes, dtypeName, floatFormat, isDType, isFloat, isInteger, writeWord } from "../../numerics/dtype.ts";
+import {
+  DType,
+  dtypeBytes,
+  dtypeName,
+  floatFormat,
+  isDType,
+  isFloat,
+  isInteger,
+  writeWord,
+} from "../../numerics/dtype.ts";
 import type { DType as DTypeCode } from "../../numerics/dtype.ts";
 import { numberWord } from "../../numerics/numbers.ts";
 import type { Expr, Expressions } from "../expressions/expression.ts";
@@ -12,7 +21,8 @@ type Layout = { dtype: DTypeCode; bits: DTypeCode; size: number; fraction: numbe
 
 function layoutOf(context: NodeContext, dtype: DTypeCode, what: string): Layout {
   const bits = dtype === DType.float32 ? DType.uint32 : dtype === DType.float64 ? DType.int64 : undefined;
-  if (bits === undefined) return context.refuse(what, `is ${dtypeName(dtype)}: of floats, float32 and float64 are taken`);
+  if (bits === undefined)
+    return context.refuse(what, `is ${dtypeName(dtype)}: of floats, float32 and float64 are taken`);
   const [size, fraction] = [8 * dtypeBytes(dtype), floatFormat(dtype).fractionBits];
   return { dtype, bits, size, fraction, bias: 2 ** (size - fraction - 2) - 1 };
 }
@@ -110,7 +120,10 @@ function bitsOf(context: NodeContext, x: LazyTensor): LazyTensor {
       const top = e.shl(e.cast(halvings, bits), word(BigInt(fraction)));
       const finite = e.add(top, e.cast(e.mul(y, e.like(v, 2 ** fraction)), bits));
       const magnitude = e.select(e.isInf(v), word(infinity), e.select(e.isNaN(v), word(nan), finite));
-      return e.or(magnitude, e.select(e.lt(v, e.like(v, 0)), word(bits === DType.int64 ? BigInt.asIntN(64, sign) : sign), word(0n)));
+      return e.or(
+        magnitude,
+        e.select(e.lt(v, e.like(v, 0)), word(bits === DType.int64 ? BigInt.asIntN(64, sign) : sign), word(0n)),
+      );
     },
     true,
   );

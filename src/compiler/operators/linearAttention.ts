@@ -109,8 +109,7 @@ export const causalConvWithState: Lower = (context) => {
   const attributes = new Map([["group", { kind: "int", value: BigInt(channels) } as const]]);
   const product = convolution(context.withAttributes(attributes), all, w);
   let result = addBias(context, product, 2);
-  if (activation !== "none" && activation !== "")
-    result = broadcast(context, [result], (v) => e.mul(v, e.sigmoid(v)));
+  if (activation !== "none" && activation !== "") result = broadcast(context, [result], (v) => e.mul(v, e.sigmoid(v)));
   const state =
     kernel === 1 ? builder.filled(x.dtype, before, floatWord(0)) : slicedAlong(context, all, 2, length, kernel - 1);
   return [result, state];
@@ -131,7 +130,8 @@ export const cumProd: Lower = (context) => {
     const previous = parts.at(-1);
     const factor = exclusive ? i - 1 : i;
     const one = (): LazyTensor => broadcast(context, [at(i)], (v) => e.like(v, 1));
-    const next = factor < 0 ? one() : previous === undefined ? at(0) : broadcast(context, [previous, at(factor)], e.mul);
+    const next =
+      factor < 0 ? one() : previous === undefined ? at(0) : broadcast(context, [previous, at(factor)], e.mul);
     builder.realise(next);
     parts.push(next);
   }

@@ -70,7 +70,8 @@ function alignParameters(context: NodeContext, data: LazyTensor, scale: LazyTens
 function zeroPoint(context: NodeContext, aligned: Aligned, dtype: DTypeCode, narrow?: NarrowType): LazyTensor {
   const zero = context.optional(2);
   if (zero === undefined) return context.scalar(dtype, 0n);
-  if (zero.dtype !== dtype || zero.narrow !== narrow) return context.fail(`a zero point of type ${elementTypeName(zero)}`);
+  if (zero.dtype !== dtype || zero.narrow !== narrow)
+    return context.fail(`a zero point of type ${elementTypeName(zero)}`);
   if (elementCount(zero.shape) !== elementCount(context.input(1).shape))
     return context.fail(`a zero point of shape [${zero.shape.join()}] for another scale`);
   return aligned.parameter(asBytes(zero));
@@ -95,12 +96,7 @@ export const quantizeLinear: Lower = (context) => {
 };
 
 /** The same to a narrow type. Of a float: the ratio, and the zero point added, in it. */
-function quantisedNarrow(
-  context: NodeContext,
-  scale: LazyTensor,
-  type: NarrowType,
-  rounding: Rounding,
-): LazyTensor {
+function quantisedNarrow(context: NodeContext, scale: LazyTensor, type: NarrowType, rounding: Rounding): LazyTensor {
   const { builder, expressions: e } = context;
   const { storage, float } = narrowLayout(type);
   const aligned = alignParameters(context, context.input(0), scale);

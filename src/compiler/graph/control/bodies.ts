@@ -2,7 +2,14 @@ import { DType } from "../../../numerics/dtype.ts";
 import { int64Tensor } from "../../../onnx/tensorData.ts";
 import type { NodeContext } from "../../lowering/nodeContext.ts";
 import type { LazyTensor } from "../../expressions/tensor.ts";
-import { isSequence, plainTensor, tensorOperand, type ControlContext, type LowerControl, type GraphValue } from "./types.ts";
+import {
+  isSequence,
+  plainTensor,
+  tensorOperand,
+  type ControlContext,
+  type LowerControl,
+  type GraphValue,
+} from "./types.ts";
 import { broadcast } from "../../lowering/broadcast.ts";
 import { concatenate } from "../../lowering/concatenate.ts";
 import { slicedAlong } from "../../lowering/slices.ts";
@@ -113,9 +120,7 @@ function batchedScan(control: ControlContext): GraphValue[] {
     let state: GraphValue[] = own.slice(0, carried);
     const results: GraphValue[][] = body.outputs.slice(carried).map(() => []);
     for (let t = 0; t < length; t++) {
-      const slices = own
-        .slice(carried)
-        .map((tensor, k) => at(tensor, 0, backwards[k] === 0 ? t : length - 1 - t));
+      const slices = own.slice(carried).map((tensor, k) => at(tensor, 0, backwards[k] === 0 ? t : length - 1 - t));
       const out = run(body, [...state, ...slices]);
       state = out.slice(0, carried);
       out.slice(carried).forEach((value, k) => results[k]!.push(value));
