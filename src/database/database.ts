@@ -1,0 +1,144 @@
+import type { DatabaseSync, SQLInputValue, SQLOutputValue } from "node:sqlite";
+import { DatabaseAccessError, DatabaseFileError, DatabaseInUseError } from "./errors.ts";
+
+/** A value that a row holds. Whole numbers beyond 2^53 are kept as text. */
+export type Value = SQLInputValue;
+/** A row, by the names of its columns. */
+export type Row = Record<string, SQLOutputValue>;
+
+/** What a database is for. */
+export type Content = {
+  /** Of the kind of data, 1 to 2^31 - 1: a file of another kind is refused. */
+  applicationId: number;
+  /** For messages, such as `a batch's state`. */
+  what: string;
+  /** SQL that makes the tables of a new file. */
+  schema: string;
+  /** Of the schema, from 1 on: a file of another version is refused. */
+  version: number;
+};
+
+/** SQLite's own codes of errors (https://www.sqlite.org/rescode.html); the lowest byte says the kind. */
+const [BUSY, LOCKED, NOT_A_DATABASE, CORRUPT, KIND] = [5, 6, 26, 11, 0xff];
+
+/**
+ * A small database in one file, of this process alone while it is open. What was written before a kill of the process
+ * or a failure of power is there afterwards: a transaction is done whole or not at all.
+ */
+export class Database {
+  readonly path: string;
+  readonly #database: DatabaseSync;
+
+  private constructor(path: string, database: DatabaseSync) {
+    [this.path, this.#database] = [path, database];
+  }
+
+  /**
+   * Opens a file, or makes it.
+   * @throws DatabaseFileError, DatabaseInUseError, DatabaseAccessError
+   */
+  static async open(path: string, content: Content): Promise<Database> {
+    const { DatabaseSync } = await loadSqlite();
+    let opened: DatabaseSync | undefined;
+    try {
+      opened = new DatabaseSync(path);
+      const database = new Database(path, opened);
+      database.#prepare(content);
+      return database;
+    } catch (error) {
+      opened?.close();
+      throw explained(error, path, content.what);
+    }
+  }
+
+  /** Does something of which nothing is asked back. */
+  run(sql: string, ...values: Value[]): void {
+    this.#guarded(() => this.#database.prepare(sql).run(...values));
+  }
+
+  /** The first row, if there is one. */
+  first(sql: string, ...values: Value[]): Row | undefined {
+    return this.#guarded(() => this.#database.prepare(sql).get(...values));
+  }
+
+  /** All rows. */
+  all(sql: string, ...values: Value[]): Row[] {
+    return this.#guarded(() => this.#database.prepare(sql).all(...values));
+  }
+
+  /** Does all of an action or, if it throws, nothing. The action must not wait for anything. */
+  transaction<T>(action: () => T): T {
+    this.run("begin immediate");
+    try {
+      const result = action();
+      this.run("commit");
+      return result;
+    } catch (error) {
+      this.#database.exec("rollback");
+      throw error;
+    }
+  }
+
+  close(): void {
+    this.#database.close();
+  }
+
+  /** Locks the file, and makes the tables of a new one. */
+  #prepare({ applicationId, what, schema, version }: Content): void {
+    // The lock that the first write takes is kept until the file is closed, or the process ends.
+    this.#database.exec("pragma locking_mode = exclusive; pragma synchronous = full; begin immediate");
+    const { application_id: id } = this.#database.prepare("pragma application_id").get() as { application_id: number };
+    const { user_version: has } = this.#database.prepare("pragma user_version").get() as { user_version: number };
+    const { tables } = this.#database.prepare("select count(*) as tables from sqlite_schema").get() as {
+      tables: number;
+    };
+    const isNew = id === 0 && tables === 0;
+    if (!isNew && id !== applicationId)
+      throw new DatabaseFileError(`${this.path} is a database, but not ${what}: name another file`);
+    if (!isNew && has !== version)
+      throw new DatabaseFileError(
+        `${this.path} has ${what} in version ${has}, this version of Refute reads ${version}: name another file, or ` +
+          "go on with the version that wrote it",
+      );
+    if (isNew)
+      this.#database.exec(`pragma application_id = ${applicationId}; pragma user_version = ${version}; ${schema}`);
+    this.#database.exec("commit");
+  }
+
+  #guarded<T>(action: () => T): T {
+    try {
+      return action();
+    } catch (error) {
+      throw explained(error, this.path, "the database");
+    }
+  }
+}
+
+/** Node 22 warns of the module when it is loaded. What is used of it here is the same in Node 24, which does not. */
+async function loadSqlite(): Promise<typeof import("node:sqlite")> {
+  const warn = process.emitWarning.bind(process);
+  process.emitWarning = () => undefined;
+  try {
+    return await import("node:sqlite");
+  } finally {
+    process.emitWarning = warn;
+  }
+}
+
+/** An error of SQLite as one of ours; any other one as it is. */
+function explained(error: unknown, path: string, what: string): unknown {
+  const { code, errcode, message } = error as { code?: string; errcode?: number; message: string };
+  if (code !== "ERR_SQLITE_ERROR" || errcode === undefined) return error;
+  switch (errcode & KIND) {
+    case BUSY:
+    case LOCKED:
+      return new DatabaseInUseError(`${path} is in use by another process: wait until that has ended`, {
+        cause: error,
+      });
+    case NOT_A_DATABASE:
+    case CORRUPT:
+      return new DatabaseFileError(`${path} is not ${what} (${message}): name another file`, { cause: error });
+    default:
+      return new DatabaseAccessError(`${path}: ${what} cannot be read or written (${message})`, { cause: error });
+  }
+}
