@@ -27,6 +27,8 @@ export type WatcherOptions = RoleOptions<WatcherEvent> & {
   mode: "watch" | "defend";
   /** How answers are judged without exact execution; none are if absent. */
   native?: NativeOptions | undefined;
+  /** The only claims that are judged; all if absent. */
+  claims?: ReadonlySet<Hex>;
 };
 
 /**
@@ -111,9 +113,11 @@ class Watcher {
   };
 
   #round(snapshot: RoundSnapshot, start: Start): void {
-    const { session, mode } = this.#options;
+    const { session, mode, claims } = this.#options;
     const { history, now } = snapshot;
-    const { plays, audits, settles, lost } = schedule(history, session.sender.address, now, this.#auditor.secondsFor);
+    const scheduled = schedule(history, session.sender.address, now, this.#auditor.secondsFor);
+    const { plays, settles, lost } = scheduled;
+    const audits = scheduled.audits.filter(({ claim }) => claims?.has(claim.id) ?? true);
     this.#forgetPast(snapshot);
     this.#role.health.set("runsOnDisk", this.#executions.stored.problem);
     const due = <T>(tasks: T[]): Due<T>[] => tasks.map((task) => ({ task, snapshot, start }));

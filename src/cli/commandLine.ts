@@ -14,6 +14,7 @@ import { deployCommand } from "./commands/deploy.ts";
 import { depositCommand } from "./commands/deposit.ts";
 import { devnetCommand } from "./commands/devnet.ts";
 import { quoteCommand } from "./commands/quote.ts";
+import { dispatchCommand } from "./commands/dispatch.ts";
 import { dongleCommand } from "./commands/dongle.ts";
 import { expireCommand } from "./commands/expire.ts";
 import { identifyCommand } from "./commands/identify.ts";
@@ -45,7 +46,16 @@ const COMMANDS = {
     calibrateCommand,
     conformCommand,
   ],
-  "Jobs:": [quoteCommand, submitCommand, resultCommand, statusCommand, cancelCommand, expireCommand, reclaimCommand],
+  "Jobs:": [
+    quoteCommand,
+    submitCommand,
+    dispatchCommand,
+    resultCommand,
+    statusCommand,
+    cancelCommand,
+    expireCommand,
+    reclaimCommand,
+  ],
   "Serving and watching:": [workerCommand, watcherCommand],
   "An account:": [
     depositCommand,

@@ -38,6 +38,12 @@ const USAGE_CODES = new Set([
   "NOT_DEPLOYED",
   "JOB_TERMS",
   "JOB_INPUT",
+  "DISPATCH_INPUT",
+  "DISPATCH_BUDGET",
+  "DISPATCH_STATE",
+  "DISPATCH_OUTPUT",
+  "DATABASE_FILE",
+  "DATABASE_ACCESS",
 ]);
 
 /** Whether an error is one of Refute's own, with a message for people. */

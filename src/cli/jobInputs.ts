@@ -25,9 +25,15 @@ export type JobInputs = ReadonlyMap<string, readonly JobInput[]>;
  * All inputs of a job. A file whose name ends in .npy, .pb or .json is a tensor, any other the input's bytes:
  * little-endian, row-major. An input that each item has of its own takes several files, or a folder of them in the
  * order of their names.
+ * @param hasParts The items are computed in parts: so does state that is carried, a file for each part.
  * @throws UsageError if one is missing; InputFileError
  */
-export function readJobInputs(model: Model, run: RunWiring | undefined, given: readonly string[]): JobInputs {
+export function readJobInputs(
+  model: Model,
+  run: RunWiring | undefined,
+  given: readonly string[],
+  hasParts = false,
+): JobInputs {
   const files = filesByName(model, given);
   const inputs = new Map<string, JobInput[]>();
   for (const input of model.graph.inputs) {
@@ -38,10 +44,12 @@ export function readJobInputs(model: Model, run: RunWiring | undefined, given: r
       continue;
     }
     // State that is carried begins with zeros.
-    if (paths === undefined && Object.hasOwn(run?.carried ?? {}, name)) continue;
+    const isCarried = Object.hasOwn(run?.carried ?? {}, name);
+    if (paths === undefined && isCarried) continue;
     if (paths === undefined) throw missingInput(name, KINDS);
     const isEach = run?.batch === true || run?.each?.includes(name) === true;
-    const all = isEach ? paths.flatMap((path) => filesOf(name, path)) : [onlyFile(name, paths)];
+    const all =
+      isEach || (isCarried && hasParts) ? paths.flatMap((path) => filesOf(name, path)) : [onlyFile(name, paths)];
     inputs.set(
       name,
       all.map((path) => jobInput(input, path)),

@@ -1,17 +1,11 @@
 import { CalibratedPrograms } from "../player/native/calibratedPrograms.ts";
 import type { Logger } from "../player/log.ts";
 import type { ProgramLibrary } from "../player/programLibrary.ts";
-import { webUrl, unfit, type Parse } from "./parse.ts";
+import { share, webUrl, unfit, type Parse } from "./parse.ts";
 import { defaulted, optional, type SettingValues } from "./settings.ts";
 
 /** Part of native answers that are executed exactly too, where nothing else is asked for: one in twenty. */
 const EXACT_SHARE = 0.05;
-
-const share: Parse<number> = (text, name) => {
-  const number = /^\d(\.\d{1,9})?$/.test(text) ? Number(text) : NaN;
-  if (number >= 0 && number <= 1) return number;
-  throw unfit(text, name, "a part from 0 to 1, such as 0.05");
-};
 
 const factor: Parse<number> = (text, name) => {
   const number = /^\d{1,9}(\.\d{1,9})?$/.test(text) ? Number(text) : NaN;

@@ -32,6 +32,13 @@ export const positive: Parse<number> = (text, name) => {
   throw unfit(text, name, "a number above 0");
 };
 
+/** Parts of a whole, from 0 to 1. */
+export const share: Parse<number> = (text, name) => {
+  const number = /^\d(\.\d{1,9})?$/.test(text) ? Number(text) : NaN;
+  if (number >= 0 && number <= 1) return number;
+  throw unfit(text, name, "a part from 0 to 1, such as 0.05");
+};
+
 const UNITS: Record<string, number> = { "": 1, s: 1, m: 60, min: 60, h: 3_600, d: 86_400 };
 
 /** Times: whole seconds, or with a unit such as `30m`, `2h` or `1d`. In seconds, from `min` on, to at most `max`. */

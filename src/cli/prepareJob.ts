@@ -25,11 +25,7 @@ export type PreparedJob = {
  * Compiles a job's program and reads its inputs: from files, or of a decoder from a prompt.
  * @throws UsageError, and as compiling and reading do
  */
-export async function prepareJob(
-  spec: ModelSpec,
-  options: GenerationOptions & { input?: string[]; items?: number | undefined; firstItem?: number },
-  output: Output,
-): Promise<PreparedJob> {
+export async function prepareJob(spec: ModelSpec, options: BatchFlags, output: Output): Promise<PreparedJob> {
   if (spec.decoder !== undefined) {
     if (options.input !== undefined)
       throw new UsageError("--input: a decoder takes its inputs from --prompt and the flags beside it");
@@ -40,9 +36,23 @@ export async function prepareJob(
     const { compiled, given, items, tokenizer } = await prepareGeneration(spec, options, output);
     return { compiled, inputs: decoderInputs(compiled, given), items, tokenizer };
   }
+  return prepareBatch(spec, options, output);
+}
+
+/** What says how a batch's program is run, and on what. */
+type BatchFlags = GenerationOptions & { input?: string[]; items?: number | undefined; firstItem?: number };
+
+/**
+ * The same of any number of items, without a decoder.
+ * @param hasParts Of state that is carried there is a file for each part of the items.
+ * @throws UsageError, and as compiling and reading do
+ */
+export function prepareBatch(spec: ModelSpec, options: BatchFlags, output: Output, hasParts = false): PreparedJob {
+  if (spec.decoder !== undefined)
+    throw new UsageError("--decoder: a text is one run, which cannot be cut into parts: refute submit posts it");
   requireNoGeneration(options);
   const { model, run } = loadModel(spec);
-  const given = readJobInputs(model, run, options.input ?? []);
+  const given = readJobInputs(model, run, options.input ?? [], hasParts);
   const items = itemsOf(given, run, options.items);
   const shapes = { ...shapesOfJob(given), ...spec.shapes };
   const progress = compileProgress(output.progress("compiling node"));

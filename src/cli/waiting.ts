@@ -9,7 +9,7 @@ import type { Output } from "./output.ts";
 import { untilStopped } from "./stop.ts";
 
 /** Says when no node answers, and when one answers again. */
-const sayOutage =
+export const sayOutage =
   (output: Output): NonNullable<OutageOptions["onOutage"]> =>
   (error) =>
     output.note(

@@ -7,6 +7,14 @@ export {
   type ExecutorOptions,
 } from "../executor/createExecutor.ts";
 export { selfTestExecutor, type SelfTestReport } from "../executor/selfTest.ts";
+export { cutBatch, type Batch, type BatchRequest, type Part } from "../dispatcher/batch.ts";
+export { costsOf, type BatchCost, type PartCost } from "../dispatcher/costs.ts";
+export { dispatch } from "../dispatcher/dispatcher.ts";
+export * from "../dispatcher/errors.ts";
+export type { DispatchEvent } from "../dispatcher/events.ts";
+export { requireWritable, writeOutputs, type OutputFiles } from "../dispatcher/gather.ts";
+export type { DispatchOptions, DispatchTerms } from "../dispatcher/options.ts";
+export { DispatchStore } from "../dispatcher/store.ts";
 export { followMarket, type Snapshot } from "../market/session.ts";
 export { readModel } from "../onnx/readModel.ts";
 export { MissingPackageError } from "../optionalPackage.ts";

@@ -2,6 +2,7 @@ import { hexToBytes, type Hex } from "viem";
 import type { Claim, Delivery } from "../chain/structs.ts";
 import { concatenated } from "../merkle/concatenated.ts";
 import { toHex } from "../merkle/hash.ts";
+import type { ClaimRecord, JobRecord } from "../market/history.ts";
 import { followMarket, type Reader } from "../market/session.ts";
 import { readHeader } from "../program/header.ts";
 import { decodeOutput, encodedBytes, outputPlace, type OutputPlace } from "../trace/openedOutput.ts";
@@ -37,12 +38,25 @@ const TIMEOUT_MS = 600_000;
 export async function itemOutputs(
   reader: Reader,
   jobId: Hex,
-  { item, url }: { item: number; url: string },
+  from: { item: number; url: string },
 ): Promise<ItemOutputs> {
   const { history } = await followMarket(reader)();
-  const { job, program, claims } = requireJob(reader, history, jobId);
+  const record = requireJob(reader, history, jobId);
+  const { claims } = record;
   const claim = claims.find(({ finalised }) => finalised) ?? claims.filter(({ refuted }) => !refuted).at(-1);
   if (claim === undefined) throw new ItemOutputError(`job ${jobId} has no claim that stands: nothing was computed yet`);
+  return claimedOutputs(record, claim, from);
+}
+
+/**
+ * The same of one claim that is known already, for whoever follows the market.
+ * @throws JobInputError for an item that the job does not have, ItemOutputError
+ */
+export async function claimedOutputs(
+  { job, program }: Pick<JobRecord, "job" | "program">,
+  claim: Pick<ClaimRecord, "id" | "claim" | "finalised">,
+  { item, url }: { item: number; url: string },
+): Promise<ItemOutputs> {
   if (!Number.isInteger(item) || item < 0 || item >= job.items)
     throw new JobInputError(`item ${item}: the job has ${job.items}, counted from 0`);
   const isLast = item === job.items - 1;

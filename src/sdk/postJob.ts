@@ -131,6 +131,27 @@ export async function postJob(
   return { jobId, job };
 }
 
+/**
+ * Publishes the inputs of a job that is posted and waits for some of them, as after a kill between its parts. What is
+ * there already costs nothing.
+ * @param inputs As for `postJob`.
+ * @throws ContractRevertError, RpcUnavailableError
+ */
+export const publishInputs = (
+  session: Session,
+  program: ProgramDescription,
+  inputs: readonly Uint8Array[],
+  job: Job,
+  progress?: PartsProgress,
+): Promise<void> =>
+  publishParts(
+    session,
+    program,
+    new RunInputs(readHeader(hexToBytes(program.header)).inputs, job, inputs),
+    job,
+    progress,
+  );
+
 function checkLocally(
   session: Pick<Session, "deployment">,
   program: ProgramDescription,

@@ -20,7 +20,10 @@ const DOWN = "http://127.0.0.1:9999";
 /** What a user types, the exit status, and what the one line says. */
 type Wrong = [args: string, status: number, says: RegExp, env?: Record<string, string>];
 
+const BATCH = ["--part-items", "2", "--fee", "1", "--budget", "1"];
+
 /*
+ * BATCH stands for the flags of a batch of one item.
  * MODEL, OPEN, EMPTY, HUGE, TEXT and X stand for files that the test writes: a good model, one with open shapes, one
  * with an output without elements, one that needs more memory than there is, no model, and an input. CHAIN stands for
  * the flags of a chain whose node is down, OTHER for those of one that serves another chain.
@@ -104,6 +107,13 @@ const WRONG: Wrong[] = [
   ["submit MODEL CHAIN --fee -1", 2, /--fee -1: expected an amount/],
   ["submit MODEL CHAIN --fee 1 --window soon", 2, /--window soon: expected seconds .*30m, 2h or 1d/],
   ["submit MODEL CHAIN --fee 1 --claim-seconds 2h --deadline-seconds 1h", 2, /--deadline-seconds 3600: .*7200/],
+  ["dispatch MODEL CHAIN", 2, /partItems is missing.*fee is missing.*budget is missing.*state is missing/],
+  ["dispatch MODEL CHAIN --part-items 0", 2, /--part-items 0: expected a whole number from 1 to 65536/],
+  ["dispatch MODEL CHAIN --check 2", 2, /--check 2: expected a part from 0 to 1/],
+  ["dispatch MODEL CHAIN BATCH", 2, /--output is missing: give --output NAME=FILE.npy, of y/],
+  ["dispatch MODEL CHAIN BATCH --output y=y.npy", 2, /"y" is one that each item has.*give --from URL/],
+  ["dispatch MODEL CHAIN BATCH --output y=/nowhere/y.npy --from http://a", 2, /y.npy.partial|y.npy cannot be written/],
+  ["dispatch MODEL CHAIN --decoder --part-items 1 --fee 1 --budget 1 --state s", 2, /--decoder: a text is one run/],
   ["worker CHAIN --models MODELS --min-fee abc", 2, /--min-fee abc: expected an amount in whole units/],
   ["worker CHAIN --models MODELS --interval 0", 2, /--interval 0: expected a number above 0/],
   ["worker CHAIN --models MODELS --monitor-port 65536", 2, /--monitor-port 65536: .*from 0 to 65535/],
@@ -161,6 +171,8 @@ describe("wrong invocations", function () {
     const wordOf = (word: string): string[] => {
       if (word === "CHAIN") return chainOf(DOWN);
       if (word === "OTHER") return chainOf(other);
+      if (word === "BATCH")
+        return ["--batch", ...BATCH, "--input", `x=${join(folder, "x.json")}`, "--state", join(folder, "batch.db")];
       return [word.replace(/(?<=^|=)[A-Z]+1?$/, (name) => (name in files ? join(folder, files[name]!) : name))];
     };
     return text === "" ? [] : text.split(" ").flatMap(wordOf);

@@ -53,6 +53,16 @@ export class JobMarketReader {
     });
     return { status: status as JobStatus, worker, until, missingParts };
   }
+
+  /** What of a job's fee went back to its requester, smallest units; undefined while it did not. */
+  async refundOf(job: Job): Promise<bigint | undefined> {
+    const [returned, amount] = await this.#publicClient.readContract({
+      ...this.contract,
+      functionName: "refundOf",
+      args: [job],
+    });
+    return returned ? amount : undefined;
+  }
 }
 
 /**

@@ -61,8 +61,11 @@ const [PREFIX, BFLOAT16_SHIFT] = [10, 2];
  * Writes a NumPy file (format version 1.0): little-endian, C order. NumPy has no bfloat16: it becomes float32, which
  * has all its values.
  */
-export function writeNpy({ dtype, shape, bytes }: TensorData): Uint8Array {
-  if (dtype === DType.bfloat16) return writeNpy({ dtype: DType.float32, shape, bytes: widened(bytes) });
+export const writeNpy = (tensor: TensorData): Uint8Array => Buffer.concat([npyHeader(tensor), npyData(tensor)]);
+
+/** What stands before the elements in such a file. */
+export function npyHeader({ dtype, shape }: Pick<TensorData, "dtype" | "shape">): Uint8Array {
+  if (dtype === DType.bfloat16) return npyHeader({ dtype: DType.float32, shape });
   const descr = Object.entries(DESCR).find(([, code]) => code === dtype)![0];
   const dims = shape.length === 1 ? `${shape[0]},` : shape.join(", ");
   const header = `{'descr': '${descr}', 'fortran_order': False, 'shape': (${dims}), }`;
@@ -71,8 +74,12 @@ export function writeNpy({ dtype, shape, bytes }: TensorData): Uint8Array {
   MAGIC.copy(start);
   start.writeUInt8(1, MAGIC.length);
   start.writeUInt16LE(length, PREFIX - 2);
-  return Buffer.concat([start, Buffer.from(`${header.padEnd(length - 1)}\n`, "latin1"), bytes]);
+  return Buffer.concat([start, Buffer.from(`${header.padEnd(length - 1)}\n`, "latin1")]);
 }
+
+/** Elements as they stand in such a file. */
+export const npyData = ({ dtype, bytes }: Pick<TensorData, "dtype" | "bytes">): Uint8Array =>
+  dtype === DType.bfloat16 ? widened(bytes) : bytes;
 
 /** Bytes of bfloat16 as those of float32: two zero bytes before each two. */
 function widened(bytes: Uint8Array): Uint8Array {

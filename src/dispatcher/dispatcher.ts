@@ -1,0 +1,412 @@
+import { formatEther, type Hex } from "viem";
+import { pause } from "../chain/pause.ts";
+import { RefuteError } from "../errors.ts";
+import { getOrAdd } from "../getOrAdd.ts";
+import type { ClaimRecord, JobRecord } from "../market/history.ts";
+import { followMarket, type Snapshot } from "../market/session.ts";
+import { Tasks } from "../player/tasks.ts";
+import { throughOutages } from "../sdk/outages.ts";
+import { postJob, publishInputs } from "../sdk/postJob.ts";
+import { partSalt, type Part } from "./batch.ts";
+import { postingReceipts } from "./chainSpending.ts";
+import { Checks } from "./checks.ts";
+import { Disputes } from "./disputes.ts";
+import { DispatchBudgetError, DispatchJoinError, DispatchUnfinishedError } from "./errors.ts";
+import { ensureCredit, metered, requireFunds } from "./funds.ts";
+import { nextFee, type DispatchOptions } from "./options.ts";
+import { PartOutputs } from "./partOutputs.ts";
+import { isWanted, partState, type PartState } from "./partState.ts";
+import { mayPass } from "./races.ts";
+import type { Attempt, BytesSource } from "./store.ts";
+
+/** Seconds after a window's end in which the worker may make its claim final itself. */
+const FINALISE_AFTER = 60n;
+/** Parts whose outputs are fetched at a time. */
+const FETCHES = 4;
+
+/**
+ * Dispatches a batch until all its parts are done: posts them as jobs, follows these, posts again what came to nothing,
+ * checks a share of the claims, and gathers the bytes of all outputs in the store. It may be killed at any point and
+ * started again with the same store, or with a new one: the chain says what was posted, by salts.
+ * @throws DispatchBudgetError, ShortOfFundsError, InsufficientGasFundsError before anything is sent;
+ *   DispatchUnfinishedError, DispatchJoinError; the errors of `checkJob` and `postJob`; the signal's reason
+ */
+export const dispatch = (options: DispatchOptions): Promise<void> => new Dispatcher(options).run();
+
+/** A part whose latest attempt is looked at. */
+type Looked = { part: Part; last: Attempt | undefined; record: JobRecord | undefined; state: PartState };
+
+class Dispatcher {
+  readonly #options: DispatchOptions;
+  readonly #attempts: Attempt[][];
+  readonly #done: Set<number>;
+  readonly #outputs: PartOutputs;
+  readonly #checks: Checks;
+  readonly #disputes: Disputes;
+  readonly #tasks = new Tasks();
+  /** What a task failed with, which ends all. */
+  #failure: { error: unknown } | undefined;
+  /** Parts that have had all their attempts. */
+  readonly #failed = new Set<number>();
+  /** By part, the block of the latest own transaction: a snapshot of an earlier one does not show it. */
+  readonly #acted = new Map<number, bigint>();
+  /** By salt, since when (the chain's time) a job is seen open. */
+  readonly #openSince = new Map<Hex, bigint>();
+  /** By claim, since when (this machine's time, milliseconds) it is final without all bytes. */
+  readonly #withoutBytes = new Map<Hex, number>();
+  readonly #reported = new Set<string>();
+
+  constructor(options: DispatchOptions) {
+    const { batch, store, urls } = options;
+    this.#options = options;
+    this.#attempts = batch.parts.map(() => []);
+    for (const attempt of store.attempts()) this.#attempts[attempt.part]!.push(attempt);
+    this.#done = new Set(store.done().map(({ part }) => part));
+    this.#outputs = new PartOutputs(batch, store, urls);
+    this.#checks = new Checks(options);
+    this.#disputes = new Disputes(options);
+  }
+
+  async run(): Promise<void> {
+    const { session, batch, signal, intervalMs, onOutage } = this.#options;
+    const follow = followMarket(session);
+    const look = (): Promise<Snapshot> => throughOutages(follow, { signal, intervalMs, onOutage });
+    try {
+      this.#adopt(await look());
+      const left = batch.parts.filter(({ number }) => this.#attempts[number]!.length === 0);
+      await requireFunds(session, batch, left, this.#options.terms, this.#committed());
+      while (this.#done.size < batch.parts.length) {
+        signal?.throwIfAborted();
+        const isIdle = await this.#round(await look());
+        if (isIdle) this.#requireProgress();
+        if (this.#done.size < batch.parts.length) await pause(intervalMs, signal);
+        if (this.#failure !== undefined) throw this.#failure.error;
+      }
+    } finally {
+      await this.#tasks.settled();
+      await this.#disputes.end();
+    }
+  }
+
+  /** Finds the jobs that were posted for this batch, by whichever process, and notes those that the store lacks. */
+  #adopt({ history }: Snapshot): void {
+    const { store, batch } = this.#options;
+    const records = this.#recordsOf(history.jobs);
+    for (const part of batch.parts) {
+      const known = this.#attempts[part.number]!;
+      for (let attempt = 0; ; attempt++) {
+        const salt = partSalt(batch.id, part, attempt);
+        const record = records.get(salt);
+        if (record === undefined && known[attempt] === undefined) break;
+        if (known[attempt] === undefined) {
+          const { items, firstItem, fee, window, claimSeconds, deadline, answers } = record!.job;
+          const terms = { items, firstItem, fee, window, claimSeconds, deadline, answer: answers > 0, salt };
+          store.begin({ part: part.number, attempt, terms });
+          known.push({ part: part.number, attempt, terms, refund: undefined });
+        }
+        if (record !== undefined && !this.#done.has(part.number)) this.#noteSpending(part.number, attempt, record.id);
+      }
+    }
+  }
+
+  #noteSpending(part: number, attempt: number, jobId: Hex): void {
+    const { session, store } = this.#options;
+    this.#start(`spending ${part} ${attempt}`, async () => {
+      // Figures only: a node that gives no old events leaves them out.
+      const receipts = await postingReceipts(session, jobId).catch(() => []);
+      for (const { transactionHash, gasUsed, effectiveGasPrice } of receipts)
+        store.spent(part, attempt, transactionHash, Number(gasUsed), gasUsed * effectiveGasPrice);
+    });
+  }
+
+  /** The own jobs by their salts. */
+  #recordsOf(jobs: Snapshot["history"]["jobs"]): Map<Hex, JobRecord> {
+    const own = this.#options.session.sender.address.toLowerCase();
+    const records = [...jobs.values()].filter(({ job }) => job.requester.toLowerCase() === own);
+    return new Map(records.map((record) => [record.job.salt, record]));
+  }
+
+  /** @returns whether nothing is under way */
+  async #round({ history, now, blockNumber }: Snapshot): Promise<boolean> {
+    const { batch, openJobs } = this.#options;
+    const records = this.#recordsOf(history.jobs);
+    const looked = batch.parts.flatMap((part): Looked[] => {
+      if (this.#done.has(part.number) || this.#failed.has(part.number)) return [];
+      const last = this.#attempts[part.number]!.at(-1);
+      const record = last && records.get(last.terms.salt);
+      return [{ part, last, record, state: partState(record, now) }];
+    });
+    const toPost: Looked[] = [];
+    let open = 0;
+    for (const one of looked) {
+      const { part, last, state } = one;
+      if (last === undefined || state.kind === "closed" || this.#isAbandoned(one, now)) toPost.push(one);
+      else open++;
+      if ((this.#acted.get(part.number) ?? 0n) > blockNumber) continue;
+      this.#follow(one, now);
+    }
+    await this.#post(toPost, openJobs - open, now);
+    return open === 0 && this.#tasks.running.size === 0;
+  }
+
+  /** Whether an attempt was written down, is not on chain, and cannot get there any more. */
+  #isAbandoned({ last, state }: Looked, now: bigint): boolean {
+    return state.kind === "unseen" && last !== undefined && !this.#isInTime(last, now);
+  }
+
+  #isInTime({ terms }: Attempt, now: bigint): boolean {
+    return now + BigInt(terms.claimSeconds) < terms.deadline;
+  }
+
+  /** Does what a part's job asks for. */
+  #follow(one: Looked, now: bigint): void {
+    const { part, last, record, state } = one;
+    if (last === undefined) return;
+    this.#reportClaims(part, record);
+    if (state.kind !== "open") this.#openSince.delete(last.terms.salt);
+    switch (state.kind) {
+      case "unseen":
+        // Killed before it was sent, or before it was mined: the same job again, which the market takes once.
+        if (this.#isInTime(last, now)) this.#send(part, last, (session) => this.#postAttempt(session, part, last));
+        return;
+      case "awaitingInput":
+        return this.#send(part, last, (session) =>
+          publishInputs(session, this.#options.batch.description, part.inputs, record!.job),
+        );
+      case "open": {
+        const { openSeconds, terms } = this.#options;
+        const since = getOrAdd(this.#openSince, last.terms.salt, () => now);
+        const pays = nextFee(terms, last.terms.fee, isWanted(record));
+        if (now - since < BigInt(openSeconds) || pays <= last.terms.fee || !this.#mayTryAgain(part)) return;
+        return this.#send(part, last, async ({ market }) => {
+          await market.cancel(record!.job);
+          this.#options.onEvent?.({ kind: "cancelled", part: part.number, attempt: last.attempt });
+        });
+      }
+      case "late":
+        return this.#send(part, last, async ({ market }) => {
+          await market.expire(record!.job);
+          this.#options.onEvent?.({ kind: "expired", part: part.number, attempt: last.attempt });
+        });
+      case "submitted":
+        return this.#takeClaim(part, record!, state.claim);
+      case "due":
+        this.#takeClaim(part, record!, state.claim);
+        if (now <= state.claim.windowEnd + FINALISE_AFTER) return;
+        return this.#send(part, last, async ({ market }) => void (await market.finalise(state.claim.claim)));
+      case "final":
+        return this.#takeResult(part, record!, state.claim);
+      case "closed":
+        return this.#noteRefund(part, last, record!);
+      default:
+    }
+  }
+
+  /** Fetches what a claim in its window says already, and checks it if the draw falls on it. */
+  #takeClaim(part: Part, record: JobRecord, claim: ClaimRecord): void {
+    const { store, onEvent } = this.#options;
+    this.#check(part, claim);
+    if (store.check(claim.id) !== "wrong") return this.#fetch(part, record, claim);
+    if (!this.#isNew(`dispute ${claim.id}`)) return;
+    this.#start(`dispute ${claim.id}`, () =>
+      this.#disputes.begin(claim.id).catch((error: unknown) => {
+        if (!(error instanceof RefuteError)) throw error;
+        onEvent?.({ kind: "undisputed", part: part.number, claim: claim.id, why: error.message });
+      }),
+    );
+  }
+
+  #check(part: Part, claim: ClaimRecord): void {
+    const check = this.#checks.take(part, claim);
+    if (check !== undefined) this.#start(`check ${claim.id}`, check);
+  }
+
+  /** Takes the bytes of a final claim: delivered on chain, or from its worker; or computes them here. */
+  #takeResult(part: Part, record: JobRecord, claim: ClaimRecord): void {
+    const { store } = this.#options;
+    this.#check(part, claim);
+    const outcome = store.check(claim.id);
+    if (outcome === "drawn") return;
+    if (outcome === "wrong" && !store.isComputed(claim.id)) return this.#compute(part, claim);
+    if (outcome !== "wrong") this.#outputs.takeDelivered(part, claim);
+    if (this.#outputs.missing(part, claim.id).length === 0) return this.#finish(part, claim);
+    this.#fetch(part, record, claim);
+    this.#computeIfWithheld(part, claim);
+  }
+
+  #fetch(part: Part, record: JobRecord, claim: ClaimRecord): void {
+    const { urls, signal } = this.#options;
+    const fetches = [...this.#tasks.running].filter((key) => key.startsWith("fetch"));
+    if (urls.length === 0 || fetches.length >= FETCHES) return;
+    this.#start(`fetch ${part.number}`, () => this.#outputs.fetch(part, record, claim, signal));
+  }
+
+  #computeIfWithheld(part: Part, claim: ClaimRecord): void {
+    const { withheldSeconds, onEvent } = this.#options;
+    // What is delivered on chain is waited for: nobody is paid for it before.
+    if (claim.claim.job.deliverables !== 0n && !claim.paid) return;
+    const since = getOrAdd(this.#withoutBytes, claim.id, () => Date.now());
+    if (Date.now() - since < withheldSeconds * 1_000) return;
+    if (this.#isNew(`withheld ${claim.id}`))
+      onEvent?.({ kind: "withheld", part: part.number, worker: claim.claim.worker });
+    this.#compute(part, claim);
+  }
+
+  #compute(part: Part, claim: ClaimRecord): void {
+    this.#start(`compute ${part.number}`, () => this.#checks.compute(part, claim, this.#outputs));
+  }
+
+  /** A part whose bytes are all here, under a final claim. */
+  #finish(part: Part, claim: ClaimRecord): void {
+    const { store, batch, onEvent } = this.#options;
+    const { worker } = claim.claim;
+    this.#requireJoin(part, claim.id);
+    store.finish({ part: part.number, claim: claim.id, worker, source: this.#sourceOf(part, claim) });
+    this.#done.add(part.number);
+    onEvent?.({ kind: "done", part: part.number, worker, done: this.#done.size, total: batch.parts.length });
+  }
+
+  #sourceOf(part: Part, claim: ClaimRecord): BytesSource {
+    const { store } = this.#options;
+    if (store.check(claim.id) === "wrong") return "computed here, the final claim is wrong";
+    if (store.isComputed(claim.id)) return "computed here";
+    return this.#outputs.areDelivered(part, claim) ? "chain" : "worker";
+  }
+
+  /** @throws DispatchJoinError if the next part begins with another state than this one ends with */
+  #requireJoin(part: Part, claim: Hex): void {
+    const { store, batch } = this.#options;
+    const next = batch.parts[part.number + 1];
+    for (const { input, output } of next === undefined ? [] : batch.joins) {
+      const ends = store.output(part.number, claim, part.items - 1, output)!;
+      if (Buffer.from(ends).equals(next!.inputs[input]!)) continue;
+      const name = batch.description.inputs[input]!.name;
+      throw new DispatchJoinError(
+        `part ${part.number} ends with another state than part ${next!.number} begins with (input "${name}"): the ` +
+          "states that were given are not those of one run",
+      );
+    }
+  }
+
+  #reportClaims(part: Part, record: JobRecord | undefined): void {
+    const { onEvent } = this.#options;
+    for (const { id, claim, refuted } of record?.claims ?? []) {
+      const { worker } = claim;
+      const about = { part: part.number, worker, claim: id };
+      if (this.#isNew(`submitted ${id}`)) onEvent?.({ kind: "submitted", ...about });
+      if (refuted && this.#isNew(`refuted ${id}`)) onEvent?.({ kind: "refuted", ...about });
+    }
+  }
+
+  #isNew(what: string): boolean {
+    if (this.#reported.has(what)) return false;
+    this.#reported.add(what);
+    return true;
+  }
+
+  #noteRefund(part: Part, last: Attempt, { job }: JobRecord): void {
+    if (last.refund !== undefined) return;
+    const { session, store } = this.#options;
+    this.#start(`part ${part.number}`, async () => {
+      last.refund = (await session.market.refundOf(job)) ?? 0n;
+      store.refunded(part.number, last.attempt, last.refund);
+    });
+  }
+
+  /** Posts as many parts as may be open and the budget allows. */
+  async #post(wanted: readonly Looked[], room: number, now: bigint): Promise<void> {
+    const { batch, session, store, terms } = this.#options;
+    const chosen: { part: Part; attempt: Attempt }[] = [];
+    let committed = this.#committed();
+    for (const { part, last, record, state } of wanted) {
+      if (chosen.length >= room) break;
+      // What came back is known before more is paid.
+      if (state.kind === "closed" && last?.refund === undefined) continue;
+      if (last !== undefined && !this.#mayTryAgain(part)) {
+        this.#failed.add(part.number);
+        continue;
+      }
+      if (last !== undefined && state.kind === "unseen") this.#abandon(last);
+      const fee = nextFee(terms, last?.terms.fee, state.kind === "unseen" || isWanted(record));
+      if (committed + fee > terms.budget) continue;
+      committed += fee;
+      const attempt = (last?.attempt ?? -1) + 1;
+      const { window, claimSeconds, answer, deadlineSeconds } = terms;
+      const { items, firstItem, number } = part;
+      const deadline = now + BigInt(deadlineSeconds);
+      const salt = partSalt(batch.id, part, attempt);
+      const all = { items, firstItem, fee, window, claimSeconds, answer, deadline, salt };
+      chosen.push({ part, attempt: { part: number, attempt, terms: all, refund: undefined } });
+    }
+    if (chosen.length === 0) return;
+    const needed = chosen.reduce((sum, { attempt }) => sum + attempt.terms.fee, 0n);
+    const unposted = this.#attempts.filter(({ length }) => length === 0).length - chosen.length;
+    await ensureCredit(session, needed, needed + BigInt(Math.max(unposted, 0)) * terms.fee);
+    for (const { part, attempt } of chosen) {
+      // Written down before it is sent: after a kill it is this job that is sent again, and no other.
+      store.begin(attempt);
+      this.#attempts[part.number]!.push(attempt);
+      this.#send(part, attempt, (own) => this.#postAttempt(own, part, attempt));
+    }
+  }
+
+  async #postAttempt(session: DispatchOptions["session"], part: Part, { attempt, terms }: Attempt): Promise<void> {
+    await postJob(session, this.#options.batch.description, part.inputs, terms);
+    this.#options.onEvent?.({ kind: "posted", part: part.number, attempt, fee: terms.fee });
+  }
+
+  #abandon(last: Attempt): void {
+    if (last.refund !== undefined) return;
+    last.refund = last.terms.fee;
+    this.#options.store.refunded(last.part, last.attempt, last.refund);
+  }
+
+  #mayTryAgain({ number }: Part): boolean {
+    return this.#attempts[number]!.length < this.#options.maxAttempts;
+  }
+
+  /** What was paid or is promised, without what came back. */
+  #committed(): bigint {
+    return this.#attempts.flat().reduce((sum, { terms, refund = 0n }) => sum + terms.fee - refund, 0n);
+  }
+
+  /** Starts an action beside the others, unless one of its key runs. What it fails with ends all. */
+  #start(key: string, action: () => Promise<void>): void {
+    this.#tasks.start(key, () =>
+      action().catch((error: unknown) => {
+        this.#failure ??= { error };
+      }),
+    );
+  }
+
+  /** Sends something about a part, unless something is being sent. What others were faster with is looked at again. */
+  #send(part: Part, { attempt }: Attempt, action: (session: DispatchOptions["session"]) => Promise<void>): void {
+    const { session, store } = this.#options;
+    this.#start(`part ${part.number}`, async () => {
+      const own = metered(session, ({ transactionHash, gasUsed, effectiveGasPrice, blockNumber }) => {
+        store.spent(part.number, attempt, transactionHash, Number(gasUsed), gasUsed * effectiveGasPrice);
+        this.#acted.set(part.number, blockNumber);
+      });
+      await action(own).catch((error: unknown) => {
+        if (!mayPass(error)) throw error;
+      });
+    });
+  }
+
+  /** @throws DispatchUnfinishedError or DispatchBudgetError if nothing is under way and nothing can begin */
+  #requireProgress(): void {
+    const { batch, terms, maxAttempts } = this.#options;
+    const left = batch.parts.filter(({ number }) => !this.#done.has(number));
+    if (left.length === 0) return;
+    if (left.every(({ number }) => this.#failed.has(number)))
+      throw new DispatchUnfinishedError(
+        `no worker computed ${left.length} of ${batch.parts.length} parts in ${maxAttempts} attempts each: give a ` +
+          "higher fee (--max-fee) or more attempts (--attempts), and run this again; what is done stays done",
+      );
+    throw new DispatchBudgetError(
+      `${formatEther(this.#committed())} of the budget of ${formatEther(terms.budget)} is spent, and ${left.length} of ` +
+        `${batch.parts.length} parts are left: give a higher budget (--budget), and run this again; what is done stays ` +
+        "done",
+    );
+  }
+}

@@ -1,0 +1,45 @@
+import { spawn } from "node:child_process";
+import type { Hex } from "viem";
+import { killAtExit } from "../../src/devnet/killAtExit.ts";
+import { builtCommandLine } from "../processes/commandLine.ts";
+
+/** How a process ended: by itself, or killed. */
+export type Ended = { status: number | null; stdout: string; stderr: string };
+
+/** `refute dispatch` as a process that is killed and started again until it ends by itself. */
+export class DispatchProcess {
+  readonly #args: readonly string[];
+  readonly #env: NodeJS.ProcessEnv;
+  #kill: () => void = () => undefined;
+  lives = 0;
+
+  /** @param args Of `refute`. */
+  constructor(args: readonly string[], key: Hex) {
+    this.#args = args;
+    this.#env = { ...process.env, REFUTE_PRIVATE_KEY: key };
+  }
+
+  /** Runs it, as often as it is killed. */
+  async run(): Promise<Ended> {
+    for (;;) {
+      const ended = await this.#live();
+      if (ended.status !== null) return ended;
+    }
+  }
+
+  /** Ends it at once, in the middle of whatever it does. */
+  kill(): void {
+    this.#kill();
+  }
+
+  #live(): Promise<Ended> {
+    this.lives++;
+    const child = spawn(process.execPath, [builtCommandLine(), ...this.#args], { env: this.#env });
+    killAtExit(child);
+    this.#kill = () => child.kill("SIGKILL");
+    const said = { stdout: "", stderr: "" };
+    child.stdout.on("data", (chunk: Buffer) => void (said.stdout += chunk.toString()));
+    child.stderr.on("data", (chunk: Buffer) => void (said.stderr += chunk.toString()));
+    return new Promise((done) => child.once("close", (status) => done({ status, ...said })));
+  }
+}

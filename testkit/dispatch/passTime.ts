@@ -1,0 +1,37 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Address } from "viem";
+import type { ClaimRecord, History } from "../../src/market/history.ts";
+import { followMarket } from "../../src/market/session.ts";
+import type { Players } from "../players/players.ts";
+
+/** Looks at a chain on which nothing happens before time passes there; more while a job is open. */
+const [LOOKS, LOOKS_OPEN] = [5, 20];
+
+/** Who does not act any more on the jobs that it holds, and which claims are to be refuted. */
+export type Cast = { idle: ReadonlySet<Address>; isWrong: (claim: ClaimRecord) => boolean };
+
+/**
+ * Lets time pass on a chain whenever nobody has anything to do but wait: to the end of windows, and until jobs that
+ * idle workers hold are late. Honest parties lose no time that they need.
+ * @param signal Ends it.
+ */
+export async function passTime(players: Players, { idle, isWrong }: Cast, signal: AbortSignal): Promise<History> {
+  const follow = followMarket(await players.chain.newSession());
+  for (let quiet = 0; ;) {
+    const { history } = await follow();
+    if (signal.aborted) return history;
+    const jobs = [...history.jobs.values()].filter(({ closed, claims }) => !closed && !claims.some((c) => c.finalised));
+    const isBusy = jobs.some(({ holder, claims }) => {
+      if (holder !== undefined) return !idle.has(holder.worker);
+      const last = claims.at(-1);
+      return last !== undefined && !last.refuted && isWrong(last);
+    });
+    quiet = isBusy || jobs.length === 0 ? 0 : quiet + 1;
+    // What was just submitted has been looked at by everybody, and whoever has stake for an open job has claimed it.
+    if (quiet >= (jobs.some(({ open }) => open) ? LOOKS_OPEN : LOOKS)) {
+      await players.chain.advance(1_300);
+      quiet = 0;
+    }
+    await sleep(60);
+  }
+}

@@ -1,0 +1,188 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { formatEther, parseTransaction, toFunctionSelector, type Address, type Hex } from "viem";
+import { protocolAbi, type ClaimRecord, type History } from "../../src/market/history.ts";
+import { readNpy } from "../../src/onnx/inputs/npy.ts";
+import type { TensorData } from "../../src/onnx/model.ts";
+import type { Execute } from "../../src/player/executeRun.ts";
+import type { KnownProgram } from "../../src/player/execution.ts";
+import type { WorkerEvent } from "../../src/worker/events.ts";
+import { serveRpc } from "../nodes/rpcServer.ts";
+import type { Players } from "../players/players.ts";
+import { DispatchProcess } from "./dispatchProcess.ts";
+import { passTime } from "./passTime.ts";
+import { startServer } from "./servers.ts";
+
+/** A batch that `refute dispatch` has computed. */
+export type DispatchStory = {
+  /** Compiled as a batch of one input and one output. */
+  program: KnownProgram;
+  model: Uint8Array;
+  /** With which the command compiles the same. */
+  modelFlags: readonly string[];
+  inputs: readonly Uint8Array[];
+  partItems: number;
+  openJobs: number;
+  /** Of a part, wei. */
+  fee: bigint;
+  /** The probability with which a claim is checked. */
+  check: number;
+  honest: Execute;
+  lying: Execute;
+  /** The dispatcher is killed after it has sent these transactions, by function; so often. */
+  kills: Readonly<Record<string, number>>;
+  /** Longest wait for the worker that dies to claim anything, milliseconds. */
+  limitMs: number;
+};
+
+/** What came of it. */
+export type DispatchStoryResult = {
+  status: number | null;
+  stderr: string;
+  /** What the command printed. */
+  answer: { fee: string; gas: number; parts: DispatchedPart[]; checks: Record<string, number> };
+  output: TensorData;
+  history: History;
+  workers: Record<"liar" | "slow" | "dead" | "honest", Address>;
+  /** Processes of the dispatcher. */
+  lives: number;
+};
+
+/** A part, as the command prints it. */
+export type DispatchedPart = {
+  first: number;
+  items: number;
+  worker: Address;
+  source: string;
+  attempts: number;
+  fee: string;
+  gas: number;
+};
+
+/**
+ * Four workers serve a batch: one lies, one takes longer than a claim may, one dies with a job that it holds, one is
+ * honest. A watcher watches. The dispatcher's process is killed now and then, just after it has sent something.
+ * @throws what the command says, if it fails
+ */
+export async function playDispatch(players: Players, story: DispatchStory): Promise<DispatchStoryResult> {
+  const { chain } = players;
+  const { program, honest, lying, inputs, partItems, fee, limitMs } = story;
+  const folder = mkdtempSync(join(tmpdir(), "refute-dispatch-"));
+  let letGo: () => void = () => undefined;
+  const late = new Promise<void>((resolve) => (letGo = resolve));
+  const slowly: Execute = async (...args) => {
+    await late;
+    return honest(...args);
+  };
+  const servers = {
+    liar: await startServer(players, program, lying),
+    slow: await startServer(players, program, slowly),
+    dead: await startServer(players, program, slowly),
+    honest: await startServer(players, program, honest),
+  };
+  const all = Object.values(servers);
+  const watcher = await players.startWatcher(await players.watcherKey(), program, honest);
+  servers.dead.worker.inbox
+    .first("claimed", (event): event is WorkerEvent => event.kind === "claimed", limitMs)
+    .then(
+      () => servers.dead.stop(),
+      () => undefined,
+    );
+  const parts = Math.ceil(inputs.length / partItems);
+  const requester = await chain.newAccount(2n * BigInt(parts) * fee);
+  const kills = new Map(Object.entries(story.kills));
+  const rpc = await serveRpc(chain.provider, async ({ method, params }, pass) => {
+    const answer = await pass();
+    if (method !== "eth_sendRawTransaction") return answer;
+    const name = functionOf(params![0] as Hex);
+    const left = kills.get(name) ?? 0;
+    if (left === 0) return answer;
+    kills.set(name, left - 1);
+    dispatcher.kill();
+    throw new Error("nobody hears this");
+  });
+  mkdirSync(join(folder, "x"));
+  writeFileSync(join(folder, "model.onnx"), story.model);
+  inputs.forEach((bytes, item) => writeFileSync(join(folder, "x", `${item}.bin`), bytes));
+  const [input, output] = [program.model.inputs[0]!.name, program.model.outputs[0]!.name];
+  const flags = {
+    "--input": `${input}=${join(folder, "x")}`,
+    "--output": `${output}=${join(folder, "y.npy")}`,
+    "--state": join(folder, "state.db"),
+    "--part-items": String(partItems),
+    "--fee": formatEther(fee),
+    "--budget": formatEther(2n * BigInt(parts) * fee),
+    "--open-jobs": String(story.openJobs),
+    "--check": String(story.check),
+    "--claim-seconds": "1200",
+    "--open-seconds": "80000",
+    "--withheld-seconds": "1",
+    "--interval": "0.2",
+    "--rpc-url": rpc.url,
+    "--chain-id": String(chain.chainId),
+    "--market": chain.market,
+  };
+  const from = all.flatMap(({ url }) => ["--from", url]);
+  const command = ["dispatch", join(folder, "model.onnx"), "--batch", ...story.modelFlags, "--json", ...from];
+  const dispatcher = new DispatchProcess([...command, ...Object.entries(flags).flat()], requester);
+  const addressOf = (name: keyof typeof servers): Address => players.addressOf(servers[name].key);
+  const over = new AbortController();
+  const isWrong = ({ claim }: ClaimRecord): boolean => claim.worker === addressOf("liar");
+  const cast = { idle: new Set([addressOf("slow"), addressOf("dead")]), isWrong };
+  const time = passTime(players, cast, over.signal);
+  try {
+    const { status, stdout, stderr } = await dispatcher.run();
+    over.abort();
+    if (status !== 0) throw new Error(`refute dispatch ends with ${status}: ${stderr}`);
+    return {
+      ...{ status, stderr, history: await time, lives: dispatcher.lives },
+      answer: JSON.parse(stdout) as DispatchStoryResult["answer"],
+      output: readNpy(readFileSync(join(folder, "y.npy")), "y.npy"),
+      workers: {
+        ...{ liar: addressOf("liar"), slow: addressOf("slow") },
+        ...{ dead: addressOf("dead"), honest: addressOf("honest") },
+      },
+    };
+  } finally {
+    over.abort();
+    letGo();
+    await Promise.all([...all.map(({ stop }) => stop()), watcher.stop(), time.catch(() => undefined)]);
+    await rpc.close();
+    rmSync(folder, { recursive: true });
+  }
+}
+
+/** The function that a signed transaction calls; empty if it is none of the market's. */
+function functionOf(raw: Hex): string {
+  const selector = parseTransaction(raw).data!.slice(0, 10);
+  const called = protocolAbi.find((item) => item.type === "function" && toFunctionSelector(item) === selector);
+  return called?.type === "function" ? called.name : "";
+}
+
+/**
+ * What is wrong with the end of a story, in words; nothing if all is right: all outputs, in order; each part paid once
+ * and nothing else; no lie final, no right claim refuted.
+ * @param right The outputs of all items, one after the other.
+ */
+export function faultsOf(
+  { output, history, workers, answer }: DispatchStoryResult,
+  { inputs, partItems, fee }: DispatchStory,
+  right: Uint8Array,
+): string[] {
+  const parts = Math.ceil(inputs.length / partItems);
+  const jobs = [...history.jobs.values()];
+  const claims = jobs.flatMap((job) => job.claims);
+  const paid = jobs.filter((job) => job.claims.some((claim) => claim.paid));
+  const faults: [boolean, string][] = [
+    [output.shape[0] !== inputs.length, `${output.shape[0]} outputs for ${inputs.length} items`],
+    [!Buffer.from(output.bytes).equals(right), "an output is wrong, or at another place"],
+    [paid.length !== parts, `${paid.length} jobs are paid for ${parts} parts`],
+    [new Set(paid.map(({ inputRoots }) => inputRoots.join())).size !== parts, "a part is paid twice"],
+    [jobs.some((job) => !job.closed && !paid.includes(job)), "a job is neither closed nor paid"],
+    [BigInt(answer.fee) !== BigInt(parts) * fee, `fees of ${answer.fee}`],
+    [claims.some(({ claim, finalised }) => claim.worker === workers.liar && finalised), "a lie is final"],
+    [claims.some(({ claim, refuted }) => claim.worker !== workers.liar && refuted), "a right claim is refuted"],
+  ];
+  return faults.flatMap(([isSo, what]) => (isSo ? [what] : []));
+}
