@@ -1,12 +1,15 @@
 /**
  * Tests that `npm test` has a part of, at length: reorganisations, killed processes, censorship and lagging nodes after
- * every transaction of a game; four times as many operands of the arithmetic on chain.
+ * every transaction of a game; adversaries in both forms of claims; four times as many operands of the arithmetic on
+ * chain.
  */
 import { isGood, lineOf, runMocha } from "./totals.ts";
 
 const TESTS = [
   "test/adversaries/faults.test.ts",
   "test/adversaries/reorgs.test.ts",
+  "test/adversaries/runReads.test.ts",
+  "test/adversaries/answers.test.ts",
   "test/contracts/verifier/elementary.test.ts",
   "test/contracts/verifier/float32.test.ts",
 ];

@@ -44,7 +44,8 @@ hre.hooks.registerHandlers("network", {
   },
 });
 
-const mocha = new Mocha({ timeout: 120_000, reporter: class {} as never });
+// Whoever started this process ends it where a test does not end.
+const mocha = new Mocha({ timeout: 0, reporter: class {} as never });
 mocha.cleanReferencesAfterRun(false);
 for (const file of plan.files) mocha.addFile(resolve(file));
 await mocha.loadFilesAsync();
@@ -74,6 +75,10 @@ async function clear(): Promise<void> {
   alive.worlds.clear();
   for (const connection of open) await connection.close();
   open.clear();
+}
+
+function tell(test: Mocha.Test, error: unknown): void {
+  say({ kind: "fails", title: test.fullTitle(), message: String(error).split("\n")[0]! });
 }
 
 /** Finds which tests execute which mutants, while none is active. */
@@ -120,9 +125,14 @@ async function record(): Promise<Reach> {
         tests[test.fullTitle()] = { ids: take(), milliseconds: performance.now() - begun };
       });
       runner.on("pass", (test) => void titles.push(test.fullTitle()));
-      runner.on("fail", (test) => void unsure.add(test.fullTitle()));
+      runner.on("fail", (test, error) => {
+        // Tests whose set-up fails do not run.
+        if ((test.type as string) === "hook") tell(test, error);
+        else unsure.add(test.fullTitle());
+      });
     },
   );
+  if (titles.length === 0) throw new Error("no test passes without a mutant");
   await clear();
   // Reports take gas. A test of gas counts if it passes without reports.
   alive.id = NOBODY;
@@ -133,7 +143,7 @@ async function record(): Promise<Reach> {
       runner.on("pass", (test) => void titles.push(test.fullTitle()));
       runner.on("fail", (test, error) => {
         failing.push(test.fullTitle());
-        say({ kind: "fails", title: test.fullTitle(), message: String(error).split("\n")[0]! });
+        tell(test, error);
       });
     },
   );
