@@ -32,6 +32,7 @@ const TYPESCRIPT = [
   "src/compiler/lowering",
   "src/compiler/operators/entry.ts",
   "src/compiler/operators",
+  "src/compiler/operators/ml",
   "src/compiler/operators/microsoft",
   "src/compiler/operators/own",
   "src/compiler/operators/registry.ts",

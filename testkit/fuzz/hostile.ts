@@ -11,6 +11,7 @@ import type { AttributeValue, NodeSpec } from "../onnx/onnxBuilder.ts";
 import { CASES } from "../operators/cases.ts";
 import type { Make } from "../operators/makers.ts";
 import { MICROSOFT_ATTENTION_CASES } from "../operators/microsoftAttentionCases.ts";
+import { ML_CASES } from "../operators/mlCases.ts";
 import { MICROSOFT_CASES } from "../operators/microsoftCases.ts";
 import { MICROSOFT_QUANTISED_CASES } from "../operators/microsoftQuantisedCases.ts";
 import { Prng } from "../random/prng.ts";
@@ -152,9 +153,13 @@ function renamed(experiment: Experiment, from: string, to: string): Experiment {
   };
 }
 
-const MAKERS: readonly Make[] = [CASES, MICROSOFT_CASES, MICROSOFT_ATTENTION_CASES, MICROSOFT_QUANTISED_CASES].flatMap(
-  (cases) => Object.values(cases).flat(),
-);
+const MAKERS: readonly Make[] = [
+  CASES,
+  ML_CASES,
+  MICROSOFT_CASES,
+  MICROSOFT_ATTENTION_CASES,
+  MICROSOFT_QUANTISED_CASES,
+].flatMap((cases) => Object.values(cases).flat());
 
 /** A model of one of the operators with one to four changes, and sometimes a changed byte; the same for a seed. */
 export function hostileModel(seed: number): Uint8Array {

@@ -11,6 +11,8 @@ import { firstDifference } from "../../src/examine/conform/tolerance.ts";
 /** A graph with its data: operands are known at run time, initializers at compile time. */
 export type Experiment = {
   opset?: number;
+  /** Versions of other domains than ai.onnx. */
+  imports?: Readonly<Record<string, number>>;
   operands: Readonly<Record<string, TensorData>>;
   initializers?: Readonly<Record<string, TensorData>>;
   nodes: readonly NodeSpec[];
@@ -50,6 +52,7 @@ export function single(
 export const modelOf = (experiment: Experiment): Uint8Array =>
   buildModel({
     ...(experiment.opset === undefined ? {} : { opset: experiment.opset }),
+    ...(experiment.imports === undefined ? {} : { imports: experiment.imports }),
     inputs: Object.entries(experiment.operands).map(([name, { dtype, shape }]) => ({ name, dtype, shape })),
     outputs: Object.entries(experiment.outputs).map(([name, dtype]) => ({ name, dtype })),
     nodes: experiment.nodes,

@@ -69,6 +69,8 @@ export type FunctionSpec = {
 
 export type ModelSpec = {
   opset?: number;
+  /** Versions of other domains than ai.onnx, 1 if nothing is said. */
+  imports?: Readonly<Record<string, number>>;
   irVersion?: number;
   functions?: readonly FunctionSpec[];
   inputs: readonly IoSpec[];
@@ -176,7 +178,10 @@ export function buildModel(spec: ModelSpec): Uint8Array {
     create(ModelProtoSchema, {
       irVersion: BigInt(spec.irVersion ?? 8),
       opsetImport: [...domains].map((domain) =>
-        create(OperatorSetIdProtoSchema, { domain, version: BigInt(domain === "" ? (spec.opset ?? 17) : 1) }),
+        create(OperatorSetIdProtoSchema, {
+          domain,
+          version: BigInt(domain === "" ? (spec.opset ?? 17) : (spec.imports?.[domain] ?? 1)),
+        }),
       ),
       graph,
       functions: functions.map(functionProto),

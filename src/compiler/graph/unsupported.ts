@@ -8,6 +8,11 @@ const REASONS: ReadonlyMap<string, string> = new Map(
   Object.entries({
     ".NonMaxSuppression": "how many boxes it keeps depends on the data: end the model before it",
     ".MaxRoiPool": "which elements its windows hold depends on the data",
+    "ai.onnx.ml.CategoryMapper": "it maps texts: encode categories as integers before the model",
+    "ai.onnx.ml.DictVectorizer": "maps are no tensors: give the features as a tensor",
+    "ai.onnx.ml.CastMap": "maps are no tensors: give the features as a tensor",
+    "ai.onnx.ml.ZipMap": "maps are no tensors: export with zipmap=False, and use the tensor of scores",
+    "ai.onnx.ml.SVMClassifier": "votes and probabilities of pairs are not executed: export the decision function",
     ".ImageDecoder": "files are decoded before the model",
     ".StringNormalizer": TEXT,
     ".StringConcat": TEXT,
@@ -24,7 +29,6 @@ const REASONS: ReadonlyMap<string, string> = new Map(
 
 const DOMAINS: ReadonlyMap<string, string> = new Map(
   Object.entries({
-    "ai.onnx.ml": "classical models (trees, support vectors, maps) are not executed",
     "com.microsoft.nchwc": "it is of one processor's layout: optimise the model to level extended at most",
     "com.ms.internal.nhwc": "it is of one processor's layout: optimise the model to level extended at most",
   }),

@@ -1,5 +1,6 @@
 import { Op } from "../../program/operations.ts";
 import { Reduce } from "../../program/types.ts";
+import { ML_REGISTRY } from "./ml/registry.ts";
 import { MICROSOFT_REGISTRY } from "./microsoft/registry.ts";
 import { OWN_REGISTRY } from "./own/registry.ts";
 import { LATEST, type Entry } from "./entry.ts";
@@ -287,10 +288,10 @@ const OPERATORS: readonly Omit<Entry, "domain">[] = [
 export const REGISTRY: readonly Entry[] = OPERATORS.map((row) => ({ ...row, domain: "" }));
 
 const BY_NAME: ReadonlyMap<string, Entry> = new Map(
-  [...REGISTRY, ...MICROSOFT_REGISTRY, ...OWN_REGISTRY].map(
+  [...REGISTRY, ...ML_REGISTRY, ...MICROSOFT_REGISTRY, ...OWN_REGISTRY].map(
     (entry) => [`${entry.domain}.${entry.operator}`, entry] as const,
   ),
 );
 
-/** The table's entry for an operator, or undefined. Domains: ai.onnx (""), com.microsoft and the compiler's own. */
+/** The table's entry for an operator, or undefined. Domains: ai.onnx (""), ai.onnx.ml, com.microsoft and the compiler's own. */
 export const findEntry = (operator: string, domain: string): Entry | undefined => BY_NAME.get(`${domain}.${operator}`);

@@ -11,6 +11,7 @@ import { compileModel } from "../../../../testkit/models/compileModel.ts";
 import { modelOf, type Experiment } from "../../../../testkit/onnx/agreement.ts";
 import { CASES } from "../../../../testkit/operators/cases.ts";
 import { MICROSOFT_ATTENTION_CASES } from "../../../../testkit/operators/microsoftAttentionCases.ts";
+import { ML_CASES } from "../../../../testkit/operators/mlCases.ts";
 import { MICROSOFT_CASES } from "../../../../testkit/operators/microsoftCases.ts";
 import { MICROSOFT_QUANTISED_CASES } from "../../../../testkit/operators/microsoftQuantisedCases.ts";
 import { randomProgram } from "../../../../testkit/programs/randomProgram.ts";
@@ -18,7 +19,13 @@ import { Prng } from "../../../../testkit/random/prng.ts";
 import { RandomTensors } from "../../../../testkit/random/tensors.ts";
 import { repeatedSteps, type WorstSubject } from "./subject.ts";
 
-const OPERATORS = { ...CASES, ...MICROSOFT_CASES, ...MICROSOFT_ATTENTION_CASES, ...MICROSOFT_QUANTISED_CASES };
+const OPERATORS = {
+  ...CASES,
+  ...ML_CASES,
+  ...MICROSOFT_CASES,
+  ...MICROSOFT_ATTENTION_CASES,
+  ...MICROSOFT_QUANTISED_CASES,
+};
 const RANDOM_PROGRAMS = 40;
 const PROGRAM_LENGTH = 8;
 const GRAPHS = 60;

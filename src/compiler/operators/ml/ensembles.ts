@@ -1,0 +1,149 @@
+import { DType, isFloat } from "../../../numerics/dtype.ts";
+import { floatTensor, int64Tensor } from "../../../onnx/tensorData.ts";
+import { Reduce } from "../../../program/types.ts";
+import type { LazyTensor } from "../../expressions/tensor.ts";
+import { broadcast } from "../../lowering/broadcast.ts";
+import { concatenate } from "../../lowering/concatenate.ts";
+import type { Lower, NodeContext } from "../../lowering/nodeContext.ts";
+import { slicedAlong } from "../../lowering/slices.ts";
+import { gatherAlong } from "../gather.ts";
+import { dropAxes, reduceAxes } from "../reduction.ts";
+import { transformed, readTransform, type PostTransform } from "./postTransform.ts";
+import { numbersOf, readForest, readForest5 } from "./readForest.ts";
+import { aggregated, AGGREGATES, type Aggregate } from "./trees.ts";
+
+/** The features as rows [N, C] of floats: integers are float32 numbers, and one row may lack its dimension. */
+export function featureRows(context: NodeContext): LazyTensor {
+  const { builder, expressions: e } = context;
+  const given = context.input(0);
+  const rank = given.shape.length;
+  if (rank < 1 || rank > 2) return context.fail(`features of shape [${given.shape.join()}]`);
+  const floats = isFloat(given.dtype) ? given : broadcast(context, [given], (x) => e.cast(x, DType.float32));
+  return rank === 2 ? floats : builder.reshape(floats, [1, ...floats.shape]);
+}
+
+/** Adds a number for each target to [rows, targets]; one that is missing is 0. */
+export function withBase(context: NodeContext, sums: LazyTensor, base: readonly number[]): LazyTensor {
+  if (base.every((value) => value === 0)) return sums;
+  const targets = sums.shape[1]!;
+  if (base.length !== targets) return context.fail(`${base.length} base values for ${targets} targets`);
+  const { builder, expressions: e } = context;
+  const row = builder.constant(floatTensor(base, [1, targets]));
+  return broadcast(context, [sums, row], (a, b) => e.add(a, e.cast(b, a.dtype)), true);
+}
+
+const inFloat32 = (context: NodeContext, x: LazyTensor): LazyTensor =>
+  x.dtype === DType.float32 ? x : broadcast(context, [x], (v) => context.expressions.cast(v, DType.float32));
+
+function aggregateOf(context: NodeContext): Aggregate {
+  const name = context.string("aggregate_function", "SUM");
+  return AGGREGATES.find((known) => known === name) ?? context.refuse("aggregate_function", `is ${name}`);
+}
+
+/** TreeEnsembleRegressor: the aggregate of the leaves of all trees, with the base values, then the post transform. */
+export const treeEnsembleRegressor: Lower = (context) => {
+  const targets = context.int("n_targets", 1);
+  if (!(targets >= 1)) return context.fail(`${targets} targets`);
+  const transform = readTransform(context);
+  const forest = readForest(context, "target", targets);
+  const sums = aggregated(context, featureRows(context), forest, aggregateOf(context));
+  const scores = withBase(context, sums, numbersOf(context, "base_values") ?? []);
+  return [inFloat32(context, transformed(context, scores, transform))];
+};
+
+/** TreeEnsemble of version 5: the same in its other form. */
+export const treeEnsemble: Lower = (context) => {
+  const targets = context.int("n_targets", 1);
+  if (!(targets >= 1)) return context.fail(`${targets} targets`);
+  const names: readonly Aggregate[] = ["AVERAGE", "SUM", "MIN", "MAX"];
+  const number = context.int("aggregate_function", 1);
+  const aggregate = names[number] ?? context.refuse("aggregate_function", `is ${number}`);
+  const transforms: readonly PostTransform[] = ["NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO"];
+  const post = context.int("post_transform", 0);
+  const transform = transforms[post] ?? context.refuse("post_transform", `is ${post}`);
+  const x = featureRows(context);
+  const sums = aggregated(context, x, readForest5(context, targets), aggregate);
+  return [transformed(context, sums, transform)];
+};
+
+/** The labels of a classifier, which must be integers. */
+export function intLabels(context: NodeContext, ...names: readonly string[]): number[] {
+  for (const name of ["classlabels_strings", "classlabels_string"])
+    if ((context.strings(name) ?? []).length > 0)
+      context.refuse(name, "are texts: export the model with integer labels, and name the classes outside");
+  for (const name of names) {
+    const labels = context.ints(name);
+    if (labels !== undefined) return labels;
+  }
+  return context.fail(`${names[0]} is missing`);
+}
+
+/** The labels at indices of [rows]: int64. */
+export function labelsAt(context: NodeContext, labels: readonly number[], index: LazyTensor): LazyTensor {
+  const isIndex = labels.every((label, k) => label === k);
+  if (isIndex) return index;
+  return gatherAlong(context, context.builder.constant(int64Tensor(labels)), index, 0);
+}
+
+/** The index of the greatest score of each row, the first of equal ones. */
+export function winners(context: NodeContext, scores: LazyTensor): LazyTensor {
+  const { builder } = context;
+  builder.plain(scores);
+  const index = dropAxes(builder, reduceAxes(builder, scores, [1], Reduce.argmax), [1]);
+  builder.realise(index);
+  return index;
+}
+
+/**
+ * Two classes of one score: label 1 if the score is above the threshold. The scores of both are 1 - s and s if s is a
+ * probability, else -s and s, whose LOGISTIC is taken alone.
+ */
+export function binary(
+  context: NodeContext,
+  score: LazyTensor,
+  labels: readonly number[],
+  isProbability: boolean,
+  transform: PostTransform,
+): LazyTensor[] {
+  const { builder, expressions: e } = context;
+  builder.realise(score);
+  const index = broadcast(context, [builder.reshape(score, [score.shape[0]!])], (s) =>
+    e.cast(e.lt(e.like(s, isProbability ? 0.5 : 0), s), DType.int64),
+  );
+  builder.realise(index);
+  const other = broadcast(context, [score], (s) => (isProbability ? e.sub(e.like(s, 1), s) : e.neg(s)));
+  const both = concatenate(context, [other, score], 1);
+  const isPlain = transform === "NONE" || (isProbability && transform === "LOGISTIC");
+  const scores = isPlain ? both : transformed(context, both, transform);
+  return [labelsAt(context, labels, index), inFloat32(context, scores)];
+}
+
+/** TreeEnsembleClassifier: the class of the greatest sum, and the sums after the post transform. */
+export const treeEnsembleClassifier: Lower = (context) => {
+  const labels = intLabels(context, "classlabels_int64s");
+  const transform = readTransform(context);
+  const ids = context.ints("class_ids") ?? context.fail("class_ids is missing");
+  const base = numbersOf(context, "base_values") ?? [];
+  const weights = numbersOf(context, "class_weights") ?? [];
+  const isBinary = labels.length === 2 && new Set(ids).size === 1;
+  const x = featureRows(context);
+  const forest = readForest(context, "class", labels.length);
+  const sums = aggregated(context, x, forest, "SUM");
+  if (isBinary) {
+    if (base.length > 1) return context.refuse("base_values", `are ${base.length} of two classes with one score`);
+    const id = ids[0]!;
+    const score = withBase(context, slicedAlong(context, sums, 1, id, 1), base);
+    return binary(
+      context,
+      score,
+      labels,
+      weights.every((weight) => weight >= 0),
+      transform,
+    );
+  }
+  if (labels.length < 3) return context.refuse("class_ids", "name both of two classes: give weights of one class only");
+  const scores = withBase(context, sums, base);
+  context.builder.realise(scores);
+  const label = labelsAt(context, labels, winners(context, scores));
+  return [label, inFloat32(context, transformed(context, scores, transform))];
+};
