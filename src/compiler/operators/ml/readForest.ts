@@ -49,6 +49,7 @@ export function readForest(context: NodeContext, role: "target" | "class", targe
     if (mode === "LEAF") return { feature: 0, value: 0, mode: "BRANCH_LEQ", yes: k, no: k, missing: false, row };
     if (!(MODES as readonly string[]).includes(mode)) return context.refuse("nodes_modes", `has ${mode}`);
     const [first, second] = [at(tree, yes[k]!), at(tree, no[k]!)];
+    if (first === k && second === k) return context.fail(`node ${ids[k]!} of tree ${tree} is its own branch`);
     isChild[first] = isChild[second] = 1;
     const feature = features[k]!;
     if (feature < 0) return context.fail(`feature ${feature}`);

@@ -39,8 +39,11 @@ export type Forest = {
 /** The maximum depth of a tree: a level is a step. */
 const MAX_DEPTH = 1024;
 
+const isLeaf = ({ yes, no }: TreeNode, at: number): boolean => yes === at && no === at;
+
 /** The levels that the deepest tree has below its root. @returns undefined if a tree is no tree, or too deep */
 function depthOf({ nodes, roots }: Forest): number | undefined {
+  if (roots.length === 0) return undefined;
   const seen = new Uint8Array(nodes.length);
   let level = [...roots];
   for (let depth = 0; depth <= MAX_DEPTH; depth++) {
@@ -48,7 +51,7 @@ function depthOf({ nodes, roots }: Forest): number | undefined {
     for (const at of level) {
       const node = nodes[at];
       if (node === undefined) return undefined;
-      if (node.yes === at) continue;
+      if (isLeaf(node, at)) continue;
       if (seen[at]) return undefined;
       seen[at] = 1;
       next.push(node.yes, node.no);
@@ -84,7 +87,7 @@ function leaves(context: NodeContext, x: LazyTensor, forest: Forest): LazyTensor
   if (width > features) return context.fail(`its nodes read ${width} features, the input has ${features}`);
   const type = indexType(nodes.length);
   const column = (dtype: DTypeCode, of: (node: TreeNode) => number): LazyTensor => table(context, dtype, nodes.map(of));
-  const inner = nodes.filter(({ yes }, k) => yes !== k);
+  const inner = nodes.filter((node, k) => !isLeaf(node, k));
   const modes = MODES.filter((mode) => inner.some((node) => node.mode === mode));
   const tables = {
     feature: column(indexType(width), (node) => node.feature),
