@@ -4,6 +4,7 @@ import { withoutKeys } from "../redact.ts";
 import { attestCommand } from "./commands/attest.ts";
 import { auditCommand } from "./commands/audit.ts";
 import { calibrateCommand } from "./commands/calibrate.ts";
+import { canaryCommand } from "./commands/canary.ts";
 import { cancelCommand } from "./commands/cancel.ts";
 import { checkCommand } from "./commands/check.ts";
 import { compileCommand } from "./commands/compile.ts";
@@ -11,6 +12,9 @@ import { completionCommand } from "./commands/completion.ts";
 import { configCommand } from "./commands/config.ts";
 import { conformCommand } from "./commands/conform.ts";
 import { deployCommand } from "./commands/deploy.ts";
+import { deployExamsCommand } from "./commands/deployExams.ts";
+import { classesCommand } from "./commands/classes.ts";
+import { examCommand } from "./commands/exam.ts";
 import { depositCommand } from "./commands/deposit.ts";
 import { devnetCommand } from "./commands/devnet.ts";
 import { quoteCommand } from "./commands/quote.ts";
@@ -55,6 +59,7 @@ const COMMANDS = {
     cancelCommand,
     expireCommand,
     reclaimCommand,
+    canaryCommand,
   ],
   "Serving and watching:": [workerCommand, watcherCommand],
   "An account:": [
@@ -62,11 +67,13 @@ const COMMANDS = {
     identifyCommand,
     attestCommand,
     releaseCommand,
+    classesCommand,
+    examCommand,
     stakeCommand,
     unstakeCommand,
     withdrawCommand,
   ],
-  "A market:": [deployCommand],
+  "A market:": [deployCommand, deployExamsCommand],
   "Development networks:": [devnetCommand, standInManufacturerCommand, standInDeviceCommand, dongleCommand],
   "This command line:": [configCommand, completionCommand],
 } satisfies Record<string, readonly ((output: Output) => Command)[]>;

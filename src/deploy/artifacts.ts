@@ -9,6 +9,7 @@ export const SOURCES = {
   Elementary: "verifier/Elementary.sol",
   StepVerifier: "verifier/StepVerifier.sol",
   Provisioning: "provisioning/Provisioning.sol",
+  Exams: "provisioning/Exams.sol",
   ProofChecker: "game/ProofChecker.sol",
   MarketDeployer: "market/MarketDeployer.sol",
   StakeVault: "vault/StakeVault.sol",

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { deploy, DeploymentResultType, type DeploymentResult } from "@nomicfoundation/ignition-core";
 import type { Address, Chain, Hex, LocalAccount, PublicClient, Transport } from "viem";
+import { examsModule } from "../../ignition/modules/Exams.ts";
 import { marketModule } from "../../ignition/modules/market.ts";
 import { wrappedEtherModule } from "../../ignition/modules/WrappedEther.ts";
 import { RefuteError } from "../errors.ts";
@@ -10,6 +11,7 @@ import { artifactResolver, contractArtifact, type ContractName } from "./artifac
 import { DeployFailedError } from "./errors.ts";
 import { signingProvider } from "./signingProvider.ts";
 import { forgetUnsent } from "./unsent.ts";
+import type { ZooPlan } from "./zoo.ts";
 
 /** Where and by whom is deployed. */
 export type Deployer = {
@@ -62,6 +64,20 @@ export async function deployContracts(deployer: Deployer, plan: MarketPlan): Pro
   };
   const ignitionModule = marketModule(contractArtifact("JobMarket").bytecode, verifier === undefined);
   return run(deployer, ignitionModule, "JobMarket", { Refute });
+}
+
+/**
+ * Deploys exams.
+ * @param provisioning The registry of devices that they rest on.
+ * @returns Their address. @throws DeployFailedError that says how to go on
+ */
+export async function deployExams(
+  deployer: Deployer,
+  provisioning: Address,
+  { classes, odds, spacing }: ZooPlan,
+): Promise<Address> {
+  const zoo = classes.map(({ programRoot, blocks }) => ({ programRoot, blocks }));
+  return run(deployer, examsModule, "Exams", { Exams: { provisioning, classes: zoo, odds, spacing } });
 }
 
 type IgnitionOptions = Parameters<typeof deploy>[0];

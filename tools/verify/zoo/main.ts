@@ -1,0 +1,27 @@
+/**
+ * Executes the programs of the zoo on many nonces, and says whether they are those of the zoo file. `npm run zoo [--
+ * --nonces N]`
+ */
+import { parseArgs } from "node:util";
+import { readModels } from "../../../src/cli/models.ts";
+import { compile } from "../../../src/compiler/compile.ts";
+import { OWN_ZOO, readZoo } from "../../../src/deploy/zoo.ts";
+import { knownProgram } from "../../../src/player/execution.ts";
+import { loadModel } from "../../../src/player/programs/modelSpec.ts";
+import { checkZooProgram } from "./check.ts";
+
+const { values } = parseArgs({ options: { nonces: { type: "string", default: "20" } } });
+const nonces = Number(values.nonces);
+const roots = new Set(readZoo(OWN_ZOO).classes.map(({ programRoot }) => programRoot.toLowerCase()));
+
+for (const spec of readModels("ignition/zoo/models.json")) {
+  const program = knownProgram(compile(loadModel(spec).model, { shapes: spec.shapes }));
+  const { roots: traces, results, nans, milliseconds } = await checkZooProgram(program, nonces);
+  const isOfZoo = roots.has(program.model.programRoot);
+  if (!isOfZoo || nans > 0 || traces < nonces || results < nonces) process.exitCode = 1;
+  const name = spec.path.split("/").at(-1);
+  console.log(
+    `${name} ${JSON.stringify(spec.drawn)}: ${isOfZoo ? "in the zoo" : "NOT IN THE ZOO"}; of ${nonces} nonces ` +
+      `${traces} traces, ${results} last checkpoints, ${nans} with NaN; ${milliseconds.toFixed(0)} ms`,
+  );
+}
