@@ -2,11 +2,13 @@
  * Executes the programs of the zoo on many nonces, and says whether they are those of the zoo file. `npm run zoo [--
  * --nonces N]`
  */
+import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
-import { readModels } from "../../../src/cli/models.ts";
+import { z } from "zod";
 import { compile } from "../../../src/compiler/compile.ts";
 import { OWN_ZOO, readZoo } from "../../../src/deploy/zoo.ts";
 import { knownProgram } from "../../../src/player/execution.ts";
+import { compileOptions, modelSpecOf } from "../../../src/player/programs/compileOptions.ts";
 import { loadModel } from "../../../src/player/programs/modelSpec.ts";
 import { checkZooProgram } from "./check.ts";
 
@@ -14,7 +16,11 @@ const { values } = parseArgs({ options: { nonces: { type: "string", default: "20
 const nonces = Number(values.nonces);
 const roots = new Set(readZoo(OWN_ZOO).classes.map(({ programRoot }) => programRoot.toLowerCase()));
 
-for (const spec of readModels("ignition/zoo/models.json")) {
+const models = z
+  .array(z.object({ path: z.string(), ...compileOptions }).strict())
+  .parse(JSON.parse(readFileSync("ignition/zoo/models.json", "utf8")));
+for (const { path, ...options } of models) {
+  const spec = modelSpecOf(path, options);
   const program = knownProgram(compile(loadModel(spec).model, { shapes: spec.shapes }));
   const { roots: traces, results, nans, milliseconds } = await checkZooProgram(program, nonces);
   const isOfZoo = roots.has(program.model.programRoot);
