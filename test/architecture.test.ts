@@ -45,6 +45,8 @@ const TYPESCRIPT = [
   "src/compiler/gradients/backward.ts",
   "src/compiler/gradients/rules",
   "src/compiler/gradients",
+  "src/compiler/training",
+  "src/compiler/noise",
   "src/compiler/decoder",
   "src/compiler/drawn",
   "src/compiler",

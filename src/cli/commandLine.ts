@@ -31,6 +31,7 @@ import { standInDeviceCommand } from "./commands/standInDevice.ts";
 import { standInManufacturerCommand } from "./commands/standInManufacturer.ts";
 import { statusCommand } from "./commands/status.ts";
 import { submitCommand } from "./commands/submit.ts";
+import { trainCommand } from "./commands/train.ts";
 import { unstakeCommand } from "./commands/unstake.ts";
 import { watcherCommand } from "./commands/watcher.ts";
 import { withdrawCommand } from "./commands/withdraw.ts";
@@ -45,6 +46,7 @@ const COMMANDS = {
   "Models, without a chain:": [
     checkCommand,
     runCommand,
+    trainCommand,
     auditCommand,
     compileCommand,
     calibrateCommand,

@@ -9,6 +9,7 @@ import { dtypeBytes, dtypeName } from "../numerics/dtype.ts";
 import type { TensorInfo } from "../program/compiled.ts";
 import { readRegularFile } from "../regularFile.ts";
 import { UsageError } from "./errors.ts";
+import type { LoadedModel } from "../player/programs/modelSpec.ts";
 import { filesByName, missingInput, onlyFile } from "./inputs.ts";
 
 /** The maximum bytes of an input: those of a tensor. */
@@ -110,13 +111,19 @@ export const shapesOfJob = (inputs: JobInputs): Record<string, readonly number[]
 
 /**
  * The bytes of a job's inputs, in the program's order: those of all items one after the other, zeros for state that is
- * carried and was not given.
+ * carried and was not given; the model's weights where they are trained.
  * @throws InputFileError if one is no such tensor as the program takes
  */
-export const jobBytes = (inputs: JobInputs, run: RunWiring | undefined, taken: readonly TensorInfo[]): Uint8Array[] =>
+export const jobBytes = (
+  inputs: JobInputs,
+  { run, training }: Pick<LoadedModel, "run" | "training">,
+  taken: readonly TensorInfo[],
+): Uint8Array[] =>
   taken.map((info) => {
     const given = inputs.get(info.name);
     if (given !== undefined) return concatenated(given.map((input) => bytesOf(input, info)));
+    const initial = training?.initial.get(info.name);
+    if (initial !== undefined) return initial.bytes;
     return new Uint8Array(run?.index?.includes(info.name) === true ? 0 : sizeOf(info));
   });
 

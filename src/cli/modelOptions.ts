@@ -6,6 +6,7 @@ import type { DecideSpec } from "../decision/decideSpec.ts";
 import type { DrawnInput } from "../compiler/drawn/withDrawnInputs.ts";
 import type { DecoderOptions } from "../compiler/decoder/wrapDecoder.ts";
 import type { RunWiring } from "../compiler/runWiring.ts";
+import { lossText, optimiserText, parseLoss, parseOptimiser, type TrainSpec } from "../compiler/training/trainSpec.ts";
 import type { ModelSpec } from "../player/programs/modelSpec.ts";
 import { UsageError } from "./errors.ts";
 import {
@@ -16,6 +17,7 @@ import {
   parseCarry,
   parseDecide,
   parseDrawn,
+  parseNoise,
   parseSeed,
   parseShape,
   parseUint8,
@@ -33,6 +35,11 @@ export type ModelOptions = {
   uint8?: ImagePreprocessing[];
   decide?: Record<string, DecideSpec>;
   drawn?: Record<string, DrawnInput>;
+  noise?: Record<string, number>;
+  loss?: Pick<TrainSpec, "loss" | "output">;
+  optimiser?: Pick<TrainSpec, "optimiser" | "attributes">;
+  frozen?: string[];
+  rates?: number;
   stepBytes?: number;
   compileSeconds?: number;
   compileMib?: number;
@@ -75,6 +82,11 @@ export function modelOptions(command: Command): Command {
       "an input that is drawn within the program, all by one seed, e.g. x=-1:1 or x[1,3,48,192]=-1:1; repeat for more",
       appendEntry(parseDrawn),
     )
+    .option(
+      "--noise <input=scale>",
+      "normal noise from a seed and the item's number, added to an input of float32; repeat for more",
+      appendEntry(parseNoise),
+    )
     .option("--batch", "items of a run that have nothing in common: all inputs and outputs are each item's own")
     .option("--each <input>", "an input that each item of a run has of its own; repeat for more", appendOption)
     .option("--index <input>", "an input that is the item's number: int64, one element", appendOption)
@@ -102,6 +114,9 @@ export function modelOptions(command: Command): Command {
       (text: string, all: readonly number[] = []) => [...all, whole(0)(text, "--end-token")],
     )
     .option("--greedy", "always the most probable token: a program without temperature, top-k, top-p and seed");
+  trainingOptions(
+    command.option("--loss <loss>", "a run that trains the model: crossEntropy, mse or output", parseLoss),
+  );
   const { seconds, mib, nodes, foldElements } = defaultLimits();
   limit("--step-bytes", "bytes of the largest transaction with a step proof", DEFAULT_STEP_BYTES, MAX_STEP_BYTES);
   limit("--compile-seconds", "seconds that compiling may take", seconds);
@@ -114,6 +129,17 @@ export function modelOptions(command: Command): Command {
     command.option(`${flag} <n>`, `${text} (default: ${value})`, as(whole(1, max), flag));
   }
 }
+
+/** The flags that say how a model is trained, beside its loss. */
+const trainingOptions = (command: Command): Command =>
+  command
+    .option("--optimiser <name>", "sgd, momentum, nesterov, adagrad or adam, e.g. adam,beta=0.99", parseOptimiser)
+    .option("--frozen <weight>", "a weight that is not trained; repeat for more", appendOption)
+    .option(
+      "--rates <n>",
+      "learning rates, one an item; later items use the last one (default: 1)",
+      as(whole(1), "--rates"),
+    );
 
 /** Collects `NAME=VALUE`s. Of a name that is given twice the last one holds. */
 export const appendEntry =
@@ -152,6 +178,15 @@ function decoderOf({ decoder, slots, endToken, greedy }: ModelOptions): DecoderO
   return undefined;
 }
 
+/** How a model is trained; undefined if it is not. @throws UsageError */
+function trainOf({ loss, optimiser, frozen, rates }: ModelOptions): TrainSpec | undefined {
+  const optional = { ...(frozen && { frozen }), ...(rates !== undefined && { rates }) };
+  if (loss !== undefined) return { ...loss, ...(optimiser ?? { optimiser: "sgd" }), ...optional };
+  const given = optimiser !== undefined ? "--optimiser" : frozen ? "--frozen" : rates !== undefined && "--rates";
+  if (given) throw new UsageError(`${given} says how a model is trained: give --loss too`);
+  return undefined;
+}
+
 /** The model that the flags describe. @throws UsageError */
 export const modelSpec = (path: string, options: ModelOptions): ModelSpec => ({
   path,
@@ -160,6 +195,8 @@ export const modelSpec = (path: string, options: ModelOptions): ModelSpec => ({
   uint8: options.uint8 ?? [],
   decide: options.decide,
   drawn: options.drawn,
+  noise: options.noise,
+  train: trainOf(options),
   run: wiringOf(options),
   decoder: decoderOf(options),
   stepByteLimit: options.stepBytes,
@@ -169,7 +206,8 @@ export const modelSpec = (path: string, options: ModelOptions): ModelSpec => ({
 
 /** The flags that describe a model, for whoever must compile the same program: the other way of `modelSpec`. */
 export function modelFlags(spec: ModelSpec): string[] {
-  const { shapes, bind, uint8, decide = {}, drawn = {}, run = {}, decoder, stepByteLimit, seed, limits = {} } = spec;
+  const { shapes, bind, uint8, decide = {}, drawn = {}, noise = {}, run = {}, decoder, train } = spec;
+  const { stepByteLimit, seed, limits = {} } = spec;
   const { seconds, mib, nodes, foldElements } = limits;
   const numbers = {
     ...{ "step-bytes": stepByteLimit, "compile-seconds": seconds, "compile-mib": mib, "compile-nodes": nodes },
@@ -181,6 +219,8 @@ export function modelFlags(spec: ModelSpec): string[] {
     ...uint8.flatMap((picture) => ["--uint8", uint8Text(picture)]),
     ...Object.entries(decide).flatMap(([output, decision]) => ["--decide", decideFlag(output, decision)]),
     ...Object.entries(drawn).flatMap(([input, range]) => ["--drawn", drawnFlag(input, range)]),
+    ...Object.entries(noise).flatMap(([input, scale]) => ["--noise", `${input}=${scale}`]),
+    ...(train === undefined ? [] : trainFlags(train)),
     ...wiringFlags(run),
     ...(decoder === undefined ? [] : decoderFlags(decoder)),
     ...Object.entries(numbers).flatMap(([flag, value]) => (value === undefined ? [] : [`--${flag}`, String(value)])),
@@ -191,6 +231,12 @@ const decoderFlags = ({ slots, endTokens = [], greedy }: DecoderOptions): string
   ...["--decoder", "--slots", String(slots)],
   ...endTokens.flatMap((token) => ["--end-token", String(token)]),
   ...(greedy === true ? ["--greedy"] : []),
+];
+
+const trainFlags = (train: TrainSpec): string[] => [
+  ...["--loss", lossText(train), "--optimiser", optimiserText(train)],
+  ...(train.frozen ?? []).flatMap((name) => ["--frozen", name]),
+  ...(train.rates === undefined ? [] : ["--rates", String(train.rates)]),
 ];
 
 function wiringFlags({ batch, each, index, carried = {}, eachOutputs, lastOutputs }: RunWiring): string[] {

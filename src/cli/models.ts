@@ -96,6 +96,14 @@ export function parseDrawn(text: string): [input: string, range: DrawnInput] {
 export const drawnFlag = (input: string, { low, high, shape }: DrawnInput): string =>
   `${input}${shape === undefined ? "" : `[${shape.join(",")}]`}=${low}:${high}`;
 
+/** `x=0.1`. @throws UsageError */
+export function parseNoise(text: string): [input: string, scale: number] {
+  const match = /^(.+)=([^=]+)$/.exec(text);
+  const scale = Number(match?.[2]);
+  if (match === null || !(scale > 0)) throw new UsageError(`--noise ${text}: expected INPUT=SCALE, for example x=0.1`);
+  return [match[1]!, scale];
+}
+
 /** What `parseBinding` reads as this value. */
 export const bindingText = (value: unknown): string =>
   typeof value === "string" && isFileName(value) ? value : JSON.stringify(value);
@@ -151,8 +159,8 @@ const limitsSchema = z
 const modelsSchema = z.array(z.object({ path: z.string(), limits: limitsSchema, ...compileOptions }).strict()).min(1);
 
 /**
- * Reads a models file: a JSON array of `{path, shapes, bind, uint8, decide, drawn, run, decoder, stepBytes,
- * limits, seed}`.
+ * Reads a models file: a JSON array of `{path, shapes, bind, uint8, decide, drawn, noise, train, run, decoder,
+ * stepBytes, limits, seed}`.
  * @throws UsageError
  */
 export function readModels(path: string): ModelSpec[] {

@@ -1,6 +1,6 @@
 import { compile } from "../compiler/compile.ts";
 import { decoderInputs } from "../compiler/decoder/decoderInputs.ts";
-import { loadModel, type ModelSpec } from "../player/programs/modelSpec.ts";
+import { loadModel, type LoadedModel, type ModelSpec } from "../player/programs/modelSpec.ts";
 import type { CompiledModel } from "../program/compiled.ts";
 import type { Tokenizer } from "../tokenizer/readTokenizer.ts";
 import { UsageError } from "./errors.ts";
@@ -19,6 +19,8 @@ export type PreparedJob = {
   inputs: Uint8Array[];
   items: number;
   tokenizer?: Tokenizer | undefined;
+  /** Where the weights of a training run lie. */
+  training?: LoadedModel["training"];
 };
 
 /**
@@ -51,7 +53,8 @@ export function prepareBatch(spec: ModelSpec, options: BatchFlags, output: Outpu
   if (spec.decoder !== undefined)
     throw new UsageError("--decoder: a text is one run, which cannot be cut into parts: refute submit posts it");
   requireNoGeneration(options);
-  const { model, run } = loadModel(spec);
+  const loaded = loadModel(spec);
+  const { model, run } = loaded;
   const given = readJobInputs(model, run, options.input ?? [], hasParts);
   const items = itemsOf(given, run, options.items);
   const shapes = { ...shapesOfJob(given), ...spec.shapes };
@@ -60,5 +63,5 @@ export function prepareBatch(spec: ModelSpec, options: BatchFlags, output: Outpu
   const hasIndex = compiled.program.inputs.some(({ source }) => source?.kind === "index");
   if ((options.firstItem ?? 0) !== 0 && !hasIndex)
     throw new UsageError("--first-item: the program has no input that is the item's number (--index)");
-  return { compiled, inputs: jobBytes(given, run, compiled.inputs), items };
+  return { compiled, inputs: jobBytes(given, loaded, compiled.inputs), items, training: loaded.training };
 }

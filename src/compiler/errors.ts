@@ -70,6 +70,12 @@ export class RunWiringError extends errorWithCode("COMPILE_RUN") {}
 /** An input that shall be drawn within the program, and cannot be, or not from such values. */
 export class DrawnInputError extends errorWithCode("COMPILE_DRAWN_INPUT") {}
 
+/** A model cannot be trained as asked: the loss, the output, the optimiser or weights that do not fit. */
+export class TrainingError extends errorWithCode("COMPILE_TRAINING") {}
+
+/** Noise cannot be added as asked: an input that is unknown, or of no floats, or a scale that is no number. */
+export class NoiseError extends errorWithCode("COMPILE_NOISE") {}
+
 /** A model is no decoder that can be wrapped into a run, by the input or output that does not fit. */
 export class DecoderError extends errorWithCode("COMPILE_DECODER") {}
 

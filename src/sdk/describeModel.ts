@@ -7,12 +7,9 @@ import { describeProgram } from "./describeProgram.ts";
 import type { LoadOptions } from "./loadProgram.ts";
 
 /** What `loadProgram` does. */
-export function describeModel(
-  from: string | Uint8Array,
-  { shapes = {}, bind = {}, uint8 = [], decide, drawn, seed, stepByteLimit, run, decoder, labels }: LoadOptions,
-): ProgramDescription {
-  const prepared = prepareModel(readModel(from), { bind, uint8, decide, drawn, run, decoder });
-  const { model } = prepared;
-  const options = { shapes, stepByteLimit, run: prepared.run, ...(seed !== undefined && { seed }) };
-  return describeProgram(knownProgram(compile(model, options)), labels);
+export function describeModel(from: string | Uint8Array, options: LoadOptions): ProgramDescription {
+  const { bind = {}, uint8 = [], shapes = {}, seed, stepByteLimit, labels, ...rest } = options;
+  const { model, run } = prepareModel(readModel(from), { ...rest, bind, uint8, shapes });
+  const compiled = compile(model, { shapes, stepByteLimit, run, ...(seed !== undefined && { seed }) });
+  return describeProgram(knownProgram(compiled), labels);
 }

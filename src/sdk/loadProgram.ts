@@ -1,5 +1,6 @@
 import type { DecoderOptions } from "../compiler/decoder/wrapDecoder.ts";
 import type { DrawnInput } from "../compiler/drawn/withDrawnInputs.ts";
+import type { TrainSpec } from "../compiler/training/trainSpec.ts";
 import type { DecideSpec } from "../decision/decideSpec.ts";
 import type { RunWiring } from "../compiler/runWiring.ts";
 import type { ImagePreprocessing } from "../onnx/preprocess.ts";
@@ -18,6 +19,10 @@ export type LoadOptions = {
   decide?: Readonly<Record<string, DecideSpec>>;
   /** Inputs that are drawn within the program from one seed, and from which values. */
   drawn?: Readonly<Record<string, DrawnInput>>;
+  /** The scale of the normal noise that is added to inputs of floats, from a seed and the item's number. */
+  noise?: Readonly<Record<string, number>>;
+  /** Makes of the model a run that trains it. */
+  train?: TrainSpec;
   /** Of random operators, 64 bits; without it they are refused. */
   seed?: bigint;
   /** Bytes of the largest transaction with a step proof: at most the deployment's `maxStepBytes`. */

@@ -53,7 +53,7 @@ describe("the inputs of a job", () => {
     const given = readJobInputs(model, run, [`x=${join(folder, "x")}`, `s=${file("s.bin", 5, 6)}`]);
     expect(itemsOf(given, run, undefined)).to.equal(3);
     expect(itemsOf(given, run, 3)).to.equal(3);
-    const [x, s, i] = jobBytes(given, run, taken);
+    const [x, s, i] = jobBytes(given, { run: run }, taken);
     expect([...new Float32Array(x!.slice().buffer)]).to.deep.equal([1, -1, 2, -2, 10, -10]);
     expect([...new Float32Array(s!.slice().buffer)]).to.deep.equal([5, 6]);
     expect(i).to.have.length(0);
@@ -65,7 +65,7 @@ describe("the inputs of a job", () => {
     const given = readJobInputs(model, run, [`x=${json}`, `x=${json}`, `s=${file("s.bin", 5, 6)}`]);
     expect(itemsOf(given, run, undefined)).to.equal(2);
     expect(shapesOfJob(given)).to.deep.equal({ x: [2] });
-    expect(jobBytes(given, run, taken)[0]).to.have.length(16);
+    expect(jobBytes(given, { run: run }, taken)[0]).to.have.length(16);
   });
 
   it("batch_takesAFileOfEachInputForEachItem", () => {
@@ -88,7 +88,7 @@ describe("the inputs of a job", () => {
     mkdirSync(join(folder, "empty"));
     expect(() => read(`x=${join(folder, "empty")}`, `s=${s}`)).to.throw("the folder has no files");
     const short = file("short.bin", 1);
-    expect(() => jobBytes(read(`x=${s}`, `x=${short}`, `s=${s}`), run, taken)).to.throw("short.bin");
+    expect(() => jobBytes(read(`x=${s}`, `x=${short}`, `s=${s}`), { run }, taken)).to.throw("short.bin");
     expect(itemsOf(readJobInputs(model, undefined, [`x=${s}`, `s=${s}`, `i=${s}`]), undefined, undefined)).to.equal(1);
   });
 });

@@ -37,12 +37,9 @@ export function checkCommand(output: Output): Command {
       const there = draft.graph.inputs.map(({ name }) => name);
       const gone = (name: string): boolean => lost.includes(name) && !there.includes(name);
       const loaded = prepareModel(draft, {
+        ...spec,
         bind: Object.fromEntries(Object.entries(spec.bind).filter(([name]) => !gone(name))),
         uint8: spec.uint8.filter(({ input }) => !gone(input)),
-        decide: spec.decide,
-        drawn: spec.drawn,
-        run: spec.run,
-        decoder: spec.decoder,
       });
       const progress = compileProgress(output.progress("compiling node"));
       const survey = surveyDraft(loaded.model, { ...spec, run: loaded.run, progress }, refused, lost);

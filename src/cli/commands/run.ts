@@ -29,6 +29,10 @@ export function runCommand(output: Output): Command {
         throw new UsageError("--compare takes the model's own inputs: give floats, without --uint8");
       if (options.compare === true && options.decide !== undefined)
         throw new UsageError("--compare takes the model's own outputs: compare floats, without --decide");
+      if (options.loss !== undefined)
+        throw new UsageError("--loss: a run that trains has many items: refute train executes it");
+      if (options.compare === true && options.noise !== undefined)
+        throw new UsageError("--compare takes the model's own inputs: compare without --noise");
       if (options.compare === true && options.drawn !== undefined)
         throw new UsageError("--compare takes the model's own inputs: give them, without --drawn");
       const spec = modelSpec(path, options);

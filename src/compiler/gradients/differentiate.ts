@@ -102,3 +102,18 @@ function ruleOf(node: Node, gradients: readonly (string | undefined)[], active: 
   if (without !== undefined) return refuse(`its input ${without} has no gradient rule`);
   return rule;
 }
+
+/**
+ * The values on which another one depends by floats and through inputs that have a gradient.
+ * @param isFloat Whether a value is of floats.
+ */
+export function reachedFrom(y: string, nodes: readonly Node[], isFloat: (name: string) => boolean): Set<string> {
+  const reached = new Set([y]);
+  for (const node of nodes.toReversed())
+    if (node.outputs.some((name) => reached.has(name)))
+      node.inputs.forEach((name, input) => {
+        if (name !== "" && WITHOUT_GRADIENT[node.operator]?.includes(input) !== true && isFloat(name))
+          reached.add(name);
+      });
+  return reached;
+}

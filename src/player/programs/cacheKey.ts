@@ -56,6 +56,8 @@ export async function cacheKey(spec: ModelSpec, sha256?: string): Promise<string
     uint8: spec.uint8,
     decide: spec.decide && Object.entries(spec.decide).sort(byName),
     drawn: spec.drawn && Object.entries(spec.drawn).sort(byName),
+    noise: spec.noise && Object.entries(spec.noise).sort(byName),
+    train: spec.train,
     run: spec.run,
     decoder: spec.decoder,
     stepBytes: spec.stepByteLimit ?? DEFAULT_STEP_BYTES,

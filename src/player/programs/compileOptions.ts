@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { LOSSES, OPTIMISERS, type OptimiserName } from "../../compiler/training/trainSpec.ts";
 import { parseDecideSpec } from "../../decision/decideSpec.ts";
 import { DecideError } from "../../decision/errors.ts";
 import type { ImagePreprocessing } from "../../onnx/preprocess.ts";
@@ -64,6 +65,18 @@ const decoderSchema = z
   })
   .strict();
 
+/** How a model becomes a run that trains it. */
+const trainSchema = z
+  .object({
+    loss: z.enum(LOSSES),
+    output: z.string().optional(),
+    optimiser: z.enum(Object.keys(OPTIMISERS) as [OptimiserName, ...OptimiserName[]]),
+    attributes: z.record(z.number()).optional(),
+    frozen: z.array(z.string()).optional(),
+    rates: z.number().int().positive().optional(),
+  })
+  .strict();
+
 /** How a model is compiled, as a models file and a catalogue say it. */
 export const compileOptions = {
   shapes: z.record(z.array(z.number().int().positive())).default({}),
@@ -71,6 +84,8 @@ export const compileOptions = {
   uint8: z.array(uint8Schema).default([]),
   decide: z.record(decideSchema).optional(),
   drawn: z.record(drawnSchema).optional(),
+  noise: z.record(z.number().positive()).optional(),
+  train: trainSchema.optional(),
   stepBytes: z.number().int().min(1).max(MAX_STEP_BYTES).optional(),
   seed: seedSchema.optional(),
   run: runSchema.optional(),

@@ -2,8 +2,11 @@ import type { CompileLimits } from "../../compiler/budget.ts";
 import type { DecoderInterface } from "../../compiler/decoder/decoderInterface.ts";
 import { withDrawnInputs, type DrawnInput } from "../../compiler/drawn/withDrawnInputs.ts";
 import { wrapDecoder, type DecoderOptions } from "../../compiler/decoder/wrapDecoder.ts";
-import { DrawnInputError, RunWiringError } from "../../compiler/errors.ts";
+import { DrawnInputError, NoiseError, RunWiringError, TrainingError } from "../../compiler/errors.ts";
+import { withNoise } from "../../compiler/noise/withNoise.ts";
 import type { RunWiring } from "../../compiler/runWiring.ts";
+import type { TrainSpec } from "../../compiler/training/trainSpec.ts";
+import { wrapTraining, type TrainingRun } from "../../compiler/training/wrapTraining.ts";
 import { appendDecisions } from "../../decision/appendDecision.ts";
 import type { DecideSpec } from "../../decision/decideSpec.ts";
 import { DecideError } from "../../decision/errors.ts";
@@ -26,6 +29,10 @@ export type ModelSpec = {
   decide?: Readonly<Record<string, DecideSpec>> | undefined;
   /** Inputs that are drawn within the program from one seed, and from which values. */
   drawn?: Readonly<Record<string, DrawnInput>> | undefined;
+  /** The scale of the normal noise that is added to inputs of floats, from a seed and the item's number. */
+  noise?: Readonly<Record<string, number>> | undefined;
+  /** Makes of the model a run that trains it; `run` is then its own. */
+  train?: TrainSpec | undefined;
   /** Bytes of the largest transaction with a step proof, if not the compiler's default. */
   stepByteLimit?: number | undefined;
   /** How the items of a run hang together, by names of the model. */
@@ -49,10 +56,13 @@ export type LoadedModel = {
   run: RunWiring | undefined;
   bound: ReadonlyMap<string, TensorData>;
   decoder?: DecoderInterface;
+  /** Of a training run, its weights and what carried inputs begin with. */
+  training?: Pick<TrainingRun, "parts" | "initial">;
 };
 
 /** What of a specification decides how a model is prepared. */
-type Preparation = Pick<ModelSpec, "bind" | "uint8" | "decide" | "drawn" | "run" | "decoder">;
+type Preparation = Pick<ModelSpec, "bind" | "uint8" | "decide" | "drawn" | "noise" | "run" | "decoder" | "train"> &
+  Partial<Pick<ModelSpec, "shapes">>;
 
 /**
  * Reads a model, binds what is known at compile time, and puts the preprocessing of pictures before it and decisions
@@ -68,18 +78,41 @@ export const loadModel = (
 
 /**
  * The same of a model that is read already.
- * @throws InputBindingError, PreprocessingError, DecideError, DrawnInputError, DecoderError, DecoderRequestError
+ * @throws InputBindingError, PreprocessingError, DecideError, DrawnInputError, NoiseError, DecoderError,
+ *   DecoderRequestError, TrainingError
  */
 export function prepareModel(own: Model, preparation: Preparation): LoadedModel {
-  const { bind, uint8, decide = {}, drawn = {}, run, decoder } = preparation;
+  const { bind, uint8, decide = {}, drawn = {}, noise = {}, run, decoder, train, shapes } = preparation;
   const bound = boundTensors(own, bind);
   const given = uint8.reduce(withImagePreprocessing, bindInputs(own, bound));
-  const model = withDrawnInputs(appendDecisions(given, decide), drawn);
-  if (decoder === undefined) return { model, unwrapped: model, run, bound };
+  const drawing = withDrawnInputs(appendDecisions(given, decide), drawn);
+  if (train !== undefined) return { ...trained(drawing, preparation, train, shapes), unwrapped: drawing, bound };
+  const { model, run: wiring } = withNoise(drawing, noise, run);
+  if (decoder === undefined) return { model, unwrapped: model, run: wiring, bound };
   if (Object.keys(decide).length > 0)
     throw new DecideError("a wrapped decoder gives tokens, which are decisions already: leave the other decisions out");
+  if (Object.keys(noise).length > 0) throw new NoiseError("a wrapped decoder has no input of floats to add noise to");
   if (Object.keys(drawn).length > 0)
     throw new DrawnInputError("a wrapped decoder takes a prompt: its inputs cannot be drawn");
   if (run !== undefined) throw new RunWiringError("a wrapped decoder has a run of its own: leave the other wiring out");
   return { ...wrapDecoder(model, decoder), unwrapped: model, bound };
+}
+
+/** The training run of a prepared model. @throws TrainingError, and as wrapping does */
+function trained(
+  model: Model,
+  { decide = {}, drawn = {}, noise = {}, run, decoder }: Preparation,
+  train: TrainSpec,
+  shapes: ModelSpec["shapes"] | undefined,
+): Pick<LoadedModel, "model" | "run" | "training"> {
+  const refuse = (what: string): never => {
+    throw new TrainingError(`a training run ${what}`);
+  };
+  if (decoder !== undefined) refuse("is no generation: leave the decoder's flags out");
+  if (run !== undefined) refuse("has a run of its own: leave the other wiring out");
+  if (Object.keys(decide).length > 0) refuse("gives weights and losses: leave the decisions out");
+  if (Object.keys(drawn).length > 0) refuse("takes batches: its inputs cannot be drawn");
+  const wrapped = wrapTraining(model, train, shapes);
+  const { parts, initial } = wrapped;
+  return { ...withNoise(wrapped.model, noise, wrapped.run), training: { parts, initial } };
 }

@@ -1,0 +1,66 @@
+import { TrainingError } from "../errors.ts";
+
+/**
+ * What is made small: `crossEntropy` of scores, classes last, with the class of each position; `mse`, the mean square
+ * of what the output and the label differ by; `output`, the model's own output of one number.
+ */
+export const LOSSES = ["crossEntropy", "mse", "output"] as const;
+export type Loss = (typeof LOSSES)[number];
+
+/** Attributes of each optimiser with their defaults, and how many tensors of state it has. */
+export const OPTIMISERS = {
+  sgd: { operator: undefined, states: 0, attributes: {} },
+  momentum: { operator: "Momentum", states: 1, attributes: { alpha: 0.9, beta: 1, norm_coefficient: 0 } },
+  nesterov: { operator: "Momentum", states: 1, attributes: { alpha: 0.9, beta: 1, norm_coefficient: 0 } },
+  adagrad: { operator: "Adagrad", states: 1, attributes: { decay_factor: 0, epsilon: 1e-6, norm_coefficient: 0 } },
+  adam: {
+    operator: "Adam",
+    states: 2,
+    attributes: { alpha: 0.9, beta: 0.999, epsilon: 1e-6, norm_coefficient: 0, norm_coefficient_post: 0 },
+  },
+} as const satisfies Record<string, { operator: string | undefined; states: number; attributes: object }>;
+export type OptimiserName = keyof typeof OPTIMISERS;
+
+/** How a model becomes a run that trains it. Another choice is another program. */
+export type TrainSpec = {
+  loss: Loss;
+  /** The output that the loss is of, by default the model's first. */
+  output?: string | undefined;
+  optimiser: OptimiserName;
+  /** Attributes of the optimiser that are not the defaults. */
+  attributes?: Readonly<Record<string, number>> | undefined;
+  /** Weights that stay as they are in the model. */
+  frozen?: readonly string[] | undefined;
+  /** Learning rates: item i uses number i, items beyond the list the last one. By default 1. */
+  rates?: number | undefined;
+};
+
+/** `crossEntropy`, or with an output `mse=image`. @throws TrainingError */
+export function parseLoss(text: string): Pick<TrainSpec, "loss" | "output"> {
+  const [name = "", output] = text.split(/=(.*)/s);
+  const loss = LOSSES.find((each) => each === name);
+  if (loss !== undefined && output !== "") return { loss, ...(output !== undefined && { output }) };
+  throw new TrainingError(`the loss ${text}: expected ${LOSSES.join(", ")}, or with an output, for example mse=y`);
+}
+
+/** `adam`, or with attributes `adam,beta=0.99`. @throws TrainingError */
+export function parseOptimiser(text: string): Pick<TrainSpec, "optimiser" | "attributes"> {
+  const [name = "", ...pairs] = text.split(",");
+  if (!Object.hasOwn(OPTIMISERS, name))
+    throw new TrainingError(`the optimiser ${name}: expected one of ${Object.keys(OPTIMISERS).join(", ")}`);
+  const optimiser = name as OptimiserName;
+  const known = Object.keys(OPTIMISERS[optimiser].attributes);
+  const attributes = pairs.map((pair): [string, number] => {
+    const [key = "", value = ""] = pair.split("=");
+    const number = Number(value);
+    if (known.includes(key) && value !== "" && Number.isFinite(number)) return [key, number];
+    const those = known.length === 0 ? "none" : known.map((each) => `${each}=NUMBER`).join(", ");
+    throw new TrainingError(`the optimiser ${text}: "${pair}" is no attribute of ${name}; it takes ${those}`);
+  });
+  return { optimiser, ...(attributes.length > 0 && { attributes: Object.fromEntries(attributes) }) };
+}
+
+export const lossText = ({ loss, output }: TrainSpec): string => (output === undefined ? loss : `${loss}=${output}`);
+
+export const optimiserText = ({ optimiser, attributes = {} }: TrainSpec): string =>
+  [optimiser, ...Object.entries(attributes).map(([name, value]) => `${name}=${value}`)].join();

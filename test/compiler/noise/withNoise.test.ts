@@ -1,0 +1,89 @@
+import { expect } from "chai";
+import { compile } from "../../../src/compiler/compile.ts";
+import { NoiseError } from "../../../src/compiler/errors.ts";
+import { withNoise } from "../../../src/compiler/noise/withNoise.ts";
+import type { RunWiring } from "../../../src/compiler/runWiring.ts";
+import { executeReference } from "../../../src/executor/reference.ts";
+import { DType } from "../../../src/numerics/dtype.ts";
+import { readModel } from "../../../src/onnx/readModel.ts";
+import { floatTensor, int64Tensor } from "../../../src/onnx/tensorData.ts";
+import { Trace } from "../../../src/trace/trace.ts";
+import { buildModel } from "../../../testkit/onnx/onnxBuilder.ts";
+
+const COUNT = 1024;
+const X = floatTensor(Array.from({ length: COUNT }, (_, k) => k % 3)).bytes;
+
+const model = (shape: readonly (number | string)[] = [COUNT], dtype: DType = DType.float32) =>
+  readModel(
+    buildModel({
+      inputs: [
+        { name: "x", dtype, shape },
+        { name: "i", dtype: DType.int64, shape: [1] },
+      ],
+      outputs: [{ name: "y", dtype }],
+      nodes: [{ op: "Identity", inputs: ["x"], outputs: ["y"] }],
+    }),
+  );
+
+/** What is added to x, and the root of the trace. */
+function noiseOf(scale: number, seed: number, index: number): { z: number[]; root: string } {
+  const noisy = withNoise(model(), { x: scale }, undefined);
+  expect(noisy.run).to.deep.equal({ index: ["noise_index"] });
+  const compiled = compile(noisy.model, { shapes: {}, run: noisy.run });
+  const given = new Map([
+    ["noise_seed", int64Tensor([seed]).bytes],
+    ["noise_index", int64Tensor([index]).bytes],
+    ["x", X],
+    ["i", int64Tensor([0]).bytes],
+  ]);
+  const { program } = compiled;
+  const tensors = executeReference(
+    compiled,
+    compiled.inputs.map(({ name }) => given.get(name)!),
+  );
+  const y = new Float32Array(Uint8Array.from(tensors[program.checkpoints[program.outputs[0]!]!.step]!).buffer);
+  const x = new Float32Array(X.buffer);
+  return { z: [...y].map((value, k) => (value - x[k]!) / scale), root: String(new Trace(program, tensors).root) };
+}
+
+describe("noise against memory", () => {
+  it("is normal: mean, variance, symmetry and tails of 1,024 numbers", () => {
+    const { z } = noiseOf(0.5, 7, 0);
+    const mean = (of: (value: number) => number): number => z.reduce((sum, value) => sum + of(value), 0) / COUNT;
+    // Five standard errors of each moment.
+    expect(mean((v) => v)).to.be.closeTo(0, 5 / Math.sqrt(COUNT));
+    expect(mean((v) => v * v)).to.be.closeTo(1, (5 * Math.SQRT2) / Math.sqrt(COUNT));
+    expect(mean((v) => v ** 3)).to.be.closeTo(0, (5 * Math.sqrt(15)) / Math.sqrt(COUNT));
+    expect(mean((v) => Number(Math.abs(v) > 1))).to.be.closeTo(0.3173, (5 * 0.466) / Math.sqrt(COUNT));
+    expect(mean((v) => Number(Math.abs(v) > 2))).to.be.closeTo(0.0455, (5 * 0.209) / Math.sqrt(COUNT));
+  });
+
+  it("of another seed or another item is other noise, and another root; of the same ones the same", () => {
+    const [first, again, seed, item] = [noiseOf(1, 7, 3), noiseOf(1, 7, 3), noiseOf(1, 8, 3), noiseOf(1, 7, 4)];
+    expect(again).to.deep.equal(first);
+    for (const other of [seed, item]) {
+      expect(other.root).to.not.equal(first.root);
+      const correlation = other.z.reduce((sum, value, k) => sum + value * first.z[k]!, 0) / COUNT;
+      expect(correlation).to.be.closeTo(0, 5 / Math.sqrt(COUNT));
+    }
+  });
+
+  it("has the scale that is asked for", () => {
+    const [one, small] = [noiseOf(1, 7, 0).z, noiseOf(2 ** -10, 7, 0).z];
+    small.forEach((value, k) => expect(value).to.be.closeTo(one[k]!, 1e-3));
+  });
+
+  it("takes the number of the item from the wiring, and refuses by name", () => {
+    const run: RunWiring = { index: ["i"], each: ["x"] };
+    const { model: noisy } = withNoise(model(), { x: 1 }, run);
+    expect(noisy.graph.inputs.map(({ name }) => name)).to.deep.equal(["noise_seed", "x", "i"]);
+    const refusal = (of: ReturnType<typeof model>, noise: Record<string, number>, why: RegExp): void => {
+      expect(() => withNoise(of, noise, undefined)).to.throw(NoiseError, why);
+    };
+    refusal(model(), { z: 1 }, /no noise for "z": the inputs are "x", "i"/);
+    refusal(model(), { i: 1 }, /"i" is int64/);
+    refusal(model(), { x: -1 }, /scale -1/);
+    refusal(model(["n"]), { x: 1 }, /shape of "x" is open/);
+    expect(() => withNoise(model(), { x: 1 }, { batch: true })).to.throw(NoiseError, /one seed for all items/);
+  });
+});

@@ -1,0 +1,60 @@
+import { compile } from "../../src/compiler/compile.ts";
+import type { TrainSpec } from "../../src/compiler/training/trainSpec.ts";
+import { wrapTraining, type TrainingRun } from "../../src/compiler/training/wrapTraining.ts";
+import { DType } from "../../src/numerics/dtype.ts";
+import { readModel } from "../../src/onnx/readModel.ts";
+import { floatTensor, int64Tensor } from "../../src/onnx/tensorData.ts";
+import { knownProgram, type KnownProgram } from "../../src/player/execution.ts";
+import { buildModel } from "../onnx/onnxBuilder.ts";
+
+/** Pictures of a batch of the model, numbers of a picture, classes. */
+export const TRAINABLE = { batch: 4, inputs: 3, classes: 2, hidden: 5 } as const;
+const { batch, inputs, classes, hidden } = TRAINABLE;
+
+/** Numbers that look random, between -1 and 1. */
+const wave = (count: number, phase: number): number[] =>
+  Array.from({ length: count }, (_, k) => Math.round(64 * Math.sin(7 * k + phase)) / 64);
+
+/** A tiny classifier of two layers: x [4, 3] to scores [4, 2]. */
+export const trainableModel = (): Uint8Array =>
+  buildModel({
+    opset: 18,
+    inputs: [{ name: "x", dtype: DType.float32, shape: [batch, inputs] }],
+    outputs: [{ name: "scores", dtype: DType.float32 }],
+    nodes: [
+      { op: "Gemm", inputs: ["x", "w1", "b1"], outputs: ["h"] },
+      { op: "Relu", inputs: ["h"], outputs: ["r"] },
+      { op: "Gemm", inputs: ["r", "w2", "b2"], outputs: ["scores"] },
+    ],
+    initializers: {
+      w1: floatTensor(wave(inputs * hidden, 1), [inputs, hidden]),
+      b1: floatTensor(wave(hidden, 2), [hidden]),
+      w2: floatTensor(wave(hidden * classes, 3), [hidden, classes]),
+      b2: floatTensor(wave(classes, 4), [classes]),
+    },
+  });
+
+/** The model as a training run, and its program. */
+export function trainable(spec: TrainSpec): { wrapped: TrainingRun; program: KnownProgram } {
+  const wrapped = wrapTraining(readModel(trainableModel()), spec);
+  return { wrapped, program: knownProgram(compile(wrapped.model, { shapes: {}, run: wrapped.run })) };
+}
+
+/** An item's batch: the class of a picture is whether its numbers sum to more than 0. */
+export function trainingBatch(item: number): { x: number[]; labels: number[] } {
+  const x = wave(batch * inputs, 10 + item);
+  const sumOf = (row: number): number => x.slice(row * inputs, (row + 1) * inputs).reduce((sum, each) => sum + each, 0);
+  return { x, labels: Array.from({ length: batch }, (_, row) => Number(sumOf(row) > 0)) };
+}
+
+/** The inputs of a job of the run, in the program's order. */
+export function trainingInputs({ wrapped, program }: ReturnType<typeof trainable>, items: number, rate: number) {
+  const batches = Array.from({ length: items }, (_, item) => trainingBatch(item));
+  const given = new Map([
+    ["x", floatTensor(batches.flatMap(({ x }) => x)).bytes],
+    ["labels", int64Tensor(batches.flatMap(({ labels }) => labels)).bytes],
+    ["rates", floatTensor([rate]).bytes],
+    ["index", new Uint8Array(0)],
+  ]);
+  return program.model.inputs.map(({ name }) => given.get(name) ?? wrapped.initial.get(name)!.bytes);
+}
