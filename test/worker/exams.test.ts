@@ -71,7 +71,8 @@ describe("a worker with a dongle and exams", function () {
     expect(await reader.passedOf(address, 0)).to.equal(0xffff);
     expect(await reader.classesOf(address)).to.deep.equal([0]);
     expect(await worker.session.provisioning.isLive(address)).to.equal(true);
-    expect(worker.of("attested").length).to.be.within(5, 12);
+    // A report holds for a week. How many steps pass until a round renews it depends on the machine.
+    expect(worker.of("attested").length).to.be.within(4, 12);
     await worker.until(() => worker.held() === 1, "metrics");
     expect(worker.health.problem("exams")).to.equal(undefined);
     await worker.running.stop();
