@@ -110,6 +110,7 @@ const TYPESCRIPT = [
   "testkit/verifier",
   "testkit/players",
   "testkit/protocol",
+  "testkit/tdx",
   "testkit/disturbances",
   "testkit/processes",
   "testkit/dispatch",
@@ -144,6 +145,7 @@ const TYPESCRIPT = [
   "tools/verify/smt",
   "tools/verify/zoo",
   "tools/verify/soak",
+  "tools/verify/tdx",
   "tools/verify/exhaust",
   "tools/verify",
 ];
@@ -158,6 +160,7 @@ const SOLIDITY = [
   "contracts/program",
   "contracts/vault",
   "contracts/provisioning",
+  "contracts/tdx",
   "contracts/game",
   "contracts/market",
   "contracts/consumer",
