@@ -6,3 +6,8 @@ export const DEFAULT_GRID_BLOCKS = 32;
 export const MAX_GRID_BLOCKS = 128;
 /** How long a report holds, seconds. */
 export const DEFAULT_REPORT_LIFETIME = 7 * 86_400;
+/**
+ * How long a lower number of Intel's documents counts after a higher one was first brought, seconds: 180 days. In June
+ * 2025 Intel had three numbers at once; machines need new firmware to be current under a new one.
+ */
+export const DEFAULT_TDX_GRACE = 180 * 86_400;

@@ -112,6 +112,7 @@ const TYPESCRIPT = [
   "testkit/verifier",
   "testkit/players",
   "testkit/protocol",
+  "testkit/tdx",
   "testkit/disturbances",
   "testkit/processes",
   "testkit/dispatch",
@@ -146,6 +147,7 @@ const TYPESCRIPT = [
   "tools/verify/smt",
   "tools/verify/zoo",
   "tools/verify/soak",
+  "tools/verify/tdx",
   "tools/verify/exhaust",
   "tools/verify",
 ];
@@ -160,6 +162,7 @@ const SOLIDITY = [
   "contracts/program",
   "contracts/vault",
   "contracts/provisioning",
+  "contracts/tdx",
   "contracts/game",
   "contracts/market",
   "contracts/consumer",

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 pragma solidity ^0.8.28;
 
+import {IQuoteVerifier, PlatformStatus} from "./IQuoteVerifier.sol";
+
 /// @notice What a device reports. The values are those of the claim `kind` in a report.
 enum ReportKind {
     None,
@@ -17,7 +19,9 @@ enum Reason {
     DeviceFrozen,
     FirmwareFrozen,
     ManufacturerFrozen,
+    PlatformRevoked,
     EndorsementExpired,
+    CollateralExpired,
     ReportExpired
 }
 
@@ -106,7 +110,7 @@ struct SignedPayload {
 /// @param model As endorsed.
 /// @param firmware As endorsed.
 /// @param notAfter As endorsed, unix time.
-/// @param seq The counter of its last report.
+/// @param seq The counter of its last report; of a platform, its certificate.
 /// @param gridBlock The block of its last report's nonce.
 /// @param reportUntil Unix time up to which its last report holds.
 /// @param retiredAt When its key was retired, unix time; 0 if it was not.
@@ -156,6 +160,9 @@ interface IProvisioning {
     error NumberNotHigher(uint64 last, uint64 given);
     error SamePayload(bytes32 device, uint64 seq);
     error NoLease(address worker);
+    error WrongReportData(bytes32 device);
+    error PlatformNotAccepted(PlatformStatus status);
+    error CollateralOverdue(bytes32 device);
 
     event Enrolled(
         bytes32 indexed device,
@@ -170,6 +177,16 @@ interface IProvisioning {
         ReportKind kind,
         uint8 debugStatus,
         uint64 seq,
+        uint64 gridBlock,
+        uint64 until,
+        bytes32 body
+    );
+    event PlatformAttested(
+        address indexed worker,
+        bytes32 indexed device,
+        bytes32 indexed workload,
+        PlatformStatus status,
+        bool isOverdue,
         uint64 gridBlock,
         uint64 until,
         bytes32 body
@@ -201,6 +218,18 @@ interface IProvisioning {
     /// @param r The report.
     /// @param signature The device's, over `reportDigest`.
     function report(Report calldata r, Signature calldata signature) external;
+
+    /// @notice Takes a quote of a machine that attests itself, such as a trust domain of Intel TDX, for the caller, whom
+    /// it backs from now on as a device does. The device's id is `keccak256(abi.encode(verifier, platform))`; the
+    /// quote's report data are `nonceOf` the caller, the device, `Identification` and the block, and then the body.
+    /// @dev What the machine's maker says of it counts up to `OutOfDate`. Reverts with `ManufacturerNotTrusted`,
+    /// `WrongReportData`, `PlatformNotAccepted`, `CollateralOverdue`, `OffGrid`, `BlockOutOfReach`, `BlockNotNewer` or
+    /// `DeviceBacksAnother`, and as the verifier does.
+    /// @param verifier The verifier of such machines: its address is one of `manufacturers`.
+    /// @param evidence The quote and what proves it, as the verifier takes it.
+    /// @param gridBlock The block whose hash is in the nonce.
+    /// @param body What is reported: the Merkle root of an identification's leaves.
+    function attestPlatform(IQuoteVerifier verifier, bytes calldata evidence, uint64 gridBlock, bytes32 body) external;
 
     /// @notice Ends the caller's lease: its device is free for another worker at once.
     /// @dev Reverts with `NoLease`.
@@ -290,6 +319,6 @@ interface IProvisioning {
     function reportLifetime() external view returns (uint256);
 
     /// @notice The manufacturers whose devices count, fixed at deployment.
-    /// @return Their ids: `keccak256(abi.encode(x, y))` of their keys.
+    /// @return Their ids: `keccak256(abi.encode(x, y))` of their keys; the addresses of verifiers, as numbers.
     function manufacturers() external view returns (bytes32[] memory);
 }

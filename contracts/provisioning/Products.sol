@@ -2,7 +2,6 @@
 pragma solidity 0.8.37;
 
 import {SafeCast} from "@openzeppelin/contracts/utils/math/SafeCast.sol";
-import {Endorsement} from "../interfaces/IProvisioning.sol";
 import {Manufacturers} from "./Manufacturers.sol";
 
 /// @title What many devices have in common: manufacturer, model and firmware. Kept once, so that a device's record
@@ -21,10 +20,9 @@ abstract contract Products is Manufacturers {
     mapping(bytes32 product => uint32 number) private _numbers;
     uint32 private _count;
 
-    /// @dev The number of an endorsement's product, which it gets by its first device. Reverts with
-    /// `ManufacturerNotTrusted`.
-    function _numberOf(Endorsement calldata e, bytes32 manufacturer) internal returns (uint32 number) {
-        bytes32 key = keccak256(abi.encode(manufacturer, e.model, e.firmware));
+    /// @dev The number of a product, which it gets by its first device. Reverts with `ManufacturerNotTrusted`.
+    function _numberOf(bytes32 manufacturer, bytes32 model, bytes32 firmware) internal returns (uint32 number) {
+        bytes32 key = keccak256(abi.encode(manufacturer, model, firmware));
         number = _numbers[key];
         // What has a number has a manufacturer that is trusted for good.
         if (number != 0) return number;
@@ -32,7 +30,7 @@ abstract contract Products is Manufacturers {
         number = (uint256(_count) + 1).toUint32();
         _count = number;
         _numbers[key] = number;
-        _products[number] = Product(manufacturer, e.model, e.firmware);
+        _products[number] = Product(manufacturer, model, firmware);
     }
 
     function _product(uint256 number) internal view returns (Product storage) {

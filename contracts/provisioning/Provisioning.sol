@@ -13,6 +13,7 @@ import {
     SignedPayload,
     StatementScope
 } from "../interfaces/IProvisioning.sol";
+import {IQuoteVerifier, PlatformStatus, QuoteFacts} from "../interfaces/IQuoteVerifier.sol";
 import {ChainProbes} from "./ChainProbes.sol";
 import {Manufacturers} from "./Manufacturers.sol";
 import {Products} from "./Products.sol";
@@ -27,7 +28,8 @@ contract Provisioning is Products {
         uint64 retiredAt;
     }
 
-    /// @dev What a report changes. `until` and `notAfter` are unix times.
+    /// @dev What a report changes. `until` and `notAfter` are unix times. Of a platform, `seq` is its certificate, and
+    /// `notAfter` is up to when its maker's word holds.
     struct Course {
         uint64 seq;
         uint64 gridBlock;
@@ -45,6 +47,8 @@ contract Provisioning is Products {
     /// @dev The widest grid: from each of its blocks on, a report has as many blocks again to be signed and included.
     uint256 private constant MAX_GRID = KNOWN_BLOCKS / 2;
     uint256 private constant MAX_LIFETIME = 365 days;
+    /// @dev The model of all platforms: the verifier, as their manufacturer, says more.
+    bytes32 private constant PLATFORM = "platform";
     uint8 private constant LEAST_DEBUG_STATUS = 1;
     uint8 private constant MOST_DEBUG_STATUS = 4;
 
@@ -79,7 +83,7 @@ contract Provisioning is Products {
         require(endorsement.firmware == r.firmware, WrongFirmware(endorsement.firmware, r.firmware));
         bytes32 device = ReportEncoding.deviceId(r.key);
         bytes32 manufacturer = _manufacturerId(endorsement.manufacturer);
-        uint32 product = _numberOf(endorsement, manufacturer);
+        uint32 product = _numberOf(manufacturer, endorsement.model, endorsement.firmware);
         bytes32 digest = sha256(
             abi.encode(
                 "refute endorsement 2",
@@ -105,6 +109,38 @@ contract Provisioning is Products {
         bytes32 endorsed = _product(product).firmware;
         require(r.firmware == endorsed, WrongFirmware(endorsed, r.firmware));
         _accept(device, product, _devices[device].course.notAfter, r, signature);
+    }
+
+    /// @inheritdoc IProvisioning
+    // SAFETY: a verifier stands among the manufacturers, by its address, which is no key's id. It says what a quote
+    // shows; here the quote is bound to the caller, a recent block and what is reported.
+    function attestPlatform(IQuoteVerifier verifier, bytes calldata evidence, uint64 gridBlock, bytes32 body) external {
+        bytes32 manufacturer = bytes32(uint256(uint160(address(verifier))));
+        QuoteFacts memory facts = verifier.verify(evidence);
+        // What stands under this id was enrolled by this verifier, so that it is one of the manufacturers.
+        bytes32 device = keccak256(abi.encode(manufacturer, facts.platform));
+        uint32 product = _devices[device].holder.product;
+        if (product == 0) product = _numberOf(manufacturer, PLATFORM, 0);
+        bytes32 nonce = nonceOf(msg.sender, device, ReportKind.Identification, gridBlock);
+        require(facts.reportData[0] == nonce && facts.reportData[1] == body, WrongReportData(device));
+        require(facts.status < PlatformStatus.OutOfDate, PlatformNotAccepted(facts.status));
+        Device storage d = _devices[device];
+        Course memory last = d.course;
+        require(gridBlock > last.gridBlock, BlockNotNewer(last.gridBlock, gridBlock));
+        require(!facts.isOverdue || d.holder.worker == msg.sender, CollateralOverdue(device));
+        _lease(device, product, last);
+        uint64 until = uint64(block.timestamp + reportLifetime);
+        d.course = Course(facts.certificate, gridBlock, until, facts.until);
+        emit PlatformAttested(
+            msg.sender,
+            device,
+            facts.workload,
+            facts.status,
+            facts.isOverdue,
+            gridBlock,
+            until < facts.until ? until : facts.until,
+            body
+        );
     }
 
     /// @inheritdoc IProvisioning
@@ -183,14 +219,15 @@ contract Provisioning is Products {
         Holder storage holder = _devices[id].holder;
         if (holder.retiredAt != 0) return (Reason.KeyRetired, holder.retiredAt);
         Product storage product = _product(holder.product);
+        Course memory course = _devices[id].course;
         bytes32 manufacturer = product.manufacturer;
+        if (uint256(manufacturer) <= type(uint160).max) return _whyNotPlatform(manufacturer, course);
         (bool isFrozen, uint64 since) = _frozen(manufacturer, StatementScope.Device, id);
         if (isFrozen) return (Reason.DeviceFrozen, since);
         (isFrozen, since) = _frozen(manufacturer, StatementScope.Firmware, product.firmware);
         if (isFrozen) return (Reason.FirmwareFrozen, since);
         (isFrozen, since) = _frozen(manufacturer, StatementScope.All, 0);
         if (isFrozen) return (Reason.ManufacturerFrozen, since);
-        Course memory course = _devices[id].course;
         if (block.timestamp > course.notAfter) return (Reason.EndorsementExpired, course.notAfter);
         if (block.timestamp > course.until) return (Reason.ReportExpired, course.until);
         return (Reason.Eligible, _leaseEnd(course));
@@ -204,6 +241,15 @@ contract Provisioning is Products {
             BlockOutOfReach(gridBlock, block.number)
         );
         return ReportEncoding.nonce(blockhash(gridBlock), address(this), worker, device, kind);
+    }
+
+    /// @dev The rest of `whyNotEligible`, for a platform.
+    function _whyNotPlatform(bytes32 verifier, Course memory course) private view returns (Reason, uint64) {
+        uint64 since = IQuoteVerifier(address(uint160(uint256(verifier)))).revokedSince(course.seq);
+        if (since != 0) return (Reason.PlatformRevoked, since);
+        if (block.timestamp > course.notAfter) return (Reason.CollateralExpired, course.notAfter);
+        if (block.timestamp > course.until) return (Reason.ReportExpired, course.until);
+        return (Reason.Eligible, _leaseEnd(course));
     }
 
     /// @dev Checks a report of a device, and has it back the caller.

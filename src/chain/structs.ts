@@ -3,6 +3,7 @@ import { disputeGameAbi } from "./abi/disputeGame.ts";
 import type { examsAbi } from "./abi/exams.ts";
 import type { jobMarketAbi } from "./abi/jobMarket.ts";
 import type { provisioningAbi } from "./abi/provisioning.ts";
+import type { tdxQuoteVerifierAbi } from "./abi/tdxQuoteVerifier.ts";
 
 type GameWrite<Name extends "open" | "prove" | "reveal" | "concede"> = ContractFunctionArgs<
   typeof disputeGameAbi,
@@ -35,6 +36,12 @@ export type Endorsement = ProvisioningWrite<"enrol">[0];
 export type Report = ProvisioningWrite<"report">[0];
 export type Statement = ProvisioningWrite<"makeStatement">[0];
 export type SignedPayload = ProvisioningWrite<"retireKey">[2];
+export type TcbInfo = ContractFunctionArgs<typeof tdxQuoteVerifierAbi, "nonpayable", "bringTcbInfo">[0];
+export type EnclaveIdentity = ContractFunctionArgs<typeof tdxQuoteVerifierAbi, "nonpayable", "bringEnclaveIdentity">[0];
+export type SvnLevel = EnclaveIdentity["levels"][number];
+export type Authority = ContractFunctionReturnType<typeof tdxQuoteVerifierAbi, "view", "authorityOf">;
+export type CrlState = ContractFunctionReturnType<typeof tdxQuoteVerifierAbi, "view", "crlOf">;
+export type DocumentState = ContractFunctionReturnType<typeof tdxQuoteVerifierAbi, "view", "enclaveIdentityOf">[1];
 export type DeviceInfo = ContractFunctionReturnType<typeof provisioningAbi, "view", "deviceInfo">;
 export type ExamReport = ContractFunctionArgs<typeof examsAbi, "nonpayable", "sit">[0];
 export type Sitting = ContractFunctionArgs<typeof examsAbi, "view", "isSitting">[0];
@@ -72,7 +79,9 @@ export const REASONS = [
   "deviceFrozen",
   "firmwareFrozen",
   "manufacturerFrozen",
+  "platformRevoked",
   "endorsementExpired",
+  "collateralExpired",
   "reportExpired",
 ] as const;
 export type Reason = (typeof REASONS)[number];

@@ -32,6 +32,7 @@ import { standInManufacturerCommand } from "./commands/standInManufacturer.ts";
 import { statusCommand } from "./commands/status.ts";
 import { submitCommand } from "./commands/submit.ts";
 import { trainCommand } from "./commands/train.ts";
+import { tdxCommand } from "./commands/tdx.ts";
 import { unstakeCommand } from "./commands/unstake.ts";
 import { watcherCommand } from "./commands/watcher.ts";
 import { withdrawCommand } from "./commands/withdraw.ts";
@@ -71,6 +72,7 @@ const COMMANDS = {
     releaseCommand,
     classesCommand,
     examCommand,
+    tdxCommand,
     stakeCommand,
     unstakeCommand,
     withdrawCommand,
@@ -105,13 +107,14 @@ function commandTree(output: Output): Command {
     for (const command of commands) program.addCommand(command(output).helpGroup(group));
   program.helpCommand(false);
   addExamples(program, "check model.onnx", "run model.onnx --input x=x.npy --compare", "submit --help");
-  for (const command of [program, ...program.commands]) configure(addGlobalOptions(command), output);
+  const all = [program, ...program.commands.flatMap((command) => [command, ...command.commands])];
+  for (const command of all) configure(addGlobalOptions(command), output);
   return program;
 }
 
 /** Errors of parsing become errors as any others; help and version go where answers go. */
 function configure(command: Command, output: Output): void {
-  const name = command.parent === null ? "refute" : `refute ${command.name()}`;
+  const name = fullName(command);
   command
     .configureOutput({ outputError: () => {}, writeErr: () => {}, writeOut: (text) => output.page(text) })
     .exitOverride((error) => {
@@ -124,3 +127,7 @@ function configure(command: Command, output: Output): void {
       throw new UsageError(`${what}; ${name} --help shows all ${command.parent === null ? "commands" : "options"}`);
     });
 }
+
+/** A command with the names of those that it is part of. */
+const fullName = (command: Command): string =>
+  command.parent === null ? "refute" : `${fullName(command.parent)} ${command.name()}`;

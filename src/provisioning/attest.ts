@@ -29,19 +29,8 @@ export async function attest(session: Session, device: Device, root: Hex, after 
   const { publicClient, sender, provisioning, deployment } = session;
   const { key, endorsement } = await device.identity();
   const id = deviceId(key);
-  const [known, gridBlocks, head] = await Promise.all([
-    provisioning.deviceInfo(id),
-    provisioning.gridBlocks().then(BigInt),
-    publicClient.getBlockNumber({ cacheTime: 0 }),
-  ]);
-  // A node may judge a call as if it were in its head: a nonce needs a block before.
-  const gridBlock = head - 1n - ((head - 1n) % gridBlocks);
-  if (gridBlock <= known.gridBlock) {
-    const next = known.gridBlock - (known.gridBlock % gridBlocks) + gridBlocks;
-    throw new ReportTooSoonError(
-      `the device's next report needs block ${next + 1n}, the chain is at ${head}: try again then`,
-    );
-  }
+  const known = await provisioning.deviceInfo(id);
+  const gridBlock = await nextGridBlock(session, known.gridBlock);
   const { hash } = await publicClient.getBlock({ blockNumber: gridBlock });
   const worker = sender.address;
   const kind = ReportKind.identification;
@@ -59,6 +48,28 @@ export async function attest(session: Session, device: Device, root: Hex, after 
     ? provisioning.report(report, signature)
     : provisioning.enrol(endorsement, report, signature));
   return { device: id, seq, gridBlock, receipt };
+}
+
+/**
+ * The block whose hash is in the nonce of a report that is sent now.
+ * @param last That of the device's last report.
+ * @throws ReportTooSoonError
+ */
+export async function nextGridBlock(
+  { publicClient, provisioning }: Pick<Session, "publicClient" | "provisioning">,
+  last: bigint,
+): Promise<bigint> {
+  const [gridBlocks, head] = await Promise.all([
+    provisioning.gridBlocks().then(BigInt),
+    publicClient.getBlockNumber({ cacheTime: 0 }),
+  ]);
+  // A node may judge a call as if it were in its head: a nonce needs a block before.
+  const gridBlock = head - 1n - ((head - 1n) % gridBlocks);
+  if (gridBlock > last) return gridBlock;
+  const next = last - (last % gridBlocks) + gridBlocks;
+  throw new ReportTooSoonError(
+    `the device's next report needs block ${next + 1n}, the chain is at ${head}: try again then`,
+  );
 }
 
 /** Whether the chain knows a device by this endorsement. */

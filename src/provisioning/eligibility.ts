@@ -23,9 +23,17 @@ const WORDS: Record<Exclude<Reason, "eligible">, { says: string; remedy: string 
     says: "the manufacturer has frozen all its devices",
     remedy: "use a device of another manufacturer",
   },
+  platformRevoked: {
+    says: "the machine's certificate is revoked",
+    remedy: "ask its maker, or use another machine",
+  },
   endorsementExpired: {
     says: "the device's endorsement has ended",
     remedy: "have the manufacturer endorse it again, then run refute attest",
+  },
+  collateralExpired: {
+    says: "what the maker of the machine said of it has ended",
+    remedy: "run refute tdx bring, then refute attest --tdx",
   },
   reportExpired: {
     says: "the device's last report has ended",

@@ -15,6 +15,7 @@ const FILES = {
   stakeVaultAbi: "interfaces/IStakeVault",
   provisioningAbi: "interfaces/IProvisioning",
   examsAbi: "interfaces/IExams",
+  tdxQuoteVerifierAbi: "interfaces/ITdxQuoteVerifier",
   stepVerifierAbi: "interfaces/IStepVerifier",
   textDirectionDappAbi: "examples/TextDirectionDapp",
   wrappedEtherAbi: "examples/WrappedEther",

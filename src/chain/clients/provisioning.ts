@@ -99,6 +99,16 @@ export class Provisioning extends ProvisioningReader {
     return this.#sender.send({ ...this.contract, functionName: "report", args: [report, signature] });
   }
 
+  /**
+   * Takes a quote of a machine that attests itself, for the sender.
+   * @throws ContractRevertError `ManufacturerNotTrusted`, `WrongReportData`, `PlatformNotAccepted`,
+   *   `CollateralOverdue`, `OffGrid`, `BlockOutOfReach`, `BlockNotNewer`, `DeviceBacksAnother`, and those of the verifier
+   */
+  attestPlatform(verifier: Address, evidence: Hex, gridBlock: bigint, body: Hex): Promise<TransactionReceipt> {
+    const args = [verifier, evidence, gridBlock, body] as const;
+    return this.#sender.send({ ...this.contract, functionName: "attestPlatform", args });
+  }
+
   /** Ends the sender's lease of its device. @throws ContractRevertError `NoLease` */
   release(): Promise<TransactionReceipt> {
     return this.#sender.send({ ...this.contract, functionName: "release", args: [] });

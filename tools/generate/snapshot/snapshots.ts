@@ -13,6 +13,8 @@ const CONTRACTS = [
   "market/MarketExtension",
   "provisioning/Exams",
   "provisioning/Provisioning",
+  "tdx/TdxQuoteVerifier",
+  "tdx/TdxReader",
   "vault/StakeVault",
   "examples/TextDirectionDapp",
   "examples/WrappedEther",

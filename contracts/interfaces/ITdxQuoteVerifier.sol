@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: MIT
+pragma solidity ^0.8.28;
+
+import {IQuoteVerifier, PlatformStatus} from "./IQuoteVerifier.sol";
+
+/// @notice The root that everything is signed under.
+/// @param x Of its key.
+/// @param y Of its key.
+/// @param name keccak256 of its name, as DER.
+struct TdxRoot {
+    bytes32 x;
+    bytes32 y;
+    bytes32 name;
+}
+
+/// @notice What a certificate of the root is for.
+enum AuthorityRole {
+    None,
+    Platforms,
+    Documents
+}
+
+/// @notice A certificate that the root has signed.
+/// @param x Of its key.
+/// @param y Of its key.
+/// @param subject keccak256 of its name, as DER.
+/// @param certificate Its id, as `revokedSince` takes it.
+/// @param notAfter Unix time up to which it is valid.
+/// @param role What it is for.
+struct Authority {
+    bytes32 x;
+    bytes32 y;
+    bytes32 subject;
+    uint64 certificate;
+    uint64 notAfter;
+    AuthorityRole role;
+}
+
+/// @notice The newest revocation list of an issuer.
+/// @param digest keccak256 of it.
+/// @param thisUpdate When it was made, unix time.
+/// @param nextUpdate When the next one is due, unix time; 0 if there is none yet.
+struct CrlState {
+    bytes32 digest;
+    uint64 thisUpdate;
+    uint64 nextUpdate;
+}
+
+/// @notice A document of Intel's that is known: one a number.
+/// @param digest First 20 bytes of keccak256 of its facts; 0 if none is known.
+/// @param issued When it was made, unix time.
+/// @param since When the first one of its number was brought, unix time.
+/// @param supersededAt From when on it does not count, because a higher number binds; 0 if none is known.
+struct DocumentState {
+    bytes20 digest;
+    uint32 issued;
+    uint32 since;
+    uint32 supersededAt;
+}
+
+/// @notice A level of a TDX module or of the quoting enclave.
+/// @param svn The least security version.
+/// @param date As in the document.
+/// @param status As in the document.
+/// @param rest What the document has after the status: nothing, or from a comma on, without braces.
+struct SvnLevel {
+    uint16 svn;
+    bytes20 date;
+    PlatformStatus status;
+    string rest;
+}
+
+/// @notice A TDX module's identity.
+/// @param version The number in its id, such as 3 of TDX_03.
+/// @param levels Its levels, in the document's order.
+struct TdxModule {
+    uint8 version;
+    SvnLevel[] levels;
+}
+
+/// @notice A level of platforms. `date`, `status` and `rest` are as in `SvnLevel`.
+/// @param svns The least security versions of the 16 SGX components.
+/// @param pceSvn The least of the provisioning enclave.
+/// @param tdxSvns The least of the 16 TDX components.
+struct TcbLevel {
+    bytes16 svns;
+    uint16 pceSvn;
+    bytes16 tdxSvns;
+    bytes20 date;
+    PlatformStatus status;
+    string rest;
+}
+
+/// @notice Intel's TCB info for TDX, version 3, of one kind of platform. The contract writes its JSON again from this.
+/// @param labels What the document has after the version of each of the 16 SGX and 16 TDX components, in all levels
+/// alike: nothing, or from a comma on, without braces.
+struct TcbInfo {
+    bytes20 issueDate;
+    bytes20 nextUpdate;
+    bytes6 fmspc;
+    bytes2 pceId;
+    uint8 tcbType;
+    uint32 number;
+    TdxModule[] modules;
+    string[32] labels;
+    TcbLevel[] levels;
+}
+
+/// @notice Intel's identity of the quoting enclave for TDX, version 2.
+struct EnclaveIdentity {
+    bytes20 issueDate;
+    bytes20 nextUpdate;
+    uint32 number;
+    bytes4 miscselect;
+    bytes4 miscselectMask;
+    bytes16 attributes;
+    bytes16 attributesMask;
+    bytes32 mrsigner;
+    uint16 product;
+    SvnLevel[] levels;
+}
+
+/// @notice What `verify` takes, ABI-encoded as the list of these fields.
+/// @param quote The quote. Of a platform that is known, up to the signature is enough; of another one, up to the
+/// certificates. What follows is not looked at.
+/// @param tcbInfo Facts of the TCB info to judge by, as `TcbInfoBrought` has them.
+/// @param enclave Facts of the enclave's identity to judge by, as `EnclaveIdentityBrought` has them.
+/// @param platform What `PlatformIntroduced` has of the platform; empty if it is to be introduced.
+/// @param leaf The platform's certificate, as DER, if it is to be introduced; else empty.
+/// @param authority The authority that signed the certificate.
+struct TdxEvidence {
+    bytes quote;
+    bytes tcbInfo;
+    bytes enclave;
+    bytes platform;
+    bytes leaf;
+    uint8 authority;
+}
+
+/// @title Verifies quotes of Intel TDX. Anybody brings what Intel signs; nobody has a say beside Intel.
+/// @dev Intel publishes TCB info and identities by number (`tcbEvaluationDataNumber`), several at once. A number binds
+/// `grace` seconds after it was first brought here; until then the number before it counts too.
+interface ITdxQuoteVerifier is IQuoteVerifier {
+    error GraceOutOfRange(uint64 given, uint64 most);
+    error UnknownRole(bytes32 commonName);
+    error WrongIssuer(bytes32 given, bytes32 expected);
+    error NotYetValid(uint64 notBefore);
+    error CertificateExpired(uint64 notAfter);
+    error BadCertificate();
+    error CertificateRevoked(uint64 certificate, uint64 since);
+    error AuthorityKnown(uint8 authority);
+    error TooManyAuthorities();
+    error NoSuchAuthority(uint8 authority, AuthorityRole role);
+    error BadCrl();
+    error CrlNotNewer(uint64 known, uint64 given);
+    error FromTheFuture(uint64 date);
+    error CrlMissing(uint8 issuer);
+    error BadDocument();
+    error DocumentNotNewer(uint64 known, uint64 given);
+    error NumberTooLow(uint32 newest, uint32 given);
+    error UnknownDocument(uint32 number);
+    error NumberSuperseded(uint32 number, uint64 since);
+    error CollateralExpired(uint64 until);
+    error UnknownPlatform();
+    error BadEnclaveReport();
+    error WrongAttestationKey();
+    error BadQuoteSignature();
+    error WrongModuleSigner();
+    error WrongModuleAttributes(bytes8 given);
+    error DebuggableDomain(bytes8 attributes);
+    error ReservedAttributes(bytes8 attributes);
+
+    event AuthorityBrought(uint8 indexed authority, AuthorityRole role, uint64 certificate, uint64 notAfter);
+    event CrlBrought(uint8 indexed issuer, uint64 thisUpdate, uint64 nextUpdate);
+    event Revoked(uint64 indexed certificate, uint8 indexed issuer, uint256 serial);
+    event Cleared(uint64 indexed certificate, uint8 indexed issuer, uint256 serial);
+    event TcbInfoBrought(bytes6 indexed fmspc, bytes2 pceId, uint32 indexed number, uint64 issued, bytes facts);
+    event EnclaveIdentityBrought(uint32 indexed number, uint64 issued, bytes facts);
+    event PlatformIntroduced(bytes32 indexed platform, uint64 certificate, bytes facts);
+
+    /// @notice Takes a certificate of the root: an authority that certifies platforms, or one that signs documents.
+    /// @dev Reverts with `UnknownRole`, `WrongIssuer`, `NotYetValid`, `CertificateExpired`, `BadCertificate`,
+    /// `CertificateRevoked`, `AuthorityKnown`, `TooManyAuthorities`, or what reading it does.
+    /// @param certificate As DER.
+    /// @return authority Its number.
+    function bringAuthority(bytes calldata certificate) external returns (uint8 authority);
+
+    /// @notice Takes an issuer's revocation list if it is newer than the one that is known, and says of serial numbers
+    /// whether they are revoked. With the list that is known, only the latter.
+    /// @dev Lists are ordered by `thisUpdate`. Reverts with `NoSuchAuthority`, `BadCrl`, `WrongIssuer`, `CrlNotNewer`,
+    /// `FromTheFuture`, or what reading it does.
+    /// @param issuer The authority; 0 for the root.
+    /// @param crl As DER.
+    /// @param serials Serial numbers to look up: those that are in it are revoked from now on, others are not any more.
+    function bringCrl(uint8 issuer, bytes calldata crl, uint256[] calldata serials) external;
+
+    /// @notice Takes TCB info for a kind of platform.
+    /// @dev Reverts with `NoSuchAuthority`, `CertificateRevoked`, `CertificateExpired`, `BadDocument`, `BadDate`,
+    /// `FromTheFuture`, `DocumentNotNewer`, `NumberTooLow` or `TooManyLevels`.
+    /// @param info What the document says.
+    /// @param authority Who signed it.
+    /// @param r Of the signature.
+    /// @param s Of the signature.
+    function bringTcbInfo(TcbInfo calldata info, uint8 authority, bytes32 r, bytes32 s) external;
+
+    /// @notice Takes the quoting enclave's identity.
+    /// @dev Reverts as `bringTcbInfo` does.
+    /// @param identity What the document says.
+    /// @param authority Who signed it.
+    /// @param r Of the signature.
+    /// @param s Of the signature.
+    function bringEnclaveIdentity(EnclaveIdentity calldata identity, uint8 authority, bytes32 r, bytes32 s) external;
+
+    /// @notice What is known of an authority; all zero if there is none.
+    /// @param authority Its number, from 1 on.
+    /// @return It.
+    function authorityOf(uint8 authority) external view returns (Authority memory);
+
+    /// @notice How many authorities are known.
+    /// @return The highest number of one.
+    function authorityCount() external view returns (uint8);
+
+    /// @notice The newest revocation list of an issuer.
+    /// @param issuer The authority; 0 for the root.
+    /// @return It.
+    function crlOf(uint8 issuer) external view returns (CrlState memory);
+
+    /// @notice What is known of TCB info.
+    /// @param authority Who signed it.
+    /// @param fmspc The kind of platform.
+    /// @param pceId Its provisioning enclave.
+    /// @param number Intel's number; 0 for the highest one that was brought.
+    /// @return number_ The number.
+    /// @return state What is known.
+    function tcbInfoOf(
+        uint8 authority,
+        bytes6 fmspc,
+        bytes2 pceId,
+        uint32 number
+    ) external view returns (uint32 number_, DocumentState memory state);
+
+    /// @notice What is known of the quoting enclave's identity.
+    /// @param authority Who signed it.
+    /// @param number Intel's number; 0 for the highest one that was brought.
+    /// @return number_ The number.
+    /// @return state What is known.
+    function enclaveIdentityOf(
+        uint8 authority,
+        uint32 number
+    ) external view returns (uint32 number_, DocumentState memory state);
+
+    /// @notice Whether a platform was introduced.
+    /// @param facts As `PlatformIntroduced` has them.
+    /// @return Whether it was.
+    function isIntroduced(bytes calldata facts) external view returns (bool);
+
+    /// @notice How long a lower number counts after a higher one was first brought.
+    /// @return Seconds.
+    function grace() external view returns (uint64);
+
+    /// @notice What reads certificates, lists and documents for this contract.
+    /// @return The address of an `ITdxReader`.
+    function reader() external view returns (address);
+}

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: MIT
+pragma solidity 0.8.37;
+
+import {Dates} from "./Dates.sol";
+import {Words} from "./Words.sol";
+
+/// @title DER (X.690), as certificates and their revocation lists have it, read where it lies in calldata.
+/// @dev A value is where its content starts and stops. Nothing is copied and nothing recurses: who reads a structure
+/// goes down its levels one by one, and each value ends within the one that holds it; the outermost ends with the data.
+/// Lengths are definite, minimal and below 2^16.
+library Der {
+    uint8 internal constant BOOLEAN = 0x01;
+    uint8 internal constant INTEGER = 0x02;
+    uint8 internal constant BIT_STRING = 0x03;
+    uint8 internal constant OCTET_STRING = 0x04;
+    uint8 internal constant OBJECT_IDENTIFIER = 0x06;
+    uint8 internal constant ENUMERATED = 0x0a;
+    uint8 internal constant UTC_TIME = 0x17;
+    uint8 internal constant GENERALIZED_TIME = 0x18;
+    uint8 internal constant SEQUENCE = 0x30;
+    uint8 internal constant SET = 0x31;
+
+    /// @notice Not DER, or not what belongs at this place. `pos` is where, in bytes.
+    error MalformedDer(uint256 pos);
+
+    /// @notice Reads the value at `pos`, which must have a tag and end by `end`, where the value that holds it ends.
+    /// @return start Where its content starts.
+    /// @return stop Where it stops: the next value's place.
+    // SAFETY: what is read beyond `end` is only ever a tag and a length, and a value of which they are beyond it ends
+    // beyond it too. No place overflows: each is below that of the data's end and 2^17.
+    function read(
+        bytes calldata data,
+        uint256 pos,
+        uint256 end,
+        uint8 tag
+    ) internal pure returns (uint256 start, uint256 stop) {
+        unchecked {
+            uint256 head = Words.load(data, pos);
+            uint256 length = (head >> 240) & 0xff;
+            start = pos + 2;
+            bool isMinimal = true;
+            if (length >= 0x80) {
+                if (length == 0x81) {
+                    length = (head >> 232) & 0xff;
+                    isMinimal = length >= 0x80;
+                    start = pos + 3;
+                } else {
+                    isMinimal = length == 0x82 && (head >> 232) & 0xff != 0;
+                    length = (head >> 224) & 0xffff;
+                    start = pos + 4;
+                }
+            }
+            stop = start + length;
+            if (head >> 248 != tag || !isMinimal || stop > end) revert MalformedDer(pos);
+        }
+    }
+
+    /// @notice The tag of the value at `pos`; 0 if there is none.
+    function peek(bytes calldata data, uint256 pos, uint256 end) internal pure returns (uint8) {
+        return pos < end ? uint8(Words.load(data, pos) >> 248) : 0;
+    }
+
+    /// @notice Reads an INTEGER of 0 to 2^256 - 1.
+    function readUint(
+        bytes calldata data,
+        uint256 pos,
+        uint256 end
+    ) internal pure returns (uint256 value, uint256 stop) {
+        uint256 start;
+        (start, stop) = read(data, pos, end, INTEGER);
+        unchecked {
+            uint256 first = Words.load(data, start) >> 240;
+            uint256 length = stop - start;
+            // Not negative, and a leading zero only before a byte whose highest bit is set.
+            bool isMinimal = length == 1 ? first < 0x8000 : first >= 0x80 && first < 0x8000;
+            if (first < 0x100 && length > 1) {
+                ++start;
+                --length;
+            }
+            if (length == 0 || length > 32 || !isMinimal) revert MalformedDer(pos);
+            value = Words.number(data, start, length);
+        }
+    }
+
+    /// @notice Reads an OBJECT IDENTIFIER of at most 32 bytes, as the number that its content is.
+    function readOid(bytes calldata data, uint256 pos, uint256 end) internal pure returns (uint256 oid, uint256 stop) {
+        uint256 start;
+        (start, stop) = read(data, pos, end, OBJECT_IDENTIFIER);
+        unchecked {
+            uint256 length = stop - start;
+            // The first byte is never zero, so that no two contents are one number.
+            if (length == 0 || length > 32 || Words.load(data, start) >> 248 == 0) revert MalformedDer(pos);
+            oid = Words.number(data, start, length);
+        }
+    }
+
+    /// @notice Reads an OCTET STRING of a given length, at most 32 bytes, as a number.
+    function readOctets(
+        bytes calldata data,
+        uint256 pos,
+        uint256 end,
+        uint256 length
+    ) internal pure returns (uint256 value, uint256 stop) {
+        uint256 start;
+        (start, stop) = read(data, pos, end, OCTET_STRING);
+        require(stop - start == length, MalformedDer(pos));
+        value = short(data, start, stop);
+    }
+
+    /// @notice Reads a UTCTime (years 1950 to 2049) or a GeneralizedTime, both to the second and in UTC, as unix time.
+    function readTime(bytes calldata data, uint256 pos, uint256 end) internal pure returns (uint64 time, uint256 stop) {
+        uint256 start;
+        uint256 year;
+        bool isShort = peek(data, pos, end) == UTC_TIME;
+        (start, stop) = read(data, pos, end, isShort ? UTC_TIME : GENERALIZED_TIME);
+        if (stop - start != (isShort ? 13 : 15)) revert MalformedDer(pos);
+        uint256 digits = Words.load(data, start);
+        if (isShort) {
+            year = Dates.two(digits, 0);
+            year += year < 50 ? 2000 : 1900;
+        } else {
+            year = Dates.two(digits, 0) * 100 + Dates.two(digits, 2);
+            digits <<= 16;
+        }
+        if ((digits >> 152) & 0xff != 0x5a) revert MalformedDer(pos);
+        time = Dates.unixTime(
+            year,
+            Dates.two(digits, 2),
+            Dates.two(digits, 4),
+            Dates.two(digits, 6),
+            Dates.two(digits, 8),
+            Dates.two(digits, 10)
+        );
+    }
+
+    /// @notice Content of at most 32 bytes, as a number.
+    function short(bytes calldata data, uint256 start, uint256 stop) internal pure returns (uint256) {
+        return start == stop ? 0 : Words.number(data, start, stop - start);
+    }
+}

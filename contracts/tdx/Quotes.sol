@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: MIT
+pragma solidity 0.8.37;
+
+import {Words} from "./Words.sol";
+
+/// @dev Where the parts of a quote are. All numbers in a quote are little-endian.
+/// @param body Where the report of the trust domain starts.
+/// @param bodyEnd Where it stops: the end of what the attestation key signs.
+struct QuoteLayout {
+    uint256 body;
+    uint256 bodyEnd;
+}
+
+/// @dev The report of the quoting enclave, and what vouches for it, of a whole quote.
+/// @param report Where the enclave's report of 384 bytes starts.
+/// @param authentication Where the enclave's own data start, which its report covers.
+/// @param authenticationEnd Where they stop.
+struct Certification {
+    uint256 report;
+    uint256 authentication;
+    uint256 authenticationEnd;
+}
+
+/// @title Intel's quotes of trust domains: version 4, and version 5 with both reports of TDX 1.0 and 1.5.
+library Quotes {
+    uint256 internal constant TD10_BYTES = 584;
+    uint256 internal constant TD15_BYTES = 648;
+    uint256 internal constant ENCLAVE_REPORT_BYTES = 384;
+    uint256 private constant HEADER_BYTES = 48;
+    uint256 private constant TD10_TYPE = 2;
+    uint256 private constant TD15_TYPE = 3;
+    uint256 private constant P256_KEY_TYPE = 2;
+    uint256 private constant TDX_TYPE = 0x81;
+    bytes16 private constant INTEL_ENCLAVE = hex"939a7233f79c4ca9940a0db3957f0607";
+    uint256 private constant ENCLAVE_CERTIFICATION = 6;
+    uint256 private constant CHAIN_CERTIFICATION = 5;
+
+    // Offsets from the end of what is signed.
+    uint256 private constant LENGTH_AT = 0;
+    uint256 private constant SIGNATURE_AT = 4;
+    uint256 private constant KEY_AT = 68;
+    uint256 private constant KIND_AT = 132;
+    uint256 private constant KIND_LENGTH_AT = 134;
+    uint256 private constant REPORT_AT = 138;
+    uint256 private constant REPORT_SIGNATURE_AT = REPORT_AT + ENCLAVE_REPORT_BYTES;
+    uint256 private constant AUTHENTICATION_LENGTH_AT = REPORT_SIGNATURE_AT + 64;
+    uint256 private constant AUTHENTICATION_AT = AUTHENTICATION_LENGTH_AT + 2;
+
+    error QuoteTooShort(uint256 given, uint256 needed);
+    error UnknownQuoteVersion(uint256 version);
+    error UnknownKeyType(uint256 keyType);
+    error NotTdx(uint256 teeType);
+    error UnknownEnclaveVendor(bytes16 vendor);
+    error UnknownBody(uint256 bodyType, uint256 size);
+    error UnknownCertification(uint256 kind);
+    error WrongLength(uint256 given, uint256 expected);
+
+    /// @notice Reads the header of a quote that has at least its signature.
+    /// @dev Reverts with `QuoteTooShort`, `UnknownQuoteVersion`, `UnknownKeyType`, `NotTdx`, `UnknownEnclaveVendor` or
+    /// `UnknownBody`.
+    function frame(bytes calldata quote) internal pure returns (QuoteLayout memory l) {
+        _requireBytes(quote, HEADER_BYTES + 6);
+        uint256 version = u16(quote, 0);
+        require(version == 4 || version == 5, UnknownQuoteVersion(version));
+        require(u16(quote, 2) == P256_KEY_TYPE, UnknownKeyType(u16(quote, 2)));
+        require(u32(quote, 4) == TDX_TYPE, NotTdx(u32(quote, 4)));
+        bytes16 vendor = bytes16(bytes32(Words.load(quote, 12)));
+        require(vendor == INTEL_ENCLAVE, UnknownEnclaveVendor(vendor));
+        if (version == 4) {
+            l.body = HEADER_BYTES;
+            l.bodyEnd = HEADER_BYTES + TD10_BYTES;
+        } else {
+            uint256 kind = u16(quote, 48);
+            uint256 size = u32(quote, 50);
+            require(
+                (kind == TD10_TYPE && size == TD10_BYTES) || (kind == TD15_TYPE && size == TD15_BYTES),
+                UnknownBody(kind, size)
+            );
+            l.body = HEADER_BYTES + 6;
+            l.bodyEnd = l.body + size;
+        }
+        _requireBytes(quote, l.bodyEnd + KEY_AT);
+    }
+
+    /// @notice Reads the rest of a whole quote, up to the certificates: those may be cut off. Each length must fit the
+    /// others.
+    /// @dev Reverts with `QuoteTooShort`, `UnknownCertification` or `WrongLength`.
+    function certification(bytes calldata quote, QuoteLayout memory l) internal pure returns (Certification memory c) {
+        uint256 end = l.bodyEnd;
+        _requireBytes(quote, end + AUTHENTICATION_AT);
+        require(u16(quote, end + KIND_AT) == ENCLAVE_CERTIFICATION, UnknownCertification(u16(quote, end + KIND_AT)));
+        uint256 length = u32(quote, end + LENGTH_AT);
+        uint256 inner = u32(quote, end + KIND_LENGTH_AT);
+        require(length == REPORT_AT - SIGNATURE_AT + inner, WrongLength(length, REPORT_AT - SIGNATURE_AT + inner));
+        c.report = end + REPORT_AT;
+        c.authentication = end + AUTHENTICATION_AT;
+        c.authenticationEnd = c.authentication + u16(quote, end + AUTHENTICATION_LENGTH_AT);
+        _requireBytes(quote, c.authenticationEnd + 6);
+        uint256 kind = u16(quote, c.authenticationEnd);
+        require(kind == CHAIN_CERTIFICATION, UnknownCertification(kind));
+        uint256 chain = u32(quote, c.authenticationEnd + 2);
+        uint256 expected = c.authenticationEnd + 6 - c.report + chain;
+        require(inner == expected, WrongLength(inner, expected));
+    }
+
+    /// @notice The signature of the attestation key.
+    function signature(bytes calldata quote, QuoteLayout memory l) internal pure returns (bytes32 r, bytes32 s) {
+        r = bytes32(Words.load(quote, l.bodyEnd + SIGNATURE_AT));
+        s = bytes32(Words.load(quote, l.bodyEnd + SIGNATURE_AT + 32));
+    }
+
+    /// @notice The attestation key of a whole quote.
+    function key(bytes calldata quote, QuoteLayout memory l) internal pure returns (bytes32 x, bytes32 y) {
+        x = bytes32(Words.load(quote, l.bodyEnd + KEY_AT));
+        y = bytes32(Words.load(quote, l.bodyEnd + KEY_AT + 32));
+    }
+
+    /// @notice The signature of the enclave's report, by the platform's certificate.
+    function reportSignature(bytes calldata quote, QuoteLayout memory l) internal pure returns (bytes32 r, bytes32 s) {
+        r = bytes32(Words.load(quote, l.bodyEnd + REPORT_SIGNATURE_AT));
+        s = bytes32(Words.load(quote, l.bodyEnd + REPORT_SIGNATURE_AT + 32));
+    }
+
+    /// @notice A little-endian number of two bytes, which must be there.
+    function u16(bytes calldata data, uint256 pos) internal pure returns (uint256) {
+        uint256 word = Words.load(data, pos);
+        return (word >> 248) | ((word >> 232) & 0xff00);
+    }
+
+    /// @notice A little-endian number of four bytes, which must be there.
+    function u32(bytes calldata data, uint256 pos) internal pure returns (uint256) {
+        return u16(data, pos) | (u16(data, pos + 2) << 16);
+    }
+
+    function _requireBytes(bytes calldata quote, uint256 needed) private pure {
+        require(quote.length >= needed, QuoteTooShort(quote.length, needed));
+    }
+}

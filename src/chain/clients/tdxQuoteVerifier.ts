@@ -1,0 +1,99 @@
+import type { Address, Hex, TransactionReceipt } from "viem";
+import { tdxQuoteVerifierAbi } from "../abi/tdxQuoteVerifier.ts";
+import { LogReader } from "../logReader.ts";
+import type { Authority, CrlState, DocumentState, EnclaveIdentity, TcbInfo } from "../structs.ts";
+import type { Access, ReadAccess } from "./access.ts";
+
+/** What a document's kind of platform is. */
+export type PlatformKind = { fmspc: Hex; pceId: Hex };
+
+/** A signature. */
+type Signed = { r: Hex; s: Hex };
+
+/** The verifier of quotes of Intel TDX, as anybody reads it. */
+export class TdxQuoteVerifierReader {
+  readonly address: Address;
+  protected readonly publicClient: ReadAccess["publicClient"];
+  protected readonly contract: { address: Address; abi: typeof tdxQuoteVerifierAbi };
+
+  constructor(address: Address, { publicClient }: ReadAccess) {
+    this.address = address;
+    this.publicClient = publicClient;
+    this.contract = { address, abi: tdxQuoteVerifierAbi };
+  }
+
+  /** All authorities, in the order of their numbers, from 1 on. */
+  async authorities(): Promise<Authority[]> {
+    const count = await this.publicClient.readContract({ ...this.contract, functionName: "authorityCount" });
+    const numbers = Array.from({ length: count }, (_, k) => k + 1);
+    return Promise.all(
+      numbers.map((number) =>
+        this.publicClient.readContract({ ...this.contract, functionName: "authorityOf", args: [number] }),
+      ),
+    );
+  }
+
+  /** The newest revocation list of an issuer; 0 is the root. */
+  crlOf(issuer: number): Promise<CrlState> {
+    return this.publicClient.readContract({ ...this.contract, functionName: "crlOf", args: [issuer] });
+  }
+
+  /** What is known of TCB info, of the highest number if none is given. */
+  tcbInfoOf(authority: number, { fmspc, pceId }: PlatformKind, number = 0): Promise<readonly [number, DocumentState]> {
+    const args = [authority, fmspc, pceId, number] as const;
+    return this.publicClient.readContract({ ...this.contract, functionName: "tcbInfoOf", args });
+  }
+
+  /** What is known of the quoting enclave's identity, of the highest number if none is given. */
+  enclaveIdentityOf(authority: number, number = 0): Promise<readonly [number, DocumentState]> {
+    const args = [authority, number] as const;
+    return this.publicClient.readContract({ ...this.contract, functionName: "enclaveIdentityOf", args });
+  }
+
+  /** Since when a certificate is revoked, unix time; 0 if it is not. */
+  revokedSince(certificate: bigint): Promise<bigint> {
+    return this.publicClient.readContract({ ...this.contract, functionName: "revokedSince", args: [certificate] });
+  }
+
+  /** Whether a platform was introduced by these facts last. */
+  isIntroduced(facts: Hex): Promise<boolean> {
+    return this.publicClient.readContract({ ...this.contract, functionName: "isIntroduced", args: [facts] });
+  }
+
+  /** All events of the verifier, from a block on. */
+  async events(fromBlock: bigint) {
+    const to = await this.publicClient.getBlockNumber({ cacheTime: 0 });
+    return new LogReader(this.publicClient, [this.address], tdxQuoteVerifierAbi).read([{ from: fromBlock, to }]);
+  }
+}
+
+/** The verifier, as whoever brings what Intel signs uses it. */
+export class TdxQuoteVerifier extends TdxQuoteVerifierReader {
+  readonly #sender: Access["sender"];
+
+  constructor(address: Address, access: Access) {
+    super(address, access);
+    this.#sender = access.sender;
+  }
+
+  /** Brings a certificate of the root. @throws ContractRevertError */
+  bringAuthority(der: Hex): Promise<TransactionReceipt> {
+    return this.#sender.send({ ...this.contract, functionName: "bringAuthority", args: [der] });
+  }
+
+  /** Brings a revocation list, and has serial numbers looked up in it. @throws ContractRevertError */
+  bringCrl(issuer: number, der: Hex, serials: readonly bigint[]): Promise<TransactionReceipt> {
+    return this.#sender.send({ ...this.contract, functionName: "bringCrl", args: [issuer, der, serials] });
+  }
+
+  /** Brings TCB info. @throws ContractRevertError */
+  bringTcbInfo(info: TcbInfo, authority: number, { r, s }: Signed): Promise<TransactionReceipt> {
+    return this.#sender.send({ ...this.contract, functionName: "bringTcbInfo", args: [info, authority, r, s] });
+  }
+
+  /** Brings the quoting enclave's identity. @throws ContractRevertError */
+  bringEnclaveIdentity(identity: EnclaveIdentity, authority: number, { r, s }: Signed): Promise<TransactionReceipt> {
+    const args = [identity, authority, r, s] as const;
+    return this.#sender.send({ ...this.contract, functionName: "bringEnclaveIdentity", args });
+  }
+}

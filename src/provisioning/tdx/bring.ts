@@ -1,0 +1,96 @@
+import type { Hex, TransactionReceipt } from "viem";
+import type { TdxQuoteVerifier, TdxQuoteVerifierReader } from "../../chain/clients/tdxQuoteVerifier.ts";
+import { certificateId } from "./certificates.ts";
+import type { Collateral, Signed } from "./collateralFile.ts";
+import { CollateralMissingError } from "./errors.ts";
+
+/** Something that was brought. */
+export type Brought = { what: string; receipt: TransactionReceipt };
+
+/** The number of the root among issuers. */
+export const ROOT = 0;
+/** How many serial numbers are looked up in one transaction: each that is revoked takes a word of storage. */
+const SERIALS_AT_ONCE = 40;
+
+/**
+ * Brings what of a collateral the chain lacks or has in an older form, in the order in which it is needed.
+ * @param lookUp Whether each serial number of the lists that the chain does not know as revoked is looked up, too.
+ * @throws ContractRevertError, RpcUnavailableError
+ */
+export async function bringMissing(
+  verifier: TdxQuoteVerifier,
+  collateral: Collateral,
+  { lookUp = true, onBrought }: { lookUp?: boolean; onBrought?: (brought: Brought) => void } = {},
+): Promise<Brought[]> {
+  const done: Brought[] = [];
+  const bring = async (what: string, sent: Promise<TransactionReceipt>): Promise<void> => {
+    const brought = { what, receipt: await sent };
+    done.push(brought);
+    onBrought?.(brought);
+  };
+  const known = new Set((await verifier.authorities()).map(({ certificate }) => certificate));
+  for (const { der, facts } of collateral.authorities)
+    if (!known.has(certificateId(ROOT, facts.serial)))
+      await bring(`certificate ${facts.commonName}`, verifier.bringAuthority(der));
+  await bringLists(verifier, collateral, bring, lookUp);
+  const { tcbInfo, enclave } = collateral;
+  const [signer, enclaveSigner] = [await numberOf(verifier, tcbInfo), await numberOf(verifier, enclave)];
+  const { document } = tcbInfo;
+  const [, info] = await verifier.tcbInfoOf(signer, document, document.number);
+  if (info.issued < secondsOf(document.issueDate))
+    await bring(`TCB info ${document.number}`, verifier.bringTcbInfo(document, signer, tcbInfo.signature));
+  const identity = enclave.document;
+  const [, state] = await verifier.enclaveIdentityOf(enclaveSigner, identity.number);
+  if (state.issued < secondsOf(identity.issueDate))
+    await bring(
+      `identity of the enclave ${identity.number}`,
+      verifier.bringEnclaveIdentity(identity, enclaveSigner, enclave.signature),
+    );
+  return done;
+}
+
+async function bringLists(
+  verifier: TdxQuoteVerifier,
+  { crls }: Collateral,
+  bring: (what: string, sent: Promise<TransactionReceipt>) => Promise<void>,
+  lookUp: boolean,
+): Promise<void> {
+  const authorities = await verifier.authorities();
+  for (const { der, facts } of crls) {
+    const index = authorities.findIndex(({ subject }) => subject === facts.issuer);
+    const issuer = index < 0 ? ROOT : index + 1;
+    const name = issuer === ROOT ? "the root" : `authority ${issuer}`;
+    const { thisUpdate } = await verifier.crlOf(issuer);
+    const time = BigInt(facts.thisUpdate.getTime() / 1_000);
+    if (time < thisUpdate) continue;
+    const open = lookUp ? await notRevoked(verifier, issuer, facts.serials) : [];
+    if (time > thisUpdate || open.length > 0)
+      await bring(`revocation list of ${name}`, verifier.bringCrl(issuer, der, open.slice(0, SERIALS_AT_ONCE)));
+    for (let from = SERIALS_AT_ONCE; from < open.length; from += SERIALS_AT_ONCE)
+      await bring(
+        `more of the revocation list of ${name}`,
+        verifier.bringCrl(issuer, der, open.slice(from, from + SERIALS_AT_ONCE)),
+      );
+  }
+}
+
+async function notRevoked(
+  verifier: TdxQuoteVerifierReader,
+  issuer: number,
+  serials: readonly bigint[],
+): Promise<bigint[]> {
+  const since = await Promise.all(serials.map((serial) => verifier.revokedSince(certificateId(issuer, serial))));
+  return serials.filter((_, k) => since[k] === 0n);
+}
+
+/** The number of who signed a document. @throws CollateralMissingError */
+async function numberOf(verifier: TdxQuoteVerifierReader, { signer }: Signed<unknown>): Promise<number> {
+  const id = certificateId(ROOT, signer.serial);
+  const index = (await verifier.authorities()).findIndex(({ certificate }) => certificate === id);
+  if (index < 0)
+    throw new CollateralMissingError(`the chain does not know who signed a document, ${signer.commonName}`);
+  return index + 1;
+}
+
+/** Unix time of a date of a document. */
+const secondsOf = (date: Hex): number => Date.parse(Buffer.from(date.slice(2), "hex").toString("latin1")) / 1_000;

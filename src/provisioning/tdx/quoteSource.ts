@@ -1,0 +1,34 @@
+import { randomBytes } from "node:crypto";
+import { mkdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { QuoteFormError } from "./errors.ts";
+
+/** Has the machine quote 64 bytes. */
+export type QuoteSource = (reportData: Uint8Array) => Uint8Array;
+
+/** Where Linux gives a trust domain its quotes, from version 6.7 on. */
+export const TSM_FOLDER = "/sys/kernel/config/tsm/report";
+
+/**
+ * The quotes of this trust domain, by the kernel's configfs: a folder is a request; what is written to its `inblob` is
+ * quoted in its `outblob`.
+ * @throws QuoteFormError if this is no trust domain, or the kernel refuses
+ */
+export const tsmSource =
+  (folder = TSM_FOLDER): QuoteSource =>
+  (reportData) => {
+    const entry = join(folder, `refute-${randomBytes(8).toString("hex")}`);
+    try {
+      mkdirSync(entry);
+      try {
+        writeFileSync(join(entry, "inblob"), reportData);
+        return readFileSync(join(entry, "outblob"));
+      } finally {
+        rmdirSync(entry);
+      }
+    } catch (cause) {
+      const { code, message } = cause as NodeJS.ErrnoException;
+      const what = code === "ENOENT" ? "is not there: run this in a trust domain, with Linux 6.7 or newer" : message;
+      throw new QuoteFormError(`${folder}: ${what}`, { cause });
+    }
+  };

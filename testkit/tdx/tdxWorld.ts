@@ -1,0 +1,103 @@
+import { network } from "hardhat";
+import { bytesToHex, parseEventLogs, type Hex } from "viem";
+import { tdxQuoteVerifierAbi } from "../../src/chain/abi/tdxQuoteVerifier.ts";
+import type { EnclaveIdentity, TcbInfo } from "../../src/chain/structs.ts";
+import { certificateId } from "../../src/provisioning/tdx/certificates.ts";
+import { encodeEvidence } from "../../src/provisioning/tdx/evidence.ts";
+import { splitQuote } from "../../src/provisioning/tdx/quote.ts";
+import { TestPki, type Issued } from "./pki.ts";
+import { identityOf, signDocument, tcbInfoOf, TestPlatform, type QuoteFields } from "./quotes.ts";
+
+/** How long a lower number counts in the tests' deployments. */
+export const GRACE = 60 * 86_400;
+
+export type Anchor = { x: Hex; y: Hex; name: Hex };
+
+/**
+ * A chain with a verifier under a root.
+ * @param startsAt Unix time of the block before.
+ * @param initialDate Of the chain, if that is not the machine's.
+ */
+export async function deployVerifier(anchor: Anchor, startsAt?: number, initialDate?: Date) {
+  const { viem, networkHelpers } = await network.create(initialDate === undefined ? {} : { override: { initialDate } });
+  if (startsAt !== undefined) await networkHelpers.time.increaseTo(startsAt);
+  const client = await viem.getPublicClient();
+  const reader = await viem.deployContract("TdxReader");
+  const verifier = await viem.deployContract("TdxQuoteVerifier", [anchor, reader.address, BigInt(GRACE)]);
+  return { viem, networkHelpers, client, verifier, reader };
+}
+
+export type VerifierChain = Awaited<ReturnType<typeof deployVerifier>>;
+
+/** A verifier under a root of the tests' own, with all that a quote needs. */
+export async function createTdxWorld() {
+  // A chain of Hardhat's starts at the time of the machine.
+  const now = Math.floor(Date.now() / 1_000) + 120;
+  const pki = new TestPki(now);
+  const chain = await deployVerifier(pki.anchor, now);
+  const { verifier } = chain;
+  await verifier.write.bringAuthority([bytesToHex(pki.platformCa.der)]);
+  await verifier.write.bringAuthority([bytesToHex(pki.signer.der)]);
+  await verifier.write.bringCrl([0, bytesToHex(pki.crl(pki.root, [])), []]);
+  await verifier.write.bringCrl([CA, bytesToHex(pki.crl(pki.platformCa, [])), []]);
+  const world = { ...chain, pki, now };
+  const tcbInfo = await bringTcbInfo(world, tcbInfoOf(now));
+  const enclave = await bringIdentity(world, identityOf(now));
+  return { ...world, tcbInfo, enclave, platform: new TestPlatform(pki) };
+}
+
+export type TdxWorld = Awaited<ReturnType<typeof createTdxWorld>>;
+
+/** The numbers of the authorities of `createTdxWorld`. */
+export const CA = 1;
+export const SIGNER = 2;
+
+type Parts = Pick<TdxWorld, "verifier" | "client" | "pki">;
+
+/** Brings TCB info. @returns its facts */
+export async function bringTcbInfo(w: Parts, info: TcbInfo, signer: Issued = w.pki.signer, by = SIGNER): Promise<Hex> {
+  const { r, s } = signDocument(signer, info);
+  return factsOf(w, await w.verifier.write.bringTcbInfo([info, by, r, s]), "TcbInfoBrought");
+}
+
+/** Brings the identity of the enclave. @returns its facts */
+export async function bringIdentity(w: Parts, identity: EnclaveIdentity): Promise<Hex> {
+  const { r, s } = signDocument(w.pki.signer, identity);
+  return factsOf(w, await w.verifier.write.bringEnclaveIdentity([identity, SIGNER, r, s]), "EnclaveIdentityBrought");
+}
+
+/** The facts in the only event of a transaction. */
+export async function factsOf(
+  { client }: Pick<TdxWorld, "client">,
+  hash: Hex,
+  eventName: "TcbInfoBrought" | "EnclaveIdentityBrought" | "PlatformIntroduced",
+): Promise<Hex> {
+  const { logs } = await client.getTransactionReceipt({ hash });
+  return parseEventLogs({ abi: tdxQuoteVerifierAbi, logs, eventName })[0]!.args.facts;
+}
+
+/** Evidence that introduces a platform. @param changes Of the quote, or other facts. */
+export function introduction(
+  world: TdxWorld,
+  platform: TestPlatform = world.platform,
+  fields: QuoteFields = {},
+  changes: { tcbInfo?: Hex; enclave?: Hex; authority?: number; leaf?: Hex; quote?: Hex } = {},
+): Hex {
+  const { certified, leaf } = splitQuote(platform.quote(fields));
+  const { tcbInfo, enclave } = world;
+  return encodeEvidence({
+    quote: certified,
+    tcbInfo,
+    enclave,
+    leaf: bytesToHex(leaf),
+    authority: CA,
+    ...changes,
+  });
+}
+
+/** What the verifier says of evidence. */
+export const verified = async ({ verifier }: Pick<TdxWorld, "verifier">, evidence: Hex) =>
+  (await verifier.simulate.verify([evidence])).result;
+
+/** The id of a certificate that the tests' authority has signed. */
+export const leafId = (leaf: Issued): bigint => certificateId(CA, leaf.serial);
