@@ -15,6 +15,8 @@ const FILES = {
   stakeVaultAbi: "interfaces/IStakeVault",
   provisioningAbi: "interfaces/IProvisioning",
   examsAbi: "interfaces/IExams",
+  pledgedClaimsAbi: "interfaces/IPledgedClaims",
+  ticketsAbi: "interfaces/ITickets",
   stepVerifierAbi: "interfaces/IStepVerifier",
   textDirectionDappAbi: "examples/TextDirectionDapp",
   wrappedEtherAbi: "examples/WrappedEther",
