@@ -6,3 +6,8 @@ export const DEFAULT_GRID_BLOCKS = 32;
 export const MAX_GRID_BLOCKS = 128;
 /** How long a report holds, seconds. */
 export const DEFAULT_REPORT_LIFETIME = 7 * 86_400;
+
+/** Seconds after it was issued in which a signed claim can be put on chain: 75 blocks of L1. */
+export const DEFAULT_CLAIM_LIFETIME = 900;
+/** Seconds between asking for a deposit for tickets back and having it: longer than any ticket about it can be cashed. */
+export const DEFAULT_DEPOSIT_DELAY = 86_400;
