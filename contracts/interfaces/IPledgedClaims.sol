@@ -3,7 +3,7 @@ pragma solidity ^0.8.28;
 
 import {Claim, ClaimKey, Job} from "../types/Job.sol";
 import {PledgedEntry} from "../types/SignedClaim.sol";
-import {ClaimStatus, Deployment} from "./IJobMarket.sol";
+import {ClaimStatus, Deployment} from "./IMarketEvents.sol";
 import {IDisputeGame} from "./IDisputeGame.sol";
 import {IStakeVault} from "./IStakeVault.sol";
 
@@ -107,16 +107,11 @@ interface IPledgedClaims {
 
     /// @notice Game only: a claim is refuted. The first one takes the worker's pledge and stops the worker.
     /// @dev Reverts with the market's `NotGame` or `WrongClaimStatus`.
-    /// @param jobId The claim's job.
-    /// @param claimId The claim.
-    /// @param worker Whose claim it is.
+    /// @param key The claim.
+    /// @param claimId Its id.
     /// @return collateral What there is for the claim's games, in smallest units of the stake asset.
     /// @return bounty What of it the winner gets: nothing after the first one.
-    function refuted(
-        bytes32 jobId,
-        bytes32 claimId,
-        address worker
-    ) external returns (uint256 collateral, uint256 bounty);
+    function refuted(ClaimKey calldata key, bytes32 claimId) external returns (uint256 collateral, uint256 bounty);
 
     /// @notice What is kept of a worker's pledge.
     /// @param worker The worker.

@@ -2,13 +2,13 @@
 pragma solidity 0.8.37;
 
 import {SafeCast} from "@openzeppelin/contracts/utils/math/SafeCast.sol";
-import {ClaimStatus, Deployment, IJobMarket} from "../interfaces/IJobMarket.sol";
+import {ClaimStatus, Deployment, IMarketEvents} from "../interfaces/IMarketEvents.sol";
 import {IDisputeGame} from "../interfaces/IDisputeGame.sol";
 import {Authoriser, IPledgedClaims, PledgeStatus} from "../interfaces/IPledgedClaims.sol";
 import {IStakeVault} from "../interfaces/IStakeVault.sol";
 import {Clock} from "../game/Clock.sol";
 import {ParameterChecks} from "../market/ParameterChecks.sol";
-import {Claim, Job, JobIds} from "../types/Job.sol";
+import {Claim, ClaimKey, Job, JobIds} from "../types/Job.sol";
 import {Parameters} from "../types/Parameters.sol";
 import {PledgedEntry} from "../types/SignedClaim.sol";
 import {SEMANTICS} from "../types/Semantics.sol";
@@ -72,7 +72,7 @@ contract PledgedClaims is IPledgedClaims {
     address private transient _dying;
 
     modifier onlyGame() {
-        require(msg.sender == address(_game), IJobMarket.NotGame(msg.sender));
+        require(msg.sender == address(_game), IMarketEvents.NotGame(msg.sender));
         _;
     }
 
@@ -92,13 +92,13 @@ contract PledgedClaims is IPledgedClaims {
         Parameters memory p
     ) {
         ParameterChecks.check(p);
-        require(vault_.market() == address(this), IJobMarket.NotItsMarket(address(vault_), vault_.market()));
+        require(vault_.market() == address(this), IMarketEvents.NotItsMarket(address(vault_), vault_.market()));
         require(
             address(game_.market()) == address(this),
-            IJobMarket.NotItsMarket(address(game_), address(game_.market()))
+            IMarketEvents.NotItsMarket(address(game_), address(game_.market()))
         );
-        require(vault_.withdrawalDelay() == p.withdrawalDelay, IJobMarket.OtherParameters(address(vault_)));
-        require(game_.parametersHash() == keccak256(abi.encode(p)), IJobMarket.OtherParameters(address(game_)));
+        require(vault_.withdrawalDelay() == p.withdrawalDelay, IMarketEvents.OtherParameters(address(vault_)));
+        require(game_.parametersHash() == keccak256(abi.encode(p)), IMarketEvents.OtherParameters(address(game_)));
         require(p.sink == address(this), WrongSink(p.sink, address(this)));
         require(sink_ != address(0), ZeroSink());
         uint256 longest = 0;
@@ -123,7 +123,7 @@ contract PledgedClaims is IPledgedClaims {
     function pledge() external {
         Pledge storage record = _pledges[msg.sender];
         require(record.status == PledgeStatus.None, AlreadyPledged(msg.sender, record.status));
-        require(_vault.provisioning().isLive(msg.sender), IJobMarket.NotLive(msg.sender));
+        require(_vault.provisioning().isLive(msg.sender), IMarketEvents.NotLive(msg.sender));
         record.status = PledgeStatus.Active;
         record.time = uint40(block.timestamp);
         uint256 collateral = _parameters.collateral;
@@ -176,31 +176,39 @@ contract PledgedClaims is IPledgedClaims {
         Job memory job = PledgedJobs.jobOf(entry, msg.sender, _parameters);
         PledgedJobs.checkNodes(job, entry.root, _parameters.arityBits, nodes);
         bytes32 jobId = JobIds.newJobId(job, address(this));
-        claimId = JobIds.claimId(jobId, entry.worker, entry.root);
-        require(_claims[claimId].status == ClaimStatus.None, IJobMarket.ClaimExists(claimId));
+        claimId = JobIds.claimId(jobId, entry.worker, entry.root, _parameters.collateral);
+        require(_claims[claimId].status == ClaimStatus.None, IMarketEvents.ClaimExists(claimId));
         PledgedJobs.checkInputs(jobId, entry);
         uint256 windowEnd = block.timestamp + job.window;
         _claims[claimId] = ClaimRecord(ClaimStatus.Submitted, uint40(windowEnd), entry.worker);
         _pledges[entry.worker].claims += 1;
-        emit IJobMarket.JobPosted(jobId, entry.requester, job.programRoot, job, entry.program, entry.inputRoots);
-        emit IJobMarket.ClaimSubmitted(jobId, claimId, entry.worker, entry.root, windowEnd, nodes);
+        emit IMarketEvents.JobPosted(jobId, entry.requester, job.programRoot, job, entry.program, entry.inputRoots);
+        emit IMarketEvents.ClaimSubmitted(
+            jobId,
+            claimId,
+            entry.worker,
+            entry.root,
+            _parameters.collateral,
+            windowEnd,
+            nodes
+        );
     }
 
     /// @inheritdoc IPledgedClaims
     function finalise(Claim calldata claim_) external {
         bytes32 jobId = jobIdOf(claim_.job);
-        bytes32 claimId = JobIds.claimId(jobId, claim_.worker, claim_.root);
+        bytes32 claimId = JobIds.claimId(jobId, claim_.worker, claim_.root, claim_.collateral);
         ClaimRecord memory record = _claims[claimId];
         _needClaim(claimId, record.status, ClaimStatus.Submitted);
-        require(block.timestamp > record.time, IJobMarket.WindowOpen(claimId, record.time));
+        require(block.timestamp > record.time, IMarketEvents.WindowOpen(claimId, record.time));
         // INVARIANT: no claim of a worker that was refuted becomes final.
         _needNotStopped(record.worker);
         (uint256 games, , , ) = _game.claimGames(claimId);
         // INVARIANT: no claim stands while anybody disputes it.
-        require(games == 0, IJobMarket.GamesOpen(claimId, games));
+        require(games == 0, IMarketEvents.GamesOpen(claimId, games));
         _claims[claimId] = ClaimRecord(ClaimStatus.Finalised, uint40(block.timestamp), record.worker);
         _pledges[record.worker].claims -= 1;
-        emit IJobMarket.ClaimFinalised(jobId, claimId);
+        emit IMarketEvents.ClaimFinalised(jobId, claimId);
     }
 
     /* ---- The game's calls ---- */
@@ -209,7 +217,7 @@ contract PledgedClaims is IPledgedClaims {
     function gameOpened(bytes32, bytes32 claimId, address challenger, uint256 bond) external onlyGame {
         ClaimRecord memory record = _claims[claimId];
         _needClaim(claimId, record.status, ClaimStatus.Submitted);
-        require(block.timestamp <= record.time, IJobMarket.WindowClosed(claimId, record.time));
+        require(block.timestamp <= record.time, IMarketEvents.WindowClosed(claimId, record.time));
         // SAFETY: such a claim cannot become final. Sham games about it would take what the others are due.
         _needNotStopped(record.worker);
         _vault.take(challenger, bond);
@@ -225,10 +233,10 @@ contract PledgedClaims is IPledgedClaims {
 
     /// @inheritdoc IPledgedClaims
     function refuted(
-        bytes32 jobId,
-        bytes32 claimId,
-        address worker
+        ClaimKey calldata key,
+        bytes32 claimId
     ) external onlyGame returns (uint256 collateral, uint256 bounty) {
+        address worker = key.worker;
         // INVARIANT: a claim dies once.
         _needClaim(claimId, _claims[claimId].status, ClaimStatus.Submitted);
         _claims[claimId].status = ClaimStatus.Refuted;
@@ -240,7 +248,7 @@ contract PledgedClaims is IPledgedClaims {
             // its pledge back.
             collateral = record.left;
             record.left = 0;
-            emit IJobMarket.ClaimRefuted(jobId, claimId, worker, collateral);
+            emit IMarketEvents.ClaimRefuted(key.jobId, claimId, worker, collateral);
             return (collateral, 0);
         }
         collateral = _parameters.collateral;
@@ -248,7 +256,7 @@ contract PledgedClaims is IPledgedClaims {
         record.status = PledgeStatus.Stopped;
         record.time = uint40(block.timestamp);
         emit WorkerHalted(worker, claimId, collateral);
-        emit IJobMarket.ClaimRefuted(jobId, claimId, worker, collateral);
+        emit IMarketEvents.ClaimRefuted(key.jobId, claimId, worker, collateral);
         _vault.slash(worker, collateral);
     }
 
@@ -285,6 +293,8 @@ contract PledgedClaims is IPledgedClaims {
                 semantics: SEMANTICS,
                 vault: _vault,
                 game: _game,
+                // All calls are in this contract.
+                extension: address(this),
                 checker: _game.checker(),
                 verifier: _game.checker().verifier(),
                 provisioning: _vault.provisioning(),
@@ -327,6 +337,6 @@ contract PledgedClaims is IPledgedClaims {
     }
 
     function _needClaim(bytes32 claimId, ClaimStatus actual, ClaimStatus needed) private pure {
-        require(actual == needed, IJobMarket.WrongClaimStatus(claimId, actual, needed));
+        require(actual == needed, IMarketEvents.WrongClaimStatus(claimId, actual, needed));
     }
 }

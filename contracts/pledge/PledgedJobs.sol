@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 pragma solidity 0.8.37;
 
-import {IJobMarket} from "../interfaces/IJobMarket.sol";
+import {IMarketEvents} from "../interfaces/IMarketEvents.sol";
 import {IPledgedClaims} from "../interfaces/IPledgedClaims.sol";
 import {Clock} from "../game/Clock.sol";
 import {Descent} from "../game/Descent.sol";
@@ -36,17 +36,17 @@ library PledgedJobs {
         // SAFETY: what a header adds to the gas of moves is paid for (GasSchedule.seam).
         require(
             header.length <= GasSchedule.MAX_HEADER,
-            IJobMarket.HeaderTooLong(header.length, GasSchedule.MAX_HEADER)
+            IMarketEvents.HeaderTooLong(header.length, GasSchedule.MAX_HEADER)
         );
         bytes32 programRoot = entry.program.root();
         uint256 items = entry.items;
-        require(items != 0 && items <= Runs.MAX_ITEMS, IJobMarket.ItemsOutOfRange(items, Runs.MAX_ITEMS));
+        require(items != 0 && items <= Runs.MAX_ITEMS, IMarketEvents.ItemsOutOfRange(items, Runs.MAX_ITEMS));
         uint256 work = Runs.work(items, header.work());
-        require(work <= p.maxWork, IJobMarket.TooMuchWork(work, p.maxWork));
-        require(header.maxStepGas() <= p.maxStepGas, IJobMarket.StepProofTooLarge(header.maxStepGas(), p.maxStepGas));
+        require(work <= p.maxWork, IMarketEvents.TooMuchWork(work, p.maxWork));
+        require(header.maxStepGas() <= p.maxStepGas, IMarketEvents.StepProofTooLarge(header.maxStepGas(), p.maxStepGas));
         require(
             header.maxStepBytes() <= p.maxStepBytes,
-            IJobMarket.StepProofTooLong(header.maxStepBytes(), p.maxStepBytes)
+            IMarketEvents.StepProofTooLong(header.maxStepBytes(), p.maxStepBytes)
         );
         return
             Job({
@@ -67,7 +67,8 @@ library PledgedJobs {
                 maxOutputBytes: 0,
                 deliverables: 0,
                 rootOnly: entry.inputs.length == 0,
-                salt: keccak256(abi.encode(authoriser, entry.salt))
+                salt: keccak256(abi.encode(authoriser, entry.salt)),
+                termsHash: 0
             });
     }
 
@@ -75,29 +76,29 @@ library PledgedJobs {
     function checkInputs(bytes32 jobId, PledgedEntry calldata entry) internal {
         bytes calldata header = entry.program.header;
         uint256 count = header.inputCount();
-        require(entry.inputRoots.length == count, IJobMarket.WrongInputCount(entry.inputRoots.length, count));
+        require(entry.inputRoots.length == count, IMarketEvents.WrongInputCount(entry.inputRoots.length, count));
         bool none = entry.inputs.length == 0;
-        require(none || entry.inputs.length == count, IJobMarket.WrongInputCount(entry.inputs.length, count));
+        require(none || entry.inputs.length == count, IMarketEvents.WrongInputCount(entry.inputs.length, count));
         for (uint256 i = 0; i < count; ++i) {
             bytes32 root = entry.inputRoots[i];
             (InputSource source, ) = header.inputSource(i);
             // INVARIANT: what is not read is zero, so that a job has one id.
-            require(source != InputSource.Index || root == 0, IJobMarket.WrongInputRoot(i, root, 0));
+            require(source != InputSource.Index || root == 0, IMarketEvents.WrongInputRoot(i, root, 0));
             if (none) continue;
             bytes calldata data = entry.inputs[i];
             if (source == InputSource.Index || Inputs.isZeros(header, i, root)) {
-                require(data.length == 0, IJobMarket.WrongInputLength(i, data.length, 0));
+                require(data.length == 0, IMarketEvents.WrongInputLength(i, data.length, 0));
                 continue;
             }
             Inputs.checkWhole(header, i, Inputs.tensorCount(header, i, entry.items), data, root);
-            emit IJobMarket.InputPublished(jobId, i, 0, data);
+            emit IMarketEvents.InputPublished(jobId, i, 0, data);
         }
     }
 
     /// @notice Requires that nodes are those of an entry's root. Of an answer they must be there: they are its outputs.
     /// Without those of a trace or a run a game begins at the root, a round longer.
     function checkNodes(Job memory job, bytes32 root, uint256 arityBits, bytes calldata nodes) internal view {
-        require(root != 0, IJobMarket.ZeroClaimRoot());
+        require(root != 0, IMarketEvents.ZeroClaimRoot());
         if (nodes.length == 0) {
             require(job.answers == 0, IPledgedClaims.NodesMissing());
             return;
@@ -113,13 +114,13 @@ library PledgedJobs {
     /// @dev Output roots of an answer, and whether all outputs can be disputed. 0 for the roots of traces.
     function _answers(bytes calldata header, uint256 items, bool answer) private pure returns (uint8) {
         uint256 count = header.outputCount();
-        require(count <= MAX_OUTPUTS, IJobMarket.TooManyOutputs(count, MAX_OUTPUTS));
-        require(!answer || count <= MAX_ANSWERS, IJobMarket.TooManyAnswers(count, MAX_ANSWERS));
+        require(count <= MAX_OUTPUTS, IMarketEvents.TooManyOutputs(count, MAX_OUTPUTS));
+        require(!answer || count <= MAX_ANSWERS, IMarketEvents.TooManyAnswers(count, MAX_ANSWERS));
         bool lastOnly = answer && items != 1 && header.carries();
         for (uint256 i = 0; i < count; ++i) {
             (, , bool each) = header.output(i);
             // SAFETY: as in the market: such a dispute would take more levels than bonds are sized for.
-            require(!(lastOnly && each), IJobMarket.AnswerOfCarriedItems(i));
+            require(!(lastOnly && each), IMarketEvents.AnswerOfCarriedItems(i));
         }
         return answer ? uint8(count) : 0;
     }

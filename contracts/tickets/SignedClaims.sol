@@ -7,7 +7,7 @@ import {IPledgedClaims} from "../interfaces/IPledgedClaims.sol";
 import {ITickets} from "../interfaces/ITickets.sol";
 import {Inputs} from "../market/Inputs.sol";
 import {ProgramProofs} from "../program/ProgramProofs.sol";
-import {IJobMarket} from "../interfaces/IJobMarket.sol";
+import {IMarketEvents} from "../interfaces/IMarketEvents.sol";
 import {ProgramFacts} from "../types/Program.sol";
 import {Landing, PledgedEntry, SignedClaim} from "../types/SignedClaim.sol";
 
@@ -42,7 +42,7 @@ abstract contract SignedClaims is ITickets, EIP712 {
         _needSigner(digest, signature, claim.worker);
         // SAFETY: what was signed is the roots; what is brought beside them must be what they are of.
         bytes32 programRoot = landing.program.root();
-        require(programRoot == claim.programRoot, IJobMarket.WrongProgram(claim.programRoot, programRoot));
+        require(programRoot == claim.programRoot, IMarketEvents.WrongProgram(claim.programRoot, programRoot));
         bytes32 inputsRoot = Inputs.listRoot(landing.inputRoots);
         require(inputsRoot == claim.inputsRoot, WrongClaim(inputsRoot, claim.inputsRoot));
         PledgedEntry memory entry = PledgedEntry({

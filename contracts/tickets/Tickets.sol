@@ -5,7 +5,7 @@ import {IERC20} from "@openzeppelin/contracts/token/ERC20/IERC20.sol";
 import {SafeERC20} from "@openzeppelin/contracts/token/ERC20/utils/SafeERC20.sol";
 import {ReentrancyGuard} from "@openzeppelin/contracts/utils/ReentrancyGuard.sol";
 import {SafeCast} from "@openzeppelin/contracts/utils/math/SafeCast.sol";
-import {ClaimStatus} from "../interfaces/IJobMarket.sol";
+import {ClaimStatus} from "../interfaces/IMarketEvents.sol";
 import {IPledgedClaims, PledgeStatus} from "../interfaces/IPledgedClaims.sol";
 import {ITickets} from "../interfaces/ITickets.sol";
 import {Landing, SignedClaim, Ticket} from "../types/SignedClaim.sol";

@@ -156,7 +156,7 @@ export async function landed(world: PledgeWorld, promise: Promised, by: Actor = 
 
 /** The claim that a promise became in a transaction. */
 export async function claimOf(world: PledgeWorld, { claim }: Promised, hash: Hex): Promise<Claim> {
-  return { job: await postedJob(world as unknown as World, hash), worker: claim.worker, root: claim.root };
+  return { job: await postedJob(world as unknown as World, hash), worker: claim.worker, root: claim.root, collateral: world.parameters.collateral };
 }
 
 /** The status of a worker's pledge. */
