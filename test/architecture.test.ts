@@ -125,6 +125,7 @@ const TYPESCRIPT = [
   "tools/measure/batch",
   "tools/measure/dispatch",
   "tools/measure/runs",
+  "tools/measure/tickets",
   "tools/measure/generate",
   "tools/measure/economics",
   "tools/measure/gas",

@@ -19,7 +19,13 @@ const MAX_PAYMENT_BYTES = 4_096;
 export function endpointOf(service: AnswerService, onError: (error: unknown) => void = () => undefined): Hono {
   const app = new Hono();
   const limited = (maxSize: number) =>
-    bodyLimit({ maxSize, onError: (c) => refused(c, new RefusedError(413, `a body has at most ${maxSize} bytes`)) });
+    bodyLimit({
+      maxSize,
+      onError: async (c) => {
+        await drain(c, 2 * maxSize);
+        return refused(c, new RefusedError(413, `a body has at most ${maxSize} bytes`));
+      },
+    });
   app.get("/v1/info", (c) => c.json(service.info));
   app.get("/openapi.json", (c) => c.json(openApi));
   app.post("/v1/answers", limited(service.info.maxBodyBytes), async (c) =>
@@ -57,6 +63,14 @@ export async function listen(app: Hono, port: number, host = "127.0.0.1"): Promi
         server.closeIdleConnections();
       }),
   };
+}
+
+/** Reads on for a while: whoever still sends would not see the answer. */
+async function drain(c: Context, most: number): Promise<void> {
+  const { body } = c.req.raw;
+  if (body === null || body.locked) return;
+  let read = 0;
+  for await (const chunk of body as unknown as AsyncIterable<Uint8Array>) if ((read += chunk.length) > most) return;
 }
 
 async function bodyOf<Schema extends z.ZodType>(c: Context, schema: Schema): Promise<z.infer<Schema>> {

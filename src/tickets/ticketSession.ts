@@ -1,4 +1,4 @@
-import type { Address, LocalAccount } from "viem";
+import { isAddressEqual, type Address, type LocalAccount } from "viem";
 import { PledgedClaims } from "../chain/clients/pledgedClaims.ts";
 import { Tickets, TicketsReader } from "../chain/clients/tickets.ts";
 import { connect, type Endpoint } from "../chain/connect.ts";
@@ -36,18 +36,28 @@ export async function openTickets(options: {
     throw new NotDeployedError(`no contract at ${options.tickets}: is it the address of the tickets on this chain?`);
   const market = await new TicketsReader(options.tickets, { publicClient }).claims();
   const session = await openSession({
-    endpoint,
-    chainId,
-    market,
-    account,
+    ...{ endpoint, chainId, market, account },
     ...(fromBlock !== undefined && { fromBlock }),
   });
-  const tickets = new Tickets(options.tickets, session);
+  return ticketSession(session, options.tickets, account);
+}
+
+/**
+ * Adds the tickets to a session about their claims.
+ * @param account That of the session.
+ * @throws NotDeployedError if the tickets are about other claims
+ */
+export async function ticketSession(session: Session, address: Address, account: LocalAccount): Promise<TicketSession> {
+  const { market, chainId } = session.deployment;
+  const tickets = new Tickets(address, session);
+  const claims = await tickets.claims().catch(() => undefined);
+  if (claims === undefined || !isAddressEqual(claims, market))
+    throw new NotDeployedError(`the contract at ${address} has no tickets about the claims at ${market}`);
   return {
     session,
     tickets,
     pledges: new PledgedClaims(market, session),
-    at: { chainId, tickets: options.tickets },
+    at: { chainId, tickets: address },
     account,
     claimLifetime: await tickets.claimLifetime(),
   };

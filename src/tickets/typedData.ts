@@ -80,4 +80,4 @@ export const drawOf = (secret: Hex, ticketDigest: Hex): bigint =>
   BigInt(keccak256(encodeAbiParameters([{ type: "bytes32" }, { type: "bytes32" }], [secret, ticketDigest])));
 
 /** The odds of a ticket that wins once in `n` times. */
-export const oddsOf = (n: number): bigint => 2n ** 256n / BigInt(n);
+export const oddsOf = (n: number): bigint => (2n ** 256n - 1n) / BigInt(n);
