@@ -15,11 +15,13 @@ import {Landing, PledgedEntry, SignedClaim} from "../types/SignedClaim.sol";
 abstract contract SignedClaims is ITickets, EIP712 {
     using ProgramProofs for ProgramFacts;
 
-    bytes32 private constant CLAIM_TYPE =
-        keccak256(
-            "SignedClaim(address worker,address payer,bytes32 programRoot,bytes32 inputsRoot,uint32 items,"
-            "uint32 firstItem,uint64 number,uint64 issued,bytes32 root,bytes32 secretHash)"
-        );
+    // Hashed by the compiler.
+    // solhint-disable gas-small-strings
+    bytes32 private constant CLAIM_TYPE = keccak256(
+        "SignedClaim(address worker,address payer,bytes32 programRoot,bytes32 inputsRoot,uint32 items,"
+        "uint32 firstItem,uint64 number,uint64 issued,bytes32 root,bytes32 secretHash)"
+    );
+    // solhint-enable gas-small-strings
 
     /// @inheritdoc ITickets
     IPledgedClaims public immutable claims;

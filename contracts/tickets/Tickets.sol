@@ -31,8 +31,12 @@ contract Tickets is SignedClaims, ReentrancyGuard {
         address worker;
     }
 
-    bytes32 private constant TICKET_TYPE =
-        keccak256("Ticket(bytes32 claim,uint128 face,uint256 odds,uint64 expiry,bytes32 nonce)");
+    // Hashed by the compiler.
+    // solhint-disable gas-small-strings
+    bytes32 private constant TICKET_TYPE = keccak256(
+        "Ticket(bytes32 claim,uint128 face,uint256 odds,uint64 expiry,bytes32 nonce)"
+    );
+    // solhint-enable gas-small-strings
 
     /// @inheritdoc ITickets
     IERC20 public immutable asset;
@@ -103,12 +107,7 @@ contract Tickets is SignedClaims, ReentrancyGuard {
     }
 
     /// @inheritdoc ITickets
-    function cash(
-        SignedClaim calldata claim,
-        Ticket calldata ticket,
-        bytes calldata signature,
-        bytes32 secret
-    ) public {
+    function cash(SignedClaim calldata claim, Ticket calldata ticket, bytes calldata signature, bytes32 secret) public {
         bytes32 digest = claimDigest(claim);
         require(claimIdOf[digest] != 0, NotOnChain(digest));
         // INVARIANT: a claim is paid once, whatever its payer signs.

@@ -70,6 +70,7 @@ struct Landing {
 /// @param odds It wins if `keccak256(abi.encode(secret, digest of the ticket))` is below this number of 2^256.
 /// @param expiry Until when it can be cashed, unix time.
 /// @param nonce 32 random bytes of the payer.
+// solhint-disable-next-line gas-struct-packing
 struct Ticket {
     bytes32 claim;
     uint128 face;

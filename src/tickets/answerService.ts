@@ -200,7 +200,7 @@ export class AnswerService {
       root,
       secretHash: secretHashOf(secret),
     };
-    const signature = await at.account.signTypedData(typedData(at.at, "SignedClaim", claim) as never);
+    const signature = await at.account.signTypedData(typedData(at.at, "SignedClaim", claim));
     const digest = digestOf(at.at, "SignedClaim", claim);
     // SAFETY: what leaves this machine is written to disk before.
     this.#kept(() => ledger.signed(nonce, { digest, claim, signature, secret, nodes }));

@@ -6,7 +6,7 @@ import type { Server } from "node:http";
 import { z } from "zod/v4";
 import { printable } from "../text.ts";
 import type { AnswerService } from "./answerService.ts";
-import { RefusedError, type Refusal } from "./errors.ts";
+import { RefusedError } from "./errors.ts";
 import { openApi } from "./openApi.ts";
 import { paymentSchema, questionSchema } from "./protocol.ts";
 
@@ -88,5 +88,5 @@ async function bodyOf<Schema extends z.ZodType>(c: Context, schema: Schema): Pro
 
 function refused(c: Context, { status, code, message }: RefusedError): Response {
   if (status === 429 || status === 503) c.header("Retry-After", "1");
-  return c.json({ code, message: printable(message) }, status as Refusal);
+  return c.json({ code, message: printable(message) }, status);
 }

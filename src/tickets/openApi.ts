@@ -6,8 +6,8 @@ const json = (schema: z.ZodType) => ({ content: { "application/json": { schema: 
 
 /** What OpenAPI says of a body: its JSON Schema, without the name of the dialect, which the document has. */
 function schemaOf(schema: z.ZodType): object {
-  const { $schema: _, ...rest } = z.toJSONSchema(schema, { unrepresentable: "any" });
-  return rest;
+  const entries = Object.entries(z.toJSONSchema(schema, { unrepresentable: "any" }));
+  return Object.fromEntries(entries.filter(([name]) => name !== "$schema"));
 }
 
 const refusals = (...statuses: Refusal[]) =>

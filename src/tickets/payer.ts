@@ -98,7 +98,7 @@ export class Payer {
       time: BigInt(Math.floor(this.#clock())),
       nonce: bytesToHex(randomBytes(32)),
     };
-    const signature = await at.account.signTypedData(typedData(at.at, "Request", request) as never);
+    const signature = await at.account.signTypedData(typedData(at.at, "Request", request));
     const question = {
       payer: at.account.address,
       request: { ...request, time: String(request.time) },
@@ -118,7 +118,7 @@ export class Payer {
    * @throws RefusedError, EndpointError
    */
   async pay(digest: Hex): Promise<void> {
-    const { at, ledger } = this.#options;
+    const { ledger } = this.#options;
     const held = ledger.find(digest);
     if (held === undefined) throw new TicketTermsError(`no answer with the claim ${digest} is known here`);
     const { ticket, ticketSignature } =
@@ -148,7 +148,7 @@ export class Payer {
       expiry: claim.issued + 2n * BigInt(at.claimLifetime),
       nonce: bytesToHex(randomBytes(32)),
     };
-    const ticketSignature = await at.account.signTypedData(typedData(at.at, "Ticket", ticket) as never);
+    const ticketSignature = await at.account.signTypedData(typedData(at.at, "Ticket", ticket));
     return { ticket, ticketSignature };
   }
 

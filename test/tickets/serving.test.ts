@@ -54,7 +54,8 @@ describe("answers with signed claims", function () {
     let serving = await world.serve(key, program, honest);
     const { path } = serving;
     const at = await world.payer(serving.at.account.address);
-    let { payer, ledger, path: payerPath } = await world.ask(at, serving.url);
+    const payerPath = world.path();
+    let { payer, ledger } = await world.ask(at, serving.url, {}, payerPath);
     const { worker } = payer;
     const before = await at.session.publicClient.getBlockNumber();
     const one = await payer.ask(program, inputsOf());
@@ -201,7 +202,7 @@ describe("answers with signed claims", function () {
 
   it("describeTheirInterface", async () => {
     const serving = await world.serve(key, program, honest);
-    const of = async (path: string) => (await fetch(new URL(path, serving.url))).json() as Promise<unknown>;
+    const of = async (path: string) => (await fetch(new URL(path, serving.url))).json();
     expect(await of("/openapi.json")).to.deep.equal(JSON.parse(JSON.stringify(openApi)));
     expect(infoSchema.parse(await of("/v1/info")).programs).to.deep.equal([program.model.programRoot]);
     expect(Object.keys(openApi.paths)).to.deep.equal(["/v1/info", "/v1/answers", "/v1/tickets"]);

@@ -8,7 +8,7 @@ import type { OwnRun } from "../programs/runsOf.ts";
 import type { ClaimedRun } from "./runGame.ts";
 import { attest } from "./reports.ts";
 import { TestDevice } from "./testDevice.ts";
-import { createWorld, ETHER, factsOf, postedJob, SINK, type Actor, type World } from "./world.ts";
+import { createWorld, ETHER, factsOf, postedJob, SINK, type Actor } from "./world.ts";
 
 /** Seconds in which a signed claim can be put on chain, as deployments have it, and until a deposit is back. */
 export const LIFETIME = 900;
@@ -156,7 +156,12 @@ export async function landed(world: PledgeWorld, promise: Promised, by: Actor = 
 
 /** The claim that a promise became in a transaction. */
 export async function claimOf(world: PledgeWorld, { claim }: Promised, hash: Hex): Promise<Claim> {
-  return { job: await postedJob(world as unknown as World, hash), worker: claim.worker, root: claim.root, collateral: world.parameters.collateral };
+  return {
+    job: await postedJob(world, hash),
+    worker: claim.worker,
+    root: claim.root,
+    collateral: world.parameters.collateral,
+  };
 }
 
 /** The status of a worker's pledge. */

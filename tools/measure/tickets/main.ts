@@ -78,7 +78,7 @@ const { publicClient } = at.session;
 const end = await publicClient.getBlockNumber();
 for (let number = begin + 1n; number <= end; number++) {
   const block = await publicClient.getBlock({ blockNumber: number });
-  for (const hash of block.transactions as `0x${string}`[]) {
+  for (const hash of block.transactions) {
     const { from, gasUsed }: TransactionReceipt = await publicClient.getTransactionReceipt({ hash });
     if (from.toLowerCase() !== address.toLowerCase()) continue;
     gas += gasUsed;
