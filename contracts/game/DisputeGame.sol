@@ -105,7 +105,6 @@ contract DisputeGame is IDisputeGame {
     uint256 private immutable _baseClock;
     uint256 private immutable _rate;
     uint256 private immutable _priceCap;
-    uint256 private immutable _bounty;
     address private immutable _sink;
 
     /// @inheritdoc IDisputeGame
@@ -131,7 +130,6 @@ contract DisputeGame is IDisputeGame {
         _baseClock = p.baseClock;
         _rate = p.rate;
         _priceCap = p.priceCap;
-        _bounty = p.bounty;
         _sink = p.sink;
     }
 
@@ -442,16 +440,16 @@ contract DisputeGame is IDisputeGame {
     /// @param reward Due to the caller; it is part of the games' dues.
     function _die(bytes32 gameId, ClaimKey memory key, GameState memory s, ClaimGames g, uint256 reward) private {
         g = g.killed().closed();
-        uint256 collateral = market.refuted(key, s.claimId);
+        (uint256 collateral, uint256 most) = market.refuted(key, s.claimId);
         Death memory death;
         // SAFETY: moves come first, because they were paid for. If settlements, priced when the claim dies, ranked
         // equally, sham games opened while gas was cheap would make the pot short at a spike of the base fee.
         uint256 settlements = GasSchedule.settlements(g.open());
         death.price = uint64(
-            Payouts.affordable(collateral, _bounty, g.dues(), settlements, GasSchedule.nextPrice(_priceCap))
+            Payouts.affordable(collateral, most, g.dues(), settlements, GasSchedule.nextPrice(_priceCap))
         );
         death.dues = (g.dues() + settlements * death.price).toUint96();
-        (uint256 bounty, uint256 pot, uint256 rest) = Payouts.divide(collateral, _bounty, death.dues);
+        (uint256 bounty, uint256 pot, uint256 rest) = Payouts.divide(collateral, most, death.dues);
         death.pot = (pot - rest).toUint96();
         uint256 toCaller = Payouts.share(reward, death.pot, death.dues);
         uint256 toWinner = Payouts.share(_due(s), death.pot, death.dues);

@@ -86,7 +86,8 @@ interface IJobMarket is IMarketExtension {
     /// @param key The claim.
     /// @param claimId Its id, which the game has computed from the key.
     /// @return collateral What was slashed, in smallest units of the stake asset.
-    function refuted(ClaimKey calldata key, bytes32 claimId) external returns (uint256 collateral);
+    /// @return bounty What of it the winner gets.
+    function refuted(ClaimKey calldata key, bytes32 claimId) external returns (uint256 collateral, uint256 bounty);
 
     /// @notice What is kept of a job.
     /// @param jobId The job.

@@ -123,8 +123,11 @@ contract JobMarket is ResultDelivery, JobPosting {
     }
 
     /// @inheritdoc IJobMarket
-    function refuted(ClaimKey calldata key, bytes32 claimId) external onlyGame returns (uint256 collateral) {
-        collateral = key.collateral;
+    function refuted(
+        ClaimKey calldata key,
+        bytes32 claimId
+    ) external onlyGame returns (uint256 collateral, uint256 bounty) {
+        (collateral, bounty) = (key.collateral, _bounty);
         // INVARIANT: a claim dies once.
         _needClaim(claimId, _statusOf(_jobs[key.jobId], claimId), ClaimStatus.Submitted);
         _reopen(key.jobId, JobStatus.Open);

@@ -4,6 +4,7 @@ import type { examsAbi } from "./abi/exams.ts";
 import type { jobMarketAbi } from "./abi/jobMarket.ts";
 import type { provisioningAbi } from "./abi/provisioning.ts";
 import type { tdxQuoteVerifierAbi } from "./abi/tdxQuoteVerifier.ts";
+import type { ticketsAbi } from "./abi/tickets.ts";
 
 type GameWrite<Name extends "open" | "prove" | "reveal" | "concede"> = ContractFunctionArgs<
   typeof disputeGameAbi,
@@ -20,6 +21,7 @@ type ProvisioningWrite<Name extends "enrol" | "report" | "makeStatement" | "reti
   "nonpayable",
   Name
 >;
+type TicketsWrite<Name extends "submitAndCash"> = ContractFunctionArgs<typeof ticketsAbi, "nonpayable", Name>;
 
 /** The structs of contracts/types and contracts/interfaces, as viem encodes them. */
 export type Claim = GameWrite<"open">[0];
@@ -42,6 +44,9 @@ export type SvnLevel = EnclaveIdentity["levels"][number];
 export type Authority = ContractFunctionReturnType<typeof tdxQuoteVerifierAbi, "view", "authorityOf">;
 export type CrlState = ContractFunctionReturnType<typeof tdxQuoteVerifierAbi, "view", "crlOf">;
 export type DocumentState = ContractFunctionReturnType<typeof tdxQuoteVerifierAbi, "view", "enclaveIdentityOf">[1];
+export type SignedClaim = TicketsWrite<"submitAndCash">[0];
+export type Landing = TicketsWrite<"submitAndCash">[2];
+export type Ticket = TicketsWrite<"submitAndCash">[3];
 export type DeviceInfo = ContractFunctionReturnType<typeof provisioningAbi, "view", "deviceInfo">;
 export type ExamReport = ContractFunctionArgs<typeof examsAbi, "nonpayable", "sit">[0];
 export type Sitting = ContractFunctionArgs<typeof examsAbi, "view", "isSitting">[0];
@@ -97,6 +102,9 @@ export const JobStatus = {
 } as const;
 export type JobStatus = (typeof JobStatus)[keyof typeof JobStatus];
 export const ClaimStatus = { none: 0, submitted: 1, finalised: 2, refuted: 3 } as const;
+export type ClaimStatus = (typeof ClaimStatus)[keyof typeof ClaimStatus];
+export const PledgeStatus = { none: 0, active: 1, releasing: 2, stopped: 3 } as const;
+export type PledgeStatus = (typeof PledgeStatus)[keyof typeof PledgeStatus];
 
 /** Facts of no program, for calls that need none. */
 const ZERO: Hex = `0x${"0".repeat(64)}`;

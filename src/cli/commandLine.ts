@@ -2,6 +2,7 @@ import { Command, CommanderError } from "commander";
 import { translateError } from "../chain/translateError.ts";
 import { withoutKeys } from "../redact.ts";
 import { attestCommand } from "./commands/attest.ts";
+import { askCommand } from "./commands/ask.ts";
 import { auditCommand } from "./commands/audit.ts";
 import { calibrateCommand } from "./commands/calibrate.ts";
 import { canaryCommand } from "./commands/canary.ts";
@@ -26,6 +27,7 @@ import { reclaimCommand } from "./commands/reclaim.ts";
 import { releaseCommand } from "./commands/release.ts";
 import { resultCommand } from "./commands/result.ts";
 import { runCommand } from "./commands/run.ts";
+import { serveCommand } from "./commands/serve.ts";
 import { stakeCommand } from "./commands/stake.ts";
 import { standInDeviceCommand } from "./commands/standInDevice.ts";
 import { standInManufacturerCommand } from "./commands/standInManufacturer.ts";
@@ -65,6 +67,7 @@ const COMMANDS = {
     canaryCommand,
   ],
   "Serving and watching:": [workerCommand, watcherCommand],
+  "Answers off chain:": [serveCommand, askCommand],
   "An account:": [
     depositCommand,
     identifyCommand,

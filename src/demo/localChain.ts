@@ -1,11 +1,12 @@
-import { network } from "hardhat";
+import { artifacts, network } from "hardhat";
 import { createTestClient, custom, parseEther, publicActions, type Address, type Hex, type Transport } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { refuteModule } from "../../ignition/modules/Refute.ts";
 import { verifierModule } from "../../ignition/modules/Verifier.ts";
+import { ticketsModule } from "../../ignition/modules/tickets.ts";
 import { wrappedEtherModule } from "../../ignition/modules/WrappedEther.ts";
 import { WrappedEther } from "../chain/clients/wrappedEther.ts";
-import { openSession, type Session } from "../market/session.ts";
+import { openReader, openSession, type Session } from "../market/session.ts";
 
 /**
  * An embedded chain with the protocol on it: Hardhat's own, osaka rules, transaction gas cap on, behind a transaction
@@ -22,6 +23,8 @@ export type LocalChain = {
   newAccount: (wrappedEther?: bigint) => Promise<Hex>;
   /** The same chain with another deployment of the protocol on it, beside the first. */
   deployAgain: (parameters?: LocalParameters) => Promise<LocalChain>;
+  /** Deploys pledged claims and tickets beside the market. @returns the address of the tickets */
+  deployTickets: (changes?: LocalParameters) => Promise<Address>;
   /** Deploys another contract. */
   deploy: (name: string, args: readonly unknown[]) => Promise<Address>;
   /** Lets time pass and mines a block. */
@@ -78,6 +81,14 @@ export async function startLocalChain(parameters: LocalParameters = {}, token?: 
       sessionOf,
       newAccount,
       deployAgain: async (chosen = {}) => withMarket(await deployWith(chosen)),
+      deployTickets: async (changes = {}) => {
+        const reader = await openReader({ endpoint: { transport }, chainId, market });
+        const { parameters: ofMarket, provisioning, checker } = reader.deployment;
+        const given = { ...ofMarket, ...changes, asset: asset.address, provisioning, checker };
+        const { bytecode } = await artifacts.readArtifact("PledgedClaims");
+        const { tickets } = await ignition.deploy(ticketsModule(bytecode), { parameters: { Tickets: given } });
+        return tickets.address;
+      },
       deploy: async (name, args) => (await viem.deployContract(name, [...args])).address,
       advance: async (seconds) => {
         await client.increaseTime({ seconds });

@@ -21,6 +21,9 @@ export const KEPT_BYTES = 2 ** 29;
 /** Roughly what an execution takes besides its tensors and trees. */
 const OBJECT_BYTES = 2 ** 16;
 
+/** The inputs of a job whose bytes are not on chain: they must be those that it names. */
+export type HeldInputs = (job: JobRecord) => RunInputs | undefined;
+
 type Kept = {
   execution: Promise<RunExecution>;
   /** The same, once it is there. */
@@ -54,12 +57,20 @@ export class Executions {
   readonly #sweeps = new WeakMap<RunExecution, ItemSweeps>();
   /** What outlives the executions. */
   readonly stored: StoredRuns;
+  readonly #held: HeldInputs | undefined;
 
   /**
    * @param budget Bytes of executions that are kept, besides those in use. The latest one is kept however large it is.
+   * @param held Inputs that are held here, of jobs that do not publish them.
    */
-  constructor(programs: ProgramLibrary, execute: Execute, budget = KEPT_BYTES, stored = new StoredRuns()) {
-    [this.#budget, this.stored] = [budget, stored];
+  constructor(
+    programs: ProgramLibrary,
+    execute: Execute,
+    budget = KEPT_BYTES,
+    stored = new StoredRuns(),
+    held?: HeldInputs,
+  ) {
+    [this.#budget, this.stored, this.#held] = [budget, stored, held];
     this.#programs = programs;
     this.#execute = execute;
   }
@@ -97,7 +108,7 @@ export class Executions {
 
   /** Whether the job can be executed: its program is known, and its input bytes are all on chain. */
   canExecute(job: JobRecord): boolean {
-    return this.#kept.has(job.id) || (this.knows(job) && hasInputs(job));
+    return this.#kept.has(job.id) || (this.knows(job) && (hasInputs(job) || this.#inputsOf(job) !== undefined));
   }
 
   /** Releases an execution and all that is kept of it, so that the job is executed anew when it is asked for. */
@@ -168,7 +179,7 @@ export class Executions {
     const own = run?.missing([item]).length === 0 ? run.item(item) : undefined;
     if (own?.trace.missing([step]).length === 0) return own.trace.tensor(step);
     if (run === undefined && stored.isCarried && item > 0) return undefined;
-    const inputs = own?.inputs ?? (run ? await inputsOfItem(run, item, this.#execute) : inputsOf(job)?.of(item));
+    const inputs = own?.inputs ?? (run ? await inputsOfItem(run, item, this.#execute) : this.#inputsOf(job)?.of(item));
     return inputs && (await this.#execute(program.model, inputs, (s) => s === step))[step];
   }
 
@@ -185,6 +196,10 @@ export class Executions {
     return outputAt(run, item, execution.trace, output);
   }
 
+  #inputsOf(job: JobRecord): RunInputs | undefined {
+    return inputsOf(job) ?? this.#held?.(job);
+  }
+
   #find(job: JobRecord, isForOthers = false): Kept | undefined {
     const known = this.#kept.get(job.id);
     if (known !== undefined) {
@@ -194,7 +209,7 @@ export class Executions {
       this.#kept.set(job.id, known);
       return known;
     }
-    const inputs = this.knows(job) ? inputsOf(job) : undefined;
+    const inputs = this.knows(job) ? this.#inputsOf(job) : undefined;
     if (inputs === undefined) return undefined;
     const kept: Kept = { execution: this.#run(job, inputs), bytes: 0, users: 0, isPlayed: false, isForOthers };
     this.#kept.set(job.id, kept);

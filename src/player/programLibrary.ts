@@ -49,6 +49,11 @@ export class ProgramLibrary {
     return this.#entries.size;
   }
 
+  /** The programs that are known. */
+  get roots(): readonly Hash[] {
+    return [...this.#entries.keys()];
+  }
+
   /** Models that are asked for and cannot be used, each with the reason. */
   get problems(): readonly string[] {
     return [...this.#problems].map(([model, reason]) => `${model}: ${reason}`);

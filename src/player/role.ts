@@ -9,7 +9,7 @@ import type { Forget } from "../market/forget.ts";
 import { resumeFrom } from "../market/resume.ts";
 import { followMarket, type Resume, type Session, type Snapshot } from "../market/session.ts";
 import type { Execute } from "./executeRun.ts";
-import { Executions } from "./executions.ts";
+import { Executions, type HeldInputs } from "./executions.ts";
 import { HeadAge, NO_METER, playFigures, type Meter } from "./figures.ts";
 import { Health, problemOf } from "./health.ts";
 import { logError, runLoop, type LoopOptions } from "./loop.ts";
@@ -32,6 +32,8 @@ export type RoleOptions<E> = LoopOptions & {
   cacheFolder?: string;
   /** The most bytes of it that runs take, of this role and account. `STORED_BYTES` if absent. */
   storedBytes?: number;
+  /** Inputs that are held here, of jobs that do not publish them. */
+  heldInputs?: HeldInputs;
   /** Called with each thing found or done. */
   onEvent?: (event: E) => void;
   /** Where the role says what it can be relied on for; one of its own if absent. */
@@ -123,7 +125,7 @@ export class Role<E extends RoleEvent> {
     const { session, cacheFolder, storedBytes: maxBytes } = options;
     const folder = cacheFolder === undefined ? undefined : runsFolder(cacheFolder, name, session);
     const stored = new StoredRuns({ folder, maxBytes });
-    this.executions = new Executions(programs, measured(execute, health, meter), keptBytes, stored);
+    this.executions = new Executions(programs, measured(execute, health, meter), keptBytes, stored, options.heldInputs);
   }
 
   /**

@@ -129,7 +129,7 @@ export class Players {
   }
 }
 
-type Loop<E> = {
+export type Loop<E> = {
   session: Session;
   signal: AbortSignal;
   intervalMs: number;
@@ -137,7 +137,8 @@ type Loop<E> = {
   onEvent: (event: E) => void;
 };
 
-function start<E>(session: Session, run: (loop: Loop<E>) => Promise<void>): Running<E> {
+/** Runs a loop of an account until it is stopped. */
+export function start<E>(session: Session, run: (loop: Loop<E>) => Promise<void>): Running<E> {
   const inbox = new Inbox<E>();
   const stop = new AbortController();
   const running = run({ session, signal: stop.signal, intervalMs: INTERVAL_MS, log: quiet, onEvent: inbox.put });

@@ -173,6 +173,16 @@ export class RunGame {
     await this.#send(children, game.write.expand(args, { account: worker.account }));
   }
 
+  /** Ends the game to the disadvantage of the one who concedes. */
+  async concede({ account }: Actor): Promise<void> {
+    await this.#world.game.write.concede([packState(this.state), claimKey(this.#world, this.claim)], { account });
+  }
+
+  /** Pays the worker what it earned by moves about the claim. */
+  async collectEarned(): Promise<void> {
+    await this.#world.game.write.collect([claimKey(this.#world, this.claim)]);
+  }
+
   async #send(data: Hex, sent: Promise<Hex>): Promise<void> {
     const transactionHash = await sent;
     for (const event of await gameEvents(this.#world, transactionHash)) {

@@ -16,6 +16,8 @@ const FILES = {
   provisioningAbi: "interfaces/IProvisioning",
   examsAbi: "interfaces/IExams",
   tdxQuoteVerifierAbi: "interfaces/ITdxQuoteVerifier",
+  pledgedClaimsAbi: "interfaces/IPledgedClaims",
+  ticketsAbi: "interfaces/ITickets",
   stepVerifierAbi: "interfaces/IStepVerifier",
   textDirectionDappAbi: "examples/TextDirectionDapp",
   wrappedEtherAbi: "examples/WrappedEther",

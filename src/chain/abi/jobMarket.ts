@@ -89,7 +89,7 @@ export const jobMarketAbi = parseAbi([
   "function publishInput(Job job, ProgramFacts program, InputPart part)",
   "function reclaim(Claim claim_)",
   "function refundOf(Job job) view returns (bool returned, uint256 amount)",
-  "function refuted(ClaimKey key, bytes32 claimId) returns (uint256 collateral)",
+  "function refuted(ClaimKey key, bytes32 claimId) returns (uint256 collateral, uint256 bounty)",
   "function requireOutput(Claim claim_, uint256 item, Delivery delivery) view",
   "function submit(Job job, bytes nodes) returns (bytes32 claimId)",
   "function vault() view returns (address)",

@@ -1,0 +1,81 @@
+import type { Address, Hex, TransactionReceipt } from "viem";
+import { pledgedClaimsAbi } from "../abi/pledgedClaims.ts";
+import type { ClaimStatus, PledgeStatus } from "../structs.ts";
+import type { Access, ReadAccess } from "./access.ts";
+
+type Contract = { address: Address; abi: typeof pledgedClaimsAbi };
+
+/** What is kept of a worker's pledge. */
+export type PledgeState = {
+  status: PledgeStatus;
+  /** Since when it has that status, unix seconds; 0 without a pledge. */
+  time: bigint;
+  /** Claims in their windows or disputed. */
+  claims: bigint;
+  /** What is left of a stopped worker's pledge, smallest units of the stake asset. */
+  left: bigint;
+};
+
+/** The claims that pledges back, as anybody reads them. What they have of a market, a session reads. */
+export class PledgedClaimsReader {
+  readonly #publicClient: ReadAccess["publicClient"];
+  protected readonly contract: Contract;
+
+  constructor(address: Address, { publicClient }: ReadAccess) {
+    this.#publicClient = publicClient;
+    this.contract = { address, abi: pledgedClaimsAbi };
+  }
+
+  /** A worker's pledge. */
+  async pledgeOf(worker: Address): Promise<PledgeState> {
+    const [status, time, claims, left] = await this.#publicClient.readContract({
+      ...this.contract,
+      functionName: "pledgeOf",
+      args: [worker],
+    });
+    return { status: status as PledgeStatus, time, claims, left };
+  }
+
+  /** A claim's status, and the end of its window or since when it is final (unix seconds). */
+  async claimStatus(claimId: Hex): Promise<{ status: ClaimStatus; time: bigint; worker: Address }> {
+    const [status, time, worker] = await this.#publicClient.readContract({
+      ...this.contract,
+      functionName: "claimStatus",
+      args: [claimId],
+    });
+    return { status: status as ClaimStatus, time, worker };
+  }
+}
+
+/** The same, as workers use it. */
+export class PledgedClaims extends PledgedClaimsReader {
+  readonly #sender: Access["sender"];
+
+  constructor(address: Address, access: Access) {
+    super(address, access);
+    this.#sender = access.sender;
+  }
+
+  /**
+   * Pledges one collateral of the sender's free stake.
+   * @throws ContractRevertError `AlreadyPledged`, `NotLive`, `InsufficientFreeStake`
+   */
+  pledge(): Promise<TransactionReceipt> {
+    return this.#sender.send({ ...this.contract, functionName: "pledge", args: [] });
+  }
+
+  /** Asks for the sender's pledge back. @throws ContractRevertError `WrongPledgeStatus` */
+  requestRelease(): Promise<TransactionReceipt> {
+    return this.#sender.send({ ...this.contract, functionName: "requestRelease", args: [] });
+  }
+
+  /** Unlocks it. @throws ContractRevertError `WrongPledgeStatus`, `NotYet`, `ClaimsOpen` */
+  release(): Promise<TransactionReceipt> {
+    return this.#sender.send({ ...this.contract, functionName: "release", args: [] });
+  }
+
+  /** Sends what is left of a stopped worker's pledge to the sink. Anyone may. */
+  sweep(worker: Address): Promise<TransactionReceipt> {
+    return this.#sender.send({ ...this.contract, functionName: "sweep", args: [worker] });
+  }
+}

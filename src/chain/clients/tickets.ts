@@ -1,0 +1,134 @@
+import type { Address, Hex, TransactionReceipt } from "viem";
+import { ticketsAbi } from "../abi/tickets.ts";
+import type { Landing, SignedClaim, Ticket } from "../structs.ts";
+import type { Access, ReadAccess } from "./access.ts";
+
+type Contract = { address: Address; abi: typeof ticketsAbi };
+
+/** A payer's deposit for a worker, in the smallest unit of the stake asset. */
+export type TicketDeposit = {
+  free: bigint;
+  /** What is asked back, and can be withdrawn from `readyAt` on (unix seconds; 0 if nothing is). */
+  withdrawing: bigint;
+  readyAt: bigint;
+};
+
+/** Where tickets are cashed, as anybody reads it. */
+export class TicketsReader {
+  readonly #publicClient: ReadAccess["publicClient"];
+  protected readonly contract: Contract;
+
+  constructor(address: Address, { publicClient }: ReadAccess) {
+    this.#publicClient = publicClient;
+    this.contract = { address, abi: ticketsAbi };
+  }
+
+  get address(): Address {
+    return this.contract.address;
+  }
+
+  /** Where signed claims are put on chain: the market of a session about them. */
+  claims(): Promise<Address> {
+    return this.#publicClient.readContract({ ...this.contract, functionName: "claims" });
+  }
+
+  /** Seconds after it was issued in which a claim can be put on chain. */
+  async claimLifetime(): Promise<number> {
+    return Number(await this.#publicClient.readContract({ ...this.contract, functionName: "claimLifetime" }));
+  }
+
+  /** A payer's deposit for a worker. */
+  async depositOf(payer: Address, worker: Address): Promise<TicketDeposit> {
+    const args = [payer, worker] as const;
+    const [free, withdrawing, readyAt] = await this.#publicClient.readContract({
+      ...this.contract,
+      functionName: "depositOf",
+      args,
+    });
+    return { free, withdrawing, readyAt };
+  }
+
+  /** The id of the claim that a signed claim became on chain; zero if it is not there. */
+  claimIdOf(digest: Hex): Promise<Hex> {
+    return this.#publicClient.readContract({ ...this.contract, functionName: "claimIdOf", args: [digest] });
+  }
+
+  /** A cashed ticket: its payer is the zero address if none was cashed, its face 0 once it is paid or returned. */
+  async cashed(digest: Hex): Promise<{ payer: Address; worker: Address; face: bigint }> {
+    const [payer, worker, face] = await this.#publicClient.readContract({
+      ...this.contract,
+      functionName: "cashed",
+      args: [digest],
+    });
+    return { payer, worker, face };
+  }
+
+  /** What a worker has earned and not withdrawn. */
+  earnings(worker: Address): Promise<bigint> {
+    return this.#publicClient.readContract({ ...this.contract, functionName: "earnings", args: [worker] });
+  }
+}
+
+/** Where tickets are cashed, as payers and workers use it. */
+export class Tickets extends TicketsReader {
+  readonly #sender: Access["sender"];
+
+  constructor(address: Address, access: Access) {
+    super(address, access);
+    this.#sender = access.sender;
+  }
+
+  /**
+   * Puts a signed claim on chain. Anyone who holds it may.
+   * @throws ContractRevertError `AlreadyOnChain`, `WrongSigner`, `LifetimeOver`, `NotIssuedYet`, `IssuedAfterRequest`,
+   *   `WorkerStopped`, `WrongPledgeStatus`
+   */
+  submitSigned(claim: SignedClaim, signature: Hex, landing: Landing): Promise<TransactionReceipt> {
+    return this.#sender.send({ ...this.contract, functionName: "submitSigned", args: [claim, signature, landing] });
+  }
+
+  /**
+   * Cashes a ticket that wins, and puts its claim on chain if it is not there.
+   * @throws ContractRevertError `TicketLost`, `TicketExpired`, `AlreadyCashed`, `WrongSigner`, `WorkerStopped`,
+   *   `InsufficientDeposit`, and those of `submitSigned`
+   */
+  submitAndCash(
+    claim: SignedClaim,
+    claimSignature: Hex,
+    landing: Landing,
+    ticket: Ticket,
+    ticketSignature: Hex,
+    secret: Hex,
+  ): Promise<TransactionReceipt> {
+    const args = [claim, claimSignature, landing, ticket, ticketSignature, secret] as const;
+    return this.#sender.send({ ...this.contract, functionName: "submitAndCash", args });
+  }
+
+  /**
+   * Pays a cashed ticket whose claim is final, or returns its face if the worker was stopped. Anyone may.
+   * @throws ContractRevertError `NotCashed`, `ClaimNotFinal`
+   */
+  collect(digest: Hex): Promise<TransactionReceipt> {
+    return this.#sender.send({ ...this.contract, functionName: "collect", args: [digest] });
+  }
+
+  /** Adds tokens of the sender, who must have approved them, to its deposit for a worker. */
+  deposit(payer: Address, worker: Address, amount: bigint): Promise<TransactionReceipt> {
+    return this.#sender.send({ ...this.contract, functionName: "deposit", args: [payer, worker, amount] });
+  }
+
+  /** Asks for a part of the sender's deposit back. @throws ContractRevertError `InsufficientDeposit` */
+  requestWithdrawal(worker: Address, amount: bigint): Promise<TransactionReceipt> {
+    return this.#sender.send({ ...this.contract, functionName: "requestWithdrawal", args: [worker, amount] });
+  }
+
+  /** Sends the sender what it asked for. @throws ContractRevertError `NothingRequested`, `WithdrawalNotReady` */
+  withdraw(worker: Address): Promise<TransactionReceipt> {
+    return this.#sender.send({ ...this.contract, functionName: "withdraw", args: [worker] });
+  }
+
+  /** Sends all earnings of the sender to an address. @throws ContractRevertError `NothingEarned` */
+  withdrawEarnings(to: Address): Promise<TransactionReceipt> {
+    return this.#sender.send({ ...this.contract, functionName: "withdrawEarnings", args: [to] });
+  }
+}

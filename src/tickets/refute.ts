@@ -1,0 +1,26 @@
+import { toHex } from "../merkle/hash.ts";
+import { programFacts, type KnownProgram } from "../player/execution.ts";
+import { RunInputs } from "../trace/runInputs.ts";
+import type { Landing } from "../chain/structs.ts";
+import type { HeldClaim } from "./payerLedger.ts";
+import type { TicketSession } from "./ticketSession.ts";
+
+/** Inputs of up to so many bytes go on chain with a claim, so that everybody can judge it; of more, their roots. */
+const PUBLISHED_BYTES = 49_152;
+
+/**
+ * Puts a signed claim on chain, so that it can be refuted: a watcher that holds its inputs does.
+ * @throws ContractRevertError `AlreadyOnChain`, `LifetimeOver`, `WorkerStopped`
+ */
+export function putOnChain({ tickets }: TicketSession, held: HeldClaim, { model, commitment }: KnownProgram) {
+  const { claim, signature, inputs: bytes, nodes } = held;
+  const inputs = new RunInputs(model.program.inputs, claim, bytes);
+  const isPublished = inputs.size <= PUBLISHED_BYTES;
+  const landing: Landing = {
+    program: programFacts(commitment),
+    inputRoots: inputs.roots,
+    inputs: isPublished ? inputs.roots.map((_, k) => toHex(Buffer.concat(inputs.posted(k)))) : [],
+    nodes,
+  };
+  return tickets.submitSigned(claim, signature, landing);
+}
