@@ -59,10 +59,12 @@ function reshapedConstant({ dtype, shape, bytes }: TensorData, prng: Prng): Tens
   };
 }
 
-function otherElements({ dtype, shape }: TensorData, prng: Prng): TensorData {
-  const bytes = new Uint8Array(elementCount(shape) * dtypeBytes(dtype));
+/** Other elements, as many as there are: the shape may say anything. */
+function otherElements({ dtype, shape, bytes: given }: TensorData, prng: Prng): TensorData {
+  const count = Math.floor(given.length / dtypeBytes(dtype));
+  const bytes = new Uint8Array(given.length);
   const mask = (1n << BigInt(8 * dtypeBytes(dtype))) - 1n;
-  for (let i = 0; i < elementCount(shape); i++)
+  for (let i = 0; i < count; i++)
     if (dtype === DType.float32) new DataView(bytes.buffer).setFloat32(4 * i, prng.pick(FLOATS), true);
     else writeWord(bytes, i, dtype, prng.pick(INTEGERS) & mask);
   return { dtype, shape, bytes };

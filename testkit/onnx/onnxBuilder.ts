@@ -171,6 +171,8 @@ function functionProto({ opset, attributes, defaults, ...spec }: FunctionSpec): 
 /** The bytes of an ONNX file. Default operator set 17, IR version 8. */
 export function buildModel(spec: ModelSpec): Uint8Array {
   const graph = graphProto(spec);
+  // A domain may have the name of a property that every object has.
+  const imports = new Map(Object.entries(spec.imports ?? {}));
   const functions = spec.functions ?? [];
   const domains = new Set(["", ...functions.map(({ domain }) => domain), ...domainsOf(spec.nodes)]);
   return toBinary(
@@ -180,7 +182,7 @@ export function buildModel(spec: ModelSpec): Uint8Array {
       opsetImport: [...domains].map((domain) =>
         create(OperatorSetIdProtoSchema, {
           domain,
-          version: BigInt(domain === "" ? (spec.opset ?? 17) : (spec.imports?.[domain] ?? 1)),
+          version: BigInt(domain === "" ? (spec.opset ?? 17) : (imports.get(domain) ?? 1)),
         }),
       ),
       graph,

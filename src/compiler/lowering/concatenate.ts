@@ -20,6 +20,10 @@ export function concatenate(context: NodeContext, all: readonly LazyTensor[], ax
       0n,
     );
   }
+  const [first] = inputs;
+  for (const { shape } of inputs)
+    if (shape.length !== first!.shape.length || shape.some((dim, d) => d !== axis && dim !== first!.shape[d]))
+      context.fail(`[${first!.shape.join()}] and [${shape.join()}] do not join along dimension ${axis}`);
   let parts = inputs;
   while (parts.length > MAX_READS) {
     const joined: LazyTensor[] = [];
