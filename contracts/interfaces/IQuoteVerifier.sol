@@ -21,6 +21,7 @@ enum PlatformStatus {
 /// @param status What the maker says of the machine's state.
 /// @param isOverdue Whether the maker's word is past its time, but not by more than what is allowed to renewals.
 /// @param until Unix time up to which the maker's word that is known now holds, with what is allowed to renewals.
+// solhint-disable-next-line gas-struct-packing
 struct QuoteFacts {
     bytes32 platform;
     uint64 certificate;

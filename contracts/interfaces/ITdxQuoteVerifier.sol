@@ -107,6 +107,7 @@ struct TcbInfo {
 }
 
 /// @notice Intel's identity of the quoting enclave for TDX, version 2.
+// solhint-disable-next-line gas-struct-packing
 struct EnclaveIdentity {
     bytes20 issueDate;
     bytes20 nextUpdate;

@@ -11,6 +11,7 @@ import {P256Signatures} from "./P256Signatures.sol";
 /// @param commonName Hash of the subject's common name.
 /// @param keyUsage The bits of the key usage: 0x80 signatures, 0x04 certificates, 0x02 revocation lists.
 /// @param sgxStart Where the content of Intel's extension starts; 0 if there is none.
+// solhint-disable-next-line gas-struct-packing
 struct Certificate {
     bytes32 digest;
     bytes32 r;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 pragma solidity 0.8.37;
 
+/* solhint-disable quotes, gas-small-strings */
+
 import {PlatformStatus} from "../interfaces/IQuoteVerifier.sol";
 import {EnclaveIdentity, SvnLevel, TcbInfo, TcbLevel, TdxModule} from "../interfaces/ITdxQuoteVerifier.sol";
 

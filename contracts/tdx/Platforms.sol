@@ -10,6 +10,7 @@ import {Words} from "./Words.sol";
 /// @param notAfter Unix time up to which certificate and authority are valid.
 /// @param id Hash of its PPID.
 /// @param x Of the attestation key; with y.
+// solhint-disable-next-line gas-struct-packing
 struct Platform {
     uint8 authority;
     uint64 certificate;

@@ -58,7 +58,7 @@ library Quotes {
     /// @notice Reads the header of a quote that has at least its signature.
     /// @dev Reverts with `QuoteTooShort`, `UnknownQuoteVersion`, `UnknownKeyType`, `NotTdx`, `UnknownEnclaveVendor` or
     /// `UnknownBody`.
-    function frame(bytes calldata quote) internal pure returns (QuoteLayout memory l) {
+    function frame(bytes calldata quote) internal pure returns (QuoteLayout memory parts) {
         _requireBytes(quote, HEADER_BYTES + 6);
         uint256 version = u16(quote, 0);
         require(version == 4 || version == 5, UnknownQuoteVersion(version));
@@ -67,8 +67,8 @@ library Quotes {
         bytes16 vendor = bytes16(bytes32(Words.load(quote, 12)));
         require(vendor == INTEL_ENCLAVE, UnknownEnclaveVendor(vendor));
         if (version == 4) {
-            l.body = HEADER_BYTES;
-            l.bodyEnd = HEADER_BYTES + TD10_BYTES;
+            parts.body = HEADER_BYTES;
+            parts.bodyEnd = HEADER_BYTES + TD10_BYTES;
         } else {
             uint256 kind = u16(quote, 48);
             uint256 size = u32(quote, 50);
@@ -76,17 +76,20 @@ library Quotes {
                 (kind == TD10_TYPE && size == TD10_BYTES) || (kind == TD15_TYPE && size == TD15_BYTES),
                 UnknownBody(kind, size)
             );
-            l.body = HEADER_BYTES + 6;
-            l.bodyEnd = l.body + size;
+            parts.body = HEADER_BYTES + 6;
+            parts.bodyEnd = parts.body + size;
         }
-        _requireBytes(quote, l.bodyEnd + KEY_AT);
+        _requireBytes(quote, parts.bodyEnd + KEY_AT);
     }
 
     /// @notice Reads the rest of a whole quote, up to the certificates: those may be cut off. Each length must fit the
     /// others.
     /// @dev Reverts with `QuoteTooShort`, `UnknownCertification` or `WrongLength`.
-    function certification(bytes calldata quote, QuoteLayout memory l) internal pure returns (Certification memory c) {
-        uint256 end = l.bodyEnd;
+    function certification(
+        bytes calldata quote,
+        QuoteLayout memory parts
+    ) internal pure returns (Certification memory c) {
+        uint256 end = parts.bodyEnd;
         _requireBytes(quote, end + AUTHENTICATION_AT);
         require(u16(quote, end + KIND_AT) == ENCLAVE_CERTIFICATION, UnknownCertification(u16(quote, end + KIND_AT)));
         uint256 length = u32(quote, end + LENGTH_AT);
@@ -104,21 +107,24 @@ library Quotes {
     }
 
     /// @notice The signature of the attestation key.
-    function signature(bytes calldata quote, QuoteLayout memory l) internal pure returns (bytes32 r, bytes32 s) {
-        r = bytes32(Words.load(quote, l.bodyEnd + SIGNATURE_AT));
-        s = bytes32(Words.load(quote, l.bodyEnd + SIGNATURE_AT + 32));
+    function signature(bytes calldata quote, QuoteLayout memory parts) internal pure returns (bytes32 r, bytes32 s) {
+        r = bytes32(Words.load(quote, parts.bodyEnd + SIGNATURE_AT));
+        s = bytes32(Words.load(quote, parts.bodyEnd + SIGNATURE_AT + 32));
     }
 
     /// @notice The attestation key of a whole quote.
-    function key(bytes calldata quote, QuoteLayout memory l) internal pure returns (bytes32 x, bytes32 y) {
-        x = bytes32(Words.load(quote, l.bodyEnd + KEY_AT));
-        y = bytes32(Words.load(quote, l.bodyEnd + KEY_AT + 32));
+    function key(bytes calldata quote, QuoteLayout memory parts) internal pure returns (bytes32 x, bytes32 y) {
+        x = bytes32(Words.load(quote, parts.bodyEnd + KEY_AT));
+        y = bytes32(Words.load(quote, parts.bodyEnd + KEY_AT + 32));
     }
 
     /// @notice The signature of the enclave's report, by the platform's certificate.
-    function reportSignature(bytes calldata quote, QuoteLayout memory l) internal pure returns (bytes32 r, bytes32 s) {
-        r = bytes32(Words.load(quote, l.bodyEnd + REPORT_SIGNATURE_AT));
-        s = bytes32(Words.load(quote, l.bodyEnd + REPORT_SIGNATURE_AT + 32));
+    function reportSignature(
+        bytes calldata quote,
+        QuoteLayout memory parts
+    ) internal pure returns (bytes32 r, bytes32 s) {
+        r = bytes32(Words.load(quote, parts.bodyEnd + REPORT_SIGNATURE_AT));
+        s = bytes32(Words.load(quote, parts.bodyEnd + REPORT_SIGNATURE_AT + 32));
     }
 
     /// @notice A little-endian number of two bytes, which must be there.

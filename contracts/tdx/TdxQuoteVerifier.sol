@@ -37,13 +37,13 @@ contract TdxQuoteVerifier is Documents {
             e := evidence.offset
         }
         bytes calldata quote = e.quote;
-        QuoteLayout memory l = Quotes.frame(quote);
-        Platform memory p = e.leaf.length == 0 ? _knownPlatform(e.platform) : _introduce(e, l);
-        _checkSignature(quote, l, p);
+        QuoteLayout memory parts = Quotes.frame(quote);
+        Platform memory p = e.leaf.length == 0 ? _knownPlatform(e.platform) : _introduce(e, parts);
+        _checkSignature(quote, parts, p);
         require(block.timestamp <= p.notAfter, CertificateExpired(p.notAfter));
         facts.platform = p.id;
         facts.certificate = p.certificate;
-        _judge(e.tcbInfo, e.enclave, quote[l.body:l.bodyEnd], p, facts);
+        _judge(e.tcbInfo, e.enclave, quote[parts.body:parts.bodyEnd], p, facts);
     }
 
     /// @inheritdoc ITdxQuoteVerifier
@@ -99,9 +99,9 @@ contract TdxQuoteVerifier is Documents {
         return TcbLevels.worse(status, TcbLevels.statusOf(tcbInfo, p.svns, p.pceSvn, TrustDomains.currentSvns(body)));
     }
 
-    function _checkSignature(bytes calldata quote, QuoteLayout memory l, Platform memory p) private view {
-        (bytes32 r, bytes32 s) = Quotes.signature(quote, l);
-        require(P256Signatures.isSigned(sha256(quote[:l.bodyEnd]), r, s, p.x, p.y), BadQuoteSignature());
+    function _checkSignature(bytes calldata quote, QuoteLayout memory parts, Platform memory p) private view {
+        (bytes32 r, bytes32 s) = Quotes.signature(quote, parts);
+        require(P256Signatures.isSigned(sha256(quote[:parts.bodyEnd]), r, s, p.x, p.y), BadQuoteSignature());
     }
 
     function _knownPlatform(bytes calldata facts) private view returns (Platform memory p) {
@@ -113,10 +113,10 @@ contract TdxQuoteVerifier is Documents {
 
     /// @dev Checks a platform's certificate and the enclave's report, which make the attestation key good, and
     /// remembers that.
-    function _introduce(TdxEvidence calldata e, QuoteLayout memory l) private returns (Platform memory p) {
+    function _introduce(TdxEvidence calldata e, QuoteLayout memory parts) private returns (Platform memory p) {
         Certificate memory leaf = _checkLeaf(e.leaf, e.authority, p);
         _requireNotRevoked(p.certificate);
-        _checkEnclave(e.quote, l, leaf, p);
+        _checkEnclave(e.quote, parts, leaf, p);
         bytes memory facts = Platforms.pack(p);
         bytes24 digest = bytes24(keccak256(facts));
         CertificateState storage state = _certificates[p.certificate];
@@ -147,15 +147,15 @@ contract TdxQuoteVerifier is Documents {
     /// @dev The platform signed the enclave's report, and the report names the attestation key.
     function _checkEnclave(
         bytes calldata quote,
-        QuoteLayout memory l,
+        QuoteLayout memory parts,
         Certificate memory leaf,
         Platform memory p
     ) private view {
-        Certification memory c = Quotes.certification(quote, l);
+        Certification memory c = Quotes.certification(quote, parts);
         bytes calldata report = quote[c.report:c.report + Quotes.ENCLAVE_REPORT_BYTES];
-        (bytes32 r, bytes32 s) = Quotes.reportSignature(quote, l);
+        (bytes32 r, bytes32 s) = Quotes.reportSignature(quote, parts);
         require(P256Signatures.isSigned(sha256(report), r, s, leaf.x, leaf.y), BadEnclaveReport());
-        (p.x, p.y) = Quotes.key(quote, l);
+        (p.x, p.y) = Quotes.key(quote, parts);
         bytes32 bound = sha256(abi.encodePacked(p.x, p.y, quote[c.authentication:c.authenticationEnd]));
         (r, s) = Platforms.reportData(report);
         require(r == bound && s == 0, WrongAttestationKey());

@@ -20,14 +20,7 @@ import { refusalOf } from "../../../testkit/protocol/refusalOf.ts";
 import { gridBlockAfter, GRID_BLOCKS, signedReport } from "../../../testkit/protocol/reports.ts";
 import { TestDevice } from "../../../testkit/protocol/testDevice.ts";
 import { identityOf, levelWith, PCK, tcbInfoOf, TestPlatform } from "../../../testkit/tdx/quotes.ts";
-import {
-  bringIdentity,
-  bringTcbInfo,
-  CA,
-  createTdxWorld,
-  introduction,
-  type TdxWorld,
-} from "../../../testkit/tdx/tdxWorld.ts";
+import { bringIdentity, bringTcbInfo, CA, createTdxWorld, introduction } from "../../../testkit/tdx/tdxWorld.ts";
 
 const BODY: Hex = toHex("a body", { size: 32 });
 const LIFETIME = 7 * 86_400;
@@ -69,7 +62,7 @@ describe("Provisioning: machines that attest themselves", () => {
   /** The report data of a quote for a worker, in the next block. */
   async function reportData(worker: Address, platform: TestPlatform, after = 0n) {
     const { provisioning, client, chainId } = world;
-    const gridBlock = await gridBlockAfter(world as never, after);
+    const gridBlock = await gridBlockAfter(world, after);
     const { hash } = await client.getBlock({ blockNumber: gridBlock });
     const nonce = nonceOf({
       chainId,
@@ -217,7 +210,7 @@ describe("Provisioning: machines that attest themselves", () => {
     const { provisioning, worker, manufacturer, platform } = world;
     const device = new TestDevice(manufacturer);
     await attest();
-    const { report, signature } = await signedReport(world as never, worker.address, device);
+    const { report, signature } = await signedReport(world, worker.address, device);
     await provisioning.write.enrol([device.endorsement, report, signature]);
     expect(await provisioning.read.workerOf([deviceOf(platform)])).to.equal(zeroAddress);
     expect(await provisioning.read.deviceOf([worker.address])).to.equal(device.id);

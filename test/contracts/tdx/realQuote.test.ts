@@ -73,8 +73,9 @@ describe("TDX: a real quote of a machine", () => {
   });
 
   it("verify_afterItsTime_isOverdueForTwoWeeks_thenRefused", async () => {
-    const { time, takeSnapshot } = world.networkHelpers;
-    const before = await takeSnapshot();
+    const { networkHelpers } = world;
+    const { time } = networkHelpers;
+    const before = await networkHelpers.takeSnapshot();
     await time.increaseTo(DUE + 1);
     expect((await verified(world, evidence)).isOverdue).to.equal(true);
     await time.increaseTo(DUE + OVERDUE + 1);
