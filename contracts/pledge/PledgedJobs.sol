@@ -43,7 +43,10 @@ library PledgedJobs {
         require(items != 0 && items <= Runs.MAX_ITEMS, IMarketEvents.ItemsOutOfRange(items, Runs.MAX_ITEMS));
         uint256 work = Runs.work(items, header.work());
         require(work <= p.maxWork, IMarketEvents.TooMuchWork(work, p.maxWork));
-        require(header.maxStepGas() <= p.maxStepGas, IMarketEvents.StepProofTooLarge(header.maxStepGas(), p.maxStepGas));
+        require(
+            header.maxStepGas() <= p.maxStepGas,
+            IMarketEvents.StepProofTooLarge(header.maxStepGas(), p.maxStepGas)
+        );
         require(
             header.maxStepBytes() <= p.maxStepBytes,
             IMarketEvents.StepProofTooLong(header.maxStepBytes(), p.maxStepBytes)

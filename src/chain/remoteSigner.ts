@@ -3,7 +3,7 @@ import { serializeTypedData, stringToHex, toHex } from "viem";
 import { parseTransaction, recoverMessageAddress, recoverTransactionAddress, recoverTypedDataAddress } from "viem";
 import type { Address, Hex, LocalAccount, SignableMessage, TypedDataDefinition } from "viem";
 import type { TransactionSerializable, TransactionSerialized } from "viem";
-import { toAccount } from "viem/accounts";
+import { toAccount, type CustomSource } from "viem/accounts";
 import { withoutPaths } from "../redact.ts";
 import { SignerError, SignerUnavailableError } from "./errors.ts";
 import { failureReason } from "./failureReason.ts";
@@ -41,7 +41,8 @@ export async function remoteAccount(url: string, address?: Address): Promise<Loc
 
 /** The account that is asked for, of those that a signer names. */
 function chosen(named: unknown, signer: string, wanted: Address | undefined): Address {
-  const held = Array.isArray(named) ? named.filter((one): one is Address => isAddress(one, { strict: false })) : [];
+  const isHeld = (one: unknown): one is Address => typeof one === "string" && isAddress(one, { strict: false });
+  const held = Array.isArray(named) ? named.filter(isHeld) : [];
   const found = wanted === undefined ? held : held.filter((one) => isAddressEqual(one, wanted));
   if (found.length === 1) return getAddress(found[0]!);
   const all = held.length === 0 ? "no account" : held.join(", ");
@@ -69,7 +70,7 @@ function accountOf(ask: Request, address: Address, signer: string): LocalAccount
       throw new SignerError(`the signer ${signer} answers no valid signature of ${what}`, { cause });
     }
   };
-  return toAccount({
+  return toAccount<CustomSource>({
     address,
     async signTransaction(transaction) {
       const what = "a transaction";
@@ -96,7 +97,7 @@ function accountOf(ask: Request, address: Address, signer: string): LocalAccount
       requireOwn(by, what);
       return signature;
     },
-  }) as LocalAccount;
+  });
 }
 
 function bytesOf(message: SignableMessage): Hex {
@@ -107,7 +108,7 @@ function bytesOf(message: SignableMessage): Hex {
 /** Typed data as signers read them: with the type of their domain, which viem takes as known. */
 function jsonOf({ domain = {}, types, primaryType, message }: TypedDataDefinition): string {
   const all = { EIP712Domain: getTypesForEIP712Domain({ domain }), ...types };
-  return serializeTypedData({ domain, types: all, primaryType, message } as never);
+  return serializeTypedData({ domain, types: all, primaryType, message });
 }
 
 /** A transaction as it is asked to be signed. */

@@ -66,7 +66,7 @@ describe("remoteAccount", function () {
   let answer: (request: RpcRequest) => Promise<unknown>;
   let server: Awaited<ReturnType<typeof serveRpc>>;
   before(async function () {
-    server = await serveRpc({ request: () => Promise.reject(new Error("no chain")) } as never, (call) => answer(call));
+    server = await serveRpc({ request: () => Promise.reject(new Error("no chain")) }, (call) => answer(call));
   });
   after(() => server.close());
   beforeEach(() => void (answer = web3Signer(secret)));
@@ -85,7 +85,9 @@ describe("remoteAccount", function () {
     const anvil = await Anvil.start();
     try {
       const client = await connect({ rpcUrls: [anvil.url] }, 31_337);
-      const held = (await client.request({ method: "eth_accounts" } as never)) as Address[];
+      const held = await client.request<{ Method: "eth_accounts"; Parameters?: undefined; ReturnType: Address[] }>({
+        method: "eth_accounts",
+      });
       const account = await remoteAccount(anvil.url, held[3]);
       const serializedTransaction = await account.signTransaction(TRANSACTION);
       await client.waitForTransactionReceipt({ hash: await client.sendRawTransaction({ serializedTransaction }) });
@@ -153,7 +155,7 @@ describe("remoteAccount", function () {
       /eth_accounts: the signer http:\/\/127.0.0.1:\d+ does not do it \(.*approval denied/,
     );
     expect(refused.message).to.not.contain("t0ken");
-    const gone = await serveRpc({ request: () => Promise.reject(new Error("no chain")) } as never);
+    const gone = await serveRpc({ request: () => Promise.reject(new Error("no chain")) });
     await gone.close();
     expect((await rejection(remoteAccount(gone.url))).message).to.contain("ECONNREFUSED");
     answer = web3Signer(secret);

@@ -12,8 +12,8 @@ export const SPACING = 256;
 export const CLASS_BLOCKS = [16, 256] as const;
 
 /** A zoo of two programs that nobody compiled: the contract looks at roots only. */
-export const ZOO = CLASS_BLOCKS.map((blocks, k) => ({
-  programRoot: `0x${String(k + 1).repeat(64)}` as Hex,
+export const ZOO = CLASS_BLOCKS.map((blocks, k): { programRoot: Hex; blocks: number } => ({
+  programRoot: `0x${String(k + 1).repeat(64)}`,
   blocks,
 }));
 
@@ -55,7 +55,7 @@ export async function signedExam(
   const { hash } = await world.client.getBlock({ blockNumber: report.gridBlock });
   const kind = ReportKind.exam;
   const where = { chainId: world.chainId, provisioning: world.provisioning.address };
-  const nonce = nonceOf({ ...where, worker, device: device.id, kind, blockHash: hash! });
+  const nonce = nonceOf({ ...where, worker, device: device.id, kind, blockHash: hash });
   const aux = ZOO[report.class]?.programRoot ?? TRACE_ROOT;
   const { debugStatus, traceRoot: body } = report;
   const signature = device.sign(domain(world), {
@@ -96,5 +96,5 @@ export async function sittingOf({ client }: World, exams: ExamsContract, hash: H
     traceRoot,
   } = event!.args as Required<NonNullable<typeof event>["args"]>;
   const { timestamp: time } = await client.getBlock({ blockNumber });
-  return { worker, device, class: examClass, number, time, nonce, traceRoot } as Sitting;
+  return { worker, device, class: examClass, number, time, nonce, traceRoot };
 }

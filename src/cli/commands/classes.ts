@@ -28,7 +28,7 @@ export function classesCommand(output: Output): Command {
       const known = new Map(specs.map((spec) => [loadProgram(spec, output).model.programRoot as string, spec.path]));
       const held = account === undefined ? [] : await exams.classesOf(account);
       const passed = await Promise.all(
-        classes.map((_, k) => (account === undefined ? undefined : exams.passedOf(account, k))),
+        classes.map((_, k) => (account === undefined ? Promise.resolve(undefined) : exams.passedOf(account, k))),
       );
       const rows = classes.map(({ programRoot, blocks }, k) => ({
         class: k,

@@ -77,7 +77,7 @@ describe("Exams", function () {
       const { hash } = await world().client.getBlock({ blockNumber: BigInt(block) });
       // A call is judged in the block after the head.
       const isKnown = block > latest + 1 - 257 && block <= latest;
-      const expected = isKnown && block % GRID_BLOCKS === 0 && BigInt(hash!) <= (2n ** 256n - 1n) / odds;
+      const expected = isKnown && block % GRID_BLOCKS === 0 && BigInt(hash) <= (2n ** 256n - 1n) / odds;
       expect(await rare.read.isExam([BigInt(block)]), `block ${block}`).to.equal(expected);
       found += Number(expected);
     }
@@ -119,7 +119,7 @@ describe("Exams", function () {
   });
 
   for (const [name, error, fields, unsigned] of [
-    ["anotherRoot", "BadSignature", {}, { traceRoot: keccak256("0x01") as Hex }],
+    ["anotherRoot", "BadSignature", {}, { traceRoot: keccak256("0x01") }],
     ["anotherCounter", "BadSignature", {}, { seq: 99n }],
     ["anotherClass", "BadSignature", {}, { class: 1 }],
     ["anotherFirmware", "BadSignature", {}, { firmware: TRACE_ROOT }],
@@ -135,7 +135,7 @@ describe("Exams", function () {
       const { report, signature } = await signedExam(world(), who(), device, { gridBlock, ...fields }, unsigned);
       const at = error === "BadSignature" || error === "WrongDebugStatus" ? world().provisioning : exams;
       const sent = exams.write.sit([report, signature], { account: who() });
-      await world().viem.assertions.revertWithCustomError(sent, at, error as never);
+      await world().viem.assertions.revertWithCustomError(sent, at, error);
     });
 
   it("sit_byAnother_orWithADeviceThatBacksAnother_reverts", async () => {

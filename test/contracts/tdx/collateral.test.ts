@@ -288,7 +288,7 @@ describe("TDX: what Intel signs, brought by anybody", () => {
         "2025-01-01 00:00:00Z",
         "2025-01-01T24:00:00Z",
       ]) {
-        const issueDate = `0x${Buffer.from(text).toString("hex")}`;
+        const issueDate: Hex = `0x${Buffer.from(text).toString("hex")}`;
         expect(await refusalOf(bringTcbInfo(world, tcbInfoOf(now, { number: 18, issueDate }))), text).to.include(
           "BadDate",
         );

@@ -8,9 +8,11 @@ type Place = { root: string; context: string };
 
 /** @throws Error with all that a linter finds wrong with a Dockerfile */
 export function lint(dockerfile: string): void {
-  const problems = validate(dockerfile).map(({ message, range }) => `line ${range.start.line + 1}: ${message}`);
+  const problems = validate(dockerfile).map(({ message, range }) => `line ${range.start.line + 1}: ${textOf(message)}`);
   if (problems.length > 0) throw new Error(`Dockerfile: ${problems.join("; ")}`);
 }
+
+const textOf = (message: string | { value: string }): string => (typeof message === "string" ? message : message.value);
 
 /** The folders that the steps of the image name. */
 const FOLDERS = /(?<![\w.])\/(?:src|package|opt\/refute|home\/node\/cache)\b/g;
