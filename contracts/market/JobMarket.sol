@@ -10,7 +10,6 @@ import {IStakeVault} from "../interfaces/IStakeVault.sol";
 import {Descent} from "../game/Descent.sol";
 import {Payouts} from "../game/Payouts.sol";
 import {MarketExtension} from "./MarketExtension.sol";
-import {ParameterChecks} from "./ParameterChecks.sol";
 import {JobPosting} from "./JobPosting.sol";
 import {JobRecords} from "./JobRecords.sol";
 import {Runs} from "../program/Runs.sol";
@@ -42,7 +41,6 @@ contract JobMarket is ResultDelivery, JobPosting {
         MarketExtension extension_,
         Parameters memory p
     ) JobRecords(vault_, game_, p) {
-        ParameterChecks.check(p);
         require(vault_.market() == address(this), NotItsMarket(address(vault_), vault_.market()));
         require(address(game_.market()) == address(this), NotItsMarket(address(game_), address(game_.market())));
         require(vault_.withdrawalDelay() == p.withdrawalDelay, OtherParameters(address(vault_)));

@@ -21,7 +21,7 @@ contract MarketExtension is IMarketExtension, ClaimOutputs {
 
     /// @param vault_ The market's vault.
     /// @param game_ The market's game.
-    /// @param p The market's parameters, which its constructor checks.
+    /// @param p The market's parameters.
     constructor(IStakeVault vault_, IDisputeGame game_, Parameters memory p) JobRecords(vault_, game_, p) {
         extensionOf = keccak256(abi.encode(vault_, game_, p));
         _self = address(this);

@@ -4,6 +4,7 @@ pragma solidity 0.8.37;
 import {IMarketEvents} from "../interfaces/IMarketEvents.sol";
 import {GasSchedule} from "../game/GasSchedule.sol";
 import {Inputs} from "./Inputs.sol";
+import {ParameterChecks} from "./ParameterChecks.sol";
 import {Parameters} from "../types/Parameters.sol";
 
 /// @title The limits of the market: those of every deployment, and those that this one fixed for good.
@@ -40,6 +41,8 @@ abstract contract MarketParameters is IMarketEvents {
     address internal immutable _sink;
 
     constructor(Parameters memory p) {
+        // First, so that a deployment that is refused names its parameter.
+        ParameterChecks.check(p);
         _baseWindow = p.baseWindow;
         _maxWindow = p.maxWindow;
         _baseClock = p.baseClock;

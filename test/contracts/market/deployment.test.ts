@@ -88,7 +88,7 @@ describe("Deployment: contracts that do not fit together are refused", () => {
     const others = [
       await newExtension(vault.address, ownGame.address),
       await newExtension(ownVault.address, game.address),
-      await newExtension(ownVault.address, ownGame.address, { penaltyBps: 1 }),
+      await newExtension(ownVault.address, ownGame.address, { penaltyBps: 600 }),
     ];
     for (const { address } of others)
       expect(await deploy(ownVault.address, ownGame.address, address)).to.include("OtherParameters");
