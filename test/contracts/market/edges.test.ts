@@ -232,6 +232,7 @@ describe("JobMarket: what it tells and stores", () => {
       claimId,
       worker: claimed!.args.worker,
       root: claim.root,
+      collateral: claim.collateral,
       windowEnd: (await now()) + 1_800n,
       nodes: SUBMITTED_NODES,
     });
