@@ -26,6 +26,7 @@ export type OperatorClass =
 const movement = (...data: number[]): OperatorClass => ({ kind: "movement", data });
 const ROUNDING: OperatorClass = { kind: "unread", why: "rounds to few bits, of which no margin is read" };
 const JUMPING: OperatorClass = { kind: "unread", why: "jumps at boundaries of which no margin is read" };
+const BITS: OperatorClass = { kind: "unread", why: "reads the bits of elements, of which no margin is read" };
 const RANDOM: OperatorClass = { kind: "unread", why: "draws random numbers, which every runtime does otherwise" };
 
 /** Classes, and the operators of ai.onnx that they have. */
@@ -40,7 +41,7 @@ const OPERATORS: readonly (readonly [OperatorClass, string])[] = [
   [movement(2), "OneHot"],
   [{ kind: "selection" }, "Abs Clip GlobalMaxPool Max MaxPool Min Neg ReduceMax ReduceMin Relu"],
   [{ kind: "arithmetic" }, "Add Div Mul Sub Sum"],
-  [{ kind: "whole" }, "CumSum Einsum Gemm MatMul Range ReduceL1 ReduceProd ReduceSum ReduceSumSquare"],
+  [{ kind: "whole" }, "CumProd CumSum Einsum Gemm MatMul Range ReduceL1 ReduceProd ReduceSum ReduceSumSquare"],
   [
     { kind: "integers" },
     "And BitShift BitwiseAnd BitwiseNot BitwiseOr BitwiseXor ConvInteger MatMulInteger Not Or Xor",
@@ -52,7 +53,10 @@ const OPERATORS: readonly (readonly [OperatorClass, string])[] = [
   ],
   [{ kind: "decision" }, "Sign TopK"],
   [{ kind: "float" }, "Acos Acosh AffineGrid Asin Asinh Atan Atanh Attention AveragePool BatchNormalization"],
-  [{ kind: "float" }, "BlackmanWindow Celu Col2Im Conv ConvTranspose Cos Cosh DFT DeformConv DequantizeLinear Det Elu"],
+  [
+    { kind: "float" },
+    "BlackmanWindow CausalConvWithState Celu Col2Im Conv ConvTranspose Cos Cosh DFT DeformConv DequantizeLinear Det Elu",
+  ],
   [{ kind: "float" }, "Erf Exp GRU Gelu GlobalAveragePool GlobalLpPool GroupNormalization HammingWindow HannWindow"],
   [
     { kind: "float" },
@@ -63,6 +67,8 @@ const OPERATORS: readonly (readonly [OperatorClass, string])[] = [
   [{ kind: "float" }, "RotaryEmbedding STFT Selu Sigmoid SimplifiedLayerNormalization"],
   [{ kind: "float" }, "Sin Sinh Softmax SoftmaxCrossEntropyLoss Softplus Softsign Sqrt Swish Tan Tanh"],
   [{ kind: "float", integersToo: true }, "Pow ReduceL2 ReduceLogSum ReduceLogSumExp ReduceMean Resize Upsample"],
+  [{ kind: "float" }, "LinearAttention"],
+  [BITS, "BitCast"],
   [ROUNDING, "DynamicQuantizeLinear QLinearConv QLinearMatMul QuantizeLinear"],
   [JUMPING, "GridSample IsInf IsNaN MaxUnpool Mod RoiAlign Shrink ThresholdedRelu Unique"],
   [RANDOM, "Bernoulli Multinomial RandomNormal RandomNormalLike RandomUniform RandomUniformLike"],
@@ -87,12 +93,25 @@ const MICROSOFT: readonly (readonly [OperatorClass, string])[] = [
   [JUMPING, "GridSample"],
 ];
 
+/** Classes, and the operators of ai.onnx.ml that they have. Labels, categories and leaves jump with their inputs. */
+const CLASSICAL: readonly (readonly [OperatorClass, string])[] = [
+  [movement(0), "ArrayFeatureExtractor"],
+  [{ kind: "float" }, "FeatureVectorizer LinearRegressor Normalizer SVMRegressor Scaler"],
+  [JUMPING, "Binarizer Imputer LabelEncoder LinearClassifier OneHotEncoder"],
+  [JUMPING, "TreeEnsemble TreeEnsembleClassifier TreeEnsembleRegressor"],
+];
+
+/** Classes, and the operators of ai.onnx.preview.training that they have. */
+const TRAINING: readonly (readonly [OperatorClass, string])[] = [[{ kind: "float" }, "Adagrad Adam Momentum"]];
+
 const rows = (domain: string, table: typeof OPERATORS): [string, OperatorClass][] =>
   table.flatMap(([row, names]) => names.split(" ").map((name): [string, OperatorClass] => [`${domain}.${name}`, row]));
 
 const BY_NAME: ReadonlyMap<string, OperatorClass> = new Map([
   ...rows("", OPERATORS),
   ...rows("com.microsoft", MICROSOFT),
+  ...rows("ai.onnx.ml", CLASSICAL),
+  ...rows("ai.onnx.preview.training", TRAINING),
 ]);
 
 const UNKNOWN: OperatorClass = { kind: "unread", why: "is not looked into" };

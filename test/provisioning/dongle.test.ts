@@ -117,7 +117,7 @@ describe("a dongle's folder and socket", function () {
       '{"do":"export"}\n',
       `${good.replace("sign", "signRaw")}\n`,
       `${good.replace('"kind":1', '"kind":0')}\n`,
-      `${good.replace('"kind":1', '"kind":2')}\n`,
+      `${good.replace('"kind":1', '"kind":3')}\n`,
       `${good.replace('"after":"0"', '"after":"-1"')}\n`,
       `${good.replace('"after":"0"', '"after":"18446744073709551616"')}\n`,
       `${good.replace('"after":"0"', '"after":"9999999999999"')}\n`,

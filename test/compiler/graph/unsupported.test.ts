@@ -19,7 +19,7 @@ describe("operators that are not executed", () => {
   const reasons = [
     ["NonMaxSuppression", "", "depends on the data"],
     ["StringNormalizer", "", "tokenise before the model"],
-    ["TreeEnsembleClassifier", "ai.onnx.ml", "classical models"],
+    ["ZipMap", "ai.onnx.ml", "zipmap=False"],
     ["BeamSearch", "com.microsoft", "export one step"],
     ["Conv", "com.microsoft.nchwc", "level extended"],
     ["Unheard", "", "it is not in the table of operators"],

@@ -25,6 +25,8 @@ describe("Forgeries of reports", () => {
     const worker = mallory.account.address;
     const device = fresh();
     const signed = await signedReport(world(), worker, device);
+    // The block of a call is the latest one, and must come after the one that the report names.
+    await world().networkHelpers.mine(1);
     const accepted = (endorsement: Endorsement, report: Report, signature: P256Signature): Promise<boolean> =>
       acceptsData(enrolCall(endorsement, report, signature));
     const acceptsData = (data: Hex) => callSucceeds(world(), worker, provisioning.address, data);

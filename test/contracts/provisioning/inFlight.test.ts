@@ -73,7 +73,7 @@ describe("What is in flight when a worker stops being eligible", function () {
     };
   }
 
-  it("isLive_isReadAtStakeAndClaimOnly", () => {
+  it("isLive_isReadAtStakeClaimAndPledgeOnly", () => {
     const readers = globSync("contracts/**/*.sol").flatMap((file) => {
       const reads = readFileSync(file, "utf8").matchAll(/(?:function (\w+)\(|\.(?:isLive|whyNotEligible)\()/g);
       let name = "";
@@ -85,6 +85,7 @@ describe("What is in flight when a worker stops being eligible", function () {
     });
     expect(readers.sort()).to.deep.equal([
       "contracts/market/JobMarket.sol: claim",
+      "contracts/pledge/PledgedClaims.sol: pledge",
       "contracts/vault/StakeVault.sol: stake",
     ]);
   });

@@ -135,7 +135,7 @@ describe("Provisioning: reports", () => {
     await enrol(world(), who(), device);
     // The report is to be in the very block that it names, whose hash nobody knows: the chain would take zero for it.
     const latest = await time().latestBlock();
-    const next = latest + GRID_BLOCKS - (latest % GRID_BLOCKS);
+    const next = latest + 2 * GRID_BLOCKS - (latest % GRID_BLOCKS);
     await networkHelpers.mine(next - 1 - latest);
     const { report: r } = await signedReport(world(), who(), device);
     const own = { ...r, gridBlock: BigInt(next), seq: r.seq + 1n };
