@@ -3,7 +3,6 @@ import { disputeGameAbi } from "./abi/disputeGame.ts";
 import type { examsAbi } from "./abi/exams.ts";
 import type { jobMarketAbi } from "./abi/jobMarket.ts";
 import type { provisioningAbi } from "./abi/provisioning.ts";
-import type { tdxQuoteVerifierAbi } from "./abi/tdxQuoteVerifier.ts";
 import type { ticketsAbi } from "./abi/tickets.ts";
 
 type GameWrite<Name extends "open" | "prove" | "reveal" | "concede"> = ContractFunctionArgs<
@@ -38,12 +37,6 @@ export type Endorsement = ProvisioningWrite<"enrol">[0];
 export type Report = ProvisioningWrite<"report">[0];
 export type Statement = ProvisioningWrite<"makeStatement">[0];
 export type SignedPayload = ProvisioningWrite<"retireKey">[2];
-export type TcbInfo = ContractFunctionArgs<typeof tdxQuoteVerifierAbi, "nonpayable", "bringTcbInfo">[0];
-export type EnclaveIdentity = ContractFunctionArgs<typeof tdxQuoteVerifierAbi, "nonpayable", "bringEnclaveIdentity">[0];
-export type SvnLevel = EnclaveIdentity["levels"][number];
-export type Authority = ContractFunctionReturnType<typeof tdxQuoteVerifierAbi, "view", "authorityOf">;
-export type CrlState = ContractFunctionReturnType<typeof tdxQuoteVerifierAbi, "view", "crlOf">;
-export type DocumentState = ContractFunctionReturnType<typeof tdxQuoteVerifierAbi, "view", "enclaveIdentityOf">[1];
 export type SignedClaim = TicketsWrite<"submitAndCash">[0];
 export type Landing = TicketsWrite<"submitAndCash">[2];
 export type Ticket = TicketsWrite<"submitAndCash">[3];

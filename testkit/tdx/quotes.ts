@@ -2,7 +2,7 @@ import { createHash, sign } from "node:crypto";
 import { stringToHex, toHex, type Hex } from "viem";
 import { generateKey, type P256Key } from "../../src/provisioning/keys.ts";
 import { identityText, STATUSES, tcbInfoText, type PlatformStatus } from "../../src/provisioning/tdx/documents.ts";
-import type { EnclaveIdentity, TcbInfo } from "../../src/chain/structs.ts";
+import type { EnclaveIdentity, TcbInfo } from "../../src/chain/tdxStructs.ts";
 import type { Issued, PckFields, TestPki } from "./pki.ts";
 
 /** What the tests' platforms are, if nothing else is said. */

@@ -1,7 +1,7 @@
 import { network } from "hardhat";
 import { bytesToHex, parseEventLogs, type Hex } from "viem";
 import { tdxQuoteVerifierAbi } from "../../src/chain/abi/tdxQuoteVerifier.ts";
-import type { EnclaveIdentity, TcbInfo } from "../../src/chain/structs.ts";
+import type { EnclaveIdentity, TcbInfo } from "../../src/chain/tdxStructs.ts";
 import { certificateId } from "../../src/provisioning/tdx/certificates.ts";
 import { encodeEvidence } from "../../src/provisioning/tdx/evidence.ts";
 import { splitQuote } from "../../src/provisioning/tdx/quote.ts";

@@ -56,10 +56,17 @@ export async function bundleLibraries(folder) {
     banner: { js: REQUIRE },
     metafile: true,
     logLevel: "warning",
-    plugins: [namesOf(wanted)],
+    plugins: [namesOf(wanted), WITHOUT_TRANSLATIONS],
   });
   return Object.values(metafile.outputs).flatMap(({ inputs }) => Object.keys(inputs));
 }
+
+/** zod has its messages in all languages. Those in English, which it takes by itself, come by a file of their own. */
+const WITHOUT_TRANSLATIONS = {
+  name: "without translations",
+  setup: ({ onLoad }) =>
+    onLoad({ filter: /[\\/]zod[\\/]v4[\\/]locales[\\/]index\.js$/ }, () => ({ contents: "export {};" })),
+};
 
 /** The exports that an import takes: `{a,b as c}`, or a name for the default one. */
 const exportsNamed = (names) =>

@@ -1,7 +1,7 @@
 import type { Address, Hex, TransactionReceipt } from "viem";
 import { tdxQuoteVerifierAbi } from "../abi/tdxQuoteVerifier.ts";
 import { LogReader } from "../logReader.ts";
-import type { Authority, CrlState, DocumentState, EnclaveIdentity, TcbInfo } from "../structs.ts";
+import type { Authority, CrlState, DocumentState, EnclaveIdentity, TcbInfo } from "../tdxStructs.ts";
 import type { Access, ReadAccess } from "./access.ts";
 
 /** What a document's kind of platform is. */

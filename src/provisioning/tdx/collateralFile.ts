@@ -4,7 +4,7 @@ import { z } from "zod";
 import { readCertificate, readCrl, type CertificateFacts, type CrlFacts } from "./certificates.ts";
 import { readEnclaveIdentity, readTcbInfo } from "./documents.ts";
 import { CollateralFormError } from "./errors.ts";
-import type { EnclaveIdentity, TcbInfo } from "../../chain/structs.ts";
+import type { EnclaveIdentity, TcbInfo } from "../../chain/tdxStructs.ts";
 
 /** What Intel signs about a kind of platform, as it was read from a file. */
 export type Collateral = {

@@ -1,7 +1,7 @@
 import { stringToHex, type Hex } from "viem";
 import { z } from "zod";
 import { CollateralFormError } from "./errors.ts";
-import type { EnclaveIdentity, SvnLevel, TcbInfo } from "../../chain/structs.ts";
+import type { EnclaveIdentity, SvnLevel, TcbInfo } from "../../chain/tdxStructs.ts";
 
 /** The statuses of Intel's documents, in the contract's order. */
 export const STATUSES = [

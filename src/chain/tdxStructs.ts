@@ -1,0 +1,10 @@
+import type { ContractFunctionArgs, ContractFunctionReturnType } from "viem";
+import type { tdxQuoteVerifierAbi } from "./abi/tdxQuoteVerifier.ts";
+
+/** The structs of the verifier of quotes, as viem encodes them. */
+export type TcbInfo = ContractFunctionArgs<typeof tdxQuoteVerifierAbi, "nonpayable", "bringTcbInfo">[0];
+export type EnclaveIdentity = ContractFunctionArgs<typeof tdxQuoteVerifierAbi, "nonpayable", "bringEnclaveIdentity">[0];
+export type SvnLevel = EnclaveIdentity["levels"][number];
+export type Authority = ContractFunctionReturnType<typeof tdxQuoteVerifierAbi, "view", "authorityOf">;
+export type CrlState = ContractFunctionReturnType<typeof tdxQuoteVerifierAbi, "view", "crlOf">;
+export type DocumentState = ContractFunctionReturnType<typeof tdxQuoteVerifierAbi, "view", "enclaveIdentityOf">[1];
