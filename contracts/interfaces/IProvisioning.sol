@@ -219,8 +219,8 @@ interface IProvisioning {
     /// @param signature The device's, over `reportDigest`.
     function report(Report calldata r, Signature calldata signature) external;
 
-    /// @notice Takes a quote of a machine that attests itself, such as a trust domain of Intel TDX, for the caller, whom
-    /// it backs from now on as a device does. The device's id is `keccak256(abi.encode(verifier, platform))`; the
+    /// @notice Takes a quote of a machine that attests itself, such as a trust domain of Intel TDX, for the caller,
+    /// whom it backs from now on as a device does. The device's id is `keccak256(abi.encode(verifier, platform))`; the
     /// quote's report data are `nonceOf` the caller, the device, `Identification` and the block, and then the body.
     /// @dev What the machine's maker says of it counts up to `OutOfDate`. Reverts with `ManufacturerNotTrusted`,
     /// `WrongReportData`, `PlatformNotAccepted`, `CollateralOverdue`, `OffGrid`, `BlockOutOfReach`, `BlockNotNewer` or

@@ -93,8 +93,8 @@ interface ITickets {
         bytes32 secret
     ) external returns (bytes32 claimId);
 
-    /// @notice Pays a cashed ticket whose claim is final, as earnings of the worker. If the worker was stopped, which it
-    /// is once any of its claims is refuted, the face goes back to the payer's deposit. Anyone may call.
+    /// @notice Pays a cashed ticket whose claim is final, as earnings of the worker. If the worker was stopped, which
+    /// it is once any of its claims is refuted, the face goes back to the payer's deposit. Anyone may call.
     /// @dev Reverts with `NotCashed` or `ClaimNotFinal`.
     /// @param digest EIP-712 digest of the signed claim.
     function collect(bytes32 digest) external;
@@ -109,8 +109,8 @@ interface ITickets {
     /// @param amount What is pulled.
     function deposit(address payer, address worker, uint256 amount) external;
 
-    /// @notice Asks for a part of the caller's deposit back. Until it is withdrawn, tickets that win are still paid from
-    /// it, after the rest. A second request adds to the first and starts its delay anew.
+    /// @notice Asks for a part of the caller's deposit back. Until it is withdrawn, tickets that win are still paid
+    /// from it, after the rest. A second request adds to the first and starts its delay anew.
     /// @dev Reverts with `ZeroAmount` or `InsufficientDeposit`.
     /// @param worker For whom the deposit is.
     /// @param amount What is asked for.

@@ -12,8 +12,8 @@ uint256 constant PASSES = 12;
 
 /// @title Exams of workers. See IExams.
 contract Exams is IExams {
-    /// @dev A device's exams of a class. `worker` is the first 18 bytes of its address: who finds two addresses with the
-    /// same ones has both. `number` is of the last exam that it sat; bit i of `passed` is of the i-th before it.
+    /// @dev A device's exams of a class. `worker` is the first 18 bytes of its address: who finds two addresses with
+    /// the same ones has both. `number` is of the last exam that it sat; bit i of `passed` is of the i-th before it.
     struct Course {
         bytes18 worker;
         uint32 number;
@@ -52,8 +52,8 @@ contract Exams is IExams {
     Exam private _last;
     mapping(bytes32 device => mapping(uint8 class => Record)) private _records;
 
-    /// @dev Reverts with `NoCode`, `NoClasses`, `TooManyClasses`, `ZeroProgram`, `BlocksOutOfRange`, `OddsOutOfRange` or
-    /// `SpacingOutOfRange`.
+    /// @dev Reverts with `NoCode`, `NoClasses`, `TooManyClasses`, `ZeroProgram`, `BlocksOutOfRange`, `OddsOutOfRange`
+    /// or `SpacingOutOfRange`.
     /// @param provisioning_ Says whose a device is, and has the grid.
     /// @param zoo The classes.
     /// @param odds One of so many blocks on the grid is an exam.

@@ -40,9 +40,9 @@ abstract contract Authorities is ITdxQuoteVerifier {
     mapping(uint64 certificate => CertificateState) internal _certificates;
     /// @inheritdoc ITdxQuoteVerifier
     uint8 public authorityCount;
-    /// @dev What each quote needs of the lists, in one word of numbers of 32 bits. The first is how many certificates of
-    /// the root are revoked: hardly ever any, and then nothing more is read. Then, of each issuer, when its next list is
-    /// due.
+    /// @dev What each quote needs of the lists, in one word of numbers of 32 bits. The first is how many certificates
+    /// of the root are revoked: hardly ever any, and then nothing more is read. Then, of each issuer, when its next
+    /// list is due.
     uint256 private _lists;
 
     constructor(TdxRoot memory root, ITdxReader reader_) {

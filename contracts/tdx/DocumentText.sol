@@ -12,8 +12,8 @@ struct Writer {
     uint256 length;
 }
 
-/// @title The JSON of Intel's documents, written again from what they say, byte for byte. Nothing is parsed: a signature
-/// holds only for the one text that Intel signed.
+/// @title The JSON of Intel's documents, written again from what they say, byte for byte. Nothing is parsed: a
+/// signature holds only for the one text that Intel signed.
 /// @dev SAFETY: what a document says must follow from its text alone. All values have fixed widths or end at a quote, a
 /// comma or a brace; the free parts begin with a comma and have no brace, so that none reaches into another value.
 library DocumentText {

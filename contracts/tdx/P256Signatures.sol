@@ -4,8 +4,8 @@ pragma solidity 0.8.37;
 import {Der} from "./Der.sol";
 
 /// @title P-256 signatures by the precompile of EIP-7951.
-/// @dev Both values of s are taken: Intel's signers do not normalise it, and nothing here rests on a signature being the
-/// only one.
+/// @dev Both values of s are taken: Intel's signers do not normalise it, and nothing here rests on a signature being
+/// the only one.
 library P256Signatures {
     address private constant PRECOMPILE = address(0x100);
 

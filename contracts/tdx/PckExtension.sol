@@ -28,7 +28,8 @@ library PckExtension {
     uint256 private constant COMPONENTS = 16;
     uint256 private constant PCE_SVN = 17;
     uint256 private constant CPU_SVN = 18;
-    /// @dev `SEQUENCE {OBJECT IDENTIFIER of 11 bytes, INTEGER of one byte}`: 30 10 06 0b, 11 bytes, 02 01, and the byte.
+    /// @dev `SEQUENCE {OBJECT IDENTIFIER of 11 bytes, INTEGER of one byte}`: 30 10 06 0b, 11 bytes, 02 01, and the
+    /// byte.
     uint256 private constant SMALL_PAIR = (0x3010060b << 104) | 0x0201;
     uint256 private constant SMALL_PAIR_BYTES = 18;
 

@@ -2,8 +2,8 @@
 pragma solidity 0.8.37;
 
 /// @title The arithmetic of deposits, and the draw.
-/// @dev Pure, checked by solc's SMTChecker (test/contracts/smt/TicketProofs.sol): nothing is made or lost, and no number
-/// that is taken from grows.
+/// @dev Pure, checked by solc's SMTChecker (test/contracts/smt/TicketProofs.sol): nothing is made or lost, and no
+/// number that is taken from grows.
 library TicketAccounts {
     /// @notice Takes a face from a deposit: from what is not asked back first.
     /// @param free What is not asked back.

@@ -22,8 +22,8 @@ const TIMEOUT_MS = 30_000;
  * asked to sign, so that a wrong answer is never sent.
  * @param url Of the signer.
  * @param address The account. Left out: the signer's only one.
- * @throws SignerUnavailableError, or SignerError if the signer does not hold the account. So do the account's methods, the
- *   latter if something else was signed.
+ * @throws SignerUnavailableError, or SignerError if the signer does not hold the account. So do the account's methods,
+ * the   latter if something else was signed.
  */
 export async function remoteAccount(url: string, address?: Address): Promise<LocalAccount> {
   const signer = withoutPaths(url);

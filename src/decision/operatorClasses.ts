@@ -55,7 +55,7 @@ const OPERATORS: readonly (readonly [OperatorClass, string])[] = [
   [{ kind: "float" }, "Acos Acosh AffineGrid Asin Asinh Atan Atanh Attention AveragePool BatchNormalization"],
   [
     { kind: "float" },
-    "BlackmanWindow CausalConvWithState Celu Col2Im Conv ConvTranspose Cos Cosh DFT DeformConv DequantizeLinear Det Elu",
+    "BlackmanWindow CausalConvWithState Celu Col2Im Conv ConvTranspose Cos Cosh DFT DeformConv DequantizeLinear Det",
   ],
   [{ kind: "float" }, "Erf Exp GRU Gelu GlobalAveragePool GlobalLpPool GroupNormalization HammingWindow HannWindow"],
   [
@@ -67,7 +67,7 @@ const OPERATORS: readonly (readonly [OperatorClass, string])[] = [
   [{ kind: "float" }, "RotaryEmbedding STFT Selu Sigmoid SimplifiedLayerNormalization"],
   [{ kind: "float" }, "Sin Sinh Softmax SoftmaxCrossEntropyLoss Softplus Softsign Sqrt Swish Tan Tanh"],
   [{ kind: "float", integersToo: true }, "Pow ReduceL2 ReduceLogSum ReduceLogSumExp ReduceMean Resize Upsample"],
-  [{ kind: "float" }, "LinearAttention"],
+  [{ kind: "float" }, "Elu LinearAttention"],
   [BITS, "BitCast"],
   [ROUNDING, "DynamicQuantizeLinear QLinearConv QLinearMatMul QuantizeLinear"],
   [JUMPING, "GridSample IsInf IsNaN MaxUnpool Mod RoiAlign Shrink ThresholdedRelu Unique"],

@@ -1,4 +1,4 @@
-import { formatEther, type Hex } from "viem";
+import type { Hex } from "viem";
 import { pause } from "../chain/pause.ts";
 import { RefuteError } from "../errors.ts";
 import { getOrAdd } from "../getOrAdd.ts";
@@ -11,12 +11,13 @@ import { partSalt, type Part } from "./batch.ts";
 import { postingReceipts } from "./chainSpending.ts";
 import { Checks } from "./checks.ts";
 import { Disputes } from "./disputes.ts";
-import { DispatchBudgetError, DispatchJoinError, DispatchUnfinishedError } from "./errors.ts";
+import { DispatchJoinError } from "./errors.ts";
 import { ensureCredit, metered, requireFunds } from "./funds.ts";
 import { nextFee, type DispatchOptions } from "./options.ts";
 import { PartOutputs } from "./partOutputs.ts";
 import { isWanted, partState, type PartState } from "./partState.ts";
 import { mayPass } from "./races.ts";
+import { requireProgress } from "./progress.ts";
 import type { Attempt, BytesSource } from "./store.ts";
 
 /** Seconds after a window's end in which the worker may make its claim final itself. */
@@ -78,7 +79,7 @@ class Dispatcher {
       while (this.#done.size < batch.parts.length) {
         signal?.throwIfAborted();
         const isIdle = await this.#round(await look());
-        if (isIdle) this.#requireProgress();
+        if (isIdle) requireProgress(this.#options, this.#done, this.#failed, this.#committed());
         if (this.#done.size < batch.parts.length) await pause(intervalMs, signal);
         if (this.#failure !== undefined) throw this.#failure.error;
       }
@@ -391,22 +392,5 @@ class Dispatcher {
         if (!mayPass(error)) throw error;
       });
     });
-  }
-
-  /** @throws DispatchUnfinishedError or DispatchBudgetError if nothing is under way and nothing can begin */
-  #requireProgress(): void {
-    const { batch, terms, maxAttempts } = this.#options;
-    const left = batch.parts.filter(({ number }) => !this.#done.has(number));
-    if (left.length === 0) return;
-    if (left.every(({ number }) => this.#failed.has(number)))
-      throw new DispatchUnfinishedError(
-        `no worker computed ${left.length} of ${batch.parts.length} parts in ${maxAttempts} attempts each: give a ` +
-          "higher fee (--max-fee) or more attempts (--attempts), and run this again; what is done stays done",
-      );
-    throw new DispatchBudgetError(
-      `${formatEther(this.#committed())} of the budget of ${formatEther(terms.budget)} is spent, and ${left.length} of ` +
-        `${batch.parts.length} parts are left: give a higher budget (--budget), and run this again; what is done stays ` +
-        "done",
-    );
   }
 }

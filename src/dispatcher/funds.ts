@@ -33,7 +33,7 @@ export async function requireFunds(
   const held = credit + (await asset.balanceOf(address));
   if (held < fees)
     throw new ShortOfFundsError(
-      `${address} has ${formatEther(held)} of the stake asset with its credit, and the fees are ${formatEther(fees)}: ` +
+      `${address} has ${formatEther(held)} of the stake asset with credit, and the fees are ${formatEther(fees)}: ` +
         `send it ${formatEther(fees - held)} more; nothing was sent`,
     );
   const gasPrice = await gasPriceNow(publicClient);

@@ -78,7 +78,7 @@ export class DispatchStore {
       ].filter(([, kept, given]) => kept !== given);
       if (differs.length > 0)
         throw new DispatchStateError(
-          `${path} is the state of another batch (${differs.map(([what]) => String(what)).join(", ")}): give the same ` +
+          `${path} is of another batch (${differs.map(([what]) => String(what)).join(", ")}): give the same ` +
             "flags as then, or another state file",
         );
       return new DispatchStore(database);

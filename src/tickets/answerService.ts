@@ -69,7 +69,7 @@ export class AnswerService {
   constructor(options: ServiceOptions) {
     this.#options = options;
     this.#clock = options.clock ?? (() => Date.now() / 1_000);
-    this.#number = BigInt(Math.floor(this.#clock() * 1_000)) << 20n;
+    this.#number = BigInt(Date.now()) << 20n;
   }
 
   /** What payers need to know. */

@@ -18,7 +18,8 @@ export type HeldClaim = {
 
 const SCHEMA = `
   create table held (
-    digest text primary key, worker text not null, issued integer not null, inputs_root text not null, claim text not null,
+    digest text primary key, worker text not null, issued integer not null, inputs_root text not null,
+    claim text not null,
     signature text not null, nodes text not null, ticket text, ticket_signature text, sent integer not null default 0);
   create table inputs (
     digest text not null references held (digest) on delete cascade, number integer not null, bytes blob not null,

@@ -18,10 +18,13 @@ const OVER = new Set(["NoExam", "ExamOver", "SatBefore"]);
 /** What a worker sits exams with. */
 type Examinee = Pick<WorkerOptions, "session" | "programs" | "execute" | "log"> & { device: Device };
 
+/** The exams of a deployment, with the programs that this worker knows. */
+export type ExamZoo = Zoo<Exams>;
+
 /** A worker's exams: it sits each one for every class whose program it knows. */
 export class Examinations {
   readonly #options: Examinee;
-  readonly #zoo: Zoo<Exams>;
+  readonly #zoo: ExamZoo;
   readonly #role: Role<WorkerEvent>;
   /** Blocks of exams, and classes, that were sat or given up. */
   readonly #done = new Set<string>();
@@ -30,7 +33,7 @@ export class Examinations {
   #exam: bigint | undefined;
   #measureAt = 0n;
 
-  constructor(options: Examinee, zoo: Zoo<Exams>, role: Role<WorkerEvent>) {
+  constructor(options: Examinee, zoo: ExamZoo, role: Role<WorkerEvent>) {
     this.#options = options;
     this.#zoo = zoo;
     this.#role = role;

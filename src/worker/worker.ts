@@ -9,18 +9,17 @@ import type { RunExecution } from "../player/runExecution.ts";
 import { stateOf, type ClaimRecord, type GameRecord, type History, type JobRecord } from "../market/history.ts";
 import type { Problem } from "../player/health.ts";
 import type { Device } from "../provisioning/device.ts";
-import type { Exams } from "../chain/clients/exams.ts";
-import type { Zoo } from "../provisioning/exams/openExams.ts";
 import { requirePlainAccount } from "../player/plainAccount.ts";
 import { Races } from "../player/races.ts";
 import { Role, type Funds, type RoleOptions, type RoundSnapshot, type Start } from "../player/role.ts";
 import { shortOfGas } from "../player/shortFunds.ts";
-import { errorWithCode, RefuteError } from "../errors.ts";
+import { RefuteError } from "../errors.ts";
 import { withoutPaths } from "../redact.ts";
 import { Attestation } from "./attestation.ts";
 import { makeMove } from "./defend.ts";
-import { Examinations } from "./examinations.ts";
+import { Examinations, type ExamZoo } from "./examinations.ts";
 import { Deliveries, isTooLate } from "./deliveries.ts";
+import { UndefendedClaimError, UNKNOWN, WrongClaimError } from "./errors.ts";
 import { FailedAudits } from "./failedAudits.ts";
 import type { WorkerEvent } from "./events.ts";
 import { JobChoice } from "./jobChoice.ts";
@@ -43,7 +42,7 @@ export type WorkerOptions = RoleOptions<WorkerEvent> & {
   /** Reports for the worker, so that its attestation does not end; it is left to its operator if absent. */
   device?: Device | undefined;
   /** The exams that it sits with its device; none if absent. */
-  exams?: Zoo<Exams> | undefined;
+  exams?: ExamZoo | undefined;
   /** How jobs that ask for an answer are answered without exact execution; never if absent. */
   native?: NativeWorkerOptions | undefined;
 };
@@ -57,14 +56,6 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
   await requirePlainAccount(options.session);
   await new Worker(options).run();
 }
-
-/** A claim that exact execution does not confirm: it is lost once it is disputed, whatever this worker does. */
-export class WrongClaimError extends errorWithCode("WRONG_CLAIM") {}
-
-/** A dispute that this worker cannot answer as it is configured: its collateral is at stake. */
-export class UndefendedClaimError extends errorWithCode("UNDEFENDED_CLAIM") {}
-
-const UNKNOWN = "its program is not among the models served here, or not compiled yet, or its input is not on chain";
 
 class Worker {
   readonly #options: WorkerOptions;

@@ -6,7 +6,9 @@ import { countKinds, runFolder } from "../../src/examine/conform/runFolder.ts";
 /** The ONNX backend tests, as Debian packages them. */
 const ROOT = "/usr/share/libonnx-testdata/data";
 
-/** Cases that are wrong themselves. This one's model leaves out the epsilon of its outputs; that of ONNX 1.22 has it. */
+/**
+ * Cases that are wrong themselves. This one's model leaves out the epsilon of its outputs; that of ONNX 1.22 has it.
+ */
 const WRONG = new Set(["test_adam_multiple"]);
 
 describe("ONNX backend tests", () => {

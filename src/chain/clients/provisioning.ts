@@ -102,7 +102,8 @@ export class Provisioning extends ProvisioningReader {
   /**
    * Takes a quote of a machine that attests itself, for the sender.
    * @throws ContractRevertError `ManufacturerNotTrusted`, `WrongReportData`, `PlatformNotAccepted`,
-   *   `CollateralOverdue`, `OffGrid`, `BlockOutOfReach`, `BlockNotNewer`, `DeviceBacksAnother`, and those of the verifier
+   *   `CollateralOverdue`, `OffGrid`, `BlockOutOfReach`, `BlockNotNewer`, `DeviceBacksAnother`, and those of the
+   * verifier
    */
   attestPlatform(verifier: Address, evidence: Hex, gridBlock: bigint, body: Hex): Promise<TransactionReceipt> {
     const args = [verifier, evidence, gridBlock, body] as const;

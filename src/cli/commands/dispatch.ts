@@ -120,7 +120,7 @@ function filesOf({ description, program }: Batch, { output = [], from = [] }: Op
   const { each = [] } = program.model.program;
   if (each.length > 0 && from.length === 0)
     throw new DispatchInputError(
-      `output "${outputs[each[0]!]!.name}" is one that each item has, and those are not on the chain: give --from URL, ` +
+      `output "${outputs[each[0]!]!.name}" is each item's own, and those are not on the chain: give --from URL, ` +
         "the server of each worker that may serve the batch",
     );
   return new Map([...named].map(([name, file]) => [outputs.findIndex((one) => one.name === name), file]));
@@ -244,7 +244,7 @@ function answer(output: Output, { id, items }: Batch, cost: BatchCost, files: Ou
   const checked = checks.right + checks.wrong;
   output.answer({ batch: id, items, files: [...files.values()], ...cost }, [
     ...table([["items", "worker", "jobs", "fee", "gas", "bytes from"], ...rows]),
-    `${items} items in ${parts.length} parts: fees ${amountText(fee)}, own gas ${gas} (${formatEther(gasCost)} of the ` +
+    `${items} items in ${parts.length} parts: fees ${amountText(fee)}, gas ${gas} (${formatEther(gasCost)} of the ` +
       `native token); ${checked} claims checked here, ${checks.wrong} wrong`,
     `written to ${[...files.values()].join(", ")}`,
   ]);

@@ -61,11 +61,11 @@ export function trainCommand(output: Output): Command {
         );
       output.answer(
         { programRoot, milliseconds, losses, ...(options.out !== undefined && { file: options.out }) },
-        `${items} updates of ${program.steps.length} steps in ${milliseconds} ms, loss ${losses.at(-1)!.toPrecision(6)}`,
+        `${items} updates, ${program.steps.length} steps, in ${milliseconds} ms, loss ${losses.at(-1)!.toPrecision(6)}`,
       );
     });
   return addExamples(
     seedOption(modelOptions(command)),
-    "train model.onnx --loss crossEntropy --optimiser adam --input x=batches/ --labels labels/ --input rates=rates.json",
+    "train model.onnx --loss crossEntropy --optimiser adam --input x=batches/ --labels labels/ --input rates=r.json",
   );
 }

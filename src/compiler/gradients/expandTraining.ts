@@ -85,7 +85,9 @@ function writeResults(node: Node, gradients: readonly string[], n: Nodes): void 
   });
 }
 
-/** Copies of the nodes that depend on some values, which have other names in them. @returns the new name of each value */
+/**
+ * Copies of the nodes that depend on some values, which have other names in them. @returns the new name of each value
+ */
 function copyOf(nodes: readonly Node[], given: ReadonlyMap<string, string>, n: Nodes): Map<string, string> {
   const copied = new Map(given);
   for (const node of nodes) {

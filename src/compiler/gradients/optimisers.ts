@@ -83,8 +83,8 @@ const OPTIMISERS: Readonly<Record<string, Optimiser>> = { Adagrad: adagrad, Adam
 export const isOptimiser = ({ operator }: Node): boolean => Object.hasOwn(OPTIMISERS, operator);
 
 /**
- * The nodes of an optimiser of ai.onnx.preview.training: inputs R, T, then all tensors, all gradients, all states of one
- * kind, all of the next; outputs the same without R, T and gradients.
+ * The nodes of an optimiser of ai.onnx.preview.training: inputs R, T, then all tensors, all gradients, all states of
+ * one kind, all of the next; outputs the same without R, T and gradients.
  * @throws NodeInputError, UnsupportedOperatorError
  */
 export function writeOptimiser(node: Node, n: Nodes, values: Values): void {

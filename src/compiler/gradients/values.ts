@@ -9,7 +9,9 @@ import { ProgramBuilder } from "../steps/builder.ts";
 /** Type and shape of a value. */
 export type Typed = { dtype: DType; shape: readonly number[] };
 
-/** Types, shapes and known integers of a graph's values, found by lowering its nodes; what that gives is thrown away. */
+/**
+ * Types, shapes and known integers of a graph's values, found by lowering its nodes; what that gives is thrown away.
+ */
 export class Values {
   readonly #model: Model;
   readonly #builder: ProgramBuilder;

@@ -25,7 +25,9 @@ export function asBytes(tensor: LazyTensor): LazyTensor {
   return plain;
 }
 
-/** The numbers of a narrow tensor, as a tensor that every operator takes: float32 of floats, int8 or uint8 of integers. */
+/**
+ * The numbers of a narrow tensor, as a tensor that every operator takes: float32 of floats, int8 or uint8 of integers.
+ */
 export function widened(context: NodeContext, tensor: LazyTensor): LazyTensor {
   const { narrow } = tensor;
   const bytes = asBytes(tensor);

@@ -293,5 +293,8 @@ const BY_NAME: ReadonlyMap<string, Entry> = new Map(
   ),
 );
 
-/** The table's entry for an operator, or undefined. Domains: ai.onnx (""), ai.onnx.ml, com.microsoft and the compiler's own. */
+/**
+ * The table's entry for an operator, or undefined. Domains: ai.onnx (""), ai.onnx.ml, com.microsoft and the compiler's
+ * own.
+ */
 export const findEntry = (operator: string, domain: string): Entry | undefined => BY_NAME.get(`${domain}.${operator}`);

@@ -30,7 +30,7 @@ async function read<E extends ExamsReader>({ deployment, publicClient }: Reader,
   });
   if (named.toLowerCase() !== deployment.provisioning.toLowerCase())
     throw new WrongExamsError(
-      `the exams at ${exams.address} are of devices at ${named}, not of this deployment's at ${deployment.provisioning}`,
+      `the exams at ${exams.address} are of devices at ${named}, not of those at ${deployment.provisioning}`,
     );
   const provisioning = new ProvisioningReader(deployment.provisioning, { publicClient });
   return { exams, classes, gridBlocks: BigInt(await provisioning.gridBlocks()) };

@@ -32,8 +32,8 @@ export type SatExam = {
 export type SolveExam = (seed: Uint8Array) => Promise<Hash>;
 
 /**
- * Sits an exam: executes the class's program on the seed that the exam's block gives this worker and its device, has the
- * device sign the trace's root, and sends it.
+ * Sits an exam: executes the class's program on the seed that the exam's block gives this worker and its device, has
+ * the device sign the trace's root, and sends it.
  * @throws ExamElsewhereError if another device backs the worker; DongleAwayError, DongleAnswerError,
  *   DeviceRefusalError; ContractRevertError `ExamOver`, `NoExam`, `SatBefore`, `ExamSeqNotHigher`, `NotItsDevice`,
  *   `BadSignature`

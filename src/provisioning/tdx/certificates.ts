@@ -66,7 +66,9 @@ export function readCrl(der: Uint8Array, name: string): CrlFacts {
   };
 }
 
-/** The id by which the chain knows a certificate. @param issuer The number of the authority that signed it; 0: the root. */
+/**
+ * The id by which the chain knows a certificate. @param issuer The number of the authority that signed it; 0: the root.
+ */
 export const certificateId = (issuer: number, serial: bigint): bigint =>
   BigInt(keccak256(encodeAbiParameters([{ type: "uint8" }, { type: "uint256" }], [issuer, serial]))) % 2n ** 64n;
 

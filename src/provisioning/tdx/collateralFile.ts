@@ -33,8 +33,8 @@ const schema = z.object({
 });
 
 /**
- * Reads collateral: a JSON object with the fields of Intel's quote verification collateral, as the tools of others write
- * it: chains in PEM, lists and signatures in hexadecimal, documents as text.
+ * Reads collateral: a JSON object with the fields of Intel's quote verification collateral, as the tools of others
+ * write it: chains in PEM, lists and signatures in hexadecimal, documents as text.
  * @throws CollateralFormError
  */
 export function parseCollateral(text: string, name: string): Collateral {

@@ -330,7 +330,7 @@ abstract contract ProtocolHandler is ProtocolModel {
     bytes private constant _JOB_POSTED =
         "JobPosted(bytes32,address,bytes32,"
         "(address,bytes32,bytes32,uint64,uint32,uint32,uint32,uint8,uint128,"
-        "uint32,uint32,uint64,uint32,uint32,uint64,bool,bytes32),"
+        "uint32,uint32,uint64,uint32,uint32,uint64,bool,bytes32,bytes32),"
         "(bytes,bytes32,bytes32),bytes32[])";
 
     function _openBy(address by, uint256 c, bool direct) internal {

@@ -43,8 +43,8 @@ function countBins(bin: (job: SeenJob) => string | number, jobs: readonly SeenJo
 }
 
 /**
- * The share of real jobs that a worker can pick by a score so that of what it picks at most a tenth as many are canaries
- * as of all jobs: the lies that it could tell there.
+ * The share of real jobs that a worker can pick by a score so that of what it picks at most a tenth as many are
+ * canaries as of all jobs: the lies that it could tell there.
  */
 export function pickedShare(score: Score, real: readonly SeenJob[], canary: readonly SeenJob[]): number {
   const ascending = (jobs: readonly SeenJob[]): number[] => jobs.map(score).sort((a, b) => a - b);

@@ -46,7 +46,8 @@ export function svgOf({ title, x, y, lines }: Chart): string {
   ];
   const label = `<title>${title}: ${y} over ${x}</title>`;
   return (
-    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${HEIGHT}" font-family="sans-serif" font-size="12">` +
+    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${HEIGHT}"` +
+    ` font-family="sans-serif" font-size="12">` +
     `\n${label}\n${parts.join("\n")}\n</svg>\n`
   );
 }

@@ -18,8 +18,8 @@ const textOf = (message: string | { value: string }): string => (typeof message 
 const FOLDERS = /(?<![\w.])\/(?:src|package|opt\/refute|home\/node\/cache)\b/g;
 
 /**
- * Runs the steps of a Dockerfile without Docker. All stages share one file system, below `root`. An instruction takes one
- * line.
+ * Runs the steps of a Dockerfile without Docker. All stages share one file system, below `root`. An instruction takes
+ * one line.
  * @returns The command of its ENTRYPOINT.
  */
 export function imageSteps(dockerfile: string, { root, context }: Place): string[] {

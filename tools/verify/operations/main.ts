@@ -1,6 +1,7 @@
 /**
- * `npm run operations:check`: the files of `operations` do what they are for. The image's steps run as a script, because
- * they need no Docker; what needs promtool or systemd-analyze is left out with a message where these are missing.
+ * `npm run operations:check`: the files of `operations` do what they are for. The image's steps run as a script,
+ * because they need no Docker; what needs promtool or systemd-analyze is left out with a message where these are
+ * missing.
  */
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
