@@ -14,5 +14,5 @@ export const DEFAULT_TDX_GRACE = 180 * 86_400;
 
 /** Seconds after it was issued in which a signed claim can be put on chain: 75 blocks of L1. */
 export const DEFAULT_CLAIM_LIFETIME = 900;
-/** Seconds between asking for a deposit for tickets back and having it: longer than any ticket about it can be cashed. */
+/** Seconds between asking for a deposit for tickets back and having it: longer than a ticket about it can be cashed. */
 export const DEFAULT_DEPOSIT_DELAY = 86_400;
