@@ -111,7 +111,7 @@ const WRONG: Wrong[] = [
   ["dispatch MODEL CHAIN --part-items 0", 2, /--part-items 0: expected a whole number from 1 to 65536/],
   ["dispatch MODEL CHAIN --check 2", 2, /--check 2: expected a part from 0 to 1/],
   ["dispatch MODEL CHAIN BATCH", 2, /--output is missing: give --output NAME=FILE.npy, of y/],
-  ["dispatch MODEL CHAIN BATCH --output y=y.npy", 2, /"y" is one that each item has.*give --from URL/],
+  ["dispatch MODEL CHAIN BATCH --output y=y.npy", 2, /"y" is each item's own.*give --from URL/],
   ["dispatch MODEL CHAIN BATCH --output y=/nowhere/y.npy --from http://a", 2, /y.npy.partial|y.npy cannot be written/],
   ["dispatch MODEL CHAIN --decoder --part-items 1 --fee 1 --budget 1 --state s", 2, /--decoder: a text is one run/],
   ["worker CHAIN --models MODELS --min-fee abc", 2, /--min-fee abc: expected an amount in whole units/],

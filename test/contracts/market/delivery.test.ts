@@ -34,7 +34,7 @@ describe("JobMarket: finalise, deliver, accept", () => {
     await revert(world().market.write.deliver([claim, delivery()]), "GamesOpen");
   });
 
-  it("honestJob_under300kGasWithoutInputs_paysTheWorker", async () => {
+  it("honestJob_withoutInputs_paysTheWorker_isWithinTheGasBoundOf300k", async () => {
     const { market, worker, vault } = world();
     // 32 bytes of input and output, one checkpoint.
     const tiny = chainProgram(8, [3]);
