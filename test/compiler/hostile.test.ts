@@ -295,6 +295,27 @@ describe("hostile models", function () {
     }
   });
 
+  it("operandsOfOtherShapesAndTypes_areRefusedByTheNode", () => {
+    const initializers = {
+      none: int64Tensor([]),
+      one: int64Tensor([1], []),
+      f: floatTensor([1], []),
+      c: floatTensor([1, 2, 3]),
+      w: floatTensor(new Array(6).fill(1), [1, 6, 1]),
+      r: floatTensor(new Array(12).fill(1), [1, 6, 2]),
+      h: floatTensor([], [1, 2, 2, 0]),
+    };
+    const inputs = [X, { ...X, name: "t", shape: [1, 3, 2] }, { ...X, name: "s", shape: [1, 1, 1] }];
+    for (const nodes of [
+      [node("Mean", [], ["y"])],
+      [node("InstanceNormalization", ["t", "c", "f"], ["y"])],
+      [node("GRU", ["s", "w", "r", "", "", "h"], ["y"], { hidden_size: 2 })],
+      [node("Range", ["none", "one", "one"], ["i"]), node("Gather", ["x", "i"], ["y"])],
+      [node("Range", ["one", "f", "one"], ["i"]), node("Gather", ["x", "i"], ["y"])],
+    ])
+      expect(endingOf(bytesOf(nodes, { inputs, initializers })), nodes[0]!.op).to.equal("COMPILE_NODE_INPUT");
+  });
+
   it("tensorsWithoutElements_giveAProgramOrARefusal", () => {
     const initializers = { s: int64Tensor([0, 2]), zero: int64Tensor([0]), c: floatTensor([1, 2]) };
     for (const data of ["x", "c"]) {

@@ -151,6 +151,14 @@ export class NodeContext {
     return this.constantWords(tensor, what).map((word) => wordNumber(word, tensor.dtype));
   }
 
+  /** The only element of a tensor that must be known at compile time. */
+  constantWord(tensor: LazyTensor, what: string): Word {
+    const [word, ...others] = this.constantWords(tensor, what);
+    return word === undefined || others.length > 0
+      ? this.fail(`${what} has ${others.length === 0 ? "no" : "more than one"} element`)
+      : word;
+  }
+
   constantWords(tensor: LazyTensor, what: string): Word[] {
     return this.builder.words(tensor) ?? this.refuse(what, "is not known at compile time");
   }

@@ -112,8 +112,9 @@ export const shrink = activation((e, x, context) => {
 /** The mean of its inputs: their sum from the left, divided by their number. */
 export const mean: Lower = (context) => {
   const e = context.expressions;
+  const first = context.input(0);
   const inputs = context.inputs.map((_, k) => context.input(k));
-  const sum = inputs.slice(1).reduce((a, b) => broadcast(context, [a, b], e.add), inputs[0]!);
+  const sum = inputs.slice(1).reduce((a, b) => broadcast(context, [a, b], e.add), first);
   return [broadcast(context, [sum], (x) => e.div(x, e.like(x, inputs.length)))];
 };
 

@@ -51,7 +51,11 @@ export const cosineWindow =
 
 /** The values of a range: `start`, then `delta` added again and again, in the type of the inputs. */
 function rangeWords(context: NodeContext, dtype: DType): bigint[] {
-  const word = (index: number): bigint => context.constantWords(context.input(index), `input ${index}`)[0]!;
+  const word = (index: number): bigint => {
+    const tensor = context.input(index);
+    if (tensor.dtype !== dtype) return context.fail("the inputs differ in type");
+    return context.constantWord(tensor, `input ${index}`);
+  };
   const [start, limit, delta] = [word(0), word(1), word(2)];
   const counted = (count: number): number => {
     if (!(count >= 1 && count <= MAX_RANGE)) context.fail(`a range of ${count} elements`);

@@ -4,7 +4,7 @@ import { floatTensor, int64Tensor } from "../../onnx/tensorData.ts";
 import type { Lower, NodeContext } from "../lowering/nodeContext.ts";
 import type { LazyTensor } from "../expressions/tensor.ts";
 import { transposed } from "../steps/views.ts";
-import { numberWord } from "../../numerics/numbers.ts";
+import { numberWord, wordNumber } from "../../numerics/numbers.ts";
 import { dropoutInTraining } from "./random.ts";
 
 /** The input itself. */
@@ -18,7 +18,7 @@ export const dropout: Lower = (context) => {
   const training = context.optional(2);
   if (training !== undefined && context.constantWords(training, "training_mode")[0] !== 0n) {
     const given = context.optional(1);
-    const value = given === undefined ? 0.5 : context.constantNumbers(given, "ratio")[0]!;
+    const value = given === undefined ? 0.5 : wordNumber(context.constantWord(given, "ratio"), given.dtype);
     const word = numberWord(value, DType.float32);
     const ratio = context.expressions.constant(DType.float32, word);
     if (word !== 0n) return dropoutInTraining(context, context.floatInput(), ratio);

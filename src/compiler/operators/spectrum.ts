@@ -164,7 +164,7 @@ export const stft: Lower = (context) => {
 export const melWeightMatrix: Lower = (context) => {
   const known = (index: number, what: string): number => context.constantInts(index, what)?.[0] ?? 0;
   const [bins, length, rate] = [known(0, "num_mel_bins"), known(1, "dft_length"), known(2, "sample_rate")];
-  const [low, high] = [3, 4].map((index) => context.constantWords(context.floatInput(index), `input ${index}`)[0]!);
+  const [low, high] = [3, 4].map((index) => context.constantWord(context.floatInput(index), `input ${index}`));
   const frequency = context.input(3).dtype;
   if (frequency !== DType.float32) return context.refuse("input 3", `is ${dtypeName(frequency)}, expected float32`);
   const dtype = context.int("output_datatype", DType.float32);

@@ -329,8 +329,10 @@ export class ProgramBuilder {
     return { source: expr.source, ...(known ?? plainStrides(expr, digits)!), shape };
   }
 
-  /** The tensor under another shape; copied only if it must be. */
+  /** The tensor under another shape; copied only if it must be. @throws RangeError if that has other elements */
   reshape(tensor: LazyTensor, shape: readonly number[]): LazyTensor {
+    if (elementCount(tensor.shape) !== elementCount(shape))
+      throw new RangeError(`[${tensor.shape.join()}] is no tensor of shape [${shape.join()}]`);
     const view = reshaped(this.expressions, tensor, shape);
     if (view !== undefined) return view;
     const rowMajor = identityOrder(tensor.shape.length);

@@ -78,7 +78,7 @@ export const splitToSequence: LowerControl = (control) => {
   const size = x.shape[axis]!;
   const given = operands[1] === undefined ? undefined : tensorOperand(control, 1);
   const words = given && context.constantWords(given, "split").map(Number);
-  const every = words === undefined ? 1 : words[0]!;
+  const every = words?.[0] ?? 1;
   const sizes =
     words !== undefined && given?.shape.length === 1
       ? words

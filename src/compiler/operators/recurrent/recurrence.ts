@@ -79,6 +79,24 @@ export type Recurrence = {
   lengths: LazyTensor | undefined;
 };
 
+/** Refuses biases, lengths, initial states and peepholes of other shapes. */
+function checkOthers(
+  context: NodeContext,
+  directions: number,
+  gates: number,
+  hidden: number,
+  batch: number,
+  batchFirst: boolean,
+): void {
+  const state = batchFirst ? [batch, directions, hidden] : [directions, batch, hidden];
+  const expected = [[directions, 2 * gates * hidden], [batch], state, state, [directions, 3 * hidden]];
+  for (const [k, shape] of expected.entries()) {
+    const found = context.optional(3 + k)?.shape.join();
+    if (found !== undefined && found !== shape.join())
+      context.fail(`input ${3 + k} is [${found}], expected [${shape.join()}]`);
+  }
+}
+
 /** Reads what the three operators share and checks the shapes. */
 export function readRecurrence(context: NodeContext, gates: number, defaults: readonly string[]): Recurrence {
   const [x, w, r] = [context.input(0), context.input(1), context.input(2)];
@@ -98,6 +116,7 @@ export function readRecurrence(context: NodeContext, gates: number, defaults: re
     w.shape.join() === [reversed.length, gates * hidden, x.shape[2]].join() &&
     r.shape.join() === [reversed.length, gates * hidden, hidden].join();
   if (!fits) context.fail(`data [${x.shape.join()}], weights [${w.shape.join()}] and [${r.shape.join()}]`);
+  checkOthers(context, reversed.length, gates, hidden, batch, batchFirst);
   const given = context.optional(4);
   const known = given && context.builder.words(given);
   const whole = given === undefined || known?.every((word) => Number(word) === steps) === true;
