@@ -1,11 +1,10 @@
 import { writeFileSync } from "node:fs";
 import { Command } from "commander";
 import { TRAINING, weightsByName } from "../../compiler/training/wrapTraining.ts";
-import { createExecutor } from "../../executor/createExecutor.ts";
+import { floatsOf, itemOutputs } from "../../examine/train/itemOutputs.ts";
 import { replaceInitializers } from "../../onnx/replaceInitializers.ts";
 import { readRegularFile } from "../../regularFile.ts";
 import { RunInputs } from "../../trace/runInputs.ts";
-import { keptSteps, runItems } from "../../trace/runItems.ts";
 import { UsageError } from "../errors.ts";
 import { addExamples } from "../globalOptions.ts";
 import { appendOption, modelOptions, modelSpec, seedOption, type ModelOptions } from "../modelOptions.ts";
@@ -31,27 +30,14 @@ export function trainCommand(output: Output): Command {
       const input = [...(options.input ?? []), ...labels];
       const { compiled, inputs, items, training } = await prepareJob(spec, { input, items: options.items }, output);
       const { program, programRoot } = compiled;
-      const executor = await createExecutor(compiled);
-      const kept = keptSteps(program);
-      const stepOf = (name: string): number => {
-        const at = compiled.outputs.findIndex((each) => each.name === name);
-        return program.checkpoints[program.outputs[at]!]!.step;
-      };
-      const lossStep = program.checkpoints[program.outputs[0]!]!.step;
       const start = performance.now();
       const losses: number[] = [];
       let weights: Uint8Array | undefined;
-      try {
-        const taken = new RunInputs(program.inputs, { items, firstItem: 0 }, inputs);
-        const execute = async (each: readonly Uint8Array[]): Promise<readonly Uint8Array[]> =>
-          (await executor.run(each, { keep: (step) => kept.has(step) })).tensors;
-        for await (const tensors of runItems(program, taken, execute)) {
-          losses.push(new Float32Array(Uint8Array.from(tensors[lossStep]!).buffer)[0]!);
-          output.part(`${losses.length} ${losses.at(-1)!.toPrecision(6)}`);
-          weights = Uint8Array.from(tensors[stepOf(TRAINING.next(TRAINING.weights))]!);
-        }
-      } finally {
-        await executor.close();
+      const taken = new RunInputs(program.inputs, { items, firstItem: 0 }, inputs);
+      for await (const outputOf of itemOutputs(compiled, taken)) {
+        losses.push(floatsOf(outputOf(compiled.outputs[0]!.name))[0]!);
+        output.part(`${losses.length} ${losses.at(-1)!.toPrecision(6)}`);
+        weights = outputOf(TRAINING.next(TRAINING.weights));
       }
       const milliseconds = Math.round(performance.now() - start);
       if (options.out !== undefined)

@@ -1,4 +1,4 @@
-import type { Chart } from "./chart.ts";
+import type { Chart } from "../chart.ts";
 import { heldShare, HONEST, partTimeShare, type Setting } from "./simulate.ts";
 
 const SEED = 18;

@@ -1,7 +1,7 @@
 /** The pictures and figures of relays in docs/provisioning.md. `npm run relay [-- --write]` */
 import { writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
-import { svgOf } from "./chart.ts";
+import { svgOf } from "../chart.ts";
 import { charts } from "./curves.ts";
 import { chosenShare } from "./simulate.ts";
 

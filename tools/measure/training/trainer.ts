@@ -1,63 +1,75 @@
 import { compile } from "../../../src/compiler/compile.ts";
 import type { TrainSpec } from "../../../src/compiler/training/trainSpec.ts";
 import { TRAINING, weightsByName } from "../../../src/compiler/training/wrapTraining.ts";
-import { createExecutor } from "../../../src/executor/createExecutor.ts";
+import { floatsOf, itemOutputs } from "../../../src/examine/train/itemOutputs.ts";
 import { readModel } from "../../../src/onnx/readModel.ts";
 import { replaceInitializers } from "../../../src/onnx/replaceInitializers.ts";
 import { prepareModel } from "../../../src/player/programs/modelSpec.ts";
 import { RunInputs } from "../../../src/trace/runInputs.ts";
-import { keptSteps, runItems } from "../../../src/trace/runItems.ts";
 
 /** What a batch gives, by input. */
 export type Batch = Readonly<Record<string, Uint8Array>>;
+
+/** A training run: a model, how it is trained, the rate and the batch of each item. */
+export type Training = {
+  onnx: Uint8Array;
+  spec: Omit<TrainSpec, "rates">;
+  rates: Float32Array;
+  batch: (item: number) => Batch;
+};
+
+export type Trained = {
+  /** The model with its trained weights. */
+  model: Uint8Array;
+  /** Of each item, before its update. */
+  losses: number[];
+  /** Of the run alone, in all. */
+  milliseconds: number;
+};
 
 export const floats = (values: Float32Array): Uint8Array => new Uint8Array(values.buffer);
 
 /**
  * Trains a model as one run, executed exactly.
- * @param rates One an item.
- * @returns the trained model, the loss of each item, and the vector of weights
+ * @param note Receives a line about the program, and one every hundred items.
  */
 export async function train(
-  onnx: Uint8Array,
-  spec: Omit<TrainSpec, "rates">,
-  rates: Float32Array,
-  batch: (item: number) => Batch,
-  note: (text: string) => void = console.log,
-): Promise<{ model: Uint8Array; losses: number[]; weights: Uint8Array; milliseconds: number }> {
+  { onnx, spec, rates, batch }: Training,
+  note: (text: string) => void = () => undefined,
+): Promise<Trained> {
   const items = rates.length;
-  const own: TrainSpec = { ...spec, rates: items };
-  const { model, run, training } = prepareModel(readModel(onnx), { bind: {}, uint8: [], train: own });
+  const { model, run, training } = prepareModel(readModel(onnx), {
+    bind: {},
+    uint8: [],
+    train: { ...spec, rates: items },
+  });
   const compiled = compile(model, { shapes: {}, run });
-  const { program } = compiled;
-  note(`${program.steps.length} steps, work ${program.steps.length}; program ${compiled.programRoot}`);
+  const { program, programRoot } = compiled;
+  const { parts, initial } = training!;
+  const weights = initial.get(TRAINING.weights)!.shape[0]!;
+  note(`${weights} weights; a step is ${program.steps.length} steps of the program ${programRoot.slice(0, 10)}`);
   const batches = Array.from({ length: items }, (_, item) => batch(item));
   const bytes = compiled.inputs.map(({ name }) => {
-    const initial = training!.initial.get(name);
-    if (initial !== undefined) return initial.bytes;
     if (name === TRAINING.rates) return floats(rates);
     if (name === TRAINING.index) return new Uint8Array(0);
-    return Buffer.concat(batches.map((each) => each[name]!));
+    return initial.get(name)?.bytes ?? Buffer.concat(batches.map((each) => each[name]!));
   });
-  const executor = await createExecutor(compiled);
-  const kept = keptSteps(program);
-  const [loss, weights] = program.outputs.map((checkpoint) => program.checkpoints[checkpoint]!.step) as [number, number];
   const losses: number[] = [];
   let last: Uint8Array = new Uint8Array(0);
   const start = performance.now();
-  const inputs = new RunInputs(program.inputs, { items, firstItem: 0 }, bytes);
-  for await (const tensors of runItems(
-    program,
-    inputs,
-    async (taken) => (await executor.run(taken, { keep: (step) => kept.has(step) })).tensors,
-  )) {
-    losses.push(new Float32Array(Uint8Array.from(tensors[loss]!).buffer)[0]!);
-    if (losses.length % 50 === 0 || losses.length < 4)
-      note(`item ${losses.length}: loss ${losses.at(-1)!.toFixed(4)}, ${Math.round(performance.now() - start)} ms`);
-    last = Uint8Array.from(tensors[weights]!);
+  const seconds = (): string => ((performance.now() - start) / 1_000).toFixed(1);
+  for await (const outputOf of itemOutputs(compiled, new RunInputs(program.inputs, { items, firstItem: 0 }, bytes))) {
+    losses.push(floatsOf(outputOf(TRAINING.loss))[0]!);
+    last = outputOf(TRAINING.next(TRAINING.weights));
+    if (losses.length % 100 === 0)
+      note(`item ${losses.length}: loss ${mean(losses.slice(-100)).toFixed(3)}, ${seconds()} s`);
   }
   const milliseconds = performance.now() - start;
-  await executor.close();
-  const trained = replaceInitializers(onnx, weightsByName(last, training!.parts));
-  return { model: trained, losses, weights: last, milliseconds };
+  return { model: replaceInitializers(onnx, weightsByName(last, parts)), losses, milliseconds };
 }
+
+/** A rate for each item that falls from `from` to nothing as a quarter of a wave does. */
+export const fallingRates = (items: number, from: number): Float32Array =>
+  Float32Array.from({ length: items }, (_, item) => (from * (1 + Math.cos((Math.PI * item) / items))) / 2);
+
+export const mean = (values: readonly number[]): number => values.reduce((sum, x) => sum + x, 0) / values.length;

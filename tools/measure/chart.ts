@@ -1,8 +1,11 @@
 /** A line of a chart. */
 export type Line = { name: string; points: readonly (readonly [x: number, y: number])[] };
 
-/** A chart: shares of 0 to 1 over something. */
-export type Chart = { title: string; x: string; y: string; lines: readonly Line[] };
+/** A chart: shares of 0 to 1 over something, or numbers up to the last of `levels`. */
+export type Chart = { title: string; x: string; y: string; lines: readonly Line[]; levels?: readonly number[] };
+
+/** Marks of shares, and their greatest number at the top of the chart. */
+const SHARES: readonly number[] = [0, 0.25, 0.5, 0.75, 1];
 
 const WIDTH = 640;
 const HEIGHT = 340;
@@ -14,22 +17,23 @@ const BOTTOM = 46;
 const COLOURS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00"];
 
 /** A chart as a picture, SVG. */
-export function svgOf({ title, x, y, lines }: Chart): string {
+export function svgOf({ title, x, y, lines, levels }: Chart): string {
   const xs = lines.flatMap(({ points }) => points.map(([at]) => at));
   const [least, most] = [Math.min(...xs), Math.max(...xs)];
+  const marks = levels ?? SHARES;
   const [width, height] = [WIDTH - LEFT - RIGHT, HEIGHT - TOP - BOTTOM];
   const place = (at: number): number => Math.round(LEFT + ((at - least) / (most - least)) * width);
-  const level = (at: number): number => Math.round(TOP + (1 - at) * height);
+  const level = (at: number): number => Math.round(TOP + (1 - at / marks.at(-1)!) * height);
   const text = (px: number, py: number, words: string, anchor = "middle"): string =>
     `<text x="${px}" y="${py}" text-anchor="${anchor}">${words}</text>`;
   const ticks = [...new Set(xs)].sort((a, b) => a - b).filter((_, k, all) => k % Math.ceil(all.length / 10) === 0);
   const parts = [
     `<rect width="${WIDTH}" height="${HEIGHT}" fill="white"/>`,
     text(LEFT, 20, title, "start"),
-    ...[0, 0.25, 0.5, 0.75, 1].map(
+    ...marks.map(
       (at) =>
         `<path d="M${LEFT} ${level(at)}H${LEFT + width}" stroke="#ddd"/>` +
-        text(LEFT - 8, level(at) + 4, `${100 * at} %`, "end"),
+        text(LEFT - 8, level(at) + 4, levels === undefined ? `${100 * at} %` : String(at), "end"),
     ),
     ...ticks.map((at) => text(place(at), TOP + height + 18, String(at))),
     text(LEFT + width / 2, HEIGHT - 8, x),
