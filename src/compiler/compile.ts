@@ -14,7 +14,7 @@ import { withinBits } from "./operators/narrow.ts";
 import { Budget, type CompileLimits } from "./budget.ts";
 import { ProgramBuilder } from "./steps/builder.ts";
 import { chooseCheckpoints } from "./program/checkpoints.ts";
-import { ModelOutputError, StepLimitError, StepTooExpensiveError, type ExpensiveStep } from "./errors.ts";
+import { EmptyOutputsError, StepLimitError, StepTooExpensiveError, type ExpensiveStep } from "./errors.ts";
 import { keepLiveSteps } from "./program/liveSteps.ts";
 import { lowerGraph } from "./graph/lowerGraph.ts";
 import { locateValues } from "./program/valueLocations.ts";
@@ -152,15 +152,20 @@ export function compileWithin(written: Model, options: CompileOptions, budget: B
     report();
   };
   const values = lowerGraph(builder, model, operands, (done, total) => (top = { done, total }));
-  const stepOf = (output: number): TensorInfo & { step: number } => {
+  const infoOf = (output: number): TensorInfo => {
     const { name } = graph.outputs[output]!;
-    const tensor = values.get(name)!;
-    if (elementCount(tensor.shape) === 0)
-      throw new ModelOutputError(`${model.source}: the output "${name}" [${tensor.shape.join(", ")}] has no elements`);
-    const { dtype, shape, narrow } = tensor;
-    return { name, dtype, shape, ...(narrow && { narrow }), step: builder.outputStep(tensor) };
+    return tensorInfo({ ...values.get(name)!, name });
   };
-  const outputs = wired.outputs.map(({ output }) => stepOf(output));
+  const stepOf = (output: number): TensorInfo & { step: number } => {
+    const info = infoOf(output);
+    return { ...info, step: builder.outputStep(values.get(info.name)!) };
+  };
+  // An output without elements is known now, and none of the job's.
+  const isEmpty = ({ output }: { output: number }): boolean => elementCount(infoOf(output).shape) === 0;
+  const emptyOutputs = wired.outputs.filter(isEmpty).map(({ output }) => infoOf(output));
+  const computed = wired.outputs.filter((each) => !isEmpty(each));
+  if (computed.length === 0) throw new EmptyOutputsError(model.source, emptyOutputs);
+  const outputs = computed.map(({ output }) => stepOf(output));
   /** For each input, the step that it is carried from, if it is. */
   const carried = inputs.map((input) => {
     const source = wired.sources.get(input.of);
@@ -199,7 +204,7 @@ export function compileWithin(written: Model, options: CompileOptions, budget: B
   const sources = kinds.map((kind, k): InputSource =>
     kind === "carried" ? { kind, checkpoint: checkpointOf(carried[k]!) } : { kind },
   );
-  const each = wired.outputs.flatMap((output, k) => (output.each ? [k] : []));
+  const each = computed.flatMap((output, k) => (output.each ? [k] : []));
   const largest = largestProof(steps, kinds, origins, limit);
   const program: Program = {
     inputs: inputs.map(({ dtype, shape }, k) => {
@@ -220,6 +225,7 @@ export function compileWithin(written: Model, options: CompileOptions, budget: B
     constants: builder.constantsOf(steps),
     inputs: inputs.map(tensorInfo),
     outputs: outputs.map(tensorInfo),
+    ...(emptyOutputs.length > 0 && { emptyOutputs }),
     origins,
     valueLocations: locateValues(values, numberOf),
   };

@@ -1,5 +1,6 @@
 import { RefuteError, errorWithCode } from "../errors.ts";
 import { nodeLabel, type Node } from "../onnx/model.ts";
+import type { TensorInfo } from "../program/compiled.ts";
 import { MAX_STEP_BYTES } from "../program/limits.ts";
 
 const call = (node: Node): string => `${node.operator} (node ${nodeLabel(node)})`;
@@ -61,8 +62,19 @@ export class CompileBudgetError extends RefuteError {
 /** The shapes given for the model's inputs do not bind it. */
 export class InputShapeError extends errorWithCode("COMPILE_INPUT_SHAPE") {}
 
-/** An output of the model that no job can have: a tensor without elements, or no tensor. */
+/** An output of the model that no job can have. */
 export class ModelOutputError extends errorWithCode("COMPILE_OUTPUT") {}
+
+/** No output of the model has elements: they are known, and there is nothing to compute. */
+export class EmptyOutputsError extends ModelOutputError {
+  readonly outputs: readonly TensorInfo[];
+
+  constructor(source: string, outputs: readonly TensorInfo[]) {
+    const all = outputs.map(({ name, shape }) => `"${name}" [${shape.join(", ")}]`);
+    super(`${source}: no output has elements, so there is nothing to compute: ${all.join(", ")}`);
+    this.outputs = outputs;
+  }
+}
 
 /** The wiring of a run does not fit the model: names, types, shapes. */
 export class RunWiringError extends errorWithCode("COMPILE_RUN") {}

@@ -23,6 +23,8 @@ export type CompiledModel = {
   constants: Map<Hash, Uint8Array>;
   inputs: readonly TensorInfo[];
   outputs: readonly TensorInfo[];
+  /** Outputs of the model that have no elements: known when it is compiled, and none of the program's. */
+  emptyOutputs?: readonly TensorInfo[];
   /** For each step, the ONNX node that it computes last and the operators that it fuses, for people to read. */
   origins: readonly { node: string; operator: string }[];
   /**

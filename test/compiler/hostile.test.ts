@@ -344,6 +344,35 @@ describe("hostile models", function () {
     }
   });
 
+  it("reductionsOfNothing_areTheirIdentities_andOutputsWithoutElementsAreKnown", () => {
+    const initializers = { m: floatTensor([], [2, 0]), n: floatTensor([], [0, 2]), axes: int64Tensor([1]) };
+    const outputs = ["y", "z", "least", "e"].map((name) => ({ ...Y, name }));
+    const nodes = [
+      node("MatMul", ["m", "n"], ["p"]),
+      node("Add", ["p", "x"], ["y"]),
+      node("ReduceMin", ["m", "axes"], ["min"], { keepdims: 0 }),
+      node("Sub", ["x", "min"], ["z"]),
+      node("ReduceMax", ["m", "axes"], ["max"], { keepdims: 0 }),
+      node("Max", ["x", "max"], ["least"]),
+      node("Slice", ["x", "axes", "axes"], ["e"]),
+    ];
+    const model = compile(readModel(bytesOf(nodes, { outputs, initializers, opset: 18 })), { shapes: {} });
+    expect(model.emptyOutputs).to.deep.equal([{ name: "e", dtype: DType.float32, shape: [0] }]);
+    const tensors = executeReference(model, [floatTensor([3, -4]).bytes]);
+    const { outputs: checkpoints } = model.program;
+    const values = checkpoints.map((at) => tensors[model.program.checkpoints[at]!.step]!);
+    expect(values).to.deep.equal(
+      [
+        [3, -4, 3, -4],
+        [-Infinity, -Infinity],
+        [3, -4],
+      ].map((expected) => floatTensor(expected).bytes),
+    );
+    expect(endingOf(bytesOf([node("ArgMax", ["m"], ["y"], { axis: 1 })], { initializers }))).to.equal(
+      "COMPILE_NODE_INPUT",
+    );
+  });
+
   // A few of them; `npm run soak -- --hostile N` tries others, for as long as one likes.
   it("randomOnes_giveAProgramOrARefusal", () => {
     const endings = new Set<string>();

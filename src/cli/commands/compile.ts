@@ -31,7 +31,10 @@ export function compileCommand(output: Output): Command {
         longestStepProofBytes: maxStepBytes,
         longestStep: where(proofs.bytes),
         inputs: inputTexts(model.program, model.inputs.map(shapeText)),
-        outputs: outputTexts(model.program, model.outputs.map(shapeText)),
+        outputs: [
+          ...outputTexts(model.program, model.outputs.map(shapeText)),
+          ...(model.emptyOutputs ?? []).map(shapeText),
+        ],
       };
       const rows = Object.entries(facts).map(([key, value]) => [
         LABELS[key as keyof typeof facts],

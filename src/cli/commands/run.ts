@@ -1,7 +1,7 @@
 import { Command } from "commander";
 import { compile } from "../../compiler/compile.ts";
 import { createExecutor } from "../../executor/createExecutor.ts";
-import { compare, outputTensors, type Comparison } from "../../examine/compare/compare.ts";
+import { compare, emptyTensor, outputTensors, type Comparison } from "../../examine/compare/compare.ts";
 import { generateText } from "../generateText.ts";
 import { generationOptions, requireNoGeneration, type GenerationOptions } from "../generationOptions.ts";
 import { UsageError } from "../errors.ts";
@@ -57,7 +57,7 @@ export function runCommand(output: Output): Command {
       const { tensors, stats } = await executor.run(bytes, { progress });
       const milliseconds = Math.round(performance.now() - start);
       await executor.close();
-      const outputs = outputTensors(compiled, tensors);
+      const outputs = [...outputTensors(compiled, tensors), ...(compiled.emptyOutputs ?? []).map(emptyTensor)];
       const comparison =
         options.compare === true ? await compare(path, compiled, new Map([...inputs, ...bound]), tensors) : undefined;
       const report = { programRoot: compiled.programRoot, milliseconds, stats };

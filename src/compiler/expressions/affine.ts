@@ -35,7 +35,7 @@ export function substitute(a: Affine, of: (digit: number) => Affine | undefined)
 export function affineRange(a: Affine, radix: (digit: number) => number): [number, number] {
   let [low, high] = [a.base, a.base];
   for (const [digit, coeff] of a.coeffs) {
-    const reach = coeff * (radix(digit) - 1);
+    const reach = coeff * Math.max(0, radix(digit) - 1);
     if (reach < 0) low += reach;
     else high += reach;
   }

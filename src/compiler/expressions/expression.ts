@@ -1,6 +1,6 @@
 import { convert } from "../../numerics/arithmetic.ts";
 import { DType, dtypeName, type Word } from "../../numerics/dtype.ts";
-import { floatWord, numberWord } from "../../numerics/numbers.ts";
+import { floatWord, greatestWord, leastWord, numberWord } from "../../numerics/numbers.ts";
 import { Op, signature, type OpName } from "../../program/operations.ts";
 import { Reduce, type TensorRef } from "../../program/types.ts";
 import { affineKey, constantAffine, substitute, type Affine } from "./affine.ts";
@@ -207,7 +207,8 @@ export class Expressions implements Formulas {
     radices: readonly number[],
     a: Expr,
     b?: Expr,
-  ): AccumulatorExpr {
+  ): AccumulatorExpr | ConstantExpr {
+    if (radices.includes(0)) return this.constant(dtype, overNothing(reduce, dtype));
     if (b !== undefined && reduce === Reduce.dot && (a.dtype !== type || b.dtype !== type))
       throw new OperandTypeError("dot", [dtypeName(a.dtype), dtypeName(b.dtype)]);
     const key = `a${reduce}:${type}[${radices.join()}](${a.id},${b?.id ?? ""})`;
@@ -215,7 +216,8 @@ export class Expressions implements Formulas {
   }
 
   /** Whether a reduction of kind `last` met a term that counts: bool. */
-  found(of: AccumulatorExpr): Expr {
+  found(of: AccumulatorExpr | ConstantExpr): Expr {
+    if (of.kind === "constant") return this.constant(DType.bool, 0n);
     return this.#intern<FoundExpr>(`f(${of.id})`, { kind: "found", dtype: DType.bool, of }, [of]);
   }
 
@@ -269,6 +271,14 @@ export class Expressions implements Formulas {
         return this.accumulator(e.reduce, e.type, e.dtype, e.radices, visit(e.a), e.b && visit(e.b));
     }
   }
+}
+
+/** What a reduction of no terms gives. @throws RangeError if it is the place of one of them */
+function overNothing(reduce: Reduce, dtype: DType): Word {
+  if (reduce === Reduce.max) return leastWord(dtype);
+  if (reduce === Reduce.min) return greatestWord(dtype);
+  if (reduce === Reduce.sum || reduce === Reduce.dot || reduce === Reduce.last) return 0n;
+  throw new RangeError("the place of one of no elements");
 }
 
 /** An expression made anew, each part of it once. @param one Makes a part from its parts, which `visit` makes. */

@@ -1,7 +1,6 @@
 import type { DType } from "../../numerics/dtype.ts";
 import type { NarrowType } from "../../numerics/narrow.ts";
 import { addAffine, constantAffine, digitAffine, type Affine } from "./affine.ts";
-import { StepLimitError } from "../errors.ts";
 import { REDUCTION_DIGIT, type Expr } from "./expression.ts";
 
 /**
@@ -31,16 +30,15 @@ export const identityOrder = (rank: number): number[] => Array.from({ length: ra
 /** The digits of a shape, one for each dimension above 1. */
 export const plainDigits = (shape: readonly number[]): number[][] => shape.map((dim) => (dim === 1 ? [] : [dim]));
 
-/** For each dimension, its index as a function of its digits. @throws StepLimitError if a dimension is 0 */
+/** For each dimension, its index as a function of its digits. */
 export function dimensionIndices(digits: readonly (readonly number[])[]): Affine[] {
-  if (digits.some((radices) => radices.includes(0)))
-    throw new StepLimitError("a dimension is 0: tensors without elements are not executed");
   let next = 0;
   return digits.map((radices) => {
     let index = constantAffine(0);
-    let weight = radices.reduce((product, radix) => product * radix, 1);
+    // Where there are no elements, any index does.
+    let weight = radices.reduce((product, radix) => product * Math.max(1, radix), 1);
     for (const radix of radices) {
-      weight /= radix;
+      weight /= Math.max(1, radix);
       index = addAffine(index, digitAffine(next++, weight));
     }
     return index;

@@ -58,13 +58,13 @@ function rangeWords(context: NodeContext, dtype: DType): bigint[] {
   };
   const [start, limit, delta] = [word(0), word(1), word(2)];
   const counted = (count: number): number => {
-    if (!(count >= 1 && count <= MAX_RANGE)) context.fail(`a range of ${count} elements`);
+    if (!(count >= 0 && count <= MAX_RANGE)) context.fail(`a range of ${count} elements`);
     return count;
   };
   if (isFloat(dtype)) {
     const [from, to, by] = [start, limit, delta].map((word) => wordNumber(word, dtype)) as [number, number, number];
     // The number of elements is counted in float64, as onnxruntime does; the elements are of the type.
-    const count = counted(Math.ceil((to - from) / by));
+    const count = counted(Math.max(0, Math.ceil((to - from) / by)));
     let next = start;
     return Array.from({ length: count }, () => {
       const own = next;

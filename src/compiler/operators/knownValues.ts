@@ -30,7 +30,10 @@ export const compress: Lower = (context) => {
   const kept = condition.flatMap((word, i) => (word !== 0n ? [i] : []));
   if (condition.length > data.shape[axis]!)
     return context.fail(`${condition.length} conditions of [${data.shape.join()}]`);
-  if (kept.length === 0) return context.fail("the result has no elements");
+  if (kept.length === 0) {
+    const shape = data.shape.map((dim, d) => (d === axis ? 0 : dim));
+    return [builder.filled(x.dtype, shape, 0n)];
+  }
   return [gatherAlong(context, data, builder.constant(int64Tensor(kept)), axis)];
 };
 

@@ -82,7 +82,7 @@ export const reshape: Lower = (context) => {
   const dims = wanted.map((dim, d) => (dim === 0 && !allowZero ? (x.shape[d] ?? 0) : dim));
   const known = dims.reduce((product, dim) => (dim === -1 ? product : product * dim), 1);
   const result = dims.map((dim) => (dim === -1 ? elementCount(x.shape) / known : dim));
-  if (elementCount(result) !== elementCount(x.shape) || result.some((dim) => !Number.isInteger(dim) || dim < 1))
+  if (elementCount(result) !== elementCount(x.shape) || result.some((dim) => !Number.isInteger(dim) || dim < 0))
     return context.fail(`[${x.shape.join()}] does not take the shape [${wanted.join()}]`);
   return [context.builder.reshape(x, result)];
 };

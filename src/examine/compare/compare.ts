@@ -21,13 +21,16 @@ export type Comparison = {
   firstDifferent: { name: string; step: number; operator: string; difference: Difference } | undefined;
 };
 
-/** The tensors of the model's outputs. */
+/** The tensors of the program's outputs. */
 export function outputTensors({ program, outputs }: CompiledModel, tensors: readonly Uint8Array[]) {
   return outputs.map((info, k): TensorInfo & TensorData => ({
     ...info,
     bytes: tensors[program.checkpoints[program.outputs[k]!]!.step]!,
   }));
 }
+
+/** A tensor without elements. */
+export const emptyTensor = (info: TensorInfo): TensorInfo & TensorData => ({ ...info, bytes: new Uint8Array() });
 
 /**
  * Runs the model in plain onnxruntime on the same inputs and compares.
