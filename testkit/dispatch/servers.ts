@@ -2,18 +2,27 @@ import type { Hex } from "viem";
 import type { KnownProgram } from "../../src/player/execution.ts";
 import type { Execute } from "../../src/player/executeRun.ts";
 import type { WorkerEvent } from "../../src/worker/events.ts";
+import type { WorkerPolicy } from "../../src/worker/jobs.ts";
 import { TracePublisher } from "../../src/worker/publisher.ts";
 import type { Players, Running } from "../players/players.ts";
 
 /** A worker that publishes its claims. */
 export type Server = { key: Hex; url: string; worker: Running<WorkerEvent>; stop: () => Promise<void> };
 
-/** Starts a worker with a server of its claims. */
-export async function startServer(players: Players, program: KnownProgram, execute: Execute): Promise<Server> {
+/** Starts a worker with a server of its claims. @param policy What it takes, where not any job. */
+export async function startServer(
+  players: Players,
+  program: KnownProgram,
+  execute: Execute,
+  policy: Partial<WorkerPolicy> = {},
+): Promise<Server> {
   const publisher = new TracePublisher();
   const url = `http://127.0.0.1:${await publisher.listen(0)}`;
   const key = await players.workerKey();
-  const worker = await players.startWorker(key, program, execute, { publisher });
+  const worker = await players.startWorker(key, program, execute, {
+    publisher,
+    policy: { minFee: 1n, marginSeconds: 10, ...policy },
+  });
   let stopping: Promise<void> | undefined;
   const stop = async (): Promise<void> => {
     await worker.stop();

@@ -1,5 +1,5 @@
 /**
- * Models trained exactly, as runs: a classifier of handwritten digits.
+ * Models trained exactly, as runs: a classifier of handwritten digits, a model of characters that then writes text.
  * `npm run training [-- --write]`; `--write` writes the pictures of docs/training.md.
  */
 import { writeFileSync } from "node:fs";
@@ -7,13 +7,19 @@ import { parseArgs } from "node:util";
 import { svgOf, type Chart } from "../chart.ts";
 import { trainDigits } from "./digitsExample.ts";
 import { lossChart } from "./lossChart.ts";
+import { readText } from "./text.ts";
+import { heldOutLoss, trainText, writeText } from "./textExample.ts";
+import { trigramLoss } from "./trigram.ts";
 
 const { values, positionals } = parseArgs({
   options: { write: { type: "boolean", default: false } },
   allowPositionals: true,
 });
 
-const DIGITS_ITEMS = 300;
+const [DIGITS_ITEMS, TEXT_ITEMS] = [300, 3_000];
+/** What models of characters are judged on: held-out characters from this one on. */
+const JUDGED_FROM = 32;
+const BEGINNING = "The old captain said";
 const note = (text: string): void => console.log(`  ${text}`);
 const write = (name: string, chart: Chart): void => {
   if (values.write) writeFileSync(`docs/${name}.svg`, svgOf(chart));
@@ -27,7 +33,25 @@ async function digits(): Promise<void> {
   write("trainingDigits", lossChart("A classifier of digits, trained as one run", losses, [0, 0.5, 1, 1.5, 2, 2.5]));
 }
 
-const EXAMPLES: Readonly<Record<string, () => Promise<void>>> = { digits };
+async function text(): Promise<void> {
+  console.log("A model of characters: Moby-Dick");
+  const given = readText();
+  const trigram = trigramLoss(given.training, given.heldOut, given.alphabet.length, JUDGED_FROM);
+  note(`a trigram model, discount ${trigram.discount}: ${trigram.loss.toFixed(3)} nats a held-out character`);
+  const { model, losses, milliseconds } = await trainText(given, TEXT_ITEMS, note);
+  note(`${TEXT_ITEMS} items as one run, ${(milliseconds / TEXT_ITEMS).toFixed(1)} ms an item`);
+  const { loss, places } = await heldOutLoss(model, given, JUDGED_FROM);
+  note(`${loss.toFixed(3)} nats a held-out character, of ${places}`);
+  for (const seed of [1, 2]) {
+    const written = await writeText(model, given, BEGINNING, { items: 240, seed });
+    note(`it writes, seed ${seed}: ${written.replaceAll("\n", " ")}`);
+  }
+  const lines = { "held out, in the end": loss, "trigram, held out": trigram.loss };
+  const title = "A model of characters, trained as one run";
+  write("trainingText", lossChart(title, losses, [0, 1, 2, 3, 4], lines));
+}
+
+const EXAMPLES: Readonly<Record<string, () => Promise<void>>> = { digits, text };
 const chosen = positionals.length === 0 ? Object.keys(EXAMPLES) : positionals;
 const unknown = chosen.find((name) => !(name in EXAMPLES));
 if (unknown !== undefined) {

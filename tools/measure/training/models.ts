@@ -1,49 +1,7 @@
 /** Small models that the examples of training begin with: seeded weights, float32. */
 import { DType } from "../../../src/numerics/dtype.ts";
-import { elementCount } from "../../../src/onnx/model.ts";
-import { floatTensor, int64Tensor } from "../../../src/onnx/tensorData.ts";
-import { GraphBuilder } from "../../../testkit/onnx/graphBuilder.ts";
-import { buildModel, type NodeSpec } from "../../../testkit/onnx/onnxBuilder.ts";
-import { Prng } from "../../../testkit/random/prng.ts";
-
-/** Nodes and seeded weights. */
-class Builder extends GraphBuilder {
-  readonly #prng = new Prng(7);
-
-  /** About normally distributed, so that `fan` of them sum to a variance of `gain`. */
-  weights(shape: readonly number[], fan: number, gain = 2): string {
-    const next = (): number => (this.#prng.uint32() + this.#prng.uint32() + this.#prng.uint32()) / 2 ** 31 - 3;
-    const deviation = Math.sqrt(gain / fan);
-    return this.constant(
-      floatTensor(
-        Array.from({ length: elementCount(shape) }, () => next() * deviation),
-        shape,
-      ),
-    );
-  }
-
-  zeros = (shape: readonly number[]): string =>
-    this.constant(floatTensor(new Array<number>(elementCount(shape)).fill(0), shape));
-
-  conv(x: string, inputs: number, outputs: number, stride = 1): string {
-    const attributes = { pads: [1, 1, 1, 1], strides: [stride, stride] };
-    return this.node("Conv", [x, this.weights([outputs, inputs, 3, 3], 9 * inputs), this.zeros([outputs])], attributes);
-  }
-
-  dense(x: string, inputs: number, outputs: number, gain = 2): string {
-    return this.node("Gemm", [x, this.weights([inputs, outputs], inputs, gain), this.zeros([outputs])]);
-  }
-
-  /** The bytes of the model; the last node gives `output`. */
-  build(inputs: { name: string; dtype: DType; shape: readonly number[] }[], output: string): Uint8Array {
-    const last = this.nodes.pop() as NodeSpec;
-    return buildModel({
-      ...{ opset: 18, inputs, initializers: this.initializers },
-      nodes: [...this.nodes, { ...last, outputs: [output] }],
-      outputs: [{ name: output, dtype: DType.float32 }],
-    });
-  }
-}
+import { int64Tensor } from "../../../src/onnx/tensorData.ts";
+import { Builder } from "./builder.ts";
 
 /** A convolutional classifier of digits: x [batch, 1, 28, 28] to scores [batch, 10]. */
 export function classifier(batch: number): Uint8Array {
@@ -51,8 +9,11 @@ export function classifier(batch: number): Uint8Array {
   const pooled = (x: string): string =>
     b.node("MaxPool", [b.node("Relu", [x])], { kernel_shape: [2, 2], strides: [2, 2] });
   const features = pooled(b.conv(pooled(b.conv("x", 1, 8)), 8, 16));
-  b.dense(b.node("Flatten", [features]), 16 * 49, 10, 1);
-  return b.build([{ name: "x", dtype: DType.float32, shape: [batch, 1, 28, 28] }], "scores");
+  b.dense(b.node("Flatten", [features]), 16 * 49, 10, { gain: 1, name: "scores" });
+  return b.build(
+    [{ name: "x", dtype: DType.float32, shape: [batch, 1, 28, 28] }],
+    [{ name: "scores", dtype: DType.float32 }],
+  );
 }
 
 /**
@@ -78,12 +39,54 @@ export function denoiser(batch: number): Uint8Array {
   const middle = relu(b.conv(quarter, 64, 64));
   const back = relu(timed(b.conv(joined(up(middle, 64, 32), half), 64, 32), 32));
   const all = relu(b.conv(joined(up(back, 32, 16), a), 32, 16));
-  b.conv(all, 16, 1);
+  b.named("noise", "Identity", [b.conv(all, 16, 1)]);
   return b.build(
     [
       { name: "x", dtype: DType.float32, shape: [batch, 1, 28, 28] },
       { name: "t", dtype: DType.float32, shape: [batch, 1] },
     ],
-    "noise",
+    [{ name: "noise", dtype: DType.float32 }],
+  );
+}
+
+/** How a model of characters is made: of how many characters before it guesses, and of how many there are. */
+export type CharactersShape = { context: number; characters: number; embedding: number; hidden: number };
+
+/** The scores of the next character after each context. */
+function characterScores(b: Builder, contexts: string, shape: CharactersShape): string {
+  const { context, characters, embedding, hidden } = shape;
+  const table = b.weights([characters, embedding], 1, 1);
+  const embedded = b.node("Flatten", [b.node("Gather", [table, contexts])]);
+  const inner = b.node("Relu", [b.dense(embedded, context * embedding, hidden)]);
+  return b.dense(inner, hidden, characters, { gain: 0.1, name: "scores" });
+}
+
+/** A model of characters: contexts x, int64 [batch, context], to scores of the next characters. */
+export function characterModel(shape: CharactersShape, batch: number): Uint8Array {
+  const b = new Builder();
+  characterScores(b, "x", shape);
+  return b.build(
+    [{ name: "x", dtype: DType.int64, shape: [batch, shape.context] }],
+    [{ name: "scores", dtype: DType.float32 }],
+  );
+}
+
+/**
+ * The same as the step of a run that writes text: a context becomes the one with the next character, the one of the
+ * highest score. Its weights have the names that those of `characterModel` have. What is added to the scores, `jitter`,
+ * makes of it a choice by chance.
+ */
+export function characterWriter(shape: CharactersShape): Uint8Array {
+  const b = new Builder();
+  const scores = b.node("Add", [characterScores(b, "context", shape), "jitter"]);
+  const token = b.named("token", "ArgMax", [scores], { axis: 1, keepdims: 1 });
+  const [one, end] = [b.constant(int64Tensor([1])), b.constant(int64Tensor([shape.context]))];
+  b.named("context_next", "Concat", [b.node("Slice", ["context", one, end, one]), token], { axis: 1 });
+  return b.build(
+    [
+      { name: "context", dtype: DType.int64, shape: [1, shape.context] },
+      { name: "jitter", dtype: DType.float32, shape: [1, shape.characters] },
+    ],
+    ["token", "context_next"].map((name) => ({ name, dtype: DType.int64 })),
   );
 }
