@@ -106,8 +106,8 @@ class Watcher {
   readonly #forget: Forget = (job, now) => {
     if (isOver(job, now, this.#options.session.sender.address)) return "all";
     const isJudged = job.claims.some(
-      ({ finalised, refuted, windowEnd, games }) =>
-        !refuted && !finalised && (now <= windowEnd || games.some(({ closed }) => closed === undefined)),
+      ({ finalised, refuted, accepted, windowEnd, games }) =>
+        !refuted && !finalised && !accepted && (now <= windowEnd || games.some(({ closed }) => closed === undefined)),
     );
     return isJudged && (this.#executions.knows(job) || this.#executions.awaits(job)) ? "nothing" : "inputs";
   };

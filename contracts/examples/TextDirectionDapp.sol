@@ -5,6 +5,7 @@ import {ResultConsumer} from "../consumer/ResultConsumer.sol";
 import {IJobMarket} from "../interfaces/IJobMarket.sol";
 import {JobRequest} from "../interfaces/IMarketEvents.sol";
 import {ProgramFacts} from "../types/Program.sol";
+import {Terms as JobTerms} from "../types/Terms.sol";
 
 /// @title An example of a dapp: asks whether a picture of a line of text is upright, and holds the answer.
 /// @dev It pins the program that it compiled itself: an answer of any other program would mean nothing. Whoever asks
@@ -87,7 +88,8 @@ contract TextDirectionDapp is ResultConsumer {
                 maxOutputBytes: OUTPUT_BYTES,
                 rootOnly: false,
                 answer: false,
-                salt: terms.salt
+                salt: terms.salt,
+                terms: new JobTerms[](0)
             })
         );
     }

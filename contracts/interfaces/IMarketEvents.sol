@@ -4,6 +4,7 @@ pragma solidity ^0.8.28;
 import {IERC20} from "@openzeppelin/contracts/token/ERC20/IERC20.sol";
 import {Job} from "../types/Job.sol";
 import {ProgramFacts} from "../types/Program.sol";
+import {Terms} from "../types/Terms.sol";
 import {Parameters} from "../types/Parameters.sol";
 import {IDisputeGame} from "./IDisputeGame.sol";
 import {IProofChecker} from "./IProofChecker.sol";
@@ -13,7 +14,8 @@ import {IStepVerifier} from "./IStepVerifier.sol";
 
 /// @notice AwaitingInput: input bytes are missing. Open: may be claimed. Claimed: a worker computes. Submitted: a claim
 /// is in its window or in dispute. Finalised: the claim stands, something is still to be delivered. Closed: cancelled
-/// or expired, the fee returned. Complete: finalised, and all done.
+/// or expired, the fee returned. Complete: finalised, and all done. Sealed: a claim's hash is there, to be opened.
+/// Accepted: the requester took the claim in its window; it is paid and never becomes final.
 enum JobStatus {
     None,
     AwaitingInput,
@@ -22,14 +24,17 @@ enum JobStatus {
     Submitted,
     Finalised,
     Closed,
-    Complete
+    Complete,
+    Sealed,
+    Accepted
 }
 
 enum ClaimStatus {
     None,
     Submitted,
     Finalised,
-    Refuted
+    Refuted,
+    Accepted
 }
 
 /// @notice What a requester asks for. See `Job` for the terms.
@@ -41,6 +46,7 @@ enum ClaimStatus {
 /// the post.
 /// @param items How often the program is executed, 1 to 65,536.
 /// @param firstItem What an input that is the index reads in the first item.
+/// @param terms Of one entry: what is rarely asked for. Empty: nothing of it.
 /// @param answer Whether a claim consists of the outputs' roots. Else it consists of the roots of the items' traces.
 struct JobRequest {
     ProgramFacts program;
@@ -57,6 +63,7 @@ struct JobRequest {
     bool rootOnly;
     bool answer;
     bytes32 salt;
+    Terms[] terms;
 }
 
 /// @notice One part of one tensor of an input: `PART_BYTES` bytes of it (the last part: what is left).
@@ -164,6 +171,20 @@ interface IMarketEvents {
     error NotItsMarket(address account, address market);
     error OtherParameters(address account);
     error HasTerms(bytes32 jobId);
+    error WrongTerms(bytes32 jobId, bytes32 termsHash, bytes32 given);
+    error TooManyTerms(uint256 given, uint256 limit);
+    error CollateralOutOfRange(uint128 given, uint128 least);
+    error OpensTooSoon(uint40 openFrom, uint256 earliest);
+    error NoEarlyAccept(bytes32 jobId);
+    error ReservedForAnother(address worker, address reservedFor);
+    error GroupTaken(bytes32 group, address worker);
+    error NotItsTurn(address worker, uint256 fromBlock);
+    error RecordTooPoor(address worker);
+    error OtherManufacturer(address worker, bytes32 manufacturer);
+    error ClassNotHeld(address worker, bytes32 class);
+    error IsSealed(bytes32 jobId);
+    error NotSealed(bytes32 jobId);
+    error WrongSeal(bytes32 jobId);
 
     event JobPosted(
         bytes32 indexed jobId,
@@ -173,6 +194,7 @@ interface IMarketEvents {
         ProgramFacts program,
         bytes32[] inputRoots
     );
+    event TermsPosted(bytes32 indexed jobId, Terms terms);
     event InputPublished(bytes32 indexed jobId, uint256 indexed input, uint256 part, bytes data);
     event JobOpened(bytes32 indexed jobId);
     event JobClaimed(bytes32 indexed jobId, address indexed worker, uint256 until);
@@ -187,6 +209,9 @@ interface IMarketEvents {
         uint256 windowEnd,
         bytes nodes
     );
+    event ClaimSealed(bytes32 indexed jobId, address indexed worker, bytes32 seal);
+    event SealBroken(bytes32 indexed jobId, address indexed worker, uint256 collateral);
+    event ClaimAccepted(bytes32 indexed jobId, bytes32 indexed claimId);
     event ClaimFinalised(bytes32 indexed jobId, bytes32 indexed claimId);
     event ClaimRefuted(bytes32 indexed jobId, bytes32 indexed claimId, address indexed worker, uint256 collateral);
     event OutputDelivered(bytes32 indexed jobId, bytes32 indexed claimId, uint256 indexed output, bytes data);

@@ -2,6 +2,7 @@
 pragma solidity ^0.8.28;
 
 import {Claim, Job} from "../types/Job.sol";
+import {Terms} from "../types/Terms.sol";
 import {Delivery, Deployment, IMarketEvents} from "./IMarketEvents.sol";
 
 /// @title The market's calls that ordinary jobs do not need. Their code is in a contract of its own, which the market
@@ -43,4 +44,84 @@ interface IMarketExtension is IMarketEvents {
     /// @notice What this deployment is: its semantics, contracts and parameters, in one call.
     /// @return All of it.
     function deployment() external view returns (Deployment memory);
+
+    /// @notice Takes an open job that has terms: locks their collateral. The caller must keep all of them, and submit
+    /// or seal within `claimSeconds`.
+    /// @dev Reverts as `claim`, and with `WrongTerms`, `ReservedForAnother`, `GroupTaken`, `NotItsTurn`,
+    /// `RecordTooPoor`, `OtherManufacturer` or `ClassNotHeld`.
+    /// @param job The whole job.
+    /// @param terms The job's terms.
+    function claimOnTerms(Job calldata job, Terms calldata terms) external;
+
+    /// @notice As `submit`, of a job that has terms and is not sealed.
+    /// @dev Reverts as `submit`, and with `WrongTerms` or `IsSealed`.
+    /// @param job The whole job.
+    /// @param terms The job's terms.
+    /// @param nodes As in `submit`.
+    /// @return claimId The claim's id.
+    function submitOnTerms(
+        Job calldata job,
+        Terms calldata terms,
+        bytes calldata nodes
+    ) external returns (bytes32 claimId);
+
+    /// @notice Claims and submits in one call a job that is reserved for the caller. Of any other job the submission
+    /// could be copied from the pool.
+    /// @dev Reverts as `claimOnTerms` and `submitOnTerms` do.
+    /// @param job The whole job.
+    /// @param terms The job's terms.
+    /// @param nodes As in `submit`.
+    /// @return claimId The claim's id.
+    function claimAndSubmit(
+        Job calldata job,
+        Terms calldata terms,
+        bytes calldata nodes
+    ) external returns (bytes32 claimId);
+
+    /// @notice Commits the worker of a sealed job to a root that nobody sees yet.
+    /// @dev Reverts with `WrongTerms`, `NotSealed`, `WrongJobStatus`, `NotWorker` or `TimeIsUp`.
+    /// @param job The whole job.
+    /// @param terms The job's terms.
+    /// @param seal_ `keccak256(abi.encode(jobId, worker, root, salt))` with a salt of 32 random bytes.
+    function seal(Job calldata job, Terms calldata terms, bytes32 seal_) external;
+
+    /// @notice Opens a sealed submission: it becomes a claim, and its window starts. Anyone who knows the salt may
+    /// call, from `openFrom` for `baseClock` seconds.
+    /// @dev Reverts with `WrongTerms`, `NotSealed`, `WrongJobStatus`, `TimeNotUp`, `TimeIsUp` or `WrongSeal`, and as
+    /// `submit` for the nodes.
+    /// @param job The whole job.
+    /// @param terms The job's terms.
+    /// @param worker Who sealed.
+    /// @param salt The seal's salt.
+    /// @param nodes As in `submit`.
+    /// @return claimId The claim's id.
+    function openSeal(
+        Job calldata job,
+        Terms calldata terms,
+        address worker,
+        bytes32 salt,
+        bytes calldata nodes
+    ) external returns (bytes32 claimId);
+
+    /// @notice Ends a job whose seal was not opened in time: the worker loses its whole collateral, the requester gets
+    /// the fee back. Anyone may call, and is paid as for `expire` (not the worker).
+    /// @dev Reverts with `WrongTerms`, `NotSealed`, `WrongJobStatus`, `TimeNotUp` or `WrongSeal`.
+    /// @param job The whole job.
+    /// @param terms The job's terms.
+    /// @param worker Who sealed.
+    /// @param seal_ The seal, from `ClaimSealed`.
+    function breakSeal(Job calldata job, Terms calldata terms, address worker, bytes32 seal_) external;
+
+    /// @notice As `expire`, of a claimed job that has terms.
+    /// @dev Reverts with `WrongTerms`, `WrongJobStatus` or `TimeNotUp`.
+    /// @param job The whole job.
+    /// @param terms The job's terms.
+    function expireOnTerms(Job calldata job, Terms calldata terms) external;
+
+    /// @notice The requester takes a claim before its window is over: the fee is paid, the collateral is free, and the
+    /// claim never becomes final. Only where the terms allow it, and while no game is open.
+    /// @dev Reverts with `WrongTerms`, `NoEarlyAccept`, `NotRequester`, `WrongClaimStatus` or `GamesOpen`.
+    /// @param claim_ The whole claim.
+    /// @param terms The job's terms.
+    function acceptEarly(Claim calldata claim_, Terms calldata terms) external;
 }

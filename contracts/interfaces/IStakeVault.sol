@@ -85,11 +85,19 @@ interface IStakeVault {
     /// @param amount What is released.
     function unlock(address account, uint256 amount) external;
 
-    /// @notice Market only: moves locked stake into the market's custody.
+    /// @notice Market only: moves locked stake into the market's custody, and notes why.
     /// @dev Reverts with `NotMarket` or `InsufficientLocked`.
     /// @param account Whose stake.
     /// @param amount What is moved.
-    function slash(address account, uint256 amount) external;
+    /// @param late Whether a deadline was missed; else a claim was refuted.
+    function slash(address account, uint256 amount, bool late) external;
+
+    /// @notice A worker's record. Finished jobs and fees can be bought by serving oneself, so they are no part of it.
+    /// @param worker The worker.
+    /// @return since When it staked last while it had no stake (unix time, whole minutes); 0 if it never did.
+    /// @return refuted Its claims that were refuted; at most 65,535 are counted.
+    /// @return late Deadlines that it missed; likewise.
+    function recordOf(address worker) external view returns (uint256 since, uint256 refuted, uint256 late);
 
     /// @notice An account's ledger.
     /// @param account The account.

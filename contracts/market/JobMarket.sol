@@ -7,16 +7,13 @@ import {Deployment, Delivery, JobStatus, ClaimStatus} from "../interfaces/IMarke
 import {IMarketExtension} from "../interfaces/IMarketExtension.sol";
 import {IDisputeGame} from "../interfaces/IDisputeGame.sol";
 import {IStakeVault} from "../interfaces/IStakeVault.sol";
-import {Descent} from "../game/Descent.sol";
-import {Payouts} from "../game/Payouts.sol";
 import {MarketExtension} from "./MarketExtension.sol";
 import {JobPosting} from "./JobPosting.sol";
 import {JobRecords} from "./JobRecords.sol";
-import {Runs} from "../program/Runs.sol";
 import {ResultDelivery} from "./ResultDelivery.sol";
-import {Claim, ClaimKey, Job, JobIds} from "../types/Job.sol";
+import {Claim, ClaimKey, Job} from "../types/Job.sol";
 import {Parameters} from "../types/Parameters.sol";
-import {PositionalMerkle} from "../merkle/PositionalMerkle.sol";
+import {Terms} from "../types/Terms.sol";
 
 /// @title The job market. See IJobMarket.
 /// @dev Posting and delivery are its base contracts; here is what lies between: claims, submissions, expiry, and the
@@ -57,30 +54,15 @@ contract JobMarket is ResultDelivery, JobPosting {
         bytes32 jobId = _jobId(job);
         require(job.termsHash == 0, HasTerms(jobId));
         _needJob(jobId, _jobs[jobId].status, JobStatus.Open);
-        require(_hasTime(job), DeadlineTooSoon(job.deadline, block.timestamp + job.claimSeconds));
-        require(_provisioning.isLive(msg.sender), NotLive(msg.sender));
-        uint256 until = block.timestamp + job.claimSeconds;
-        _jobs[jobId] = JobRecord(JobStatus.Claimed, uint40(until), bytes26(bytes20(msg.sender)));
-        emit JobClaimed(jobId, msg.sender, until);
-        _vault.lock(msg.sender, _collateral);
+        _take(jobId, job, _collateral);
     }
 
     /// @inheritdoc IJobMarket
     function submit(Job calldata job, bytes calldata nodes) external returns (bytes32 claimId) {
         bytes32 jobId = _jobId(job);
-        JobRecord memory record = _jobs[jobId];
-        _needJob(jobId, record.status, JobStatus.Claimed);
-        address worker = address(bytes20(record.subject));
-        require(msg.sender == worker, NotWorker(msg.sender, worker));
-        require(block.timestamp <= record.number, TimeIsUp(record.number));
-        bytes32 root = _claimRoot(job, nodes);
-        claimId = JobIds.claimId(jobId, msg.sender, root, _collateral);
-        (, bool dead, , ) = _game.claimGames(claimId);
-        // SAFETY: a refuted claim, against which no game can be opened, cannot come back under the same name.
-        require(!dead, ClaimExists(claimId));
-        uint256 windowEnd = block.timestamp + job.window;
-        _jobs[jobId] = JobRecord(JobStatus.Submitted, uint40(windowEnd), bytes26(claimId));
-        emit ClaimSubmitted(jobId, claimId, msg.sender, root, _collateral, windowEnd, nodes);
+        require(job.termsHash == 0, HasTerms(jobId));
+        _needWorker(jobId);
+        return _submit(jobId, job, msg.sender, _collateral, nodes);
     }
 
     /* ---- Expiry and cancellation ---- */
@@ -91,9 +73,8 @@ contract JobMarket is ResultDelivery, JobPosting {
         JobRecord storage record = _jobs[jobId];
         JobStatus status = record.status;
         if (status == JobStatus.Claimed) {
-            require(block.timestamp > record.number, TimeNotUp(record.number));
-            _expireClaimed(jobId, address(bytes20(record.subject)), _hasTime(job) ? JobStatus.Open : JobStatus.Closed);
-            if (record.status == JobStatus.Closed) _refund(jobId, job, 0);
+            require(job.termsHash == 0, HasTerms(jobId));
+            _expireClaimed(jobId, job, _collateral);
         } else {
             require(
                 status == JobStatus.Open || status == JobStatus.AwaitingInput,
@@ -130,10 +111,10 @@ contract JobMarket is ResultDelivery, JobPosting {
         _needClaim(claimId, _statusOf(_jobs[key.jobId], claimId), ClaimStatus.Submitted);
         _reopen(key.jobId, JobStatus.Open);
         emit ClaimRefuted(key.jobId, claimId, key.worker, collateral);
-        _vault.slash(key.worker, collateral);
+        _vault.slash(key.worker, collateral, false);
     }
 
-    /* ---- Calls of the extension: the call ends there, and what follows in a view only names its result ---- */
+    /* ---- Calls of the extension: the call ends there, and what follows only names its result ---- */
 
     /// @inheritdoc IMarketExtension
     function cancel(Job calldata) external {
@@ -167,6 +148,52 @@ contract JobMarket is ResultDelivery, JobPosting {
         return facts;
     }
 
+    /// @inheritdoc IMarketExtension
+    function claimOnTerms(Job calldata, Terms calldata) external {
+        _extend();
+    }
+
+    /// @inheritdoc IMarketExtension
+    function submitOnTerms(Job calldata, Terms calldata, bytes calldata) external returns (bytes32) {
+        _extend();
+    }
+
+    /// @inheritdoc IMarketExtension
+    function claimAndSubmit(Job calldata, Terms calldata, bytes calldata) external returns (bytes32) {
+        _extend();
+    }
+
+    /// @inheritdoc IMarketExtension
+    function seal(Job calldata, Terms calldata, bytes32) external {
+        _extend();
+    }
+
+    /// @inheritdoc IMarketExtension
+    function openSeal(
+        Job calldata,
+        Terms calldata,
+        address,
+        bytes32,
+        bytes calldata
+    ) external returns (bytes32) {
+        _extend();
+    }
+
+    /// @inheritdoc IMarketExtension
+    function breakSeal(Job calldata, Terms calldata, address, bytes32) external {
+        _extend();
+    }
+
+    /// @inheritdoc IMarketExtension
+    function expireOnTerms(Job calldata, Terms calldata) external {
+        _extend();
+    }
+
+    /// @inheritdoc IMarketExtension
+    function acceptEarly(Claim calldata, Terms calldata) external {
+        _extend();
+    }
+
     /* ---- Views ---- */
 
     /// @inheritdoc IJobMarket
@@ -177,7 +204,7 @@ contract JobMarket is ResultDelivery, JobPosting {
         status = record.status;
         if (status == JobStatus.Claimed) worker = address(bytes20(record.subject));
         if (status == JobStatus.AwaitingInput) missingParts = record.number;
-        else until = record.number;
+        else if (status != JobStatus.Open) until = record.number;
     }
 
     /// @inheritdoc IJobMarket
@@ -196,30 +223,6 @@ contract JobMarket is ResultDelivery, JobPosting {
     }
 
     /* ---- Helpers ---- */
-
-    /// @dev The root over the nodes of a claim's list that a reveal at its root would show; of an answer, over all its
-    /// outputs.
-    function _claimRoot(Job calldata job, bytes calldata nodes) private view returns (bytes32 root) {
-        uint256 width = Runs.claimWidth(job);
-        uint256 depth = PositionalMerkle.depth(width);
-        uint256 hop = job.answers == 0 ? Descent.hopOf(depth, _arityBits) : depth;
-        root = Descent.checkChildren(0, width, depth, hop, nodes);
-        require(root != 0, ZeroClaimRoot());
-    }
-
-    /// @dev Ends the claim of a worker that missed its time: takes the penalty, unlocks the rest of the collateral.
-    function _expireClaimed(bytes32 jobId, address worker, JobStatus next) private {
-        uint256 penalty = Payouts.penalty(_collateral, _penaltyBps);
-        emit JobExpired(jobId, worker, penalty);
-        _reopen(jobId, next);
-        _vault.slash(worker, penalty);
-        _vault.unlock(worker, _collateral - penalty);
-        // SAFETY: a worker that is late gets nothing of its penalty back, and others no more than their gas (never
-        // above the penalty: ParameterChecks).
-        uint256 reward = msg.sender == worker ? 0 : _expiryReward();
-        if (reward != 0) _vault.give(msg.sender, reward);
-        _vault.give(_sink, penalty - reward);
-    }
 
     /// @dev Runs this call's data by the extension's code, on this contract's storage, and ends the call with what that
     /// returns or reverts with.

@@ -11,6 +11,7 @@ import {ProgramProofs} from "../program/ProgramProofs.sol";
 import {Runs} from "../program/Runs.sol";
 import {Job, JobIds} from "../types/Job.sol";
 import {ProgramFacts} from "../types/Program.sol";
+import {Terms} from "../types/Terms.sol";
 import {JobRecords} from "./JobRecords.sol";
 
 /// @title How a job comes to be open: its terms, and the bytes of its inputs.
@@ -30,11 +31,15 @@ abstract contract JobPosting is IJobMarket, JobRecords {
     /// @inheritdoc IJobMarket
     function post(JobRequest calldata request) external returns (bytes32 jobId) {
         Job memory job = _terms(request);
+        if (request.terms.length != 0) job.termsHash = _termsHash(request);
         jobId = job.newJobId(address(this));
         require(_jobs[jobId].status == JobStatus.None, JobExists(jobId));
         uint256 missing = _checkInputs(jobId, request);
-        _jobs[jobId] = JobRecord(missing == 0 ? JobStatus.Open : JobStatus.AwaitingInput, uint40(missing), 0);
+        _jobs[jobId] = missing == 0
+            ? JobRecord(JobStatus.Open, uint40(block.number), 0)
+            : JobRecord(JobStatus.AwaitingInput, uint40(missing), 0);
         emit JobPosted(jobId, msg.sender, job.programRoot, job, request.program, request.inputRoots);
+        if (request.terms.length != 0) emit TermsPosted(jobId, request.terms[0]);
         if (missing == 0) emit JobOpened(jobId);
         if (job.fee != 0) _vault.take(msg.sender, job.fee);
     }
@@ -55,6 +60,7 @@ abstract contract JobPosting is IJobMarket, JobRecords {
         emit InputPublished(jobId, part.input, part.part, part.data);
         if (record.number == 0) {
             record.status = JobStatus.Open;
+            record.number = uint40(block.number);
             emit JobOpened(jobId);
         }
     }
@@ -109,6 +115,24 @@ abstract contract JobPosting is IJobMarket, JobRecords {
             salt: request.salt,
             termsHash: 0
         });
+    }
+
+    /// @dev The hash of what is rarely asked for. Checks what can be checked now.
+    function _termsHash(JobRequest calldata request) private view returns (bytes32) {
+        uint256 count = request.terms.length;
+        require(count == 1, TooManyTerms(count, 1));
+        Terms calldata t = request.terms[0];
+        // SAFETY: nobody has so much stake; the largest value stays free to mark a claim that is backed otherwise.
+        require(
+            t.collateral >= _collateral && t.collateral < type(uint96).max,
+            CollateralOutOfRange(t.collateral, _collateral)
+        );
+        if (t.openFrom != 0) {
+            // INVARIANT: all seals are there before the first opens.
+            require(t.openFrom > request.deadline, OpensTooSoon(t.openFrom, request.deadline));
+            require(t.openFrom <= block.timestamp + LONGEST_JOB, DeadlineTooFar(t.openFrom, block.timestamp + LONGEST_JOB));
+        }
+        return keccak256(abi.encode(t));
     }
 
     /// @dev Output roots of an answer: one for each output. Checks that it can be disputed.

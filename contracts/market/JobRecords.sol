@@ -17,11 +17,11 @@ abstract contract JobRecords is MarketParameters {
     using ProgramProofs for ProgramFacts;
 
     /// @dev What the contract keeps of a job: one word, of which its claim is a part.
-    /// number: the parts of the input still missing (AwaitingInput), until when the worker may submit (Claimed), the
-    /// end of the window (Submitted), when the claim became final (Finalised, Complete) or `RETURNED` if its fee was
+    /// number: the parts of the input still missing (AwaitingInput), the block in which it opened (Open), until when the
+    /// worker may submit (Claimed), the end of the window (Submitted), when it was sealed (Sealed) or accepted (Accepted), when the claim became final (Finalised, Complete) or `RETURNED` if its fee was
     /// reclaimed.
-    /// subject: the worker's address (Claimed), the first 26 bytes of the claim's id (Submitted, Finalised, Complete;
-    /// collisions of 208 bits are out of reach), what the requester got back of the fee (Closed).
+    /// subject: the worker's address (Claimed), the first 26 bytes of the claim's id (Submitted, Finalised, Complete,
+    /// Accepted; collisions of 208 bits are out of reach) or of a hash of worker and seal (Sealed), what the requester got back of the fee (Closed).
     struct JobRecord {
         JobStatus status;
         uint40 number;
@@ -47,6 +47,8 @@ abstract contract JobRecords is MarketParameters {
 
     mapping(bytes32 jobId => JobRecord) internal _jobs;
     mapping(bytes32 claimId => Deliveries) internal _deliveries;
+    /// @dev By the hash of requester, group and worker: whether the worker has taken its job of the group.
+    mapping(bytes32 key => bool) internal _taken;
 
     constructor(IStakeVault vault_, IDisputeGame game_, Parameters memory p) MarketParameters(p) {
         _vault = vault_;
@@ -63,8 +65,9 @@ abstract contract JobRecords is MarketParameters {
 
     /// @dev Takes a job away from its worker.
     function _reopen(bytes32 jobId, JobStatus next) internal {
-        _jobs[jobId] = JobRecord(next, 0, 0);
-        if (next == JobStatus.Open) emit JobOpened(jobId);
+        bool open = next == JobStatus.Open;
+        _jobs[jobId] = JobRecord(next, open ? uint40(block.number) : 0, 0);
+        if (open) emit JobOpened(jobId);
     }
 
     /// @dev The ids of a claim and its job, and its status.
@@ -78,7 +81,8 @@ abstract contract JobRecords is MarketParameters {
     function _statusOf(JobRecord memory record, bytes32 claimId) internal pure returns (ClaimStatus) {
         if (record.status < JobStatus.Submitted || record.status == JobStatus.Closed) return ClaimStatus.None;
         if (record.subject != bytes26(claimId)) return ClaimStatus.None;
-        return record.status == JobStatus.Submitted ? ClaimStatus.Submitted : ClaimStatus.Finalised;
+        if (record.status == JobStatus.Submitted) return ClaimStatus.Submitted;
+        return record.status == JobStatus.Accepted ? ClaimStatus.Accepted : ClaimStatus.Finalised;
     }
 
     /// @dev Whether a claim taken now would be due by the deadline.

@@ -8,13 +8,13 @@ import {IStakeVault} from "../interfaces/IStakeVault.sol";
 import {Claim, Job} from "../types/Job.sol";
 import {Parameters} from "../types/Parameters.sol";
 import {SEMANTICS} from "../types/Semantics.sol";
-import {ClaimOutputs} from "./ClaimOutputs.sol";
 import {JobRecords} from "./JobRecords.sol";
+import {TermedJobs} from "./TermedJobs.sol";
 
 /// @title The market's calls that ordinary jobs do not need. See IMarketExtension.
 /// @dev The market runs this code as its own, by delegatecalls to the one address that it was deployed with. This
 /// contract itself holds nothing, and no other contract knows it.
-contract MarketExtension is IMarketExtension, ClaimOutputs {
+contract MarketExtension is IMarketExtension, TermedJobs {
     /// @notice What this extension was deployed with: its market must have the same.
     bytes32 public immutable extensionOf;
     address private immutable _self;

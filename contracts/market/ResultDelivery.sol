@@ -4,11 +4,11 @@ pragma solidity 0.8.37;
 import {IJobMarket} from "../interfaces/IJobMarket.sol";
 import {JobStatus, ClaimStatus, Delivery} from "../interfaces/IMarketEvents.sol";
 import {Callback} from "./Callback.sol";
-import {ClaimOutputs} from "./ClaimOutputs.sol";
 import {Claim, ClaimKey, JobIds} from "../types/Job.sol";
+import {JobClaims} from "./JobClaims.sol";
 
 /// @title How an undisputed claim ends: it is final, its outputs are delivered, its fee is released.
-abstract contract ResultDelivery is IJobMarket, ClaimOutputs {
+abstract contract ResultDelivery is IJobMarket, JobClaims {
     using JobIds for ClaimKey;
 
     /* ---- Calls ---- */

@@ -15,12 +15,17 @@ contract StakeVault is IStakeVault, ReentrancyGuard {
     using SafeERC20 for IERC20;
     using SafeCast for uint256;
 
-    /// @dev An account's ledger, in smallest units of the asset; `readyAt` is a unix time.
+    /// @dev An account's ledger, in smallest units of the asset; `readyAt` is a unix time. What a worker has done so
+    /// far: minutes since 1970 when it began to have stake, claims that were refuted, deadlines that it missed. Counts
+    /// stay at the largest value of their field.
     struct Account {
         uint128 credit;
         uint128 withdrawing;
-        uint128 staked;
-        uint128 locked;
+        uint96 staked;
+        uint96 locked;
+        uint32 sinceMinute;
+        uint16 refuted;
+        uint16 late;
         uint64 readyAt;
     }
 
@@ -89,7 +94,8 @@ contract StakeVault is IStakeVault, ReentrancyGuard {
         require(provisioning.isLive(msg.sender), NotLive(msg.sender));
         _debit(msg.sender, amount);
         Account storage a = _accounts[msg.sender];
-        a.staked += amount.toUint128();
+        if (a.staked == 0) a.sinceMinute = uint32(block.timestamp / 1 minutes);
+        a.staked += amount.toUint96();
         emit Staked(msg.sender, amount);
     }
 
@@ -97,7 +103,7 @@ contract StakeVault is IStakeVault, ReentrancyGuard {
     function requestWithdraw(uint256 amount) external {
         require(amount != 0, ZeroAmount());
         Account storage a = _accounts[msg.sender];
-        a.staked = uint128(Ledger.unstake(msg.sender, a.staked, a.locked, amount));
+        a.staked = uint96(Ledger.unstake(msg.sender, a.staked, a.locked, amount));
         a.withdrawing += uint128(amount);
         a.readyAt = uint64(block.timestamp + withdrawalDelay);
         emit WithdrawalRequested(msg.sender, amount, a.readyAt);
@@ -132,22 +138,24 @@ contract StakeVault is IStakeVault, ReentrancyGuard {
     /// @inheritdoc IStakeVault
     function lock(address account, uint256 amount) external onlyMarket {
         Account storage a = _accounts[account];
-        a.locked = uint128(Ledger.lock(account, a.staked, a.locked, amount));
+        a.locked = uint96(Ledger.lock(account, a.staked, a.locked, amount));
         emit Locked(account, amount);
     }
 
     /// @inheritdoc IStakeVault
     function unlock(address account, uint256 amount) external onlyMarket {
         Account storage a = _accounts[account];
-        a.locked = uint128(Ledger.unlock(account, a.locked, amount));
+        a.locked = uint96(Ledger.unlock(account, a.locked, amount));
         emit Unlocked(account, amount);
     }
 
     /// @inheritdoc IStakeVault
-    function slash(address account, uint256 amount) external onlyMarket {
+    function slash(address account, uint256 amount, bool late) external onlyMarket {
         Account storage a = _accounts[account];
-        a.locked = uint128(Ledger.unlock(account, a.locked, amount));
-        a.staked -= uint128(amount);
+        a.locked = uint96(Ledger.unlock(account, a.locked, amount));
+        a.staked -= uint96(amount);
+        if (late) a.late = _more(a.late);
+        else a.refuted = _more(a.refuted);
         custody += amount;
         emit Slashed(account, amount);
     }
@@ -158,6 +166,17 @@ contract StakeVault is IStakeVault, ReentrancyGuard {
     ) external view returns (uint256 credit, uint256 staked, uint256 locked, uint256 withdrawing, uint256 readyAt) {
         Account storage a = _accounts[account];
         return (a.credit, a.staked, a.locked, a.withdrawing, a.readyAt);
+    }
+
+    /// @inheritdoc IStakeVault
+    function recordOf(address worker) external view returns (uint256 since, uint256 refuted, uint256 late) {
+        Account storage a = _accounts[worker];
+        return (uint256(a.sinceMinute) * 1 minutes, a.refuted, a.late);
+    }
+
+    /// @dev One more, if the field holds it.
+    function _more(uint16 count) private pure returns (uint16) {
+        return count == type(uint16).max ? count : count + 1;
     }
 
     /// @dev Takes from an account's credit.

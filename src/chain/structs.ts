@@ -1,7 +1,7 @@
 import type { AbiParameter, ContractFunctionArgs, ContractFunctionReturnType, Hex } from "viem";
 import { disputeGameAbi } from "./abi/disputeGame.ts";
 import type { examsAbi } from "./abi/exams.ts";
-import type { jobMarketAbi } from "./abi/jobMarket.ts";
+import { jobMarketAbi } from "./abi/jobMarket.ts";
 import type { provisioningAbi } from "./abi/provisioning.ts";
 import type { ticketsAbi } from "./abi/tickets.ts";
 
@@ -31,6 +31,7 @@ export type PackedState = GameWrite<"reveal">[0];
 export type StepProof = GameWrite<"prove">[2];
 export type ClaimKey = GameWrite<"concede">[1];
 export type JobRequest = MarketWrite<"post">[0];
+export type Terms = JobRequest["terms"][number];
 export type InputPart = MarketWrite<"publishInput">[2];
 export type Delivery = MarketWrite<"deliver">[1];
 export type Endorsement = ProvisioningWrite<"enrol">[0];
@@ -50,6 +51,14 @@ export type Parameters = DeploymentFacts["parameters"];
 const CLAIM_PARAMETER = firstInput(disputeGameAbi, "open") as AbiParameter & { components: readonly AbiParameter[] };
 /** How a job is ABI-encoded, for hashes over it. */
 export const JOB_PARAMETER = CLAIM_PARAMETER.components[0]!;
+
+/** How the terms of a job are ABI-encoded. */
+export const TERMS_PARAMETER = termsParameter();
+
+function termsParameter(): AbiParameter & { components: readonly AbiParameter[] } {
+  const event = jobMarketAbi.find((item) => item.type === "event" && item.name === "TermsPosted");
+  return (event as { inputs: readonly AbiParameter[] }).inputs[1] as ReturnType<typeof termsParameter>;
+}
 
 function firstInput(abi: typeof disputeGameAbi, name: string): AbiParameter {
   const [input] = abi.flatMap((item) => (item.type === "function" && item.name === name ? [...item.inputs] : []));
@@ -92,9 +101,11 @@ export const JobStatus = {
   finalised: 5,
   closed: 6,
   complete: 7,
+  sealed: 8,
+  accepted: 9,
 } as const;
 export type JobStatus = (typeof JobStatus)[keyof typeof JobStatus];
-export const ClaimStatus = { none: 0, submitted: 1, finalised: 2, refuted: 3 } as const;
+export const ClaimStatus = { none: 0, submitted: 1, finalised: 2, refuted: 3, accepted: 4 } as const;
 export type ClaimStatus = (typeof ClaimStatus)[keyof typeof ClaimStatus];
 export const PledgeStatus = { none: 0, active: 1, releasing: 2, stopped: 3 } as const;
 export type PledgeStatus = (typeof PledgeStatus)[keyof typeof PledgeStatus];

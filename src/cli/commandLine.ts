@@ -39,6 +39,7 @@ import { unstakeCommand } from "./commands/unstake.ts";
 import { watcherCommand } from "./commands/watcher.ts";
 import { withdrawCommand } from "./commands/withdraw.ts";
 import { workerCommand } from "./commands/worker.ts";
+import { workersCommand } from "./commands/workers.ts";
 import { UsageError } from "./errors.ts";
 import { ExitStatus, exitStatusOf } from "./exitStatus.ts";
 import { addExamples, addGlobalOptions } from "./globalOptions.ts";
@@ -61,6 +62,7 @@ const COMMANDS = {
     dispatchCommand,
     resultCommand,
     statusCommand,
+    workersCommand,
     cancelCommand,
     expireCommand,
     reclaimCommand,

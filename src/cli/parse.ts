@@ -74,6 +74,12 @@ export const jobId: Parse<Hex> = (text, name) => {
   throw unfit(text, name, "a job's id, 0x and 64 hexadecimal digits, as refute submit prints it");
 };
 
+/** 32 bytes. */
+export const bytes32: Parse<Hex> = (text, name) => {
+  if (isHex(text) && text.length === 66) return text;
+  throw unfit(text, name, "32 bytes, 0x and 64 hexadecimal digits");
+};
+
 /** One of some words. */
 export const oneOf =
   <T extends string>(...words: readonly T[]): Parse<T> =>

@@ -16,10 +16,10 @@ export function isOver({ job, closed, holder, claims }: JobRecord, now: bigint, 
   const last = claims.at(-1);
   const isSettled = last !== undefined && !last.refuted;
   if (!closed && !isSettled && (isHeld || now <= job.deadline)) return false;
-  return claims.every(({ refuted, finalised, windowEnd, games }) => {
+  return claims.every(({ refuted, finalised, accepted, windowEnd, games }) => {
     const open = games.filter((game) => game.closed === undefined);
     if (refuted) return open.every(({ challenger }) => !isAddressEqual(challenger, me));
-    return open.length === 0 && (finalised || now > windowEnd);
+    return open.length === 0 && (finalised || accepted || now > windowEnd);
   });
 }
 

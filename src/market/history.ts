@@ -5,7 +5,7 @@ import { jobMarketAbi } from "../chain/abi/jobMarket.ts";
 import type { ChainEvent } from "../chain/logReader.ts";
 import { unpackState, type GameState } from "./state.ts";
 import { claimKeyOf } from "./ids.ts";
-import { type Claim, type ClaimKey, type Job, type Move, type Outcome, type ProgramFacts } from "../chain/structs.ts";
+import { type Claim, type ClaimKey, type Job, type Move, type Outcome, type ProgramFacts, type Terms } from "../chain/structs.ts";
 
 /** The events of the market and of its games. */
 export const protocolAbi: readonly [...typeof jobMarketAbi, ...typeof disputeGameAbi] = [
@@ -20,6 +20,8 @@ export type InputParts = Map<number, Map<number, Hex>>;
 export type JobRecord = {
   id: Hex;
   job: Job;
+  /** What is rarely asked for. */
+  terms: Terms | undefined;
   program: ProgramFacts;
   inputRoots: readonly Hex[];
   /** The published parts of the inputs: by the input's number, then by the part's. */
@@ -46,6 +48,8 @@ export type ClaimRecord = {
   games: GameRecord[];
   finalised: boolean;
   refuted: boolean;
+  /** The requester took it in its window: it is over, and never becomes final. */
+  accepted: boolean;
   /** The outputs delivered, by number. */
   delivered: Map<number, Hex>;
   /** The outputs whose callback succeeded. */
@@ -91,6 +95,7 @@ export function takeEvent({ jobs, claims, games, parts }: History, event: Protoc
       jobs.set(jobId, {
         id: jobId,
         job,
+        terms: undefined,
         program,
         inputRoots,
         parts: published,
@@ -102,6 +107,9 @@ export function takeEvent({ jobs, claims, games, parts }: History, event: Protoc
       });
       break;
     }
+    case "TermsPosted":
+      update(jobs, event.args.jobId, { terms: event.args.terms });
+      break;
     case "InputPublished": {
       const { jobId, input, part, data } = event.args;
       const ofJob = getOrAdd(parts, jobId, (): InputParts => new Map());
@@ -132,6 +140,12 @@ export function takeEvent({ jobs, claims, games, parts }: History, event: Protoc
       claims.set(claimId, claim);
       break;
     }
+    case "ClaimSealed":
+      update(jobs, event.args.jobId, { holder: undefined });
+      break;
+    case "ClaimAccepted":
+      update(claims, event.args.claimId, { accepted: true });
+      break;
     case "ClaimFinalised":
       update(claims, event.args.claimId, { finalised: true });
       break;
@@ -184,7 +198,7 @@ export function takeEvent({ jobs, claims, games, parts }: History, event: Protoc
 }
 
 function newClaim(id: Hex, jobId: Hex, claim: Claim, windowEnd: bigint, nodes: Hex): ClaimRecord {
-  const open = { finalised: false, refuted: false, paid: false, reclaimed: false };
+  const open = { finalised: false, refuted: false, accepted: false, paid: false, reclaimed: false };
   return { id, jobId, claim, windowEnd, nodes, games: [], delivered: new Map(), calledBack: new Set(), ...open };
 }
 

@@ -1,11 +1,14 @@
 import { encodeAbiParameters, keccak256, type Address, type Hex } from "viem";
-import { JOB_PARAMETER, type Claim, type ClaimKey, type Job } from "../chain/structs.ts";
+import { JOB_PARAMETER, TERMS_PARAMETER, type Claim, type ClaimKey, type Job, type Terms } from "../chain/structs.ts";
 
 /** `jobId`: the hash of the job's content, on this chain and market. */
 export function jobIdOf(job: Job, chainId: number, market: Address): Hex {
   const types = [{ type: "uint256" }, { type: "address" }, JOB_PARAMETER];
   return keccak256(encodeAbiParameters(types, [BigInt(chainId), market, job]));
 }
+
+/** `Job.termsHash` of a job with these terms. */
+export const termsHashOf = (terms: Terms): Hex => keccak256(encodeAbiParameters([TERMS_PARAMETER], [terms]));
 
 /** The hash of what names a claim beside its worker. */
 export function claimContentOf({ jobId, root, collateral }: ClaimKey): Hex {

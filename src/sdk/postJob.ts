@@ -1,10 +1,10 @@
-import { hexToBytes, size, type Hex } from "viem";
+import { hexToBytes, size, zeroAddress, zeroHash, type Hex } from "viem";
 import { postedJob } from "../chain/clients/jobMarket.ts";
 import { ContractRevertError } from "../chain/errors.ts";
 import { pause } from "../chain/pause.ts";
 import { workSeconds } from "../market/clock.ts";
 import type { Session } from "../market/session.ts";
-import { JobStatus, type Job, type JobRequest } from "../chain/structs.ts";
+import { JobStatus, type Job, type JobRequest, type Terms } from "../chain/structs.ts";
 import { RefuteError } from "../errors.ts";
 import { toHex } from "../merkle/hash.ts";
 import { concatenated } from "../merkle/concatenated.ts";
@@ -24,6 +24,9 @@ import {
   requireWindow,
 } from "./served.ts";
 import { bytesPerElement } from "./typedArrays.ts";
+
+/** What is rarely asked for; what is left out asks for nothing. `collateral` is at least the deployment's. */
+export type RareTerms = Pick<Terms, "collateral"> & Partial<Terms>;
 
 /** What a requester asks for and pays. Amounts in the smallest unit of the stake asset, times in seconds. */
 export type JobTerms = {
@@ -49,8 +52,12 @@ export type JobTerms = {
    */
   answer?: boolean;
   salt?: Hex;
+  /** What is rarely asked for: collateral above the least, or who may claim. Nothing of it if left out. */
+  rare?: RareTerms;
 };
 
+/** Of refuted claims and missed deadlines: the largest number that is counted. */
+const ANY_NUMBER = 65_535;
 /** How often a part is tried while what fails may pass, and the pause between. */
 const MAX_TRIES = 4;
 const PAUSE_MS = 1_000;
@@ -188,13 +195,30 @@ const goTogether = (posted: readonly (readonly Uint8Array[])[]): boolean =>
 export const jobRequest = (program: ProgramDescription, inputs: readonly Uint8Array[], terms: JobTerms): JobRequest =>
   requestOf(program, runInputs(program, inputs, terms), terms);
 
-function requestOf(program: ProgramDescription, run: RunInputs, terms: JobTerms): JobRequest {
+/** Terms as contracts take them. */
+export const completeTerms = (rare: RareTerms): Terms => ({
+  reservedFor: zeroAddress,
+  group: zeroHash,
+  spread: 0,
+  openFrom: 0,
+  earlyAccept: false,
+  since: 0,
+  maxRefuted: ANY_NUMBER,
+  maxLate: ANY_NUMBER,
+  manufacturer: zeroHash,
+  classes: zeroAddress,
+  class: zeroHash,
+  ...rare,
+});
+
+function requestOf(program: ProgramDescription, run: RunInputs, { rare, ...given }: JobTerms): JobRequest {
   const posted = postedOf(program, run);
   return {
     ...DEFAULT_TERMS,
     salt: toHex(crypto.getRandomValues(new Uint8Array(32))),
     rootOnly: false,
-    ...terms,
+    ...given,
+    terms: rare === undefined ? [] : [completeTerms(rare)],
     program: factsOf(program),
     inputRoots: run.roots,
     inputs: goTogether(posted) ? posted.map((tensors) => toHex(concatenated(tensors))) : [],

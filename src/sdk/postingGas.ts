@@ -107,6 +107,7 @@ const TERMS = {
   deadline: 2n ** 64n - 1n,
   rootOnly: false,
   salt: word,
+  terms: [],
 } as const;
 
 const postData = (program: ProgramDescription, sizes: readonly number[]): Hex =>

@@ -1,3 +1,4 @@
+import { ContractRevertError } from "../chain/errors.ts";
 import { gasPriceNow } from "../chain/gasPrice.ts";
 import type { JobRecord } from "../market/history.ts";
 import type { Role, RoleOptions } from "../player/role.ts";
@@ -36,7 +37,7 @@ export class JobChoice {
     for (const job of await this.#priced(jobs)) {
       const refusal = refusalOf(job.record, job.cost, policy, session.deployment.parameters.rate, now);
       if (refusal === "fee") this.#reportUnderpaid(job);
-      if (refusal !== undefined) continue;
+      if (refusal !== undefined || !(await this.#fits(job.record))) continue;
       const bytes = storedBytesOf(job.record);
       const lacking = await stored.problemOf(bytes);
       if (lacking === undefined) best = job;
@@ -47,6 +48,18 @@ export class JobChoice {
     }
     this.#role.health.set("runsOnDisk", problem);
     return best;
+  }
+
+  /** Whether the chain would let this worker claim a job now: what its terms ask for may change. */
+  async #fits({ job, terms }: JobRecord): Promise<boolean> {
+    if (terms === undefined) return true;
+    try {
+      await this.#options.session.market.checkClaim(job, terms);
+      return true;
+    } catch (error) {
+      if (error instanceof ContractRevertError) return false;
+      throw error;
+    }
   }
 
   /** Jobs of known programs with what their gas costs now, the most profitable first. */

@@ -35,8 +35,11 @@ export const MAX_CALLBACK_GAS = 500_000;
 export const MAX_OPEN_CLAIMS = 8;
 
 /** Whether a claim can be disputed, or becomes final only by a transaction that was not sent yet. */
-export const isOpen = ({ finalised, refuted }: Pick<ClaimRecord, "finalised" | "refuted">): boolean =>
-  !finalised && !refuted;
+export const isOpen = ({
+  finalised,
+  refuted,
+  accepted,
+}: Pick<ClaimRecord, "finalised" | "refuted" | "accepted">): boolean => !finalised && !refuted && !accepted;
 
 /** Whether one more claim may be open beside `open` others. */
 export const hasRoom = ({ maxOpenClaims = MAX_OPEN_CLAIMS }: WorkerPolicy, open: number): boolean =>
@@ -62,6 +65,8 @@ export function refusalOf(
   const needed = workSeconds(work, rate) + policy.marginSeconds;
   const fits =
     record.open &&
+    // What is sealed has to be opened later: workers do not serve that yet.
+    (record.terms?.openFrom ?? 0) === 0 &&
     callbackGas <= (policy.maxCallbackGas ?? MAX_CALLBACK_GAS) &&
     claimSeconds >= needed &&
     now + BigInt(claimSeconds) < deadline;
@@ -70,13 +75,19 @@ export function refusalOf(
   return hasInputs(record) ? undefined : "input";
 }
 
-/** Why the worker may not claim: it is not attested, or has too little stake. @returns undefined if it may. */
-export async function claimProblem({ sender, deployment, vault, provisioning }: Session): Promise<Problem | undefined> {
+/**
+ * Why the worker may not claim: it is not attested, or has too little stake.
+ * @param collateral What the claim would lock.
+ * @returns undefined if it may.
+ */
+export async function claimProblem(
+  { sender, vault, provisioning }: Session,
+  collateral: bigint,
+): Promise<Problem | undefined> {
   const [eligibility, { staked, locked }] = await Promise.all([
     provisioning.eligibilityOf(sender.address),
     vault.accountOf(sender.address),
   ]);
-  const { collateral } = deployment.parameters;
   const why = ineligibility(eligibility);
   if (why !== undefined) return { reason: `not attested: ${why}` };
   if (staked - locked >= collateral) return undefined;

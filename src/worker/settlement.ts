@@ -34,8 +34,8 @@ export async function finalise({ market }: Session, record: ClaimRecord): Promis
 }
 
 /** Gives back a job whose time to submit is over: the penalty is lost, the rest of the collateral is free again. */
-export async function expire({ market }: Session, { id, job }: JobRecord): Promise<WorkerEvent> {
-  return { kind: "expired", jobId: id, receipt: await market.expire(job) };
+export async function expire({ market }: Session, { id, job, terms }: JobRecord): Promise<WorkerEvent> {
+  return { kind: "expired", jobId: id, receipt: await market.expire(job, terms) };
 }
 
 /**

@@ -110,9 +110,9 @@ class Worker {
   readonly #forget: Forget = (job, now) => {
     const { address } = this.#options.session.sender;
     const isOwed = job.claims.some((record) => {
-      const { claim, refuted, finalised, games } = record;
+      const { claim, refuted, finalised, accepted, games } = record;
       const isSettled = missingOutputs(record).length === 0 || this.#deliveries.hasGivenUp(record.id);
-      const isDone = refuted || (finalised && isSettled);
+      const isDone = refuted || accepted || (finalised && isSettled);
       // What a game earned may be there to be collected.
       return this.#isMe(claim.worker) && (!isDone || games.length > 0);
     });
@@ -157,7 +157,7 @@ class Worker {
       published.set(record.id, job);
       if (record.refuted && this.#role.isNew("refuted", record.id))
         this.#role.report({ kind: "refuted", jobId: job.id, claimId: record.id });
-      const alive = record.finalised || record.refuted ? [] : record.games.filter(({ closed }) => closed === undefined);
+      const alive = !isOpen(record) ? [] : record.games.filter(({ closed }) => closed === undefined);
       for (const game of alive) attempt("game", game.id, () => this.#defend(job, game, now));
       if (alive.length === 0) attempt("claim", record.id, () => this.#tend(job, record, now));
     }
@@ -211,8 +211,8 @@ class Worker {
 
   /** Does what an undisputed claim of this worker needs now. */
   async #tend(job: JobRecord, record: ClaimRecord, now: bigint): Promise<void> {
-    if (!record.finalised && !record.refuted && now <= record.windowEnd) return;
-    if (!record.refuted) await this.#settle(job, record, now);
+    if (isOpen(record) && now <= record.windowEnd) return;
+    if (!record.refuted && !record.accepted) await this.#settle(job, record, now);
     if (record.games.length === 0 || this.#collected.has(record)) return;
     this.#role.report(await collect(this.#options.session, record));
     this.#collected.add(record);
@@ -325,7 +325,7 @@ class Worker {
   }
 
   async #submit(job: JobRecord, root: Hex, nodes: Hex): Promise<void> {
-    const receipt = await this.#options.session.market.submit(job.job, nodes);
+    const receipt = await this.#options.session.market.submit(job.job, nodes, job.terms);
     this.#role.report({ kind: "submitted", jobId: job.id, root, receipt });
   }
 
@@ -366,12 +366,12 @@ class Worker {
     const balance = await session.publicClient.getBalance({ address: session.sender.address });
     const short = this.#payProblem({ balance, gasPrice: best.gasPrice }, history);
     health.set("pays", short);
-    const problem = await claimProblem(session);
+    const problem = await claimProblem(session, best.record.terms?.collateral ?? session.deployment.parameters.collateral);
     health.set("mayClaim", problem);
     if (short !== undefined || problem !== undefined || !(await this.#executions.prepare(best.record))) return;
-    const { job, id } = best.record;
+    const { job, terms, id } = best.record;
     await this.#races.run("claiming", id, async () =>
-      this.#role.report({ kind: "claimed", jobId: id, receipt: await session.market.claim(job) }),
+      this.#role.report({ kind: "claimed", jobId: id, receipt: await session.market.claim(job, terms) }),
     );
   }
 

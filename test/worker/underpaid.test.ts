@@ -66,6 +66,7 @@ describe("a worker whose policy asks for no profit", function () {
       callbackGas: 0,
       maxOutputBytes: 4_096,
       rootOnly: false,
+      terms: [],
       answer: false,
       salt: tensorRoot(inputs[0]!),
     });

@@ -67,6 +67,7 @@ export class WithheldInput extends Adversary {
       callbackGas: 0,
       maxOutputBytes: 4_096,
       rootOnly: false,
+      terms: [],
       answer: arena.form === "answer",
       salt: `0x${"22".repeat(32)}` as const,
     };

@@ -42,6 +42,7 @@ export async function runRequest(
     callbackGas: 0,
     maxOutputBytes: 4_096,
     rootOnly: !together,
+    terms: [],
     answer: form === "answer",
     salt: zeroHash,
     ...changes,

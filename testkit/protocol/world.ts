@@ -127,6 +127,7 @@ export async function usualTerms({ networkHelpers }: Pick<World, "networkHelpers
     callbackGas: 0,
     maxOutputBytes: 4_096,
     rootOnly: false,
+    terms: [],
     answer: false,
     salt: zeroHash,
   };

@@ -103,6 +103,7 @@ export class Round {
       callbackGas: 0,
       maxOutputBytes: this.#prng.pick([0, 4_096]),
       rootOnly: false,
+      terms: [],
       answer: this.#program.form === "answer",
       salt: this.#market.nextSalt(),
     };

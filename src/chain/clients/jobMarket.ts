@@ -9,6 +9,7 @@ import type {
   JobRequest,
   JobStatus,
   ProgramFacts,
+  Terms,
 } from "../structs.ts";
 import type { Access, ReadAccess } from "./access.ts";
 
@@ -113,28 +114,57 @@ export class JobMarket extends JobMarketReader {
 
   /**
    * Takes an open job and locks the collateral: the sender must submit within the job's `claimSeconds`.
-   * @throws ContractRevertError `WrongJobStatus`, `DeadlineTooSoon`, `NotLive`, `InsufficientFreeStake`
+   * @param terms The job's terms, if it has any.
+   * @throws ContractRevertError `WrongJobStatus`, `DeadlineTooSoon`, `NotLive`, `InsufficientFreeStake`; of a job with
+   *   terms also `ReservedForAnother`, `GroupTaken`, `NotItsTurn`, `RecordTooPoor`, `OtherManufacturer`, `ClassNotHeld`
    */
-  claim(job: Job): Promise<TransactionReceipt> {
-    return this.#sender.send({ ...this.contract, functionName: "claim", args: [job] });
+  claim(job: Job, terms?: Terms): Promise<TransactionReceipt> {
+    if (terms === undefined) return this.#sender.send({ ...this.contract, functionName: "claim", args: [job] });
+    return this.#sender.send({ ...this.contract, functionName: "claimOnTerms", args: [job, terms] });
+  }
+
+  /** Has the chain judge whether the sender may claim a job that has terms, for free. @throws as `claim` */
+  checkClaim(job: Job, terms: Terms): Promise<void> {
+    return this.#sender.check({ ...this.contract, functionName: "claimOnTerms", args: [job, terms] });
+  }
+
+  /**
+   * Claims and submits a job that is reserved for the sender.
+   * @throws ContractRevertError those of `claim` and `submit`
+   */
+  claimAndSubmit(job: Job, terms: Terms, nodes: Hex): Promise<TransactionReceipt> {
+    return this.#sender.send({ ...this.contract, functionName: "claimAndSubmit", args: [job, terms, nodes] });
+  }
+
+  /**
+   * Takes a claim on a job of the sender before its window is over. Such a claim never becomes final.
+   * @throws ContractRevertError `NoEarlyAccept`, `NotRequester`, `WrongClaimStatus`, `GamesOpen`
+   */
+  acceptEarly(claim: Claim, terms: Terms): Promise<TransactionReceipt> {
+    return this.#sender.send({ ...this.contract, functionName: "acceptEarly", args: [claim, terms] });
   }
 
   /**
    * Submits the execution of a job that the sender has claimed.
    * @param nodes The `2^hop` nodes that a reveal at the claim's root would show, 32 bytes each, concatenated: in answer
    *   form the outputs' roots.
+   * @param terms The job's terms, if it has any.
    * @throws ContractRevertError `NotWorker`, `TimeIsUp`, `ClaimExists`, `WrongJobStatus`, `WrongDataLength`,
    *   `PaddingNotZero`, `ZeroClaimRoot`
    */
-  submit(job: Job, nodes: Hex): Promise<TransactionReceipt> {
-    return this.#sender.send({ ...this.contract, functionName: "submit", args: [job, nodes] });
+  submit(job: Job, nodes: Hex, terms?: Terms): Promise<TransactionReceipt> {
+    if (terms === undefined) return this.#sender.send({ ...this.contract, functionName: "submit", args: [job, nodes] });
+    return this.#sender.send({ ...this.contract, functionName: "submitOnTerms", args: [job, terms, nodes] });
   }
 
   /**
    * Gives back a job whose worker missed its time, or closes one whose deadline leaves no time for a claim. Anyone may.
+   * @param terms The terms of a job that has any and is claimed.
    * @throws ContractRevertError `TimeNotUp`, `WrongJobStatus`
    */
-  expire(job: Job): Promise<TransactionReceipt> {
+  expire(job: Job, terms?: Terms): Promise<TransactionReceipt> {
+    if (terms !== undefined)
+      return this.#sender.send({ ...this.contract, functionName: "expireOnTerms", args: [job, terms] });
     return this.#sender.send({ ...this.contract, functionName: "expire", args: [job] });
   }
 

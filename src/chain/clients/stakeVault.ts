@@ -35,6 +35,16 @@ export class StakeVaultReader {
     return { credit, staked, locked, withdrawing, readyAt };
   }
 
+  /** A worker's record: since when it has stake (unix seconds), its refuted claims, the deadlines that it missed. */
+  async recordOf(worker: Address): Promise<{ since: bigint; refuted: number; late: number }> {
+    const [since, refuted, late] = await this.#publicClient.readContract({
+      ...this.contract,
+      functionName: "recordOf",
+      args: [worker],
+    });
+    return { since, refuted: Number(refuted), late: Number(late) };
+  }
+
   /** The token that the vault holds: the stake asset. */
   asset(): Promise<Address> {
     return this.#publicClient.readContract({ ...this.contract, functionName: "asset" });

@@ -18,14 +18,14 @@ export function expireCommand(output: Output): Command {
     .action(async (id: Hex, _options: unknown, command: Command) => {
       const session = await sessionFrom(readSettings(command, accountSettings));
       const { job: record, now } = await findJob(session, id);
-      const { job, closed, holder, claims } = record;
+      const { job, terms, closed, holder, claims } = record;
       if (closed) throw new JobStateError(`job ${id} is closed already; its fee went back`);
       if (holder === undefined && claims.some(({ refuted }) => !refuted))
         throw new JobStateError(`job ${id} has a claim that is not refuted: it cannot expire any more`);
       const until = holder?.until ?? job.deadline - BigInt(job.claimSeconds);
       if (now <= until)
         throw new NotReadyError(`job ${id} is in time until ${timeText(until)}: run this again after that`);
-      await session.market.expire(job);
+      await session.market.expire(job, holder === undefined ? undefined : terms);
       await answerLedger(output, session);
     });
   return addExamples(addSettings(command, accountSettings), "expire JOB");

@@ -20,6 +20,7 @@ import type { Output } from "../output.ts";
 import { MAX_ITEMS } from "../../program/run.ts";
 import { seconds, whole } from "../parse.ts";
 import { prepareJob } from "../prepareJob.ts";
+import { rareSettings, rareTerms } from "../rareTerms.ts";
 import { addSettings, defaulted, optional, readSettings, required, toggle } from "../settings.ts";
 import { outputsJson } from "../decoded.ts";
 import { resultLines, waitOnTerminal } from "../waiting.ts";
@@ -35,6 +36,7 @@ const settings = {
   firstItem: defaulted("n", "what an input that is the index reads in the first item", whole(0, 2 ** 32 - 1), 0),
   answer: toggle("claims are the roots of the outputs alone; what leads to them is owed only in a dispute"),
   deadlineSeconds: defaulted("seconds", "from now, by which a submission must be due", seconds(1), DAY_SECONDS),
+  ...rareSettings,
   wait: toggle("wait until the result is final, and print the outputs; refute result JOB --wait resumes"),
 };
 
@@ -69,7 +71,8 @@ export function submitCommand(output: Output): Command {
       const claimSeconds = values.claimSeconds ?? usualClaimSeconds(session, program, items);
       requireTimeToClaim(deadlineSeconds, claimSeconds);
       const deadline = timestamp + BigInt(deadlineSeconds);
-      const terms = { items, firstItem, fee, window, claimSeconds, deadline, answer };
+      const rare = rareTerms(values, session.deployment.parameters.collateral);
+      const terms = { items, firstItem, fee, window, claimSeconds, deadline, answer, ...(rare && { rare }) };
       await checkJob(session, program, inputs, terms);
       const estimate = await estimateFee(session, program, terms);
       await requireGasFunds(session, program, estimate, items, inputs);

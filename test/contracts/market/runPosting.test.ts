@@ -49,6 +49,7 @@ describe("JobMarket: post of a run", () => {
     inputRoots: [ROOT, ROOT, ROOT, zeroHash],
     inputs: [],
     rootOnly: true,
+    terms: [],
     answer: false,
     window: 80_000,
     items: 5,

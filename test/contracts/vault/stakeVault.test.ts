@@ -98,7 +98,7 @@ describe("StakeVault", () => {
     await revert(vault.write.give(args, options), "NotMarket");
     await revert(vault.write.lock(args, options), "NotMarket");
     await revert(vault.write.unlock(args, options), "NotMarket");
-    await revert(vault.write.slash(args, options), "NotMarket");
+    await revert(vault.write.slash([...args, false], options), "NotMarket");
   });
 
   it("ledgerMoves_beyondWhatThereIs_revert", async () => {
@@ -113,7 +113,7 @@ describe("StakeVault", () => {
     const { address } = worker.account;
     await revert(walletVault.write.give([address, 1n], options), "InsufficientCustody");
     await revert(walletVault.write.unlock([address, 1n], options), "InsufficientLocked");
-    await revert(walletVault.write.slash([address, 1n], options), "InsufficientLocked");
+    await revert(walletVault.write.slash([address, 1n, false], options), "InsufficientLocked");
     await revert(walletVault.write.lock([address, 11n * ETHER], options), "InsufficientFreeStake");
   });
 });

@@ -101,10 +101,10 @@ describe("StakeVault: every move of its ledger", () => {
     const { vault, emits, by, who, account, revert } = await setUp();
     await vault.write.stake([9n], by);
     await vault.write.lock([who, 5n]);
-    await emits(vault.write.slash([who, 2n]), "Slashed", [who, 2n]);
+    await emits(vault.write.slash([who, 2n, false]), "Slashed", [who, 2n]);
     expect(await account()).to.deep.include({ staked: 7n, locked: 3n });
-    await revert(vault.write.slash([who, 4n]), "InsufficientLocked");
-    await vault.write.slash([who, 3n]);
+    await revert(vault.write.slash([who, 4n, false]), "InsufficientLocked");
+    await vault.write.slash([who, 3n, false]);
     expect(await account()).to.deep.include({ staked: 4n, locked: 0n });
     expect(await vault.read.custody()).to.equal(5n);
   });

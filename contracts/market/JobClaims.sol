@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT
+pragma solidity 0.8.37;
+
+import {ClaimStatus, JobStatus} from "../interfaces/IMarketEvents.sol";
+import {Descent} from "../game/Descent.sol";
+import {Payouts} from "../game/Payouts.sol";
+import {PositionalMerkle} from "../merkle/PositionalMerkle.sol";
+import {Runs} from "../program/Runs.sol";
+import {Job, JobIds} from "../types/Job.sol";
+import {ClaimOutputs} from "./ClaimOutputs.sol";
+
+/// @title How a worker takes a job, submits, and misses its time: with terms (MarketExtension) or without (JobMarket).
+abstract contract JobClaims is ClaimOutputs {
+    /// @dev Gives an open job to the caller.
+    /// @param collateral What is locked.
+    function _take(bytes32 jobId, Job calldata job, uint128 collateral) internal {
+        require(_hasTime(job), DeadlineTooSoon(job.deadline, block.timestamp + job.claimSeconds));
+        require(_provisioning.isLive(msg.sender), NotLive(msg.sender));
+        uint256 until = block.timestamp + job.claimSeconds;
+        _jobs[jobId] = JobRecord(JobStatus.Claimed, uint40(until), bytes26(bytes20(msg.sender)));
+        emit JobClaimed(jobId, msg.sender, until);
+        _vault.lock(msg.sender, collateral);
+    }
+
+    /// @dev Requires that the caller has claimed the job and is in time.
+    function _needWorker(bytes32 jobId) internal view {
+        JobRecord memory record = _jobs[jobId];
+        _needJob(jobId, record.status, JobStatus.Claimed);
+        address worker = address(bytes20(record.subject));
+        require(msg.sender == worker, NotWorker(msg.sender, worker));
+        require(block.timestamp <= record.number, TimeIsUp(record.number));
+    }
+
+    /// @dev Makes a worker's claim, and starts its window.
+    /// @param collateral What is locked behind it.
+    function _submit(
+        bytes32 jobId,
+        Job calldata job,
+        address worker,
+        uint128 collateral,
+        bytes calldata nodes
+    ) internal returns (bytes32 claimId) {
+        bytes32 root = _claimRoot(job, nodes);
+        claimId = JobIds.claimId(jobId, worker, root, collateral);
+        (, bool dead, , ) = _game.claimGames(claimId);
+        // SAFETY: a refuted claim, against which no game can be opened, cannot come back under the same name.
+        require(!dead, ClaimExists(claimId));
+        uint256 windowEnd = block.timestamp + job.window;
+        _jobs[jobId] = JobRecord(JobStatus.Submitted, uint40(windowEnd), bytes26(claimId));
+        emit ClaimSubmitted(jobId, claimId, worker, root, collateral, windowEnd, nodes);
+    }
+
+    /// @dev The root over the nodes of a claim's list that a reveal at its root would show; of an answer, over all its
+    /// outputs.
+    function _claimRoot(Job calldata job, bytes calldata nodes) internal view returns (bytes32 root) {
+        uint256 width = Runs.claimWidth(job);
+        uint256 depth = PositionalMerkle.depth(width);
+        uint256 hop = job.answers == 0 ? Descent.hopOf(depth, _arityBits) : depth;
+        root = Descent.checkChildren(0, width, depth, hop, nodes);
+        require(root != 0, ZeroClaimRoot());
+    }
+
+    /// @dev Ends the claim of a worker that missed its time: takes the penalty, unlocks the rest of the collateral.
+    function _expireClaimed(bytes32 jobId, Job calldata job, uint128 collateral) internal {
+        JobRecord memory record = _jobs[jobId];
+        require(block.timestamp > record.number, TimeNotUp(record.number));
+        address worker = address(bytes20(record.subject));
+        uint256 penalty = Payouts.penalty(collateral, _penaltyBps);
+        emit JobExpired(jobId, worker, penalty);
+        JobStatus next = _hasTime(job) ? JobStatus.Open : JobStatus.Closed;
+        _reopen(jobId, next);
+        _forfeit(worker, penalty);
+        _vault.unlock(worker, collateral - penalty);
+        if (next == JobStatus.Closed) _refund(jobId, job, 0);
+    }
+
+    /// @dev Takes stake of a worker that was too late: pays the caller for the call, and the sink the rest.
+    function _forfeit(address worker, uint256 amount) internal {
+        _vault.slash(worker, amount, true);
+        // SAFETY: a worker that is late gets nothing of its penalty back, and others no more than their gas (never
+        // above the penalty: ParameterChecks).
+        uint256 reward = msg.sender == worker ? 0 : _expiryReward();
+        if (reward != 0) _vault.give(msg.sender, reward);
+        _vault.give(_sink, amount - reward);
+    }
+}

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: MIT
+pragma solidity 0.8.37;
+
+import {ClaimStatus, JobStatus} from "../interfaces/IMarketEvents.sol";
+import {IMarketExtension} from "../interfaces/IMarketExtension.sol";
+import {Claim, Job, JobIds} from "../types/Job.sol";
+import {Terms} from "../types/Terms.sol";
+import {JobClaims} from "./JobClaims.sol";
+
+/// @title Jobs that have terms. See IMarketExtension.
+abstract contract TermedJobs is IMarketExtension, JobClaims {
+    /* ---- Claims and submissions ---- */
+
+    /// @inheritdoc IMarketExtension
+    function claimOnTerms(Job calldata job, Terms calldata terms) public {
+        bytes32 jobId = _termedJob(job, terms);
+        JobRecord memory record = _jobs[jobId];
+        _needJob(jobId, record.status, JobStatus.Open);
+        _needFit(jobId, record.number, terms);
+        if (terms.group != 0) {
+            // SAFETY: the requester is part of the key, so that strangers' jobs exclude nobody.
+            bytes32 key = keccak256(abi.encode(job.requester, terms.group, msg.sender));
+            require(!_taken[key], GroupTaken(terms.group, msg.sender));
+            _taken[key] = true;
+        }
+        _take(jobId, job, terms.collateral);
+    }
+
+    /// @inheritdoc IMarketExtension
+    function submitOnTerms(
+        Job calldata job,
+        Terms calldata terms,
+        bytes calldata nodes
+    ) public returns (bytes32 claimId) {
+        bytes32 jobId = _termedJob(job, terms);
+        require(terms.openFrom == 0, IsSealed(jobId));
+        _needWorker(jobId);
+        return _submit(jobId, job, msg.sender, terms.collateral, nodes);
+    }
+
+    /// @inheritdoc IMarketExtension
+    function claimAndSubmit(
+        Job calldata job,
+        Terms calldata terms,
+        bytes calldata nodes
+    ) external returns (bytes32 claimId) {
+        // SAFETY: of a job that others may claim too, they would copy the nodes and claim first.
+        require(terms.reservedFor == msg.sender, ReservedForAnother(msg.sender, terms.reservedFor));
+        claimOnTerms(job, terms);
+        return submitOnTerms(job, terms, nodes);
+    }
+
+    /* ---- Seals ---- */
+
+    /// @inheritdoc IMarketExtension
+    function seal(Job calldata job, Terms calldata terms, bytes32 seal_) external {
+        bytes32 jobId = _sealedJob(job, terms);
+        _needWorker(jobId);
+        _jobs[jobId] = JobRecord(JobStatus.Sealed, uint40(block.timestamp), _sealOf(msg.sender, seal_));
+        emit ClaimSealed(jobId, msg.sender, seal_);
+    }
+
+    /// @inheritdoc IMarketExtension
+    function openSeal(
+        Job calldata job,
+        Terms calldata terms,
+        address worker,
+        bytes32 salt,
+        bytes calldata nodes
+    ) external returns (bytes32 claimId) {
+        bytes32 jobId = _sealedJob(job, terms);
+        bytes32 root = _claimRoot(job, nodes);
+        _needSeal(jobId, worker, keccak256(abi.encode(jobId, worker, root, salt)));
+        require(block.timestamp >= terms.openFrom, TimeNotUp(terms.openFrom));
+        uint256 until = _openUntil(terms);
+        require(block.timestamp <= until, TimeIsUp(until));
+        return _submit(jobId, job, worker, terms.collateral, nodes);
+    }
+
+    /// @inheritdoc IMarketExtension
+    function breakSeal(Job calldata job, Terms calldata terms, address worker, bytes32 seal_) external {
+        bytes32 jobId = _sealedJob(job, terms);
+        _needSeal(jobId, worker, seal_);
+        uint256 until = _openUntil(terms);
+        require(block.timestamp > until, TimeNotUp(until));
+        emit SealBroken(jobId, worker, terms.collateral);
+        _reopen(jobId, JobStatus.Closed);
+        // SAFETY: the whole collateral. Else a worker could look at what others opened, and choose to open or to pay.
+        _forfeit(worker, terms.collateral);
+        _refund(jobId, job, 0);
+    }
+
+    /* ---- Ends ---- */
+
+    /// @inheritdoc IMarketExtension
+    function expireOnTerms(Job calldata job, Terms calldata terms) external {
+        bytes32 jobId = _termedJob(job, terms);
+        _needJob(jobId, _jobs[jobId].status, JobStatus.Claimed);
+        _expireClaimed(jobId, job, terms.collateral);
+    }
+
+    /// @inheritdoc IMarketExtension
+    function acceptEarly(Claim calldata claim_, Terms calldata terms) external {
+        bytes32 jobId = _termedJob(claim_.job, terms);
+        require(terms.earlyAccept, NoEarlyAccept(jobId));
+        require(msg.sender == claim_.job.requester, NotRequester(msg.sender, claim_.job.requester));
+        (, bytes32 claimId, ClaimStatus status) = _claim(claim_);
+        _needClaim(claimId, status, ClaimStatus.Submitted);
+        (uint256 games, , , ) = _game.claimGames(claimId);
+        // SAFETY: who disputes a claim is paid from its collateral.
+        require(games == 0, GamesOpen(claimId, games));
+        _jobs[jobId] = JobRecord(JobStatus.Accepted, uint40(block.timestamp), bytes26(claimId));
+        emit ClaimAccepted(jobId, claimId);
+        _vault.unlock(claim_.worker, claim_.collateral);
+        _release(jobId, claimId, claim_);
+    }
+
+    /* ---- Helpers ---- */
+
+    /// @dev The id of a job, with its terms checked against it.
+    function _termedJob(Job calldata job, Terms calldata terms) private view returns (bytes32 jobId) {
+        jobId = _jobId(job);
+        bytes32 given = keccak256(abi.encode(terms));
+        require(given == job.termsHash, WrongTerms(jobId, job.termsHash, given));
+    }
+
+    /// @dev The same of a job whose submissions are sealed.
+    function _sealedJob(Job calldata job, Terms calldata terms) private view returns (bytes32 jobId) {
+        jobId = _termedJob(job, terms);
+        require(terms.openFrom != 0, NotSealed(jobId));
+    }
+
+    /// @dev Requires that the caller keeps what the terms ask of a worker.
+    /// @param opened The block in which the job opened.
+    function _needFit(bytes32 jobId, uint256 opened, Terms calldata terms) private view {
+        address reserved = terms.reservedFor;
+        require(reserved == address(0) || reserved == msg.sender, ReservedForAnother(msg.sender, reserved));
+        if (terms.spread != 0) {
+            // Of a block that has no hash any more, or never had one here, all have waited long enough: a spread is
+            // shorter than hashes are kept. A block's own hash is not known in it.
+            uint256 draw = uint256(keccak256(abi.encode(blockhash(opened), jobId, msg.sender)));
+            uint256 first = opened + 1 + (((draw >> 8) * terms.spread) >> 248);
+            require(block.number >= first, NotItsTurn(msg.sender, first));
+        }
+        (uint256 since, uint256 refuted_, uint256 late) = _vault.recordOf(msg.sender);
+        bool isOld = terms.since == 0 || (since != 0 && since <= terms.since);
+        require(isOld && refuted_ <= terms.maxRefuted && late <= terms.maxLate, RecordTooPoor(msg.sender));
+        if (terms.manufacturer != 0) {
+            bytes32 device = _provisioning.deviceOf(msg.sender);
+            bytes32 manufacturer = _provisioning.deviceInfo(device).manufacturer;
+            require(manufacturer == terms.manufacturer, OtherManufacturer(msg.sender, manufacturer));
+        }
+        if (address(terms.classes) != address(0)) {
+            require(terms.classes.classHeld(msg.sender, terms.class), ClassNotHeld(msg.sender, terms.class));
+        }
+    }
+
+    /// @dev Requires that a job is sealed with this seal of this worker.
+    function _needSeal(bytes32 jobId, address worker, bytes32 seal_) private view {
+        JobRecord memory record = _jobs[jobId];
+        _needJob(jobId, record.status, JobStatus.Sealed);
+        require(record.subject == _sealOf(worker, seal_), WrongSeal(jobId));
+    }
+
+    /// @dev What a job's record keeps of a seal.
+    function _sealOf(address worker, bytes32 seal_) private pure returns (bytes26) {
+        return bytes26(keccak256(abi.encode(worker, seal_)));
+    }
+
+    /// @dev Until when seals can be opened: a clock's time, in which a transaction cannot be kept out.
+    function _openUntil(Terms calldata terms) private view returns (uint256) {
+        return uint256(terms.openFrom) + _baseClock;
+    }
+}

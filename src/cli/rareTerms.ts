@@ -1,0 +1,48 @@
+import { keccak256, stringToHex, type Address, type Hex } from "viem";
+import type { RareTerms } from "../sdk/postJob.ts";
+import { amountAboveZero } from "./amount.ts";
+import { address, bytes32, unfit, whole, type Parse } from "./parse.ts";
+import { optional, toggle, type SettingValues } from "./settings.ts";
+
+/** A contract that says who holds classes, and the class: `0xCONTRACT:0xCLASS`. */
+const classOf: Parse<{ classes: Address; class: Hex }> = (text, name) => {
+  const parts = text.split(":");
+  if (parts.length !== 2) throw unfit(text, name, "a contract's address and a class of 32 bytes, with a colon between");
+  return { classes: address(parts[0]!, name), class: bytes32(parts[1]!, name) };
+};
+
+/** What a job rarely asks for, as flags. */
+export const rareSettings = {
+  collateral: optional<bigint>("amount", "that a claim locks, above the deployment's least", amountAboveZero),
+  reservedFor: optional<Address>("worker", "the only worker that may claim the job", address),
+  group: optional<string>("name", "of your jobs of one group a worker takes one", (text) => text),
+  spread: optional<number>("blocks", "within which workers have their turns", whole(0, 255)),
+  earlyAccept: toggle("you may accept a claim in its window; such a claim never becomes final"),
+  stakedSince: optional<number>("time", "unix time since when the worker must have stake", whole(1, 2 ** 40 - 1)),
+  maxRefuted: optional<number>("n", "claims of the worker that were refuted, at most", whole(0, 65_535)),
+  maxLate: optional<number>("n", "deadlines that the worker missed, at most", whole(0, 65_535)),
+  manufacturer: optional<Hex>("id", "of the worker's device", bytes32),
+  class: optional<{ classes: Address; class: Hex }>("contract:class", "that the worker must hold", classOf),
+};
+
+/**
+ * The terms that the flags ask for.
+ * @param least The deployment's collateral.
+ * @returns undefined if they ask for nothing.
+ */
+export function rareTerms(values: SettingValues<typeof rareSettings>, least: bigint): RareTerms | undefined {
+  const { collateral, reservedFor, group, spread, earlyAccept, stakedSince, maxRefuted, maxLate, manufacturer } = values;
+  const asked: Partial<RareTerms> = {
+    ...(collateral !== undefined && { collateral }),
+    ...(reservedFor !== undefined && { reservedFor }),
+    ...(group !== undefined && { group: keccak256(stringToHex(group)) }),
+    ...(spread !== undefined && { spread }),
+    ...(earlyAccept && { earlyAccept }),
+    ...(stakedSince !== undefined && { since: stakedSince }),
+    ...(maxRefuted !== undefined && { maxRefuted }),
+    ...(maxLate !== undefined && { maxLate }),
+    ...(manufacturer !== undefined && { manufacturer }),
+    ...values.class,
+  };
+  return Object.keys(asked).length === 0 ? undefined : { collateral: least, ...asked };
+}

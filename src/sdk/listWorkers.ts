@@ -1,0 +1,47 @@
+import { getAddress, type Address } from "viem";
+import { ProvisioningReader } from "../chain/clients/provisioning.ts";
+import { StakeVaultReader } from "../chain/clients/stakeVault.ts";
+import { followMarket, type Reader } from "../market/session.ts";
+
+/** A worker that has claimed a job of the market, with its stake (smallest units) and its record (times unix). */
+export type WorkerStanding = {
+  worker: Address;
+  staked: bigint;
+  /** The part of the stake that backs claims now. */
+  locked: bigint;
+  since: bigint;
+  refuted: number;
+  late: number;
+  /** Whether it may claim now. */
+  live: boolean;
+  /** Claims of it that became final. Can be bought by serving oneself: no part of the record. */
+  finalised: number;
+};
+
+/** The workers of a market, from its events: those with the largest stake first. @throws RpcUnavailableError */
+export async function listWorkers(reader: Reader): Promise<WorkerStanding[]> {
+  const { history } = await followMarket(reader)();
+  const { deployment, publicClient } = reader;
+  const finals = new Map<Address, number>();
+  const count = (worker: Address, more: number): void => {
+    finals.set(getAddress(worker), (finals.get(getAddress(worker)) ?? 0) + more);
+  };
+  for (const { holder, late } of history.jobs.values()) {
+    if (holder !== undefined) count(holder.worker, 0);
+    for (const worker of late) count(worker, 0);
+  }
+  for (const { claim, finalised } of history.claims.values()) count(claim.worker, finalised ? 1 : 0);
+  const vault = new StakeVaultReader(deployment.vault, { publicClient });
+  const provisioning = new ProvisioningReader(deployment.provisioning, { publicClient });
+  const standings = await Promise.all(
+    [...finals].map(async ([worker, finalised]): Promise<WorkerStanding> => {
+      const [{ staked, locked }, record, { reason }] = await Promise.all([
+        vault.accountOf(worker),
+        vault.recordOf(worker),
+        provisioning.eligibilityOf(worker),
+      ]);
+      return { worker, staked, locked, ...record, live: reason === "eligible", finalised };
+    }),
+  );
+  return standings.sort((a, b) => Number(b.staked - a.staked));
+}
