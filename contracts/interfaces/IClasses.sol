@@ -7,5 +7,5 @@ interface IClasses {
     /// @param worker The worker.
     /// @param class The class.
     /// @return Whether it does.
-    function classHeld(address worker, bytes32 class) external view returns (bool);
+    function classHeld(address worker, uint8 class) external view returns (bool);
 }

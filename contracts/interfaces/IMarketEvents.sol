@@ -181,7 +181,7 @@ interface IMarketEvents {
     error NotItsTurn(address worker, uint256 fromBlock);
     error RecordTooPoor(address worker);
     error OtherManufacturer(address worker, bytes32 manufacturer);
-    error ClassNotHeld(address worker, bytes32 class);
+    error ClassNotHeld(address worker, uint8 class);
     error IsSealed(bytes32 jobId);
     error NotSealed(bytes32 jobId);
     error WrongSeal(bytes32 jobId);

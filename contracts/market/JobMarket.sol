@@ -169,13 +169,7 @@ contract JobMarket is ResultDelivery, JobPosting {
     }
 
     /// @inheritdoc IMarketExtension
-    function openSeal(
-        Job calldata,
-        Terms calldata,
-        address,
-        bytes32,
-        bytes calldata
-    ) external returns (bytes32) {
+    function openSeal(Job calldata, Terms calldata, address, bytes32, bytes calldata) external returns (bytes32) {
         _extend();
     }
 

@@ -35,9 +35,10 @@ abstract contract JobPosting is IJobMarket, JobRecords {
         jobId = job.newJobId(address(this));
         require(_jobs[jobId].status == JobStatus.None, JobExists(jobId));
         uint256 missing = _checkInputs(jobId, request);
-        _jobs[jobId] = missing == 0
-            ? JobRecord(JobStatus.Open, uint40(block.number), 0)
-            : JobRecord(JobStatus.AwaitingInput, uint40(missing), 0);
+        _jobs[jobId] =
+            missing == 0
+                ? JobRecord(JobStatus.Open, uint40(block.number), 0)
+                : JobRecord(JobStatus.AwaitingInput, uint40(missing), 0);
         emit JobPosted(jobId, msg.sender, job.programRoot, job, request.program, request.inputRoots);
         if (request.terms.length != 0) emit TermsPosted(jobId, request.terms[0]);
         if (missing == 0) emit JobOpened(jobId);
@@ -130,7 +131,10 @@ abstract contract JobPosting is IJobMarket, JobRecords {
         if (t.openFrom != 0) {
             // INVARIANT: all seals are there before the first opens.
             require(t.openFrom > request.deadline, OpensTooSoon(t.openFrom, request.deadline));
-            require(t.openFrom <= block.timestamp + LONGEST_JOB, DeadlineTooFar(t.openFrom, block.timestamp + LONGEST_JOB));
+            require(
+                t.openFrom <= block.timestamp + LONGEST_JOB,
+                DeadlineTooFar(t.openFrom, block.timestamp + LONGEST_JOB)
+            );
         }
         return keccak256(abi.encode(t));
     }

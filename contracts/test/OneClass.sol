@@ -6,15 +6,15 @@ import {IClasses} from "../interfaces/IClasses.sol";
 /// @notice Says that one worker holds one class.
 contract OneClass is IClasses {
     address private immutable _worker;
-    bytes32 private immutable _class;
+    uint8 private immutable _class;
 
-    constructor(address worker, bytes32 class) {
+    constructor(address worker, uint8 class) {
         _worker = worker;
         _class = class;
     }
 
     /// @inheritdoc IClasses
-    function classHeld(address worker, bytes32 class) external view returns (bool) {
+    function classHeld(address worker, uint8 class) external view returns (bool) {
         return worker == _worker && class == _class;
     }
 }

@@ -30,5 +30,5 @@ struct Terms {
     uint16 maxLate;
     bytes32 manufacturer;
     IClasses classes;
-    bytes32 class;
+    uint8 class;
 }

@@ -4,11 +4,12 @@ import { amountAboveZero } from "./amount.ts";
 import { address, bytes32, unfit, whole, type Parse } from "./parse.ts";
 import { optional, toggle, type SettingValues } from "./settings.ts";
 
-/** A contract that says who holds classes, and the class: `0xCONTRACT:0xCLASS`. */
-const classOf: Parse<{ classes: Address; class: Hex }> = (text, name) => {
+/** A contract that says who holds classes, and the class: `0xCONTRACT:NUMBER`. */
+const classOf: Parse<{ classes: Address; class: number }> = (text, name) => {
   const parts = text.split(":");
-  if (parts.length !== 2) throw unfit(text, name, "a contract's address and a class of 32 bytes, with a colon between");
-  return { classes: address(parts[0]!, name), class: bytes32(parts[1]!, name) };
+  if (parts.length !== 2)
+    throw unfit(text, name, "a contract's address and the number of a class, with a colon between");
+  return { classes: address(parts[0]!, name), class: whole(0, 255)(parts[1]!, name) };
 };
 
 /** What a job rarely asks for, as flags. */
@@ -22,7 +23,7 @@ export const rareSettings = {
   maxRefuted: optional<number>("n", "claims of the worker that were refuted, at most", whole(0, 65_535)),
   maxLate: optional<number>("n", "deadlines that the worker missed, at most", whole(0, 65_535)),
   manufacturer: optional<Hex>("id", "of the worker's device", bytes32),
-  class: optional<{ classes: Address; class: Hex }>("contract:class", "that the worker must hold", classOf),
+  class: optional<{ classes: Address; class: number }>("contract:class", "that the worker must hold", classOf),
 };
 
 /**
@@ -31,7 +32,8 @@ export const rareSettings = {
  * @returns undefined if they ask for nothing.
  */
 export function rareTerms(values: SettingValues<typeof rareSettings>, least: bigint): RareTerms | undefined {
-  const { collateral, reservedFor, group, spread, earlyAccept, stakedSince, maxRefuted, maxLate, manufacturer } = values;
+  const { collateral, reservedFor, group, spread, earlyAccept, stakedSince, maxRefuted, maxLate, manufacturer } =
+    values;
   const asked: Partial<RareTerms> = {
     ...(collateral !== undefined && { collateral }),
     ...(reservedFor !== undefined && { reservedFor }),

@@ -5,7 +5,15 @@ import { jobMarketAbi } from "../chain/abi/jobMarket.ts";
 import type { ChainEvent } from "../chain/logReader.ts";
 import { unpackState, type GameState } from "./state.ts";
 import { claimKeyOf } from "./ids.ts";
-import { type Claim, type ClaimKey, type Job, type Move, type Outcome, type ProgramFacts, type Terms } from "../chain/structs.ts";
+import {
+  type Claim,
+  type ClaimKey,
+  type Job,
+  type Move,
+  type Outcome,
+  type ProgramFacts,
+  type Terms,
+} from "../chain/structs.ts";
 
 /** The events of the market and of its games. */
 export const protocolAbi: readonly [...typeof jobMarketAbi, ...typeof disputeGameAbi] = [

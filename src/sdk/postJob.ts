@@ -207,7 +207,7 @@ export const completeTerms = (rare: RareTerms): Terms => ({
   maxLate: ANY_NUMBER,
   manufacturer: zeroHash,
   classes: zeroAddress,
-  class: zeroHash,
+  class: 0,
   ...rare,
 });
 

@@ -366,7 +366,10 @@ class Worker {
     const balance = await session.publicClient.getBalance({ address: session.sender.address });
     const short = this.#payProblem({ balance, gasPrice: best.gasPrice }, history);
     health.set("pays", short);
-    const problem = await claimProblem(session, best.record.terms?.collateral ?? session.deployment.parameters.collateral);
+    const problem = await claimProblem(
+      session,
+      best.record.terms?.collateral ?? session.deployment.parameters.collateral,
+    );
     health.set("mayClaim", problem);
     if (short !== undefined || problem !== undefined || !(await this.#executions.prepare(best.record))) return;
     const { job, terms, id } = best.record;

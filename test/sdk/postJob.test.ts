@@ -147,7 +147,15 @@ describe("postJob and waitForResult", function () {
     const request = {
       program: { header: ones(HEADER_BYTES.max), stepsRoot: ones(32), checkpointsRoot: ones(32) },
       ...{ inputRoots: sizes.map(() => ones(32)), inputs: sizes.map(ones), fee: 1n, window: 1, claimSeconds: 1 },
-      ...{ deadline: 1n, callbackGas: 0, maxOutputBytes: PART_BYTES, rootOnly: false, terms: [], answer: true, salt: ones(32) },
+      ...{
+        deadline: 1n,
+        callbackGas: 0,
+        maxOutputBytes: PART_BYTES,
+        rootOnly: false,
+        terms: [],
+        answer: true,
+        salt: ones(32),
+      },
       ...{ items: 2 ** 16, firstItem: 2 ** 31 },
     };
     const data = encodeFunctionData({ abi: jobMarketAbi, functionName: "post", args: [request] });

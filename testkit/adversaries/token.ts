@@ -198,7 +198,13 @@ function marketCalls({ deployment, sender }: Session, posted: Posted, lie: RunEx
     inputs: [input],
     ...ONE_ITEM,
     ...{ fee: 1n, window: job.window, claimSeconds: job.claimSeconds, deadline: job.deadline, callbackGas: 0 },
-    ...{ maxOutputBytes: 4_096, rootOnly: false, terms: [], answer: lie.form === "answer", salt: `0x${"33".repeat(32)}` as const },
+    ...{
+      maxOutputBytes: 4_096,
+      rootOnly: false,
+      terms: [],
+      answer: lie.form === "answer",
+      salt: `0x${"33".repeat(32)}` as const,
+    },
   };
   const [inputRoot] = record.inputRoots;
   const part = { input: 0, part: 0, data: input, siblings: [], inputRoot: inputRoot!, inputSiblings: [] };

@@ -142,9 +142,7 @@ describe("JobMarket: terms", () => {
     const opened = await networkHelpers.time.latestBlock();
     const block = await world().client.getBlock({ blockNumber: BigInt(opened) });
     const types = [{ type: "bytes32" }, { type: "bytes32" }, { type: "address" }] as const;
-    const draw = BigInt(
-      keccak256(encodeAbiParameters(types, [block.hash, jobId(world(), job), address("worker")])),
-    );
+    const draw = BigInt(keccak256(encodeAbiParameters(types, [block.hash, jobId(world(), job), address("worker")])));
     const first = opened + 1 + Number(((draw >> 8n) * 255n) >> 248n);
     if (first - opened > 2) {
       await networkHelpers.mine(first - opened - 2);
@@ -168,10 +166,17 @@ describe("JobMarket: terms", () => {
     const salt = (n: number): Hex => `0x${n.toString(16).padStart(64, "0")}`;
     await revert(claim({ since: Number(since) - 60 }, salt(1)), "RecordTooPoor");
     await revert(claim({ manufacturer: rival.id }, salt(2)), "OtherManufacturer");
-    const classes = await world().viem.deployContract("OneClass", [address("worker"), GROUP]);
-    await revert(claim({ classes: classes.address, class: SALT }, salt(3)), "ClassNotHeld");
+    const classes = await world().viem.deployContract("OneClass", [address("worker"), 3]);
+    await revert(claim({ classes: classes.address, class: 4 }, salt(3)), "ClassNotHeld");
     await claim(
-      { since: Number(since), maxRefuted: 0, maxLate: 0, manufacturer: manufacturer.id, classes: classes.address, class: GROUP },
+      {
+        since: Number(since),
+        maxRefuted: 0,
+        maxLate: 0,
+        manufacturer: manufacturer.id,
+        classes: classes.address,
+        class: 3,
+      },
       salt(4),
     );
     await pass(700);
