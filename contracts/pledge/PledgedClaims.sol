@@ -257,7 +257,7 @@ contract PledgedClaims is IPledgedClaims {
         record.time = uint40(block.timestamp);
         emit WorkerHalted(worker, claimId, collateral);
         emit IMarketEvents.ClaimRefuted(key.jobId, claimId, worker, collateral);
-        _vault.slash(worker, collateral);
+        _vault.slash(worker, collateral, false);
     }
 
     /* ---- Views ---- */

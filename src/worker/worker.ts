@@ -127,7 +127,7 @@ class Worker {
     const { health } = this.#role;
     health.set("pays", this.#payProblem(funds, history));
     await this.#attestation.measure(now);
-    health.set("mayClaim", await claimProblem(session));
+    health.set("mayClaim", await claimProblem(session, session.deployment.parameters.collateral));
   }
 
   /** Why the account cannot pay for what it has claimed and for one job more. @returns undefined if it can. */

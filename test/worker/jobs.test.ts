@@ -59,9 +59,10 @@ describe("hasRoom", () => {
     expect(hasRoom({ ...policy, maxOpenClaims: 2 }, 2)).to.equal(false);
   });
 
-  it("claimThatIsFinalOrRefuted_isNotOpen", () => {
-    expect(isOpen({ finalised: false, refuted: false })).to.equal(true);
-    expect(isOpen({ finalised: true, refuted: false })).to.equal(false);
-    expect(isOpen({ finalised: false, refuted: true })).to.equal(false);
+  it("claimThatIsFinalRefutedOrAccepted_isNotOpen", () => {
+    expect(isOpen({ finalised: false, refuted: false, accepted: false })).to.equal(true);
+    expect(isOpen({ finalised: true, refuted: false, accepted: false })).to.equal(false);
+    expect(isOpen({ finalised: false, refuted: true, accepted: false })).to.equal(false);
+    expect(isOpen({ finalised: false, refuted: false, accepted: true })).to.equal(false);
   });
 });
