@@ -160,6 +160,7 @@ const TYPESCRIPT = [
 const SOLIDITY = [
   "contracts/types/Semantics.sol",
   "contracts/interfaces/IStepVerifier.sol",
+  "contracts/interfaces/IClasses.sol",
   "contracts/merkle",
   "contracts/verifier",
   "contracts/types",

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 pragma solidity 0.8.37;
 
-import {ClaimStatus, JobStatus} from "../interfaces/IMarketEvents.sol";
+import {JobStatus} from "../interfaces/IMarketEvents.sol";
 import {Descent} from "../game/Descent.sol";
 import {Payouts} from "../game/Payouts.sol";
 import {PositionalMerkle} from "../merkle/PositionalMerkle.sol";
@@ -69,14 +69,14 @@ abstract contract JobClaims is ClaimOutputs {
         emit JobExpired(jobId, worker, penalty);
         JobStatus next = _hasTime(job) ? JobStatus.Open : JobStatus.Closed;
         _reopen(jobId, next);
-        _forfeit(worker, penalty);
+        _vault.slash(worker, penalty, true);
         _vault.unlock(worker, collateral - penalty);
+        _giveForfeit(worker, penalty);
         if (next == JobStatus.Closed) _refund(jobId, job, 0);
     }
 
-    /// @dev Takes stake of a worker that was too late: pays the caller for the call, and the sink the rest.
-    function _forfeit(address worker, uint256 amount) internal {
-        _vault.slash(worker, amount, true);
+    /// @dev Gives away what a worker that was too late has lost: pays the caller for the call, and the sink the rest.
+    function _giveForfeit(address worker, uint256 amount) internal {
         // SAFETY: a worker that is late gets nothing of its penalty back, and others no more than their gas (never
         // above the penalty: ParameterChecks).
         uint256 reward = msg.sender == worker ? 0 : _expiryReward();

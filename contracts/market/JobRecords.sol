@@ -21,7 +21,8 @@ abstract contract JobRecords is MarketParameters {
     /// worker may submit (Claimed), the end of the window (Submitted), when it was sealed (Sealed) or accepted (Accepted), when the claim became final (Finalised, Complete) or `RETURNED` if its fee was
     /// reclaimed.
     /// subject: the worker's address (Claimed), the first 26 bytes of the claim's id (Submitted, Finalised, Complete,
-    /// Accepted; collisions of 208 bits are out of reach) or of a hash of worker and seal (Sealed), what the requester got back of the fee (Closed).
+    /// Accepted; collisions of 208 bits are out of reach) or of a hash of worker and seal (Sealed), what the requester
+    /// got back of the fee (Closed).
     struct JobRecord {
         JobStatus status;
         uint40 number;

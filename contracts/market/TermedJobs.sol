@@ -3,7 +3,7 @@ pragma solidity 0.8.37;
 
 import {ClaimStatus, JobStatus} from "../interfaces/IMarketEvents.sol";
 import {IMarketExtension} from "../interfaces/IMarketExtension.sol";
-import {Claim, Job, JobIds} from "../types/Job.sol";
+import {Claim, Job} from "../types/Job.sol";
 import {Terms} from "../types/Terms.sol";
 import {JobClaims} from "./JobClaims.sol";
 
@@ -86,7 +86,8 @@ abstract contract TermedJobs is IMarketExtension, JobClaims {
         emit SealBroken(jobId, worker, terms.collateral);
         _reopen(jobId, JobStatus.Closed);
         // SAFETY: the whole collateral. Else a worker could look at what others opened, and choose to open or to pay.
-        _forfeit(worker, terms.collateral);
+        _vault.slash(worker, terms.collateral, true);
+        _giveForfeit(worker, terms.collateral);
         _refund(jobId, job, 0);
     }
 

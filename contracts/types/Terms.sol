@@ -5,8 +5,6 @@ import {IClasses} from "../interfaces/IClasses.sol";
 
 /// @notice What a job rarely asks for. `Job.termsHash` is the hash of all of it: `keccak256(abi.encode(terms))`.
 /// @param collateral Locked for a claim, in smallest units of the stake asset: at least the deployment's.
-/// @param reservedFor The only worker that may claim the job; zero: any.
-/// @param group Of the requester's jobs of one group, a worker takes one in all time; zero: no group.
 /// @param spread A worker may claim the job when `spread * hash / 2^256` blocks have passed since the one in which it
 /// opened, by a hash of that block, the job and the worker. A queue, no security: builders can grind it.
 /// @param openFrom Unix time. Not zero: submissions are sealed until the job's deadline and opened from then on, for
@@ -15,20 +13,22 @@ import {IClasses} from "../interfaces/IClasses.sol";
 /// @param since Latest unix time since when the worker has had stake; 0: any.
 /// @param maxRefuted Maximum number of the worker's claims that were refuted.
 /// @param maxLate Maximum number of times that the worker missed a deadline.
-/// @param manufacturer Manufacturer of the worker's device; zero: any.
+/// @param reservedFor The only worker that may claim the job; zero: any.
 /// @param classes Who says what classes workers hold, if the job asks for one; else zero.
 /// @param class The class that the worker must hold.
+/// @param group Of the requester's jobs of one group, a worker takes one in all time; zero: no group.
+/// @param manufacturer Manufacturer of the worker's device; zero: any.
 struct Terms {
     uint128 collateral;
-    address reservedFor;
-    bytes32 group;
     uint8 spread;
     uint40 openFrom;
     bool earlyAccept;
     uint40 since;
     uint16 maxRefuted;
     uint16 maxLate;
-    bytes32 manufacturer;
+    address reservedFor;
     IClasses classes;
     uint8 class;
+    bytes32 group;
+    bytes32 manufacturer;
 }

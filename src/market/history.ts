@@ -41,6 +41,8 @@ export type JobRecord = {
   holder: { worker: Address; until: bigint } | undefined;
   /** Who had claimed it and was too late. */
   late: Set<Address>;
+  /** Its worker has committed to a result that nobody sees yet: who, and the commitment. */
+  sealed: { worker: Address; seal: Hex } | undefined;
   /** Cancelled or expired; no claim will come. */
   closed: boolean;
 };
@@ -110,6 +112,7 @@ export function takeEvent({ jobs, claims, games, parts }: History, event: Protoc
         claims: [],
         open: false,
         holder: undefined,
+        sealed: undefined,
         late: new Set(),
         closed: false,
       });
@@ -136,7 +139,7 @@ export function takeEvent({ jobs, claims, games, parts }: History, event: Protoc
       jobs.get(event.args.jobId)?.late.add(event.args.worker);
       break;
     case "JobClosed":
-      update(jobs, event.args.jobId, { open: false, holder: undefined, closed: true });
+      update(jobs, event.args.jobId, { open: false, holder: undefined, sealed: undefined, closed: true });
       break;
     case "ClaimSubmitted": {
       const { jobId, claimId, worker, root, collateral, windowEnd, nodes } = event.args;
@@ -145,12 +148,15 @@ export function takeEvent({ jobs, claims, games, parts }: History, event: Protoc
       const claim = newClaim(claimId, jobId, { job: job.job, worker, root, collateral }, windowEnd, nodes);
       job.claims.push(claim);
       job.holder = undefined;
+      job.sealed = undefined;
       claims.set(claimId, claim);
       break;
     }
-    case "ClaimSealed":
-      update(jobs, event.args.jobId, { holder: undefined });
+    case "ClaimSealed": {
+      const { jobId, worker, seal } = event.args;
+      update(jobs, jobId, { holder: undefined, sealed: { worker, seal } });
       break;
+    }
     case "ClaimAccepted":
       update(claims, event.args.claimId, { accepted: true });
       break;

@@ -2,6 +2,7 @@ import { getAddress, type Address } from "viem";
 import { ProvisioningReader } from "../chain/clients/provisioning.ts";
 import { StakeVaultReader } from "../chain/clients/stakeVault.ts";
 import { followMarket, type Reader } from "../market/session.ts";
+import { readExams } from "../provisioning/exams/openExams.ts";
 
 /** A worker that has claimed a job of the market, with its stake (smallest units) and its record (times unix). */
 export type WorkerStanding = {
@@ -16,10 +17,16 @@ export type WorkerStanding = {
   live: boolean;
   /** Claims of it that became final. Can be bought by serving oneself: no part of the record. */
   finalised: number;
+  /** The classes that it holds, if exams were named. */
+  classes?: readonly number[];
 };
 
-/** The workers of a market, from its events: those with the largest stake first. @throws RpcUnavailableError */
-export async function listWorkers(reader: Reader): Promise<WorkerStanding[]> {
+/**
+ * The workers of a market, from its events: those with the largest stake first.
+ * @param exams The deployment's exams, if classes are asked for.
+ * @throws RpcUnavailableError
+ */
+export async function listWorkers(reader: Reader, exams?: Address): Promise<WorkerStanding[]> {
   const { history } = await followMarket(reader)();
   const { deployment, publicClient } = reader;
   const finals = new Map<Address, number>();
@@ -32,15 +39,18 @@ export async function listWorkers(reader: Reader): Promise<WorkerStanding[]> {
   }
   for (const { claim, finalised } of history.claims.values()) count(claim.worker, finalised ? 1 : 0);
   const vault = new StakeVaultReader(deployment.vault, { publicClient });
+  const classes = exams === undefined ? undefined : (await readExams(reader, exams)).exams;
   const provisioning = new ProvisioningReader(deployment.provisioning, { publicClient });
   const standings = await Promise.all(
     [...finals].map(async ([worker, finalised]): Promise<WorkerStanding> => {
-      const [{ staked, locked }, record, { reason }] = await Promise.all([
+      const [{ staked, locked }, record, { reason }, held] = await Promise.all([
         vault.accountOf(worker),
         vault.recordOf(worker),
         provisioning.eligibilityOf(worker),
+        classes?.classesOf(worker),
       ]);
-      return { worker, staked, locked, ...record, live: reason === "eligible", finalised };
+      const live = reason === "eligible";
+      return { worker, staked, locked, ...record, live, finalised, ...(held && { classes: held }) };
     }),
   );
   return standings.sort((a, b) => Number(b.staked - a.staked));

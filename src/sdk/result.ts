@@ -115,6 +115,12 @@ export async function waitForResult(
     if (history.jobs.has(jobId) || !isPosted) {
       const job = requireJob(session, history, jobId);
       if (job.closed) throw new JobClosedError(`job ${jobId} was closed without a result; its fee was returned`);
+      const taken = job.claims.find(({ accepted }) => accepted);
+      if (taken !== undefined)
+        throw new JobClosedError(
+          `the requester accepted the claim of job ${jobId} in its window: it never becomes final; its root is ` +
+            `${taken.claim.root}`,
+        );
       const claim = job.claims.find(({ finalised }) => finalised);
       if (claim !== undefined && isDelivered(claim)) return resultOf(job, claim);
       // Nobody is paid for a delivery any more.
@@ -138,11 +144,12 @@ function windowOf({ open, holder, claims }: JobRecord): bigint | undefined {
 }
 
 /** How far a job without a result is, in words. */
-function phaseOf({ open, holder, claims }: JobRecord): string {
+function phaseOf({ open, holder, sealed, claims }: JobRecord): string {
   const last = claims.at(-1);
   if (open)
     return last?.refuted ? "the claim was refuted; the job is open again" : "open: no worker has claimed it yet";
   if (holder !== undefined) return `claimed by ${holder.worker}`;
+  if (sealed !== undefined) return `sealed by ${sealed.worker}; to be opened`;
   if (last === undefined) return "waiting for its input";
   if (last.finalised) return "final; outputs are being delivered";
   const { windowEnd, gamesOpen } = claimProgress(last);
