@@ -4,7 +4,7 @@ import { parseAbi } from "viem";
 export const jobMarketAbi = parseAbi([
   "struct Job { address requester; bytes32 programRoot; bytes32 inputsRoot; uint64 work; uint32 checkpoints; uint32 items; uint32 firstItem; uint8 answers; uint128 fee; uint32 window; uint32 claimSeconds; uint64 deadline; uint32 callbackGas; uint32 maxOutputBytes; uint64 deliverables; bool rootOnly; bytes32 salt; bytes32 termsHash; }",
   "struct ProgramFacts { bytes header; bytes32 stepsRoot; bytes32 checkpointsRoot; }",
-  "struct Terms { uint128 collateral; address reservedFor; bytes32 group; uint8 spread; uint40 openFrom; bool earlyAccept; uint40 since; uint16 maxRefuted; uint16 maxLate; bytes32 manufacturer; address classes; uint8 class; }",
+  "struct Terms { uint128 collateral; uint8 spread; uint40 openFrom; bool earlyAccept; uint40 since; uint16 maxRefuted; uint16 maxLate; address reservedFor; address classes; uint8 class; bytes32 group; bytes32 manufacturer; }",
   "struct Claim { Job job; address worker; bytes32 root; uint128 collateral; }",
   "struct ClaimKey { bytes32 jobId; address worker; bytes32 root; uint128 collateral; }",
   "struct Delivery { ProgramFacts program; uint32 output; bytes data; bytes32[] siblings; }",
