@@ -17,6 +17,7 @@ import {
   parseCarry,
   parseDecide,
   parseDrawn,
+  parseLength,
   parseNoise,
   parseSeed,
   parseShape,
@@ -32,6 +33,7 @@ const SLOTS = 256;
 export type ModelOptions = {
   shape?: Record<string, number[]>;
   bind?: Record<string, unknown>;
+  length?: Record<string, number>;
   uint8?: ImagePreprocessing[];
   decide?: Record<string, DecideSpec>;
   drawn?: Record<string, DrawnInput>;
@@ -66,6 +68,11 @@ export function modelOptions(command: Command): Command {
       "--bind <name=value>",
       "an input that is known at compile time: a JSON value or a .pb, .npy or .json file, e.g. sr=16000",
       appendEntry(parseBinding),
+    )
+    .option(
+      "--length <name=n>",
+      "tensors of an input that is a sequence, NAME.0 and on; of an optional input, 1 if it is given, else 0",
+      appendEntry(parseLength),
     )
     .option(
       "--uint8 <spec>",
@@ -192,6 +199,7 @@ export const modelSpec = (path: string, options: ModelOptions): ModelSpec => ({
   path,
   shapes: options.shape ?? {},
   bind: options.bind ?? {},
+  lengths: options.length,
   uint8: options.uint8 ?? [],
   decide: options.decide,
   drawn: options.drawn,
@@ -206,7 +214,7 @@ export const modelSpec = (path: string, options: ModelOptions): ModelSpec => ({
 
 /** The flags that describe a model, for whoever must compile the same program: the other way of `modelSpec`. */
 export function modelFlags(spec: ModelSpec): string[] {
-  const { shapes, bind, uint8, decide = {}, drawn = {}, noise = {}, run = {}, decoder, train } = spec;
+  const { shapes, bind, lengths = {}, uint8, decide = {}, drawn = {}, noise = {}, run = {}, decoder, train } = spec;
   const { stepByteLimit, seed, limits = {} } = spec;
   const { seconds, mib, nodes, foldElements } = limits;
   const numbers = {
@@ -216,6 +224,7 @@ export function modelFlags(spec: ModelSpec): string[] {
   return [
     ...Object.entries(shapes).flatMap(([name, shape]) => ["--shape", `${name}=${shape.join(",")}`]),
     ...Object.entries(bind).flatMap(([name, value]) => ["--bind", `${name}=${bindingText(value)}`]),
+    ...Object.entries(lengths).flatMap(([name, length]) => ["--length", `${name}=${length}`]),
     ...uint8.flatMap((picture) => ["--uint8", uint8Text(picture)]),
     ...Object.entries(decide).flatMap(([output, decision]) => ["--decide", decideFlag(output, decision)]),
     ...Object.entries(drawn).flatMap(([input, range]) => ["--drawn", drawnFlag(input, range)]),

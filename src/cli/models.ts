@@ -104,6 +104,13 @@ export function parseNoise(text: string): [input: string, scale: number] {
   return [match[1]!, scale];
 }
 
+/** `seq=3`. @throws UsageError */
+export function parseLength(text: string): [input: string, length: number] {
+  const match = /^(.+)=(\d{1,9})$/.exec(text);
+  if (match === null) throw new UsageError(`--length ${text}: expected INPUT=N, for example seq=3`);
+  return [match[1]!, Number(match[2])];
+}
+
 /** What `parseBinding` reads as this value. */
 export const bindingText = (value: unknown): string =>
   typeof value === "string" && isFileName(value) ? value : JSON.stringify(value);
@@ -159,7 +166,7 @@ const limitsSchema = z
 const modelsSchema = z.array(z.object({ path: z.string(), limits: limitsSchema, ...compileOptions }).strict()).min(1);
 
 /**
- * Reads a models file: a JSON array of `{path, shapes, bind, uint8, decide, drawn, noise, train, run, decoder,
+ * Reads a models file: a JSON array of `{path, shapes, bind, lengths, uint8, decide, drawn, noise, train, run, decoder,
  * stepBytes, limits, seed}`.
  * @throws UsageError
  */

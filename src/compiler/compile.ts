@@ -14,7 +14,13 @@ import { withinBits } from "./operators/narrow.ts";
 import { Budget, type CompileLimits } from "./budget.ts";
 import { ProgramBuilder } from "./steps/builder.ts";
 import { chooseCheckpoints } from "./program/checkpoints.ts";
-import { EmptyOutputsError, StepLimitError, StepTooExpensiveError, type ExpensiveStep } from "./errors.ts";
+import {
+  EmptyOutputsError,
+  RunWiringError,
+  StepLimitError,
+  StepTooExpensiveError,
+  type ExpensiveStep,
+} from "./errors.ts";
 import { keepLiveSteps } from "./program/liveSteps.ts";
 import { lowerGraph } from "./graph/lowerGraph.ts";
 import { locateValues } from "./program/valueLocations.ts";
@@ -151,26 +157,27 @@ export function compileWithin(written: Model, options: CompileOptions, budget: B
     nodes = begun;
     report();
   };
-  const values = lowerGraph(builder, model, operands, (done, total) => (top = { done, total }));
-  const infoOf = (output: number): TensorInfo => {
-    const { name } = graph.outputs[output]!;
-    return tensorInfo({ ...values.get(name)!, name });
+  const lowered = lowerGraph(builder, model, operands, (done, total) => (top = { done, total }));
+  const { values } = lowered;
+  const stepOf = (name: string): TensorInfo & { step: number } => {
+    const tensor = values.get(name)!;
+    return { ...tensorInfo({ ...tensor, name }), step: builder.outputStep(tensor) };
   };
-  const stepOf = (output: number): TensorInfo & { step: number } => {
-    const info = infoOf(output);
-    return { ...info, step: builder.outputStep(values.get(info.name)!) };
-  };
+  const all = wired.outputs.flatMap(({ output, each }) => lowered.outputs[output]!.map((name) => ({ name, each })));
   // An output without elements is known now, and none of the job's.
-  const isEmpty = ({ output }: { output: number }): boolean => elementCount(infoOf(output).shape) === 0;
-  const emptyOutputs = wired.outputs.filter(isEmpty).map(({ output }) => infoOf(output));
-  const computed = wired.outputs.filter((each) => !isEmpty(each));
+  const isEmpty = ({ name }: { name: string }): boolean => elementCount(values.get(name)!.shape) === 0;
+  const emptyOutputs = all.filter(isEmpty).map(({ name }) => tensorInfo({ ...values.get(name)!, name }));
+  const computed = all.filter((each) => !isEmpty(each));
   if (computed.length === 0) throw new EmptyOutputsError(model.source, emptyOutputs);
-  const outputs = computed.map(({ output }) => stepOf(output));
+  const outputs = computed.map(({ name }) => stepOf(name));
   /** For each input, the step that it is carried from, if it is. */
   const carried = inputs.map((input) => {
     const source = wired.sources.get(input.of);
     if (source?.kind !== "carried") return undefined;
-    const from = stepOf(source.output);
+    const [name, ...others] = lowered.outputs[source.output]!;
+    if (name === undefined || others.length > 0)
+      throw new RunWiringError(`${model.source}: "${input.name}" cannot be carried from a list of tensors`);
+    const from = stepOf(name);
     checkSource(model.source, input, "carried", from);
     return from.step;
   });

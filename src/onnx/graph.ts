@@ -1,13 +1,13 @@
-import type { FunctionProto, GraphProto, NodeProto, TensorProto, ValueInfoProto } from "onnx-buf";
+import type { FunctionProto, GraphProto, NodeProto, TensorProto } from "onnx-buf";
 import { RefuteError } from "../errors.ts";
-import { narrowLayout, narrowTypeOf } from "../numerics/narrow.ts";
 import { readAttribute } from "./attribute.ts";
+import { readInput, readOutput } from "./containers.ts";
 import { ModelFormatError, ModelGraphError } from "./errors.ts";
 import { Inliner, readFunctions } from "./functions.ts";
-import { nodeLabel, type Body, type Dim, type Graph, type Node, type TensorData, type ValueInfo } from "./model.ts";
+import { nodeLabel, type Body, type Graph, type Node, type TensorData } from "./model.ts";
 import { sortNodes } from "./sortNodes.ts";
 import type { ReadContext } from "./readContext.ts";
-import { checkDType, readTensor } from "./tensor.ts";
+import { readTensor } from "./tensor.ts";
 
 /** "ai.onnx" and "" name the same domain. */
 export const domainName = (domain: string): string => (domain === "ai.onnx" ? "" : domain);
@@ -24,19 +24,6 @@ function attempt<T>(context: ReadContext, names: readonly string[], read: () => 
     context.refused(error, names);
     return [];
   }
-}
-
-function readValueInfo(info: ValueInfoProto, role: string, { source }: ReadContext): ValueInfo {
-  const where = `${role} "${info.name}"`;
-  if (info.type?.value.case !== "tensorType") throw new ModelGraphError(source, where, "is not a dense tensor");
-  const { elemType, shape } = info.type.value.value;
-  const dims = shape?.dim.map((dim): Dim => {
-    if (dim.value.case === "dimValue") return Number(dim.value.value);
-    return dim.value.case === "dimParam" ? dim.value.value : undefined;
-  });
-  const narrow = narrowTypeOf(elemType);
-  if (narrow !== undefined) return { name: info.name, dtype: narrowLayout(narrow).storage, narrow, shape: dims };
-  return { name: info.name, dtype: checkDType(elemType, where, source), shape: dims };
 }
 
 function readNode(node: NodeProto, context: ReadContext, opsets?: ReadonlyMap<string, number>): Node {
@@ -116,13 +103,21 @@ export function readGraph(proto: GraphProto, context: ReadContext, functions: re
   });
   const nodes = proto.node.flatMap((node) => attempt(context, node.output, () => readNode(node, context)));
   const constant = new Set(proto.initializer.map(({ name }) => name));
+  const { lengths = {} } = context;
+  const named = proto.input.filter(({ name }) => !constant.has(name));
+  const unknown = Object.keys(lengths).find((name) => named.every((input) => input.name !== name));
+  if (unknown !== undefined) throw new ModelGraphError(context.source, `input "${unknown}"`, "is none of the model's");
+  const inputs = named.flatMap(({ name, type }) =>
+    attempt(context, [name], () => readInput(name, type, new Map(Object.entries(lengths)).get(name), context)),
+  );
   const graph: Graph = {
     name: proto.name,
-    inputs: proto.input
-      .filter(({ name }) => !constant.has(name))
-      .flatMap((input) => attempt(context, [input.name], () => readValueInfo(input, "input", context))),
-    outputs: proto.output.flatMap((output) => attempt(context, [], () => readValueInfo(output, "output", context))),
-    nodes: sortNodes(local.size === 0 ? nodes : new Inliner(local, context.source).expand(nodes)),
+    inputs: inputs.flatMap((input) => input.inputs),
+    outputs: proto.output.flatMap(({ name, type }) => attempt(context, [], () => readOutput(name, type, context))),
+    nodes: sortNodes([
+      ...inputs.flatMap((input) => input.nodes),
+      ...(local.size === 0 ? nodes : new Inliner(local, context.source).expand(nodes)),
+    ]),
     initializers,
   };
   if (proto.output.length === 0) throw new ModelFormatError(context.source, "its graph has no output");

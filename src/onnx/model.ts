@@ -16,7 +16,14 @@ export type TensorData = {
 export type Dim = number | string | undefined;
 
 /** A named graph input or output. `shape` is undefined if the model does not say even the rank. */
-export type ValueInfo = { name: string; dtype: DType; narrow?: NarrowType; shape: readonly Dim[] | undefined };
+export type ValueInfo = {
+  name: string;
+  dtype: DType;
+  narrow?: NarrowType;
+  shape: readonly Dim[] | undefined;
+  /** Of an output that is a list of tensors; type and shape are those of its elements. */
+  sequence?: true;
+};
 
 /** An attribute. `other` stands for kinds that no operator of the table takes (sparse tensors, types). */
 export type Attribute =

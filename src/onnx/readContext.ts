@@ -7,6 +7,8 @@ export type ReadContext = {
   externalDataDir: string | undefined;
   /** Counts the bytes of all tensors that are read. */
   memory: TensorMemory;
+  /** Of inputs that are sequences, how many tensors they have; of optional ones, whether they are given: 1 or 0. */
+  lengths?: Readonly<Record<string, number>> | undefined;
   /** Called with the path of each file of external data that is read, once a tensor. */
   externalFile?: ((path: string) => void) | undefined;
   /**

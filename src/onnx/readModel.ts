@@ -13,7 +13,8 @@ const IR_VERSIONS = [3, 14] as const;
 /** Versions of the ai.onnx operator set whose meaning is known. */
 export const OPSETS = [1, 27] as const;
 
-function decode(bytes: Uint8Array, source: string): ModelProto {
+/** The protocol buffer of a model. @throws ModelFormatError */
+export function decodeModel(bytes: Uint8Array, source: string): ModelProto {
   try {
     return fromBinary(ModelProtoSchema, bytes, { readUnknownFields: false });
   } catch (cause) {
@@ -43,6 +44,8 @@ type Options = {
   externalFile?: (path: string) => void;
   /** MiB of all tensors that are read, `defaultMib` if left out. */
   mib?: number | undefined;
+  /** Of inputs that are sequences, how many tensors they have; of optional ones, whether they are given: 1 or 0. */
+  lengths?: Readonly<Record<string, number>> | undefined;
 };
 
 /**
@@ -74,7 +77,7 @@ function read(from: string | Uint8Array, options: Options, refused: ReadContext[
     if (!(cause instanceof FileError)) throw cause;
     throw new ModelFileError(source, cause.message, { cause });
   }
-  const proto = decode(bytes, source);
+  const proto = decodeModel(bytes, source);
   if (proto.graph === undefined) throw new ModelFormatError(source, "it holds no graph");
   const opsets = new Map(proto.opsetImport.map((o) => [domainName(o.domain), Number(o.version)] as const));
   try {
@@ -87,8 +90,15 @@ function read(from: string | Uint8Array, options: Options, refused: ReadContext[
   }
   const externalDataDir = options.externalDataDir ?? (typeof from === "string" ? dirname(from) : undefined);
   const memory = new TensorMemory(options.mib);
-  const { externalFile } = options;
-  const context = { source, externalDataDir, externalFile, memory, ...(refused === undefined ? {} : { refused }) };
+  const { externalFile, lengths } = options;
+  const context = {
+    source,
+    externalDataDir,
+    externalFile,
+    memory,
+    lengths,
+    ...(refused === undefined ? {} : { refused }),
+  };
   return {
     source,
     irVersion: Number(proto.irVersion),

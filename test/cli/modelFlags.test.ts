@@ -15,6 +15,7 @@ describe("modelFlags", () => {
       ...["--bind", 'names=["a b","c"]', "--uint8", "x,layout=NCHW,mean=0.485:0.456:0.406,std=0.2,reverse=true"],
       ...["--decide", "a=b=round=2", "--decide", "scores=top5", "--decide", "logits=argmax"],
       ...["--drawn", "x[1,3,48,192]=-1:1.5", "--drawn", "ids=0:99", "--drawn", "a:b=-1e-3:2"],
+      ...["--length", "seq=3", "--length", "option=0"],
       ...["--uint8", "y", "--seed", "18446744073709551615", "--step-bytes", "80000"],
       ...["--compile-seconds", "1200", "--compile-mib", "9", "--compile-nodes", "7", "--fold-elements", "8"],
       ...["--each", "a", "--each", "b", "--index", "i", "--each-output", "y", "--last-output", "z", "--carry", "p=q"],

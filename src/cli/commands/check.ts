@@ -30,7 +30,7 @@ export function checkCommand(output: Output): Command {
         refused.push(error);
         for (const name of names) lost.push(name);
       };
-      const draft = readDraft(path, note, { mib: spec.limits?.mib });
+      const draft = readDraft(path, note, { mib: spec.limits?.mib, lengths: spec.lengths });
       const known = [...draft.graph.inputs.map(({ name }) => name), ...lost];
       for (const name of givenNames(options)) requireName(known, name);
       // Of inputs that are refused themselves, nothing more can be asked.

@@ -54,7 +54,7 @@ export class Values {
       initializers: this.#initializers,
     };
     const operands = known.map(([, tensor]) => tensor);
-    this.#tensors = lowerGraph(this.#builder, { ...this.#model, graph }, operands);
+    this.#tensors = lowerGraph(this.#builder, { ...this.#model, graph }, operands).values;
   }
 
   /** Type and shape of a value; undefined of one that no node gives, and of a sequence. */

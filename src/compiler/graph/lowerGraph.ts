@@ -7,10 +7,11 @@ import {
   type Node,
   type TensorData,
 } from "../../onnx/model.ts";
+import { elementName } from "../../onnx/containers.ts";
 import { MAX_COUNT } from "../../program/limits.ts";
 import type { ProgramBuilder } from "../steps/builder.ts";
 import { findControl } from "./control/table.ts";
-import { isSequence, type GraphValue } from "./control/types.ts";
+import { ABSENT, isSequence, type GraphValue } from "./control/types.ts";
 import { ModelOutputError, NodeInputError, OperandTypeError, UnsupportedOperatorError } from "../errors.ts";
 import { lowerInType } from "./halfTensors.ts";
 import { lowerNarrow } from "./narrowTensors.ts";
@@ -112,7 +113,10 @@ function lowerNode(
     const { narrow } = tensor;
     return { ...builder.filled(tensor.dtype, tensor.shape, 0n), ...(narrow && { narrow }) };
   };
-  return outputs.map((value) => (value === undefined ? value : isSequence(value) ? value.map(known) : known(value)));
+  return outputs.map((value) => {
+    if (value === undefined || value === ABSENT) return value;
+    return isSequence(value) ? value.map(known) : known(value);
+  });
 }
 
 /** The maximum operators that a tensor names as its origin: the last ones. A step fuses fewer. */
@@ -175,20 +179,35 @@ function lowerNodes(scope: Scope, graph: Body, progress?: Progress): void {
   }
 }
 
-/** Gives every value of the graph a tensor; steps are added to the builder in the order of the nodes. */
+/** The values of a graph: tensors by name, and for each of its outputs the names of the tensors that it is. */
+type Lowered = { values: Map<string, LazyTensor>; outputs: readonly (readonly string[])[] };
+
+/**
+ * Gives every value of the graph a tensor; steps are added to the builder in the order of the nodes. An output that is
+ * a sequence is as many tensors as it has elements.
+ */
 export function lowerGraph(
   builder: ProgramBuilder,
   model: Model,
   inputs: readonly LazyTensor[],
   progress?: Progress,
-): Map<string, LazyTensor> {
+): Lowered {
   const { graph } = model;
   const values = new Map<string, GraphValue>(graph.inputs.map((input, i) => [input.name, inputs[i]!] as const));
   const scope: Scope = { builder, model, values, initializers: graph.initializers, outer: undefined };
   const outputs = graph.outputs.map((output) => output.name);
   lowerNodes(scope, { inputs: [], outputs, nodes: graph.nodes, initializers: graph.initializers }, progress);
-  for (const name of outputs)
-    if (isSequence(lookup(scope, name)))
-      throw new ModelOutputError(`${model.source}: the output "${name}" is no tensor`);
-  return new Map([...values].flatMap(([name, value]) => (isSequence(value) ? [] : [[name, value] as const])));
+  const tensors = new Map([...values].flatMap(([name, value]) => (isSequence(value) ? [] : [[name, value] as const])));
+  const names = outputs.map((name) => {
+    const value = lookup(scope, name);
+    if (!isSequence(value)) return [name];
+    return value.map((element, k) => {
+      const own = elementName(name, k);
+      if (values.has(own))
+        throw new ModelOutputError(`${model.source}: it has a value "${own}" beside its list "${name}"`);
+      tensors.set(own, element);
+      return own;
+    });
+  });
+  return { values: tensors, outputs: names };
 }

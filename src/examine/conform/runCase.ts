@@ -1,5 +1,6 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
+import type { ValueInfoProto } from "onnx-buf";
 import { compile } from "../../compiler/compile.ts";
 import { EmptyOutputsError, UnsupportedOperatorError } from "../../compiler/errors.ts";
 import { RefuteError } from "../../errors.ts";
@@ -8,13 +9,14 @@ import { executeReference } from "../../executor/reference.ts";
 import { DType } from "../../numerics/dtype.ts";
 import { bindInputs } from "../../onnx/bindInputs.ts";
 import { elementCount, type Model, type TensorData } from "../../onnx/model.ts";
-import { elementTypeName, sameElementType, unpacked } from "../../onnx/narrow.ts";
-import { readModel } from "../../onnx/readModel.ts";
+import { elementTypeName, sameElementType } from "../../onnx/narrow.ts";
+import { elementName } from "../../onnx/containers.ts";
+import { decodeModel, readModel } from "../../onnx/readModel.ts";
 import type { CompiledModel, TensorInfo } from "../../program/compiled.ts";
 import { programTerms } from "../../program/work.ts";
 import { readRegularFile } from "../../regularFile.ts";
 import { emptyTensor, outputTensors } from "../compare/compare.ts";
-import { readProto } from "../../onnx/inputs/readInputFile.ts";
+import { isList, readValue, type CaseValue } from "./readValue.ts";
 import { firstDifference } from "./tolerance.ts";
 
 /** `passed`: every output of every data set is right. `refused`: by name, before anything is executed. */
@@ -90,28 +92,25 @@ async function execute(model: CompiledModel, inputs: Uint8Array[]): Promise<read
  */
 export async function runCase(folder: string): Promise<CaseResult> {
   let bound = false;
-  const load = (set: string, name: string): TensorData => {
-    const path = join(folder, set, name);
-    const tensor = readProto(readRegularFile(path), path);
-    return tensor.fourBits ? unpacked({ ...tensor, narrow: tensor.narrow! }) : tensor;
-  };
   try {
-    const model = refusable(() => readModel(join(folder, "model.onnx")));
+    const path = join(folder, "model.onnx");
+    const types = refusable(() => caseTypes(path));
     for (const set of readdirSync(folder).filter((name) => name.startsWith("test_data_set_"))) {
+      const load = ({ type }: ValueInfoProto, file: string): CaseValue => {
+        const from = join(folder, set, file);
+        return readValue(readRegularFile(from), type, from);
+      };
       const prepared = refusable(() => {
-        const inputs = model.graph.inputs.map((input, k) => [input.name, load(set, `input_${k}.pb`)] as const);
-        return prepare(model, new Map(inputs));
+        const given = types.inputs.map((input, k) => [input, load(input, `input_${k}.pb`)] as const);
+        const lengths = Object.fromEntries(given.flatMap(([input, value]) => lengthOf(input, value)));
+        return prepare(readModel(path, { lengths }), new Map(given.flatMap(([{ name }, value]) => named(name, value))));
       });
       bound ||= prepared.bound;
-      const byName = new Map((await outputsOf(prepared)).map((output) => [output.name, output]));
-      for (const [k, { name }] of model.graph.outputs.entries()) {
-        const output = byName.get(name)!;
-        const expected = expectedOf(load(set, `output_${k}.pb`), output.dtype);
-        const sameKind = sameElementType(expected, output) && expected.shape.join() === output.shape.join();
-        const detail = sameKind
-          ? firstDifference(output, expected)
-          : `has type ${elementTypeName(output)} and shape [${output.shape.join()}], ` +
-            `expected ${elementTypeName(expected)} and [${expected.shape.join()}]`;
+      const outputs = await outputsOf(prepared);
+      for (const [k, info] of types.outputs.entries()) {
+        const expected = named(info.name, load(info, `output_${k}.pb`));
+        const own = outputs.filter(({ name }) => name === info.name || name.startsWith(`${info.name}.`));
+        const detail = outputDifference(own, expected);
         if (detail !== undefined) return { kind: "failed", detail: `${set}, output ${k}: ${detail}`, bound };
       }
     }
@@ -120,6 +119,48 @@ export async function runCase(folder: string): Promise<CaseResult> {
     if (error instanceof Refused) return { kind: "refused", detail: error.message, bound };
     return { kind: "failed", detail: String((error as Error).stack), bound };
   }
+}
+
+/** The inputs and outputs of a model, as its file has them. */
+function caseTypes(path: string): { inputs: readonly ValueInfoProto[]; outputs: readonly ValueInfoProto[] } {
+  const { input = [], output = [], initializer = [] } = decodeModel(readRegularFile(path), path).graph ?? {};
+  const constants = new Set(initializer.map(({ name }) => name));
+  return { inputs: input.filter(({ name }) => !constants.has(name)), outputs: output };
+}
+
+/** The length of an input that is a sequence or optional. */
+function lengthOf({ name, type }: ValueInfoProto, value: CaseValue): [name: string, length: number][] {
+  if (type?.value.case === "tensorType") return [];
+  return [[name, value === undefined ? 0 : isList(value) ? value.length : 1]];
+}
+
+/** The tensors of a value, by the names that they have in a program. */
+function named(name: string, value: CaseValue): [name: string, tensor: TensorData][] {
+  if (value === undefined) return [];
+  return isList(value) ? value.map((tensor, k) => [elementName(name, k), tensor]) : [[name, value]];
+}
+
+/** What is wrong about the tensors of an output, or undefined. */
+function outputDifference(
+  own: readonly (TensorInfo & TensorData)[],
+  expected: readonly (readonly [name: string, tensor: TensorData])[],
+): string | undefined {
+  const names = own.map(({ name }) => name);
+  const wanted = expected.map(([name]) => name);
+  if (names.toSorted().join() !== wanted.toSorted().join())
+    return `is of the tensors [${names.join()}], expected [${wanted.join()}]`;
+  for (const [name, given] of expected) {
+    const output = own.find((each) => each.name === name)!;
+    const tensor = expectedOf(given, output.dtype);
+    if (!sameElementType(tensor, output) || tensor.shape.join() !== output.shape.join())
+      return (
+        `has type ${elementTypeName(output)} and shape [${output.shape.join()}], ` +
+        `expected ${elementTypeName(tensor)} and [${tensor.shape.join()}]`
+      );
+    const detail = firstDifference(output, tensor);
+    if (detail !== undefined) return detail;
+  }
+  return undefined;
 }
 
 /** The bits of a bfloat16 tensor stand in some cases as uint16. */

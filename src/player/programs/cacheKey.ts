@@ -53,6 +53,7 @@ export async function cacheKey(spec: ModelSpec, sha256?: string): Promise<string
     model: sha256 ?? (await sha256OfFile(spec.path)),
     shapes: Object.entries(spec.shapes).sort(byName),
     bound: bound.sort(byName),
+    lengths: spec.lengths && Object.entries(spec.lengths).sort(byName),
     uint8: spec.uint8,
     decide: spec.decide && Object.entries(spec.decide).sort(byName),
     drawn: spec.drawn && Object.entries(spec.drawn).sort(byName),

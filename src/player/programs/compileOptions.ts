@@ -81,6 +81,7 @@ const trainSchema = z
 export const compileOptions = {
   shapes: z.record(z.array(z.number().int().positive())).default({}),
   bind: z.record(z.unknown()).default({}),
+  lengths: z.record(z.number().int().nonnegative()).optional(),
   uint8: z.array(uint8Schema).default([]),
   decide: z.record(decideSchema).optional(),
   drawn: z.record(drawnSchema).optional(),

@@ -23,6 +23,8 @@ export type ModelSpec = {
   shapes: Record<string, readonly number[]>;
   /** Inputs that are known at compile time: a JSON value, or the name of a .pb, .npy or .json file. */
   bind: Readonly<Record<string, unknown>>;
+  /** Of inputs that are sequences, how many tensors they have; of optional ones, whether they are given: 1 or 0. */
+  lengths?: Readonly<Record<string, number>> | undefined;
   /** Which inputs are pictures given as bytes. */
   uint8: readonly ImagePreprocessing[];
   /** Decisions that take the place of outputs that are floats, by output. */
@@ -71,10 +73,12 @@ type Preparation = Pick<ModelSpec, "bind" | "uint8" | "decide" | "drawn" | "nois
  * @throws the reader's errors
  */
 export const loadModel = (
-  spec: Preparation & Pick<ModelSpec, "path" | "limits">,
+  spec: Preparation & Pick<ModelSpec, "path" | "limits" | "lengths">,
   externalFile?: (path: string) => void,
-): LoadedModel =>
-  prepareModel(readModel(spec.path, { mib: spec.limits?.mib, ...(externalFile && { externalFile }) }), spec);
+): LoadedModel => {
+  const { path, limits, lengths } = spec;
+  return prepareModel(readModel(path, { mib: limits?.mib, lengths, ...(externalFile && { externalFile }) }), spec);
+};
 
 /**
  * The same of a model that is read already.

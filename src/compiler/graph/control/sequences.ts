@@ -2,6 +2,7 @@ import { DType } from "../../../numerics/dtype.ts";
 import { int64Tensor } from "../../../onnx/tensorData.ts";
 import type { LazyTensor } from "../../expressions/tensor.ts";
 import {
+  ABSENT,
   isSequence,
   sequenceOperand,
   tensorOperand,
@@ -94,15 +95,22 @@ export const splitToSequence: LowerControl = (control) => {
   return [parts];
 };
 
-/** Optional and OptionalGetElement of something that is there: itself. */
-export const optionalValue: LowerControl = ({ context, operands }) => {
+/** Optional: what it is given, or an optional without an element. */
+export const optional: LowerControl = ({ context, operands }) => {
   context.ignore("type");
-  return [operands[0] ?? context.refuse("input 0", "is an optional without an element")];
+  return [operands[0] ?? ABSENT];
 };
 
-export const optionalHasElement: LowerControl = ({ context, operands }) => [
-  context.scalar(DType.bool, operands[0] === undefined ? 0n : 1n),
-];
+/** OptionalGetElement of something that is there: itself. */
+export const optionalGetElement: LowerControl = ({ context, operands }) => {
+  const [value = ABSENT] = operands;
+  return [value === ABSENT ? context.fail("input 0 is an optional without an element") : value];
+};
+
+export const optionalHasElement: LowerControl = ({ context, operands }) => {
+  const [value = ABSENT] = operands;
+  return [context.scalar(DType.bool, value === ABSENT ? 0n : 1n)];
+};
 
 /** SequenceMap: the body for each element; a tensor that stands beside the sequences is the same for all. */
 export const sequenceMap: LowerControl = ({ context, operands, run }) => {

@@ -21,8 +21,8 @@ export const CONTROL: readonly ControlEntry[] = [
   { operator: "ConcatFromSequence", domain: "", since: 11, until: LATEST, lower: sequences.concatFromSequence },
   { operator: "SplitToSequence", domain: "", since: 11, until: LATEST, lower: sequences.splitToSequence },
   { operator: "SequenceMap", domain: "", since: 17, until: LATEST, lower: sequences.sequenceMap },
-  { operator: "Optional", domain: "", since: 15, until: LATEST, lower: sequences.optionalValue },
-  { operator: "OptionalGetElement", domain: "", since: 15, until: LATEST, lower: sequences.optionalValue },
+  { operator: "Optional", domain: "", since: 15, until: LATEST, lower: sequences.optional },
+  { operator: "OptionalGetElement", domain: "", since: 15, until: LATEST, lower: sequences.optionalGetElement },
   { operator: "FlexAttention", domain: "ai.onnx.preview", since: 1, until: 1, lower: flexAttention },
   { operator: "OptionalHasElement", domain: "", since: 15, until: LATEST, lower: sequences.optionalHasElement },
 ];

@@ -5,6 +5,9 @@ import type { LazyTensor } from "../../expressions/tensor.ts";
 /** What a name stands for while a graph is lowered: a tensor, or a list of tensors that exists at compile time only. */
 export type GraphValue = LazyTensor | readonly LazyTensor[];
 
+/** An optional without an element: of all lists, the one that is no sequence. */
+export const ABSENT: readonly LazyTensor[] = Object.freeze([]);
+
 export const isSequence = (value: GraphValue | undefined): value is readonly LazyTensor[] => Array.isArray(value);
 
 /** What an operator on bodies or sequences sees beside its attributes. */
@@ -34,5 +37,5 @@ export function plainTensor(context: NodeContext, tensor: LazyTensor, what: stri
 /** An operand that must be a sequence. */
 export function sequenceOperand({ context, operands }: ControlContext, index: number): readonly LazyTensor[] {
   const value = operands[index];
-  return isSequence(value) ? value : context.fail(`input ${index} is no sequence`);
+  return isSequence(value) && value !== ABSENT ? value : context.fail(`input ${index} is no sequence`);
 }
