@@ -6,7 +6,7 @@ import { expect } from "chai";
 import { TensorProtoSchema } from "onnx-buf";
 import { DType } from "../../src/numerics/dtype.ts";
 import type { TensorData } from "../../src/onnx/model.ts";
-import { floatTensor } from "../../src/onnx/tensorData.ts";
+import { floatTensor, int64Tensor } from "../../src/onnx/tensorData.ts";
 import { refute } from "./refute.ts";
 import { mlpBytes, mlpInput, mlpProgram } from "../../testkit/models/mlp.ts";
 import { buildModel, tensorProto } from "../../testkit/onnx/onnxBuilder.ts";
@@ -162,6 +162,27 @@ describe("refute check, run and conform", function () {
     expect(output)
       .to.match(/y +\d\.\d\de-\d+ +\d+/)
       .and.match(/no tensor differs .*\([2-9] compared\)/);
+  });
+
+  it("run_compared_whereOnnxruntimeRefusesTheModel_givesTheResultAndSaysSo", async () => {
+    const model = file(
+      "sequence.onnx",
+      buildModel({
+        opset: 27,
+        inputs: [{ name: "x", dtype: DType.float32, shape: [3] }],
+        outputs: [{ name: "y", dtype: DType.float32 }],
+        initializers: { axis: int64Tensor([0], []) },
+        nodes: [{ op: "CumProd", inputs: ["x", "axis"], outputs: ["y"] }],
+      }),
+    );
+    const args = ["run", model, "--input", `x=${file("three.json", "[1, 2, 3]")}`, "--compare"];
+    const { status, output } = await refute(args);
+    expect(status, output).to.equal(0);
+    expect(output)
+      .to.match(/y float32\[3\]: 1, 2, 6/)
+      .and.match(/not compared: onnxruntime refuses the model: /);
+    const json = JSON.parse((await refute([...args, "--json"])).output) as { comparison: { refused: string } };
+    expect(json.comparison.refused).to.include("onnxruntime refuses");
   });
 
   it("run_withUnfitInputs_namesThem", async () => {

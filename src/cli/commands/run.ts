@@ -2,6 +2,7 @@ import { Command } from "commander";
 import { compile } from "../../compiler/compile.ts";
 import { createExecutor } from "../../executor/createExecutor.ts";
 import { compare, emptyTensor, outputTensors, type Comparison } from "../../examine/compare/compare.ts";
+import { PlainRefusalError } from "../../examine/compare/plainRun.ts";
 import { generateText } from "../generateText.ts";
 import { generationOptions, requireNoGeneration, type GenerationOptions } from "../generationOptions.ts";
 import { UsageError } from "../errors.ts";
@@ -59,7 +60,9 @@ export function runCommand(output: Output): Command {
       await executor.close();
       const outputs = [...outputTensors(compiled, tensors), ...(compiled.emptyOutputs ?? []).map(emptyTensor)];
       const comparison =
-        options.compare === true ? await compare(path, compiled, new Map([...inputs, ...bound]), tensors) : undefined;
+        options.compare === true
+          ? await compare(path, compiled, new Map([...inputs, ...bound]), tensors).catch(refusal)
+          : undefined;
       const report = { programRoot: compiled.programRoot, milliseconds, stats };
       output.answer({ ...report, outputs: outputs.map(tensorJson), ...(comparison && { comparison }) }, [
         ...outputs.map(tensorText),
@@ -76,8 +79,16 @@ export function runCommand(output: Output): Command {
   );
 }
 
+/** Why there is nothing to compare with: onnxruntime's refusal of the model, which is no fault of the result. */
+function refusal(error: unknown): { refused: string } {
+  if (error instanceof PlainRefusalError) return { refused: error.message };
+  throw error;
+}
+
 /** A comparison for people, line by line. */
-function comparisonText({ outputs, compared, firstDifferent }: Comparison): string[] {
+function comparisonText(comparison: Comparison | { refused: string }): string[] {
+  if ("refused" in comparison) return ["", `not compared: ${comparison.refused}`];
+  const { outputs, compared, firstDifferent } = comparison;
   const rows = outputs.map((output) =>
     "shape" in output
       ? [output.name, "", "", `onnxruntime gives ${output.shape}`]

@@ -3,10 +3,9 @@ import type { Node } from "../../onnx/model.ts";
 const TEXT = "texts are not executed: tokenise before the model";
 const GENERATION = "it generates until the data says stop: export one step of it";
 
-/** Operators that are known and not executed, and why. */
-const REASONS: ReadonlyMap<string, string> = new Map(
+/** Operators that are known and not executed, by domain, dot and name, and why. */
+export const REASONS: ReadonlyMap<string, string> = new Map(
   Object.entries({
-    ".NonMaxSuppression": "how many boxes it keeps depends on the data: end the model before it",
     ".MaxRoiPool": "which elements its windows hold depends on the data",
     "ai.onnx.ml.CategoryMapper": "it maps texts: encode categories as integers before the model",
     "ai.onnx.ml.DictVectorizer": "maps are no tensors: give the features as a tensor",

@@ -17,6 +17,7 @@ import * as exponentials from "./exponentials.ts";
 import * as gather from "./gather.ts";
 import * as generators from "./generators.ts";
 import { compress, nonZero, unique } from "./knownValues.ts";
+import { nonMaxSuppression } from "./nonMaxSuppression.ts";
 import { negativeLogLikelihoodLoss, softmaxCrossEntropyLoss } from "./loss.ts";
 import { globalLpPool, lpPool } from "./lpPool.ts";
 import { gemm, matMul } from "./matmul.ts";
@@ -191,6 +192,7 @@ const OPERATORS: readonly Omit<Entry, "domain">[] = [
   { operator: "Multinomial", since: 7, until: LATEST, use: "memory", lower: random.multinomial },
   { operator: "Neg", since: 1, until: LATEST, use: "fuse", lower: unary(Op.neg) },
   { operator: "NegativeLogLikelihoodLoss", since: 12, until: LATEST, use: "memory", lower: negativeLogLikelihoodLoss },
+  { operator: "NonMaxSuppression", since: 10, until: LATEST, use: "fuse", lower: nonMaxSuppression },
   { operator: "NonZero", since: 9, until: LATEST, use: "fuse", lower: nonZero },
   { operator: "Not", since: 1, until: LATEST, use: "fuse", lower: unary(Op.not) },
   { operator: "OneHot", since: 9, until: LATEST, use: "memory", lower: oneHot },

@@ -1,10 +1,23 @@
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { ModelProtoSchema, TensorProto_DataLocation, ValueInfoProtoSchema } from "onnx-buf";
 import type * as ort from "onnxruntime-node";
+import { errorWithCode } from "../../errors.ts";
 import { onnxruntime } from "../../executor/engine/binding.ts";
 import type { TensorData } from "../../onnx/model.ts";
 import { readRegularFile } from "../../regularFile.ts";
 import { fromOrt, toOrt } from "./ortTensor.ts";
+
+/** onnxruntime refuses a model, or its inputs. */
+export class PlainRefusalError extends errorWithCode("PLAIN_REFUSAL") {}
+
+/** What onnxruntime does, with its errors as Refute's. @throws PlainRefusalError */
+async function plainly<T>(act: () => Promise<T>): Promise<T> {
+  try {
+    return await act();
+  } catch (cause) {
+    throw new PlainRefusalError(`onnxruntime refuses the model: ${(cause as Error).message}`, { cause });
+  }
+}
 
 /** A model in plain onnxruntime: it runs as often as wanted, and gives its outputs by name. */
 export type PlainSession = {
@@ -12,13 +25,18 @@ export type PlainSession = {
   close: () => Promise<void>;
 };
 
-/** Opens a model in plain onnxruntime with its default options. @param from path of a file, or its bytes */
+/**
+ * Opens a model in plain onnxruntime with its default options.
+ * @param from path of a file, or its bytes
+ * @throws PlainRefusalError, also when it runs
+ */
 export async function openPlain(from: string | Uint8Array): Promise<PlainSession> {
   const options = { logSeverityLevel: 3 } as const;
-  const session = await (typeof from === "string"
-    ? onnxruntime().InferenceSession.create(from, options)
-    : onnxruntime().InferenceSession.create(from, options));
-  return { run: (inputs) => runSession(session, inputs), close: () => session.release() };
+  const { InferenceSession } = onnxruntime();
+  const session = await plainly(() =>
+    typeof from === "string" ? InferenceSession.create(from, options) : InferenceSession.create(from, options),
+  );
+  return { run: (inputs) => plainly(() => runSession(session, inputs)), close: () => session.release() };
 }
 
 /** Runs a model once in plain onnxruntime with its default options. @param from path of a file, or its bytes */

@@ -1,0 +1,65 @@
+import { format, resolveConfig } from "prettier";
+import { CONTROL } from "../../src/compiler/graph/control/table.ts";
+import { REASONS } from "../../src/compiler/graph/unsupported.ts";
+import { ML_REGISTRY } from "../../src/compiler/operators/ml/registry.ts";
+import { MICROSOFT_REGISTRY } from "../../src/compiler/operators/microsoft/registry.ts";
+import { REGISTRY } from "../../src/compiler/operators/registry.ts";
+import { OPSETS } from "../../src/onnx/readModel.ts";
+
+/** The file of the generated table. */
+export const OPERATOR_TABLE = "docs/operatorTable.md";
+
+type Row = { operator: string; domain: string; since: number; until: number };
+
+const TRAINING = ["Gradient", "Adagrad", "Adam", "Momentum"].map((operator) => ({
+  ...{ operator, domain: "ai.onnx.preview.training" },
+  ...{ since: 1, until: 1 },
+}));
+
+/** Every operator that is taken. */
+export const TAKEN: readonly Row[] = [...REGISTRY, ...CONTROL, ...ML_REGISTRY, ...MICROSOFT_REGISTRY, ...TRAINING];
+
+/** Every operator that is refused by its name, with the reason. */
+export const REFUSED = [...REASONS].map(([key, reason]) => {
+  const at = key.lastIndexOf(".");
+  return { domain: key.slice(0, at), operator: key.slice(at + 1), reason };
+});
+
+const byName = (a: { operator: string }, b: { operator: string }): number => (a.operator < b.operator ? -1 : 1);
+
+function section(domain: string): string[] {
+  const rows = TAKEN.filter((row) => row.domain === domain).sort(byName);
+  const latest = Math.max(...rows.map(({ until }) => until));
+  const text = ({ operator, until }: Row): string => (until < latest ? `${operator} (to ${until})` : operator);
+  const sets = [...new Set(rows.map(({ since }) => since))].sort((a, b) => a - b);
+  const refused = REFUSED.filter((row) => row.domain === domain).sort(byName);
+  return [
+    `## Domain \`${domain === "" ? "ai.onnx" : domain}\``,
+    `Taken, ${rows.length} operators, by the first operator set:`,
+    sets
+      .map(
+        (set) =>
+          `- **${set}**: ${rows
+            .filter(({ since }) => since === set)
+            .map(text)
+            .join(", ")}`,
+      )
+      .join("\n"),
+    ...(refused.length === 0
+      ? []
+      : ["Refused:", refused.map(({ operator, reason }) => `- **${operator}**: ${reason}`).join("\n")]),
+  ];
+}
+
+/** The page: every operator by domain and operator set, and why some are refused. */
+export async function operatorTable(): Promise<string> {
+  const domains = [...new Set(TAKEN.map(({ domain }) => domain))].sort();
+  const text = [
+    "# Table of operators",
+    "`npm run operators` writes this page from the tables of the code; [operators.md](operators.md) says what each " +
+      `operator computes. Operator sets ${OPSETS[0]} to ${OPSETS[1]} of ai.onnx are read. An operator that is not here ` +
+      "is refused by name.",
+    ...domains.flatMap(section),
+  ].join("\n\n");
+  return format(text, { ...(await resolveConfig(OPERATOR_TABLE)), filepath: OPERATOR_TABLE });
+}
