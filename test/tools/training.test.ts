@@ -1,10 +1,15 @@
 import { expect } from "chai";
+import { trainingRow } from "../../tools/measure/bench/training/trainingRow.ts";
 import { svgOf } from "../../tools/measure/chart.ts";
 import { readDigits } from "../../tools/measure/training/digits.ts";
 import { trainDigits } from "../../tools/measure/training/digitsExample.ts";
+import { mixAt, scheduleOf, SIDE } from "../../tools/measure/training/diffusion.ts";
+import { denoiserTraining, makeDigits, STEPS } from "../../tools/measure/training/diffusionExample.ts";
 import { lossChart } from "../../tools/measure/training/lossChart.ts";
+import { picturesSvg } from "../../tools/measure/training/pictures.ts";
 import { readText } from "../../tools/measure/training/text.ts";
-import { heldOutLoss, trainText, writeText } from "../../tools/measure/training/textExample.ts";
+import { heldOutLoss, textTraining, writeText } from "../../tools/measure/training/textExample.ts";
+import { train } from "../../tools/measure/training/trainer.ts";
 import { trigramLoss } from "../../tools/measure/training/trigram.ts";
 
 describe("the examples of training", () => {
@@ -39,7 +44,7 @@ describe("the examples of training", () => {
   it("modelOfCharacters_learnsAndWrites_anotherTextForAnotherSeed", async () => {
     const whole = readText();
     const text = { ...whole, heldOut: whole.heldOut.subarray(0, 600) };
-    const { model, losses } = await trainText(text, 8);
+    const { model, losses } = await train(textTraining(text, 8));
     expect(losses.at(-1)).to.be.below(losses[0]!);
     const { loss, places } = await heldOutLoss(model, text, 32);
     expect(places).to.equal(512);
@@ -49,6 +54,33 @@ describe("the examples of training", () => {
     expect(one).to.have.length(45);
     expect(again).to.equal(one);
     expect(other).to.not.equal(one);
+  });
+
+  it("plainOnnxruntime_readsTheRewrittenGraph_andFindsTheSameLosses", async () => {
+    const { losses, weights } = await trainingRow("characters", textTraining(readText(), 6));
+    expect(weights).to.equal(97_307);
+    expect(losses[0]).to.be.closeTo(losses[1], 1e-4);
+    expect(losses[1]).to.be.below(Math.log(83));
+  });
+
+  it("diffusion_goesFromNoiseToWhatIsGuessed_andOtherSeedsGiveOtherPictures", async () => {
+    const [first, ...rows] = scheduleOf(STEPS);
+    expect(first!.next).to.deep.equal([0, 0, 1]);
+    expect(rows.at(-1)!.next.map((x) => Math.round(1e6 * x) / 1e6)).to.deep.equal([1, 0, 0]);
+    // A picture that is always guessed right stays mixed with noise as its time says: the parts' squares sum to 1.
+    let [picture, noise] = [0, 1];
+    rows.forEach(({ next: [guess, x, fresh] }, k) => {
+      [picture, noise] = [guess + x * picture, Math.hypot(x * noise, fresh)];
+      const mix = mixAt(0.999 * (1 - (k + 1) / STEPS));
+      expect(picture).to.be.closeTo(mix.picture, 0.01);
+      expect(noise).to.be.closeTo(mix.noise, 0.01);
+    });
+    const { model } = await train(denoiserTraining(2));
+    const [one, other] = [await makeDigits(model, 2, 1), await makeDigits(model, 2, 2)];
+    expect(one).to.have.length(2);
+    expect(one[0]).to.not.deep.equal(other[0]);
+    expect(one[0]!.every((value) => Math.abs(value) <= 1)).to.equal(true);
+    expect(picturesSvg("a title", SIDE, [one])).to.match(/viewBox="0 0 34 18".*\n<title>a title/);
   });
 
   it("lossChart_hasTheLossesAndALineForEachOther", () => {

@@ -3,6 +3,7 @@
  * `npm run bench -- [--models a,b] [--threads 1,2] [--seconds S] [--json FILE]`
  * - `--checks`: what the spot checks of the engine's products take of exact execution, and nothing else.
  * - `--generation [--models gpt2_small]`: tokens of decoders, committed to, against a loop of plain onnxruntime.
+ * - `--training`: steps of training, committed to, against plain onnxruntime on the same graph.
  * - `--batch`: items of a batch, committed to, against a loop of plain onnxruntime.
  * - `--native [--models ppocr2_cls]`: decisions by native execution against plain onnxruntime, on one thread.
  * - `--worst [--kinds sums,reads]`: the slowest executions against the work of their programs, and nothing else.
@@ -26,6 +27,7 @@ const { values } = parseArgs({
     checks: { type: "boolean", default: false },
     generation: { type: "boolean", default: false },
     batch: { type: "boolean", default: false },
+    training: { type: "boolean", default: false },
     native: { type: "boolean", default: false },
     worst: { type: "boolean", default: false },
     kinds: { type: "string" },
@@ -39,6 +41,12 @@ if (values.native) {
   const { printNative } = await import("./native/printNative.ts");
   const native = await printNative(Number(values.seconds), values.models);
   if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify({ native }, null, 2)}\n`);
+  process.exit(0);
+}
+if (values.training) {
+  const { printTraining } = await import("./training/printTraining.ts");
+  const training = await printTraining();
+  if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify({ training }, null, 2)}\n`);
   process.exit(0);
 }
 if (values.generation || values.batch) {

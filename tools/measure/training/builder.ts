@@ -4,24 +4,28 @@ import { GraphBuilder } from "../../../testkit/onnx/graphBuilder.ts";
 import { buildModel, type IoSpec, type NodeSpec } from "../../../testkit/onnx/onnxBuilder.ts";
 import { Prng } from "../../../testkit/random/prng.ts";
 
-/** Nodes and seeded weights of a small model. */
+/** Nodes and seeded weights of a small model. Weights are named in their order, so that models can share them. */
 export class Builder extends GraphBuilder {
   readonly #prng = new Prng(7);
+  #weights = 0;
+
+  #weight(values: readonly number[], shape: readonly number[]): string {
+    const name = `w${this.#weights++}`;
+    this.initializers[name] = floatTensor(values, shape);
+    return name;
+  }
 
   /** About normally distributed, so that `fan` of them sum to a variance of `gain`. */
   weights(shape: readonly number[], fan: number, gain = 2): string {
     const next = (): number => (this.#prng.uint32() + this.#prng.uint32() + this.#prng.uint32()) / 2 ** 31 - 3;
     const deviation = Math.sqrt(gain / fan);
-    return this.constant(
-      floatTensor(
-        Array.from({ length: elementCount(shape) }, () => next() * deviation),
-        shape,
-      ),
+    return this.#weight(
+      Array.from({ length: elementCount(shape) }, () => next() * deviation),
+      shape,
     );
   }
 
-  zeros = (shape: readonly number[]): string =>
-    this.constant(floatTensor(new Array<number>(elementCount(shape)).fill(0), shape));
+  zeros = (shape: readonly number[]): string => this.#weight(new Array<number>(elementCount(shape)).fill(0), shape);
 
   conv(x: string, inputs: number, outputs: number, stride = 1): string {
     const attributes = { pads: [1, 1, 1, 1], strides: [stride, stride] };

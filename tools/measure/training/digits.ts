@@ -8,8 +8,15 @@ export const PIXELS = SIDE * SIDE;
 
 export type Digit = { label: number; pixels: Float32Array };
 
-/** All digits in a seeded order; the last `heldOut` are for judging only. */
+let digits: Digit[] | undefined;
+
+/** All digits in a seeded order, read once; the last `heldOut` are for judging only. */
 export function readDigits(heldOut = 1000): { training: Digit[]; heldOut: Digit[] } {
+  const all = (digits ??= readAll());
+  return { training: all.slice(0, -heldOut), heldOut: all.slice(-heldOut) };
+}
+
+function readAll(): Digit[] {
   const require = createRequire(import.meta.url);
   const all: Digit[] = [];
   for (let label = 0; label < 10; label++) {
@@ -23,5 +30,5 @@ export function readDigits(heldOut = 1000): { training: Digit[]; heldOut: Digit[
     const other = prng.below(i + 1);
     [all[i], all[other]] = [all[other]!, all[i]!];
   }
-  return { training: all.slice(0, -heldOut), heldOut: all.slice(-heldOut) };
+  return all;
 }

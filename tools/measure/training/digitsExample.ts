@@ -5,7 +5,7 @@ import { readModel } from "../../../src/onnx/readModel.ts";
 import { RunInputs } from "../../../src/trace/runInputs.ts";
 import { PIXELS, readDigits, type Digit } from "./digits.ts";
 import { classifier } from "./models.ts";
-import { fallingRates, floats, train, type Trained } from "./trainer.ts";
+import { fallingRates, floats, train, type Trained, type Training } from "./trainer.ts";
 
 const BATCH = 64;
 /** As many batches as are held out. */
@@ -20,16 +20,21 @@ export function pixelsOf(digits: readonly Digit[]): Float32Array {
   return pixels;
 }
 
-/** Trains a classifier of digits by Adam for so many items, and counts right answers on digits that it never saw. */
-export async function trainDigits(items: number, note?: (text: string) => void): Promise<DigitsTrained> {
-  const { training, heldOut } = readDigits(HELD_OUT);
+/** A classifier of digits, trained by Adam for so many items. */
+export function digitsTraining(items: number): Training {
+  const { training } = readDigits(HELD_OUT);
   const batch = (item: number) => {
     const digits = Array.from({ length: BATCH }, (_, k) => training[(item * BATCH + k) % training.length]!);
-    const labels = int64Tensor(digits.map(({ label }) => label));
-    return { x: floats(pixelsOf(digits)), labels: labels.bytes };
+    return { x: floats(pixelsOf(digits)), labels: int64Tensor(digits.map(({ label }) => label)).bytes };
   };
   const spec = { loss: "crossEntropy", optimiser: "adam" } as const;
-  const trained = await train({ onnx: classifier(BATCH), spec, rates: fallingRates(items, 0.004), batch }, note);
+  return { onnx: classifier(BATCH), spec, rates: fallingRates(items, 0.004), batch };
+}
+
+/** Trains the classifier, and counts its right answers about digits that it never saw. */
+export async function trainDigits(items: number, note?: (text: string) => void): Promise<DigitsTrained> {
+  const { heldOut } = readDigits(HELD_OUT);
+  const trained = await train(digitsTraining(items), note);
   return { ...trained, held: heldOut.length, right: await rightOf(trained.model, heldOut) };
 }
 

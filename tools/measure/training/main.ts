@@ -1,14 +1,19 @@
 /**
- * Models trained exactly, as runs: a classifier of handwritten digits, a model of characters that then writes text.
+ * Models trained exactly, as runs: a classifier of handwritten digits, a model of characters that then writes text, a denoiser
+ * that then makes digits of noise.
  * `npm run training [-- --write]`; `--write` writes the pictures of docs/training.md.
  */
 import { writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { svgOf, type Chart } from "../chart.ts";
 import { trainDigits } from "./digitsExample.ts";
+import { SIDE } from "./diffusion.ts";
+import { makeDigits, denoiserTraining, STEPS } from "./diffusionExample.ts";
 import { lossChart } from "./lossChart.ts";
+import { picturesSvg } from "./pictures.ts";
 import { readText } from "./text.ts";
-import { heldOutLoss, trainText, writeText } from "./textExample.ts";
+import { heldOutLoss, textTraining, writeText } from "./textExample.ts";
+import { train } from "./trainer.ts";
 import { trigramLoss } from "./trigram.ts";
 
 const { values, positionals } = parseArgs({
@@ -16,7 +21,7 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
 });
 
-const [DIGITS_ITEMS, TEXT_ITEMS] = [300, 3_000];
+const [DIGITS_ITEMS, TEXT_ITEMS, DIFFUSION_ITEMS] = [300, 3_000, 6_000];
 /** What models of characters are judged on: held-out characters from this one on. */
 const JUDGED_FROM = 32;
 const BEGINNING = "The old captain said";
@@ -38,7 +43,7 @@ async function text(): Promise<void> {
   const given = readText();
   const trigram = trigramLoss(given.training, given.heldOut, given.alphabet.length, JUDGED_FROM);
   note(`a trigram model, discount ${trigram.discount}: ${trigram.loss.toFixed(3)} nats a held-out character`);
-  const { model, losses, milliseconds } = await trainText(given, TEXT_ITEMS, note);
+  const { model, losses, milliseconds } = await train(textTraining(given, TEXT_ITEMS), note);
   note(`${TEXT_ITEMS} items as one run, ${(milliseconds / TEXT_ITEMS).toFixed(1)} ms an item`);
   const { loss, places } = await heldOutLoss(model, given, JUDGED_FROM);
   note(`${loss.toFixed(3)} nats a held-out character, of ${places}`);
@@ -51,7 +56,27 @@ async function text(): Promise<void> {
   write("trainingText", lossChart(title, losses, [0, 1, 2, 3, 4], lines));
 }
 
-const EXAMPLES: Readonly<Record<string, () => Promise<void>>> = { digits, text };
+async function diffusion(): Promise<void> {
+  console.log("A denoiser of digits, and a diffusion with it");
+  const { model, losses, milliseconds } = await train(denoiserTraining(DIFFUSION_ITEMS), note);
+  note(`${DIFFUSION_ITEMS} items as one run, ${(milliseconds / DIFFUSION_ITEMS).toFixed(1)} ms an item`);
+  const title = "A denoiser of digits, trained as one run";
+  write("trainingDenoiser", lossChart(title, losses, [0, 0.1, 0.2, 0.3, 0.4]));
+  const rows: Float32Array[][] = [];
+  for (const seed of [1, 2]) {
+    const start = performance.now();
+    const made = await makeDigits(model, 20, seed);
+    note(`seed ${seed}: 20 digits in ${STEPS + 1} items as one run, ${Math.round(performance.now() - start)} ms`);
+    rows.push(made.slice(0, 10), made.slice(10));
+  }
+  if (values.write)
+    writeFileSync(
+      "docs/diffusion.svg",
+      picturesSvg("Digits made of noise: two rows of seed 1, two of seed 2", SIDE, rows),
+    );
+}
+
+const EXAMPLES: Readonly<Record<string, () => Promise<void>>> = { digits, text, diffusion };
 const chosen = positionals.length === 0 ? Object.keys(EXAMPLES) : positionals;
 const unknown = chosen.find((name) => !(name in EXAMPLES));
 if (unknown !== undefined) {

@@ -1,6 +1,6 @@
-/** Small models that the examples of training begin with: seeded weights, float32. */
+/** Small models that are trained, with seeded weights of float32, and the steps of runs that use what was learned. */
 import { DType } from "../../../src/numerics/dtype.ts";
-import { int64Tensor } from "../../../src/onnx/tensorData.ts";
+import { floatTensor, int64Tensor } from "../../../src/onnx/tensorData.ts";
 import { Builder } from "./builder.ts";
 
 /** A convolutional classifier of digits: x [batch, 1, 28, 28] to scores [batch, 10]. */
@@ -16,36 +16,74 @@ export function classifier(batch: number): Uint8Array {
   );
 }
 
-/**
- * A denoiser of digits: a noisy picture x [batch, 1, 28, 28] and its share of noise t [batch, 1] to the noise in it. A
- * U of three sizes with the share of noise added to its features.
- */
-export function denoiser(batch: number): Uint8Array {
+/** How a denoiser of pictures is made: numbers of a picture, of its time, and of a hidden layer. */
+export type DenoiserShape = { pixels: number; times: number; hidden: number };
+
+/** The pictures that noisy ones are guessed to be. Three hidden layers; the later two are added to what they are of. */
+function guessed(b: Builder, x: string, t: string, { pixels, times, hidden }: DenoiserShape, name?: string): string {
+  const timed = (of: string): string => b.node("Add", [of, b.dense(t, times, hidden, { gain: 1 })]);
+  let inner = b.node("Relu", [timed(b.dense(x, pixels, hidden))]);
+  for (let layer = 0; layer < 2; layer++)
+    inner = b.node("Add", [inner, b.node("Relu", [timed(b.dense(inner, hidden, hidden, { gain: 1 }))])]);
+  return b.dense(inner, hidden, pixels, { gain: 0.1, ...(name !== undefined && { name }) });
+}
+
+/** The denoiser: noisy pictures x [batch, pixels] and their times t [batch, times] to pictures. */
+export function denoiser(shape: DenoiserShape, batch: number): Uint8Array {
   const b = new Builder();
-  const relu = (x: string): string => b.node("Relu", [x]);
-  const timed = (x: string, channels: number): string => {
-    const hidden = relu(b.dense("t", 1, 16));
-    const shape = b.constant(int64Tensor([batch, channels, 1, 1]));
-    return b.node("Add", [x, b.node("Reshape", [b.dense(hidden, 16, channels), shape])]);
-  };
-  const up = (x: string, inputs: number, outputs: number): string => {
-    const attributes = { kernel_shape: [2, 2], strides: [2, 2] };
-    return b.node("ConvTranspose", [x, b.weights([inputs, outputs, 2, 2], inputs), b.zeros([outputs])], attributes);
-  };
-  const joined = (x: string, y: string): string => b.node("Concat", [x, y], { axis: 1 });
-  const a = relu(timed(b.conv("x", 1, 16), 16));
-  const half = relu(timed(b.conv(a, 16, 32, 2), 32));
-  const quarter = relu(timed(b.conv(half, 32, 64, 2), 64));
-  const middle = relu(b.conv(quarter, 64, 64));
-  const back = relu(timed(b.conv(joined(up(middle, 64, 32), half), 64, 32), 32));
-  const all = relu(b.conv(joined(up(back, 32, 16), a), 32, 16));
-  b.named("noise", "Identity", [b.conv(all, 16, 1)]);
+  guessed(b, "x", "t", shape, "picture");
   return b.build(
     [
-      { name: "x", dtype: DType.float32, shape: [batch, 1, 28, 28] },
-      { name: "t", dtype: DType.float32, shape: [batch, 1] },
+      { name: "x", dtype: DType.float32, shape: [batch, shape.pixels] },
+      { name: "t", dtype: DType.float32, shape: [batch, shape.times] },
     ],
-    [{ name: "noise", dtype: DType.float32 }],
+    [{ name: "picture", dtype: DType.float32 }],
+  );
+}
+
+/** What a step of diffusion multiplies: of `schedule`, a row for each step. */
+export type Row = {
+  /** The time's numbers. */
+  times: readonly number[];
+  /** What is there next: so much of the picture that is guessed, of what is there and of fresh noise. */
+  next: readonly [guess: number, x: number, noise: number];
+};
+
+/**
+ * A step of diffusion: `latent` [batch, pixels] to `latent_next`, by the row of the schedule that `step` names. `noise`
+ * [batch, pixels] is what is added.
+ */
+export function diffusionStep(shape: DenoiserShape, batch: number, schedule: readonly Row[]): Uint8Array {
+  const b = new Builder();
+  const rowOf = (values: readonly (readonly number[])[]): string =>
+    b.node("Gather", [b.constant(floatTensor(values.flat(), [values.length, values[0]!.length])), "step"]);
+  const scaled = (x: string, values: readonly number[]): string =>
+    b.node("Mul", [x, rowOf(values.map((value) => [value]))]);
+  const sizes = b.constant(int64Tensor([batch, shape.times]));
+  const times = b.node("Expand", [rowOf(schedule.map((row) => row.times)), sizes]);
+  const picture = guessed(b, "latent", times, shape);
+  const guess = b.node("Clip", [picture, b.scalar(-1), b.scalar(1)]);
+  b.named("latent_next", "Sum", [
+    scaled(
+      guess,
+      schedule.map(({ next: [g] }) => g),
+    ),
+    scaled(
+      "latent",
+      schedule.map(({ next: [, x] }) => x),
+    ),
+    scaled(
+      "noise",
+      schedule.map(({ next: [, , z] }) => z),
+    ),
+  ]);
+  return b.build(
+    [
+      { name: "latent", dtype: DType.float32, shape: [batch, shape.pixels] },
+      { name: "noise", dtype: DType.float32, shape: [batch, shape.pixels] },
+      { name: "step", dtype: DType.int64, shape: [1] },
+    ],
+    [{ name: "latent_next", dtype: DType.float32 }],
   );
 }
 
@@ -73,8 +111,7 @@ export function characterModel(shape: CharactersShape, batch: number): Uint8Arra
 
 /**
  * The same as the step of a run that writes text: a context becomes the one with the next character, the one of the
- * highest score. Its weights have the names that those of `characterModel` have. What is added to the scores, `jitter`,
- * makes of it a choice by chance.
+ * highest score. What is added to the scores, `jitter`, makes of it a choice by chance.
  */
 export function characterWriter(shape: CharactersShape): Uint8Array {
   const b = new Builder();

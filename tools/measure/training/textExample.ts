@@ -9,7 +9,7 @@ import { RunInputs } from "../../../src/trace/runInputs.ts";
 import { Prng } from "../../../testkit/random/prng.ts";
 import { characterModel, characterWriter, type CharactersShape } from "./models.ts";
 import type { Text } from "./text.ts";
-import { fallingRates, train, type Trained } from "./trainer.ts";
+import { fallingRates, type Training } from "./trainer.ts";
 
 const BATCH = 256;
 /** Normal noise of the variance of Gumbel's: its largest sum with a score is about a draw from the softmax. */
@@ -26,8 +26,8 @@ function examples(text: Uint8Array, places: readonly number[], context: number) 
   return { x: int64Tensor(before).bytes, labels: places.map((at) => text[at]!) };
 }
 
-/** Trains a model of characters by Adam for so many items: places of the text drawn from a seed. */
-export function trainText(text: Text, items: number, note?: (text: string) => void): Promise<Trained> {
+/** A model of characters, trained by Adam for so many items: places of the text drawn from a seed. */
+export function textTraining(text: Text, items: number): Training {
   const shape = shapeOf(text);
   const prng = new Prng(12);
   const batch = () => {
@@ -37,7 +37,7 @@ export function trainText(text: Text, items: number, note?: (text: string) => vo
     return { x, labels: int64Tensor(labels).bytes };
   };
   const spec = { loss: "crossEntropy", optimiser: "adam" } as const;
-  return train({ onnx: characterModel(shape, BATCH), spec, rates: fallingRates(items, 0.004), batch }, note);
+  return { onnx: characterModel(shape, BATCH), spec, rates: fallingRates(items, 0.004), batch };
 }
 
 /** The mean loss of a held-out character in nats: of all from `from` on that fill batches, executed exactly. */

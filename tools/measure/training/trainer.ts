@@ -1,10 +1,11 @@
 import { compile } from "../../../src/compiler/compile.ts";
 import type { TrainSpec } from "../../../src/compiler/training/trainSpec.ts";
-import { TRAINING, weightsByName } from "../../../src/compiler/training/wrapTraining.ts";
+import { TRAINING, weightsByName, type TrainingRun } from "../../../src/compiler/training/wrapTraining.ts";
 import { floatsOf, itemOutputs } from "../../../src/examine/train/itemOutputs.ts";
 import { readModel } from "../../../src/onnx/readModel.ts";
 import { replaceInitializers } from "../../../src/onnx/replaceInitializers.ts";
 import { prepareModel } from "../../../src/player/programs/modelSpec.ts";
+import type { CompiledModel } from "../../../src/program/compiled.ts";
 import { RunInputs } from "../../../src/trace/runInputs.ts";
 
 /** What a batch gives, by input. */
@@ -29,31 +30,39 @@ export type Trained = {
 
 export const floats = (values: Float32Array): Uint8Array => new Uint8Array(values.buffer);
 
-/**
- * Trains a model as one run, executed exactly.
- * @param note Receives a line about the program, and one every hundred items.
- */
-export async function train(
-  { onnx, spec, rates, batch }: Training,
-  note: (text: string) => void = () => undefined,
-): Promise<Trained> {
-  const items = rates.length;
-  const { model, run, training } = prepareModel(readModel(onnx), {
-    bind: {},
-    uint8: [],
-    train: { ...spec, rates: items },
-  });
-  const compiled = compile(model, { shapes: {}, run });
-  const { program, programRoot } = compiled;
-  const { parts, initial } = training!;
-  const weights = initial.get(TRAINING.weights)!.shape[0]!;
-  note(`${weights} weights; a step is ${program.steps.length} steps of the program ${programRoot.slice(0, 10)}`);
-  const batches = Array.from({ length: items }, (_, item) => batch(item));
-  const bytes = compiled.inputs.map(({ name }) => {
+/** The run of a training, before it is compiled. */
+export function prepareTraining({ onnx, spec, rates }: Training): TrainingRun {
+  const train = { ...spec, rates: rates.length };
+  const { model, run, training } = prepareModel(readModel(onnx), { bind: {}, uint8: [], train });
+  return { model, run: run!, ...training! };
+}
+
+/** The inputs of a training's job, in the order of its program. */
+export function trainingBytes(
+  { rates, batch }: Training,
+  { inputs }: CompiledModel,
+  initial: TrainingRun["initial"],
+): Uint8Array[] {
+  const batches = Array.from(rates, (_, item) => batch(item));
+  return inputs.map(({ name }) => {
     if (name === TRAINING.rates) return floats(rates);
     if (name === TRAINING.index) return new Uint8Array(0);
     return initial.get(name)?.bytes ?? Buffer.concat(batches.map((each) => each[name]!));
   });
+}
+
+/**
+ * Trains a model as one run, executed exactly.
+ * @param note Receives a line about the program, and one every hundred items.
+ */
+export async function train(training: Training, note: (text: string) => void = () => undefined): Promise<Trained> {
+  const items = training.rates.length;
+  const { model, run, parts, initial } = prepareTraining(training);
+  const compiled = compile(model, { shapes: {}, run });
+  const { program, programRoot } = compiled;
+  const weights = initial.get(TRAINING.weights)!.shape[0]!;
+  note(`${weights} weights; a step is ${program.steps.length} steps of the program ${programRoot.slice(0, 10)}`);
+  const bytes = trainingBytes(training, compiled, initial);
   const losses: number[] = [];
   let last: Uint8Array = new Uint8Array(0);
   const start = performance.now();
@@ -65,7 +74,7 @@ export async function train(
       note(`item ${losses.length}: loss ${mean(losses.slice(-100)).toFixed(3)}, ${seconds()} s`);
   }
   const milliseconds = performance.now() - start;
-  return { model: replaceInitializers(onnx, weightsByName(last, parts)), losses, milliseconds };
+  return { model: replaceInitializers(training.onnx, weightsByName(last, parts)), losses, milliseconds };
 }
 
 /** A rate for each item that falls from `from` to nothing as a quarter of a wave does. */

@@ -7,6 +7,7 @@
  * - `npm run soak -- --reorgs`: reorganisations of 1 to 20 blocks after each transaction of a game; with `--depths N`,
  *   N of the 20 depths after each.
  * - `npm run soak -- --siege N [--bonds B]`: N wrong claims at once against one watcher with money for B bonds.
+ * - `npm run soak -- --trainers N [--seed S]`: N rounds of the five dishonest workers of training runs.
  * - `npm run soak -- --kills`: the processes of a worker and a watcher are killed after each transaction, then
  *   restarted.
  * - `npm run soak -- --nodes [--seeds N] [--seed S] [--only NAMES]`: worker, watcher and liar as processes, against
@@ -35,6 +36,7 @@ import { soakOperators } from "./operators.ts";
 import { soakReorgs } from "./reorgs.ts";
 import { soakSiege } from "./siege.ts";
 import { soakSteps } from "./steps.ts";
+import { soakTrainers } from "./trainers.ts";
 
 const { values } = parseArgs({
   options: {
@@ -52,6 +54,7 @@ const { values } = parseArgs({
     only: { type: "string" },
     reorgs: { type: "boolean", default: false },
     siege: { type: "string" },
+    trainers: { type: "string" },
     bonds: { type: "string", default: "3" },
     depths: { type: "string", default: "20" },
     seed: { type: "string" },
@@ -74,6 +77,10 @@ if (values.reorgs) {
   process.exit(totals.wrong.length === 0 ? 0 : 1);
 }
 if (values.siege !== undefined) process.exit((await soakSiege(Number(values.siege), BigInt(values.bonds))) ? 0 : 1);
+if (values.trainers !== undefined) {
+  console.log(`seed ${seed}`);
+  process.exit((await soakTrainers(Number(values.trainers), seed)) ? 0 : 1);
+}
 if (values.function !== undefined) process.exit(soakFunction(values.function, Number(values.stride)) ? 0 : 1);
 if (values.operators !== undefined) {
   console.log(`seed ${seed}`);
