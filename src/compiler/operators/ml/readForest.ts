@@ -89,6 +89,15 @@ function leafWeights(
   return { rows, weights };
 }
 
+/** The sets of the nodes with BRANCH_MEMBER, in their order: NaN ends each. */
+function memberSets(values: readonly number[]): number[][] {
+  const sets: number[][] = [[]];
+  for (const value of values)
+    if (Number.isNaN(value)) sets.push([]);
+    else sets.at(-1)!.push(value);
+  return sets.filter((set) => set.length > 0);
+}
+
 /** The trees of TreeEnsemble of version 5: roots, inner nodes, and leaves with one weight each. */
 export function readForest5(context: NodeContext, targets: number): Forest {
   const ints = (name: string): number[] => context.ints(name) ?? context.fail(`${name} is missing`);
@@ -100,23 +109,42 @@ export function readForest5(context: NodeContext, targets: number): Forest {
   const [ids, weightsOf] = [ints("leaf_targetids"), tensor("leaf_weights")];
   const missing = context.ints("nodes_missing_value_tracks_true") ?? [];
   context.ignore("nodes_hitrates");
-  if (context.has("membership_values")) return context.refuse("membership_values", "is not executed: use BRANCH_EQ");
+  const sets = memberSets(tensorNumbers(context.tensor("membership_values")) ?? []);
   const count = features.length;
   const lists = [splits, modes, yes, no, yesLeaf, noLeaf];
   if (count === 0 || lists.some((list) => list.length !== count) || ids.length !== weightsOf.length)
     return context.fail("its lists of nodes differ in length");
   const order: readonly Mode[] = ["BRANCH_LEQ", "BRANCH_LT", "BRANCH_GTE", "BRANCH_GT", "BRANCH_EQ", "BRANCH_NEQ"];
+  const MEMBER = order.length;
+  if (modes.filter((mode) => mode === MEMBER).length !== sets.length)
+    return context.fail(`membership_values has ${sets.length} sets, and its nodes with BRANCH_MEMBER are others`);
+  /** Nodes that compare with the further members of a set, behind the leaves. */
+  const more: TreeNode[] = [];
   const leaf = (at: number): number => {
     if (!(at >= 0 && at < ids.length)) return context.fail(`it has no leaf ${at}`);
     return count + at;
   };
   const inner = (at: number): number => (at >= 0 && at < count ? at : context.fail(`it has no node ${at}`));
   const nodes = features.map((feature, k): TreeNode => {
-    const mode = order[modes[k]!] ?? context.refuse("nodes_modes", `has ${modes[k]!}`);
     if (feature < 0) return context.fail(`feature ${feature}`);
     const first = yesLeaf[k] === 0 ? inner(yes[k]!) : leaf(yes[k]!);
     const second = noLeaf[k] === 0 ? inner(no[k]!) : leaf(no[k]!);
-    return { feature, value: splits[k]!, mode, yes: first, no: second, missing: missing[k] === 1, row: 0 };
+    const own = { feature, yes: first, no: second, missing: missing[k] === 1, row: 0 };
+    if (modes[k] !== MEMBER) {
+      const mode = order[modes[k]!] ?? context.refuse("nodes_modes", `has ${modes[k]!}`);
+      return { ...own, value: splits[k]!, mode };
+    }
+    // One comparison after the other: each but the last goes on where its value is another one.
+    const [value, ...others] = sets.shift()!;
+    if (others.length > 0 && yesLeaf[k] === 0)
+      return context.refuse("membership_values", "has a set of several values before an inner node: use BRANCH_EQ");
+    const next = (at: number): number => (at < others.length ? count + ids.length + more.length : second);
+    const head: TreeNode = { ...own, value: value!, mode: "BRANCH_EQ", no: next(0) };
+    others.forEach((other, at) => {
+      const place = more.push({ ...own, value: other, mode: "BRANCH_EQ" }) - 1;
+      more[place]!.no = next(at + 1);
+    });
+    return head;
   });
   const weights = ids.map((id, k) => {
     if (!(id >= 0 && id < targets)) context.fail(`leaf_targetids has ${id}, of ${targets}`);
@@ -126,5 +154,5 @@ export function readForest5(context: NodeContext, targets: number): Forest {
     const at = count + k;
     return { feature: 0, value: 0, mode: "BRANCH_LEQ", yes: at, no: at, missing: false, row: k };
   });
-  return { nodes: [...nodes, ...ends], roots: roots.map(inner), weights, targets };
+  return { nodes: [...nodes, ...ends, ...more], roots: roots.map(inner), weights, targets };
 }
