@@ -174,6 +174,7 @@ const SOLIDITY = [
   "contracts/pledge",
   "contracts/tickets",
   "contracts/consumer",
+  "contracts/panel",
   "contracts/examples",
   "contracts/test",
 ];

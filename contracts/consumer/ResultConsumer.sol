@@ -2,12 +2,12 @@
 pragma solidity ^0.8.28;
 
 import {IERC20} from "@openzeppelin/contracts/token/ERC20/IERC20.sol";
-import {SafeERC20} from "@openzeppelin/contracts/token/ERC20/utils/SafeERC20.sol";
 import {IJobMarket} from "../interfaces/IJobMarket.sol";
 import {JobRequest, JobStatus} from "../interfaces/IMarketEvents.sol";
 import {IResultConsumer} from "../interfaces/IResultConsumer.sol";
 import {IStakeVault} from "../interfaces/IStakeVault.sol";
 import {Job} from "../types/Job.sol";
+import {Fees} from "./Fees.sol";
 
 /// @title The base of a dapp that asks the market on behalf of others and takes the answers.
 /// @notice Whoever asks brings the fee, and gets back what comes back of it: `refund`.
@@ -18,14 +18,11 @@ import {Job} from "../types/Job.sol";
 /// cancel. INVARIANT: the dapp's credit in the vault is at least what its closed questions have to be refunded. So a
 /// dapp must not spend this credit otherwise.
 abstract contract ResultConsumer is IResultConsumer {
-    using SafeERC20 for IERC20;
-
     error NotMarket(address caller);
     error NotAsked(bytes32 jobId);
     error NotAsker(bytes32 jobId, address caller, address asker);
     error FeeNotReturned(bytes32 jobId, JobStatus status);
     error WindowBelowMinimum(uint32 given, uint32 least);
-    error FeeNotArrived(uint256 fee, uint256 arrived);
 
     event Asked(bytes32 indexed jobId, address indexed asker);
     event Refunded(bytes32 indexed jobId, address indexed asker, uint256 amount);
@@ -98,28 +95,12 @@ abstract contract ResultConsumer is IResultConsumer {
     /// @return jobId The question's job.
     function _ask(JobRequest memory request) internal returns (bytes32 jobId) {
         require(request.window >= minWindow, WindowBelowMinimum(request.window, minWindow));
-        _fund(request.fee);
+        Fees.collect(vault, asset, msg.sender, request.fee);
         // SAFETY: nobody can post a question with another asker's terms first, which would make that asker's fail.
         request.salt = keccak256(abi.encode(msg.sender, request.salt));
         jobId = market.post(request);
         askerOf[jobId] = msg.sender;
         emit Asked(jobId, msg.sender);
-    }
-
-    /// @dev Turns the caller's tokens into this contract's credit.
-    function _fund(uint256 fee) private {
-        if (fee == 0) return;
-        asset.safeTransferFrom(msg.sender, address(this), fee);
-        asset.forceApprove(address(vault), fee);
-        uint256 before = _credit();
-        vault.deposit(address(this), fee);
-        uint256 arrived = _credit() - before;
-        // SAFETY: if an asset keeps a part of each transfer, the rest of the fee would be others' refunds.
-        require(arrived == fee, FeeNotArrived(fee, arrived));
-    }
-
-    function _credit() private view returns (uint256 credit) {
-        (credit, , , , ) = vault.accountOf(address(this));
     }
 
     function _statusOf(bytes32 jobId) private view returns (JobStatus status) {

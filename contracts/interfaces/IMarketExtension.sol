@@ -41,6 +41,14 @@ interface IMarketExtension is IMarketEvents {
     /// @param delivery The output, and its opening.
     function requireOutput(Claim calldata claim_, uint256 item, Delivery calldata delivery) external view;
 
+    /// @notice Requires that an output of an item is part of a claim, whatever became of the claim. For contracts that
+    /// know by themselves what the claim is worth.
+    /// @dev Reverts as `requireOutput`, without `WrongClaimStatus`.
+    /// @param claim_ The whole claim; worker and collateral do not matter.
+    /// @param item Number of the item, from 0.
+    /// @param delivery The output, and its opening.
+    function checkOutput(Claim calldata claim_, uint256 item, Delivery calldata delivery) external view;
+
     /// @notice What this deployment is: its semantics, contracts and parameters, in one call.
     /// @return All of it.
     function deployment() external view returns (Deployment memory);

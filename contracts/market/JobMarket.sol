@@ -137,6 +137,11 @@ contract JobMarket is ResultDelivery, JobPosting {
     }
 
     /// @inheritdoc IMarketExtension
+    function checkOutput(Claim calldata, uint256, Delivery calldata) external view {
+        _extendedView();
+    }
+
+    /// @inheritdoc IMarketExtension
     function refundOf(Job calldata) external view returns (bool returned, uint256 amount) {
         _extendedView();
         return (returned, amount);

@@ -78,6 +78,11 @@ contract MarketExtension is IMarketExtension, TermedJobs {
     function requireOutput(Claim calldata claim_, uint256 item, Delivery calldata delivery) external view {
         (, bytes32 claimId, ClaimStatus status) = _claim(claim_);
         _needClaim(claimId, status, ClaimStatus.Finalised);
+        checkOutput(claim_, item, delivery);
+    }
+
+    /// @inheritdoc IMarketExtension
+    function checkOutput(Claim calldata claim_, uint256 item, Delivery calldata delivery) public view {
         require(item < claim_.job.items, ItemsOutOfRange(item, claim_.job.items));
         _checkOutput(claim_, item, delivery);
     }

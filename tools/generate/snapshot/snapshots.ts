@@ -18,6 +18,7 @@ const CONTRACTS = [
   "tdx/TdxQuoteVerifier",
   "tdx/TdxReader",
   "tickets/Tickets",
+  "panel/Panel",
   "vault/StakeVault",
   "examples/TextDirectionDapp",
   "examples/WrappedEther",
