@@ -8,7 +8,7 @@ import type { Trace } from "../../src/trace/trace.ts";
 import { smallProgram } from "./marketKit.ts";
 import { attest } from "./reports.ts";
 import { TestDevice } from "./testDevice.ts";
-import { claimKey, createWorld, ETHER, jobId, requestFor, type Actor, type World } from "./world.ts";
+import { claimKey, createWorld, ETHER, jobId, requestFor, type Actor } from "./world.ts";
 
 const HOUR = 3_600;
 const SALT: Hex = `0x${"5a".repeat(32)}`;

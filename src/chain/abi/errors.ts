@@ -168,6 +168,7 @@ export const errorsAbi: Abi = parseAbi([
   "error NotRequester(address caller, address requester)",
   "error NotSealed(bytes32 jobId)",
   "error NotTdx(uint256 teeType)",
+  "error NotTheFinalClaim(uint256 seat, bytes32 root)",
   "error NotTheNode(bytes32 node, bytes32 given)",
   "error NotTheSeat(uint256 seat, bytes32 jobId, bytes32 expected)",
   "error NotTheWorker(address caller, address worker)",

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { zeroHash, type Address, type Hex } from "viem";
+import { zeroHash, type Hex } from "viem";
 import { JobStatus, type ClaimKey, type Job } from "../../../src/chain/structs.ts";
 import { claimOf } from "../../../src/market/ids.ts";
 import type { Trace } from "../../../src/trace/trace.ts";
@@ -346,6 +346,6 @@ describe("Panel", function () {
     await revert(panel.write.agree([other, []]), "WrongOutcome");
     await revert(panel.write.resolve([other, []]), "WrongOutcome");
     await revert(panel.write.addSeat([other, await request()]), "WrongOutcome");
-    expect((await panel.read.panelOf([zeroHash]))[0]).to.equal(`0x${"00".repeat(20)}` as Address);
+    expect((await panel.read.panelOf([zeroHash]))[0]).to.equal(`0x${"00".repeat(20)}`);
   });
 });
