@@ -1,5 +1,8 @@
-import type { Hex, TransactionReceipt } from "viem";
+import type { Address, Hex, TransactionReceipt } from "viem";
 import type { ChallengerMove } from "../src/dispute/challengerMove.ts";
+
+/** What names an exam that a worker sat. */
+type Exam = { worker: Address; class: number; number: number };
 
 /** What a watcher found and did, for logs and for programs that run one. */
 export type WatcherEvent =
@@ -9,4 +12,7 @@ export type WatcherEvent =
   | { kind: "opened"; claimId: Hex; receipt: TransactionReceipt }
   | { kind: "moved"; gameId: Hex; claimId: Hex; move: ChallengerMove["kind"]; receipt: TransactionReceipt }
   | { kind: "lost"; gameId: Hex; claimId: Hex }
-  | { kind: "settled"; gameId: Hex; claimId: Hex; receipt: TransactionReceipt };
+  | { kind: "settled"; gameId: Hex; claimId: Hex; receipt: TransactionReceipt }
+  | ({ kind: "examAgrees"; milliseconds: number } & Exam)
+  | ({ kind: "examDiffers"; reported: Hex; own: Hex; milliseconds: number } & Exam)
+  | ({ kind: "examChallenged"; receipt: TransactionReceipt } & Exam);

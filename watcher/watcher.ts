@@ -12,6 +12,7 @@ import { Role, type RoleOptions, type RoundSnapshot, type Start } from "../src/p
 import type { TensorSource } from "../src/trace/published.ts";
 import { Auditor, type Verdict } from "./auditor.ts";
 import type { WatcherEvent } from "./events.ts";
+import { ExamAudits, type ExamAuditOptions } from "./examAudits.ts";
 import { Judging } from "./judging.ts";
 import { idleChallengerMove, planChallengerMove, type PlannedMove } from "../src/dispute/challengerPlan.ts";
 import { sendPlannedMove } from "./sendPlannedMove.ts";
@@ -29,6 +30,8 @@ export type WatcherOptions = RoleOptions<WatcherEvent> & {
   native?: NativeOptions | undefined;
   /** The only claims that are judged; all if absent. */
   claims?: ReadonlySet<Hex>;
+  /** How exams are audited whose wrong roots become claims of this market; they are not if absent. */
+  exams?: ExamAuditOptions | undefined;
 };
 
 /**
@@ -53,6 +56,7 @@ class Watcher {
   readonly #auditor: Auditor;
   readonly #judging: Judging;
   readonly #funds: WatcherFunds;
+  readonly #exams: ExamAudits | undefined;
   /**
    * One execution at a time for games and one for audits: a long audit delays no game, and many games do not fill the
    * memory.
@@ -74,7 +78,7 @@ class Watcher {
     this.#options = options;
     this.#races = new Races(options.log);
     this.#role = new Role("watcher", options, ({ kind }) => ({
-      level: kind === "differs" || kind === "lost" ? "warn" : "info",
+      level: WARNINGS.has(kind) ? "warn" : "info",
       message: MESSAGES[kind],
     }));
     this.#executions = this.#role.executions;
@@ -84,6 +88,7 @@ class Watcher {
     this.#responder = new Responder(session);
     this.#judging = new Judging(this.#role.health, this.#role.meter);
     this.#funds = new WatcherFunds(session, options.programs);
+    this.#exams = options.exams && new ExamAudits(options, options.exams, this.#role);
   }
 
   run(): Promise<void> {
@@ -132,6 +137,8 @@ class Watcher {
       late.map(({ claim }) => claim.id),
     );
     this.#audits.renew(due(toJudge));
+    const exams = this.#exams;
+    if (exams !== undefined) start("exams", () => this.#role.attempt("auditing exams", "", () => exams.tend(now)));
     start("audits", () => this.#audits.run((audit) => this.#attempt(audit.task, () => this.#audit(audit))));
     for (const { claim, game } of lost) this.#reportOnce(game.id, { kind: "lost", gameId: game.id, claimId: claim.id });
     if (mode === "watch") return;
@@ -274,6 +281,8 @@ function nextNumber(games: readonly GameRecord[]): number {
   return number;
 }
 
+const WARNINGS: ReadonlySet<WatcherEvent["kind"]> = new Set(["differs", "lost", "examDiffers"]);
+
 const MESSAGES: Record<WatcherEvent["kind"], string> = {
   agrees: "claim agrees with this machine's execution",
   differs: "WRONG CLAIM: it differs from this machine's execution",
@@ -282,4 +291,7 @@ const MESSAGES: Record<WatcherEvent["kind"], string> = {
   moved: "move made",
   lost: "GAME LOST: the bond is gone",
   settled: "bond taken back",
+  examAgrees: "exam agrees with this machine's execution",
+  examDiffers: "WRONG EXAM: its root differs from this machine's execution",
+  examChallenged: "exam put on chain as a claim",
 };

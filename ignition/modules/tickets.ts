@@ -1,5 +1,5 @@
 import { buildModule } from "@nomicfoundation/ignition-core";
-import { DEFAULT_CLAIM_LIFETIME, DEFAULT_DEPOSIT_DELAY } from "../defaults.ts";
+import { DEFAULT_CLAIM_LIFETIME, DEFAULT_DEPOSIT_DELAY, DEFAULT_EXAM_LIFETIME } from "../defaults.ts";
 
 /** The parameters of a market, by their names: those of pledged claims beside it are the same, but for the sink. */
 const PARAMETERS = [
@@ -9,13 +9,14 @@ const PARAMETERS = [
 
 /**
  * Deploys pledged claims and their tickets beside a market: with a vault and a game of their own, and with the market's
- * asset, provisioning and checker.
+ * asset, provisioning and checker. With exams, wrong roots of these can be challenged too.
  *
  * Parameters: those of the market, and `asset`, `provisioning`, `checker`; optional `claimLifetime` and `depositDelay`,
- * seconds.
+ * seconds; with exams `exams`, and optional `examLifetime`, seconds.
  * @param claimsCode What the pledged claims are created with, without arguments.
+ * @param withExams Whether there are exams, of the parameter `exams`.
  */
-export const ticketsModule = (claimsCode: string) =>
+export const ticketsModule = (claimsCode: string, withExams = false) =>
   buildModule("Tickets", (m) => {
     const [asset, provisioning] = [m.getParameter("asset"), m.getParameter("provisioning")];
     const lifetime = m.getParameter("claimLifetime", DEFAULT_CLAIM_LIFETIME);
@@ -35,9 +36,15 @@ export const ticketsModule = (claimsCode: string) =>
       lifetime,
       m.getParameter("depositDelay", DEFAULT_DEPOSIT_DELAY),
     ]);
-    const authorisers = [{ account: tickets, lifetime }];
+    const examClaims = withExams ? m.contract("ExamClaims", [m.getParameter("exams"), address]) : undefined;
+    const authorisers = [
+      { account: tickets, lifetime },
+      ...(examClaims === undefined
+        ? []
+        : [{ account: examClaims, lifetime: m.getParameter("examLifetime", DEFAULT_EXAM_LIFETIME) }]),
+    ];
     const sink = m.getParameter("sink");
     const deployed = m.call(deployer, "deploy", [claimsCode, vault, game, authorisers, sink, parameters]);
     const claims = m.contractAt("PledgedClaims", address, { after: [deployed] });
-    return { deployer, vault, game, tickets, claims };
+    return { deployer, vault, game, tickets, claims, ...(examClaims !== undefined && { examClaims }) };
   });

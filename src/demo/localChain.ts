@@ -23,8 +23,8 @@ export type LocalChain = {
   newAccount: (wrappedEther?: bigint) => Promise<Hex>;
   /** The same chain with another deployment of the protocol on it, beside the first. */
   deployAgain: (parameters?: LocalParameters) => Promise<LocalChain>;
-  /** Deploys pledged claims and tickets beside the market. @returns the address of the tickets */
-  deployTickets: (changes?: LocalParameters) => Promise<Address>;
+  /** Deploys pledged claims and tickets beside the market. @param exams Wrong roots of these can be challenged. */
+  deployTickets: (changes?: LocalParameters, exams?: Address) => Promise<LocalTickets>;
   /** Deploys another contract. */
   deploy: (name: string, args: readonly unknown[]) => Promise<Address>;
   /** Lets time pass and mines a block. */
@@ -33,6 +33,9 @@ export type LocalChain = {
   provider: { request: (request: { method: string; params?: unknown[] }) => Promise<unknown> };
   close: () => Promise<void>;
 };
+
+/** What stands beside a market for answers off chain; `examClaims` where there are exams. */
+export type LocalTickets = { tickets: Address; claims: Address; examClaims?: Address | undefined };
 
 /** Parameters of ignition/modules/Refute.ts to set; the rest are its defaults. */
 export type LocalParameters = Record<string, number | bigint | string | readonly string[]>;
@@ -81,13 +84,15 @@ export async function startLocalChain(parameters: LocalParameters = {}, token?: 
       sessionOf,
       newAccount,
       deployAgain: async (chosen = {}) => withMarket(await deployWith(chosen)),
-      deployTickets: async (changes = {}) => {
+      deployTickets: async (changes = {}, exams) => {
         const reader = await openReader({ endpoint: { transport }, chainId, market });
         const { parameters: ofMarket, provisioning, checker } = reader.deployment;
-        const given = { ...ofMarket, ...changes, asset: asset.address, provisioning, checker };
+        const beside = { asset: asset.address, provisioning, checker, ...(exams !== undefined && { exams }) };
         const { bytecode } = await artifacts.readArtifact("PledgedClaims");
-        const { tickets } = await ignition.deploy(ticketsModule(bytecode), { parameters: { Tickets: given } });
-        return tickets.address;
+        const module = ticketsModule(bytecode, exams !== undefined);
+        const made = await ignition.deploy(module, { parameters: { Tickets: { ...ofMarket, ...changes, ...beside } } });
+        const { tickets, claims, examClaims } = made;
+        return { tickets: tickets.address, claims: claims.address, examClaims: examClaims?.address };
       },
       deploy: async (name, args) => (await viem.deployContract(name, [...args])).address,
       advance: async (seconds) => {

@@ -20,9 +20,11 @@ type Landing = { depth: number; index: number; node: Hash; siblings: Hash[] };
  * @returns undefined if no node differs
  */
 export function openingPick(run: Claimed, list: DisputedList, arityBits: number): PickStruct | undefined {
-  const hop = submittedHop(list.depth, run.form, arityBits);
-  const index = list.firstDifference(list.depth, 0, hop);
-  if (index === undefined) return undefined;
+  const differing = (levels: number): number | undefined => list.firstDifference(list.depth, 0, levels);
+  // Of a claim that came without nodes only the root is known to differ: the game begins there, with a reveal.
+  const hop = [submittedHop(list.depth, run.form, arityBits), 0].find((levels) => differing(levels) !== undefined);
+  if (hop === undefined) return undefined;
+  const index = differing(hop)!;
   const depth = list.depth - hop;
   return pickAt(run, { depth, index, node: list.node(depth, index), siblings: list.path(index, depth) });
 }

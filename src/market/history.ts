@@ -53,7 +53,7 @@ export type ClaimRecord = {
   jobId: Hex;
   claim: Claim;
   windowEnd: bigint;
-  /** The nodes under its root that came with the submission: as many as a reveal shows. */
+  /** The nodes under its root that came with the submission: as many as a reveal shows. The root if none came. */
   nodes: Hex;
   games: GameRecord[];
   finalised: boolean;
@@ -145,7 +145,9 @@ export function takeEvent({ jobs, claims, games, parts }: History, event: Protoc
       const { jobId, claimId, worker, root, collateral, windowEnd, nodes } = event.args;
       const job = jobs.get(jobId);
       if (job === undefined) break;
-      const claim = newClaim(claimId, jobId, { job: job.job, worker, root, collateral }, windowEnd, nodes);
+      // Of a claim whose nodes nobody has shown, the root is known.
+      const shown = nodes === "0x" ? root : nodes;
+      const claim = newClaim(claimId, jobId, { job: job.job, worker, root, collateral }, windowEnd, shown);
       job.claims.push(claim);
       job.holder = undefined;
       job.sealed = undefined;

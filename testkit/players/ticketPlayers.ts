@@ -50,7 +50,7 @@ export class TicketPlayers {
 
   static async create(): Promise<TicketPlayers> {
     const players = await Players.create();
-    return new TicketPlayers(players, await players.chain.deployTickets());
+    return new TicketPlayers(players, (await players.chain.deployTickets()).tickets);
   }
 
   async close(): Promise<void> {

@@ -17,6 +17,7 @@ const FILES = {
   examsAbi: "interfaces/IExams",
   tdxQuoteVerifierAbi: "interfaces/ITdxQuoteVerifier",
   pledgedClaimsAbi: "interfaces/IPledgedClaims",
+  examClaimsAbi: "interfaces/IExamClaims",
   ticketsAbi: "interfaces/ITickets",
   stepVerifierAbi: "interfaces/IStepVerifier",
   textDirectionDappAbi: "examples/TextDirectionDapp",

@@ -36,6 +36,11 @@ export class PledgedClaimsReader {
     return { status: status as PledgeStatus, time, claims, left };
   }
 
+  /** Seconds after it was issued in which a contract can put a claim on chain; 0 for one that may put none there. */
+  async lifetimeOf(account: Address): Promise<bigint> {
+    return this.#publicClient.readContract({ ...this.contract, functionName: "lifetimeOf", args: [account] });
+  }
+
   /** A claim's status, and the end of its window or since when it is final (unix seconds). */
   async claimStatus(claimId: Hex): Promise<{ status: ClaimStatus; time: bigint; worker: Address }> {
     const [status, time, worker] = await this.#publicClient.readContract({

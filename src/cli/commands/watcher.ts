@@ -1,11 +1,13 @@
 import { Command } from "commander";
+import type { Address } from "viem";
 import { runWatcher } from "../../../watcher/watcher.ts";
+import { openExamClaims } from "../../provisioning/exams/openExamClaims.ts";
 import { httpTensors } from "../../trace/published.ts";
 import { UsageError } from "../errors.ts";
 import { addExamples } from "../globalOptions.ts";
 import type { Output } from "../output.ts";
 import { nativeSettings, openCalibrated } from "../nativeSettings.ts";
-import { list, oneOf, webUrl } from "../parse.ts";
+import { address, list, oneOf, share, webUrl } from "../parse.ts";
 import { play, playerSettings } from "../playing.ts";
 import { addSettings, defaulted, optional, readSettings } from "../settings.ts";
 
@@ -26,6 +28,13 @@ const settings = {
   ),
   calibration: optional<string[]>("files", "calibrations for --check native, comma-separated", list, "none"),
   ...nativeSettings,
+  examClaims: optional<Address>(
+    "address",
+    "audit exams whose wrong roots become claims there; --market is that of the claims",
+    address,
+    "none",
+  ),
+  examShare: defaulted("share", "of the exams that are executed, above 0 to 1", share, 1),
 };
 
 /** `refute watcher`: re-execute claims and, in defence, refute the wrong ones. */
@@ -40,13 +49,16 @@ export function watcherCommand(output: Output): Command {
         throw new UsageError("--check native and --calibration go together: give both, or neither");
       await play(values, output, async (playing) => {
         const programs = calibration && openCalibrated(calibration, values, playing.programs, playing.log);
-        await runWatcher({ ...playing, mode, tensors, native: programs && { programs, exactShare } });
+        const court = values.examClaims && (await openExamClaims(playing.session, values.examClaims));
+        const exams = court && { court, share: values.examShare };
+        await runWatcher({ ...playing, mode, tensors, native: programs && { programs, exactShare }, exams });
         await programs?.close();
       });
     });
   return addExamples(
     addSettings(command, settings),
     "watcher --models models.json --mode defend",
+    "watcher --models zoo.json --mode defend --exam-claims 0x... --exam-share 0.1",
     "watcher --models models.json --mode defend --check native --calibration model.calibration.json",
   );
 }

@@ -13,6 +13,7 @@ const CONTRACTS = [
   "market/MarketExtension",
   "provisioning/Exams",
   "pledge/ClaimsDeployer",
+  "pledge/ExamClaims",
   "pledge/PledgedClaims",
   "provisioning/Provisioning",
   "tdx/TdxQuoteVerifier",

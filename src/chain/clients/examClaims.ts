@@ -1,0 +1,77 @@
+import type { Address, TransactionReceipt } from "viem";
+import { examClaimsAbi } from "../abi/examClaims.ts";
+import type { ProgramFacts, Sitting } from "../structs.ts";
+import type { Access, ReadAccess } from "./access.ts";
+
+type Contract = { address: Address; abi: typeof examClaimsAbi };
+
+/** From when on a worker's sittings count: zeros if it never enrolled. */
+export type Enrolment = {
+  /** Since when the pledge is locked that backs them, unix seconds. */
+  pledged: bigint;
+  /** Exams with a number above this one count. */
+  number: number;
+};
+
+/** Sittings of exams as claims, as anybody reads them. */
+export class ExamClaimsReader {
+  protected readonly publicClient: ReadAccess["publicClient"];
+  protected readonly contract: Contract;
+
+  constructor(address: Address, { publicClient }: ReadAccess) {
+    this.publicClient = publicClient;
+    this.contract = { address, abi: examClaimsAbi };
+  }
+
+  get address(): Address {
+    return this.contract.address;
+  }
+
+  /** The exams. */
+  exams(): Promise<Address> {
+    return this.publicClient.readContract({ ...this.contract, functionName: "exams" });
+  }
+
+  /** Where the claims are: the market of a session about them. */
+  claims(): Promise<Address> {
+    return this.publicClient.readContract({ ...this.contract, functionName: "claims" });
+  }
+
+  /** Whether a worker holds a class with a pledge behind it. */
+  holds(worker: Address, examClass: number): Promise<boolean> {
+    const args = [worker, examClass] as const;
+    return this.publicClient.readContract({ ...this.contract, functionName: "holds", args });
+  }
+
+  /** From when on a worker's sittings count. */
+  enrolmentOf(worker: Address): Promise<Enrolment> {
+    return this.publicClient.readContract({ ...this.contract, functionName: "enrolmentOf", args: [worker] });
+  }
+}
+
+/** The same, as watchers and workers use it. */
+export class ExamClaims extends ExamClaimsReader {
+  readonly #sender: Access["sender"];
+
+  constructor(address: Address, access: Access) {
+    super(address, access);
+    this.#sender = access.sender;
+  }
+
+  /**
+   * Puts a sitting on chain as a claim, so that it can be refuted.
+   * @throws ContractRevertError `NotASitting`, `WrongProgram`, `ClaimExists`, `WorkerStopped`, `WrongPledgeStatus`,
+   *   `IssuedAfterRequest`, `LifetimeOver`
+   */
+  challenge(sitting: Sitting, program: ProgramFacts): Promise<TransactionReceipt> {
+    return this.#sender.send({ ...this.contract, functionName: "challenge", args: [sitting, program] });
+  }
+
+  /**
+   * Notes that a worker's pledge backs what it sits from now on.
+   * @throws ContractRevertError `NotPledged`, `EnrolledBefore`
+   */
+  enrol(worker: Address): Promise<TransactionReceipt> {
+    return this.#sender.send({ ...this.contract, functionName: "enrol", args: [worker] });
+  }
+}

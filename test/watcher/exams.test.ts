@@ -1,0 +1,114 @@
+import { expect } from "chai";
+import { zeroHash } from "viem";
+import { ContractRevertError } from "../../src/chain/errors.ts";
+import { PledgedClaimsReader } from "../../src/chain/clients/pledgedClaims.ts";
+import { PledgeStatus } from "../../src/chain/structs.ts";
+import { DType } from "../../src/numerics/dtype.ts";
+import { programFacts } from "../../src/player/execution.ts";
+import { openExamClaims } from "../../src/provisioning/exams/openExamClaims.ts";
+import { WrongExamsError } from "../../src/provisioning/errors.ts";
+import { drawnMlp } from "../../testkit/models/mlp.ts";
+import { ExamPlayers } from "../../testkit/players/examPlayers.ts";
+import { first, reference } from "../../testkit/players/players.ts";
+import { rejection } from "../../testkit/rejection.ts";
+
+describe("a watcher that audits exams", function () {
+  const program = drawnMlp();
+  const { steps } = program.model.program;
+  // The weights' product with the drawn input: all that follows is wrong too.
+  const step = steps.findIndex(({ dtype, count }) => dtype === DType.float32 && count === 300);
+  const lie = { step, element: 2 };
+  let exams: ExamPlayers;
+  beforeEach(async () => void (exams = await ExamPlayers.create(program)));
+  afterEach(() => exams.players.chain.close());
+  const pledgeOf = (session: Parameters<ExamPlayers["open"]>[0]) =>
+    new PledgedClaimsReader(exams.beside.claims, session).pledgeOf(session.sender.address);
+
+  it("refutesALiarOfManyExams_andNotAnHonestWorker", async () => {
+    const [honest, liar] = [await exams.examinee(), await exams.examinee()];
+    const { examClaims } = await exams.open(honest.court);
+    const of = (worker: typeof honest) => worker.court.sender.address;
+    // The first exam after the enrolment does not count.
+    for (let k = 0; k < 13; k++) {
+      const exam = await exams.nextExam();
+      await exams.sit(honest, exam, reference());
+      await exams.sit(liar, exam, k === 12 ? reference(lie) : reference());
+    }
+    for (const worker of [honest, liar]) expect(await examClaims.holds(of(worker), 0)).to.equal(true);
+    const defending = [exams.defend(honest, reference()), exams.defend(liar, reference(lie))];
+    const watcher = await exams.audit(await exams.challengerKey(), reference());
+    const differs = await first(watcher, "examDiffers");
+    expect(differs).to.include({ worker: of(liar), class: 0, number: 13 });
+    await first(watcher, "examChallenged");
+    await first(watcher, "moved", ({ move }) => move === "prove");
+    await Promise.all([watcher, ...defending].map((one) => one.stop()));
+    expect((await pledgeOf(liar.court)).status).to.equal(PledgeStatus.stopped);
+    expect(await examClaims.holds(of(liar), 0)).to.equal(false);
+    expect(await examClaims.holds(of(honest), 0)).to.equal(true);
+    const kinds = watcher.inbox.all.map(({ kind }) => kind);
+    expect(kinds.filter((kind) => kind === "examDiffers")).to.have.length(1);
+    expect(kinds.filter((kind) => kind === "examChallenged")).to.have.length(1);
+  });
+
+  it("attackOnAnHonestWorker_costsTheBond_andTheClassIsKept", async () => {
+    const honest = await exams.examinee();
+    const sitting = await exams.sit(honest, await exams.nextExam(), reference());
+    const key = await exams.challengerKey();
+    // It executes wrongly, and believes itself.
+    const attacker = await exams.audit(key, reference(lie));
+    const defending = exams.defend(honest, reference());
+    await first(attacker, "examChallenged");
+    await first(attacker, "opened");
+    // The chain's verifier confirms the worker's element: the attacker has no proof, and its time runs out.
+    const { vault, deployment } = honest.court;
+    for (let k = 0; k < 60 && (await pledgeOf(honest.court)).claims > 0n; k++) {
+      await exams.players.chain.advance(600);
+      await new Promise((resolve) => setTimeout(resolve, 150));
+    }
+    await Promise.all([attacker.stop(), defending.stop()]);
+    expect(await pledgeOf(honest.court)).to.include({ status: PledgeStatus.active, claims: 0n });
+    const court = await exams.courtOf(key);
+    expect((await vault.accountOf(court.sender.address)).credit).to.equal(deployment.bond);
+    // A sitting becomes one claim, also after it is final.
+    const again = (await exams.open(court)).examClaims.challenge(sitting, programFacts(program.commitment));
+    const error = await rejection(again);
+    expect(error).to.be.instanceOf(ContractRevertError);
+    expect((error as ContractRevertError).errorName).to.equal("ClaimExists");
+  });
+
+  it("audits_aShare_andOnlyReports_ifToldSo", async () => {
+    const liar = await exams.examinee();
+    await exams.sit(liar, await exams.nextExam(), reference(lie));
+    const key = await exams.challengerKey();
+    const [none, watching] = [
+      await exams.audit(key, reference(), 0),
+      await exams.audit(key, reference(), 1, { mode: "watch" }),
+    ];
+    await first(watching, "examDiffers");
+    await Promise.all([none.stop(), watching.stop()]);
+    expect(none.inbox.all).to.deep.equal([]);
+    expect(watching.inbox.all.map(({ kind }) => kind)).to.deep.equal(["examDiffers"]);
+    expect((await pledgeOf(liar.court)).status).to.equal(PledgeStatus.active);
+  });
+
+  it("addressesOfOtherContracts_areRefused", async () => {
+    const session = await exams.players.chain.newSession();
+    expect(await rejection(openExamClaims(session, exams.beside.examClaims!))).to.be.instanceOf(WrongExamsError);
+    expect(await rejection(openExamClaims(session, exams.exams))).to.be.instanceOf(WrongExamsError);
+  });
+
+  it("whatCannotBeChallenged_isRefusedByName", async () => {
+    const worker = await exams.examinee();
+    const sitting = await exams.sit(worker, await exams.nextExam(), reference());
+    const { examClaims } = await exams.open(worker.court);
+    const facts = programFacts(program.commitment);
+    const name = async (sent: Promise<unknown>) => ((await rejection(sent)) as ContractRevertError).errorName;
+    expect(await name(examClaims.challenge({ ...sitting, traceRoot: zeroHash }, facts))).to.equal("NotASitting");
+    expect(await name(examClaims.challenge(sitting, { ...facts, stepsRoot: zeroHash }))).to.equal("WrongProgram");
+    expect(await name(examClaims.enrol(worker.court.sender.address))).to.equal("EnrolledBefore");
+    expect(await name(examClaims.enrol(exams.exams))).to.equal("NotPledged");
+    await exams.players.chain.advance(86_401);
+    expect(await name(examClaims.challenge(sitting, facts))).to.equal("LifetimeOver");
+    expect(await examClaims.holds(worker.court.sender.address, 0)).to.equal(false);
+  });
+});

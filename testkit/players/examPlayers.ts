@@ -1,0 +1,117 @@
+import { parseEther, zeroHash, type Address, type Hex } from "viem";
+import { deposit } from "../../src/market/ledger.ts";
+import { openSession, type Session } from "../../src/market/session.ts";
+import { PledgedClaims } from "../../src/chain/clients/pledgedClaims.ts";
+import type { Sitting } from "../../src/chain/structs.ts";
+import type { LocalTickets } from "../../src/demo/localChain.ts";
+import type { Execute } from "../../src/player/executeRun.ts";
+import type { KnownProgram } from "../../src/player/execution.ts";
+import { ProgramLibrary } from "../../src/player/programLibrary.ts";
+import { attest } from "../../src/provisioning/attest.ts";
+import { SoftwareDevice } from "../../src/provisioning/device.ts";
+import { openExamClaims } from "../../src/provisioning/exams/openExamClaims.ts";
+import { openExams } from "../../src/provisioning/exams/openExams.ts";
+import { sitExam } from "../../src/provisioning/exams/sitExam.ts";
+import { solver } from "../../src/provisioning/exams/solve.ts";
+import { runWorker } from "../../src/worker/worker.ts";
+import type { WorkerEvent } from "../../src/worker/events.ts";
+import { privateKeyToAccount } from "viem/accounts";
+import type { WatcherEvent } from "../../watcher/events.ts";
+import { runWatcher, type WatcherOptions } from "../../watcher/watcher.ts";
+import { Players, start } from "./players.ts";
+
+/** The least distance of two exams. */
+const SPACING = 256n;
+
+/** A worker that sits exams with a device of its own, and a pledge behind what it reports. */
+export type Examinee = { key: Hex; device: SoftwareDevice; session: Session; court: Session };
+
+/** Players on a chain with exams of one program, whose wrong roots can be challenged. */
+export class ExamPlayers {
+  readonly players: Players;
+  readonly program: KnownProgram;
+  readonly exams: Address;
+  readonly beside: LocalTickets;
+
+  private constructor(players: Players, program: KnownProgram, exams: Address, beside: LocalTickets) {
+    [this.players, this.program, this.exams, this.beside] = [players, program, exams, beside];
+  }
+
+  static async create(program: KnownProgram): Promise<ExamPlayers> {
+    const players = await Players.create();
+    const { chain } = players;
+    const { provisioning } = (await chain.newSession()).deployment;
+    const zoo = [{ programRoot: program.model.programRoot, blocks: 64 }];
+    const exams = await chain.deploy("Exams", [provisioning, zoo, 1n, SPACING]);
+    return new ExamPlayers(players, program, exams, await chain.deployTickets({}, exams));
+  }
+
+  /** A session of an account about the pledged claims. */
+  courtOf(key: Hex): Promise<Session> {
+    const { transport, chainId } = this.players.chain;
+    const account = privateKeyToAccount(key);
+    return openSession({ endpoint: { transport }, chainId, market: this.beside.claims, account });
+  }
+
+  /** What challenges exams, for an account. */
+  open(court: Session) {
+    return openExamClaims(court, this.beside.examClaims!);
+  }
+
+  /** A worker that is attested, and has pledged and enrolled. */
+  async examinee(): Promise<Examinee> {
+    const key = await this.players.chain.newAccount(parseEther("5"));
+    const session = await this.players.chain.sessionOf(key);
+    const device = new SoftwareDevice(this.players.manufacturer);
+    await attest(session, device, zeroHash);
+    const court = await this.courtOf(key);
+    const { collateral } = court.deployment.parameters;
+    await deposit(court, collateral);
+    await court.vault.stake(collateral);
+    await new PledgedClaims(this.beside.claims, court).pledge();
+    await (await this.open(court)).examClaims.enrol(court.sender.address);
+    return { key, device, session, court };
+  }
+
+  /** The key of an account with credit for two bonds. */
+  async challengerKey(): Promise<Hex> {
+    const key = await this.players.chain.newAccount(parseEther("1"));
+    const court = await this.courtOf(key);
+    await deposit(court, 2n * court.deployment.bond);
+    return key;
+  }
+
+  /** Mines blocks up to one that is an exam. @returns it */
+  async nextExam(): Promise<bigint> {
+    const { provider } = this.players.chain;
+    await provider.request({ method: "hardhat_mine", params: [`0x${SPACING.toString(16)}`, "0x1"] });
+    return BigInt((await provider.request({ method: "eth_blockNumber" })) as string) - 1n;
+  }
+
+  /** Has a worker sit an exam. @returns what the chain keeps of it */
+  async sit({ session, device }: Examinee, gridBlock: bigint, execute: Execute): Promise<Sitting> {
+    const { exams } = await openExams(session, this.exams);
+    const paper = { class: 0, programRoot: this.program.model.programRoot, gridBlock };
+    const { traceRoot, receipt } = await sitExam(session, exams, device, paper, solver(this.program, execute));
+    const log = receipt.logs.at(-1)!;
+    const { timestamp: time } = await session.publicClient.getBlock({ blockNumber: receipt.blockNumber });
+    const { number } = await exams.lastExam();
+    const nonce: Hex = `0x${log.data.slice(2 + 128, 2 + 192)}`;
+    return { worker: session.sender.address, device: device.id, class: 0, number, time, nonce, traceRoot };
+  }
+
+  /** Has a worker answer games about what it sat, and make final what nobody disputes. */
+  defend({ court }: Examinee, execute: Execute) {
+    const policy = { minFee: 1n, marginSeconds: 10 };
+    const role = { programs: ProgramLibrary.of([this.program]), execute, policy, selfAuditSamples: 0 };
+    return start<WorkerEvent>(court, (all) => runWorker({ ...all, ...role }));
+  }
+
+  /** Has an account audit exams. */
+  async audit(key: Hex, execute: Execute, share = 1, changes: Partial<WatcherOptions> = {}) {
+    const court = await this.courtOf(key);
+    const exams = { court: await this.open(court), share };
+    const role = { programs: ProgramLibrary.of([this.program]), execute, mode: "defend" as const, exams };
+    return start<WatcherEvent>(court, (all) => runWatcher({ ...all, ...role, ...changes }));
+  }
+}

@@ -1,0 +1,170 @@
+import { randomInt } from "node:crypto";
+import type { PublicClient } from "viem";
+import { examsAbi } from "../src/chain/abi/exams.ts";
+import { ContractRevertError } from "../src/chain/errors.ts";
+import { LogStore } from "../src/chain/logStore.ts";
+import type { ChainEvent } from "../src/chain/logReader.ts";
+import { PledgeStatus, type Sitting } from "../src/chain/structs.ts";
+import { translateError } from "../src/chain/translateError.ts";
+import type { Hash } from "../src/merkle/hash.ts";
+import { programFacts } from "../src/player/execution.ts";
+import type { Role } from "../src/player/role.ts";
+import type { ExamCourt } from "../src/provisioning/exams/openExamClaims.ts";
+import { solver } from "../src/provisioning/exams/solve.ts";
+import type { WatcherEvent } from "./events.ts";
+import type { WatcherOptions } from "./watcher.ts";
+
+/** How a watcher audits exams. */
+export type ExamAuditOptions = {
+  court: ExamCourt;
+  /** The share of sittings that are executed, 0 to 1. Which ones nobody else knows. */
+  share: number;
+};
+
+type Sat = Extract<ChainEvent<typeof examsAbi>, { eventName: "ExamSat" }>;
+
+/** Steps of a share. */
+const SHARES = 1_000_000;
+/** Errors of the contracts after which nothing can be done about a sitting, or nothing need be. */
+const OVER = new Set([
+  ...["NotASitting", "ClaimExists", "WorkerStopped", "WrongPledgeStatus", "IssuedAfterRequest", "LifetimeOver"],
+]);
+
+/**
+ * Executes what workers sat of exams, and challenges wrong roots: they become claims, which the watcher disputes as any
+ * other. Only sittings that a pledge backs are looked at.
+ */
+export class ExamAudits {
+  readonly #options: Pick<WatcherOptions, "session" | "programs" | "execute" | "mode" | "log" | "signal">;
+  readonly #court: ExamCourt;
+  readonly #share: number;
+  readonly #role: Role<WatcherEvent>;
+  #store: LogStore<typeof examsAbi> | undefined;
+  /** Sittings about which nothing is to be done any more. */
+  readonly #done = new Set<string>();
+  /** Sittings that are to be executed. */
+  readonly #drawn = new Set<string>();
+  /** Own roots of sittings that are wrong, until they are challenged. */
+  readonly #wrong = new Map<string, Hash>();
+
+  constructor(options: WatcherOptions, { court, share }: ExamAuditOptions, role: Role<WatcherEvent>) {
+    [this.#options, this.#court, this.#share, this.#role] = [options, court, share, role];
+  }
+
+  /** Audits what was sat since the last time. @param now The chain's time, unix seconds. */
+  async tend(now: bigint): Promise<void> {
+    const { session, signal } = this.#options;
+    const { publicClient, fromBlock } = session;
+    const address = this.#court.exams.address;
+    this.#store ??= new LogStore(
+      publicClient,
+      [address],
+      examsAbi,
+      await firstBlockSince(publicClient, now - this.#court.lifetime, fromBlock),
+    );
+    const store = this.#store;
+    await store.sync();
+    for (const event of [...store.events]) {
+      if (signal.aborted) return;
+      const key = keyOf(event);
+      if (event.eventName === "ExamSat" && !this.#done.has(key)) await this.#audit(event, key, now);
+    }
+    this.#forget(store);
+  }
+
+  async #audit(event: Sat, key: string, now: bigint): Promise<void> {
+    const { programs, mode, execute, log } = this.#options;
+    const { args } = event;
+    const exam = { worker: args.worker, class: args.class, number: args.number };
+    // Drawn once: what is tried again after a failure is not drawn again.
+    if (!this.#drawn.has(key) && randomInt(SHARES) >= this.#share * SHARES) return void this.#done.add(key);
+    this.#drawn.add(key);
+    const root = this.#court.classes[args.class]!.programRoot;
+    if (!programs.knows(root)) {
+      if (programs.awaits(root)) return;
+      if (this.#role.isNew("exams", String(args.class))) log.warn(exam, "cannot be judged: its program is not known");
+      return void this.#done.add(key);
+    }
+    const sitting = await this.#sittingOf(event);
+    if (!(await this.#isBacked(sitting, now))) return void this.#done.add(key);
+    const program = await programs.load(root);
+    if (program === undefined) return;
+    if (!this.#wrong.has(key)) {
+      const start = performance.now();
+      const own = await solver(program, execute)(Buffer.from(args.nonce.slice(2), "hex"));
+      const milliseconds = Math.round(performance.now() - start);
+      if (own === args.traceRoot) {
+        this.#done.add(key);
+        return this.#role.report({ kind: "examAgrees", ...exam, milliseconds });
+      }
+      this.#role.report({ kind: "examDiffers", ...exam, reported: args.traceRoot, own, milliseconds });
+      this.#wrong.set(key, own);
+    }
+    if (mode === "watch" || (await this.#challenge(sitting, programFacts(program.commitment), exam))) {
+      this.#done.add(key);
+      this.#wrong.delete(key);
+    }
+  }
+
+  /** Puts a sitting on chain. @returns that it is there, or cannot be put there */
+  async #challenge(
+    sitting: Sitting,
+    facts: ReturnType<typeof programFacts>,
+    exam: Pick<Sitting, "worker" | "class" | "number">,
+  ): Promise<true> {
+    try {
+      const receipt = await this.#court.examClaims.challenge(sitting, facts);
+      this.#role.report({ kind: "examChallenged", ...exam, receipt });
+    } catch (error) {
+      if (!(error instanceof ContractRevertError && OVER.has(error.errorName))) throw error;
+      this.#options.log.warn({ ...exam, error: error.errorName }, "a wrong exam cannot be challenged");
+    }
+    return true;
+  }
+
+  /** Whether a pledge backs a sitting that can still be challenged. */
+  async #isBacked({ worker, time }: Sitting, now: bigint): Promise<boolean> {
+    if (now > time + this.#court.lifetime) return false;
+    const pledge = await this.#court.pledges.pledgeOf(worker);
+    if (pledge.status === PledgeStatus.active) return true;
+    return pledge.status === PledgeStatus.releasing && time < pledge.time;
+  }
+
+  async #sittingOf({ args, blockNumber }: Sat): Promise<Sitting> {
+    const { worker, device, class: examClass, number, nonce, traceRoot } = args;
+    const { timestamp: time } = await this.#options.session.publicClient
+      .getBlock({ blockNumber })
+      .catch((error: unknown) => {
+        throw translateError(error, "reading the block of an exam");
+      });
+    return { worker, device, class: examClass, number, time, nonce, traceRoot };
+  }
+
+  /** Forgets sittings that are done and that no reorganisation brings back. */
+  #forget(store: LogStore<typeof examsAbi>): void {
+    store.drop(store.keptFrom, (event) =>
+      event.eventName === "ExamSat" && !this.#done.has(keyOf(event)) ? event : undefined,
+    );
+    const kept = new Set(store.events.map(keyOf));
+    for (const known of [this.#done, this.#drawn, this.#wrong])
+      for (const key of known.keys()) if (!kept.has(key)) known.delete(key);
+  }
+}
+
+const keyOf = ({ blockHash, logIndex }: { blockHash: string; logIndex: number }): string => `${blockHash} ${logIndex}`;
+
+/** The first block, from one on, that is not older than a time. @throws RpcUnavailableError */
+async function firstBlockSince(client: PublicClient, time: bigint, from: bigint): Promise<bigint> {
+  try {
+    let [low, high] = [from, await client.getBlockNumber({ cacheTime: 0 })];
+    while (low < high) {
+      const middle = (low + high) / 2n;
+      const { timestamp } = await client.getBlock({ blockNumber: middle });
+      if (timestamp < time) low = middle + 1n;
+      else high = middle;
+    }
+    return low;
+  } catch (error) {
+    throw translateError(error, "looking for the block of a time");
+  }
+}
