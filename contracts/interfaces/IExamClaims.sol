@@ -2,6 +2,7 @@
 pragma solidity ^0.8.28;
 
 import {ProgramFacts} from "../types/Program.sol";
+import {IClasses} from "./IClasses.sol";
 import {IExams, Sitting} from "./IExams.sol";
 import {IPledgedClaims, PledgeStatus} from "./IPledgedClaims.sol";
 
@@ -16,7 +17,10 @@ struct Enrolment {
 /// @title What workers report of exams, as claims that their pledges back: a wrong root is refuted by anyone, a right
 /// one never is.
 /// @dev One of the contracts that may put claims on chain (`IPledgedClaims`). Nobody owns it, and it holds no money.
-interface IExamClaims {
+/// Jobs may ask it for a class (`IClasses`): it is held with a pledge behind it. 12 of the last 16 exams were passed
+/// after the worker enrolled, its pledge has been locked since, and no claim of it was refuted. That says nothing of
+/// `isLive`. A pledge that is asked back backs nothing new: such a worker holds no class.
+interface IExamClaims is IClasses {
     error NoCode(address target);
     error NotASitting(bytes32 device, uint8 class, uint32 number);
     error NotPledged(address worker, PledgeStatus status);
@@ -43,14 +47,6 @@ interface IExamClaims {
     /// @param program The header and roots of the class's program.
     /// @return claimId The claim's id.
     function challenge(Sitting calldata s, ProgramFacts calldata program) external returns (bytes32 claimId);
-
-    /// @notice Whether a worker holds a class with a pledge behind it: it passed 12 of the last 16 exams after it
-    /// enrolled, its pledge has been locked since, and no claim of it was refuted.
-    /// @dev Says nothing of `isLive`. A pledge that is asked back backs nothing new: such a worker holds no class.
-    /// @param worker The worker.
-    /// @param class The number of the class.
-    /// @return Whether it does.
-    function holds(address worker, uint8 class) external view returns (bool);
 
     /// @notice From when on a worker's sittings count.
     /// @param worker The worker.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 pragma solidity 0.8.37;
 
+import {IClasses} from "../interfaces/IClasses.sol";
 import {Enrolment, IExamClaims} from "../interfaces/IExamClaims.sol";
 import {IExams, Sitting} from "../interfaces/IExams.sol";
 import {IMarketEvents} from "../interfaces/IMarketEvents.sol";
@@ -76,8 +77,8 @@ contract ExamClaims is IExamClaims {
         emit SittingChallenged(claimId, s.worker, msg.sender, s.class, s.number);
     }
 
-    /// @inheritdoc IExamClaims
-    function holds(address worker, uint8 class) external view returns (bool) {
+    /// @inheritdoc IClasses
+    function classHeld(address worker, uint8 class) external view returns (bool) {
         Enrolment memory enrolment = _enrolments[worker];
         (PledgeStatus status, uint256 since, , ) = claims.pledgeOf(worker);
         if (status != PledgeStatus.Active || enrolment.pledged != since) return false;

@@ -34,7 +34,7 @@ describe("a watcher that audits exams", function () {
       await exams.sit(honest, exam, reference());
       await exams.sit(liar, exam, k === 12 ? reference(lie) : reference());
     }
-    for (const worker of [honest, liar]) expect(await examClaims.holds(of(worker), 0)).to.equal(true);
+    for (const worker of [honest, liar]) expect(await examClaims.classHeld(of(worker), 0)).to.equal(true);
     const defending = [exams.defend(honest, reference()), exams.defend(liar, reference(lie))];
     const watcher = await exams.audit(await exams.challengerKey(), reference());
     const differs = await first(watcher, "examDiffers");
@@ -43,8 +43,8 @@ describe("a watcher that audits exams", function () {
     await first(watcher, "moved", ({ move }) => move === "prove");
     await Promise.all([watcher, ...defending].map((one) => one.stop()));
     expect((await pledgeOf(liar.court)).status).to.equal(PledgeStatus.stopped);
-    expect(await examClaims.holds(of(liar), 0)).to.equal(false);
-    expect(await examClaims.holds(of(honest), 0)).to.equal(true);
+    expect(await examClaims.classHeld(of(liar), 0)).to.equal(false);
+    expect(await examClaims.classHeld(of(honest), 0)).to.equal(true);
     const kinds = watcher.inbox.all.map(({ kind }) => kind);
     expect(kinds.filter((kind) => kind === "examDiffers")).to.have.length(1);
     expect(kinds.filter((kind) => kind === "examChallenged")).to.have.length(1);
@@ -109,6 +109,6 @@ describe("a watcher that audits exams", function () {
     expect(await name(examClaims.enrol(exams.exams))).to.equal("NotPledged");
     await exams.players.chain.advance(86_401);
     expect(await name(examClaims.challenge(sitting, facts))).to.equal("LifetimeOver");
-    expect(await examClaims.holds(worker.court.sender.address, 0)).to.equal(false);
+    expect(await examClaims.classHeld(worker.court.sender.address, 0)).to.equal(false);
   });
 });

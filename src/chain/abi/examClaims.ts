@@ -13,8 +13,8 @@ export const examClaimsAbi = parseAbi([
   "event SittingChallenged(bytes32 indexed claimId, address indexed worker, address indexed challenger, uint8 class, uint32 number)",
   "function challenge(Sitting s, ProgramFacts program) returns (bytes32 claimId)",
   "function claims() view returns (address)",
+  "function classHeld(address worker, uint8 class) view returns (bool)",
   "function enrol(address worker)",
   "function enrolmentOf(address worker) view returns (Enrolment)",
   "function exams() view returns (address)",
-  "function holds(address worker, uint8 class) view returns (bool)",
 ]);

@@ -38,9 +38,9 @@ export class ExamClaimsReader {
   }
 
   /** Whether a worker holds a class with a pledge behind it. */
-  holds(worker: Address, examClass: number): Promise<boolean> {
+  classHeld(worker: Address, examClass: number): Promise<boolean> {
     const args = [worker, examClass] as const;
-    return this.publicClient.readContract({ ...this.contract, functionName: "holds", args });
+    return this.publicClient.readContract({ ...this.contract, functionName: "classHeld", args });
   }
 
   /** From when on a worker's sittings count. */
