@@ -73,7 +73,7 @@ describe("a watcher that audits exams", function () {
     const again = (await exams.open(court)).examClaims.challenge(sitting, programFacts(program.commitment));
     const error = await rejection(again);
     expect(error).to.be.instanceOf(ContractRevertError);
-    expect((error as ContractRevertError).errorName).to.equal("ClaimExists");
+    expect(error.errorName).to.equal("ClaimExists");
   });
 
   it("audits_aShare_andOnlyReports_ifToldSo", async () => {
@@ -102,7 +102,7 @@ describe("a watcher that audits exams", function () {
     const sitting = await exams.sit(worker, await exams.nextExam(), reference());
     const { examClaims } = await exams.open(worker.court);
     const facts = programFacts(program.commitment);
-    const name = async (sent: Promise<unknown>) => ((await rejection(sent)) as ContractRevertError).errorName;
+    const name = async (sent: Promise<unknown>) => (await rejection(sent)).errorName;
     expect(await name(examClaims.challenge({ ...sitting, traceRoot: zeroHash }, facts))).to.equal("NotASitting");
     expect(await name(examClaims.challenge(sitting, { ...facts, stepsRoot: zeroHash }))).to.equal("WrongProgram");
     expect(await name(examClaims.enrol(worker.court.sender.address))).to.equal("EnrolledBefore");
