@@ -14,6 +14,7 @@ import { configCommand } from "./commands/config.ts";
 import { conformCommand } from "./commands/conform.ts";
 import { deployCommand } from "./commands/deploy.ts";
 import { deployExamsCommand } from "./commands/deployExams.ts";
+import { deployTicketsCommand } from "./commands/deployTickets.ts";
 import { classesCommand } from "./commands/classes.ts";
 import { examCommand } from "./commands/exam.ts";
 import { depositCommand } from "./commands/deposit.ts";
@@ -24,6 +25,7 @@ import { dongleCommand } from "./commands/dongle.ts";
 import { expireCommand } from "./commands/expire.ts";
 import { identifyCommand } from "./commands/identify.ts";
 import { reclaimCommand } from "./commands/reclaim.ts";
+import { pledgeCommand } from "./commands/pledge.ts";
 import { releaseCommand } from "./commands/release.ts";
 import { resultCommand } from "./commands/result.ts";
 import { runCommand } from "./commands/run.ts";
@@ -34,7 +36,9 @@ import { standInManufacturerCommand } from "./commands/standInManufacturer.ts";
 import { statusCommand } from "./commands/status.ts";
 import { submitCommand } from "./commands/submit.ts";
 import { trainCommand } from "./commands/train.ts";
+import { ticketsCommand } from "./commands/tickets.ts";
 import { tdxCommand } from "./commands/tdx.ts";
+import { unpledgeCommand } from "./commands/unpledge.ts";
 import { unstakeCommand } from "./commands/unstake.ts";
 import { watcherCommand } from "./commands/watcher.ts";
 import { withdrawCommand } from "./commands/withdraw.ts";
@@ -69,7 +73,7 @@ const COMMANDS = {
     canaryCommand,
   ],
   "Serving and watching:": [workerCommand, watcherCommand],
-  "Answers off chain:": [serveCommand, askCommand],
+  "Answers off chain:": [serveCommand, askCommand, pledgeCommand, unpledgeCommand, ticketsCommand],
   "An account:": [
     depositCommand,
     identifyCommand,
@@ -82,7 +86,7 @@ const COMMANDS = {
     unstakeCommand,
     withdrawCommand,
   ],
-  "A market:": [deployCommand, deployExamsCommand],
+  "A market:": [deployCommand, deployExamsCommand, deployTicketsCommand],
   "Development networks:": [devnetCommand, standInManufacturerCommand, standInDeviceCommand, dongleCommand],
   "This command line:": [configCommand, completionCommand],
 } satisfies Record<string, readonly ((output: Output) => Command)[]>;

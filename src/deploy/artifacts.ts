@@ -16,6 +16,10 @@ export const SOURCES = {
   DisputeGame: "game/DisputeGame.sol",
   MarketExtension: "market/MarketExtension.sol",
   JobMarket: "market/JobMarket.sol",
+  ClaimsDeployer: "pledge/ClaimsDeployer.sol",
+  ExamClaims: "pledge/ExamClaims.sol",
+  PledgedClaims: "pledge/PledgedClaims.sol",
+  Tickets: "tickets/Tickets.sol",
   WrappedEther: "examples/WrappedEther.sol",
 } as const;
 
@@ -29,7 +33,8 @@ export function contractArtifact(name: string): Artifact & { bytecode: Hex } {
     return JSON.parse(readFileSync(path, "utf8")) as Artifact & { bytecode: Hex };
   } catch (cause) {
     throw new DeployParametersError(
-      `the compiled contract ${name} is missing: in a checkout of the repository, run npm run build`,
+      `the compiled contract ${name} is not in the package, or not built: in a checkout of the repository, run ` +
+        "npm run build",
       { cause },
     );
   }

@@ -4,9 +4,11 @@ import { deploy, DeploymentResultType, type DeploymentResult } from "@nomicfound
 import type { Address, Chain, Hex, LocalAccount, PublicClient, Transport } from "viem";
 import { examsModule } from "../../ignition/modules/Exams.ts";
 import { marketModule } from "../../ignition/modules/market.ts";
+import { ticketsModule } from "../../ignition/modules/tickets.ts";
 import { wrappedEtherModule } from "../../ignition/modules/WrappedEther.ts";
 import { RefuteError } from "../errors.ts";
 import type { Parameters as MarketParameters } from "../chain/structs.ts";
+import type { Deployment } from "../market/deployment.ts";
 import { artifactResolver, contractArtifact, type ContractName } from "./artifacts.ts";
 import { DeployFailedError } from "./errors.ts";
 import { signingProvider } from "./signingProvider.ts";
@@ -44,7 +46,7 @@ export type MarketPlan = {
 
 /** Deploys a token that wraps ether, for local chains. @throws DeployFailedError */
 export async function deployWrappedEther(deployer: Deployer): Promise<Address> {
-  return run(deployer, wrappedEtherModule, "WrappedEther", {});
+  return (await run(deployer, wrappedEtherModule, "WrappedEther", {}))("WrappedEther");
 }
 
 /**
@@ -63,7 +65,31 @@ export async function deployContracts(deployer: Deployer, plan: MarketPlan): Pro
     ...(reportLifetime === undefined ? {} : { reportLifetime }),
   };
   const ignitionModule = marketModule(contractArtifact("JobMarket").bytecode, verifier === undefined);
-  return run(deployer, ignitionModule, "JobMarket", { Refute });
+  return (await run(deployer, ignitionModule, "JobMarket", { Refute }))("JobMarket");
+}
+
+/** Contracts of signed claims and tickets; `examClaims` where exams can be challenged. */
+export type TicketContracts = { tickets: Address; claims: Address; examClaims?: Address };
+
+/**
+ * Deploys pledged claims and tickets beside a market, with its parameters.
+ * @param plan `exams`: those whose wrong roots can be challenged.
+ * @throws DeployFailedError that says how to go on
+ */
+export async function deployTickets(
+  deployer: Deployer,
+  plan: { deployment: Deployment; exams?: Address | undefined },
+): Promise<TicketContracts> {
+  const { deployment, exams } = plan;
+  const { parameters, asset, provisioning, checker } = deployment;
+  const Tickets = { ...parameters, asset, provisioning, checker, ...(exams !== undefined && { exams }) };
+  const ignitionModule = ticketsModule(contractArtifact("PledgedClaims").bytecode, exams !== undefined);
+  const addressOf = await run(deployer, ignitionModule, "Tickets", { Tickets });
+  return {
+    tickets: addressOf("Tickets"),
+    claims: addressOf("PledgedClaims"),
+    ...(exams !== undefined && { examClaims: addressOf("ExamClaims") }),
+  };
 }
 
 /**
@@ -77,21 +103,21 @@ export async function deployExams(
   { classes, odds, spacing }: ZooPlan,
 ): Promise<Address> {
   const zoo = classes.map(({ programRoot, blocks }) => ({ programRoot, blocks }));
-  return run(deployer, examsModule, "Exams", { Exams: { provisioning, classes: zoo, odds, spacing } });
+  return (await run(deployer, examsModule, "Exams", { Exams: { provisioning, classes: zoo, odds, spacing } }))("Exams");
 }
 
 type IgnitionOptions = Parameters<typeof deploy>[0];
 
-/** @returns The address of the contract of that name */
+/** @param what For the notes. @returns The addresses of contracts by their names */
 async function run(
   { publicClient, account, journal, confirmations, pollingMs, onSent }: Deployer,
   ignitionModule: IgnitionOptions["ignitionModule"],
-  wanted: ContractName,
+  what: ContractName,
   deploymentParameters: IgnitionOptions["deploymentParameters"],
-): Promise<Address> {
+): Promise<(name: ContractName) => Address> {
   let sent = 0;
   const provider = signingProvider(publicClient, account, publicClient.chain.id, () =>
-    onSent?.(`transaction ${++sent} for ${wanted}`),
+    onSent?.(`transaction ${++sent} for ${what}`),
   );
   const config = {
     ...(confirmations === undefined ? {} : { requiredConfirmations: confirmations }),
@@ -103,7 +129,8 @@ async function run(
   const result = await ignite(options, journal);
   if (result.type !== DeploymentResultType.SUCCESSFUL_DEPLOYMENT)
     throw new DeployFailedError(`the deployment stopped: ${failures(result)}. ${resume(journal, canGoOn(result))}`);
-  return Object.values(result.contracts).find(({ contractName }) => contractName === wanted)!.address as Address;
+  const contracts = Object.values(result.contracts);
+  return (name) => contracts.find(({ contractName }) => contractName === name)!.address as Address;
 }
 
 /** @throws DeployFailedError */

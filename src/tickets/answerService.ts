@@ -163,7 +163,11 @@ export class AnswerService {
     if (Math.abs(Number(time) - this.#clock()) > CLOCK_SKEW)
       throw new RefusedError(400, `the request's time is more than ${CLOCK_SKEW} s from this machine's: set the clock`);
     const program = await programs.load(programRoot as Hex);
-    if (program === undefined) throw new RefusedError(404, `program ${programRoot} is not served here`);
+    if (program === undefined) {
+      // After a start models are still compiled: which programs they are is known later.
+      if (programs.pending.length > 0) throw new RefusedError(503, "models are compiled still: ask again later");
+      throw new RefusedError(404, `program ${programRoot} is not served here`);
+    }
     const { parameters } = at.session.deployment;
     const work = runWork(items, programWork(program.model.program));
     if (items > 65_536 || work > parameters.maxWork)

@@ -4,6 +4,7 @@ import { connect } from "../../chain/connect.ts";
 import { readDeployment } from "../../market/deployment.ts";
 import { openExams } from "../../provisioning/exams/openExams.ts";
 import { OWN_ZOO, readZoo } from "../../deploy/zoo.ts";
+import { addToAddressFile } from "../../deploy/addToAddressFile.ts";
 import { accountSettings, sessionFrom } from "../chainSettings.ts";
 import { addExamples } from "../globalOptions.ts";
 import { loadAccount } from "../keys.ts";
@@ -15,7 +16,7 @@ import { addSettings, defaulted, readSettings } from "../settings.ts";
 const settings = {
   ...accountSettings,
   zoo: defaulted("file", "its classes, odds and spacing (JSON5)", text, OWN_ZOO),
-  folder: defaulted("folder", "where the journal goes", text, "deployments"),
+  folder: defaulted("folder", "where the journal goes, and the address file is", text, "deployments"),
   confirmations: defaulted("blocks", "on top of the transaction", whole(1), 5),
 };
 
@@ -29,7 +30,8 @@ export function deployExamsCommand(output: Output): Command {
       const plan = readZoo(values.zoo);
       const account = await loadAccount({ keystore: values.keystore });
       const publicClient = await connect({ rpcUrls: rpcUrl }, chainId);
-      const { provisioning } = await readDeployment(publicClient, market);
+      const deployment = await readDeployment(publicClient, market);
+      const { provisioning } = deployment;
       const { deployExams } = await import("../../deploy/deployContracts.ts").catch(
         missingPackage("@nomicfoundation/ignition-core@3.1.9"),
       );
@@ -37,7 +39,8 @@ export function deployExamsCommand(output: Output): Command {
       const onSent = (what: string): void => output.note(`sent ${what}`);
       const exams = await deployExams({ publicClient, account, journal, confirmations, onSent }, provisioning, plan);
       const { classes } = await openExams(await sessionFrom(values), exams);
-      output.answer({ exams, provisioning, classes }, [
+      const addressFile = addToAddressFile(folder, deployment, { exams }) ?? null;
+      output.answer({ exams, provisioning, classes, addressFile }, [
         `exams ${exams} of ${classes.length} classes; keep the journal ${journal}`,
         "To sit them:",
         `  refute worker --models models.json --dongle dongle/dongle.sock --exams ${exams}`,

@@ -1,0 +1,145 @@
+import { spawn, type ChildProcess } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect } from "chai";
+import { parseEther, zeroHash, type Address, type Hex } from "viem";
+import { privateKeyToAddress } from "viem/accounts";
+import { attest } from "../../src/provisioning/attest.ts";
+import { SoftwareDevice } from "../../src/provisioning/device.ts";
+import { firstBlockOf } from "../../src/deploy/deployContracts.ts";
+import { writeAddressFile } from "../../src/deploy/writeAddressFile.ts";
+import { killAtExit } from "../../src/devnet/killAtExit.ts";
+import { mlpBytes, mlpInput, mlpProgram } from "../../testkit/models/mlp.ts";
+import { serveRpc } from "../../testkit/nodes/rpcServer.ts";
+import { Players } from "../../testkit/players/players.ts";
+import { builtCommandLine } from "../../testkit/processes/commandLine.ts";
+import { refute } from "./refute.ts";
+
+describe("refute deploy-tickets, pledge, serve, tickets and ask", function () {
+  this.timeout(120_000);
+  let folder: string;
+  let players: Players;
+  let rpc: Awaited<ReturnType<typeof serveRpc>>;
+  let serving: ChildProcess | undefined;
+  let network: Record<string, string>;
+  let payer: Record<string, string>;
+  let made: { tickets: Address; claims: Address; examClaims: Address; addressFile: string };
+  const answerOf = async <T>(args: readonly string[], env: Record<string, string>): Promise<T> => {
+    const { status, output, stdout } = await refute([...args, "--json"], env);
+    expect(status, output).to.equal(0);
+    return JSON.parse(stdout) as T;
+  };
+
+  before(async () => {
+    folder = mkdtempSync(join(tmpdir(), "refute-"));
+    players = await Players.create();
+    const { chain } = players;
+    rpc = await serveRpc(chain.provider);
+    const key = await chain.newAccount(parseEther("5"));
+    network = {
+      ...{ REFUTE_RPC_URL: rpc.url, REFUTE_CHAIN_ID: String(chain.chainId), REFUTE_MARKET: chain.market },
+      REFUTE_PRIVATE_KEY: key,
+    };
+    const session = await chain.sessionOf(key);
+    await attest(session, new SoftwareDevice(players.manufacturer), zeroHash);
+    const exams = await chain.deploy("Exams", [
+      session.deployment.provisioning,
+      [{ programRoot: mlpProgram().model.programRoot, blocks: 64 }],
+      1n,
+      256n,
+    ]);
+    writeAddressFile(folder, session.deployment, 1n);
+    const options = ["--folder", folder, "--confirmations", "1", "--exams", exams];
+    made = await answerOf(["deploy-tickets", ...options], network);
+    const { contracts } = JSON.parse(readFileSync(made.addressFile, "utf8")) as { contracts: Record<string, string> };
+    expect(contracts).to.include({ tickets: made.tickets, claims: made.claims, examClaims: made.examClaims });
+    expect(contracts.exams!.toLowerCase()).to.equal(exams.toLowerCase());
+    expect(firstBlockOf(join(folder, `${chain.chainId}-${chain.market}-tickets-journal`)) > 0n).to.equal(true);
+    network.REFUTE_MARKET = made.claims;
+    payer = { ...network, REFUTE_PRIVATE_KEY: await chain.newAccount(parseEther("2")) };
+    const model = join(folder, "mlp.onnx");
+    writeFileSync(model, mlpBytes());
+    writeFileSync(join(folder, "models.json"), JSON.stringify([{ path: model }]));
+    writeFileSync(join(folder, "x.bin"), mlpInput(1));
+  });
+  after(async () => {
+    serving?.kill("SIGKILL");
+    await rpc.close();
+    await players.chain.close();
+    rmSync(folder, { recursive: true });
+  });
+
+  it("aWorkerPledges_serves_andIsPaidByATicket_byCommandsOnly", async () => {
+    const own = privateKeyToAddress(network.REFUTE_PRIVATE_KEY as Hex);
+    const early = await refute(["pledge"], network);
+    expect(early.status).to.equal(1);
+    expect(early.output).to.contain("refute stake");
+    await answerOf(["deposit", "1.8"], network);
+    await answerOf(["stake", "1.8"], network);
+    const pledge = await answerOf<{ pledge: string }>(["pledge", "--exam-claims", made.examClaims], network);
+    expect(pledge.pledge).to.equal("active");
+    // It may be given again: nothing is done twice.
+    await answerOf(["pledge", "--exam-claims", made.examClaims], network);
+    const ofTickets = ["--tickets", made.tickets];
+    const deposit = ["tickets", "deposit", "0.5", "--worker", own, ...ofTickets];
+    expect(await answerOf<{ free: string }>(deposit, payer)).to.include({ free: "0.5" });
+    const url = await serve(own);
+    const terms = ["--ledger", join(folder, "ask.db"), "--face", "0.01", "--one-in", "1"];
+    const input = ["--input", `x=${join(folder, "x.bin")}`];
+    const asked = ["ask", join(folder, "mlp.onnx"), ...input, "--url", url, "--check", ...ofTickets, ...terms];
+    // After a start the endpoint says that it compiles still.
+    for (let k = 0; k < 60 && (await refute(asked, payer)).output.includes("UNAVAILABLE"); k++)
+      await new Promise((resolve) => setTimeout(resolve, 500));
+    const answer = await answerOf<{ worker: string; outputs: unknown }>(asked, payer);
+    expect(answer.worker).to.equal(own);
+    await stopped(serving!);
+    const back = ["tickets", "withdraw", "--worker", own, ...ofTickets];
+    const part = await answerOf<{ askedBack: string }>([...back.slice(0, 2), "0.1", ...back.slice(2)], payer);
+    expect(part.askedBack).to.equal("0.1");
+    expect((await refute(back, payer)).output).to.contain("WithdrawalNotReady");
+    expect((await refute(["tickets", "earnings", "--to", own, ...ofTickets], network)).output).to.contain(
+      "NothingEarned",
+    );
+    expect(await answerOf<{ pledge: string }>(["unpledge"], network)).to.include({ pledge: "asked back" });
+    expect((await refute(["unpledge"], network)).status).not.to.equal(0);
+  });
+
+  it("whatIsNoContractOfTickets_isRefused", async () => {
+    const own = privateKeyToAddress(network.REFUTE_PRIVATE_KEY as Hex);
+    const wrong = ["tickets", "deposit", "0.1", "--worker", own, "--tickets", made.claims];
+    const { status, output } = await refute(wrong, payer);
+    expect(status).not.to.equal(0);
+    expect(output).to.contain("has no tickets about the claims");
+  });
+
+  /** Starts `refute serve` in a process of its own. @returns its URL */
+  async function serve(own: string): Promise<string> {
+    const cache = join(folder, "cache");
+    const price = ["--face", "0.01", "--one-in", "1", "--port", "0", "--cache", cache];
+    const files = ["--models", join(folder, "models.json"), "--ledger", join(folder, "serve.db")];
+    const args = [builtCommandLine(), "serve", ...files, "--tickets", made.tickets, ...price];
+    serving = spawn(process.execPath, args, { cwd: folder, env: { ...process.env, ...network } });
+    killAtExit(serving);
+    let log = "";
+    const port = await new Promise<number>((found, failed) => {
+      const take = (chunk: Buffer): void => {
+        log += chunk.toString();
+        const [, known] = /"port":(\d+)[^\n]*serves answers/.exec(log) ?? [];
+        if (known !== undefined && log.includes("worker starts")) found(Number(known));
+      };
+      serving!.stdout!.on("data", take);
+      serving!.stderr!.on("data", take);
+      serving!.once("exit", () => failed(new Error(`refute serve of ${own} ended: ${log}`)));
+    });
+    return `http://127.0.0.1:${port}`;
+  }
+});
+
+/** Ends a process by the signal that ends it in order. */
+async function stopped(child: ChildProcess): Promise<void> {
+  child.removeAllListeners("exit");
+  const ended = new Promise<number | null>((done) => child.once("exit", done));
+  child.kill("SIGTERM");
+  expect(await ended).to.equal(0);
+}
