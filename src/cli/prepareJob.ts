@@ -19,6 +19,8 @@ export type PreparedJob = {
   inputs: Uint8Array[];
   items: number;
   tokenizer?: Tokenizer | undefined;
+  /** The tokens that a decoder's text begins with. */
+  prompt?: readonly number[];
   /** Where the weights of a training run lie. */
   training?: LoadedModel["training"];
 };
@@ -36,7 +38,7 @@ export async function prepareJob(spec: ModelSpec, options: BatchFlags, output: O
     if ((options.firstItem ?? 0) !== 0)
       throw new UsageError("--first-item: a text begins at place 0, where its caches are empty");
     const { compiled, given, items, tokenizer } = await prepareGeneration(spec, options, output);
-    return { compiled, inputs: decoderInputs(compiled, given), items, tokenizer };
+    return { compiled, inputs: decoderInputs(compiled, given), items, tokenizer, prompt: given.prompt };
   }
   return prepareBatch(spec, options, output);
 }

@@ -15,6 +15,7 @@ export type { OutputDescription, ProgramDescription, TensorDescription } from ".
 export { encodeInputs } from "../sdk/encodeInputs.ts";
 export * from "../sdk/errors.ts";
 export { claimedOutputs, itemOutputs, type ItemOutputs } from "../sdk/itemOutputs.ts";
+export { streamedItems, type StreamedItem } from "../sdk/streamedItems.ts";
 export { estimateFee, type FeeEstimate } from "../sdk/estimateFee.ts";
 export { DEFAULT_TERMS, jobRequest, minWindow, postJob, publishInputs, type JobTerms } from "../sdk/postJob.ts";
 export { jobProgress, jobState, waitForResult } from "../sdk/result.ts";

@@ -24,23 +24,28 @@ export type Execute = (
   isOneOfMany?: boolean,
 ) => Promise<Uint8Array[]>;
 
+/** Told of an item once it is executed, and those before it: its tensors are there until it returns. */
+export type ItemListener = (item: number, execution: Execution) => void;
+
 /** So many items that take nothing from each other are executed or wait for it at a time: two for each thread. */
 const AT_ONCE = 2 * mostThreads();
 
 /**
  * Executes all items of a run. Of many items the roots are kept, the execution of the last one, and what some of them
  * begin with.
+ * @param onItem Told of items that are executed in their order: those that carry state.
  */
 export async function executeRun(
   program: KnownProgram,
   inputs: RunInputs,
   execute: Execute,
   { stored, form }: Omit<RunOptions, "last"> = {},
+  onItem: ItemListener = () => undefined,
 ): Promise<RunExecution> {
   const { items } = inputs.length;
   const kept = stored ?? new StoredRun(program.model.program, items);
   const run = { program, inputs, roots: new RootsOfItems(program.model.program, items) };
-  const last = await (kept.isCarried ? executeInOrder(run, execute, kept) : executeApart(run, execute));
+  const last = await (kept.isCarried ? executeInOrder(run, execute, kept, onItem) : executeApart(run, execute));
   await kept.writeRoots(run.roots.bytes);
   return new RunExecution(program, inputs, run.roots.roots, { last, stored: kept, form });
 }
@@ -53,6 +58,7 @@ async function executeInOrder(
   { program, inputs, roots }: Run,
   execute: Execute,
   stored: StoredRun,
+  onItem: ItemListener,
 ): Promise<Execution> {
   const { items } = inputs.length;
   const trees = new SuccessiveTrees();
@@ -63,6 +69,7 @@ async function executeInOrder(
     // The last one is kept: it has memory of its own, and is hashed in full.
     last = await executeItem(program, inputs.of(item, carried), execute, item === items - 1 ? {} : { trees });
     roots.take(item, last.trace);
+    onItem(item, last);
   }
   return last!;
 }

@@ -8,7 +8,7 @@ import { hasInputs, inputsOf } from "../market/jobInputs.ts";
 import type { RunInputs } from "../trace/runInputs.ts";
 import { ProgramUnavailableError } from "./errors.ts";
 import type { OpenedOutput } from "../trace/openedOutput.ts";
-import { executeRun, inputsOfItem, itemOf, type Execute } from "./executeRun.ts";
+import { executeRun, inputsOfItem, itemOf, type Execute, type ItemListener } from "./executeRun.ts";
 import type { Execution, ProgramShape } from "./execution.ts";
 import { ItemSweeps } from "./itemSweeps.ts";
 import type { ProgramLibrary } from "./programLibrary.ts";
@@ -57,6 +57,8 @@ export class Executions {
   readonly #sweeps = new WeakMap<RunExecution, ItemSweeps>();
   /** What outlives the executions. */
   readonly stored: StoredRuns;
+  /** Told of each item of a job that carries state, as it is executed for the first time. */
+  onItem: ((job: JobRecord, ...of: Parameters<ItemListener>) => void) | undefined;
   readonly #held: HeldInputs | undefined;
 
   /**
@@ -298,7 +300,8 @@ export class Executions {
     const stored = this.stored.of(record, program.model.program);
     const options = { stored, form: formOf(record.job) };
     const bytes = await stored.readRoots();
-    if (bytes === undefined) return executeRun(program, inputs, this.#execute, options);
+    if (bytes === undefined)
+      return executeRun(program, inputs, this.#execute, options, (...of) => this.onItem?.(record, ...of));
     return new RunExecution(program, inputs, readRunRoots(program.model.program, inputs.length.items, bytes), options);
   }
 }

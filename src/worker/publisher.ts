@@ -4,6 +4,7 @@ import type { Executions } from "../player/executions.ts";
 import type { JobRecord } from "../market/history.ts";
 import { encodeOutput } from "../trace/openedOutput.ts";
 import { HttpServer } from "../player/httpServer.ts";
+import { ItemStream } from "./itemStream.ts";
 
 /**
  * Maximum number of requests that wait or are being answered, each with a tensor in memory. More are refused, and the
@@ -17,13 +18,15 @@ const PATIENCE_MS = 20_000;
  * Publishes a worker's traces over HTTP. `/<claim id>/<item>/<step>` is the tensor of a step of an item, little-endian,
  * while the claim can be disputed: a challenger that has it goes from a range's steps straight to the proof, so that a
  * dispute takes three transactions instead of eleven. `/<claim id>/<item>/outputs/<number>` is an output of an item
- * with its path (`encodeOutput`), as long as the worker knows the claim.
+ * with its path (`encodeOutput`), as long as the worker knows the claim. `/jobs/<job id>/items` are the outputs after
+ * each item of a run that carries state, while it is executed (`ItemStream`).
  */
 export class TracePublisher {
   readonly #server = new HttpServer((url, response) => this.#answer(url, response));
   readonly #patienceMs: number;
   #executions: Executions | undefined;
   #claims: ReadonlyMap<Hex, JobRecord> = new Map();
+  readonly #items = new ItemStream();
   #requests = 0;
   #last: Promise<unknown> = Promise.resolve();
 
@@ -35,6 +38,7 @@ export class TracePublisher {
   /** Takes over what there is to publish. @param claims The jobs that the worker's claims are on. */
   publish(claims: ReadonlyMap<Hex, JobRecord>, executions: Executions): void {
     [this.#claims, this.#executions] = [claims, executions];
+    executions.onItem = this.#items.take;
   }
 
   /** Begins to serve. @param port 0 for any free one. @returns the port */
@@ -47,6 +51,11 @@ export class TracePublisher {
   }
 
   async #answer(url: string, response: ServerResponse): Promise<void> {
+    const [, jobId] = /^\/jobs\/(0x[0-9a-f]{64})\/items$/.exec(url) ?? [];
+    if (jobId !== undefined) {
+      const isOver = [...this.#claims.values()].some(({ id }) => id === jobId);
+      return this.#items.follow(jobId as Hex, isOver, response);
+    }
     const [, claimId, item, outputs, number] = /^\/(0x[0-9a-f]{64})\/(\d{1,9})\/(outputs\/)?(\d{1,9})$/.exec(url) ?? [];
     const job = this.#served((claimId ?? "") as Hex, outputs !== undefined);
     if (job === undefined) return void response.writeHead(404).end("no such claim, or it is over\n");

@@ -1,15 +1,18 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "chai";
 import { parseEther, type Hex } from "viem";
 import { compile } from "../../src/compiler/compile.ts";
 import { wrapDecoder } from "../../src/compiler/decoder/wrapDecoder.ts";
 import { followMarket } from "../../src/market/session.ts";
 import { readModel } from "../../src/onnx/readModel.ts";
+import type { Execute } from "../../src/player/executeRun.ts";
 import { knownProgram } from "../../src/player/execution.ts";
 import { printable } from "../../src/text.ts";
 import { readTokenizer } from "../../src/tokenizer/readTokenizer.ts";
+import { TracePublisher } from "../../src/worker/publisher.ts";
 import { gpt2Decoder } from "../../testkit/models/exports/language.ts";
 import { irisBytes } from "../../testkit/models/iris.ts";
 import { LLAMA_TINY, llama } from "../../testkit/models/llama.ts";
@@ -170,6 +173,42 @@ describe("refute, text from a decoder", () => {
     expect((await refute([...flags, "--first-item", "3"], env)).output).to.contain("--first-item: a text begins at");
     await close();
   });
+
+  it("submit_showsTheTextAsTheWorkerComputesIt", async () => {
+    const words = llama({ ...LLAMA_TINY, vocabulary: 400 });
+    const tokenizer = new URL("../golden/tokenizers/byteLevelBpe.json", import.meta.url).pathname;
+    const wrapping = [file("words.onnx", words), ...decoder, "--tokenizer", tokenizer];
+    const asked = ["--prompt", "A decoder is", "--tokens", "3"];
+    const { text } = JSON.parse((await refute(["run", ...wrapping, ...asked, "--json"])).stdout) as { text: string };
+    const { players, env, close } = await openMarket();
+    const publisher = new TracePublisher();
+    const url = `http://127.0.0.1:${await publisher.listen(0)}`;
+    const wrapped = wrapDecoder(readModel(words), { slots: 16 });
+    const program = knownProgram(compile(wrapped.model, { shapes: {}, run: wrapped.run }));
+    // The requester follows the job before it is computed.
+    const execute: Execute = async (...of) => {
+      await sleep(300);
+      return reference()(...of);
+    };
+    const worker = await players.startWorker(await players.workerKey(), program, execute, { publisher });
+    const ended = first(worker, "submitted").then(() => players.chain.advance(3_601));
+    const flags = [...wrapping, ...asked, "--fee", "0.1", "--wait", "--stream", url];
+    const { status, text: printed, output } = await refute(["submit", ...flags], env);
+    await ended;
+    expect(status, output).to.equal(0);
+    expect(output).not.to.contain("warning");
+    expect(printed.replace(/\n$/, "")).to.equal(
+      text
+        .split("\n")
+        .map((line) => printable(line))
+        .join("\n"),
+    );
+    const unheard = await refute(["submit", ...flags.filter((flag) => flag !== "--wait")], env);
+    expect(unheard.stderr).to.contain("--stream also needs --decoder and --wait");
+    expect(unheard.status).to.equal(2);
+    await Promise.all([worker.stop(), publisher.close()]);
+    await close();
+  }).timeout(120_000);
 
   it("submitAndResult_takeAndGiveText", async () => {
     const words = llama({ ...LLAMA_TINY, vocabulary: 400 });

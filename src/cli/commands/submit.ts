@@ -18,11 +18,12 @@ import { addExamples } from "../globalOptions.ts";
 import { appendOption, modelOptions, modelSpec, seedOption, type ModelOptions } from "../modelOptions.ts";
 import type { Output } from "../output.ts";
 import { MAX_ITEMS } from "../../program/run.ts";
-import { seconds, whole } from "../parse.ts";
+import { seconds, webUrl, whole } from "../parse.ts";
 import { prepareJob } from "../prepareJob.ts";
 import { rareSettings, rareTerms } from "../rareTerms.ts";
 import { addSettings, defaulted, optional, readSettings, required, toggle } from "../settings.ts";
 import { outputsJson } from "../decoded.ts";
+import { streamUntil } from "../streamedText.ts";
 import { resultLines, waitOnTerminal } from "../waiting.ts";
 
 const DAY_SECONDS = 86_400;
@@ -37,6 +38,12 @@ const settings = {
   answer: toggle("claims are the roots of the outputs alone; what leads to them is owed only in a dispute"),
   deadlineSeconds: defaulted("seconds", "from now, by which a submission must be due", seconds(1), DAY_SECONDS),
   ...rareSettings,
+  stream: optional<string>(
+    "url",
+    "of a worker's server (--publish-port): print a text as that worker computes it; with --decoder and --wait",
+    webUrl,
+    "none",
+  ),
   wait: toggle("wait until the result is final, and print the outputs; refute result JOB --wait resumes"),
 };
 
@@ -59,7 +66,9 @@ export function submitCommand(output: Output): Command {
       requireTimeToClaim(deadlineSeconds, values.claimSeconds ?? 0);
       const spec = modelSpec(path, options);
       const { firstItem, answer } = values;
-      const { compiled, inputs, items, tokenizer } = await prepareJob(
+      if (values.stream !== undefined && (spec.decoder === undefined || !values.wait))
+        throw new UsageError("--stream also needs --decoder and --wait: it shows the text of a job that is waited for");
+      const { compiled, inputs, items, tokenizer, prompt } = await prepareJob(
         spec,
         { ...options, items: values.items, firstItem },
         output,
@@ -83,7 +92,10 @@ export function submitCommand(output: Output): Command {
       const { jobId } = await postJob(session, program, inputs, terms, output.progress("posting part"));
       if (!values.wait) return output.answer({ job: jobId }, `job ${jobId}`);
       output.note(`job ${jobId}`);
-      const result = await waitOnTerminal(output, jobId, true, () => Promise.resolve(session));
+      const waiting = () => waitOnTerminal(output, jobId, true, () => Promise.resolve(session));
+      const { stream: url } = values;
+      const streamed = url && { program, jobId, items, prompt: prompt!, tokenizer, url };
+      const result = streamed ? await streamUntil(output, streamed, waiting) : await waiting();
       const { programRoot, worker, root } = result;
       const text = tokenizer && textOf(tokenizer, program)({ items, inputs, outputs: result.outputs });
       const outputs = outputsJson(result.outputs, { program });

@@ -1,0 +1,82 @@
+import type { Hex } from "viem";
+import { chosenToken } from "../compiler/decoder/decoderInputs.ts";
+import { DECODER } from "../compiler/decoder/wrapDecoder.ts";
+import type { ProgramDescription } from "../sdk/description.ts";
+import type { JobResult } from "../sdk/result.ts";
+import { streamedItems } from "../sdk/streamedItems.ts";
+import type { Tokenizer } from "../tokenizer/readTokenizer.ts";
+import { TextStream } from "../tokenizer/textStream.ts";
+import { withoutPaths } from "../redact.ts";
+import type { Output } from "./output.ts";
+
+/** A text that a worker computes. */
+export type StreamedJob = {
+  program: ProgramDescription;
+  jobId: Hex;
+  items: number;
+  /** Tokens of it, which are not printed. */
+  prompt: readonly number[];
+  tokenizer: Tokenizer | undefined;
+  /** Of the worker's server. */
+  url: string;
+};
+
+/**
+ * Prints a text while a worker computes it, as that worker says; says so if the result is another one.
+ * @param wait Waits for the result. It is not touched by what goes wrong here.
+ */
+export async function streamUntil(
+  output: Output,
+  job: StreamedJob,
+  wait: () => Promise<JobResult>,
+): Promise<JobResult> {
+  const ended = new AbortController();
+  const streaming = stream(output, job, ended.signal);
+  try {
+    const result = await wait();
+    ended.abort();
+    const bytes = result.outputs.get(placeOfTokens(job));
+    for (const [item, token] of await streaming)
+      if (bytes !== undefined && chosenToken(bytes, item) !== token) {
+        output.warn(`token ${item + 1} of the text that was shown is another one in the result: the result counts`);
+        break;
+      }
+    return result;
+  } finally {
+    ended.abort();
+    await streaming;
+  }
+}
+
+const placeOfTokens = ({ program }: StreamedJob): number =>
+  program.outputs.findIndex(({ name }) => name === DECODER.tokens);
+
+/**
+ * What goes wrong ends it with a warning, because the job goes on.
+ * @param signal Ends it: the result is there.
+ * @returns the tokens that the worker said, by the items that chose them; none of the prompt's
+ */
+async function stream(output: Output, job: StreamedJob, signal: AbortSignal): Promise<ReadonlyMap<number, number>> {
+  const { program, jobId, items, prompt, tokenizer, url } = job;
+  const text = tokenizer && new TextStream(tokenizer, prompt);
+  const said = new Map<number, number>();
+  // Item i chooses the token at place i + 1; those of the prompt are known.
+  let next = prompt.length - 1;
+  try {
+    for await (const { item, outputs } of streamedItems(program, jobId, { url, items, signal })) {
+      const bytes = outputs.get(placeOfTokens(job));
+      if (bytes === undefined) continue;
+      for (; next <= item; next++) {
+        const token = chosenToken(bytes, next);
+        said.set(next, token);
+        if (text === undefined) output.part(String(token));
+        else output.piece(text.next(token));
+      }
+    }
+  } catch (error) {
+    if (!signal.aborted)
+      output.warn(`the text is not shown as it is computed: ${withoutPaths((error as Error).message)}`);
+  }
+  if (text !== undefined && said.size > 0) output.piece(`${text.end()}\n`);
+  return said;
+}

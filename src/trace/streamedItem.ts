@@ -1,0 +1,25 @@
+import { toHex, type Hash } from "../merkle/hash.ts";
+
+/** Outputs of more bytes are not streamed: as many as are delivered on chain. */
+export const STREAMED_BYTES = 65_536;
+
+/** Bytes of an output that are others than after the item before: from `at` on those of `data`. */
+export type StreamedChange = { output: number; at: number; data: Hash };
+
+/** What a worker says of an item that it has executed: of the first one that it tells, all bytes. */
+export type StreamedLine = { item: number; items: number; changes: StreamedChange[] };
+
+/** What has changed in an output: one range of bytes. @returns undefined if nothing has */
+export function changeOf(
+  output: number,
+  tensor: Uint8Array,
+  before: Uint8Array = new Uint8Array(),
+): StreamedChange | undefined {
+  let [at, end] = [0, tensor.length];
+  if (before.length === tensor.length) {
+    while (at < end && tensor[at] === before[at]) at++;
+    if (at === end) return undefined;
+    while (tensor[end - 1] === before[end - 1]) end--;
+  }
+  return { output, at, data: toHex(tensor.subarray(at, end)) };
+}
