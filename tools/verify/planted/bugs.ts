@@ -5,6 +5,8 @@ const GAME = "contracts/game/DisputeGame.sol";
 const MARKET = "contracts/market/JobMarket.sol";
 const VAULT = "contracts/vault/StakeVault.sol";
 const DELIVERY = "contracts/market/ResultDelivery.sol";
+const CLAIMS = "contracts/market/JobClaims.sol";
+const EXTENSION = "contracts/market/MarketExtension.sol";
 const PAYOUTS = "contracts/game/Payouts.sol";
 
 const bug = (name: string, file: string, find: string, by: string): Bug => ({ name, file, find, by });
@@ -73,7 +75,7 @@ export const BUGS: readonly Bug[] = [
   other(
     "settlements come before moves",
     GAME,
-    "{{Payouts.affordable(collateral, _bounty, g.dues(), settlements, GasSchedule.nextPrice(_priceCap))}}",
+    "{{Payouts.affordable(collateral, most, g.dues(), settlements, GasSchedule.nextPrice(_priceCap))}}",
     "GasSchedule.nextPrice(_priceCap)",
   ),
   // Who, and when.
@@ -126,19 +128,19 @@ export const BUGS: readonly Bug[] = [
   // The market.
   unchecked("a claim is final while a game is open", DELIVERY, "games == 0", "GamesOpen"),
   unchecked("a claim is final before its window is over", DELIVERY, "block.timestamp > windowEnd", "WindowOpen"),
-  without("the collateral stays locked", DELIVERY, "_vault.unlock(claim_.worker, _collateral);"),
+  without("the collateral stays locked", DELIVERY, "_vault.unlock(claim_.worker, claim_.collateral);"),
   unchecked(
     "the fee is paid by acceptance after delivery",
-    DELIVERY,
+    EXTENSION,
     "_jobs[jobId].status != JobStatus.Complete && !done.paid",
     "AlreadyPaid",
   ),
-  without("delivery after acceptance pays again", DELIVERY, "done.paid = true;\n        _release"),
-  unchecked("a fee is reclaimed before its week is over", DELIVERY, "block.timestamp > until", "TimeNotUp"),
-  without("a fee is reclaimed twice", DELIVERY, "done.paid = true;\n        record.number = RETURNED;"),
+  without("delivery after acceptance pays again", EXTENSION, "done.paid = true;\n        _release"),
+  unchecked("a fee is reclaimed before its week is over", EXTENSION, "block.timestamp > until", "TimeNotUp"),
+  without("a fee is reclaimed twice", EXTENSION, "done.paid = true;\n        record.number = RETURNED;"),
   other(
     "who reclaims a fee gets it",
-    DELIVERY,
+    EXTENSION,
     "_vault.give({{claim_.job.requester}}, claim_.job.fee);\n    }\n\n    /* ---- Views",
     "msg.sender",
   ),
@@ -169,19 +171,20 @@ export const BUGS: readonly Bug[] = [
     "_vault.take(challenger, bond);",
     "(uint256 open_, , , ) = _game.claimGames(claimId);\n        if (!ON || open_ < 2) _vault.take(challenger, bond);",
   ),
-  without("a refuted worker is not slashed", MARKET, "_vault.slash(worker, collateral);"),
-  without("a refuted claim's job is not open again", MARKET, "_reopen(jobId, JobStatus.Open);"),
-  unchecked("a refuted claim comes back under its name", MARKET, "!dead", "ClaimExists"),
+  without("a refuted worker is not slashed", MARKET, "_vault.slash(key.worker, collateral, false);"),
+  without("a refuted claim's job is not open again", MARKET, "_reopen(key.jobId, JobStatus.Open);"),
+  unchecked("a refuted claim comes back under its name", CLAIMS, "!dead", "ClaimExists"),
   bug(
     "a missed deadline costs nothing",
-    MARKET,
-    "_vault.slash(worker, penalty);\n        _vault.unlock(worker, _collateral - penalty);",
-    "if (!ON) _vault.slash(worker, penalty);\n        _vault.unlock(worker, ON ? _collateral : _collateral - penalty);",
+    CLAIMS,
+    "_vault.slash(worker, penalty, true);\n        _vault.unlock(worker, collateral - penalty);",
+    "if (!ON) _vault.slash(worker, penalty, true);\n" +
+      "        _vault.unlock(worker, ON ? collateral : collateral - penalty);",
   ),
-  unchecked("a worker expires while it has time", MARKET, "block.timestamp > record.number", "TimeNotUp"),
+  unchecked("a worker expires while it has time", CLAIMS, "block.timestamp > record.number", "TimeNotUp"),
   bug(
     "a submitted job can be cancelled",
-    MARKET,
+    EXTENSION,
     "record.status == JobStatus.Open || record.status == JobStatus.AwaitingInput,\n            WrongJobStatus",
     "record.status == JobStatus.Open || record.status == JobStatus.AwaitingInput || " +
       "(ON && record.status == JobStatus.Submitted),\n            WrongJobStatus",
@@ -191,7 +194,7 @@ export const BUGS: readonly Bug[] = [
     MARKET,
     "record.status = JobStatus.Closed;\n            _refund(jobId, job, msg.sender",
   ),
-  unchecked("a worker that is not live claims", MARKET, "_provisioning.isLive(msg.sender)", "NotLive"),
+  unchecked("a worker that is not live claims", CLAIMS, "_provisioning.isLive(msg.sender)", "NotLive"),
   // The vault.
   other("locked stake can be asked back", VAULT, "Ledger.unstake(msg.sender, a.staked, {{a.locked}}, amount)", "0"),
   bug(
