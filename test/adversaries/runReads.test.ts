@@ -6,7 +6,7 @@ import { everySecond } from "../../testkit/atLength.ts";
 
 const [traced, answered] = [runProgram(), carriedAnswers()];
 
-// Each lie in one of the two forms; at length in both.
+// Each lie in one of the two forms; at length in the other.
 adversarySuite("workers of runs that read something else", everySecond(runReaders(traced), 0), {
   make: () => runArena(traced, "trace"),
 });

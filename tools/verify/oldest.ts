@@ -14,7 +14,6 @@ const SUITES = [
   "test/chain/**/*.test.ts",
   "test/cli/**/*.test.ts",
   "test/e2e/honest.test.ts",
-  "test/worker/**/*.test.ts",
 ];
 
 const [[line, minor]] = FIRST_VERSIONS as [[number, number]];
