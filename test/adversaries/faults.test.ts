@@ -70,7 +70,8 @@ describe("nodes, mempools and processes that fail", function () {
   whole("nodeThatFailsOften_isAskedAgain", () => inEachScenario(withNodeFault((k) => unreliable(new Prng(k), 12))));
 
   whole("nodeThatForgetsTransactions_isSentThemAgain", () =>
-    inEachScenario(withNodeFault((k) => forgetful(new Prng(k), 3))));
+    inEachScenario(withNodeFault((k) => forgetful(new Prng(k), 3))),
+  );
 
   whole("noNodeForAWhile_inTheMiddleOfAGame_isWaitedFor", async function () {
     for (const { scenario, calls } of points) await play(scenario, calls.length >> 1, cutOff);

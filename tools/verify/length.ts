@@ -1,7 +1,7 @@
 /**
- * Tests that `npm test` has a part of, at length, or the rest of them: reorganisations, killed processes, censorship and lagging nodes after
- * every transaction of a game; adversaries in the other form of claims; four times as many operands of the arithmetic on
- * chain.
+ * What `npm test` leaves out of some tests, or these at length: reorganisations, killed processes, censorship and
+ * lagging nodes after every transaction of a game; adversaries in the other form of claims; four times as many operands
+ * of the arithmetic on chain.
  */
 import { isGood, lineOf, runMocha } from "./totals.ts";
 
