@@ -21,6 +21,7 @@ import type { Session } from "../../src/market/session.ts";
 import type { RunExecution } from "../../src/player/runExecution.ts";
 import { ONE_ITEM } from "../../src/program/run.ts";
 import { Side } from "../../src/chain/structs.ts";
+import { completeTerms } from "../../src/sdk/postJob.ts";
 import { deliveryOf } from "../../src/worker/settlement.ts";
 import { challengerMove } from "../../src/dispute/challengerMove.ts";
 import { reference } from "../players/players.ts";
@@ -97,9 +98,13 @@ class ReentrantToken extends Adversary {
       ...(claim === undefined ? [] : gameCalls(mallory, own, wrong, claim, game)),
     ];
     const fromBlock = await publicClient.getBlockNumber();
-    await sender.send({ address: deployment.asset, abi: tokenAbi, functionName: "arm", args: [calls] });
-    await deposit(mallory, AMOUNT);
-    await mallory.vault.withdraw(AMOUNT / 2n, sender.address);
+    // The token stores the calls: all of them at once would take more gas than a transaction may.
+    const half = Math.ceil(calls.length / 2);
+    for (const part of [calls.slice(0, half), calls.slice(half)]) {
+      await sender.send({ address: deployment.asset, abi: tokenAbi, functionName: "arm", args: [part] });
+      await deposit(mallory, AMOUNT);
+      await mallory.vault.withdraw(AMOUNT / 2n, sender.address);
+    }
     // Honest transfers work as usual: the attack is only what the token calls during them.
     await sender.send({ address: deployment.asset, abi: tokenAbi, functionName: "arm", args: [[]] });
     const logs = await publicClient.getLogs({ address: deployment.asset, fromBlock });
@@ -175,9 +180,10 @@ function vaultCalls({ deployment, sender }: Session, victim: Address): Calls {
     at(encode({ abi, functionName: "stake", args: [1n] })),
     at(encode({ abi, functionName: "requestWithdraw", args: [1n] })),
     at(encode({ abi, functionName: "unstake", args: [] })),
-    ...(["take", "give", "lock", "unlock", "slash"] as const).map((functionName) =>
+    ...(["take", "give", "lock", "unlock"] as const).map((functionName) =>
       at(encode({ abi, functionName, args: [functionName === "give" ? asset : victim, 1n] })),
     ),
+    at(encode({ abi, functionName: "slash", args: [victim, 1n, true] })),
   ];
 }
 
@@ -207,6 +213,7 @@ function marketCalls({ deployment, sender }: Session, posted: Posted, lie: RunEx
     },
   };
   const [inputRoot] = record.inputRoots;
+  const terms = completeTerms({ collateral: parameters.collateral });
   const part = { input: 0, part: 0, data: input, siblings: [], inputRoot: inputRoot!, inputSiblings: [] };
   return [
     at(encode({ abi, functionName: "post", args: [request] })),
@@ -222,6 +229,14 @@ function marketCalls({ deployment, sender }: Session, posted: Posted, lie: RunEx
     at(encode({ abi, functionName: "gameOpened", args: [id, id, sender.address, 1n] })),
     at(encode({ abi, functionName: "pay", args: [sender.address, 1n] })),
     at(encode({ abi, functionName: "refuted", args: [claimKeyOf(id, own), id] })),
+    at(encode({ abi, functionName: "claimOnTerms", args: [job, terms] })),
+    at(encode({ abi, functionName: "submitOnTerms", args: [job, terms, nodes] })),
+    at(encode({ abi, functionName: "claimAndSubmit", args: [job, terms, nodes] })),
+    at(encode({ abi, functionName: "seal", args: [job, terms, id] })),
+    at(encode({ abi, functionName: "openSeal", args: [job, terms, sender.address, id, nodes] })),
+    at(encode({ abi, functionName: "breakSeal", args: [job, terms, sender.address, id] })),
+    at(encode({ abi, functionName: "expireOnTerms", args: [job, terms] })),
+    at(encode({ abi, functionName: "acceptEarly", args: [own, terms] })),
   ];
 }
 
