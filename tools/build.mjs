@@ -1,8 +1,9 @@
-// Plain Node and the compilers: makes `dist` from the TypeScript sources unless it is up to date.
+// Plain Node and the compilers: makes `dist` from the TypeScript sources unless it is up to date, and artifacts compact.
 import { spawnSync } from "node:child_process";
 import { createRequire } from "node:module";
 import { existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { compactArtifacts } from "./package/artifacts.mjs";
 import { bundleForBrowsers } from "./package/browser.mjs";
 import { pruneDeclarations } from "./package/declarations.mjs";
 import { licenceTexts } from "./package/licences.mjs";
@@ -45,6 +46,7 @@ async function build(fresh) {
   writeFileSync(join(fresh, "THIRD_PARTY_LICENSES.txt"), licenceTexts(bundled));
 }
 
+compactArtifacts(JSON.parse(readFileSync("package.json", "utf8")).files);
 const wanted = sources();
 if (!existsSync(STAMP) || readFileSync(STAMP, "utf8") !== wanted) {
   console.error("Building dist ...");

@@ -5,7 +5,8 @@ import { join, posix } from "node:path";
 const IMPORT = /((?:from|import) ?\(?)"(\.[^"]+)\.ts"/g;
 
 /**
- * Keeps the declarations that the package's entries reach, and removes the others. Their imports name built files.
+ * Keeps the declarations that the package's entries reach, without their indentation, and removes the others. Their
+ * imports name built files.
  * @param folder Of the built files.
  * @param entries Its folder with the entries.
  */
@@ -16,7 +17,8 @@ export function pruneDeclarations(folder, entries) {
   const kept = new Set(waiting);
   for (let file = waiting.pop(); file !== undefined; file = waiting.pop()) {
     const at = join(folder, file);
-    const text = readFileSync(at, "utf8").replaceAll(IMPORT, (_, how, path) => {
+    const indented = readFileSync(at, "utf8");
+    const text = indented.replaceAll(/^ +/gm, "").replaceAll(IMPORT, (_, how, path) => {
       const target = posix.join(posix.dirname(file), `${path}.d.ts`);
       if (!kept.has(target)) waiting.push(target);
       kept.add(target);
