@@ -28,8 +28,6 @@ export async function bundleForBrowsers(outfile) {
     platform: "browser",
     target: "es2022",
     minifyWhitespace: true,
-    sourcemap: true,
-    sourcesContent: false,
     external: ["viem", "viem/*"],
     logLevel: "warning",
     plugins: [replacements],
