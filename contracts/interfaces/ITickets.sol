@@ -21,6 +21,7 @@ interface ITickets {
     error WrongClaim(bytes32 given, bytes32 expected);
     error WrongSecret(bytes32 given, bytes32 expected);
     error NotOnChain(bytes32 digest);
+    error NotWorker(address account, address worker);
     error AlreadyOnChain(bytes32 digest);
     error TicketExpired(uint256 expiry);
     error TicketLost(uint256 draw, uint256 odds);
@@ -62,9 +63,9 @@ interface ITickets {
     /* ---- Tickets ---- */
 
     /// @notice Cashes a ticket that wins, whose claim is on chain: reserves its face from the payer's deposit for the
-    /// worker. Of all tickets about a claim one is cashed, once. Anyone who knows the secret may.
-    /// @dev Reverts with `NotOnChain`, `AlreadyCashed`, `WrongClaim`, `TicketExpired`, `ZeroFace`, `FaceTooLarge`,
-    /// `WrongSecret`, `TicketLost`, `WrongSigner`, `WorkerStopped` or `InsufficientDeposit`.
+    /// worker, who alone may. Of all tickets about a claim one is cashed, once.
+    /// @dev Reverts with `NotOnChain`, `NotWorker`, `AlreadyCashed`, `WrongClaim`, `TicketExpired`, `ZeroFace`,
+    /// `FaceTooLarge`, `WrongSecret`, `TicketLost`, `WrongSigner`, `WorkerStopped` or `InsufficientDeposit`.
     /// @param claim What the worker signed.
     /// @param ticket What the payer signed.
     /// @param signature The payer's signature, 65 bytes.

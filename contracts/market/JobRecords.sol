@@ -81,6 +81,8 @@ abstract contract JobRecords is MarketParameters {
     /// @dev What a job's record says of a claim: of a refuted one, nothing.
     function _statusOf(JobRecord memory record, bytes32 claimId) internal pure returns (ClaimStatus) {
         if (record.status < JobStatus.Submitted || record.status == JobStatus.Closed) return ClaimStatus.None;
+        // SAFETY: what is sealed is no claim yet, whatever its hash.
+        if (record.status == JobStatus.Sealed) return ClaimStatus.None;
         if (record.subject != bytes26(claimId)) return ClaimStatus.None;
         if (record.status == JobStatus.Submitted) return ClaimStatus.Submitted;
         return record.status == JobStatus.Accepted ? ClaimStatus.Accepted : ClaimStatus.Finalised;

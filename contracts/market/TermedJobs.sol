@@ -163,9 +163,9 @@ abstract contract TermedJobs is IMarketExtension, JobClaims {
         require(record.subject == _sealOf(worker, seal_), WrongSeal(jobId));
     }
 
-    /// @dev What a job's record keeps of a seal.
+    /// @dev What a job's record keeps of a seal. SAFETY: the id of a claim is a hash of two words, so that no seal is one.
     function _sealOf(address worker, bytes32 seal_) private pure returns (bytes26) {
-        return bytes26(keccak256(abi.encode(worker, seal_)));
+        return bytes26(keccak256(abi.encode(JobStatus.Sealed, worker, seal_)));
     }
 
     /// @dev Until when seals can be opened: a clock's time, in which a transaction cannot be kept out.

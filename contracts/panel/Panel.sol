@@ -78,6 +78,9 @@ contract Panel is IPanel {
         seat.terms[0].group = seat.salt;
         bytes32[] memory jobs = new bytes32[](seats);
         panelId = market.post(seat);
+        // SAFETY: later seats are open without bytes. Nobody could judge their claims if the first one's were withheld.
+        (JobStatus status, , , ) = market.jobOf(panelId);
+        require(status == JobStatus.Open, UnfitRequest());
         jobs[0] = panelId;
         _panels[panelId] = Record(msg.sender, auditUntil, seats, false, PanelOutcome.Open);
         for (uint256 k = 1; k < seats; ++k) jobs[k] = _postLater(seat, panelId, k);

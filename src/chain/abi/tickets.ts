@@ -15,6 +15,7 @@ export const ticketsAbi = parseAbi([
   "error NoCode(address account)",
   "error NotCashed(bytes32 digest)",
   "error NotOnChain(bytes32 digest)",
+  "error NotWorker(address account, address worker)",
   "error NothingEarned(address worker)",
   "error NothingRequested(address payer, address worker)",
   "error TicketExpired(uint256 expiry)",

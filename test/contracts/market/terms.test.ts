@@ -223,6 +223,20 @@ describe("JobMarket: terms", () => {
       await market.write.finalise([claim]);
     });
 
+    it("sealThatIsTheContentOfAClaim_isNoClaim", async () => {
+      const { market } = world();
+      const { job, terms } = await sealed();
+      const claim: Claim = claimOf(job, address("worker"), root, terms.collateral);
+      const types = [{ type: "bytes32" }, { type: "bytes32" }, { type: "uint128" }] as const;
+      const content = keccak256(encodeAbiParameters(types, [jobId(world(), job), root, terms.collateral]));
+      await market.write.claimOnTerms([job, terms], as("worker"));
+      await market.write.seal([job, terms, content], as("worker"));
+      const [status] = await market.read.claimOf([claimKey(world(), claim)]);
+      expect(status).to.equal(ClaimStatus.none);
+      await revert(market.write.accept([claim], as("requester")), "WrongClaimStatus");
+      await revert(market.write.finalise([claim]), "WrongClaimStatus");
+    });
+
     it("neverOpened_losesTheWholeCollateral_andTheFeeComesBack", async () => {
       const { market, vault } = world();
       const { job, terms, openFrom } = await sealed();

@@ -91,6 +91,7 @@ describe("Panel", function () {
       await refused("UnfitRequest", await request({}, { openFrom: 0 }));
       await refused("UnfitRequest", await request({}, { earlyAccept: true }));
       await refused("UnfitRequest", await request({}, { reservedFor: requester.account.address }));
+      await refused("UnfitRequest", await request({ inputs: [] }));
       const asked = await request();
       const earliest = Number(asked.deadline) + asked.claimSeconds + 1;
       await refused("AuditOutOfRange", asked, 1, earliest - 1);

@@ -30,8 +30,12 @@ describe("Tickets", () => {
   const as = (name: "worker" | "requester" | "mallory") => ({ account: world()[name].account });
   const pass = (seconds: number) => world().networkHelpers.time.increase(seconds);
   type Signed = Awaited<ReturnType<typeof ticketFor>>;
-  const cash = (p: Promised, { ticket, signature }: Signed, secret: Hex = p.secret) =>
-    world().tickets.write.submitAndCash([p.claim, p.signature, p.landing, ticket, signature, secret], as("worker"));
+  const cash = (
+    p: Promised,
+    { ticket, signature }: Signed,
+    secret: Hex = p.secret,
+    by: "worker" | "mallory" = "worker",
+  ) => world().tickets.write.submitAndCash([p.claim, p.signature, p.landing, ticket, signature, secret], as(by));
   const depositOf = () =>
     world().tickets.read.depositOf([world().requester.account.address, world().worker.account.address]);
   /** What the contract holds is what it owes: deposits, reserved faces, earnings. */
@@ -88,6 +92,16 @@ describe("Tickets", () => {
     expect((await token.read.balanceOf([worker.account.address])) - before).to.equal(ETHER);
     await revert(tickets.write.withdrawEarnings([worker.account.address], as("worker")), "NothingEarned");
     await solvent(0n);
+  });
+
+  it("payerThatKnowsTheSecret_cashesNoOtherTicketFirst", async () => {
+    const promise = await promised(world(), honest);
+    const real = await ticketFor(world(), promise);
+    const ofNothing = await ticketFor(world(), promise, { face: 1n, nonce: promise.digest });
+    const { claim, signature, landing, secret } = promise;
+    const args = [claim, signature, landing, ofNothing.ticket, ofNothing.signature, secret] as const;
+    await revert(world().tickets.write.submitAndCash([...args], as("requester")), "NotWorker");
+    await cash(promise, real);
   });
 
   it("claimThatThePayerPutOnChainFirst_isCashedAllTheSame", async () => {
@@ -170,7 +184,8 @@ describe("Tickets", () => {
     await vault.write.stake([5n * ETHER], as("mallory"));
     await claims.write.pledge(as("mallory"));
     const promise = await promised(world(), honest, {}, mallory);
-    await revert(cash(promise, await ticketFor(world(), promise)), "InsufficientDeposit");
+    const signed = await ticketFor(world(), promise);
+    await revert(cash(promise, signed, promise.secret, "mallory"), "InsufficientDeposit");
     await revert(tickets.write.deposit([zeroAddress, mallory.account.address, 1n]), "ZeroAddress");
     await revert(tickets.write.deposit([mallory.account.address, mallory.account.address, 0n]), "ZeroAmount");
   });
