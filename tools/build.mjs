@@ -1,4 +1,5 @@
-// Plain Node and the compilers: makes `dist` from the TypeScript sources unless it is up to date, and artifacts compact.
+// Plain Node and the compilers: makes `dist` from the TypeScript sources unless it is up to date, and makes artifacts
+// compact.
 import { spawnSync } from "node:child_process";
 import { createRequire } from "node:module";
 import { existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";

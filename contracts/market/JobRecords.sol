@@ -17,9 +17,9 @@ abstract contract JobRecords is MarketParameters {
     using ProgramProofs for ProgramFacts;
 
     /// @dev What the contract keeps of a job: one word, of which its claim is a part.
-    /// number: the parts of the input still missing (AwaitingInput), the block in which it opened (Open), until when the
-    /// worker may submit (Claimed), the end of the window (Submitted), when it was sealed (Sealed) or accepted (Accepted), when the claim became final (Finalised, Complete) or `RETURNED` if its fee was
-    /// reclaimed.
+    /// number: the parts of the input still missing (AwaitingInput), the block in which it opened (Open), until when
+    /// the worker may submit (Claimed), the end of the window (Submitted), when it was sealed (Sealed) or accepted
+    /// (Accepted), when the claim became final (Finalised, Complete) or `RETURNED` if its fee was reclaimed.
     /// subject: the worker's address (Claimed), the first 26 bytes of the claim's id (Submitted, Finalised, Complete,
     /// Accepted; collisions of 208 bits are out of reach) or of a hash of worker and seal (Sealed), what the requester
     /// got back of the fee (Closed).

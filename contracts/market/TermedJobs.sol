@@ -163,7 +163,8 @@ abstract contract TermedJobs is IMarketExtension, JobClaims {
         require(record.subject == _sealOf(worker, seal_), WrongSeal(jobId));
     }
 
-    /// @dev What a job's record keeps of a seal. SAFETY: the id of a claim is a hash of two words, so that no seal is one.
+    /// @dev What a job's record keeps of a seal.
+    /// SAFETY: the id of a claim is a hash of two words, so that no seal is one.
     function _sealOf(address worker, bytes32 seal_) private pure returns (bytes26) {
         return bytes26(keccak256(abi.encode(JobStatus.Sealed, worker, seal_)));
     }

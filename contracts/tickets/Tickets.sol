@@ -110,7 +110,7 @@ contract Tickets is SignedClaims, ReentrancyGuard {
     function cash(SignedClaim calldata claim, Ticket calldata ticket, bytes calldata signature, bytes32 secret) public {
         bytes32 digest = claimDigest(claim);
         require(claimIdOf[digest] != 0, NotOnChain(digest));
-        // SAFETY: a payer who sees the secret in the pool would cash another ticket of its own first, of nearly nothing.
+        // SAFETY: a payer who sees the secret in the pool would cash another ticket of nearly nothing first.
         require(msg.sender == claim.worker, NotWorker(msg.sender, claim.worker));
         // INVARIANT: a claim is paid once, whatever its payer signs.
         require(_cashed[digest].payer == address(0), AlreadyCashed(digest));

@@ -70,7 +70,7 @@ const OPERATORS: readonly (readonly [OperatorClass, string])[] = [
   [{ kind: "float" }, "Elu LinearAttention"],
   [BITS, "BitCast"],
   [ROUNDING, "DynamicQuantizeLinear QLinearConv QLinearMatMul QuantizeLinear"],
-  [JUMPING, "GridSample IsInf IsNaN MaxUnpool Mod RoiAlign Shrink ThresholdedRelu Unique"],
+  [JUMPING, "GridSample IsInf IsNaN MaxUnpool Mod NonMaxSuppression RoiAlign Shrink ThresholdedRelu Unique"],
   [RANDOM, "Bernoulli Multinomial RandomNormal RandomNormalLike RandomUniform RandomUniformLike"],
 ];
 

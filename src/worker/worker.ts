@@ -1,4 +1,4 @@
-import { BaseError, isAddressEqual, type Hex } from "viem";
+import { isAddressEqual, type Hex } from "viem";
 import { NonceTakenError } from "../chain/errors.ts";
 import { gasPriceNow } from "../chain/gasPrice.ts";
 import { isOver, type Forget } from "../market/forget.ts";
@@ -19,7 +19,7 @@ import { Attestation } from "./attestation.ts";
 import { makeMove } from "./defend.ts";
 import { Examinations, type ExamZoo } from "./examinations.ts";
 import { Deliveries, isTooLate } from "./deliveries.ts";
-import { UndefendedClaimError, UNKNOWN, WrongClaimError } from "./errors.ts";
+import { shortMessage, UndefendedClaimError, UNKNOWN, WrongClaimError } from "./errors.ts";
 import { FailedAudits } from "./failedAudits.ts";
 import type { WorkerEvent } from "./events.ts";
 import { JobChoice } from "./jobChoice.ts";
@@ -397,7 +397,3 @@ class Worker {
     return isAddressEqual(address, this.#options.session.sender.address);
   }
 }
-
-/** What an error says, without the arguments of the call: these hold the whole output. */
-const shortMessage = (error: Error): string =>
-  error instanceof BaseError ? `${error.shortMessage} ${error.details}` : error.message;

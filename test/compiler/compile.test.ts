@@ -93,7 +93,7 @@ describe("compile", () => {
       expect(() => build(s, { x: [2, 4, 2] })).to.throw(errors.InputShapeError, "does not fit");
       expect(() => build(s, { x: [2, 3] })).to.throw(errors.InputShapeError, "does not fit");
       expect(() => build(s, { x: [2, 3, 4] })).to.throw(errors.InputShapeError, '"n"');
-      expect(() => build(s, { x: [0, 3, 0] })).to.throw(errors.ModelOutputError, "no elements");
+      expect(() => build(s, { x: [0, 3, 0] })).to.throw(errors.EmptyOutputsError, "no output has elements");
       expect(() => build(s, { x: [-1, 3, -1] })).to.throw(errors.InputShapeError, "whole");
       expect(() => build(s, { z: [1] })).to.throw(errors.InputShapeError, '"z"');
       expect(build(s, { x: [2, 3, 2] }).inputs[0]!.shape).to.deep.equal([2, 3, 2]);
@@ -102,8 +102,8 @@ describe("compile", () => {
     it("emptyTensor_isRefused", () => {
       const initializers = { a: int64Tensor([2]), b: int64Tensor([2]) };
       expect(() => build(spec([node("Slice", ["x", "a", "b"])], [2, 3], { initializers }))).to.throw(
-        errors.ModelOutputError,
-        "no elements",
+        errors.EmptyOutputsError,
+        "no output has elements",
       );
     });
 
@@ -114,9 +114,12 @@ describe("compile", () => {
       expect(() => build(tile)).to.throw(errors.NodeInputError, "2^32 elements");
     });
 
-    it("reductionOfNothing_isRefused", () => {
+    it("placeInNothing_isRefused", () => {
       const inputs = [{ name: "x", dtype: DType.float32, shape: ["n", 3] }];
-      expect(() => build({ ...spec([node("ReduceMax", ["x"])], []), inputs }, { x: [0, 3] })).to.throw(/ReduceMax/);
+      const model = spec([node("ArgMax", ["x"])], []);
+      expect(() =>
+        build({ ...model, inputs, outputs: [{ name: "y", dtype: DType.int64, shape: [] }] }, { x: [0, 3] }),
+      ).to.throw(errors.NodeInputError, /ArgMax/);
     });
 
     it("stepTooLargeToProve_namesNodeAndOperator", () => {

@@ -28,6 +28,24 @@ const nonZero: Make = (r) => {
   return folded({ op: "NonZero", inputs: ["x"], outputs: ["y"] }, { x }, { y: I });
 };
 
+/** At least one box of each class: no score is too low. */
+const nonMaxSuppression: Make = (r) => {
+  const [batch, boxes, classes] = [r.int(1, 2), r.int(1, 6), r.int(1, 2)];
+  const node = {
+    op: "NonMaxSuppression",
+    inputs: ["boxes", "scores", "most", "overlap"],
+    outputs: ["y"],
+    attributes: { center_point_box: r.int(0, 1) },
+  };
+  const constants = {
+    boxes: r.float([batch, boxes, 4], 0, 1),
+    scores: r.float([batch, classes, boxes]),
+    most: int64Tensor([r.int(1, 3)]),
+    overlap: floatTensor([r.pick([0.25, 0.5, 0.9])]),
+  };
+  return folded(node, constants, { y: I });
+};
+
 const compress: Make = (r) => {
   const x = r.float(r.shape(3));
   const axis = r.pick([undefined, r.int(-3, 2)]);
@@ -163,6 +181,7 @@ export const KNOWN_CASES: Record<string, readonly Make[]> = {
   Compress: [compress],
   DFT: [dft(17), dft(20)],
   MelWeightMatrix: [mel],
+  NonMaxSuppression: [nonMaxSuppression],
   NonZero: [nonZero],
   STFT: [stft],
   Swish: [(r) => single("Swish", [r.float(r.shape(2))], [], r.int(0, 1) ? {} : { alpha: { float: 1.5 } }, F, 24)],

@@ -35,10 +35,19 @@ describe("A worker whose exams are all forged", () => {
     expect([staked, locked]).to.deep.equal([10n * ETHER - parameters.collateral, 0n]);
   });
 
-  it("noContractOfMoneyAsksForAClass", () => {
+  it("classHeld_isAskedWhereAJobIsClaimedOnly", () => {
     const files = globSync("contracts/{market,vault,game,program,verifier}/**/*.sol");
     expect(files).to.have.length.above(20);
     const asking = files.filter((file) => /IExams|classHeld|classesOf/.test(readFileSync(file, "utf8")));
-    expect(asking).to.deep.equal([]);
+    expect(asking).to.deep.equal(["contracts/market/TermedJobs.sol"]);
+    const text = readFileSync(asking[0]!, "utf8");
+    expect(text.match(/IExams|classHeld|classesOf/g)).to.deep.equal(["classHeld"]);
+    let name = "";
+    const callers = [...text.matchAll(/function (\w+)\(|_needFit\(/g)].flatMap(([, declared]) => {
+      if (declared === undefined) return [name];
+      name = declared;
+      return [];
+    });
+    expect(callers).to.deep.equal(["claimOnTerms"]);
   });
 });

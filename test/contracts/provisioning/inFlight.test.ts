@@ -84,7 +84,7 @@ describe("What is in flight when a worker stops being eligible", function () {
       });
     });
     expect(readers.sort()).to.deep.equal([
-      "contracts/market/JobMarket.sol: claim",
+      "contracts/market/JobClaims.sol: _take",
       "contracts/pledge/PledgedClaims.sol: pledge",
       "contracts/vault/StakeVault.sol: stake",
     ]);

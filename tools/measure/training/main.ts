@@ -1,6 +1,6 @@
 /**
- * Models trained exactly, as runs: a classifier of handwritten digits, a model of characters that then writes text, a denoiser
- * that then makes digits of noise.
+ * Models trained exactly, as runs: a classifier of handwritten digits, a model of characters that then writes text, a
+ * denoiser that then makes digits of noise.
  * `npm run training [-- --write]`; `--write` writes the pictures of docs/training.md.
  */
 import { writeFileSync } from "node:fs";
