@@ -1,7 +1,7 @@
 import { dirname } from "node:path";
-import { fromBinary } from "@bufbuild/protobuf";
-import { ModelProtoSchema, type ModelProto } from "onnx-buf";
+import type { ModelProto } from "onnx-buf";
 import { FileError, readRegularFile } from "../regularFile.ts";
+import { decodeModel } from "./decodeModel.ts";
 import { ModelFileError, ModelFormatError, ModelVersionError } from "./errors.ts";
 import { domainName, readGraph } from "./graph.ts";
 import type { Model } from "./model.ts";
@@ -12,17 +12,6 @@ import { TensorMemory } from "./tensorMemory.ts";
 const IR_VERSIONS = [3, 14] as const;
 /** Versions of the ai.onnx operator set whose meaning is known. */
 export const OPSETS = [1, 27] as const;
-
-/** The protocol buffer of a model. @throws ModelFormatError */
-export function decodeModel(bytes: Uint8Array, source: string): ModelProto {
-  try {
-    return fromBinary(ModelProtoSchema, bytes, { readUnknownFields: false });
-  } catch (cause) {
-    const nested = (cause as Error).message.includes("recursion");
-    const what = nested ? "is nested too deeply" : "do not decode (truncated, or another format)";
-    throw new ModelFormatError(source, `its bytes ${what}`, { cause });
-  }
-}
 
 function checkVersions(proto: ModelProto, opsets: ReadonlyMap<string, number>, source: string): void {
   const ir = Number(proto.irVersion);
