@@ -25,13 +25,7 @@ type Running = { item: number; items: number; outputs: ReadonlyMap<number, Uint8
 export class ItemStream {
   readonly #followers = new Map<Hex, Set<ServerResponse>>();
   readonly #running = new Map<Hex, Running>();
-  readonly #patienceMs: number;
   #count = 0;
-
-  /** @param patienceMs How long a follower may wait for a job that is not executed. */
-  constructor(patienceMs = PATIENCE_MS) {
-    this.#patienceMs = patienceMs;
-  }
 
   /** Tells of an item that was executed. */
   readonly take = ({ id, terms, job: { items } }: JobRecord, item: number, execution: Execution): void => {
@@ -39,12 +33,14 @@ export class ItemStream {
     if (terms !== undefined && terms.openFrom !== 0) return;
     const before = item === 0 ? undefined : this.#running.get(id);
     const running = { item, items, outputs: outputsOf(execution) };
-    const followers = this.#followers.get(id) ?? [];
-    const line = lineOf(running, before);
-    for (const follower of followers) send(follower, line);
+    const followers = this.#followers.get(id);
+    if (followers !== undefined) {
+      const line = lineOf(running, before);
+      for (const follower of followers) send(follower, line);
+    }
     this.#running.delete(id);
     if (item < items - 1) this.#running.set(id, running);
-    else for (const follower of followers) follower.end();
+    else for (const follower of followers ?? []) follower.end();
     const [oldest] = this.#running.keys();
     if (this.#running.size > MAX_RUNNING) this.#running.delete(oldest!);
   };
@@ -64,7 +60,7 @@ export class ItemStream {
     const ping = setInterval(() => response.write("\n"), PING_MS);
     const patience = setTimeout(() => {
       if (!this.#running.has(jobId)) response.end();
-    }, this.#patienceMs);
+    }, PATIENCE_MS);
     response.once("close", () => {
       clearInterval(ping);
       clearTimeout(patience);
