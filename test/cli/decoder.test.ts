@@ -161,6 +161,18 @@ describe("refute, text from a decoder", () => {
     return { players, env, close };
   };
 
+  /** A job whose tokens are text: its flags, the text that this machine computes, and the program. */
+  const wordsJob = async () => {
+    const words = llama({ ...LLAMA_TINY, vocabulary: 400 });
+    const tokenizer = new URL("../golden/tokenizers/byteLevelBpe.json", import.meta.url).pathname;
+    const wrapping = [file("words.onnx", words), ...decoder, "--tokenizer", tokenizer];
+    const asked = ["--prompt", "A decoder is", "--tokens", "3"];
+    const { text } = JSON.parse((await refute(["run", ...wrapping, ...asked, "--json"])).stdout) as { text: string };
+    const wrapped = wrapDecoder(readModel(words), { slots: 16 });
+    const program = knownProgram(compile(wrapped.model, { shapes: {}, run: wrapped.run }));
+    return { wrapping, asked, text, program };
+  };
+
   it("submit_postsAJobOfAllItems", async () => {
     const { players, env, close } = await openMarket();
     const flags = ["submit", model, ...decoder, ...generating, "--fee", "0.1"];
@@ -175,16 +187,10 @@ describe("refute, text from a decoder", () => {
   });
 
   it("submit_showsTheTextAsTheWorkerComputesIt", async () => {
-    const words = llama({ ...LLAMA_TINY, vocabulary: 400 });
-    const tokenizer = new URL("../golden/tokenizers/byteLevelBpe.json", import.meta.url).pathname;
-    const wrapping = [file("words.onnx", words), ...decoder, "--tokenizer", tokenizer];
-    const asked = ["--prompt", "A decoder is", "--tokens", "3"];
-    const { text } = JSON.parse((await refute(["run", ...wrapping, ...asked, "--json"])).stdout) as { text: string };
+    const { wrapping, asked, text, program } = await wordsJob();
     const { players, env, close } = await openMarket();
     const publisher = new TracePublisher();
     const url = `http://127.0.0.1:${await publisher.listen(0)}`;
-    const wrapped = wrapDecoder(readModel(words), { slots: 16 });
-    const program = knownProgram(compile(wrapped.model, { shapes: {}, run: wrapped.run }));
     // The requester follows the job before it is computed.
     const execute: Execute = async (...of) => {
       await sleep(300);
@@ -211,16 +217,10 @@ describe("refute, text from a decoder", () => {
   }).timeout(120_000);
 
   it("submitAndResult_takeAndGiveText", async () => {
-    const words = llama({ ...LLAMA_TINY, vocabulary: 400 });
-    const tokenizer = new URL("../golden/tokenizers/byteLevelBpe.json", import.meta.url).pathname;
-    const wrapping = [file("words.onnx", words), ...decoder, "--tokenizer", tokenizer];
-    const asked = ["--prompt", "A decoder is", "--tokens", "3"];
-    const { text } = JSON.parse((await refute(["run", ...wrapping, ...asked, "--json"])).stdout) as { text: string };
+    const { wrapping, asked, text, program } = await wordsJob();
     const { players, env, close } = await openMarket();
     const posted = await refute(["submit", ...wrapping, ...asked, "--fee", "0.1"], env);
     const jobId = /job (0x[0-9a-f]{64})/.exec(posted.output)![1]!;
-    const wrapped = wrapDecoder(readModel(words), { slots: 16 });
-    const program = knownProgram(compile(wrapped.model, { shapes: {}, run: wrapped.run }));
     const worker = await players.startWorker(await players.workerKey(), program, reference());
     await first(worker, "submitted");
     await players.chain.advance(3_601);
