@@ -16,6 +16,7 @@ import {
   parseBinding,
   parseCarry,
   parseDecide,
+  parseDimension,
   parseDrawn,
   parseLength,
   parseNoise,
@@ -32,6 +33,7 @@ const SLOTS = 256;
 /** What the flags of `modelOptions` and `seedOption` give. */
 export type ModelOptions = {
   shape?: Record<string, number[]>;
+  dim?: Record<string, number[]>;
   bind?: Record<string, unknown>;
   length?: Record<string, number>;
   uint8?: ImagePreprocessing[];
@@ -48,6 +50,7 @@ export type ModelOptions = {
   compileNodes?: number;
   foldElements?: number;
   seed?: bigint;
+  seedInput?: true;
   batch?: true;
   each?: string[];
   index?: string[];
@@ -64,6 +67,11 @@ export type ModelOptions = {
 export function modelOptions(command: Command): Command {
   command
     .option("--shape <name=dims>", "shape of an input, e.g. x=1,48,192,3; repeat for more", appendEntry(parseShape))
+    .option(
+      "--dim <name=n>",
+      "size of a dimension that the model names, in all inputs that have it, e.g. sequence=128; repeat for more",
+      appendEntry(parseDimension),
+    )
     .option(
       "--bind <name=value>",
       "an input that is known at compile time: a JSON value or a .pb, .npy or .json file, e.g. sr=16000",
@@ -94,6 +102,7 @@ export function modelOptions(command: Command): Command {
       "normal noise from a seed and the item's number, added to an input of float32; repeat for more",
       appendEntry(parseNoise),
     )
+    .option("--seed-input", "random operators draw from an input of the job, random_seed, one int64")
     .option("--batch", "items of a run that have nothing in common: all inputs and outputs are each item's own")
     .option("--each <input>", "an input that each item of a run has of its own; repeat for more", appendOption)
     .option("--index <input>", "an input that is the item's number: int64, one element", appendOption)
@@ -168,7 +177,7 @@ const limitsOf = ({
 
 /** The flag of the seed of random operators. */
 export const seedOption = (command: Command): Command =>
-  command.option("--seed <n>", "of random operators; without it they are refused", parseSeed);
+  command.option("--seed <n>", "of random operators; without it, or --seed-input, they are refused", parseSeed);
 
 /** How the items of a run hang together; undefined if no flag says it. */
 function wiringOf({ batch, each, index, carry: carried, eachOutput, lastOutput }: ModelOptions): RunWiring | undefined {
@@ -194,10 +203,30 @@ function trainOf({ loss, optimiser, frozen, rates }: ModelOptions): TrainSpec | 
   return undefined;
 }
 
+/** What random operators draw from. @throws UsageError */
+function seedsOf({ seed, seedInput }: ModelOptions): Pick<ModelSpec, "seed" | "seedInput"> {
+  if (seed !== undefined && seedInput === true)
+    throw new UsageError("--seed: with --seed-input the seed is an input of the job: give one of both flags");
+  return { seed, seedInput };
+}
+
+/** The one size of each dimension; undefined if no flag names one. @throws UsageError */
+function dimsOf({ dim }: ModelOptions): ModelSpec["dims"] {
+  if (dim === undefined) return undefined;
+  return Object.fromEntries(
+    Object.entries(dim).map(([name, [size, ...others]]) => {
+      if (others.length > 0)
+        throw new UsageError(`--dim ${name}: a program has one size of it; refute compile takes several`);
+      return [name, size!];
+    }),
+  );
+}
+
 /** The model that the flags describe. @throws UsageError */
 export const modelSpec = (path: string, options: ModelOptions): ModelSpec => ({
   path,
   shapes: options.shape ?? {},
+  dims: dimsOf(options),
   bind: options.bind ?? {},
   lengths: options.length,
   uint8: options.uint8 ?? [],
@@ -208,14 +237,14 @@ export const modelSpec = (path: string, options: ModelOptions): ModelSpec => ({
   run: wiringOf(options),
   decoder: decoderOf(options),
   stepByteLimit: options.stepBytes,
-  seed: options.seed,
+  ...seedsOf(options),
   limits: limitsOf(options),
 });
 
 /** The flags that describe a model, for whoever must compile the same program: the other way of `modelSpec`. */
 export function modelFlags(spec: ModelSpec): string[] {
-  const { shapes, bind, lengths = {}, uint8, decide = {}, drawn = {}, noise = {}, run = {}, decoder, train } = spec;
-  const { stepByteLimit, seed, limits = {} } = spec;
+  const { shapes, dims = {}, bind, lengths = {}, uint8, decide = {}, drawn = {}, noise = {}, run = {} } = spec;
+  const { decoder, train, stepByteLimit, seed, seedInput, limits = {} } = spec;
   const { seconds, mib, nodes, foldElements } = limits;
   const numbers = {
     ...{ "step-bytes": stepByteLimit, "compile-seconds": seconds, "compile-mib": mib, "compile-nodes": nodes },
@@ -223,12 +252,14 @@ export function modelFlags(spec: ModelSpec): string[] {
   };
   return [
     ...Object.entries(shapes).flatMap(([name, shape]) => ["--shape", `${name}=${shape.join(",")}`]),
+    ...Object.entries(dims).flatMap(([name, size]) => ["--dim", `${name}=${size}`]),
     ...Object.entries(bind).flatMap(([name, value]) => ["--bind", `${name}=${bindingText(value)}`]),
     ...Object.entries(lengths).flatMap(([name, length]) => ["--length", `${name}=${length}`]),
     ...uint8.flatMap((picture) => ["--uint8", uint8Text(picture)]),
     ...Object.entries(decide).flatMap(([output, decision]) => ["--decide", decideFlag(output, decision)]),
     ...Object.entries(drawn).flatMap(([input, range]) => ["--drawn", drawnFlag(input, range)]),
     ...Object.entries(noise).flatMap(([input, scale]) => ["--noise", `${input}=${scale}`]),
+    ...(seedInput === true ? ["--seed-input"] : []),
     ...(train === undefined ? [] : trainFlags(train)),
     ...wiringFlags(run),
     ...(decoder === undefined ? [] : decoderFlags(decoder)),

@@ -111,6 +111,13 @@ export function parseLength(text: string): [input: string, length: number] {
   return [match[1]!, Number(match[2])];
 }
 
+/** `sequence=128`, or several sizes, `sequence=64,128`. @throws UsageError */
+export function parseDimension(text: string): [name: string, sizes: number[]] {
+  const match = /^(.+)=([1-9]\d{0,8}(?:,[1-9]\d{0,8})*)$/.exec(text);
+  if (match === null) throw new UsageError(`--dim ${text}: expected NAME=N, for example sequence=128`);
+  return [match[1]!, match[2]!.split(",").map(Number)];
+}
+
 /** What `parseBinding` reads as this value. */
 export const bindingText = (value: unknown): string =>
   typeof value === "string" && isFileName(value) ? value : JSON.stringify(value);
@@ -166,8 +173,8 @@ const limitsSchema = z
 const modelsSchema = z.array(z.object({ path: z.string(), limits: limitsSchema, ...compileOptions }).strict()).min(1);
 
 /**
- * Reads a models file: a JSON array of `{path, shapes, bind, lengths, uint8, decide, drawn, noise, train, run, decoder,
- * stepBytes, limits, seed}`.
+ * Reads a models file: a JSON array of `{path, shapes, dims, bind, lengths, uint8, decide, drawn, noise, train, run,
+ * decoder, stepBytes, limits, seed, seedInput}`.
  * @throws UsageError
  */
 export function readModels(path: string): ModelSpec[] {

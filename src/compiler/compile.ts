@@ -12,11 +12,13 @@ import { bindShapes } from "./graph/bindShapes.ts";
 import { expandTraining } from "./gradients/expandTraining.ts";
 import { withinBits } from "./operators/narrow.ts";
 import { Budget, type CompileLimits } from "./budget.ts";
-import { ProgramBuilder } from "./steps/builder.ts";
+import type { LazyTensor } from "./expressions/tensor.ts";
+import { ProgramBuilder, type JobSeed } from "./steps/builder.ts";
 import { chooseCheckpoints } from "./program/checkpoints.ts";
 import {
   EmptyOutputsError,
   RunWiringError,
+  SeedInputError,
   StepLimitError,
   StepTooExpensiveError,
   type ExpensiveStep,
@@ -97,6 +99,19 @@ function checkSteps(steps: readonly Step[], origins: readonly Origin[]): void {
   });
 }
 
+/** What random operators draw from: inputs of the job if the model has them, else the compiler's seed. */
+function jobSeed(
+  { source, seedInputs }: Model,
+  seed: bigint | undefined,
+  input: (name: string) => LazyTensor,
+): bigint | JobSeed | undefined {
+  if (seedInputs === undefined) return seed;
+  if (seed !== undefined)
+    throw new SeedInputError(`${source}: its seed is an input of the job: give the compiler none (--seed)`);
+  const { seed: key, index } = seedInputs;
+  return { key: input(key), item: index === undefined ? undefined : input(index) };
+}
+
 /** The gas and the bytes that no step's proof exceeds. @throws StepTooExpensiveError if one exceeds the limits */
 function largestProof(
   steps: readonly Step[],
@@ -157,7 +172,12 @@ export function compileWithin(written: Model, options: CompileOptions, budget: B
     nodes = begun;
     report();
   };
+  builder.seed = jobSeed(model, options.seed, (name) =>
+    builder.reshape(operands[graph.inputs.findIndex((input) => input.name === name)]!, [1]),
+  );
   const lowered = lowerGraph(builder, model, operands, (done, total) => (top = { done, total }));
+  if (model.seedInputs !== undefined && builder.randomNodes === 0)
+    throw new SeedInputError(`${model.source}: no node of it draws random numbers: leave --seed-input out`);
   const { values } = lowered;
   const stepOf = (name: string): TensorInfo & { step: number } => {
     const tensor = values.get(name)!;

@@ -88,6 +88,9 @@ export class TrainingError extends errorWithCode("COMPILE_TRAINING") {}
 /** Noise cannot be added as asked: an input that is unknown, or of no floats, or a scale that is no number. */
 export class NoiseError extends errorWithCode("COMPILE_NOISE") {}
 
+/** A seed cannot be an input of the job as asked: a name that is taken, nothing to draw, or two seeds. */
+export class SeedInputError extends errorWithCode("COMPILE_SEED_INPUT") {}
+
 /** A model is no decoder that can be wrapped into a run, by the input or output that does not fit. */
 export class DecoderError extends errorWithCode("COMPILE_DECODER") {}
 
@@ -150,6 +153,10 @@ export class OperandTypeError extends RefuteError {
   readonly code = "COMPILE_OPERAND_TYPE";
 
   constructor(operation: string, types: readonly string[]) {
-    super(`${operation} of ${types.join(" and ")} is not executed here`);
+    // Of float64 the verifier proves arithmetic; elementary functions it knows of float32.
+    const instead = types.includes("float64")
+      ? ": cast to float32 before it (Cast), or export the model in float32"
+      : "";
+    super(`${operation} of ${types.join(" and ")} is not executed here${instead}`);
   }
 }

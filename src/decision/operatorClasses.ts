@@ -97,7 +97,7 @@ const MICROSOFT: readonly (readonly [OperatorClass, string])[] = [
 const CLASSICAL: readonly (readonly [OperatorClass, string])[] = [
   [movement(0), "ArrayFeatureExtractor"],
   [{ kind: "float" }, "FeatureVectorizer LinearRegressor Normalizer SVMRegressor Scaler"],
-  [JUMPING, "Binarizer Imputer LabelEncoder LinearClassifier OneHotEncoder"],
+  [JUMPING, "Binarizer Imputer LabelEncoder LinearClassifier OneHotEncoder SVMClassifier"],
   [JUMPING, "TreeEnsemble TreeEnsembleClassifier TreeEnsembleRegressor"],
 ];
 

@@ -78,6 +78,8 @@ export type Model = {
   /** Domain to version; ai.onnx under "". */
   opsets: ReadonlyMap<string, number>;
   graph: Graph;
+  /** The inputs that random operators draw from, if they do: a seed, and the item's number. int64, one element each. */
+  seedInputs?: { seed: string; index?: string };
 };
 
 /** The maximum dimensions of a tensor; honest models have up to some eight. */

@@ -11,6 +11,8 @@ import type { Labels } from "./describeProgram.ts";
 export type LoadOptions = {
   /** The shapes that it is compiled for, by input; an input whose shape the model fixes may be left out. */
   shapes?: Readonly<Record<string, readonly number[]>>;
+  /** The size of dimensions that the model names, in all inputs that have them. */
+  dims?: Readonly<Record<string, number>>;
   /** Inputs that are known now: a JSON value, or the name of a .pb, .npy or .json file. */
   bind?: Readonly<Record<string, unknown>>;
   /** Inputs that are pictures given as bytes. */
@@ -25,6 +27,8 @@ export type LoadOptions = {
   train?: TrainSpec;
   /** Of random operators, 64 bits; without it they are refused. */
   seed?: bigint;
+  /** Random operators draw from an input of the job, `random_seed`, instead of `seed`. */
+  seedInput?: true;
   /** Bytes of the largest transaction with a step proof: at most the deployment's `maxStepBytes`. */
   stepByteLimit?: number;
   /** How the items of a run hang together, by names of the model. */

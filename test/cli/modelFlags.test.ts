@@ -15,6 +15,7 @@ describe("modelFlags", () => {
       ...["--bind", 'names=["a b","c"]', "--uint8", "x,layout=NCHW,mean=0.485:0.456:0.406,std=0.2,reverse=true"],
       ...["--decide", "a=b=round=2", "--decide", "scores=top5", "--decide", "logits=argmax"],
       ...["--drawn", "x[1,3,48,192]=-1:1.5", "--drawn", "ids=0:99", "--drawn", "a:b=-1e-3:2"],
+      ...["--dim", "batch=1", "--dim", "sequence=128"],
       ...["--length", "seq=3", "--length", "option=0"],
       ...["--uint8", "y", "--seed", "18446744073709551615", "--step-bytes", "80000"],
       ...["--compile-seconds", "1200", "--compile-mib", "9", "--compile-nodes", "7", "--fold-elements", "8"],
@@ -25,6 +26,10 @@ describe("modelFlags", () => {
     expect(modelFlags(spec)).to.have.length(flags.length);
     const decoder = ["--decoder", "--slots", "64", "--end-token", "2", "--end-token", "3", "--greedy"];
     expect(modelFlags(specOf(decoder))).to.deep.equal(decoder);
+    expect(modelFlags(specOf(["--seed-input"]))).to.deep.equal(["--seed-input"]);
+    expect(() => specOf(["--seed-input", "--seed", "1"])).to.throw(UsageError, "give one of both flags");
+    expect(() => specOf(["--dim", "sequence=1,2"])).to.throw(UsageError, "refute compile takes several");
+    expect(() => specOf(["--dim", "sequence=0"])).to.throw(UsageError, "expected NAME=N");
     expect(() => specOf(["--drawn", "x=1"])).to.throw(UsageError, "expected INPUT=LOW:HIGH");
     expect(() => specOf(["--slots", "64"])).to.throw(UsageError, "--decoder");
     expect(modelFlags(specOf(["--batch"]))).to.deep.equal(["--batch"]);

@@ -231,6 +231,49 @@ const svm: Make = (r) => {
   return ml("SVMRegressor", [r.float([2, columns], -1, 1)], attributes, [F]);
 };
 
+/** Machines of pairs, with scores or probabilities. */
+const svmPairs =
+  (hasProbabilities: boolean): Make =>
+  (r) => {
+    const [columns, classes] = [r.int(1, 4), r.int(2, 4)];
+    const perClass = Array.from({ length: classes }, () => r.int(1, 3));
+    const count = perClass.reduce((sum, each) => sum + each, 0);
+    const pairs = (classes * (classes - 1)) / 2;
+    const list = (length: number, low?: number, high?: number) => ({ floats: numbers(r, length, low, high) });
+    const attributes: Attributes = {
+      kernel_type: r.pick(["LINEAR", "RBF", "SIGMOID", "POLY"]),
+      kernel_params: { floats: [0.25, 0.5, 2] },
+      vectors_per_class: perClass,
+      coefficients: list((classes - 1) * count),
+      support_vectors: list(count * columns),
+      rho: list(pairs),
+      classlabels_ints: Array.from({ length: classes }, (_, k) => 5 - 2 * k),
+      post_transform: r.pick(TRANSFORMS),
+      ...(hasProbabilities ? { prob_a: list(pairs, -4, -1), prob_b: list(pairs, -1, 1) } : {}),
+    };
+    return ml("SVMClassifier", [r.float([r.int(1, 3), columns], -1, 1)], attributes, [DType.int64, F]);
+  };
+
+/** Without support vectors: a score for each class. */
+const svmLinear: Make = (r) => {
+  const [columns, classes] = [r.int(1, 4), r.int(2, 4)];
+  const attributes: Attributes = {
+    kernel_type: "LINEAR",
+    kernel_params: { floats: [0, 0, 0] },
+    coefficients: { floats: numbers(r, columns * classes, r.int(0, 1) ? -2 : 0) },
+    rho: { floats: numbers(r, 1) },
+    classlabels_ints: Array.from({ length: classes }, (_, k) => k),
+    post_transform: r.pick(TRANSFORMS),
+  };
+  return ml("SVMClassifier", [r.float([3, columns], -1, 1)], attributes, [DType.int64, F]);
+};
+
+const oneClass: Make = (r) => {
+  const made = svm(r);
+  const [node] = made.nodes;
+  return { ...made, nodes: [{ ...node!, attributes: { ...node!.attributes, one_class: 1 } }] };
+};
+
 const encoder: Make = (r) => {
   const x = r.integer(DType.int64, [3, 2], 0, 6);
   const values: Attributes = { values_floats: { floats: numbers(r, 4) }, default_float: { float: -5 } };
@@ -265,7 +308,8 @@ export const ML_CASES: Record<string, readonly Make[]> = {
   OneHotEncoder: [
     (r) => ml("OneHotEncoder", [r.integer(DType.int64, [2, 3], 0, 4)], { cats_int64s: [1, 3, 0], zeros: 1 }, [F]),
   ],
-  SVMRegressor: [svm],
+  SVMClassifier: [svmPairs(true), svmPairs(false), svmLinear],
+  SVMRegressor: [svm, oneClass],
   Scaler: [scaler],
   TreeEnsemble: [ensemble5],
   TreeEnsembleClassifier: [classifier, twoClasses(-2), twoClasses(0)],

@@ -38,7 +38,8 @@ export function auditCommand(output: Output): Command {
     )
     .option("--seed <n>", "of random operators, of random inputs and of the draw", as(whole(0), "--seed"), 1)
     .action(async (path: string, options: Options) => {
-      const spec = modelSpec(path, { ...options, seed: BigInt(options.seed) });
+      const { seed, ...others } = options;
+      const spec = modelSpec(path, options.seedInput === true ? others : { ...others, seed: BigInt(seed) });
       const { model: source, run } = loadModel(spec);
       const files = inputFiles(source, options.input ?? []);
       const given = new Map(
@@ -52,7 +53,7 @@ export function auditCommand(output: Output): Command {
         shapes: { ...shapesOf(given), ...spec.shapes },
         progress: compileProgress(output.progress("compiling node")),
       });
-      const random = seededRandom(options.seed);
+      const random = seededRandom(seed);
       const inputs = model.inputs.map((input) => given.get(input.name)?.bytes ?? randomInput(input, random));
       const executor = await createExecutor(model);
       const executing = executionProgress(output.progress("step"), model.program.steps);

@@ -55,6 +55,8 @@ export function calibrateCommand(output: Output): Command {
       const spec = modelSpec(path, options);
       if (spec.drawn !== undefined)
         throw new UsageError("--drawn: a program that draws its inputs is not executed natively");
+      if (spec.seedInput === true)
+        throw new UsageError("--seed-input: a program that draws from a seed of the job is not executed natively");
       const own = readModel(path, { mib: spec.limits?.mib });
       const loaded = prepareModel(own, spec);
       const { model, run } = loaded;

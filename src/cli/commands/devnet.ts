@@ -162,7 +162,7 @@ function pageOf(
 
 /** The flags that say how a model is compiled. */
 const COMPILING = [
-  ...["shape", "bind", "uint8", "decide", "drawn", "noise", "seed", "stepBytes"],
+  ...["shape", "dim", "bind", "uint8", "decide", "drawn", "noise", "seed", "seedInput", "stepBytes"],
   ...["loss", "optimiser", "frozen", "rates"],
   ...["batch", "each", "index", "carry", "eachOutput", "lastOutput"],
   ...["decoder", "slots", "endToken", "greedy"],

@@ -136,8 +136,8 @@ function requireProgram(program: ProgramDescription | undefined, asked: Hex, job
   if (program === undefined || program.programRoot === asked) return;
   throw new UsageError(
     `job ${job} is of the program ${asked}, the one given is ${program.programRoot}: give the job's model, and the ` +
-      "flags with which it was submitted (--shape, --bind, --uint8, --decide, --drawn, --seed, --step-bytes, of a " +
-      "run, of a decoder)",
+      "flags with which it was submitted (--shape, --dim, --bind, --uint8, --decide, --drawn, --seed, --seed-input, " +
+      "--step-bytes, of a run, of a decoder)",
   );
 }
 

@@ -1,7 +1,7 @@
 import { Command } from "commander";
 import { compile } from "../../compiler/compile.ts";
 import { createExecutor } from "../../executor/createExecutor.ts";
-import { compare, emptyTensor, outputTensors, type Comparison } from "../../examine/compare/compare.ts";
+import { compare, emptyTensor, outputTensors, type Comparison, type Distances } from "../../examine/compare/compare.ts";
 import { PlainRefusalError } from "../../examine/compare/plainRun.ts";
 import { generateText } from "../generateText.ts";
 import { generationOptions, requireNoGeneration, type GenerationOptions } from "../generationOptions.ts";
@@ -36,6 +36,8 @@ export function runCommand(output: Output): Command {
         throw new UsageError("--compare takes the model's own inputs: compare without --noise");
       if (options.compare === true && options.drawn !== undefined)
         throw new UsageError("--compare takes the model's own inputs: give them, without --drawn");
+      if (options.compare === true && options.seedInput === true)
+        throw new UsageError("--compare: onnxruntime draws other random numbers: compare without --seed-input");
       const spec = modelSpec(path, options);
       if (spec.decoder !== undefined) {
         const other = options.input !== undefined ? "--input" : options.compare === true ? "--compare" : undefined;
@@ -89,6 +91,9 @@ function refusal(error: unknown): { refused: string } {
 function comparisonText(comparison: Comparison | { refused: string }): string[] {
   if ("refused" in comparison) return ["", `not compared: ${comparison.refused}`];
   const { outputs, compared, firstDifferent } = comparison;
+  const nearer = outputs.flatMap((output) =>
+    "shape" in output || output.float64 === undefined ? [] : [`${output.name}: ${nearerText(output.float64)}`],
+  );
   const rows = outputs.map((output) =>
     "shape" in output
       ? [output.name, "", "", `onnxruntime gives ${output.shape}`]
@@ -99,10 +104,26 @@ function comparisonText(comparison: Comparison | { refused: string }): string[] 
           output.first === undefined ? "" : `element ${output.first} is the first out of tolerance`,
         ],
   );
-  const lines = ["", ...table([["output", "largest difference", "ulps", ""], ...rows])];
+  const lines = ["", ...table([["output", "largest difference", "ulps", ""], ...rows]), ...nearer];
   if (firstDifferent === undefined)
     return [...lines, `no tensor differs by more than float32 tolerance (${compared} compared)`];
-  const { name, step, operator, difference } = firstDifferent;
+  const { name, step, operator, difference, float64 } = firstDifferent;
   const where = `${name} (step ${step}, ${operator}), element ${difference.first}`;
-  return [...lines, `first tensor that differs: ${where}, up to ${difference.absolute.toExponential(2)}`];
+  return [
+    ...lines,
+    `first tensor that differs: ${where}, up to ${difference.absolute.toExponential(2)}`,
+    ...(float64 === undefined ? [] : [nearerText(float64)]),
+  ];
+}
+
+/** How much nearer one result must be before it is called nearer. */
+const CLEARLY = 2;
+
+/** Who is nearer to the same chain in float64. */
+function nearerText({ exact, plain }: Distances): string {
+  const [own, other] = [exact, plain].map((distance) => distance.toExponential(2));
+  const off = `from float64 the exact result is off by ${own}, onnxruntime by ${other}`;
+  if (plain > CLEARLY * exact) return `${off}: the exact result is nearer`;
+  if (exact > CLEARLY * plain) return `${off}: onnxruntime is nearer`;
+  return `${off}: neither is clearly nearer, as where sums cancel and float32 has no more digits`;
 }

@@ -27,6 +27,9 @@ export class Values {
     this.#tensors = new Map(
       model.graph.inputs.map(({ name, dtype }, i) => [name, this.#builder.input(i, dtype, shapes[i]!)] as const),
     );
+    // Whichever numbers are drawn: types and shapes are the same.
+    const { seedInputs } = model;
+    if (seedInputs !== undefined) this.#builder.seed = { key: this.#tensors.get(seedInputs.seed)!, item: undefined };
   }
 
   /** Further nodes of the graph, in its order, with the constants that they read. */

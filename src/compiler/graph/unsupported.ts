@@ -11,7 +11,6 @@ export const REASONS: ReadonlyMap<string, string> = new Map(
     "ai.onnx.ml.DictVectorizer": "maps are no tensors: give the features as a tensor",
     "ai.onnx.ml.CastMap": "maps are no tensors: give the features as a tensor",
     "ai.onnx.ml.ZipMap": "maps are no tensors: export with zipmap=False, and use the tensor of scores",
-    "ai.onnx.ml.SVMClassifier": "votes and probabilities of pairs are not executed: export the decision function",
     ".ImageDecoder": "files are decoded before the model",
     ".StringNormalizer": TEXT,
     ".StringConcat": TEXT,

@@ -4,15 +4,20 @@ import { floatTensor } from "../../onnx/tensorData.ts";
 import { Reduce } from "../../program/types.ts";
 import type { Expr } from "../expressions/expression.ts";
 import type { Lower, NodeContext } from "../lowering/nodeContext.ts";
+import type { JobSeed } from "../steps/builder.ts";
+import { drawnWords, lowWord } from "./drawnWords.ts";
 import { philox } from "./philox.ts";
 import type { LazyTensor } from "../expressions/tensor.ts";
 import { floatWord } from "../../numerics/numbers.ts";
 import { cumulate, dropAxes, reduceAxes, softmaxOver } from "./reduction.ts";
 import { broadcast } from "../lowering/broadcast.ts";
-import { sliced, wholeRange } from "../lowering/slices.ts";
+import { sliced, slicedAlong, wholeRange } from "../lowering/slices.ts";
 
-/** The maximum number of random words of one node: they become constants of the program. */
+/** The maximum number of random words of one node: they become constants of the program, or steps. */
 const MAX_WORDS = 2 ** 22;
+
+/** The last two words of a node's counters. */
+type Stream = readonly [number, number];
 
 /** The bits of a node's own seed, a float or, for Dropout, an integer. */
 function ownSeed(context: NodeContext): number | undefined {
@@ -23,35 +28,68 @@ function ownSeed(context: NodeContext): number | undefined {
 }
 
 /**
- * Words of the stream of a node. The key is the seed given to the compiler. The counter is the block, then the bits of
- * the `seed` of the node if it has one, else its number among the random nodes of the graph.
+ * Gives float32 tensors of numbers k / 2^24, k from `first` on, below `first + 2^24`: exact. They are made of the words
+ * of a node's stream from `from` on, one each.
  */
-function randomWords(context: NodeContext, count: number): Uint32Array {
+type Fractions = (shape: readonly number[], first: 0 | 1, from?: number) => LazyTensor;
+
+/**
+ * The stream of a node. The key is the seed, given to the compiler or to the job. The counter is the block, the item's
+ * number in a run that has seeds (else 0), then the bits of the `seed` of the node if it has one, else its number among
+ * the random nodes of the graph. So a job's seed draws what the same seed given to the compiler draws.
+ */
+function fractionsOf(context: NodeContext, count: number): Fractions {
   const { builder } = context;
   if (count > MAX_WORDS) context.refuse(undefined, `it draws ${count} random words, at most ${MAX_WORDS} are drawn`);
   const own = ownSeed(context);
   const number = builder.randomNodes++;
   const { seed } = builder;
+  const stream = [own ?? number, own === undefined ? 0 : 1] as const;
   // ONNX names no generator: a node's own seed alone would not say what is drawn.
-  if (seed === undefined) return context.refuse("seed", "of the job is not given: compile with a seed");
-  const key = [Number(seed & 0xffffffffn), Number((seed >> 32n) & 0xffffffffn)];
-  const words = new Uint32Array(Math.ceil(count / 4) * 4);
-  for (let block = 0; block < words.length / 4; block++)
-    words.set(philox([block, 0, own ?? number, own === undefined ? 0 : 1], key), 4 * block);
-  return words.subarray(0, count);
+  if (seed === undefined)
+    return context.refuse(
+      "seed",
+      "of the job is not given: compile with a seed, or with one as an input (--seed-input)",
+    );
+  return typeof seed === "bigint"
+    ? knownFractions(context, seed, stream, count)
+    : seededFractions(context, seed, stream, count);
 }
 
-/** Numbers k / 2^24, k from `first` on, below `first + 2^24`: exact in float32. */
-const fractions = (context: NodeContext, words: Uint32Array, shape: readonly number[], first: 0 | 1): LazyTensor =>
-  context.builder.constant(
-    floatTensor(
-      Array.from(words, (word) => ((word >>> 8) + first) / 2 ** 24),
-      shape,
-    ),
-  );
+/** Constants of the program. */
+function knownFractions({ builder }: NodeContext, seed: bigint, stream: Stream, count: number): Fractions {
+  const key = [Number(seed & 0xffffffffn), Number((seed >> 32n) & 0xffffffffn)];
+  const words = new Uint32Array(Math.ceil(count / 4) * 4);
+  for (let block = 0; block < words.length / 4; block++) words.set(philox([block, 0, ...stream], key), 4 * block);
+  return (shape, first, from = 0) => {
+    const part = words.subarray(from, from + elementCount(shape));
+    return builder.constant(
+      floatTensor(
+        Array.from(part, (word) => ((word >>> 8) + first) / 2 ** 24),
+        shape,
+      ),
+    );
+  };
+}
+
+/** Computed from the job's seed. */
+function seededFractions(context: NodeContext, { key, item }: JobSeed, stream: Stream, count: number): Fractions {
+  const { builder, expressions: e } = context;
+  const word = (value: number): LazyTensor => builder.filled(DType.uint32, [1], BigInt(value));
+  const number = item === undefined ? word(0) : broadcast(context, [item], (x) => lowWord(context, x));
+  const words = drawnWords(context, key, [number, word(stream[0]), word(stream[1])], count);
+  return (shape, first, from = 0) => {
+    const part = builder.reshape(slicedAlong(context, words, 0, from, elementCount(shape)), shape);
+    return broadcast(context, [part], (x) => {
+      const high = e.shr(x, e.constant(DType.uint32, 8n));
+      const whole = first === 0 ? high : e.add(high, e.constant(DType.uint32, 1n));
+      return e.mul(e.cast(whole, DType.float32), e.float(2 ** -24));
+    });
+  };
+}
 
 function uniform(context: NodeContext, shape: readonly number[]): LazyTensor {
-  return fractions(context, randomWords(context, elementCount(shape)), shape, 0);
+  return fractionsOf(context, elementCount(shape))(shape, 0);
 }
 
 /** The element type of a result that is drawn in float32. */
@@ -82,11 +120,8 @@ const drawNormal: Draw = (context, shape) => {
   const e = context.expressions;
   const [mean, scale] = [e.float(context.float("mean", 0)), e.float(context.float("scale", 1))];
   const count = elementCount(shape);
-  const words = randomWords(context, 2 * count);
-  const [u, v] = [
-    fractions(context, words.subarray(0, count), shape, 1),
-    fractions(context, words.subarray(count), shape, 0),
-  ];
+  const fractions = fractionsOf(context, 2 * count);
+  const [u, v] = [fractions(shape, 1), fractions(shape, 0, count)];
   const build = (a: Expr, b: Expr): Expr => {
     const radius = e.sqrt(e.mul(e.float(-2), e.log(a)));
     const angle = e.cos(e.mul(e.float(2 * Math.PI), b));

@@ -33,6 +33,9 @@ const MIN_PACKED = 2 ** 14;
 /** Tensors that are alike but for `axis`, one after the other along it. */
 type Parts = { tensors: readonly LazyTensor[]; axis: number };
 
+/** A seed that the job gives: int64[1], and where items have numbers, that of the item, int64[1]. */
+export type JobSeed = { key: LazyTensor; item: LazyTensor | undefined };
+
 /** Collects steps and constants, and decides which tensors are given memory. */
 export class ProgramBuilder {
   readonly budget: Budget;
@@ -43,8 +46,8 @@ export class ProgramBuilder {
   readonly constants = new Map<Hash, Uint8Array>();
   /** The constants whose numbers stay packed: see {@link keepPacked}. */
   readonly #packed = new Set<Hash>();
-  /** The seed of random operators, and how many of them there have been. */
-  readonly seed: bigint | undefined;
+  /** The seed of random operators, known now or an input of the job, and how many of them there have been. */
+  seed: bigint | JobSeed | undefined;
   randomNodes = 0;
   /** Of a tensor that is made of others, one after the other: what it is made of, by its expression. */
   readonly #parts = new WeakMap<Expr, Parts>();

@@ -84,7 +84,8 @@ export function wrapTraining(
   if (taken !== undefined && !(spec.loss === "output" && taken === TRAINING.loss))
     refuse(`it has a value "${taken}" of its own, a name that the run needs`);
 
-  const values = new Values(model, bound, new Budget(), undefined);
+  // Of any seed: types and shapes are the same. Compiling the run refuses random operators without one.
+  const values = new Values(model, bound, new Budget(), 0n);
   values.add(graph.nodes);
   const [result, typed] = lossOutput(model, spec, values, refuse);
   const n = new Nodes(PREFIX);

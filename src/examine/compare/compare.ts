@@ -1,8 +1,10 @@
+import { isFloat } from "../../numerics/dtype.ts";
 import type { TensorData } from "../../onnx/model.ts";
-import type { CompiledModel, TensorInfo } from "../../program/compiled.ts";
+import type { CompiledModel, TensorInfo, ValueLocation } from "../../program/compiled.ts";
 import { differenceOf, OF_LARGEST, type Difference } from "./difference.ts";
-import { gatherValue } from "./gatherValue.ts";
+import { gatherNumbers, gatherValue } from "./gatherValue.ts";
 import { plainOutputs, plainValues } from "./plainRun.ts";
+import { numbersOf, wideTensor } from "./wideRun.ts";
 
 /**
  * onnxruntime's kernels for these are rational functions, off by up to a few 2^-24 of 1 however small the result is;
@@ -11,14 +13,24 @@ import { plainOutputs, plainValues } from "./plainRun.ts";
 const APPROXIMATED = /Sigmoid|Tanh|LSTM|GRU|RNN|Erf|Gelu/;
 const OF_APPROXIMATED = 2 ** -22;
 
+/**
+ * How far both results are from a chain that computes the program in float64 without rounding in between: the largest
+ * difference of an element.
+ */
+export type Distances = { exact: number; plain: number };
+
 /** Exact execution beside plain onnxruntime. */
 export type Comparison = {
-  /** For each output; `shape` where onnxruntime gives another shape or type. */
-  outputs: ({ name: string } & (Difference | { shape: string }))[];
+  /**
+   * For each output; `shape` where onnxruntime gives another shape or type. `float64` where one is out of tolerance,
+   * and the chain does not take too long.
+   */
+  outputs: ({ name: string } & ((Difference & { float64?: Distances }) | { shape: string }))[];
   /** Values inside the graph that could be compared. */
   compared: number;
   /** The first value, in the order of the program, that is outside float32 tolerance. */
-  firstDifferent: { name: string; step: number; operator: string; difference: Difference } | undefined;
+  firstDifferent:
+    { name: string; step: number; operator: string; difference: Difference; float64?: Distances } | undefined;
 };
 
 /** The tensors of the program's outputs. */
@@ -49,12 +61,20 @@ export async function compare(
   const approximated = model.origins.findIndex(({ operator }) => APPROXIMATED.test(operator));
   const allowed = (step: number): number => (approximated >= 0 && step >= approximated ? OF_APPROXIMATED : 0);
   const { checkpoints, outputs: positions } = model.program;
+  const distances = (difference: Difference, location: ValueLocation, own: TensorData, other: TensorData) => {
+    if (difference.first === undefined || !isFloat(own.dtype)) return {};
+    const given = model.inputs.map(({ name }) => inputs.get(name)!.bytes);
+    const wide = wideTensor(model, given, tensors, location.step);
+    return wide === undefined ? {} : { float64: distancesFrom(gatherNumbers(location, wide), own, other) };
+  };
   const outputs = outputTensors(model, tensors).map((own, k) => {
-    const { name } = own;
+    const { name, dtype, shape } = own;
     const other = plain.get(name);
     if (other !== undefined && comparable(own, other)) {
       const { step } = checkpoints[positions[k]!]!;
-      return { name, ...differenceOf(own, other, ofLargest, allowed(step)) };
+      const difference = differenceOf(own, other, ofLargest, allowed(step));
+      const location = { step, dtype, shape, strides: rowMajorStrides(shape) };
+      return { name, ...difference, ...distances(difference, location, own, other) };
     }
     return { name, shape: other === undefined ? "another type" : `[${other.shape.join(", ")}]` };
   });
@@ -74,11 +94,33 @@ export async function compare(
     compared++;
     const difference = differenceOf(own, other, ofLargest, allowed(location.step));
     if (difference.first === undefined) continue;
-    firstDifferent = { name, step: location.step, operator: model.origins[location.step]!.operator, difference };
+    const { operator } = model.origins[location.step]!;
+    firstDifferent = {
+      name,
+      step: location.step,
+      operator,
+      difference,
+      ...distances(difference, location, own, other),
+    };
     break;
   }
   return { outputs, compared, firstDifferent };
 }
+
+/** @param wide The elements by the chain, of which those are left out that are no finite numbers in all three. */
+function distancesFrom(wide: Float64Array, own: TensorData, other: TensorData): Distances {
+  const [a, b] = [numbersOf(own.bytes, own.dtype), numbersOf(other.bytes, other.dtype)];
+  const result = { exact: 0, plain: 0 };
+  wide.forEach((value, i) => {
+    if (![value, a[i], b[i]].every(Number.isFinite)) return;
+    result.exact = Math.max(result.exact, Math.abs(a[i]! - value));
+    result.plain = Math.max(result.plain, Math.abs(b[i]! - value));
+  });
+  return result;
+}
+
+const rowMajorStrides = (shape: readonly number[]): number[] =>
+  shape.map((_, d) => shape.slice(d + 1).reduce((product, size) => product * size, 1));
 
 const comparable = (own: TensorData, other: TensorData): boolean =>
   other.dtype === own.dtype && other.shape.join() === own.shape.join();

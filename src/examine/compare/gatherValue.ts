@@ -3,14 +3,30 @@ import { elementCount, type TensorData } from "../../onnx/model.ts";
 import type { ValueLocation } from "../../program/compiled.ts";
 
 /** A value of the ONNX graph in row-major order, out of the tensor of the step that holds it. */
-export function gatherValue({ dtype, shape, strides }: ValueLocation, tensor: Uint8Array): TensorData {
+export function gatherValue(location: ValueLocation, tensor: Uint8Array): TensorData {
+  const { dtype, shape } = location;
   const size = dtypeBytes(dtype);
+  const bytes = new Uint8Array(elementCount(shape) * size);
+  eachOffset(location, (offset, i) => {
+    for (let k = 0; k < size; k++) bytes[i * size + k] = tensor[offset * size + k]!;
+  });
+  return { dtype, shape, bytes };
+}
+
+/** The same of a tensor of numbers. */
+export function gatherNumbers(location: ValueLocation, tensor: Float64Array): Float64Array {
+  const numbers = new Float64Array(elementCount(location.shape));
+  eachOffset(location, (offset, i) => (numbers[i] = tensor[offset]!));
+  return numbers;
+}
+
+/** Calls back with the place of each element, in row-major order. */
+function eachOffset({ shape, strides }: ValueLocation, visit: (offset: number, index: number) => void): void {
   const count = elementCount(shape);
-  const bytes = new Uint8Array(count * size);
   const index = shape.map(() => 0);
   let offset = 0;
   for (let i = 0; i < count; i++) {
-    for (let k = 0; k < size; k++) bytes[i * size + k] = tensor[offset * size + k]!;
+    visit(offset, i);
     for (let d = shape.length - 1; d >= 0; d--) {
       offset += strides[d]!;
       if (++index[d]! < shape[d]!) break;
@@ -18,5 +34,4 @@ export function gatherValue({ dtype, shape, strides }: ValueLocation, tensor: Ui
       index[d] = 0;
     }
   }
-  return { dtype, shape, bytes };
 }

@@ -1,4 +1,5 @@
 import { decoderSubject } from "../../native/decoder/decoderSubject.ts";
+import { NativeModelError } from "../../native/errors.ts";
 import { itemSubject, type NativeSubject } from "../../native/nativeSubject.ts";
 import type { Model } from "../../onnx/model.ts";
 import type { CompiledModel } from "../../program/compiled.ts";
@@ -17,6 +18,8 @@ export function nativeSubject(
   compiled: CompiledModel,
 ): NativeSubject {
   const { path, uint8, decide = {} } = spec;
+  if (spec.seedInput === true)
+    throw new NativeModelError(`${path}: a model that draws from a seed of the job is not executed natively`);
   if (decoder === undefined) return itemSubject({ path, own, bound, uint8, decide }, model, compiled, { ...spec });
   const endTokens = spec.decoder?.endTokens ?? [];
   return decoderSubject({ from: path, model: unwrapped, decoder, bound, endTokens }, compiled);

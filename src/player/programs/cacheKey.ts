@@ -52,6 +52,7 @@ export async function cacheKey(spec: ModelSpec, sha256?: string): Promise<string
     semantics: SEMANTICS_VERSION,
     model: sha256 ?? (await sha256OfFile(spec.path)),
     shapes: Object.entries(spec.shapes).sort(byName),
+    dims: spec.dims && Object.entries(spec.dims).sort(byName),
     bound: bound.sort(byName),
     lengths: spec.lengths && Object.entries(spec.lengths).sort(byName),
     uint8: spec.uint8,
@@ -63,6 +64,7 @@ export async function cacheKey(spec: ModelSpec, sha256?: string): Promise<string
     decoder: spec.decoder,
     stepBytes: spec.stepByteLimit ?? DEFAULT_STEP_BYTES,
     seed: spec.seed === undefined ? undefined : String(spec.seed),
+    seedInput: spec.seedInput,
   };
   return createHash("sha256").update(JSON.stringify(described)).digest("hex");
 }

@@ -80,6 +80,7 @@ const trainSchema = z
 /** How a model is compiled, as a models file and a catalogue say it. */
 export const compileOptions = {
   shapes: z.record(z.array(z.number().int().positive())).default({}),
+  dims: z.record(z.number().int().positive()).optional(),
   bind: z.record(z.unknown()).default({}),
   lengths: z.record(z.number().int().nonnegative()).optional(),
   uint8: z.array(uint8Schema).default([]),
@@ -89,6 +90,7 @@ export const compileOptions = {
   train: trainSchema.optional(),
   stepBytes: z.number().int().min(1).max(MAX_STEP_BYTES).optional(),
   seed: seedSchema.optional(),
+  seedInput: z.literal(true).optional(),
   run: runSchema.optional(),
   decoder: decoderSchema.optional(),
 };

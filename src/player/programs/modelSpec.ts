@@ -2,8 +2,9 @@ import type { CompileLimits } from "../../compiler/budget.ts";
 import type { DecoderInterface } from "../../compiler/decoder/decoderInterface.ts";
 import { withDrawnInputs, type DrawnInput } from "../../compiler/drawn/withDrawnInputs.ts";
 import { wrapDecoder, type DecoderOptions } from "../../compiler/decoder/wrapDecoder.ts";
-import { DrawnInputError, NoiseError, RunWiringError, TrainingError } from "../../compiler/errors.ts";
+import { DrawnInputError, NoiseError, RunWiringError, SeedInputError, TrainingError } from "../../compiler/errors.ts";
 import { withNoise } from "../../compiler/noise/withNoise.ts";
+import { withSeedInput } from "../../compiler/noise/withSeedInput.ts";
 import type { RunWiring } from "../../compiler/runWiring.ts";
 import type { TrainSpec } from "../../compiler/training/trainSpec.ts";
 import { wrapTraining, type TrainingRun } from "../../compiler/training/wrapTraining.ts";
@@ -11,6 +12,7 @@ import { appendDecisions } from "../../decision/appendDecision.ts";
 import type { DecideSpec } from "../../decision/decideSpec.ts";
 import { DecideError } from "../../decision/errors.ts";
 import { bindInputs } from "../../onnx/bindInputs.ts";
+import { bindDimensions } from "../../onnx/bindDimensions.ts";
 import { boundTensors } from "../../onnx/inputs/boundTensors.ts";
 import type { Model, TensorData } from "../../onnx/model.ts";
 import { withImagePreprocessing, type ImagePreprocessing } from "../../onnx/preprocess.ts";
@@ -21,6 +23,8 @@ export type ModelSpec = {
   path: string;
   /** The shapes that it is compiled for, by input. */
   shapes: Record<string, readonly number[]>;
+  /** The size of dimensions that the model names, in all inputs that have them. */
+  dims?: Readonly<Record<string, number>> | undefined;
   /** Inputs that are known at compile time: a JSON value, or the name of a .pb, .npy or .json file. */
   bind: Readonly<Record<string, unknown>>;
   /** Of inputs that are sequences, how many tensors they have; of optional ones, whether they are given: 1 or 0. */
@@ -41,8 +45,10 @@ export type ModelSpec = {
   run?: RunWiring | undefined;
   /** Wraps a decoder into a run that generates text; `run` is then its own. */
   decoder?: DecoderOptions | undefined;
-  /** Of random operators; without it they are refused. */
+  /** Of random operators; without it, or `seedInput`, they are refused. */
   seed?: bigint | undefined;
+  /** Random operators draw from a seed that is an input of the job, instead of `seed`. */
+  seedInput?: true | undefined;
   /** What compiling may take, if not the compiler's defaults. */
   limits?: Partial<CompileLimits> | undefined;
 };
@@ -64,6 +70,7 @@ export type LoadedModel = {
 
 /** What of a specification decides how a model is prepared. */
 type Preparation = Pick<ModelSpec, "bind" | "uint8" | "decide" | "drawn" | "noise" | "run" | "decoder" | "train"> &
+  Pick<ModelSpec, "dims" | "seedInput"> &
   Partial<Pick<ModelSpec, "shapes">>;
 
 /**
@@ -82,22 +89,29 @@ export const loadModel = (
 
 /**
  * The same of a model that is read already.
- * @throws InputBindingError, PreprocessingError, DecideError, DrawnInputError, NoiseError, DecoderError,
- *   DecoderRequestError, TrainingError
+ * @throws DimensionError, InputBindingError, PreprocessingError, DecideError, DrawnInputError, NoiseError,
+ *   SeedInputError, DecoderError, DecoderRequestError, TrainingError
  */
-export function prepareModel(own: Model, preparation: Preparation): LoadedModel {
-  const { bind, uint8, decide = {}, drawn = {}, noise = {}, run, decoder, train, shapes } = preparation;
+export function prepareModel(file: Model, preparation: Preparation): LoadedModel {
+  const { bind, uint8, decide = {}, drawn = {}, noise = {}, run, decoder, train, shapes, seedInput } = preparation;
+  const own = bindDimensions(file, preparation.dims);
   const bound = boundTensors(own, bind);
   const given = uint8.reduce(withImagePreprocessing, bindInputs(own, bound));
   const drawing = withDrawnInputs(appendDecisions(given, decide), drawn);
   if (train !== undefined) return { ...trained(drawing, preparation, train, shapes), unwrapped: drawing, bound };
-  const { model, run: wiring } = withNoise(drawing, noise, run);
-  if (decoder === undefined) return { model, unwrapped: model, run: wiring, bound };
+  const noisy = withNoise(drawing, noise, run);
+  if (decoder === undefined) {
+    const { model, run: wiring } = seedInput === true ? withSeedInput(noisy.model, noisy.run) : noisy;
+    return { model, unwrapped: model, run: wiring, bound };
+  }
+  const { model } = noisy;
   if (Object.keys(decide).length > 0)
     throw new DecideError("a wrapped decoder gives tokens, which are decisions already: leave the other decisions out");
   if (Object.keys(noise).length > 0) throw new NoiseError("a wrapped decoder has no input of floats to add noise to");
   if (Object.keys(drawn).length > 0)
     throw new DrawnInputError("a wrapped decoder takes a prompt: its inputs cannot be drawn");
+  if (seedInput === true)
+    throw new SeedInputError("a wrapped decoder has a seed of its own, an input: leave --seed-input out");
   if (run !== undefined) throw new RunWiringError("a wrapped decoder has a run of its own: leave the other wiring out");
   return { ...wrapDecoder(model, decoder), unwrapped: model, bound };
 }
@@ -105,7 +119,7 @@ export function prepareModel(own: Model, preparation: Preparation): LoadedModel 
 /** The training run of a prepared model. @throws TrainingError, and as wrapping does */
 function trained(
   model: Model,
-  { decide = {}, drawn = {}, noise = {}, run, decoder }: Preparation,
+  { decide = {}, drawn = {}, noise = {}, run, decoder, seedInput }: Preparation,
   train: TrainSpec,
   shapes: ModelSpec["shapes"] | undefined,
 ): Pick<LoadedModel, "model" | "run" | "training"> {
@@ -118,5 +132,7 @@ function trained(
   if (Object.keys(drawn).length > 0) refuse("takes batches: its inputs cannot be drawn");
   const wrapped = wrapTraining(model, train, shapes);
   const { parts, initial } = wrapped;
-  return { ...withNoise(wrapped.model, noise, wrapped.run), training: { parts, initial } };
+  const noisy = withNoise(wrapped.model, noise, wrapped.run);
+  const { model: seeded, run: wiring } = seedInput === true ? withSeedInput(noisy.model, noisy.run) : noisy;
+  return { model: seeded, run: wiring, training: { parts, initial } };
 }

@@ -32,7 +32,8 @@ export function withBase(context: NodeContext, sums: LazyTensor, base: readonly 
   return broadcast(context, [sums, row], (a, b) => e.add(a, e.cast(b, a.dtype)), true);
 }
 
-const inFloat32 = (context: NodeContext, x: LazyTensor): LazyTensor =>
+/** The tensor rounded to float32. */
+export const inFloat32 = (context: NodeContext, x: LazyTensor): LazyTensor =>
   x.dtype === DType.float32 ? x : broadcast(context, [x], (v) => context.expressions.cast(v, DType.float32));
 
 function aggregateOf(context: NodeContext): Aggregate {

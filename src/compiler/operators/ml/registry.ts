@@ -1,7 +1,8 @@
 import type { Entry } from "../entry.ts";
 import { treeEnsemble, treeEnsembleClassifier, treeEnsembleRegressor } from "./ensembles.ts";
-import { linearClassifier, linearRegressor, svmRegressor } from "./linear.ts";
+import { linearClassifier, linearRegressor } from "./linear.ts";
 import * as preprocessing from "./preprocessing.ts";
+import { svmClassifier, svmRegressor } from "./svm.ts";
 
 /** The newest version of ai.onnx.ml whose meaning is known. */
 const LATEST_ML = 5;
@@ -16,6 +17,7 @@ const OPERATORS: readonly (Pick<Entry, "operator" | "lower"> & { since?: number 
   { operator: "LinearRegressor", lower: linearRegressor },
   { operator: "Normalizer", lower: preprocessing.normalizer },
   { operator: "OneHotEncoder", lower: preprocessing.oneHotEncoder },
+  { operator: "SVMClassifier", lower: svmClassifier },
   { operator: "SVMRegressor", lower: svmRegressor },
   { operator: "Scaler", lower: preprocessing.scaler },
   { operator: "TreeEnsemble", since: 5, lower: treeEnsemble },
