@@ -85,7 +85,7 @@ export function coupledProbabilities(
   return p;
 }
 
-/** Q of the method, [rows, classes, classes]: sums of r[j][i]^2 over j on its diagonal, elsewhere -r[j][i] * r[i][j]. */
+/** Q of the method: sums of r[j][i]^2 over j on its diagonal, elsewhere -r[j][i] * r[i][j]. [rows, classes, classes] */
 function coupling(
   context: NodeContext,
   pairwise: LazyTensor,
