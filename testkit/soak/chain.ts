@@ -21,6 +21,9 @@ export class RevertedError extends Error {
 /** A call of one of the protocol's contracts. */
 export type SoakCall = { address: Address; abi: Abi; functionName: string; args: readonly unknown[] };
 
+/** A transaction that was mined. */
+export type Sent = { cost: bigint; logs: Log[]; events: ProtocolEvent[] };
+
 type Receipt = { logs: Log[]; gasUsed: Hex; effectiveGasPrice: Hex; blockNumber: Hex; status: Hex };
 type Provider = { request: (request: { method: string; params?: unknown[] }) => Promise<unknown> };
 
@@ -48,8 +51,11 @@ export class SoakChain {
     readonly market: Address,
     readonly game: Address,
     readonly vault: Address,
+    readonly provisioning: Address,
+    readonly checker: Address,
     readonly chainId: number,
     readonly provider: Provider,
+    readonly viem: Awaited<ReturnType<(typeof network)["create"]>>["viem"],
     readonly close: () => Promise<void>,
   ) {}
 
@@ -84,8 +90,11 @@ export class SoakChain {
       market.address,
       game.address,
       vault.address,
+      provisioning.address,
+      checker.address,
       await client.getChainId(),
       provider,
+      viem,
       () => connection.close(),
     );
     // A fixed date: the same seed gives the same blocks.
@@ -104,10 +113,10 @@ export class SoakChain {
   /**
    * Sends a transaction and mines it in a block of its own.
    * @param baseFee Of that block, wei: what it pays for a unit of gas.
-   * @returns What it cost, wei, and the protocol's events, which the history has taken too.
+   * @returns What it cost, wei, all that it logged, and the protocol's events, which the history has taken too.
    * @throws RevertedError
    */
-  async send(from: Address, call: SoakCall, baseFee: bigint): Promise<{ cost: bigint; events: ProtocolEvent[] }> {
+  async send(from: Address, call: SoakCall, baseFee: bigint): Promise<Sent> {
     const price = toHex(baseFee);
     await this.provider.request({ method: "evm_setNextBlockTimestamp", params: [toHex(this.now + 1)] });
     await this.provider.request({ method: "hardhat_setNextBlockBaseFeePerGas", params: [price] });
@@ -121,12 +130,57 @@ export class SoakChain {
     } catch (error) {
       throw new RevertedError(call.functionName, revertText(error));
     }
-    const receipt = (await this.provider.request({ method: "eth_getTransactionReceipt", params: [hash] })) as Receipt;
-    const gas = Number(receipt.gasUsed);
+    const { gasUsed, logs, events } = await this.#take(hash);
+    const gas = Number(gasUsed);
     if (gas > this.largestGas.gas) this.largestGas = { gas, move: call.functionName };
+    return { cost: BigInt(gas) * baseFee, logs, events };
+  }
+
+  /** Brings the history up to a transaction. */
+  async #take(hash: unknown): Promise<Receipt & { events: ProtocolEvent[] }> {
+    const receipt = (await this.provider.request({ method: "eth_getTransactionReceipt", params: [hash] })) as Receipt;
     const events = parseEventLogs({ abi: protocolAbi, logs: receipt.logs }) as unknown as ProtocolEvent[];
     for (const event of events) takeEvent(this.history, event);
-    return { cost: BigInt(gas) * baseFee, events };
+    return { ...receipt, events };
+  }
+
+  /** Deploys another contract. */
+  async deploy(name: string, args: readonly unknown[]): Promise<Address> {
+    const { address } = await this.viem.deployContract(name, [...args]);
+    await this.catchUp();
+    return address;
+  }
+
+  /** Takes the time over from a block that another client had mined. */
+  async catchUp(): Promise<void> {
+    const client = await this.viem.getPublicClient();
+    this.now = Math.max(this.now, Number((await client.getBlock()).timestamp));
+  }
+
+  /** Gives an account ether, and signs for it from now on. */
+  async adopt(address: Address): Promise<void> {
+    await this.provider.request({ method: "hardhat_impersonateAccount", params: [address] });
+    await this.provider.request({ method: "hardhat_setBalance", params: [address, toHex(10n ** 9n * ETHER)] });
+  }
+
+  /**
+   * Has a signed transaction mined in a block of its own.
+   * @returns Its hash and all that it logged, which the history has taken
+   */
+  async sendRaw(raw: Hex): Promise<{ hash: Hex; logs: Log[] }> {
+    await this.provider.request({ method: "evm_setNextBlockTimestamp", params: [toHex(this.now + 1)] });
+    this.now++;
+    this.transactions++;
+    const hash = (await this.provider.request({ method: "eth_sendRawTransaction", params: [raw] })) as Hex;
+    const { logs } = await this.#take(hash);
+    return { hash, logs };
+  }
+
+  /** Mines blocks without transactions, a second apart. */
+  async mine(blocks: number): Promise<void> {
+    await this.provider.request({ method: "evm_setNextBlockTimestamp", params: [toHex(this.now + 1)] });
+    await this.provider.request({ method: "hardhat_mine", params: [toHex(blocks), "0x1"] });
+    this.now += blocks;
   }
 
   /** Whether a call would pass now. @returns undefined, or why not. */

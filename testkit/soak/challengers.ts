@@ -18,6 +18,9 @@ import { chunkOf } from "../../src/merkle/tensor.ts";
 import { dtypeBytes } from "../../src/numerics/dtype.ts";
 import { challengerMove } from "../../src/dispute/challengerMove.ts";
 import type { Prng } from "../random/prng.ts";
+import { lyingRun } from "./lies.ts";
+import type { SoakMarket } from "./market.ts";
+import type { SoakProgram } from "./programs.ts";
 import type { SoakWorker } from "./workers.ts";
 
 export type Reply =
@@ -141,6 +144,41 @@ export function parasite(
     default:
       return confused(address, wrong(), worker.nodes, arityBits);
   }
+}
+
+/**
+ * Draws challengers of a claim: at least one honest one against a wrong claim that is watched, none against a right
+ * one.
+ * @param watched Whether an honest watcher looks at it.
+ */
+export function drawChallengers(
+  { prng, chain, watchers, parasites }: SoakMarket,
+  program: SoakProgram,
+  worker: SoakWorker,
+  watched = true,
+): SoakChallenger[] {
+  const { arityBits } = chain.parameters;
+  const own = program.right;
+  const wrong = () => lyingRun(prng, program, "bit");
+  const list: SoakChallenger[] = [];
+  if (!worker.right && watched) {
+    const first = prng.below(watchers.length);
+    for (let k = 0; k <= prng.below(2); k++) {
+      const address = watchers[(first + k) % watchers.length]!;
+      const { published } = worker;
+      const jumps = published !== undefined && prng.below(2) === 0;
+      list.push(
+        jumps ? jumper(prng, address, own, published, arityBits) : watcher(address, own, worker.nodes, arityBits),
+      );
+    }
+  } else if (worker.kind === "deserter") {
+    list.push(confused(prng.pick(parasites), wrong(), worker.nodes, arityBits));
+  }
+  const others = prng.below(40) === 0 ? 20 : prng.below(worker.right ? 5 : 3);
+  for (let k = 0; k < others; k++) {
+    list.push(parasite(prng, prng.pick(parasites), worker, own, wrong, arityBits));
+  }
+  return list;
 }
 
 function guided(

@@ -11,7 +11,8 @@ const GWEI = 10n ** 9n;
 const CREDIT = 100_000n * ETHER;
 const STAKE = 50_000n * ETHER;
 
-const TOKEN_ABI = [
+/** What is used of the stake asset. */
+export const TOKEN_ABI = [
   ...["mint", "approve"].map((name) => ({
     type: "function",
     name,
@@ -28,6 +29,14 @@ const TOKEN_ABI = [
   },
 ] as unknown as Abi;
 
+/** The name of the error in what a node says of a revert. */
+export const errorName = (refusal: string): string => /custom error '(\w+)/.exec(refusal)?.[1] ?? refusal;
+
+/** How many accounts play each part, in the order of the chain's accounts. */
+export type Cast = Record<(typeof PARTS)[number], number>;
+const PARTS = ["requesters", "honestWorkers", "watchers", "liars", "parasites"] as const;
+const DISPUTERS: Cast = { requesters: 1, honestWorkers: 2, watchers: 3, liars: 3, parasites: 6 };
+
 /** One chain with the accounts of every party, and the agenda of the rounds that are played on it. */
 export class SoakMarket {
   readonly agenda = new Agenda();
@@ -39,28 +48,41 @@ export class SoakMarket {
     readonly prng: Prng,
     readonly totals: Totals,
     readonly name: string,
+    readonly cast: Cast,
   ) {}
 
-  static async create(prng: Prng, totals: Totals, name: string): Promise<SoakMarket> {
-    const market = new SoakMarket(await SoakChain.create(1 + prng.below(6)), prng, totals, name);
+  static async create(prng: Prng, totals: Totals, name: string, cast = DISPUTERS): Promise<SoakMarket> {
+    const market = new SoakMarket(await SoakChain.create(1 + prng.below(6)), prng, totals, name, cast);
     await market.#fund();
     return market;
   }
 
   get requester(): Address {
-    return this.chain.accounts[0]!;
+    return this.requesters[0]!;
+  }
+  get requesters(): readonly Address[] {
+    return this.#playing("requesters");
   }
   get honestWorkers(): readonly Address[] {
-    return this.chain.accounts.slice(1, 3);
+    return this.#playing("honestWorkers");
   }
   get watchers(): readonly Address[] {
-    return this.chain.accounts.slice(3, 6);
+    return this.#playing("watchers");
   }
   get liars(): readonly Address[] {
-    return this.chain.accounts.slice(6, 9);
+    return this.#playing("liars");
   }
   get parasites(): readonly Address[] {
-    return this.chain.accounts.slice(9, 15);
+    return this.#playing("parasites");
+  }
+  /** Everybody who has money here. */
+  get players(): readonly Address[] {
+    return PARTS.flatMap((part) => this.#playing(part));
+  }
+
+  #playing(part: keyof Cast): readonly Address[] {
+    const before = PARTS.slice(0, PARTS.indexOf(part)).reduce((sum, other) => sum + this.cast[other], 0);
+    return this.chain.accounts.slice(before, before + this.cast[part]);
   }
 
   nextSalt(): `0x${string}` {
@@ -101,8 +123,8 @@ export class SoakMarket {
   }
 
   async #fund(): Promise<void> {
-    const { token, vault, accounts } = this.chain;
-    for (const account of accounts.slice(0, 15)) {
+    const { token, vault } = this.chain;
+    for (const account of this.players) {
       const of = (functionName: string, args: readonly unknown[]) => ({
         address: token,
         abi: TOKEN_ABI,
@@ -124,17 +146,11 @@ export class SoakMarket {
    */
   async close(): Promise<void> {
     const { chain } = this;
-    const word = async (call: SoakCall) => BigInt(await chain.read(call));
-    const custody = await word(chain.onVault("custody", []));
-    const balance = await word({
-      address: chain.token,
-      abi: TOKEN_ABI,
-      functionName: "balanceOf",
-      args: [chain.vault],
-    });
+    const custody = BigInt(await chain.read(chain.onVault("custody", [])));
+    const balance = await this.tokensOf(chain.vault);
     let owed = custody;
-    for (const account of [...chain.accounts.slice(0, 15), SINK]) {
-      const holding = await this.#holding(account);
+    for (const account of [...this.players, SINK]) {
+      const holding = await this.held(account);
       owed += holding;
       if (this.liars.includes(account) || this.parasites.includes(account)) this.totals.leagueLoss += CREDIT - holding;
       if (account === SINK) this.totals.sunk += holding;
@@ -144,8 +160,21 @@ export class SoakMarket {
     await chain.close();
   }
 
-  async #holding(account: Address): Promise<bigint> {
-    const data = await this.chain.read(this.chain.onVault("accountOf", [account]));
+  /** What an account has gained in the vault since it began, wei; below zero, what it has lost. */
+  async gained(account: Address): Promise<bigint> {
+    return (await this.held(account)) - CREDIT;
+  }
+
+  /** Tokens of an account outside of any vault, wei. */
+  async tokensOf(account: Address): Promise<bigint> {
+    const { chain } = this;
+    const call = { address: chain.token, abi: TOKEN_ABI, functionName: "balanceOf", args: [account] };
+    return BigInt(await chain.read(call));
+  }
+
+  /** What an account has in a vault, wei. */
+  async held(account: Address, vault = this.chain.vault): Promise<bigint> {
+    const data = await this.chain.read({ ...this.chain.onVault("accountOf", [account]), address: vault });
     const types = Array.from({ length: 5 }, () => ({ type: "uint256" }) as const);
     const [credit, staked, locked, withdrawing] = decodeAbiParameters(types, data) as readonly bigint[];
     if (locked !== 0n) this.fault(`${locked} of ${account} is locked for ever`);

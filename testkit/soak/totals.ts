@@ -11,7 +11,18 @@ export class Totals {
   readonly proofs = new Map<string, number>();
   /** Moves that the contract refused, as it should, by the name of the error. */
   readonly refusals = new Map<string, number>();
+  /** Panels and their seats, by who sat there and what came of it. */
+  readonly panels = new Map<string, number>();
+  /** Requests for answers off chain, and what honest workers were never paid for. */
+  requests = 0;
+  unpaidRequests = 0;
+  /** Answers off chain and their tickets, by what came of them. */
+  readonly tickets = new Map<string, number>();
   readonly wrong: string[] = [];
+  /** Wrong results that became final although an honest watcher looked. */
+  wrongFinal = 0;
+  /** Wrong results that became final where nobody honest looked. */
+  unwatchedFinal = 0;
   largestGas = { gas: 0, move: "" };
   largestDelayBlocks = 0;
   /** Wei that honest parties lost, gas included. */
@@ -30,7 +41,7 @@ export class Totals {
   }
 
   get passed(): boolean {
-    return this.wrong.length === 0 && this.honestLoss === 0n;
+    return this.wrong.length === 0 && this.wrongFinal === 0 && this.honestLoss === 0n;
   }
 
   /** The closing lines. */
@@ -45,12 +56,17 @@ export class Totals {
       ...table("claims, by worker and verdict:", this.verdicts),
       ...table("games, by challenger and ending:", this.endings),
       ...table("proofs, by what their steps read:", this.proofs),
+      ...(this.panels.size === 0 ? [] : table("panels and their seats:", this.panels)),
+      ...(this.tickets.size === 0 ? [] : table("answers off chain and their tickets:", this.tickets)),
       ...table("moves refused by the contract, as they should be:", this.refusals),
       `largest gas of a transaction: ${this.largestGas.gas} (${this.largestGas.move})`,
       `largest delay of a result: ${this.largestDelayBlocks} blocks of 12 s`,
       `money lost by dishonest parties: ${ether(this.leagueLoss)}, of it to the sink: ${ether(this.sunk)}`,
       `money lost by honest parties, gas included: ${ether(this.honestLoss)}`,
-      `wrong verdicts: ${this.wrong.length}`,
+      ...(this.requests === 0 ? [] : [`${this.requests} requests off chain, ${this.unpaidRequests} never paid`]),
+      `wrong results that became final although somebody honest looked: ${this.wrongFinal}`,
+      `wrong results that became final where nobody honest looked: ${this.unwatchedFinal}`,
+      `faults: ${this.wrong.length}`,
       ...this.wrong.slice(0, 20).map((line) => `  ${line}`),
     ].join("\n");
   }

@@ -14,7 +14,8 @@ import type { SoakProgram } from "./programs.ts";
 /** A worker's answer; a wrong worker may also concede or stop answering. */
 export type Answer = WorkerMove | { kind: "concede" } | { kind: "stall" };
 
-export type WorkerKind = "honest" | LieKind | "chameleon" | "padding" | "garbage" | "deserter";
+/** fickle: right here and wrong elsewhere. */
+export type WorkerKind = "honest" | LieKind | "chameleon" | "padding" | "garbage" | "deserter" | "fickle";
 
 /** A worker with its claim. */
 export type SoakWorker = {

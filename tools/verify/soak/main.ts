@@ -4,6 +4,9 @@
  *   and the on-chain verifier must agree.
  * - `npm run soak -- --games N [--seed S]`: random disputes on an embedded chain. Every verdict must be right, and no
  *   honest party may lose money.
+ * - `npm run soak -- --market N [--seed S]`: at least N jobs on a market on which anybody may lie: with terms and
+ *   without, panels, answers with tickets. No wrong result may become final where somebody honest looks, and no honest
+ *   party may lose money.
  * - `npm run soak -- --reorgs`: reorganisations of 1 to 20 blocks after each transaction of a game; with `--depths N`,
  *   N of the 20 depths after each.
  * - `npm run soak -- --siege N [--bonds B]`: N wrong claims at once against one watcher with money for B bonds.
@@ -30,6 +33,7 @@ import { soakFunction } from "./functions.ts";
 import { soakGames } from "./games.ts";
 import { soakHostile } from "./hostile.ts";
 import { soakKills } from "./kills.ts";
+import { soakMarket } from "./market.ts";
 import { soakModels } from "./models.ts";
 import { soakNodes } from "./nodes.ts";
 import { soakOperators } from "./operators.ts";
@@ -54,6 +58,7 @@ const { values } = parseArgs({
     only: { type: "string" },
     reorgs: { type: "boolean", default: false },
     siege: { type: "string" },
+    market: { type: "string" },
     trainers: { type: "string" },
     bonds: { type: "string", default: "3" },
     depths: { type: "string", default: "20" },
@@ -80,6 +85,14 @@ if (values.siege !== undefined) process.exit((await soakSiege(Number(values.sieg
 if (values.trainers !== undefined) {
   console.log(`seed ${seed}`);
   process.exit((await soakTrainers(Number(values.trainers), seed)) ? 0 : 1);
+}
+if (values.market !== undefined) {
+  console.log(`seed ${seed}`);
+  const totals = await soakMarket(Number(values.market), seed, ({ jobs, wrong }) =>
+    console.log(`${jobs} jobs, ${wrong.length} faults`),
+  );
+  console.log(totals.report());
+  process.exit(totals.passed ? 0 : 1);
 }
 if (values.function !== undefined) process.exit(soakFunction(values.function, Number(values.stride)) ? 0 : 1);
 if (values.operators !== undefined) {

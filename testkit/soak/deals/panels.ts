@@ -1,0 +1,63 @@
+import { artifacts } from "hardhat";
+import { decodeAbiParameters, type Abi, type Address } from "viem";
+import { ETHER } from "../../protocol/world.ts";
+import type { SoakCall } from "../chain.ts";
+import { TOKEN_ABI, type SoakMarket } from "../market.ts";
+import type { Town } from "./town.ts";
+
+/** What each poster can spend on panels, wei. */
+const PURSE = 100_000n * ETHER;
+
+/** The contract of panels, and what it owes. */
+export class Panels {
+  /** What posters can withdraw, wei. */
+  readonly owed = new Map<Address, bigint>();
+
+  private constructor(
+    readonly address: Address,
+    readonly abi: Abi,
+  ) {}
+
+  /** @param posters Who gets tokens for panels. */
+  static async deploy({ chain }: SoakMarket, posters: readonly Address[]): Promise<Panels> {
+    const { abi } = await artifacts.readArtifact("Panel");
+    const panels = new Panels(await chain.deploy("Panel", [chain.market]), abi);
+    for (const poster of posters) {
+      const of = (functionName: string, args: readonly unknown[]): SoakCall => ({
+        ...{ address: chain.token, abi: TOKEN_ABI, functionName, args },
+      });
+      await chain.send(poster, of("mint", [poster, PURSE]), 10n ** 9n);
+      await chain.send(poster, of("approve", [panels.address, PURSE]), 10n ** 9n);
+    }
+    return panels;
+  }
+
+  readonly call = (functionName: string, args: readonly unknown[]): SoakCall => ({
+    ...{ address: this.address, abi: this.abi, functionName, args },
+  });
+
+  /** A poster takes what it is owed, which must be what is known here. */
+  async withdraw({ market }: Town, poster: Address): Promise<void> {
+    const { chain } = market;
+    const data = await chain.read(this.call("owed", [poster]));
+    const [owed] = decodeAbiParameters([{ type: "uint256" }], data);
+    const expected = this.owed.get(poster) ?? 0n;
+    if (owed !== expected) market.fault(`a poster is owed ${owed}, not ${expected}`);
+    if (owed > 0n) await market.must("poster", poster, this.call("withdraw", []));
+    this.owed.set(poster, 0n);
+  }
+
+  /** Everybody withdraws, and nothing is left. @param spent What each poster paid for results, wei. */
+  async close(town: Town, posters: readonly Address[], spent: ReadonlyMap<Address, bigint>): Promise<void> {
+    const { market } = town;
+    for (const poster of posters) {
+      await this.withdraw(town, poster);
+      const due = PURSE - (spent.get(poster) ?? 0n);
+      const has = await market.tokensOf(poster);
+      if (has < due) market.totals.honestLoss += due - has;
+      if (has !== due) market.fault(`a poster of panels has ${has}, not ${due}`);
+    }
+    const left = (await market.tokensOf(this.address)) + (await market.held(this.address));
+    if (left !== 0n) market.fault(`${left} are left with the panels`);
+  }
+}

@@ -1,0 +1,107 @@
+import type { Hex, LocalAccount } from "viem";
+import type { Answered } from "../../../src/tickets/payer.ts";
+import { RefusedError } from "../../../src/tickets/errors.ts";
+import { Payer } from "../../../src/tickets/payer.ts";
+import { PayerLedger } from "../../../src/tickets/payerLedger.ts";
+import type { TicketSession } from "../../../src/tickets/ticketSession.ts";
+import type { SoakProgram } from "../programs.ts";
+import { FACE, ONE_IN, type TicketServer } from "./ticketServer.ts";
+import type { Town } from "./town.ts";
+
+/**
+ * honest: pays; vanisher: takes answers and pays none; poor: its deposit is below a face; overIssuer: it is one face,
+ * and asked back at once; skewed: its clock is minutes off; double: signs two tickets about an answer.
+ */
+export type PayerKind = "honest" | "vanisher" | "poor" | "overIssuer" | "skewed" | "double";
+
+/** Deposits for the worker, wei. */
+const DEPOSIT: Record<PayerKind, bigint> = {
+  ...{ honest: 100n * FACE, vanisher: 100n * FACE, poor: FACE - 1n, overIssuer: FACE },
+  ...{ skewed: 100n * FACE, double: 100n * FACE },
+};
+
+/** A payer by the client of users, which is killed now and then. */
+export class TicketPayer {
+  /** When it was given answers that it has not paid, unix seconds. */
+  readonly unpaid: number[] = [];
+  #ledger!: PayerLedger;
+  #payer!: Payer;
+
+  private constructor(
+    readonly town: Town,
+    readonly kind: PayerKind,
+    readonly at: TicketSession,
+    readonly server: TicketServer,
+    readonly path: string,
+    readonly skew: number,
+  ) {}
+
+  /** @param skew Seconds by which its clock is ahead of the chain's. */
+  static async open(
+    town: Town,
+    kind: PayerKind,
+    account: LocalAccount,
+    server: TicketServer,
+    skew: number,
+  ): Promise<TicketPayer> {
+    const { pledges, market } = town;
+    const { address } = account;
+    const deposit = DEPOSIT[kind];
+    await market.must("payer", address, pledges.onToken("mint", [address, deposit]));
+    await market.must("payer", address, pledges.onToken("approve", [pledges.tickets, deposit]));
+    const call = pledges.onTickets("deposit", [address, server.at.account.address, deposit]);
+    await market.must("payer", address, call);
+    const payer = new TicketPayer(town, kind, await pledges.open(account), server, town.file(), skew);
+    await payer.#start();
+    return payer;
+  }
+
+  get deposit(): bigint {
+    return DEPOSIT[this.kind];
+  }
+
+  get ledger(): PayerLedger {
+    return this.#ledger;
+  }
+
+  /** Asks the worker. @returns the status of a refusal, or another error's code, in place of an answer */
+  async ask({ known, inputs }: SoakProgram): Promise<Answered | string> {
+    try {
+      return await this.#payer.ask(known, inputs);
+    } catch (error) {
+      if (error instanceof RefusedError) return String(error.status);
+      return (error as { code?: string }).code ?? String(error);
+    }
+  }
+
+  /** @returns the status of a refusal */
+  async pay(digest: Hex): Promise<string | undefined> {
+    try {
+      await this.#payer.pay(digest);
+      return undefined;
+    } catch (error) {
+      if (error instanceof RefusedError) return String(error.status);
+      throw error;
+    }
+  }
+
+  /** Kills the payer and starts it again: it pays what it may not have paid. @returns how many answers that are */
+  async restart(): Promise<number> {
+    this.#ledger.end();
+    await this.#start();
+    return this.#payer.payRest();
+  }
+
+  close(): void {
+    this.#ledger.end();
+  }
+
+  async #start(): Promise<void> {
+    this.#ledger = await PayerLedger.open(this.path);
+    const { at, skew, server, town } = this;
+    this.#payer = await Payer.open({
+      ...{ at, ledger: this.#ledger, url: server.url, limits: { face: FACE, oneIn: ONE_IN } },
+      clock: () => town.market.chain.now + skew,
+    });
+  }
+}

@@ -1,0 +1,138 @@
+import { Hono } from "hono";
+import type { Hex, LocalAccount } from "viem";
+import type { Execute } from "../../../src/player/executeRun.ts";
+import type { Logger } from "../../../src/player/log.ts";
+import { ProgramLibrary } from "../../../src/player/programLibrary.ts";
+import { AnswerService } from "../../../src/tickets/answerService.ts";
+import { Cashier, type Cashed } from "../../../src/tickets/cashier.ts";
+import { endpointOf, listen, type Endpoint } from "../../../src/tickets/http.ts";
+import type { TicketSession } from "../../../src/tickets/ticketSession.ts";
+import { WorkerLedger } from "../../../src/tickets/workerLedger.ts";
+import { ETHER } from "../../protocol/world.ts";
+import type { SoakProgram } from "../programs.ts";
+import { honestWorker, lyingWorker, type SoakWorker } from "../workers.ts";
+import type { Town } from "./town.ts";
+
+/** Of a ticket that wins, wei. */
+export const FACE = ETHER / 100n;
+/** A ticket wins once in so many times. */
+export const ONE_IN = 3;
+
+/** liar: half of its answers are wrong; garbage: all are noise, and it hopes that no ticket wins. */
+export type ServerKind = "honest" | "liar" | "garbage";
+
+/** A worker that serves answers by the services of users, and is killed now and then. */
+export class TicketServer {
+  readonly cashier: Cashier;
+  /** What the service answers with next. */
+  #answering: SoakWorker | undefined;
+  #item = 0;
+  #service!: AnswerService;
+  #ledger!: WorkerLedger;
+  #endpoint!: Endpoint;
+  #app!: Hono;
+  /** Why winners waited, of this worker's cashier. */
+  readonly waits: string[] = [];
+
+  private constructor(
+    readonly town: Town,
+    readonly kind: ServerKind,
+    readonly at: TicketSession,
+    readonly path: string,
+    readonly skew: number,
+  ) {
+    const log = {
+      warn: ({ reason }: { reason: string }) => void this.waits.push(reason),
+      error: () => undefined,
+    } as unknown as Logger;
+    this.cashier = new Cashier({ at, log, programs: this.#programs, ledger: this.#proxied() });
+  }
+
+  /** An account that has pledged serves. @param skew Seconds by which its clock is ahead of the chain's. */
+  static async open(town: Town, kind: ServerKind, account: LocalAccount, skew: number): Promise<TicketServer> {
+    const { pledges, market } = town;
+    const { collateral } = market.chain.parameters;
+    await pledges.fund(account.address, collateral);
+    await market.must("worker", account.address, pledges.onVault("stake", [collateral]));
+    await market.must("worker", account.address, pledges.venue.onMarket("pledge", []));
+    const server = new TicketServer(town, kind, await pledges.open(account), town.file(), skew);
+    await server.#start();
+    const app = new Hono().all("*", (c) => server.#app.fetch(c.req.raw));
+    server.#endpoint = await listen(app, 0);
+    return server;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${this.#endpoint.port}`;
+  }
+
+  get ledger(): WorkerLedger {
+    return this.#ledger;
+  }
+
+  get #programs(): ProgramLibrary {
+    return ProgramLibrary.of(this.town.answerable.map(({ known }) => known));
+  }
+
+  /** Decides what the next answer to a question is. @returns who can defend it, unless it is noise */
+  prepare(program: SoakProgram): SoakWorker | undefined {
+    const { prng, chain } = this.town.market;
+    const { arityBits } = chain.parameters;
+    this.#item = 0;
+    const honest = honestWorker(program, arityBits);
+    if (this.kind === "garbage") this.#answering = undefined;
+    else if (this.kind === "honest") this.#answering = honest;
+    else if (prng.below(2) === 0) this.#answering = { ...honest, kind: "fickle" };
+    else
+      do this.#answering = lyingWorker(prng, program, arityBits);
+      while (this.#answering.published === undefined);
+    return this.#answering;
+  }
+
+  /** Kills the worker and starts it again: what it knows is in its ledger. */
+  async restart(): Promise<void> {
+    this.#ledger.end();
+    await this.#start();
+  }
+
+  /** Brings winners as far as they come now. */
+  cash(): Promise<Cashed> {
+    return this.cashier.round();
+  }
+
+  async close(): Promise<void> {
+    await this.#service.stop();
+    await this.#endpoint.close();
+    this.#ledger.end();
+  }
+
+  async #start(): Promise<void> {
+    const { at, path, skew, town } = this;
+    this.#ledger = await WorkerLedger.open(path);
+    this.#service = new AnswerService({
+      ...{ at, ledger: this.#ledger, programs: this.#programs, execute: this.#execute },
+      ...{ price: { face: FACE, oneIn: ONE_IN }, maxBodyBytes: 2 ** 20, clock: () => town.market.chain.now + skew },
+    });
+    this.#app = endpointOf(this.#service);
+  }
+
+  /** The ledger of whichever process runs. */
+  #proxied(): WorkerLedger {
+    return {
+      winners: () => this.#ledger.winners(),
+      close: (digest: Hex) => this.#ledger.close(digest),
+    } as WorkerLedger;
+  }
+
+  /** The tensors of the item that is next: they were computed before, right or wrong, or are noise. */
+  readonly #execute: Execute = ({ program, programRoot }) => {
+    const item = this.#item++;
+    const published = this.#answering?.published;
+    const { prng } = this.town.market;
+    if (published !== undefined)
+      return Promise.resolve(program.steps.map((_, s) => Uint8Array.from(published.item(item).trace.tensor(s))));
+    const { right } = this.town.answerable.find(({ known }) => known.model.programRoot === programRoot)!;
+    const noise = (length: number): Uint8Array => Uint8Array.from({ length }, () => prng.below(256));
+    return Promise.resolve(program.steps.map((_, s) => noise(right.item(0).trace.tensor(s).length)));
+  };
+}
