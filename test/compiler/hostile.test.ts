@@ -312,6 +312,7 @@ describe("hostile models", function () {
       [node("GRU", ["s", "w", "r", "", "", "h"], ["y"], { hidden_size: 2 })],
       [node("Range", ["none", "one", "one"], ["i"]), node("Gather", ["x", "i"], ["y"])],
       [node("Range", ["one", "f", "one"], ["i"]), node("Gather", ["x", "i"], ["y"])],
+      [node("TopK", ["f", "one"], ["y"], { axis: 0 })],
     ])
       expect(endingOf(bytesOf(nodes, { inputs, initializers })), nodes[0]!.op).to.equal("COMPILE_NODE_INPUT");
   });

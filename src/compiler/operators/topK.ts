@@ -19,9 +19,10 @@ export const topK: Lower = (context) => {
   const { builder, expressions: e } = context;
   const x = context.input(0);
   if (x.dtype === DType.bool) return context.refuse("input 0", "is bool");
+  if (x.shape.length === 0) return context.fail("input 0 is a scalar");
   const k = context.opset < 10 ? context.int("k", 0) : (context.constantInts(1, "k")?.[0] ?? 0);
   const axis = context.axis(context.int("axis", -1), x.shape.length);
-  const n = x.shape[axis] ?? 1;
+  const n = x.shape[axis]!;
   const largest = context.int("largest", 1) !== 0;
   // Any order is right where none is asked for.
   context.ignore("sorted");
