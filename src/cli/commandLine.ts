@@ -1,95 +1,82 @@
 import { Command, CommanderError } from "commander";
-import { translateError } from "../chain/translateError.ts";
+import { RefuteError } from "../errors.ts";
+import { addonFailure } from "../platform.ts";
 import { withoutKeys } from "../redact.ts";
-import { attestCommand } from "./commands/attest.ts";
-import { askCommand } from "./commands/ask.ts";
-import { auditCommand } from "./commands/audit.ts";
-import { calibrateCommand } from "./commands/calibrate.ts";
-import { canaryCommand } from "./commands/canary.ts";
-import { cancelCommand } from "./commands/cancel.ts";
-import { checkCommand } from "./commands/check.ts";
-import { compileCommand } from "./commands/compile.ts";
-import { completionCommand } from "./commands/completion.ts";
-import { configCommand } from "./commands/config.ts";
-import { conformCommand } from "./commands/conform.ts";
-import { deployCommand } from "./commands/deploy.ts";
-import { deployExamsCommand } from "./commands/deployExams.ts";
-import { deployTicketsCommand } from "./commands/deployTickets.ts";
-import { classesCommand } from "./commands/classes.ts";
-import { examCommand } from "./commands/exam.ts";
-import { depositCommand } from "./commands/deposit.ts";
-import { devnetCommand } from "./commands/devnet.ts";
-import { quoteCommand } from "./commands/quote.ts";
-import { dispatchCommand } from "./commands/dispatch.ts";
-import { dongleCommand } from "./commands/dongle.ts";
-import { expireCommand } from "./commands/expire.ts";
-import { identifyCommand } from "./commands/identify.ts";
-import { reclaimCommand } from "./commands/reclaim.ts";
-import { pledgeCommand } from "./commands/pledge.ts";
-import { releaseCommand } from "./commands/release.ts";
-import { resultCommand } from "./commands/result.ts";
-import { runCommand } from "./commands/run.ts";
-import { serveCommand } from "./commands/serve.ts";
-import { stakeCommand } from "./commands/stake.ts";
-import { standInDeviceCommand } from "./commands/standInDevice.ts";
-import { standInManufacturerCommand } from "./commands/standInManufacturer.ts";
-import { statusCommand } from "./commands/status.ts";
-import { submitCommand } from "./commands/submit.ts";
-import { trainCommand } from "./commands/train.ts";
-import { ticketsCommand } from "./commands/tickets.ts";
-import { tdxCommand } from "./commands/tdx.ts";
-import { unpledgeCommand } from "./commands/unpledge.ts";
-import { unstakeCommand } from "./commands/unstake.ts";
-import { watcherCommand } from "./commands/watcher.ts";
-import { withdrawCommand } from "./commands/withdraw.ts";
-import { workerCommand } from "./commands/worker.ts";
-import { workersCommand } from "./commands/workers.ts";
 import { UsageError } from "./errors.ts";
 import { ExitStatus, exitStatusOf } from "./exitStatus.ts";
 import { addExamples, addGlobalOptions } from "./globalOptions.ts";
 import { Output, outputMode } from "./output.ts";
 
-/** The commands by what they are about, in the order of the help. */
+/** The group of the commands that tell of all others. */
+const ABOUT_ALL = "This command line:";
+
+type Load = () => Promise<(output: Output) => Command>;
+
+/**
+ * The commands by what they are about, in the order of the help. Each is loaded when it is needed: all that they import
+ * together takes more than half a second to load.
+ */
 const COMMANDS = {
-  "Models, without a chain:": [
-    checkCommand,
-    runCommand,
-    trainCommand,
-    auditCommand,
-    compileCommand,
-    calibrateCommand,
-    conformCommand,
-  ],
-  "Jobs:": [
-    quoteCommand,
-    submitCommand,
-    dispatchCommand,
-    resultCommand,
-    statusCommand,
-    workersCommand,
-    cancelCommand,
-    expireCommand,
-    reclaimCommand,
-    canaryCommand,
-  ],
-  "Serving and watching:": [workerCommand, watcherCommand],
-  "Answers off chain:": [serveCommand, askCommand, pledgeCommand, unpledgeCommand, ticketsCommand],
-  "An account:": [
-    depositCommand,
-    identifyCommand,
-    attestCommand,
-    releaseCommand,
-    classesCommand,
-    examCommand,
-    tdxCommand,
-    stakeCommand,
-    unstakeCommand,
-    withdrawCommand,
-  ],
-  "A market:": [deployCommand, deployExamsCommand, deployTicketsCommand],
-  "Development networks:": [devnetCommand, standInManufacturerCommand, standInDeviceCommand, dongleCommand],
-  "This command line:": [configCommand, completionCommand],
-} satisfies Record<string, readonly ((output: Output) => Command)[]>;
+  "Models, without a chain:": {
+    check: async () => (await import("./commands/check.ts")).checkCommand,
+    run: async () => (await import("./commands/run.ts")).runCommand,
+    train: async () => (await import("./commands/train.ts")).trainCommand,
+    audit: async () => (await import("./commands/audit.ts")).auditCommand,
+    compile: async () => (await import("./commands/compile.ts")).compileCommand,
+    calibrate: async () => (await import("./commands/calibrate.ts")).calibrateCommand,
+    conform: async () => (await import("./commands/conform.ts")).conformCommand,
+  },
+  "Jobs:": {
+    quote: async () => (await import("./commands/quote.ts")).quoteCommand,
+    submit: async () => (await import("./commands/submit.ts")).submitCommand,
+    dispatch: async () => (await import("./commands/dispatch.ts")).dispatchCommand,
+    result: async () => (await import("./commands/result.ts")).resultCommand,
+    status: async () => (await import("./commands/status.ts")).statusCommand,
+    workers: async () => (await import("./commands/workers.ts")).workersCommand,
+    cancel: async () => (await import("./commands/cancel.ts")).cancelCommand,
+    expire: async () => (await import("./commands/expire.ts")).expireCommand,
+    reclaim: async () => (await import("./commands/reclaim.ts")).reclaimCommand,
+    canary: async () => (await import("./commands/canary.ts")).canaryCommand,
+  },
+  "Serving and watching:": {
+    worker: async () => (await import("./commands/worker.ts")).workerCommand,
+    watcher: async () => (await import("./commands/watcher.ts")).watcherCommand,
+  },
+  "Answers off chain:": {
+    serve: async () => (await import("./commands/serve.ts")).serveCommand,
+    ask: async () => (await import("./commands/ask.ts")).askCommand,
+    pledge: async () => (await import("./commands/pledge.ts")).pledgeCommand,
+    unpledge: async () => (await import("./commands/unpledge.ts")).unpledgeCommand,
+    tickets: async () => (await import("./commands/tickets.ts")).ticketsCommand,
+  },
+  "An account:": {
+    deposit: async () => (await import("./commands/deposit.ts")).depositCommand,
+    identify: async () => (await import("./commands/identify.ts")).identifyCommand,
+    attest: async () => (await import("./commands/attest.ts")).attestCommand,
+    release: async () => (await import("./commands/release.ts")).releaseCommand,
+    classes: async () => (await import("./commands/classes.ts")).classesCommand,
+    exam: async () => (await import("./commands/exam.ts")).examCommand,
+    tdx: async () => (await import("./commands/tdx.ts")).tdxCommand,
+    stake: async () => (await import("./commands/stake.ts")).stakeCommand,
+    unstake: async () => (await import("./commands/unstake.ts")).unstakeCommand,
+    withdraw: async () => (await import("./commands/withdraw.ts")).withdrawCommand,
+  },
+  "A market:": {
+    deploy: async () => (await import("./commands/deploy.ts")).deployCommand,
+    "deploy-exams": async () => (await import("./commands/deployExams.ts")).deployExamsCommand,
+    "deploy-tickets": async () => (await import("./commands/deployTickets.ts")).deployTicketsCommand,
+  },
+  "Development networks:": {
+    devnet: async () => (await import("./commands/devnet.ts")).devnetCommand,
+    "stand-in-manufacturer": async () => (await import("./commands/standInManufacturer.ts")).standInManufacturerCommand,
+    "stand-in-device": async () => (await import("./commands/standInDevice.ts")).standInDeviceCommand,
+    dongle: async () => (await import("./commands/dongle.ts")).dongleCommand,
+  },
+  [ABOUT_ALL]: {
+    config: async () => (await import("./commands/config.ts")).configCommand,
+    completion: async () => (await import("./commands/completion.ts")).completionCommand,
+  },
+} satisfies Record<string, Record<string, Load>>;
 
 /**
  * Runs the command line.
@@ -98,26 +85,47 @@ const COMMANDS = {
 export async function runCommandLine(args: readonly string[]): Promise<number> {
   const output = new Output(outputMode(args, process.env));
   try {
-    await commandTree(output).parseAsync([...args], { from: "user" });
+    const program = await commandTree(output, args[0]);
+    await program.parseAsync([...args], { from: "user" });
     return ExitStatus.done;
   } catch (thrown) {
     // Help and version were printed.
     if (thrown instanceof CommanderError) return ExitStatus.done;
-    const error = translateError(thrown, "the command");
+    const error = await told(thrown);
     output.error(error);
     return exitStatusOf(error);
   }
 }
 
-/** All commands. */
-function commandTree(output: Output): Command {
+/** What went wrong, as an error of Refute's wherever it is known. */
+async function told(thrown: unknown): Promise<unknown> {
+  if (thrown instanceof RefuteError) return thrown;
+  const { translateError } = await import("../chain/translateError.ts");
+  return translateError(thrown, "the command");
+}
+
+/**
+ * The command line with one command, if `first` is its name, and with none for `--version`. With all of them otherwise:
+ * for help, for a word that is no command, and for the commands that tell of the others.
+ * @throws {CannotRunHereError} if an addon that a command needs cannot be loaded
+ */
+async function commandTree(output: Output, first: string | undefined): Promise<Command> {
   const program = new Command("refute").description("Refutable ML inference: serve, watch, buy").usage("COMMAND ...");
-  for (const [group, commands] of Object.entries(COMMANDS))
-    for (const command of commands) program.addCommand(command(output).helpGroup(group));
+  const all = Object.entries<Record<string, Load>>(COMMANDS).flatMap(([group, commands]) =>
+    Object.entries(commands).map(([name, load]) => ({ group, name, load })),
+  );
+  const named = all.filter(({ group, name }) => name === first && group !== ABOUT_ALL);
+  const isAlone = named.length > 0 || first === "--version";
+  for (const { group, load } of isAlone ? named : all) {
+    const command = await load().catch((cause: unknown) => {
+      throw addonFailure(cause) ?? cause;
+    });
+    program.addCommand(command(output).helpGroup(group));
+  }
   program.helpCommand(false);
   addExamples(program, "check model.onnx", "run model.onnx --input x=x.npy --compare", "submit --help");
-  const all = [program, ...program.commands.flatMap((command) => [command, ...command.commands])];
-  for (const command of all) configure(addGlobalOptions(command), output);
+  const tree = [program, ...program.commands.flatMap((command) => [command, ...command.commands])];
+  for (const command of tree) configure(addGlobalOptions(command), output);
   return program;
 }
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { addonFailure, requirePlatform, thisPlatform } from "../platform.ts";
+import { requirePlatform, thisPlatform } from "../platform.ts";
 import { AnswerLostError } from "./errors.ts";
 import { exitStatusOf } from "./exitStatus.ts";
 import { Output, outputMode } from "./output.ts";
@@ -13,9 +13,7 @@ async function start(args: readonly string[]): Promise<number> {
   process.setSourceMapsEnabled(true);
   try {
     requirePlatform(thisPlatform());
-    const { runCommandLine } = await import("./commandLine.ts").catch((cause: unknown) => {
-      throw addonFailure(cause) ?? cause;
-    });
+    const { runCommandLine } = await import("./commandLine.ts");
     return await runCommandLine(args);
   } catch (error) {
     new Output(outputMode(args, process.env)).error(error);

@@ -1,7 +1,9 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { runCommandLine } from "../../src/cli/commandLine.ts";
+
+// Imported as the commands are by it: a module that is required and imported is there twice, with other classes of errors.
+const { runCommandLine } = await import("../../src/cli/commandLine.ts");
 
 /** No test reads or writes the caches of the user. */
 const cache = mkdtempSync(join(tmpdir(), "refute-cache-"));
