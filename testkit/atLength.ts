@@ -4,6 +4,10 @@
  */
 export const AT_LENGTH = process.env.REFUTE_AT_LENGTH === "true";
 
+/** Those that do not take long; at length the others. */
+export const inTime = <T extends { takesLong?: boolean }>(all: readonly T[]): readonly T[] =>
+  all.filter(({ takesLong = false }) => takesLong === AT_LENGTH);
+
 /** Every second one, from the first (0) or from the second (1); at length the others. */
 export const everySecond = <T>(all: readonly T[], from: 0 | 1): readonly T[] =>
   all.filter((_, k) => (k % 2 === from) !== AT_LENGTH);

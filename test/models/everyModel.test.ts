@@ -2,6 +2,7 @@ import { expect } from "chai";
 import { network } from "hardhat";
 import { startChainVerifier, type ChainVerifier } from "../../src/examine/audit/chainVerifier.ts";
 import { DEFAULT_STEP_BYTES, MAX_STEP_GAS } from "../../src/program/limits.ts";
+import { inTime } from "../../testkit/atLength.ts";
 import { CATALOGUE } from "../../testkit/models/catalogue.ts";
 import { examine } from "../../testkit/models/examine.ts";
 
@@ -11,7 +12,7 @@ describe("every model of the catalogue", function () {
   before(async () => void (verifier = await startChainVerifier(() => network.create())));
   after(() => verifier.close());
 
-  for (const one of CATALOGUE)
+  for (const one of inTime(CATALOGUE))
     it(`${one.name}_agreesWithOnnxruntime_andAuditsClean`, async () => {
       // One of every kind of step and every operator is drawn in any case.
       const { audit, comparison, model } = await examine(one, verifier, 1);

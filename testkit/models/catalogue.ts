@@ -25,6 +25,8 @@ export type CatalogueModel = {
    * out.
    */
   atol?: number;
+  /** Whether compiling and auditing it takes half a minute or more. */
+  takesLong?: boolean;
 };
 
 const require = createRequire(import.meta.url);
@@ -98,6 +100,7 @@ const picture = (size: number): TensorData => ocrInput(drawText("ME", size, size
 const imgly = (name: string, bytes: () => Uint8Array, size: number): CatalogueModel => ({
   ...plain(name, bytes, "input", () => picture(size)),
   atol: 0.02,
+  takesLong: true,
 });
 
 /** Models that take seconds. */
@@ -132,7 +135,7 @@ export const LARGE: readonly CatalogueModel[] = [
   sentences("miniLm", false, MINI_LM),
   sentences("miniLm_int8", true, MINI_LM),
   imgly("imgly_small", imglySmall, IMGLY_SIZE),
-];
+].map((model) => ({ ...model, takesLong: true }));
 
 /** A model by its name. */
 export const catalogued = (name: string): CatalogueModel => [...CATALOGUE, ...LARGE].find((one) => one.name === name)!;

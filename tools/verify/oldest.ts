@@ -10,9 +10,14 @@ const SUITES = [
   "test/platform.test.ts",
   "test/executor/**/*.test.ts",
   "test/kernels/**/*.test.ts",
-  "test/onnx/**/*.test.ts",
+  "test/onnx/readModel.test.ts",
   "test/chain/**/*.test.ts",
-  "test/cli/**/*.test.ts",
+  "test/database/**/*.test.ts",
+  "test/tickets/**/*.test.ts",
+  "test/cli/built.test.ts",
+  "test/cli/commandLine.test.ts",
+  "test/cli/monitor.test.ts",
+  "test/cli/keys.test.ts",
   "test/e2e/honest.test.ts",
 ];
 
