@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-// Imported, as it imports the commands: a module that is required and imported is there twice, with other error classes.
+// Imported, as it imports commands: a module that is required and imported is there twice, with other error classes.
 const { runCommandLine } = await import("../../src/cli/commandLine.ts");
 
 /** No test reads or writes the caches of the user. */
