@@ -216,14 +216,10 @@ describe("PledgedClaims", () => {
     const { tickets, worker, requester } = world();
     const promise = await promised(world(), honest);
     const { ticket, signature } = await ticketFor(world(), promise);
-    await tickets.write.submitAndCash([
-      promise.claim,
-      promise.signature,
-      promise.landing,
-      ticket,
-      signature,
-      promise.secret,
-    ]);
+    await tickets.write.submitAndCash(
+      [promise.claim, promise.signature, promise.landing, ticket, signature, promise.secret],
+      { account: worker.account },
+    );
     const wrong = await landed(world(), await promised(world(), liar(3)));
     const game = new RunGame(world(), wrong, honest);
     await game.prove(await game.proof());
