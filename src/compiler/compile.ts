@@ -24,7 +24,7 @@ import {
   type ExpensiveStep,
 } from "./errors.ts";
 import { keepLiveSteps } from "./program/liveSteps.ts";
-import { lowerGraph } from "./graph/lowerGraph.ts";
+import { countName, lowerGraph } from "./graph/lowerGraph.ts";
 import { locateValues } from "./program/valueLocations.ts";
 import { makeProvable } from "./program/provable/makeProvable.ts";
 import { checkSource, wire, type RunWiring } from "./runWiring.ts";
@@ -53,12 +53,21 @@ export type CompileOptions = {
   limits?: Partial<CompileLimits> | undefined;
 };
 
-const tensorInfo = ({ name, dtype, shape, narrow }: TensorInfo): TensorInfo => ({
+const tensorInfo = ({ name, dtype, shape, narrow, bounded }: TensorInfo): TensorInfo => ({
   name,
   dtype,
   shape,
   ...(narrow && { narrow }),
+  ...(bounded && { bounded }),
 });
+
+/** What is known of a value of the graph. */
+const infoOf = (name: string, { dtype, shape, narrow, bounded }: LazyTensor): TensorInfo =>
+  tensorInfo({
+    ...{ name, dtype, shape },
+    ...(narrow && { narrow }),
+    ...(bounded && { bounded: { axis: bounded.axis, count: countName(name) } }),
+  });
 
 /** How far a compilation is. */
 export type CompileProgress = {
@@ -181,12 +190,12 @@ export function compileWithin(written: Model, options: CompileOptions, budget: B
   const { values } = lowered;
   const stepOf = (name: string): TensorInfo & { step: number } => {
     const tensor = values.get(name)!;
-    return { ...tensorInfo({ ...tensor, name }), step: builder.outputStep(tensor) };
+    return { ...infoOf(name, tensor), step: builder.outputStep(tensor) };
   };
   const all = wired.outputs.flatMap(({ output, each }) => lowered.outputs[output]!.map((name) => ({ name, each })));
   // An output without elements is known now, and none of the job's.
   const isEmpty = ({ name }: { name: string }): boolean => elementCount(values.get(name)!.shape) === 0;
-  const emptyOutputs = all.filter(isEmpty).map(({ name }) => tensorInfo({ ...values.get(name)!, name }));
+  const emptyOutputs = all.filter(isEmpty).map(({ name }) => infoOf(name, values.get(name)!));
   const computed = all.filter((each) => !isEmpty(each));
   if (computed.length === 0) throw new EmptyOutputsError(model.source, emptyOutputs);
   const outputs = computed.map(({ name }) => stepOf(name));

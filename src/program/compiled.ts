@@ -5,9 +5,16 @@ import type { Program } from "./types.ts";
 
 /**
  * A named tensor of a compiled model, in ONNX's shape and row-major order. Where ONNX's type is a narrow one, a byte
- * stands for each element (src/numerics/narrow.ts).
+ * stands for each element (src/numerics/narrow.ts). A bounded output has room for more along an axis than there is:
+ * another output, int64[1], counts.
  */
-export type TensorInfo = { name: string; dtype: DType; shape: readonly number[]; narrow?: NarrowType };
+export type TensorInfo = {
+  name: string;
+  dtype: DType;
+  shape: readonly number[];
+  narrow?: NarrowType;
+  bounded?: { axis: number; count: string };
+};
 
 /** Where a value of the ONNX graph lies: element [i0, i1, ...] is element sum(i * stride) of the step's tensor. */
 export type ValueLocation = { step: number; dtype: DType; shape: readonly number[]; strides: readonly number[] };

@@ -106,7 +106,8 @@ async function compileSizes(
     throw new NegativeVerdict(`${path}: ${refusals.length} of ${sizes.length} sizes of ${dimension} are refused`);
 }
 
-const shapeText = ({ name, shape }: TensorInfo): string => `${name} [${shape.join(", ")}]`;
+const shapeText = ({ name, shape, bounded }: TensorInfo): string =>
+  `${name} [${shape.map((dim, d) => (bounded?.axis === d ? `up to ${dim}` : dim)).join(", ")}]`;
 
 const LABELS = {
   programRoot: "program root",

@@ -14,11 +14,15 @@ export type LazyTensor = {
   shape: readonly number[];
   digits: readonly (readonly number[])[];
   expr: Expr;
+  /** Where `shape` has room for more along an axis than there is: how many are there, int64[1]. */
+  bounded?: Bounded;
   /** Dimensions from slowest to fastest, as they are to be stored if the tensor is given memory. */
   order: readonly number[];
   /** The node that gives this tensor and the operators computed in it since the last tensor with memory. */
   trail?: Trail;
 };
+
+export type Bounded = { axis: number; count: LazyTensor };
 
 export type Trail = {
   node: string;

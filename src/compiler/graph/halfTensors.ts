@@ -73,7 +73,7 @@ const IN_OWN_TYPE: ReadonlySet<string> = new Set([
     "Tile",
     "Transpose",
   ],
-  ...["Trilu", "Unsqueeze"],
+  ...["Trilu", "Unique", "Unsqueeze"],
 ]);
 
 /** Outputs that are float32 whatever the type of the data: statistics. */

@@ -13,6 +13,7 @@ import type { ProgramBuilder } from "../steps/builder.ts";
 import { findControl } from "./control/table.ts";
 import { ABSENT, isSequence, type GraphValue } from "./control/types.ts";
 import { ModelOutputError, NodeInputError, OperandTypeError, UnsupportedOperatorError } from "../errors.ts";
+import { lowerBounded, WHY_BOUNDED } from "./boundedTensors.ts";
 import { lowerInType } from "./halfTensors.ts";
 import { lowerNarrow } from "./narrowTensors.ts";
 import { NodeContext } from "../lowering/nodeContext.ts";
@@ -20,7 +21,7 @@ import { whyUnsupported } from "./unsupported.ts";
 import { valuesWithMemory } from "./valuesWithMemory.ts";
 import { findEntry } from "../operators/registry.ts";
 import { storageOrder, preferredStorage } from "../steps/storage.ts";
-import { identityOrder, type LazyTensor } from "../expressions/tensor.ts";
+import { identityOrder, type Bounded, type LazyTensor } from "../expressions/tensor.ts";
 
 /** The values of a graph that is being lowered, and those of the graphs around it. */
 type Scope = {
@@ -55,9 +56,13 @@ function runBody(scope: Scope, node: Node, body: Body, inputs: readonly GraphVal
   return body.outputs.map((name) => {
     const value = lookup(inner, name);
     if (value === undefined) throw new NodeInputError(node, `its body gives no "${name}"`);
+    if (isBounded(value)) throw new UnsupportedOperatorError(node, `"${name}" of a body`, WHY_BOUNDED);
     return value;
   });
 }
+
+const isBounded = (value: GraphValue): value is LazyTensor & { bounded: Bounded } =>
+  !isSequence(value) && value.bounded !== undefined;
 
 /**
  * An operation that takes no operands of the node's type is the node's to refuse. So are attributes and sizes beyond
@@ -90,13 +95,15 @@ function lowerNode(
   const sequence = operands.findIndex(isSequence);
   if (entry !== undefined && sequence >= 0)
     throw new UnsupportedOperatorError(node, `input ${sequence}`, "is a sequence");
+  const room = operands.findIndex((value) => value !== undefined && isBounded(value));
+  if (control !== undefined && room >= 0) throw new UnsupportedOperatorError(node, `input ${room}`, WHY_BOUNDED);
   const tensors = operands.map((value) => (isSequence(value) ? undefined : value));
   const context = new NodeContext(builder, node, opset, tensors);
   const run = (body: Body, inputs: readonly GraphValue[]): GraphValue[] => runBody(scope, node, body, inputs);
   const outputs = refusing(
     context,
     (): readonly (GraphValue | undefined)[] =>
-      (entry && lowerNarrow(context, (given) => lowerInType(given, entry.lower))) ??
+      (entry && lowerBounded(context, (all) => lowerNarrow(all, (given) => lowerInType(given, entry.lower)))) ??
       control!.lower({ context, operands, run }),
   );
   context.checkAttributes();
@@ -179,12 +186,15 @@ function lowerNodes(scope: Scope, graph: Body, progress?: Progress): void {
   }
 }
 
+/** The output that counts what there is of a bounded one. */
+export const countName = (name: string): string => `${name}.count`;
+
 /** The values of a graph: tensors by name, and for each of its outputs the names of the tensors that it is. */
 type Lowered = { values: Map<string, LazyTensor>; outputs: readonly (readonly string[])[] };
 
 /**
  * Gives every value of the graph a tensor; steps are added to the builder in the order of the nodes. An output that is
- * a sequence is as many tensors as it has elements.
+ * a sequence is as many tensors as it has elements; a bounded one is two, itself and its count.
  */
 export function lowerGraph(
   builder: ProgramBuilder,
@@ -200,14 +210,15 @@ export function lowerGraph(
   const tensors = new Map([...values].flatMap(([name, value]) => (isSequence(value) ? [] : [[name, value] as const])));
   const names = outputs.map((name) => {
     const value = lookup(scope, name);
-    if (!isSequence(value)) return [name];
-    return value.map((element, k) => {
-      const own = elementName(name, k);
+    const add = (own: string, tensor: LazyTensor): string => {
       if (values.has(own))
-        throw new ModelOutputError(`${model.source}: it has a value "${own}" beside its list "${name}"`);
-      tensors.set(own, element);
+        throw new ModelOutputError(`${model.source}: it has a value "${own}" of its own, a name that "${name}" needs`);
+      tensors.set(own, tensor);
       return own;
-    });
+    };
+    if (isSequence(value)) return value.map((element, k) => add(elementName(name, k), element));
+    const count = value !== undefined && isBounded(value) ? value.bounded.count : undefined;
+    return count === undefined ? [name] : [name, add(countName(name), count)];
   });
   return { values: tensors, outputs: names };
 }

@@ -1,16 +1,18 @@
-/** Operators whose result's shape depends on values: they are executed where those values are known at compile time. */
+/** Operators whose result's shape depends on values. Where these are not known now, the result is bounded. */
 import { DType, dtypeBytes, isFloat, writeWord, type Word } from "../../numerics/dtype.ts";
 import { elementCount, type TensorData } from "../../onnx/model.ts";
 import { int64Tensor } from "../../onnx/tensorData.ts";
 import type { Lower } from "../lowering/nodeContext.ts";
 import { wordNumber } from "../../numerics/numbers.ts";
+import { boundedCompress, boundedNonZero, boundedUnique } from "./dataSizes.ts";
 import { gatherAlong } from "./gather.ts";
 import { rowMajorStrides } from "../steps/views.ts";
 
 /** NonZero: the indices of the elements that are not 0, in row-major order, one row for each dimension. */
 export const nonZero: Lower = (context) => {
   const x = context.input(0);
-  const words = context.constantWords(x, "X");
+  const words = context.builder.words(x);
+  if (words === undefined) return boundedNonZero(context, x);
   const positions = words.flatMap((word, i) => (word === 0n ? [] : [i]));
   const shape = x.shape.length === 0 ? [1] : x.shape;
   context.builder.budget.computeElements(positions.length * shape.length);
@@ -23,10 +25,11 @@ export const nonZero: Lower = (context) => {
 export const compress: Lower = (context) => {
   const { builder } = context;
   const x = context.input(0);
-  const condition = context.constantWords(context.input(1), "condition");
+  const condition = builder.words(context.input(1));
   const flat = !context.has("axis");
   const data = flat ? builder.reshape(x, [elementCount(x.shape)]) : x;
   const axis = flat ? 0 : context.axis(context.int("axis", 0), x.shape.length);
+  if (condition === undefined) return boundedCompress(context, data, context.input(1), axis);
   const kept = condition.flatMap((word, i) => (word !== 0n ? [i] : []));
   if (condition.length > data.shape[axis]!)
     return context.fail(`${condition.length} conditions of [${data.shape.join()}]`);
@@ -54,9 +57,11 @@ const compareWords =
 export const unique: Lower = (context) => {
   const { builder } = context;
   const x = context.input(0);
-  const words = context.constantWords(x, "X");
   const sorted = context.int("sorted", 1) !== 0;
   const flat = !context.has("axis");
+  const known = builder.words(x);
+  if (known === undefined && flat) return boundedUnique(context, x, sorted);
+  const words = known ?? context.refuse("axis", "is given, and X is not known at compile time");
   const shape = flat ? [words.length] : x.shape;
   const axis = flat ? 0 : context.axis(context.int("axis", 0), shape.length);
   const strides = rowMajorStrides(shape);

@@ -1,4 +1,6 @@
+import { DType } from "../../numerics/dtype.ts";
 import { int64Tensor } from "../../onnx/tensorData.ts";
+import { boundedSuppression } from "./boundedSuppression.ts";
 import type { Lower, NodeContext } from "../lowering/nodeContext.ts";
 import { wordNumber } from "../../numerics/numbers.ts";
 
@@ -25,21 +27,16 @@ function overlap(a: Box, b: Box, threshold: number): boolean {
   return f(both / f(f(a.area + b.area) - both)) > threshold;
 }
 
-/** The numbers of an input whose values decide how long the result is. */
-function known(context: NodeContext, index: number, what: string): number[] {
+/** The numbers of an input, if they are known at compile time. */
+function known(context: NodeContext, index: number): number[] | undefined {
   const tensor = context.floatInput(index);
-  const words = context.builder.words(tensor);
-  if (words === undefined)
-    return context.refuse(
-      what,
-      "is not known at compile time, and how many boxes are kept depends on it: end the model before it",
-    );
-  return words.map((word) => wordNumber(word, tensor.dtype));
+  return context.builder.words(tensor)?.map((word) => wordNumber(word, tensor.dtype));
 }
 
 /**
- * NonMaxSuppression of boxes and scores that are known at compile time, in float32: for each batch and class the boxes
- * by falling score, the first of equal ones first, without those that overlap one that is kept.
+ * NonMaxSuppression in float32: for each batch and class the boxes by falling score, the first of equal ones first,
+ * without those that overlap one that is kept. Of boxes and scores that are not known at compile time the result is
+ * bounded.
  */
 export const nonMaxSuppression: Lower = (context) => {
   const { builder } = context;
@@ -49,7 +46,7 @@ export const nonMaxSuppression: Lower = (context) => {
   const classes = scoreShape[1] ?? 0;
   if (shape.join() !== [batches, count, 4].join() || scoreShape.join() !== [batches, classes, count].join())
     return context.fail(`boxes [${shape.join()}] and scores [${scoreShape.join()}]`);
-  const [numbers, scores] = [known(context, 0, "boxes"), known(context, 1, "scores")];
+  const [numbers, scores] = [known(context, 0), known(context, 1)];
   const scalar = (index: number, what: string): number | undefined => {
     const tensor = context.optional(index);
     return tensor && wordNumber(context.constantWord(tensor, what), tensor.dtype);
@@ -57,6 +54,12 @@ export const nonMaxSuppression: Lower = (context) => {
   const most = context.optional(2);
   const limit = most === undefined ? 0n : context.constantWord(most, "max_output_boxes_per_class");
   const [threshold = 0, least = -Infinity] = [scalar(3, "iou_threshold"), scalar(4, "score_threshold")];
+  if (numbers === undefined || scores === undefined) {
+    const chosen = Math.max(0, Math.min(Number(limit), count));
+    if (chosen === 0) return [builder.filled(DType.int64, [0, 3], 0n)];
+    const how = { isCentred, most: chosen, threshold, least };
+    return boundedSuppression(context, context.input(0), context.input(1), how);
+  }
   const boxes = Array.from({ length: batches * count }, (_, i) =>
     boxOf(numbers.slice(4 * i, 4 * i + 4) as [number, number, number, number], isCentred),
   );

@@ -3,6 +3,7 @@ import type { TensorData } from "../../onnx/model.ts";
 import type { CompiledModel, TensorInfo, ValueLocation } from "../../program/compiled.ts";
 import { differenceOf, OF_LARGEST, type Difference } from "./difference.ts";
 import { gatherNumbers, gatherValue } from "./gatherValue.ts";
+import { withinCounts } from "./withinCounts.ts";
 import { plainOutputs, plainValues } from "./plainRun.ts";
 import { numbersOf, wideTensor } from "./wideRun.ts";
 
@@ -67,13 +68,16 @@ export async function compare(
     const wide = wideTensor(model, given, tensors, location.step);
     return wide === undefined ? {} : { float64: distancesFrom(gatherNumbers(location, wide), own, other) };
   };
-  const outputs = outputTensors(model, tensors).map((own, k) => {
-    const { name, dtype, shape } = own;
+  const whole = outputTensors(model, tensors);
+  const outputs = withinCounts(whole).map((own) => {
+    const { name, dtype } = own;
     const other = plain.get(name);
     if (other !== undefined && comparable(own, other)) {
-      const { step } = checkpoints[positions[k]!]!;
+      const at = whole.findIndex((output) => output.name === name);
+      const { step } = checkpoints[positions[at]!]!;
       const difference = differenceOf(own, other, ofLargest, allowed(step));
-      const location = { step, dtype, shape, strides: rowMajorStrides(shape) };
+      // What there is of a bounded output lies in it as in the whole.
+      const location = { step, dtype, shape: own.shape, strides: rowMajorStrides(whole[at]!.shape) };
       return { name, ...difference, ...distances(difference, location, own, other) };
     }
     return { name, shape: other === undefined ? "another type" : `[${other.shape.join(", ")}]` };

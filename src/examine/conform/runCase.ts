@@ -17,6 +17,7 @@ import type { CompiledModel, TensorInfo } from "../../program/compiled.ts";
 import { programTerms } from "../../program/work.ts";
 import { readRegularFile } from "../../regularFile.ts";
 import { emptyTensor, outputTensors } from "../compare/compare.ts";
+import { withinCounts } from "../compare/withinCounts.ts";
 import { isList, readValue, type CaseValue } from "./readValue.ts";
 import { firstDifference } from "./tolerance.ts";
 
@@ -75,7 +76,7 @@ function prepare(model: Model, inputs: ReadonlyMap<string, TensorData>): Prepare
 
 /** All outputs: those of the program, and those without elements. */
 async function outputsOf({ model, inputs, emptyOutputs }: Prepared): Promise<(TensorInfo & TensorData)[]> {
-  const computed = model === undefined ? [] : outputTensors(model, await execute(model, inputs));
+  const computed = model === undefined ? [] : withinCounts(outputTensors(model, await execute(model, inputs)));
   return [...computed, ...emptyOutputs.map(emptyTensor)];
 }
 

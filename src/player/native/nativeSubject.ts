@@ -20,6 +20,8 @@ export function nativeSubject(
   const { path, uint8, decide = {} } = spec;
   if (spec.seedInput === true)
     throw new NativeModelError(`${path}: a model that draws from a seed of the job is not executed natively`);
+  if (compiled.outputs.some(({ bounded }) => bounded !== undefined))
+    throw new NativeModelError(`${path}: an output whose size depends on data is not executed natively`);
   if (decoder === undefined) return itemSubject({ path, own, bound, uint8, decide }, model, compiled, { ...spec });
   const endTokens = spec.decoder?.endTokens ?? [];
   return decoderSubject({ from: path, model: unwrapped, decoder, bound, endTokens }, compiled);

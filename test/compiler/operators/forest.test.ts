@@ -1,7 +1,15 @@
 import { expect } from "chai";
+import { network } from "hardhat";
 import { compile } from "../../../src/compiler/compile.ts";
 import { UnsupportedOperatorError } from "../../../src/compiler/errors.ts";
+import { startChainVerifier } from "../../../src/examine/audit/chainVerifier.ts";
+import { ElementAuditor, type Verdict } from "../../../src/examine/audit/elementAuditor.ts";
+import { seededRandom } from "../../../src/examine/audit/random.ts";
+import { summarise } from "../../../src/examine/audit/summary.ts";
+import { executeReference } from "../../../src/executor/reference.ts";
 import { readModel } from "../../../src/onnx/readModel.ts";
+import { knownProgram } from "../../../src/player/execution.ts";
+import { Trace } from "../../../src/trace/trace.ts";
 import { expectAgreement, modelOf, type Experiment } from "../../../testkit/onnx/agreement.ts";
 import { forestOf } from "../../../testkit/operators/mlCases.ts";
 
@@ -13,6 +21,24 @@ describe("forests", () => {
     expect(program.maxStepGas).to.be.below(2_000_000);
     expect(program.steps.length).to.be.below(24);
   });
+
+  it("aHundredTreesOfDepth8_takeTheVerifierBelow2MGas_inEveryStep", async () => {
+    const experiment = forestOf(100, 8, 4, 3, 1);
+    const model = compiled(experiment);
+    const inputs = model.inputs.map(({ name }) => experiment.operands[name]!.bytes);
+    const random = seededRandom(1);
+    const verifier = await startChainVerifier(() => network.create());
+    const trace = new Trace(model.program, executeReference(model, inputs));
+    const auditor = new ElementAuditor(verifier, { ...knownProgram(model), inputs, trace }, random);
+    const verdicts: Verdict[] = [];
+    for (let step = 0; step < model.program.steps.length; step++)
+      verdicts.push(await auditor.judge({ step, element: random(model.program.steps[step]!.count), stratum: "" }));
+    await verifier.close();
+    const { clean, largest, underestimated } = summarise(verdicts);
+    expect(clean).to.equal(true);
+    expect(underestimated).to.deep.equal([]);
+    expect(largest.gas).to.be.below(2_000_000);
+  }).timeout(60_000);
 
   it("aForest_agreesWithOnnxruntime", async () => {
     await expectAgreement(forestOf(20, 6, 4, 3, 30), "a forest");

@@ -5,6 +5,8 @@ import { dirname, join } from "node:path";
 import { drawText } from "../../../src/demo/picture.ts";
 import type { TensorData } from "../../../src/onnx/model.ts";
 import { floatTensor, int64Tensor } from "../../../src/onnx/tensorData.ts";
+import { modelOf } from "../../../testkit/onnx/agreement.ts";
+import { forestOf } from "../../../testkit/operators/mlCases.ts";
 import { MINI_LM, miniLm, sentence } from "../../../testkit/models/miniLm.ts";
 
 /** A model file with inputs of its own kind: what plain onnxruntime and the exact executor are both given. */
@@ -83,6 +85,12 @@ function background(): Subject {
 
 const encoder = (quantised: boolean) => (): Subject => ({ bytes: miniLm({ quantised }), inputs: sentence(MINI_LM) });
 
+/** A classifier of 100 full trees of depth 8 over 256 rows of a table: 25,600 ways from a root to a leaf. */
+function forest(): Subject {
+  const experiment = forestOf(100, 8, 4, 3, 256);
+  return { bytes: modelOf(experiment), inputs: new Map(Object.entries(experiment.operands)) };
+}
+
 export const MODELS: Readonly<Record<string, BenchModel>> = {
   ppocr2_cls: { load: image("ch_ppocr_mobile_v2.0_cls_infer.onnx", 48, 192, 2) },
   silero_v5: { load: speech(512, true) },
@@ -92,5 +100,6 @@ export const MODELS: Readonly<Record<string, BenchModel>> = {
   ppocr4_det: { load: image("ch_PP-OCRv4_det_infer.onnx", 640, 640, 6) },
   minilm_float32: { load: encoder(false) },
   minilm_int8: { load: encoder(true) },
+  forest: { load: forest },
   imgly_int8: { load: background, isLarge: true },
 };
