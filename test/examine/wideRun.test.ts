@@ -56,6 +56,22 @@ describe("a chain in float64", () => {
       expect(erf(x)).to.be.closeTo(y, 4e-16 * Math.max(1, Math.abs(y)));
   });
 
+  it("names the exact result where onnxruntime loses what sums cancel", async () => {
+    const x = floatTensor(Array.from({ length: 4096 }, (_, i) => Math.sin(i) * 40));
+    const nodes = [
+      { op: "Add", inputs: ["x", "large"], outputs: ["shifted"] },
+      { op: "ReduceSum", inputs: ["shifted"], outputs: ["sum"], attributes: { keepdims: 0 } },
+      { op: "Mul", inputs: ["large", "count"], outputs: ["shift"] },
+      { op: "Sub", inputs: ["sum", "shift"], outputs: ["y"] },
+    ];
+    const initializers = { large: floatTensor([1e8]), count: floatTensor([4096]) };
+    const shifted: Experiment = { opset: 12, operands: { x }, initializers, nodes, outputs: { y: DType.float32 } };
+    const { bytes, model, tensors } = executed(shifted);
+    const [output] = (await compare(bytes, model, new Map([["x", x]]), tensors)).outputs;
+    const { float64 } = output as { float64: { exact: number; plain: number } };
+    expect(float64.plain).to.be.above(1_000 * float64.exact);
+  });
+
   const sum = single("ReduceSum", [floatTensor([1, 2 ** -20, -1, 3])], [], { keepdims: 0 }, DType.float32, 11);
 
   it("names the result that is nearer where one is out of tolerance, and is not asked elsewhere", async () => {

@@ -8,6 +8,7 @@ import { DType } from "../../../src/numerics/dtype.ts";
 import type { Model } from "../../../src/onnx/model.ts";
 import { readModel } from "../../../src/onnx/readModel.ts";
 import { floatTensor, int64Tensor } from "../../../src/onnx/tensorData.ts";
+import { prepareModel } from "../../../src/player/programs/modelSpec.ts";
 import { buildModel, type AttributeValue } from "../../../testkit/onnx/onnxBuilder.ts";
 
 const SIZE = 50;
@@ -99,6 +100,44 @@ describe("seeds as inputs of a job", () => {
     expect(drawnWith(numbered, 7n, { index: ["i"] }, 3).outputs).to.deep.equal(
       drawnWith(model, 7n, { each: ["x"] }, 3).outputs,
     );
+  });
+
+  it("give each update of a training run a Dropout of its own", () => {
+    const file = readModel(
+      buildModel({
+        inputs: [{ name: "x", dtype: DType.float32, shape: [1, SIZE] }],
+        outputs: [{ name: "y", dtype: DType.float32 }],
+        nodes: [
+          { op: "Dropout", inputs: ["x", "ratio", "training"], outputs: ["d"] },
+          { op: "MatMul", inputs: ["d", "w"], outputs: ["y"] },
+        ],
+        initializers: {
+          ratio: floatTensor([0.5], []),
+          training: { dtype: DType.bool, shape: [], bytes: Uint8Array.of(1) },
+          w: floatTensor(new Array<number>(SIZE).fill(0.5), [SIZE, 1]),
+        },
+      }),
+    );
+    const train = { loss: "mse", optimiser: "sgd" } as const;
+    const { model, run } = prepareModel(file, { bind: {}, uint8: [], train, seedInput: true });
+    const compiled = compile(model, { shapes: {}, run });
+    const given = (seed: number, item: number): Map<string, Uint8Array> =>
+      new Map([
+        ["random_seed", int64Tensor([seed]).bytes],
+        ["index", int64Tensor([item]).bytes],
+        ["x", X.bytes],
+        ["labels", floatTensor([1]).bytes],
+        ["rates", floatTensor([0.1]).bytes],
+        ["weights", floatTensor(new Array<number>(SIZE).fill(0.5)).bytes],
+      ]);
+    const update = (seed: number, item: number): string =>
+      outputsOf(compiled, (name) => given(seed, item).get(name)!).join();
+    const [first, again, later, other] = [update(7, 0), update(7, 0), update(7, 1), update(8, 0)];
+    expect(again).to.equal(first);
+    expect(new Set([first, later, other]).size).to.equal(3);
+    const seeded = prepareModel(file, { bind: {}, uint8: [], train });
+    const known = compile(seeded.model, { shapes: {}, run: seeded.run, seed: 7n });
+    expect(outputsOf(known, (name) => given(7, 0).get(name)!).join()).to.equal(first);
   });
 
   const int64 = (name: string) => ({ name, dtype: DType.int64, shape: [1] });
