@@ -10,6 +10,7 @@ import {StakeVault} from "../../../contracts/vault/StakeVault.sol";
 import {IDisputeGame} from "../../../contracts/interfaces/IDisputeGame.sol";
 import {IProvisioning} from "../../../contracts/interfaces/IProvisioning.sol";
 import {IStakeVault} from "../../../contracts/interfaces/IStakeVault.sol";
+import {IStepVerifier} from "../../../contracts/interfaces/IStepVerifier.sol";
 import {States} from "../../../contracts/game/States.sol";
 import {OnesVerifier, OpenProvisioning} from "../../../contracts/test/ProtocolMocks.sol";
 import {TestToken} from "../../../contracts/test/TestTokens.sol";
@@ -73,9 +74,14 @@ abstract contract ProtocolWorld {
         MarketDeployer deployer = new MarketDeployer();
         market = JobMarket(deployer.market());
         vault = new StakeVault(token, _registry(), p.withdrawalDelay, address(market));
-        game = new DisputeGame(market, new ProofChecker(new OnesVerifier()), p);
+        game = new DisputeGame(market, new ProofChecker(_verifier()), p);
         address extension = address(new MarketExtension(vault, game, p));
         deployer.deploy(type(JobMarket).creationCode, vault, game, extension, p);
+    }
+
+    /// @dev Says what elements are.
+    function _verifier() internal virtual returns (IStepVerifier) {
+        return new OnesVerifier();
     }
 
     /// @dev Says who may stake and claim. All actors may when it is given.

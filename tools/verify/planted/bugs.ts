@@ -1,5 +1,5 @@
-/** A realistic bug of the protocol's contracts. In `by`, `ON` stands for the condition that the bug is active. */
-export type Bug = { name: string; file: string; find: string; by: string };
+import { always, bug, other, unchecked, without, type Bug } from "./bug.ts";
+import { RUN_BUGS } from "./runBugs.ts";
 
 const GAME = "contracts/game/DisputeGame.sol";
 const MARKET = "contracts/market/JobMarket.sol";
@@ -9,27 +9,8 @@ const CLAIMS = "contracts/market/JobClaims.sol";
 const EXTENSION = "contracts/market/MarketExtension.sol";
 const PAYOUTS = "contracts/game/Payouts.sol";
 
-const bug = (name: string, file: string, find: string, by: string): Bug => ({ name, file, find, by });
-/** A statement that is left out. */
-const without = (name: string, file: string, statement: string): Bug =>
-  bug(name, file, statement, `if (!ON) ${statement}`);
-/** @param marked The text to find; its part in double braces is replaced. */
-const inside = (name: string, file: string, marked: string, replace: (part: string) => string): Bug => {
-  const [before, part, after] = marked.split(/\{\{|\}\}/) as [string, string, string];
-  return bug(name, file, `${before}${part}${after}`, `${before}${replace(part)}${after}`);
-};
-/** An expression, in double braces, that has another value. */
-const other = (name: string, file: string, marked: string, value: string): Bug =>
-  inside(name, file, marked, (right) => `ON ? ${value} : ${right}`);
-/** A condition, in double braces, that always holds. */
-const always = (name: string, file: string, marked: string): Bug =>
-  inside(name, file, marked, (condition) => `(ON || (${condition}))`);
-/** A `require` whose condition need not hold. */
-const unchecked = (name: string, file: string, condition: string, error: string): Bug =>
-  bug(name, file, `require(${condition}, ${error}`, `require(ON || (${condition}), ${error}`);
-
 /** Each `find` occurs once in its file. */
-export const BUGS: readonly Bug[] = [
+const MONEY_AND_TIME: readonly Bug[] = [
   // Money of games.
   bug(
     "a pick's price is not among the dues",
@@ -206,3 +187,5 @@ export const BUGS: readonly Bug[] = [
   unchecked("stake comes back before the delay", VAULT, "block.timestamp >= a.readyAt", "WithdrawalNotReady"),
   without("stake comes back twice", VAULT, "a.withdrawing = 0;"),
 ];
+
+export const BUGS: readonly Bug[] = [...MONEY_AND_TIME, ...RUN_BUGS];

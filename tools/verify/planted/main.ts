@@ -1,6 +1,7 @@
 /**
  * Plants realistic bugs in a copy of the protocol's contracts, runs `test/contracts/solidity` on each, and reports
- * which are found: `npm run planted [-- --only WORDS] [--in FOLDER] [--runs N]`.
+ * which are found: `npm run planted [-- --only WORDS;WORDS] [--in FOLDER] [--runs N]
+ * [--tests FILES]`.
  * All bugs are in one build, without optimisation. An environment variable says which bug is active.
  */
 import { spawnSync } from "node:child_process";
@@ -12,7 +13,6 @@ import { BUGS } from "./bugs.ts";
 
 const HERE = import.meta.dirname;
 const ROOT = resolve(HERE, "../../..");
-const TESTS = ["League.t.sol", "Protocol.t.sol"];
 
 /** A fast build: the contracts are not optimised. */
 const CONFIG = `import { createRequire } from "node:module";
@@ -42,7 +42,12 @@ export default defineConfig({
 `;
 
 const { values } = parseArgs({
-  options: { only: { type: "string" }, in: { type: "string" }, runs: { type: "string", default: "64" } },
+  options: {
+    only: { type: "string" },
+    in: { type: "string" },
+    runs: { type: "string", default: "64" },
+    tests: { type: "string", default: "League.t.sol,Protocol.t.sol,Runs.t.sol" },
+  },
 });
 
 const folder = values.in ?? mkdtempSync(join(tmpdir(), "planted-"));
@@ -54,7 +59,7 @@ if (healthy === undefined) {
   let found = 0;
   let tried = 0;
   for (const [index, { name }] of BUGS.entries()) {
-    if (values.only !== undefined && !name.includes(values.only)) continue;
+    if (!(values.only ?? "").split(";").some((words) => name.includes(words))) continue;
     const failures = run(index + 1);
     tried++;
     if (failures.length > 0) found++;
@@ -77,7 +82,7 @@ function prepare(to: string): void {
     const text = readFileSync(join(ROOT, file), "utf8");
     for (const [, path] of text.matchAll(/^import [^"]*"(\.[^"]+)";/gm)) take(join(dirname(file), path!));
   };
-  for (const name of TESTS) take(join("test/contracts/solidity", name));
+  for (const name of values.tests.split(",")) take(join("test/contracts/solidity", name));
   for (const file of files) {
     let text = readFileSync(join(ROOT, file), "utf8");
     if (file.endsWith("Vm.sol")) {
@@ -105,7 +110,8 @@ function prepare(to: string): void {
     for (const { find, by, on } of here) text = edit(text, file, find, by.replace(/\bON\b/g, on));
     if (here.length > 0)
       text = imports(text, `${"../".repeat(file.split("/").length - 2)}Planted.sol`.replace(/^P/, "./P"));
-    write(join(to, file), text);
+    // Whoever asks which bug is alive reads the chain, which pure functions may not.
+    write(join(to, file), text.replace(/\bpure\b/g, "view"));
   }
   write(join(to, "contracts/Planted.sol"), readFileSync(join(HERE, "Planted.sol"), "utf8"));
   write(join(to, "package.json"), '{ "type": "module" }');
@@ -121,7 +127,8 @@ function edit(text: string, file: string, find: string, by: string): string {
 }
 
 function imports(text: string, path: string): string {
-  return edit(text, path, "pragma solidity 0.8.37;\n", `pragma solidity 0.8.37;\n\nimport {Planted} from "${path}";\n`);
+  const [pragma] = /^pragma solidity .*;\n/m.exec(text)!;
+  return edit(text, path, pragma, `${pragma}\nimport {Planted} from "${path}";\n`);
 }
 
 function write(path: string, text: string): void {
