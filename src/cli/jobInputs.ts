@@ -27,6 +27,7 @@ export type JobInputs = ReadonlyMap<string, readonly JobInput[]>;
  * little-endian, row-major. An input that each item has of its own takes several files, or a folder of them in the
  * order of their names.
  * @param hasParts The items are computed in parts: so does state that is carried, a file for each part.
+ * @param drawn Inputs that need not be given, because they are drawn for each item.
  * @throws UsageError if one is missing; InputFileError
  */
 export function readJobInputs(
@@ -34,6 +35,7 @@ export function readJobInputs(
   run: RunWiring | undefined,
   given: readonly string[],
   hasParts = false,
+  drawn: readonly string[] = [],
 ): JobInputs {
   const files = filesByName(model, given);
   const inputs = new Map<string, JobInput[]>();
@@ -46,7 +48,7 @@ export function readJobInputs(
     }
     // State that is carried begins with zeros.
     const isCarried = Object.hasOwn(run?.carried ?? {}, name);
-    if (paths === undefined && isCarried) continue;
+    if (paths === undefined && (isCarried || drawn.includes(name))) continue;
     if (paths === undefined) throw missingInput(name, KINDS);
     const isEach = run?.batch === true || run?.each?.includes(name) === true;
     const all =
@@ -110,8 +112,8 @@ export const shapesOfJob = (inputs: JobInputs): Record<string, readonly number[]
   );
 
 /**
- * The bytes of a job's inputs, in the program's order: those of all items one after the other, zeros for state that is
- * carried and was not given; the model's weights where they are trained.
+ * The bytes of a job's inputs, in the program's order: those of all items one after the other, zeros for what was not
+ * given and is carried or drawn; the model's weights where they are trained.
  * @throws InputFileError if one is no such tensor as the program takes
  */
 export const jobBytes = (

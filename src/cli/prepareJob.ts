@@ -44,7 +44,13 @@ export async function prepareJob(spec: ModelSpec, options: BatchFlags, output: O
 }
 
 /** What says how a batch's program is run, and on what. */
-type BatchFlags = GenerationOptions & { input?: string[]; items?: number | undefined; firstItem?: number };
+type BatchFlags = GenerationOptions & {
+  input?: string[];
+  items?: number | undefined;
+  firstItem?: number;
+  /** Inputs that need not be given, because they are drawn for each item. */
+  drawnInputs?: readonly string[];
+};
 
 /**
  * The same of any number of items, without a decoder.
@@ -57,7 +63,7 @@ export function prepareBatch(spec: ModelSpec, options: BatchFlags, output: Outpu
   requireNoGeneration(options);
   const loaded = loadModel(spec);
   const { model, run } = loaded;
-  const given = readJobInputs(model, run, options.input ?? [], hasParts);
+  const given = readJobInputs(model, run, options.input ?? [], hasParts, options.drawnInputs);
   const items = itemsOf(given, run, options.items);
   const shapes = { ...shapesOfJob(given), ...spec.shapes };
   const progress = compileProgress(output.progress("compiling node"));

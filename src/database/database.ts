@@ -14,8 +14,13 @@ export type Content = {
   what: string;
   /** SQL that makes the tables of a new file. */
   schema: string;
-  /** Of the schema, from 1 on: a file of another version is refused. */
+  /** Of the schema, from 1 on. */
   version: number;
+  /**
+   * SQL that makes of a file of the version before one of this version; the last brings it to `version`, the one before
+   * that to the version below, and so on. Older files are refused, and newer ones always.
+   */
+  upgrades?: readonly string[];
 };
 
 /** SQLite's own codes of errors (https://www.sqlite.org/rescode.html); the lowest byte says the kind. */
@@ -83,8 +88,8 @@ export class Database {
     this.#database.close();
   }
 
-  /** Locks the file, and makes the tables of a new one. */
-  #prepare({ applicationId, what, schema, version }: Content): void {
+  /** Locks the file, makes the tables of a new one, and brings those of an older version to this one. */
+  #prepare({ applicationId, what, schema, version, upgrades = [] }: Content): void {
     // The lock that the first write takes is kept until the file is closed, or the process ends.
     this.#database.exec("pragma locking_mode = exclusive; pragma synchronous = full; begin immediate");
     const { application_id: id } = this.#database.prepare("pragma application_id").get() as { application_id: number };
@@ -95,11 +100,15 @@ export class Database {
     const isNew = id === 0 && tables === 0;
     if (!isNew && id !== applicationId)
       throw new DatabaseFileError(`${this.path} is a database, but not ${what}: name another file`);
-    if (!isNew && has !== version)
+    if (!isNew && (has > version || has < version - upgrades.length))
       throw new DatabaseFileError(
         `${this.path} has ${what} in version ${has}, this version of Refute reads ${version}: name another file, or ` +
           "go on with the version that wrote it",
       );
+    // SAFETY: in the transaction that is open, so that a kill leaves the old version, whole.
+    if (!isNew && has < version)
+      for (const sql of [...upgrades.slice(has - version), `pragma user_version = ${version}`])
+        this.#database.exec(sql);
     if (isNew)
       this.#database.exec(`pragma application_id = ${applicationId}; pragma user_version = ${version}; ${schema}`);
     this.#database.exec("commit");

@@ -5,7 +5,7 @@ import { programFacts } from "../player/execution.ts";
 import type { ProgramLibrary } from "../player/programLibrary.ts";
 import { RunInputs } from "../trace/runInputs.ts";
 import { errorWithCode } from "../errors.ts";
-import type { TicketSession } from "./ticketSession.ts";
+import { heldSeconds, type TicketSession } from "./ticketSession.ts";
 import type { KeptAnswer, WorkerLedger } from "./workerLedger.ts";
 
 /** A winner that will not be paid any more. */
@@ -32,10 +32,14 @@ export class Cashier {
     this.#options = options;
   }
 
-  /** Does what can be done now for each winner. One that fails does not keep the others waiting. */
+  /**
+   * Does what can be done now for each winner: one that fails does not keep the others waiting. Then forgets what
+   * nothing can come of any more.
+   */
   async round(): Promise<Cashed> {
     const done: Cashed = { cashed: [], collected: [], lost: [] };
-    for (const answer of this.#options.ledger.winners()) {
+    const { at, ledger } = this.#options;
+    for (const answer of ledger.winners()) {
       try {
         const what = await this.#advance(answer);
         if (what !== undefined) done[what].push(answer.digest);
@@ -43,6 +47,8 @@ export class Cashier {
         this.#options.log.warn({ digest: answer.digest, reason: (error as Error).message }, "a winner waits");
       }
     }
+    const { timestamp } = await at.session.publicClient.getBlock();
+    ledger.forget(timestamp - BigInt(heldSeconds(at)));
     return done;
   }
 

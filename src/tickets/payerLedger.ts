@@ -25,7 +25,19 @@ const SCHEMA = `
     digest text not null references held (digest) on delete cascade, number integer not null, bytes blob not null,
     primary key (digest, number));`;
 
-const CONTENT = { applicationId: 0x52665450, what: "the ledger of a payer's answers", schema: SCHEMA, version: 1 };
+/** What was missing in version 1. */
+const TO_VERSION_2 = `
+  create index held_by_worker on held (worker, sent);
+  create index held_by_inputs on held (inputs_root);
+  create index held_by_time on held (issued);`;
+
+const CONTENT = {
+  applicationId: 0x52665450,
+  what: "the ledger of a payer's answers",
+  schema: SCHEMA + TO_VERSION_2,
+  version: 2,
+  upgrades: [TO_VERSION_2],
+};
 
 /** What a payer was promised, and what it signed. */
 export class PayerLedger {

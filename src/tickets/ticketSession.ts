@@ -3,6 +3,7 @@ import { PledgedClaims } from "../chain/clients/pledgedClaims.ts";
 import { Tickets, TicketsReader } from "../chain/clients/tickets.ts";
 import { connect, type Endpoint } from "../chain/connect.ts";
 import { NotDeployedError } from "../chain/errors.ts";
+import { workSeconds } from "../market/clock.ts";
 import { openSession, type Session } from "../market/session.ts";
 import type { TicketsAt } from "./typedData.ts";
 
@@ -61,4 +62,13 @@ export async function ticketSession(session: Session, address: Address, account:
     account,
     claimLifetime: await tickets.claimLifetime(),
   };
+}
+
+/**
+ * Seconds after it was issued in which anything can still come of a claim: it is put on chain as late as it can be, is
+ * disputed at the end of its window, and both sides use up their time.
+ */
+export function heldSeconds({ session, claimLifetime }: TicketSession): number {
+  const { baseClock, maxWindow, maxWork, rate } = session.deployment.parameters;
+  return claimLifetime + maxWindow + 2 * (baseClock + 2 * workSeconds(maxWork, rate));
 }

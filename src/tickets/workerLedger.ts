@@ -47,7 +47,17 @@ const SCHEMA = `
   create index answers_by_payer on answers (payer, state);
   create index answers_by_state on answers (state, issued);`;
 
-const CONTENT = { applicationId: 0x52665457, what: "the ledger of a worker's answers", schema: SCHEMA, version: 1 };
+/** What was missing in version 1: all answers that can still be put on chain are summed before each execution. */
+const TO_VERSION_2 = "create index answers_by_time on answers (issued);";
+
+/** Both ledgers hold money: files of earlier versions are brought to this one when they are opened. */
+const CONTENT = {
+  applicationId: 0x52665457,
+  what: "the ledger of a worker's answers",
+  schema: SCHEMA + TO_VERSION_2,
+  version: 2,
+  upgrades: [TO_VERSION_2],
+};
 
 /** What a worker signed and what it is owed. All that leaves the worker was written here before. */
 export class WorkerLedger {

@@ -10,7 +10,10 @@ import { SoftwareDevice } from "../../src/provisioning/device.ts";
 import { firstBlockOf } from "../../src/deploy/deployContracts.ts";
 import { writeAddressFile } from "../../src/deploy/writeAddressFile.ts";
 import { killAtExit } from "../../src/devnet/killAtExit.ts";
+import { DType } from "../../src/numerics/dtype.ts";
+import { floatTensor } from "../../src/onnx/tensorData.ts";
 import { mlpBytes, mlpInput, mlpProgram } from "../../testkit/models/mlp.ts";
+import { buildModel } from "../../testkit/onnx/onnxBuilder.ts";
 import { serveRpc } from "../../testkit/nodes/rpcServer.ts";
 import { Players } from "../../testkit/players/players.ts";
 import { builtCommandLine } from "../../testkit/processes/commandLine.ts";
@@ -60,7 +63,10 @@ describe("refute deploy-tickets, pledge, serve, tickets and ask", function () {
     payer = { ...network, REFUTE_PRIVATE_KEY: await chain.newAccount(parseEther("2")) };
     const model = join(folder, "mlp.onnx");
     writeFileSync(model, mlpBytes());
-    writeFileSync(join(folder, "models.json"), JSON.stringify([{ path: model }]));
+    const step = join(folder, "step.onnx");
+    writeFileSync(step, stepBytes());
+    const wired = { run: { carried: { x: "y" }, lastOutputs: ["y"] }, noise: { x: 0.5 } };
+    writeFileSync(join(folder, "models.json"), JSON.stringify([{ path: model }, { path: step, ...wired }]));
     writeFileSync(join(folder, "x.bin"), mlpInput(1));
   });
   after(async () => {
@@ -93,6 +99,14 @@ describe("refute deploy-tickets, pledge, serve, tickets and ask", function () {
       await new Promise((resolve) => setTimeout(resolve, 500));
     const answer = await answerOf<{ worker: string; outputs: unknown }>(asked, payer);
     expect(answer.worker).to.equal(own);
+    // An unchained run: of each item a claim and a ticket, and noise of a seed that the payer draws.
+    const wired = ["--carry", "x=y", "--last-output", "y", "--noise", "x=0.5", "--items", "3", "--unchained"];
+    const unchained = ["ask", join(folder, "step.onnx"), ...wired, ...asked.slice(4)];
+    const runs = [await answerOf<Run>(unchained, payer), await answerOf<Run>(unchained, payer)];
+    const claims = runs.flatMap(({ items }) => items.map(({ claim }) => claim));
+    expect(new Set(claims).size).to.equal(6);
+    expect(runs[0]!.items.map(({ item }) => item)).to.deep.equal([0, 1, 2]);
+    expect(runs[0]!.outputs).not.to.deep.equal(runs[1]!.outputs);
     await stopped(serving!);
     const back = ["tickets", "withdraw", "--worker", own, ...ofTickets];
     const part = await answerOf<{ askedBack: string }>([...back.slice(0, 2), "0.1", ...back.slice(2)], payer);
@@ -135,6 +149,17 @@ describe("refute deploy-tickets, pledge, serve, tickets and ask", function () {
     return `http://127.0.0.1:${port}`;
   }
 });
+
+type Run = { outputs: unknown; items: { item: number; claim: Hex }[] };
+
+/** A model whose output may be its next input: half of it. */
+const stepBytes = (): Uint8Array =>
+  buildModel({
+    inputs: [{ name: "x", dtype: DType.float32, shape: [1, 8] }],
+    outputs: [{ name: "y", dtype: DType.float32, shape: [1, 8] }],
+    initializers: { half: floatTensor([0.5]) },
+    nodes: [{ op: "Mul", inputs: ["x", "half"], outputs: ["y"] }],
+  });
 
 /** Ends a process by the signal that ends it in order. */
 async function stopped(child: ChildProcess): Promise<void> {

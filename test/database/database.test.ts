@@ -58,6 +58,49 @@ describe("the embedded database", () => {
     database.close();
   });
 
+  it("anOlderVersion_isBroughtToThisOne_wholeOrNotAtAll", async () => {
+    const path = join(folder, "state.db");
+    const first = await Database.open(path, CONTENT);
+    first.run("insert into counts values ('a', 3, null)");
+    first.close();
+    const more = "alter table counts add column more text not null default ''";
+    const next: Content = { ...CONTENT, version: 3, upgrades: ["nonsense", more] };
+    expect((await rejection(Database.open(path, next))).message).to.contain("cannot be read or written");
+    (await Database.open(path, CONTENT)).close();
+    const upgraded = await Database.open(path, {
+      ...next,
+      upgrades: ["create index by_value on counts (value)", more],
+    });
+    expect(upgraded.first("select name, more from counts")).to.include({ name: "a", more: "" });
+    upgraded.close();
+    const newer = await rejection(Database.open(path, { ...CONTENT, version: 2, upgrades: ["never done"] }));
+    expect(newer).to.be.instanceOf(DatabaseFileError);
+    expect(newer.message).to.contain("in version 3").and.contain("reads 2");
+  });
+
+  it("aFullDisk_isSaid_andWhatWasWrittenStays", async () => {
+    const path = join(folder, "state.db");
+    const source = resolve("src/database/database.ts");
+    const program = `
+      import { Database } from ${JSON.stringify(source)};
+      const database = await Database.open(${JSON.stringify(path)}, ${JSON.stringify(CONTENT)});
+      database.run("insert into counts values ('done', 1, null)");
+      try {
+        database.run("insert into counts values ('large', 2, ?)", new Uint8Array(2 ** 20));
+      } catch (error) {
+        console.log(error.code);
+      }
+      database.run("insert into counts values ('small', 3, null)");
+      database.close();`;
+    // A limit on the size of files is met as a disk that is full.
+    const command = 'ulimit -f 128; exec "$0" --import tsx --input-type=module -e "$1"';
+    const ended = spawnSync("bash", ["-c", command, process.execPath, program]);
+    expect(ended.stdout.toString().trim(), ended.stderr.toString()).to.equal("DATABASE_ACCESS");
+    const database = await Database.open(path, CONTENT);
+    expect(database.all("select name from counts").map(({ name }) => name)).to.deep.equal(["done", "small"]);
+    database.close();
+  });
+
   it("aFileThatIsOpen_isRefused_andFreeOnceClosed", async () => {
     const path = join(folder, "state.db");
     const first = await Database.open(path, CONTENT);

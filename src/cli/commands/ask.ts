@@ -1,15 +1,17 @@
+import { randomInt } from "node:crypto";
 import { Command } from "commander";
 import type { Address } from "viem";
+import { NOISE } from "../../compiler/noise/withNoise.ts";
 import { createExecutor } from "../../executor/createExecutor.ts";
 import { MAX_ITEMS } from "../../program/run.ts";
-import { knownProgram } from "../../player/execution.ts";
+import { knownProgram, type KnownProgram } from "../../player/execution.ts";
 import { describeProgram } from "../../sdk/describeProgram.ts";
-import { answerRun } from "../../tickets/answerRun.ts";
-import { WrongAnswerError } from "../../tickets/errors.ts";
-import { Payer } from "../../tickets/payer.ts";
+import { judgeAnswer } from "../../tickets/judgeAnswer.ts";
+import { Payer, type Answered } from "../../tickets/payer.ts";
 import { PayerLedger } from "../../tickets/payerLedger.ts";
-import { putOnChain } from "../../tickets/refute.ts";
-import { ticketSession, type TicketSession } from "../../tickets/ticketSession.ts";
+import { heldSeconds, ticketSession } from "../../tickets/ticketSession.ts";
+import { unchainedRun, type UnchainedItem } from "../../tickets/unchainedRun.ts";
+import { isOfEachItem } from "../../trace/answer.ts";
 import { RunInputs } from "../../trace/runInputs.ts";
 import { amountAboveZero } from "../amount.ts";
 import { accountSettings, sessionFrom } from "../chainSettings.ts";
@@ -30,12 +32,15 @@ const settings = {
   face: required<bigint>("amount", "most face of a ticket, in whole units of the stake asset", amountAboveZero),
   oneIn: defaulted("n", "a ticket may win once in so many times, and not more often", whole(1), 100),
   items: optional<number>("n", "items of a run", whole(1, MAX_ITEMS), "as many as files are given, or 1"),
+  firstItem: defaulted("n", "what an input that is the index reads in the first item", whole(0, 2 ** 32 - 1), 0),
+  unchained: toggle("ask for each item of the run alone, with a claim and a ticket of its own"),
   check: toggle("execute the model here too: a wrong answer is put on chain to be refuted, and not paid"),
+  checkOneIn: optional<number>("n", "the same of one in so many answers, drawn by chance", whole(1), "none"),
 };
 
 type Options = ModelOptions & { input?: string[] };
 
-/** `refute ask`: ask a worker's endpoint, and pay with a lottery ticket. */
+/** `refute ask`: ask a worker's endpoint, and pay with lottery tickets. */
 export function askCommand(output: Output): Command {
   const command = new Command("ask")
     .description("ask a worker's endpoint to run this model, and pay with a lottery ticket")
@@ -43,58 +48,91 @@ export function askCommand(output: Output): Command {
     .option("--input <name=file>", "an input, as refute submit takes it; repeat for more", appendOption)
     .action(async (path: string, options: Options, command: Command) => {
       const values = readSettings(command, settings);
-      const {
-        compiled,
-        inputs: bytes,
-        items,
-      } = await prepareJob(modelSpec(path, options), { ...options, items: values.items }, output);
+      const { firstItem, unchained } = values;
+      // In an unchained run the payer draws the seed of each item's noise, unless it gives one for all.
+      const drawnInputs: readonly string[] = unchained && !isGiven(options, NOISE.seed) ? [NOISE.seed] : [];
+      const prepared = await prepareJob(
+        modelSpec(path, options),
+        { ...options, items: values.items, firstItem, drawnInputs },
+        output,
+      );
+      const { compiled, items } = prepared;
       const program = knownProgram(compiled);
-      const inputs = new RunInputs(compiled.program.inputs, { items, firstItem: 0 }, bytes);
+      const inputs = new RunInputs(compiled.program.inputs, { items, firstItem }, prepared.inputs);
       const account = await loadAccount(values);
       const at = await ticketSession(await sessionFrom(values), values.tickets, account);
       const ledger = await PayerLedger.open(values.ledger);
+      const oneIn = values.check ? 1 : values.checkOneIn;
+      const executor = oneIn === undefined ? undefined : await createExecutor(program.model);
       try {
+        ledger.forget(BigInt(Math.floor(Date.now() / 1_000) - heldSeconds(at)));
         const payer = await Payer.open({ at, ledger, url: values.url, limits: values });
         await payer.payRest();
-        const { digest, claim, outputs } = await payer.ask(program, inputs);
-        if (values.check) await check(at, ledger, digest, program, inputs);
-        await payer.pay(digest);
-        const described = describeProgram(program);
-        const all = outputsJson(new Map(outputs.map((one, k) => [k, one])), { program: described });
-        output.answer({ claim: digest, worker: claim.worker, root: claim.root, outputs: all }, [
-          `claim ${digest} of worker ${claim.worker}, paid with a ticket`,
-          JSON.stringify(all),
-        ]);
+        const execute = async (_: unknown, all: readonly Uint8Array[]) => (await executor!.run([...all])).tensors;
+        const judge = async ({ answered, inputs: own }: Pick<UnchainedItem, "answered" | "inputs">): Promise<void> => {
+          if (oneIn !== undefined && randomInt(oneIn) === 0)
+            await judgeAnswer({ at, ledger, program, execute }, answered.digest, own);
+        };
+        if (!unchained) {
+          const answered = await payer.ask(program, inputs);
+          await judge({ answered, inputs });
+          await payer.pay(answered.digest);
+          return answerOne(output, program, answered);
+        }
+        const seeds = compiled.inputs.flatMap(({ name }, k) => (drawnInputs.includes(name) ? [k] : []));
+        const answers: UnchainedItem[] = [];
+        const told = output.progress("item");
+        for await (const item of unchainedRun({ payer, program, inputs, seeds, judge })) {
+          answers.push(item);
+          told(answers.length, items);
+        }
+        answerUnchained(output, program, answers);
       } finally {
         ledger.end();
+        await executor?.close();
       }
     });
   return addExamples(
     addSettings(modelOptions(command), settings),
     "ask model.onnx --input x=x.npy --url http://worker.example:8700 --tickets 0x... --ledger ask.db --face 0.01",
+    "ask model.onnx --carry x=y --last-output y --noise x=0.01 --items 50 --unchained --input x=x.npy --url URL ...",
   );
 }
 
-/** @throws WrongAnswerError once the claim is on chain */
-async function check(
-  at: TicketSession,
-  ledger: PayerLedger,
-  digest: `0x${string}`,
-  program: ReturnType<typeof knownProgram>,
-  inputs: RunInputs,
-): Promise<void> {
-  const executor = await createExecutor(program.model);
-  try {
-    const execute = async (_: unknown, all: readonly Uint8Array[]) => (await executor.run([...all])).tensors;
-    const { root } = await answerRun(program, inputs, execute);
-    const held = ledger.find(digest)!;
-    if (root === held.claim.root) return;
-    await putOnChain(at, held, program);
-    throw new WrongAnswerError(
-      `the worker's answer is wrong: its root is ${held.claim.root}, exact execution gives ${root}. It is not paid, ` +
-        "and its claim is on chain now: a watcher of these claims refutes it (refute watcher --market)",
-    );
-  } finally {
-    await executor.close();
-  }
+const isGiven = ({ input = [] }: Options, name: string): boolean => input.some((text) => text.startsWith(`${name}=`));
+
+function answerOne(output: Output, program: KnownProgram, { digest, claim, outputs }: Answered): void {
+  const all = itemsOf(program, claim.items, outputs);
+  const last = all.at(-1);
+  output.answer(
+    { claim: digest, worker: claim.worker, root: claim.root, outputs: last, ...(all.length > 1 && { items: all }) },
+    [`claim ${digest} of worker ${claim.worker}, paid with a ticket`, JSON.stringify(last)],
+  );
+}
+
+function answerUnchained(output: Output, program: KnownProgram, answers: readonly UnchainedItem[]): void {
+  const items = answers.map(({ item, answered: { digest, claim, outputs } }) => ({
+    ...{ item, claim: digest, root: claim.root },
+    outputs: itemsOf(program, 1, outputs)[0],
+  }));
+  const { worker } = answers.at(-1)!.answered.claim;
+  const { outputs } = items.at(-1)!;
+  output.answer({ worker, outputs, items }, [
+    `${items.length} items by worker ${worker}, each with a claim of its own, paid with a ticket`,
+    JSON.stringify(outputs),
+  ]);
+}
+
+/** The outputs that each item has; those that only the last item has are with it. */
+function itemsOf(known: KnownProgram, items: number, outputs: readonly Uint8Array[]): unknown[][] {
+  const program = describeProgram(known);
+  return Array.from({ length: items }, (_, item) => {
+    const own = outputs.flatMap((bytes, k): [number, Uint8Array][] => {
+      const isEach = isOfEachItem(known.model.program, k);
+      if (!isEach) return item === items - 1 ? [[k, bytes]] : [];
+      const size = bytes.length / items;
+      return [[k, bytes.subarray(item * size, (item + 1) * size)]];
+    });
+    return outputsJson(new Map(own), { program });
+  });
 }

@@ -1,0 +1,240 @@
+import { expect } from "chai";
+import { copyFileSync } from "node:fs";
+import { parseEther, zeroAddress, zeroHash, type Hex } from "viem";
+import { programFacts } from "../../src/player/execution.ts";
+import { EndpointError, RefusedError, TicketTermsError } from "../../src/tickets/errors.ts";
+import { ticketBody } from "../../src/tickets/protocol.ts";
+import { putOnChain } from "../../src/tickets/refute.ts";
+import { digestOf, oddsOf, typedData } from "../../src/tickets/typedData.ts";
+import { RunInputs } from "../../src/trace/runInputs.ts";
+import { FACE, TicketPlayers, type Serving } from "../../testkit/players/ticketPlayers.ts";
+import { apartAnswers } from "../../testkit/programs/answerPrograms.ts";
+import { runInputBytes } from "../../testkit/programs/runProgram.ts";
+import { executionOf } from "../../testkit/programs/runsOf.ts";
+import { rejection } from "../../testkit/rejection.ts";
+
+const program = apartAnswers("two");
+const honest = executionOf();
+const inputs = new RunInputs(program.model.program.inputs, { items: 1, firstItem: 0 }, runInputBytes(1));
+
+describe("what a worker and a payer can lose to each other", function () {
+  this.timeout(120_000);
+  let world: TicketPlayers;
+  let key: Hex;
+  before(async () => {
+    world = await TicketPlayers.create();
+    key = await world.workerKey();
+  });
+  beforeEach(() => world.setClock());
+  after(() => world.close());
+
+  async function playing(deposit = parseEther("1"), execute = honest) {
+    const serving = await world.serve(key, program, execute);
+    const at = await world.payer(serving.at.account.address, deposit);
+    return { serving, at, ...(await world.ask(at, serving.url)) };
+  }
+  async function refused(action: Promise<unknown>, status: number): Promise<void> {
+    const error = await rejection(action);
+    expect(error, String(error)).to.be.instanceOf(RefusedError).with.property("status", status);
+  }
+  const freeOf = async ({ at }: Pick<Serving, "at">, payer: Hex) =>
+    (await at.tickets.depositOf(payer, at.account.address)).free;
+
+  /** Takes back what a payer asked for, once it can. @returns what arrives */
+  async function takeBack(at: Serving["at"], worker: Hex): Promise<bigint> {
+    const { readyAt } = await at.tickets.depositOf(at.account.address, worker);
+    await world.players.chain.advance(Number(readyAt - (await world.players.chain.now())));
+    const before = await at.session.asset.balanceOf(at.account.address);
+    await at.tickets.withdraw(worker);
+    return (await at.session.asset.balanceOf(at.account.address)) - before;
+  }
+
+  it("overIssuedTickets_areCashedAsFarAsTheDepositGoes_andTheRestIsLost", async () => {
+    const { serving, at, payer, ledger } = await playing(FACE);
+    // The same worker elsewhere: it does not know what this one is owed.
+    const other = await world.serve(key, program, honest);
+    const second = await world.ask(at, other.url);
+    for (const one of [payer, second.payer]) await one.pay((await one.ask(program, inputs)).digest);
+    // One endpoint alone asks for a deposit that covers all that won.
+    await refused(payer.ask(program, inputs), 402);
+    expect((await serving.cashier.round()).cashed).to.have.length(1);
+    expect((await other.cashier.round()).cashed).to.deep.equal([]);
+    expect(other.ledger.winners()).to.have.length(1);
+    await world.players.chain.advance(1_801);
+    expect((await other.cashier.round()).lost).to.have.length(1);
+    expect(await freeOf(serving, at.account.address)).to.equal(0n);
+    for (const one of [ledger, second.ledger]) one.end();
+    await Promise.all([serving.stop(), other.stop()]);
+  });
+
+  it("payerThatTakesItsDepositBack_paysWinnersThatWereSignedBefore", async () => {
+    const { serving, at, payer, ledger } = await playing();
+    const { digest } = await payer.ask(program, inputs);
+    await payer.pay(digest);
+    await at.tickets.requestWithdrawal(payer.worker, parseEther("1"));
+    expect((await serving.cashier.round()).cashed).to.deep.equal([digest]);
+    // Nothing is free now, so that it gets no further answer.
+    const later = await world.serve(key, program, honest);
+    const asking = await world.ask(at, later.url);
+    await refused(asking.payer.ask(program, inputs), 402);
+    expect(await takeBack(at, payer.worker)).to.equal(parseEther("1") - FACE);
+    for (const one of [ledger, asking.ledger]) one.end();
+    await Promise.all([serving.stop(), later.stop()]);
+  });
+
+  it("workerThatVanishes_isNotPaid_andTheDepositComesBackWhole", async () => {
+    let end!: () => void;
+    const gone = new Promise<void>((resolve) => (end = resolve));
+    const { serving, at, ledger } = await playing(parseEther("1"), (...args) => gone.then(() => honest(...args)));
+    const hasty = await world.ask(at, serving.url, { timeoutMs: 100 });
+    expect(await rejection(hasty.payer.ask(program, inputs))).to.be.instanceOf(EndpointError);
+    expect(hasty.ledger.unsent(hasty.payer.worker)).to.deep.equal([]);
+    await at.tickets.requestWithdrawal(hasty.payer.worker, parseEther("1"));
+    expect(await takeBack(at, hasty.payer.worker)).to.equal(parseEther("1"));
+    end();
+    for (const one of [ledger, hasty.ledger]) one.end();
+    await serving.stop();
+  });
+
+  it("payerThatVanishes_hasOneAnswer_andGetsNoOtherOne_untilItCannotBePutOnChain", async () => {
+    const { serving, payer, ledger } = await playing();
+    await payer.ask(program, inputs);
+    await refused(payer.ask(program, inputs), 429);
+    await world.players.chain.advance(901);
+    await world.setClock();
+    await payer.ask(program, inputs);
+    expect(serving.ledger.counts().get("signed")).to.equal(2);
+    ledger.end();
+    await serving.stop();
+  });
+
+  it("winnerThatIsCashedTooLate_isLost_unlessItsClaimIsOnChain", async () => {
+    const { serving, at, payer, ledger } = await playing();
+    const late = await payer.ask(program, inputs);
+    await payer.pay(late.digest);
+    const landed = await payer.ask(program, inputs);
+    await payer.pay(landed.digest);
+    await putOnChain(at, ledger.find(landed.digest)!, program);
+    // A worker that was away for longer than claims live.
+    await world.players.chain.advance(901);
+    expect(await serving.cashier.round()).to.deep.include({ cashed: [landed.digest], lost: [late.digest] });
+    expect(await freeOf(serving, at.account.address)).to.equal(parseEther("1") - FACE);
+    ledger.end();
+    await serving.stop();
+  });
+
+  it("workerWhoseClockIsAhead_waitsForTheChain_andIsPaid", async () => {
+    const real = world.ahead;
+    world.ahead = real + 50;
+    const { serving, payer, ledger } = await playing();
+    const { digest } = await payer.ask(program, inputs);
+    await payer.pay(digest);
+    expect((await serving.cashier.round()).cashed).to.deep.equal([]);
+    await world.players.chain.advance(60);
+    expect((await serving.cashier.round()).cashed).to.deep.equal([digest]);
+    // A payer whose clock is a minute off is told so.
+    const clock = () => Date.now() / 1_000 + real + 50 + 62;
+    const fast = await world.ask(await world.payer(payer.worker), serving.url, { clock });
+    await refused(fast.payer.ask(program, inputs), 400);
+    for (const one of [ledger, fast.ledger]) one.end();
+    await serving.stop();
+  });
+
+  it("payerThatRestoresAnOldCopy_signsASecondTicket_ofWhichTheChainPaysOne", async () => {
+    const { serving, at, payer, ledger, path } = await playing();
+    const { digest } = await payer.ask(program, inputs);
+    ledger.end();
+    const copy = world.path();
+    copyFileSync(path, copy);
+    const now = await world.ask(at, serving.url, {}, path);
+    await now.payer.pay(digest);
+    const old = await world.ask(at, serving.url, {}, copy);
+    expect(await old.payer.payRest()).to.equal(1);
+    const [first, second] = [now, old].map((one) => one.ledger.find(digest)!.ticket!);
+    expect(first!.nonce).not.to.equal(second!.nonce);
+    // The worker keeps the first. It would cash the other one too, if it could.
+    const winner = serving.ledger.winners()[0]!;
+    expect(winner.ticket).to.deep.equal(first);
+    expect((await serving.cashier.round()).cashed).to.deep.equal([digest]);
+    const { ticketSignature } = old.ledger.find(digest)!;
+    const { claim, signature, nodes, secret } = winner;
+    const landing = { program: programFacts(program.commitment), inputRoots: inputs.roots, inputs: [], nodes };
+    const { tickets } = serving.at;
+    const again = tickets.submitAndCash(claim, signature, landing, second!, ticketSignature!, secret);
+    expect((await rejection(again)).message).to.contain("AlreadyCashed");
+    expect(await freeOf(serving, at.account.address)).to.equal(parseEther("1") - FACE);
+    for (const one of [now.ledger, old.ledger]) one.end();
+    await serving.stop();
+  });
+
+  it("whatWasSignedForAnotherChainOrDeployment_isRefused", async () => {
+    const { serving, at, payer, ledger } = await playing();
+    const { digest, claim } = await payer.ask(program, inputs);
+    const ticket = {
+      ...{ claim: digest, face: FACE, odds: oddsOf(1) },
+      ...{ expiry: claim.issued + 1_800n, nonce: zeroHash },
+    };
+    const post = (signature: Hex) =>
+      fetch(new URL("/v1/tickets", serving.url), {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify({ ticket: ticketBody(ticket), signature }),
+      });
+    for (const where of [
+      { ...at.at, chainId: at.at.chainId + 1 },
+      { ...at.at, tickets: zeroAddress },
+    ]) {
+      const signature = await at.account.signTypedData(typedData(where, "Ticket", ticket));
+      expect((await post(signature)).status).to.equal(401);
+      expect(digestOf(where, "SignedClaim", claim)).not.to.equal(digest);
+      // A payer of that deployment sees at once that this endpoint is of another one.
+      const stranger = world.ask({ ...at, at: where }, serving.url);
+      expect(await rejection(stranger)).to.be.instanceOf(TicketTermsError);
+    }
+    expect(serving.ledger.winners()).to.deep.equal([]);
+    await payer.pay(digest);
+    ledger.end();
+    await serving.stop();
+  });
+
+  it("aRequestThatIsSentAgain_isAnsweredOnce", async () => {
+    const { serving, payer, ledger } = await playing();
+    const asked: object[] = [];
+    const answer = serving.service.answer.bind(serving.service);
+    serving.service.answer = (question) => {
+      asked.push(question);
+      return answer(question);
+    };
+    await payer.pay((await payer.ask(program, inputs)).digest);
+    const again = await fetch(new URL("/v1/answers", serving.url), { method: "POST", body: JSON.stringify(asked[0]) });
+    expect(again.status).to.equal(409);
+    ledger.end();
+    await serving.stop();
+  });
+
+  it("aWorkerThatStops_givesTheAnswerUnderWay_andNoOther", async () => {
+    let go!: () => void;
+    const started = new Promise<void>((resolve) => (go = resolve));
+    let finish!: () => void;
+    const held = new Promise<void>((resolve) => (finish = resolve));
+    const slow: typeof honest = async (...args) => {
+      go();
+      await held;
+      return honest(...args);
+    };
+    const { serving, payer, ledger } = await playing(parseEther("1"), slow);
+    const other = await world.ask(await world.payer(payer.worker), serving.url);
+    const asked = payer.ask(program, inputs);
+    await started;
+    const stopping = serving.service.stop();
+    await refused(other.payer.ask(program, inputs), 503);
+    finish();
+    const { digest } = await asked;
+    await stopping;
+    // Its ticket is still taken.
+    await payer.pay(digest);
+    expect(serving.ledger.winners()).to.have.length(1);
+    for (const one of [ledger, other.ledger]) one.end();
+    await serving.stop();
+  });
+});
