@@ -20,7 +20,7 @@ import { builtCommandLine } from "../../testkit/processes/commandLine.ts";
 import { refute } from "./refute.ts";
 
 describe("refute deploy-tickets, pledge, serve, tickets and ask", function () {
-  this.timeout(120_000);
+  this.timeout(300_000);
   let folder: string;
   let players: Players;
   let rpc: Awaited<ReturnType<typeof serveRpc>>;
@@ -94,14 +94,13 @@ describe("refute deploy-tickets, pledge, serve, tickets and ask", function () {
     const terms = ["--ledger", join(folder, "ask.db"), "--face", "0.01", "--one-in", "1"];
     const input = ["--input", `x=${join(folder, "x.bin")}`];
     const asked = ["ask", join(folder, "mlp.onnx"), ...input, "--url", url, "--check", ...ofTickets, ...terms];
-    // After a start the endpoint says that it compiles still.
-    for (let k = 0; k < 60 && (await refute(asked, payer)).output.includes("UNAVAILABLE"); k++)
-      await new Promise((resolve) => setTimeout(resolve, 500));
+    await untilCompiled(asked);
     const answer = await answerOf<{ worker: string; outputs: unknown }>(asked, payer);
     expect(answer.worker).to.equal(own);
     // An unchained run: of each item a claim and a ticket, and noise of a seed that the payer draws.
     const wired = ["--carry", "x=y", "--last-output", "y", "--noise", "x=0.5", "--items", "3", "--unchained"];
     const unchained = ["ask", join(folder, "step.onnx"), ...wired, ...asked.slice(4)];
+    await untilCompiled(unchained);
     const runs = [await answerOf<Run>(unchained, payer), await answerOf<Run>(unchained, payer)];
     const claims = runs.flatMap(({ items }) => items.map(({ claim }) => claim));
     expect(new Set(claims).size).to.equal(6);
@@ -126,6 +125,12 @@ describe("refute deploy-tickets, pledge, serve, tickets and ask", function () {
     expect(status).not.to.equal(0);
     expect(output).to.contain("has no tickets about the claims");
   });
+
+  /** After a start the endpoint says that it compiles still. */
+  async function untilCompiled(asked: readonly string[]): Promise<void> {
+    for (let k = 0; k < 60 && (await refute(asked, payer)).output.includes("UNAVAILABLE"); k++)
+      await new Promise((resolve) => setTimeout(resolve, 500));
+  }
 
   /** Starts `refute serve` in a process of its own. @returns its URL */
   async function serve(own: string): Promise<string> {
