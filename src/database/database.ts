@@ -28,7 +28,8 @@ const [BUSY, LOCKED, NOT_A_DATABASE, CORRUPT, KIND] = [5, 6, 26, 11, 0xff];
 
 /**
  * A small database in one file, of this process alone while it is open. What was written before a kill of the process
- * or a failure of power is there afterwards: a transaction is done whole or not at all.
+ * or a failure of power is there afterwards: a transaction is done whole or not at all. While it is open, and after a
+ * kill, the latest of it is in a second file, named as the first with `-wal` after it.
  */
 export class Database {
   readonly path: string;
@@ -84,6 +85,19 @@ export class Database {
     }
   }
 
+  /**
+   * The same, without waiting for the disk: it is there after a kill of the process, but after a failure of power only
+   * if something that was waited for came later.
+   */
+  unsynced<T>(action: () => T): T {
+    this.#database.exec("pragma synchronous = normal");
+    try {
+      return this.transaction(action);
+    } finally {
+      this.#database.exec("pragma synchronous = full");
+    }
+  }
+
   close(): void {
     this.#database.close();
   }
@@ -112,6 +126,8 @@ export class Database {
     if (isNew)
       this.#database.exec(`pragma application_id = ${applicationId}; pragma user_version = ${version}; ${schema}`);
     this.#database.exec("commit");
+    // A transaction waits for the disk once. Only a file that is ours is changed so.
+    this.#database.exec("pragma journal_mode = wal");
   }
 
   #guarded<T>(action: () => T): T {

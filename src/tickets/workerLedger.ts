@@ -77,11 +77,12 @@ export class WorkerLedger {
   }
 
   /**
-   * Takes a request in, with all that a dispute about its answer needs, before anything is executed.
+   * Takes a request in, with all that a dispute about its answer needs, before anything is executed. A failure of power
+   * may undo it, but not once the answer is signed.
    * @returns false if there is one with that nonce
    */
   reserve({ nonce, payer, time, seconds, inputsRoot, inputs }: Reserved): boolean {
-    return this.#database.transaction(() => {
+    return this.#database.unsynced(() => {
       if (this.#database.first("select 1 from answers where nonce = ?", nonce) !== undefined) return false;
       this.#database.run(
         "insert into answers (nonce, payer, time, seconds, inputs_root, state) values (?, ?, ?, ?, ?, 'reserved')",

@@ -81,7 +81,7 @@ describe("the ledgers of workers and payers", () => {
   });
 
   it("ofANewerVersion_areRefusedByName_andLeftAsTheyAre", async () => {
-    for (const open of [WorkerLedger.open, PayerLedger.open]) {
+    for (const open of [(file: string) => WorkerLedger.open(file), (file: string) => PayerLedger.open(file)]) {
       (await open(path)).end();
       become(3);
       const error = await rejection(open(path));
