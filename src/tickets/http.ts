@@ -12,6 +12,8 @@ import { paymentSchema, questionSchema } from "./protocol.ts";
 
 /** How long a request may take to arrive, milliseconds. */
 const REQUEST_MS = 30_000;
+/** How long an unused connection stays open, milliseconds: a payer that comes back meets none that just ends. */
+const IDLE_MS = 65_000;
 /** A ticket has a few hundred bytes. */
 const MAX_PAYMENT_BYTES = 4_096;
 
@@ -51,6 +53,7 @@ export type Endpoint = { port: number; close: () => Promise<void> };
 export async function listen(app: Hono, port: number, host = "127.0.0.1"): Promise<Endpoint> {
   const server = createAdaptorServer({ fetch: app.fetch }) as Server;
   server.requestTimeout = REQUEST_MS;
+  server.keepAliveTimeout = IDLE_MS;
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
     server.listen(port, host, resolve);

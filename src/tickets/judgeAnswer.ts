@@ -22,7 +22,7 @@ export async function judgeAnswer(options: JudgeOptions, digest: Hex, inputs: Ru
   if (root === held.claim.root) return;
   await putOnChain(at, held, program);
   throw new WrongAnswerError(
-    `the worker's answer is wrong: its root is ${held.claim.root}, exact execution gives ${root}. It is not paid, and ` +
-      "its claim is on chain now: a watcher of these claims refutes it (refute watcher --market)",
+    `the worker's answer is wrong: its root is ${held.claim.root}, exact execution gives ${root}. It is not paid, ` +
+      "and its claim is on chain now: a watcher of these claims refutes it (refute watcher --market)",
   );
 }

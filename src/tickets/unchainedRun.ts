@@ -80,8 +80,8 @@ function carriedOutputs({ inputs, outputs }: Program): Map<number, number> {
     const output = outputs.indexOf(source.checkpoint);
     if (output < 0)
       throw new UnchainedRunError(
-        `input ${k} takes a value of the item before that is no output, so that nobody but the worker has it: make it ` +
-          "an output of the last item (--last-output)",
+        `input ${k} takes a value of the item before that is no output, so that nobody but the worker has it: make ` +
+          "it an output of the last item (--last-output)",
       );
     found.set(k, output);
   }
