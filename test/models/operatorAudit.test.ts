@@ -13,6 +13,7 @@ import { Trace } from "../../src/trace/trace.ts";
 import { modelOf } from "../../testkit/onnx/agreement.ts";
 import { Prng } from "../../testkit/random/prng.ts";
 import { CASES } from "../../testkit/operators/cases.ts";
+import { ML_CASES } from "../../testkit/operators/mlCases.ts";
 import { MICROSOFT_CASES } from "../../testkit/operators/microsoftCases.ts";
 import { RandomTensors } from "../../testkit/random/tensors.ts";
 
@@ -27,7 +28,8 @@ describe("operators on chain", function () {
   after(() => verifier.close());
 
   const microsoft = Object.entries(MICROSOFT_CASES).map(([name, makers]) => [`com.microsoft.${name}`, makers] as const);
-  for (const [operator, [make]] of [...Object.entries(CASES), ...microsoft]) {
+  const tables = Object.entries(ML_CASES).map(([name, makers]) => [`ai.onnx.ml.${name}`, makers] as const);
+  for (const [operator, [make]] of [...Object.entries(CASES), ...microsoft, ...tables]) {
     // Random operators have tests of their own.
     if (make === undefined) continue;
     it(`${operator}_auditsClean`, async () => {

@@ -52,8 +52,10 @@ function openText({ name, shape }: ValueInfo): string {
   const unknown = dims.flatMap((dim, d) =>
     typeof dim === "number" ? [] : [dim === "?" ? `dimension ${d}` : `"${dim}"`],
   );
+  const named = shape.filter((dim) => typeof dim === "string").map((dim) => `--dim ${dim}=N`);
   return (
     `the input "${name}" [${dims.join(", ")}] leaves ${unknown.join(", ")} open: ` +
-    `give its shape, --shape ${name}=${dims.join()} with numbers for these`
+    `give its shape, --shape ${name}=${dims.join()} with numbers for these` +
+    (named.length === unknown.length ? `, or ${named.join(" ")}` : "")
   );
 }
