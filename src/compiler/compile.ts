@@ -205,7 +205,9 @@ export function compileWithin(written: Model, options: CompileOptions, budget: B
     if (source?.kind !== "carried") return undefined;
     const [name, ...others] = lowered.outputs[source.output]!;
     if (name === undefined || others.length > 0)
-      throw new RunWiringError(`${model.source}: "${input.name}" cannot be carried from a list of tensors`);
+      throw new RunWiringError(
+        `${model.source}: "${input.name}" cannot be carried from a list of tensors or a bounded one`,
+      );
     const from = stepOf(name);
     checkSource(model.source, input, "carried", from);
     return from.step;

@@ -1,3 +1,4 @@
+import { cutAlong } from "../program/cutAlong.ts";
 import { elementsOf, type OutputDescription, type ProgramDescription } from "./description.ts";
 import { OutputError } from "./errors.ts";
 import { bytesPerElement, elementsIn, type TensorData } from "./typedArrays.ts";
@@ -6,7 +7,7 @@ import { bytesPerElement, elementsIn, type TensorData } from "./typedArrays.ts";
 export type DecodedOutput = OutputDescription & {
   /** Its elements, row-major. Floats of 16 bits as float32, types of 64 bits as bigints, booleans as 0 and 1. */
   data: TensorData;
-  /** Its bytes as they were delivered: little-endian. */
+  /** Its bytes, little-endian. Of a bounded output, `bytes`, `data` and `shape` are what its count says there is. */
   bytes: Uint8Array;
 };
 
@@ -19,7 +20,7 @@ export function decodeOutputs(
   program: ProgramDescription,
   outputs: ReadonlyMap<number, Uint8Array>,
 ): Map<string, DecodedOutput> {
-  return new Map(
+  const whole = new Map(
     [...outputs].map(([number, bytes]) => {
       const output = program.outputs[number];
       if (output === undefined)
@@ -33,6 +34,17 @@ export function decodeOutputs(
       return [output.name, { ...output, data: elementsIn(bytes, output.dtype), bytes }] as const;
     }),
   );
+  return new Map([...whole].map(([name, output]) => [name, withinCount(output, whole)] as const));
+}
+
+/** What there is of a bounded output, if its count is known. */
+function withinCount(output: DecodedOutput, all: ReadonlyMap<string, DecodedOutput>): DecodedOutput {
+  const { bounded, shape, dtype } = output;
+  const count = bounded && all.get(bounded.count)?.data[0];
+  if (bounded === undefined || count === undefined) return output;
+  const most = Math.min(Number(count), shape[bounded.axis]!);
+  const cut = cutAlong(output.bytes, shape, bounded.axis, most, bytesPerElement(dtype));
+  return { ...output, ...cut, data: elementsIn(cut.bytes, dtype) };
 }
 
 /** A position of an output's last dimension, and its score. */

@@ -24,7 +24,11 @@ export function describeProgram({ model, commitment }: KnownProgram, labels: Lab
     programRoot: commitment.programRoot,
     ...programFacts(commitment),
     inputs: model.inputs.map(tensor),
-    outputs: model.outputs.map((output) => ({ ...tensor(output), ...labelled(output, labels) })),
+    outputs: model.outputs.map((output) => ({
+      ...tensor(output),
+      ...labelled(output, labels),
+      ...(output.bounded && { bounded: output.bounded }),
+    })),
     work: String(programWork(program)),
     maxStepGas: program.maxStepGas,
     maxStepBytes: program.maxStepBytes,

@@ -14,6 +14,8 @@ export type TensorDescription = { name: string; dtype: DTypeName; shape: readonl
 export type OutputDescription = TensorDescription & {
   /** What the positions of its last dimension mean: the classes of a classifier, say. */
   labels?: readonly string[];
+  /** Where it has room for more along an axis than there is: the output that counts what there is. */
+  bounded?: { axis: number; count: string };
 };
 
 /** What a requester needs of a compiled program. It is plain JSON: a dapp ships it in place of the model. */
@@ -63,7 +65,9 @@ export function parseDescription(from: unknown, name = "the program's descriptio
     stepsRoot: fields.hex("stepsRoot", 32),
     checkpointsRoot: fields.hex("checkpointsRoot", 32),
     inputs: fields.objects("inputs").map(tensorIn),
-    outputs: fields.objects("outputs").map((output) => ({ ...tensorIn(output), ...labelsIn(output) })),
+    outputs: fields
+      .objects("outputs")
+      .map((output) => ({ ...tensorIn(output), ...labelsIn(output), ...boundedIn(output) })),
     work: fields.text("work"),
     maxStepGas: fields.count("maxStepGas"),
     maxStepBytes: fields.count("maxStepBytes"),
@@ -133,6 +137,15 @@ function labelsIn(fields: Fields): Pick<OutputDescription, "labels"> {
   const wanted = fields.list("shape", isExtent, "a list").at(-1) ?? 1;
   if (labels.length !== wanted) fields.refuse("labels", `${wanted} texts, as the last dimension`, `${labels.length}`);
   return { labels };
+}
+
+function boundedIn(fields: Fields): Pick<OutputDescription, "bounded"> {
+  if (!fields.has("bounded")) return {};
+  const own = fields.object("bounded");
+  const axis = own.count("axis");
+  const { length } = fields.list("shape", isExtent, "a list");
+  if (axis >= length) own.refuse("axis", `a whole number below ${length}`);
+  return { bounded: { axis, count: own.text("count") } };
 }
 
 function parseJson(text: string, name: string): unknown {
