@@ -3,7 +3,7 @@ import { submittedList } from "../src/dispute/disputed.ts";
 import type { Executions } from "../src/player/executions.ts";
 import { Answer } from "../src/trace/answer.ts";
 import { formOf } from "../src/market/form.ts";
-import { inputsOf } from "../src/market/jobInputs.ts";
+import { inputsOf, sourcesOf } from "../src/market/jobInputs.ts";
 import type { NativeJobs } from "../src/player/native/nativeJobs.ts";
 import { openingPick } from "../src/dispute/pick.ts";
 import type { ClaimRecord, History, JobRecord } from "../src/market/history.ts";
@@ -130,6 +130,9 @@ export class Auditor {
   }
 }
 
-/** How much of a job's input is at hand: digits. */
-const publishedDigits = ({ parts }: JobRecord): number =>
-  [...parts.values()].flatMap((ofInput) => [...ofInput.values()]).reduce((sum, data) => sum + data.length, 0);
+/** How much of a job's input is at hand, with it or with other jobs: digits. */
+const publishedDigits = (job: JobRecord): number =>
+  [job, ...sourcesOf(job)]
+    .flatMap(({ parts }) => [...parts.values()])
+    .flatMap((ofInput) => [...ofInput.values()])
+    .reduce((sum, data) => sum + data.length, 0);

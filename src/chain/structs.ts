@@ -107,6 +107,8 @@ export const JobStatus = {
 export type JobStatus = (typeof JobStatus)[keyof typeof JobStatus];
 export const ClaimStatus = { none: 0, submitted: 1, finalised: 2, refuted: 3, accepted: 4 } as const;
 export type ClaimStatus = (typeof ClaimStatus)[keyof typeof ClaimStatus];
+export const PanelOutcome = { none: 0, open: 1, agreed: 2, survived: 3, split: 4, failed: 5 } as const;
+export type PanelOutcome = (typeof PanelOutcome)[keyof typeof PanelOutcome];
 export const PledgeStatus = { none: 0, active: 1, releasing: 2, stopped: 3 } as const;
 export type PledgeStatus = (typeof PledgeStatus)[keyof typeof PledgeStatus];
 

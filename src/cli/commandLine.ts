@@ -30,7 +30,9 @@ const COMMANDS = {
     quote: async () => (await import("./commands/quote.ts")).quoteCommand,
     submit: async () => (await import("./commands/submit.ts")).submitCommand,
     dispatch: async () => (await import("./commands/dispatch.ts")).dispatchCommand,
+    panel: async () => (await import("./commands/panel.ts")).panelCommand,
     result: async () => (await import("./commands/result.ts")).resultCommand,
+    "panel-result": async () => (await import("./commands/panelResult.ts")).panelResultCommand,
     status: async () => (await import("./commands/status.ts")).statusCommand,
     workers: async () => (await import("./commands/workers.ts")).workersCommand,
     cancel: async () => (await import("./commands/cancel.ts")).cancelCommand,
@@ -65,6 +67,7 @@ const COMMANDS = {
     deploy: async () => (await import("./commands/deploy.ts")).deployCommand,
     "deploy-exams": async () => (await import("./commands/deployExams.ts")).deployExamsCommand,
     "deploy-tickets": async () => (await import("./commands/deployTickets.ts")).deployTicketsCommand,
+    "deploy-panel": async () => (await import("./commands/deployPanel.ts")).deployPanelCommand,
   },
   "Development networks:": {
     devnet: async () => (await import("./commands/devnet.ts")).devnetCommand,

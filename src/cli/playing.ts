@@ -28,6 +28,8 @@ const logLevel = oneOf("trace", "debug", "info", "warn", "error");
 const TICK_MS = 15_000;
 /** Where caches lie if nothing else is said: the user's folder for them (XDG Base Directory Specification). */
 const CACHE_FOLDER = join(process.env.XDG_CACHE_HOME ?? join(homedir(), ".cache"), "refute");
+/** The same of what must not be lost. */
+export const STATE_FOLDER = join(process.env.XDG_STATE_HOME ?? join(homedir(), ".local", "state"), "refute");
 
 /** The settings that a worker and a watcher share. */
 export const playerSettings = {

@@ -31,7 +31,7 @@ export const rareSettings = {
  * @param least The deployment's collateral.
  * @returns undefined if they ask for nothing.
  */
-export function rareTerms(values: SettingValues<typeof rareSettings>, least: bigint): RareTerms | undefined {
+export function rareTerms(values: Partial<SettingValues<typeof rareSettings>>, least: bigint): RareTerms | undefined {
   const { collateral, reservedFor, group, spread, earlyAccept, stakedSince, maxRefuted, maxLate, manufacturer } =
     values;
   const asked: Partial<RareTerms> = {
@@ -39,7 +39,7 @@ export function rareTerms(values: SettingValues<typeof rareSettings>, least: big
     ...(reservedFor !== undefined && { reservedFor }),
     ...(group !== undefined && { group: keccak256(stringToHex(group)) }),
     ...(spread !== undefined && { spread }),
-    ...(earlyAccept && { earlyAccept }),
+    ...(earlyAccept === true && { earlyAccept }),
     ...(stakedSince !== undefined && { since: stakedSince }),
     ...(maxRefuted !== undefined && { maxRefuted }),
     ...(maxLate !== undefined && { maxLate }),

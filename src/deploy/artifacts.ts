@@ -20,6 +20,7 @@ export const SOURCES = {
   ExamClaims: "pledge/ExamClaims.sol",
   PledgedClaims: "pledge/PledgedClaims.sol",
   Tickets: "tickets/Tickets.sol",
+  Panel: "panel/Panel.sol",
   WrappedEther: "examples/WrappedEther.sol",
 } as const;
 

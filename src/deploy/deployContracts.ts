@@ -4,6 +4,7 @@ import { deploy, DeploymentResultType, type DeploymentResult } from "@nomicfound
 import type { Address, Chain, Hex, LocalAccount, PublicClient, Transport } from "viem";
 import { examsModule } from "../../ignition/modules/Exams.ts";
 import { marketModule } from "../../ignition/modules/market.ts";
+import { panelModule } from "../../ignition/modules/Panel.ts";
 import { ticketsModule } from "../../ignition/modules/tickets.ts";
 import { wrappedEtherModule } from "../../ignition/modules/WrappedEther.ts";
 import { RefuteError } from "../errors.ts";
@@ -105,6 +106,14 @@ export async function deployExams(
   const zoo = classes.map(({ programRoot, blocks }) => ({ programRoot, blocks }));
   return (await run(deployer, examsModule, "Exams", { Exams: { provisioning, classes: zoo, odds, spacing } }))("Exams");
 }
+
+/**
+ * Deploys a contract of panels.
+ * @param market Whose jobs the seats are.
+ * @returns Its address. @throws DeployFailedError that says how to go on
+ */
+export const deployPanel = async (deployer: Deployer, market: Address): Promise<Address> =>
+  (await run(deployer, panelModule, "Panel", { Panel: { market } }))("Panel");
 
 type IgnitionOptions = Parameters<typeof deploy>[0];
 

@@ -154,7 +154,7 @@ async function startParts(
   await giveStake(await sessionOf(1), manufacturer, CLAIMS.worker);
   const watcher = await sessionOf(2);
   await giveCredit(watcher, BONDS * watcher.deployment.bond);
-  await play("worker", 1, ["--max-open-claims", String(CLAIMS.worker)]);
+  await play("worker", 1, ["--max-open-claims", String(CLAIMS.worker), "--seals", join(folder, "worker")]);
   await play("watcher", 2, ["--mode", "defend"]);
   if (hasLiar) {
     const liar = await sessionOf(3);

@@ -1,17 +1,48 @@
 import { isAddressEqual, type Address, type Hex } from "viem";
-import type { History, JobRecord, ProtocolEvent } from "./history.ts";
+import { questionOf, type History, type JobRecord, type ProtocolEvent } from "./history.ts";
+import { sourcesOf } from "./jobInputs.ts";
 
 /**
  * What of a job may be forgotten: all of it, once everything about it is over; or the bytes of its inputs, if it will
  * not be executed here.
  */
-export type Forget = (job: JobRecord, now: bigint) => "all" | "inputs" | "nothing";
+export type Forget = (job: JobRecord, now: bigint) => Forgotten;
+export type Forgotten = "all" | "inputs" | "nothing";
+
+/** The more is kept, the higher. */
+const KEEPS: Record<Forgotten, number> = { all: 0, inputs: 1, nothing: 2 };
+
+/**
+ * What is forgotten of each of some jobs: less than is asked for, if another job has its inputs from one. Its record is
+ * kept with that other job, and its bytes while these are needed there.
+ * @param isOld Of those which may be forgotten now.
+ */
+export function chooseForgotten(
+  { jobs }: Pick<History, "jobs">,
+  forget: Forget,
+  now: bigint,
+  isOld: (job: JobRecord) => boolean,
+): Record<Forgotten, Set<Hex>> {
+  const choices = new Map<Hex, Forgotten>();
+  for (const job of jobs.values()) if (isOld(job)) choices.set(job.id, forget(job, now));
+  for (const job of jobs.values()) {
+    const sources = sourcesOf(job);
+    if (sources.length === 0) continue;
+    const needed = choices.get(job.id) ?? forget(job, now);
+    for (const { id } of sources) if (KEEPS[needed] > KEEPS[choices.get(id) ?? "nothing"]) choices.set(id, needed);
+  }
+  const chosen = { all: new Set<Hex>(), inputs: new Set<Hex>(), nothing: new Set<Hex>() };
+  for (const [id, choice] of choices) chosen[choice].add(id);
+  return chosen;
+}
 
 /**
  * Whether a job can concern an account no more: it is closed or out of time, its claims are past dispute, and the
  * account's games are over.
  */
-export function isOver({ job, closed, holder, claims }: JobRecord, now: bigint, me: Address): boolean {
+export function isOver({ job, closed, holder, sealed, claims }: JobRecord, now: bigint, me: Address): boolean {
+  // What is sealed is opened after the deadline; what is not opened is closed by whoever is paid for that.
+  if (sealed !== undefined) return false;
   const isHeld = holder !== undefined && now <= holder.until;
   const last = claims.at(-1);
   const isSettled = last !== undefined && !last.refuted;
@@ -30,13 +61,24 @@ export function jobOf({ claims, games }: History, { args }: ProtocolEvent): Hex 
 }
 
 /** Removes jobs from a history, with all that belongs to them. */
-export function removeJobs({ jobs, claims, games, parts }: History, gone: ReadonlySet<Hex>): void {
+export function removeJobs({ jobs, claims, games, parts, alike }: History, gone: ReadonlySet<Hex>): void {
+  const questions = new Set<string>();
   for (const id of gone) {
     for (const claim of jobs.get(id)?.claims ?? []) {
       for (const game of claim.games) games.delete(game.id);
       claims.delete(claim.id);
     }
+    const job = jobs.get(id);
+    if (job !== undefined) questions.add(questionOf(job.job));
     jobs.delete(id);
     parts.delete(id);
+  }
+  for (const question of questions) {
+    // The records that are left hold this list itself.
+    const same = alike.get(question)!;
+    const left = same.filter(({ id }) => !gone.has(id));
+    same.length = 0;
+    for (const record of left) same.push(record);
+    if (left.length === 0) alike.delete(question);
   }
 }

@@ -2,6 +2,7 @@ import type { Hex } from "viem";
 import type { LogStore } from "../chain/logStore.ts";
 import type { Forget } from "./forget.ts";
 import type { History, JobRecord, ProtocolEvent, protocolAbi } from "./history.ts";
+import { sourcesOf } from "./jobInputs.ts";
 
 /** What stands in the place of the bytes of a part that were forgotten: no part has none. */
 const FORGOTTEN = "0x";
@@ -46,8 +47,9 @@ export class ForgottenInputs {
     for (const id of this.#asked.keys()) if (!jobs.has(id)) this.#asked.delete(id);
     const needed = new Set<Hex>();
     for (const job of jobs.values()) {
-      const isDue = head.number >= (this.#asked.get(job.id) ?? -RETRY_BLOCKS) + RETRY_BLOCKS;
-      if (isDue && isForgotten(job) && this.#forget(job, head.timestamp) === "nothing") needed.add(job.id);
+      const lacking = [job, ...sourcesOf(job)].filter((source) => isForgotten(source) && this.#isDue(source, head));
+      if (lacking.length > 0 && this.#forget(job, head.timestamp) === "nothing")
+        for (const { id } of lacking) needed.add(id);
     }
     if (needed.size === 0) return false;
     const shortened = this.#store.events
@@ -58,6 +60,10 @@ export class ForgottenInputs {
     const found = await this.#store.readAgain(shortened).catch(() => undefined);
     if (found === 0) for (const { args } of shortened) this.#asked.set(args.jobId, head.number);
     return found !== undefined && found > 0;
+  }
+
+  #isDue({ id }: JobRecord, head: { number: bigint }): boolean {
+    return head.number >= (this.#asked.get(id) ?? -RETRY_BLOCKS) + RETRY_BLOCKS;
   }
 }
 

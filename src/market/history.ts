@@ -34,6 +34,8 @@ export type JobRecord = {
   inputRoots: readonly Hex[];
   /** The published parts of the inputs: by the input's number, then by the part's. */
   parts: InputParts;
+  /** All known jobs of the same program, items and inputs, this one among them: see `sourcesOf`. */
+  alike: readonly JobRecord[];
   claims: ClaimRecord[];
   /** May be claimed: all its input is there, and nobody has it. */
   open: boolean;
@@ -43,6 +45,8 @@ export type JobRecord = {
   late: Set<Address>;
   /** Its worker has committed to a result that nobody sees yet: who, and the commitment. */
   sealed: { worker: Address; seal: Hex } | undefined;
+  /** Whose seal was not opened in time: it has lost its whole collateral. */
+  broken: Address | undefined;
   /** Cancelled or expired; no claim will come. */
   closed: boolean;
 };
@@ -91,31 +95,47 @@ export type History = {
   games: Map<Hex, GameRecord>;
   /** By the job's id: bytes that come with a post are logged before the job itself. */
   parts: Map<Hex, InputParts>;
+  /** Jobs of the same program, items and inputs, by `questionOf`. */
+  alike: Map<string, JobRecord[]>;
 };
 
 /** The history of a market on which nothing has happened. */
-export const emptyHistory = (): History => ({ jobs: new Map(), claims: new Map(), games: new Map(), parts: new Map() });
+export const emptyHistory = (): History => ({
+  jobs: new Map(),
+  claims: new Map(),
+  games: new Map(),
+  parts: new Map(),
+  alike: new Map(),
+});
+
+/** Names what a job asks: jobs of one name have the same bytes as inputs, in the same parts. */
+export const questionOf = ({ programRoot, inputsRoot, items }: Job): string => [programRoot, inputsRoot, items].join();
 
 /** Brings a history up to the next event: the same events in the chain's order give the same history. */
-export function takeEvent({ jobs, claims, games, parts }: History, event: ProtocolEvent): void {
+export function takeEvent({ jobs, claims, games, parts, alike }: History, event: ProtocolEvent): void {
   switch (event.eventName) {
     case "JobPosted": {
       const { jobId, job, program, inputRoots } = event.args;
       const published = getOrAdd(parts, jobId, (): InputParts => new Map());
-      jobs.set(jobId, {
+      const same = getOrAdd(alike, questionOf(job), (): JobRecord[] => []);
+      const record: JobRecord = {
         id: jobId,
         job,
         terms: undefined,
         program,
         inputRoots,
         parts: published,
+        alike: same,
         claims: [],
         open: false,
         holder: undefined,
         sealed: undefined,
+        broken: undefined,
         late: new Set(),
         closed: false,
-      });
+      };
+      same.push(record);
+      jobs.set(jobId, record);
       break;
     }
     case "TermsPosted":
@@ -159,6 +179,9 @@ export function takeEvent({ jobs, claims, games, parts }: History, event: Protoc
       update(jobs, jobId, { holder: undefined, sealed: { worker, seal } });
       break;
     }
+    case "SealBroken":
+      update(jobs, event.args.jobId, { broken: event.args.worker });
+      break;
     case "ClaimAccepted":
       update(claims, event.args.claimId, { accepted: true });
       break;

@@ -35,3 +35,9 @@ export const claimOf = (job: Job, worker: Address, root: Hex, collateral: bigint
   root,
   collateral,
 });
+
+/** What a worker seals: a commitment to a claim's root. @param salt Without it nobody can try roots. */
+export function sealOf(jobId: Hex, worker: Address, root: Hex, salt: Hex): Hex {
+  const types = [{ type: "bytes32" }, { type: "address" }, { type: "bytes32" }, { type: "bytes32" }] as const;
+  return keccak256(encodeAbiParameters(types, [jobId, worker, root, salt]));
+}

@@ -8,6 +8,7 @@ import { bytesOf, RunInputError, RunInputs } from "../trace/runInputs.ts";
 import type { InputParts, JobRecord } from "./history.ts";
 
 type PublishedJob = Pick<JobRecord, "job" | "program" | "parts" | "inputRoots">;
+type AskedJob = PublishedJob & Pick<JobRecord, "alike">;
 
 /** What was found of a job's parts, and of which: the strings are those of the history, not copies. */
 type Checked = { names: readonly unknown[]; data: readonly Hex[]; isWhole: boolean };
@@ -15,15 +16,35 @@ type Checked = { names: readonly unknown[]; data: readonly Hex[]; isWhole: boole
 /** The latest finding of each job: each input is hashed once, however often it is looked at. */
 const checked = new WeakMap<InputParts, Checked>();
 
+/**
+ * The jobs at which the inputs of one lie that publishes none itself (`rootOnly`): those of the same program, items and
+ * inputs that do publish, such as the first seat of its panel.
+ */
+export const sourcesOf = ({ job, alike }: Pick<JobRecord, "job" | "alike">): readonly JobRecord[] =>
+  job.rootOnly ? alike.filter((other) => !other.job.rootOnly) : [];
+
 /** Whether the inputs of a job are all published: see {@link inputsOf}. */
-export const hasInputs = (record: PublishedJob): boolean => known(record)?.isWhole ?? inputsOf(record) !== undefined;
+export const hasInputs = (record: AskedJob): boolean => publications(record).some(isWhole);
 
 /**
- * The inputs of a job as they were published.
- * @returns undefined while parts are missing, for a job that never posts them, or if they are not those that the job's
- *   content, and so its id, names.
+ * The inputs of a job as they were published, with it or with another job that asks the same.
+ * @returns undefined while parts are missing, for a job whose inputs nobody posts, or if they are not those that the
+ *   job's content, and so its id, names.
  */
-export function inputsOf(record: PublishedJob): RunInputs | undefined {
+export function inputsOf(record: AskedJob): RunInputs | undefined {
+  const whole = publications(record).find(isWhole);
+  return whole && published(whole);
+}
+
+/** A job with the parts that were published of its inputs, wherever. */
+const publications = (record: AskedJob): PublishedJob[] => {
+  const { job, program, inputRoots } = record;
+  return [record, ...sourcesOf(record).map(({ parts }) => ({ job, program, inputRoots, parts }))];
+};
+
+const isWhole = (record: PublishedJob): boolean => known(record)?.isWhole ?? published(record) !== undefined;
+
+function published(record: PublishedJob): RunInputs | undefined {
   const before = known(record);
   if (before?.isWhole === false) return undefined;
   const inputs = read(record, before?.isWhole === true);

@@ -1,8 +1,8 @@
-import type { Address, Chain, Hex, LocalAccount, PublicClient, Transport } from "viem";
+import type { Address, Chain, LocalAccount, PublicClient, Transport } from "viem";
 import type { TransactionSender } from "../chain/call.ts";
 import { connect, type Endpoint } from "../chain/connect.ts";
 import { readDeployment, type Deployment } from "./deployment.ts";
-import { jobOf, removeJobs, type Forget } from "./forget.ts";
+import { chooseForgotten, jobOf, removeJobs, type Forget } from "./forget.ts";
 import { ForgottenInputs, forgetInputs, withoutInput } from "./forgottenInputs.ts";
 import { emptyHistory, protocolAbi, takeEvent, type History } from "./history.ts";
 import { DisputeGame } from "../chain/clients/disputeGame.ts";
@@ -152,8 +152,7 @@ export function followMarket(reader: Reader, forget?: Forget, resume?: Resume): 
 /** Forgets what may be forgotten of jobs without an event from block `below` on. */
 function tidy(store: LogStore<typeof protocolAbi>, history: History, forget: Forget, below: bigint, now: bigint): void {
   const recent = new Set(store.events.flatMap((event) => (event.blockNumber >= below ? [jobOf(history, event)] : [])));
-  const chosen = { all: new Set<Hex>(), inputs: new Set<Hex>(), nothing: new Set<Hex>() };
-  for (const job of history.jobs.values()) if (!recent.has(job.id)) chosen[forget(job, now)].add(job.id);
+  const chosen = chooseForgotten(history, forget, now, ({ id }) => !recent.has(id));
   store.drop(below, (event) => {
     const id = jobOf(history, event);
     // An event of no job that is known, or of one that was forgotten before.

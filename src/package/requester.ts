@@ -15,6 +15,11 @@ export type { OutputDescription, ProgramDescription, TensorDescription } from ".
 export { encodeInputs } from "../sdk/encodeInputs.ts";
 export * from "../sdk/errors.ts";
 export { claimedOutputs, itemOutputs, type ItemOutputs } from "../sdk/itemOutputs.ts";
+export { followPanel, type FollowPanelOptions } from "../sdk/followPanel.ts";
+export { drawAudit, openPanel, openPanelReader, panelFees, panelTimes, postPanel } from "../sdk/panel.ts";
+export type { PanelTerms } from "../sdk/panel.ts";
+export type { PanelMove } from "../sdk/panelMoves.ts";
+export { panelState, type PanelState, type SeatState } from "../sdk/panelState.ts";
 export { streamedItems, type StreamedItem } from "../sdk/streamedItems.ts";
 export { estimateFee, type FeeEstimate } from "../sdk/estimateFee.ts";
 export { DEFAULT_TERMS, jobRequest, minWindow, postJob, publishInputs, type JobTerms } from "../sdk/postJob.ts";

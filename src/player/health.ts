@@ -22,6 +22,8 @@ const KINDS = {
   runsOnDisk: needed("warn"),
   /** A worker's executions pass their self-audit. */
   selfAudit: needed("error"),
+  /** What opens a worker's seals is on disk, and can be kept there. */
+  seals: needed("error"),
   /** A watcher's audits end. */
   judges: needed("error"),
   /** Exact executions agree with the native answers that they check. */

@@ -9,6 +9,9 @@ export class JobIncompleteError extends errorWithCode("JOB_INCOMPLETE") {}
 /** No job of this id on this market. */
 export class JobUnknownError extends errorWithCode("JOB_UNKNOWN") {}
 
+/** No panel of this id. */
+export class PanelUnknownError extends errorWithCode("PANEL_UNKNOWN") {}
+
 /** A program that the deployment takes no jobs of. */
 export class JobProgramError extends errorWithCode("JOB_PROGRAM") {}
 

@@ -159,7 +159,11 @@ export const publishInputs = (
     progress,
   );
 
-function checkLocally(
+/**
+ * Checks all of a job that needs no node.
+ * @throws JobInputError, DescriptionError, JobProgramError, JobTermsError, FeeTooLowError
+ */
+export function checkLocally(
   session: Pick<Session, "deployment">,
   program: ProgramDescription,
   inputs: readonly Uint8Array[],

@@ -12,6 +12,10 @@ export type WorkerEvent =
   /** Natively, without exact execution. */
   | { kind: "answered"; jobId: Hex; root: Hex; milliseconds: number }
   | { kind: "withheld"; jobId: Hex; reason: string; submitBy: bigint; penalty: bigint }
+  /** A commitment to a result, which is opened from `openFrom` to `openUntil` (unix seconds). */
+  | { kind: "sealed"; jobId: Hex; openFrom: number; openUntil: number; receipt: TransactionReceipt }
+  /** A seal that was not opened in time. @param collateral What is lost. */
+  | { kind: "sealLost"; jobId: Hex; reason: string; collateral: bigint }
   | { kind: "submitted"; jobId: Hex; root: Hex; receipt: TransactionReceipt }
   | { kind: "moved"; gameId: Hex; move: WorkerMove["kind"]; receipt: TransactionReceipt }
   | { kind: "refuted"; jobId: Hex; claimId: Hex }

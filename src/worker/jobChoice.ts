@@ -4,8 +4,8 @@ import type { JobRecord } from "../market/history.ts";
 import type { Role, RoleOptions } from "../player/role.ts";
 import { storedBytesOf } from "../player/storedRuns.ts";
 import type { WorkerEvent } from "./events.ts";
-import { coveringFee, jobGas, jobShape } from "./jobCost.ts";
-import { refusalOf, type WorkerPolicy } from "./jobs.ts";
+import { coveringFee, jobGas, jobShape, SEALED_GAS } from "./jobCost.ts";
+import { isSealed, refusalOf, type WorkerPolicy } from "./jobs.ts";
 
 /** A job with the fee that covers its gas. */
 export type PricedJob = { record: JobRecord; gas: number; gasPrice: bigint; cost: bigint };
@@ -72,8 +72,9 @@ export class JobChoice {
     if (known.length === 0) return [];
     const gasPrice = await gasPriceNow(publicClient);
     const priced = known.map(({ record, program }) => {
-      const gas = jobGas(jobShape(program, record.job, deployment.parameters.arityBits));
-      return { record, gas: gas.total, gasPrice, cost: coveringFee(gas, gasPrice) };
+      const plain = jobGas(jobShape(program, record.job, deployment.parameters.arityBits)).total;
+      const total = plain + (isSealed(record) ? SEALED_GAS : 0);
+      return { record, gas: total, gasPrice, cost: coveringFee({ total }, gasPrice) };
     });
     const profit = ({ record, cost }: PricedJob): bigint => record.job.fee - cost;
     return priced.sort((a, b) => Number(profit(b) - profit(a)));

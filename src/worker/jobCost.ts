@@ -146,6 +146,21 @@ export function jobGas(shape: JobShape): JobGas {
   return { claim, submit, finalise, deliveries, total: claim + submit + end };
 }
 
+/** The terms of a job as calls bring them: collateral 16, times 10, limits 4, small numbers 4, addresses, two words. */
+const TERMS = words(12, 16 + 10 + 4 + 4 + 2 * 20 + 2 * WORD);
+/** The call that seals, and what claiming on terms of a group and opening cost more than claiming and submitting. */
+const SEAL = 18_000;
+const CLAIM_ON_TERMS = 45_000;
+const OPEN = 12_000;
+
+/** An upper bound of the gas that a job whose submissions are sealed takes its worker beside that of another job. */
+export const SEALED_GAS =
+  transaction(sum(JOB, TERMS, words(1, WORD)), SEAL) +
+  BYTE.gas * (2 * TERMS.full + 20 + WORD) +
+  ZERO_BYTE.gas * (2 * TERMS.zero + 12) +
+  CLAIM_ON_TERMS +
+  OPEN;
+
 /**
  * An upper bound of the gas that is still needed to deliver some of a job's outputs. Pure.
  * @param wanted The numbers of all outputs that the job wants, in the order of `shape.delivered`.

@@ -19,7 +19,15 @@ export type WorkerPolicy = {
    * `MAX_OPEN_CLAIMS` if absent.
    */
   maxOpenClaims?: number;
+  /**
+   * The longest until a sealed submission can be opened, seconds: who is not there then loses the whole collateral. 0:
+   * none is sealed. `MAX_SEAL_SECONDS` if absent.
+   */
+  maxSealSeconds?: number;
 };
+
+/** A day: stake is locked meanwhile, for one fee. */
+export const MAX_SEAL_SECONDS = 86_400;
 
 /**
  * Enough for a consumer that stores some words of a result. A worker would pay for the callback of a requester that
@@ -45,6 +53,9 @@ export const isOpen = ({
 export const hasRoom = ({ maxOpenClaims = MAX_OPEN_CLAIMS }: WorkerPolicy, open: number): boolean =>
   open < maxOpenClaims;
 
+/** Whether submissions of a job are sealed, to be opened later. */
+export const isSealed = ({ terms }: Pick<JobRecord, "terms">): boolean => (terms?.openFrom ?? 0) !== 0;
+
 /** Why a worker does not claim a job: it is taken, or has terms that it cannot keep; it pays too little; no input. */
 export type Refusal = "terms" | "fee" | "input";
 
@@ -65,8 +76,7 @@ export function refusalOf(
   const needed = workSeconds(work, rate) + policy.marginSeconds;
   const fits =
     record.open &&
-    // What is sealed has to be opened later: workers do not serve that yet.
-    (record.terms?.openFrom ?? 0) === 0 &&
+    (!isSealed(record) || opensSoon(record, policy, now)) &&
     callbackGas <= (policy.maxCallbackGas ?? MAX_CALLBACK_GAS) &&
     claimSeconds >= needed &&
     now + BigInt(claimSeconds) < deadline;
@@ -74,6 +84,13 @@ export function refusalOf(
   if (fee < cost + policy.minFee) return "fee";
   return hasInputs(record) ? undefined : "input";
 }
+
+/** Whether what is sealed can be opened within the time for which a worker locks its stake. */
+const opensSoon = (
+  { terms }: Pick<JobRecord, "terms">,
+  { maxSealSeconds = MAX_SEAL_SECONDS }: WorkerPolicy,
+  now: bigint,
+): boolean => BigInt(terms!.openFrom) <= now + BigInt(maxSealSeconds);
 
 /**
  * Why the worker may not claim: it is not attested, or has too little stake.

@@ -38,6 +38,12 @@ export class WorkerGas {
       const program = executions.shapeOf(job);
       if (program !== undefined) gas += this.#ofClaim(job, record, program);
     }
+    for (const job of history.jobs.values()) {
+      const program = job.sealed && isAddressEqual(job.sealed.worker, me) ? executions.shapeOf(job) : undefined;
+      // It becomes a claim when it is opened, and then anybody may open games on it.
+      if (program !== undefined)
+        gas += jobGas(this.#shape(program, job.job)).total + this.#ofGame(program, job.job.items, formOf(job.job));
+    }
     return gas;
   }
 

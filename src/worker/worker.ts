@@ -1,35 +1,33 @@
 import { isAddressEqual, type Hex } from "viem";
-import { NonceTakenError } from "../chain/errors.ts";
 import { gasPriceNow } from "../chain/gasPrice.ts";
 import { isOver, type Forget } from "../market/forget.ts";
 import type { Snapshot } from "../market/session.ts";
 import { idleWorkerMove, submissionOf, workerMove } from "../dispute/workerMove.ts";
 import type { Executions } from "../player/executions.ts";
 import type { RunExecution } from "../player/runExecution.ts";
-import { stateOf, type ClaimRecord, type GameRecord, type History, type JobRecord } from "../market/history.ts";
+import { stateOf, type GameRecord, type History, type JobRecord } from "../market/history.ts";
 import type { Problem } from "../player/health.ts";
 import type { Device } from "../provisioning/device.ts";
 import { requirePlainAccount } from "../player/plainAccount.ts";
 import { Races } from "../player/races.ts";
 import { Role, type Funds, type RoleOptions, type RoundSnapshot, type Start } from "../player/role.ts";
 import { shortOfGas } from "../player/shortFunds.ts";
-import { RefuteError } from "../errors.ts";
-import { withoutPaths } from "../redact.ts";
 import { Attestation } from "./attestation.ts";
+import { ClaimEnds } from "./claimEnds.ts";
 import { makeMove } from "./defend.ts";
 import { Examinations, type ExamZoo } from "./examinations.ts";
-import { Deliveries, isTooLate } from "./deliveries.ts";
-import { shortMessage, UndefendedClaimError, UNKNOWN, WrongClaimError } from "./errors.ts";
+import { UndefendedClaimError, UNKNOWN, WrongClaimError } from "./errors.ts";
 import { FailedAudits } from "./failedAudits.ts";
 import type { WorkerEvent } from "./events.ts";
 import { JobChoice } from "./jobChoice.ts";
-import { jobShape, missingGas } from "./jobCost.ts";
-import { claimProblem, hasRoom, isOpen, type WorkerPolicy } from "./jobs.ts";
+import { claimProblem, hasRoom, isOpen, isSealed, type WorkerPolicy } from "./jobs.ts";
 import { NativeClaims, type NativeWorkerOptions } from "./nativeClaims.ts";
 import type { TracePublisher } from "./publisher.ts";
+import type { SealBook } from "./sealBook.ts";
+import { Seals } from "./seals.ts";
 import { drawSamples, selfAudit, SelfAuditError } from "./selfAudit.ts";
 import { WorkerGas } from "./upkeep.ts";
-import { collect, deliver, deliveryOf, expire, finalise, missingOutputs, wantedOutputs } from "./settlement.ts";
+import { expire, missingOutputs } from "./settlement.ts";
 import { bestUnknown } from "./wantedPrograms.ts";
 
 /** How a worker runs. */
@@ -43,6 +41,8 @@ export type WorkerOptions = RoleOptions<WorkerEvent> & {
   device?: Device | undefined;
   /** The exams that it sits with its device; none if absent. */
   exams?: ExamZoo | undefined;
+  /** Where what opens its seals is kept; without it, no job is claimed whose submissions are sealed. */
+  seals?: SealBook | undefined;
   /** How jobs that ask for an answer are answered without exact execution; never if absent. */
   native?: NativeWorkerOptions | undefined;
 };
@@ -57,53 +57,54 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
   await new Worker(options).run();
 }
 
+/** What costs the worker money. */
+const LOSSES: ReadonlySet<WorkerEvent["kind"]> = new Set(["refuted", "withheld", "undelivered", "sealLost"]);
+
 class Worker {
   readonly #options: WorkerOptions;
   readonly #role: Role<WorkerEvent>;
   readonly #executions: Executions;
   readonly #races: Races;
   readonly #failedAudits = new FailedAudits();
-  readonly #deliveries = new Deliveries();
+  readonly #ends: ClaimEnds;
+  readonly #seals: Seals;
   readonly #gas: WorkerGas;
   readonly #choice: JobChoice;
   readonly #native: NativeClaims | undefined;
   readonly #attestation: Attestation;
   readonly #examinations: Examinations | undefined;
-  /** The chain's time at the latest round: a delivery may take many rounds until it fails. */
-  #now = 0n;
-  /**
-   * Claims that are over and whose earnings were collected, or that had none: this saves a read a round. After a
-   * reorganisation their records are other objects.
-   */
-  readonly #collected = new WeakSet<ClaimRecord>();
 
   constructor(options: WorkerOptions) {
     this.#options = options;
     this.#races = new Races(options.log);
     this.#role = new Role("worker", options, ({ kind }) => ({
-      level: kind === "refuted" || kind === "withheld" || kind === "undelivered" ? "error" : "info",
+      level: LOSSES.has(kind) ? "error" : "info",
       message: kind,
     }));
     this.#executions = this.#role.executions;
-    for (const condition of ["selfAudit", "runsOnDisk"] as const) this.#role.health.set(condition, undefined);
-    this.#choice = new JobChoice(options, this.#role);
-    const { session, native, log, device, exams } = options;
+    for (const condition of ["selfAudit", "runsOnDisk", "seals"] as const) this.#role.health.set(condition, undefined);
+    const { session, native, log, device, exams, seals } = options;
+    const policy = { ...options.policy, ...(seals === undefined && { maxSealSeconds: 0 }) };
+    this.#choice = new JobChoice({ ...options, policy }, this.#role);
     this.#attestation = new Attestation(options, this.#role);
     if (device !== undefined && exams !== undefined)
       this.#examinations = new Examinations({ ...options, device }, exams, this.#role);
     const { parameters } = session.deployment;
     this.#gas = new WorkerGas(parameters.arityBits);
     this.#native = native && new NativeClaims(native, this.#role, log, parameters);
+    this.#ends = new ClaimEnds({ session, log }, this.#role, this.#native);
+    this.#seals = new Seals(session, this.#role, log, seals);
   }
 
-  run(): Promise<void> {
-    return this.#role.run({
+  async run(): Promise<void> {
+    await this.#role.run({
       facts: {},
       forget: this.#forget,
       needsPlainAccountTo: "claim jobs",
       checkFunds: (funds, snapshot) => this.#checkFunds(funds, snapshot),
       round: (snapshot, start) => this.#round(snapshot, start),
     });
+    this.#seals.sayWaiting();
   }
 
   /** All of a job that is over and owes this worker nothing, and the input of a job that it does not serve. */
@@ -111,12 +112,13 @@ class Worker {
     const { address } = this.#options.session.sender;
     const isOwed = job.claims.some((record) => {
       const { claim, refuted, finalised, accepted, games } = record;
-      const isSettled = missingOutputs(record).length === 0 || this.#deliveries.hasGivenUp(record.id);
+      const isSettled = missingOutputs(record).length === 0 || this.#ends.hasGivenUp(record);
       const isDone = refuted || accepted || (finalised && isSettled);
       // What a game earned may be there to be collected.
       return this.#isMe(claim.worker) && (!isDone || games.length > 0);
     });
-    if (isOwed || (job.holder !== undefined && this.#isMe(job.holder.worker))) return "nothing";
+    const isMine = this.#seals.keeps(job) || (job.holder !== undefined && this.#isMe(job.holder.worker));
+    if (isOwed || isMine) return "nothing";
     if (isOver(job, now, address)) return "all";
     return this.#executions.knows(job) || this.#executions.awaits(job) ? "nothing" : "inputs";
   };
@@ -139,8 +141,7 @@ class Worker {
   }
 
   #round({ history, now, isPlain, blockNumber }: RoundSnapshot, start: Start): void {
-    this.#now = now;
-    this.#deliveries.forget(history.claims);
+    this.#ends.begin(history, now);
     this.#failedAudits.forget(history.jobs);
     this.#native?.forget(history);
     const attempt = (doing: string, id: string, action: () => Promise<void>) =>
@@ -159,19 +160,22 @@ class Worker {
         this.#role.report({ kind: "refuted", jobId: job.id, claimId: record.id });
       const alive = !isOpen(record) ? [] : record.games.filter(({ closed }) => closed === undefined);
       for (const game of alive) attempt("game", game.id, () => this.#defend(job, game, now));
-      if (alive.length === 0) attempt("claim", record.id, () => this.#tend(job, record, now));
+      if (alive.length === 0) attempt("claim", record.id, () => this.#ends.tend(job, record, now));
     }
     this.#options.publisher?.publish(published, this.#executions);
     const jobs = [...history.jobs.values()];
     const claimed = jobs.flatMap((job) =>
       job.holder !== undefined && this.#isMe(job.holder.worker) ? [{ job, until: job.holder.until }] : [],
     );
+    const sealed = this.#seals.tend(history);
+    for (const job of sealed) attempt("seal", job.id, () => this.#seals.open(job, now));
     const open = [...history.claims.values()].filter((record) => this.#isMe(record.claim.worker) && isOpen(record));
-    const undecided = open.map(({ jobId }) => history.jobs.get(jobId)!);
+    // What is sealed will be a claim.
+    const undecided = [...sealed, ...open.map(({ jobId }) => history.jobs.get(jobId)!)];
     for (const { job, until } of claimed) attempt("job", job.id, () => this.#work(job, until, now, undecided));
     const atStake = jobs.filter(
-      ({ holder, claims }) =>
-        (holder !== undefined && this.#isMe(holder.worker)) ||
+      ({ holder, sealed, claims }) =>
+        [holder, sealed].some((one) => one !== undefined && this.#isMe(one.worker)) ||
         claims.some(({ claim, refuted, paid }) => this.#isMe(claim.worker) && !refuted && !paid),
     );
     this.#options.programs.want(atStake.map(({ job }) => job.programRoot));
@@ -179,9 +183,9 @@ class Worker {
     stored.reserve(atStake);
     if (stored.problem !== undefined) this.#role.health.set("runsOnDisk", stored.problem);
     if (claimed.length > 0 || !isPlain || this.#role.isAtFault) return;
-    attempt("claiming", "", () => this.#claim(history, open.length, now));
+    attempt("claiming", "", () => this.#claim(history, undecided.length, now));
     const awaited = jobs.filter((job) => job.open && this.#executions.awaits(job) && !this.#hasLost(job));
-    if (awaited.length > 0 && hasRoom(this.#options.policy, open.length))
+    if (awaited.length > 0 && hasRoom(this.#options.policy, undecided.length))
       attempt("looking for models", "", () => this.#want(awaited, now));
   }
 
@@ -207,82 +211,6 @@ class Worker {
       `claim ${claimId} is disputed, and wrong: it was answered natively with root ${key.root}, exact execution ` +
         `gives ${root}. The collateral is lost; no move is made`,
     );
-  }
-
-  /** Does what an undisputed claim of this worker needs now. */
-  async #tend(job: JobRecord, record: ClaimRecord, now: bigint): Promise<void> {
-    if (isOpen(record) && now <= record.windowEnd) return;
-    if (!record.refuted && !record.accepted) await this.#settle(job, record, now);
-    if (record.games.length === 0 || this.#collected.has(record)) return;
-    this.#role.report(await collect(this.#options.session, record));
-    this.#collected.add(record);
-  }
-
-  /** Delivers what is due of a claim that is final or can be, or only finalises it. */
-  async #settle(job: JobRecord, record: ClaimRecord, now: bigint): Promise<void> {
-    const { session } = this.#options;
-    const missing = missingOutputs(record);
-    const delivers = missing.length > 0 && this.#deliveries.isDue(record.id, now) && this.#executions.canExecute(job);
-    // The first delivery finalises. Once one has failed, the collateral does not wait for another try.
-    if (!record.finalised && (!delivers || this.#deliveries.hasFailed(record.id)))
-      return this.#role.report(await finalise(session, record));
-    if (!delivers) return;
-    // The market says of a final claim since when it is final.
-    if (record.finalised && isTooLate((await session.market.jobOf(job.id)).until, now))
-      return this.#giveUp(record, missing);
-    if (await this.#isTooDear(job, record, missing)) return void this.#deliveries.failed(record.id, this.#now, false);
-    for (const output of missing) if (!(await this.#deliver(job, record, output))) return;
-  }
-
-  #giveUp({ id, jobId }: ClaimRecord, missing: readonly number[]): void {
-    this.#deliveries.giveUp(id);
-    const reason = "the week after the claim became final is over, or nearly: the requester can have the fee back";
-    for (const output of missing) this.#role.report({ kind: "undelivered", jobId, claimId: id, output, reason });
-  }
-
-  /** Whether the outputs still missing cost more gas, at the price of now, than the fee repays. */
-  async #isTooDear(job: JobRecord, { id }: ClaimRecord, missing: readonly number[]): Promise<boolean> {
-    const { session, log } = this.#options;
-    const program = this.#executions.shapeOf(job);
-    if (program === undefined) return false;
-    const { fee } = job.job;
-    const shape = jobShape(program, job.job, session.deployment.parameters.arityBits);
-    const gas = missingGas(shape, wantedOutputs(job.job), missing);
-    const gasPrice = await gasPriceNow(session.publicClient);
-    const cost = BigInt(gas) * gasPrice;
-    if (cost <= fee) return false;
-    const numbers = { jobId: job.id, claimId: id, fee: String(fee), cost: String(cost), gas };
-    const message = "not delivered now: at the price of now the gas costs more than the fee; it is tried again later";
-    if (this.#role.isNew("too dear", id)) log.warn({ ...numbers, gasPrice: String(gasPrice) }, message);
-    return true;
-  }
-
-  /**
-   * Delivers an output, or takes note that it failed: the claim's deliveries are tried again later.
-   * @returns Whether it did not fail.
-   * @throws What failed, if it may pass by itself: the next round tries again.
-   */
-  async #deliver(job: JobRecord, record: ClaimRecord, output: number): Promise<boolean> {
-    const { session, log } = this.#options;
-    try {
-      const delivery =
-        (await this.#native?.delivery(job, record, output)) ??
-        (await this.#executions.use(job, (run) => deliveryOf(run, output)));
-      if (delivery !== undefined) this.#role.report(await deliver(session, record, delivery));
-      return true;
-    } catch (error) {
-      // It was not tried.
-      if (error instanceof NonceTakenError) throw error;
-      // Also after a delivery that a pool or a reorganisation lost: the next round finalises first, so that waiting for
-      // another one locks nothing.
-      const mayPass = error instanceof RefuteError && error.retryable;
-      if (this.#deliveries.failed(record.id, this.#now, mayPass) === "again") throw error;
-      const reason = withoutPaths(shortMessage(error as Error));
-      const message = "delivery failed; it is tried again, ever more rarely, and the claim finalised meanwhile";
-      if (this.#role.isNew(`delivery ${output}`, record.id, reason))
-        log.warn({ jobId: job.id, claimId: record.id, output, reason }, message);
-      return false;
-    }
   }
 
   /**
@@ -325,6 +253,7 @@ class Worker {
   }
 
   async #submit(job: JobRecord, root: Hex, nodes: Hex): Promise<void> {
+    if (isSealed(job)) return this.#seals.seal(job, root, nodes);
     const receipt = await this.#options.session.market.submit(job.job, nodes, job.terms);
     this.#role.report({ kind: "submitted", jobId: job.id, root, receipt });
   }
@@ -348,7 +277,7 @@ class Worker {
     this.#role.report({ kind: "withheld", jobId: job.id, reason, submitBy, penalty });
   }
 
-  /** Claims the best paid of the suitable jobs. @param open Own claims that can be disputed. */
+  /** Claims the best paid of the suitable jobs. @param open Own claims that can be disputed, or will be. */
   async #claim(history: History, open: number, now: bigint): Promise<void> {
     const { session, policy, log } = this.#options;
     const known = [...history.jobs.values()].filter(
@@ -372,6 +301,11 @@ class Worker {
     );
     health.set("mayClaim", problem);
     if (short !== undefined || problem !== undefined || !(await this.#executions.prepare(best.record))) return;
+    if (isSealed(best.record)) {
+      const unkept = await this.#seals.problem();
+      health.set("seals", unkept);
+      if (unkept !== undefined) return;
+    }
     const { job, terms, id } = best.record;
     await this.#races.run("claiming", id, async () =>
       this.#role.report({ kind: "claimed", jobId: id, receipt: await session.market.claim(job, terms) }),

@@ -1,5 +1,11 @@
 import { expect } from "chai";
-import type { ClaimRecord, GameRecord, History, JobRecord } from "../../src/market/history.ts";
+import {
+  emptyHistory,
+  type ClaimRecord,
+  type GameRecord,
+  type History,
+  type JobRecord,
+} from "../../src/market/history.ts";
 import type { GameState } from "../../src/market/state.ts";
 import { Outcome, Side } from "../../src/chain/structs.ts";
 import { schedule } from "../../watcher/scheduler.ts";
@@ -9,7 +15,7 @@ const OTHER = `0x${"22".repeat(20)}` as const;
 const id = (n: number) => `0x${n.toString(16).padStart(64, "0")}` as const;
 
 function historyWith(claims: readonly Partial<ClaimRecord>[]): History {
-  const history: History = { jobs: new Map(), claims: new Map(), games: new Map(), parts: new Map() };
+  const history = emptyHistory();
   claims.forEach((claim, k) => {
     const defaults = { windowEnd: 100n, games: [], finalised: false, refuted: false };
     history.jobs.set(id(k), { id: id(k), job: { fee: BigInt(k) } } as unknown as JobRecord);

@@ -2,17 +2,22 @@
 import { parseAbi } from "viem";
 
 export const disputeGameAbi = parseAbi([
-  "struct PackedState { bytes32 claimId; bytes32 programRoot; bytes32 node; bytes32 runRoot; bytes32 traceRoot; bytes32 interiorRoot; uint256 place; uint256 party; uint256 clock; }",
+  "struct PackedState { bytes32 claimId; bytes32 programRoot; bytes32 node; bytes32 runRoot; bytes32 traceRoot; \
+bytes32 interiorRoot; uint256 place; uint256 party; uint256 clock; }",
   "struct ClaimKey { bytes32 jobId; address worker; bytes32 root; uint128 collateral; }",
-  "struct Job { address requester; bytes32 programRoot; bytes32 inputsRoot; uint64 work; uint32 checkpoints; uint32 items; uint32 firstItem; uint8 answers; uint128 fee; uint32 window; uint32 claimSeconds; uint64 deadline; uint32 callbackGas; uint32 maxOutputBytes; uint64 deliverables; bool rootOnly; bytes32 salt; bytes32 termsHash; }",
+  "struct Job { address requester; bytes32 programRoot; bytes32 inputsRoot; uint64 work; uint32 checkpoints; uint32 \
+items; uint32 firstItem; uint8 answers; uint128 fee; uint32 window; uint32 claimSeconds; uint64 deadline; uint32 \
+callbackGas; uint32 maxOutputBytes; uint64 deliverables; bool rootOnly; bytes32 salt; bytes32 termsHash; }",
   "struct Claim { Job job; address worker; bytes32 root; uint128 collateral; }",
   "struct ProgramFacts { bytes header; bytes32 stepsRoot; bytes32 checkpointsRoot; }",
   "struct CheckpointOpening { uint32 first; uint32 step; bytes32[] siblings; }",
   "struct StepOpening { uint8 dtype; uint64 count; bytes32 bodyHash; bytes32[] siblings; }",
-  "struct Pick { uint64 index; bytes32 node; bytes32[] siblings; ProgramFacts program; CheckpointOpening checkpoint; StepOpening step; }",
+  "struct Pick { uint64 index; bytes32 node; bytes32[] siblings; ProgramFacts program; CheckpointOpening checkpoint; \
+StepOpening step; }",
   "struct InputProof { bytes32 root; bytes32[] siblings; uint32 checkpointIndex; CheckpointOpening checkpoint; }",
   "struct ChunkOpening { uint256[] indices; bytes chunks; bytes32[] siblings; }",
-  "struct StepProof { Pick pick; bytes body; uint64 element; bytes chunk; bytes32[] chunkSiblings; bytes32 previous; bytes32[] previousSiblings; InputProof[] inputs; ChunkOpening[] openings; }",
+  "struct StepProof { Pick pick; bytes body; uint64 element; bytes chunk; bytes32[] chunkSiblings; bytes32 previous; \
+bytes32[] previousSiblings; InputProof[] inputs; ChunkOpening[] openings; }",
   "error CheckpointNotProven(uint256 index)",
   "error ClaimAlive(bytes32 claimId)",
   "error ClaimDead(bytes32 claimId)",
@@ -56,7 +61,8 @@ export const disputeGameAbi = parseAbi([
   "event GameClosed(bytes32 indexed gameId, bytes32 indexed claimId, uint8 indexed outcome, uint256 paid)",
   "event Moved(bytes32 indexed gameId, PackedState state, bytes data)",
   "event Picked(bytes32 indexed gameId, PackedState state)",
-  "event Proved(bytes32 indexed gameId, bytes32 indexed claimId, uint32 step, uint64 element, uint256 claimed, uint256 exact)",
+  "event Proved(bytes32 indexed gameId, bytes32 indexed claimId, uint32 step, uint64 element, uint256 claimed, uint256 \
+exact)",
   "function bond() view returns (uint256)",
   "function checker() view returns (address)",
   "function claimGames(bytes32 claimId) view returns (uint256 open_, bool dead, uint256 dues, uint256 earned)",

@@ -4,8 +4,10 @@ import { parseAbi } from "viem";
 export const examsAbi = parseAbi([
   "struct ExamClass { bytes32 programRoot; uint16 blocks; }",
   "struct PublicKey { bytes32 x; bytes32 y; }",
-  "struct ExamReport { PublicKey key; bytes32 firmware; bytes32 traceRoot; uint64 gridBlock; uint64 seq; uint8 class; uint8 debugStatus; }",
-  "struct Sitting { address worker; bytes32 device; uint8 class; uint32 number; uint64 time; bytes32 nonce; bytes32 traceRoot; }",
+  "struct ExamReport { PublicKey key; bytes32 firmware; bytes32 traceRoot; uint64 gridBlock; uint64 seq; uint8 class; \
+uint8 debugStatus; }",
+  "struct Sitting { address worker; bytes32 device; uint8 class; uint32 number; uint64 time; bytes32 nonce; bytes32 \
+traceRoot; }",
   "struct Signature { bytes32 r; bytes32 s; }",
   "error BlocksOutOfRange(uint256 class, uint256 given, uint256 most)",
   "error ExamOver(uint64 gridBlock, uint256 lastBlock)",
@@ -22,7 +24,8 @@ export const examsAbi = parseAbi([
   "error ZeroProgram(uint256 class)",
   "error ZeroTraceRoot()",
   "event ExamNumbered(uint32 indexed number, uint64 gridBlock)",
-  "event ExamSat(address indexed worker, bytes32 indexed device, uint8 indexed class, uint32 number, uint64 seq, bytes32 nonce, bytes32 traceRoot, uint16 passed)",
+  "event ExamSat(address indexed worker, bytes32 indexed device, uint8 indexed class, uint32 number, uint64 seq, \
+bytes32 nonce, bytes32 traceRoot, uint16 passed)",
   "function classHeld(address worker, uint8 class) view returns (bool)",
   "function classes() view returns (ExamClass[])",
   "function classesOf(address worker) view returns (uint256)",

@@ -2,16 +2,25 @@
 import { parseAbi } from "viem";
 
 export const jobMarketAbi = parseAbi([
-  "struct Job { address requester; bytes32 programRoot; bytes32 inputsRoot; uint64 work; uint32 checkpoints; uint32 items; uint32 firstItem; uint8 answers; uint128 fee; uint32 window; uint32 claimSeconds; uint64 deadline; uint32 callbackGas; uint32 maxOutputBytes; uint64 deliverables; bool rootOnly; bytes32 salt; bytes32 termsHash; }",
+  "struct Job { address requester; bytes32 programRoot; bytes32 inputsRoot; uint64 work; uint32 checkpoints; uint32 \
+items; uint32 firstItem; uint8 answers; uint128 fee; uint32 window; uint32 claimSeconds; uint64 deadline; uint32 \
+callbackGas; uint32 maxOutputBytes; uint64 deliverables; bool rootOnly; bytes32 salt; bytes32 termsHash; }",
   "struct ProgramFacts { bytes header; bytes32 stepsRoot; bytes32 checkpointsRoot; }",
-  "struct Terms { uint128 collateral; uint8 spread; uint40 openFrom; bool earlyAccept; uint40 since; uint16 maxRefuted; uint16 maxLate; address reservedFor; address classes; uint8 class; bytes32 group; bytes32 manufacturer; }",
+  "struct Terms { uint128 collateral; uint8 spread; uint40 openFrom; bool earlyAccept; uint40 since; uint16 \
+maxRefuted; uint16 maxLate; address reservedFor; address classes; uint8 class; bytes32 group; bytes32 manufacturer; }",
   "struct Claim { Job job; address worker; bytes32 root; uint128 collateral; }",
   "struct Delivery { ProgramFacts program; uint32 output; bytes data; bytes32[] siblings; }",
   "struct ClaimKey { bytes32 jobId; address worker; bytes32 root; uint128 collateral; }",
-  "struct Parameters { uint32 baseWindow; uint32 maxWindow; uint32 baseClock; uint32 withdrawalDelay; uint64 rate; uint64 maxWork; uint8 arityBits; uint32 maxStepGas; uint32 maxStepBytes; uint32 bondGas; uint128 priceCap; uint128 bounty; uint128 collateral; uint16 penaltyBps; address sink; }",
-  "struct Deployment { uint256 semantics; address vault; address game; address extension; address checker; address verifier; address provisioning; address asset; uint256 bond; Parameters parameters; }",
-  "struct JobRequest { ProgramFacts program; bytes32[] inputRoots; bytes[] inputs; uint32 items; uint32 firstItem; uint128 fee; uint32 window; uint32 claimSeconds; uint64 deadline; uint32 callbackGas; uint32 maxOutputBytes; bool rootOnly; bool answer; bytes32 salt; Terms[] terms; }",
-  "struct InputPart { uint32 input; uint32 part; bytes data; bytes32[] siblings; bytes32 inputRoot; bytes32[] inputSiblings; }",
+  "struct Parameters { uint32 baseWindow; uint32 maxWindow; uint32 baseClock; uint32 withdrawalDelay; uint64 rate; \
+uint64 maxWork; uint8 arityBits; uint32 maxStepGas; uint32 maxStepBytes; uint32 bondGas; uint128 priceCap; uint128 \
+bounty; uint128 collateral; uint16 penaltyBps; address sink; }",
+  "struct Deployment { uint256 semantics; address vault; address game; address extension; address checker; address \
+verifier; address provisioning; address asset; uint256 bond; Parameters parameters; }",
+  "struct JobRequest { ProgramFacts program; bytes32[] inputRoots; bytes[] inputs; uint32 items; uint32 firstItem; \
+uint128 fee; uint32 window; uint32 claimSeconds; uint64 deadline; uint32 callbackGas; uint32 maxOutputBytes; bool \
+rootOnly; bool answer; bytes32 salt; Terms[] terms; }",
+  "struct InputPart { uint32 input; uint32 part; bytes data; bytes32[] siblings; bytes32 inputRoot; bytes32[] \
+inputSiblings; }",
   "error AlreadyDelivered(bytes32 claimId, uint256 output)",
   "error AlreadyPaid(bytes32 claimId)",
   "error AnswerOfCarriedItems(uint256 output)",
@@ -79,7 +88,8 @@ export const jobMarketAbi = parseAbi([
   "event ClaimFinalised(bytes32 indexed jobId, bytes32 indexed claimId)",
   "event ClaimRefuted(bytes32 indexed jobId, bytes32 indexed claimId, address indexed worker, uint256 collateral)",
   "event ClaimSealed(bytes32 indexed jobId, address indexed worker, bytes32 seal)",
-  "event ClaimSubmitted(bytes32 indexed jobId, bytes32 indexed claimId, address indexed worker, bytes32 root, uint128 collateral, uint256 windowEnd, bytes nodes)",
+  "event ClaimSubmitted(bytes32 indexed jobId, bytes32 indexed claimId, address indexed worker, bytes32 root, uint128 \
+collateral, uint256 windowEnd, bytes nodes)",
   "event FeeReleased(bytes32 indexed jobId, bytes32 indexed claimId, address indexed worker, uint256 fee)",
   "event FeeReturned(bytes32 indexed jobId, bytes32 indexed claimId, address indexed requester, uint256 fee)",
   "event InputPublished(bytes32 indexed jobId, uint256 indexed input, uint256 part, bytes data)",
@@ -87,7 +97,8 @@ export const jobMarketAbi = parseAbi([
   "event JobClosed(bytes32 indexed jobId, uint256 refund)",
   "event JobExpired(bytes32 indexed jobId, address indexed worker, uint256 penalty)",
   "event JobOpened(bytes32 indexed jobId)",
-  "event JobPosted(bytes32 indexed jobId, address indexed requester, bytes32 indexed programRoot, Job job, ProgramFacts program, bytes32[] inputRoots)",
+  "event JobPosted(bytes32 indexed jobId, address indexed requester, bytes32 indexed programRoot, Job job, \
+ProgramFacts program, bytes32[] inputRoots)",
   "event OutputDelivered(bytes32 indexed jobId, bytes32 indexed claimId, uint256 indexed output, bytes data)",
   "event SealBroken(bytes32 indexed jobId, address indexed worker, uint256 collateral)",
   "event TermsPosted(bytes32 indexed jobId, Terms terms)",
@@ -98,7 +109,8 @@ export const jobMarketAbi = parseAbi([
   "function checkOutput(Claim claim_, uint256 item, Delivery delivery) view",
   "function claim(Job job)",
   "function claimAndSubmit(Job job, Terms terms, bytes nodes) returns (bytes32 claimId)",
-  "function claimOf(ClaimKey key) view returns (uint8 status, uint256 time, uint256 delivered, uint256 calledBack, bool paid)",
+  "function claimOf(ClaimKey key) view returns (uint8 status, uint256 time, uint256 delivered, uint256 calledBack, \
+bool paid)",
   "function claimOnTerms(Job job, Terms terms)",
   "function deliver(Claim claim_, Delivery delivery)",
   "function deployment() view returns (Deployment)",

@@ -2,11 +2,17 @@
 import { parseAbi } from "viem";
 
 export const pledgedClaimsAbi = parseAbi([
-  "struct Parameters { uint32 baseWindow; uint32 maxWindow; uint32 baseClock; uint32 withdrawalDelay; uint64 rate; uint64 maxWork; uint8 arityBits; uint32 maxStepGas; uint32 maxStepBytes; uint32 bondGas; uint128 priceCap; uint128 bounty; uint128 collateral; uint16 penaltyBps; address sink; }",
-  "struct Deployment { uint256 semantics; address vault; address game; address extension; address checker; address verifier; address provisioning; address asset; uint256 bond; Parameters parameters; }",
+  "struct Parameters { uint32 baseWindow; uint32 maxWindow; uint32 baseClock; uint32 withdrawalDelay; uint64 rate; \
+uint64 maxWork; uint8 arityBits; uint32 maxStepGas; uint32 maxStepBytes; uint32 bondGas; uint128 priceCap; uint128 \
+bounty; uint128 collateral; uint16 penaltyBps; address sink; }",
+  "struct Deployment { uint256 semantics; address vault; address game; address extension; address checker; address \
+verifier; address provisioning; address asset; uint256 bond; Parameters parameters; }",
   "struct ProgramFacts { bytes header; bytes32 stepsRoot; bytes32 checkpointsRoot; }",
-  "struct PledgedEntry { ProgramFacts program; bytes32[] inputRoots; bytes[] inputs; uint32 items; uint32 firstItem; bool answer; address worker; address requester; bytes32 root; uint64 issued; bytes32 salt; }",
-  "struct Job { address requester; bytes32 programRoot; bytes32 inputsRoot; uint64 work; uint32 checkpoints; uint32 items; uint32 firstItem; uint8 answers; uint128 fee; uint32 window; uint32 claimSeconds; uint64 deadline; uint32 callbackGas; uint32 maxOutputBytes; uint64 deliverables; bool rootOnly; bytes32 salt; bytes32 termsHash; }",
+  "struct PledgedEntry { ProgramFacts program; bytes32[] inputRoots; bytes[] inputs; uint32 items; uint32 firstItem; \
+bool answer; address worker; address requester; bytes32 root; uint64 issued; bytes32 salt; }",
+  "struct Job { address requester; bytes32 programRoot; bytes32 inputsRoot; uint64 work; uint32 checkpoints; uint32 \
+items; uint32 firstItem; uint8 answers; uint128 fee; uint32 window; uint32 claimSeconds; uint64 deadline; uint32 \
+callbackGas; uint32 maxOutputBytes; uint64 deliverables; bool rootOnly; bytes32 salt; bytes32 termsHash; }",
   "struct Claim { Job job; address worker; bytes32 root; uint128 collateral; }",
   "struct ClaimKey { bytes32 jobId; address worker; bytes32 root; uint128 collateral; }",
   "error AlreadyPledged(address worker, uint8 status)",

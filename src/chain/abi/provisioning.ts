@@ -2,13 +2,17 @@
 import { parseAbi } from "viem";
 
 export const provisioningAbi = parseAbi([
-  "struct DeviceInfo { bytes32 manufacturer; bytes32 model; bytes32 firmware; uint64 notAfter; uint64 seq; uint64 gridBlock; uint64 reportUntil; uint64 retiredAt; }",
+  "struct DeviceInfo { bytes32 manufacturer; bytes32 model; bytes32 firmware; uint64 notAfter; uint64 seq; uint64 \
+gridBlock; uint64 reportUntil; uint64 retiredAt; }",
   "struct PublicKey { bytes32 x; bytes32 y; }",
   "struct Signature { bytes32 r; bytes32 s; }",
-  "struct Endorsement { PublicKey manufacturer; bytes32 model; bytes32 firmware; uint64 notAfter; Signature signature; }",
-  "struct Report { PublicKey key; uint8 kind; uint8 debugStatus; uint64 seq; address worker; bytes32 firmware; bytes32 body; bytes32 aux; uint64 gridBlock; }",
+  "struct Endorsement { PublicKey manufacturer; bytes32 model; bytes32 firmware; uint64 notAfter; Signature signature; \
+}",
+  "struct Report { PublicKey key; uint8 kind; uint8 debugStatus; uint64 seq; address worker; bytes32 firmware; bytes32 \
+body; bytes32 aux; uint64 gridBlock; }",
   "struct Statement { uint8 scope; bytes32 subject; bool frozen; uint64 number; }",
-  "struct SignedPayload { bytes32 nonce; uint8 kind; uint8 debugStatus; address worker; bytes32 firmware; bytes32 body; bytes32 aux; Signature signature; }",
+  "struct SignedPayload { bytes32 nonce; uint8 kind; uint8 debugStatus; address worker; bytes32 firmware; bytes32 \
+body; bytes32 aux; Signature signature; }",
   "error BadEndorsement(bytes32 manufacturer, bytes32 device)",
   "error BadSignature(bytes32 device)",
   "error BadStatement(bytes32 manufacturer)",
@@ -41,12 +45,16 @@ export const provisioningAbi = parseAbi([
   "error WrongReportData(bytes32 device)",
   "error WrongSubject(bytes32 given)",
   "error ZeroManufacturer()",
-  "event Enrolled(bytes32 indexed device, bytes32 indexed manufacturer, bytes32 model, bytes32 firmware, uint64 notAfter)",
+  "event Enrolled(bytes32 indexed device, bytes32 indexed manufacturer, bytes32 model, bytes32 firmware, uint64 \
+notAfter)",
   "event KeyRetired(bytes32 indexed device, uint64 seq)",
   "event LeaseEnded(address indexed worker, bytes32 indexed device)",
-  "event PlatformAttested(address indexed worker, bytes32 indexed device, bytes32 indexed workload, uint8 status, bool isOverdue, uint64 gridBlock, uint64 until, bytes32 body)",
-  "event ReportAccepted(address indexed worker, bytes32 indexed device, uint8 kind, uint8 debugStatus, uint64 seq, uint64 gridBlock, uint64 until, bytes32 body)",
-  "event StatementMade(bytes32 indexed manufacturer, uint8 indexed scope, bytes32 indexed subject, bool frozen, uint64 number)",
+  "event PlatformAttested(address indexed worker, bytes32 indexed device, bytes32 indexed workload, uint8 status, bool \
+isOverdue, uint64 gridBlock, uint64 until, bytes32 body)",
+  "event ReportAccepted(address indexed worker, bytes32 indexed device, uint8 kind, uint8 debugStatus, uint64 seq, \
+uint64 gridBlock, uint64 until, bytes32 body)",
+  "event StatementMade(bytes32 indexed manufacturer, uint8 indexed scope, bytes32 indexed subject, bool frozen, uint64 \
+number)",
   "function attestPlatform(address verifier, bytes evidence, uint64 gridBlock, bytes32 body)",
   "function deviceInfo(bytes32 device) view returns (DeviceInfo)",
   "function deviceOf(address worker) view returns (bytes32)",
@@ -61,7 +69,8 @@ export const provisioningAbi = parseAbi([
   "function reportDigest(Report r) view returns (bytes32)",
   "function reportLifetime() view returns (uint256)",
   "function retireKey(PublicKey key, uint64 seq, SignedPayload a, SignedPayload b)",
-  "function statementOf(bytes32 manufacturer, uint8 scope, bytes32 subject) view returns (bool frozen, uint64 number, uint64 since)",
+  "function statementOf(bytes32 manufacturer, uint8 scope, bytes32 subject) view returns (bool frozen, uint64 number, \
+uint64 since)",
   "function whyNotEligible(address worker) view returns (uint8 reason, uint64 time)",
   "function workerOf(bytes32 device) view returns (address)",
 ]);

@@ -24,7 +24,8 @@ export const stakeVaultAbi = parseAbi([
   "event Unstaked(address indexed account, uint256 amount)",
   "event WithdrawalRequested(address indexed account, uint256 amount, uint256 readyAt)",
   "event Withdrawn(address indexed account, address indexed to, uint256 amount)",
-  "function accountOf(address account) view returns (uint256 credit, uint256 staked, uint256 locked, uint256 withdrawing, uint256 readyAt)",
+  "function accountOf(address account) view returns (uint256 credit, uint256 staked, uint256 locked, uint256 \
+withdrawing, uint256 readyAt)",
   "function asset() view returns (address)",
   "function custody() view returns (uint256)",
   "function deposit(address account, uint256 amount)",

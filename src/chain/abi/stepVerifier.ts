@@ -3,6 +3,7 @@ import { parseAbi } from "viem";
 
 export const stepVerifierAbi = parseAbi([
   "struct ChunkOpening { uint256[] indices; bytes chunks; bytes32[] siblings; }",
-  "function evaluate(bytes body, uint256 element, bytes32[] inputRoots, ChunkOpening[] openings) view returns (uint256 word)",
+  "function evaluate(bytes body, uint256 element, bytes32[] inputRoots, ChunkOpening[] openings) view returns (uint256 \
+word)",
   "function semantics() view returns (uint256)",
 ]);

@@ -4,13 +4,16 @@ import { parseAbi } from "viem";
 export const tdxQuoteVerifierAbi = parseAbi([
   "struct Authority { bytes32 x; bytes32 y; bytes32 subject; uint64 certificate; uint64 notAfter; uint8 role; }",
   "struct SvnLevel { uint16 svn; bytes20 date; uint8 status; string rest; }",
-  "struct EnclaveIdentity { bytes20 issueDate; bytes20 nextUpdate; uint32 number; bytes4 miscselect; bytes4 miscselectMask; bytes16 attributes; bytes16 attributesMask; bytes32 mrsigner; uint16 product; SvnLevel[] levels; }",
+  "struct EnclaveIdentity { bytes20 issueDate; bytes20 nextUpdate; uint32 number; bytes4 miscselect; bytes4 \
+miscselectMask; bytes16 attributes; bytes16 attributesMask; bytes32 mrsigner; uint16 product; SvnLevel[] levels; }",
   "struct TdxModule { uint8 version; SvnLevel[] levels; }",
   "struct TcbLevel { bytes16 svns; uint16 pceSvn; bytes16 tdxSvns; bytes20 date; uint8 status; string rest; }",
-  "struct TcbInfo { bytes20 issueDate; bytes20 nextUpdate; bytes6 fmspc; bytes2 pceId; uint8 tcbType; uint32 number; TdxModule[] modules; string[32] labels; TcbLevel[] levels; }",
+  "struct TcbInfo { bytes20 issueDate; bytes20 nextUpdate; bytes6 fmspc; bytes2 pceId; uint8 tcbType; uint32 number; \
+TdxModule[] modules; string[32] labels; TcbLevel[] levels; }",
   "struct CrlState { bytes32 digest; uint64 thisUpdate; uint64 nextUpdate; }",
   "struct DocumentState { bytes20 digest; uint32 issued; uint32 since; uint32 supersededAt; }",
-  "struct QuoteFacts { bytes32 platform; uint64 certificate; bytes32 workload; bytes32[2] reportData; uint8 status; bool isOverdue; uint64 until; }",
+  "struct QuoteFacts { bytes32 platform; uint64 certificate; bytes32 workload; bytes32[2] reportData; uint8 status; \
+bool isOverdue; uint64 until; }",
   "error AuthorityKnown(uint8 authority)",
   "error BadCertificate()",
   "error BadCrl()",
@@ -58,6 +61,7 @@ export const tdxQuoteVerifierAbi = parseAbi([
   "function isIntroduced(bytes facts) view returns (bool)",
   "function reader() view returns (address)",
   "function revokedSince(uint64 certificate) view returns (uint64)",
-  "function tcbInfoOf(uint8 authority, bytes6 fmspc, bytes2 pceId, uint32 number) view returns (uint32 number_, DocumentState state)",
+  "function tcbInfoOf(uint8 authority, bytes6 fmspc, bytes2 pceId, uint32 number) view returns (uint32 number_, \
+DocumentState state)",
   "function verify(bytes evidence) returns (QuoteFacts)",
 ]);

@@ -5,7 +5,9 @@ export const textDirectionDappAbi = parseAbi([
   "struct Answer { bool known; bool upright; uint32 confidencePpm; }",
   "struct ProgramFacts { bytes header; bytes32 stepsRoot; bytes32 checkpointsRoot; }",
   "struct Terms { uint128 fee; uint32 window; uint32 claimSeconds; uint64 deadline; bytes32 salt; }",
-  "struct Job { address requester; bytes32 programRoot; bytes32 inputsRoot; uint64 work; uint32 checkpoints; uint32 items; uint32 firstItem; uint8 answers; uint128 fee; uint32 window; uint32 claimSeconds; uint64 deadline; uint32 callbackGas; uint32 maxOutputBytes; uint64 deliverables; bool rootOnly; bytes32 salt; bytes32 termsHash; }",
+  "struct Job { address requester; bytes32 programRoot; bytes32 inputsRoot; uint64 work; uint32 checkpoints; uint32 \
+items; uint32 firstItem; uint8 answers; uint128 fee; uint32 window; uint32 claimSeconds; uint64 deadline; uint32 \
+callbackGas; uint32 maxOutputBytes; uint64 deliverables; bool rootOnly; bytes32 salt; bytes32 termsHash; }",
   "constructor(address market_, bytes32 programRoot_, uint32 minWindow_)",
   "error FeeNotArrived(uint256 fee, uint256 arrived)",
   "error FeeNotReturned(bytes32 jobId, uint8 status)",

@@ -2,7 +2,8 @@
 import { parseAbi } from "viem";
 
 export const ticketsAbi = parseAbi([
-  "struct SignedClaim { address worker; address payer; bytes32 programRoot; bytes32 inputsRoot; uint32 items; uint32 firstItem; uint64 number; uint64 issued; bytes32 root; bytes32 secretHash; }",
+  "struct SignedClaim { address worker; address payer; bytes32 programRoot; bytes32 inputsRoot; uint32 items; uint32 \
+firstItem; uint64 number; uint64 issued; bytes32 root; bytes32 secretHash; }",
   "struct Ticket { bytes32 claim; uint128 face; uint256 odds; uint64 expiry; bytes32 nonce; }",
   "struct ProgramFacts { bytes header; bytes32 stepsRoot; bytes32 checkpointsRoot; }",
   "struct Landing { ProgramFacts program; bytes32[] inputRoots; bytes[] inputs; bytes nodes; }",
@@ -48,7 +49,8 @@ export const ticketsAbi = parseAbi([
   "function depositOf(address payer, address worker) view returns (uint256 free, uint256 withdrawing, uint256 readyAt)",
   "function earnings(address worker) view returns (uint256)",
   "function requestWithdrawal(address worker, uint256 amount)",
-  "function submitAndCash(SignedClaim claim, bytes claimSignature, Landing landing, Ticket ticket, bytes ticketSignature, bytes32 secret) returns (bytes32 claimId)",
+  "function submitAndCash(SignedClaim claim, bytes claimSignature, Landing landing, Ticket ticket, bytes \
+ticketSignature, bytes32 secret) returns (bytes32 claimId)",
   "function submitSigned(SignedClaim claim, bytes signature, Landing landing) returns (bytes32 claimId)",
   "function ticketDigest(Ticket ticket) view returns (bytes32)",
   "function withdraw(address worker)",

@@ -158,6 +158,33 @@ export class JobMarket extends JobMarketReader {
   }
 
   /**
+   * Commits to the execution of a job that the sender has claimed and whose submissions are sealed.
+   * @param seal `sealOf` in src/market/ids.ts.
+   * @throws ContractRevertError `NotWorker`, `TimeIsUp`, `WrongJobStatus`, `NotSealed`
+   */
+  seal(job: Job, terms: Terms, seal: Hex): Promise<TransactionReceipt> {
+    return this.#sender.send({ ...this.contract, functionName: "seal", args: [job, terms, seal] });
+  }
+
+  /**
+   * Opens a worker's seal, which makes its claim. Anyone with the salt may.
+   * @param nodes As for `submit`.
+   * @throws ContractRevertError `WrongJobStatus`, `WrongSeal`, `TimeNotUp`, `TimeIsUp`, `WrongDataLength`,
+   *   `PaddingNotZero`
+   */
+  openSeal(job: Job, terms: Terms, worker: Address, salt: Hex, nodes: Hex): Promise<TransactionReceipt> {
+    return this.#sender.send({ ...this.contract, functionName: "openSeal", args: [job, terms, worker, salt, nodes] });
+  }
+
+  /**
+   * Closes a job whose worker did not open its seal in time: it loses the whole collateral. Anyone may, and is paid.
+   * @throws ContractRevertError `WrongJobStatus`, `WrongSeal`, `TimeNotUp`
+   */
+  breakSeal(job: Job, terms: Terms, worker: Address, seal: Hex): Promise<TransactionReceipt> {
+    return this.#sender.send({ ...this.contract, functionName: "breakSeal", args: [job, terms, worker, seal] });
+  }
+
+  /**
    * Gives back a job whose worker missed its time, or closes one whose deadline leaves no time for a claim. Anyone may.
    * @param terms The terms of a job that has any and is claimed.
    * @throws ContractRevertError `TimeNotUp`, `WrongJobStatus`

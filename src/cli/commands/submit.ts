@@ -9,9 +9,10 @@ import type { ProgramDescription } from "../../sdk/description.ts";
 import { estimateFee, type FeeEstimate } from "../../sdk/estimateFee.ts";
 import { checkJob, minWindow, postJob, usualClaimSeconds } from "../../sdk/postJob.ts";
 import { postingGas } from "../../sdk/postingGas.ts";
-import { amountAboveZero, amountText } from "../amount.ts";
+import { amountAboveZero } from "../amount.ts";
 import { accountSettings, sessionFrom } from "../chainSettings.ts";
 import { UsageError } from "../errors.ts";
+import { warnOfLowFee } from "../feeWarning.ts";
 import { textLines, textOf } from "../generatedText.ts";
 import { generationOptions, type GenerationOptions } from "../generationOptions.ts";
 import { addExamples } from "../globalOptions.ts";
@@ -125,16 +126,6 @@ async function requireGasFunds(
   throw new InsufficientGasFundsError(
     `${address} has ${formatEther(balance)} of the native token, and posting may take ${formatEther(cost)} ` +
       `(${gas} gas at ${formatGwei(gasPrice)} gwei): send it more; nothing was sent`,
-  );
-}
-
-/** Says so if a worker with the usual policy would not take the job at the gas price of now. */
-function warnOfLowFee(output: Output, { fee: needed, gas, gasPrice }: FeeEstimate, fee: bigint): void {
-  if (fee >= needed) return;
-  const cost = `${gas.total} gas at ${formatGwei(gasPrice)} gwei and half as much again`;
-  output.warn(
-    `--fee ${amountText(fee)} is below ${amountText(needed)}, what a worker needs now (${cost}): ` +
-      `no worker may take the job; refute status shows whether one did`,
   );
 }
 

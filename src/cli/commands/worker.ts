@@ -1,9 +1,13 @@
+import { join } from "node:path";
 import { Command } from "commander";
 import type { Address } from "viem";
 import { Dongle } from "../../provisioning/dongleClient.ts";
 import { openExams } from "../../provisioning/exams/openExams.ts";
-import { MAX_CALLBACK_GAS, MAX_OPEN_CLAIMS } from "../../worker/jobs.ts";
+import type { Session } from "../../market/session.ts";
+import type { Logger } from "../../player/log.ts";
+import { MAX_CALLBACK_GAS, MAX_OPEN_CLAIMS, MAX_SEAL_SECONDS } from "../../worker/jobs.ts";
 import { TracePublisher } from "../../worker/publisher.ts";
+import { SealBook } from "../../worker/sealBook.ts";
 import { runWorker } from "../../worker/worker.ts";
 import { amountAboveZero, amountFromZero } from "../amount.ts";
 import { UsageError } from "../errors.ts";
@@ -11,7 +15,7 @@ import { addExamples } from "../globalOptions.ts";
 import type { Output } from "../output.ts";
 import { nativeSettings, openCalibrated } from "../nativeSettings.ts";
 import { address, list, port, seconds, text, whole, type Parse } from "../parse.ts";
-import { play, playerSettings } from "../playing.ts";
+import { play, playerSettings, STATE_FOLDER } from "../playing.ts";
 import { addSettings, defaulted, optional, readSettings, type SettingValues } from "../settings.ts";
 
 const addresses: Parse<Address[]> = (text, name) => list(text, name).map((one) => address(one, name));
@@ -38,6 +42,13 @@ const settings = {
     whole(1),
     MAX_OPEN_CLAIMS,
   ),
+  maxSealSeconds: defaulted(
+    "seconds",
+    "until a sealed submission can be opened, at most: who is not there then loses the collateral; 0 takes none",
+    seconds(0),
+    MAX_SEAL_SECONDS,
+  ),
+  seals: defaulted("folder", "for what opens its seals: without it their collateral is lost", text, STATE_FOLDER),
   dongle: optional<string>("socket", "of a dongle: it keeps the attestation from ending", text, "none"),
   exams: optional<Address>(
     "address",
@@ -78,14 +89,32 @@ function nativePolicy({ native, nativeRequesters, nativeExposure }: SettingValue
   return { paths: native, policy: { requesters: nativeRequesters, exposure: nativeExposure } };
 }
 
+/**
+ * The openings of this account's seals on this market.
+ * @returns undefined if they cannot be read, which is logged: the worker then serves other jobs.
+ */
+async function openSeals(
+  folder: string,
+  { deployment: { chainId, market }, sender }: Session,
+  log: Logger,
+): Promise<SealBook | undefined> {
+  try {
+    return await SealBook.at(join(folder, `seals-${chainId}-${market}-${sender.address}.db`));
+  } catch (error) {
+    const { code, message } = error as { code?: string; message: string };
+    log.error({ code, reason: message }, "no sealed jobs are served, and no seals opened: see --seals");
+    return undefined;
+  }
+}
+
 /** `refute worker`: serve jobs until stopped. */
 export function workerCommand(output: Output): Command {
   const command = new Command("worker")
     .description("serve jobs: claim, execute, submit, answer disputes, finalise, deliver, collect")
     .action(async (_options: unknown, command: Command) => {
       const values = readSettings(command, settings);
-      const { minFee, marginSeconds, maxCallbackGas, maxOpenClaims, publishPort } = values;
-      const policy = { minFee, marginSeconds, maxCallbackGas, maxOpenClaims };
+      const { minFee, marginSeconds, maxCallbackGas, maxOpenClaims, maxSealSeconds, publishPort } = values;
+      const policy = { minFee, marginSeconds, maxCallbackGas, maxOpenClaims, maxSealSeconds };
       const native = nativePolicy(values);
       if (values.exams !== undefined && values.dongle === undefined)
         throw new UsageError("--exams also needs --dongle: a device signs what a worker reports of an exam");
@@ -94,15 +123,18 @@ export function workerCommand(output: Output): Command {
         if (publishPort !== undefined)
           playing.log.info({ port: await publisher?.listen(publishPort) }, "publishes its traces");
         const programs = native && openCalibrated(native.paths, values, playing.programs, playing.log);
+        const seals = await openSeals(values.seals, playing.session, playing.log);
         await runWorker({
           ...playing,
           policy,
+          seals,
           selfAuditSamples: values.selfAudit,
           publisher,
           device: values.dongle === undefined ? undefined : new Dongle(values.dongle),
           exams: values.exams === undefined ? undefined : await openExams(playing.session, values.exams),
           native: native && { programs: programs!, exactShare: values.exactShare, policy: native.policy },
         });
+        seals?.close();
         await programs?.close();
         await publisher?.close();
       });

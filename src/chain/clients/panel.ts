@@ -1,0 +1,127 @@
+import type { Address, Hex, TransactionReceipt } from "viem";
+import { parseEventLogs } from "viem";
+import { panelAbi } from "../abi/panel.ts";
+import type { ClaimKey, Job, JobRequest, PanelOutcome } from "../structs.ts";
+import type { Access, ReadAccess } from "./access.ts";
+
+type Contract = { address: Address; abi: typeof panelAbi };
+
+/** What the contract keeps of a panel. */
+export type PanelRecord = {
+  /** The zero address if there is no such panel. */
+  poster: Address;
+  /** With one that was added. */
+  seats: number;
+  added: boolean;
+  /** Until when an added seat is sealed (unix seconds); 0: none may be added. */
+  auditUntil: number;
+  outcome: PanelOutcome;
+  /** Of the result, if it is agreed or survived; else zero. */
+  root: Hex;
+};
+
+/** Panels, as anybody reads them. */
+export class PanelReader {
+  readonly #publicClient: ReadAccess["publicClient"];
+  protected readonly contract: Contract;
+
+  constructor(address: Address, { publicClient }: ReadAccess) {
+    this.#publicClient = publicClient;
+    this.contract = { address, abi: panelAbi };
+  }
+
+  get address(): Address {
+    return this.contract.address;
+  }
+
+  /** The market whose jobs the seats are. */
+  market(): Promise<Address> {
+    return this.#publicClient.readContract({ ...this.contract, functionName: "market" });
+  }
+
+  /** @param blockNumber At which it is read; the latest one if absent. */
+  async panelOf(panelId: Hex, blockNumber?: bigint): Promise<PanelRecord> {
+    const [poster, seats, added, auditUntil, outcome, root] = await this.#publicClient.readContract({
+      ...this.contract,
+      functionName: "panelOf",
+      args: [panelId],
+      ...(blockNumber !== undefined && { blockNumber }),
+    });
+    return {
+      poster,
+      seats: Number(seats),
+      added,
+      auditUntil: Number(auditUntil),
+      outcome: outcome as PanelOutcome,
+      root,
+    };
+  }
+
+  /** What an account can withdraw of fees, in the smallest unit of the stake asset. */
+  owed(account: Address): Promise<bigint> {
+    return this.#publicClient.readContract({ ...this.contract, functionName: "owed", args: [account] });
+  }
+}
+
+/** Panels, as posters and whoever ends one use them. */
+export class Panel extends PanelReader {
+  readonly #sender: Access["sender"];
+
+  constructor(address: Address, access: Access) {
+    super(address, access);
+    this.#sender = access.sender;
+  }
+
+  /**
+   * Posts a panel. The fees are taken from the sender's tokens, which it must have approved. `postedPanel` reads the
+   * panel from the receipt.
+   * @param auditUntil Unix time by which an added seat is sealed; 0: none is added.
+   * @throws ContractRevertError `SeatsOutOfRange`, `UnfitRequest`, `AuditOutOfRange`, `FeeNotArrived`, those of the
+   *   token, and those of the market's `post`
+   */
+  post(request: JobRequest, seats: number, auditUntil: number): Promise<TransactionReceipt> {
+    return this.#sender.send({ ...this.contract, functionName: "post", args: [request, seats, auditUntil] });
+  }
+
+  /**
+   * Adds a seat to a panel of the sender, between seals and openings.
+   * @param first The job of the first seat.
+   * @param request As it was posted; its inputs and its salt do not count.
+   * @throws ContractRevertError `WrongOutcome`, `NotPoster`, `NoSeatToAdd`, `TooSoonToAdd`, `OtherRequest`, and those
+   *   of the market's `post`
+   */
+  addSeat(first: Job, request: JobRequest): Promise<TransactionReceipt> {
+    return this.#sender.send({ ...this.contract, functionName: "addSeat", args: [first, request] });
+  }
+
+  /**
+   * Notes that all seats were opened with one root. Anyone may.
+   * @param claims Of each seat, in their order.
+   * @throws ContractRevertError `WrongOutcome`, `WrongClaimCount`, `NotTheSeat`, `SeatNotOpened`, `SeatDisagrees`
+   */
+  agree(first: Job, claims: readonly ClaimKey[]): Promise<TransactionReceipt> {
+    return this.#sender.send({ ...this.contract, functionName: "agree", args: [first, claims] });
+  }
+
+  /**
+   * Notes how a panel ended, and closes seats that nobody took. Anyone may.
+   * @param claims The final claim of each seat, in their order; of a seat without one, anything.
+   * @throws ContractRevertError `WrongOutcome`, `WrongClaimCount`, `NotTheSeat`, `NotTheFinalClaim`, `SeatNotOver`, and
+   *   the market's `TimeNotUp`
+   */
+  resolve(first: Job, claims: readonly ClaimKey[]): Promise<TransactionReceipt> {
+    return this.#sender.send({ ...this.contract, functionName: "resolve", args: [first, claims] });
+  }
+
+  /** Sends the sender what it is owed of fees. @throws ContractRevertError `NothingOwed` */
+  withdraw(): Promise<TransactionReceipt> {
+    return this.#sender.send({ ...this.contract, functionName: "withdraw", args: [] });
+  }
+}
+
+/** The panel that was posted: its id, and the ids of its seats' jobs. @param receipt Of `post`. */
+export function postedPanel({ logs }: TransactionReceipt): { panelId: Hex; jobs: readonly Hex[] } {
+  const [posted] = parseEventLogs({ abi: panelAbi, logs, eventName: "PanelPosted" });
+  const { panelId, jobs } = posted!.args;
+  return { panelId, jobs };
+}

@@ -1,0 +1,137 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect } from "chai";
+import { parseEther, type Address, type Hex } from "viem";
+import { writeAddressFile } from "../../src/deploy/writeAddressFile.ts";
+import { SealBook } from "../../src/worker/sealBook.ts";
+import { mlpBytes, mlpInput, mlpProgram } from "../../testkit/models/mlp.ts";
+import { serveRpc } from "../../testkit/nodes/rpcServer.ts";
+import { first, Players, reference } from "../../testkit/players/players.ts";
+import { refute } from "./refute.ts";
+
+type Answer = { panel: Hex; outcome: string; finals: number; root?: Hex; seats: { phase: string; jobId: Hex }[] };
+
+describe("refute deploy-panel, panel and panel-result", function () {
+  this.timeout(120_000);
+  const program = mlpProgram();
+  let folder: string;
+  let players: Players;
+  let rpc: Awaited<ReturnType<typeof serveRpc>>;
+  let env: Record<string, string>;
+  let panel: Address;
+  let ask: string[];
+
+  before(async () => {
+    folder = mkdtempSync(join(tmpdir(), "refute-"));
+    players = await Players.create();
+    const { chain } = players;
+    rpc = await serveRpc(chain.provider);
+    const key = await chain.newAccount(parseEther("5"));
+    env = {
+      ...{ REFUTE_RPC_URL: rpc.url, REFUTE_CHAIN_ID: String(chain.chainId), REFUTE_MARKET: chain.market },
+      REFUTE_PRIVATE_KEY: key,
+    };
+    const [model, input] = [join(folder, "mlp.onnx"), join(folder, "x.bin")];
+    writeFileSync(model, mlpBytes());
+    writeFileSync(input, mlpInput(1));
+    ask = ["panel", model, "--input", `x=${input}`, "--fee", "0.1"];
+    writeAddressFile(folder, (await chain.sessionOf(key)).deployment, 1n);
+    const deployed = await refute(["deploy-panel", "--folder", folder, "--confirmations", "1", "--json"], env);
+    expect(deployed.status, deployed.output).to.equal(0);
+    const made = JSON.parse(deployed.stdout) as { panel: Address; addressFile: string };
+    panel = made.panel;
+    const { contracts } = JSON.parse(readFileSync(made.addressFile, "utf8")) as { contracts: Record<string, string> };
+    expect(contracts.panel).to.equal(panel);
+    env.REFUTE_PANEL = panel;
+  });
+  after(async () => {
+    await rpc.close();
+    await players.chain.close();
+    rmSync(folder, { recursive: true });
+  });
+
+  const say = (...args: string[]) => refute(args, env);
+
+  /** Lets a worker serve seats until the command has ended; `pass` has the chain's time pass in between. */
+  async function served<T>(command: Promise<T>, workers: number): Promise<T> {
+    const running = await Promise.all(
+      Array.from({ length: workers }, async () => {
+        const key = await players.workerKey();
+        const seals = await SealBook.at(join(folder, `${key.slice(2, 20)}.db`));
+        return { seals, worker: await players.startWorker(key, program, reference(), { seals }) };
+      }),
+    );
+    const sealed = await Promise.all(running.map(({ worker }) => first(worker, "sealed")));
+    const now = await players.chain.now();
+    await players.chain.advance(sealed[0]!.openFrom - Number(now));
+    await Promise.all(running.map(({ worker }) => first(worker, "submitted")));
+    await players.chain.advance(2_400);
+    const result = await command;
+    for (const { worker, seals } of running) {
+      await worker.stop();
+      seals.close();
+    }
+    return result;
+  }
+
+  it("threeSeats_areFollowedUntilTheResultSurvives", async () => {
+    const { status, stdout, stderr, output } = await served(say(...ask, "--seats", "3", "--wait", "--json"), 3);
+    expect(status, output).to.equal(0);
+    const answer = JSON.parse(stdout) as Answer;
+    expect([answer.outcome, answer.finals]).to.deep.equal(["survived", 3]);
+    expect(answer.seats.map(({ phase }) => phase)).to.deep.equal(["final", "final", "final"]);
+    expect(stderr).to.match(/takes 0\.3 in fees/);
+    expect(stderr).to.match(/all seats agree: noted on chain/);
+    const shown = await say("panel-result", answer.panel, "--json");
+    expect(JSON.parse(shown.stdout)).to.deep.equal(answer);
+    const text = await say("panel-result", answer.panel);
+    expect(text.stdout).to.match(/survived: all claims that are final are of this result, 3 of 3 seats final/);
+  });
+
+  it("seatThatIsAdded_isDrawnByThePoster_andPaidFromTheKeptFee", async () => {
+    const command = say(...ask, "--seats", "1", "--audit", "100%", "--claim-seconds", "1900", "--wait", "--json");
+    const key = await players.workerKey();
+    const seals = await SealBook.at(join(folder, "first.db"));
+    const worker = await players.startWorker(key, program, reference(), { seals });
+    await first(worker, "sealed");
+    await players.chain.advance(3_801);
+    const { status, stdout, stderr, output } = await served(command, 1);
+    await worker.stop();
+    seals.close();
+    expect(status, output).to.equal(0);
+    const answer = JSON.parse(stdout) as Answer;
+    expect([answer.outcome, answer.seats.length]).to.deep.equal(["survived", 2]);
+    expect(stderr).to.match(/a seat was added: the draw said so/);
+  });
+
+  it("panelThatNobodyServes_fails_withStatus1_andTheFeesComeBack", async () => {
+    const posted = await say(...ask, "--seats", "2", "--json");
+    const { panel: id } = JSON.parse(posted.stdout) as Answer;
+    await players.chain.advance(3_700);
+    const { status, stdout, stderr } = await say("panel-result", id, "--wait", "--json");
+    expect(status).to.equal(1);
+    expect((JSON.parse(stdout) as Answer).outcome).to.equal("failed");
+    expect(stderr).to.match(/took out 0\.2 of fees/);
+    expect(stderr).to.match(/"code":"VERDICT"/);
+  });
+
+  it("whatCannotBe_isRefused_andNothingIsSent", async () => {
+    for (const [args, why] of [
+      [[...ask, "--seats", "17"], /--seats 17: expected a whole number from 1 to 16/],
+      [[...ask, "--audit", "10%"], /--audit also needs --wait/],
+      [[...ask, "--agreed"], /--agreed also needs --wait/],
+      [[...ask, "--audit", "110%", "--wait"], /--audit 110%: expected a part such as 10% or 0\.1/],
+      [[...ask, "--seal-seconds", "1000"], /--seal-seconds 1000: expected more than the \d+ of --claim-seconds/],
+    ] as const) {
+      const { status, stderr } = await say(...args);
+      expect(status, stderr).to.equal(2);
+      expect(stderr).to.match(why);
+    }
+    const unknown = await say("panel-result", `0x${"12".repeat(32)}`);
+    expect(unknown.status).to.equal(1);
+    expect(unknown.stderr).to.match(/no panel 0x1212.* since block .*\[PANEL_UNKNOWN\]/);
+    const elsewhere = await say("panel-result", `0x${"12".repeat(32)}`, "--panel", players.chain.market);
+    expect(elsewhere.stderr).to.match(/has no panels on the market/);
+  });
+});
