@@ -45,6 +45,7 @@ export function gradientModel(of: GradientCase, type: DType = DType.float32): Ui
   return buildModel({
     opset: of.opset,
     irVersion: 10,
+    ...(of.domain !== "" && { imports: { [of.domain]: 1 } }),
     inputs: names.map((name, k) => ({ name, dtype: type, shape: of.inputs[k]!.shape })),
     outputs: [
       ...outputs.map((name) => ({ name, dtype: type })),

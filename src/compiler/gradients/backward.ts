@@ -99,9 +99,10 @@ export class Backward {
     return this.shapeOf(this.y);
   }
 
-  /** The type of an input, or of the first output. */
+  /** The type of an input, or of the first output that the node gives. */
   dtype(input?: number): DType {
-    return this.#values.of(input === undefined ? this.y : this.x(input))!.dtype;
+    const output = this.node.outputs.find((name) => name !== "");
+    return this.#values.of(input === undefined ? output! : this.x(input))!.dtype;
   }
 
   isFloat(input: number): boolean {
@@ -112,6 +113,11 @@ export class Backward {
   integersOf(input: number): number[] | undefined {
     if (!this.has(input)) return undefined;
     return this.#values.integers(this.x(input)) ?? this.refuse(`input ${input} is not known at compile time`);
+  }
+
+  /** The integers of a value, if they are known at compile time. */
+  known(name: string): number[] | undefined {
+    return this.#values.integers(name);
   }
 
   axis(value: number, rank: number): number {
@@ -172,6 +178,28 @@ export class Backward {
 
   mean(x: string, axes: readonly number[]): string {
     return this.opWith("ReduceMean", { keepdims: 1 }, x, this.integers(...axes));
+  }
+
+  /**
+   * A product along one axis of a tensor with a constant matrix [size, axis], whose elements are given by row and
+   * column.
+   */
+  along(
+    x: string,
+    shape: readonly number[],
+    axis: number,
+    size: number,
+    element: (row: number, column: number) => number,
+  ): string {
+    const length = shape[axis]!;
+    const values = Array.from({ length: size * length }, (_, i) => element(Math.floor(i / length), i % length));
+    const flat = [elementCount(shape.slice(0, axis)), length, elementCount(shape.slice(axis + 1))];
+    const product = this.op("MatMul", this.tensor(values, [size, length]), this.reshape(x, shape, flat));
+    return this.reshape(
+      product,
+      [flat[0]!, size, flat[2]!],
+      shape.map((dim, d) => (d === axis ? size : dim)),
+    );
   }
 
   zeros(shape: readonly number[]): string {

@@ -1,21 +1,38 @@
+import type { Node } from "../../onnx/model.ts";
 import type { Rule } from "./backward.ts";
 import * as activations from "./rules/activations.ts";
 import * as arithmetic from "./rules/arithmetic.ts";
 import { conv, convTranspose } from "./rules/convolution.ts";
+import { einsum } from "./rules/einsum.ts";
+import * as attention from "./rules/attention.ts";
+import * as chains from "./rules/chains.ts";
 import * as functions from "./rules/functions.ts";
 import * as losses from "./rules/losses.ts";
 import * as movement from "./rules/movement.ts";
 import * as normalisation from "./rules/normalisation.ts";
+import * as norms from "./rules/norms.ts";
+import * as fused from "./rules/fused.ts";
 import { averagePool, maxPool } from "./rules/pooling.ts";
 import { gemm, matMul } from "./rules/products.ts";
+import * as recurrent from "./rules/recurrent.ts";
 import * as reductions from "./rules/reductions.ts";
+import { resize } from "./rules/resize.ts";
+import * as scatter from "./rules/scatter.ts";
+import * as spatial from "./rules/spatial.ts";
+import * as spectrum from "./rules/spectrum.ts";
+import * as tables from "./rules/tables.ts";
 
-/** The gradient rules of ai.onnx, by operator. An operator that is in no row is not differentiated. */
+/** An operator's name; of one that is not of ai.onnx with its domain before. */
+export const operatorKey = ({ operator, domain }: Pick<Node, "operator" | "domain">): string =>
+  domain === "" ? operator : `${domain}.${operator}`;
+
+/** The gradient rules, by operator: from the gradients of the outputs to those of the inputs. */
 export const RULES: Readonly<Record<string, Rule>> = {
   Abs: functions.abs,
   Acos: functions.acos,
   Acosh: functions.acosh,
   Add: arithmetic.add,
+  AffineGrid: spatial.affineGrid,
   Asin: functions.asin,
   Asinh: functions.asinh,
   Atan: functions.atan,
@@ -25,7 +42,10 @@ export const RULES: Readonly<Record<string, Rule>> = {
   Cast: arithmetic.cast,
   CastLike: arithmetic.cast,
   Celu: activations.celu,
+  CenterCropPad: movement.centerCropPad,
   Clip: activations.clip,
+  Col2Im: spatial.col2Im,
+  Compress: movement.compress,
   Concat: movement.concat,
   Conv: conv,
   ConvTranspose: convTranspose,
@@ -35,6 +55,7 @@ export const RULES: Readonly<Record<string, Rule>> = {
   DepthToSpace: movement.depthToSpace,
   Div: arithmetic.div,
   Dropout: activations.dropout,
+  Einsum: einsum,
   Elu: activations.elu,
   Erf: functions.erf,
   Exp: functions.exp,
@@ -42,6 +63,7 @@ export const RULES: Readonly<Record<string, Rule>> = {
   Flatten: movement.reshape,
   Gather: movement.gather,
   GatherElements: movement.gatherElements,
+  GatherND: scatter.gatherNd,
   Gelu: activations.gelu,
   Gemm: gemm,
   GlobalAveragePool: reductions.globalAveragePool,
@@ -58,12 +80,15 @@ export const RULES: Readonly<Record<string, Rule>> = {
   MatMul: matMul,
   Max: arithmetic.extreme,
   MaxPool: maxPool,
+  MaxUnpool: scatter.maxUnpool,
   Mean: arithmetic.mean,
   Min: arithmetic.extreme,
   Mish: activations.mish,
+  Mod: arithmetic.mod,
   Mul: arithmetic.mul,
   Neg: functions.neg,
   NegativeLogLikelihoodLoss: losses.negativeLogLikelihood,
+  OneHot: arithmetic.oneHot,
   PRelu: activations.prelu,
   Pad: movement.pad,
   Pow: arithmetic.pow,
@@ -80,7 +105,13 @@ export const RULES: Readonly<Record<string, Rule>> = {
   ReduceSumSquare: reductions.reduceSumSquare,
   Relu: activations.relu,
   Reshape: movement.reshape,
+  Resize: resize,
+  ReverseSequence: movement.reverseSequence,
+  Scatter: scatter.scatterElements,
+  ScatterElements: scatter.scatterElements,
+  ScatterND: scatter.scatterNd,
   Selu: activations.selu,
+  Shrink: activations.shrink,
   Sigmoid: functions.sigmoid,
   SimplifiedLayerNormalization: normalisation.rmsNormalization,
   Sin: functions.sin,
@@ -99,23 +130,71 @@ export const RULES: Readonly<Record<string, Rule>> = {
   Swish: activations.swish,
   Tan: functions.tan,
   Tanh: functions.tanh,
+  TensorScatter: scatter.tensorScatter,
   ThresholdedRelu: activations.thresholdedRelu,
   Tile: movement.tile,
+  TopK: scatter.topK,
   Transpose: movement.transpose,
   Trilu: movement.trilu,
   Unsqueeze: movement.reshape,
+  Upsample: resize,
   Where: arithmetic.where,
+  "ai.onnx.ml.Imputer": tables.imputer,
+  "com.microsoft.GatherND": scatter.gatherNd,
+  "com.microsoft.Pad": movement.pad,
+  "com.microsoft.Trilu": movement.trilu,
 };
 
-/** Operators that are floats of floats and have no derivative worth the name, and why. */
-export const NOT_DIFFERENTIABLE: Readonly<Record<string, string>> = {
-  Ceil: "it is constant between whole numbers",
-  Floor: "it is constant between whole numbers",
-  Round: "it is constant between whole numbers",
-  Sign: "it is constant but at 0",
-  DequantizeLinear: "its weights are whole numbers",
-  Hardmax: "it is constant but where the greatest element changes",
+/**
+ * Operators whose rule writes the node in others that have a gradient, and gives the names of its outputs. What it
+ * writes is differentiated in turn, and evaluated beside the node, whose own outputs stay as they are.
+ */
+export const COMPOSITIONS: Readonly<Record<string, Rule>> = {
+  Attention: attention.attention,
+  CumProd: chains.cumProd,
+  DFT: spectrum.dft,
+  Det: chains.det,
+  GRU: recurrent.gru,
+  GlobalLpPool: norms.globalLpPool,
+  LRN: norms.lrn,
+  LSTM: recurrent.lstm,
+  LpNormalization: norms.lpNormalization,
+  LpPool: norms.lpPool,
+  MeanVarianceNormalization: norms.meanVarianceNormalization,
+  RNN: recurrent.rnn,
+  ReduceProd: chains.reduceProd,
+  RotaryEmbedding: attention.rotaryEmbedding,
+  STFT: spectrum.stft,
+  "ai.onnx.ml.ArrayFeatureExtractor": tables.arrayFeatureExtractor,
+  "ai.onnx.ml.FeatureVectorizer": tables.featureVectorizer,
+  "ai.onnx.ml.LinearRegressor": tables.linearRegressor,
+  "ai.onnx.ml.Normalizer": tables.normalizer,
+  "ai.onnx.ml.Scaler": tables.scaler,
+  "com.microsoft.Attention": attention.microsoftAttention,
+  "com.microsoft.BiasAdd": fused.biasAdd,
+  "com.microsoft.BiasGelu": fused.biasGelu,
+  "com.microsoft.BiasSplitGelu": fused.biasSplitGelu,
+  "com.microsoft.CDist": fused.cDist,
+  "com.microsoft.EmbedLayerNormalization": fused.embedLayerNormalization,
+  "com.microsoft.ExpandDims": fused.expandDims,
+  "com.microsoft.FastGelu": fused.fastGelu,
+  "com.microsoft.FusedConv": fused.fusedConv,
+  "com.microsoft.FusedGemm": fused.fusedGemm,
+  "com.microsoft.FusedMatMul": fused.fusedMatMul,
+  "com.microsoft.Gelu": fused.microsoftGelu,
+  "com.microsoft.GroupNorm": fused.groupNormalised,
+  "com.microsoft.MultiHeadAttention": attention.multiHeadAttention,
+  "com.microsoft.NhwcConv": fused.nhwcConv,
+  "com.microsoft.QuickGelu": fused.quickGelu,
+  "com.microsoft.RotaryEmbedding": attention.microsoftRotaryEmbedding,
+  "com.microsoft.SkipGroupNorm": fused.skipGroupNorm,
+  "com.microsoft.SkipLayerNormalization": fused.skipLayerNormalization,
+  "com.microsoft.SkipSimplifiedLayerNormalization": fused.skipSimplifiedLayerNormalization,
+  "com.microsoft.TransposeMatMul": fused.fusedMatMul,
 };
+
+/** Operators with a rule of which all outputs may have a gradient. */
+export const OF_ALL_OUTPUTS: ReadonlySet<string> = new Set(["Split", "SoftmaxCrossEntropyLoss"]);
 
 /** Inputs of floats that have no gradient, by operator: bounds, given moments, weights of classes. */
 export const WITHOUT_GRADIENT: Readonly<Record<string, readonly number[]>> = {
@@ -123,6 +202,10 @@ export const WITHOUT_GRADIENT: Readonly<Record<string, readonly number[]>> = {
   Clip: [1, 2],
   Dropout: [1],
   NegativeLogLikelihoodLoss: [2],
+  OneHot: [1],
   Pad: [2],
+  Resize: [1, 2],
   SoftmaxCrossEntropyLoss: [2],
+  Upsample: [1],
+  "com.microsoft.Pad": [2],
 };

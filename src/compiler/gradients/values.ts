@@ -17,6 +17,7 @@ export class Values {
   readonly #builder: ProgramBuilder;
   #tensors: ReadonlyMap<string, LazyTensor>;
   #waiting: Node[] = [];
+  readonly #given = new Set<string>();
   readonly #initializers: Map<string, Graph["initializers"] extends ReadonlyMap<string, infer T> ? T : never>;
 
   /** @param shapes The concrete shape of each input of the graph. */
@@ -32,9 +33,17 @@ export class Values {
     if (seedInputs !== undefined) this.#builder.seed = { key: this.#tensors.get(seedInputs.seed)!, item: undefined };
   }
 
-  /** Further nodes of the graph, in its order, with the constants that they read. */
+  /**
+   * Further nodes of the graph, in its order, with the constants that they read. A node whose outputs were all added
+   * before is left out.
+   */
   add(nodes: readonly Node[], initializers: Graph["initializers"] = new Map()): void {
-    this.#waiting.push(...nodes);
+    for (const node of nodes) {
+      const outputs = node.outputs.map((name) => (this.#given.has(name) ? "" : name));
+      if (outputs.every((name) => name === "")) continue;
+      for (const name of outputs) this.#given.add(name);
+      this.#waiting.push({ ...node, outputs });
+    }
     for (const [name, data] of initializers) this.#initializers.set(name, data);
   }
 
@@ -71,8 +80,9 @@ export class Values {
     return tensor && this.#builder.words(tensor)?.map(Number);
   }
 
-  /** What a lowering of the node would see of its attributes. */
+  /** What a lowering of the node would see. */
   contextOf(node: Node, opset: number): NodeContext {
-    return new NodeContext(this.#builder, node, opset, []);
+    const inputs = node.inputs.map((name) => (name === "" ? undefined : this.#tensor(name)));
+    return new NodeContext(this.#builder, node, opset, inputs);
   }
 }

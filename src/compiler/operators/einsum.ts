@@ -13,12 +13,17 @@ function labelsOf(context: NodeContext, term: string, rank: number): string[] {
   return [...before, ...Array.from({ length: hidden }, (_, k) => `...${hidden - k}`), ...after];
 }
 
-/** Einsum: an exact dot of two operands; of more, pair by pair from the left, keeping what is still needed. */
-export const einsum: Lower = (context) => {
-  const { builder } = context;
+/** Labels of the dimensions of each operand and of the result, and the size of each label. */
+export type Equation = {
+  terms: readonly (readonly string[])[];
+  output: readonly string[];
+  sizes: ReadonlyMap<string, number>;
+};
+
+/** Reads the equation of an Einsum over the inputs of its node. @throws UnsupportedOperatorError, NodeInputError */
+export function readEquation(context: NodeContext): Equation {
   const [left = "", right] = context.string("equation", "").replaceAll(" ", "").split("->");
-  const terms = left.split(",");
-  const operands = terms.map((term, k): Labelled => {
+  const operands = left.split(",").map((term, k): Labelled => {
     const tensor = context.input(k);
     const labels = labelsOf(context, term, tensor.shape.length);
     if (labels.length !== tensor.shape.length)
@@ -39,6 +44,14 @@ export const einsum: Lower = (context) => {
     right === undefined ? [...hidden, ...single.sort()] : labelsOf(context, right, right.length - 3 + hidden.length);
   if (new Set(output).size !== output.length || output.some((label) => !sizes.has(label)))
     return context.refuse("equation", `has the output "${right}"`);
+  return { terms: operands.map(({ labels }) => labels), output, sizes };
+}
+
+/** Einsum: an exact dot of two operands; of more, pair by pair from the left, keeping what is still needed. */
+export const einsum: Lower = (context) => {
+  const { builder } = context;
+  const { terms, output, sizes } = readEquation(context);
+  const operands = terms.map((labels, k): Labelled => ({ tensor: context.input(k), labels }));
   let current = operands[0]!;
   for (let k = 1; k < operands.length; k++) {
     const later = new Set([...output, ...operands.slice(k + 1).flatMap((operand) => operand.labels)]);

@@ -3,6 +3,7 @@ both in float64. Run with a Python that has torch (Debian: python3-torch)."""
 import json, math, os
 import torch
 import torch.nn.functional as F
+import families
 
 torch.manual_seed(21)
 torch.set_default_dtype(torch.float64)
@@ -25,8 +26,9 @@ def flat(x):
     return [float("%.9g" % v) for v in x.reshape(-1).tolist()]
 
 
-def case(op, f, inputs, attributes=None, opset=21, integers=None, outputs=None, absent=(), domain=""):
-    """f takes the floats, then the integers; `integers` are constants of the model: (place, values, shape, type)."""
+def case(op, f, inputs, attributes=None, opset=21, integers=None, absent=(), domain=""):
+    """f takes the floats; `integers` are constants of the model: (place, values, shape, type). Inputs at the places
+    `absent` are left out."""
     names = [f"x{k}" for k in range(len(inputs))]
     leaves = [x.clone().requires_grad_(True) for x in inputs]
     y = f(*leaves)
@@ -49,10 +51,9 @@ def case(op, f, inputs, attributes=None, opset=21, integers=None, outputs=None, 
         assert worst < 1e-6 * (1 + exact[k].abs().max().item()), (op, k, worst)
         numeric.append(flat(own))
     order = list(names)
-    for place, values, shape, dtype in sorted(integers or [], key=lambda each: each[0]):
-        order.insert(place, f"c{place}")
-    for place in absent:
-        order.insert(place, "")
+    others = [(place, f"c{place}") for place, *_ in integers or []] + [(place, "") for place in absent]
+    for place, name in sorted(others):
+        order.insert(place, name)
     CASES.append({
         "op": op, "domain": domain, "opset": opset, "attributes": attributes or {}, "order": order,
         "inputs": [{"shape": list(x.shape), "values": flat(x)} for x in inputs],
@@ -230,6 +231,8 @@ dcr = lambda x: x.reshape(1, 2, 2, 2, 2, 3).permute(0, 3, 4, 1, 5, 2).reshape(1,
 case("DepthToSpace", dcr, [grid(1, 8, 2, 3)], {"blocksize": 2})
 case("SpaceToDepth", lambda x: x.reshape(1, 2, 2, 2, 3, 2).permute(0, 3, 5, 1, 2, 4).reshape(1, 8, 2, 3),
      [grid(1, 2, 4, 6)], {"blocksize": 2})
+
+families.add(case, grid, ints)
 
 path = os.path.join(os.path.dirname(__file__), "gradients.json")
 with open(path, "w") as out:

@@ -112,3 +112,10 @@ export const dropout: Rule = (b) => {
   const scaled = b.div(b.dy, b.sub(b.f(1), ratio));
   return [b.where(b.output(1), scaled, b.f(0))];
 };
+
+/** What is nearer to 0 than the threshold has no gradient. */
+export const shrink = choose(
+  (b) => b.op("Greater", b.op("Abs", b.x()), b.f(b.attributes.float("lambd", 0.5))),
+  passed,
+  stopped,
+);

@@ -72,3 +72,18 @@ export const where: Rule = (b) => [
 export const cast: Rule = (b) => [b.opWith("Cast", { to: b.dtype(0) }, b.dy)];
 
 export const identity: Rule = (b) => [b.dy];
+
+/** a - b * trunc(a / b), of floats: the quotient counts as given. */
+export const mod = binary(
+  (b) => b.dy,
+  (b) => b.mul(b.dy, b.div(b.sub(b.y, b.x(0)), b.x(1))),
+);
+
+/** The two numbers of a OneHot: each takes the gradient of the elements that show it. */
+export const oneHot: Rule = (b) => {
+  const isOn = b.opWith("OneHot", { axis: b.attributes.int("axis", -1) }, ...[b.x(0), b.x(1), b.tensor([0, 1], [2])]);
+  const all = b.outputShape.map((_, d) => d);
+  const on = b.mul(b.dy, isOn);
+  const parts = [b.sub(b.dy, on), on].map((part) => b.shaped(b.sum(part, all, 0), [1]));
+  return [undefined, undefined, b.opWith("Concat", { axis: 0 }, ...parts)];
+};

@@ -44,9 +44,18 @@ export const negativeLogLikelihood: Rule = (b) => {
   return [b.neg(b.mul(isClass, weight))];
 };
 
-/** (softmax - class) * weight; the softmax is that of the logarithms which the node gives. */
+/**
+ * (softmax - class) * weight; the softmax is that of the logarithms which the node gives, and which may have a gradient
+ * of their own.
+ */
 export const softmaxCrossEntropy: Rule = (b) => {
-  const { isClass, weight } = positions(b);
   const softmax = b.op("Exp", b.output(1));
-  return [b.mul(b.sub(softmax, isClass), weight)];
+  const loss = (): string => {
+    const { isClass, weight } = positions(b);
+    return b.mul(b.sub(softmax, isClass), weight);
+  };
+  const logs = b.gradientOf(1);
+  const own = logs === undefined ? undefined : b.sub(logs, b.mul(softmax, b.sum(logs, [1], 1)));
+  if (b.gradientOf(0) === undefined) return [own];
+  return [own === undefined ? loss() : b.add(loss(), own)];
 };

@@ -17,11 +17,11 @@ export const transpose: Rule = (b) => {
 export const expand: Rule = (b) => [b.toInput(0, b.dy)];
 
 /** A part of an axis. */
-const part = (b: Backward, x: string, axis: number, start: number, end: number): string =>
+export const part = (b: Backward, x: string, axis: number, start: number, end: number): string =>
   b.op("Slice", x, b.integers(start), b.integers(end), b.integers(axis));
 
 /** Zeros around a tensor: the numbers before each axis, then those behind. */
-const padded = (b: Backward, x: string, pads: readonly number[]): string =>
+export const padded = (b: Backward, x: string, pads: readonly number[]): string =>
   pads.every((pad) => pad === 0) ? x : b.op("Pad", x, b.integers(...pads));
 
 export const concat: Rule = (b) => {
@@ -103,21 +103,51 @@ export const slice: Rule = (b) => {
   return [gradient];
 };
 
+/** What of the input each position of the output along an axis shows, in the modes that repeat elements. */
+function shownBy(mode: string, size: number, before: number, length: number): number[] {
+  const wrap = (at: number, period: number): number => ((at % period) + period) % period;
+  return Array.from({ length }, (_, position) => {
+    const at = position - before;
+    if (mode === "edge") return Math.min(Math.max(at, 0), size - 1);
+    if (mode === "wrap") return wrap(at, size);
+    const turn = wrap(at, Math.max(1, 2 * size - 2));
+    return turn < size ? turn : 2 * size - 2 - turn;
+  });
+}
+
+/** The numbers before and behind each axis of a Pad. */
+function padsOf(b: Backward): { axis: number; before: number; behind: number }[] {
+  const rank = b.shape().length;
+  const given = (b.opset < 11 && b.node.domain === "" ? b.attributes.ints("pads") : b.integersOf(1)) ?? [];
+  const axes = (b.opset < 18 ? undefined : b.integersOf(3)) ?? b.shape().map((_, d) => d);
+  return axes.map((value, k) => ({
+    axis: b.axis(value, rank),
+    before: given[k]!,
+    behind: given[k + axes.length]!,
+  }));
+}
+
 export const pad: Rule = (b) => {
   const mode = b.attributes.string("mode", "constant");
-  if (mode !== "constant") return b.refuse(`has no gradient rule with mode ${mode}`);
-  const given = (b.opset < 11 ? b.attributes.ints("pads") : b.integersOf(1)) ?? [];
   const rank = b.shape().length;
-  const axes = (b.opset < 18 ? undefined : b.integersOf(3)) ?? b.shape().map((_, d) => d);
   let gradient = b.dy;
+  if (mode !== "constant") {
+    const shape = [...b.outputShape];
+    for (const { axis, before, behind } of padsOf(b)) {
+      if (before === 0 && behind === 0) continue;
+      const size = b.shape()[axis]!;
+      const shown = shownBy(mode, size, before, shape[axis]!);
+      gradient = b.along(gradient, shape, axis, size, (to, from) => Number(shown[from] === to));
+      shape[axis] = size;
+    }
+    return [gradient];
+  }
   const missing = Array.from({ length: 2 * rank }, () => 0);
-  axes.forEach((value, k) => {
-    const axis = b.axis(value, rank);
-    const [before, behind] = [given[k]!, given[k + axes.length]!];
+  for (const { axis, before, behind } of padsOf(b)) {
     const size = b.outputShape[axis]!;
     if (before > 0 || behind > 0) gradient = part(b, gradient, axis, Math.max(0, before), size - Math.max(0, behind));
     [missing[axis], missing[rank + axis]] = [Math.max(0, -before), Math.max(0, -behind)];
-  });
+  }
   return [padded(b, gradient, missing)];
 };
 
@@ -184,7 +214,34 @@ export const spaceToDepth: Rule = (b) => [
 
 export const depthToSpace: Rule = (b) => {
   const blocksize = b.attributes.int("blocksize", 1);
-  const mode = b.attributes.string("mode", "DCR");
-  if (mode !== "DCR") return b.refuse(`has no gradient rule with mode ${mode}`);
-  return [b.opWith("SpaceToDepth", { blocksize }, b.dy)];
+  if (b.attributes.string("mode", "DCR") === "DCR") return [b.opWith("SpaceToDepth", { blocksize }, b.dy)];
+  const [n, channels, height, width] = b.shape() as [number, number, number, number];
+  const apart = b.shaped(b.dy, [n, channels / blocksize ** 2, height, blocksize, width, blocksize]);
+  return [b.shaped(b.transpose(apart, [0, 1, 3, 5, 2, 4]), b.shape())];
+};
+
+/** The same beginnings are turned round again. */
+export const reverseSequence: Rule = (b) => {
+  const axes = { batch_axis: b.attributes.int("batch_axis", 1), time_axis: b.attributes.int("time_axis", 0) };
+  return [b.opWith("ReverseSequence", axes, b.dy, b.x(1))];
+};
+
+/** What was cropped is 0, what was added is left out. */
+export const centerCropPad: Rule = (b) => {
+  const [from, to] = [b.shape(), b.outputShape];
+  const before = from.map((dim, d) =>
+    dim >= to[d]! ? Math.floor((dim - to[d]!) / 2) : -Math.floor((to[d]! - dim) / 2),
+  );
+  return [padded(b, b.dy, [...before, ...from.map((dim, d) => dim - to[d]! - before[d]!)])];
+};
+
+/** The elements that the condition, which is known, lets pass. */
+export const compress: Rule = (b) => {
+  const condition = b.integersOf(1)!;
+  const kept = condition.flatMap((flag, i) => (flag === 0 ? [] : [i]));
+  const flat = !b.attributes.has("axis");
+  const shape = flat ? [elementCount(b.shape())] : b.shape();
+  const axis = flat ? 0 : b.axis(b.attributes.int("axis", 0), shape.length);
+  const gradient = b.along(b.dy, b.outputShape, axis, shape[axis]!, (to, from) => Number(kept[from] === to));
+  return [b.reshape(gradient, shape, b.shape())];
 };

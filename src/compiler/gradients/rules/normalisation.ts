@@ -56,13 +56,24 @@ export const instanceNormalization: Rule = (b) => {
   ];
 };
 
-/** Over the channels of a group and the spatial dimensions. Scale and bias are each channel's from operator set 21. */
+/**
+ * Over the channels of a group and the spatial dimensions. Scale and bias are each group's before operator set 21, each
+ * channel's from then on.
+ */
 export const groupNormalization: Rule = (b) => {
-  if (b.opset < 21) return b.refuse(`has no gradient rule in operator set ${b.opset}, expected 21 or higher`);
   const shape = b.shape();
   const groups = b.attributes.int("num_groups", 1);
   const flat = [shape[0]!, groups, elementCount(shape) / (shape[0]! * groups)];
   const { normal, back } = normalise(b, b.reshape(b.x(), shape, flat), [2], true);
+  if (b.opset < 21) {
+    const dy = b.reshape(b.dy, shape, flat);
+    const perGroup = b.reshape(b.x(1), [groups], [groups, 1]);
+    return [
+      b.if(0, () => b.reshape(back(b.mul(dy, perGroup)), flat, shape)),
+      b.if(1, () => b.sum(b.mul(dy, normal), [0, 2], 0)),
+      b.if(2, () => b.sum(dy, [0, 2], 0)),
+    ];
+  }
   return [
     b.if(0, () => b.reshape(back(b.reshape(b.mul(b.dy, column(b, 1)), shape, flat)), flat, shape)),
     b.if(1, () => perChannel(b, b.mul(b.dy, b.reshape(normal, flat, shape)))),

@@ -2,7 +2,7 @@ import { elementCount } from "../../../onnx/model.ts";
 import type { Backward, Rule } from "../backward.ts";
 
 /** The axes that a reduction is over: by attribute or, in later operator sets, by its second input. */
-function axesOf(b: Backward): number[] {
+export function axesOf(b: Backward): number[] {
   const rank = b.shape().length;
   const given = b.attributes.has("axes") ? b.attributes.ints("axes") : b.integersOf(1);
   if (given === undefined || given.length === 0)

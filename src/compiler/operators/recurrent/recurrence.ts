@@ -49,17 +49,20 @@ const TAKES: Record<string, readonly [number, number]> = {
   hardsigmoid: [1, 1],
 };
 
+/** An activation by its name, in lower case, with its parameters where it takes some and they are given. */
+export type NamedActivation = { name: string; alpha: number | undefined; beta: number | undefined };
+
 /** Reads attribute `activations`: for each direction the functions of its gates. */
-function readActivations(context: NodeContext, directions: number, defaults: readonly string[]): Activation[][] {
+function readActivations(context: NodeContext, directions: number, defaults: readonly string[]): NamedActivation[][] {
   const names = context.strings("activations") ?? Array.from({ length: directions }, () => defaults).flat();
   const alphas = [...(context.floats("activation_alpha") ?? [])];
   const betas = [...(context.floats("activation_beta") ?? [])];
   if (names.length !== directions * defaults.length) return context.fail(`${names.length} activations`);
-  const all = names.map((name) => {
-    const key = name.toLowerCase();
-    const make = KNOWN.get(key) ?? context.refuse("activations", `has ${name}`);
-    const [takesAlpha, takesBeta] = TAKES[key] ?? [0, 0];
-    return make(takesAlpha ? alphas.shift() : undefined, takesBeta ? betas.shift() : undefined);
+  const all = names.map((given): NamedActivation => {
+    const name = given.toLowerCase();
+    if (!KNOWN.has(name)) return context.refuse("activations", `has ${given}`);
+    const [takesAlpha, takesBeta] = TAKES[name] ?? [0, 0];
+    return { name, alpha: takesAlpha ? alphas.shift() : undefined, beta: takesBeta ? betas.shift() : undefined };
   });
   return Array.from({ length: directions }, (_, d) => all.slice(d * defaults.length, (d + 1) * defaults.length));
 }
@@ -73,6 +76,7 @@ export type Recurrence = {
   /** For each direction, whether it runs from the end. */
   reversed: readonly boolean[];
   activations: readonly (readonly Activation[])[];
+  named: readonly (readonly NamedActivation[])[];
   /** Limits what goes into an activation; undefined if there is no clip. */
   clip: number | undefined;
   /** Lengths of the sequences, [batch], or undefined if all are whole. */
@@ -117,6 +121,7 @@ export function readRecurrence(context: NodeContext, gates: number, defaults: re
     r.shape.join() === [reversed.length, gates * hidden, hidden].join();
   if (!fits) context.fail(`data [${x.shape.join()}], weights [${w.shape.join()}] and [${r.shape.join()}]`);
   checkOthers(context, reversed.length, gates, hidden, batch, batchFirst);
+  const named = readActivations(context, reversed.length, defaults);
   const given = context.optional(4);
   const known = given && context.builder.words(given);
   const whole = given === undefined || known?.every((word) => Number(word) === steps) === true;
@@ -126,7 +131,8 @@ export function readRecurrence(context: NodeContext, gates: number, defaults: re
     batch,
     hidden,
     reversed,
-    activations: readActivations(context, reversed.length, defaults),
+    activations: named.map((all) => all.map(({ name, alpha, beta }) => KNOWN.get(name)!(alpha, beta))),
+    named,
     clip: context.has("clip") ? context.float("clip", 0) : undefined,
     lengths: whole ? undefined : given,
   };

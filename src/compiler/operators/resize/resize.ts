@@ -74,13 +74,14 @@ function readAxes(context: NodeContext, x: LazyTensor): Map<number, ResizeAxis> 
 }
 
 /** A nearest upscaling by a whole number that repeats each element is a view. */
-function repetition(axis: ResizeAxis, taps: readonly ResizeTaps[]): number | undefined {
+export function repetition(axis: ResizeAxis, taps: readonly ResizeTaps[]): number | undefined {
   const times = axis.output / axis.input;
   const repeats = Number.isInteger(times) && taps.every((tap, o) => tap.positions[0] === Math.floor(o / times));
   return repeats ? times : undefined;
 }
 
-type ResizedAxis = { axis: ResizeAxis; taps: ResizeTaps[] };
+/** A dimension that is resized, and what each output position mixes. */
+export type ResizedAxis = { axis: ResizeAxis; taps: ResizeTaps[] };
 
 /** Reads one position a dimension: through digits where elements repeat, else through lists of indices. */
 function resizeNearest(context: NodeContext, x: LazyTensor, resizedAxes: ReadonlyMap<number, ResizedAxis>): LazyTensor {
@@ -168,11 +169,10 @@ function extrapolate(
   }, y);
 }
 
-/** Resize and Upsample: positions and weights are known, computed in float32 in onnxruntime's order. */
-export const resize: Lower = (context) => {
-  const x = context.input(0);
-  const upsample = context.node.operator === "Upsample" || context.opset < 11;
-  const mode = choice(context, "mode", upsample ? ["nearest", "linear"] : ["nearest", "linear", "cubic"], "nearest");
+/** How each dimension that changes is resized, in float32 in onnxruntime's order; the others are left out. */
+export function resizedAxesOf(context: NodeContext, x: LazyTensor): Map<number, ResizedAxis> {
+  const upsample = isUpsample(context);
+  const mode = modeOf(context);
   const coordinates: CoordinateMode = upsample
     ? "asymmetric"
     : choice(context, "coordinate_transformation_mode", COORDINATES, "half_pixel");
@@ -180,13 +180,11 @@ export const resize: Lower = (context) => {
   const antialias = context.int("antialias", 0) !== 0;
   const a = context.float("cubic_coeff_a", -0.75);
   const exclude = context.int("exclude_outside", 0) !== 0;
-  const extrapolation = context.float("extrapolation_value", 0);
-  const cropped = coordinates === "tf_crop_and_resize";
   const resizedAxes = new Map<number, ResizedAxis>();
   for (const [d, axis] of readAxes(context, x)) {
     if (axis.scale === 1 && axis.input === axis.output) {
       // Engines ignore the region here, the specification does not.
-      if (cropped && (axis.start !== 0 || axis.end !== 1))
+      if (coordinates === "tf_crop_and_resize" && (axis.start !== 0 || axis.end !== 1))
         return context.refuse("roi", `crops dimension ${d}, whose size stays`);
       continue;
     }
@@ -202,8 +200,27 @@ export const resize: Lower = (context) => {
       taps: evenTaps(context.tabulate(axis.output, tap), axis.input),
     });
   }
+  return resizedAxes;
+}
+
+/** Upsample, and Resize of operator set 10, which has no attributes but the mode. */
+const isUpsample = (context: NodeContext): boolean => context.node.operator === "Upsample" || context.opset < 11;
+
+const modeOf = (context: NodeContext): "nearest" | "linear" | "cubic" =>
+  choice(context, "mode", isUpsample(context) ? ["nearest", "linear"] : ["nearest", "linear", "cubic"], "nearest");
+
+/** Whether positions outside the input are filled. */
+export const isCropped = (context: NodeContext): boolean =>
+  !isUpsample(context) && context.string("coordinate_transformation_mode", "half_pixel") === "tf_crop_and_resize";
+
+/** Resize and Upsample: positions and weights are known. */
+export const resize: Lower = (context) => {
+  const x = context.input(0);
+  const mode = modeOf(context);
+  const resizedAxes = resizedAxesOf(context, x);
+  const extrapolation = context.float("extrapolation_value", 0);
   if (resizedAxes.size === 0) return [x];
   if (mode !== "nearest" && !isFloat(x.dtype)) return context.refuse("mode", `is ${mode} of integers`);
   const y = mode === "nearest" ? resizeNearest(context, x, resizedAxes) : resizeWeighted(context, x, resizedAxes);
-  return [cropped && isFloat(x.dtype) ? extrapolate(context, y, resizedAxes, extrapolation) : y];
+  return [isCropped(context) && isFloat(x.dtype) ? extrapolate(context, y, resizedAxes, extrapolation) : y];
 };
