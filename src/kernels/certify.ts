@@ -100,9 +100,15 @@ const STAT = { ties: 0, compensated: 4, exact: 8, patched: 12 } as const;
 /**
  * `(row, column, n, value, magnitude, rowUnit, columnUnit, scratch, stats) -> bits`: settles one flagged dot product by
  * its units if no partial sum can have been rounded, else by a compensated sum, else in integers. The units' addresses
- * hold 0 until they are known.
+ * hold 0 until they are known. Where all products are zeros, as they often are of what a Relu has passed, nothing was
+ * rounded either: no error bound settles such a sum, and integers would take long.
  */
-export function settleOneFunction(unit: Callable, compensatedDot: Callable, exactDot: Callable): FunctionBuilder {
+export function settleOneFunction(
+  unit: Callable,
+  vanishes: Callable,
+  compensatedDot: Callable,
+  exactDot: Callable,
+): FunctionBuilder {
   const fn = new FunctionBuilder(["i32", "i32", "i32", "f64", "f64", "i32", "i32", "i32", "i32"], "i32");
   const [row, column, n, value, magnitude, rowUnit, columnUnit] = fn.parameters as Eight;
   const [scratch, stats] = fn.parameters.slice(7) as [Local, Local];
@@ -125,6 +131,9 @@ export function settleOneFunction(unit: Callable, compensatedDot: Callable, exac
   const mayBeExact = isExact(unit(row.get, few.get), unit(column.get, few.get));
   const bitsOf = (rounded: Code): Code => i32.reinterpretF32(f32.add(rounded, f32.const(0)));
   return fn.emit(
+    ifElse(f64.eq(value.get, f64.const(0)), [
+      ifElse(vanishes(row.get, column.get, n.get), [counted("ties"), returned(i32.const(0))]),
+    ]),
     few.set(select(n.get, i32.const(MAX_PROBED), i32.ltU(n.get, i32.const(MAX_PROBED)))),
     magnitude.set(f64.mul(magnitude.get, f64.const(SLACK))),
     speculated.set(f32.demoteF64(value.get)),

@@ -26,10 +26,10 @@ export const KERNEL_HASHES: Record<KernelPart, Record<Variant, string>> = {
     "mulAdd oneMemory": "f566b6f1190f7fe3e2ea5f1aa02eda190b71d9aabdc8cfb64d11523e7bd65341",
   },
   products: {
-    "madd twoMemories": "98ceac1a86ffa5ef4c453aa5ca8c85acd7c03d29fbd669abdf549fa4f247a941",
-    "madd oneMemory": "98ceac1a86ffa5ef4c453aa5ca8c85acd7c03d29fbd669abdf549fa4f247a941",
-    "mulAdd twoMemories": "5151f25b3f61446b825fd30d203fbb06c26ffb8ec963f4151ebe516629a7c43f",
-    "mulAdd oneMemory": "5151f25b3f61446b825fd30d203fbb06c26ffb8ec963f4151ebe516629a7c43f",
+    "madd twoMemories": "7cc4ed0581a72bd4099ea65cbae5ed9d1c2ede580869150f9e3b2e537d63da34",
+    "madd oneMemory": "7cc4ed0581a72bd4099ea65cbae5ed9d1c2ede580869150f9e3b2e537d63da34",
+    "mulAdd twoMemories": "e336875806c143352781067b4c6a27230aa5db9c7444a884492b6d95e1793739",
+    "mulAdd oneMemory": "e336875806c143352781067b4c6a27230aa5db9c7444a884492b6d95e1793739",
   },
   hashes: {
     "madd twoMemories": "57ec39a0dc05257ec5785c7aeccd73c85b769fd732b255bcba2369a72a30e1d7",

@@ -8,6 +8,7 @@ import { largestFunction } from "./largest.ts";
 import { MAX_PAGES } from "./memory.ts";
 import { normsFunction } from "./norms.ts";
 import { unitFunction } from "./units.ts";
+import { vanishesFunction } from "./vanishes.ts";
 import { vectorByColumnsFunction, vectorByRowsFunction } from "./vectorProduct.ts";
 
 /**
@@ -105,11 +106,12 @@ function productModule(): WebAssembly.Module {
   builder.define(canonicaliseFunction(), "canonicalise");
   const unit = builder.define(unitFunction(), "unit");
   const compensatedDot = builder.define(compensatedDotFunction(), "compensatedDot");
+  const vanishes = builder.define(vanishesFunction());
   const addTerms = builder.define(addTermsFunction());
   const carry = builder.define(carryFunction());
   const roundSum = builder.define(roundSumFunction(carry));
   const exactDot = builder.define(exactDotFunction(addTerms, carry, roundSum), "exactDot");
-  const settleOne = builder.define(settleOneFunction(unit, compensatedDot, exactDot), "settleOne");
+  const settleOne = builder.define(settleOneFunction(unit, vanishes, compensatedDot, exactDot), "settleOne");
   builder.define(settleFunction(settleOne), "settle");
   return new WebAssembly.Module(checked("products", builder.encode()));
 }

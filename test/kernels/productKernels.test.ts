@@ -176,6 +176,28 @@ describe("product kernels", function () {
       }
     });
 
+  it("sums_ofNothingButZeros_areSettledWithoutIntegers", () => {
+    const prng = new Prng(5);
+    const [rows, columns] = [6, 7];
+    for (const inner of [1, 3, 4, 5, 8, 64, 65]) {
+      const number = (): Word => bits((prng.uint32() / 2 ** 32 - 0.5) * 8);
+      // Rows are 0 where columns are not, as behind a Relu; zeros have both signs.
+      const zero = (): Word => (prng.below(2) === 0 ? 0n : 0x80000000n);
+      const half = Array.from({ length: inner }, () => prng.below(2) === 0);
+      const masked = (count: number, isOn: boolean): Word[] =>
+        Array.from({ length: count * inner }, (_, k) => (half[k % inner] === isOn ? number() : zero()));
+      const [left, right] = [masked(rows, true), masked(columns, false)];
+      const stats = new Uint32Array(memory.buffer, STATS, 4).fill(0);
+      check(left, right, rows, columns, inner);
+      expect([...stats.slice(1)], `${inner} terms`).to.deep.equal([0, 0, 0]);
+      // One product that is not zero, an infinity and a NaN: none of them is taken for zero.
+      for (const word of [bits(2 ** -149), 0x7f800000n, 0x7fc00000n]) {
+        const at = prng.below(inner);
+        check(left.with(at, word), right.with(at, word), rows, columns, inner);
+      }
+    }
+  });
+
   function check(left: Word[], right: Word[], rows: number, columns: number, inner: number): void {
     place(LEFT, left);
     place(RIGHT, right);

@@ -9,6 +9,7 @@ import { planByteProduct } from "./planByteProduct.ts";
 import { planByDefinition } from "./planByDefinition.ts";
 import { planEpilogue } from "./planEpilogue.ts";
 import { planHalfReduction } from "./planHalfReduction.ts";
+import { partsOf } from "./planParts.ts";
 import { planNarrowProduct } from "./planNarrowProduct.ts";
 import { planPartialSum } from "./planPartialSum.ts";
 import { widenedTerm } from "../../program/widen.ts";
@@ -58,15 +59,23 @@ export function chooseStepPlan(resources: PlanResources, step: Step, out: Region
   );
 }
 
+/** A step that reduces nothing; one that joins tensors, part by part. */
 function planElementwise(resources: PlanResources, step: Step, out: Region): StepPlan {
-  const digits = step.outDigits.map((radix, digit): LoopDigit => ({ digit, radix }));
-  const epilogue = planEpilogue(resources, step, [], { digits, ranged: 0 }, out);
+  const parts = partsOf(step) ?? [{ first: 0, radix: step.outDigits[0]!, step, offset: 0 }];
+  const planned = parts.map(({ first, radix, step: own, offset }) => {
+    const digits = own.outDigits.map((size, digit): LoopDigit => ({ digit, radix: size }));
+    return { first, radix, epilogue: planEpilogue(resources, own, [], { digits, ranged: 0 }, out, offset) };
+  });
   return {
     shared: true,
     bind(machine) {
-      const finish = epilogue.bind(machine);
-      const [start, end] = partOf(digits[0]!.radix, machine);
-      return () => finish([], start, end);
+      const [start, end] = partOf(step.outDigits[0]!, machine);
+      const calls = planned.flatMap(({ first, radix, epilogue }) => {
+        const finish = epilogue.bind(machine);
+        const [from, to] = [Math.max(start - first, 0), Math.min(end - first, radix)];
+        return from < to || planned.length === 1 ? [() => finish([], from, to)] : [];
+      });
+      return () => calls.forEach((call) => call());
     },
   };
 }

@@ -16,6 +16,7 @@ export type Epilogue = {
  * @param strides For each out digit, its stride in the accumulators.
  * @param order The out digits in the order in which they are looped over; those of radix 1 may be missing.
  * @param out The step's tensor.
+ * @param offset Where in it the elements begin, in bytes.
  */
 export function planEpilogue(
   resources: PlanResources,
@@ -23,6 +24,7 @@ export function planEpilogue(
   strides: readonly number[],
   { digits, ranged }: Pick<OutOrder, "digits" | "ranged">,
   out: Region,
+  offset = 0,
 ): Epilogue {
   const whole = epilogueStep(step, strides);
   const outStrides = digitStrides(step.outDigits);
@@ -43,7 +45,7 @@ export function planEpilogue(
       const call = machine.loops[loop]!;
       return (accumulators, start, end) => {
         machine.clock.enter("loops");
-        call([...addresses, ...accumulators], [out.address], start, end);
+        call([...addresses, ...accumulators], [out.address + offset], start, end);
       };
     },
   };
