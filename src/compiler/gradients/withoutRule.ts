@@ -3,7 +3,7 @@ import { operatorKey } from "./table.ts";
 
 const STEPS = "it is not differentiable: it is constant but where it jumps; leave it out of what is trained";
 const QUANTISED =
-  "it is not differentiable: its numbers are quantised; train the model before it is quantised, or freeze what is before";
+  "it is not differentiable: its numbers are quantised; train before quantising, or freeze what is before";
 const WHOLE = "it is not differentiable: its results are whole numbers or truth values";
 const CONSTANT = "it is not differentiable: its elements depend on no floats, or on bounds only; make them a constant";
 const DRAWN = "it is not differentiable: it draws; add noise that is drawn apart, and scale it";
