@@ -3,7 +3,7 @@ import { executeReference } from "../../src/executor/reference.ts";
 import { floatTensor, int64Tensor } from "../../src/onnx/tensorData.ts";
 import type { Execute } from "../../src/player/executeRun.ts";
 import type { KnownProgram } from "../../src/player/execution.ts";
-import { trainable, trainingBatch, trainingInputs } from "../models/trainable.ts";
+import { trainable, TRAINABLE, trainingBatch, trainingInputs } from "../models/trainable.ts";
 import type { Adversary } from "./adversary.ts";
 import { WrongExecution } from "./executions.ts";
 
@@ -13,15 +13,17 @@ export type TrainingLie = { trained: ReturnType<typeof trainable>; items: number
 /** What is trained, honestly: its jobs' weights have momentum. */
 export const trainedHonestly = trainable({ loss: "crossEntropy", optimiser: "momentum" });
 
-/** The labels of another task, in which each of the two classes is the other one. */
-const otherLabels = (item: number): Uint8Array =>
-  int64Tensor(trainingBatch(item).labels.map((label) => 1 - label)).bytes;
-
 type Given = Map<string, Uint8Array>;
-/** What a liar reads in place of what an item is given. @param before What items were given so far. */
-type Misread = (given: Given, before: readonly Given[]) => Record<string, Uint8Array>;
+/**
+ * A lie about an item, from what it and those before it were given: what is read in place of it, or what is carried on
+ * in place of the weights and the optimiser's state, by the names of inputs.
+ */
+type Lie = {
+  reads?: (given: Given, before: readonly Given[]) => Record<string, Uint8Array>;
+  carries?: (given: Given, carried: readonly string[]) => ReadonlyMap<string, Uint8Array>;
+};
 
-/** A worker of a training run that reads something else in one item, or leaves the weights as they are. */
+/** A worker of a training run that lies in one item. */
 class DishonestTrainer extends WrongExecution {
   readonly name: string;
   protected override readonly items: number;
@@ -29,56 +31,83 @@ class DishonestTrainer extends WrongExecution {
   protected override program: () => KnownProgram;
   protected override inputs: () => Uint8Array[];
 
-  constructor(name: string, lie: TrainingLie, misread: Misread | "skip") {
+  constructor(name: string, of: TrainingLie, { reads, carries }: Lie) {
     super();
-    [this.name, this.items] = [name, lie.items];
-    this.program = () => lie.trained.program;
-    this.inputs = () => trainingInputs(lie.trained, lie.items, lie.rate);
+    [this.name, this.items] = [name, of.items];
+    this.program = () => of.trained.program;
+    this.inputs = () => trainingInputs(of.trained, of.items, of.rate);
     const before: Given[] = [];
     this.execute = (model, inputs) => {
       const given: Given = new Map(model.inputs.map((input, k) => [input.name, inputs[k]!] as const));
       const index = given.get(TRAINING.index)!;
       const at = Number(new DataView(index.buffer, index.byteOffset).getBigInt64(0, true));
       before[at] = given;
-      if (at !== lie.item) return Promise.resolve(executeReference(model, inputs));
-      const read = misread === "skip" ? {} : misread(given, before);
-      const { program } = model;
-      const stepOf = (input: string): number => {
-        const at = model.inputs.findIndex(({ name: each }) => each === input);
-        const { source } = program.inputs[at]!;
-        return source?.kind === "carried" ? program.checkpoints[source.checkpoint]!.step : -1;
-      };
-      const carried = [...lie.trained.wrapped.initial.keys()];
+      if (at !== of.item) return Promise.resolve(executeReference(model, inputs));
+      const read = reads?.(given, before) ?? {};
+      const kept = carries?.(given, [...of.trained.wrapped.initial.keys()]) ?? new Map<string, Uint8Array>();
+      const byStep = new Map([...kept].map(([input, bytes]) => [carriedStep(of.trained, input), bytes]));
+      const taken = model.inputs.map((input, k) => read[input.name] ?? inputs[k]!);
       return Promise.resolve(
-        executeReference(
-          model,
-          model.inputs.map((input, k) => read[input.name] ?? inputs[k]!),
-          {
-            onStep: (step, tensor) => {
-              const kept = carried.find((each) => misread === "skip" && stepOf(each) === step);
-              if (kept !== undefined) tensor.set(given.get(kept)!);
-            },
+        executeReference(model, taken, {
+          onStep: (step, tensor) => {
+            const own = byStep.get(step);
+            if (own !== undefined) tensor.set(own);
           },
-        ),
+        }),
       );
     };
   }
 }
 
+type Trained = TrainingLie["trained"];
+
+/** The step whose tensor the next item takes as an input. */
+function carriedStep({ program: { model } }: Trained, input: string): number {
+  const { source } = model.program.inputs[model.inputs.findIndex(({ name }) => name === input)]!;
+  if (source?.kind !== "carried") throw new RangeError(`"${input}" is not carried`);
+  return model.program.checkpoints[source.checkpoint]!.step;
+}
+
+/** What the same step leaves that makes the squares of the scores' differences from the classes small. */
+function ofAnotherLoss(trained: Trained, item: number, given: Given): ReadonlyMap<string, Uint8Array> {
+  const other = trainable({ ...trained.spec, loss: "mse" });
+  const { model } = other.program;
+  const { labels } = trainingBatch(item);
+  const rows = labels.flatMap((label) => Array.from({ length: TRAINABLE.classes }, (_, c) => Number(c === label)));
+  const taken = model.inputs.map(({ name }) => (name === TRAINING.labels ? floatTensor(rows).bytes : given.get(name)!));
+  const tensors = executeReference(model, taken);
+  return new Map([...other.wrapped.initial.keys()].map((name) => [name, tensors[carriedStep(other, name)]!]));
+}
+
 /** Liars about a job of training a tiny model. */
-export function dishonestTrainers(lie: TrainingLie): Adversary[] {
-  const { item, rate } = lie;
+export function dishonestTrainers(of: TrainingLie): Adversary[] {
+  const { trained, item, rate } = of;
   const state = TRAINING.state(0);
   return [
-    new DishonestTrainer("skips one update", lie, "skip"),
-    new DishonestTrainer("trains on another batch", lie, () => ({ x: floatTensor(trainingBatch(0).x).bytes })),
-    new DishonestTrainer("scales the learning rate", lie, () => ({ [TRAINING.rates]: floatTensor([2 * rate]).bytes })),
-    new DishonestTrainer("keeps a stale optimiser state", lie, (_, before) => ({
-      [state]: before[item - 1]!.get(state)!,
-    })),
-    new DishonestTrainer("follows the gradient of another loss", lie, () => ({ [TRAINING.labels]: otherLabels(item) })),
+    new DishonestTrainer("skips one update", of, {
+      carries: (given, carried) => new Map(carried.map((name) => [name, given.get(name)!])),
+    }),
+    new DishonestTrainer("trains on another batch", of, {
+      reads: () => ({ x: floatTensor(trainingBatch(0).x).bytes }),
+    }),
+    new DishonestTrainer("scales the learning rate", of, {
+      reads: () => ({ [TRAINING.rates]: floatTensor([2 * rate]).bytes }),
+    }),
+    new DishonestTrainer("keeps a stale optimiser state", of, {
+      reads: (_, before) => ({ [state]: before[item - 1]!.get(state)! }),
+    }),
+    new DishonestTrainer("trains on labels of another task", of, {
+      reads: () => ({ [TRAINING.labels]: otherLabels(item) }),
+    }),
+    new DishonestTrainer("follows the gradient of another loss", of, {
+      carries: (given) => ofAnotherLoss(trained, item, given),
+    }),
   ];
 }
+
+/** The labels of another task, in which each of the two classes is the other one. */
+const otherLabels = (item: number): Uint8Array =>
+  int64Tensor(trainingBatch(item).labels.map((label) => 1 - label)).bytes;
 
 export const DISHONEST_TRAINERS: readonly Adversary[] = dishonestTrainers({
   trained: trainedHonestly,

@@ -35,9 +35,9 @@ export const trainableModel = (): Uint8Array =>
   });
 
 /** The model as a training run, and its program. */
-export function trainable(spec: TrainSpec): { wrapped: TrainingRun; program: KnownProgram } {
+export function trainable(spec: TrainSpec): { spec: TrainSpec; wrapped: TrainingRun; program: KnownProgram } {
   const wrapped = wrapTraining(readModel(trainableModel()), spec);
-  return { wrapped, program: knownProgram(compile(wrapped.model, { shapes: {}, run: wrapped.run })) };
+  return { spec, wrapped, program: knownProgram(compile(wrapped.model, { shapes: {}, run: wrapped.run })) };
 }
 
 /** An item's batch: the class of a picture is whether its numbers sum to more than 0. */

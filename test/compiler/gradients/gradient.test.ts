@@ -1,6 +1,8 @@
+import { existsSync } from "node:fs";
 import { expect } from "chai";
 import { compile } from "../../../src/compiler/compile.ts";
 import { UnsupportedOperatorError } from "../../../src/compiler/errors.ts";
+import { runCase } from "../../../src/examine/conform/runCase.ts";
 import { survey } from "../../../src/compiler/survey.ts";
 import { executeReference } from "../../../src/executor/reference.ts";
 import { DType } from "../../../src/numerics/dtype.ts";
@@ -8,6 +10,9 @@ import { readModel } from "../../../src/onnx/readModel.ts";
 import type { TensorData } from "../../../src/onnx/model.ts";
 import { int64Tensor, numberTensor } from "../../../src/onnx/tensorData.ts";
 import { buildModel, type NodeSpec } from "../../../testkit/onnx/onnxBuilder.ts";
+
+/** Where Debian puts the ONNX tests of whole models. */
+const CASES = "/usr/share/libonnx-testdata/data/simple";
 
 const F = DType.float32;
 const DOMAIN = "ai.onnx.preview.training";
@@ -218,6 +223,15 @@ describe("Gradient", () => {
     ).to.throw(/"y" does not depend on x/);
     const unknown = [{ op: "Neg", inputs: ["x"], outputs: ["y"] }, gradient("v", ["x"], ["d"])];
     expect(() => run(modelOf(unknown, ["x"], ["d"]), [[1, 2, 3]])).to.throw(/nothing before it produces "v"/);
+  });
+
+  it("passes the ONNX tests that exist", async function () {
+    if (!existsSync(CASES)) {
+      console.log("      skipped: the Debian package libonnx-testdata is not installed");
+      return this.skip();
+    }
+    for (const name of ["test_gradient_of_add", "test_gradient_of_add_and_mul"])
+      expect(await runCase(`${CASES}/${name}`), name).to.include({ kind: "passed" });
   });
 
   it("leaves a model without it as it is", () => {

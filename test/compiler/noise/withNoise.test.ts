@@ -7,6 +7,7 @@ import { executeReference } from "../../../src/executor/reference.ts";
 import { DType } from "../../../src/numerics/dtype.ts";
 import { readModel } from "../../../src/onnx/readModel.ts";
 import { floatTensor, int64Tensor } from "../../../src/onnx/tensorData.ts";
+import { RunInputs } from "../../../src/trace/runInputs.ts";
 import { Trace } from "../../../src/trace/trace.ts";
 import { buildModel } from "../../../testkit/onnx/onnxBuilder.ts";
 
@@ -46,6 +47,18 @@ function noiseOf(scale: number, seed: number, index: number): { z: number[]; roo
   return { z: [...y].map((value, k) => (value - x[k]!) / scale), root: String(new Trace(program, tensors).root) };
 }
 
+/** The share of normal numbers below x, by Simpson's rule. */
+function normalBelow(x: number): number {
+  const [from, parts] = [-8, 400];
+  const step = (x - from) / parts;
+  const density = (t: number): number => Math.exp((-t * t) / 2) / Math.sqrt(2 * Math.PI);
+  const weight = (k: number): number => (k === 0 || k === parts ? 1 : k % 2 === 1 ? 4 : 2);
+  return Array.from({ length: parts + 1 }, (_, k) => weight(k) * density(from + k * step)).reduce(
+    (sum, each) => sum + (each * step) / 3,
+    0,
+  );
+}
+
 describe("noise against memory", () => {
   it("is normal: mean, variance, symmetry and tails of 1,024 numbers", () => {
     const { z } = noiseOf(0.5, 7, 0);
@@ -56,6 +69,36 @@ describe("noise against memory", () => {
     expect(mean((v) => v ** 3)).to.be.closeTo(0, (5 * Math.sqrt(15)) / Math.sqrt(COUNT));
     expect(mean((v) => Number(Math.abs(v) > 1))).to.be.closeTo(0.3173, (5 * 0.466) / Math.sqrt(COUNT));
     expect(mean((v) => Number(Math.abs(v) > 2))).to.be.closeTo(0.0455, (5 * 0.209) / Math.sqrt(COUNT));
+  });
+
+  it("is normal: its distribution is nowhere far from the normal one (Kolmogorov and Smirnov)", () => {
+    const z = noiseOf(0.5, 11, 5).z.toSorted((a, b) => a - b);
+    const far = z.map((value, k) => {
+      const below = normalBelow(value);
+      return Math.max(below - k / COUNT, (k + 1) / COUNT - below);
+    });
+    // Passed by one in a million of true normal samples.
+    expect(Math.max(...far)).to.be.below(2.7 / Math.sqrt(COUNT));
+  });
+
+  it("two jobs that differ in the seed alone have one program, but other inputs, other results and other roots", () => {
+    const { model: noisy, run } = withNoise(model(), { x: 1 }, undefined);
+    const compiled = compile(noisy, { shapes: {}, run });
+    const { program } = compiled;
+    const jobOf = (seed: number) => {
+      const given = new Map([
+        ["noise_seed", int64Tensor([seed]).bytes],
+        ["x", X],
+        ["i", int64Tensor([0]).bytes],
+      ]);
+      const bytes = compiled.inputs.map(({ name }) => given.get(name) ?? new Uint8Array(0));
+      const inputs = new RunInputs(program.inputs, { items: 1, firstItem: 0 }, bytes);
+      return { inputs: inputs.roots.join(), trace: new Trace(program, executeReference(compiled, inputs.of(0))).root };
+    };
+    const [one, again, other] = [jobOf(1), jobOf(1), jobOf(2)];
+    expect(again).to.deep.equal(one);
+    expect(other.inputs).to.not.equal(one.inputs);
+    expect(other.trace).to.not.equal(one.trace);
   });
 
   it("of another seed or another item is other noise, and another root; of the same ones the same", () => {

@@ -10,7 +10,7 @@
  * - `npm run soak -- --reorgs`: reorganisations of 1 to 20 blocks after each transaction of a game; with `--depths N`,
  *   N of the 20 depths after each.
  * - `npm run soak -- --siege N [--bonds B]`: N wrong claims at once against one watcher with money for B bonds.
- * - `npm run soak -- --trainers N [--seed S]`: N rounds of the five dishonest workers of training runs.
+ * - `npm run soak -- --trainers N [--seed S]`: N rounds of the six dishonest workers of training runs.
  * - `npm run soak -- --kills`: the processes of a worker and a watcher are killed after each transaction, then
  *   restarted.
  * - `npm run soak -- --nodes [--seeds N] [--seed S] [--only NAMES]`: worker, watcher and liar as processes, against
