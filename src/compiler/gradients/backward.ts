@@ -1,9 +1,10 @@
-import { isFloat, type DType } from "../../numerics/dtype.ts";
-import { elementCount, type Node } from "../../onnx/model.ts";
+import { DType, isFloat, type DType as DTypeCode } from "../../numerics/dtype.ts";
+import { elementCount, type Body, type Node } from "../../onnx/model.ts";
 import { numberTensor } from "../../onnx/tensorData.ts";
 import { UnsupportedOperatorError } from "../errors.ts";
 import type { NodeContext } from "../lowering/nodeContext.ts";
 import type { AttributeValue, Nodes } from "../wrapping/nodes.ts";
+import { drawingNode, inlineBody } from "./inlineBody.ts";
 import type { Values } from "./values.ts";
 
 /** The gradients of a node's inputs, undefined of those that nobody asks for. */
@@ -33,6 +34,8 @@ export class Backward {
   readonly #gradients: readonly (string | undefined)[];
   readonly #active: ReadonlySet<string>;
   readonly #output: (index: number) => string;
+  /** The number of nodes before those that the rule writes. */
+  readonly #first: number;
 
   constructor(of: Differentiated, nodes: Nodes, values: Values) {
     this.node = of.node;
@@ -42,6 +45,7 @@ export class Backward {
     this.#active = of.active;
     this.#output = of.output;
     this.#n = nodes;
+    this.#first = nodes.nodes.length;
     this.#values = values;
   }
 
@@ -100,7 +104,7 @@ export class Backward {
   }
 
   /** The type of an input, or of the first output that the node gives. */
-  dtype(input?: number): DType {
+  dtype(input?: number): DTypeCode {
     const output = this.node.outputs.find((name) => name !== "");
     return this.#values.of(input === undefined ? output! : this.x(input))!.dtype;
   }
@@ -149,6 +153,26 @@ export class Backward {
   /** A constant tensor of the type of the first output. */
   tensor(values: readonly number[], shape: readonly number[], dtype = this.dtype()): string {
     return this.#n.constant(numberTensor(dtype, values, shape));
+  }
+
+  /** A constant int64, a scalar. */
+  whole(value: number): string {
+    return this.f(value, DType.int64);
+  }
+
+  /** A constant bool, a scalar. */
+  truth(value: boolean): string {
+    return this.f(Number(value), DType.bool);
+  }
+
+  /** The nodes of a body, written once. @returns the names of its outputs, whose values are known if they are constant */
+  inlined(body: Body, inputs: readonly string[]): string[] {
+    const drawing = drawingNode(body);
+    if (drawing !== undefined)
+      return this.refuse(`its body draws numbers (${drawing.operator}): draw them before, and give them to it`);
+    const outputs = inlineBody(this.#n, body, inputs);
+    this.#values.add(this.#n.nodes.slice(this.#first), this.#n.initializers);
+    return outputs;
   }
 
   integers(...values: readonly number[]): string {

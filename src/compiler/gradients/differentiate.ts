@@ -1,8 +1,9 @@
 import { isFloat } from "../../numerics/dtype.ts";
-import type { Attribute, Model, Node } from "../../onnx/model.ts";
+import type { Model, Node } from "../../onnx/model.ts";
 import { UnsupportedOperatorError } from "../errors.ts";
 import type { Nodes } from "../wrapping/nodes.ts";
 import { Backward, type Rule } from "./backward.ts";
+import { readBy } from "./inlineBody.ts";
 import { COMPOSITIONS, OF_ALL_OUTPUTS, operatorKey, RULES, WITHOUT_GRADIENT } from "./table.ts";
 import { whyNoRule } from "./withoutRule.ts";
 import type { Values } from "./values.ts";
@@ -81,7 +82,7 @@ function sweep(of: Sweep, nodes: Node[]): void {
   for (let at = nodes.length - 1; at >= 0; at--) {
     const node = nodes[at]!;
     const asks = node.outputs.some((name) => terms.has(name) && !given.has(name));
-    if (!asks || !node.inputs.some((name) => active.has(name))) continue;
+    if (!asks || !readBy(node).some((name) => active.has(name))) continue;
     const gradients = node.outputs.map((name) => (given.has(name) ? undefined : terms.total(name)));
     const [rule, composed] = ruleOf(node, gradients, active);
     const opset = (node.opsets ?? opsets).get(node.domain) ?? 0;
@@ -127,7 +128,7 @@ function sweepComposition(of: Sweep, rule: Rule, backward: Backward, gradients: 
 function activeValues(nodes: readonly Node[], given: ReadonlySet<string>, values: Values): Set<string> {
   const active = new Set(given);
   for (const node of nodes)
-    if (readsAny(node, active))
+    if (readBy(node).some((name) => active.has(name)))
       for (const name of node.outputs) {
         // What has no type is a sequence; the node that gives it is refused if it matters.
         const dtype = name === "" ? undefined : values.of(name)?.dtype;
@@ -135,15 +136,6 @@ function activeValues(nodes: readonly Node[], given: ReadonlySet<string>, values
       }
   return active;
 }
-
-const bodiesOf = ({ attributes }: Node) =>
-  [...attributes.values()].filter(
-    (attribute): attribute is Attribute & { kind: "graph" } => attribute.kind === "graph",
-  );
-
-const readsAny = (node: Node, names: ReadonlySet<string>): boolean =>
-  node.inputs.some((name) => names.has(name)) ||
-  bodiesOf(node).some(({ value }) => value.nodes.some((inner) => readsAny(inner, names)));
 
 /** The rule of a node, and whether it is a composition. */
 function ruleOf(
@@ -174,7 +166,7 @@ export function reachedFrom(y: string, nodes: readonly Node[], isFloat: (name: s
   const reached = new Set([y]);
   for (const node of nodes.toReversed())
     if (node.outputs.some((name) => reached.has(name)))
-      node.inputs.forEach((name, input) => {
+      readBy(node).forEach((name, input) => {
         if (name !== "" && WITHOUT_GRADIENT[operatorKey(node)]?.includes(input) !== true && isFloat(name))
           reached.add(name);
       });

@@ -3,6 +3,7 @@ import type { Budget } from "../budget.ts";
 import { NodeInputError, UnsupportedOperatorError } from "../errors.ts";
 import { Nodes } from "../wrapping/nodes.ts";
 import { differentiate } from "./differentiate.ts";
+import { readBy, renamed } from "./inlineBody.ts";
 import { isOptimiser, writeOptimiser } from "./optimisers.ts";
 import { Values } from "./values.ts";
 
@@ -91,11 +92,11 @@ function writeResults(node: Node, gradients: readonly string[], n: Nodes): void 
 function copyOf(nodes: readonly Node[], given: ReadonlyMap<string, string>, n: Nodes): Map<string, string> {
   const copied = new Map(given);
   for (const node of nodes) {
-    if (!node.inputs.some((name) => copied.has(name))) continue;
+    if (!readBy(node).some((name) => copied.has(name))) continue;
     const outputs = node.outputs.map((name) => (name === "" || given.has(name) ? "" : n.fresh(node.operator)));
     if (outputs.every((name) => name === "")) continue;
     node.outputs.forEach((name, k) => outputs[k] !== "" && copied.set(name, outputs[k]!));
-    n.nodes.push({ ...node, inputs: node.inputs.map((name) => copied.get(name) ?? name), outputs });
+    n.nodes.push({ ...node, ...renamed(node, copied), outputs });
   }
   return copied;
 }

@@ -5,6 +5,7 @@ import * as arithmetic from "./rules/arithmetic.ts";
 import { conv, convTranspose } from "./rules/convolution.ts";
 import { einsum } from "./rules/einsum.ts";
 import * as attention from "./rules/attention.ts";
+import * as bodies from "./rules/bodies.ts";
 import * as chains from "./rules/chains.ts";
 import * as functions from "./rules/functions.ts";
 import * as losses from "./rules/losses.ts";
@@ -156,8 +157,10 @@ export const COMPOSITIONS: Readonly<Record<string, Rule>> = {
   Det: chains.det,
   GRU: recurrent.gru,
   GlobalLpPool: norms.globalLpPool,
+  If: bodies.ifThenElse,
   LRN: norms.lrn,
   LSTM: recurrent.lstm,
+  Loop: bodies.loop,
   LpNormalization: norms.lpNormalization,
   LpPool: norms.lpPool,
   MeanVarianceNormalization: norms.meanVarianceNormalization,
@@ -165,6 +168,7 @@ export const COMPOSITIONS: Readonly<Record<string, Rule>> = {
   ReduceProd: chains.reduceProd,
   RotaryEmbedding: attention.rotaryEmbedding,
   STFT: spectrum.stft,
+  Scan: bodies.scan,
   "ai.onnx.ml.ArrayFeatureExtractor": tables.arrayFeatureExtractor,
   "ai.onnx.ml.FeatureVectorizer": tables.featureVectorizer,
   "ai.onnx.ml.LinearRegressor": tables.linearRegressor,

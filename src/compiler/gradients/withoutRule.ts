@@ -9,7 +9,6 @@ const CONSTANT = "it is not differentiable: its elements depend on no floats, or
 const DRAWN = "it is not differentiable: it draws; add noise that is drawn apart, and scale it";
 const TREES = "it is not differentiable: trees have steps; train what comes after them, or freeze what is before";
 const SEQUENCE = "sequences have no gradient rule: use Split and Concat";
-const BODY = "bodies have no gradient rule: export the model with its loops and branches unrolled";
 const OPTIONAL = "optionals have no gradient rule: export the model with the value itself";
 
 const all = (names: string, why: string): [string, string][] => names.split(" ").map((name) => [name, why]);
@@ -38,7 +37,6 @@ export const WITHOUT_RULE: ReadonlyMap<string, string> = new Map([
   ...ml("TreeEnsemble TreeEnsembleClassifier TreeEnsembleRegressor", TREES),
   ...all("SequenceConstruct SequenceInsert SequenceErase SequenceAt ConcatFromSequence SplitToSequence", SEQUENCE),
   ...all("SequenceMap", SEQUENCE),
-  ...all("If Loop Scan", BODY),
   ...all("Optional OptionalGetElement", OPTIONAL),
   ["ai.onnx.preview.FlexAttention", "the operator has no gradient rule: export attention as separate operators"],
   ["BitCast", "it is not differentiable: it reads bits; use Cast"],
