@@ -165,7 +165,10 @@ export class Backward {
     return this.f(Number(value), DType.bool);
   }
 
-  /** The nodes of a body, written once. @returns the names of its outputs, whose values are known if they are constant */
+  /**
+   * The nodes of a body, written once.
+   * @returns the names of its outputs, whose values are known if they are constant
+   */
   inlined(body: Body, inputs: readonly string[]): string[] {
     const drawing = drawingNode(body);
     if (drawing !== undefined)

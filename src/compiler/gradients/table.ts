@@ -8,6 +8,7 @@ import * as attention from "./rules/attention.ts";
 import * as bodies from "./rules/bodies.ts";
 import * as chains from "./rules/chains.ts";
 import * as functions from "./rules/functions.ts";
+import * as linearAttention from "./rules/linearAttention.ts";
 import * as losses from "./rules/losses.ts";
 import * as movement from "./rules/movement.ts";
 import * as normalisation from "./rules/normalisation.ts";
@@ -18,6 +19,7 @@ import { gemm, matMul } from "./rules/products.ts";
 import * as recurrent from "./rules/recurrent.ts";
 import * as reductions from "./rules/reductions.ts";
 import { resize } from "./rules/resize.ts";
+import { gridSample } from "./rules/sampling.ts";
 import * as scatter from "./rules/scatter.ts";
 import * as spatial from "./rules/spatial.ts";
 import * as spectrum from "./rules/spectrum.ts";
@@ -152,14 +154,17 @@ export const RULES: Readonly<Record<string, Rule>> = {
  */
 export const COMPOSITIONS: Readonly<Record<string, Rule>> = {
   Attention: attention.attention,
+  CausalConvWithState: linearAttention.causalConvWithState,
   CumProd: chains.cumProd,
   DFT: spectrum.dft,
   Det: chains.det,
   GRU: recurrent.gru,
   GlobalLpPool: norms.globalLpPool,
+  GridSample: gridSample,
   If: bodies.ifThenElse,
   LRN: norms.lrn,
   LSTM: recurrent.lstm,
+  LinearAttention: linearAttention.linearAttention,
   Loop: bodies.loop,
   LpNormalization: norms.lpNormalization,
   LpPool: norms.lpPool,
@@ -186,6 +191,7 @@ export const COMPOSITIONS: Readonly<Record<string, Rule>> = {
   "com.microsoft.FusedGemm": fused.fusedGemm,
   "com.microsoft.FusedMatMul": fused.fusedMatMul,
   "com.microsoft.Gelu": fused.microsoftGelu,
+  "com.microsoft.GridSample": gridSample,
   "com.microsoft.GroupNorm": fused.groupNormalised,
   "com.microsoft.MultiHeadAttention": attention.multiHeadAttention,
   "com.microsoft.NhwcConv": fused.nhwcConv,

@@ -70,7 +70,7 @@ const total = (list: readonly number[]): number => list.reduce((sum, each) => su
 
 describe("gradients through bodies", () => {
   for (const backwards of [0, 1])
-    it(`Scan, ${backwards ? "from the end" : "from the start"}: the state, what is scanned, and what is read from outside`, () => {
+    it(`Scan from the ${backwards ? "end" : "start"}: the state, what is scanned, what is read from outside`, () => {
       const body = {
         inputs: [float("s"), float("xt")],
         outputs: [float("next"), float("shown")],

@@ -12,7 +12,7 @@ def fl(value):
 
 
 def add(case, grid, ints):
-    for part in (einsum, resize, indices, recurrent, chains, norms, movement, transforms, attention, fused, tables):
+    for part in (einsum, resize, indices, recurrent, chains, norms, movement, transforms, attention, fused, tables, sampling):
         part(case, grid, ints)
 
 
@@ -409,3 +409,49 @@ def tables(case, grid, ints):
     ml("LinearRegressor", lambda x: torch.sigmoid(x @ weights.T + torch.tensor([0.5, -0.5])), [grid(3, 2)],
        {"coefficients": {"floats": [0.5, -1.0, 1.5, 0.25]}, "intercepts": {"floats": [0.5, -0.5]}, "targets": 2,
         "post_transform": "LOGISTIC"})
+
+
+def sampling(case, grid, ints):
+    names = {"linear": "bilinear", "nearest": "nearest", "cubic": "bicubic"}
+    for mode in names:
+        for padding in ("zeros", "border", "reflection"):
+            for corners in (0, 1) if mode == "linear" else (0,):
+                f = lambda x, g: F.grid_sample(x, g, names[mode], padding, bool(corners))
+                at = grid(1, 2, 3, 2, low=-0.9, high=0.9)
+                attributes = {"mode": mode, "padding_mode": padding, "align_corners": corners}
+                if mode == "nearest":
+                    # It reads steps of the grid: there is no gradient by that.
+                    case("GridSample", lambda x: f(x, at), [grid(1, 2, 3, 4)], attributes, opset=20,
+                         integers=[(1, at.reshape(-1).tolist(), [1, 2, 3, 2], 1)])
+                else:
+                    case("GridSample", f, [grid(1, 2, 3, 4), at], attributes, opset=20)
+    outside = torch.tensor([[[[1.21, -0.4], [-1.3, 0.7]]]])
+    for padding in ("zeros", "border", "reflection"):
+        case("GridSample", lambda x, g: F.grid_sample(x, g, "bilinear", padding, False), [grid(1, 1, 3, 3), outside],
+             {"mode": "linear", "padding_mode": padding}, opset=20)
+    case("GridSample", lambda x, g: F.grid_sample(x, g, "bilinear", "zeros", False),
+         [grid(2, 1, 3, 3), grid(2, 1, 2, 2, low=-0.9, high=0.9)], {"mode": "bilinear"}, domain=MS, opset=13)
+
+    def linear(q, k, v, decay=None, beta=None, state=None):
+        batch, length, heads, own = q.shape[0], q.shape[1], 2, 1
+        s = torch.zeros(batch, own, 2, 3) if state is None else state
+        out = []
+        for t in range(length):
+            kt, w = k[:, t].reshape(batch, own, 2), v[:, t].reshape(batch, own, 3)
+            if decay is not None:
+                s = s * torch.exp(decay[:, t]).reshape(batch, own, -1, 1)
+            if beta is not None:
+                w = beta[:, t].reshape(batch, own, 1) * (w - torch.einsum("bhkv,bhk->bhv", s, kt))
+            s = s + torch.einsum("bhk,bhv->bhkv", kt, w)
+            qt = q[:, t].reshape(batch, own, heads, 2)
+            out.append((torch.einsum("bhgk,bhkv->bhgv", qt, s) / math.sqrt(2)).reshape(batch, 1, 6))
+        return [torch.cat(out, 1), s]
+    inputs = [grid(1, 3, 4), grid(1, 3, 2), grid(1, 3, 3)]
+    heads = {"q_num_heads": 2, "kv_num_heads": 1}
+    case("LinearAttention", linear, inputs, {**heads, "update_rule": "linear"}, opset=27)
+    case("LinearAttention", lambda q, k, v, s, d, b: linear(q, k, v, d, b, s),
+         [*inputs, grid(1, 1, 2, 3), grid(1, 3, 2), grid(1, 3, 1)], heads, opset=27)
+    conv = lambda x, w, b, s: [(lambda y: y * torch.sigmoid(y))(F.conv1d(torch.cat([s, x], 2), w, b, groups=2)),
+                               torch.cat([s, x], 2)[:, :, -2:]]
+    case("CausalConvWithState", conv, [grid(1, 2, 4), grid(2, 1, 3), grid(2), grid(1, 2, 2)], {"activation": "silu"},
+         opset=27)
