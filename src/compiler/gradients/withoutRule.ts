@@ -44,6 +44,7 @@ export const WITHOUT_RULE: ReadonlyMap<string, string> = new Map([
   ["RoiAlign", "the operator has no gradient rule: freeze what is before it"],
   ["com.microsoft.GroupQueryAttention", "the operator has no gradient rule: export attention as separate operators"],
   ["ai.onnx.ml.LinearClassifier", "the operator has no gradient rule: export the scores as Gemm"],
+  ["ai.onnx.ml.SVMClassifier", "the operator has no gradient rule: export the decision function as Gemm"],
   ["ai.onnx.ml.SVMRegressor", "the operator has no gradient rule: export the kernel as separate operators"],
 ]);
 
