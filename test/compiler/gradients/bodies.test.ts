@@ -89,7 +89,7 @@ describe("gradients through bodies", () => {
         const shown = (backwards ? x.toReversed() : x).map((xt) => Math.tanh((s = s * xt + xt * total(w))));
         return total(shown) * s;
       };
-      near(gradientsOf(nodes, {}, X!, W!), differences(f, X!, W!));
+      near(gradientsOf(nodes, {}, X, W), differences(f, X, W));
     });
 
   it("Loop with a known number of iterations", () => {
@@ -113,7 +113,7 @@ describe("gradients through bodies", () => {
       const shown = x.slice(0, 2).map((xt) => Math.sin((s = s * xt + xt * total(w))));
       return total(shown) * s;
     };
-    near(gradientsOf(nodes, { times: int64Tensor([2], []) }, X!, W!), differences(f, X!, W!));
+    near(gradientsOf(nodes, { times: int64Tensor([2], []) }, X, W), differences(f, X, W));
   });
 
   for (const by of ["data", "a constant"] as const)
@@ -137,9 +137,9 @@ describe("gradients through bodies", () => {
       };
       const f = (x: number[], w: number[]): number => total(x.map((v, k) => v * v * w[k]!));
       const other = (x: number[], w: number[]): number => total(w.map((v) => Math.exp(v))) + 0 * total(x);
-      near(gradientsOf(nodes, initializers, X!, W!), differences(f, X!, W!));
-      const negative = X!.map((v) => -v);
-      near(gradientsOf(nodes, initializers, negative, W!), differences(by === "data" ? other : f, negative, W!));
+      near(gradientsOf(nodes, initializers, X, W), differences(f, X, W));
+      const negative = X.map((v) => -v);
+      near(gradientsOf(nodes, initializers, negative, W), differences(by === "data" ? other : f, negative, W));
     });
 
   it("refuses by name a body that draws: evaluated once more, it might draw other numbers", () => {
@@ -156,7 +156,7 @@ describe("gradients through bodies", () => {
     };
     const nodes: NodeSpec[] = [{ ...op("If", ["on"], "y"), attributes: { then_branch: draws, else_branch: draws } }];
     const initializers = { on: numberTensor(DType.bool, [1], []) };
-    expect(() => gradientsOf(nodes, initializers, X!, W!)).to.throw(
+    expect(() => gradientsOf(nodes, initializers, X, W)).to.throw(
       UnsupportedOperatorError,
       /If.*draws numbers \(RandomUniformLike\)/,
     );
