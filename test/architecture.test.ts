@@ -42,6 +42,7 @@ const TYPESCRIPT = [
   "src/compiler/program",
   "src/compiler/wrapping",
   "src/compiler/gradients/values.ts",
+  "src/compiler/gradients/inlineBody.ts",
   "src/compiler/gradients/backward.ts",
   "src/compiler/gradients/rules",
   "src/compiler/gradients",
