@@ -68,6 +68,7 @@ const COMMANDS = {
     "deploy-exams": async () => (await import("./commands/deployExams.ts")).deployExamsCommand,
     "deploy-tickets": async () => (await import("./commands/deployTickets.ts")).deployTicketsCommand,
     "deploy-panel": async () => (await import("./commands/deployPanel.ts")).deployPanelCommand,
+    "deploy-tdx": async () => (await import("./commands/deployTdx.ts")).deployTdxCommand,
   },
   "Development networks:": {
     devnet: async () => (await import("./commands/devnet.ts")).devnetCommand,

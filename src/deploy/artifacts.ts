@@ -21,6 +21,8 @@ export const SOURCES = {
   PledgedClaims: "pledge/PledgedClaims.sol",
   Tickets: "tickets/Tickets.sol",
   Panel: "panel/Panel.sol",
+  TdxReader: "tdx/TdxReader.sol",
+  TdxQuoteVerifier: "tdx/TdxQuoteVerifier.sol",
   WrappedEther: "examples/WrappedEther.sol",
 } as const;
 

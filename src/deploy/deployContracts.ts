@@ -5,6 +5,7 @@ import type { Address, Chain, Hex, LocalAccount, PublicClient, Transport } from 
 import { examsModule } from "../../ignition/modules/Exams.ts";
 import { marketModule } from "../../ignition/modules/market.ts";
 import { panelModule } from "../../ignition/modules/Panel.ts";
+import { tdxModule } from "../../ignition/modules/Tdx.ts";
 import { ticketsModule } from "../../ignition/modules/tickets.ts";
 import { wrappedEtherModule } from "../../ignition/modules/WrappedEther.ts";
 import { RefuteError } from "../errors.ts";
@@ -114,6 +115,23 @@ export async function deployExams(
  */
 export const deployPanel = async (deployer: Deployer, market: Address): Promise<Address> =>
   (await run(deployer, panelModule, "Panel", { Panel: { market } }))("Panel");
+
+/** A root of certificates: the coordinates of its P-256 key, and keccak256 of its name as DER. */
+export type TdxRoot = { x: Hex; y: Hex; name: Hex };
+
+/**
+ * Deploys a verifier of quotes of Intel TDX.
+ * @param plan `root`: Intel's if left out. `grace`: seconds for which a lower number of Intel's documents counts after a
+ *   higher one was first brought; the module's default if left out.
+ * @returns Its address. @throws DeployFailedError that says how to go on
+ */
+export async function deployTdx(
+  deployer: Deployer,
+  { root, grace }: { root?: TdxRoot | undefined; grace?: number | undefined },
+): Promise<Address> {
+  const Tdx = { ...(root !== undefined && { root }), ...(grace !== undefined && { grace }) };
+  return (await run(deployer, tdxModule, "TdxQuoteVerifier", { Tdx }))("TdxQuoteVerifier");
+}
 
 type IgnitionOptions = Parameters<typeof deploy>[0];
 

@@ -73,11 +73,28 @@ export async function openReader({
  */
 export async function openSession({ account, patience, ...options }: SessionOptions): Promise<Session> {
   const reader = await openReader(options);
-  const { publicClient, deployment } = reader;
+  const { publicClient } = reader;
   const sender =
     account.type === "wallet"
       ? new WalletSender(publicClient, account, patience)
       : new Sender(publicClient, account, patience);
+  return sessionOf(reader, sender);
+}
+
+/**
+ * A session about another market on the same chain, by the same account. Both send by one sender, so that no
+ * transaction of one takes the nonce of another's.
+ * @throws NotDeployedError, RpcUnavailableError
+ */
+export async function sessionBeside(
+  { publicClient, sender, fromBlock }: Pick<Session, "publicClient" | "sender" | "fromBlock">,
+  market: Address,
+): Promise<Session> {
+  return sessionOf({ publicClient, deployment: await readDeployment(publicClient, market), fromBlock }, sender);
+}
+
+function sessionOf(reader: Reader, sender: TransactionSender): Session {
+  const { publicClient, deployment } = reader;
   const access = { publicClient, sender };
   return {
     ...reader,

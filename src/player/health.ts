@@ -34,6 +34,8 @@ const KINDS = {
   pays: needed("warn"),
   /** A worker is attested and has free stake. */
   mayClaim: needed("warn"),
+  /** A worker plays the games about its exams. */
+  examGames: needed("error"),
   /** A worker's dongle answers, and can renew the attestation. */
   renewal: { level: "warn", repeatMs: 60 * MINUTE, isNeeded: false },
   /** A worker sits exams. */

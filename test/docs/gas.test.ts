@@ -8,6 +8,7 @@ type Golden = {
   jobs: Row[];
   runs: Row[];
   attestations: Row[];
+  exams: Row[];
   disputes: Record<string, Dispute[]>;
   endings: Row[];
   sweep: Row[];
@@ -60,6 +61,7 @@ describe("docs/gas.md", () => {
       fields(golden.jobs, ["job", "post", "claim", "submit", "deliver, finalise", "total"]),
       fields(golden.runs, ["run", "items", "post", "inputs", "claim", "submit", "finalise", "total", "an item"]),
       fields(golden.attestations, ["transaction", "gas"]),
+      fields(golden.exams, ["transaction", "gas"]),
       disputes.flatMap(([model, games]) =>
         [false, true]
           .map((published) => games.filter((game) => game.published === published))

@@ -91,6 +91,16 @@ describe("identification of a machine", function () {
     expect(parts[0]).to.deep.include({ units: 96, layers: ["kernel"] });
   });
 
+  it("shimBeforeTheLibrary_thatLiesToEachProgramOfTheUser_isSeen_becauseTheKernelSaysOtherwise", async function () {
+    // As with LD_PRELOAD: the library here and every tool say the same.
+    const sources = machine(96);
+    lscpu(96);
+    put("proc/cpuinfo", cpuinfo(2));
+    const { parts, warnings } = await identify(DOMAIN, sources);
+    expect(warnings).to.have.length(2);
+    expect(parts[0]).to.deep.include({ units: 2, layers: ["kernel"] });
+  });
+
   it("lieThatAllSourcesTell_isNotSeen", async function () {
     const sources = machine(96);
     lscpu(96);

@@ -38,13 +38,24 @@ export async function nextExam(world: World, exams: ExamsContract): Promise<bigi
   return block;
 }
 
-/** What a worker sends of an exam, signed by a device. @param unsigned Changes of what is sent only. */
+/** The nonce of an exam for a worker with a device: the seed of the class's program. */
+export async function examNonce(world: World, worker: Address, device: TestDevice, gridBlock: bigint): Promise<Hex> {
+  const { hash } = await world.client.getBlock({ blockNumber: gridBlock });
+  const where = { chainId: world.chainId, provisioning: world.provisioning.address };
+  return nonceOf({ ...where, worker, device: device.id, kind: ReportKind.exam, blockHash: hash });
+}
+
+/**
+ * What a worker sends of an exam, signed by a device.
+ * @param unsigned Changes of what is sent only. @param zoo The classes.
+ */
 export async function signedExam(
   world: World,
   worker: Address,
   device: TestDevice,
   fields: Partial<ExamReport> & Pick<ExamReport, "gridBlock">,
   unsigned: Partial<ExamReport> = {},
+  zoo: typeof ZOO = ZOO,
 ): Promise<{ report: ExamReport; signature: P256Signature; nonce: Hex }> {
   device.seq = fields.seq ?? device.seq + 1n;
   const { key, firmware, seq } = device;
@@ -52,11 +63,9 @@ export async function signedExam(
     ...{ key, firmware, seq, traceRoot: TRACE_ROOT, class: 0, debugStatus: 1 },
     ...fields,
   };
-  const { hash } = await world.client.getBlock({ blockNumber: report.gridBlock });
   const kind = ReportKind.exam;
-  const where = { chainId: world.chainId, provisioning: world.provisioning.address };
-  const nonce = nonceOf({ ...where, worker, device: device.id, kind, blockHash: hash });
-  const aux = ZOO[report.class]?.programRoot ?? TRACE_ROOT;
+  const nonce = await examNonce(world, worker, device, report.gridBlock);
+  const aux = zoo[report.class]?.programRoot ?? TRACE_ROOT;
   const { debugStatus, traceRoot: body } = report;
   const signature = device.sign(domain(world), {
     nonce,
@@ -71,15 +80,16 @@ export async function signedExam(
   return { report: { ...report, ...unsigned }, signature, nonce };
 }
 
-/** Has a worker sit an exam. */
+/** Has a worker sit an exam. @param zoo The classes. */
 export async function sit(
   world: World,
   exams: ExamsContract,
   worker: Address,
   device: TestDevice,
   fields: Partial<ExamReport> & Pick<ExamReport, "gridBlock">,
+  zoo: typeof ZOO = ZOO,
 ): Promise<Hex> {
-  const { report, signature } = await signedExam(world, worker, device, fields);
+  const { report, signature } = await signedExam(world, worker, device, fields, {}, zoo);
   return exams.write.sit([report, signature], { account: worker });
 }
 

@@ -8,7 +8,7 @@ import type { OwnRun } from "../programs/runsOf.ts";
 import type { ClaimedRun } from "./runGame.ts";
 import { attest } from "./reports.ts";
 import { TestDevice } from "./testDevice.ts";
-import { createWorld, ETHER, factsOf, postedJob, SINK, type Actor } from "./world.ts";
+import { createWorld, ETHER, factsOf, postedJob, SINK, type Actor, type World } from "./world.ts";
 
 /** Seconds in which a signed claim can be put on chain, as deployments have it, and until a deposit is back. */
 export const LIFETIME = 900;
@@ -16,12 +16,18 @@ export const DEPOSIT_DELAY = 3_600;
 /** Of a contract that only puts claims on chain that a test names. */
 export const OTHER_LIFETIME = 1_800;
 
+/** Contracts that may put claims on chain, beside those of the tests, deployed before the claims at their address. */
+export type MoreAuthorisers = (base: World, claims: Address) => Promise<{ account: Address; lifetime: number }[]>;
+
 /**
  * A world whose market is that of pledged claims, with its own vault and game, and with tickets. The worker has
  * pledged, and the requester pays: it has a deposit for the worker.
  */
-export async function createPledgeWorld() {
-  const base = await createWorld();
+export async function createPledgeWorld({
+  tokenName = "TestToken",
+  more,
+}: { tokenName?: "TestToken" | "ReentrantToken"; more?: MoreAuthorisers } = {}) {
+  const base = await createWorld({}, tokenName);
   const { viem, token, provisioning, checker } = base;
   const deployer = await viem.deployContract("ClaimsDeployer");
   const address = await deployer.read.claims();
@@ -39,6 +45,7 @@ export async function createPledgeWorld() {
   const authorisers = [
     { account: tickets.address, lifetime: LIFETIME },
     { account: base.stranger.account.address, lifetime: OTHER_LIFETIME },
+    ...((await more?.(base, address)) ?? []),
   ];
   await deployer.write.deploy([bytecode as Hex, vault.address, game.address, authorisers, SINK, parameters]);
   const claims = await viem.getContractAt("PledgedClaims", address);

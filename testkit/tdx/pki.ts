@@ -48,6 +48,17 @@ export class TestPki {
     return { x, y, name: keccak256(bytesToHex(this.root.name)) };
   }
 
+  /** The root's own certificate. */
+  rootCertificate(): Issued {
+    return this.issue(this.root, {
+      commonName: "Intel SGX Root CA",
+      key: this.root.key,
+      isAuthority: true,
+      keyUsage: 0x06,
+      serial: 1n,
+    });
+  }
+
   /** A certificate that certifies platforms. */
   authority(fields: Partial<CertificateFields> = {}): Issued {
     return this.issue(this.root, {

@@ -184,7 +184,8 @@ const raw = (message: Buffer, { privateKey }: P256Key): Buffer =>
 
 const point = ({ x, y }: P256Key): Buffer => Buffer.from(`${x.slice(2)}${y.slice(2)}`, "hex");
 
-const pem = (der: Buffer): string =>
+/** A certificate in PEM. */
+export const pem = (der: Buffer): string =>
   `-----BEGIN CERTIFICATE-----\n${der.toString("base64").replace(/.{1,64}/g, "$&\n")}-----END CERTIFICATE-----\n`;
 
 function u16(value: number): Buffer {

@@ -2,13 +2,14 @@ import { join } from "node:path";
 import { Command } from "commander";
 import type { Address } from "viem";
 import { Dongle } from "../../provisioning/dongleClient.ts";
+import { openOwnExamCourt } from "../../provisioning/exams/openExamClaims.ts";
 import { openExams } from "../../provisioning/exams/openExams.ts";
 import type { Session } from "../../market/session.ts";
 import type { Logger } from "../../player/log.ts";
+import { runWorkerWithExamGames } from "../../worker/examGames.ts";
 import { MAX_CALLBACK_GAS, MAX_OPEN_CLAIMS, MAX_SEAL_SECONDS } from "../../worker/jobs.ts";
 import { TracePublisher } from "../../worker/publisher.ts";
 import { SealBook } from "../../worker/sealBook.ts";
-import { runWorker } from "../../worker/worker.ts";
 import { amountAboveZero, amountFromZero } from "../amount.ts";
 import { UsageError } from "../errors.ts";
 import { addExamples } from "../globalOptions.ts";
@@ -53,6 +54,12 @@ const settings = {
   exams: optional<Address>(
     "address",
     "the deployment's exams: it sits those of which it has the programs, with its dongle",
+    address,
+    "none",
+  ),
+  examClaims: optional<Address>(
+    "address",
+    "by which those exams are challenged: it answers games about its own, with its pledge",
     address,
     "none",
   ),
@@ -119,21 +126,26 @@ export function workerCommand(output: Output): Command {
       if (values.exams !== undefined && values.dongle === undefined)
         throw new UsageError("--exams also needs --dongle: a device signs what a worker reports of an exam");
       const publisher = publishPort === undefined ? undefined : new TracePublisher();
+      if (values.examClaims !== undefined && values.exams === undefined)
+        throw new UsageError("--exam-claims also needs --exams: it is about exams that this worker sits");
       await play(values, output, async (playing) => {
         if (publishPort !== undefined)
           playing.log.info({ port: await publisher?.listen(publishPort) }, "publishes its traces");
         const programs = native && openCalibrated(native.paths, values, playing.programs, playing.log);
         const seals = await openSeals(values.seals, playing.session, playing.log);
-        await runWorker({
+        const { exams, examClaims } = values;
+        const options = {
           ...playing,
           policy,
           seals,
           selfAuditSamples: values.selfAudit,
           publisher,
           device: values.dongle === undefined ? undefined : new Dongle(values.dongle),
-          exams: values.exams === undefined ? undefined : await openExams(playing.session, values.exams),
+          exams: exams === undefined ? undefined : await openExams(playing.session, exams),
           native: native && { programs: programs!, exactShare: values.exactShare, policy: native.policy },
-        });
+        };
+        const court = examClaims && (await openOwnExamCourt(playing.session, exams!, examClaims));
+        await runWorkerWithExamGames(options, court);
         seals?.close();
         await programs?.close();
         await publisher?.close();
@@ -144,6 +156,7 @@ export function workerCommand(output: Output): Command {
     "worker --models models.json",
     "worker --models models.json --dongle dongle/dongle.sock",
     "worker --models models.json --dongle dongle/dongle.sock --exams 0x...",
+    "worker --models models.json --dongle dongle/dongle.sock --exams 0x... --exam-claims 0x...",
     "worker --models models.json --min-fee 0.001 --monitor-port 9100",
     "worker --models models.json --native model.calibration.json --native-requesters 0x... --native-exposure 5",
   );

@@ -1,10 +1,10 @@
 import type { Address } from "viem";
-import { ExamClaims } from "../../chain/clients/examClaims.ts";
+import { ExamClaims, ExamClaimsReader } from "../../chain/clients/examClaims.ts";
 import { ExamsReader } from "../../chain/clients/exams.ts";
 import { PledgedClaimsReader } from "../../chain/clients/pledgedClaims.ts";
 import type { ExamClass } from "../../chain/structs.ts";
 import { translateError } from "../../chain/translateError.ts";
-import type { Session } from "../../market/session.ts";
+import { sessionBeside, type Session } from "../../market/session.ts";
 import { WrongExamsError } from "../errors.ts";
 
 /** How sittings of exams become claims, with what is fixed of it. */
@@ -18,6 +18,28 @@ export type ExamCourt = {
   lifetime: bigint;
 };
 
+/** Where a worker's sittings are disputed: the claims that they become, as its account plays games about them. */
+export type OwnExamCourt = { session: Session; court: ExamCourt };
+
+/**
+ * Opens what a worker's own sittings become when they are challenged.
+ * @param session The worker's. @param exams Those that it sits. @param address By which they are challenged.
+ * @throws WrongExamsError if no exam can be challenged there, or other exams; RpcUnavailableError
+ */
+export async function openOwnExamCourt(session: Session, exams: Address, address: Address): Promise<OwnExamCourt> {
+  const claims = await new ExamClaimsReader(address, session).claims().catch((error: unknown) => {
+    throw notThere(address, error);
+  });
+  const beside = await sessionBeside(session, claims);
+  const court = await openExamClaims(beside, address);
+  if (court.exams.address.toLowerCase() !== exams.toLowerCase())
+    throw new WrongExamsError(
+      `exams at ${court.exams.address} are challenged at ${address}, not those at ${exams}: give --exams ` +
+        court.exams.address,
+    );
+  return { session: beside, court };
+}
+
 /**
  * Reads what is at an address.
  * @param session About the pledged claims: its market is theirs.
@@ -27,9 +49,7 @@ export async function openExamClaims(session: Session, address: Address): Promis
   const { market } = session.deployment;
   const examClaims = new ExamClaims(address, session);
   const [named, examsAt] = await Promise.all([examClaims.claims(), examClaims.exams()]).catch((error: unknown) => {
-    throw new WrongExamsError(`no exams can be challenged at ${address}: name the contract ExamClaims`, {
-      cause: translateError(error, "reading how exams are challenged"),
-    });
+    throw notThere(address, error);
   });
   if (named.toLowerCase() !== market.toLowerCase())
     throw new WrongExamsError(
@@ -40,3 +60,8 @@ export async function openExamClaims(session: Session, address: Address): Promis
   const [classes, lifetime] = await Promise.all([exams.classes(), pledges.lifetimeOf(address)]);
   return { examClaims, exams, pledges, classes, lifetime };
 }
+
+const notThere = (address: Address, error: unknown): WrongExamsError =>
+  new WrongExamsError(`no exams can be challenged at ${address}: name the contract ExamClaims`, {
+    cause: translateError(error, "reading how exams are challenged"),
+  });

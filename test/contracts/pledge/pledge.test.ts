@@ -23,7 +23,7 @@ const honest = answerOf(program, 1);
 const liar = (element: number) => answerOf(program, 1, { item: 0, step: RUN_STEPS.last, element });
 
 describe("PledgedClaims", () => {
-  const world = useWorld(createPledgeWorld);
+  const world = useWorld(() => createPledgeWorld());
   const revert = (sent: Promise<unknown>, name: string, contract: "claims" | "market" | "vault" = "claims") =>
     world().viem.assertions.revertWithCustomError(sent, world()[contract], name as never);
   const as = (name: "worker" | "watcher" | "requester" | "mallory" | "stranger") => ({

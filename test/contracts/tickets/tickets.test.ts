@@ -24,7 +24,7 @@ const honest = answerOf(apartAnswers("two"), 1);
 const ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
 
 describe("Tickets", () => {
-  const world = useWorld(createPledgeWorld);
+  const world = useWorld(() => createPledgeWorld());
   const revert = (sent: Promise<unknown>, name: string, contract: "tickets" | "claims" = "tickets") =>
     world().viem.assertions.revertWithCustomError(sent, world()[contract], name as never);
   const as = (name: "worker" | "requester" | "mallory") => ({ account: world()[name].account });

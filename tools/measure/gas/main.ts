@@ -8,6 +8,7 @@ import { parseArgs } from "node:util";
 import { answerDisputes } from "./answerDisputes.ts";
 import { attestationGas } from "./attestations.ts";
 import { endingsGas } from "./endings.ts";
+import { examClaimsGas } from "./examClaims.ts";
 import { growth } from "./growth.ts";
 import { jobGas } from "./job.ts";
 import { stepProofGas } from "./stepProofs.ts";
@@ -51,6 +52,10 @@ const attestations = await attestationGas();
 console.log("Attestations");
 console.table(attestations);
 
+const exams = await examClaimsGas();
+console.log("Exams as claims");
+console.table(exams);
+
 const disputes: Record<string, PlayedDispute[]> = {};
 for (const [name, subject] of Object.entries({ ppocr2_cls: cls, ppocr4_rec: rec })) {
   disputes[name] = await wholeDisputes(subject, samples);
@@ -83,6 +88,6 @@ console.log(
 );
 console.table(proofs);
 if (values.json !== undefined) {
-  const all = { jobs, runs, attestations, disputes, endings, sweep: swept, growth: grown, proofs };
+  const all = { jobs, runs, attestations, exams, disputes, endings, sweep: swept, growth: grown, proofs };
   writeFileSync(values.json, `${JSON.stringify(all, null, 2)}\n`);
 }

@@ -1,0 +1,89 @@
+import { Health, type Condition } from "../player/health.ts";
+import { NO_METER, type Figures, type Meter } from "../player/figures.ts";
+import type { Logger } from "../player/log.ts";
+import { PledgeStatus } from "../chain/structs.ts";
+import type { OwnExamCourt } from "../provisioning/exams/openExamClaims.ts";
+import { runWorker, type WorkerOptions } from "./worker.ts";
+
+/** Figures of all games of an account together. */
+type Played = Pick<Figures, "openClaims" | "openGames" | "leastClock">;
+
+const PLAYED = ["openClaims", "openGames", "leastClock"] as const;
+/** What the games about exams do not need: nothing is claimed there, and its stake is the pledge. */
+const NOT_NEEDED: ReadonlySet<Condition> = new Set(["mayClaim"]);
+
+/**
+ * Runs a worker with the games about its own exams, by one key and one sender: sittings that were challenged are
+ * answered for and made final beside all else. The condition `examGames` says whether that can be relied on.
+ * @param court What its sittings become; without it, the worker runs alone.
+ * @throws NotPlainAccountError
+ */
+export async function runWorkerWithExamGames(options: WorkerOptions, court: OwnExamCourt | undefined): Promise<void> {
+  if (court === undefined) return runWorker(options);
+  const { log, health = new Health(log), meter = NO_METER } = options;
+  const [ofJobs, ofExams] = together(meter);
+  await warnWithoutPledge(court, log);
+  // Its conditions are one of the worker's, which logs them.
+  const own = new Health(SILENT);
+  const onRound: NonNullable<WorkerOptions["onRound"]> = (outcome) => {
+    const [first] = own.reasons.filter(({ condition }) => !NOT_NEEDED.has(condition));
+    const reason = outcome === "failed" ? "the last round failed" : first && `${first.condition}: ${first.reason}`;
+    health.set("examGames", reason === undefined ? undefined : { reason });
+  };
+  const alone = { device: undefined, exams: undefined, native: undefined, publisher: undefined };
+  const policy = { minFee: 0n, marginSeconds: 0 };
+  const games = { session: court.session, health: own, meter: ofExams, onRound, log: marked(log) };
+  await Promise.all([
+    runWorker({ ...options, health, meter: ofJobs }),
+    runWorker({ ...options, ...alone, ...games, policy, selfAuditSamples: 0 }),
+  ]);
+}
+
+/** Says that what is sat is backed by nothing. */
+async function warnWithoutPledge({ session, court }: OwnExamCourt, log: Logger): Promise<void> {
+  const { address } = session.sender;
+  const [pledge, enrolment] = await Promise.all([
+    court.pledges.pledgeOf(address),
+    court.examClaims.enrolmentOf(address),
+  ]);
+  if (pledge.status === PledgeStatus.active && enrolment.pledged === pledge.time) return;
+  const market = session.deployment.market;
+  const examClaims = court.examClaims.address;
+  log.warn({ market, examClaims }, "no pledge backs what it sits of exams: refute pledge --exam-claims");
+}
+
+/** Two meters of one account: what both have open is told together, and money by the first only. */
+function together(meter: Meter): readonly [Meter, Meter] {
+  const last = [{}, {}] as [Partial<Played>, Partial<Played>];
+  const sum = (key: "openClaims" | "openGames"): number => (last[0][key] ?? 0) + (last[1][key] ?? 0);
+  const meterOf = (k: 0 | 1): Meter => ({
+    ...meter,
+    figures: (figures) => {
+      const isPlayed = PLAYED.some((key) => key in figures);
+      if (isPlayed) last[k] = { ...last[k], ...pick(figures) };
+      const leastClock = Math.min(last[0].leastClock ?? Infinity, last[1].leastClock ?? Infinity);
+      const all = { openClaims: sum("openClaims"), openGames: sum("openGames"), leastClock };
+      meter.figures({ ...(k === 0 ? figures : {}), ...(isPlayed && all) });
+    },
+  });
+  return [meterOf(0), meterOf(1)];
+}
+
+const pick = ({ openClaims, openGames, leastClock }: Partial<Figures>): Partial<Played> => ({
+  ...(openClaims !== undefined && { openClaims }),
+  ...(openGames !== undefined && { openGames }),
+  ...(leastClock !== undefined && { leastClock }),
+});
+
+const SILENT: Logger = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
+
+/** A log whose lines say that they are about exams. */
+function marked(log: Logger): Logger {
+  const mark =
+    (level: keyof Logger) =>
+    (fields: object | string, message?: string): void =>
+      typeof fields === "string"
+        ? log[level]({ about: "exams" }, fields)
+        : log[level]({ ...fields, about: "exams" }, message);
+  return { debug: mark("debug"), info: mark("info"), warn: mark("warn"), error: mark("error") };
+}

@@ -1,0 +1,27 @@
+import fs from "node:fs";
+import { syncBuiltinESMExports } from "node:module";
+import { basename, dirname, join } from "node:path";
+
+/** What the kernel of a trust domain does: a quote of 64 bytes. */
+export type Quoting = (reportData: Uint8Array) => Uint8Array;
+
+/**
+ * Imitates the kernel's configfs in this process, below a folder: a folder there is a request, and its `outblob` is a
+ * quote of what is in its `inblob`. It goes with its files, as those of the kernel do.
+ * @returns what ends it
+ */
+export function imitateKernel(folder: string, quoting: () => Quoting): () => void {
+  const { readFileSync, rmdirSync } = fs;
+  const isRequest = (path: unknown): path is string => typeof path === "string" && dirname(path) === folder;
+  fs.readFileSync = ((path: never, ...rest: never[]) =>
+    typeof path === "string" && basename(path) === "outblob" && isRequest(dirname(path))
+      ? quoting()(readFileSync(join(dirname(path), "inblob")))
+      : readFileSync(path, ...rest)) as typeof readFileSync;
+  fs.rmdirSync = ((path: never, ...rest: never[]) =>
+    isRequest(path) ? fs.rmSync(path, { recursive: true }) : rmdirSync(path, ...rest)) as typeof rmdirSync;
+  syncBuiltinESMExports();
+  return () => {
+    Object.assign(fs, { readFileSync, rmdirSync });
+    syncBuiltinESMExports();
+  };
+}
