@@ -121,8 +121,8 @@ export type TdxRoot = { x: Hex; y: Hex; name: Hex };
 
 /**
  * Deploys a verifier of quotes of Intel TDX.
- * @param plan `root`: Intel's if left out. `grace`: seconds for which a lower number of Intel's documents counts after a
- *   higher one was first brought; the module's default if left out.
+ * @param plan `root`: Intel's if left out. `grace`: seconds for which a lower number of Intel's documents counts after
+ *   a higher one was first brought; the module's default if left out.
  * @returns Its address. @throws DeployFailedError that says how to go on
  */
 export async function deployTdx(
