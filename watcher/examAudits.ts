@@ -1,7 +1,7 @@
 import { randomInt } from "node:crypto";
-import type { PublicClient } from "viem";
 import { examsAbi } from "../src/chain/abi/exams.ts";
 import { ContractRevertError } from "../src/chain/errors.ts";
+import { firstBlockSince } from "../src/chain/firstBlockSince.ts";
 import { LogStore } from "../src/chain/logStore.ts";
 import type { ChainEvent } from "../src/chain/logReader.ts";
 import { PledgeStatus, type Sitting } from "../src/chain/structs.ts";
@@ -152,19 +152,3 @@ export class ExamAudits {
 }
 
 const keyOf = ({ blockHash, logIndex }: { blockHash: string; logIndex: number }): string => `${blockHash} ${logIndex}`;
-
-/** The first block, from one on, that is not older than a time. @throws RpcUnavailableError */
-async function firstBlockSince(client: PublicClient, time: bigint, from: bigint): Promise<bigint> {
-  try {
-    let [low, high] = [from, await client.getBlockNumber({ cacheTime: 0 })];
-    while (low < high) {
-      const middle = (low + high) / 2n;
-      const { timestamp } = await client.getBlock({ blockNumber: middle });
-      if (timestamp < time) low = middle + 1n;
-      else high = middle;
-    }
-    return low;
-  } catch (error) {
-    throw translateError(error, "looking for the block of a time");
-  }
-}

@@ -8,6 +8,11 @@ import { runWorker, type WorkerOptions } from "./worker.ts";
 /** Figures of all games of an account together. */
 type Played = Pick<Figures, "openClaims" | "openGames" | "leastClock">;
 
+type OnRound = NonNullable<WorkerOptions["onRound"]>;
+
+/** As for the rounds of the worker itself: if the last one ended longer ago, it is not to be relied on. */
+const STALE_INTERVALS = 5;
+const STALE_MS = 60_000;
 const PLAYED = ["openClaims", "openGames", "leastClock"] as const;
 /** What the games about exams do not need: nothing is claimed there, and its stake is the pledge. */
 const NOT_NEEDED: ReadonlySet<Condition> = new Set(["mayClaim"]);
@@ -20,23 +25,44 @@ const NOT_NEEDED: ReadonlySet<Condition> = new Set(["mayClaim"]);
  */
 export async function runWorkerWithExamGames(options: WorkerOptions, court: OwnExamCourt | undefined): Promise<void> {
   if (court === undefined) return runWorker(options);
-  const { log, health = new Health(log), meter = NO_METER } = options;
+  const { log, health = new Health(log), meter = NO_METER, intervalMs } = options;
   const [ofJobs, ofExams] = together(meter);
   await warnWithoutPledge(court, log);
   // Its conditions are one of the worker's, which logs them.
   const own = new Health(SILENT);
-  const onRound: NonNullable<WorkerOptions["onRound"]> = (outcome) => {
-    const [first] = own.reasons.filter(({ condition }) => !NOT_NEEDED.has(condition));
-    const reason = outcome === "failed" ? "the last round failed" : first && `${first.condition}: ${first.reason}`;
+  const say = (reason: string | undefined): void =>
     health.set("examGames", reason === undefined ? undefined : { reason });
+  // Until the first round.
+  say("no round about exams has ended yet");
+  let roundAt = Date.now();
+  const onExamRound: OnRound = (outcome) => {
+    if (outcome === "done") roundAt = Date.now();
+    const [first] = own.reasons.filter(({ condition }) => !NOT_NEEDED.has(condition));
+    if (outcome === "failed") say("the last round about exams failed");
+    else say(first && `${first.condition}: ${first.reason}`);
   };
-  const alone = { device: undefined, exams: undefined, native: undefined, publisher: undefined };
+  const onRound: OnRound = (outcome) => {
+    options.onRound?.(outcome);
+    if (Date.now() - roundAt > Math.max(STALE_MS, STALE_INTERVALS * intervalMs))
+      say("the last round about exams ended too long ago");
+  };
+  // What one may need is not there for the other.
+  const needed = { jobs: 0, games: 0 };
+  const besideJobs = (own: number): number => ((needed.jobs = own), needed.games);
+  const besideGames = (own: number): number => ((needed.games = own), needed.jobs);
+  // If one ends, the other does.
+  const ended = new AbortController();
+  const signal = AbortSignal.any([options.signal, ended.signal]);
+  const alone = { device: undefined, exams: undefined, seals: undefined, native: undefined, publisher: undefined };
   const policy = { minFee: 0n, marginSeconds: 0 };
-  const games = { session: court.session, health: own, meter: ofExams, onRound, log: marked(log) };
-  await Promise.all([
-    runWorker({ ...options, health, meter: ofJobs }),
-    runWorker({ ...options, ...alone, ...games, policy, selfAuditSamples: 0 }),
-  ]);
+  const about = { session: court.session, health: own, meter: ofExams, onRound: onExamRound, log: marked(log) };
+  const outcomes = await Promise.allSettled(
+    [
+      runWorker({ ...options, health, meter: ofJobs, onRound, signal, gasBeside: besideJobs }),
+      runWorker({ ...options, ...alone, ...about, signal, gasBeside: besideGames, policy, selfAuditSamples: 0 }),
+    ].map((running) => running.finally(() => ended.abort())),
+  );
+  for (const outcome of outcomes) if (outcome.status === "rejected") throw outcome.reason as Error;
 }
 
 /** Says that what is sat is backed by nothing. */

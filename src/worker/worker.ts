@@ -43,6 +43,8 @@ export type WorkerOptions = RoleOptions<WorkerEvent> & {
   exams?: ExamZoo | undefined;
   /** Where what opens its seals is kept; without it, no job is claimed whose submissions are sealed. */
   seals?: SealBook | undefined;
+  /** Another worker of this process with the same account: told the gas that this one may need, it tells its own. */
+  gasBeside?: ((own: number) => number) | undefined;
   /** How jobs that ask for an answer are answered without exact execution; never if absent. */
   native?: NativeWorkerOptions | undefined;
 };
@@ -136,7 +138,9 @@ class Worker {
   #payProblem({ balance, gasPrice }: Pick<Funds, "balance" | "gasPrice">, history: History): Problem | undefined {
     const { session, programs } = this.#options;
     const owner = session.sender.address;
-    const gas = this.#gas.needed(history, owner, programs.shapes, this.#executions);
+    const own = this.#gas.needed(history, owner, programs.shapes, this.#executions);
+    // All of it may be disputed at once.
+    const gas = own + (this.#options.gasBeside?.(own) ?? 0);
     return shortOfGas({ balance, gasPrice, owner }, gas, "a job, and the answers for all claims,");
   }
 

@@ -1,7 +1,7 @@
 import { Command } from "commander";
 import { X509Certificate } from "node:crypto";
 import { join } from "node:path";
-import { pad } from "viem";
+import { keccak256, pad, toHex } from "viem";
 import { DEFAULT_TDX_GRACE } from "../../../ignition/defaults.ts";
 import { TdxQuoteVerifierReader } from "../../chain/clients/tdxQuoteVerifier.ts";
 import { connect } from "../../chain/connect.ts";
@@ -49,7 +49,9 @@ export function deployTdxCommand(output: Output): Command {
       const { deployTdx } = await import("../../deploy/deployContracts.ts").catch(
         missingPackage("@nomicfoundation/ignition-core@3.1.9"),
       );
-      const journal = join(folder, `${values.chainId}-tdx-journal`);
+      // A verifier under another root, or with another grace, is another deployment.
+      const content = keccak256(toHex(JSON.stringify([root, grace]))).slice(2, 10);
+      const journal = join(folder, `${values.chainId}-tdx-${content}-journal`);
       const onSent = (what: string): void => output.note(`sent ${what}`);
       const deployer = { publicClient, account, journal, confirmations, onSent };
       const verifier = await deployTdx(deployer, { root, grace });
@@ -76,9 +78,10 @@ export function deployTdxCommand(output: Output): Command {
 function readRoot(path: string): TdxRoot {
   const expected = "expected the certificate of a root with a P-256 key, which signs itself";
   try {
-    const { raw } = new X509Certificate(readRegularFile(path, MAX_CERTIFICATE_BYTES));
-    const { key, subject, issuer } = readCertificate(new Uint8Array(raw), path);
-    if (subject !== issuer) throw new UsageError(`--root ${path} is signed by another: ${expected}`);
+    const certificate = new X509Certificate(readRegularFile(path, MAX_CERTIFICATE_BYTES));
+    const { key, subject, issuer } = readCertificate(new Uint8Array(certificate.raw), path);
+    if (subject !== issuer || !certificate.verify(certificate.publicKey))
+      throw new UsageError(`--root ${path} is signed by another: ${expected}`);
     return { ...key, name: subject };
   } catch (cause) {
     if (cause instanceof UsageError) throw cause;

@@ -2,6 +2,7 @@ import type { Address } from "viem";
 import { ExamClaims, ExamClaimsReader } from "../../chain/clients/examClaims.ts";
 import { ExamsReader } from "../../chain/clients/exams.ts";
 import { PledgedClaimsReader } from "../../chain/clients/pledgedClaims.ts";
+import { firstBlockSince } from "../../chain/firstBlockSince.ts";
 import type { ExamClass } from "../../chain/structs.ts";
 import { translateError } from "../../chain/translateError.ts";
 import { sessionBeside, type Session } from "../../market/session.ts";
@@ -37,7 +38,20 @@ export async function openOwnExamCourt(session: Session, exams: Address, address
       `exams at ${court.exams.address} are challenged at ${address}, not those at ${exams}: give --exams ` +
         court.exams.address,
     );
-  return { session: beside, court };
+  const fromBlock = await firstBlockOf(beside, court);
+  return { session: { ...beside, fromBlock }, court };
+}
+
+/** The block from which on a sitting's claim that is open may be: it may be older than what the worker follows. */
+async function firstBlockOf({ publicClient, deployment, fromBlock }: Session, court: ExamCourt): Promise<bigint> {
+  const { maxWindow, baseClock, maxWork, rate } = deployment.parameters;
+  const clock = BigInt(baseClock) + (2n * maxWork) / rate;
+  const { timestamp } = await publicClient.getBlock().catch((error: unknown) => {
+    throw translateError(error, "reading the head");
+  });
+  const oldest = timestamp - court.lifetime - BigInt(maxWindow) - 2n * clock;
+  const block = await firstBlockSince(publicClient, oldest, 0n);
+  return block < fromBlock ? block : fromBlock;
 }
 
 /**
