@@ -58,9 +58,13 @@ export class Cashier {
     const { digest, claim } = answer;
     const { payer, face } = await tickets.cashed(digest);
     if (!isAddressEqual(payer, zeroAddress)) {
-      if (face !== 0n && !(await this.#canCollect(digest))) return undefined;
-      if (face !== 0n) await tickets.collect(digest);
-      ledger.close(digest);
+      if (face === 0n) {
+        // Not at once when it was collected: a reorganisation may undo that.
+        ledger.close(digest);
+        return undefined;
+      }
+      if (!(await this.#canCollect(digest))) return undefined;
+      await tickets.collect(digest);
       return "collected";
     }
     const { timestamp } = await session.publicClient.getBlock();

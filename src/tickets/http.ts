@@ -62,7 +62,12 @@ export async function listen(app: Hono, port: number, host = "127.0.0.1"): Promi
     port: (server.address() as AddressInfo).port,
     close: () =>
       new Promise((resolve) => {
-        server.close(() => resolve());
+        // A connection whose last answer is given after this is idle then, and must not hold the stop up.
+        const closing = setInterval(() => server.closeIdleConnections(), 50);
+        server.close(() => {
+          clearInterval(closing);
+          resolve();
+        });
         server.closeIdleConnections();
       }),
   };

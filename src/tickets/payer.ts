@@ -84,9 +84,10 @@ export class Payer {
 
   /**
    * Asks for an answer and checks all of it but its outputs' values. Nothing is paid: see {@link pay}.
+   * @param isDrawn Whether it is to be executed here before it can be paid: see `judgeAnswer`.
    * @throws WrongAnswerError, RefusedError, EndpointError, TicketTermsError
    */
-  async ask(program: KnownProgram, inputs: RunInputs): Promise<Answered> {
+  async ask(program: KnownProgram, inputs: RunInputs, isDrawn = false): Promise<Answered> {
     const { at, ledger } = this.#options;
     const { model } = program;
     await this.#needPledge();
@@ -109,18 +110,22 @@ export class Payer {
     };
     const body = await call(this.#options, "/v1/answers", question, answerSchema);
     const { claim, digest, outputs, nodes } = await this.#checked(program, request, body);
-    ledger.hold({ digest, claim, signature: body.signature as Hex, nodes, inputs: inputs.bytes });
+    const fate = isDrawn ? "drawn" : "open";
+    ledger.hold({ digest, claim, signature: body.signature as Hex, nodes, inputs: inputs.bytes, fate });
     return { digest, claim, outputs };
   }
 
   /**
    * Pays an answer: signs its ticket, or takes the one that was signed before, and sends it.
-   * @throws RefusedError, EndpointError
+   * @throws RefusedError, EndpointError, TicketTermsError for an answer that is wrong, or not judged although drawn
    */
   async pay(digest: Hex): Promise<void> {
     const { ledger } = this.#options;
     const held = ledger.find(digest);
     if (held === undefined) throw new TicketTermsError(`no answer with the claim ${digest} is known here`);
+    // SAFETY: also after a crash, no lie that was found is paid, and nothing that was to be looked at before.
+    if (held.fate !== "open")
+      throw new TicketTermsError(`the answer with the claim ${digest} is ${held.fate}: it is not paid`);
     const { ticket, ticketSignature } =
       held.ticket === undefined ? await this.#ticketFor(held) : (held as Required<HeldClaim>);
     // SAFETY: a ticket is kept before it leaves, so that no other one is signed for the same answer.
@@ -132,7 +137,7 @@ export class Payer {
   /** Pays what the worker may not have been paid for: after a crash, before anything else is asked. */
   async payRest(): Promise<number> {
     const { ledger, at } = this.#options;
-    const rest = ledger.unsent(this.worker);
+    const rest = ledger.unsent(this.worker).filter(({ fate }) => fate === "open");
     for (const { digest, claim } of rest)
       if (Number(claim.issued) + at.claimLifetime > this.#clock()) await this.pay(digest);
     return rest.length;

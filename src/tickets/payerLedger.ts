@@ -3,6 +3,12 @@ import { Database, type Row } from "../database/database.ts";
 import type { SignedClaim, Ticket } from "../chain/structs.ts";
 import { claimBody, claimOfBody, ticketBody, ticketOfBody, type AnswerBody, type Payment } from "./protocol.ts";
 
+/**
+ * What is to become of an answer. open: it is paid. drawn: it is executed here before it is paid. wrong: it was, and is
+ * a lie, which is put on chain and never paid.
+ */
+export type Fate = "open" | "drawn" | "wrong";
+
 /** What a payer keeps of an answer: enough to refute it, and to pay it again with the same ticket. */
 export type HeldClaim = {
   digest: Hex;
@@ -14,6 +20,7 @@ export type HeldClaim = {
   ticketSignature?: Hex;
   /** Whether the worker has the ticket. */
   sent: boolean;
+  fate: Fate;
 };
 
 const SCHEMA = `
@@ -27,6 +34,7 @@ const SCHEMA = `
 
 /** What was missing in version 1. */
 const TO_VERSION_2 = `
+  alter table held add column fate text not null default 'open';
   create index held_by_worker on held (worker, sent);
   create index held_by_inputs on held (inputs_root);
   create index held_by_time on held (issued);`;
@@ -53,13 +61,14 @@ export class PayerLedger {
   }
 
   /** Keeps a signed claim, before anything is paid for it. */
-  hold({ digest, claim, signature, nodes, inputs }: Omit<HeldClaim, "ticket" | "ticketSignature" | "sent">): void {
+  hold(held: Omit<HeldClaim, "ticket" | "ticketSignature" | "sent">): void {
+    const { digest, claim, signature, nodes, inputs, fate } = held;
     this.#database.transaction(() => {
       this.#database.run(
-        "insert or ignore into held (digest, worker, issued, inputs_root, claim, signature, nodes) " +
-          "values (?, ?, ?, ?, ?, ?, ?)",
+        "insert or ignore into held (digest, worker, issued, inputs_root, claim, signature, nodes, fate) " +
+          "values (?, ?, ?, ?, ?, ?, ?, ?)",
         ...[digest, claim.worker.toLowerCase(), Number(claim.issued), claim.inputsRoot],
-        ...[JSON.stringify(claimBody(claim)), signature, nodes],
+        ...[JSON.stringify(claimBody(claim)), signature, nodes, fate],
       );
       for (const [number, bytes] of inputs.entries())
         this.#database.run("insert or ignore into inputs values (?, ?, ?)", digest, number, bytes);
@@ -72,6 +81,11 @@ export class PayerLedger {
       "update held set ticket = ?, ticket_signature = ? where digest = ? and ticket is null",
       ...[JSON.stringify(ticketBody(ticket)), signature, digest],
     );
+  }
+
+  /** Keeps what an execution of an answer said, before anything follows from it. */
+  judged(digest: Hex, fate: Fate): void {
+    this.#database.run("update held set fate = ? where digest = ?", fate, digest);
   }
 
   sent(digest: Hex): void {
@@ -126,6 +140,7 @@ export class PayerLedger {
       nodes: row.nodes as Hex,
       inputs: this.#inputs(digest),
       sent: row.sent === 1,
+      fate: row.fate as Fate,
       ...(row.ticket === null
         ? {}
         : {

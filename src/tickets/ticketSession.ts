@@ -64,11 +64,14 @@ export async function ticketSession(session: Session, address: Address, account:
   };
 }
 
+/** What a chain without blocks may add, and what is rounded. */
+const MARGIN_SECONDS = 3_600;
+
 /**
  * Seconds after it was issued in which anything can still come of a claim: it is put on chain as late as it can be, is
  * disputed at the end of its window, and both sides use up their time.
  */
 export function heldSeconds({ session, claimLifetime }: TicketSession): number {
   const { baseClock, maxWindow, maxWork, rate } = session.deployment.parameters;
-  return claimLifetime + maxWindow + 2 * (baseClock + 2 * workSeconds(maxWork, rate));
+  return claimLifetime + maxWindow + 2 * (baseClock + 2 * workSeconds(maxWork, rate)) + MARGIN_SECONDS;
 }

@@ -26,8 +26,10 @@ export type UnchainedOptions = {
   inputs: RunInputs;
   /** Numbers of inputs, int64[1], for which a new number is drawn for each item: what its noise comes from. */
   seeds?: readonly number[];
+  /** Whether an item's answer is to be executed here before it can be paid: then `look` must do that. */
+  draw?: () => boolean;
   /** Looks at an answer before it is paid. It throws if nothing is to be paid, which ends the run. */
-  judge?: (item: UnchainedItem) => Promise<void>;
+  look?: (item: UnchainedItem, isDrawn: boolean) => Promise<void>;
 };
 
 /**
@@ -39,7 +41,7 @@ export type UnchainedOptions = {
  * @throws UnchainedRunError, and as asking and paying do
  */
 export async function* unchainedRun(options: UnchainedOptions): AsyncGenerator<UnchainedItem, void, undefined> {
-  const { payer, program, inputs, seeds = [], judge } = options;
+  const { payer, program, inputs, seeds = [], draw, look } = options;
   const { items, firstItem } = inputs.length;
   const carried = carriedOutputs(program.model.program);
   requireSeeds(program, seeds);
@@ -49,9 +51,10 @@ export async function* unchainedRun(options: UnchainedOptions): AsyncGenerator<U
     const bytes = ownInputs(program, inputs, k, state);
     for (const seed of seeds) bytes[seed] = randomBytes(SEED_BYTES);
     const own = new RunInputs(program.model.program.inputs, length, bytes);
-    const answered = await payer.ask(program, own);
+    const isDrawn = draw?.() ?? false;
+    const answered = await payer.ask(program, own, isDrawn);
     const item = { item: firstItem + k, answered, inputs: own };
-    await judge?.(item);
+    await look?.(item, isDrawn);
     await payer.pay(answered.digest);
     state = new Map([...carried].map(([input, output]) => [input, answered.outputs[output]!]));
     yield item;

@@ -2,14 +2,15 @@ import { expect } from "chai";
 import { copyFileSync } from "node:fs";
 import { parseEther, zeroAddress, zeroHash, type Hex } from "viem";
 import { programFacts } from "../../src/player/execution.ts";
-import { EndpointError, RefusedError, TicketTermsError } from "../../src/tickets/errors.ts";
+import { EndpointError, RefusedError, TicketTermsError, WrongAnswerError } from "../../src/tickets/errors.ts";
+import { judgeRest } from "../../src/tickets/judgeAnswer.ts";
 import { ticketBody } from "../../src/tickets/protocol.ts";
 import { putOnChain } from "../../src/tickets/refute.ts";
 import { digestOf, oddsOf, typedData } from "../../src/tickets/typedData.ts";
 import { RunInputs } from "../../src/trace/runInputs.ts";
 import { FACE, TicketPlayers, type Serving } from "../../testkit/players/ticketPlayers.ts";
 import { apartAnswers } from "../../testkit/programs/answerPrograms.ts";
-import { runInputBytes } from "../../testkit/programs/runProgram.ts";
+import { runInputBytes, RUN_STEPS } from "../../testkit/programs/runProgram.ts";
 import { executionOf } from "../../testkit/programs/runsOf.ts";
 import { rejection } from "../../testkit/rejection.ts";
 
@@ -36,6 +37,9 @@ describe("what a worker and a payer can lose to each other", function () {
   async function refused(action: Promise<unknown>, status: number): Promise<void> {
     const error = await rejection(action);
     expect(error, String(error)).to.be.instanceOf(RefusedError).with.property("status", status);
+  }
+  async function expectTerms(action: Promise<unknown>): Promise<void> {
+    expect(await rejection(action)).to.be.instanceOf(TicketTermsError);
   }
   const freeOf = async ({ at }: Pick<Serving, "at">, payer: Hex) =>
     (await at.tickets.depositOf(payer, at.account.address)).free;
@@ -194,6 +198,32 @@ describe("what a worker and a payer can lose to each other", function () {
     expect(serving.ledger.winners()).to.deep.equal([]);
     await payer.pay(digest);
     ledger.end();
+    await serving.stop();
+  });
+
+  it("aLieThatWasFound_isNeverPaid_andPutOnChain_alsoAfterAKill_andIfItSaysThatItIsOfLater", async () => {
+    const real = world.ahead;
+    const lying = executionOf({ item: 0, step: RUN_STEPS.last, element: 3 });
+    // Its claims are of a minute later: as late as payers take them.
+    world.ahead = real + 50;
+    const { serving, at, payer, ledger, path } = await playing(parseEther("1"), lying);
+    const { digest } = await payer.ask(program, inputs, true);
+    await expectTerms(payer.pay(digest));
+    // A kill before it is judged: the next life neither pays it nor forgets it.
+    ledger.end();
+    const again = await world.ask(at, serving.url, {}, path);
+    expect(await again.payer.payRest()).to.equal(0);
+    const judging = rejection(judgeRest({ at, ledger: again.ledger, program, execute: honest }, payer.worker));
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    expect(await at.tickets.claimIdOf(digest)).to.equal(zeroHash);
+    await world.players.chain.advance(60);
+    expect(await judging).to.be.instanceOf(WrongAnswerError);
+    expect(await at.tickets.claimIdOf(digest)).not.to.equal(zeroHash);
+    await expectTerms(again.payer.pay(digest));
+    expect(await again.payer.payRest()).to.equal(0);
+    // It is there: nothing is left to be done.
+    await judgeRest({ at, ledger: again.ledger, program, execute: honest }, payer.worker);
+    again.ledger.end();
     await serving.stop();
   });
 

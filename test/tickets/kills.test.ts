@@ -95,6 +95,8 @@ describe("a worker or a payer that is killed", function () {
       await again.cashier.round();
       // Cashed by a life that was killed: by now it can be final.
       await makeFinal([again]);
+      // What was collected is closed a round later.
+      await again.cashier.round();
       await again.cashier.round();
       expect(again.ledger.winners(), name).to.deep.equal([]);
       // What the payer does not have it does not pay: its worker has worked for nothing, once.

@@ -36,12 +36,13 @@ describe("the ledgers of workers and payers", () => {
   }
   function hold(ledger: PayerLedger, digest: Hex, issued: bigint): void {
     const claim = { claim: claimOf(issued), signature: SIGNATURE, nodes: word("5") };
-    ledger.hold({ digest, ...claim, inputs: [new Uint8Array([4, 5])] });
+    ledger.hold({ digest, ...claim, inputs: [new Uint8Array([4, 5])], fate: "open" });
   }
   /** Makes of a file one of another version. */
   function become(version: number, ...drop: string[]): void {
     const raw = new DatabaseSync(path);
     for (const index of drop) raw.exec(`drop index ${index}`);
+    if (drop.includes("held_by_worker")) raw.exec("alter table held drop column fate");
     raw.exec(`pragma user_version = ${version}`);
     raw.close();
   }

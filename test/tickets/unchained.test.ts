@@ -118,11 +118,13 @@ describe("unchained runs", function () {
   it("whosePayerExecutesAnItemThatIsALie_endThere_unpaid_withTheClaimOnChain", async () => {
     const { serving, at, payer, ledger, end } = await playing(lying);
     const seen: UnchainedItem[] = [];
-    const judge = async (item: UnchainedItem): Promise<void> => {
+    const look = async (item: UnchainedItem): Promise<void> => {
       seen.push(item);
       await judgeAnswer({ at, ledger, program, execute: honest }, item.answered.digest, item.inputs);
     };
-    expect(await rejection(all(unchainedRun({ payer, program, inputs, judge })))).to.be.instanceOf(WrongAnswerError);
+    expect(await rejection(all(unchainedRun({ payer, program, inputs, draw: () => true, look })))).to.be.instanceOf(
+      WrongAnswerError,
+    );
     expect(seen.map(({ item }) => item)).to.deep.equal([0, 1]);
     expect(serving.ledger.counts().get("won")).to.equal(1);
     expect(BigInt(await at.tickets.claimIdOf(seen[1]!.answered.digest)) > 0n).to.equal(true);

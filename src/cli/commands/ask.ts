@@ -1,12 +1,14 @@
 import { randomInt } from "node:crypto";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { Command } from "commander";
 import type { Address } from "viem";
 import { NOISE } from "../../compiler/noise/withNoise.ts";
-import { createExecutor } from "../../executor/createExecutor.ts";
+import { createExecutor, type Executor } from "../../executor/createExecutor.ts";
 import { MAX_ITEMS } from "../../program/run.ts";
 import { knownProgram, type KnownProgram } from "../../player/execution.ts";
 import { describeProgram } from "../../sdk/describeProgram.ts";
-import { judgeAnswer } from "../../tickets/judgeAnswer.ts";
+import { judgeAnswer, judgeRest } from "../../tickets/judgeAnswer.ts";
 import { Payer, type Answered } from "../../tickets/payer.ts";
 import { PayerLedger } from "../../tickets/payerLedger.ts";
 import { heldSeconds, ticketSession } from "../../tickets/ticketSession.ts";
@@ -16,6 +18,7 @@ import { RunInputs } from "../../trace/runInputs.ts";
 import { amountAboveZero } from "../amount.ts";
 import { accountSettings, sessionFrom } from "../chainSettings.ts";
 import { outputsJson } from "../decoded.ts";
+import { UsageError } from "../errors.ts";
 import { addExamples } from "../globalOptions.ts";
 import { loadAccount } from "../keys.ts";
 import { appendOption, modelOptions, modelSpec, type ModelOptions } from "../modelOptions.ts";
@@ -36,6 +39,12 @@ const settings = {
   unchained: toggle("ask for each item of the run alone, with a claim and a ticket of its own"),
   check: toggle("execute the model here too: a wrong answer is put on chain to be refuted, and not paid"),
   checkOneIn: optional<number>("n", "the same of one in so many answers, drawn by chance", whole(1), "none"),
+  out: optional<string>(
+    "folder",
+    "outputs of each item of an unchained run, written before it is paid: OUTPUT-ITEM.bin",
+    text,
+    "none",
+  ),
 };
 
 type Options = ModelOptions & { input?: string[] };
@@ -63,33 +72,39 @@ export function askCommand(output: Output): Command {
       const at = await ticketSession(await sessionFrom(values), values.tickets, account);
       const ledger = await PayerLedger.open(values.ledger);
       const oneIn = values.check ? 1 : values.checkOneIn;
-      const executor = oneIn === undefined ? undefined : await createExecutor(program.model);
+      const draw = (): boolean => oneIn !== undefined && randomInt(oneIn) === 0;
+      let executor: Promise<Executor> | undefined;
+      const execute = async (_: unknown, all: readonly Uint8Array[]) =>
+        (await (await (executor ??= createExecutor(program.model))).run([...all])).tensors;
+      const judging = { at, ledger, program, execute };
       try {
-        ledger.forget(BigInt(Math.floor(Date.now() / 1_000) - heldSeconds(at)));
+        const { timestamp } = await at.session.publicClient.getBlock();
+        ledger.forget(timestamp - BigInt(heldSeconds(at)));
         const payer = await Payer.open({ at, ledger, url: values.url, limits: values });
+        await judgeRest(judging, payer.worker);
         await payer.payRest();
-        const execute = async (_: unknown, all: readonly Uint8Array[]) => (await executor!.run([...all])).tensors;
-        const judge = async ({ answered, inputs: own }: Pick<UnchainedItem, "answered" | "inputs">): Promise<void> => {
-          if (oneIn !== undefined && randomInt(oneIn) === 0)
-            await judgeAnswer({ at, ledger, program, execute }, answered.digest, own);
-        };
         if (!unchained) {
-          const answered = await payer.ask(program, inputs);
-          await judge({ answered, inputs });
+          const isDrawn = draw();
+          const answered = await payer.ask(program, inputs, isDrawn);
+          if (isDrawn) await judgeAnswer(judging, answered.digest, inputs);
           await payer.pay(answered.digest);
           return answerOne(output, program, answered);
         }
         const seeds = compiled.inputs.flatMap(({ name }, k) => (drawnInputs.includes(name) ? [k] : []));
         const answers: UnchainedItem[] = [];
         const told = output.progress("item");
-        for await (const item of unchainedRun({ payer, program, inputs, seeds, judge })) {
+        const look = async (item: UnchainedItem, isDrawn: boolean): Promise<void> => {
+          if (values.out !== undefined) writeItem(values.out, program, item);
+          if (isDrawn) await judgeAnswer(judging, item.answered.digest, item.inputs);
+        };
+        for await (const item of unchainedRun({ payer, program, inputs, seeds, draw, look })) {
           answers.push(item);
           told(answers.length, items);
         }
         answerUnchained(output, program, answers);
       } finally {
         ledger.end();
-        await executor?.close();
+        await (await executor)?.close();
       }
     });
   return addExamples(
@@ -97,6 +112,17 @@ export function askCommand(output: Output): Command {
     "ask model.onnx --input x=x.npy --url http://worker.example:8700 --tickets 0x... --ledger ask.db --face 0.01",
     "ask model.onnx --carry x=y --last-output y --noise x=0.01 --items 50 --unchained --input x=x.npy --url URL ...",
   );
+}
+
+/** Keeps what an item gave, so that the next one can begin there after a kill. */
+function writeItem(folder: string, { model }: KnownProgram, { item, answered }: UnchainedItem): void {
+  try {
+    mkdirSync(folder, { recursive: true });
+    for (const [k, bytes] of answered.outputs.entries())
+      writeFileSync(join(folder, `${encodeURIComponent(model.outputs[k]!.name)}-${item}.bin`), bytes);
+  } catch (cause) {
+    throw new UsageError(`--out ${folder}: cannot be written (${(cause as Error).message})`, { cause });
+  }
 }
 
 const isGiven = ({ input = [] }: Options, name: string): boolean => input.some((text) => text.startsWith(`${name}=`));
