@@ -4,10 +4,11 @@ import { join } from "node:path";
 import { expect } from "chai";
 import { parseEther, type Address, type Hex } from "viem";
 import { writeAddressFile } from "../../src/deploy/writeAddressFile.ts";
+import type { WorkerEvent } from "../../src/worker/events.ts";
 import { SealBook } from "../../src/worker/sealBook.ts";
 import { mlpBytes, mlpInput, mlpProgram } from "../../testkit/models/mlp.ts";
 import { serveRpc } from "../../testkit/nodes/rpcServer.ts";
-import { first, Players, reference } from "../../testkit/players/players.ts";
+import { first, Players, reference, type Running } from "../../testkit/players/players.ts";
 import { refute } from "./refute.ts";
 
 type Answer = { panel: Hex; outcome: string; finals: number; root?: Hex; seats: { phase: string; jobId: Hex }[] };
@@ -53,8 +54,8 @@ describe("refute deploy-panel, panel and panel-result", function () {
 
   const say = (...args: string[]) => refute(args, env);
 
-  /** Lets a worker serve seats until the command has ended; `pass` has the chain's time pass in between. */
-  async function served<T>(command: Promise<T>, workers: number): Promise<T> {
+  /** Lets so many new workers, beside others that have sealed, serve seats until the command has ended. */
+  async function served<T>(command: Promise<T>, workers: number, others: Running<WorkerEvent>[] = []): Promise<T> {
     const running = await Promise.all(
       Array.from({ length: workers }, async () => {
         const key = await players.workerKey();
@@ -65,7 +66,7 @@ describe("refute deploy-panel, panel and panel-result", function () {
     const sealed = await Promise.all(running.map(({ worker }) => first(worker, "sealed")));
     const now = await players.chain.now();
     await players.chain.advance(sealed[0]!.openFrom - Number(now));
-    await Promise.all(running.map(({ worker }) => first(worker, "submitted")));
+    await Promise.all([...others, ...running.map(({ worker }) => worker)].map((one) => first(one, "submitted")));
     await players.chain.advance(2_400);
     const result = await command;
     for (const { worker, seals } of running) {
@@ -96,7 +97,7 @@ describe("refute deploy-panel, panel and panel-result", function () {
     const worker = await players.startWorker(key, program, reference(), { seals });
     await first(worker, "sealed");
     await players.chain.advance(3_801);
-    const { status, stdout, stderr, output } = await served(command, 1);
+    const { status, stdout, stderr, output } = await served(command, 1, [worker]);
     await worker.stop();
     seals.close();
     expect(status, output).to.equal(0);
