@@ -109,7 +109,8 @@ class Watcher {
    * judge: anybody may post any number of jobs. It is read again when somebody submits.
    */
   readonly #forget: Forget = (job, now) => {
-    if (isOver(job, now, this.#options.session.sender.address)) return "all";
+    const { sender, deployment } = this.#options.session;
+    if (isOver(job, now, sender.address, deployment.parameters.baseClock)) return "all";
     const isJudged = job.claims.some(
       ({ finalised, refuted, accepted, windowEnd, games }) =>
         !refuted && !finalised && !accepted && (now <= windowEnd || games.some(({ closed }) => closed === undefined)),

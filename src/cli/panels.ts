@@ -21,6 +21,9 @@ const part: Parse<number> = (text, name) => {
   throw unfit(text, name, "a part such as 10% or 0.1");
 };
 
+/** As `part` takes it: without an exponent. */
+const partText = (value: number): string => `${Number((value * 100).toFixed(6))}%`;
+
 /** What says which contract of panels is meant. */
 export const panelSetting = {
   panel: required<Address>("address", "the contract of the panels, beside the market", address),
@@ -58,11 +61,14 @@ export async function followOnTerminal(
         ...{ signal, addsSeat, untilAgreed: agreed, isPosted },
         onOutage: sayOutage(output),
         onState: (now) => output.note(stateLines(now)),
+        onSeatMissed: () =>
+          output.note("the draw said to add a seat, but the time for that is over, or the panel has none to add"),
         onMove: (move) => output.note(moveText(move)),
       });
     } catch (error) {
       if (!signal.aborted) throw error;
-      const resume = `refute panel-result ${panelId} --panel ${panel.address} --wait`;
+      const given = (audit === undefined ? "" : ` --audit ${partText(audit)}`) + (agreed ? " --agreed" : "");
+      const resume = `refute panel-result ${panelId} --panel ${panel.address} --wait${given}`;
       throw new InterruptedError(`stopped before the panel has ended; it goes on. To wait again: ${resume}`, {
         cause: error,
       });

@@ -9,6 +9,9 @@ import { sourcesOf } from "./jobInputs.ts";
 export type Forget = (job: JobRecord, now: bigint) => Forgotten;
 export type Forgotten = "all" | "inputs" | "nothing";
 
+/** Blocks after its last event for which a job that is over is remembered: 51 minutes of L1. */
+export const REMEMBERED_BLOCKS = 256n;
+
 /** The more is kept, the higher. */
 const KEEPS: Record<Forgotten, number> = { all: 0, inputs: 1, nothing: 2 };
 
@@ -38,11 +41,15 @@ export function chooseForgotten(
 
 /**
  * Whether a job can concern an account no more: it is closed or out of time, its claims are past dispute, and the
- * account's games are over.
+ * account's games are over. What asks for seals is kept until none can be opened any more: a seat that is added to a
+ * panel has its inputs from the first one, also if nobody took that.
+ * @param baseClock Of the deployment, seconds: so long seals can be opened.
  */
-export function isOver({ job, closed, holder, sealed, claims }: JobRecord, now: bigint, me: Address): boolean {
+export function isOver(record: JobRecord, now: bigint, me: Address, baseClock: number): boolean {
+  const { job, terms, closed, holder, sealed, claims } = record;
   // What is sealed is opened after the deadline; what is not opened is closed by whoever is paid for that.
   if (sealed !== undefined) return false;
+  if (terms !== undefined && terms.openFrom !== 0 && now <= BigInt(terms.openFrom + baseClock)) return false;
   const isHeld = holder !== undefined && now <= holder.until;
   const last = claims.at(-1);
   const isSettled = last !== undefined && !last.refuted;

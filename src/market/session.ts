@@ -2,7 +2,7 @@ import type { Address, Chain, LocalAccount, PublicClient, Transport } from "viem
 import type { TransactionSender } from "../chain/call.ts";
 import { connect, type Endpoint } from "../chain/connect.ts";
 import { readDeployment, type Deployment } from "./deployment.ts";
-import { chooseForgotten, jobOf, removeJobs, type Forget } from "./forget.ts";
+import { chooseForgotten, jobOf, REMEMBERED_BLOCKS, removeJobs, type Forget } from "./forget.ts";
 import { ForgottenInputs, forgetInputs, withoutInput } from "./forgottenInputs.ts";
 import { emptyHistory, protocolAbi, takeEvent, type History } from "./history.ts";
 import { DisputeGame } from "../chain/clients/disputeGame.ts";
@@ -119,8 +119,6 @@ export type Snapshot = {
 /** Keeps the events of a market on disk. */
 export type Resume = (reader: Reader, store: LogStore<typeof protocolAbi>) => ResumePoint;
 
-/** Blocks after its last event for which a job that is over is remembered: 51 minutes of L1. */
-const REMEMBERED_BLOCKS = 256n;
 /** Blocks between two searches for jobs that may be forgotten. */
 const TIDY_BLOCKS = 64n;
 

@@ -6,7 +6,7 @@ import { pause } from "../chain/pause.ts";
 import { followMarket, type Session } from "../market/session.ts";
 import { PanelUnknownError } from "./errors.ts";
 import { throughOutages, type OutageOptions } from "./outages.ts";
-import { makePanelMove, nextMove, type PanelMove } from "./panelMoves.ts";
+import { isTooLateToAdd, makePanelMove, nextMove, type PanelMove } from "./panelMoves.ts";
 import { knownPanel, stateOfPanel, type KnownPanel, type PanelState } from "./panelState.ts";
 
 /** How a panel is followed. */
@@ -17,6 +17,8 @@ export type FollowPanelOptions = Partial<OutageOptions> & {
   untilAgreed?: boolean;
   /** The panel was posted: a node that does not know it lags. */
   isPosted?: boolean;
+  /** Called once if `addsSeat` and the time to add a seat is over, or the panel was posted without one to add. */
+  onSeatMissed?: () => void;
   /** Called when something has changed. */
   onState?: (state: PanelState) => void;
   /** Called with each move that was made, and with what the poster took out at the end. */
@@ -39,12 +41,13 @@ export async function followPanel(
   panelId: Hex,
   options: FollowPanelOptions = {},
 ): Promise<PanelState> {
-  const { signal, addsSeat = false, untilAgreed = false, isPosted = false, onState, onMove } = options;
+  const { signal, addsSeat = false, untilAgreed = false, isPosted = false, onState, onSeatMissed, onMove } = options;
   const { intervalMs = 4_000 } = options;
   const follow = followMarket(session);
   const { baseClock } = session.deployment.parameters;
   const me = session.sender.address;
   let told = "";
+  let isMissed = false;
   let [refused, refusals] = ["", 0];
   for (;;) {
     signal?.throwIfAborted();
@@ -61,6 +64,10 @@ export async function followPanel(
       const text = JSON.stringify(state, (_, value: unknown) => (typeof value === "bigint" ? String(value) : value));
       if (text !== told) onState?.(state);
       told = text;
+      if (addsSeat && !isMissed && isTooLateToAdd(panel, now)) {
+        isMissed = true;
+        onSeatMissed?.();
+      }
       const move = nextMove(panel, now, { me, addsSeat, baseClock });
       if (move !== undefined) {
         const error = await tried(() => makePanelMove(session, contract, panel, move));

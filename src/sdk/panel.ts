@@ -47,23 +47,45 @@ export async function openPanel(session: Session, address: Address): Promise<Pan
   return panel;
 }
 
-/** Times of a panel whose steps leave workers time to notice what is open, and to compute. Unix seconds. */
+/** Seconds beside those of a claim in which workers notice what is open, or a poster adds a seat, at least. */
+const NOTICE_SECONDS = 120;
+
+/** The shortest time in which seats are claimed and sealed (seconds). */
+export const leastSealSeconds = (claimSeconds: number): number => claimSeconds + NOTICE_SECONDS;
+
+/** The time in which they are if nothing is said: as long again to notice what is open as to compute. */
+export const usualSealSeconds = (claimSeconds: number): number =>
+  Math.max(2 * claimSeconds, leastSealSeconds(claimSeconds));
+
+/**
+ * Times of a panel whose steps leave workers time to notice what is open, and to compute. Unix seconds.
+ * @param options `sealSeconds`: until the deadline, and as long again for a seat that is added.
+ * @throws JobTermsError if `sealSeconds` is below `leastSealSeconds`
+ */
 export function panelTimes(
   now: bigint,
   claimSeconds: number,
-  { hasAudit = false, sealSeconds = 2 * claimSeconds }: { hasAudit?: boolean; sealSeconds?: number } = {},
+  options: { hasAudit?: boolean; sealSeconds?: number } = {},
 ): { deadline: bigint; openFrom: number; auditUntil?: number } {
+  const { hasAudit = false, sealSeconds = usualSealSeconds(claimSeconds) } = options;
+  const least = leastSealSeconds(claimSeconds);
+  if (sealSeconds < least)
+    throw new JobTermsError(
+      `sealSeconds ${sealSeconds}: a worker notices the seat and computes for ${claimSeconds} s: at least ${least}`,
+    );
   const deadline = now + BigInt(sealSeconds);
   const sealed = Number(deadline);
   if (!hasAudit) return { deadline, openFrom: sealed + 1 };
-  // The contract asks for one second more than a claim takes; workers see the seat only when it is there.
-  const auditUntil = sealed + Math.max(sealSeconds, claimSeconds + 1);
+  // A claim, and time for the poster to add the seat.
+  const auditUntil = sealed + sealSeconds;
   return { deadline, auditUntil, openFrom: auditUntil + 1 };
 }
 
 /**
  * Posts a panel. Its fees are taken from the account's tokens, not from its credit.
  * @param inputs As for `postJob`. They are posted in one transaction: 65,536 bytes at most.
+ * @param onId Called with the panel's id before the transaction is sent: whoever is stopped while it is under way can
+ *   still find the panel.
  * @returns the panel's id, which is that of the first seat's job, and the jobs of all seats
  * @throws JobInputError, DescriptionError, JobProgramError, JobTermsError, FeeTooLowError, ShortOfFundsError,
  *   ContractRevertError
@@ -74,6 +96,7 @@ export async function postPanel(
   program: ProgramDescription,
   inputs: readonly Uint8Array[],
   terms: PanelTerms,
+  onId?: (panelId: Hex) => void,
 ): Promise<{ panelId: Hex; jobs: readonly Hex[] }> {
   requirePanelTerms(terms);
   const { seats, auditUntil, openFrom, rare, ...job } = terms;
@@ -92,7 +115,11 @@ export async function postPanel(
         "(refute withdraw)",
     );
   await asset.approve(panel.address, fees);
-  return postedPanel(await panel.post(request, seats, auditUntil ?? 0));
+  const args = [request, seats, auditUntil ?? 0] as const;
+  // Only told early: what is wrong with the call fails, by its name, when it is sent.
+  const id = onId && (await panel.idOf(...args).catch(() => undefined));
+  if (id !== undefined) onId?.(id);
+  return postedPanel(await panel.post(...args));
 }
 
 /**

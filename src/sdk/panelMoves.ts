@@ -72,12 +72,18 @@ export async function makePanelMove(
 }
 
 /** Whether the poster can still add a seat that a worker has the time to take. */
-function canAddSeat({ record, seats }: KnownPanel, now: bigint, me: Address): boolean {
-  const { poster, added, auditUntil, outcome } = record;
-  const { deadline, claimSeconds } = seats[0]!.job;
-  const isTime = now > deadline && now + BigInt(claimSeconds) < BigInt(auditUntil);
-  return outcome === PanelOutcome.open && isAddressEqual(poster, me) && auditUntil !== 0 && !added && isTime;
+function canAddSeat(panel: KnownPanel, now: bigint, me: Address): boolean {
+  const { record, seats } = panel;
+  const isMine = record.outcome === PanelOutcome.open && isAddressEqual(record.poster, me);
+  const isTime = now > seats[0]!.job.deadline && !isTooLateToAdd(panel, now);
+  // Nobody's answer would be checked by it.
+  const isAnswered = seats.some(({ sealed }) => sealed !== undefined);
+  return isMine && record.auditUntil !== 0 && !record.added && isTime && isAnswered;
 }
+
+/** Whether no worker has the time any more to take a seat that is added now. Not so if one was added. */
+export const isTooLateToAdd = ({ record: { added, auditUntil }, seats }: KnownPanel, now: bigint): boolean =>
+  !added && now + BigInt(seats[0]!.job.claimSeconds) >= BigInt(auditUntil);
 
 /** Whether all seats are opened with one root. */
 function areAlike(seats: readonly JobRecord[]): boolean {

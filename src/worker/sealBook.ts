@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync } from "node:fs";
+import { accessSync, closeSync, mkdirSync, openSync } from "node:fs";
 import { dirname } from "node:path";
 import type { Hex } from "viem";
 import { Database, type Row } from "../database/database.ts";
@@ -34,7 +34,7 @@ export class SealBook {
    */
   static async at(path: string): Promise<SealBook> {
     const book = new SealBook(path);
-    if (existsSync(path)) await book.open();
+    if (mayExist(path)) await book.open();
     return book;
   }
 
@@ -48,8 +48,11 @@ export class SealBook {
     if (this.#database !== undefined) return;
     try {
       mkdirSync(dirname(this.path), { recursive: true, mode: 0o700 });
+      // Whoever reads a salt can try roots before the seal is opened. SQLite gives its second file the same mode.
+      closeSync(openSync(this.path, "a", 0o600));
     } catch (cause) {
-      throw new DatabaseAccessError(`the folder of ${this.path} cannot be made (${(cause as Error).message})`, {
+      const reason = (cause as Error).message;
+      throw new DatabaseAccessError(`${this.path}, what opens a worker's seals, cannot be written (${reason})`, {
         cause,
       });
     }
@@ -89,6 +92,16 @@ export class SealBook {
   close(): void {
     this.#database?.close();
     this.#database = undefined;
+  }
+}
+
+/** Whether a file may be there: also if that cannot be seen. */
+function mayExist(path: string): boolean {
+  try {
+    accessSync(path);
+    return true;
+  } catch (error) {
+    return !["ENOENT", "ENOTDIR"].includes((error as { code?: string }).code ?? "");
   }
 }
 

@@ -1,4 +1,5 @@
 import { isAddressEqual, toHex, type Address, type Hex } from "viem";
+import { REMEMBERED_BLOCKS } from "../market/forget.ts";
 import type { History, JobRecord } from "../market/history.ts";
 import { sealOf } from "../market/ids.ts";
 import type { Session } from "../market/session.ts";
@@ -22,6 +23,10 @@ export class Seals {
   readonly #book: SealBook | undefined;
   /** Those of the latest round. */
   #waiting: Waiting[] = [];
+  /** Of jobs that are done and have openings: at which block that was first seen. */
+  readonly #doneAt = new Map<Hex, bigint>();
+  /** Whether an opening could not be forgotten. */
+  #isStuck = false;
 
   /** @param book Where openings are kept; without one, nothing can be sealed. */
   constructor(session: Session, role: Role<WorkerEvent>, log: Logger, book: SealBook | undefined) {
@@ -34,20 +39,26 @@ export class Seals {
       await this.#book?.open();
       return undefined;
     } catch (error) {
-      const { code, message } = error as { code?: string; message: string };
-      return { reason: message, ...(code !== undefined && { code }) };
+      return problemOf(error);
     }
   }
 
-  /** The sealed jobs of this worker. Ends what is over, and says what was lost. */
-  tend({ jobs }: History): JobRecord[] {
-    for (const job of jobs.values()) {
-      if (job.broken !== undefined && this.#isMe(job.broken)) this.#lost(job, "somebody has closed the job");
-      if (this.#book?.has(job.id) === true && isDone(job)) this.#book.forget(job.id);
-    }
+  /** The sealed jobs of this worker. */
+  sealed({ jobs }: History): JobRecord[] {
     const sealed = [...jobs.values()].filter(({ sealed }) => sealed !== undefined && this.#isMe(sealed.worker));
     this.#waiting = sealed.map((job) => ({ id: job.id, ...this.#timesOf(job) }));
     return sealed;
+  }
+
+  /**
+   * Says what was lost, and forgets openings of jobs that are done for good. Never throws: what cannot be written now
+   * is tried again in the next round.
+   */
+  tidy({ jobs }: History, blockNumber: bigint): void {
+    for (const job of jobs.values()) {
+      if (job.broken !== undefined && this.#isMe(job.broken)) this.#lost(job, "somebody has closed the job");
+      if (this.#book?.has(job.id) === true && this.#isDoneForGood(job, blockNumber)) this.#forget(this.#book, job.id);
+    }
   }
 
   /** Whether a job that is over elsewhere has still to be told about, or forgotten, here. */
@@ -104,6 +115,26 @@ export class Seals {
       );
   }
 
+  /** A reorganisation may bring back a seal that was opened or broken, and with it the need to open it. */
+  #isDoneForGood(job: JobRecord, blockNumber: bigint): boolean {
+    if (!isDone(job)) this.#doneAt.delete(job.id);
+    else if (!this.#doneAt.has(job.id)) this.#doneAt.set(job.id, blockNumber);
+    const doneAt = this.#doneAt.get(job.id);
+    return doneAt !== undefined && blockNumber >= doneAt + REMEMBERED_BLOCKS;
+  }
+
+  #forget(book: SealBook, jobId: Hex): void {
+    try {
+      book.forget(jobId);
+      this.#doneAt.delete(jobId);
+      if (this.#isStuck) this.#role.health.set("seals", undefined);
+      this.#isStuck = false;
+    } catch (error) {
+      this.#isStuck = true;
+      this.#role.health.set("seals", problemOf(error));
+    }
+  }
+
   #lost({ id, terms }: JobRecord, why: string): void {
     if (!this.#role.isNew("sealLost", id)) return;
     const reason = `its seal was not opened in time: ${why}. The whole collateral is lost`;
@@ -127,6 +158,11 @@ export class Seals {
 
 const dateOf = (seconds: number): string => new Date(seconds * 1_000).toISOString();
 
-/** Whether no seal of a job can have to be opened any more. */
-const isDone = ({ closed, claims }: JobRecord): boolean =>
-  closed || (claims.length > 0 && claims.every((c) => !isOpen(c)));
+function problemOf(error: unknown): Problem {
+  const { code, message } = error as { code?: string; message: string };
+  return { reason: message, ...(code !== undefined && { code }) };
+}
+
+/** Whether no seal of a job can have to be opened any more. After a refuted claim of another, one may be there. */
+const isDone = ({ closed, holder, sealed, claims }: JobRecord): boolean =>
+  closed || (holder === undefined && sealed === undefined && claims.length > 0 && claims.every((c) => !isOpen(c)));

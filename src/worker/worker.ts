@@ -111,7 +111,7 @@ class Worker {
 
   /** All of a job that is over and owes this worker nothing, and the input of a job that it does not serve. */
   readonly #forget: Forget = (job, now) => {
-    const { address } = this.#options.session.sender;
+    const { sender, deployment } = this.#options.session;
     const isOwed = job.claims.some((record) => {
       const { claim, refuted, finalised, accepted, games } = record;
       const isSettled = missingOutputs(record).length === 0 || this.#ends.hasGivenUp(record);
@@ -121,7 +121,7 @@ class Worker {
     });
     const isMine = this.#seals.keeps(job) || (job.holder !== undefined && this.#isMe(job.holder.worker));
     if (isOwed || isMine) return "nothing";
-    if (isOver(job, now, address)) return "all";
+    if (isOver(job, now, sender.address, deployment.parameters.baseClock)) return "all";
     return this.#executions.knows(job) || this.#executions.awaits(job) ? "nothing" : "inputs";
   };
 
@@ -171,8 +171,9 @@ class Worker {
     const claimed = jobs.flatMap((job) =>
       job.holder !== undefined && this.#isMe(job.holder.worker) ? [{ job, until: job.holder.until }] : [],
     );
-    const sealed = this.#seals.tend(history);
+    const sealed = this.#seals.sealed(history);
     for (const job of sealed) attempt("seal", job.id, () => this.#seals.open(job, now));
+    this.#seals.tidy(history, blockNumber);
     const open = [...history.claims.values()].filter((record) => this.#isMe(record.claim.worker) && isOpen(record));
     // What is sealed will be a claim.
     const undecided = [...sealed, ...open.map(({ jobId }) => history.jobs.get(jobId)!)];

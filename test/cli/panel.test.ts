@@ -83,6 +83,7 @@ describe("refute deploy-panel, panel and panel-result", function () {
     expect([answer.outcome, answer.finals]).to.deep.equal(["survived", 3]);
     expect(answer.seats.map(({ phase }) => phase)).to.deep.equal(["final", "final", "final"]);
     expect(stderr).to.match(/takes 0\.3 in fees/);
+    expect(stderr).to.match(new RegExp(`posts panel ${answer.panel}`));
     expect(stderr).to.match(/all seats agree: noted on chain/);
     const shown = await say("panel-result", answer.panel, "--json");
     expect(JSON.parse(shown.stdout)).to.deep.equal(answer);
@@ -123,7 +124,7 @@ describe("refute deploy-panel, panel and panel-result", function () {
       [[...ask, "--audit", "10%"], /--audit also needs --wait/],
       [[...ask, "--agreed"], /--agreed also needs --wait/],
       [[...ask, "--audit", "110%", "--wait"], /--audit 110%: expected a part such as 10% or 0\.1/],
-      [[...ask, "--seal-seconds", "1000"], /--seal-seconds 1000: expected more than the \d+ of --claim-seconds/],
+      [[...ask, "--seal-seconds", "1000"], /--seal-seconds 1000: expected at least \d+, 120 more than --claim-seconds/],
     ] as const) {
       const { status, stderr } = await say(...args);
       expect(status, stderr).to.equal(2);

@@ -10,7 +10,7 @@ const OTHER = `0x${"22".repeat(20)}` as const;
 const id = (n: number): Hex => numberToHex(n, { size: 32 });
 
 describe("what is over is forgotten", function () {
-  const forget = (job: JobRecord, now: bigint) => (isOver(job, now, ME) ? "all" : "inputs");
+  const forget = (job: JobRecord, now: bigint) => (isOver(job, now, ME, 10) ? "all" : "inputs");
 
   it("thousandsOfJunkJobs_leaveThoseOfTheLast320Blocks_whetherReadAtOnceOrBlockByBlock", async function () {
     const market = new JunkMarket();
@@ -39,12 +39,15 @@ describe("what is over is forgotten", function () {
   const over = (job: Partial<JobRecord>, claim?: Partial<ClaimRecord>): boolean => {
     const record = { job: { deadline: 100n }, closed: false, holder: undefined, claims: [], ...job };
     const claims = claim && [{ refuted: false, finalised: false, windowEnd: 60n, games: [], ...claim }];
-    return isOver({ ...record, ...(claims && { claims }) } as unknown as JobRecord, 50n, ME);
+    return isOver({ ...record, ...(claims && { claims }) } as unknown as JobRecord, 50n, ME, 10);
   };
 
   it("jobs_areOver_whenNothingCanComeOfThem", function () {
     expect(over({})).to.equal(false);
     expect(over({ job: { deadline: 49n } as never })).to.equal(true);
+    // A seat that is added has its inputs from this one.
+    expect(over({ job: { deadline: 30n } as never, terms: { openFrom: 40 } as never })).to.equal(false);
+    expect(over({ job: { deadline: 30n } as never, terms: { openFrom: 39 } as never })).to.equal(true);
     expect(over({ job: { deadline: 49n } as never, holder: { worker: OTHER, until: 51n } })).to.equal(false);
     expect(over({ closed: true })).to.equal(true);
     expect(over({}, {})).to.equal(false);

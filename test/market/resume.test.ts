@@ -8,7 +8,7 @@ import { resumeFrom } from "../../src/market/resume.ts";
 import { followMarket, type Snapshot } from "../../src/market/session.ts";
 import { JunkMarket } from "../../testkit/nodes/junkMarket.ts";
 
-const forget: Forget = (job, now) => (isOver(job, now, zeroAddress) ? "all" : "inputs");
+const forget: Forget = (job, now) => (isOver(job, now, zeroAddress, 3_600) ? "all" : "inputs");
 
 describe("resuming from the events on disk", function () {
   let folder: string;

@@ -1,12 +1,14 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
 import { parseEther, type Hex } from "viem";
 import { sealOf } from "../../src/market/ids.ts";
 import { followMarket } from "../../src/market/session.ts";
+import { DatabaseAccessError } from "../../src/database/errors.ts";
 import { SealBook } from "../../src/worker/sealBook.ts";
 import { isSealed, refusalOf } from "../../src/worker/jobs.ts";
+import { Seals } from "../../src/worker/seals.ts";
 import type { JobRecord } from "../../src/market/history.ts";
 import { mlpInput, mlpProgram } from "../../testkit/models/mlp.ts";
 import { first, reference } from "../../testkit/players/players.ts";
@@ -36,6 +38,7 @@ describe("seals of a worker", function () {
       const book = await SealBook.at(path);
       await book.keep(opening(1));
       await book.keep(opening(2));
+      for (const file of [path, `${path}-wal`]) expect(statSync(file).mode & 0o777).to.equal(0o600);
       book.close();
       const again = await SealBook.at(path);
       expect(again.of(id(101))).to.deep.equal(opening(1));
@@ -52,12 +55,47 @@ describe("seals of a worker", function () {
       await book.open();
       expect((await rejection(SealBook.at(path))).message).to.match(/seals\.db is in use by another process/);
       book.close();
-      const other = join(folder, "other.db");
+      const [other, unusable] = [join(folder, "other.db"), join(folder, "unusable.db")];
+      mkdirSync(unusable);
+      expect(await rejection(SealBook.at(unusable))).to.be.instanceOf(DatabaseAccessError);
       writeFileSync(other, "no database, but long enough to be looked at as one".repeat(20));
       expect((await rejection(SealBook.at(other))).message).to.match(
         /other\.db is not the openings of a worker's seals/,
       );
     });
+  });
+
+  it("opening_isForgotten256BlocksAfterItsJobWasDone_andAFullDiskStopsNothing", async () => {
+    const path = join(folder, "seals.db");
+    const book = await SealBook.at(path);
+    await book.keep(opening(1));
+    const conditions: (string | undefined)[] = [];
+    const role = { health: { set: (_: string, problem?: { reason: string }) => conditions.push(problem?.reason) } };
+    const session = { sender: { address: `0x${"11".repeat(20)}` } };
+    const seals = new Seals(session as never, role as never, undefined as never, book);
+    const tidy = (job: object, blockNumber: bigint): boolean => {
+      seals.tidy({ jobs: new Map([[id(1), { id: id(1), claims: [], ...job }]]) } as never, blockNumber);
+      return book.has(id(1));
+    };
+    expect(tidy({ closed: true }, 1_000n)).to.equal(true);
+    expect(tidy({ closed: true }, 1_255n)).to.equal(true);
+    // A reorganisation: the seal is there again.
+    expect(tidy({ closed: false, sealed: { worker: session.sender.address } }, 1_256n)).to.equal(true);
+    // A claim of another was refuted before this worker sealed.
+    const refuted = { closed: false, claims: [{ refuted: true }], sealed: { worker: session.sender.address } };
+    expect(tidy(refuted, 1_257n)).to.equal(true);
+    expect(tidy(refuted, 2_000n)).to.equal(true);
+    expect(tidy({ closed: true }, 2_001n)).to.equal(true);
+    const forget = book.forget.bind(book);
+    book.forget = () => {
+      throw new DatabaseAccessError("the disk is full");
+    };
+    expect(tidy({ closed: true }, 2_257n)).to.equal(true);
+    expect(conditions).to.deep.equal(["the disk is full"]);
+    book.forget = forget;
+    expect(tidy({ closed: true }, 2_258n)).to.equal(false);
+    expect(conditions).to.deep.equal(["the disk is full", undefined]);
+    book.close();
   });
 
   it("jobs_areSealedOnlyIfTheyCanBeOpenedSoonEnough", () => {

@@ -22,11 +22,11 @@ export type PanelRecord = {
 
 /** Panels, as anybody reads them. */
 export class PanelReader {
-  readonly #publicClient: ReadAccess["publicClient"];
+  protected readonly publicClient: ReadAccess["publicClient"];
   protected readonly contract: Contract;
 
   constructor(address: Address, { publicClient }: ReadAccess) {
-    this.#publicClient = publicClient;
+    this.publicClient = publicClient;
     this.contract = { address, abi: panelAbi };
   }
 
@@ -36,12 +36,12 @@ export class PanelReader {
 
   /** The market whose jobs the seats are. */
   market(): Promise<Address> {
-    return this.#publicClient.readContract({ ...this.contract, functionName: "market" });
+    return this.publicClient.readContract({ ...this.contract, functionName: "market" });
   }
 
   /** @param blockNumber At which it is read; the latest one if absent. */
   async panelOf(panelId: Hex, blockNumber?: bigint): Promise<PanelRecord> {
-    const [poster, seats, added, auditUntil, outcome, root] = await this.#publicClient.readContract({
+    const [poster, seats, added, auditUntil, outcome, root] = await this.publicClient.readContract({
       ...this.contract,
       functionName: "panelOf",
       args: [panelId],
@@ -59,7 +59,7 @@ export class PanelReader {
 
   /** What an account can withdraw of fees, in the smallest unit of the stake asset. */
   owed(account: Address): Promise<bigint> {
-    return this.#publicClient.readContract({ ...this.contract, functionName: "owed", args: [account] });
+    return this.publicClient.readContract({ ...this.contract, functionName: "owed", args: [account] });
   }
 }
 
@@ -81,6 +81,13 @@ export class Panel extends PanelReader {
    */
   post(request: JobRequest, seats: number, auditUntil: number): Promise<TransactionReceipt> {
     return this.#sender.send({ ...this.contract, functionName: "post", args: [request, seats, auditUntil] });
+  }
+
+  /** The id that a panel gets when the sender posts it. Nothing is sent. @throws as the client of the node does */
+  async idOf(request: JobRequest, seats: number, auditUntil: number): Promise<Hex> {
+    const call = { ...this.contract, functionName: "post", args: [request, seats, auditUntil] } as const;
+    const { result } = await this.publicClient.simulateContract({ ...call, account: this.#sender.address });
+    return result;
   }
 
   /**

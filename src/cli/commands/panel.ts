@@ -3,8 +3,18 @@ import { knownProgram } from "../../player/execution.ts";
 import { MAX_ITEMS } from "../../program/run.ts";
 import { describeProgram } from "../../sdk/describeProgram.ts";
 import { estimateFee } from "../../sdk/estimateFee.ts";
-import { MAX_SEATS, openPanel, panelFees, panelTimes, postPanel, type PanelTerms } from "../../sdk/panel.ts";
+import {
+  leastSealSeconds,
+  MAX_SEATS,
+  openPanel,
+  panelFees,
+  panelTimes,
+  postPanel,
+  usualSealSeconds,
+  type PanelTerms,
+} from "../../sdk/panel.ts";
 import { minWindow, usualClaimSeconds } from "../../sdk/postJob.ts";
+import { MAX_SEAL_SECONDS } from "../../worker/jobs.ts";
 import { amountAboveZero, amountText, timeText } from "../amount.ts";
 import { accountSettings, sessionFrom } from "../chainSettings.ts";
 import { UsageError } from "../errors.ts";
@@ -32,7 +42,7 @@ const settings = {
     "seconds",
     "from now, until all seats are sealed; as long again for a seat that is added",
     seconds(1),
-    "twice --claim-seconds",
+    "twice --claim-seconds, at least 120 more than these",
   ),
   items: optional<number>("n", "items of a run", whole(1, MAX_ITEMS), "as many as files are given, or 1"),
   firstItem: defaulted("n", "what an input that is the index reads in the first item", whole(0, 2 ** 32 - 1), 0),
@@ -65,10 +75,11 @@ export function panelCommand(output: Output): Command {
       const panel = await openPanel(session, values.panel);
       const { timestamp } = await session.publicClient.getBlock();
       const claimSeconds = values.claimSeconds ?? usualClaimSeconds(session, program, items);
-      const sealSeconds = values.sealSeconds ?? 2 * claimSeconds;
-      if (sealSeconds <= claimSeconds)
+      const sealSeconds = values.sealSeconds ?? usualSealSeconds(claimSeconds);
+      const leastSeal = leastSealSeconds(claimSeconds);
+      if (sealSeconds < leastSeal)
         throw new UsageError(
-          `--seal-seconds ${sealSeconds}: expected more than the ${claimSeconds} of --claim-seconds`,
+          `--seal-seconds ${sealSeconds}: expected at least ${leastSeal}, 120 more than --claim-seconds`,
         );
       const least = session.deployment.parameters.collateral;
       const { collateral, ...asked } = rareTerms(values, least) ?? { collateral: least };
@@ -82,11 +93,18 @@ export function panelCommand(output: Output): Command {
       const { openFrom } = times;
       const sealed = { items, answer, maxOutputBytes: 0, rare: { collateral, openFrom } };
       warnOfLowFee(output, await estimateFee(session, program, sealed), fee);
+      if (BigInt(openFrom) > timestamp + BigInt(MAX_SEAL_SECONDS))
+        output.note(
+          `workers that do not say otherwise take no seat that opens more than ${MAX_SEAL_SECONDS / 3_600} h after ` +
+            "they claim it (--max-seal-seconds of refute worker): make --claim-seconds or --seal-seconds shorter",
+        );
       output.note([
         "the inputs and outputs of a panel are public: anybody can read them on the chain",
         `takes ${amountText(panelFees(terms))} in fees; seats are opened from ${timeText(BigInt(openFrom))}`,
       ]);
-      const { panelId, jobs } = await postPanel(session, panel, program, inputs, terms);
+      const { panelId, jobs } = await postPanel(session, panel, program, inputs, terms, (id) =>
+        output.note(`posts panel ${id}`),
+      );
       if (!wait)
         return output.answer({ panel: panelId, jobs, ...times }, [
           `panel ${panelId}`,

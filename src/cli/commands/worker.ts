@@ -5,7 +5,6 @@ import { Dongle } from "../../provisioning/dongleClient.ts";
 import { openOwnExamCourt } from "../../provisioning/exams/openExamClaims.ts";
 import { openExams } from "../../provisioning/exams/openExams.ts";
 import type { Session } from "../../market/session.ts";
-import type { Logger } from "../../player/log.ts";
 import { runWorkerWithExamGames } from "../../worker/examGames.ts";
 import { MAX_CALLBACK_GAS, MAX_OPEN_CLAIMS, MAX_SEAL_SECONDS } from "../../worker/jobs.ts";
 import { TracePublisher } from "../../worker/publisher.ts";
@@ -97,22 +96,12 @@ function nativePolicy({ native, nativeRequesters, nativeExposure }: SettingValue
 }
 
 /**
- * The openings of this account's seals on this market.
- * @returns undefined if they cannot be read, which is logged: the worker then serves other jobs.
+ * The openings of this account's seals on this market. A file that is there must be usable: what it holds may be worth
+ * the collateral. Where none is and none can be made, the worker warns of that and takes no sealed jobs.
+ * @throws DatabaseFileError, DatabaseInUseError, DatabaseAccessError
  */
-async function openSeals(
-  folder: string,
-  { deployment: { chainId, market }, sender }: Session,
-  log: Logger,
-): Promise<SealBook | undefined> {
-  try {
-    return await SealBook.at(join(folder, `seals-${chainId}-${market}-${sender.address}.db`));
-  } catch (error) {
-    const { code, message } = error as { code?: string; message: string };
-    log.error({ code, reason: message }, "no sealed jobs are served, and no seals opened: see --seals");
-    return undefined;
-  }
-}
+const openSeals = (folder: string, { deployment: { chainId, market }, sender }: Session): Promise<SealBook> =>
+  SealBook.at(join(folder, `seals-${chainId}-${market}-${sender.address}.db`));
 
 /** `refute worker`: serve jobs until stopped. */
 export function workerCommand(output: Output): Command {
@@ -132,7 +121,7 @@ export function workerCommand(output: Output): Command {
         if (publishPort !== undefined)
           playing.log.info({ port: await publisher?.listen(publishPort) }, "publishes its traces");
         const programs = native && openCalibrated(native.paths, values, playing.programs, playing.log);
-        const seals = await openSeals(values.seals, playing.session, playing.log);
+        const seals = await openSeals(values.seals, playing.session);
         const { exams, examClaims } = values;
         const options = {
           ...playing,
@@ -146,7 +135,7 @@ export function workerCommand(output: Output): Command {
         };
         const court = examClaims && (await openOwnExamCourt(playing.session, exams!, examClaims));
         await runWorkerWithExamGames(options, court);
-        seals?.close();
+        seals.close();
         await programs?.close();
         await publisher?.close();
       });
