@@ -3,7 +3,7 @@ import { bodyLimit } from "hono/body-limit";
 import { createAdaptorServer } from "@hono/node-server";
 import type { AddressInfo } from "node:net";
 import type { Server } from "node:http";
-import { z } from "zod/v4";
+import type { z } from "zod/v4";
 import { printable } from "../text.ts";
 import type { AnswerService } from "./answerService.ts";
 import { RefusedError } from "./errors.ts";

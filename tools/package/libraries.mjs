@@ -7,7 +7,7 @@ import { importingBuilt } from "./transpile.mjs";
 
 const { peerDependencies } = JSON.parse(readFileSync("package.json", "utf8"));
 /** A statement that takes names or the default export of a library, as `transpile` writes it: without white space. */
-const IMPORT = /(?<=^|;)(import|export)(\{[^}]*\}| \w+ )from"([^".][^"]*)"(?=;)/gm;
+const IMPORT = /(?<=^|;)(import|export)(\{[^}]*\}| [\w$]+ )from"([^".][^"]*)"(?=;)/gm;
 /** Any statement or call that names a library. */
 const LIBRARY = /(?<=^|;)(?:(?:import|export)[^;"'`]*"([^".][^"]*)")(?=;)|\bimport\("([^".][^"]*)"\)/gm;
 /** CommonJS libraries call `require` for what Node has built in. */
@@ -70,7 +70,7 @@ const WITHOUT_TRANSLATIONS = {
 
 /** The exports that an import takes: `{a,b as c}`, or a name for the default one. */
 const exportsNamed = (names) =>
-  names.startsWith("{") ? [...names.matchAll(/(\w+)(?: as \w+)?/g)].map(([, name]) => name) : ["default"];
+  names.startsWith("{") ? [...names.matchAll(/([\w$]+)(?: as [\w$]+)?/g)].map(([, name]) => name) : ["default"];
 
 /** Entry points that export what is imported, by name: CommonJS libraries have no names of their own. */
 const namesOf = (wanted) => ({

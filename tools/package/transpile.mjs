@@ -1,4 +1,5 @@
-// TypeScript to JavaScript, file by file, without comments and white space, so that the package is small.
+// TypeScript to JavaScript, file by file, without comments, white space and long local names, so that the package is
+// small.
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { build } from "esbuild";
@@ -29,6 +30,10 @@ export async function transpile(outdir) {
     platform: "node",
     target: "node22",
     minifyWhitespace: true,
+    minifySyntax: true,
+    minifyIdentifiers: true,
+    // Errors are told by the names of their classes.
+    keepNames: true,
     sourcemap: true,
     sourcesContent: false,
     logLevel: "warning",
