@@ -1,3 +1,10 @@
+const NUMBERS = [
+  ...(["jobs", "games", "transactions", "requests", "unpaidRequests"] as const),
+  ...(["wrongFinal", "unwatchedFinal"] as const),
+] as const;
+const AMOUNTS = ["honestLoss", "leagueLoss", "sunk"] as const;
+const TABLES = ["verdicts", "endings", "proofs", "refusals", "panels", "tickets"] as const;
+
 /** What a soak counts. */
 export class Totals {
   jobs = 0;
@@ -38,6 +45,34 @@ export class Totals {
 
   gas(gas: number, move: string): void {
     if (gas > this.largestGas.gas) this.largestGas = { gas, move };
+  }
+
+  /** Adds what another soak counted. */
+  add(other: Totals): void {
+    for (const key of NUMBERS) this[key] += other[key];
+    for (const key of AMOUNTS) this[key] += other[key];
+    for (const key of TABLES) for (const [row, n] of other[key]) this[key].set(row, (this[key].get(row) ?? 0) + n);
+    this.wrong.push(...other.wrong);
+    this.gas(other.largestGas.gas, other.largestGas.move);
+    this.largestDelayBlocks = Math.max(this.largestDelayBlocks, other.largestDelayBlocks);
+  }
+
+  /** As JSON, for {@link Totals.parse}. */
+  toJson(): string {
+    return JSON.stringify(this, (_, value: unknown) =>
+      value instanceof Map ? [...value] : typeof value === "bigint" ? String(value) : value,
+    );
+  }
+
+  /** What such JSON says. */
+  static parse(json: string): Totals {
+    const totals = new Totals();
+    const read = JSON.parse(json) as Record<string, never>;
+    const others = { wrong: read.wrong, largestGas: read.largestGas, largestDelayBlocks: read.largestDelayBlocks };
+    Object.assign(totals, others, Object.fromEntries(NUMBERS.map((key) => [key, read[key]])));
+    for (const key of AMOUNTS) totals[key] = BigInt(read[key]!);
+    for (const key of TABLES) for (const [row, n] of read[key] as [string, number][]) totals[key].set(row, n);
+    return totals;
   }
 
   get passed(): boolean {
