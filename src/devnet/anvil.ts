@@ -30,6 +30,8 @@ export type AnvilOptions = {
   blockSeconds?: number;
   /** Where it listens on 127.0.0.1; a port that is free if left out. */
   port?: number;
+  /** Where its chain is kept, and goes on from if there is one; a temporary folder if left out. */
+  folder?: string;
 };
 
 /**
@@ -37,7 +39,8 @@ export type AnvilOptions = {
  * is kept in a folder, so that the node can be stopped and started again.
  */
 export class Anvil {
-  readonly #folder = temporaryFolder("refute-anvil-");
+  readonly #folder: { path: string; remove: () => void };
+  readonly #isKept: boolean;
   #blockSeconds: number | undefined;
   #child: ChildProcess | undefined;
   #port = 0;
@@ -45,11 +48,16 @@ export class Anvil {
   /** Is fulfilled when the node ends by itself after its start. */
   readonly failed = new Promise<string>((resolve) => (this.#onFailed = resolve));
 
-  private constructor({ blockSeconds, port = 0 }: AnvilOptions) {
+  private constructor({ blockSeconds, port = 0, folder }: AnvilOptions) {
     [this.#blockSeconds, this.#port] = [blockSeconds, port];
+    this.#isKept = folder !== undefined;
+    this.#folder = folder !== undefined ? { path: folder, remove: () => undefined } : temporaryFolder("refute-anvil-");
   }
 
-  /** Starts a node with an empty chain. @throws DevnetError if the program is missing, or does not start */
+  /**
+   * Starts a node, with an empty chain if none is kept.
+   * @throws DevnetError if the program is missing, or does not start
+   */
   static async start(options: AnvilOptions = {}): Promise<Anvil> {
     const anvil = new Anvil(options);
     try {
@@ -84,7 +92,7 @@ export class Anvil {
     await this.#start();
   }
 
-  /** Ends the node and removes its files. */
+  /** Ends the node and removes its files, but for a folder that was given. */
   async close(): Promise<void> {
     await this.#stop("SIGKILL");
     this.#folder.remove();
@@ -93,7 +101,9 @@ export class Anvil {
   async #start(): Promise<void> {
     const binary = anvilBinary();
     if (typeof binary !== "string") throw new DevnetError(binary.missing);
-    const state = ["--state", join(this.#folder.path, "state.json"), "--preserve-historical-states"];
+    // Without the states of older blocks, which take a megabyte each, a long chain can be kept.
+    const older = this.#isKept ? [] : ["--preserve-historical-states"];
+    const state = ["--state", join(this.#folder.path, "state.json"), ...older];
     const rules = ["--hardfork", "osaka", "--enable-tx-gas-limit", "--gas-limit", String(BLOCK_GAS)];
     const blocks = this.#blockSeconds === undefined ? [] : ["--block-time", String(this.#blockSeconds)];
     const child = spawn(binary, ["--host", "127.0.0.1", "--port", String(this.#port), ...state, ...rules, ...blocks]);

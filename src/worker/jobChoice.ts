@@ -1,3 +1,4 @@
+import { concatHex, keccak256 } from "viem";
 import { ContractRevertError } from "../chain/errors.ts";
 import { gasPriceNow } from "../chain/gasPrice.ts";
 import type { JobRecord } from "../market/history.ts";
@@ -62,22 +63,24 @@ export class JobChoice {
     }
   }
 
-  /** Jobs of known programs with what their gas costs now, the most profitable first. */
+  /** Jobs of known programs with what their gas costs now, the most profitable first; equal ones in an own order. */
   async #priced(jobs: readonly JobRecord[]): Promise<PricedJob[]> {
-    const { publicClient, deployment } = this.#options.session;
+    const { publicClient, deployment, sender } = this.#options.session;
     const known = jobs.flatMap((record) => {
       const program = this.#role.executions.shapeOf(record);
-      return program === undefined ? [] : [{ record, program }];
+      // Workers that see the same jobs begin with different ones: whoever loses the race for a job has paid for it.
+      const turn = keccak256(concatHex([record.id, sender.address]));
+      return program === undefined ? [] : [{ record, program, turn }];
     });
     if (known.length === 0) return [];
     const gasPrice = await gasPriceNow(publicClient);
-    const priced = known.map(({ record, program }) => {
+    const priced = known.map(({ record, program, turn }) => {
       const plain = jobGas(jobShape(program, record.job, deployment.parameters.arityBits)).total;
       const total = plain + (isSealed(record) ? SEALED_GAS : 0);
-      return { record, gas: total, gasPrice, cost: coveringFee({ total }, gasPrice) };
+      return { record, turn, gas: total, gasPrice, cost: coveringFee({ total }, gasPrice) };
     });
     const profit = ({ record, cost }: PricedJob): bigint => record.job.fee - cost;
-    return priced.sort((a, b) => Number(profit(b) - profit(a)));
+    return priced.sort((a, b) => Number(profit(b) - profit(a)) || (a.turn < b.turn ? -1 : 1));
   }
 
   #reportUnderpaid({ record: { id, job }, gas, gasPrice, cost }: PricedJob): void {

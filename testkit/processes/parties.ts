@@ -29,10 +29,20 @@ export class Parties {
   }
 
   async #account(name: string, credit: bigint): Promise<Party> {
+    const { address } = privateKeyToAccount(this.#keyOf(name));
+    await this.#anvil.request("anvil_setBalance", [address, numberToHex(PURSE + credit)]);
+    return this.known(name);
+  }
+
+  #keyOf(name: string): Hex {
+    return keccak256(toHex(`${name} ${this.#seed}`));
+  }
+
+  /** An account as it is. */
+  async known(name: string): Promise<Party> {
     const { chainId, market } = this.#deployment;
-    const key = keccak256(toHex(`${name} ${this.#seed}`));
+    const key = this.#keyOf(name);
     const account = privateKeyToAccount(key);
-    await this.#anvil.request("anvil_setBalance", [account.address, numberToHex(PURSE + credit)]);
     const endpoint = { rpcUrls: [this.#anvil.url] };
     const session = await openSession({ endpoint, chainId, market, account, patience: { pollingMs: 50 } });
     return { key, address: account.address, session };

@@ -52,6 +52,8 @@ export class Disputes {
    * was paid.
    */
   readonly #balances = new Map<string, bigint>();
+  /** What each of these is made of, to be told if it is a loss. */
+  readonly #items = new Map<string, string[]>();
   #ended = false;
 
   /** @param over Called once, when the claim is final, accepted or dead and no game is open any more. */
@@ -119,7 +121,7 @@ export class Disputes {
     if (moved?.eventName !== "Picked" || sent === undefined) return;
     totals.games++;
     this.#players.set(moved.args.gameId, challenger);
-    this.#book(moved.args.gameId, -sent.cost - chain.bond);
+    this.#book(moved.args.gameId, -sent.cost - chain.bond, "open");
     this.#schedule(chain.history.games.get(moved.args.gameId)!);
   }
 
@@ -248,7 +250,7 @@ export class Disputes {
     if (proof && this.#subject.worker.right && this.#isHonest) this.#market.fault("an honest claim is proven wrong");
     const sent = await this.#market.must(functionName, from, call);
     if (sent === undefined) return;
-    this.#book(from === this.#workerAddress ? "worker" : game.id, -sent.cost);
+    this.#book(from === this.#workerAddress ? "worker" : game.id, -sent.cost, functionName);
     if (game.closed !== undefined) this.#closed(game, functionName, sent);
     else this.#schedule(game);
   }
@@ -260,8 +262,8 @@ export class Disputes {
     // With what whoever ended the game by the clock gets for that.
     const given = parseEventLogs({ abi: stakeVaultAbi, logs, eventName: "Given" });
     for (const { args } of given) {
-      if (isAddressEqual(args.account, challenger.address)) this.#book(game.id, args.amount);
-      if (isAddressEqual(args.account, this.#workerAddress)) this.#book("worker", args.amount);
+      if (isAddressEqual(args.account, challenger.address)) this.#book(game.id, args.amount, `given by ${how}`);
+      if (isAddressEqual(args.account, this.#workerAddress)) this.#book("worker", args.amount, `given by ${how}`);
     }
     if (how === "prove") for (const read of this.#readsOf(stateOf(game))) totals.count(totals.proofs, read);
     totals.count(totals.endings, `${challenger.kind}: ${lost ? "lost" : "won"} by ${how}`);
@@ -299,7 +301,7 @@ export class Disputes {
     // cost there.
     const sent = await this.#market.must("settle", address, call, this.#deathFee + this.#deathFee / 8n);
     if (sent === undefined) return;
-    this.#book(game.id, game.closed!.paid - sent.cost);
+    this.#book(game.id, game.closed!.paid - sent.cost, "settle");
     totals.count(totals.endings, `${kind}: settled`);
     const again = await chain.refusal(address, this.#onGame("settle", [packState(stateOf(game))]));
     if (again === undefined) this.#market.fault("a game can be settled twice");
@@ -350,7 +352,7 @@ export class Disputes {
       const sent = await this.#market.must("collect", this.#workerAddress, collect);
       const collected = sent?.events.find((e) => e.eventName === "EarningsCollected");
       const amount = collected?.eventName === "EarningsCollected" ? collected.args.amount : 0n;
-      this.#book("worker", amount - (sent?.cost ?? 0n));
+      this.#book("worker", amount - (sent?.cost ?? 0n), "collect");
     }
     if (record.games.some(({ closed }) => closed === undefined)) this.#market.fault("a game is open for ever");
     for (const [who, balance] of this.#balances) {
@@ -360,12 +362,13 @@ export class Disputes {
       const name = who === "worker" ? "worker" : this.#players.get(who as Hex)!.kind;
       const { worker, claim } = this.#subject;
       const of = claim.job.claimSeconds === 0 ? `${worker.kind}, signed` : worker.kind;
-      this.#market.fault(`honest ${name} lost ${-balance} wei about a claim of ${of}: ${ending}`);
+      this.#market.fault(`honest ${name} lost ${-balance} wei about a claim of ${of}: ${this.#items.get(who)!.join()}`);
     }
     await this.#over(ending);
   }
 
-  #book(who: string, amount: bigint): void {
+  #book(who: string, amount: bigint, what: string): void {
+    this.#items.set(who, [...(this.#items.get(who) ?? []), `${what} ${amount}`]);
     this.#balances.set(who, (this.#balances.get(who) ?? 0n) + amount);
   }
 }

@@ -6,6 +6,8 @@
  * - `--training`: steps of training, committed to, against plain onnxruntime on the same graph.
  * - `--batch`: items of a batch, committed to, against a loop of plain onnxruntime.
  * - `--native [--models ppocr2_cls]`: decisions by native execution against plain onnxruntime, on one thread.
+ * - `--market [--jobs 1000] [--slice 250]`: a market of 8 workers and 2 watchers on one devnet, jobs a second and gas a
+ *   job.
  * - `--worst [--kinds sums,reads]`: the slowest executions against the work of their programs, and nothing else.
  */
 import { fork } from "node:child_process";
@@ -31,11 +33,20 @@ const { values } = parseArgs({
     native: { type: "boolean", default: false },
     worst: { type: "boolean", default: false },
     kinds: { type: "string" },
+    market: { type: "boolean", default: false },
+    jobs: { type: "string", default: "1000" },
+    slice: { type: "string", default: "250" },
   },
 });
 if (values.worst) {
   const { printWorst } = await import("./worst/printWorst.ts");
   process.exit((await printWorst(values.kinds, values.json)) ? 0 : 1);
+}
+if (values.market) {
+  const { printMarket } = await import("./market/printMarket.ts");
+  const market = await printMarket(Number(values.jobs), Number(values.slice));
+  if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify({ market }, null, 2)}\n`);
+  process.exit(0);
 }
 if (values.native) {
   const { printNative } = await import("./native/printNative.ts");
