@@ -2,7 +2,7 @@ const NUMBERS = [
   ...(["jobs", "games", "transactions", "requests", "unpaidRequests"] as const),
   ...(["wrongFinal", "unwatchedFinal"] as const),
 ] as const;
-const AMOUNTS = ["honestLoss", "leagueLoss", "sunk"] as const;
+const AMOUNTS = ["honestLoss", "shortPaid", "leagueLoss", "sunk"] as const;
 const TABLES = ["verdicts", "endings", "proofs", "refusals", "panels", "tickets"] as const;
 
 /** What a soak counts. */
@@ -34,6 +34,8 @@ export class Totals {
   largestDelayBlocks = 0;
   /** Wei that honest parties lost, gas included. */
   honestLoss = 0n;
+  /** Wei of gas that ends of games did not pay to the honest: a few hundred gas a game. */
+  shortPaid = 0n;
   /** Wei of the ledger that the others lost. */
   leagueLoss = 0n;
   /** Wei of the ledger that went to the sink. */
@@ -67,11 +69,12 @@ export class Totals {
   /** What such JSON says. */
   static parse(json: string): Totals {
     const totals = new Totals();
-    const read = JSON.parse(json) as Record<string, never>;
+    const read = JSON.parse(json) as Omit<Record<string, string>, "wrong"> & Record<"wrong", string[]>;
     const others = { wrong: read.wrong, largestGas: read.largestGas, largestDelayBlocks: read.largestDelayBlocks };
     Object.assign(totals, others, Object.fromEntries(NUMBERS.map((key) => [key, read[key]])));
     for (const key of AMOUNTS) totals[key] = BigInt(read[key]!);
-    for (const key of TABLES) for (const [row, n] of read[key] as [string, number][]) totals[key].set(row, n);
+    for (const key of TABLES)
+      for (const [row, n] of read[key] as unknown as [string, number][]) totals[key].set(row, n);
     return totals;
   }
 
@@ -97,7 +100,8 @@ export class Totals {
       `largest gas of a transaction: ${this.largestGas.gas} (${this.largestGas.move})`,
       `largest delay of a result: ${this.largestDelayBlocks} blocks of 12 s`,
       `money lost by dishonest parties: ${ether(this.leagueLoss)}, of it to the sink: ${ether(this.sunk)}`,
-      `money lost by honest parties, gas included: ${ether(this.honestLoss)}`,
+      `gas of honest parties that ends of games did not pay: ${ether(this.shortPaid)}`,
+      `money lost by honest parties, other gas included: ${ether(this.honestLoss)}`,
       ...(this.requests === 0 ? [] : [`${this.requests} requests off chain, ${this.unpaidRequests} never paid`]),
       `wrong results that became final although somebody honest looked: ${this.wrongFinal}`,
       `wrong results that became final where nobody honest looked: ${this.unwatchedFinal}`,

@@ -29,7 +29,7 @@ const FOLDER = join("cache", "bench", "market");
 const PROGRAM = mlpProgram();
 
 /** What the market of a campaign is played with. */
-type Cast = { requester: Session; players: Running<WorkerEvent | WatcherEvent>[]; execute: FastExecutors };
+type Cast = { requester: Session; players: Pick<Running<unknown>, "stop">[]; execute: FastExecutors };
 
 /**
  * Has a market of 8 workers and 2 watchers, all in this process, serve so many jobs of a small network on one devnet,
