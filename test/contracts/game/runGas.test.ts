@@ -12,7 +12,9 @@ import { useWorld } from "../../../testkit/protocol/useWorld.ts";
 import { submittedList } from "../../../src/dispute/disputed.ts";
 import { rootPick } from "../../../testkit/soak/challengers.ts";
 import { claimKey, gasOf } from "../../../testkit/protocol/world.ts";
-import type { OwnRun } from "../../../testkit/programs/runsOf.ts";
+import { carriedAnswers } from "../../../testkit/programs/answerPrograms.ts";
+import { answerOf } from "../../../testkit/soak/answerRuns.ts";
+import type { OwnRun, RunLie } from "../../../testkit/programs/runsOf.ts";
 
 /** Each item has 16 checkpoints, 16 steps in the last range and 16 chunks, so that every reveal has 16 children. */
 const FULL = chainProgram(2_048, [...new Array<number>(15).fill(1), 16]);
@@ -57,14 +59,23 @@ describe("GasSchedule: runs", function () {
     }
   });
 
-  it("settle_whereAGameStandsInAChunk_costsAtMostItsPrice_andNotMuchLess", async () => {
-    const { game: contract, worker, watcher, mallory } = world();
-    const games = [new RunGame(world(), claimed, own), new RunGame(world(), claimed, own, mallory)] as const;
+  it("settle_whereAGameStandsInAChunk_costsAtMostItsPrice_andNotMuchLess", () => settles(claimed, own));
+
+  // Its state is the longest: it has the run that the output was expanded into, and the item's trace.
+  it("settle_whereAGameStandsInAChunkOfAnAnswersItem_costsAtMostItsPrice_andNotMuchLess", async () => {
+    const answer = (lie?: RunLie): OwnRun => answerOf(carriedAnswers("two"), 20, lie);
+    await settles(await claimedRun(world(), answer({ item: 3, step: 3, element: 290 })), answer());
+  });
+
+  /** Settles two games that stand in a chunk, after a third one has refuted the claim. */
+  async function settles(lying: ClaimedRun, honest: OwnRun): Promise<void> {
+    const { game: contract, worker, watcher, mallory, requester } = world();
+    const games = [new RunGame(world(), lying, honest), new RunGame(world(), lying, honest, mallory)] as const;
     for (const game of games) await game.proof();
-    const third = await new RunGame(world(), claimed, own).open(
-      rootPick(own.run, submittedList(own.run, claimed.nodes)),
+    const third = await new RunGame(world(), lying, honest, requester).open(
+      rootPick(honest.run, submittedList(honest.run, lying.nodes)),
     );
-    const key = claimKey(world(), claimed.claim);
+    const key = claimKey(world(), lying.claim);
     await contract.write.concede([packState(third.state), key], { account: worker.account });
     for (const [n, price] of [
       [0, schedule("SETTLE")],
@@ -74,5 +85,5 @@ describe("GasSchedule: runs", function () {
       const gas = await gasOf(world(), hash);
       expect(gas <= price && gas * 105n >= price * 100n, `costs ${gas}, pays ${price}`).to.equal(true);
     }
-  });
+  }
 });

@@ -110,7 +110,7 @@ type Strategy = {
 describe("Economics: a cheat that refutes itself", function () {
   this.timeout(120_000);
   // The least collateral that may be deployed, so that not many games use it up.
-  const collateral = ETHER / 50n + 3_792_160n * 50n * GWEI;
+  const collateral = ETHER / 50n + 3_792_460n * 50n * GWEI;
   const world = useWorld(() => createWorld({ maxStepGas: 1_000_000, collateral }));
   const trace = lyingTrace(toy, 6, 299);
   const nodes = traceNodes(trace);
@@ -155,7 +155,7 @@ describe("Economics: a cheat that refutes itself", function () {
       }
       const [credit] = await w.vault.read.accountOf([batcher.address]);
       inContract = credit - inContract;
-      expect(inContract).to.equal((BigInt(count) * 57_800n + 7_800n) * settleFee * GWEI);
+      expect(inContract).to.equal((BigInt(count) * 58_100n + 8_000n) * settleFee * GWEI);
     } else {
       for (let n = 0; n + 1 < count; n++) {
         const [levels, index] = nodes[n % nodes.length]!;

@@ -20,8 +20,8 @@ abstract contract ProtocolModel is ProtocolWorld {
     /// @dev The outputs that are small enough.
     uint256 internal constant DELIVERABLES = 5;
     /// @dev Gas, as the game's schedule has it.
-    uint256 internal constant SETTLE = 57_800;
-    uint256 internal constant LAST_SETTLE = 7_800;
+    uint256 internal constant SETTLE = 58_100;
+    uint256 internal constant LAST_SETTLE = 8_000;
     uint256 internal constant TIMEOUT = 150_000;
     uint256 internal constant MAX_PROOF = 1_000_000 + 200_000;
 
