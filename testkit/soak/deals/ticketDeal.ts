@@ -94,13 +94,14 @@ export class TicketDeal {
     const program = prng.pick(answerable);
     const worker = this.#server.prepare(program);
     const stopped = await this.#isStopped();
-    const isOwed = payer.unpaid.some((time) => chain.now - time < LIFETIME - 2 * SKEW);
+    const owesSince = (seconds: number): boolean => payer.unpaid.some((time) => chain.now - time < seconds);
+    const [isOwed, mayBeOwed] = [owesSince(LIFETIME - 2 * SKEW), owesSince(LIFETIME + 2 * SKEW)];
     const answered = await payer.ask(program);
     totals.requests++;
     if (typeof answered === "string") {
       totals.count(totals.tickets, `${payer.kind}: refused with ${answered}`);
       const isUsual = payer.kind === "honest" || payer.kind === "double";
-      if (isUsual && !stopped && !isOwed) market.fault(`a payer that pays is refused with ${answered}`);
+      if (isUsual && !stopped && !mayBeOwed) market.fault(`a payer that pays is refused with ${answered}`);
       return;
     }
     if (payer.kind === "poor" || payer.kind === "skewed") market.fault(`a ${payer.kind} payer is given an answer`);

@@ -1,5 +1,5 @@
 import { Hono } from "hono";
-import type { Hex, LocalAccount } from "viem";
+import type { LocalAccount } from "viem";
 import type { Execute } from "../../../src/player/executeRun.ts";
 import type { Logger } from "../../../src/player/log.ts";
 import { ProgramLibrary } from "../../../src/player/programLibrary.ts";
@@ -23,12 +23,12 @@ export type ServerKind = "honest" | "liar" | "garbage";
 
 /** A worker that serves answers by the services of users, and is killed now and then. */
 export class TicketServer {
-  readonly cashier: Cashier;
   /** What the service answers with next. */
   #answering: SoakWorker | undefined;
   #item = 0;
   #service!: AnswerService;
   #ledger!: WorkerLedger;
+  #cashier!: Cashier;
   #endpoint!: Endpoint;
   #app!: Hono;
   /** Why winners waited, of this worker's cashier. */
@@ -40,13 +40,7 @@ export class TicketServer {
     readonly at: TicketSession,
     readonly path: string,
     readonly skew: number,
-  ) {
-    const log = {
-      warn: ({ reason }: { reason: string }) => void this.waits.push(reason),
-      error: () => undefined,
-    } as unknown as Logger;
-    this.cashier = new Cashier({ at, log, programs: this.#programs, ledger: this.#proxied() });
-  }
+  ) {}
 
   /** An account that has pledged serves. @param skew Seconds by which its clock is ahead of the chain's. */
   static async open(town: Town, kind: ServerKind, account: LocalAccount, skew: number): Promise<TicketServer> {
@@ -97,7 +91,7 @@ export class TicketServer {
 
   /** Brings winners as far as they come now. */
   cash(): Promise<Cashed> {
-    return this.cashier.round();
+    return this.#cashier.round();
   }
 
   async close(): Promise<void> {
@@ -109,19 +103,16 @@ export class TicketServer {
   async #start(): Promise<void> {
     const { at, path, skew, town } = this;
     this.#ledger = await WorkerLedger.open(path);
+    const log = {
+      warn: ({ reason }: { reason: string }) => void this.waits.push(reason),
+      error: () => undefined,
+    } as unknown as Logger;
+    this.#cashier = new Cashier({ at, log, programs: this.#programs, ledger: this.#ledger });
     this.#service = new AnswerService({
       ...{ at, ledger: this.#ledger, programs: this.#programs, execute: this.#execute },
       ...{ price: { face: FACE, oneIn: ONE_IN }, maxBodyBytes: 2 ** 20, clock: () => town.market.chain.now + skew },
     });
     this.#app = endpointOf(this.#service);
-  }
-
-  /** The ledger of whichever process runs. */
-  #proxied(): WorkerLedger {
-    return {
-      winners: () => this.#ledger.winners(),
-      close: (digest: Hex) => this.#ledger.close(digest),
-    } as WorkerLedger;
   }
 
   /** The tensors of the item that is next: they were computed before, right or wrong, or are noise. */
