@@ -186,7 +186,7 @@ describe("Economics: a cheat that refutes itself", function () {
     return g.run("expand", w.game.write.expand([g.packed, claimContentOf(g.key), ...g.expandArgs()], fees));
   }
 
-  const here = (): Deployment => ({ ...deployment, collateral: inEther(collateral), worstChallenger: 2_542_160 });
+  const here = (): Deployment => ({ ...deployment, collateral: inEther(collateral), worstChallenger: 2_542_460 });
   const gwei = 1e-9;
 
   it("inOneGame_losesAtLeastWhatTheTableSays", async () => {
