@@ -54,6 +54,11 @@ export async function listen(app: Hono, port: number, host = "127.0.0.1"): Promi
   const server = createAdaptorServer({ fetch: app.fetch }) as Server;
   server.requestTimeout = REQUEST_MS;
   server.keepAliveTimeout = IDLE_MS;
+  let underWay = 0;
+  server.on("request", (_request, response) => {
+    underWay++;
+    response.once("close", () => underWay--);
+  });
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
     server.listen(port, host, resolve);
@@ -62,13 +67,14 @@ export async function listen(app: Hono, port: number, host = "127.0.0.1"): Promi
     port: (server.address() as AddressInfo).port,
     close: () =>
       new Promise((resolve) => {
-        // A connection whose last answer is given after this is idle then, and must not hold the stop up.
-        const closing = setInterval(() => server.closeIdleConnections(), 50);
+        // Connections without a request, also those that never sent one, must not hold the stop up.
+        const closeUnused = (): void => (underWay === 0 ? server.closeAllConnections() : server.closeIdleConnections());
+        const closing = setInterval(closeUnused, 50);
         server.close(() => {
           clearInterval(closing);
           resolve();
         });
-        server.closeIdleConnections();
+        closeUnused();
       }),
   };
 }

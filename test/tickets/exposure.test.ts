@@ -90,7 +90,7 @@ describe("what a worker and a payer can lose to each other", function () {
     let end!: () => void;
     const gone = new Promise<void>((resolve) => (end = resolve));
     const { serving, at, ledger } = await playing(parseEther("1"), (...args) => gone.then(() => honest(...args)));
-    const hasty = await world.ask(at, serving.url, { timeoutMs: 100 });
+    const hasty = await world.ask(at, serving.url, { timeoutMs: 2_000 });
     expect(await rejection(hasty.payer.ask(program, inputs))).to.be.instanceOf(EndpointError);
     expect(hasty.ledger.unsent(hasty.payer.worker)).to.deep.equal([]);
     await at.tickets.requestWithdrawal(hasty.payer.worker, parseEther("1"));

@@ -15,6 +15,14 @@ import {vm, Vm} from "./Vm.sol";
 contract RunHandler is RunWorld {
     using Lists for bytes32[];
 
+    /// @dev A game in a chunk, and what draws an element of it.
+    struct Forging {
+        bytes32 id;
+        GameState s;
+        Run run;
+        uint8 bits;
+    }
+
     uint256 private constant MAX_ITEMS = 5;
     /// @dev No game has as many moves.
     uint256 private constant MOST_MOVES = 16;
@@ -203,10 +211,10 @@ contract RunHandler is RunWorld {
         if (s.turn == Side.Challenger) {
             if (s.move != Move.Open) _revertsBy(worker, _workersCall(id, s, run), "a worker moves twice");
             if (s.move == Move.Expand) _expandAgain(id, run, worker);
-            if (s.level == Level.Tensor && _lieAt[c] == 0) _forge(id, s, run, bits);
+            if (s.level == Level.Tensor && _lieAt[c] == 0) _forge(Forging(id, s, run, bits));
             return;
         }
-        if (s.level == Level.Tensor && _lieAt[c] == 0) _forge(id, s, run, bits);
+        if (s.level == Level.Tensor && _lieAt[c] == 0) _forge(Forging(id, s, run, bits));
         if (!expands) return;
         bytes memory own = _workersCall(id, s, run);
         if (_now > s.since + s.workerSeconds) {
@@ -396,47 +404,59 @@ contract RunHandler is RunWorld {
 
     /// @dev Of an honest claim: the right proof of an element that is right, and proofs with another root of one of the
     /// step's inputs.
-    function _forge(bytes32 id, GameState memory s, Run memory run, uint8 bits) private {
-        StepProof memory proof = _proofOf(s, run, bits);
-        _refusesProof(id, s, proof, "what is right is proved wrong");
-        uint256 count = proof.inputs.length;
+    function _forge(Forging memory f) private {
+        _refusesProof(f, _proven(f), "what is right is proved wrong");
+        _forgeRoots(f);
+        if (f.s.step == 0) _forgeItem(f);
+        if (f.s.step == 2 && f.run.carries && f.s.item != 0) _forgeCarried(f);
+    }
+
+    function _forgeRoots(Forging memory f) private {
+        uint256 count = _proven(f).inputs.length;
         for (uint256 i = 0; i < count; ++i) {
-            proof = _proofOf(s, run, bits);
-            proof.inputs[i].root = ~proof.inputs[i].root;
             // What the index is, no proof says.
-            bool isIndex = s.step == 0 && i == 1;
-            if (!isIndex) _refusesProof(id, s, proof, "a step reads what nobody has");
+            if (f.s.step == 0 && i == 1) continue;
+            StepProof memory proof = _proven(f);
+            proof.inputs[i].root = ~proof.inputs[i].root;
+            _refusesProof(f, proof, "a step reads what nobody has");
         }
-        if (s.step == 0) {
-            uint256 other = s.item == 0 ? run.items - 1 : 0;
-            proof = _proofOf(s, run, bits);
-            proof.inputs[0] = _ofJob(run, EACH, other);
-            if (other != s.item) _refusesProof(id, s, proof, "an item reads another's input");
-        }
-        if (s.step == 2 && run.carries && s.item != 0) _forgeCarried(id, s, run, bits);
+    }
+
+    function _forgeItem(Forging memory f) private {
+        uint256 other = f.s.item == 0 ? f.run.items - 1 : 0;
+        if (other == f.s.item) return;
+        StepProof memory proof = _proven(f);
+        proof.inputs[0] = _ofJob(f.run, EACH, other);
+        _refusesProof(f, proof, "an item reads another's input");
     }
 
     /// @dev State that is carried: from the beginning, from the item itself, from an item that the worker has not.
-    function _forgeCarried(bytes32 id, GameState memory s, Run memory run, uint8 bits) private {
-        StepProof memory proof = _proofOf(s, run, bits);
-        proof.inputs[1] = _ofJob(run, CARRIED, 0);
-        _refusesProof(id, s, proof, "an item reads the state that the first one has");
+    function _forgeCarried(Forging memory f) private {
+        StepProof memory proof = _proven(f);
+        proof.inputs[1] = _ofJob(f.run, CARRIED, 0);
+        _refusesProof(f, proof, "an item reads the state that the first one has");
         (proof.previous, proof.previousSiblings) = (0, new bytes32[](0));
-        _refusesProof(id, s, proof, "an item reads the job's state");
-        proof = _proofOf(s, run, bits);
-        _carry(proof, run, s.item + 1, 1);
-        _refusesProof(id, s, proof, "an item reads its own state");
-        proof = _proofOf(s, run, bits);
-        _carry(proof, _execute(true, run.items, STEPS * s.item), s.item, 1);
-        _refusesProof(id, s, proof, "an item reads what the worker has not");
-        if (s.item < 2) return;
-        proof = _proofOf(s, run, bits);
-        _carry(proof, run, s.item - 1, 1);
-        _refusesProof(id, s, proof, "an item reads the state of an older one");
+        _refusesProof(f, proof, "an item reads the job's state");
+        proof = _proven(f);
+        _carry(proof, f.run, f.s.item + 1, 1);
+        _refusesProof(f, proof, "an item reads its own state");
+        proof = _proven(f);
+        _carry(proof, _execute(true, f.run.items, STEPS * f.s.item), f.s.item, 1);
+        _refusesProof(f, proof, "an item reads what the worker has not");
+        if (f.s.item < 2) return;
+        proof = _proven(f);
+        _carry(proof, f.run, f.s.item - 1, 1);
+        _refusesProof(f, proof, "an item reads the state of an older one");
     }
 
-    function _refusesProof(bytes32 id, GameState memory s, StepProof memory proof, string memory what) private {
-        _revertsBy(s.challenger, abi.encodeCall(game.prove, (_states[id], _claims[_claimOf[id]], proof)), what);
+    /// @dev The right proof, made anew.
+    function _proven(Forging memory f) private returns (StepProof memory) {
+        return _proofOf(f.s, f.run, f.bits);
+    }
+
+    function _refusesProof(Forging memory f, StepProof memory proof, string memory what) private {
+        bytes memory call = abi.encodeCall(game.prove, (_states[f.id], _claims[_claimOf[f.id]], proof));
+        _revertsBy(f.s.challenger, call, what);
     }
 
     function _concede(bytes32 id, GameState memory s) private {
