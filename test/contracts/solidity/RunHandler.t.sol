@@ -450,7 +450,7 @@ contract RunHandler is RunWorld {
     }
 
     /// @dev The right proof, made anew.
-    function _proven(Forging memory f) private returns (StepProof memory) {
+    function _proven(Forging memory f) private pure returns (StepProof memory) {
         return _proofOf(f.s, f.run, f.bits);
     }
 
