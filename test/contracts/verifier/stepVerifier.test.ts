@@ -7,8 +7,7 @@ import { Prng } from "../../../testkit/random/prng.ts";
 import { randomStep } from "../../../testkit/programs/randomStep.ts";
 import { deployVerifier, proveElement, type DeployedVerifier } from "../../../testkit/verifier/stepProof.ts";
 
-const STEPS = Number(process.env.REFUTE_STEPS ?? 1000);
-const SEED = Number(process.env.REFUTE_SEED ?? (AT_LENGTH ? 20261122 : 20261121));
+const STEPS = Number(process.env.REFUTE_STEPS ?? (AT_LENGTH ? 2000 : 1000));
 
 describe("StepVerifier in lock step with the definition", () => {
   let verifier: DeployedVerifier;
@@ -16,7 +15,7 @@ describe("StepVerifier in lock step with the definition", () => {
 
   it("evaluate_randomWellFormedSteps_equalBitsNeverARevert", async function () {
     this.timeout(300_000);
-    const prng = new Prng(SEED);
+    const prng = new Prng(Number(process.env.REFUTE_SEED ?? 20261121));
     const operations = new Set<string>();
     const reductions = new Set<number>();
     for (let n = 0; n < STEPS; n++) {
