@@ -68,13 +68,13 @@ export class JobChoice {
     const { publicClient, deployment, sender } = this.#options.session;
     const known = jobs.flatMap((record) => {
       const program = this.#role.executions.shapeOf(record);
-      // Workers that see the same jobs begin with different ones: whoever loses the race for a job has paid for it.
-      const turn = keccak256(concatHex([record.id, sender.address]));
-      return program === undefined ? [] : [{ record, program, turn }];
+      return program === undefined ? [] : [{ record, program }];
     });
     if (known.length === 0) return [];
     const gasPrice = await gasPriceNow(publicClient);
-    const priced = known.map(({ record, program, turn }) => {
+    const priced = known.map(({ record, program }) => {
+      // Workers that see the same jobs begin with different ones: whoever loses the race for a job has paid for it.
+      const turn = keccak256(concatHex([record.id, sender.address]));
       const plain = jobGas(jobShape(program, record.job, deployment.parameters.arityBits)).total;
       const total = plain + (isSealed(record) ? SEALED_GAS : 0);
       return { record, turn, gas: total, gasPrice, cost: coveringFee({ total }, gasPrice) };

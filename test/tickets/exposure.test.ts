@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { copyFileSync } from "node:fs";
 import { parseEther, zeroAddress, zeroHash, type Hex } from "viem";
 import { programFacts } from "../../src/player/execution.ts";
-import { EndpointError, RefusedError, TicketTermsError, WrongAnswerError } from "../../src/tickets/errors.ts";
+import { EndpointError, TicketTermsError, WrongAnswerError } from "../../src/tickets/errors.ts";
 import { judgeRest } from "../../src/tickets/judgeAnswer.ts";
 import { ticketBody } from "../../src/tickets/protocol.ts";
 import { putOnChain } from "../../src/tickets/refute.ts";
@@ -13,6 +13,7 @@ import { apartAnswers } from "../../testkit/programs/answerPrograms.ts";
 import { runInputBytes, RUN_STEPS } from "../../testkit/programs/runProgram.ts";
 import { executionOf } from "../../testkit/programs/runsOf.ts";
 import { rejection } from "../../testkit/rejection.ts";
+import { refused } from "./refused.ts";
 
 const program = apartAnswers("two");
 const honest = executionOf();
@@ -33,10 +34,6 @@ describe("what a worker and a payer can lose to each other", function () {
     const serving = await world.serve(key, program, execute);
     const at = await world.payer(serving.at.account.address, deposit);
     return { serving, at, ...(await world.ask(at, serving.url)) };
-  }
-  async function refused(action: Promise<unknown>, status: number): Promise<void> {
-    const error = await rejection(action);
-    expect(error, String(error)).to.be.instanceOf(RefusedError).with.property("status", status);
   }
   async function expectTerms(action: Promise<unknown>): Promise<void> {
     expect(await rejection(action)).to.be.instanceOf(TicketTermsError);

@@ -4,7 +4,7 @@ import { parseEther } from "viem";
 import { DatabaseAccessError } from "../../src/database/errors.ts";
 import { RunInputs } from "../../src/trace/runInputs.ts";
 import { PledgeStatus } from "../../src/chain/structs.ts";
-import { RefusedError, TicketTermsError, WrongAnswerError } from "../../src/tickets/errors.ts";
+import { TicketTermsError, WrongAnswerError } from "../../src/tickets/errors.ts";
 import { openApi } from "../../src/tickets/openApi.ts";
 import { putOnChain } from "../../src/tickets/refute.ts";
 import { infoSchema } from "../../src/tickets/protocol.ts";
@@ -16,18 +16,13 @@ import { apartAnswers } from "../../testkit/programs/answerPrograms.ts";
 import { runInputBytes, RUN_STEPS } from "../../testkit/programs/runProgram.ts";
 import { executionOf } from "../../testkit/programs/runsOf.ts";
 import { rejection } from "../../testkit/rejection.ts";
+import { refused } from "./refused.ts";
 
 const program = apartAnswers("two");
 const honest = executionOf();
 const lying = executionOf({ item: 0, step: RUN_STEPS.last, element: 3 });
 const inputsOf = (items = 1): RunInputs =>
   new RunInputs(program.model.program.inputs, { items, firstItem: 0 }, runInputBytes(items));
-
-/** A refusal with a status. */
-async function refused(action: Promise<unknown>, status: number): Promise<void> {
-  const error = await rejection(action);
-  expect(error, String(error)).to.be.instanceOf(RefusedError).with.property("status", status);
-}
 
 /** Brings winners to their money. */
 async function settle({ cashier, ledger }: Serving): Promise<void> {
