@@ -19,15 +19,18 @@ const TIMEOUT_MS = 30_000;
 /**
  * An account whose key another process holds: Web3Signer, Clef, or any other server of the JSON-RPC methods
  * `eth_accounts`, `eth_signTransaction`, `eth_sign` and `eth_signTypedData`. What it signs is compared with what it was
- * asked to sign, so that a wrong answer is never sent.
+ * asked to sign, so that a wrong answer is never sent. Web3Signer also has a REST interface
+ * (`/api/v1/eth1/sign/{identifier}`). It signs any bytes, so that a signer could not tell transactions from messages:
+ * these methods let it see what it signs.
  * @param url Of the signer.
  * @param address The account. Left out: the signer's only one.
+ * @param timeoutMs How long it may take to answer.
  * @throws SignerUnavailableError, or SignerError if the signer does not hold the account. So do the account's methods,
- * the   latter if something else was signed.
+ * the latter if something else was signed.
  */
-export async function remoteAccount(url: string, address?: Address): Promise<LocalAccount> {
+export async function remoteAccount(url: string, address?: Address, timeoutMs = TIMEOUT_MS): Promise<LocalAccount> {
   const signer = withoutPaths(url);
-  const { request } = httpNode(url, TIMEOUT_MS)({ retryCount: 0 });
+  const { request } = httpNode(url, timeoutMs)({ retryCount: 0 });
   const ask: Request = async (method, params) => {
     try {
       return await request({ method, params } as never);

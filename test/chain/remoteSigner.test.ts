@@ -147,6 +147,19 @@ describe("remoteAccount", function () {
     }
   });
 
+  it("aSignerThatTakesTooLong_isUnavailable", async function () {
+    let release = (): void => undefined;
+    const late = new Promise<void>((resolve) => (release = resolve));
+    answer = async (call) => {
+      await late;
+      return web3Signer(secret)(call);
+    };
+    const error = await rejection(remoteAccount(server.url, undefined, 100));
+    release();
+    expect(error).to.be.instanceOf(SignerUnavailableError);
+    expect(error.message).to.match(/^eth_accounts: the signer .* does not do it \(no answer /);
+  });
+
   it("silenceAndRefusal_areNamed_withoutThePathOfTheUrl", async function () {
     answer = () => Promise.reject(new Error("approval denied"));
     const refused = await rejection(remoteAccount(`${server.url}/t0ken`));

@@ -34,6 +34,21 @@ describe("refute config", function () {
     expect(output).to.not.contain("t0ken").and.not.contain(KEY.slice(2));
   });
 
+  it("flags_winOverEverything_andUnknownOnesAreRefused", async function () {
+    const args = ["config", "worker", "--config", file({ minFee: "0.5", interval: 7 }), "--json"];
+    const { status, stdout } = await refute([...args, "--interval", "9", "--untried-platform"]);
+    expect(status).to.equal(0);
+    const { settings } = JSON.parse(stdout) as Answer;
+    const shown = (name: string) => settings.find(({ setting }) => setting === name)!;
+    expect(shown("interval")).to.include({ value: "9", source: "--interval" });
+    expect(shown("untried-platform")).to.include({ value: "true", source: "--untried-platform" });
+    expect(shown("min-fee")).to.include({ value: "0.5", source: '"minFee" of the config file' });
+    const strange = await refute([...args, "--intervall", "9"]);
+    expect(strange.status).to.equal(2);
+    expect(strange.output).to.contain("--intervall: refute worker has no such flag");
+    expect((await refute([...args, "--private-key", KEY])).output).to.not.contain(KEY.slice(2));
+  });
+
   it("unfitValuesAndUnknownSettings_areNamed", async function () {
     const { status, stdout, stderr } = await refute(["config", "watcher", "--config", file({ chainId: 0, minfee: 1 })]);
     expect(status).to.equal(2);

@@ -13,20 +13,25 @@ const SECRETS = ["REFUTE_PRIVATE_KEY", "REFUTE_KEYSTORE_PASSWORD"];
 const DEFAULT = "default";
 const MISSING = "missing";
 
-/** `refute config`: what a command would take from environment and config file. */
+/** `refute config`: what a command would take from its flags, the environment, the config file and defaults. */
 export function configCommand(output: Output): Command {
   const command = new Command("config")
-    .description("show what a command would take from environment and config file, and where each setting comes from")
+    .description(
+      "show what a command would take, and whether from a flag, the environment, the config file or a default",
+    )
     .argument("<command>", "the command whose settings are shown")
+    .argument("[flags...]", "flags that it would be given")
     .option("--config <file>", "JSON file with settings (or REFUTE_CONFIG)")
-    .action((name: string, _options: unknown, command: Command) => {
+    .allowUnknownOption()
+    .action((name: string, flags: readonly string[], _options: unknown, command: Command) => {
       const commands = command.parent!.commands;
-      const settings = settingsOf(commands.find((one) => one.name() === name) ?? command);
+      const shownCommand = commands.find((one) => one.name() === name);
+      const settings = shownCommand && settingsOf(shownCommand);
       if (settings === undefined) {
         const known = commands.filter((one) => settingsOf(one) !== undefined).map((one) => one.name());
         throw new UsageError(`COMMAND ${withoutKeys(name)}: expected a command with settings (${known.join(", ")})`);
       }
-      const sources = { ...sourcesOf(command, process.env), flags: {} };
+      const sources = { ...sourcesOf(command, process.env), flags: flagsOf(shownCommand!, flags) };
       const unknown = unknownIn(sources, commands) ?? null;
       const shown = Object.entries(settings).map(([key, setting]) =>
         shownOf(key, findSetting(key, setting, sources), setting.absent?.text),
@@ -41,7 +46,21 @@ export function configCommand(output: Output): Command {
       const problems = unknown === null ? unfit : [...unfit, unknown];
       if (problems.length > 0) throw new UsageError(problems.join("; "));
     });
-  return addExamples(command, "config worker", "config watcher --config /etc/refute/watcher.json");
+  return addExamples(
+    command,
+    "config worker",
+    "config watcher --config /etc/refute/watcher.json",
+    "config worker --config /etc/refute/worker.json --min-fee 0.5",
+  );
+}
+
+/** The values that flags give. @throws UsageError for what the command does not take */
+function flagsOf(command: Command, flags: readonly string[]): Record<string, unknown> {
+  const { operands, unknown } = command.parseOptions([...flags]);
+  const strange = [...operands, ...unknown][0];
+  if (strange !== undefined)
+    throw new UsageError(`${withoutKeys(strange)}: refute ${command.name()} has no such flag (see its --help)`);
+  return command.opts();
 }
 
 function shownOf(key: string, found: Found, fallback = ""): Shown {

@@ -12,11 +12,14 @@ import { run } from "../package/pack.ts";
 import { imageSteps, lint } from "./image.ts";
 
 const FOLDER = "operations";
+/** How open to attacks a unit may be, of 100, as systemd-analyze counts: its network alone makes it 10. */
+const MOST_EXPOSED = 20;
 const folder = mkdtempSync(join(tmpdir(), "refute-operations-"));
 try {
   checkAlerts();
   checkDashboard();
   checkServices();
+  checkDocker();
   checkImage();
 } finally {
   rmSync(folder, { recursive: true, force: true });
@@ -59,8 +62,17 @@ function checkServices(): void {
     // The program that a unit starts must exist where it is verified.
     writeFileSync(file, unit.replace("/usr/bin/npm", process.execPath));
     run("systemd-analyze", ["verify", file]);
+    run("systemd-analyze", ["security", "--offline=true", `--threshold=${MOST_EXPOSED}`, file]);
   }
   console.log("systemd: two units");
+}
+
+/** Builds the image, where a Docker daemon is there to do it. */
+function checkDocker(): void {
+  const isThere = spawnSync("docker", ["info"]).status === 0;
+  if (!isThere) return console.log("no Docker daemon is there: the image's steps run as a script only");
+  run("docker", ["build", "--quiet", "--file", join(FOLDER, "docker/Dockerfile"), "."]);
+  console.log("docker: the image is built");
 }
 
 /** Builds what the image holds, and asks it what the services of compose.yaml would take. */
