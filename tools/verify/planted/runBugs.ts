@@ -80,7 +80,7 @@ export const RUN_BUGS: readonly Bug[] = [
       "(bytes32 gameId, ClaimGames g) = _begin(s, state, Side.Worker);\n        // SAFETY: only the worker",
   ),
   bug(
-    "a list can be shown twice",
+    "an expansion keeps the turn",
     GAME,
     "        PackedState memory packed = s.pack(Move.Expand);",
     "        if (ON) s.turn = Side.Worker;\n        PackedState memory packed = s.pack(Move.Expand);",
