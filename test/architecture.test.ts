@@ -96,6 +96,13 @@ const TYPESCRIPT = [
   "src/devnet",
   "src/cli",
   "src/demo",
+  "web/platform",
+  "web/format.ts",
+  "web/route.ts",
+  "web/ui",
+  "web/pages.ts",
+  "web/explorer",
+  "web",
   "testkit/atLength.ts",
   "testkit/rejection.ts",
   "testkit/random",
@@ -212,7 +219,8 @@ function wrongImports(order: readonly string[], files: readonly string[]): strin
 }
 
 describe("architecture", () => {
-  const files = ["src", "watcher", "testkit", "tools"].flatMap((folder) => sources(folder, ".ts"));
+  const folders = ["src", "watcher", "testkit", "tools", "web"];
+  const files = [...folders.flatMap((folder) => sources(folder, ".ts")), ...sources("web", ".tsx")];
   const contracts = sources("contracts", ".sol");
 
   it("importsOfTypeScript_goOneWay", () => {

@@ -1,0 +1,39 @@
+import { createPublicClient, http, isAddress, type Address } from "viem";
+import { openReader, followMarket, type Reader, type Snapshot } from "../../src/market/session.ts";
+import { RefuteError } from "../../src/errors.ts";
+
+/** What somebody looks at: a market, and the node that is asked about it. */
+export type Target = { rpc: string; market: Address; fromBlock: bigint };
+
+/** What was entered names no deployment. */
+export class TargetError extends RefuteError {
+  readonly code = "TARGET";
+}
+
+/**
+ * Reads what a route says of a deployment.
+ * @returns undefined if it says nothing
+ * @throws TargetError if what it says cannot be used
+ */
+export function targetOf(query: Readonly<Record<string, string>>): Target | undefined {
+  const { rpc = "", market = "", from = "0" } = query;
+  if (rpc === "" && market === "") return undefined;
+  const url = URL.parse(rpc);
+  if (url === null || !/^https?:$/.test(url.protocol))
+    throw new TargetError("the node: give a URL that begins with http:// or https://");
+  if (!isAddress(market, { strict: false }))
+    throw new TargetError("the market: give its address, 0x and 40 hexadecimal digits");
+  if (!/^\d{1,15}$/.test(from)) throw new TargetError("the first block: give a number, such as 0");
+  return { rpc: url.href, market, fromBlock: BigInt(from) };
+}
+
+/** A deployment that is followed. */
+export type Followed = { reader: Reader; follow: () => Promise<Snapshot> };
+
+/** Connects to a deployment. @throws the errors of `openReader` */
+export async function followTarget({ rpc, market, fromBlock }: Target): Promise<Followed> {
+  const transport = http(rpc, { retryCount: 1, timeout: 15_000 });
+  const chainId = await createPublicClient({ transport }).getChainId();
+  const reader = await openReader({ endpoint: { transport }, chainId, market, fromBlock });
+  return { reader, follow: followMarket(reader) };
+}

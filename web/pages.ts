@@ -1,0 +1,15 @@
+import type { ComponentType } from "preact";
+import type { Route } from "./route.ts";
+
+export type PageProps = { route: Route };
+
+/** A page of the site: the first part of a route's path names it. Its code is fetched when it is opened. */
+export type Page = { name: string; title: string; load: () => Promise<ComponentType<PageProps>> };
+
+export const PAGES: readonly [Page, ...Page[]] = [
+  {
+    name: "explorer",
+    title: "Explorer",
+    load: async () => (await import("./explorer/explorerPage.tsx")).ExplorerPage,
+  },
+];

@@ -1,0 +1,5 @@
+/** What the compiler uses of `node:os`, in a page. */
+export const availableParallelism = (): number => navigator.hardwareConcurrency;
+
+/** Bytes of memory that are reckoned with: pages are told less than there is. */
+export const totalmem = (): number => 4 * 2 ** 30;

@@ -1,0 +1,13 @@
+import { useEffect, useState } from "preact/hooks";
+import { parseRoute, type Route } from "../route.ts";
+
+/** Where the address says that the page is, kept up to date. */
+export function useRoute(): Route {
+  const [route, setRoute] = useState(() => parseRoute(location.hash));
+  useEffect(() => {
+    const take = (): void => setRoute(parseRoute(location.hash));
+    addEventListener("hashchange", take);
+    return () => removeEventListener("hashchange", take);
+  }, []);
+  return route;
+}
