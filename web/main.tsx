@@ -2,6 +2,7 @@ import { render } from "preact";
 import "./styles/tokens.css";
 import "./styles/base.css";
 import "./styles/parts.css";
+import "./styles/descent.css";
 import { App } from "./app.tsx";
 
 render(<App />, document.getElementById("app")!);

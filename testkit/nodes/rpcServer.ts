@@ -23,6 +23,10 @@ export async function serveRpc(
     }
   };
   const server = createServer((request, response) => {
+    // Pages may ask, as they may of the nodes that people run.
+    response.setHeader("access-control-allow-origin", "*");
+    response.setHeader("access-control-allow-headers", "content-type");
+    if (request.method === "OPTIONS") return void response.end();
     const chunks: Buffer[] = [];
     request.on("data", (chunk: Buffer) => void chunks.push(chunk));
     request.on("end", () => {

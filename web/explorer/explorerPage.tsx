@@ -2,7 +2,7 @@ import { useState } from "preact/hooks";
 import type { PageProps } from "../pages.ts";
 import { Failure, Loading } from "../ui/states.tsx";
 import { targetOf, type Target } from "./deployment.ts";
-import { Overview } from "./overview.tsx";
+import { Opened } from "./opened.tsx";
 import { TargetForm } from "./targetForm.tsx";
 import { useSnapshot } from "./useSnapshot.ts";
 
@@ -43,5 +43,10 @@ export function ExplorerPage({ route }: PageProps) {
         {live.error !== undefined && <TargetForm route={route} />}
       </div>
     );
-  return <Overview route={route} followed={live.followed} snapshot={live.snapshot} error={live.error} />;
+  return (
+    <div class="stack">
+      {live.error !== undefined && <Failure error={live.error} onRetry={retry} />}
+      <Opened route={route} followed={live.followed} snapshot={live.snapshot} />
+    </div>
+  );
 }

@@ -1,22 +1,21 @@
 import type { Snapshot } from "../../src/market/session.ts";
 import { counted, time } from "../format.ts";
 import type { Route } from "../route.ts";
-import { Empty, Failure } from "../ui/states.tsx";
+import { Empty } from "../ui/states.tsx";
 import { Facts } from "../ui/facts.tsx";
 import { Hex } from "../ui/hex.tsx";
 import type { Followed } from "./deployment.ts";
 import { JobTable } from "./jobTable.tsx";
 
-type Props = { route: Route; followed: Followed; snapshot: Snapshot; error: unknown };
+type Props = { route: Route; followed: Followed; snapshot: Snapshot };
 
 /** The whole deployment: its facts and its jobs. */
-export function Overview({ route, followed, snapshot, error }: Props) {
+export function Overview({ route, followed, snapshot }: Props) {
   const { history, blockNumber, now } = snapshot;
   const { deployment } = followed.reader;
   return (
     <div class="stack">
       <h1>Market</h1>
-      {error !== undefined && <Failure error={error} />}
       <Facts
         of={[
           ["Market", <Hex value={deployment.market} />],

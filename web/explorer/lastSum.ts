@@ -1,0 +1,110 @@
+import { decodeFunctionData, hexToBytes, type Hex } from "viem";
+import { disputeGameAbi } from "../../src/chain/abi/disputeGame.ts";
+import type { StepProof } from "../../src/chain/structs.ts";
+import { CHUNK_BYTES } from "../../src/merkle/sizes.ts";
+import { isElementType, dtypeBytes, dtypeName, readWord, type DType, type Word } from "../../src/numerics/dtype.ts";
+import { decodeStepBody } from "../../src/program/decode.ts";
+import { evaluateElement, type ReadElement } from "../../src/program/evaluate.ts";
+import { runCode } from "../../src/program/expression.ts";
+import { hasTwoResults, termType } from "../../src/program/reduction.ts";
+import { Reduce, type Step, type View } from "../../src/program/types.ts";
+import { splitDigits, viewOffset } from "../../src/program/view.ts";
+import { valueText } from "../value.ts";
+
+/** The one number that the chain recomputed, written out. */
+export type LastSum = {
+  dtype: string;
+  elementBytes: number;
+  /** How the terms are taken together: "sum", "dot", ... or "none" if there is one expression only. */
+  reduce: string;
+  /** The first terms, each with one factor or two, and how many there are. */
+  terms: { factors: string[] }[];
+  count: number;
+  /** The other numbers that were read, a bias for example. */
+  others: string[];
+  claimed: string;
+  exact: string;
+};
+
+const REDUCTIONS = Object.keys(Reduce);
+/** Terms that are written out. */
+export const MOST_TERMS = 256;
+/** Terms of the longest sum that is computed again here: no proof that a chain accepts has more. */
+const LONGEST_SUM = 1e6;
+
+/**
+ * Reads the last sum of a dispute out of the call that proved it.
+ * @param input What the transaction called.
+ * @returns undefined if it is no such call: a contract may have made it
+ */
+export function lastSumOf(input: Hex): LastSum | undefined {
+  try {
+    const { functionName, args } = decodeFunctionData({ abi: disputeGameAbi, data: input });
+    return functionName === "prove" ? writtenOut(args[2]) : undefined;
+  } catch {
+    // The bytes come from the chain: what they hold need not be a proof.
+    return undefined;
+  }
+}
+
+function writtenOut(proof: StepProof): LastSum | undefined {
+  const { dtype, count } = proof.pick.step;
+  if (!isElementType(dtype)) return undefined;
+  const step = decodeStepBody(hexToBytes(proof.body), { dtype, count: Number(count) });
+  if (step.redDigits.reduce((product, radix) => product * radix, 1) > LONGEST_SUM) return undefined;
+  const read = readOpened(step, proof);
+  const element = Number(proof.element);
+  const bytes = hexToBytes(proof.chunk);
+  const claimed = readWord(bytes, element % (CHUNK_BYTES / dtypeBytes(dtype)), dtype);
+  const outDigits = splitDigits(element, step.outDigits);
+  const others = readAll(step.epilogueReads, outDigits, read).map((word, k) =>
+    valueText(word, step.inputs[step.epilogueReads[k]!.input]!.dtype),
+  );
+  return {
+    dtype: dtypeName(dtype),
+    elementBytes: dtypeBytes(dtype),
+    reduce: REDUCTIONS[step.reduce]!,
+    ...termsOf(step, outDigits, read),
+    others,
+    claimed: valueText(claimed, dtype),
+    exact: valueText(evaluateElement(step, element, read), dtype),
+  };
+}
+
+function termsOf(step: Step, outDigits: readonly number[], read: ReadElement): Pick<LastSum, "terms" | "count"> {
+  if (step.reduceType === undefined) return { terms: [], count: 0 };
+  const type = termType(step);
+  const count = step.redDigits.reduce((product, radix) => product * radix, 1);
+  const constants = step.constants.map(({ value }) => value);
+  const isPair = hasTwoResults(step.reduce);
+  const terms = Array.from({ length: Math.min(count, MOST_TERMS) }, (_, r) => {
+    const digits = [...outDigits, ...splitDigits(r, step.redDigits)];
+    const slots = [...readAll(step.termReads, digits, read), ...constants];
+    runCode(step.term.code, slots, digits);
+    const words = isPair ? [slots[step.term.outA]!, slots[step.term.outB]!] : [slots[step.term.outA]!];
+    return { factors: words.map((word) => valueText(word, type)) };
+  });
+  return { terms, count };
+}
+
+/** Reads from the chunks that the proof opened. */
+function readOpened(step: Step, { openings }: StepProof): ReadElement {
+  const chunks = openings.map(({ indices, chunks }) => {
+    const bytes = hexToBytes(chunks);
+    return new Map(indices.map((index, k) => [Number(index), bytes.subarray(k * CHUNK_BYTES, (k + 1) * CHUNK_BYTES)]));
+  });
+  return (input, offset): Word => {
+    const dtype: DType = step.inputs[input]!.dtype;
+    const each = CHUNK_BYTES / dtypeBytes(dtype);
+    return readWord(chunks[input]!.get(Math.floor(offset / each))!, offset % each, dtype);
+  };
+}
+
+function readAll(views: readonly View[], digits: readonly number[], read: ReadElement): Word[] {
+  const words: Word[] = [];
+  for (const view of views) {
+    const offset = viewOffset(view, digits, words);
+    words.push(offset === undefined ? view.fill : read(view.input, offset));
+  }
+  return words;
+}

@@ -1,0 +1,57 @@
+import type { GameRecord } from "../../src/market/history.ts";
+import { counted, grouped } from "../format.ts";
+import { MOST_TERMS, type LastSum } from "./lastSum.ts";
+
+/** The one number that the chain recomputed: what was claimed, what is exact, and the sum itself. */
+export function LastSumView({ proved, sum }: { proved: NonNullable<GameRecord["proved"]>; sum: LastSum | undefined }) {
+  return (
+    <section class="card stack" aria-label="The last sum">
+      <h2>
+        Step {grouped(proved.step)}, number {grouped(proved.element)}
+      </h2>
+      <div class="verdict">
+        <div>
+          <div class="value wrong">{sum?.claimed ?? `0x${proved.claimed.toString(16)}`}</div>
+          <div class="soft small">claimed by the worker</div>
+        </div>
+        <div>
+          <div class="value">{sum?.exact ?? `0x${proved.exact.toString(16)}`}</div>
+          <div class="soft small">exact, recomputed by the chain{sum && `, ${sum.dtype}`}</div>
+        </div>
+      </div>
+      {sum !== undefined && (sum.count > 0 || sum.others.length > 0) && <Written sum={sum} />}
+    </section>
+  );
+}
+
+const WORDS: Record<string, string> = { dot: "The sum", sum: "The sum", total: "The sum" };
+const NOUNS: Record<string, string> = { dot: "product" };
+
+function Written({ sum: { reduce, terms, count, others } }: { sum: LastSum }) {
+  const sign = { sum: " + ", dot: " + ", total: " + " }[reduce] ?? ", ";
+  return (
+    <div class="stack-tight">
+      {count > 0 && (
+        <p class="soft small">
+          {WORDS[reduce] ?? reduce} of {counted(count, NOUNS[reduce] ?? "term")}, from what both sides agree on, exact,
+          rounded once
+          {count > MOST_TERMS && `; the first ${MOST_TERMS} are shown`}
+        </p>
+      )}
+      {count > 0 && (
+        <p class="sum mono small">
+          {terms.map(({ factors }) => factors.map(signed).join(" × ")).join(sign)}
+          {count > MOST_TERMS && `${sign}…`}
+        </p>
+      )}
+      {others.length > 0 && (
+        <p class="soft small">
+          {count > 0 ? "then with " : "from "}
+          <span class="mono">{others.join(", ")}</span>
+        </p>
+      )}
+    </div>
+  );
+}
+
+const signed = (value: string): string => (value.startsWith("-") ? `(${value})` : value);
