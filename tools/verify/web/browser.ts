@@ -37,24 +37,38 @@ export async function watchedPage(browser: Browser): Promise<Watched> {
   return { page, origins, problems };
 }
 
+/** Waits until something holds in the page. @param condition An expression of JavaScript. */
+export async function waitFor(page: Page, condition: string): Promise<void> {
+  await page.waitForFunction(condition);
+}
+
 /** Waits until a text is on the page. @throws Error with what is there instead */
 export async function waitForText(page: Page, text: string | RegExp): Promise<void> {
-  const { source, flags } = typeof text === "string" ? new RegExp(text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")) : text;
+  const pattern = typeof text === "string" ? new RegExp(text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")) : text;
   try {
-    await page.waitForFunction(
-      (s: string, f: string) => new RegExp(s, f).test(document.body.innerText),
-      {},
-      source,
-      flags,
-    );
+    await waitFor(page, `${String(pattern)}.test(document.body.innerText)`);
   } catch {
-    const there = await page.evaluate(() => document.body.innerText);
-    throw new Error(`the page does not show ${String(text)}:\n${there.slice(0, 2_000)}`);
+    throw new Error(`the page does not show ${String(text)}:\n${(await textOf(page)).slice(0, 2_000)}`);
   }
 }
 
+/** All that the page shows. */
+export const textOf = async (page: Page): Promise<string> => String(await page.evaluate("document.body.innerText"));
+
 /** Opens a part of the page by what its address says after `#`. */
-export const goTo = (page: Page, hash: string): Promise<void> =>
-  page.evaluate((to: string) => {
-    location.hash = to;
-  }, hash);
+export async function goTo(page: Page, hash: string): Promise<void> {
+  await page.evaluate(`location.hash = ${JSON.stringify(hash)}`);
+}
+
+/** Writes a text into a field, in the place of what is there. */
+export async function fill(page: Page, selector: string, text: string): Promise<void> {
+  await page.waitForSelector(selector);
+  await page.evaluate(`document.querySelector(${JSON.stringify(selector)}).select()`);
+  await page.type(selector, text);
+}
+
+/** Clicks what a selector finds, once it is there. */
+export async function click(page: Page, selector: string): Promise<void> {
+  const found = await page.waitForSelector(selector);
+  await found!.click();
+}

@@ -1,6 +1,6 @@
-import type { Browser, Page } from "puppeteer-core";
+import type { Browser } from "puppeteer-core";
 import { serveRpc } from "../../../testkit/nodes/rpcServer.ts";
-import { goTo, waitForText, watchedPage } from "./browser.ts";
+import { click, fill, goTo, waitFor, waitForText, watchedPage } from "./browser.ts";
 import { StoryMarket } from "./market.ts";
 
 const WIDE = { width: 1_280, height: 900 };
@@ -23,9 +23,8 @@ export async function explorerStory(browser: Browser, site: string, pictures: st
     await page.goto(site);
     await waitForText(page, "Look at a market");
     await picture("start");
-    await page.type("input[name=market]", chain.market);
-    await page.$eval("input[name=rpc]", (input) => ((input as HTMLInputElement).value = ""));
-    await page.type("input[name=rpc]", rpc.url);
+    await fill(page, "input[name=market]", chain.market);
+    await fill(page, "input[name=rpc]", rpc.url);
     await page.keyboard.press("Enter");
     await waitForText(page, "No jobs yet");
     await picture("empty");
@@ -34,16 +33,16 @@ export async function explorerStory(browser: Browser, site: string, pictures: st
     await market.halfDispute();
     await waitForText(page, "in dispute");
     await picture("market");
-    await clickLink(page, "tr:first-child a");
+    await click(page, "tr:first-child a");
     await waitForText(page, "Dispute 0x");
     await picture("job");
-    await clickLink(page, ".links a");
+    await click(page, ".links a");
     await waitForText(page, "gas so far");
     await picture("dispute-half");
     await market.endDispute();
     await waitForText(page, "recomputed by the chain, float32");
     await waitForText(page, /The sum of 64 products/);
-    await page.waitForFunction(() => !document.querySelector("table")!.innerText.includes("…\t"));
+    await waitFor(page, `!document.querySelector("table").innerText.includes("…\\t")`);
     await picture("dispute");
     await page.focus(".descent");
     await page.keyboard.press("ArrowUp");
@@ -61,9 +60,4 @@ export async function explorerStory(browser: Browser, site: string, pictures: st
   if (others.length > 0) throw new Error(`the page asked ${others.join(", ")}`);
   if (problems.length > 0) throw new Error(`in the page: ${problems.join("; ")}`);
   console.log("the explorer shows a market and a dispute to its end");
-}
-
-async function clickLink(page: Page, selector: string): Promise<void> {
-  const link = await page.waitForSelector(selector);
-  await link!.click();
 }
