@@ -17,7 +17,7 @@ abstract contract JobClaims is ClaimOutputs {
         require(_hasTime(job), DeadlineTooSoon(job.deadline, block.timestamp + job.claimSeconds));
         require(_provisioning.isLive(msg.sender), NotLive(msg.sender));
         uint256 until = block.timestamp + job.claimSeconds;
-        _jobs[jobId] = JobRecord(JobStatus.Claimed, uint40(until), bytes26(bytes20(msg.sender)));
+        _write(_jobs[jobId], JobStatus.Claimed, uint40(until), bytes26(bytes20(msg.sender)));
         emit JobClaimed(jobId, msg.sender, until);
         _vault.lock(msg.sender, collateral);
     }
@@ -46,7 +46,7 @@ abstract contract JobClaims is ClaimOutputs {
         // SAFETY: a refuted claim, against which no game can be opened, cannot come back under the same name.
         require(!dead, ClaimExists(claimId));
         uint256 windowEnd = block.timestamp + job.window;
-        _jobs[jobId] = JobRecord(JobStatus.Submitted, uint40(windowEnd), bytes26(claimId));
+        _write(_jobs[jobId], JobStatus.Submitted, uint40(windowEnd), bytes26(claimId));
         emit ClaimSubmitted(jobId, claimId, worker, root, collateral, windowEnd, nodes);
     }
 

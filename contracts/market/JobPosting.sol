@@ -33,12 +33,11 @@ abstract contract JobPosting is IJobMarket, JobRecords {
         Job memory job = _terms(request);
         if (request.terms.length != 0) job.termsHash = _termsHash(request);
         jobId = job.newJobId(address(this));
-        require(_jobs[jobId].status == JobStatus.None, JobExists(jobId));
+        JobRecord storage record = _jobs[jobId];
+        require(record.status == JobStatus.None, JobExists(jobId));
         uint256 missing = _checkInputs(jobId, request);
-        _jobs[jobId] =
-            missing == 0
-                ? JobRecord(JobStatus.Open, uint40(block.number), 0)
-                : JobRecord(JobStatus.AwaitingInput, uint40(missing), 0);
+        if (missing == 0) _write(record, JobStatus.Open, uint40(block.number), 0);
+        else _write(record, JobStatus.AwaitingInput, uint40(missing), 0);
         emit JobPosted(jobId, msg.sender, job.programRoot, job, request.program, request.inputRoots);
         if (request.terms.length != 0) emit TermsPosted(jobId, request.terms[0]);
         if (missing == 0) emit JobOpened(jobId);
@@ -96,6 +95,7 @@ abstract contract JobPosting is IJobMarket, JobRecords {
             request.maxOutputBytes <= MAX_OUTPUT_BYTES,
             OutputLimitTooHigh(request.maxOutputBytes, MAX_OUTPUT_BYTES)
         );
+        uint256 outputs = header.outputCount();
         job = Job({
             requester: msg.sender,
             programRoot: programRoot,
@@ -104,14 +104,14 @@ abstract contract JobPosting is IJobMarket, JobRecords {
             checkpoints: uint32(header.checkpointCount()),
             items: request.items,
             firstItem: request.firstItem,
-            answers: request.answer ? _answers(header, items) : 0,
+            answers: request.answer ? _answers(header, items, outputs) : 0,
             fee: request.fee,
             window: request.window,
             claimSeconds: request.claimSeconds,
             deadline: request.deadline,
             callbackGas: request.callbackGas,
             maxOutputBytes: request.maxOutputBytes,
-            deliverables: _deliverables(header, request.maxOutputBytes),
+            deliverables: _deliverables(header, outputs, request.maxOutputBytes),
             rootOnly: request.rootOnly,
             salt: request.salt,
             termsHash: 0
@@ -139,9 +139,8 @@ abstract contract JobPosting is IJobMarket, JobRecords {
         return keccak256(abi.encode(t));
     }
 
-    /// @dev Output roots of an answer: one for each output. Checks that it can be disputed.
-    function _answers(bytes calldata header, uint256 items) private pure returns (uint8) {
-        uint256 count = header.outputCount();
+    /// @dev Output roots of an answer: one for each of the program's `count` outputs. Checks that it can be disputed.
+    function _answers(bytes calldata header, uint256 items, uint256 count) private pure returns (uint8) {
         require(count <= MAX_ANSWERS, TooManyAnswers(count, MAX_ANSWERS));
         if (items == 1 || !header.carries()) return uint8(count);
         for (uint256 i = 0; i < count; ++i) {
@@ -153,9 +152,8 @@ abstract contract JobPosting is IJobMarket, JobRecords {
         return uint8(count);
     }
 
-    /// @dev Bit i: output i is the last item's, and has at most `most` bytes. Checks every output of the header.
-    function _deliverables(bytes calldata header, uint256 most) private pure returns (uint64 bits) {
-        uint256 count = header.outputCount();
+    /// @dev Bit i: output i is the last item's, and has at most `most` bytes. Checks all `count` outputs of the header.
+    function _deliverables(bytes calldata header, uint256 count, uint256 most) private pure returns (uint64 bits) {
         require(count <= MAX_OUTPUTS, TooManyOutputs(count, MAX_OUTPUTS));
         for (uint256 i = 0; i < count; ++i) {
             (, uint256 size, bool each) = header.output(i);

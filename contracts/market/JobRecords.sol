@@ -64,10 +64,19 @@ abstract contract JobRecords is MarketParameters {
         return JobIds.jobId(job, address(this));
     }
 
+    /// @dev Writes a record at once. Assigned as a struct, its word would be read and written for each field.
+    function _write(JobRecord storage record, JobStatus status, uint40 number, bytes26 subject) internal {
+        // From the lowest bit up, as the compiler packs: status 8, number 40, subject 208.
+        uint256 word = uint256(bytes32(subject)) | (uint256(number) << 8) | uint256(status);
+        assembly ("memory-safe") {
+            sstore(record.slot, word)
+        }
+    }
+
     /// @dev Takes a job away from its worker.
     function _reopen(bytes32 jobId, JobStatus next) internal {
         bool open = next == JobStatus.Open;
-        _jobs[jobId] = JobRecord(next, open ? uint40(block.number) : 0, 0);
+        _write(_jobs[jobId], next, open ? uint40(block.number) : 0, 0);
         if (open) emit JobOpened(jobId);
     }
 

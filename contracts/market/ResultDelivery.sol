@@ -17,10 +17,10 @@ abstract contract ResultDelivery is IJobMarket, JobClaims {
     function finalise(Claim calldata claim_) external {
         (bytes32 jobId, bytes32 claimId, ClaimStatus status) = _claim(claim_);
         _needClaim(claimId, status, ClaimStatus.Submitted);
-        _finalise(jobId, claimId, claim_);
-        if (claim_.job.deliverables != 0) return;
-        _jobs[jobId].status = JobStatus.Complete;
-        _release(jobId, claimId, claim_);
+        _needUndisputed(jobId, claimId);
+        bool complete = claim_.job.deliverables == 0;
+        _finalise(jobId, claimId, claim_, complete);
+        if (complete) _release(jobId, claimId, claim_);
     }
 
     /// @inheritdoc IJobMarket
@@ -31,7 +31,8 @@ abstract contract ResultDelivery is IJobMarket, JobClaims {
         // Outputs past the 64th have no bit.
         require((wanted >> output) & 1 == 1, NotDeliverable(output));
         Deliveries memory done;
-        if (status == ClaimStatus.Submitted) _finalise(jobId, claimId, claim_);
+        bool isNew = status == ClaimStatus.Submitted;
+        if (isNew) _needUndisputed(jobId, claimId);
         else {
             _needClaim(claimId, status, ClaimStatus.Finalised);
             require(_jobs[jobId].status != JobStatus.Complete, AlreadyDelivered(claimId, output));
@@ -42,20 +43,17 @@ abstract contract ResultDelivery is IJobMarket, JobClaims {
         bool first = done.delivered & bit == 0;
         bool call = claim_.job.callbackGas != 0 && done.calledBack & bit == 0;
         require(first || call, AlreadyDelivered(claimId, output));
-        if (first) {
-            done.delivered |= bit;
-            emit OutputDelivered(jobId, claimId, output, delivery.data);
-        }
+        if (first) done.delivered |= bit;
         bool release = done.delivered == wanted && !done.paid;
         if (release) done.paid = true;
         // SAFETY: all is marked before the call, as if it succeeded, so that a consumer that calls back in finds
         // nothing left to take.
         if (call) done.calledBack |= bit;
-        if (done.delivered == wanted && (claim_.job.callbackGas == 0 || done.calledBack == wanted)) {
-            _jobs[jobId].status = JobStatus.Complete;
-        } else {
-            _deliveries[claimId] = done;
-        }
+        bool complete = done.delivered == wanted && (claim_.job.callbackGas == 0 || done.calledBack == wanted);
+        if (!complete) _deliveries[claimId] = done;
+        if (isNew) _finalise(jobId, claimId, claim_, complete);
+        else if (complete) _jobs[jobId].status = JobStatus.Complete;
+        if (first) emit OutputDelivered(jobId, claimId, output, delivery.data);
         if (release) _release(jobId, claimId, claim_);
         if (!call) return;
         if (Callback.onResult(claim_.job.requester, claim_.job.callbackGas, jobId, output, delivery.data)) {
@@ -89,15 +87,19 @@ abstract contract ResultDelivery is IJobMarket, JobClaims {
 
     /* ---- Helpers ---- */
 
-    /// @dev Ends a claim whose window is over and that nobody disputes.
-    function _finalise(bytes32 jobId, bytes32 claimId, Claim calldata claim_) private {
-        JobRecord memory record = _jobs[jobId];
-        uint256 windowEnd = record.number;
+    /// @dev Requires of a submitted claim that its window is over and that nobody disputes it.
+    function _needUndisputed(bytes32 jobId, bytes32 claimId) private view {
+        uint256 windowEnd = _jobs[jobId].number;
         require(block.timestamp > windowEnd, WindowOpen(claimId, windowEnd));
         (uint256 games, , , ) = _game.claimGames(claimId);
         // INVARIANT: no claim stands while anybody disputes it.
         require(games == 0, GamesOpen(claimId, games));
-        _jobs[jobId] = JobRecord(JobStatus.Finalised, uint40(block.timestamp), record.subject);
+    }
+
+    /// @dev Ends such a claim. @param complete Whether all is done, too.
+    function _finalise(bytes32 jobId, bytes32 claimId, Claim calldata claim_, bool complete) private {
+        JobStatus next = complete ? JobStatus.Complete : JobStatus.Finalised;
+        _write(_jobs[jobId], next, uint40(block.timestamp), bytes26(claimId));
         emit ClaimFinalised(jobId, claimId);
         _vault.unlock(claim_.worker, claim_.collateral);
     }

@@ -56,7 +56,7 @@ abstract contract TermedJobs is IMarketExtension, JobClaims {
     function seal(Job calldata job, Terms calldata terms, bytes32 seal_) external {
         bytes32 jobId = _sealedJob(job, terms);
         _needWorker(jobId);
-        _jobs[jobId] = JobRecord(JobStatus.Sealed, uint40(block.timestamp), _sealOf(msg.sender, seal_));
+        _write(_jobs[jobId], JobStatus.Sealed, uint40(block.timestamp), _sealOf(msg.sender, seal_));
         emit ClaimSealed(jobId, msg.sender, seal_);
     }
 
@@ -110,7 +110,7 @@ abstract contract TermedJobs is IMarketExtension, JobClaims {
         (uint256 games, , , ) = _game.claimGames(claimId);
         // SAFETY: who disputes a claim is paid from its collateral.
         require(games == 0, GamesOpen(claimId, games));
-        _jobs[jobId] = JobRecord(JobStatus.Accepted, uint40(block.timestamp), bytes26(claimId));
+        _write(_jobs[jobId], JobStatus.Accepted, uint40(block.timestamp), bytes26(claimId));
         emit ClaimAccepted(jobId, claimId);
         _vault.unlock(claim_.worker, claim_.collateral);
         _release(jobId, claimId, claim_);

@@ -73,7 +73,7 @@ library Runs {
     ) internal view returns (bool) {
         uint256 below = each ? PositionalMerkle.depth(job.items) : 0;
         require(siblings.length >= below, PathTooShort(siblings.length, below));
-        bytes32 node = PositionalMerkle.rootFromPath(root, each ? item : 0, siblings[:below]);
+        bytes32 node = each ? PositionalMerkle.rootFromPath(root, item, siblings[:below]) : root;
         return PositionalMerkle.leafUnder(answer, job.answers, node, output, siblings[below:]);
     }
 

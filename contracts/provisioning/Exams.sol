@@ -47,8 +47,11 @@ contract Exams is IExams {
     /// @inheritdoc IExams
     uint256 public immutable examSpacing;
     uint256 private immutable _gridBlocks;
+    uint256 private immutable _count;
+    /// @dev One less than the blocks of each class, eight bits from the lowest up: a report need not load them.
+    uint256 private immutable _blocks;
 
-    ExamClass[] private _classes;
+    mapping(uint256 class => bytes32) private _programs;
     Exam private _last;
     mapping(bytes32 device => mapping(uint8 class => Record)) private _records;
 
@@ -63,11 +66,13 @@ contract Exams is IExams {
         uint256 count = zoo.length;
         require(count != 0, NoClasses());
         require(count <= MAX_CLASSES, TooManyClasses(count, MAX_CLASSES));
+        uint256 packed = 0;
         for (uint256 i = 0; i < count; ++i) {
             uint256 blocks = zoo[i].blocks;
             require(zoo[i].programRoot != 0, ZeroProgram(i));
             require(blocks != 0 && blocks <= KNOWN_BLOCKS, BlocksOutOfRange(i, blocks, KNOWN_BLOCKS));
-            _classes.push(zoo[i]);
+            _programs[i] = zoo[i].programRoot;
+            packed |= (blocks - 1) << (8 * i);
         }
         require(odds != 0 && odds <= MAX_ODDS, OddsOutOfRange(odds, MAX_ODDS));
         // INVARIANT: one exam is open at a time, so that its number is all that must be kept of it.
@@ -79,6 +84,7 @@ contract Exams is IExams {
         examOdds = odds;
         examSpacing = spacing;
         _gridBlocks = provisioning_.gridBlocks();
+        (_count, _blocks) = (count, packed);
     }
 
     /// @inheritdoc IExams
@@ -115,8 +121,7 @@ contract Exams is IExams {
 
     /// @inheritdoc IExams
     function classesOf(address worker) external view returns (uint256 held) {
-        uint256 count = _classes.length;
-        for (uint8 i = 0; i < count; ++i) if (classHeld(worker, i)) held |= 1 << i;
+        for (uint8 i = 0; i < _count; ++i) if (classHeld(worker, i)) held |= 1 << i;
     }
 
     /// @inheritdoc IExams
@@ -131,8 +136,7 @@ contract Exams is IExams {
 
     /// @inheritdoc IExams
     function seqOf(bytes32 device) external view returns (uint64 seq) {
-        uint256 count = _classes.length;
-        for (uint8 i = 0; i < count; ++i) {
+        for (uint8 i = 0; i < _count; ++i) {
             uint64 last = _records[device][i].course.seq;
             if (last > seq) seq = last;
         }
@@ -145,8 +149,9 @@ contract Exams is IExams {
     }
 
     /// @inheritdoc IExams
-    function classes() external view returns (ExamClass[] memory) {
-        return _classes;
+    function classes() external view returns (ExamClass[] memory all) {
+        all = new ExamClass[](_count);
+        for (uint8 i = 0; i < _count; ++i) all[i] = _class(i);
     }
 
     /// @inheritdoc IExams
@@ -159,7 +164,7 @@ contract Exams is IExams {
 
     /// @inheritdoc IExams
     function passedOf(address worker, uint8 class) public view returns (uint16) {
-        uint256 blocks = _class(class).blocks;
+        uint256 blocks = _blocksOf(class);
         Course memory course = _records[provisioning.deviceOf(worker)][class].course;
         if (course.worker != bytes18(bytes20(worker))) return 0;
         uint256 missed = _last.number - course.number;
@@ -201,8 +206,14 @@ contract Exams is IExams {
     }
 
     function _class(uint8 class) private view returns (ExamClass memory) {
-        require(class < _classes.length, NoSuchClass(class, _classes.length));
-        return _classes[class];
+        uint256 blocks = _blocksOf(class);
+        return ExamClass(_programs[class], uint16(blocks));
+    }
+
+    /// @dev Blocks in which a report of a class counts.
+    function _blocksOf(uint8 class) private view returns (uint256) {
+        require(class < _count, NoSuchClass(class, _count));
+        return uint256(uint8(_blocks >> (8 * class))) + 1;
     }
 
     function _nonce(address worker, bytes32 device, uint64 gridBlock) private view returns (bytes32) {

@@ -94,6 +94,6 @@ export const RUN_BUGS: readonly Bug[] = [
     "each || item == claim_.job.items - 1",
     "NotAnOutputOfItem",
   ),
-  other("an item's output is the first item's", RUNS, "rootFromPath(root, {{each ? item : 0}}, sib", "0"),
+  other("an item's output is the first item's", RUNS, "each ? PositionalMerkle.rootFromPath(root, {{item}}, sib", "0"),
   always("outputs of all items are to be delivered", POSTING, "if (size <= most && {{!each}}) bits"),
 ];
