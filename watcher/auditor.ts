@@ -3,7 +3,7 @@ import { submittedList } from "../src/dispute/disputed.ts";
 import type { Executions } from "../src/player/executions.ts";
 import { Answer } from "../src/trace/answer.ts";
 import { formOf } from "../src/market/form.ts";
-import { inputsOf, sourcesOf } from "../src/market/jobInputs.ts";
+import { sourcesOf } from "../src/market/jobInputs.ts";
 import type { NativeJobs } from "../src/player/native/nativeJobs.ts";
 import { openingPick } from "../src/dispute/pick.ts";
 import type { ClaimRecord, History, JobRecord } from "../src/market/history.ts";
@@ -20,7 +20,7 @@ export type Verdict =
 export class ClaimNodesError extends errorWithCode("CLAIM_NODES", { retryable: true }) {}
 
 /** A verdict, and what it rests on. */
-type Known = { verdict: Verdict; lost: number; input: number; isProgramKnown: boolean; programRoot: Hex };
+type Known = { verdict: Verdict; lost: number; input: string; isProgramKnown: boolean; programRoot: Hex };
 
 /**
  * Verdicts that are remembered, however many claims there are; those on claims that are gone are forgotten beyond it.
@@ -55,7 +55,7 @@ export class Auditor {
     const known = this.#known.get(claim.id);
     if (known === undefined || known.verdict.kind === "differs") return false;
     if (known.verdict.kind === "agrees") return true;
-    return known.input === publishedDigits(job) && known.isProgramKnown === this.#executions.knows(job);
+    return known.input === this.#inputNow(job) && known.isProgramKnown === this.#executions.knows(job);
   }
 
   /** Whether a claim has a verdict, whatever it is. */
@@ -74,7 +74,7 @@ export class Auditor {
     const isProgramKnown = this.#executions.knows(job);
     const { programRoot } = job.job;
     const verdict = await this.#execute(job, claim);
-    this.#known.set(claim.id, { verdict, lost, input: publishedDigits(job), isProgramKnown, programRoot });
+    this.#known.set(claim.id, { verdict, lost, input: this.#inputNow(job), isProgramKnown, programRoot });
     return verdict;
   }
 
@@ -82,6 +82,12 @@ export class Auditor {
   forget({ claims }: History): void {
     if (this.#known.size <= REMEMBERED) return;
     for (const id of this.#known.keys()) if (!claims.has(id)) this.#known.delete(id);
+  }
+
+  /** What is at hand of a job's input: of one that publishes none, all or nothing. */
+  #inputNow(job: JobRecord): string {
+    const isHeld = job.job.rootOnly && this.#executions.canExecute(job);
+    return `${publishedDigits(job)} ${isHeld}`;
   }
 
   async #execute(job: JobRecord, { id: claimId, claim, nodes }: ClaimRecord): Promise<Verdict> {
@@ -92,7 +98,7 @@ export class Auditor {
     if (native === claim.root && !this.#native!.drawsExact())
       return { kind: "agrees", milliseconds: Math.round(performance.now() - start), isNative: true };
     const execution = await this.#executions.of(job);
-    if (execution === undefined) return { kind: "unknown", reason: "its input bytes are not on chain" };
+    if (execution === undefined) return { kind: "unknown", reason: "its input bytes are not at hand" };
     if (native !== undefined) this.#compare(job, execution.root === native);
     const milliseconds = Math.round(performance.now() - start);
     // Of a run whose roots were on disk nothing was executed.
@@ -124,7 +130,7 @@ export class Auditor {
   /** What a claim on the job would say by native execution. @returns undefined if exact execution has to say it */
   async #nativeRoot(job: JobRecord): Promise<Hex | undefined> {
     if (this.#native === undefined || formOf(job.job) !== "answer") return undefined;
-    const inputs = inputsOf(job);
+    const inputs = this.#executions.inputsOf(job);
     const tensors = inputs && (await this.#native.answer(job.id, job.job.programRoot, inputs));
     return tensors && Answer.ofTensors(tensors).root;
   }

@@ -128,9 +128,10 @@ class Watcher {
     this.#role.health.set("runsOnDisk", this.#executions.stored.problem);
     const due = <T>(tasks: T[]): Due<T>[] => tasks.map((task) => ({ task, snapshot, start }));
     this.#options.programs.want([...plays, ...audits].map(({ job }) => job.job.programRoot));
-    // A claim whose program may be known soon is not called unknown meanwhile.
+    // A claim whose program or inputs may be there soon is not called unknown meanwhile.
     const toJudge = audits.filter(
-      ({ job, claim }) => !this.#auditor.isDone(job, claim) && !this.#executions.awaits(job),
+      ({ job, claim }) =>
+        !this.#auditor.isDone(job, claim) && !this.#executions.awaits(job) && !this.#executions.awaitsInputs(job),
     );
     const late = toJudge.filter((audit) => !this.#auditor.hasVerdict(audit.claim) && isLate(audit, now));
     this.#judging.keep(

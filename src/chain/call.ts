@@ -1,4 +1,5 @@
-import type { Abi, Address, ContractFunctionArgs, ContractFunctionName, TransactionReceipt } from "viem";
+import { concatHex, encodeFunctionData, type Abi, type Address, type Hex, type TransactionReceipt } from "viem";
+import type { ContractFunctionArgs, ContractFunctionName } from "viem";
 
 export type Writable = "nonpayable" | "payable";
 
@@ -13,7 +14,13 @@ export type Call<
   args: ContractFunctionArgs<A, Writable, Name>;
   /** Ether to send along, wei. */
   value?: bigint;
+  /** Bytes behind the arguments, which the contract does not read. */
+  dataSuffix?: Hex;
 };
+
+/** The bytes that are sent for a call. */
+export const calldataOf = ({ abi, functionName, args, dataSuffix = "0x" }: Call): Hex =>
+  concatHex([encodeFunctionData({ abi, functionName, args }), dataSuffix]);
 
 /** Sends one account's transactions. */
 export type TransactionSender = {

@@ -1,4 +1,4 @@
-import { TransactionNotFoundError, encodeFunctionData, keccak256 } from "viem";
+import { TransactionNotFoundError, keccak256 } from "viem";
 import type { Abi, Address, Chain, ContractFunctionName } from "viem";
 import type { Hex, LocalAccount, PublicClient, TransactionReceipt, Transport } from "viem";
 import {
@@ -8,7 +8,7 @@ import {
   TransactionRevertedError,
   TransactionTooLargeError,
 } from "./errors.ts";
-import type { Call, TransactionSender, Writable } from "./call.ts";
+import { calldataOf, type Call, type TransactionSender, type Writable } from "./call.ts";
 import { covering, maxFees, raised, refundedFees } from "./fees.ts";
 import { checkCall } from "./checkCall.ts";
 import { withMargin } from "./gasLimit.ts";
@@ -102,12 +102,12 @@ export class Sender implements TransactionSender {
     // another process with the same key, its nonce is taken, and the node refuses it free of charge. The contract would
     // refuse it too, but for the price of the gas.
     const nonce = await this.#freeNonce(call);
-    const { address, abi, functionName, args, value = 0n } = call;
+    const { address, functionName, value = 0n } = call;
     // By its address: with an account that signs, viem would ask for nonce and fees too.
     const gas = withMargin(await this.#publicClient.estimateContractGas({ ...call, account: this.address }));
     const usual = await this.#publicClient.estimateFeesPerGas();
     const fees = refundedFees(usual);
-    const action = { to: address, data: encodeFunctionData({ abi, functionName, args }), value, gas };
+    const action = { to: address, data: calldataOf(call), value, gas };
     const waiting = this.#waiting({ functionName, nonce, action, fees, usual, hashes: [] });
     await this.#offer(waiting);
     this.#awaited.add(nonce);

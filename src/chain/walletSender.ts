@@ -1,7 +1,7 @@
-import { encodeFunctionData, WaitForTransactionReceiptTimeoutError } from "viem";
+import { WaitForTransactionReceiptTimeoutError } from "viem";
 import type { Abi, Address, Chain, ContractFunctionName } from "viem";
 import type { Hex, PublicClient, ReplacementReason, TransactionReceipt, Transport } from "viem";
-import type { Call, TransactionSender, Writable } from "./call.ts";
+import { calldataOf, type Call, type TransactionSender, type Writable } from "./call.ts";
 import { TransactionDroppedError, TransactionRevertedError, WalletRefusedError, WrongChainError } from "./errors.ts";
 import { RefuteError } from "../errors.ts";
 import { checkCall } from "./checkCall.ts";
@@ -46,9 +46,9 @@ export class WalletSender implements TransactionSender {
   }
 
   async #submit(call: Call): Promise<Hex> {
-    const { address, abi, functionName, args, value = 0n } = call;
+    const { address, functionName, value = 0n } = call;
     const gas = withMargin(await this.#publicClient.estimateContractGas({ ...call, account: this.address }));
-    const data = encodeFunctionData({ abi, functionName, args });
+    const data = calldataOf(call);
     try {
       // Its user may have switched it to another chain since.
       const [chainId, wanted] = [await this.#wallet.chainId(), this.#publicClient.chain.id];

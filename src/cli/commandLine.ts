@@ -28,6 +28,7 @@ const COMMANDS = {
   },
   "Jobs:": {
     quote: async () => (await import("./commands/quote.ts")).quoteCommand,
+    pack: async () => (await import("./commands/pack.ts")).packCommand,
     submit: async () => (await import("./commands/submit.ts")).submitCommand,
     dispatch: async () => (await import("./commands/dispatch.ts")).dispatchCommand,
     panel: async () => (await import("./commands/panel.ts")).panelCommand,

@@ -23,3 +23,6 @@ export class AnswerLostError extends errorWithCode("ANSWER_LOST") {}
 
 /** A command was ended by a signal before it had done its work. */
 export class InterruptedError extends errorWithCode("INTERRUPTED") {}
+
+/** A place that a job is to name does not have its inputs. */
+export class WrongReferenceError extends errorWithCode("WRONG_REFERENCE") {}

@@ -32,6 +32,8 @@ export type JobRecord = {
   terms: Terms | undefined;
   program: ProgramFacts;
   inputRoots: readonly Hex[];
+  /** The transaction that posted it: its end may say where the inputs lie (`referencesIn`). */
+  postedIn: Hex;
   /** The published parts of the inputs: by the input's number, then by the part's. */
   parts: InputParts;
   /** All known jobs of the same program, items and inputs, this one among them: see `sourcesOf`. */
@@ -124,6 +126,7 @@ export function takeEvent({ jobs, claims, games, parts, alike }: History, event:
         terms: undefined,
         program,
         inputRoots,
+        postedIn: event.transactionHash,
         parts: published,
         alike: same,
         claims: [],

@@ -6,11 +6,11 @@ export class ProgramUnavailableError extends errorWithCode("PROGRAM_UNAVAILABLE"
 /** The process that compiles a model ended without a result, or did not keep its limits. */
 export class CompileProcessError extends errorWithCode("COMPILE_PROCESS") {}
 
-/** A model of the catalogue cannot be fetched now. */
-export class ModelFetchError extends errorWithCode("MODEL_FETCH", { retryable: true }) {}
+/** What a catalogue or a job names cannot be fetched now. */
+export class FetchError extends errorWithCode("FETCH_FAILED", { retryable: true }) {}
 
-/** What was fetched, or where it lies, is not what the catalogue may name. */
-export class ModelRefusedError extends errorWithCode("MODEL_REFUSED") {}
+/** What was fetched, or where it lies, is not what a catalogue or a job may name. */
+export class FetchRefusedError extends errorWithCode("FETCH_REFUSED") {}
 
 /** The catalogue of models cannot be read, or does not follow its form. */
 export class CatalogueError extends errorWithCode("CATALOGUE") {}

@@ -21,8 +21,15 @@ export const KEPT_BYTES = 2 ** 29;
 /** Roughly what an execution takes besides its tensors and trees. */
 const OBJECT_BYTES = 2 ** 16;
 
-/** The inputs of a job whose bytes are not on chain: they must be those that it names. */
-export type HeldInputs = (job: JobRecord) => RunInputs | undefined;
+/** Inputs of jobs whose bytes are not on chain. */
+export type HeldInputs = {
+  /** Those of a job: they must be those that it names. @returns undefined if they are not at hand, or not yet */
+  of: (job: JobRecord) => RunInputs | undefined;
+  /** Whether they may be at hand soon, and were not looked for before. */
+  awaits?: (job: JobRecord) => boolean;
+  /** Told all jobs that are known, now and then: what belongs to no other may go. */
+  keep?: (jobs: ReadonlyMap<Hex, JobRecord>) => void;
+};
 
 type Kept = {
   execution: Promise<RunExecution>;
@@ -108,9 +115,24 @@ export class Executions {
     return (await this.#programs.load(job.programRoot)) !== undefined;
   }
 
-  /** Whether the job can be executed: its program is known, and its input bytes are all on chain. */
+  /** Whether the job can be executed: its program is known, and its input bytes are all at hand. */
   canExecute(job: JobRecord): boolean {
-    return this.#kept.has(job.id) || (this.knows(job) && (hasInputs(job) || this.#inputsOf(job) !== undefined));
+    return this.#kept.has(job.id) || (this.knows(job) && this.hasInputs(job));
+  }
+
+  /** Whether the job's input bytes are all on chain, or held here. */
+  hasInputs(job: JobRecord): boolean {
+    return hasInputs(job) || this.#held?.of(job) !== undefined;
+  }
+
+  /** The job's inputs from the chain, or as they are held here. @returns undefined if they are not at hand */
+  inputsOf(job: JobRecord): RunInputs | undefined {
+    return inputsOf(job) ?? this.#held?.of(job);
+  }
+
+  /** Whether the job's program is known, and its inputs may be at hand soon. */
+  awaitsInputs(job: JobRecord): boolean {
+    return this.knows(job) && !hasInputs(job) && this.#held?.awaits?.(job) === true;
   }
 
   /** Releases an execution and all that is kept of it, so that the job is executed anew when it is asked for. */
@@ -122,7 +144,7 @@ export class Executions {
   /**
    * The execution of a job. Executions that no move was made of are released first, so that audits do not displace what
    * a game needs.
-   * @returns undefined if its program is not known or its input bytes are not (all) on chain.
+   * @returns undefined if its program is not known or its input bytes are not (all) at hand.
    * @throws ExecutionInputError, ProgramUnavailableError
    */
   async of(job: JobRecord): Promise<RunExecution | undefined> {
@@ -181,7 +203,7 @@ export class Executions {
     const own = run?.missing([item]).length === 0 ? run.item(item) : undefined;
     if (own?.trace.missing([step]).length === 0) return own.trace.tensor(step);
     if (run === undefined && stored.isCarried && item > 0) return undefined;
-    const inputs = own?.inputs ?? (run ? await inputsOfItem(run, item, this.#execute) : this.#inputsOf(job)?.of(item));
+    const inputs = own?.inputs ?? (run ? await inputsOfItem(run, item, this.#execute) : this.inputsOf(job)?.of(item));
     return inputs && (await this.#execute(program.model, inputs, (s) => s === step))[step];
   }
 
@@ -198,10 +220,6 @@ export class Executions {
     return outputAt(run, item, execution.trace, output);
   }
 
-  #inputsOf(job: JobRecord): RunInputs | undefined {
-    return inputsOf(job) ?? this.#held?.(job);
-  }
-
   #find(job: JobRecord, isForOthers = false): Kept | undefined {
     const known = this.#kept.get(job.id);
     if (known !== undefined) {
@@ -211,7 +229,7 @@ export class Executions {
       this.#kept.set(job.id, known);
       return known;
     }
-    const inputs = this.knows(job) ? this.#inputsOf(job) : undefined;
+    const inputs = this.knows(job) ? this.inputsOf(job) : undefined;
     if (inputs === undefined) return undefined;
     const kept: Kept = { execution: this.#run(job, inputs), bytes: 0, users: 0, isPlayed: false, isForOthers };
     this.#kept.set(job.id, kept);

@@ -10,6 +10,7 @@ import { resumeFrom } from "../market/resume.ts";
 import { followMarket, type Resume, type Session, type Snapshot } from "../market/session.ts";
 import type { Execute } from "./executeRun.ts";
 import { Executions, type HeldInputs } from "./executions.ts";
+import { ReferencedInputs, type ReferenceOptions } from "./inputs/referencedInputs.ts";
 import { HeadAge, NO_METER, playFigures, type Meter } from "./figures.ts";
 import { Health, problemOf } from "./health.ts";
 import { logError, runLoop, type LoopOptions } from "./loop.ts";
@@ -34,6 +35,8 @@ export type RoleOptions<E> = LoopOptions & {
   storedBytes?: number;
   /** Inputs that are held here, of jobs that do not publish them. */
   heldInputs?: HeldInputs;
+  /** How those are fetched that jobs refer to, where none are held; they are not if it is absent. */
+  references?: ReferenceOptions | undefined;
   /** Called with each thing found or done. */
   onEvent?: (event: E) => void;
   /** Where the role says what it can be relied on for; one of its own if absent. */
@@ -86,10 +89,10 @@ const FUNDS_ROUNDS = 3;
 const transactionFields = (receipt: TransactionReceipt | undefined): object =>
   receipt === undefined ? {} : { transactionHash: receipt.transactionHash, gas: Number(receipt.gasUsed) };
 
-/** Where the runs of a role lie: its jobs are those of a deployment, and what is kept of others is deleted. */
-function runsFolder(cache: string, name: string, { deployment, publicClient, sender }: Session): string {
+/** Where what a role keeps lies: its jobs are those of a deployment, and what is kept of others is deleted. */
+function ownFolder(cache: string, kind: string, name: string, { deployment, publicClient, sender }: Session): string {
   const owner = [publicClient.chain.id, deployment.market, deployment.game, name, sender.address];
-  return join(cache, `runs-${sha256(JSON.stringify(owner)).slice(0, 32)}`);
+  return join(cache, `${kind}-${sha256(JSON.stringify(owner)).slice(0, 32)}`);
 }
 
 const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex");
@@ -110,6 +113,8 @@ export class Role<E extends RoleEvent> {
   #rounds = 0;
   readonly #head = new HeadAge();
   readonly #reports = new Reports();
+  readonly #fetched: ReferencedInputs | undefined;
+  readonly #held: HeldInputs | undefined;
 
   /**
    * @param name Of the role, for the log and for what it keeps on disk.
@@ -123,9 +128,13 @@ export class Role<E extends RoleEvent> {
     this.health = health;
     this.meter = meter;
     const { session, cacheFolder, storedBytes: maxBytes } = options;
-    const folder = cacheFolder === undefined ? undefined : runsFolder(cacheFolder, name, session);
-    const stored = new StoredRuns({ folder, maxBytes });
-    this.executions = new Executions(programs, measured(execute, health, meter), keptBytes, stored, options.heldInputs);
+    const folderOf = (kind: string) => cacheFolder && ownFolder(cacheFolder, kind, name, session);
+    const stored = new StoredRuns({ folder: folderOf("runs"), maxBytes });
+    const { references, heldInputs, signal } = options;
+    const at = { publicClient: session.publicClient, folder: folderOf("inputs"), log, signal };
+    this.#fetched = references && new ReferencedInputs(references, at);
+    this.#held = heldInputs ?? this.#fetched;
+    this.executions = new Executions(programs, measured(execute, health, meter), keptBytes, stored, this.#held);
   }
 
   /**
@@ -144,6 +153,7 @@ export class Role<E extends RoleEvent> {
       this.#reports.forget(snapshot.history);
       // What an engine at fault computed is not kept for the next start.
       this.executions.stored.forget(this.isAtFault ? new Map() : snapshot.history.jobs);
+      this.#held?.keep?.(snapshot.history.jobs);
       this.#measure(snapshot);
       const isPlain = needsPlainAccountTo === undefined || (await this.#isPlain(snapshot, needsPlainAccountTo));
       const start: Start = (key, action) => {
@@ -156,6 +166,7 @@ export class Role<E extends RoleEvent> {
         start("funds", () => this.attempt("reading the account", "", () => this.#readFunds(snapshot, checkFunds)));
     });
     await tasks.settled();
+    await this.#fetched?.settled();
     log.info(`${name} stops`);
   }
 

@@ -3,6 +3,8 @@ import { postedJob } from "../chain/clients/jobMarket.ts";
 import { ContractRevertError } from "../chain/errors.ts";
 import { pause } from "../chain/pause.ts";
 import { workSeconds } from "../market/clock.ts";
+import { inputFile } from "../market/inputFile.ts";
+import { referenceSuffix } from "../market/references.ts";
 import type { Session } from "../market/session.ts";
 import { JobStatus, type Job, type JobRequest, type Terms } from "../chain/structs.ts";
 import { RefuteError } from "../errors.ts";
@@ -51,6 +53,12 @@ export type JobTerms = {
    * left out. See {@link requireAnswerable}.
    */
   answer?: boolean;
+  /**
+   * Where the inputs lie, if they are not to be put on chain: `https://...`, `ipfs://CID`, `s3://BUCKET/KEY`. Each place
+   * must give the bytes of `packInputs` until all disputes are over. Such a job protects only those who have fetched
+   * them, or still can: if nobody can, nobody refutes a wrong claim.
+   */
+  references?: readonly string[];
   salt?: Hex;
   /** What is rarely asked for: collateral above the least, or who may claim. Nothing of it if left out. */
   rare?: RareTerms;
@@ -109,7 +117,8 @@ export async function checkJob(
 
 /**
  * Posts a job; the fee is taken from the sender's credit in the vault. Inputs of up to 64 KiB together go with the
- * post, larger ones in parts after it; the job opens when all bytes are on chain.
+ * post, larger ones in parts after it; the job opens when all bytes are on chain. Of inputs that lie elsewhere
+ * (`references`) only the roots go there, and the job opens at once.
  * @param inputs The inputs in the program's order, as `encodeInputs` gives them: little-endian, row-major; of an input
  *   of which each item has its own tensor, those of all items in order; of the index no bytes. State that is carried
  *   and begins with zeros is not posted, whatever its size.
@@ -126,8 +135,9 @@ export async function postJob(
 ): Promise<{ jobId: Hex; job: Job }> {
   checkLocally(session, program, inputs, terms);
   const run = runInputs(program, inputs, terms);
-  const { jobId, job } = postedJob(await session.market.post(requestOf(program, run, terms)));
-  if (goTogether(postedOf(program, run))) return { jobId, job };
+  const suffix = terms.references && referenceSuffix(terms.references);
+  const { jobId, job } = postedJob(await session.market.post(requestOf(program, run, terms), suffix));
+  if (job.rootOnly || goTogether(postedOf(program, run))) return { jobId, job };
   await publishParts(session, program, run, job, progress).catch((cause: unknown) => {
     throw new JobIncompleteError(
       `job ${jobId} is posted, but its input is not all on chain (${(cause as Error).message}): ` +
@@ -179,6 +189,17 @@ export function checkLocally(
   requireDeliverable(terms.maxOutputBytes ?? PART_BYTES);
   if (terms.answer === true) requireAnswerable(facts, items);
   requireWindow(terms.window, minWindow(session, program, items), parameters);
+  if (terms.references !== undefined) referenceSuffix(terms.references);
+}
+
+/**
+ * The inputs of a job as one file: what its `references` must give.
+ * @param inputs As for `postJob`. @param items Of the run.
+ * @throws JobInputError, DescriptionError
+ */
+export function packInputs(program: ProgramDescription, inputs: readonly Uint8Array[], items = 1): Uint8Array {
+  checkInputs(program, requireGenuine(program), inputs, items);
+  return inputFile(runInputs(program, inputs, { items }));
 }
 
 /** What is posted of each input. */
@@ -215,23 +236,27 @@ export const completeTerms = (rare: RareTerms): Terms => ({
   ...rare,
 });
 
-function requestOf(program: ProgramDescription, run: RunInputs, { rare, ...given }: JobTerms): JobRequest {
+function requestOf(program: ProgramDescription, run: RunInputs, { rare, references, ...given }: JobTerms): JobRequest {
   const posted = postedOf(program, run);
+  const rootOnly = references !== undefined;
   return {
     ...DEFAULT_TERMS,
     salt: toHex(crypto.getRandomValues(new Uint8Array(32))),
-    rootOnly: false,
+    rootOnly,
     ...given,
     terms: rare === undefined ? [] : [completeTerms(rare)],
     program: factsOf(program),
     inputRoots: run.roots,
-    inputs: goTogether(posted) ? posted.map((tensors) => toHex(concatenated(tensors))) : [],
+    inputs: !rootOnly && goTogether(posted) ? posted.map((tensors) => toHex(concatenated(tensors))) : [],
   };
 }
 
 /** The inputs as the items of a job take them. */
-const runInputs = (program: ProgramDescription, inputs: readonly Uint8Array[], terms: JobTerms): RunInputs =>
-  new RunInputs(readHeader(hexToBytes(program.header)).inputs, { ...ONE_ITEM, ...terms }, inputs);
+const runInputs = (
+  program: ProgramDescription,
+  inputs: readonly Uint8Array[],
+  terms: Pick<JobTerms, "items" | "firstItem">,
+): RunInputs => new RunInputs(readHeader(hexToBytes(program.header)).inputs, { ...ONE_ITEM, ...terms }, inputs);
 
 async function publishParts(
   { market }: Session,

@@ -1,5 +1,6 @@
-import { encodeFunctionData, hexToBytes, size, type Hex } from "viem";
+import { concatHex, encodeFunctionData, hexToBytes, size, type Hex } from "viem";
 import { jobMarketAbi } from "../chain/abi/jobMarket.ts";
+import { referenceSuffix } from "../market/references.ts";
 import { CHUNK_BYTES, depthOf } from "../merkle/sizes.ts";
 import { sum } from "../program/sums.ts";
 import { readHeader } from "../program/header.ts";
@@ -48,8 +49,15 @@ const bytes = (count: number): Hex => `0x${FULL.repeat(count)}`;
  * @param items Of the run.
  * @param given The inputs, if they are known. Otherwise state that is carried is taken to begin with zeros, which are
  *   not posted.
+ * @param references Where the inputs lie, if they are not posted.
  */
-export function postingGas(program: ProgramDescription, items = 1, given?: readonly Uint8Array[]): PostingGas {
+export function postingGas(
+  program: ProgramDescription,
+  items = 1,
+  given?: readonly Uint8Array[],
+  references?: readonly string[],
+): PostingGas {
+  if (references !== undefined) return referringGas(program, references);
   const { inputs } = readHeader(hexToBytes(program.header));
   const run = given && new RunInputs(inputs, { ...ONE_ITEM, items }, given);
   const tensors = program.inputs.map((input, k): InputTensors => {
@@ -70,6 +78,17 @@ export function postingGas(program: ProgramDescription, items = 1, given?: reado
     transactions: DEPOSIT.transactions + 1 + parts.length,
     inputBytes,
   };
+}
+
+/** The same of a job whose inputs lie elsewhere. */
+function referringGas(program: ProgramDescription, references: readonly string[]): PostingGas {
+  const { inputs } = readHeader(hexToBytes(program.header));
+  const levels = program.inputs.map((input, k) =>
+    inputs[k]!.source.kind === "carried" ? levelsOf(elementsOf(input) * bytesPerElement(input.dtype)) : 0,
+  );
+  const data = concatHex([postData(program, []), referenceSuffix(references)]);
+  const gas = DEPOSIT.gas + transaction(data, POST + ZERO_LEVEL * sum(levels));
+  return { gas, transactions: DEPOSIT.transactions + 1, inputBytes: 0 };
 }
 
 /** Levels of a tensor's tree, and one for its chunks. */

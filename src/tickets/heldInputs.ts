@@ -9,7 +9,7 @@ import { RunInputError, RunInputs } from "../trace/runInputs.ts";
  * @param find The bytes of inputs with a root, if they are held.
  */
 export function heldInputs(find: (inputsRoot: Hex) => readonly Uint8Array[] | undefined): HeldInputs {
-  return ({ job, program }) => {
+  const of: HeldInputs["of"] = ({ job, program }) => {
     const bytes = find(job.inputsRoot);
     if (bytes === undefined) return undefined;
     try {
@@ -22,4 +22,5 @@ export function heldInputs(find: (inputsRoot: Hex) => readonly Uint8Array[] | un
       throw error;
     }
   };
+  return { of };
 }

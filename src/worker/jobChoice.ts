@@ -30,13 +30,15 @@ export class JobChoice {
    */
   async best(jobs: readonly JobRecord[], now: bigint): Promise<PricedJob | undefined> {
     const { session, policy, log } = this.#options;
-    const { stored } = this.#role.executions;
+    const { executions } = this.#role;
+    const { stored } = executions;
+    const isAtHand = (record: JobRecord): boolean => executions.hasInputs(record);
     let { problem } = stored;
     let best: PricedJob | undefined;
     // Jobs are checked one by one until one is suitable: a check hashes the job's inputs, and anybody may post any
     // number of jobs.
     for (const job of await this.#priced(jobs)) {
-      const refusal = refusalOf(job.record, job.cost, policy, session.deployment.parameters.rate, now);
+      const refusal = refusalOf(job.record, job.cost, policy, session.deployment.parameters.rate, now, isAtHand);
       if (refusal === "fee") this.#reportUnderpaid(job);
       if (refusal !== undefined || !(await this.#fits(job.record))) continue;
       const bytes = storedBytesOf(job.record);

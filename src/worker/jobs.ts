@@ -63,6 +63,7 @@ export type Refusal = "terms" | "fee" | "input";
  * Why a job of a known program is not worth claiming. The input, which is hashed once, is looked at last.
  * @param cost The fee that covers its gas.
  * @param rate Units of work a second, of the deployment.
+ * @param isAtHand Whether the job's input is all there.
  * @returns undefined for a job that is open, with all its input at hand, paid, and with time left.
  */
 export function refusalOf(
@@ -71,6 +72,7 @@ export function refusalOf(
   policy: WorkerPolicy,
   rate: bigint,
   now: bigint,
+  isAtHand: (record: JobRecord) => boolean = hasInputs,
 ): Refusal | undefined {
   const { fee, claimSeconds, deadline, work, callbackGas } = record.job;
   const needed = workSeconds(work, rate) + policy.marginSeconds;
@@ -82,7 +84,7 @@ export function refusalOf(
     now + BigInt(claimSeconds) < deadline;
   if (!fits) return "terms";
   if (fee < cost + policy.minFee) return "fee";
-  return hasInputs(record) ? undefined : "input";
+  return isAtHand(record) ? undefined : "input";
 }
 
 /** Whether what is sealed can be opened within the time for which a worker locks its stake. */

@@ -3,7 +3,6 @@ import type { Delivery, Parameters } from "../chain/structs.ts";
 import { toHex } from "../merkle/hash.ts";
 import { formOf } from "../market/form.ts";
 import type { ClaimRecord, History, JobRecord } from "../market/history.ts";
-import { inputsOf } from "../market/jobInputs.ts";
 import { programFacts } from "../player/execution.ts";
 import type { Executions } from "../player/executions.ts";
 import type { Logger } from "../player/log.ts";
@@ -91,7 +90,7 @@ export class NativeClaims {
   }
 
   async #tensors(job: JobRecord): Promise<OutputTensors | undefined> {
-    const inputs = inputsOf(job);
+    const inputs = this.#executions.inputsOf(job);
     return inputs && this.#jobs.answer(job.id, job.job.programRoot, inputs);
   }
 }

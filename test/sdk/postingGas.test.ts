@@ -15,18 +15,26 @@ describe("quotes", function () {
   before(async () => void (chain = await startLocalChain()));
   after(() => chain.close());
 
-  for (const bytes of [64, 10_000, 65_536, 140_000])
-    it(`postingGas_of${bytes}Bytes_isAnUpperBoundNearWhatIsBurnt`, async () => {
+  const cases: [bytes: number, references?: string[]][] = [[64], [10_000], [65_536], [140_000]];
+  cases.push([140_000, ["https://files.example/inputs.bin"]]);
+  for (const [bytes, references] of cases)
+    it(`postingGas_of${bytes}Bytes${references ? "ThatLieElsewhere" : ""}_isAnUpperBoundNearWhatIsBurnt`, async () => {
       const program = describeProgram(bytesProgram(bytes));
       const session = await chain.newSession(parseEther("1"));
       const { address } = session.sender;
       const block = await session.publicClient.getBlockNumber();
       await deposit(session, parseEther("0.1"));
       const deadline = (await chain.now()) + 86_000n;
-      const terms = { fee: parseEther("0.1"), window: minWindow(session, program), claimSeconds: 1_800, deadline };
+      const terms = {
+        fee: parseEther("0.1"),
+        window: minWindow(session, program),
+        claimSeconds: 1_800,
+        deadline,
+        references,
+      };
       const input = Uint8Array.from({ length: bytes }, (_, k) => 1 + (k % 255));
       await postJob(session, program, [input], terms);
-      const estimate = postingGas(program);
+      const estimate = postingGas(program, 1, undefined, references);
       let [burnt, sent] = [0n, 0];
       for (let at = block + 1n; at <= (await session.publicClient.getBlockNumber()); at++) {
         const { transactions, gasUsed } = await session.publicClient.getBlock({
@@ -38,10 +46,10 @@ describe("quotes", function () {
         sent += transactions.length;
       }
       expect(sent).to.equal(estimate.transactions);
-      expect(estimate.inputBytes).to.equal(bytes);
+      expect(estimate.inputBytes).to.equal(references ? 0 : bytes);
       expect(estimate.gas)
         .to.be.at.least(Number(burnt))
-        .and.lessThan(Number(burnt) * 1.25);
+        .and.lessThan(Number(burnt) * 1.3);
     });
 
   it("estimateFee_isTheCoveringFeeAtThePriceOfNow", async () => {

@@ -85,9 +85,10 @@ export class JobMarket extends JobMarketReader {
    *   `OutputLimitTooHigh`, `CallbackGasTooHigh`, `WrongInputCount`, `WrongInputLength`, `WrongInputRoot`,
    *   `RootOnlyWithBytes`, `ZeroClaimSeconds`, `ItemsOutOfRange`, `TooManyParts`,
    *   `TooManyAnswers`, `AnswerOfCarriedItems`
+   * @param dataSuffix Bytes behind the request, which the market does not read: `referenceSuffix` makes some.
    */
-  post(request: JobRequest): Promise<TransactionReceipt> {
-    return this.#sender.send({ ...this.contract, functionName: "post", args: [request] });
+  post(request: JobRequest, dataSuffix: Hex = "0x"): Promise<TransactionReceipt> {
+    return this.#sender.send({ ...this.contract, functionName: "post", args: [request], dataSuffix });
   }
 
   /** Has the chain judge a post, for free. @throws as `post`, RpcUnavailableError */

@@ -5,10 +5,9 @@ import { deposit } from "../../market/ledger.ts";
 import type { Session } from "../../market/session.ts";
 import { knownProgram } from "../../player/execution.ts";
 import { describeProgram } from "../../sdk/describeProgram.ts";
-import type { ProgramDescription } from "../../sdk/description.ts";
 import { estimateFee, type FeeEstimate } from "../../sdk/estimateFee.ts";
 import { checkJob, minWindow, postJob, usualClaimSeconds } from "../../sdk/postJob.ts";
-import { postingGas } from "../../sdk/postingGas.ts";
+import { postingGas, type PostingGas } from "../../sdk/postingGas.ts";
 import { amountAboveZero } from "../amount.ts";
 import { accountSettings, sessionFrom } from "../chainSettings.ts";
 import { UsageError } from "../errors.ts";
@@ -21,6 +20,7 @@ import type { Output } from "../output.ts";
 import { MAX_ITEMS } from "../../program/run.ts";
 import { seconds, webUrl, whole } from "../parse.ts";
 import { prepareJob } from "../prepareJob.ts";
+import { checkReferences, sourceSettings } from "../references.ts";
 import { rareSettings, rareTerms } from "../rareTerms.ts";
 import { addSettings, defaulted, optional, readSettings, required, toggle } from "../settings.ts";
 import { outputsJson } from "../decoded.ts";
@@ -28,6 +28,11 @@ import { streamUntil } from "../streamedText.ts";
 import { resultLines, waitOnTerminal } from "../waiting.ts";
 
 const DAY_SECONDS = 86_400;
+
+const PUBLIC = "the inputs and outputs of a job are public: anybody can read them on the chain";
+const REFERRED =
+  "the inputs are not put on the chain: only who can fetch them from where the job says can compute it or dispute its " +
+  "result; keep them there until it is final. Inputs and outputs are public";
 
 const settings = {
   ...accountSettings,
@@ -39,6 +44,8 @@ const settings = {
   answer: toggle("claims are the roots of the outputs alone; what leads to them is owed only in a dispute"),
   deadlineSeconds: defaulted("seconds", "from now, by which a submission must be due", seconds(1), DAY_SECONDS),
   ...rareSettings,
+  ...sourceSettings,
+  uncheckedReference: toggle("post without fetching the inputs from where --reference says that they lie"),
   stream: optional<string>(
     "url",
     "of a worker's server (--publish-port): print a text as that worker computes it; with --decoder and --wait",
@@ -48,7 +55,7 @@ const settings = {
   wait: toggle("wait until the result is final, and print the outputs; refute result JOB --wait resumes"),
 };
 
-type Options = ModelOptions & GenerationOptions & { input?: string[] };
+type Options = ModelOptions & GenerationOptions & { input?: string[]; reference?: string[] };
 
 /** `refute submit`: post a job, and if asked wait for its result. */
 export function submitCommand(output: Output): Command {
@@ -61,12 +68,19 @@ export function submitCommand(output: Output): Command {
         "item of a run has of its own takes a file for each item, or a folder of them",
       appendOption,
     )
+    .option(
+      "--reference <uri>",
+      "where the inputs lie (https://..., ipfs://CID, s3://BUCKET/KEY), instead of on the chain; repeat for more places. " +
+        "Such a job protects only those who can fetch them: keep the file of refute pack there until the result is final",
+      appendOption,
+    )
     .action(async (path: string, options: Options, command: Command) => {
       const values = readSettings(command, settings);
       const { fee, deadlineSeconds } = values;
       requireTimeToClaim(deadlineSeconds, values.claimSeconds ?? 0);
       const spec = modelSpec(path, options);
       const { firstItem, answer } = values;
+      const { reference: references } = options;
       if (values.stream !== undefined && (spec.decoder === undefined || !values.wait))
         throw new UsageError("--stream also needs --decoder and --wait: it shows the text of a job that is waited for");
       const { compiled, inputs, items, tokenizer, prompt } = await prepareJob(
@@ -82,12 +96,25 @@ export function submitCommand(output: Output): Command {
       requireTimeToClaim(deadlineSeconds, claimSeconds);
       const deadline = timestamp + BigInt(deadlineSeconds);
       const rare = rareTerms(values, session.deployment.parameters.collateral);
-      const terms = { items, firstItem, fee, window, claimSeconds, deadline, answer, ...(rare && { rare }) };
+      const terms = {
+        items,
+        firstItem,
+        fee,
+        window,
+        claimSeconds,
+        deadline,
+        answer,
+        ...(rare && { rare }),
+        ...(references && { references }),
+      };
       await checkJob(session, program, inputs, terms);
+      if (references !== undefined && !values.uncheckedReference)
+        await checkReferences(references, program, { inputs, items }, values);
       const estimate = await estimateFee(session, program, terms);
-      await requireGasFunds(session, program, estimate, items, inputs);
+      const posting = postingGas(program, items, inputs, references);
+      await requireGasFunds(session, posting, estimate);
       warnOfLowFee(output, estimate, fee);
-      output.note("the inputs and outputs of a job are public: anybody can read them on the chain");
+      output.note(references === undefined ? PUBLIC : REFERRED);
       const { credit } = await session.vault.accountOf(session.sender.address);
       if (credit < fee) await deposit(session, fee - credit);
       const { jobId } = await postJob(session, program, inputs, terms, output.progress("posting part"));
@@ -106,6 +133,7 @@ export function submitCommand(output: Output): Command {
   return addExamples(
     addSettings(generationOptions(seedOption(modelOptions(command))), settings),
     "submit model.onnx --input x=x.npy --fee 0.05 --wait",
+    "submit model.onnx --input x=x.npy --fee 0.05 --reference https://files.example/inputs.bin",
     "submit model.onnx --batch --input x=pictures/ --fee 0.2",
     "submit model.onnx --decoder --prompt 1,2,3 --tokens 60 --fee 0.2 --wait",
     'submit model.onnx --decoder --tokenizer tokenizer.json --prompt "Once upon" --tokens 60 --fee 0.2 --wait',
@@ -115,12 +143,9 @@ export function submitCommand(output: Output): Command {
 /** The first of several transactions is not sent if the last could not be paid. @throws InsufficientGasFundsError */
 async function requireGasFunds(
   { sender: { address }, publicClient }: Session,
-  program: ProgramDescription,
+  { gas }: PostingGas,
   { gasPrice }: FeeEstimate,
-  items: number,
-  inputs: readonly Uint8Array[],
 ): Promise<void> {
-  const { gas } = postingGas(program, items, inputs);
   const [balance, cost] = [await publicClient.getBalance({ address }), BigInt(gas) * gasPrice];
   if (balance >= cost) return;
   throw new InsufficientGasFundsError(

@@ -8,11 +8,13 @@ import { addExamples } from "../globalOptions.ts";
 import type { Output } from "../output.ts";
 import { nativeSettings, openCalibrated } from "../nativeSettings.ts";
 import { address, list, oneOf, share, webUrl } from "../parse.ts";
+import { referenceSettings, referencesOf } from "../references.ts";
 import { play, playerSettings } from "../playing.ts";
 import { addSettings, defaulted, optional, readSettings } from "../settings.ts";
 
 const settings = {
   ...playerSettings,
+  ...referenceSettings,
   mode: defaulted<"watch" | "defend">(
     "mode",
     "watch (report only) or defend (refute what is wrong)",
@@ -51,7 +53,15 @@ export function watcherCommand(output: Output): Command {
         const programs = calibration && openCalibrated(calibration, values, playing.programs, playing.log);
         const court = values.examClaims && (await openExamClaims(playing.session, values.examClaims));
         const exams = court && { court, share: values.examShare };
-        await runWatcher({ ...playing, mode, tensors, native: programs && { programs, exactShare }, exams });
+        const references = referencesOf(values);
+        await runWatcher({
+          ...playing,
+          references,
+          mode,
+          tensors,
+          native: programs && { programs, exactShare },
+          exams,
+        });
         await programs?.close();
       });
     });

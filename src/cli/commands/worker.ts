@@ -15,6 +15,7 @@ import { addExamples } from "../globalOptions.ts";
 import type { Output } from "../output.ts";
 import { nativeSettings, openCalibrated } from "../nativeSettings.ts";
 import { address, list, port, seconds, text, whole, type Parse } from "../parse.ts";
+import { referenceSettings, referencesOf } from "../references.ts";
 import { play, playerSettings, STATE_FOLDER } from "../playing.ts";
 import { addSettings, defaulted, optional, readSettings, type SettingValues } from "../settings.ts";
 
@@ -22,6 +23,7 @@ const addresses: Parse<Address[]> = (text, name) => list(text, name).map((one) =
 
 const settings = {
   ...playerSettings,
+  ...referenceSettings,
   minFee: defaulted(
     "amount",
     "least fee above what a job's gas costs at the price of now and half as much again, in whole units of the stake " +
@@ -127,6 +129,7 @@ export function workerCommand(output: Output): Command {
           ...playing,
           policy,
           seals,
+          references: referencesOf(values),
           selfAuditSamples: values.selfAudit,
           publisher,
           device: values.dongle === undefined ? undefined : new Dongle(values.dongle),

@@ -48,7 +48,7 @@ export const isLocalCatalogue = (source: string): boolean => !/^https?:/i.test(s
 /**
  * Reads a catalogue: `{ models: [{ root, uri, sha256, bytes, licence, options }] }`.
  * @param source A path, or a URL that `openUrl` takes.
- * @throws CatalogueError; ModelFetchError, ModelRefusedError if it does not come from a URL
+ * @throws CatalogueError; FetchError, FetchRefusedError if it does not come from a URL
  */
 export async function readCatalogue(source: string, signal: AbortSignal): Promise<CatalogueModel[]> {
   const text = isLocalCatalogue(source) ? await readText(source) : await fetchText(source, MAX_BYTES, signal);

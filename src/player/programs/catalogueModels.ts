@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, readdir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { Hash } from "../../merkle/hash.ts";
 import { withoutPaths } from "../../redact.ts";
-import { CatalogueError, ModelRefusedError } from "../errors.ts";
+import { CatalogueError, FetchRefusedError } from "../errors.ts";
 import type { ProgramSource } from "../programLibrary.ts";
 import { isLocalCatalogue, readCatalogue, type CatalogueModel } from "./catalogue.ts";
 import type { Compilations, CompilationsOptions } from "./compilations.ts";
@@ -78,7 +78,7 @@ export class CatalogueModels implements ProgramSource {
   async start(): Promise<void> {
     await this.#removeLeftBehind();
     await this.#read((error) => {
-      if (error instanceof CatalogueError || error instanceof ModelRefusedError) throw error;
+      if (error instanceof CatalogueError || error instanceof FetchRefusedError) throw error;
     });
   }
 
@@ -114,7 +114,7 @@ export class CatalogueModels implements ProgramSource {
     const wanted = { expectedRoot: root, sha256, onLost };
     if ((await this.#compilations.lookUp({ ...wanted, spec: model.specAt("") })) !== undefined) return;
     if (bytes > this.#left)
-      throw new ModelRefusedError(`it has ${bytes} bytes, and ${this.#left} more may be fetched until a restart`);
+      throw new FetchRefusedError(`it has ${bytes} bytes, and ${this.#left} more may be fetched until a restart`);
     this.#left -= bytes;
     const { folder, log, signal } = this.#shared;
     await mkdir(folder, { recursive: true });
@@ -125,9 +125,9 @@ export class CatalogueModels implements ProgramSource {
       await this.#fetch(model, path, { allowFile: isLocalCatalogue(this.#options.source), signal });
       const spec = model.specAt(path);
       const answer = await this.#compilations.compile({ ...wanted, spec }, CATALOGUE_LIMITS, false);
-      if (answer.kind === "refused") throw new ModelRefusedError(answer.reason);
+      if (answer.kind === "refused") throw new FetchRefusedError(answer.reason);
       if (answer.kind === "other root")
-        throw new ModelRefusedError(`it compiles to the root ${answer.root}, not to that of the catalogue`);
+        throw new FetchRefusedError(`it compiles to the root ${answer.root}, not to that of the catalogue`);
     } finally {
       await rm(own, { recursive: true, force: true });
     }

@@ -4,13 +4,10 @@ import { stat } from "node:fs/promises";
 import type { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { fileURLToPath } from "node:url";
-import { ModelFetchError, ModelRefusedError } from "../errors.ts";
-import { fetchError, openUrl } from "./openUrl.ts";
+import { FetchError, FetchRefusedError } from "../errors.ts";
+import { fetchError, openUrl } from "../openUrl.ts";
+import { secondsFor } from "../slowest.ts";
 
-/** The slowest download: one that takes longer, and a minute, is given up. */
-const BYTES_PER_SECOND = 2 ** 18;
-const SPARE_SECONDS = 60;
-const MAX_SECONDS = 86_400;
 const SECONDS_OF_TEXT = 30;
 
 /** A file as a catalogue names it. */
@@ -20,21 +17,21 @@ export type NamedFile = { uri: string; sha256: string; bytes: number };
  * Fetches a file into a new one. Its length and hash are checked on the way: no more bytes are taken than it may have.
  * @param options.allowFile Whether it may lie on this machine's disk.
  * @param options.seconds How long it may take, if not by the slowest speed allowed.
- * @throws ModelFetchError if it may succeed later; ModelRefusedError. What was written is left to be deleted.
+ * @throws FetchError if it may succeed later; FetchRefusedError. What was written is left to be deleted.
  */
 export async function fetchModel(
   { uri, sha256, bytes }: NamedFile,
   target: string,
-  { allowFile, signal, seconds = SPARE_SECONDS + bytes / BYTES_PER_SECOND }: FetchOptions,
+  { allowFile, signal, seconds = secondsFor(bytes) }: FetchOptions,
 ): Promise<void> {
-  const limited = AbortSignal.any([signal, AbortSignal.timeout(Math.ceil(Math.min(seconds, MAX_SECONDS) * 1_000))]);
+  const limited = AbortSignal.any([signal, AbortSignal.timeout(Math.ceil(seconds * 1_000))]);
   const source = uri.startsWith("file:") ? await openFile(uri, bytes, allowFile) : await openSized(uri, bytes, limited);
   const hash = createHash("sha256");
   let length = 0;
   const check = async function* (pieces: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
     for await (const piece of pieces) {
       length += piece.length;
-      if (length > bytes) throw new ModelRefusedError(`${uri} has more than the ${bytes} bytes of the catalogue`);
+      if (length > bytes) throw new FetchRefusedError(`${uri} has more than the ${bytes} bytes of the catalogue`);
       hash.update(piece);
       yield piece;
     }
@@ -44,14 +41,14 @@ export async function fetchModel(
       throw fetchError(uri, cause);
     },
   );
-  if (length < bytes) throw new ModelFetchError(`${uri} ended after ${length} of ${bytes} bytes`);
+  if (length < bytes) throw new FetchError(`${uri} ended after ${length} of ${bytes} bytes`);
   const found = hash.digest("hex");
-  if (found !== sha256) throw new ModelRefusedError(`${uri} has the SHA-256 ${found}, not ${sha256}`);
+  if (found !== sha256) throw new FetchRefusedError(`${uri} has the SHA-256 ${found}, not ${sha256}`);
 }
 
 type FetchOptions = { allowFile: boolean; signal: AbortSignal; seconds?: number };
 
-/** Fetches a text. @throws ModelFetchError, ModelRefusedError */
+/** Fetches a text. @throws FetchError, FetchRefusedError */
 export async function fetchText(uri: string, maxBytes: number, signal: AbortSignal): Promise<string> {
   const limited = AbortSignal.any([signal, AbortSignal.timeout(SECONDS_OF_TEXT * 1_000)]);
   const response = await openUrl(uri, limited);
@@ -60,7 +57,7 @@ export async function fetchText(uri: string, maxBytes: number, signal: AbortSign
   try {
     for await (const piece of response as AsyncIterable<Buffer>) {
       length += piece.length;
-      if (length > maxBytes) throw new ModelRefusedError(`${uri} has more than ${maxBytes} bytes`);
+      if (length > maxBytes) throw new FetchRefusedError(`${uri} has more than ${maxBytes} bytes`);
       pieces.push(piece);
     }
   } catch (cause) {
@@ -71,18 +68,18 @@ export async function fetchText(uri: string, maxBytes: number, signal: AbortSign
 
 async function openFile(uri: string, bytes: number, allowFile: boolean): Promise<Readable> {
   // SAFETY: a catalogue from elsewhere must not name files of this machine.
-  if (!allowFile) throw new ModelRefusedError(`${uri} is refused: only a catalogue on this machine may name files`);
+  if (!allowFile) throw new FetchRefusedError(`${uri} is refused: only a catalogue on this machine may name files`);
   let path: string;
   try {
     path = fileURLToPath(uri);
   } catch (cause) {
-    throw new ModelRefusedError(`${uri} names no file of this machine`, { cause });
+    throw new FetchRefusedError(`${uri} names no file of this machine`, { cause });
   }
   const found = await stat(path).catch((cause: unknown) => {
-    throw new ModelFetchError(`${uri} cannot be read: ${(cause as Error).message}`, { cause });
+    throw new FetchError(`${uri} cannot be read: ${(cause as Error).message}`, { cause });
   });
   if (!found.isFile() || found.size !== bytes)
-    throw new ModelRefusedError(`${uri} is no file of the ${bytes} bytes of the catalogue`);
+    throw new FetchRefusedError(`${uri} is no file of the ${bytes} bytes of the catalogue`);
   return createReadStream(path);
 }
 
@@ -91,5 +88,5 @@ async function openSized(uri: string, bytes: number, signal: AbortSignal): Promi
   const announced = response.headers["content-length"];
   if (announced === undefined || Number(announced) === bytes) return response;
   response.destroy();
-  throw new ModelRefusedError(`${uri} has ${announced} bytes, not the ${bytes} of the catalogue`);
+  throw new FetchRefusedError(`${uri} has ${announced} bytes, not the ${bytes} of the catalogue`);
 }

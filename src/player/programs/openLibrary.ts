@@ -29,7 +29,7 @@ export type OpenLibrary = {
 
 /**
  * Opens a library of the operator's models and, where one is named, of a catalogue.
- * @throws CatalogueError, ModelRefusedError if the catalogue cannot be used
+ * @throws CatalogueError, FetchRefusedError if the catalogue cannot be used
  */
 export async function openLibrary({
   specs,

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { pino } from "pino";
 import type { Hash } from "../../../src/merkle/hash.ts";
-import { ModelFetchError } from "../../../src/player/errors.ts";
+import { FetchError } from "../../../src/player/errors.ts";
 import { ProgramLibrary } from "../../../src/player/programLibrary.ts";
 import { CatalogueModels, type CatalogueOptions } from "../../../src/player/programs/catalogueModels.ts";
 import { Compilations } from "../../../src/player/programs/compilations.ts";
@@ -112,7 +112,7 @@ describe("models of a catalogue", function () {
 
   it("failureThatMayPass_isTriedAgainEverMoreRarely_andThenNotAnyMore", async () => {
     const { library, want } = await open(catalogueOf(entry(1)), {}, () =>
-      Promise.reject(new ModelFetchError("nobody answers")),
+      Promise.reject(new FetchError("nobody answers")),
     );
     await want(rootOf(1));
     await want(rootOf(1));

@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { gzipSync } from "node:zlib";
 import { fetchModel, fetchText } from "../../../src/player/programs/fetchModel.ts";
-import { isPublic } from "../../../src/player/programs/openUrl.ts";
+import { isPublic } from "../../../src/player/openUrl.ts";
 import { rejection } from "../../../testkit/rejection.ts";
 
 const BODY = Buffer.from("the model's bytes");
@@ -61,45 +61,45 @@ describe("fetchModel", () => {
       };
       write();
     };
-    expect(await refusal()).to.match(/^MODEL_REFUSED .* more than the 17 bytes/);
+    expect(await refusal()).to.match(/^FETCH_REFUSED .* more than the 17 bytes/);
     expect(statSync(target(), { throwIfNoEntry: false })?.size ?? 0).to.be.at.most(BODY.length);
   });
 
   it("announcedLengthOfAnotherNumber_isRefusedBeforeTheBody", async () => {
     answer = (_, response) => void response.writeHead(200, { "content-length": 10 ** 12 }).flushHeaders();
-    expect(await refusal()).to.match(/^MODEL_REFUSED .* has 1000000000000 bytes, not the 17/);
+    expect(await refusal()).to.match(/^FETCH_REFUSED .* has 1000000000000 bytes, not the 17/);
   });
 
   it("slowOrSilentServer_isGivenUp_andMayBeTriedAgain", async () => {
     answer = (_, response) => void response.writeHead(200).write(BODY.subarray(0, 3));
-    expect(await refusal(undefined, { seconds: 0.2 })).to.match(/^MODEL_FETCH /);
+    expect(await refusal(undefined, { seconds: 0.2 })).to.match(/^FETCH_FAILED /);
     answer = () => undefined;
     rmSync(target());
-    expect(await refusal(undefined, { seconds: 0.2 })).to.match(/^MODEL_FETCH /);
+    expect(await refusal(undefined, { seconds: 0.2 })).to.match(/^FETCH_FAILED /);
   });
 
   it("bodyThatEndsEarly_andErrorsOfTheServer_mayPass", async () => {
     answer = (_, response) => response.end(BODY.subarray(1));
-    expect(await refusal()).to.match(/^MODEL_REFUSED|^MODEL_FETCH/);
+    expect(await refusal()).to.match(/^FETCH_REFUSED|^FETCH_FAILED/);
     rmSync(target(), { force: true });
     answer = (_, response) => {
       response.write(BODY.subarray(1));
       response.end();
     };
-    expect(await refusal()).to.match(/^MODEL_FETCH .* ended after 16 of 17 bytes/);
+    expect(await refusal()).to.match(/^FETCH_FAILED .* ended after 16 of 17 bytes/);
     answer = (_, response) => response.writeHead(503).end();
-    expect(await refusal()).to.match(/^MODEL_FETCH .* answers 503/);
+    expect(await refusal()).to.match(/^FETCH_FAILED .* answers 503/);
   });
 
   it("otherBytes_areRefused", async () => {
     answer = (_, response) => response.end(Buffer.alloc(BODY.length));
-    expect(await refusal()).to.match(/^MODEL_REFUSED .* has the SHA-256/);
+    expect(await refusal()).to.match(/^FETCH_REFUSED .* has the SHA-256/);
   });
 
   it("compressedAnswer_isRefused_andNeverDecompressed", async () => {
     answer = (_, response) =>
       response.writeHead(200, { "content-encoding": "gzip" }).end(gzipSync(Buffer.alloc(2 ** 24)));
-    expect(await refusal()).to.match(/^MODEL_REFUSED .* encoding gzip/);
+    expect(await refusal()).to.match(/^FETCH_REFUSED .* encoding gzip/);
   });
 
   it("redirects_toFiles_toOtherPlaces_orWithoutAnEnd_areRefused", async () => {
@@ -116,11 +116,11 @@ describe("fetchModel", () => {
       "http://[",
     ]) {
       answer = (_, response) => response.writeHead(302, { location }).end();
-      expect(await refusal(), location).to.match(/^MODEL_REFUSED /);
+      expect(await refusal(), location).to.match(/^FETCH_REFUSED /);
     }
     answer = (_, response) => response.writeHead(307, { location: "/m" }).end();
     asked = [];
-    expect(await refusal()).to.match(/^MODEL_REFUSED .* more than 3 redirects/);
+    expect(await refusal()).to.match(/^FETCH_REFUSED .* more than 3 redirects/);
     expect(asked).to.have.length(4);
   });
 
@@ -136,25 +136,25 @@ describe("fetchModel", () => {
       "ipfs://bafy/m",
       "m",
     ])
-      expect(await refusal(uri), uri).to.match(/^MODEL_REFUSED /);
+      expect(await refusal(uri), uri).to.match(/^FETCH_REFUSED /);
   });
 
   it("fileOfThisMachine_isTakenOnlyWhereAllowed_andOnlyIfItIsOne_ofItsLength", async () => {
     const path = join(folder, "own.onnx");
     writeFileSync(path, BODY);
     const uri = pathToFileURL(path).href;
-    expect(await refusal(uri)).to.match(/^MODEL_REFUSED .* only a catalogue on this machine/);
+    expect(await refusal(uri)).to.match(/^FETCH_REFUSED .* only a catalogue on this machine/);
     await fetch(uri, { allowFile: true });
     expect(readFileSync(target())).to.deep.equal(BODY);
     rmSync(target());
-    expect(await refusal("file:///dev/zero", { allowFile: true })).to.match(/^MODEL_REFUSED .* no file of the 17/);
-    expect(await refusal(uri, { allowFile: true }, 16)).to.match(/^MODEL_REFUSED .* no file of the 16/);
+    expect(await refusal("file:///dev/zero", { allowFile: true })).to.match(/^FETCH_REFUSED .* no file of the 17/);
+    expect(await refusal(uri, { allowFile: true }, 16)).to.match(/^FETCH_REFUSED .* no file of the 16/);
   });
 
   it("text_hasALimit", async () => {
     answer = (_, response) => response.end(BODY);
     expect(await fetchText(`${base()}/c`, BODY.length, signal)).to.equal(String(BODY));
-    expect(await rejection(fetchText(`${base()}/c`, 5, signal))).to.have.property("code", "MODEL_REFUSED");
+    expect(await rejection(fetchText(`${base()}/c`, 5, signal))).to.have.property("code", "FETCH_REFUSED");
   });
 
   it("isPublic_refusesWhatIsNotTheInternets", () => {

@@ -2,7 +2,7 @@ import { lookup as dnsLookup, type LookupAddress, type LookupOptions } from "nod
 import { get as getHttp, type IncomingMessage } from "node:http";
 import { get as getHttps } from "node:https";
 import { BlockList, isIP } from "node:net";
-import { ModelFetchError, ModelRefusedError } from "../errors.ts";
+import { FetchError, FetchRefusedError } from "./errors.ts";
 
 /** How many redirects are followed. */
 const MAX_REDIRECTS = 3;
@@ -50,32 +50,42 @@ const isLoopback = (address: string): boolean => address === "::1" || /^127\./.t
 const hostOf = ({ hostname }: URL): string => hostname.replace(/^\[|\]$/g, "");
 const namesLoopback = (url: URL): boolean => hostOf(url) === "localhost" || isLoopback(hostOf(url));
 
+/** Where a URL may lead besides public addresses, over https. */
+export type Reach = {
+  /** Whether one that names this machine leads to it, and nowhere else: over http too. */
+  thisMachine: boolean;
+  /** Hosts, with their ports as in URLs, that are reached wherever they are, over http too: the operator named them. */
+  hosts?: ReadonlySet<string>;
+};
+
+/** What a catalogue may name: the operator's own is of this machine. */
+const CATALOGUE: Reach = { thisMachine: true };
+
 /**
- * Opens a URL of the catalogue: https, or http to this machine. A URL that names this machine leads nowhere else, and
- * any other URL leads to public addresses only: whoever writes the catalogue, or a server that it names, must not reach
- * into the operator's network.
+ * Opens a URL that others may have written: https to public addresses, and what `reach` allows. They, or a server that
+ * they name, must not reach into the operator's network.
  * @returns The answer, neither compressed nor partial.
- * @throws ModelFetchError if it may succeed later; ModelRefusedError
+ * @throws FetchError if it may succeed later; FetchRefusedError
  */
-export async function openUrl(text: string, signal: AbortSignal): Promise<IncomingMessage> {
+export async function openUrl(text: string, signal: AbortSignal, reach: Reach = CATALOGUE): Promise<IncomingMessage> {
   let url = parse(text, text);
-  const isLocal = namesLoopback(url);
+  const isLocal = reach.thisMachine && namesLoopback(url);
   for (let redirects = 0; ; redirects++) {
-    requireAllowed(url, isLocal);
-    const response = await request(url, isLocal, signal);
+    const isAllowed = allowedAddresses(url, isLocal, reach);
+    const response = await request(url, isAllowed, signal);
     const { statusCode = 0, headers } = response;
     if (REDIRECTS.includes(statusCode) && headers.location !== undefined) {
       response.destroy();
-      if (redirects === MAX_REDIRECTS) throw new ModelRefusedError(`${text} has more than ${MAX_REDIRECTS} redirects`);
+      if (redirects === MAX_REDIRECTS) throw new FetchRefusedError(`${text} has more than ${MAX_REDIRECTS} redirects`);
       url = parse(headers.location, text, url);
       continue;
     }
     const encoding = headers["content-encoding"] ?? "identity";
     if (statusCode === 200 && encoding === "identity") return response;
     response.destroy();
-    if (statusCode !== 200) throw new ModelFetchError(`${text} answers ${statusCode}`);
+    if (statusCode !== 200) throw new FetchError(`${text} answers ${statusCode}`);
     // A few compressed bytes may stand for any number.
-    throw new ModelRefusedError(`${text} answers in the encoding ${encoding}, which was not asked for`);
+    throw new FetchRefusedError(`${text} answers in the encoding ${encoding}, which was not asked for`);
   }
 }
 
@@ -83,21 +93,26 @@ function parse(text: string, origin: string, base?: URL): URL {
   try {
     return new URL(text, base);
   } catch (cause) {
-    throw new ModelRefusedError(`${origin} leads to what is no URL`, { cause });
+    throw new FetchRefusedError(`${origin} leads to what is no URL`, { cause });
   }
 }
 
-function requireAllowed(url: URL, isLocal: boolean): void {
+/** To which addresses a URL may lead. @throws FetchRefusedError if to none */
+function allowedAddresses(url: URL, isLocal: boolean, { hosts }: Reach): (address: string) => boolean {
   const host = hostOf(url);
-  const isAllowed = url.protocol === "https:" || (url.protocol === "http:" && isLocal);
+  const isOwn = hosts?.has(url.host) === true;
+  const isAllowed = url.protocol === "https:" || (url.protocol === "http:" && (isLocal || isOwn));
   if (!isAllowed)
-    throw new ModelRefusedError(`${url.protocol}//${host} is refused: only https, or http to this machine`);
+    throw new FetchRefusedError(
+      `${url.protocol}//${host} is refused: only https, or http to this machine or to a host that is allowed`,
+    );
+  if (isOwn) return () => true;
   if (isLocal !== namesLoopback(url) || (isIP(host) !== 0 && !isLocal && !isPublic(host)))
-    throw new ModelRefusedError(`${host} is refused: it is not a public address, or not where the URL began`);
+    throw new FetchRefusedError(`${host} is refused: it is not a public address, or not where the URL began`);
+  return isLocal ? isLoopback : isPublic;
 }
 
-function request(url: URL, isLocal: boolean, signal: AbortSignal): Promise<IncomingMessage> {
-  const isAllowed = isLocal ? isLoopback : isPublic;
+function request(url: URL, isAllowed: (address: string) => boolean, signal: AbortSignal): Promise<IncomingMessage> {
   const lookup = (
     hostname: string,
     options: LookupOptions,
@@ -108,7 +123,7 @@ function request(url: URL, isLocal: boolean, signal: AbortSignal): Promise<Incom
       const refused = addresses.find(({ address }) => !isAllowed(address));
       if (refused !== undefined || addresses.length === 0)
         return done(
-          new ModelRefusedError(`${hostname} is refused: it leads to ${refused?.address ?? "no address"}`),
+          new FetchRefusedError(`${hostname} is refused: it leads to ${refused?.address ?? "no address"}`),
           [],
         );
       if (options.all === true) done(null, addresses);
@@ -126,6 +141,6 @@ function request(url: URL, isLocal: boolean, signal: AbortSignal): Promise<Incom
 
 /** An error of a connection, which may pass. */
 export const fetchError = (url: URL | string, cause: unknown): Error =>
-  cause instanceof ModelRefusedError || cause instanceof ModelFetchError
+  cause instanceof FetchRefusedError || cause instanceof FetchError
     ? cause
-    : new ModelFetchError(`${String(url)}: ${(cause as Error).message}`, { cause });
+    : new FetchError(`${String(url)}: ${(cause as Error).message}`, { cause });

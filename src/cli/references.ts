@@ -1,0 +1,67 @@
+import { packInputs } from "../sdk/postJob.ts";
+import type { ProgramDescription } from "../sdk/description.ts";
+import { parseReference } from "../market/references.ts";
+import { fetchReference, type InputSources } from "../player/inputs/fetchReference.ts";
+import { KEPT_INPUT_BYTES, MAX_INPUT_BYTES, type ReferenceOptions } from "../player/inputs/referencedInputs.ts";
+import { WrongReferenceError } from "./errors.ts";
+import { list, positive, webUrl } from "./parse.ts";
+import { defaulted, optional, toggle, type SettingValues } from "./settings.ts";
+
+const MIB = 2 ** 20;
+
+/** What serves the places of inputs that are no URLs, or lie in one's own network. */
+export const sourceSettings = {
+  ipfsGateway: optional<string>("url", "of a gateway that serves ipfs://CID", webUrl, "none"),
+  s3Endpoint: optional<string>("url", "S3-compatible, that serves s3://BUCKET/KEY to anybody", webUrl, "none"),
+  inputHosts: optional<string[]>(
+    "hosts",
+    "comma-separated, with ports: inputs come from them over http and at private addresses too",
+    list,
+    "none",
+  ),
+};
+
+/** How workers and watchers fetch the inputs of jobs that refer to them. */
+export const referenceSettings = {
+  references: toggle("fetch the inputs of jobs from where these say that they lie: servers that strangers name"),
+  ...sourceSettings,
+  inputMib: defaulted("n", "MiB of inputs that are fetched for one job, at most", positive, MAX_INPUT_BYTES / MIB),
+  inputsMib: defaulted("n", "MiB of such inputs kept in the folder of --cache", positive, KEPT_INPUT_BYTES / MIB),
+};
+
+type Sources = SettingValues<typeof sourceSettings>;
+
+const sourcesOf = ({ ipfsGateway, s3Endpoint, inputHosts }: Sources): InputSources => ({
+  ipfsGateway,
+  s3Endpoint,
+  hosts: inputHosts,
+});
+
+/** How a role fetches inputs; undefined if it does not. */
+export function referencesOf(values: SettingValues<typeof referenceSettings>): ReferenceOptions | undefined {
+  if (!values.references) return undefined;
+  const { inputMib, inputsMib } = values;
+  return { sources: sourcesOf(values), maxInputBytes: inputMib * MIB, keptInputBytes: inputsMib * MIB };
+}
+
+/**
+ * Fetches the inputs of a job from each place that it is going to name.
+ * @throws WrongReferenceError if one gives other bytes, FetchError, FetchRefusedError, JobInputError
+ */
+export async function checkReferences(
+  uris: readonly string[],
+  program: ProgramDescription,
+  { inputs, items }: { inputs: readonly Uint8Array[]; items: number },
+  values: Sources,
+): Promise<void> {
+  const file = Buffer.from(packInputs(program, inputs, items));
+  const { signal } = new AbortController();
+  for (const uri of uris) {
+    const found = await fetchReference(parseReference(uri), file.length, { sources: sourcesOf(values), signal });
+    if (!file.equals(found))
+      throw new WrongReferenceError(
+        `${uri} has other bytes than the inputs: put the file there that refute pack writes, with the same flags; ` +
+          "nothing was sent",
+      );
+  }
+}
