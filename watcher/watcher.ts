@@ -129,11 +129,11 @@ class Watcher {
     const due = <T>(tasks: T[]): Due<T>[] => tasks.map((task) => ({ task, snapshot, start }));
     this.#options.programs.want([...plays, ...audits].map(({ job }) => job.job.programRoot));
     // A claim whose program or inputs may be there soon is not called unknown meanwhile.
-    const toJudge = audits.filter(
-      ({ job, claim }) =>
-        !this.#auditor.isDone(job, claim) && !this.#executions.awaits(job) && !this.#executions.awaitsInputs(job),
+    const undecided = audits.filter(
+      ({ job, claim }) => !this.#auditor.isDone(job, claim) && !this.#executions.awaits(job),
     );
-    const late = toJudge.filter((audit) => !this.#auditor.hasVerdict(audit.claim) && isLate(audit, now));
+    const toJudge = undecided.filter(({ job }) => !this.#executions.awaitsInputs(job));
+    const late = undecided.filter((audit) => !this.#auditor.hasVerdict(audit.claim) && isLate(audit, now));
     this.#judging.keep(
       new Set(audits.map(({ claim }) => claim.id)),
       late.map(({ claim }) => claim.id),

@@ -36,7 +36,12 @@ export const playerSettings = {
   ...accountSettings,
   models: required("file", "JSON array of {path, shapes, uint8}: the models to serve or to judge", text),
   interval: defaulted("seconds", "pause between rounds", positive, 4),
-  cache: defaulted("folder", "what a restart need not do again; may be deleted at any time", text, CACHE_FOLDER),
+  cache: defaulted(
+    "folder",
+    "what a restart need not do again; may be deleted, but for inputs-* while claims on their jobs are open",
+    text,
+    CACHE_FOLDER,
+  ),
   keepMib: defaulted("n", "MiB of executions kept in memory for games", whole(0), KEPT_BYTES / MIB),
   snapshotMib: defaulted(
     "n",

@@ -4,15 +4,23 @@ import { parseReference } from "../market/references.ts";
 import { fetchReference, type InputSources } from "../player/inputs/fetchReference.ts";
 import { KEPT_INPUT_BYTES, MAX_INPUT_BYTES, type ReferenceOptions } from "../player/inputs/referencedInputs.ts";
 import { WrongReferenceError } from "./errors.ts";
-import { list, positive, webUrl } from "./parse.ts";
+import { list, positive, unfit, webUrl, type Parse } from "./parse.ts";
 import { defaulted, optional, toggle, type SettingValues } from "./settings.ts";
 
 const MIB = 2 ** 20;
 
+/** A server of one's own. Gateways to IPFS redirect from `localhost` to names below it, which lead nowhere. */
+const serverUrl: Parse<string> = (given, name) => {
+  const url = webUrl(given, name);
+  if (new URL(url).hostname === "localhost")
+    throw unfit(given, name, "a URL with an address: 127.0.0.1, not localhost");
+  return url;
+};
+
 /** What serves the places of inputs that are no URLs, or lie in one's own network. */
 export const sourceSettings = {
-  ipfsGateway: optional<string>("url", "of a gateway that serves ipfs://CID", webUrl, "none"),
-  s3Endpoint: optional<string>("url", "S3-compatible, that serves s3://BUCKET/KEY to anybody", webUrl, "none"),
+  ipfsGateway: optional<string>("url", "of a gateway that serves ipfs://CID", serverUrl, "none"),
+  s3Endpoint: optional<string>("url", "S3-compatible, that serves s3://BUCKET/KEY to anybody", serverUrl, "none"),
   inputHosts: optional<string[]>(
     "hosts",
     "comma-separated, with ports: inputs come from them over http and at private addresses too",

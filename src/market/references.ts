@@ -21,7 +21,7 @@ export type Reference =
   /** An object that an S3-compatible endpoint serves. */
   | { kind: "s3"; uri: string; bucket: string; key: string };
 
-const IPFS = /^ipfs:\/\/([A-Za-z0-9]{32,128}(?:\/[\w.~!$&'()*+,;=:@%-]+)*)$/;
+const IPFS = /^ipfs:\/\/([A-Za-z0-9]{32,128}(?:\/[\w.~!$&'()*+,;=:@-]+)*)$/;
 const S3 = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])\/([\w!.*'()/-]{1,512})$/;
 
 /**
@@ -32,18 +32,20 @@ export function parseReference(uri: string): Reference {
   // Whatever is no printable character of ASCII could be taken for something else by whoever reads it.
   if (!/^[\x21-\x7e]+$/.test(uri)) throw unfit(uri);
   const [, path] = IPFS.exec(uri) ?? [];
-  if (path !== undefined && !path.split("/").includes("..")) return { kind: "ipfs", uri, path };
+  if (path !== undefined && staysBelow(path)) return { kind: "ipfs", uri, path };
   const [, bucket, key] = S3.exec(uri) ?? [];
-  if (bucket !== undefined && !key!.split("/").includes("..")) return { kind: "s3", uri, bucket, key: key! };
+  if (bucket !== undefined && staysBelow(key!)) return { kind: "s3", uri, bucket, key: key! };
   const isWeb = /^https?:\/\//.test(uri) && URL.canParse(uri);
   if (!isWeb || new URL(uri).username !== "") throw unfit(uri);
   return { kind: "web", uri, url: uri };
 }
 
+const staysBelow = (path: string): boolean => !path.split("/").some((name) => name === "." || name === "..");
+
 const unfit = (uri: string): InputReferenceError =>
   new InputReferenceError(
-    `${JSON.stringify(uri.slice(0, 200))} says no place of inputs: expected https://..., ipfs://CID or s3://BUCKET/KEY, ` +
-      "without spaces or a user's name",
+    `${JSON.stringify(uri.slice(0, 200))} says no place of inputs: expected https://..., ipfs://CID or ` +
+      "s3://BUCKET/KEY, without spaces or a user's name",
   );
 
 /**

@@ -25,6 +25,8 @@ const OBJECT_BYTES = 2 ** 16;
 export type HeldInputs = {
   /** Those of a job: they must be those that it names. @returns undefined if they are not at hand, or not yet */
   of: (job: JobRecord) => RunInputs | undefined;
+  /** Whether they are at hand, as cheaply as can be known. */
+  has?: (job: JobRecord) => boolean;
   /** Whether they may be at hand soon, and were not looked for before. */
   awaits?: (job: JobRecord) => boolean;
   /** Told all jobs that are known, now and then: what belongs to no other may go. */
@@ -122,7 +124,8 @@ export class Executions {
 
   /** Whether the job's input bytes are all on chain, or held here. */
   hasInputs(job: JobRecord): boolean {
-    return hasInputs(job) || this.#held?.of(job) !== undefined;
+    if (hasInputs(job)) return true;
+    return this.#held?.has?.(job) ?? this.#held?.of(job) !== undefined;
   }
 
   /** The job's inputs from the chain, or as they are held here. @returns undefined if they are not at hand */

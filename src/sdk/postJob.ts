@@ -54,9 +54,9 @@ export type JobTerms = {
    */
   answer?: boolean;
   /**
-   * Where the inputs lie, if they are not to be put on chain: `https://...`, `ipfs://CID`, `s3://BUCKET/KEY`. Each place
-   * must give the bytes of `packInputs` until all disputes are over. Such a job protects only those who have fetched
-   * them, or still can: if nobody can, nobody refutes a wrong claim.
+   * Where the inputs lie, if they are not to be put on chain: `https://...`, `ipfs://CID`, `s3://BUCKET/KEY`. Each
+   * place must give the bytes of `packInputs` until all disputes are over. Such a job protects only those who have
+   * fetched them, or still can: if nobody can, nobody refutes a wrong claim.
    */
   references?: readonly string[];
   salt?: Hex;

@@ -31,8 +31,8 @@ const DAY_SECONDS = 86_400;
 
 const PUBLIC = "the inputs and outputs of a job are public: anybody can read them on the chain";
 const REFERRED =
-  "the inputs are not put on the chain: only who can fetch them from where the job says can compute it or dispute its " +
-  "result; keep them there until it is final. Inputs and outputs are public";
+  "the inputs are not put on the chain: only who can fetch them from where the job says can compute it or dispute " +
+  "its result; keep them there until it is final. Inputs and outputs are public";
 
 const settings = {
   ...accountSettings,
@@ -70,8 +70,8 @@ export function submitCommand(output: Output): Command {
     )
     .option(
       "--reference <uri>",
-      "where the inputs lie (https://..., ipfs://CID, s3://BUCKET/KEY), instead of on the chain; repeat for more places. " +
-        "Such a job protects only those who can fetch them: keep the file of refute pack there until the result is final",
+      "where the inputs lie (https://..., ipfs://CID, s3://BUCKET/KEY), instead of on the chain; repeat for more. " +
+        "Such a job protects only those who can fetch them: keep the file of refute pack there until it is final",
       appendOption,
     )
     .action(async (path: string, options: Options, command: Command) => {

@@ -1,7 +1,18 @@
 import { fetchError, openUrl, type Reach } from "../openUrl.ts";
 import { FetchError, FetchRefusedError } from "../errors.ts";
-import { secondsFor } from "../slowest.ts";
 import type { Reference } from "../../market/references.ts";
+
+/**
+ * What a place must give: nothing for some seconds, then so many bytes a second. Places are named by strangers, and a
+ * place that drips would keep the inputs of others waiting.
+ */
+const SPARE_SECONDS = 15;
+const BYTES_PER_SECOND = 2 ** 20;
+const leastBytes = (seconds: number): number => (seconds - SPARE_SECONDS) * BYTES_PER_SECOND;
+/** The longest that a place may take for so many bytes. */
+export const secondsFor = (bytes: number): number => SPARE_SECONDS + bytes / BYTES_PER_SECOND;
+/** Room that is made at first: what a server announces is not believed. */
+const FIRST_BYTES = 2 ** 20;
 
 /** Where an operator has inputs fetched from that jobs name. */
 export type InputSources = {
@@ -46,28 +57,40 @@ async function readPlace(
 ): Promise<Uint8Array> {
   const { url, reach } = placeOf(reference, sources);
   const { uri } = reference;
+  const begin = performance.now();
   const response = await openUrl(url, signal, reach);
   const announced = response.headers["content-length"];
   if (announced !== undefined && Number(announced) !== bytes) {
     response.destroy();
     throw new FetchRefusedError(`${uri} has ${announced} bytes, but the job's inputs ${bytes}`);
   }
-  const pieces: Buffer[] = [];
+  let file = Buffer.allocUnsafe(Math.min(bytes, FIRST_BYTES));
   let length = 0;
+  // Pieces are copied: each of them, however small, would hold far more memory than its bytes.
   for await (const piece of response as AsyncIterable<Buffer>) {
+    if (length + piece.length > bytes)
+      throw new FetchRefusedError(`${uri} has more than the ${bytes} bytes of the job's inputs`);
+    while (file.length < length + piece.length) file = grown(file, bytes);
+    piece.copy(file, length);
     length += piece.length;
-    if (length > bytes) throw new FetchRefusedError(`${uri} has more than the ${bytes} bytes of the job's inputs`);
-    pieces.push(piece);
+    if (length < leastBytes((performance.now() - begin) / 1_000)) throw new FetchError(`${uri} is too slow`);
   }
   if (length < bytes) throw new FetchError(`${uri} ended after ${length} of ${bytes} bytes`);
-  return Buffer.concat(pieces);
+  return file.subarray(0, length);
+}
+
+/** The same bytes with room for as many again, but not for more than there may be. */
+function grown(file: Buffer, most: number): Buffer {
+  const larger = Buffer.allocUnsafe(Math.min(2 * file.length, most));
+  file.copy(larger);
+  return larger;
 }
 
 /** @throws FetchRefusedError if nothing is configured that serves it */
 function placeOf(reference: Reference, { ipfsGateway, s3Endpoint, hosts = [] }: InputSources) {
   switch (reference.kind) {
     case "web":
-      return { url: reference.url, reach: { thisMachine: false, hosts: new Set(hosts) } };
+      return { url: reference.url, reach: { thisMachine: false, hosts: new Set(hosts.map(hostName)) } };
     case "ipfs":
       if (ipfsGateway === undefined)
         throw new FetchRefusedError(`${reference.uri} needs a gateway to IPFS (--ipfs-gateway)`);
@@ -79,8 +102,17 @@ function placeOf(reference: Reference, { ipfsGateway, s3Endpoint, hosts = [] }: 
   }
 }
 
-/** A path at a server that the operator named, which may be in the operator's own network. */
+/**
+ * A path at a server that the operator named, which may be in the operator's own network.
+ * @throws FetchRefusedError if it does not lie below
+ */
 function below(base: string, path: string): { url: string; reach: Reach } {
   const { host, href } = new URL(base);
-  return { url: `${href.replace(/\/+$/, "")}/${path}`, reach: { thisMachine: false, hosts: new Set([host]) } };
+  const prefix = `${href.replace(/\/+$/, "")}/`;
+  const { href: url } = new URL(prefix + path);
+  if (url !== prefix + path) throw new FetchRefusedError(`${path} does not lie below ${prefix}`);
+  return { url, reach: { thisMachine: false, hosts: new Set([host]) } };
 }
+
+/** A host as URLs have it: in small letters, and without the port that is usual. */
+const hostName = (host: string): string => (URL.canParse(`http://${host}`) ? new URL(`http://${host}`).host : host);

@@ -11,8 +11,8 @@ const FILE = /^([0-9a-f]{32})\.inputs$/;
 const MIB = 2 ** 20;
 
 /**
- * Files of jobs' inputs, by key, in a folder of bounded size; in memory without a folder. Nothing is believed of a file:
- * whoever reads one checks it against its job.
+ * Files of jobs' inputs, by key, in a folder of bounded size; in memory without a folder. Nothing is believed of a
+ * file: whoever reads one checks it against its job.
  */
 export class InputStore {
   readonly #folder: string | undefined;
@@ -34,9 +34,9 @@ export class InputStore {
     for (const { key, stats } of files) this.#sizes.set(key, stats.size);
   }
 
-  /** The keys of what is kept. */
-  get keys(): readonly string[] {
-    return [...this.#sizes.keys()];
+  /** Whether a file is kept. */
+  has(key: string): boolean {
+    return this.#sizes.has(key);
   }
 
   /** A file as it was written, or as something has changed it since. @returns undefined if it is not there */

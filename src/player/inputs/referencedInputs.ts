@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Hex, PublicClient } from "viem";
+import { getOrAdd } from "../../getOrAdd.ts";
 import { questionOf, type JobRecord } from "../../market/history.ts";
 import { inputFileSize, readInputFile } from "../../market/inputFile.ts";
 import { referencesIn, type Reference } from "../../market/references.ts";
@@ -8,7 +9,7 @@ import type { RunInputs } from "../../trace/runInputs.ts";
 import { FetchError, FetchRefusedError } from "../errors.ts";
 import type { HeldInputs } from "../executions.ts";
 import type { Logger } from "../log.ts";
-import { fetchReference, type InputSources } from "./fetchReference.ts";
+import { fetchReference, secondsFor, type InputSources } from "./fetchReference.ts";
 import { InputStore } from "./inputStore.ts";
 
 /** How the inputs are fetched that jobs refer to. */
@@ -27,17 +28,22 @@ export const MAX_INPUT_BYTES = 2 ** 28;
 export const KEPT_INPUT_BYTES = 2 ** 32;
 /** Bytes of inputs in memory, besides those of the latest job. */
 const MEMORY_BYTES = 2 ** 28;
-/** Fetched at once. */
-const MAX_AT_ONCE = 2;
-/** Transactions that are read for the places of one job, and places that are tried. */
-const MAX_TRANSACTIONS = 4;
+/**
+ * Searches at once, and those among them for what could not be had before: strangers may post jobs whose places drip,
+ * and what nobody has looked for yet does not wait for these.
+ */
+const MAX_AT_ONCE = 8;
+const MAX_RETRIES_AT_ONCE = 4;
+/** Transactions of others that are read for the places of one job, and places that are tried. */
+const MAX_OTHERS = 3;
 const MAX_PLACES = 8;
-/** The pause after a failure; it doubles with each, to an hour. */
+/** The pause after a failure; it doubles with each, to an hour. Where all places gave what is wrong it is longer. */
 const RETRY_MS = 15_000;
+const REFUSED_TRIES = 4;
 const MAX_RETRY_MS = 3_600_000;
 
 /** What became of the inputs of a job so far. */
-type Search = { job: JobRecord; tries: number; notBefore: number; isRunning: boolean };
+type Search = { job: JobRecord; bytes: number; tries: number; notBefore: number; isRunning: boolean };
 
 /** Where it is done. */
 type Surroundings = {
@@ -59,14 +65,17 @@ export class ReferencedInputs implements HeldInputs {
   readonly #store: InputStore;
   /** Those asked for longest ago first. */
   readonly #memory = new Map<string, RunInputs>();
+  /** Keys of files that gave their job's roots in this process. */
+  readonly #checked = new Set<string>();
   readonly #searches = new Map<string, Search>();
-  readonly #running = new Set<Promise<void>>();
+  readonly #running = new Map<Promise<void>, Search>();
   /** Keys of jobs that somebody has claimed: their inputs are not given up for those of others. */
   #atStake: ReadonlySet<string> = new Set();
 
   constructor(options: ReferenceOptions, at: Surroundings) {
     [this.#options, this.#at] = [options, at];
-    this.#store = new InputStore(at.folder, options.keptInputBytes ?? KEPT_INPUT_BYTES);
+    const usual = at.folder === undefined ? MEMORY_BYTES : KEPT_INPUT_BYTES;
+    this.#store = new InputStore(at.folder, options.keptInputBytes ?? usual);
   }
 
   of(job: JobRecord): RunInputs | undefined {
@@ -78,32 +87,43 @@ export class ReferencedInputs implements HeldInputs {
     return known;
   }
 
+  has(job: JobRecord): boolean {
+    const key = keyOf(job);
+    // A file is read and hashed once: many jobs may wait.
+    const isKnown = this.#memory.has(key) || (this.#store.has(key) && this.#checked.has(key));
+    return isKnown ? job.job.rootOnly && inputFileSize(job) !== undefined : this.of(job) !== undefined;
+  }
+
   awaits(job: JobRecord): boolean {
-    return this.of(job) === undefined && (this.#searches.get(keyOf(job))?.tries ?? 1) === 0;
+    return !this.has(job) && (this.#searches.get(keyOf(job))?.tries ?? 1) === 0;
   }
 
   keep(jobs: ReadonlyMap<Hex, JobRecord>): void {
-    const needed = new Map<string, boolean>();
+    const known = new Set<string>();
+    const atStake = new Set<string>();
     for (const job of jobs.values()) {
       if (!job.job.rootOnly) continue;
-      const isAtStake = job.claims.length > 0 || job.holder !== undefined || job.sealed !== undefined;
-      needed.set(keyOf(job), isAtStake || needed.get(keyOf(job)) === true);
+      known.add(keyOf(job));
+      const isClaimed = job.holder !== undefined || job.sealed !== undefined;
+      const isOpen = job.claims.some(({ finalised, refuted, accepted }) => !finalised && !refuted && !accepted);
+      if (isClaimed || isOpen) atStake.add(keyOf(job));
     }
-    this.#atStake = new Set([...needed].flatMap(([key, isAtStake]) => (isAtStake ? [key] : [])));
-    for (const key of this.#store.keys) if (!needed.has(key)) this.#store.delete(key);
-    for (const key of this.#memory.keys()) if (!needed.has(key)) this.#memory.delete(key);
-    for (const key of this.#searches.keys()) if (!needed.has(key)) this.#searches.delete(key);
+    this.#atStake = atStake;
+    // Files stay until their room is needed: a node that lags does not know each job.
+    for (const key of this.#memory.keys()) if (!known.has(key)) this.#memory.delete(key);
+    for (const key of this.#searches.keys()) if (!known.has(key)) this.#searches.delete(key);
   }
 
   /** Resolves when nothing is fetched any more. */
   async settled(): Promise<void> {
-    while (this.#running.size > 0) await Promise.all(this.#running);
+    while (this.#running.size > 0) await Promise.all(this.#running.keys());
   }
 
   #stored(key: string, job: JobRecord): RunInputs | undefined {
     const file = this.#store.read(key);
     const inputs = file && readInputFile(job, file);
-    if (file !== undefined && inputs === undefined) this.#store.delete(key);
+    if (inputs !== undefined) this.#checked.add(key);
+    else if (file !== undefined) this.#store.delete(key);
     return inputs;
   }
 
@@ -119,67 +139,99 @@ export class ReferencedInputs implements HeldInputs {
   }
 
   #want(key: string, job: JobRecord): void {
-    if (!this.#searches.has(key)) this.#searches.set(key, { job, tries: 0, notBefore: 0, isRunning: false });
-    const search = this.#searches.get(key)!;
-    const isDue = !search.isRunning && Date.now() >= search.notBefore;
-    if (!isDue || this.#running.size >= MAX_AT_ONCE || this.#at.signal.aborted) return;
+    const bytes = inputFileSize(job)!;
+    const search = getOrAdd(this.#searches, key, () => ({ job, bytes, tries: 0, notBefore: 0, isRunning: false }));
+    if (search.isRunning || Date.now() < search.notBefore || !this.#hasSlot(search)) return;
     search.isRunning = true;
     const running = this.#search(key, search).finally(() => {
       search.isRunning = false;
       this.#running.delete(running);
     });
-    this.#running.add(running);
+    this.#running.set(running, search);
+  }
+
+  #hasSlot({ bytes, tries }: Search): boolean {
+    const now = [...this.#running.values()];
+    const retries = now.filter((one) => one.tries > 0).length;
+    if (this.#at.signal.aborted || now.length >= MAX_AT_ONCE || (tries > 0 && retries >= MAX_RETRIES_AT_ONCE))
+      return false;
+    const { maxInputBytes = MAX_INPUT_BYTES } = this.#options;
+    return now.reduce((sum, one) => sum + one.bytes, bytes) <= 2 * maxInputBytes || now.length === 0;
   }
 
   async #search(key: string, search: Search): Promise<void> {
     const { log, signal } = this.#at;
     const { job } = search;
     try {
-      const { file, inputs, uri } = await this.#fetch(job);
-      await this.#store.write(key, file, (other) => !this.#atStake.has(other));
+      const { file, inputs, uri } = await this.#fetch(search);
       this.#remember(key, inputs);
       this.#searches.delete(key);
       log.info({ job: job.id, bytes: file.length, from: withoutPaths(uri) }, "inputs fetched");
+      await this.#write(key, job, file);
     } catch (error) {
       if (signal.aborted) return;
-      search.tries++;
+      search.tries += error instanceof FetchRefusedError ? REFUSED_TRIES : 1;
       search.notBefore = Date.now() + Math.min(RETRY_MS * 2 ** (search.tries - 1), MAX_RETRY_MS);
       const fields = { job: job.id, reason: withoutPaths((error as Error).message) };
       log.warn(fields, "the inputs of a job cannot be had from where it says; trying again later");
     }
   }
 
-  /** @throws FetchError, FetchRefusedError; RPC errors */
-  async #fetch(job: JobRecord): Promise<{ file: Uint8Array; inputs: RunInputs; uri: string }> {
-    const bytes = inputFileSize(job)!;
+  /** Keeps a file on disk. Without it the inputs are there all the same, until their memory is needed. */
+  async #write(key: string, job: JobRecord, file: Uint8Array): Promise<void> {
+    try {
+      await this.#store.write(key, file, (other) => !this.#atStake.has(other));
+      this.#checked.add(key);
+    } catch (error) {
+      const fields = { job: job.id, reason: (error as Error).message };
+      this.#at.log.warn(fields, "the inputs of a job cannot be kept on disk: a restart must fetch them again");
+    }
+  }
+
+  /** @throws FetchError if they may be had later, FetchRefusedError */
+  async #fetch({ job, bytes }: Search): Promise<{ file: Uint8Array; inputs: RunInputs; uri: string }> {
     const { maxInputBytes = MAX_INPUT_BYTES, sources, seconds } = this.#options;
     if (bytes > maxInputBytes)
       throw new FetchRefusedError(`it has ${bytes} bytes of inputs, and ${maxInputBytes} are fetched at most`);
     const problems: string[] = [];
-    for (const reference of await this.#placesOf(job)) {
+    let mayPass = false;
+    let places = 0;
+    // All places together have no more time than two that are slow.
+    const budget = 2 * (seconds ?? secondsFor(bytes)) * 1_000;
+    const end = performance.now() + budget;
+    for await (const reference of this.#placesOf(job)) {
+      if (++places > MAX_PLACES || performance.now() > end) break;
       try {
         const file = await fetchReference(reference, bytes, { sources, signal: this.#at.signal, seconds });
         const inputs = readInputFile(job, file);
         if (inputs !== undefined) return { file, inputs, uri: reference.uri };
         problems.push(`${reference.uri} has other bytes than the job names`);
       } catch (error) {
-        if (!(error instanceof FetchError || error instanceof FetchRefusedError)) throw error;
-        problems.push(error.message);
+        mayPass ||= !(error instanceof FetchRefusedError);
+        problems.push((error as Error).message);
       }
     }
-    throw new FetchError(problems.length === 0 ? "no transaction says where they lie" : problems.join("; "));
+    if (places === 0) throw new FetchError("no transaction says where they lie");
+    throw new (mayPass ? FetchError : FetchRefusedError)(problems.join("; "));
   }
 
-  /** Where a job's inputs may lie: as it says itself, then as others say that ask the same. */
-  async #placesOf(job: JobRecord): Promise<Reference[]> {
+  /** Where a job's inputs may lie: as it says itself, then as others say that ask the same, whoever posted them. */
+  async *#placesOf(job: JobRecord): AsyncGenerator<Reference> {
     const others = job.alike.filter((other) => other.job.rootOnly).map(({ postedIn }) => postedIn);
-    const hashes = [...new Set([job.postedIn, ...others])].slice(0, MAX_TRANSACTIONS);
-    const places = new Map<string, Reference>();
+    const hashes = [...new Set([job.postedIn, ...others])].slice(0, 1 + MAX_OTHERS);
+    const seen = new Set<string>();
     for (const hash of hashes) {
-      const { input } = await this.#at.publicClient.getTransaction({ hash });
-      for (const reference of referencesIn(input)) places.set(reference.uri, reference);
+      // A node need not have the transactions of others any more.
+      const found = await this.#at.publicClient.getTransaction({ hash }).catch((cause: unknown) => {
+        if (hash !== job.postedIn) return undefined;
+        throw new FetchError("no node has the transaction that posted it", { cause });
+      });
+      for (const reference of found === undefined ? [] : referencesIn(found.input)) {
+        if (seen.has(reference.uri)) continue;
+        seen.add(reference.uri);
+        yield reference;
+      }
     }
-    return [...places.values()].slice(0, MAX_PLACES);
   }
 }
 

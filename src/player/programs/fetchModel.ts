@@ -6,8 +6,11 @@ import { pipeline } from "node:stream/promises";
 import { fileURLToPath } from "node:url";
 import { FetchError, FetchRefusedError } from "../errors.ts";
 import { fetchError, openUrl } from "../openUrl.ts";
-import { secondsFor } from "../slowest.ts";
 
+/** The slowest download: one that takes longer, and a minute, is given up. */
+const BYTES_PER_SECOND = 2 ** 18;
+const SPARE_SECONDS = 60;
+const MAX_SECONDS = 86_400;
 const SECONDS_OF_TEXT = 30;
 
 /** A file as a catalogue names it. */
@@ -22,9 +25,9 @@ export type NamedFile = { uri: string; sha256: string; bytes: number };
 export async function fetchModel(
   { uri, sha256, bytes }: NamedFile,
   target: string,
-  { allowFile, signal, seconds = secondsFor(bytes) }: FetchOptions,
+  { allowFile, signal, seconds = SPARE_SECONDS + bytes / BYTES_PER_SECOND }: FetchOptions,
 ): Promise<void> {
-  const limited = AbortSignal.any([signal, AbortSignal.timeout(Math.ceil(seconds * 1_000))]);
+  const limited = AbortSignal.any([signal, AbortSignal.timeout(Math.ceil(Math.min(seconds, MAX_SECONDS) * 1_000))]);
   const source = uri.startsWith("file:") ? await openFile(uri, bytes, allowFile) : await openSized(uri, bytes, limited);
   const hash = createHash("sha256");
   let length = 0;

@@ -54,7 +54,8 @@ describe("ReferencedInputs", () => {
   } as unknown as Logger;
   const open = (options: Partial<ReferenceOptions> = {}, hosts = [host()]): ReferencedInputs => {
     const publicClient = {
-      getTransaction: ({ hash }: { hash: Hex }) => Promise.resolve({ input: calldata.get(hash) ?? "0x" }),
+      getTransaction: ({ hash }: { hash: Hex }) =>
+        hash === "0x" ? Promise.reject(new Error("gone")) : Promise.resolve({ input: calldata.get(hash) ?? "0x" }),
     } as unknown as PublicClient;
     const at = { publicClient, folder, log, signal: stop.signal };
     return new ReferencedInputs({ sources: { hosts }, seconds: 2, ...options }, at);
@@ -80,7 +81,7 @@ describe("ReferencedInputs", () => {
     return warnings.at(-1)!;
   };
 
-  it("inputs_areFetchedOnce_andOutliveARestart_untilNoJobNeedsThem", async () => {
+  it("inputs_areFetchedOnce_andOutliveARestart_andARoundThatDoesNotKnowTheJob", async () => {
     const [inputs, job] = [open(), jobOf(1, here())];
     expect(inputs.awaits(job)).to.equal(true);
     await inputs.settled();
@@ -88,10 +89,9 @@ describe("ReferencedInputs", () => {
     expect(inputs.of(job)!.bytes).to.deep.equal([contentOf(1)]);
     expect(open().of(job)!.bytes).to.deep.equal([contentOf(1)]);
     expect(asked).to.deep.equal(["/x"]);
-    inputs.keep(new Map([[job.id, job]]));
-    expect(readdirSync(folder)).to.have.length(1);
     inputs.keep(new Map());
-    expect(readdirSync(folder)).to.deep.equal([]);
+    expect([inputs.has(job), inputs.of(job)!.bytes]).to.deep.equal([true, [contentOf(1)]]);
+    expect(asked).to.deep.equal(["/x"]);
   });
 
   it("fileThatSomethingChanged_isFetchedAgain", async () => {
@@ -152,6 +152,12 @@ describe("ReferencedInputs", () => {
     expect(await refusal({}, here())).to.match(/2999/);
     answer = (_, response) => response.writeHead(200, { "content-encoding": "gzip" }).end(contentOf(1));
     expect(await refusal({}, here())).to.match(/encoding gzip/);
+    const bytes = contentOf(2);
+    answer = (_, response) => {
+      bytes.forEach((_byte, k) => response.write(bytes.subarray(k, k + 1)));
+      response.end();
+    };
+    expect(await refusal({}, here())).to.match(/has other bytes/);
     answer = (_, response) => response.writeHead(404).end();
     expect(await refusal({}, here())).to.match(/answers 404/);
   });
@@ -194,6 +200,26 @@ describe("ReferencedInputs", () => {
     expect(asked).to.deep.equal([]);
   });
 
+  it("placesThatDrip_doNotKeepOthersWaiting_norDoTheirNextTries", async () => {
+    answer = ({ url }, response) => {
+      if (url === "/x") response.end(contentOf(1));
+      else response.write("x");
+    };
+    const inputs = open({ seconds: 0.3 });
+    const decoys = [2, 3, 4, 5, 6, 7].map((seed) => jobOf(seed, here(`drip${seed}`)));
+    for (const decoy of decoys) inputs.of(decoy);
+    const job = jobOf(1, here());
+    expect(await search(inputs, job)).to.deep.equal(contentOf(1));
+    expect(decoys.map((decoy) => inputs.awaits(decoy))).to.not.include(true);
+  });
+
+  it("transactionOfAnotherJobThatNoNodeHas_isPassedOver", async () => {
+    const [job, other] = [jobOf(1, here("wrong"), here()), jobOf(9)];
+    answer = ({ url }, response) => response.end(contentOf(url === "/x" ? 1 : 2));
+    const gone = { ...other, postedIn: "0x" as Hex };
+    expect(await search(open(), { ...job, alike: [gone, job] })).to.deep.equal(contentOf(1));
+  });
+
   it("failure_isNotTriedAgainAtOnce", async () => {
     answer = (_, response) => response.writeHead(503).end();
     const [inputs, job] = [open(), jobOf(1, here())];
@@ -213,8 +239,10 @@ describe("ReferencedInputs", () => {
     expect(open().of(jobs[0])).to.not.equal(undefined);
     jobs[2] = { ...jobs[2]!, claims: [{}] as unknown as JobRecord["claims"] };
     inputs.keep(new Map(jobs.map((job) => [job.id, job])));
-    expect(await search(inputs, jobs[3]!)).to.equal(undefined);
+    // What there is no room for is there all the same, until a restart.
+    expect(await search(inputs, jobs[3]!)).to.deep.equal(contentOf(4));
     expect(warnings.at(-1)).to.match(/MiB/);
+    expect(readdirSync(folder)).to.have.length(2);
     expect(await search(open({ maxInputBytes: 2_999 }), jobs[1]!)).to.equal(undefined);
     expect(warnings.at(-1)).to.match(/has 3000 bytes of inputs, and 2999 are fetched at most/);
   });
