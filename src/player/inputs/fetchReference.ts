@@ -64,7 +64,7 @@ async function readPlace(
     response.destroy();
     throw new FetchRefusedError(`${uri} has ${announced} bytes, but the job's inputs ${bytes}`);
   }
-  let file = Buffer.allocUnsafe(Math.min(bytes, FIRST_BYTES));
+  let file: Buffer = Buffer.allocUnsafe(Math.min(bytes, FIRST_BYTES));
   let length = 0;
   // Pieces are copied: each of them, however small, would hold far more memory than its bytes.
   for await (const piece of response as AsyncIterable<Buffer>) {
