@@ -142,6 +142,7 @@ const TYPESCRIPT = [
   "tools/measure/runs",
   "tools/measure/tickets",
   "tools/measure/generate",
+  "tools/measure/largeData",
   "tools/measure/economics",
   "tools/measure/gas",
   "tools/measure/relay",

@@ -1,6 +1,7 @@
 import { packInputs } from "../sdk/postJob.ts";
 import type { ProgramDescription } from "../sdk/description.ts";
 import { parseReference } from "../market/references.ts";
+import type { BlobChain } from "../player/inputs/fetchBlobs.ts";
 import { fetchReference, type InputSources } from "../player/inputs/fetchReference.ts";
 import { KEPT_INPUT_BYTES, MAX_INPUT_BYTES, type ReferenceOptions } from "../player/inputs/referencedInputs.ts";
 import { WrongReferenceError } from "./errors.ts";
@@ -21,6 +22,7 @@ const serverUrl: Parse<string> = (given, name) => {
 export const sourceSettings = {
   ipfsGateway: optional<string>("url", "of a gateway that serves ipfs://CID", serverUrl, "none"),
   s3Endpoint: optional<string>("url", "S3-compatible, that serves s3://BUCKET/KEY to anybody", serverUrl, "none"),
+  beaconUrl: optional<string>("url", "of a node's beacon API, for inputs in blobs", serverUrl, "none"),
   inputHosts: optional<string[]>(
     "hosts",
     "comma-separated, with ports: inputs come from them over http and at private addresses too",
@@ -39,9 +41,10 @@ export const referenceSettings = {
 
 type Sources = SettingValues<typeof sourceSettings>;
 
-const sourcesOf = ({ ipfsGateway, s3Endpoint, inputHosts }: Sources): InputSources => ({
+const sourcesOf = ({ ipfsGateway, s3Endpoint, beaconUrl, inputHosts }: Sources): InputSources => ({
   ipfsGateway,
   s3Endpoint,
+  beaconUrl,
   hosts: inputHosts,
 });
 
@@ -60,12 +63,13 @@ export async function checkReferences(
   uris: readonly string[],
   program: ProgramDescription,
   { inputs, items }: { inputs: readonly Uint8Array[]; items: number },
-  values: Sources,
+  { values, chain }: { values: Sources; chain: BlobChain },
 ): Promise<void> {
   const file = Buffer.from(packInputs(program, inputs, items));
   const { signal } = new AbortController();
   for (const uri of uris) {
-    const found = await fetchReference(parseReference(uri), file.length, { sources: sourcesOf(values), signal });
+    const options = { sources: sourcesOf(values), signal, chain };
+    const found = await fetchReference(parseReference(uri), file.length, options);
     if (!file.equals(found))
       throw new WrongReferenceError(
         `${uri} has other bytes than the inputs: put the file there that refute pack writes, with the same flags; ` +

@@ -19,13 +19,17 @@ export type Reference =
   /** A file by its content, which a gateway serves. @param path The content's id, and names below it. */
   | { kind: "ipfs"; uri: string; path: string }
   /** An object that an S3-compatible endpoint serves. */
-  | { kind: "s3"; uri: string; bucket: string; key: string };
+  | { kind: "s3"; uri: string; bucket: string; key: string }
+  /** Blobs of transactions on the job's chain, in order. */
+  | { kind: "blobs"; uri: string; transactions: Hex[] };
 
 const IPFS = /^ipfs:\/\/([A-Za-z0-9]{32,128}(?:\/[\w.~!$&'()*+,;=:@-]+)*)$/;
+const BLOBS = /^blobs:(0x[0-9a-f]{64}(?:,0x[0-9a-f]{64}){0,29})$/;
 const S3 = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])\/([\w!.*'()/-]{1,512})$/;
 
 /**
- * Reads where inputs lie: `https://...`, `ipfs://CID` with a path or without, `s3://BUCKET/KEY`.
+ * Reads where inputs lie: `https://...`, `ipfs://CID` with a path or without, `s3://BUCKET/KEY`,
+ * `blobs:TRANSACTION,...`.
  * @throws InputReferenceError
  */
 export function parseReference(uri: string): Reference {
@@ -35,6 +39,8 @@ export function parseReference(uri: string): Reference {
   if (path !== undefined && staysBelow(path)) return { kind: "ipfs", uri, path };
   const [, bucket, key] = S3.exec(uri) ?? [];
   if (bucket !== undefined && staysBelow(key!)) return { kind: "s3", uri, bucket, key: key! };
+  const [, hashes] = BLOBS.exec(uri) ?? [];
+  if (hashes !== undefined) return { kind: "blobs", uri, transactions: hashes.split(",") as Hex[] };
   const isWeb = /^https?:\/\//.test(uri) && URL.canParse(uri);
   if (!isWeb || new URL(uri).username !== "") throw unfit(uri);
   return { kind: "web", uri, url: uri };
@@ -45,7 +51,7 @@ const staysBelow = (path: string): boolean => !path.split("/").some((name) => na
 const unfit = (uri: string): InputReferenceError =>
   new InputReferenceError(
     `${JSON.stringify(uri.slice(0, 200))} says no place of inputs: expected https://..., ipfs://CID or ` +
-      "s3://BUCKET/KEY, without spaces or a user's name",
+      "s3://BUCKET/KEY or blobs:TRANSACTION,..., without spaces or a user's name",
   );
 
 /**

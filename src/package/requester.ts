@@ -22,6 +22,7 @@ export type { PanelMove } from "../sdk/panelMoves.ts";
 export { panelState, type PanelState, type SeatState } from "../sdk/panelState.ts";
 export { streamedItems, type StreamedItem } from "../sdk/streamedItems.ts";
 export { estimateFee, type FeeEstimate } from "../sdk/estimateFee.ts";
+export { blobsOf } from "../market/blobs.ts";
 export { InputReferenceError, referenceSuffix } from "../market/references.ts";
 export { DEFAULT_TERMS, jobRequest, minWindow, packInputs, postJob, publishInputs } from "../sdk/postJob.ts";
 export type { JobTerms } from "../sdk/postJob.ts";

@@ -6,6 +6,8 @@ import type { Account } from "../chain/clients/stakeVault.ts";
 import { translateError } from "../chain/translateError.ts";
 import { ENGINE_FAULT } from "../executor/errors.ts";
 import type { Forget } from "../market/forget.ts";
+import { lastSecondOf } from "../market/clock.ts";
+import type { JobRecord } from "../market/history.ts";
 import { resumeFrom } from "../market/resume.ts";
 import { followMarket, type Resume, type Session, type Snapshot } from "../market/session.ts";
 import type { Execute } from "./executeRun.ts";
@@ -131,7 +133,12 @@ export class Role<E extends RoleEvent> {
     const folderOf = (kind: string) => cacheFolder && ownFolder(cacheFolder, kind, name, session);
     const stored = new StoredRuns({ folder: folderOf("runs"), maxBytes });
     const { references, heldInputs, signal } = options;
-    const at = { publicClient: session.publicClient, folder: folderOf("inputs"), log, signal };
+    const { parameters } = session.deployment;
+    const at = {
+      ...{ publicClient: session.publicClient, folder: folderOf("inputs"), log, signal },
+      lastSecondOf: ({ job, terms }: JobRecord) =>
+        lastSecondOf(job, BigInt((terms?.openFrom ?? 0) + parameters.baseClock), parameters),
+    };
     this.#fetched = references && new ReferencedInputs(references, at);
     this.#held = heldInputs ?? this.#fetched;
     this.executions = new Executions(programs, measured(execute, health, meter), keptBytes, stored, this.#held);

@@ -79,7 +79,8 @@ class Worker {
   constructor(options: WorkerOptions) {
     this.#options = options;
     this.#races = new Races(options.log);
-    this.#role = new Role("worker", options, ({ kind }) => ({
+    const references = options.references && { ...options.references, mustLast: true };
+    this.#role = new Role("worker", { ...options, references }, ({ kind }) => ({
       level: LOSSES.has(kind) ? "error" : "info",
       message: kind,
     }));

@@ -3,7 +3,12 @@ import { concatHex, stringToHex, type Hex } from "viem";
 import { InputReferenceError, parseReference, referencesIn, referenceSuffix } from "../../src/market/references.ts";
 
 const CID = "bafybeigdyrzt5sfp7udm7hu76uh7y26nf3efuylqabf3oclgtqy55fbzdi";
-const URIS = ["https://files.example/a%20b?x=1", `ipfs://${CID}/inputs.bin`, "s3://my-bucket/jobs/1.bin"];
+const URIS = [
+  "https://files.example/a%20b?x=1",
+  `ipfs://${CID}/inputs.bin`,
+  "s3://my-bucket/jobs/1.bin",
+  `blobs:0x${"ab".repeat(32)},0x${"01".repeat(32)}`,
+];
 
 describe("references to inputs", () => {
   it("placesThatAreNamed_areReadBack_behindAnyCalldata", () => {
@@ -13,6 +18,7 @@ describe("references to inputs", () => {
       { kind: "web", uri: URIS[0], url: URIS[0] },
       { kind: "ipfs", uri: URIS[1], path: `${CID}/inputs.bin` },
       { kind: "s3", uri: URIS[2], bucket: "my-bucket", key: "jobs/1.bin" },
+      { kind: "blobs", uri: URIS[3], transactions: [`0x${"ab".repeat(32)}`, `0x${"01".repeat(32)}`] },
     ]);
   });
 
@@ -37,6 +43,8 @@ describe("references to inputs", () => {
       "s3://bucket/../x",
       "s3://bucket/",
       "data:,x",
+      "blobs:0x12",
+      `blobs:${Array.from({ length: 31 }, () => `0x${"ab".repeat(32)}`).join()}`,
     ])
       expect(() => referenceSuffix([uri]), uri).to.throw(InputReferenceError);
     expect(() => referenceSuffix([])).to.throw(InputReferenceError);

@@ -70,8 +70,9 @@ export function submitCommand(output: Output): Command {
     )
     .option(
       "--reference <uri>",
-      "where the inputs lie (https://..., ipfs://CID, s3://BUCKET/KEY), instead of on the chain; repeat for more. " +
-        "Such a job protects only those who can fetch them: keep the file of refute pack there until it is final",
+      "where the inputs lie (https://..., ipfs://CID, s3://BUCKET/KEY, blobs:TRANSACTION,...), instead of on the " +
+        "chain; repeat for more. Such a job protects only those who can fetch them: keep the file of refute pack " +
+        "there until it is final",
       appendOption,
     )
     .action(async (path: string, options: Options, command: Command) => {
@@ -109,7 +110,7 @@ export function submitCommand(output: Output): Command {
       };
       await checkJob(session, program, inputs, terms);
       if (references !== undefined && !values.uncheckedReference)
-        await checkReferences(references, program, { inputs, items }, values);
+        await checkReferences(references, program, { inputs, items }, { values, chain: session.publicClient });
       const estimate = await estimateFee(session, program, terms);
       const posting = postingGas(program, items, inputs, references);
       await requireGasFunds(session, posting, estimate);

@@ -1,18 +1,8 @@
 import { fetchError, openUrl, type Reach } from "../openUrl.ts";
 import { FetchError, FetchRefusedError } from "../errors.ts";
 import type { Reference } from "../../market/references.ts";
-
-/**
- * What a place must give: nothing for some seconds, then so many bytes a second. Places are named by strangers, and a
- * place that drips would keep the inputs of others waiting.
- */
-const SPARE_SECONDS = 15;
-const BYTES_PER_SECOND = 2 ** 20;
-const leastBytes = (seconds: number): number => (seconds - SPARE_SECONDS) * BYTES_PER_SECOND;
-/** The longest that a place may take for so many bytes. */
-export const secondsFor = (bytes: number): number => SPARE_SECONDS + bytes / BYTES_PER_SECOND;
-/** Room that is made at first: what a server announces is not believed. */
-const FIRST_BYTES = 2 ** 20;
+import { fetchBlobs, type BlobChain } from "./fetchBlobs.ts";
+import { readBody, secondsFor } from "./readBody.ts";
 
 /** Where an operator has inputs fetched from that jobs name. */
 export type InputSources = {
@@ -22,6 +12,8 @@ export type InputSources = {
   s3Endpoint?: string | undefined;
   /** Hosts, with their ports, that are reached wherever they are, over http too. */
   hosts?: readonly string[] | undefined;
+  /** The URL of a node's beacon API, which gives back blobs; none are read if it is absent. */
+  beaconUrl?: string | undefined;
 };
 
 type FetchOptions = {
@@ -29,20 +21,28 @@ type FetchOptions = {
   signal: AbortSignal;
   /** How long it may take, if not by the slowest speed allowed. */
   seconds?: number | undefined;
+  /** What says which blobs are meant. */
+  chain: BlobChain;
+  /** The time (unix seconds) at which the place must still have them, as far as is known; any if it is absent. */
+  until?: bigint | undefined;
 };
+
+/** Bytes that are read for one of the file, about: blobs come in hexadecimal, those of others in the block too. */
+const SPREAD: Record<Reference["kind"], number> = { web: 1, ipfs: 1, s3: 1, blobs: 8 };
 
 /**
  * Fetches what a job names: so many bytes, no more are read. Their content is not checked.
  * @throws FetchError if it may succeed later; FetchRefusedError
  */
-export async function fetchReference(
-  reference: Reference,
-  bytes: number,
-  { sources, signal, seconds = secondsFor(bytes) }: FetchOptions,
-): Promise<Uint8Array> {
+export async function fetchReference(reference: Reference, bytes: number, options: FetchOptions): Promise<Uint8Array> {
+  const { sources, signal, chain, until, seconds = secondsFor(SPREAD[reference.kind] * bytes) } = options;
   const limited = AbortSignal.any([signal, AbortSignal.timeout(Math.ceil(seconds * 1_000))]);
   try {
-    return await readPlace(reference, bytes, sources, limited);
+    if (reference.kind !== "blobs") return await readPlace(reference, bytes, sources, limited);
+    const { beaconUrl } = sources;
+    if (beaconUrl === undefined)
+      throw new FetchRefusedError("its inputs are in blobs, which needs a beacon API (--beacon-url)");
+    return await fetchBlobs(reference, bytes, { chain, beaconUrl, signal: limited, until });
   } catch (cause) {
     const isLate = limited.aborted && !signal.aborted;
     throw fetchError(reference.uri, isLate ? new Error(`not there after ${seconds} s`, { cause }) : cause);
@@ -50,44 +50,29 @@ export async function fetchReference(
 }
 
 async function readPlace(
-  reference: Reference,
+  reference: Exclude<Reference, { kind: "blobs" }>,
   bytes: number,
   sources: InputSources,
   signal: AbortSignal,
 ): Promise<Uint8Array> {
   const { url, reach } = placeOf(reference, sources);
   const { uri } = reference;
-  const begin = performance.now();
   const response = await openUrl(url, signal, reach);
   const announced = response.headers["content-length"];
   if (announced !== undefined && Number(announced) !== bytes) {
     response.destroy();
     throw new FetchRefusedError(`${uri} has ${announced} bytes, but the job's inputs ${bytes}`);
   }
-  let file: Buffer = Buffer.allocUnsafe(Math.min(bytes, FIRST_BYTES));
-  let length = 0;
-  // Pieces are copied: each of them, however small, would hold far more memory than its bytes.
-  for await (const piece of response as AsyncIterable<Buffer>) {
-    if (length + piece.length > bytes)
-      throw new FetchRefusedError(`${uri} has more than the ${bytes} bytes of the job's inputs`);
-    while (file.length < length + piece.length) file = grown(file, bytes);
-    piece.copy(file, length);
-    length += piece.length;
-    if (length < leastBytes((performance.now() - begin) / 1_000)) throw new FetchError(`${uri} is too slow`);
-  }
-  if (length < bytes) throw new FetchError(`${uri} ended after ${length} of ${bytes} bytes`);
-  return file.subarray(0, length);
-}
-
-/** The same bytes with room for as many again, but not for more than there may be. */
-function grown(file: Buffer, most: number): Buffer {
-  const larger = Buffer.allocUnsafe(Math.min(2 * file.length, most));
-  file.copy(larger);
-  return larger;
+  const file = await readBody(response, bytes, uri);
+  if (file.length < bytes) throw new FetchError(`${uri} ended after ${file.length} of ${bytes} bytes`);
+  return file;
 }
 
 /** @throws FetchRefusedError if nothing is configured that serves it */
-function placeOf(reference: Reference, { ipfsGateway, s3Endpoint, hosts = [] }: InputSources) {
+function placeOf(
+  reference: Exclude<Reference, { kind: "blobs" }>,
+  { ipfsGateway, s3Endpoint, hosts = [] }: InputSources,
+) {
   switch (reference.kind) {
     case "web":
       return { url: reference.url, reach: { thisMachine: false, hosts: new Set(hosts.map(hostName)) } };

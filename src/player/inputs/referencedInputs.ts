@@ -9,7 +9,8 @@ import type { RunInputs } from "../../trace/runInputs.ts";
 import { FetchError, FetchRefusedError } from "../errors.ts";
 import type { HeldInputs } from "../executions.ts";
 import type { Logger } from "../log.ts";
-import { fetchReference, secondsFor, type InputSources } from "./fetchReference.ts";
+import { fetchReference, type InputSources } from "./fetchReference.ts";
+import { secondsFor } from "./readBody.ts";
 import { InputStore } from "./inputStore.ts";
 
 /** How the inputs are fetched that jobs refer to. */
@@ -19,6 +20,8 @@ export type ReferenceOptions = {
   maxInputBytes?: number | undefined;
   /** The most bytes of all that are kept. `KEPT_INPUT_BYTES` if absent. */
   keptInputBytes?: number | undefined;
+  /** Whether places must have the inputs until the job's last dispute ends, as far as is known of them. */
+  mustLast?: boolean | undefined;
   /** How long one place may take to give them, if not by the slowest speed allowed. */
   seconds?: number | undefined;
 };
@@ -47,7 +50,9 @@ type Search = { job: JobRecord; bytes: number; tries: number; notBefore: number;
 
 /** Where it is done. */
 type Surroundings = {
-  publicClient: Pick<PublicClient, "getTransaction">;
+  publicClient: Pick<PublicClient, "getTransaction" | "getBlock">;
+  /** The last second at which a claim on a job may be disputed. */
+  lastSecondOf: (job: JobRecord) => bigint;
   /** Of nobody else's; inputs are kept in memory if it is absent. */
   folder: string | undefined;
   log: Logger;
@@ -190,7 +195,9 @@ export class ReferencedInputs implements HeldInputs {
 
   /** @throws FetchError if they may be had later, FetchRefusedError */
   async #fetch({ job, bytes }: Search): Promise<{ file: Uint8Array; inputs: RunInputs; uri: string }> {
-    const { maxInputBytes = MAX_INPUT_BYTES, sources, seconds } = this.#options;
+    const { maxInputBytes = MAX_INPUT_BYTES, sources, seconds, mustLast = false } = this.#options;
+    const { publicClient, lastSecondOf, signal } = this.#at;
+    const until = mustLast ? lastSecondOf(job) : undefined;
     if (bytes > maxInputBytes)
       throw new FetchRefusedError(`it has ${bytes} bytes of inputs, and ${maxInputBytes} are fetched at most`);
     const problems: string[] = [];
@@ -202,7 +209,7 @@ export class ReferencedInputs implements HeldInputs {
     for await (const reference of this.#placesOf(job)) {
       if (++places > MAX_PLACES || performance.now() > end) break;
       try {
-        const file = await fetchReference(reference, bytes, { sources, signal: this.#at.signal, seconds });
+        const file = await fetchReference(reference, bytes, { sources, signal, seconds, chain: publicClient, until });
         const inputs = readInputFile(job, file);
         if (inputs !== undefined) return { file, inputs, uri: reference.uri };
         problems.push(`${reference.uri} has other bytes than the job names`);

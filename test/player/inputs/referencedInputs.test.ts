@@ -57,7 +57,7 @@ describe("ReferencedInputs", () => {
       getTransaction: ({ hash }: { hash: Hex }) =>
         hash === "0x" ? Promise.reject(new Error("gone")) : Promise.resolve({ input: calldata.get(hash) ?? "0x" }),
     } as unknown as PublicClient;
-    const at = { publicClient, folder, log, signal: stop.signal };
+    const at = { publicClient, folder, log, signal: stop.signal, lastSecondOf: () => 0n };
     return new ReferencedInputs({ sources: { hosts }, seconds: 2, ...options }, at);
   };
   /** A job of the content of a seed that names some places. */

@@ -1,0 +1,152 @@
+import { createHash } from "node:crypto";
+import { hexToBytes, isHex, type Hex, type PublicClient } from "viem";
+import { BLOB_BYTES, blobCount, BLOBS_PER_TRANSACTION, fileOf } from "../../market/blobs.ts";
+import type { Reference } from "../../market/references.ts";
+import { FetchError, FetchRefusedError } from "../errors.ts";
+import { openUrl } from "../openUrl.ts";
+import { readBody } from "./readBody.ts";
+
+/** What is read of the chain about the blobs of a transaction. */
+export type BlobChain = Pick<PublicClient, "getTransaction" | "getBlock">;
+
+/** JSON of anything but blobs, bytes; of a blob, with what comes beside it. */
+const MAX_JSON = 2 ** 20;
+const BLOB_JSON = 2 * BLOB_BYTES + 8_192;
+/** What consensus specifications say, where a node does not. */
+const USUAL = { SECONDS_PER_SLOT: 12, SLOTS_PER_EPOCH: 32, EPOCHS: 4_096 };
+
+type Options = {
+  chain: BlobChain;
+  /** The URL of a node's beacon API. */
+  beaconUrl: string;
+  signal: AbortSignal;
+  /** The time (unix seconds) at which the blobs must still be kept by nodes; any if it is absent. */
+  until?: bigint | undefined;
+};
+
+/**
+ * Reads the blobs of transactions back through a beacon API: `/eth/v1/beacon/blobs`, or `blob_sidecars` where a node
+ * does not know that yet.
+ * @param bytes Of the file that they hold. It is not checked.
+ * @throws FetchError if it may succeed later; FetchRefusedError, also if nodes may forget a blob before `until`
+ */
+export async function fetchBlobs(
+  { uri, transactions }: Extract<Reference, { kind: "blobs" }>,
+  bytes: number,
+  { chain, beaconUrl, signal, until }: Options,
+): Promise<Uint8Array> {
+  if (transactions.length > blobCount(bytes) || transactions.length * BLOBS_PER_TRANSACTION < blobCount(bytes))
+    throw new FetchRefusedError(`${uri} names ${transactions.length} transactions for ${blobCount(bytes)} blobs`);
+  const api = new BeaconApi(beaconUrl, signal);
+  const times = await api.times();
+  const blobs: Uint8Array[] = [];
+  for (const hash of transactions) {
+    const { timestamp, positions, hashes } = await placeOf(chain, hash);
+    const kept = timestamp + BigInt(times.keptSeconds);
+    if (until !== undefined && kept < until)
+      throw new FetchRefusedError(
+        `blobs of ${hash} may be forgotten at ${dateOf(kept)}, and disputes of the job may end at ${dateOf(until)}`,
+      );
+    const slot = (timestamp - BigInt(times.genesis)) / BigInt(times.slotSeconds);
+    const all = await api.blobs(String(slot), hashes);
+    blobs.push(...positions.map((position) => all[position]!));
+  }
+  const file = fileOf(blobs, bytes);
+  if (file === undefined) throw new FetchRefusedError(`${uri} has ${blobs.length} blobs, expected ${blobCount(bytes)}`);
+  return file;
+}
+
+const dateOf = (time: bigint): string => new Date(Number(time) * 1_000).toISOString();
+
+/** The block of a transaction, all versioned hashes of that block in order, and which of them are the transaction's. */
+async function placeOf(chain: BlobChain, hash: Hex) {
+  const found = await chain.getTransaction({ hash }).catch((cause: unknown) => {
+    throw new FetchError(`no node has the transaction ${hash} of blobs`, { cause });
+  });
+  const { blockHash } = found;
+  if (blockHash === null) throw new FetchError(`the transaction ${hash} of blobs is in no block yet`);
+  const { timestamp, transactions } = await chain.getBlock({ blockHash, includeTransactions: true });
+  const hashes: Hex[] = [];
+  const positions: number[] = [];
+  for (const one of transactions)
+    for (const versioned of one.blobVersionedHashes ?? []) {
+      if (one.hash === hash) positions.push(hashes.length);
+      hashes.push(versioned);
+    }
+  if (positions.length === 0) throw new FetchRefusedError(`the transaction ${hash} has no blobs`);
+  return { timestamp, hashes, positions };
+}
+
+/** What is used of a node's beacon API. */
+class BeaconApi {
+  readonly #base: string;
+  readonly #signal: AbortSignal;
+  readonly #hosts: ReadonlySet<string>;
+
+  constructor(url: string, signal: AbortSignal) {
+    [this.#base, this.#signal] = [url.replace(/\/+$/, ""), signal];
+    this.#hosts = new Set([new URL(url).host]);
+  }
+
+  /** When slots began, how long one is, and how long blobs are kept, seconds. */
+  async times(): Promise<{ genesis: number; slotSeconds: number; keptSeconds: number }> {
+    const genesis = numberOf((await this.#data("genesis", "beacon/genesis")).genesis_time);
+    const spec = await this.#data("specification", "config/spec");
+    const slotSeconds = numberOf(spec.SECONDS_PER_SLOT, USUAL.SECONDS_PER_SLOT);
+    const epochs = Math.min(
+      numberOf(spec.MIN_EPOCHS_FOR_BLOB_SIDECARS_REQUESTS, USUAL.EPOCHS),
+      numberOf(spec.MIN_EPOCHS_FOR_DATA_COLUMN_SIDECARS_REQUESTS, USUAL.EPOCHS),
+    );
+    const slots = epochs * numberOf(spec.SLOTS_PER_EPOCH, USUAL.SLOTS_PER_EPOCH);
+    return { genesis, slotSeconds, keptSeconds: slots * slotSeconds };
+  }
+
+  /** All blobs of a block, in order. @param hashes Their versioned hashes. */
+  async blobs(slot: string, hashes: readonly Hex[]): Promise<Uint8Array[]> {
+    const most = hashes.length * BLOB_JSON + MAX_JSON;
+    const plain = await this.#data("blobs", `beacon/blobs/${slot}`, most).catch((error: unknown) => {
+      if (error instanceof FetchError) return undefined;
+      throw error;
+    });
+    const list: unknown = plain ?? (await this.#data("blob sidecars", `beacon/blob_sidecars/${slot}`, most));
+    if (!Array.isArray(list) || list.length !== hashes.length)
+      throw new FetchError(`the beacon node does not give the ${hashes.length} blobs of slot ${slot}`);
+    const blobs = new Array<Uint8Array>(hashes.length);
+    for (const [place, one] of (list as unknown[]).entries()) {
+      const isPlain = typeof one === "string";
+      const {
+        blob,
+        index,
+        kzg_commitment: commitment,
+      } = (isPlain ? { blob: one } : Object(one)) as Record<string, unknown>;
+      const at = isPlain ? place : Number(index);
+      if (!isHex(blob) || !(at in hashes)) throw new FetchError(`the beacon node's blobs of slot ${slot} are none`);
+      if (!isPlain && (!isHex(commitment) || versionedHash(commitment) !== hashes[at]))
+        throw new FetchError(`the beacon node's blob ${at} of slot ${slot} is not the one of its transaction`);
+      blobs[at] = hexToBytes(blob);
+    }
+    return blobs;
+  }
+
+  async #data(what: string, path: string, most = MAX_JSON): Promise<Record<string, unknown>> {
+    const url = `${this.#base}/eth/v1/${path}`;
+    const response = await openUrl(url, this.#signal, { thisMachine: false, hosts: this.#hosts });
+    const body = await readBody(response, most, `the beacon node's ${what}`);
+    try {
+      const { data } = JSON.parse(body.toString()) as { data?: unknown };
+      if (typeof data === "object" && data !== null) return data as Record<string, unknown>;
+    } catch {
+      // Said below.
+    }
+    throw new FetchError(`the beacon node's ${what} is no JSON with data`);
+  }
+}
+
+function numberOf(text: unknown, usual?: number): number {
+  const number = text === undefined ? (usual ?? NaN) : Number(text);
+  if (Number.isSafeInteger(number) && number >= 0) return number;
+  throw new FetchError(`the beacon node says ${String(text)} where a number is expected`);
+}
+
+const versionedHash = (commitment: Hex): Hex =>
+  `0x01${createHash("sha256").update(hexToBytes(commitment)).digest("hex").slice(2)}`;
