@@ -103,6 +103,8 @@ const TYPESCRIPT = [
   "web/ui",
   "web/pages.ts",
   "web/explorer",
+  "web/docs/render",
+  "web/docs",
   "web",
   "testkit/atLength.ts",
   "testkit/rejection.ts",

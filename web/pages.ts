@@ -12,4 +12,9 @@ export const PAGES: readonly [Page, ...Page[]] = [
     title: "Explorer",
     load: async () => (await import("./explorer/explorerPage.tsx")).ExplorerPage,
   },
+  {
+    name: "docs",
+    title: "Documentation",
+    load: async () => (await import("./docs/docsPage.tsx")).DocsPage,
+  },
 ];

@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
 import { defineConfig, type Plugin } from "vite";
+import { documentation } from "./docs/render/plugin.ts";
 
 const ROOT = resolve(import.meta.dirname, "..");
 const HERE = import.meta.dirname;
@@ -51,7 +52,7 @@ export default defineConfig({
   root: HERE,
   base: "./",
   cacheDir: resolve(ROOT, "node_modules/.vite-web"),
-  plugins: [replacements(), policy()],
+  plugins: [replacements(), policy(), documentation()],
   worker: { format: "es", plugins: () => [replacements()] },
   oxc: { jsx: { runtime: "automatic", importSource: "preact" } },
   build: { outDir: resolve(ROOT, "dist-web"), emptyOutDir: true, target: "es2022", modulePreload: { polyfill: false } },

@@ -6,6 +6,7 @@ import { mkdirSync } from "node:fs";
 import { build } from "vite";
 import { browserBinary } from "../package/browser.ts";
 import { openBrowser } from "./browser.ts";
+import { docsStory } from "./docsStory.ts";
 import { bytesOf, serveSite } from "./site.ts";
 import { explorerStory } from "./explorerStory.ts";
 
@@ -33,6 +34,7 @@ async function story(binary: string): Promise<void> {
   const site = await serveSite(OUT);
   const browser = await openBrowser(binary);
   try {
+    await docsStory(browser, site.url, PICTURES);
     await explorerStory(browser, site.url, PICTURES);
   } finally {
     await browser.close();

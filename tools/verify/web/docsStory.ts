@@ -1,0 +1,56 @@
+import type { Browser } from "puppeteer-core";
+import { click, fill, goTo, waitFor, waitForText, watchedPage } from "./browser.ts";
+
+const WIDE = { width: 1_280, height: 900 };
+const NARROW = { width: 390, height: 844 };
+
+/** That the page is no wider than the screen. */
+const FITS = "document.documentElement.scrollWidth <= innerWidth";
+
+/**
+ * The documentation: by its contents, by search, by keys, on a narrow screen; and every page once.
+ * @throws Error if something is not shown, or the page asks another origin
+ */
+export async function docsStory(browser: Browser, site: string, pictures: string): Promise<void> {
+  const { page, origins, problems } = await watchedPage(browser);
+  const picture = (name: string): Promise<unknown> => page.screenshot({ path: `${pictures}/docs-${name}.png` });
+  await page.setViewport(WIDE);
+  await page.goto(`${site}/#/docs`);
+  await waitForText(page, "For watchers");
+  await picture("start");
+  await click(page, ".columns a[href='#/docs/operating/a-watcher']");
+  await waitFor(page, "Math.abs(document.getElementById('s-a-watcher')?.getBoundingClientRect().top - 72) < 40");
+  await picture("section");
+  await fill(page, "input[type=search]", "clock bond");
+  await waitFor(page, "document.querySelectorAll('.found li').length > 3");
+  await picture("search");
+  await page.keyboard.press("Enter");
+  await waitFor(page, "document.querySelector('.prose h1') !== null && document.querySelector('.found') === null");
+  await goTo(page, "#/docs/training");
+  await waitFor(page, "[...document.images].length > 0 && [...document.images].every(({ naturalWidth: w }) => w > 0)");
+  await page.emulateMediaFeatures([{ name: "prefers-color-scheme", value: "dark" }]);
+  await picture("dark");
+  await page.setViewport(NARROW);
+  await goTo(page, "#/docs/faq");
+  await waitForText(page, "Who watches");
+  await waitFor(page, FITS);
+  await picture("narrow");
+  const pages = await allPages(page.evaluate("[...document.querySelectorAll('.contents a')].map(({ hash }) => hash)"));
+  for (const hash of pages) {
+    await goTo(page, hash);
+    await page.waitForSelector(`.prose[data-page="${hash.split("/")[2]}"]`);
+    await waitFor(page, FITS).catch(() => Promise.reject(new Error(`${hash} is wider than the screen`)));
+  }
+  await goTo(page, "#/docs/nothing");
+  await waitForText(page, "The documentation has nothing called");
+  const others = [...origins].filter((origin) => origin !== site);
+  if (others.length > 0) throw new Error(`the documentation asked ${others.join(", ")}`);
+  if (problems.length > 0) throw new Error(`in the documentation: ${problems.join("; ")}`);
+  console.log(`the documentation shows ${pages.length} pages`);
+}
+
+/** The addresses of all pages, without sections. */
+async function allPages(hashes: Promise<unknown>): Promise<string[]> {
+  const found = (await hashes) as string[];
+  return [...new Set(found.map((hash) => hash.split("/").slice(0, 3).join("/")))];
+}
