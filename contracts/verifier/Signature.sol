@@ -34,14 +34,31 @@ library Signature {
     uint256 internal constant IS_NAN = 0x44;
     uint256 internal constant IS_INF = 0x45;
     uint256 internal constant EXP = 0x50;
+    uint256 internal constant LOG = 0x51;
+    uint256 internal constant TANH = 0x52;
+    uint256 internal constant SIGMOID = 0x53;
+    uint256 internal constant ERF = 0x54;
+    uint256 internal constant EXPM1 = 0x55;
+    uint256 internal constant LOG1P = 0x56;
+    uint256 internal constant SIN = 0x57;
+    uint256 internal constant COS = 0x58;
+    uint256 internal constant TAN = 0x59;
+    uint256 internal constant ASIN = 0x5a;
+    uint256 internal constant ACOS = 0x5b;
+    uint256 internal constant ATAN = 0x5c;
+    uint256 internal constant SINH = 0x5d;
+    uint256 internal constant COSH = 0x5e;
+    uint256 internal constant ASINH = 0x5f;
+    uint256 internal constant ACOSH = 0x60;
+    uint256 internal constant ATANH = 0x61;
 
     /// @dev A signature is one byte: arity (bits 0-1), accepted types (bit 2 floats up to 32 bits, 3 integer, 4 bool, 6
     /// float64), bool result (bit 5).
     /// No accepted type: no such operation. Byte k of TABLE_n is operation 32 n + k.
-    uint256 private constant TABLE_0 = 0x085f5d000000000000000000000000004e4e4e4e0a4e4e4e0600000000000000;
+    uint256 private constant TABLE_0 = 0x085f5d000000000000000000000000004e4e4e4e0a4e4e4e4600000000000000;
     uint256 private constant TABLE_1 = 0x4d4d4d00000000007e6e6e00000000001a1a1a190a0a00000000000000000000;
-    uint256 private constant TABLE_2 = 0x4545454565650000000000000000000005050505050505050505050505050505;
-    uint256 private constant TABLE_3 = 0x0505000000000000000000000000000000000000000000000000000000000000;
+    uint256 private constant TABLE_2 = 0x4545454565650000000000000000000045454545454545454545454545454545;
+    uint256 private constant TABLE_3 = 0x4545000000000000000000000000000000000000000000000000000000000000;
 
     /// @dev Byte d is the bit of a type with code d; that of any other type is 0.
     uint256 private constant GROUPS = 0x0004080808080808001004400808000004000000000000000000000000000000;

@@ -153,10 +153,6 @@ export class OperandTypeError extends RefuteError {
   readonly code = "COMPILE_OPERAND_TYPE";
 
   constructor(operation: string, types: readonly string[]) {
-    // Of float64 the verifier proves arithmetic; elementary functions it knows of float32.
-    const instead = types.includes("float64")
-      ? ": cast to float32 before it (Cast), or export the model in float32"
-      : "";
-    super(`${operation} of ${types.join(" and ")} is not executed here${instead}`);
+    super(`${operation} of ${types.join(" and ")} is not executed here`);
   }
 }

@@ -1,12 +1,12 @@
 import { DType, floatFormat, type Word } from "./dtype.ts";
 import { convertWord, floatArithmetic, type FloatArithmetic } from "./float.ts";
 import { FLOAT32_ARITHMETIC } from "./float32.ts";
+import { FLOAT64_ARITHMETIC } from "./float64.ts";
 
 const ARITHMETIC = new Map<DType, FloatArithmetic>([
   [DType.float32, FLOAT32_ARITHMETIC],
-  ...[DType.float16, DType.bfloat16, DType.float64].map(
-    (dtype) => [dtype, floatArithmetic(floatFormat(dtype))] as const,
-  ),
+  [DType.float64, FLOAT64_ARITHMETIC],
+  ...[DType.float16, DType.bfloat16].map((dtype) => [dtype, floatArithmetic(floatFormat(dtype))] as const),
 ]);
 
 /** The primitives of a float type. */

@@ -20,6 +20,12 @@ import { sin } from "../numerics/elementary/sin.ts";
 import { sinh } from "../numerics/elementary/sinh.ts";
 import { tan } from "../numerics/elementary/tan.ts";
 import { tanh } from "../numerics/elementary/tanh.ts";
+import * as arc64 from "../numerics/elementary64/arc.ts";
+import { erf as erf64 } from "../numerics/elementary64/erf.ts";
+import * as exponential64 from "../numerics/elementary64/exponential.ts";
+import * as logarithm64 from "../numerics/elementary64/logarithm.ts";
+import { pow as pow64 } from "../numerics/elementary64/pow.ts";
+import * as trigonometric64 from "../numerics/elementary64/trigonometric.ts";
 import type { FloatArithmetic } from "../numerics/float.ts";
 import * as integer from "../numerics/integer.ts";
 import { Op, signature, type OpName } from "./operations.ts";
@@ -59,6 +65,12 @@ const ELEMENTARY: Partial<Record<OpName, Elementary>> = {
   ...{ sin, cos, tan, asin, acos, atan, sinh, cosh, asinh, acosh, atanh },
 };
 
+/** The same functions of float64 words. */
+const ELEMENTARY64: Partial<Record<OpName, (a: Word, b: Word) => Word>> = {
+  ...{ ...exponential64, ...logarithm64, ...trigonometric64, ...arc64 },
+  ...{ erf: erf64, pow: pow64 },
+};
+
 const INTEGER: Partial<Record<OpName, IntegerOp>> = {
   add: integer.add,
   sub: integer.sub,
@@ -95,6 +107,7 @@ export function applyOperation(op: Op, dtype: DTypeCode, a: Word, b: Word, c: Wo
  * type.
  */
 function elementary(name: OpName, dtype: DTypeCode, a: Word, b: Word): Word {
+  if (dtype === DType.float64) return ELEMENTARY64[name]!(a, b);
   const float = arithmeticOf(dtype);
   const x = convert(a, dtype, DType.float32);
   const result = name === "pow" ? pow(x, convert(b, dtype, DType.float32), float) : ELEMENTARY[name]!(x, float);

@@ -3,7 +3,7 @@ import { DType, dtypeBytes, isFloat, isHalf, isInteger } from "../numerics/dtype
 import { FLOAT64_LIMBS } from "../numerics/exactSum.ts";
 import { encodeStepBody } from "./encode.ts";
 import { coefficient, openedChunks, type Opened } from "./openedChunks.ts";
-import { Op, signature } from "./operations.ts";
+import { isElementary, Op, signature } from "./operations.ts";
 import { INPUT_WORDS, proofBytes } from "./proofBytes.ts";
 import { isDot, isPartial, isTotal, limbsOf } from "./reduction.ts";
 import { product, sum } from "./sums.ts";
@@ -78,13 +78,16 @@ const GAS = {
   },
   /**
    * Floats that are not float32: operations, which are calls of Elementary.sol, folds that are no sums, and beginning
-   * and rounding a sum of float64.
+   * and rounding a sum of float64. To an elementary function of 16 bits, conversions are added; those of float64 have
+   * the prices of erf and of all others.
    */
   otherFloat: {
     operation: 5_000,
     iterative: 9_500,
     cast: 4_000,
     elementary: 5_500,
+    erf64: 85_000,
+    elementary64: 30_000,
     fold: 1_600,
     float64Sum: 25_000,
   },
@@ -103,14 +106,15 @@ function bareTermGas(dtype: DType): number {
   return dtype === DType.float64 ? GAS.float64BareTerm : GAS.bareTerm;
 }
 
-/** What one operation costs at run time. */
-function operationGas(instruction: Instruction): number {
+/** What one operation costs at run time, in gas: its share of the loop over instructions, and its call. */
+export function operationGas(instruction: Instruction): number {
   const { op, dtype, b } = instruction;
   if (op === Op.cast && (isOtherFloat(dtype) || isOtherFloat(b as DType))) return GAS.otherFloat.cast;
   if (isOtherFloat(dtype) && op !== Op.select) {
     const name = signature(op)!.name;
-    if (op === Op.pow || op >= Op.exp)
-      return operationGas({ ...instruction, dtype: DType.float32 }) + GAS.otherFloat.elementary;
+    if (isElementary(op) && dtype === DType.float64)
+      return op === Op.erf ? GAS.otherFloat.erf64 : GAS.otherFloat.elementary64;
+    if (isElementary(op)) return operationGas({ ...instruction, dtype: DType.float32 }) + GAS.otherFloat.elementary;
     return name === "sqrt" || name === "fmod" ? GAS.otherFloat.iterative : GAS.otherFloat.operation;
   }
   const name = signature(op)!.name;
@@ -135,7 +139,7 @@ function operationGas(instruction: Instruction): number {
     case "cast":
       return isFloat(dtype) && isInteger(b as DType) ? GAS.operation.castToInteger : GAS.operation.cast;
     default:
-      if (op === Op.pow || op >= Op.exp) return GAS.operation.elementary;
+      if (isElementary(op)) return GAS.operation.elementary;
       return isFloat(dtype) ? GAS.operation.float : GAS.operation.integer;
   }
 }

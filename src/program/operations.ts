@@ -1,4 +1,4 @@
-import { DType, isFloat, isHalf, isInteger, type DType as DTypeCode } from "../numerics/dtype.ts";
+import { DType, isFloat, isInteger, type DType as DTypeCode } from "../numerics/dtype.ts";
 
 /** Operations of an expression; codes and meaning: docs/program.md. */
 export const Op = {
@@ -61,8 +61,6 @@ const isBool = (dtype: DTypeCode): boolean => dtype === DType.bool;
 // No operation takes a limb.
 const any = (dtype: DTypeCode): boolean => dtype !== DType.limb;
 const number = (dtype: DTypeCode): boolean => any(dtype) && !isBool(dtype);
-/** Elementary functions are defined on float32 and its subsets. */
-const atMost32 = (dtype: DTypeCode): boolean => dtype === DType.float32 || isHalf(dtype);
 const bits = (dtype: DTypeCode): boolean => any(dtype) && !isFloat(dtype);
 
 const TABLE: readonly (readonly [OpName, Signature["arity"], Signature["accepts"], true?])[] = [
@@ -77,7 +75,7 @@ const TABLE: readonly (readonly [OpName, Signature["arity"], Signature["accepts"
   ["fmod", 2, number],
   ["min", 2, number],
   ["max", 2, number],
-  ["pow", 2, atMost32],
+  ["pow", 2, isFloat],
   ["neg", 1, number],
   ["abs", 1, number],
   ["sign", 1, number],
@@ -96,24 +94,24 @@ const TABLE: readonly (readonly [OpName, Signature["arity"], Signature["accepts"
   ["round", 1, isFloat],
   ["isNaN", 1, isFloat, true],
   ["isInf", 1, isFloat, true],
-  ["exp", 1, atMost32],
-  ["log", 1, atMost32],
-  ["tanh", 1, atMost32],
-  ["sigmoid", 1, atMost32],
-  ["erf", 1, atMost32],
-  ["expm1", 1, atMost32],
-  ["log1p", 1, atMost32],
-  ["sin", 1, atMost32],
-  ["cos", 1, atMost32],
-  ["tan", 1, atMost32],
-  ["asin", 1, atMost32],
-  ["acos", 1, atMost32],
-  ["atan", 1, atMost32],
-  ["sinh", 1, atMost32],
-  ["cosh", 1, atMost32],
-  ["asinh", 1, atMost32],
-  ["acosh", 1, atMost32],
-  ["atanh", 1, atMost32],
+  ["exp", 1, isFloat],
+  ["log", 1, isFloat],
+  ["tanh", 1, isFloat],
+  ["sigmoid", 1, isFloat],
+  ["erf", 1, isFloat],
+  ["expm1", 1, isFloat],
+  ["log1p", 1, isFloat],
+  ["sin", 1, isFloat],
+  ["cos", 1, isFloat],
+  ["tan", 1, isFloat],
+  ["asin", 1, isFloat],
+  ["acos", 1, isFloat],
+  ["atan", 1, isFloat],
+  ["sinh", 1, isFloat],
+  ["cosh", 1, isFloat],
+  ["asinh", 1, isFloat],
+  ["acosh", 1, isFloat],
+  ["atanh", 1, isFloat],
 ];
 
 const SIGNATURES = new Map<number, Signature>(
@@ -125,3 +123,6 @@ export const signature = (op: number): Signature | undefined => SIGNATURES.get(o
 
 /** All operations, in the order of their codes. */
 export const OPERATIONS: readonly OpName[] = TABLE.map(([name]) => name);
+
+/** Whether an operation is an elementary function. */
+export const isElementary = (op: Op): boolean => op === Op.pow || op >= Op.exp;

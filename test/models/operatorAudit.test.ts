@@ -8,6 +8,7 @@ import { seededRandom } from "../../src/examine/audit/random.ts";
 import { summarise } from "../../src/examine/audit/summary.ts";
 import { compile } from "../../src/compiler/compile.ts";
 import { executeReference } from "../../src/executor/reference.ts";
+import { DType } from "../../src/numerics/dtype.ts";
 import { readModel } from "../../src/onnx/readModel.ts";
 import { Trace } from "../../src/trace/trace.ts";
 import { modelOf } from "../../testkit/onnx/agreement.ts";
@@ -15,6 +16,7 @@ import { Prng } from "../../testkit/random/prng.ts";
 import { CASES } from "../../testkit/operators/cases.ts";
 import { ML_CASES } from "../../testkit/operators/mlCases.ts";
 import { MICROSOFT_CASES } from "../../testkit/operators/microsoftCases.ts";
+import { experimentIn } from "../../testkit/operators/otherFloats.ts";
 import { RandomTensors } from "../../testkit/random/tensors.ts";
 
 /**
@@ -29,7 +31,11 @@ describe("operators on chain", function () {
 
   const microsoft = Object.entries(MICROSOFT_CASES).map(([name, makers]) => [`com.microsoft.${name}`, makers] as const);
   const tables = Object.entries(ML_CASES).map(([name, makers]) => [`ai.onnx.ml.${name}`, makers] as const);
-  for (const [operator, [make]] of [...Object.entries(CASES), ...microsoft, ...tables]) {
+  const inFloat64 = ["Exp", "Erf", "Gelu", "Pow", "Sigmoid", "Softmax", "Sin", "Acosh"].map((name) => {
+    const [make] = CASES[name]!;
+    return [`${name}_ofFloat64`, [(random: RandomTensors) => experimentIn(make!(random), DType.float64)]] as const;
+  });
+  for (const [operator, [make]] of [...Object.entries(CASES), ...microsoft, ...tables, ...inFloat64]) {
     // Random operators have tests of their own.
     if (make === undefined) continue;
     it(`${operator}_auditsClean`, async () => {

@@ -103,9 +103,4 @@ describe("operators on other floats", function () {
       expect(taken(DType.bfloat16), `${operator} of ${dtypeName(DType.bfloat16)}`).to.deep.equal(taken(DType.float16));
     }
   });
-
-  it("float64Exponential_isRefusedByName", () => {
-    const [experiment] = experimentsIn(CASES.Exp!, DType.float64);
-    expect(() => compile(readModel(modelOf(experiment!)), { shapes: {} })).to.throw(/Exp.*exp of float64/);
-  });
 });

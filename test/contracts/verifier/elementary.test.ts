@@ -3,6 +3,7 @@ import { network } from "hardhat";
 import { bytesToHex, decodeFunctionResult, encodeFunctionData, hexToBytes, type Hex } from "viem";
 import { canonicalWord, DType, dtypeName, type DType as DTypeCode, type Word } from "../../../src/numerics/dtype.ts";
 import { applyOperation } from "../../../src/program/expression.ts";
+import { operationGas } from "../../../src/program/gas.ts";
 import { Op } from "../../../src/program/operations.ts";
 import { AT_LENGTH } from "../../../testkit/atLength.ts";
 import {
@@ -12,6 +13,12 @@ import {
   UNIVARIATE,
   type OperandPair,
 } from "../../../testkit/numerics/elementaryCases.ts";
+import {
+  hardOperands64,
+  hardPowPairs64,
+  relevantOperands64,
+  word64,
+} from "../../../testkit/numerics/elementaryCases64.ts";
 import { float32WordPairs } from "../../../testkit/numerics/float32Words.ts";
 import { Prng } from "../../../testkit/random/prng.ts";
 import { floatPairs } from "../../../testkit/numerics/floatWords.ts";
@@ -19,6 +26,14 @@ import { floatPairs } from "../../../testkit/numerics/floatWords.ts";
 const FUNCTIONS = ["pow", ...UNIVARIATE] as const;
 const RANDOM_INPUTS = AT_LENGTH ? 20_000 : 5_000;
 const GAS_BOUND = 16_000n;
+const GAS_BOUND_64 = 100_000n;
+/** The share of the loop over instructions, which the price of an operation has beside its call. */
+const LOOP_GAS = 600n;
+const INPUTS_64 = AT_LENGTH ? 4_000 : 50;
+/** One of so many hard operands of float64: prime to 10, the variants of each. */
+const HARD_STRIDE_64 = AT_LENGTH ? 1 : 7;
+/** Where series are longest: next to 6 (erf), 2/5 and 1 (arcs), far multiples of pi/2; both powers and roots. */
+const SLOW_64 = [5.999999999999999, 0.4, 0.4142135623730951, 0.9999999999999999, 1.4142135623730951, 6, 709, 1e300];
 const CALL_GAS = 2n ** 24n;
 const BATCH = 100; // small: the simulated chain slows down on large calls
 
@@ -26,15 +41,15 @@ const hex = (value: Word): string => `0x${value.toString(16).padStart(8, "0")}`;
 const canonical = (value: Word): Word => canonicalWord(value, DType.float32);
 
 function pack(pairs: readonly OperandPair[]): Hex {
-  const bytes = new DataView(new ArrayBuffer(pairs.length * 8));
-  pairs.forEach(([a, b], i) => bytes.setBigUint64(i * 8, (a << 32n) | b));
+  const bytes = new DataView(new ArrayBuffer(pairs.length * 16));
+  pairs.flat().forEach((word, i) => bytes.setBigUint64(i * 8, word));
   return bytesToHex(new Uint8Array(bytes.buffer));
 }
 
 function unpack(packed: Hex): Word[] {
   const bytes = hexToBytes(packed);
   const view = new DataView(bytes.buffer, bytes.byteOffset);
-  return Array.from({ length: bytes.length / 4 }, (_, i) => BigInt(view.getUint32(i * 4)));
+  return Array.from({ length: bytes.length / 8 }, (_, i) => view.getBigUint64(i * 8));
 }
 
 async function deploy() {
@@ -118,6 +133,34 @@ describe("Elementary", () => {
       mostGas.set(dtypeName(dtype), largest);
     });
   }
+
+  it("float64_randomAndHardInputs_equalTheDefinition", async () => {
+    for (const name of FUNCTIONS) {
+      const op = Op[name];
+      const hard: readonly OperandPair[] = op === Op.pow ? hardPowPairs64() : hardOperands64().map((a) => [a, 0n]);
+      const some = hard.filter((_, i) => i % HARD_STRIDE_64 === 0);
+      const slow = SLOW_64.map((x): OperandPair => [word64(x), word64(x > 2 ? 1.7 : 700.1)]);
+      const pairs = [...some, ...slow, ...relevantOperands64(name, INPUTS_64)];
+      let largest = 0n;
+      for (let start = 0; start < pairs.length; start += BATCH) {
+        const batch = pairs.slice(start, start + BATCH);
+        const [results, maxGas] = await chain.evaluateMany(op, batch, DType.float64);
+        unpack(results).forEach((actual, i) => {
+          const [a, b] = batch[i]!;
+          const expected = applyOperation(op, DType.float64, a, b, 0n);
+          if (actual !== expected)
+            expect.fail(`${name}(${hex(a)}, ${hex(b)}): contract ${hex(actual)}, definition ${hex(expected)}`);
+        });
+        if (maxGas > largest) largest = maxGas;
+      }
+      console.log(`      ${name}: ${pairs.length} inputs, gas of a call at most ${largest}`);
+      expect(largest < GAS_BOUND_64, `${name} of float64 took ${largest} gas`).to.equal(true);
+      const price = BigInt(operationGas({ op, dtype: DType.float64, a: 0, b: 0, c: 0 }));
+      expect(largest + LOOP_GAS <= price && price <= 4n * largest, `${name}: ${largest}, priced ${price}`).to.equal(
+        true,
+      );
+    }
+  });
 
   it("everyCallOfTheseTests_isWithinTheGasBound", () => {
     expect(mostGas.size).to.equal(FUNCTIONS.length + 2);

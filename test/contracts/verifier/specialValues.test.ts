@@ -66,18 +66,17 @@ describe("Special values on chain", () => {
   for (const name of ["pow", ...UNIVARIATE] as const) {
     it(`${name}_ofAny_isTheDefinitions`, async () => {
       const { abi, address } = chain.functions;
-      const pairs =
-        name === "pow" ? pairsOf(DType.float32) : edgeWords(DType.float32).map((a): [Word, Word] => [a, 0n]);
-      for (let from = 0; from < pairs.length; from += 300) {
-        const some = pairs.slice(from, from + 300);
-        const args = [chain.elementary.address, BigInt(Op[name]), BigInt(DType.float32), pack(some.flat(), 4)] as const;
-        const data = encodeFunctionData({ abi, functionName: "evaluateMany", args });
-        const result = await chain.client.call({ to: address, data, gas: CALL_GAS });
-        const [packed] = decodeFunctionResult({ abi, functionName: "evaluateMany", data: result.data! });
-        const canonical = some.map((pair) => pair.map(float32.canonical) as [Word, Word]);
-        expect(unpack(packed, 4)).to.deep.equal(
-          canonical.map(([a, b]) => applyOperation(Op[name], DType.float32, a, b, 0n)),
-        );
+      for (const dtype of [DType.float32, DType.float64]) {
+        const pairs = name === "pow" ? pairsOf(dtype) : edgeWords(dtype).map((a): [Word, Word] => [a, 0n]);
+        for (let from = 0; from < pairs.length; from += 300) {
+          const some = pairs.slice(from, from + 300);
+          const args = [chain.elementary.address, BigInt(Op[name]), BigInt(dtype), pack(some.flat(), 8)] as const;
+          const data = encodeFunctionData({ abi, functionName: "evaluateMany", args });
+          const result = await chain.client.call({ to: address, data, gas: CALL_GAS });
+          const [packed] = decodeFunctionResult({ abi, functionName: "evaluateMany", data: result.data! });
+          const canonical = some.map((pair) => pair.map(arithmeticOf(dtype).canonical) as [Word, Word]);
+          expect(unpack(packed, 8)).to.deep.equal(canonical.map(([a, b]) => applyOperation(Op[name], dtype, a, b, 0n)));
+        }
       }
     });
   }
@@ -90,7 +89,7 @@ describe("Special values on chain", () => {
     expect(log1p).to.not.deep.equal(log);
     const packed = pack(
       words.flatMap((word) => [word, 0n]),
-      4,
+      8,
     );
     const [results] = await chain.functions.read.evaluateMany([
       chain.elementary.address,
@@ -98,7 +97,7 @@ describe("Special values on chain", () => {
       BigInt(DType.float32),
       packed,
     ]);
-    expect(unpack(results, 4)).to.deep.equal(log1p);
+    expect(unpack(results, 8)).to.deep.equal(log1p);
   });
 
   for (const [dtype, power, from, to] of [

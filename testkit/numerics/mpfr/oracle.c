@@ -1,9 +1,10 @@
 /*
- * Correctly rounded results by MPFR, for tests: of float32 operands, in float32 or a subset of it.
+ * Correctly rounded results by MPFR, for tests: of float32 operands in float32 or a subset of it, or of float64 ones in
+ * float64.
  *
- * Arguments: the result's precision, and MPFR's emin and emax for it (float32: 24 -148 128).
- * stdin: records of three little-endian uint32: operation code (src/program/operations.ts), first operand, second
- * operand. stdout: one uint32 a record. -0 is written as 0 and every NaN as 0x7fc00000.
+ * Arguments: the result's precision, MPFR's emin and emax for it (float32: 24 -148 128), and 1 if words are float64.
+ * stdin: records of three little-endian uint64: operation code (src/program/operations.ts), first operand, second
+ * operand. stdout: one uint64 a record. -0 is written as 0 and every NaN as the type's one.
  *
  * MPFR rounds once, to the precision in an unbounded range, and reports the direction; mpfr_subnormalize then rounds to
  * fewer bits below the normal numbers without rounding twice. 2^-149 = 0.5 * 2^-148 is float32's smallest number: emin
@@ -17,8 +18,9 @@
 
 static mpfr_t a, b, result, wide;
 static long emin, emax;
+static int is64;
 
-/* 1/(1 + e^-x) to 320 bits, then once to 24: its value is never closer to a boundary than 2^-80. */
+/* 1/(1 + e^-x) to 320 bits, then once: its value is no closer to a boundary than 2^-80 in float32, 2^-164 in float64. */
 static int sigmoid(void) {
     mpfr_set_emin(mpfr_get_emin_min());
     mpfr_set_emax(mpfr_get_emax_max());
@@ -32,7 +34,7 @@ static int sigmoid(void) {
     return mpfr_check_range(result, inexact, MPFR_RNDN);
 }
 
-static int compute(uint32_t operation) {
+static int compute(uint64_t operation) {
     switch (operation) {
     case 0x10: return mpfr_add(result, a, b, MPFR_RNDN);
     case 0x11: return mpfr_sub(result, a, b, MPFR_RNDN);
@@ -62,18 +64,30 @@ static int compute(uint32_t operation) {
     }
 }
 
-static void load(mpfr_t to, uint32_t bits) {
-    float value;
-    memcpy(&value, &bits, sizeof value);
-    if (bits == 0x80000000u) value = 0.0f;
-    mpfr_set_flt(to, value, MPFR_RNDN);
+static void load(mpfr_t to, uint64_t bits) {
+    if (is64) {
+        double value;
+        memcpy(&value, &bits, sizeof value);
+        mpfr_set_d(to, value == 0 ? 0.0 : value, MPFR_RNDN);
+    } else {
+        uint32_t low = (uint32_t)bits;
+        float value;
+        memcpy(&value, &low, sizeof value);
+        mpfr_set_flt(to, value == 0 ? 0.0f : value, MPFR_RNDN);
+    }
 }
 
-static uint32_t store(int inexact) {
+static uint64_t store(int inexact) {
     inexact = mpfr_check_range(result, inexact, MPFR_RNDN);
     mpfr_subnormalize(result, inexact, MPFR_RNDN);
-    if (mpfr_nan_p(result)) return 0x7fc00000u;
+    if (mpfr_nan_p(result)) return is64 ? 0x7ff8000000000000u : 0x7fc00000u;
     if (mpfr_zero_p(result)) return 0;
+    if (is64) {
+        double value = mpfr_get_d(result, MPFR_RNDN);
+        uint64_t bits;
+        memcpy(&bits, &value, sizeof bits);
+        return bits;
+    }
     float value = mpfr_get_flt(result, MPFR_RNDN);
     uint32_t bits;
     memcpy(&bits, &value, sizeof bits);
@@ -81,19 +95,20 @@ static uint32_t store(int inexact) {
 }
 
 int main(int count, char **arguments) {
-    if (count != 4) return 2;
-    uint32_t record[3];
+    if (count != 5) return 2;
+    uint64_t record[3];
     emin = atol(arguments[2]);
     emax = atol(arguments[3]);
+    is64 = atoi(arguments[4]);
+    mpfr_inits2(is64 ? 53 : 24, a, b, (mpfr_ptr)0);
     mpfr_set_emin(emin);
     mpfr_set_emax(emax);
-    mpfr_inits2(24, a, b, (mpfr_ptr)0);
     mpfr_init2(result, atol(arguments[1]));
     mpfr_init2(wide, 320);
     while (fread(record, sizeof record, 1, stdin) == 1) {
         load(a, record[1]);
         load(b, record[2]);
-        uint32_t bits = store(compute(record[0]));
+        uint64_t bits = store(compute(record[0]));
         fwrite(&bits, sizeof bits, 1, stdout);
     }
     return fflush(stdout) == 0 ? 0 : 1;

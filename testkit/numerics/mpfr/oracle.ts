@@ -1,19 +1,19 @@
 /**
- * MPFR as an independent judge of results in float32 and its subsets: compiles oracle.c with gcc against Debian's
- * libmpfr.
+ * MPFR as an independent judge of results in float32, its subsets and float64: compiles oracle.c with gcc against
+ * Debian's libmpfr.
  */
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Word } from "../../../src/numerics/dtype.ts";
-import { FLOAT32, type FloatFormat } from "../../../src/numerics/format.ts";
+import { FLOAT32, FLOAT64, type FloatFormat } from "../../../src/numerics/format.ts";
 
 export type MpfrOracle = {
   /**
    * The correctly rounded results of operation `op` (code of src/program/operations.ts) for pairs of float32 words, as
-   * float32 words.
-   * @param format Rounded to: float32, or a subset of it.
+   * float32 words, or of float64 words if the format is float64.
+   * @param format Rounded to: float32, a subset of it, or float64.
    */
   evaluate: (op: number, operands: readonly (readonly [Word, Word])[], format?: FloatFormat) => Word[];
   close: () => void;
@@ -36,21 +36,17 @@ export function buildMpfrOracle(): MpfrOracle | { missing: string } {
   return { evaluate: (op, operands, format = FLOAT32) => run(program, op, operands, format), close };
 }
 
-function run(
-  program: string,
-  op: number,
-  operands: readonly (readonly [Word, Word])[],
-  { fractionBits, lowestExponent, highestExponent }: FloatFormat,
-): Word[] {
-  const rounding = [fractionBits + 1, lowestExponent + 1, highestExponent + 1].map(String);
-  const input = Buffer.alloc(operands.length * 12);
+function run(program: string, op: number, operands: readonly (readonly [Word, Word])[], format: FloatFormat): Word[] {
+  const { fractionBits, lowestExponent, highestExponent } = format;
+  const rounding = [fractionBits + 1, lowestExponent + 1, highestExponent + 1, format === FLOAT64 ? 1 : 0].map(String);
+  const input = Buffer.alloc(operands.length * 24);
   operands.forEach(([a, b], i) => {
-    input.writeUInt32LE(op, i * 12);
-    input.writeUInt32LE(Number(a), i * 12 + 4);
-    input.writeUInt32LE(Number(b), i * 12 + 8);
+    input.writeBigUInt64LE(BigInt(op), i * 24);
+    input.writeBigUInt64LE(a, i * 24 + 8);
+    input.writeBigUInt64LE(b, i * 24 + 16);
   });
-  const { status, stdout } = spawnSync(program, rounding, { input, maxBuffer: operands.length * 4 + 4096 });
-  if (status !== 0 || stdout.length !== operands.length * 4)
-    throw new Error(`the MPFR oracle answered ${stdout.length / 4} of ${operands.length}`);
-  return operands.map((_, i) => BigInt(stdout.readUInt32LE(i * 4)));
+  const { status, stdout } = spawnSync(program, rounding, { input, maxBuffer: operands.length * 8 + 4096 });
+  if (status !== 0 || stdout.length !== operands.length * 8)
+    throw new Error(`the MPFR oracle answered ${stdout.length / 8} of ${operands.length}`);
+  return operands.map((_, i) => stdout.readBigUInt64LE(i * 8));
 }

@@ -3,8 +3,10 @@ import { HALF_HELPERS, halfName } from "../../../../src/executor/loops/halfHelpe
 import { ELEMENTARY } from "../../../../src/kernels/elementary/estimates.ts";
 import { DType, type DType as DTypeCode } from "../../../../src/numerics/dtype.ts";
 import { toNumber } from "../../../../src/numerics/float32.ts";
+import { applyOperation } from "../../../../src/program/expression.ts";
 import { Op } from "../../../../src/program/operations.ts";
 import { relevantOperands } from "../../../../testkit/numerics/elementaryCases.ts";
+import { relevantOperands64, word64 } from "../../../../testkit/numerics/elementaryCases64.ts";
 import { plainStep, whole } from "./elements.ts";
 import { against, processorSeconds, type Worst } from "./measure.ts";
 
@@ -14,6 +16,7 @@ type Exact = (x: number, y: number) => number;
 /** Operands that need the definition, and evaluations of the same ones again. */
 const OPERANDS = 2 ** 12;
 const AGAIN = 2 ** 18;
+const OPERANDS_64 = 2 ** 10;
 
 /**
  * What elementary functions take on operands that no estimate settles: called here as loops call them, because such
@@ -25,6 +28,7 @@ export async function measureElementary(): Promise<Worst[]> {
     rows.push(...(await measured(name, DType.float32, EXACT[name]!)));
     for (const dtype of [DType.float16, DType.bfloat16])
       rows.push(...(await measured(name, dtype, HALF_HELPERS[halfName(name, dtype)]!)));
+    rows.push(await ofFloat64(name));
   }
   return rows;
 }
@@ -47,4 +51,18 @@ async function measured(name: Name, dtype: DTypeCode, exact: Exact): Promise<Wor
     against(`${name} of type ${dtype}, by the definition`, first, programOf(operands.length)),
     against(`${name} of type ${dtype}, kept results`, again, programOf(AGAIN)),
   ];
+}
+
+/** Of float64 every operand is computed by the definition, and no result kept; the slowest is erf next to 6. */
+async function ofFloat64(name: Name): Promise<Worst> {
+  const dtype = DType.float64;
+  const operands = name === "erf" ? [[word64(5.99), 0n] as const] : relevantOperands64(name, OPERANDS_64);
+  const seconds = await processorSeconds(() => {
+    for (let n = 0; n < OPERANDS_64; n++) applyOperation(Op[name], dtype, ...operands[n % operands.length]!, 0n);
+  });
+  const sources = [dtype, dtype].map((type) => [type, OPERANDS_64] as const);
+  const code = [{ op: Op[name], dtype, a: 0, b: name === "pow" ? 1 : 0, c: 0 }];
+  const reads = [whole(0, OPERANDS_64), whole(1, OPERANDS_64)];
+  const steps = [plainStep(dtype, [OPERANDS_64], sources, reads, code)];
+  return against(`${name} of float64, by the definition`, seconds, { inputs: [], steps });
 }
