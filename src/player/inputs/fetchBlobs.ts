@@ -91,7 +91,11 @@ class BeaconApi {
   /** When slots began, how long one is, and how long blobs are kept, seconds. */
   async times(): Promise<{ genesis: number; slotSeconds: number; keptSeconds: number }> {
     const genesis = numberOf((await this.#data("genesis", "beacon/genesis")).genesis_time);
-    const spec = await this.#data("specification", "config/spec");
+    // Not every server of blobs knows it.
+    const spec = await this.#data("specification", "config/spec").catch((error: unknown): Record<string, unknown> => {
+      if (error instanceof FetchError) return {};
+      throw error;
+    });
     const slotSeconds = numberOf(spec.SECONDS_PER_SLOT, USUAL.SECONDS_PER_SLOT);
     const epochs = Math.min(
       numberOf(spec.MIN_EPOCHS_FOR_BLOB_SIDECARS_REQUESTS, USUAL.EPOCHS),
