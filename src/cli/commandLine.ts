@@ -5,6 +5,7 @@ import { withoutKeys } from "../redact.ts";
 import { UsageError } from "./errors.ts";
 import { ExitStatus, exitStatusOf } from "./exitStatus.ts";
 import { addExamples, addGlobalOptions } from "./globalOptions.ts";
+import { helpDocument } from "./helpDocument.ts";
 import { Output, outputMode } from "./output.ts";
 
 /** The group of the commands that tell of all others. */
@@ -91,6 +92,10 @@ export async function runCommandLine(args: readonly string[]): Promise<number> {
   const output = new Output(outputMode(args, process.env));
   try {
     const program = await commandTree(output, args[0]);
+    if (output.mode.json && asksForHelp(args)) {
+      output.answer(helpDocument(program), []);
+      return ExitStatus.done;
+    }
     await program.parseAsync([...args], { from: "user" });
     return ExitStatus.done;
   } catch (thrown) {
@@ -101,6 +106,10 @@ export async function runCommandLine(args: readonly string[]): Promise<number> {
     return exitStatusOf(error);
   }
 }
+
+/** Whether the help of no command in particular is asked for. */
+const asksForHelp = (args: readonly string[]): boolean =>
+  args.some((arg) => arg === "--help" || arg === "-h") && args.every((arg) => arg.startsWith("-"));
 
 /** What went wrong, as an error of Refute's wherever it is known. */
 async function told(thrown: unknown): Promise<unknown> {

@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import { chapters, OUTLINE } from "../../web/docs/outline.ts";
-import { renderMarkdown } from "../../web/docs/render/markdown.ts";
+import { escapeMarkdown, renderMarkdown } from "../../web/docs/render/markdown.ts";
+import { REFERENCE } from "../../web/docs/render/reference.ts";
 import { docPages, renderPage } from "../../web/docs/render/site.ts";
 import { search } from "../../web/docs/search.ts";
 import { sectionsOf } from "../../web/docs/sections.ts";
@@ -13,16 +14,20 @@ const TAGS = new Set(
 const render = (text: string): string => renderMarkdown(text, "#/docs/page", (href) => ({ href })).html;
 
 describe("the documentation of the page", () => {
-  const pages = docPages();
+  const pages = [...docPages(), ...REFERENCE];
+  /** Those that ask the command line and a compiler take long: the build of the page renders them (`web:check`). */
+  const quick = pages.filter(({ name }) => name !== "commands" && name !== "contracts");
   let html: Map<string, string>;
   before(async () => {
-    const each = pages.map(async (page) => [page.name, (await renderPage(page, pages)).html] as const);
+    const each = quick.map(async (page) => [page.name, (await renderPage(page, pages)).html] as const);
     html = new Map(await Promise.all(each));
   });
 
   /** Whether a place is there. */
   const isThere = (name: string, section: string | undefined): boolean =>
-    section === undefined ? html.has(name) : (html.get(name)?.includes(` id="s-${section}"`) ?? false);
+    section === undefined
+      ? pages.some((page) => page.name === name)
+      : (html.get(name)?.includes(` id="s-${section}"`) ?? false);
 
   it("everyEntryLeadsSomewhere_andPagesWithoutOneAreAtTheEnd", () => {
     const entries = chapters([...pages, { name: "new", title: "New" }]).flatMap((chapter) => chapter.entries);
@@ -57,12 +62,18 @@ describe("the documentation of the page", () => {
     }
   });
 
+  it("referenceOfThePackageAndOfHttp_isMadeFromTheCode", () => {
+    expect(html.get("package")).to.include("function postJob(").and.to.include("class DispatchStore");
+    expect(html.get("http")).to.include("POST /v1/answers").and.to.include("<strong>402</strong>");
+  });
+
   it("htmlInAPage_isShownAsText", () => {
     const hostile =
       "# <img src=x onerror=1>\n\n<script>a</script>\n\n`<b>` a <i>b</i> [x](<javascript:\"'>)\n\n    <pre>";
     const text = render(hostile);
     expect(text).not.to.match(/<(?:script|img|i|b)\b/);
     expect(text).to.include("<code>&lt;b&gt;</code>").and.to.include("&lt;pre&gt;");
+    expect(render(escapeMarkdown("a_b_c *x* `_y_` <i>"))).to.equal("<p>a_b_c *x* <code>_y_</code> &lt;i&gt;</p>\n");
     expect(render("a <!-- hidden --> b")).not.to.include("hidden");
   });
 

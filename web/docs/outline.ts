@@ -55,6 +55,7 @@ const PATHS: readonly Chapter[] = [
       entry("sdk", "From a contract", "contracts"),
       entry("iris", "A whole example"),
       entry("dispatch", "Large batches"),
+      entry("large-data", "Large inputs and outputs"),
       entry("panels", "One question to several workers"),
       entry("decoders", "Text from language models"),
       entry("operating", "What a job costs", "a-jobs-fee"),
@@ -116,7 +117,13 @@ export const OUTLINE: readonly Chapter[] = [
   {
     title: "Reference",
     about: "Made from the code.",
-    entries: [entry("cli", "The command line")],
+    entries: [
+      entry("cli", "The command line"),
+      entry("commands", "Commands"),
+      entry("package", "The package"),
+      entry("contracts", "Contracts"),
+      entry("http", "A worker over HTTP"),
+    ],
   },
 ];
 

@@ -15,7 +15,11 @@ const ESCAPES: Record<string, string> = { "<": "&lt;", ">": "&gt;", '"': "&quot;
 export const escapeHtml = (text: string): string => text.replace(/[<>"'&]/g, (sign) => ESCAPES[sign]!);
 
 /** A text without marks as it stands in Markdown: only code in backticks stays what it is. */
-export const escapeMarkdown = (text: string): string => text.replace(/[\\*_{}[\]<>#|~]/g, "\\$&");
+export const escapeMarkdown = (text: string): string =>
+  text.replace(/`[^`]*`|[\\*_{}[\]<>#|~]/g, (part) => (part.startsWith("`") ? part : `\\${part}`));
+
+/** A text as a block of code in Markdown. */
+export const indented = (text: string): string => text.replace(/^(?=.)/gm, "    ");
 
 /** A heading's anchor, as GitHub makes it. @param heading Markdown */
 export const anchorOf = (heading: string): string =>

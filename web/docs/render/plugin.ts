@@ -2,7 +2,9 @@ import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Plugin } from "vite";
 import { PLACE } from "./markdown.ts";
-import { docPages, renderPage, ROOT } from "./site.ts";
+import { REFERENCE } from "./reference.ts";
+import { ROOT } from "./root.ts";
+import { docPages, renderPage } from "./site.ts";
 
 /** The module that lists the pages. Below it, a module for each page has its HTML. */
 const ID = "virtual:refute-docs";
@@ -13,7 +15,7 @@ export const documentation = (): Plugin => ({
   resolveId: (id) => (id === ID || id.startsWith(`${ID}/`) ? `\0${id}` : undefined),
   async load(id) {
     if (!id.startsWith(`\0${ID}`)) return undefined;
-    const pages = docPages();
+    const pages = [...docPages(), ...REFERENCE];
     if (id === `\0${ID}`) {
       const entries = pages.map(({ name, title }) => {
         const module = JSON.stringify(`${ID}/${name}`);

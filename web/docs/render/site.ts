@@ -1,8 +1,7 @@
 import { globSync, readFileSync } from "node:fs";
-import { basename, dirname, join, resolve } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { anchorOf, renderMarkdown, type Rendered, type Resolve } from "./markdown.ts";
-
-export const ROOT = resolve(import.meta.dirname, "../../..");
+import { ROOT } from "./root.ts";
 
 /** A page of the documentation: of a file, or made from the code. */
 export type DocPage = {
@@ -22,7 +21,7 @@ const OTHERS = {
   iris: "examples/iris/README.md",
 };
 
-/** All pages, in no order that matters. */
+/** All pages that are files, in no order that matters. */
 export function docPages(): DocPage[] {
   const docs = globSync("docs/*.md", { cwd: ROOT }).map((path) => [basename(path, ".md"), path] as const);
   return [...Object.entries(OTHERS), ...docs].map(([name, path]) => {

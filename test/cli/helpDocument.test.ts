@@ -1,0 +1,14 @@
+import { expect } from "chai";
+import { refute } from "./refute.ts";
+
+describe("refute --help --json", () => {
+  it("hasTheHelpOfEveryCommand_inOneDocument", async () => {
+    const { status, stdout } = await refute(["--help", "--json"]);
+    expect(status).to.equal(0);
+    const { commands } = JSON.parse(stdout) as { commands: { command: string; group: string; help: string }[] };
+    expect(commands.map(({ command }) => command)).to.include.members(["check", "tdx bring", "completion"]);
+    const serve = commands.find(({ command }) => command === "serve");
+    expect(serve).to.have.property("group", "Answers off chain");
+    expect(serve!.help).to.match(/^Usage: refute serve .*--one-in <n>.*Examples:\n/s);
+  });
+});
