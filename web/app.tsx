@@ -1,5 +1,5 @@
 import type { ComponentType } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useErrorBoundary, useRef, useState } from "preact/hooks";
 import { PAGES, type Page, type PageProps } from "./pages.ts";
 import { routeHash, type Route } from "./route.ts";
 import { shown } from "./format.ts";
@@ -55,7 +55,9 @@ export function App() {
 }
 
 /** Pages share the deployment that they look at. */
-const kept = ({ query: { rpc, market } }: Route): Record<string, string | undefined> => ({ rpc, market });
+function kept({ query: { rpc, market, from, exams, panels } }: Route): Record<string, string | undefined> {
+  return { rpc, market, from, exams, panels };
+}
 
 function focus(event: Event, target: HTMLElement | null): void {
   event.preventDefault();
@@ -65,12 +67,14 @@ function focus(event: Event, target: HTMLElement | null): void {
 function Opened({ page, route }: { page: Page; route: Route }) {
   const [content, setContent] = useState<{ show: ComponentType<PageProps> } | { error: unknown }>();
   const [tries, setTries] = useState(0);
+  const [thrown, resetError] = useErrorBoundary() as [unknown, () => void];
   useEffect(() => {
     page.load().then(
       (show) => setContent({ show }),
       (error: unknown) => setContent({ error }),
     );
   }, [page, tries]);
+  if (thrown !== undefined) return <Failure error={thrown} onRetry={resetError} />;
   if (content === undefined) return <Loading what={`Opening ${page.title}`} />;
   if ("error" in content) return <Failure error={content.error} onRetry={() => setTries(tries + 1)} />;
   return <content.show route={route} />;

@@ -3,6 +3,7 @@ import "./styles/tokens.css";
 import "./styles/base.css";
 import "./styles/parts.css";
 import "./styles/descent.css";
+import "./styles/playground.css";
 import { App } from "./app.tsx";
 
 render(<App />, document.getElementById("app")!);

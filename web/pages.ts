@@ -13,6 +13,16 @@ export const PAGES: readonly [Page, ...Page[]] = [
     load: async () => (await import("./explorer/explorerPage.tsx")).ExplorerPage,
   },
   {
+    name: "playground",
+    title: "Playground",
+    load: async () => (await import("./playground/playgroundPage.tsx")).PlaygroundPage,
+  },
+  {
+    name: "operators",
+    title: "Operators",
+    load: async () => (await import("./operators/operatorsPage.tsx")).OperatorsPage,
+  },
+  {
     name: "docs",
     title: "Documentation",
     load: async () => (await import("./docs/docsPage.tsx")).DocsPage,

@@ -1,4 +1,5 @@
-import { resolve } from "node:path";
+import { createReadStream, readFileSync } from "node:fs";
+import { extname, resolve } from "node:path";
 import { defineConfig, type Plugin } from "vite";
 import { documentation } from "./docs/render/plugin.ts";
 
@@ -13,7 +14,9 @@ const REPLACED = new Map(
   ]),
 );
 /** Modules of Node, and the little of them that the compiler uses. */
-const PLATFORM = new Map(["node:crypto", "node:os", "node:path"].map((name) => [name, name.slice("node:".length)]));
+const PLATFORM = new Map(
+  ["node:crypto", "node:fs", "node:os", "node:path"].map((name) => [name, name.slice("node:".length)]),
+);
 
 const replacements = (): Plugin => ({
   name: "refute-replacements",
@@ -48,14 +51,60 @@ const policy = (): Plugin => ({
   ],
 });
 
+/** Plain onnxruntime for the playground, 14 MB: fetched only where somebody executes a model, and never needed. */
+const OPTIONAL = ["ort.wasm.min.mjs", "ort-wasm-simd-threaded.mjs", "ort-wasm-simd-threaded.wasm"];
+const TYPES: Record<string, string> = { ".mjs": "text/javascript", ".wasm": "application/wasm" };
+
+const optional = (): Plugin => {
+  const from = (name: string): string => resolve(ROOT, "node_modules/onnxruntime-web/dist", name);
+  return {
+    name: "refute-optional",
+    configureServer: ({ middlewares }) => {
+      middlewares.use("/optional/", (request, response, next) => {
+        const name = OPTIONAL.find((each) => request.url?.split("?")[0] === `/${each}`);
+        if (name === undefined) return next();
+        response.setHeader("content-type", TYPES[extname(name)]!);
+        createReadStream(from(name)).pipe(response);
+      });
+    },
+    generateBundle() {
+      for (const name of OPTIONAL)
+        this.emitFile({ type: "asset", fileName: `optional/${name}`, source: readFileSync(from(name)) });
+    },
+  };
+};
+
+/** Hands over the metrics of monitors of this machine, which answer no page of another origin. */
+const monitors = (): Plugin => ({
+  name: "refute-monitors",
+  configureServer: ({ middlewares }) => {
+    middlewares.use("/monitor/", (request, response, next) => {
+      const port = /^\/(\d{1,5})$/.exec(request.url ?? "")?.[1];
+      if (port === undefined) return next();
+      fetch(`http://127.0.0.1:${port}/metrics`)
+        .then((answer) => answer.text())
+        .then(
+          (text) => response.end(text),
+          () => response.writeHead(502).end(),
+        );
+    });
+  },
+});
+
 export default defineConfig({
   root: HERE,
   base: "./",
   cacheDir: resolve(ROOT, "node_modules/.vite-web"),
-  plugins: [replacements(), policy(), documentation()],
+  plugins: [replacements(), policy(), optional(), monitors(), documentation()],
   worker: { format: "es", plugins: () => [replacements()] },
   oxc: { jsx: { runtime: "automatic", importSource: "preact" } },
-  build: { outDir: resolve(ROOT, "dist-web"), emptyOutDir: true, target: "es2022", modulePreload: { polyfill: false } },
+  build: {
+    outDir: resolve(ROOT, "dist-web"),
+    emptyOutDir: true,
+    target: "es2022",
+    modulePreload: { polyfill: false },
+    rolldownOptions: { checks: { bundlerTimings: false } },
+  },
   server: { host: "127.0.0.1", fs: { allow: [ROOT] } },
   preview: { host: "127.0.0.1" },
 });

@@ -1,6 +1,7 @@
 import { getAddress, type Address } from "viem";
 import { ProvisioningReader } from "../chain/clients/provisioning.ts";
 import { StakeVaultReader } from "../chain/clients/stakeVault.ts";
+import type { History } from "../market/history.ts";
 import { followMarket, type Reader } from "../market/session.ts";
 import { readExams } from "../provisioning/exams/openExams.ts";
 
@@ -27,7 +28,11 @@ export type WorkerStanding = {
  * @throws RpcUnavailableError
  */
 export async function listWorkers(reader: Reader, exams?: Address): Promise<WorkerStanding[]> {
-  const { history } = await followMarket(reader)();
+  return standingsOf(reader, (await followMarket(reader)()).history, exams);
+}
+
+/** The same of a history that is known. @throws RpcUnavailableError */
+export async function standingsOf(reader: Reader, history: History, exams?: Address): Promise<WorkerStanding[]> {
   const { deployment, publicClient } = reader;
   const finals = new Map<Address, number>();
   const count = (worker: Address, more: number): void => {

@@ -5,6 +5,8 @@ import { targetOf, TargetError } from "../../web/explorer/deployment.ts";
 
 const MARKET = `0x${"12".repeat(20)}`;
 
+const NOTHING = { exams: undefined, panels: undefined };
+
 describe("web: routes", () => {
   it("everyRoute_readsBackAsItIs", () => {
     const part = fc.string({ minLength: 1, unit: "grapheme" });
@@ -22,7 +24,7 @@ describe("web: routes", () => {
 
   it("deployment_isReadFromTheQuery", () => {
     const target = targetOf({ rpc: "http://127.0.0.1:8545", market: MARKET, from: "7" });
-    expect(target).to.deep.equal({ rpc: "http://127.0.0.1:8545/", market: MARKET, fromBlock: 7n });
+    expect(target).to.deep.equal({ rpc: "http://127.0.0.1:8545/", market: MARKET, fromBlock: 7n, ...NOTHING });
     expect(targetOf({})).to.equal(undefined);
   });
 
@@ -33,7 +35,8 @@ describe("web: routes", () => {
       { rpc: "", market: MARKET },
       { rpc: "http://node", market: "0x12" },
       { rpc: "http://node", market: MARKET, from: "-1" },
+      { rpc: "http://node", market: MARKET, exams: "0x" },
     ];
-    for (const query of wrong) expect(() => targetOf(query as Record<string, string>)).to.throw(TargetError);
+    for (const query of wrong) expect(() => targetOf(query as object as Record<string, string>)).to.throw(TargetError);
   });
 });

@@ -7,6 +7,7 @@ import { type GameState } from "../../src/market/state.ts";
 import { Level, Move, Side, ZERO_HASH, type Pick, type StepProof } from "../../src/chain/structs.ts";
 import { fromHash, sha256, toHash, zeroHash, type Hash } from "../../src/merkle/hash.ts";
 import { depthOf } from "../../src/merkle/sizes.ts";
+import { dtypeBytes } from "../../src/numerics/dtype.ts";
 import type { Program } from "../../src/program/types.ts";
 
 type Refusal = string;
@@ -181,7 +182,7 @@ export class MemoryGame {
   }
 
   #enterTensor({ step: { count } }: Pick, step: number): void {
-    const bytes = Number(count) * 4;
+    const bytes = Number(count) * dtypeBytes(this.#program.steps[step]!.dtype);
     this.#require(bytes > 0, "a tensor needs its step");
     const width = Math.ceil(bytes / 512);
     this.#state = { ...this.#state, step, tailBytes: bytes - (width - 1) * 512 };

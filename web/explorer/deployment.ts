@@ -3,7 +3,14 @@ import { openReader, followMarket, type Reader, type Snapshot } from "../../src/
 import { RefuteError } from "../../src/errors.ts";
 
 /** What somebody looks at: a market, and the node that is asked about it. */
-export type Target = { rpc: string; market: Address; fromBlock: bigint };
+export type Target = {
+  rpc: string;
+  market: Address;
+  fromBlock: bigint;
+  /** Contracts beside the market, of which it does not know. */
+  exams: Address | undefined;
+  panels: Address | undefined;
+};
 
 /** What was entered names no deployment. */
 export class TargetError extends RefuteError {
@@ -16,7 +23,7 @@ export class TargetError extends RefuteError {
  * @throws TargetError if what it says cannot be used
  */
 export function targetOf(query: Readonly<Record<string, string>>): Target | undefined {
-  const { rpc = "", market = "", from = "0" } = query;
+  const { rpc = "", market = "", from = "0", exams = "", panels = "" } = query;
   if (rpc === "" && market === "") return undefined;
   const url = URL.parse(rpc);
   if (url === null || !/^https?:$/.test(url.protocol))
@@ -24,7 +31,26 @@ export function targetOf(query: Readonly<Record<string, string>>): Target | unde
   if (!isAddress(market, { strict: false }))
     throw new TargetError("the market: give its address, 0x and 40 hexadecimal digits");
   if (!/^\d{1,15}$/.test(from)) throw new TargetError("the first block: give a number, such as 0");
-  return { rpc: url.href, market, fromBlock: BigInt(from) };
+  const beside = { exams: besideOf("the exams", exams), panels: besideOf("the panels", panels) };
+  return { rpc: url.href, market, fromBlock: BigInt(from), ...beside };
+}
+
+function besideOf(what: string, address: string): Address | undefined {
+  if (address === "") return undefined;
+  if (!isAddress(address, { strict: false })) throw new TargetError(`${what}: give their address, or nothing`);
+  return address;
+}
+
+/** Nodes that somebody entered, or agreed to, in this page. */
+const agreed = new Set<string>();
+
+/** Whether a node may be asked: a link alone, which anybody may have written, has no node asked. */
+export const isAgreed = ({ rpc }: Target): boolean => agreed.has(rpc);
+
+/** Notes that somebody wants a node asked. What is no URL is left out. */
+export function agree(rpc: string): void {
+  const url = URL.parse(rpc);
+  if (url !== null) agreed.add(url.href);
 }
 
 /** A deployment that is followed. */

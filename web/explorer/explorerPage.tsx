@@ -1,7 +1,8 @@
 import { useState } from "preact/hooks";
+import { shown } from "../format.ts";
 import type { PageProps } from "../pages.ts";
 import { Failure, Loading } from "../ui/states.tsx";
-import { targetOf, type Target } from "./deployment.ts";
+import { isAgreed, targetOf, type Target } from "./deployment.ts";
 import { Opened } from "./opened.tsx";
 import { TargetForm } from "./targetForm.tsx";
 import { useSnapshot } from "./useSnapshot.ts";
@@ -16,8 +17,10 @@ export function ExplorerPage({ route }: PageProps) {
   } catch (error) {
     wrong = error;
   }
-  const live = useSnapshot(target, tries);
-  if (target === undefined)
+  const retry = (): void => setTries(tries + 1);
+  const asked = target !== undefined && isAgreed(target) ? target : undefined;
+  const live = useSnapshot(asked, tries);
+  if (asked === undefined)
     return (
       <div class="stack">
         <div class="stack-tight">
@@ -28,25 +31,30 @@ export function ExplorerPage({ route }: PageProps) {
           </p>
         </div>
         {wrong !== undefined && <Failure error={wrong} />}
-        <TargetForm route={route} />
+        {target !== undefined && (
+          <p>
+            This link names the node at <strong>{shown(new URL(target.rpc).host)}</strong>. It will see that you ask,
+            and what is shown is what it says. Look only if you trust it.
+          </p>
+        )}
+        <TargetForm route={route} onAgreed={retry} />
       </div>
     );
-  const retry = (): void => setTries(tries + 1);
   if (live.snapshot === undefined || live.followed === undefined)
     return (
       <div class="stack">
         {live.error === undefined ? (
-          <Loading what={`Reading the market from ${target.rpc}`} />
+          <Loading what={`Reading the market from ${asked.rpc}`} />
         ) : (
           <Failure error={live.error} onRetry={retry} />
         )}
-        {live.error !== undefined && <TargetForm route={route} />}
+        {live.error !== undefined && <TargetForm route={route} onAgreed={retry} />}
       </div>
     );
   return (
     <div class="stack">
       {live.error !== undefined && <Failure error={live.error} onRetry={retry} />}
-      <Opened route={route} followed={live.followed} snapshot={live.snapshot} />
+      <Opened route={route} target={asked} followed={live.followed} snapshot={live.snapshot} />
     </div>
   );
 }

@@ -24,12 +24,17 @@ export function GamePage({ followed: { reader }, snapshot, claim, game }: Props)
     moves.map(({ transactionHash }) => transactionHash),
   );
   const proof = useCall(reader, game.proved && game.closed?.transactionHash);
-  const sum = useMemo(() => (proof === undefined ? undefined : lastSumOf(proof)), [proof]);
+  const { proved } = game;
+  const sum = useMemo(
+    () => proof && proved && lastSumOf(proof, reader.deployment.game, proved),
+    [proof, proved, reader],
+  );
   const rows = useMemo(
     () => descentOf(game, sum?.elementBytes),
     [game, game.moves.length, game.closed, game.proved, sum],
   );
-  const all = [...gas.values()].reduce((a, b) => a + b, 0n);
+  const known = moves.flatMap(({ transactionHash }) => gas.get(transactionHash) ?? []);
+  const all = known.reduce((a, b) => a + b, 0n);
   return (
     <div class="stack">
       <div class="row">
@@ -40,7 +45,11 @@ export function GamePage({ followed: { reader }, snapshot, claim, game }: Props)
       {game.proved !== undefined && <LastSumView proved={game.proved} sum={sum} />}
       <Sides reader={reader} claim={claim} game={game} now={snapshot.now} />
       <h2>
-        Moves <span class="soft small number">{grouped(all)} gas so far, both sides together</span>
+        Moves{" "}
+        <span class="soft small number">
+          {known.length < moves.length && "at least "}
+          {grouped(all)} gas so far, both sides together
+        </span>
       </h2>
       <div class="table">
         <table>

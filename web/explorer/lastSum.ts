@@ -1,4 +1,4 @@
-import { decodeFunctionData, hexToBytes, type Hex } from "viem";
+import { decodeFunctionData, hexToBytes, type Address, type Hex } from "viem";
 import { disputeGameAbi } from "../../src/chain/abi/disputeGame.ts";
 import type { StepProof } from "../../src/chain/structs.ts";
 import { CHUNK_BYTES } from "../../src/merkle/sizes.ts";
@@ -24,30 +24,42 @@ export type LastSum = {
   others: string[];
   claimed: string;
   exact: string;
+  /** The same two as the contract tells them: the bits of their type. */
+  words: { claimed: bigint; exact: bigint };
 };
+
+/** A transaction, as far as it says what was called. */
+export type Call = { to: Address | null; input: Hex };
+type ProvedElement = { element: bigint; claimed: bigint; exact: bigint };
 
 const REDUCTIONS = Object.keys(Reduce);
 /** Terms that are written out. */
 export const MOST_TERMS = 256;
 /** Terms of the longest sum that is computed again here: no proof that a chain accepts has more. */
-const LONGEST_SUM = 1e6;
+const LONGEST_SUM = 65_536;
 
 /**
- * Reads the last sum of a dispute out of the call that proved it.
- * @param input What the transaction called.
+ * Reads the last sum of a dispute out of the call that proved it. Whoever sends a transaction chooses its bytes: they
+ * are believed only where they were sent to the game, and give the values that it told.
+ * @param proved What the game told.
  * @returns undefined if it is no such call: a contract may have made it
  */
-export function lastSumOf(input: Hex): LastSum | undefined {
+export function lastSumOf(call: Call, game: Address, proved: ProvedElement): LastSum | undefined {
+  if (call.to?.toLowerCase() !== game.toLowerCase()) return undefined;
   try {
-    const { functionName, args } = decodeFunctionData({ abi: disputeGameAbi, data: input });
-    return functionName === "prove" ? writtenOut(args[2]) : undefined;
+    const { functionName, args } = decodeFunctionData({ abi: disputeGameAbi, data: call.input });
+    if (functionName !== "prove" || args[2].element !== proved.element) return undefined;
+    const sum = writtenOut(args[2]);
+    const isTold = sum?.words.claimed === proved.claimed && sum.words.exact === proved.exact;
+    return isTold ? sum : undefined;
   } catch {
     // The bytes come from the chain: what they hold need not be a proof.
     return undefined;
   }
 }
 
-function writtenOut(proof: StepProof): LastSum | undefined {
+/** The same from the proof itself. @throws the errors of decoding, if it is none */
+export function writtenOut(proof: StepProof): LastSum | undefined {
   const { dtype, count } = proof.pick.step;
   if (!isElementType(dtype)) return undefined;
   const step = decodeStepBody(hexToBytes(proof.body), { dtype, count: Number(count) });
@@ -57,6 +69,8 @@ function writtenOut(proof: StepProof): LastSum | undefined {
   const bytes = hexToBytes(proof.chunk);
   const claimed = readWord(bytes, element % (CHUNK_BYTES / dtypeBytes(dtype)), dtype);
   const outDigits = splitDigits(element, step.outDigits);
+  const exact = evaluateElement(step, element, read);
+  const bits = (word: Word): bigint => BigInt.asUintN(8 * dtypeBytes(dtype), word);
   const others = readAll(step.epilogueReads, outDigits, read).map((word, k) =>
     valueText(word, step.inputs[step.epilogueReads[k]!.input]!.dtype),
   );
@@ -67,7 +81,8 @@ function writtenOut(proof: StepProof): LastSum | undefined {
     ...termsOf(step, outDigits, read),
     others,
     claimed: valueText(claimed, dtype),
-    exact: valueText(evaluateElement(step, element, read), dtype),
+    exact: valueText(exact, dtype),
+    words: { claimed: bits(claimed), exact: bits(exact) },
   };
 }
 

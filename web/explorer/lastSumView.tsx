@@ -2,8 +2,15 @@ import type { GameRecord } from "../../src/market/history.ts";
 import { counted, grouped } from "../format.ts";
 import { MOST_TERMS, type LastSum } from "./lastSum.ts";
 
+type Props = {
+  proved: NonNullable<GameRecord["proved"]>;
+  sum: LastSum | undefined;
+  /** Who recomputed it. */
+  by?: string;
+};
+
 /** The one number that the chain recomputed: what was claimed, what is exact, and the sum itself. */
-export function LastSumView({ proved, sum }: { proved: NonNullable<GameRecord["proved"]>; sum: LastSum | undefined }) {
+export function LastSumView({ proved, sum, by = "the chain" }: Props) {
   return (
     <section class="card stack" aria-label="The last sum">
       <h2>
@@ -16,7 +23,10 @@ export function LastSumView({ proved, sum }: { proved: NonNullable<GameRecord["p
         </div>
         <div>
           <div class="value">{sum?.exact ?? `0x${proved.exact.toString(16)}`}</div>
-          <div class="soft small">exact, recomputed by the chain{sum && `, ${sum.dtype}`}</div>
+          <div class="soft small">
+            exact, recomputed by {by}
+            {sum && `, ${sum.dtype}`}
+          </div>
         </div>
       </div>
       {sum !== undefined && (sum.count > 0 || sum.others.length > 0) && <Written sum={sum} />}

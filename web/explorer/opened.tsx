@@ -2,19 +2,19 @@ import type { Snapshot } from "../../src/market/session.ts";
 import { short } from "../format.ts";
 import { routeHash, type Route } from "../route.ts";
 import { Empty } from "../ui/states.tsx";
-import type { Followed } from "./deployment.ts";
+import type { Followed, Target } from "./deployment.ts";
 import { GamePage } from "./gamePage.tsx";
 import { JobPage } from "./jobPage.tsx";
 import { Overview } from "./overview.tsx";
 
-type Props = { route: Route; followed: Followed; snapshot: Snapshot };
+type Props = { route: Route; target: Target; followed: Followed; snapshot: Snapshot };
 
 /** What the route names: the market itself, a job, or a dispute. */
 export function Opened(props: Props) {
   const { route, followed, snapshot } = props;
   const [, kind, id = ""] = route.path;
   const { jobs, claims, games } = snapshot.history;
-  if (kind === undefined) return <Overview {...props} />;
+  if (kind !== "job" && kind !== "game") return <Overview {...props} part={kind ?? "jobs"} />;
   const game = kind === "game" ? games.get(id as `0x${string}`) : undefined;
   const claim = game && claims.get(game.claimId);
   const job = jobs.get(claim?.jobId ?? (id as `0x${string}`));

@@ -1,36 +1,60 @@
 import type { Snapshot } from "../../src/market/session.ts";
-import { counted, time } from "../format.ts";
-import type { Route } from "../route.ts";
+import { grouped, shown, time } from "../format.ts";
+import { routeHash, type Route } from "../route.ts";
 import { Empty } from "../ui/states.tsx";
 import { Facts } from "../ui/facts.tsx";
 import { Hex } from "../ui/hex.tsx";
-import type { Followed } from "./deployment.ts";
+import { Classes } from "./classes.tsx";
+import type { Followed, Target } from "./deployment.ts";
 import { JobTable } from "./jobTable.tsx";
+import { Panels } from "./panels.tsx";
+import { Workers } from "./workers.tsx";
 
-type Props = { route: Route; followed: Followed; snapshot: Snapshot };
+type Props = { route: Route; target: Target; followed: Followed; snapshot: Snapshot; part: string };
 
-/** The whole deployment: its facts and its jobs. */
-export function Overview({ route, followed, snapshot }: Props) {
+const PARTS = { jobs: "Jobs", workers: "Workers", panels: "Panels", classes: "Classes" };
+
+/** The whole deployment: its facts, and its jobs, workers, panels or classes. */
+export function Overview(props: Props) {
+  const { route, target, followed, snapshot, part } = props;
   const { history, blockNumber, now } = snapshot;
   const { deployment } = followed.reader;
   return (
-    <div class="stack">
+    <>
       <h1>Market</h1>
       <Facts
         of={[
+          ["As says", shown(new URL(target.rpc).host)],
           ["Market", <Hex value={deployment.market} />],
           ["Chain", String(deployment.chainId)],
-          ["Block", `${blockNumber}, ${time(now)} UTC`],
-          ["Jobs", counted(history.jobs.size, "job")],
-          ["Claims", counted(history.claims.size, "claim")],
-          ["Disputes", counted(history.games.size, "game")],
+          ["Block", `${grouped(blockNumber)}, ${time(now)} UTC`],
+          ["Jobs", grouped(history.jobs.size)],
+          ["Claims", grouped(history.claims.size)],
+          ["Disputes", grouped(history.games.size)],
         ]}
       />
-      {history.jobs.size === 0 ? (
-        <Empty title="No jobs yet">When somebody posts a job on this market, it appears here.</Empty>
-      ) : (
-        <JobTable route={route} snapshot={snapshot} />
-      )}
-    </div>
+      <nav class="tabs" aria-label="Parts of the market">
+        {Object.entries(PARTS).map(([name, title]) => (
+          <a
+            key={name}
+            href={routeHash(name === "jobs" ? ["explorer"] : ["explorer", name], route.query)}
+            {...(name === part && { "aria-current": "page" as const })}
+          >
+            {title}
+          </a>
+        ))}
+      </nav>
+      <Part {...props} />
+    </>
   );
+}
+
+function Part({ part, ...props }: Props) {
+  if (part === "workers") return <Workers {...props} />;
+  if (part === "panels") return <Panels {...props} />;
+  if (part === "classes") return <Classes {...props} />;
+  if (part !== "jobs") return <Empty title="There is no such part">Nothing is called “{shown(part, 40)}” here.</Empty>;
+  if (props.snapshot.history.jobs.size === 0)
+    return <Empty title="No jobs yet">When somebody posts a job on this market, it appears here.</Empty>;
+  return <JobTable {...props} />;
 }

@@ -1,14 +1,21 @@
 import { useState } from "preact/hooks";
+import { agree } from "./deployment.ts";
 import { routeHash, type Route } from "../route.ts";
 
 /** Asks for a node and a market. The route keeps both, so that a link to a dispute can be passed on. */
-export function TargetForm({ route: { query } }: { route: Route }) {
+export function TargetForm({ route: { query }, onAgreed }: { route: Route; onAgreed: () => void }) {
   const [rpc, setRpc] = useState(query["rpc"] ?? "http://127.0.0.1:8545");
   const [market, setMarket] = useState(query["market"] ?? "");
   const [from, setFrom] = useState(query["from"] ?? "0");
+  const [exams, setExams] = useState(query["exams"] ?? "");
+  const [panels, setPanels] = useState(query["panels"] ?? "");
   const open = (event: Event): void => {
     event.preventDefault();
-    location.hash = routeHash(["explorer"], { ...query, rpc: rpc.trim(), market: market.trim(), from: from.trim() });
+    const given = { rpc, market, from, exams, panels };
+    const trimmed = Object.entries(given).map(([name, text]): [string, string] => [name, text.trim()]);
+    agree(rpc.trim());
+    onAgreed();
+    location.hash = routeHash(["explorer"], Object.fromEntries(trimmed));
   };
   return (
     <form class="card stack" onSubmit={open}>
@@ -32,6 +39,14 @@ export function TargetForm({ route: { query } }: { route: Route }) {
         <label class="field">
           <span>First block (that of the deployment)</span>
           <input name="from" value={from} inputMode="numeric" onInput={(e) => setFrom(e.currentTarget.value)} />
+        </label>
+        <label class="field">
+          <span>Exams (address, if there are any)</span>
+          <input name="exams" class="mono" value={exams} onInput={(e) => setExams(e.currentTarget.value)} />
+        </label>
+        <label class="field">
+          <span>Panels (address, if there are any)</span>
+          <input name="panels" class="mono" value={panels} onInput={(e) => setPanels(e.currentTarget.value)} />
         </label>
       </div>
       <div class="row">

@@ -1,38 +1,46 @@
 import { useEffect, useState } from "preact/hooks";
 import type { Hex } from "viem";
+import type { Call } from "./lastSum.ts";
 import type { Reader } from "../../src/market/session.ts";
+
+const RETRY_MS = 10_000;
 
 /** The gas of transactions, by their hash, as they become known. Each is asked for once. */
 export function useGas({ publicClient }: Reader, hashes: readonly string[]): ReadonlyMap<string, bigint> {
   const [known, setKnown] = useState<ReadonlyMap<string, bigint>>(new Map());
+  const [failures, setFailures] = useState(0);
   const missing = hashes.find((hash) => !known.has(hash));
   useEffect(() => {
     if (missing === undefined) return;
     let isOver = false;
+    let timer: ReturnType<typeof setTimeout> | undefined;
     const take = (gas: bigint): void => {
       if (!isOver) setKnown((before) => new Map(before).set(missing, gas));
     };
     publicClient.getTransactionReceipt({ hash: missing as Hex }).then(
       ({ gasUsed }) => take(gasUsed),
-      // A node that has forgotten it: the rest is shown without it.
-      () => take(0n),
+      // The node may know it later, or be asked less often.
+      () => {
+        timer = setTimeout(() => setFailures(failures + 1), RETRY_MS);
+      },
     );
     return () => {
       isOver = true;
+      clearTimeout(timer);
     };
-  }, [publicClient, missing]);
+  }, [publicClient, missing, failures]);
   return known;
 }
 
 /** What a transaction called; undefined until it is known, or if the node does not know it. */
-export function useCall({ publicClient }: Reader, hash: Hex | undefined): Hex | undefined {
-  const [call, setCall] = useState<Hex>();
+export function useCall({ publicClient }: Reader, hash: Hex | undefined): Call | undefined {
+  const [call, setCall] = useState<Call>();
   useEffect(() => {
     setCall(undefined);
     if (hash === undefined) return;
     let isOver = false;
     publicClient.getTransaction({ hash }).then(
-      ({ input }) => !isOver && setCall(input),
+      ({ to, input }) => !isOver && setCall({ to, input }),
       () => undefined,
     );
     return () => {

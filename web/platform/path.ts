@@ -15,3 +15,11 @@ export function normalize(path: string): string {
   }
   return (isAbsolute(path) ? sep : "") + (kept.join(sep) || ".");
 }
+
+/** The way from one folder to a path. */
+export function relative(from: string, to: string): string {
+  const [a, b] = [from, to].map((path) => normalize(path).split(sep)) as [string[], string[]];
+  const shared = a.findIndex((part, k) => part !== b[k]);
+  const same = shared === -1 ? a.length : shared;
+  return [...a.slice(same).map(() => ".."), ...b.slice(same)].join(sep);
+}

@@ -5,8 +5,17 @@ type Theme = keyof typeof NEXT;
 const KEY = "refute-theme";
 
 function stored(): Theme {
-  const value = localStorage.getItem(KEY);
+  const value = inStorage(() => localStorage.getItem(KEY));
   return value === "light" || value === "dark" ? value : "auto";
+}
+
+/** Browsers may forbid storage: then the choice is not kept. */
+function inStorage<T>(use: () => T): T | undefined {
+  try {
+    return use();
+  } catch {
+    return undefined;
+  }
 }
 
 /** Light, dark, or what the system says; kept in this browser. */
@@ -15,7 +24,7 @@ export function ThemeButton() {
   useEffect(() => {
     if (theme === "auto") delete document.documentElement.dataset["theme"];
     else document.documentElement.dataset["theme"] = theme;
-    localStorage.setItem(KEY, theme);
+    inStorage(() => localStorage.setItem(KEY, theme));
   }, [theme]);
   return (
     <button class="button quiet small" type="button" onClick={() => setTheme(NEXT[theme])}>

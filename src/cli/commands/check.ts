@@ -3,6 +3,7 @@ import { readDraft } from "../../onnx/readModel.ts";
 import { Command } from "commander";
 import { surveyDraft } from "../../compiler/survey.ts";
 import { NegativeVerdict } from "../errors.ts";
+import { executionMemory } from "../../examine/check/executionMemory.ts";
 import { checkReport, type CheckReport } from "../../examine/check/report.ts";
 import { givenNames, requireName } from "../inputs.ts";
 import { addExamples } from "../globalOptions.ts";
@@ -44,7 +45,7 @@ export function checkCommand(output: Output): Command {
       const progress = compileProgress(output.progress("compiling node"));
       const survey = surveyDraft(loaded.model, { ...spec, run: loaded.run, progress }, refused, lost);
       if (survey.model !== undefined) await checkIfDecoder(path, survey.model, loaded, output);
-      const report = checkReport(loaded.model, survey, () => decisionsOf(loaded));
+      const report = checkReport(loaded.model, survey, () => decisionsOf(loaded), executionMemory);
       output.answer(report, page(report));
       if (report.served) return;
       const why = needsShapes(report) ? "cannot be judged without the right shapes" : "cannot be served";

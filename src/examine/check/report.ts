@@ -1,8 +1,6 @@
 import { isDecided, type Decision } from "../../decision/decision.ts";
 import type { FoundDecisions } from "../../decision/findDecisions.ts";
 import { worstDispute } from "../../dispute/worstDispute.ts";
-import { ExecutionMemoryError } from "../../executor/errors.ts";
-import { executionBytes } from "../../executor/createExecutor.ts";
 import type { Refusal, Survey } from "../../compiler/survey.ts";
 import { dtypeBytes, dtypeName } from "../../numerics/dtype.ts";
 import { operatorCounts } from "../../onnx/operatorCounts.ts";
@@ -50,13 +48,15 @@ type ProgramReport = {
 /**
  * Puts a survey of a model together for people.
  * @param decided Gives what decides the outputs of a model that can be served.
+ * @param memoryOf Gives the bytes of an execution, or why there can be none; undefined where that is not known.
  */
 export function checkReport(
   model: Model,
   { refusals: found, unreached, model: compiled }: Survey,
   decided: () => FoundDecisions,
+  memoryOf: (model: CompiledModel) => number | Refusal | undefined,
 ): CheckReport {
-  const memory = compiled === undefined ? undefined : executionMemory(compiled);
+  const memory = compiled === undefined ? undefined : memoryOf(compiled);
   const refusals = typeof memory === "object" ? [...found, memory] : found;
   const refused = new Map<string, number>();
   for (const { operator } of refusals) refused.set(operator, (refused.get(operator) ?? 0) + 1);
@@ -77,16 +77,6 @@ function outputDecisions({ outputs }: CompiledModel, found: FoundDecisions): Out
         ? { output: output.name, decisions: output.decisions }
         : { output: output.name, undecided: output.reason },
     );
-}
-
-/** The bytes of an execution, or why there can be none. */
-function executionMemory(model: CompiledModel): number | Refusal {
-  try {
-    return executionBytes(model);
-  } catch (error) {
-    if (!(error instanceof ExecutionMemoryError)) throw error;
-    return { node: "", operator: "", code: error.code, reason: error.message };
-  }
 }
 
 function programReport(model: CompiledModel, memory: number | Refusal | undefined): ProgramReport {

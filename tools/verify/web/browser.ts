@@ -9,11 +9,15 @@ export type Watched = {
   problems: string[];
 };
 
+/** No name leads anywhere: what a thread of the page asks is not seen here, but it gets no answer. */
+const NOWHERE = "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1";
+const FLAGS = ["--no-sandbox", "--disable-gpu", "--force-prefers-reduced-motion", NOWHERE];
+
 /** Opens a browser without a window. */
 export const openBrowser = (binary: string): Promise<Browser> =>
   puppeteer.launch({
     executablePath: binary,
-    args: ["--no-sandbox", "--disable-gpu", "--force-prefers-reduced-motion"],
+    args: FLAGS,
   });
 
 /** Opens a page, and writes down whom it asks and what goes wrong in it. */
@@ -71,4 +75,10 @@ export async function fill(page: Page, selector: string, text: string): Promise<
 export async function click(page: Page, selector: string): Promise<void> {
   const found = await page.waitForSelector(selector);
   await found!.click();
+}
+
+/** Takes a picture of a whole page, from its top. */
+export async function picture(page: Page, path: `${string}.png`): Promise<void> {
+  await page.evaluate("scrollTo(0, 0)");
+  await page.screenshot({ path, fullPage: true });
 }

@@ -9,6 +9,8 @@ import { openBrowser } from "./browser.ts";
 import { docsStory } from "./docsStory.ts";
 import { bytesOf, serveSite } from "./site.ts";
 import { explorerStory } from "./explorerStory.ts";
+import { operatorsStory } from "./operatorsStory.ts";
+import { playgroundStory } from "./playgroundStory.ts";
 
 const OUT = "dist-web";
 const PICTURES = "dist-web-pictures";
@@ -35,6 +37,8 @@ async function story(binary: string): Promise<void> {
   const browser = await openBrowser(binary);
   try {
     await docsStory(browser, site.url, PICTURES);
+    await playgroundStory(browser, site.url, PICTURES);
+    await operatorsStory(browser, site.url, PICTURES);
     await explorerStory(browser, site.url, PICTURES);
   } finally {
     await browser.close();

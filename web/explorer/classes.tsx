@@ -1,0 +1,43 @@
+import type { Snapshot } from "../../src/market/session.ts";
+import { readExams } from "../../src/provisioning/exams/openExams.ts";
+import { grouped } from "../format.ts";
+import { Empty, Failure, Loading } from "../ui/states.tsx";
+import { Hex } from "../ui/hex.tsx";
+import type { Followed, Target } from "./deployment.ts";
+import { useAsked } from "./useAsked.ts";
+
+type Props = { followed: Followed; target: Target; snapshot: Snapshot };
+
+/** The classes of machines that exams show. */
+export function Classes({ followed: { reader }, target: { exams }, snapshot: { blockNumber } }: Props) {
+  const ask = async () => (exams === undefined ? [] : (await readExams(reader, exams)).classes);
+  const { answer, error } = useAsked(ask, `${exams} ${blockNumber}`);
+  if (exams === undefined)
+    return <Empty title="No exams were named">Give the address of this deployment's exams to see its classes.</Empty>;
+  if (answer === undefined)
+    return error === undefined ? <Loading what="Reading the classes" /> : <Failure error={error} />;
+  return (
+    <div class="table">
+      <table>
+        <thead>
+          <tr>
+            <th class="right">Class</th>
+            <th>Program of its exam</th>
+            <th class="right">Blocks to answer in</th>
+          </tr>
+        </thead>
+        <tbody>
+          {answer.map(({ programRoot, blocks }, k) => (
+            <tr key={k}>
+              <td class="right">{k}</td>
+              <td>
+                <Hex value={programRoot} />
+              </td>
+              <td class="right">{grouped(blocks)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}

@@ -1,0 +1,180 @@
+import { useEffect, useState } from "preact/hooks";
+import { amount, clock, counted, grouped, shown } from "../format.ts";
+import type { PageProps } from "../pages.ts";
+import { routeHash } from "../route.ts";
+import { Facts } from "../ui/facts.tsx";
+import { Empty, Failure, Loading } from "../ui/states.tsx";
+import { operatorView, readMetrics, type OperatorView } from "./metrics.ts";
+
+const INTERVAL_MS = 5_000;
+
+/** A worker's or a watcher's own view, from its metrics. */
+export function OperatorsPage({ route }: PageProps) {
+  const url = route.query["metrics"];
+  const [pasted, setPasted] = useState("");
+  const fetched = useMetrics(url);
+  const text = pasted === "" ? fetched.text : pasted;
+  const view = text === undefined ? undefined : operatorView(readMetrics(text));
+  return (
+    <div class="stack">
+      <div class="stack-tight">
+        <h1>Your worker, your watcher</h1>
+        <p class="soft">
+          What a process that you run says of itself: start it with <code>--monitor-port PORT</code>.
+        </p>
+      </div>
+      <Source url={url} onText={setPasted} />
+      {pasted === "" && fetched.error !== undefined && <Failure error={fetched.error} />}
+      {url !== undefined && text === undefined && fetched.error === undefined && <Loading what="Asking for metrics" />}
+      {text !== undefined && view === undefined && (
+        <Empty title="These are not the metrics of Refute">They have no refute_condition.</Empty>
+      )}
+      {view !== undefined && <View view={view} />}
+    </div>
+  );
+}
+
+/** Asks for metrics again and again while the page is shown. */
+function useMetrics(url: string | undefined): { text?: string; error?: unknown } {
+  const [state, setState] = useState<{ text?: string; error?: unknown }>({});
+  useEffect(() => {
+    setState({});
+    if (url === undefined) return;
+    let isOver = false;
+    const ask = async (): Promise<void> => {
+      if (document.visibilityState === "hidden") return;
+      try {
+        const response = await fetch(new URL(url, document.baseURI), { credentials: "omit" });
+        if (!response.ok) throw new Error(`the monitor answers ${response.status}`);
+        const text = await response.text();
+        if (!isOver) setState({ text });
+      } catch (error) {
+        if (!isOver) setState((before) => ({ ...before, error }));
+      }
+    };
+    void ask();
+    const timer = setInterval(() => void ask(), INTERVAL_MS);
+    return () => {
+      isOver = true;
+      clearInterval(timer);
+    };
+  }, [url]);
+  return state;
+}
+
+function Source({ url, onText }: { url: string | undefined; onText: (text: string) => void }) {
+  const [given, setGiven] = useState(url ?? "./monitor/9464");
+  const open = (event: Event): void => {
+    event.preventDefault();
+    onText("");
+    location.hash = routeHash(["operators"], { metrics: given.trim() });
+  };
+  return (
+    <form class="card stack" onSubmit={open}>
+      <label class="field">
+        <span>Metrics (URL). With npm run web, ./monitor/PORT is the monitor at that port of this machine.</span>
+        <input name="metrics" value={given} required onInput={(event) => setGiven(event.currentTarget.value)} />
+      </label>
+      <div class="row">
+        <button class="button main" type="submit">
+          Show
+        </button>
+        <details>
+          <summary>or paste them</summary>
+          <textarea name="pasted" rows={4} onInput={(event) => onText(event.currentTarget.value)} />
+        </details>
+      </div>
+    </form>
+  );
+}
+
+function View({ view }: { view: OperatorView }) {
+  const { role, conditions, openClaims, openGames, leastClock, headLag, lastRound, money, events, rpcErrors } = view;
+  const failing = conditions.filter(({ holds }) => !holds);
+  return (
+    <div class="stack">
+      <div class="row">
+        <h2>{role === undefined ? "A process" : `A ${role}`}</h2>
+        <span class={failing.length === 0 ? "tag firm" : "tag loud"}>
+          {failing.length === 0 ? "ready" : `not ready: ${counted(failing.length, "condition")}`}
+        </span>
+      </div>
+      <ul class="row conditions" aria-label="Conditions">
+        {conditions.map(({ name, holds }) => (
+          <li key={name} class={holds ? "tag" : "tag loud"}>
+            {holds ? "✓" : "✗"} {shown(name, 40)}
+          </li>
+        ))}
+      </ul>
+      <Facts
+        of={[
+          ["Open claims", openClaims === undefined ? undefined : grouped(openClaims)],
+          ["Games it plays", openGames === undefined ? undefined : grouped(openGames)],
+          ["Shortest clock", leastClock === undefined ? "not to move" : clock(leastClock)],
+          ["Head is old", headLag === undefined ? undefined : clock(headLag)],
+          ["Last good round", lastRound === undefined ? undefined : `${ago(lastRound)} ago`],
+          ["Failed requests", grouped(rpcErrors)],
+          ...money.map(({ name, units }) => [name, amount(units)] as const),
+        ]}
+      />
+      <div class="columns">
+        <Events events={events} />
+        {view.executions !== undefined && <Executions of={view.executions} />}
+      </div>
+    </div>
+  );
+}
+
+const ago = (unix: number): string => clock(Date.now() / 1_000 - unix);
+
+function Events({ events }: Pick<OperatorView, "events">) {
+  return (
+    <section class="stack-tight">
+      <h3>Done since it started</h3>
+      {events.length === 0 ? (
+        <p class="soft">Nothing yet.</p>
+      ) : (
+        <div class="table">
+          <table>
+            <thead>
+              <tr>
+                <th>Event</th>
+                <th class="right">Count</th>
+                <th class="right">Gas</th>
+              </tr>
+            </thead>
+            <tbody>
+              {events.map(({ kind, count, gas }) => (
+                <tr key={kind}>
+                  <td>{shown(kind, 40)}</td>
+                  <td class="right">{grouped(count)}</td>
+                  <td class="right">{gas === 0 ? "" : grouped(gas)}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+    </section>
+  );
+}
+
+function Executions({ of: { count, mean, buckets } }: { of: NonNullable<OperatorView["executions"]> }) {
+  const most = buckets.reduce((max, bucket) => Math.max(max, bucket.count), 1);
+  return (
+    <section class="stack-tight">
+      <h3>
+        {counted(count, "execution")}, {mean.toPrecision(3)} s in the mean
+      </h3>
+      <ul class="bars" aria-label="Executions by their time">
+        {buckets.map(({ upTo, count: own }) => (
+          <li key={upTo}>
+            <span class="soft small number">{Number.isFinite(upTo) ? `up to ${upTo} s` : "longer"}</span>
+            <span class="bar-line" style={{ width: `${(own / most) * 100}%` }} />
+            <span class="small number">{grouped(own)}</span>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}

@@ -1,0 +1,178 @@
+import { surveyDraft, type Refusal, type Survey } from "../../src/compiler/survey.ts";
+import type { RefuteError } from "../../src/errors.ts";
+import { checkReport } from "../../src/examine/check/report.ts";
+import { executeReference } from "../../src/executor/reference.ts";
+import { dtypeBytes, dtypeName, isFloat, readWord, writeWord, type DType } from "../../src/numerics/dtype.ts";
+import { nodeLabel, type Model } from "../../src/onnx/model.ts";
+import { readDraft } from "../../src/onnx/readModel.ts";
+import { knownProgram, type KnownProgram } from "../../src/player/execution.ts";
+import type { CompiledModel } from "../../src/program/compiled.ts";
+import { estimateStepProofGas } from "../../src/program/gas.ts";
+import { Prng } from "../../src/prng.ts";
+import { bitsText, valueText } from "../value.ts";
+import type { ElementView, GraphNode, OpenedModel, OutputView, StepView } from "./protocol.ts";
+
+export type Progress = (what: string, done: number, total: number) => void;
+
+/** A model that was read, and compiled unless it is refused. */
+export type Opened = { model: Model; compiled: CompiledModel | undefined; view: OpenedModel };
+
+/** Elements of an output that are shown. */
+const SHOWN = 64;
+
+/**
+ * Reads and compiles a model.
+ * @param shapes Of inputs whose shape the model leaves open.
+ * @throws ModelFormatError if the bytes are no model; what is refused is in the report
+ */
+export function openModel(
+  name: string,
+  bytes: Uint8Array,
+  shapes: Readonly<Record<string, readonly number[]>>,
+  progress: Progress,
+): Opened {
+  const refused: RefuteError[] = [];
+  const lost: string[] = [];
+  progress("reading", 0, 1);
+  const draft = readDraft(bytes, (error, names) => {
+    refused.push(error);
+    lost.push(...names);
+  });
+  const model = { ...draft, source: name };
+  const survey = surveyDraft(
+    model,
+    {
+      shapes,
+      progress: ({ done, total, proofs }) =>
+        proofs === undefined
+          ? progress("compiling nodes", done, total)
+          : progress("fitting proofs", proofs.done, proofs.total),
+    },
+    refused,
+    lost,
+  );
+  return { model, compiled: survey.model, view: viewOf(model, survey) };
+}
+
+function viewOf(model: Model, survey: Survey): OpenedModel {
+  const { inputs } = model.graph;
+  return {
+    report: checkReport(
+      model,
+      survey,
+      () => ({ outputs: [] }),
+      () => undefined,
+    ),
+    inputs: inputs.map(({ name, dtype, shape }) => ({
+      name,
+      dtype: dtypeName(dtype),
+      shape: shape === undefined ? "?" : shape.map((dim) => (typeof dim === "number" ? dim : (dim ?? "?"))).join(", "),
+    })),
+    graph: graphOf(model, survey.refusals),
+    steps: survey.model === undefined ? [] : stepsOf(survey.model),
+    outputs: survey.model?.outputs ?? [],
+  };
+}
+
+/** The nodes of a graph, without constants, and what they read of each other. */
+export function graphOf({ graph }: Model, refusals: readonly Refusal[]): GraphNode[] {
+  const reasons = new Map(refusals.map(({ node, reason }) => [node, reason]));
+  const nodes = graph.nodes.filter((node) => node.operator !== "Constant" || reasons.has(nodeLabel(node)));
+  const makers = new Map(nodes.flatMap(({ outputs }, k) => outputs.map((output): [string, number] => [output, k])));
+  return nodes.map((node, k) => {
+    const reads = node.inputs.flatMap((input) => makers.get(input) ?? []).filter((maker) => maker < k);
+    const operator = node.domain === "" ? node.operator : `${node.domain}.${node.operator}`;
+    return { name: nodeLabel(node), operator, reads: [...new Set(reads)], refusal: reasons.get(nodeLabel(node)) };
+  });
+}
+
+function stepsOf({ program, origins }: CompiledModel): StepView[] {
+  const checkpoints = new Set(program.checkpoints.map(({ step }) => step));
+  return program.steps.map((step, s) => ({
+    ...origins[s]!,
+    dtype: dtypeName(step.dtype),
+    count: step.count,
+    bytes: step.count * dtypeBytes(step.dtype),
+    gas: estimateStepProofGas(step),
+    isCheckpoint: checkpoints.has(s),
+  }));
+}
+
+/** Inputs from a seed: floats from -1 to 1, integers and truth values of 0 and 1. */
+export function drawInputs({ program }: CompiledModel, seed: number): Uint8Array[] {
+  const prng = new Prng(seed);
+  return program.inputs.map(({ dtype, count }) => {
+    const bytes = new Uint8Array(count * dtypeBytes(dtype));
+    for (let k = 0; k < count; k++) writeWord(bytes, k, dtype, drawWord(prng, dtype));
+    return bytes;
+  });
+}
+
+/** Multiples of 1/128: every float type has them. */
+function drawWord(prng: Prng, dtype: DType): bigint {
+  if (!isFloat(dtype)) return BigInt(prng.below(2));
+  const value = (prng.below(257) - 128) / 128;
+  const view = new DataView(new ArrayBuffer(8));
+  if (dtypeBytes(dtype) === 8) {
+    view.setFloat64(0, value);
+    return view.getBigUint64(0);
+  }
+  if (dtypeBytes(dtype) === 4) {
+    view.setFloat32(0, value);
+    return BigInt(view.getUint32(0));
+  }
+  return narrowWord(value, dtype);
+}
+
+function narrowWord(value: number, dtype: DType): bigint {
+  const fractionBits = dtypeName(dtype) === "float16" ? 10 : 7;
+  const bias = dtypeName(dtype) === "float16" ? 15 : 127;
+  if (value === 0) return 0n;
+  const exponent = Math.floor(Math.log2(Math.abs(value)));
+  const fraction = (Math.abs(value) / 2 ** exponent - 1) * 2 ** fractionBits;
+  const sign = value < 0 ? 0x8000 : 0;
+  return BigInt(sign | ((exponent + bias) << fractionBits) | Math.floor(fraction));
+}
+
+/** What both players of a dispute hold: the program, the inputs, and the exact tensors of all steps. */
+export type Exact = { program: KnownProgram; inputs: readonly Uint8Array[]; tensors: readonly Uint8Array[] };
+
+/** Executes a model by the definition, which needs nothing but whole numbers. */
+export function runExactly(compiled: CompiledModel, seed: number, progress: Progress): Exact {
+  const inputs = drawInputs(compiled, seed);
+  const tensors = executeReference(compiled, inputs, {
+    progress: (done, total) => progress("executing steps", done, total),
+  });
+  return { program: knownProgram(compiled), inputs, tensors };
+}
+
+/**
+ * The outputs of an execution, beside those of another one.
+ * @param plain Of each output by its name: its bytes.
+ */
+export function outputViews(
+  { program, tensors }: Exact,
+  plain: ReadonlyMap<string, Uint8Array> | undefined,
+): OutputView[] {
+  const { program: steps, outputs } = program.model;
+  return outputs.map(({ name, dtype, shape }, k) => {
+    const bytes = tensors[steps.checkpoints[steps.outputs[k]!]!.step]!;
+    const other = plain?.get(name);
+    const count = bytes.length / dtypeBytes(dtype);
+    const isOther = (index: number): boolean => readWord(bytes, index, dtype) !== readWord(other!, index, dtype);
+    const all = Array.from({ length: count }, (_, index) => index);
+    const differing = other?.length === bytes.length ? all.filter(isOther) : undefined;
+    // What differs is shown first.
+    const shown = [...new Set([...(differing ?? []).slice(0, SHOWN / 2), ...all.slice(0, SHOWN)])].slice(0, SHOWN);
+    const elements = shown
+      .sort((a, b) => a - b)
+      .map((index): ElementView => {
+        const word = readWord(bytes, index, dtype);
+        const own = { index, exact: valueText(word, dtype), bits: bitsText(word, dtype) };
+        if (differing === undefined) return own;
+        const plainWord = readWord(other!, index, dtype);
+        return { ...own, plain: { text: valueText(plainWord, dtype), bits: bitsText(plainWord, dtype) } };
+      });
+    return { name, dtype: dtypeName(dtype), shape, count, differing: differing?.length, elements };
+  });
+}

@@ -1,0 +1,88 @@
+import type { Hex } from "viem";
+import type { CheckReport } from "../../src/examine/check/report.ts";
+import type { MoveRecord } from "../../src/market/history.ts";
+import type { TensorInfo } from "../../src/program/compiled.ts";
+import type { LastSum } from "../explorer/lastSum.ts";
+
+/** A node of a model's graph, as the page draws it. */
+export type GraphNode = {
+  name: string;
+  operator: string;
+  /** The numbers of the nodes whose results it reads. */
+  reads: readonly number[];
+  /** Why it is refused. */
+  refusal: string | undefined;
+};
+
+/** A step of the compiled program. */
+export type StepView = {
+  operator: string;
+  node: string;
+  dtype: string;
+  count: number;
+  bytes: number;
+  /** Of the proof of one of its numbers. */
+  gas: number;
+  isCheckpoint: boolean;
+};
+
+/** A graph input: what the model says of its shape, with `?` where it leaves it open. */
+export type InputView = { name: string; dtype: string; shape: string };
+
+/** A model that was opened, and compiled if it could be. */
+export type OpenedModel = {
+  report: CheckReport;
+  inputs: readonly InputView[];
+  graph: readonly GraphNode[];
+  /** Empty if the model is refused. */
+  steps: readonly StepView[];
+  outputs: readonly TensorInfo[];
+};
+
+/** An output, exact and in plain onnxruntime. */
+export type OutputView = {
+  name: string;
+  dtype: string;
+  shape: readonly number[];
+  /** All elements. */
+  count: number;
+  /** Of those that differ; undefined without a plain execution. */
+  differing: number | undefined;
+  elements: readonly ElementView[];
+};
+
+/** One element, as a number and as its bits from the highest. */
+export type ElementView = { index: number; exact: string; bits: string; plain?: { text: string; bits: string } };
+
+/** An execution. `milliseconds` of the plain one are there if it could be made. */
+export type Ran = {
+  outputs: readonly OutputView[];
+  milliseconds: number;
+  plain: { milliseconds: number } | { why: string };
+};
+
+/** What was changed, and the dispute about it. */
+export type Played = {
+  moves: readonly MoveRecord[];
+  step: number;
+  element: number;
+  /** The words of the element, and the sum written out. */
+  claimed: bigint;
+  exact: bigint;
+  sum: LastSum | undefined;
+  roots: { own: Hex; claimed: Hex };
+};
+
+/** What the page asks of the worker. */
+export type Ask =
+  | { kind: "open"; name: string; bytes: Uint8Array; shapes: Readonly<Record<string, readonly number[]>> }
+  | { kind: "run"; seed: number; engine: string | undefined }
+  | { kind: "lie"; step: number; element: number };
+
+/** What the worker answers. */
+export type Answer =
+  | { kind: "progress"; what: string; done: number; total: number }
+  | { kind: "opened"; opened: OpenedModel }
+  | { kind: "ran"; ran: Ran }
+  | { kind: "played"; played: Played }
+  | { kind: "failed"; message: string };
