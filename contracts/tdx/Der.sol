@@ -38,6 +38,9 @@ library Der {
             uint256 head = Words.load(data, pos);
             uint256 length = (head >> 240) & 0xff;
             start = pos + 2;
+            stop = start + length;
+            // Most values are shorter than 128 bytes: the tag, and that bit of the length, at once.
+            if (head >> 247 == uint256(tag) << 1 && stop <= end) return (start, stop);
             bool isMinimal = true;
             if (length >= 0x80) {
                 if (length == 0x81) {

@@ -5,6 +5,7 @@ pragma solidity 0.8.37;
 
 import {PlatformStatus} from "../interfaces/IQuoteVerifier.sol";
 import {EnclaveIdentity, SvnLevel, TcbInfo, TcbLevel, TdxModule} from "../interfaces/ITdxQuoteVerifier.sol";
+import {Words} from "./Words.sol";
 
 /// @dev A text under construction, in memory of a fixed size.
 struct Writer {
@@ -19,6 +20,11 @@ struct Writer {
 library DocumentText {
     /// @dev Intel's have some 3,000 bytes.
     uint256 private constant CAPACITY = 32_000;
+    /// @dev 32 times the byte 1, the highest bit, and a brace of each kind.
+    uint256 private constant ONES = 0x0101010101010101010101010101010101010101010101010101010101010101;
+    uint256 private constant HIGH_BITS = ONES << 7;
+    uint256 private constant OPEN_BRACES = ONES * 0x7b;
+    uint256 private constant CLOSE_BRACES = ONES * 0x7d;
     bytes private constant ZERO_48 =
         "000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000";
 
@@ -118,12 +124,15 @@ library DocumentText {
     }
 
     function _putComponents(Writer memory w, bytes16 svns, string[32] calldata labels, uint256 first) private pure {
+        bytes memory next = '},{"svn":';
+        _put(w, '{"svn":');
         for (uint256 k = 0; k < 16; ++k) {
-            _put(w, k == 0 ? bytes('{"svn":') : bytes(',{"svn":'));
+            if (k != 0) _put(w, next);
             _putNumber(w, uint8(svns[k]));
-            _put(w, bytes(labels[first + k]));
-            _put(w, "}");
+            bytes calldata label = bytes(labels[first + k]);
+            if (label.length != 0) _put(w, label);
         }
+        _put(w, "}");
     }
 
     /// @dev What each level ends with.
@@ -147,7 +156,21 @@ library DocumentText {
     function _requireFreePart(bytes calldata part) private pure {
         if (part.length == 0) return;
         require(part[0] == ",", WrongFreePart());
-        for (uint256 k = 1; k < part.length; ++k) require(part[k] != "{" && part[k] != "}", WrongFreePart());
+        uint256 length = part.length;
+        for (uint256 k = 0; k < length; k += 32) {
+            uint256 word = Words.load(part, k);
+            // What lies beyond the part becomes zeros.
+            if (length - k < 32) word >>= 256 - 8 * (length - k);
+            require(!_hasZero(word ^ OPEN_BRACES) && !_hasZero(word ^ CLOSE_BRACES), WrongFreePart());
+        }
+    }
+
+    /// @dev Whether a byte of a word is zero: the subtraction alone gives a byte its high bit only if that byte is zero,
+    /// or one below it is.
+    function _hasZero(uint256 word) private pure returns (bool) {
+        unchecked {
+            return (word - ONES) & ~word & HIGH_BITS != 0;
+        }
     }
 
     function _writer() private pure returns (Writer memory) {
@@ -173,9 +196,15 @@ library DocumentText {
         require(length <= CAPACITY, DocumentTooLong());
         bytes memory text = w.text;
         w.length = length;
-        for (; digits != 0; --digits) {
-            text[--length] = bytes1(uint8(48 + (value % 10)));
-            value /= 10;
+        unchecked {
+            for (; digits != 0; --digits) {
+                uint256 digit = 48 + (value % 10);
+                --length;
+                assembly ("memory-safe") {
+                    mstore8(add(add(text, 0x20), length), digit)
+                }
+                value /= 10;
+            }
         }
     }
 

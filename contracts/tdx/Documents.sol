@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 pragma solidity 0.8.37;
 
+import {Address} from "@openzeppelin/contracts/utils/Address.sol";
 import {
     Authority,
     AuthorityRole,
@@ -11,6 +12,7 @@ import {
 } from "../interfaces/ITdxQuoteVerifier.sol";
 import {Authorities} from "./Authorities.sol";
 import {Dates} from "./Dates.sol";
+import {ITdxReader} from "./ITdxReader.sol";
 import {P256Signatures} from "./P256Signatures.sol";
 
 /// @title Intel's documents, one a number: TCB info of each kind of platform, and the quoting enclave's identity.
@@ -33,7 +35,7 @@ abstract contract Documents is Authorities {
 
     /// @inheritdoc ITdxQuoteVerifier
     function bringTcbInfo(TcbInfo calldata info, uint8 authority, bytes32 r, bytes32 s) external {
-        (bytes32 digest, bytes memory rest) = _reader.readTcbInfo(info);
+        (bytes32 digest, bytes memory rest) = _readDocument(ITdxReader.readTcbInfo.selector);
         bytes memory facts = _signedFacts(digest, info.number, authority, r, s, info.nextUpdate, rest);
         uint64 issued = Dates.fromText(info.issueDate);
         _take(_tcbSubject(authority, info.fmspc, info.pceId), info.number, issued, facts);
@@ -42,7 +44,7 @@ abstract contract Documents is Authorities {
 
     /// @inheritdoc ITdxQuoteVerifier
     function bringEnclaveIdentity(EnclaveIdentity calldata identity, uint8 authority, bytes32 r, bytes32 s) external {
-        (bytes32 digest, bytes memory rest) = _reader.readEnclaveIdentity(identity);
+        (bytes32 digest, bytes memory rest) = _readDocument(ITdxReader.readEnclaveIdentity.selector);
         bytes memory facts = _signedFacts(digest, identity.number, authority, r, s, identity.nextUpdate, rest);
         uint64 issued = Dates.fromText(identity.issueDate);
         _take(_enclaveSubject(authority), identity.number, issued, facts);
@@ -62,6 +64,14 @@ abstract contract Documents is Authorities {
     /// @inheritdoc ITdxQuoteVerifier
     function enclaveIdentityOf(uint8 authority, uint32 number) external view returns (uint32, DocumentState memory) {
         return _stateOf(_enclaveSubject(authority), number);
+    }
+
+    /// @dev Has the reader read the document that this call begins with.
+    // SAFETY: it reads the bytes of this call, so that it reads what is signed and kept here. Encoding a document anew
+    // would cost more than reading it.
+    function _readDocument(bytes4 selector) private view returns (bytes32 digest, bytes memory facts) {
+        bytes memory answer = Address.functionStaticCall(address(_reader), bytes.concat(selector, msg.data[4:]));
+        return abi.decode(answer, (bytes32, bytes));
     }
 
     /// @dev Refuses facts of a document that is not the last one of its number, or whose number counts no more.

@@ -198,6 +198,16 @@ describe("TDX: what Intel signs, brought by anybody", () => {
         const rest = { ...info, levels: [{ ...info.levels[0]!, rest: label }] };
         expect(await bring(rest), label).to.include("WrongFreePart");
       }
+      // Braces at any place of a word, and what is nearly one.
+      for (const place of [1, 30, 31, 32, 33, 62, 63, 64, 69]) {
+        const filled = (character: string): string => `,${"z".repeat(place - 1)}${character}${"|~y".repeat(5)}`;
+        for (const brace of "{}") {
+          expect(await bring(withLabel(filled(brace))), `${brace} at ${place}`).to.include("WrongFreePart");
+          const last = { ...info, levels: [{ ...info.levels[0]!, rest: filled(brace).slice(0, place + 1) }] };
+          expect(await bring(last), `${brace} as the last, at ${place}`).to.include("WrongFreePart");
+        }
+        expect(await bring(withLabel(filled("|"))), `none at ${place}`).to.include("BadDocument");
+      }
     });
 
     it("anOlderDocumentOfANumber_neverComesBack", async () => {

@@ -31,6 +31,12 @@ describe("TDX: a real quote of a machine", () => {
     expect(facts.workload).to.equal(keccak256(bytesToHex(Buffer.concat([quote.subarray(168, 568), Buffer.alloc(48)]))));
   });
 
+  it("bringTcbInfo_ofIntels_isWithinItsBound", async () => {
+    const [brought] = await world.verifier.getEvents.TcbInfoBrought({}, { fromBlock: 0n });
+    const { gasUsed } = await world.client.getTransactionReceipt({ hash: brought!.transactionHash });
+    expect(Number(gasUsed)).to.be.lessThan(300_000);
+  });
+
   it("itsCertificate_isReadAlikeByALibraryOfOthers", () => {
     const { leaf } = splitQuote(realQuote());
     expect(readPck(leaf, "the leaf").fmspc).to.equal("0xb0c06f000000");
