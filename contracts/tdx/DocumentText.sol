@@ -165,8 +165,8 @@ library DocumentText {
         }
     }
 
-    /// @dev Whether a byte of a word is zero: the subtraction alone gives a byte its high bit only if that byte is zero,
-    /// or one below it is.
+    /// @dev Whether a byte of a word is zero: of a byte below 2^7, the subtraction gives its high bit only if the byte
+    /// is zero, or one below it is.
     function _hasZero(uint256 word) private pure returns (bool) {
         unchecked {
             return (word - ONES) & ~word & HIGH_BITS != 0;
