@@ -4,6 +4,11 @@
  */
 export const AT_LENGTH = process.env.REFUTE_AT_LENGTH === "true";
 
+/** A test that `npm test` has no time for: of real nodes, of killed processes, of the largest numbers of things. */
+export const itAtLength = (title: string, test: Mocha.Func | Mocha.AsyncFunc): void => {
+  if (AT_LENGTH) it(title, test);
+};
+
 /** Those that do not take long; at length the others. */
 export const inTime = <T extends { takesLong?: boolean }>(all: readonly T[]): readonly T[] =>
   all.filter(({ takesLong = false }) => takesLong === AT_LENGTH);

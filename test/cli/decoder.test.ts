@@ -19,6 +19,7 @@ import { LLAMA_TINY, llama } from "../../testkit/models/llama.ts";
 import { serveRpc } from "../../testkit/nodes/rpcServer.ts";
 import { first, Players, reference } from "../../testkit/players/players.ts";
 import { refute } from "./refute.ts";
+import { itAtLength } from "../../testkit/atLength.ts";
 
 describe("refute, text from a decoder", () => {
   let folder: string;
@@ -186,7 +187,7 @@ describe("refute, text from a decoder", () => {
     await close();
   });
 
-  it("submit_showsTheTextAsTheWorkerComputesIt", async () => {
+  itAtLength("submit_showsTheTextAsTheWorkerComputesIt", async () => {
     const { wrapping, asked, text, program } = await wordsJob();
     const { players, env, close } = await openMarket();
     const publisher = new TracePublisher();

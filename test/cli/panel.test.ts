@@ -10,6 +10,7 @@ import { mlpBytes, mlpInput, mlpProgram } from "../../testkit/models/mlp.ts";
 import { serveRpc } from "../../testkit/nodes/rpcServer.ts";
 import { first, Players, reference, type Running } from "../../testkit/players/players.ts";
 import { refute } from "./refute.ts";
+import { itAtLength } from "../../testkit/atLength.ts";
 
 type Answer = { panel: Hex; outcome: string; finals: number; root?: Hex; seats: { phase: string; jobId: Hex }[] };
 
@@ -91,7 +92,7 @@ describe("refute deploy-panel, panel and panel-result", function () {
     expect(text.stdout).to.match(/survived: all claims that are final are of this result, 3 of 3 seats final/);
   });
 
-  it("seatThatIsAdded_isDrawnByThePoster_andPaidFromTheKeptFee", async () => {
+  itAtLength("seatThatIsAdded_isDrawnByThePoster_andPaidFromTheKeptFee", async () => {
     const command = say(...ask, "--seats", "1", "--audit", "100%", "--claim-seconds", "1900", "--wait", "--json");
     const key = await players.workerKey();
     const seals = await SealBook.at(join(folder, "first.db"));

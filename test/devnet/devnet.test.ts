@@ -12,6 +12,7 @@ import { executeReference } from "../../src/executor/reference.ts";
 import { mlpBytes, mlpInput, mlpProgram } from "../../testkit/models/mlp.ts";
 import type { Score } from "../../src/sdk/decodeOutputs.ts";
 import { builtCommandLine } from "../../testkit/processes/commandLine.ts";
+import { itAtLength } from "../../testkit/atLength.ts";
 
 type Answered = {
   outputs: { name: string; shape: number[]; top: unknown[][] }[];
@@ -110,7 +111,7 @@ describe("refute devnet", function () {
     expect(errors).to.match(/63/);
   });
 
-  it("outputOfAnOpenJob_isNotDue", () => {
+  itAtLength("outputOfAnOpenJob_isNotDue", () => {
     // No worker takes a job for so little.
     const { out } = refute("submit", "model.onnx", "--input", "x=x.npy", "--fee", "1wei", "--json");
     const { job } = JSON.parse(out) as { job: string };
@@ -119,7 +120,7 @@ describe("refute devnet", function () {
     expect(errors).to.match(/--output y=early\.npy: the output is not delivered yet: --wait .*\[NOT_READY\]/);
   });
 
-  it("submit_withALiarAbout_givesTheExactScores_asValuesAndAsNumPyFile", () => {
+  itAtLength("submit_withALiarAbout_givesTheExactScores_asValuesAndAsNumPyFile", () => {
     const submitted = refute("submit", "model.onnx", "--input", "x=x.npy", "--fee", "0.05", "--wait", "--json");
     expect(submitted.status, submitted.errors).to.equal(0);
     expect(submitted.errors).to.match(/are public/);
@@ -153,7 +154,7 @@ describe("refute devnet", function () {
     expect(refute("result", job, "--model", "other.onnx").errors).to.match(/is of the program 0x/);
   });
 
-  it("aLieOfTheLiar_isRefuted_andTheJobAnsweredAllTheSame", () => {
+  itAtLength("aLieOfTheLiar_isRefuted_andTheJobAnsweredAllTheSame", () => {
     // The liar comes first in about every second job.
     const lie = () => answered.find(({ claims }) => claims.some(({ refuted }) => refuted));
     while (lie() === undefined && answered.length < MAX_JOBS) {

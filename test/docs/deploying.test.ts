@@ -11,6 +11,7 @@ import { Anvil, anvilBinary } from "../../src/devnet/anvil.ts";
 import { readAddressFile } from "../../src/sdk/readAddressFile.ts";
 import { mlpBytes } from "../../testkit/models/mlp.ts";
 import { builtCommandLine } from "../../testkit/processes/commandLine.ts";
+import { itAtLength } from "../../testkit/atLength.ts";
 
 /** The commands of the page, in its order. */
 const commands = (): string[] =>
@@ -21,7 +22,7 @@ const commands = (): string[] =>
 describe("docs/deploying.md", function () {
   this.timeout(240_000);
 
-  it("itsCommands_asTheyStand_deployAMarket", async function () {
+  itAtLength("itsCommands_asTheyStand_deployAMarket", async function () {
     const binary = anvilBinary();
     if (typeof binary !== "string") {
       console.log(`      skipped: ${binary.missing}`);

@@ -8,6 +8,7 @@ import { faultsOf, playDispatch, type DispatchStory } from "../../testkit/dispat
 import { mlpBytes, mlpInput } from "../../testkit/models/mlp.ts";
 import { reference } from "../../testkit/players/players.ts";
 import { usePlayers } from "../../testkit/players/usePlayers.ts";
+import { itAtLength } from "../../testkit/atLength.ts";
 
 const program = knownProgram(compile(readModel(mlpBytes()), { shapes: {}, run: { batch: true } }));
 const inputs = Array.from({ length: 40 }, (_, item) => mlpInput(item + 1));
@@ -23,7 +24,7 @@ describe("refute dispatch: a batch over several workers", function () {
   this.timeout(STORY.limitMs);
   const players = usePlayers("test");
 
-  it("aLiarASlowOneAndADeadOneAmongFour_andKillsOfTheDispatcher_leaveAllOutputsRightInOrderPaidOnce", async () => {
+  itAtLength("aLiarASlowOneAndADeadOneAmongFour_andKillsOfTheDispatcher_leaveAllOutputsRightInOrderPaidOnce", async () => {
     const result = await playDispatch(players(), STORY);
     const right = inputs.map((input) => executeReference(program.model, [input]).at(-1)!);
     expect(faultsOf(result, STORY, Buffer.concat(right))).to.deep.equal([]);

@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import { anvilBinary } from "../../src/devnet/anvil.ts";
 import { Story, type StoryResult, type StoryTerms } from "../../testkit/processes/story.ts";
+import { itAtLength } from "../../testkit/atLength.ts";
 
 /** Seconds until a story is given up. */
 const LIMIT = 500;
@@ -29,7 +30,7 @@ describe("worker, watcher and liar as processes, on a real node", function () {
     expect(gains.watcher!.net).to.be.greaterThan(0);
   }
 
-  it("liesDie_andJobsArePaid_alsoWithFailingRequests_aKilledWatcher_andARestartedNode", async function () {
+  itAtLength("liesDie_andJobsArePaid_alsoWithFailingRequests_aKilledWatcher_andARestartedNode", async function () {
     const [plain, disturbed] = await Promise.all([Story.create(terms), Story.create({ ...terms, seed: 2 })]);
     const faults = { errorRate: 0.05, failures: ["429", "500", "cut"], truncatedLogRate: 0.05 } as const;
     for (const proxy of Object.values(disturbed.proxies)) proxy.faults = faults;

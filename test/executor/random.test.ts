@@ -12,8 +12,9 @@ import { Prng } from "../../testkit/random/prng.ts";
 import { randomProgram } from "../../testkit/programs/randomProgram.ts";
 import { randomStep } from "../../testkit/programs/randomStep.ts";
 import { webEngine } from "../../testkit/onnx/webEngine.ts";
+import { AT_LENGTH } from "../../testkit/atLength.ts";
 
-const PROGRAMS = 150;
+const PROGRAMS = AT_LENGTH ? 150 : 50;
 const STEPS = 8;
 
 /** By turns: as it comes, every product through the engine, terms gathered piece by piece. */

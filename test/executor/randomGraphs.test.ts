@@ -12,8 +12,9 @@ import { disagreement, executorsDisagree, newTally } from "../../testkit/graphs/
 import { disturb } from "../../testkit/graphs/data.ts";
 import { openVariants } from "../../testkit/graphs/variants.ts";
 import { RandomTensors } from "../../testkit/random/tensors.ts";
+import { AT_LENGTH } from "../../testkit/atLength.ts";
 
-const RUNS = Number(process.env.REFUTE_GRAPHS ?? 250);
+const RUNS = Number(process.env.REFUTE_GRAPHS ?? (AT_LENGTH ? 250 : 80));
 const SEED = Number(process.env.REFUTE_SEED ?? 1);
 const NODES = 6;
 

@@ -11,6 +11,7 @@ import { RunInputs } from "../../src/trace/runInputs.ts";
 import { countedExecute, playRunGame, ShamRunGames, type RunElement } from "../../testkit/game/runGames.ts";
 import { publishedRun } from "../../testkit/programs/publishedRun.ts";
 import { RUN_STEPS, runInputBytes, runProgram } from "../../testkit/programs/runProgram.ts";
+import { itAtLength } from "../../testkit/atLength.ts";
 
 const program = runProgram();
 
@@ -35,7 +36,7 @@ describe("games about items of a long run", function () {
     return { executions: new Executions(ProgramLibrary.of([program]), execute, budget, stored), items };
   };
 
-  it("disputeAboutOneOfTenThousandItems_executesFewAgain", async () => {
+  itAtLength("disputeAboutOneOfTenThousandItems_executesFewAgain", async () => {
     const ITEMS = 10_000;
     const job = jobOf(ITEMS);
     // Just after a state that is kept, just before one, at one, and the first item.

@@ -8,6 +8,7 @@ import { postingGas } from "../../src/sdk/postingGas.ts";
 import { runProgram } from "../../testkit/programs/runProgram.ts";
 import { useWorld } from "../../testkit/protocol/useWorld.ts";
 import { gasOf } from "../../testkit/protocol/world.ts";
+import { itAtLength } from "../../testkit/atLength.ts";
 
 /** A program of which each item takes a tensor of a few bytes. */
 function smallInputs(bytes: number) {
@@ -33,7 +34,7 @@ describe("posting many small tensors", () => {
     return jobRequest(program, inputs, { items, fee: 1n, window: 80_000, claimSeconds: 600, deadline });
   };
 
-  it("asManyAsOneTransactionTakes_goWithThePost", async () => {
+  itAtLength("asManyAsOneTransactionTakes_goWithThePost", async () => {
     const posted = await request(4_000);
     expect(posted.inputs.length).to.equal(1);
     const gas = await gasOf(world(), await world().market.write.post([posted], { account: world().requester.account }));

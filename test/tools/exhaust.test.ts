@@ -16,6 +16,7 @@ import { CHUNK, FUNCTIONS, writeInputs } from "../../tools/verify/exhaust/chunks
 import { beyondBound, exhaust, type FunctionReport } from "../../tools/verify/exhaust/exhaust.ts";
 import { searchPowers } from "../../tools/verify/exhaust/powers.ts";
 import { differences, kernelsNow, pageWith, readTable, rowOf } from "../../tools/verify/exhaust/table.ts";
+import { itAtLength } from "../../testkit/atLength.ts";
 
 const STRIDE = 2 ** 16;
 const defined = (name: OpName, x: bigint): bigint => applyOperation(Op[name], DType.float32, x, 0n, 0n);
@@ -116,7 +117,7 @@ describe("exhaust", function () {
     expect(differences("exp", rowOf(report), readTable()[STRIDE]?.exp)).to.deep.equal([]);
   });
 
-  it("runThatWasStopped_goesOn_andFindsTheSame", async () => {
+  itAtLength("runThatWasStopped_goesOn_andFindsTheSame", async () => {
     const whole = await run("sin");
     const [sources] = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((file) =>
       file.includes("sin-"),
@@ -127,7 +128,7 @@ describe("exhaust", function () {
     expect(await run("sin")).to.deep.equal(whole);
   });
 
-  it("judgeThatEndsEarly_endsTheRun", async () => {
+  itAtLength("judgeThatEndsEarly_endsTheRun", async () => {
     // It knows no function of two float32.
     const failure = await rejection(
       exhaust({ names: ["pow"], stride: STRIDE, jobs: 2, folder, onFunction: () => undefined }),

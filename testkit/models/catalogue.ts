@@ -106,7 +106,10 @@ const imgly = (name: string, bytes: () => Uint8Array, size: number): CatalogueMo
 /** Models that take seconds. */
 export const CATALOGUE: readonly CatalogueModel[] = [
   plain("ppocr2_cls", ocr("ch_ppocr_mobile_v2.0_cls_infer.onnx"), "x", () => ocrInput(drawText("REFUTE", 192, 48, 4))),
-  plain("ppocr4_rec", ocr("ch_PP-OCRv4_rec_infer.onnx"), "x", () => ocrInput(drawText("REFUTE", 160, 48, 3.5))),
+  {
+    ...plain("ppocr4_rec", ocr("ch_PP-OCRv4_rec_infer.onnx"), "x", () => ocrInput(drawText("REFUTE", 160, 48, 3.5))),
+    takesLong: true,
+  },
   plain("ppocr4_det", ocr("ch_PP-OCRv4_det_infer.onnx"), "x", () => ocrInput(drawText("REFUTE", 224, 96, 4))),
   silero("silero_v5", "silero_vad_v5.onnx", { state: [2, 1, 128] }),
   silero("silero_v6", "silero_vad_v6.onnx", { state: [2, 1, 128] }),

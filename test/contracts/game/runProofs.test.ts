@@ -12,6 +12,7 @@ import { claimedRun, RunGame, type ClaimedRun } from "../../../testkit/protocol/
 import { numberOf } from "../../../testkit/protocol/gameDriver.ts";
 import { useWorld } from "../../../testkit/protocol/useWorld.ts";
 import { createWorld, type World } from "../../../testkit/protocol/world.ts";
+import { itAtLength } from "../../../testkit/atLength.ts";
 
 const ROOT: Hex = `0x${"ab".repeat(32)}`;
 /** The last step of the programs, by their ranges. */
@@ -54,7 +55,7 @@ describe("DisputeGame: a lie in a run", () => {
     });
   }
 
-  it("inARunOf1000Items_isRefuted", async () => {
+  itAtLength("inARunOf1000Items_isRefuted", async () => {
     const own = runOf(runProgram("two"), 1_000);
     for (const item of [0, 512, 999]) {
       const lie = { item, step: RUN_STEPS.carriedAndEach, element: 0 };

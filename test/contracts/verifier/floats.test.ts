@@ -8,8 +8,9 @@ import { applyOperation } from "../../../src/program/expression.ts";
 import { Op, type OpName } from "../../../src/program/operations.ts";
 import { edgeWords, floatPairs, OTHER_FLOATS } from "../../../testkit/numerics/floatWords.ts";
 import { Prng } from "../../../testkit/random/prng.ts";
+import { AT_LENGTH } from "../../../testkit/atLength.ts";
 
-const PAIRS = 1_500;
+const PAIRS = AT_LENGTH ? 1_500 : 500;
 const BATCH = 500;
 const OPERATIONS = [
   ...["add", "sub", "mul", "div", "fmod", "min", "max", "eq", "lt", "le"],

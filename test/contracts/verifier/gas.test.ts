@@ -14,6 +14,7 @@ import { axis, matMulStep, rowSumStep } from "../../../testkit/programs/stepMode
 import { longReduction } from "../../../testkit/programs/longReduction.ts";
 import { randomStep, randomTensor } from "../../../testkit/programs/randomStep.ts";
 import { proveElement } from "../../../testkit/verifier/stepProof.ts";
+import { AT_LENGTH } from "../../../testkit/atLength.ts";
 
 /** What the model reserves for the game itself, which is not measured here. */
 const reserved = (step: Step): number => gameGas(step.inputs.length);
@@ -46,7 +47,7 @@ describe("estimateStepProofGas", () => {
     const prng = new Prng(77);
     let tightest = Infinity;
     const misses: string[] = [];
-    for (let n = 0; n < Number(process.env.REFUTE_STEPS ?? 400); n++) {
+    for (let n = 0; n < Number(process.env.REFUTE_STEPS ?? (AT_LENGTH ? 400 : 150)); n++) {
       const { step, tensors } = randomStep(prng);
       const measured = await measure(step, prng.below(step.count), tensors);
       const estimate = estimateStepProofGas(step) - reserved(step);
@@ -59,7 +60,7 @@ describe("estimateStepProofGas", () => {
 
   it("makeProvable_bothStepsAgreeAndTheEstimateIsNotBelowTheMeasuredGas", async () => {
     const prng = new Prng(31);
-    for (let n = 0; n < 12; n++) {
+    for (let n = 0; n < (AT_LENGTH ? 12 : 4); n++) {
       const { step, tensors } = longReduction(prng);
       const limit = { gas: estimateStepProofGas(step) - 1, bytes: MAX_STEP_BYTES };
       const [first, second] = makeProvable([step], limit).steps as [Step, Step];

@@ -8,6 +8,7 @@ import { NO_REDUCTION } from "../../../testkit/programs/stepModel.ts";
 import { revertName } from "../../../testkit/verifier/revertName.ts";
 import { deployVerifier, type DeployedVerifier } from "../../../testkit/verifier/stepProof.ts";
 import { isWellFormed } from "../../../testkit/numerics/wellFormed.ts";
+import { AT_LENGTH } from "../../../testkit/atLength.ts";
 
 const input = (dtype: DTypeCode, count = 16) => ({ kind: "input" as const, index: 0, dtype, count });
 const axis = (change: Partial<Axis> = {}): Axis => ({ extent: 4, stride: 1, base: 0, div: 1, coeffs: [], ...change });
@@ -241,9 +242,9 @@ describe("What the decoder refuses", () => {
     });
   }
 
-  it("decode_everyOperationOnEveryType_isAcceptedIfTheDefinitionAccepts", async () => {
+  it("decode_anyOperationOnAnyType_isAcceptedIfTheDefinitionAccepts", async () => {
     for (const op of Object.values(Op))
-      for (const dtype of Object.values(DType)) {
+      for (const dtype of Object.values(DType).filter((type) => AT_LENGTH || (type + op) % 3 === 0)) {
         const a = op === Op.digit ? 0 : op === Op.select ? 2 : 3;
         for (const { b, c } of [
           { b: 0, c: 0 },

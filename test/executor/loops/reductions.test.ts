@@ -12,8 +12,10 @@ import { splitDigits, viewOffset } from "../../../src/program/view.ts";
 import { float32Words } from "../../../testkit/numerics/float32Words.ts";
 import { Prng } from "../../../testkit/random/prng.ts";
 import { integerWord } from "../../../testkit/numerics/integerWords.ts";
+import { AT_LENGTH } from "../../../testkit/atLength.ts";
 
 const COUNT = 400;
+const ROUNDS = AT_LENGTH ? { float32: 150, integers: 40 } : { float32: 48, integers: 12 };
 const REGION = 1 << 14;
 const OUT = 4 * REGION;
 const SECOND_OUT = 5 * REGION;
@@ -113,7 +115,7 @@ describe("compiled reductions", function () {
       let flags = 0;
       let results = 0;
       for (const dtype of types) {
-        for (let round = 0; round < (dtype === DType.float32 ? 150 : 40); round++) {
+        for (let round = 0; round < (dtype === DType.float32 ? ROUNDS.float32 : ROUNDS.integers); round++) {
           const spec = randomSpec(prng, Reduce[name], dtype);
           const counts = check(spec, prng, round % 3 !== 0);
           if (round % 3 === 0) continue;

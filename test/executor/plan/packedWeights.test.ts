@@ -14,6 +14,7 @@ import { modelOf, type Experiment } from "../../../testkit/onnx/agreement.ts";
 import { nBits, type Parts, type Weighted } from "../../../testkit/models/nBits.ts";
 import { Prng } from "../../../testkit/random/prng.ts";
 import { RandomTensors } from "../../../testkit/random/tensors.ts";
+import { itAtLength } from "../../../testkit/atLength.ts";
 
 const compiled = (experiment: Experiment): CompiledModel => compile(readModel(modelOf(experiment)), { shapes: {} });
 
@@ -165,7 +166,7 @@ describe("packed weights", () => {
     expect(hex(await outputOf(model, experiment, { ...planned, memoryBytes }))).to.equal(expected);
   });
 
-  it("longSumsInUnevenBlocks_areJoined_withoutTheirFillers", async () => {
+  itAtLength("longSumsInUnevenBlocks_areJoined_withoutTheirFillers", async () => {
     const parts = { bits: 4, block: 32, K: 18_944, N: 8, rows: 4, zeros: "packed" };
     const made = nBits(new RandomTensors(new Prng(6)), parts);
     const model = compiled(made.experiment);

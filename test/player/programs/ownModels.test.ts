@@ -10,6 +10,7 @@ import { openLibrary, type OpenLibrary } from "../../../src/player/programs/open
 import { gpt2Decoder } from "../../../testkit/models/exports/language.ts";
 import { mlpBytes, mlpProgram } from "../../../testkit/models/mlp.ts";
 import { rejection } from "../../../testkit/rejection.ts";
+import { itAtLength } from "../../../testkit/atLength.ts";
 
 const LIMITS = { seconds: 60, maxBytes: 2 ** 31 };
 
@@ -144,7 +145,7 @@ describe("the operator's models", function () {
     expect(readdirSync(folder)).not.to.include("cache");
   });
 
-  it("decoderThatSlotsChange_isRefused_otherDecodersAreCompiled", async () => {
+  itAtLength("decoderThatSlotsChange_isRefused_otherDecodersAreCompiled", async () => {
     const cache = join(folder, "cache");
     const answerOf = (positions: "past" | "mask") => {
       const spec = { ...specOf(`${positions}.onnx`, gpt2Decoder(positions).bytes), decoder: { slots: 12 } };
