@@ -1,16 +1,32 @@
-/** Runs the Solidity tests and the TypeScript tests, and closes with one line for both. */
-import { globSync } from "node:fs";
-import { isGood, lineOf, run, runAll } from "./totals.ts";
+/** Builds the contracts and what users start, runs the tests, and closes with one line for all of them. */
+import { globSync, readFileSync } from "node:fs";
+import { isGood, lineOf, run, runAll, runMocha, sumOf, type Totals } from "./totals.ts";
+
+/**
+ * Folders whose tests need nothing that is built, unless they start a verifier: they run beside the compiler of
+ * contracts, which takes one core.
+ */
+const NEED_NO_BUILD = [
+  "compiler",
+  "executor",
+  "kernels",
+  "merkle",
+  "numerics",
+  "onnx",
+  "program",
+  "tokenizer",
+  "trace",
+];
 
 /** The files that take longest. They come first: one that came last would run alone for minutes. */
 const LONGEST = [
-  "test/adversaries/reorgs.test.ts",
-  "test/contracts/verifier/elementary.test.ts",
   "test/adversaries/faults.test.ts",
-  "test/e2e/nodes.test.ts",
-  "test/models/everyModel.test.ts",
+  "test/adversaries/reorgs.test.ts",
   "test/decision/models.test.ts",
-  "test/contracts/verifier/float32.test.ts",
+  "test/contracts/verifier/elementary.test.ts",
+  "test/chain/nodes.test.ts",
+  "test/player/programs/ownModels.test.ts",
+  "test/models/everyModel.test.ts",
   "test/contracts/verifier/stepVerifier.test.ts",
 ];
 
@@ -22,7 +38,29 @@ function allTests(): string[] {
   return [...LONGEST, ...found];
 }
 
-const extra = process.argv.slice(2);
-const total = await (extra.length > 0 ? run("mocha", extra) : runAll(allTests()));
+/** Builds; the output is shown after that of what runs beside it. */
+async function build(beside?: Promise<unknown>): Promise<Totals> {
+  const contracts = await run("hardhat", ["build", "--quiet", "--no-tests"], { beside });
+  return contracts.failed > 0 ? contracts : run("node", ["tools/build.mjs"], { beside });
+}
+
+const needsBuild = (file: string): boolean =>
+  !NEED_NO_BUILD.some((folder) => file.startsWith(`test/${folder}/`)) ||
+  readFileSync(file, "utf8").includes("/chainVerifier.ts");
+
+async function runEverything(): Promise<Totals> {
+  const early = runMocha(allTests().filter((file) => !needsBuild(file)));
+  const built = await build(early);
+  if (built.failed > 0) return sumOf([built, await early]);
+  return sumOf(await Promise.all([early, runAll(allTests().filter(needsBuild), { after: early })]));
+}
+
+async function runThese(tests: readonly string[]): Promise<Totals> {
+  const built = await build();
+  return built.failed > 0 ? built : run("mocha", tests);
+}
+
+const these = process.argv.slice(2);
+const total = await (these.length > 0 ? runThese(these) : runEverything());
 console.log(lineOf(total));
 process.exitCode = isGood(total) ? 0 : 1;

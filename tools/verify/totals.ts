@@ -12,7 +12,7 @@ export type RunOptions = {
   /** Added to this process's environment. */
   env?: NodeJS.ProcessEnv | undefined;
   /** A run beside which this one goes on: the output is shown after that one's, as a whole. */
-  beside?: Promise<unknown>;
+  beside?: Promise<unknown> | undefined;
 };
 
 /** Runs a command, shows its output, and reads the totals that mocha's and Hardhat's reporters print. */
@@ -54,15 +54,18 @@ export const runMocha = (tests: readonly string[], env?: NodeJS.ProcessEnv): Pro
 /**
  * Runs TypeScript tests and all Solidity tests, side by side: most of the time of these is the compiler's, which takes
  * one core, and those wait for clocks now and then.
- * @param tests Files, and options of mocha.
+ * @param tests Files, and options of mocha. They begin when `after` has ended.
  */
-export async function runAll(tests: readonly string[], env?: NodeJS.ProcessEnv): Promise<Totals> {
-  const mocha = runMocha(tests, env);
+export async function runAll(
+  tests: readonly string[],
+  { env, after }: { env?: NodeJS.ProcessEnv; after?: Promise<unknown> } = {},
+): Promise<Totals> {
+  const mocha = Promise.resolve(after).then(() => runMocha(tests, env));
   return sumOf(await Promise.all([mocha, run("hardhat", ["test", "solidity"], { env, beside: mocha })]));
 }
 
 /** The sum of several runs. */
-const sumOf = (runs: readonly Totals[]): Totals =>
+export const sumOf = (runs: readonly Totals[]): Totals =>
   runs.reduce((a, b) => ({
     passed: a.passed + b.passed,
     failed: a.failed + b.failed,

@@ -59,7 +59,8 @@ async function check(name: BuildName): Promise<Totals> {
   console.log(`== build ${name}`);
   const built = await run("hardhat", ["build", "--quiet", "--no-tests", ...contracts], { env });
   if (built.failed > 0) return built;
-  return (solidityTests ? runAll : runMocha)([...NOT_FOR_OTHERS, ...tests], env);
+  const all = [...NOT_FOR_OTHERS, ...tests];
+  return solidityTests ? runAll(all, { env }) : runMocha(all, env);
 }
 
 const { values } = parseArgs({ options: { only: { type: "string" } } });

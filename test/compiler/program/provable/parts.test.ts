@@ -6,9 +6,8 @@ import { executeStepReference } from "../../../../src/executor/referenceStep.ts"
 import { Reduce } from "../../../../src/program/types.ts";
 import { Prng } from "../../../../testkit/random/prng.ts";
 import { randomStep, type RandomStep } from "../../../../testkit/programs/randomStep.ts";
-import { AT_LENGTH } from "../../../../testkit/atLength.ts";
 
-const STEPS = Number(process.env.REFUTE_STEPS ?? (AT_LENGTH ? 300 : 100));
+const STEPS = Number(process.env.REFUTE_STEPS ?? 300);
 const WORK = 20_000;
 
 /** The last tensor of a plan over a step's tensors; undefined if a part does not fit the encoding. */
