@@ -5,7 +5,7 @@
 export const AT_LENGTH = process.env.REFUTE_AT_LENGTH === "true";
 
 /** A test that `npm test` has no time for: of real nodes, of killed processes, of the largest numbers of things. */
-export const itAtLength = (title: string, test: Mocha.Func | Mocha.AsyncFunc): void => {
+export const itAtLength = (title: string, test: (this: Mocha.Context) => Promise<void> | void): void => {
   if (AT_LENGTH) it(title, test);
 };
 

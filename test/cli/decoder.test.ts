@@ -187,7 +187,8 @@ describe("refute, text from a decoder", () => {
     await close();
   });
 
-  itAtLength("submit_showsTheTextAsTheWorkerComputesIt", async () => {
+  itAtLength("submit_showsTheTextAsTheWorkerComputesIt", async function () {
+    this.timeout(120_000);
     const { wrapping, asked, text, program } = await wordsJob();
     const { players, env, close } = await openMarket();
     const publisher = new TracePublisher();
@@ -215,7 +216,7 @@ describe("refute, text from a decoder", () => {
     expect(unheard.status).to.equal(2);
     await Promise.all([worker.stop(), publisher.close()]);
     await close();
-  }).timeout(120_000);
+  });
 
   it("submitAndResult_takeAndGiveText", async () => {
     const { wrapping, asked, text, program } = await wordsJob();
