@@ -24,13 +24,16 @@ describe("refute dispatch: a batch over several workers", function () {
   this.timeout(STORY.limitMs);
   const players = usePlayers("test");
 
-  itAtLength("aLiarASlowOneAndADeadOneAmongFour_andKillsOfTheDispatcher_leaveAllOutputsRightInOrderPaidOnce", async () => {
-    const result = await playDispatch(players(), STORY);
-    const right = inputs.map((input) => executeReference(program.model, [input]).at(-1)!);
-    expect(faultsOf(result, STORY, Buffer.concat(right))).to.deep.equal([]);
-    const claims = [...result.history.claims.values()];
-    expect(claims.some(({ refuted }) => refuted)).to.equal(true);
-    expect(result.lives).to.equal(4);
-    expect(result.answer.parts.every(({ source }) => source === "worker")).to.equal(true);
-  });
+  itAtLength(
+    "aLiarASlowOneAndADeadOneAmongFour_andKillsOfTheDispatcher_leaveAllOutputsRightInOrderPaidOnce",
+    async () => {
+      const result = await playDispatch(players(), STORY);
+      const right = inputs.map((input) => executeReference(program.model, [input]).at(-1)!);
+      expect(faultsOf(result, STORY, Buffer.concat(right))).to.deep.equal([]);
+      const claims = [...result.history.claims.values()];
+      expect(claims.some(({ refuted }) => refuted)).to.equal(true);
+      expect(result.lives).to.equal(4);
+      expect(result.answer.parts.every(({ source }) => source === "worker")).to.equal(true);
+    },
+  );
 });
