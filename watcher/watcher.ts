@@ -58,8 +58,8 @@ class Watcher {
   readonly #funds: WatcherFunds;
   readonly #exams: ExamAudits | undefined;
   /**
-   * One execution at a time for games and one for audits: a long audit delays no game, and many games do not fill the
-   * memory.
+   * One execution at a time for games and one for audits (or `atOnce`): a long audit delays no game, and many games do
+   * not fill the memory.
    */
   readonly #plays = new Lane<Due<GameTask>>();
   readonly #audits = new Lane<Due<AuditTask>>();
@@ -141,7 +141,9 @@ class Watcher {
     this.#audits.renew(due(toJudge));
     const exams = this.#exams;
     if (exams !== undefined) start("exams", () => this.#role.attempt("auditing exams", "", () => exams.tend(now)));
-    start("audits", () => this.#audits.run((audit) => this.#attempt(audit.task, () => this.#audit(audit))));
+    const judge = (audit: Due<AuditTask>): Promise<void> => this.#attempt(audit.task, () => this.#audit(audit));
+    for (let lane = 0; lane < (this.#options.atOnce ?? 1); lane++)
+      start(`audits ${lane}`, () => this.#audits.run(judge, ({ task }) => task.claim.id));
     for (const { claim, game } of lost) this.#reportOnce(game.id, { kind: "lost", gameId: game.id, claimId: claim.id });
     if (mode === "watch") return;
     this.#plays.renew(due(plays).filter((play) => !this.#playIdle(play)));

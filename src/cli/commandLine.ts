@@ -45,6 +45,7 @@ const COMMANDS = {
   "Serving and watching:": {
     worker: async () => (await import("./commands/worker.ts")).workerCommand,
     watcher: async () => (await import("./commands/watcher.ts")).watcherCommand,
+    executor: async () => (await import("./commands/executor.ts")).executorCommand,
   },
   "Answers off chain:": {
     serve: async () => (await import("./commands/serve.ts")).serveCommand,

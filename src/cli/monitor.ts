@@ -49,6 +49,7 @@ export class Monitor {
   readonly #gas: Counter<"kind">;
   readonly #failedAudits: Counter;
   readonly #native: Counter<"outcome">;
+  readonly #fleet: Counter<"outcome">;
   readonly #rpcErrors: Counter<"node" | "reason">;
   readonly #execution: Histogram;
   readonly #lastGood: Gauge;
@@ -75,6 +76,12 @@ export class Monitor {
     this.#native = new Counter({
       name: "refute_native_total",
       help: "Jobs that might be answered natively",
+      labelNames: ["outcome"],
+      registers,
+    });
+    this.#fleet = new Counter({
+      name: "refute_fleet_total",
+      help: "Executions that other machines were asked for",
       labelNames: ["outcome"],
       registers,
     });
@@ -132,6 +139,7 @@ export class Monitor {
     executed: (seconds) => this.#execution.observe(seconds),
     auditFailed: () => this.#failedAudits.inc(),
     native: (outcome) => this.#native.inc({ outcome }),
+    fleet: (outcome) => this.#fleet.inc({ outcome }),
   };
 
   /** Looks whether rounds still end, and has what is wrong logged again. To be called from time to time. */

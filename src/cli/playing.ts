@@ -4,12 +4,14 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { KEPT_BYTES } from "../player/executions.ts";
 import { FastExecutors } from "../player/fastExecutors.ts";
+import type { ExecutionQueue } from "../player/executionQueue.ts";
 import { Health } from "../player/health.ts";
 import { STORED_BYTES } from "../player/storedRuns.ts";
 import type { RoleOptions } from "../player/role.ts";
 import { selfTestExecutor } from "../executor/selfTest.ts";
 import { requireTriedPlatform, thisPlatform } from "../platform.ts";
 import { accountSettings, sessionFrom } from "./chainSettings.ts";
+import { fleetSettings, openExecutionQueue } from "./fleetSettings.ts";
 import { createLogger, type Logger } from "../player/log.ts";
 import type { ProgramLibrary } from "../player/programLibrary.ts";
 import type { ModelSpec } from "../player/programs/modelSpec.ts";
@@ -55,6 +57,7 @@ export const playerSettings = {
   monitorPort: optional<number>("port", "serve /healthz, /readyz and /metrics on 127.0.0.1", port, "none"),
   logLevel: defaulted("level", "trace, debug, info, warn or error", logLevel, "info"),
   untriedPlatform: toggle("run where nobody has tried Refute, at your own risk"),
+  ...fleetSettings,
 };
 
 type PlayerSettings = SettingValues<typeof playerSettings>;
@@ -104,24 +107,27 @@ async function playUntil(
     sayProblems(health, library);
     monitor.tick();
   }, TICK_MS).unref();
+  const { onRound, onEvent, meter } = monitor;
+  let queue: ExecutionQueue | undefined;
   try {
+    queue = await openExecutionQueue(settings, executors.execute, { health, meter, log });
     const session = await sessionFrom(settings, monitor.onRpcFailure);
     health.set("executes", undefined);
-    const { onRound, onEvent, meter } = monitor;
     if (settings.monitorPort !== undefined)
       log.info({ port: await monitor.listen(settings.monitorPort) }, "monitor listens");
     await Promise.race([cached, sleep(CACHE_WAIT_MS, undefined, { ref: false })]);
     sayProblems(health, library);
-    const { keepMib, snapshotMib, cache: cacheFolder } = settings;
+    const { keepMib, snapshotMib, cache: cacheFolder, atOnce } = settings;
     const kept = { keptBytes: keepMib * MIB, storedBytes: snapshotMib * MIB, cacheFolder };
     const callbacks = { onRound, onEvent, health, meter, clock: () => Date.now() / 1_000 };
-    const options = { session, programs: library, execute: executors.execute, signal, intervalMs, log };
+    const options = { session, programs: library, execute: queue.execute, signal, intervalMs, log, atOnce };
     await run({ ...options, ...kept, ...callbacks });
   } finally {
     clearInterval(ticking);
     await monitor.close();
     ended.abort();
     await close();
+    await queue?.close();
     await executors.close();
   }
 }
@@ -136,7 +142,7 @@ const catalogueOf = ({ catalogue, licences, fetchMib }: PlayerSettings) =>
   catalogue === undefined ? undefined : { source: catalogue, licences, fetchBytes: fetchMib * MIB };
 
 /** @throws UsageError if a model's file is not there: a wrong path is found at the start. */
-function requireFile(path: string): void {
+export function requireFile(path: string): void {
   if (statSync(path, { throwIfNoEntry: false })?.isFile() !== true)
     throw new UsageError(`the models file names ${path}, which is no file that can be read`);
 }

@@ -14,15 +14,22 @@ import { StoredRun } from "./storedRun.ts";
  * Executes a program: one tensor for each step, canonical little-endian bytes.
  * @param keep Steps whose tensors are asked for; others may be left out, as holes. Without it, all.
  * @param trees May be given the trees of checkpoints' tensors, where those are hashed on the way.
- * @param isOneOfMany Whether other items of the same run are executed beside it.
  */
 export type Execute = (
   model: CompiledModel,
   inputs: readonly Uint8Array[],
   keep?: (step: number) => boolean,
   trees?: Map<number, MerkleList>,
-  isOneOfMany?: boolean,
+  order?: ExecutionOrder,
 ) => Promise<Uint8Array[]>;
+
+/** What decides when an execution comes, and beside which others. */
+export type ExecutionOrder = {
+  /** Whether other items of the same run are executed beside it. */
+  isOneOfMany?: boolean;
+  /** Until when the result is of use, unix seconds: the earliest comes first. Infinity if absent. */
+  due?: number;
+};
 
 /** Told of an item once it is executed, and those before it: its tensors are there until it returns. */
 export type ItemListener = (item: number, execution: Execution) => void;
@@ -158,6 +165,6 @@ async function executeItem(
   const checkpoints = new Set(model.program.checkpoints.map(({ step }) => step));
   // An `execute` that hashes nothing leaves them empty.
   trees.clear();
-  const tensors = await execute(model, inputs, (step) => checkpoints.has(step), trees, isOneOfMany);
+  const tensors = await execute(model, inputs, (step) => checkpoints.has(step), trees, { isOneOfMany });
   return { ...program, inputs, trace: new Trace(model.program, tensors, trees) };
 }

@@ -8,6 +8,7 @@ import { hasInputs, inputsOf } from "../market/jobInputs.ts";
 import type { RunInputs } from "../trace/runInputs.ts";
 import { ProgramUnavailableError } from "./errors.ts";
 import type { OpenedOutput } from "../trace/openedOutput.ts";
+import { dueOf } from "./dueOf.ts";
 import { executeRun, inputsOfItem, itemOf, type Execute, type ItemListener } from "./executeRun.ts";
 import type { Execution, ProgramShape } from "./execution.ts";
 import { ItemSweeps } from "./itemSweeps.ts";
@@ -176,9 +177,9 @@ export class Executions {
           if (error instanceof MissingItemsError) {
             endTurn();
             for (const item of error.items) items.add(item);
-            endTurn = await this.#sweepsOf(kept, execution).reach([...items]);
+            endTurn = await this.#sweepsOf(job, kept, execution).reach([...items]);
           } else if (error instanceof MissingTensorsError) {
-            await this.#fill(execution.ofTrace(error.trace), error.steps);
+            await this.#fill(job, execution.ofTrace(error.trace), error.steps);
             error.trace.require(error.steps);
           } else throw error;
         }
@@ -286,7 +287,7 @@ export class Executions {
    * Executes a job again for tensors that were not kept. All who ask for some while it is executed wait for one
    * execution after that: many games over one claim, whose clocks all run, must not wait for one execution each.
    */
-  #fill({ model, inputs, trace }: Execution, steps: readonly number[]): Promise<void> {
+  #fill(job: JobRecord, { model, inputs, trace }: Execution, steps: readonly number[]): Promise<void> {
     const { last, next } = this.#fills.get(trace) ?? { last: Promise.resolve(), next: undefined };
     if (next !== undefined) {
       for (const step of steps) next.add(step);
@@ -300,17 +301,23 @@ export class Executions {
         const missing = trace.missing([...needed]);
         if (missing.length === 0) return;
         const wanted = new Set(trace.missing([...segmentsOf(model.program, missing)]));
-        trace.hold(await this.#execute(model, inputs, (step) => wanted.has(step)));
+        trace.hold(await this.#executeFor(job)(model, inputs, (step) => wanted.has(step)));
       });
     this.#fills.set(trace, { last: filled, next: needed });
     return filled;
   }
 
-  #sweepsOf(kept: Kept, run: RunExecution): ItemSweeps {
+  #sweepsOf(job: JobRecord, kept: Kept, run: RunExecution): ItemSweeps {
     return getOrAdd(this.#sweeps, run, () => {
       const hasRoom = (): boolean => this.bytes - kept.bytes + run.bytes <= this.#budget;
-      return new ItemSweeps(run, this.#execute, hasRoom);
+      return new ItemSweeps(run, this.#executeFor(job), hasRoom);
     });
+  }
+
+  /** Executes for a job: sooner than others if it is due sooner, at the time when it is asked for. */
+  #executeFor(job: JobRecord): Execute {
+    return (model, inputs, keep, trees, order) =>
+      this.#execute(model, inputs, keep, trees, { ...order, due: dueOf(job) });
   }
 
   /** The execution of a job, or what is kept of one without its items. */
@@ -322,7 +329,7 @@ export class Executions {
     const options = { stored, form: formOf(record.job) };
     const bytes = await stored.readRoots();
     if (bytes === undefined)
-      return executeRun(program, inputs, this.#execute, options, (...of) => this.onItem?.(record, ...of));
+      return executeRun(program, inputs, this.#executeFor(record), options, (...of) => this.onItem?.(record, ...of));
     return new RunExecution(program, inputs, readRunRoots(program.model.program, inputs.length.items, bytes), options);
   }
 }

@@ -39,7 +39,7 @@ export class FastExecutors {
   /**
    * Executes a program.
    * @param options Callbacks of the run.
-   * @param isOneOfMany Whether other items of the same run are executed beside it: see {@link Execute}.
+   * @param isOneOfMany Whether other items of the same run are executed beside it: see {@link ExecutionOrder}.
    * @throws EngineFaultError if a product of this or of an earlier execution was wrong; the errors of `createExecutor`
    * and of its `run`.
    */
@@ -120,8 +120,8 @@ export class FastExecutors {
     return undefined;
   }
 
-  readonly execute: Execute = (model, inputs, keep, trees, isOneOfMany) =>
-    this.run(model, inputs, { ...(keep && { keep }), ...(trees && { trees }) }, isOneOfMany);
+  readonly execute: Execute = (model, inputs, keep, trees, order) =>
+    this.run(model, inputs, { ...(keep && { keep }), ...(trees && { trees }) }, order?.isOneOfMany);
 
   async close(): Promise<void> {
     await this.#starting;

@@ -36,6 +36,8 @@ export type Meter = {
   auditFailed: () => void;
   /** What became of a job that might be answered natively. */
   native: (outcome: NativeOutcome) => void;
+  /** What became of an execution that other machines were asked for. */
+  fleet: (outcome: FleetOutcome) => void;
 };
 
 /**
@@ -48,8 +50,24 @@ export type Meter = {
  */
 export type NativeOutcome = "native" | "thin" | "outside" | "failed" | "exact" | "rechecked" | "disagreed";
 
+/**
+ * What became of an execution that other machines were asked for.
+ *
+ * - `done`: an executor did it; `again`: it was repeated by another one, or here
+ * - `differs`: an executor's result was wrong
+ * - `failed`: what it left in the store was missing or spoiled
+ * - `here`: executed in this process instead
+ */
+export type FleetOutcome = "done" | "again" | "differs" | "failed" | "here";
+
 /** A meter that measures nothing. */
-export const NO_METER: Meter = { figures: () => {}, executed: () => {}, auditFailed: () => {}, native: () => {} };
+export const NO_METER: Meter = {
+  figures: () => {},
+  executed: () => {},
+  auditFailed: () => {},
+  native: () => {},
+  fleet: () => {},
+};
 
 /** What the history says of an account's claims and games. Pure. */
 export function playFigures(

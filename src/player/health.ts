@@ -18,6 +18,8 @@ const KINDS = {
   programs: needed("warn"),
   /** Executions end. */
   executes: needed("error"),
+  /** The machines that execute for this one can be asked, and none was found to compute wrongly. */
+  fleet: needed("error"),
   /** What runs need on disk can be written, and there is room for that of the next job. */
   runsOnDisk: needed("warn"),
   /** A worker's executions pass their self-audit. */

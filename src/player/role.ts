@@ -29,6 +29,8 @@ export type RoleOptions<E> = LoopOptions & {
   /** The programs that it knows, compiled here. More may come while it runs. */
   programs: ProgramLibrary;
   execute: Execute;
+  /** Jobs that are executed at a time, beside what games need. 1 if absent. */
+  atOnce?: number;
   /** Bytes of executions that are kept in memory. `KEPT_BYTES` if absent. */
   keptBytes?: number;
   /** Folder of what a restart need not read or execute again. Nothing is kept on disk if absent. */

@@ -175,9 +175,11 @@ class Worker {
     const sealed = this.#seals.sealed(history);
     for (const job of sealed) attempt("seal", job.id, () => this.#seals.open(job, now));
     this.#seals.tidy(history, blockNumber);
-    const open = [...history.claims.values()].filter((record) => this.#isMe(record.claim.worker) && isOpen(record));
+    const disputable = [...history.claims.values()].filter(
+      (record) => this.#isMe(record.claim.worker) && isOpen(record),
+    );
     // What is sealed will be a claim.
-    const undecided = [...sealed, ...open.map(({ jobId }) => history.jobs.get(jobId)!)];
+    const undecided = [...sealed, ...disputable.map(({ jobId }) => history.jobs.get(jobId)!)];
     for (const { job, until } of claimed) attempt("job", job.id, () => this.#work(job, until, now, undecided));
     const atStake = jobs.filter(
       ({ holder, sealed, claims }) =>
@@ -188,10 +190,13 @@ class Worker {
     const { stored } = this.#executions;
     stored.reserve(atStake);
     if (stored.problem !== undefined) this.#role.health.set("runsOnDisk", stored.problem);
-    if (claimed.length > 0 || !isPlain || this.#role.isAtFault) return;
-    attempt("claiming", "", () => this.#claim(history, undecided.length, now));
+    const { atOnce = 1 } = this.#options;
+    if (claimed.length >= atOnce || !isPlain || this.#role.isAtFault) return;
+    // What is claimed will be open too.
+    const open = undecided.length + claimed.length;
+    attempt("claiming", "", () => this.#claim(history, open, now));
     const awaited = jobs.filter((job) => job.open && this.#executions.awaits(job) && !this.#hasLost(job));
-    if (awaited.length > 0 && hasRoom(this.#options.policy, undecided.length))
+    if (awaited.length > 0 && hasRoom(this.#options.policy, open))
       attempt("looking for models", "", () => this.#want(awaited, now));
   }
 

@@ -34,6 +34,7 @@ function jobOf({ model, commitment, input }: GameProgram, k = 1): JobRecord {
     program: programFacts(commitment),
     inputRoots: [root],
     parts: new Map([[0, new Map([[0, toHex(input)]])]]),
+    claims: [],
   } as unknown as JobRecord;
 }
 const job = jobOf(subject);

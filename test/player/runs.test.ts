@@ -254,7 +254,8 @@ describe("Executions of runs", () => {
   it("publisher_servesTheTensorsOfItems", async () => {
     const { executions, job } = executionsOf(apart);
     const claimId = numberToHex(7, { size: 32 });
-    job.claims.push({ id: claimId, finalised: false, refuted: false } as JobRecord["claims"][number]);
+    const claim = { id: claimId, finalised: false, refuted: false, games: [], windowEnd: 0n };
+    job.claims.push(claim as unknown as JobRecord["claims"][number]);
     const publisher = new TracePublisher();
     publisher.publish(new Map([[claimId, job]]), executions);
     const port = await publisher.listen(0);

@@ -43,7 +43,7 @@ describe("what a watcher remembers of thousands of claims", () => {
     for (let k = 0; k < 200; k++) {
       const parts = new Map([[0, new Map([[0, toHex(input)]])]]);
       const job = { programRoot: program.model.programRoot, inputsRoot: root, ...ONE_ITEM, answers: 0 };
-      const record = { id: idOf(k), job, program: programFacts(program.commitment), inputRoots, parts };
+      const record = { id: idOf(k), job, program: programFacts(program.commitment), inputRoots, parts, claims: [] };
       expect(await executions.of(record as unknown as JobRecord)).not.to.equal(undefined);
       largest = Math.max(largest, executions.bytes);
     }

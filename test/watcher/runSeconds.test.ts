@@ -21,6 +21,7 @@ function jobOf(items: number): JobRecord {
     program: { header: toHex(program.commitment.header) },
     inputRoots: inputs.roots,
     parts: new Map([0, 1, 2].map((k) => [k, new Map([[0, toHex(Buffer.concat(inputs.tensors(k)))]])])),
+    claims: [],
   } as unknown as JobRecord;
 }
 

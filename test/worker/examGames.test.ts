@@ -33,7 +33,7 @@ describe("a worker that plays the games about its exams", function () {
     const figures: Partial<Figures> = {};
     const meter = {
       figures: (given: Partial<Figures>) => void Object.assign(figures, given),
-      ...{ executed: () => {}, auditFailed: () => {}, native: () => {} },
+      ...{ executed: () => {}, auditFailed: () => {}, native: () => {}, fleet: () => {} },
     };
     const programs = ProgramLibrary.of([program]);
     const policy = { minFee: 1n, marginSeconds: 10 };

@@ -37,7 +37,7 @@ describe("a worker with a dongle and exams", function () {
     let classesHeld = -1;
     const meter = {
       figures: (figures: { classes?: number }) => void (classesHeld = figures.classes ?? classesHeld),
-      ...{ executed: () => {}, auditFailed: () => {}, native: () => {} },
+      ...{ executed: () => {}, auditFailed: () => {}, native: () => {}, fleet: () => {} },
     };
     const running = await players().startWorker(key, program, reference(), { device, health, exams, meter });
     const of = (kind: string) => running.inbox.all.filter((event) => event.kind === kind);

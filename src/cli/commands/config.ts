@@ -9,7 +9,13 @@ import { findSetting, flagName, settingsOf, sourcesOf, unknownIn, type Found } f
 type Shown = { setting: string; value: string | null; source: string; problem: string | null };
 
 /** Variables that hold secrets: only whether they are set is shown. */
-const SECRETS = ["REFUTE_PRIVATE_KEY", "REFUTE_KEYSTORE_PASSWORD"];
+const SECRETS = [
+  "REFUTE_PRIVATE_KEY",
+  "REFUTE_KEYSTORE_PASSWORD",
+  "REFUTE_QUEUE_PASSWORD",
+  "AWS_SECRET_ACCESS_KEY",
+  "AWS_SESSION_TOKEN",
+];
 const DEFAULT = "default";
 const MISSING = "missing";
 

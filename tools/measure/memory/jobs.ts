@@ -26,7 +26,7 @@ function jobOf(id: number, programRoot: Hex, inputs: readonly Uint8Array[]): Job
   const inputRoots = inputs.map(tensorRoot);
   const parts = new Map(inputs.map((bytes, k) => [k, new Map([[0, toHex(bytes)]])]));
   const job = { programRoot, inputsRoot: MerkleList.fromHashes(inputRoots).root, answers: 0 };
-  return { id: `0x${id}`, job, inputRoots, parts } as unknown as JobRecord;
+  return { id: `0x${id}`, job, inputRoots, parts, claims: [] } as unknown as JobRecord;
 }
 
 /**

@@ -56,7 +56,7 @@ function checkDashboard(): void {
 
 function checkServices(): void {
   if (!has("systemd-analyze", "systemd")) return;
-  for (const role of ["worker", "watcher"]) {
+  for (const role of ["worker", "watcher", "executor"]) {
     const unit = readFileSync(join(FOLDER, `systemd/refute-${role}.service`), "utf8");
     const file = join(folder, `refute-${role}.service`);
     // The program that a unit starts must exist where it is verified.
@@ -64,7 +64,7 @@ function checkServices(): void {
     run("systemd-analyze", ["verify", file]);
     run("systemd-analyze", ["security", "--offline=true", `--threshold=${MOST_EXPOSED}`, file]);
   }
-  console.log("systemd: two units");
+  console.log("systemd: three units");
 }
 
 /** Builds the image, where a Docker daemon is there to do it. */

@@ -1,0 +1,95 @@
+import { FleetExecutions, AGAIN_SHARE } from "../fleet/fleetExecutions.ts";
+import { BullTasks } from "../fleet/bullTasks.ts";
+import type { BlobStore } from "../fleet/blobStore.ts";
+import { FolderStore } from "../fleet/folderStore.ts";
+import { S3Store } from "../fleet/s3Store.ts";
+import { EmbeddedQueue, type ExecutionQueue } from "../player/executionQueue.ts";
+import type { Execute } from "../player/executeRun.ts";
+import type { Meter } from "../player/figures.ts";
+import type { Health } from "../player/health.ts";
+import type { Logger } from "../player/log.ts";
+import { UsageError } from "./errors.ts";
+import { share, text, whole, type Parse } from "./parse.ts";
+import { defaulted, optional, type SettingValues } from "./settings.ts";
+
+/** The URL of a server of Redis or Valkey. A password in it would be seen by other users of the machine. */
+export const queueUrl: Parse<string> = (given, name) => {
+  const expected = "expected redis://host:port/number, or rediss:// for TLS";
+  if (!URL.canParse(given)) throw new UsageError(`${name} is no URL: ${expected}`);
+  const { protocol, password, search } = new URL(given);
+  if (password !== "" || search !== "")
+    throw new UsageError(`${name} has a password or a query: set REFUTE_QUEUE_PASSWORD instead`);
+  if (protocol !== "redis:" && protocol !== "rediss:")
+    throw new UsageError(`${name} has the protocol ${protocol.slice(0, -1)}: ${expected}`);
+  return given;
+};
+
+/** Where a worker or a watcher has jobs executed. */
+export const fleetSettings = {
+  queue: optional<string>(
+    "url",
+    "have other machines execute (refute executor), by a server of Redis or Valkey; password: REFUTE_QUEUE_PASSWORD",
+    queueUrl,
+    "execute in this process",
+  ),
+  store: optional<string>(
+    "place",
+    "folder that all of them share, or s3://bucket/prefix, with the AWS_ variables of Amazon's tools",
+    text,
+    "none",
+  ),
+  againShare: defaulted("share", "of their executions that others repeat, 0 to 1", share, AGAIN_SHARE),
+  atOnce: defaulted("n", "jobs that are executed at a time: more than one for several machines", whole(1), 1),
+};
+
+/** Opens a store. @throws UsageError if a variable that it needs is missing */
+export function openStore(place: string, env: NodeJS.ProcessEnv = process.env): BlobStore {
+  if (!place.startsWith("s3://")) return new FolderStore(place);
+  const [, bucket = "", path = ""] = /^s3:\/\/([a-z0-9.-]+)\/?(.*)$/.exec(place) ?? [];
+  if (bucket === "") throw new UsageError(`--store ${place}: expected s3://bucket/prefix`);
+  const needed = (name: string): string => {
+    const value = env[name] ?? "";
+    if (value === "") throw new UsageError(`--store ${place} needs ${name} in the environment`);
+    return value;
+  };
+  return new S3Store({
+    bucket,
+    prefix: path === "" || path.endsWith("/") ? path : `${path}/`,
+    endpoint: env.AWS_ENDPOINT_URL_S3 ?? env.AWS_ENDPOINT_URL,
+    region: env.AWS_REGION ?? env.AWS_DEFAULT_REGION ?? "us-east-1",
+    accessKeyId: needed("AWS_ACCESS_KEY_ID"),
+    secretAccessKey: needed("AWS_SECRET_ACCESS_KEY"),
+    sessionToken: env.AWS_SESSION_TOKEN,
+  });
+}
+
+/** What the password of a queue is. */
+export const queuePassword = (env: NodeJS.ProcessEnv = process.env): string | undefined => env.REFUTE_QUEUE_PASSWORD;
+
+/** Says once in a minute at most that a queue's connection failed. */
+export function sayQueueErrors(log: Logger): (error: Error) => void {
+  let last = -Infinity;
+  return ({ message }) => {
+    if (Date.now() - last < 60_000) return;
+    last = Date.now();
+    log.warn({ reason: message }, "the queue's connection failed; it is made again");
+  };
+}
+
+/**
+ * Where executions go by the settings.
+ * @throws UsageError; MissingPackageError if the packages of the queue are not installed
+ */
+export async function openExecutionQueue(
+  { queue, store, againShare }: Omit<SettingValues<typeof fleetSettings>, "atOnce">,
+  here: Execute,
+  beside: { health: Health; meter: Meter; log: Logger },
+): Promise<ExecutionQueue> {
+  const embedded = new EmbeddedQueue(here);
+  if ((queue === undefined) !== (store === undefined))
+    throw new UsageError("--queue and --store go together: give both, or neither");
+  if (queue === undefined) return embedded;
+  const blobs = openStore(store!);
+  const tasks = await BullTasks.open({ url: queue, password: queuePassword(), onError: sayQueueErrors(beside.log) });
+  return new FleetExecutions({ tasks, store: blobs, here: embedded.execute, againShare, ...beside });
+}

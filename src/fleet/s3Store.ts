@@ -1,0 +1,103 @@
+import { AwsClient } from "aws4fetch";
+import { requireName, type BlobStore } from "./blobStore.ts";
+import { StoreCorruptError, StoreError, StoreFullError } from "./errors.ts";
+
+/** Where a bucket is, and who asks. */
+export type S3Options = {
+  bucket: string;
+  /** Before the names of objects; empty, or `folder/`. */
+  prefix: string;
+  /** Of a server that speaks the protocol of S3, such as MinIO; without it, Amazon's. */
+  endpoint?: string | undefined;
+  region: string;
+  accessKeyId: string;
+  secretAccessKey: string;
+  sessionToken?: string | undefined;
+  /** How long a request may take, milliseconds, beside what its bytes take at 1 MB a second. */
+  timeoutMs?: number;
+};
+
+const TIMEOUT_MS = 60_000;
+const BYTES_A_MS = 1_000;
+/** Tries of a request that is refused for now (5xx, 429) or gets no answer. */
+const TRIES = 4;
+const FIRST_PAUSE_MS = 100;
+/** What servers say that have no room: HTTP 507, or one of these words. */
+const FULL = /<Code>(?:XMinioStorageFull|QuotaExceeded|InsufficientStorage|EntityTooLarge)<\/Code>/;
+/** An error is an XML document of some hundred bytes. */
+const MAX_ERROR_TEXT = 4_096;
+
+/** A store in a bucket of S3, or of another server with its protocol. */
+export class S3Store implements BlobStore {
+  readonly name: string;
+  readonly #url: string;
+  readonly #client: AwsClient;
+  readonly #timeoutMs: number;
+
+  constructor(options: S3Options) {
+    const { bucket, prefix, endpoint, region, accessKeyId, secretAccessKey, sessionToken } = options;
+    const host = endpoint?.replace(/\/+$/, "") ?? `https://s3.${region}.amazonaws.com`;
+    this.name = `s3://${bucket}/${prefix}`;
+    this.#url = `${host}/${bucket}/${prefix}`;
+    this.#timeoutMs = options.timeoutMs ?? TIMEOUT_MS;
+    // Tries are made here: aws4fetch would repeat a request that nobody answers ten times.
+    const keys = { accessKeyId, secretAccessKey, ...(sessionToken !== undefined && { sessionToken }) };
+    this.#client = new AwsClient({ ...keys, service: "s3", region, retries: 0 });
+  }
+
+  async put(name: string, bytes: Uint8Array): Promise<void> {
+    await this.#ask("PUT", name, bytes);
+  }
+
+  async get(name: string, maxBytes: number): Promise<Uint8Array | undefined> {
+    const response = await this.#ask("GET", name, undefined, maxBytes);
+    return response && new Uint8Array(response);
+  }
+
+  async has(name: string): Promise<boolean> {
+    return (await this.#ask("HEAD", name)) !== undefined;
+  }
+
+  async delete(name: string): Promise<void> {
+    await this.#ask("DELETE", name);
+  }
+
+  /** @returns What the answer holds; undefined if there is no such object. */
+  async #ask(method: string, name: string, body?: Uint8Array, maxBytes = 0): Promise<ArrayBuffer | undefined> {
+    requireName(name);
+    for (let tries = 1, pause = FIRST_PAUSE_MS; ; tries++, pause *= 2) {
+      const answer = await this.#askOnce(method, name, body, maxBytes);
+      if (!("reason" in answer)) return answer.bytes;
+      if (!answer.mayPass || tries === TRIES)
+        throw new StoreError(`${this.name} does not answer ${method}: ${answer.reason}`, { cause: answer.cause });
+      await new Promise((resolve) => setTimeout(resolve, pause));
+    }
+  }
+
+  async #askOnce(method: string, name: string, body: Uint8Array | undefined, maxBytes: number): Promise<Answer> {
+    let response: Response;
+    try {
+      const signal = AbortSignal.timeout(this.#timeoutMs + Math.ceil((body?.length ?? maxBytes) / BYTES_A_MS));
+      const sent = body && { body: body as Uint8Array<ArrayBuffer> };
+      response = await this.#client.fetch(this.#url + name, { method, signal, ...sent });
+      if (response.ok) {
+        const bytes = Number(response.headers.get("content-length") ?? 0);
+        if (method === "GET" && bytes > maxBytes) throw new StoreCorruptError(`${name} is larger than it can be`);
+        return { bytes: await response.arrayBuffer() };
+      }
+    } catch (cause) {
+      if (cause instanceof StoreCorruptError) throw cause;
+      const { code } = ((cause as Error).cause ?? {}) as { code?: string };
+      return { reason: code ?? (cause as Error).message, mayPass: true, cause };
+    }
+    const { status } = response;
+    const text = (await response.text().catch(() => "")).slice(0, MAX_ERROR_TEXT);
+    if (status === 404 && method !== "PUT" && !text.includes("NoSuchBucket")) return { bytes: undefined };
+    const code = /<Code>(\w+)<\/Code>/.exec(text)?.[1];
+    const reason = `HTTP ${status}${code === undefined ? "" : ` (${code})`}`;
+    if (status === 507 || FULL.test(text)) throw new StoreFullError(`${this.name} has no room: ${reason}; free some`);
+    return { reason, mayPass: status >= 500 || status === 429 };
+  }
+}
+
+type Answer = { bytes: ArrayBuffer | undefined } | { reason: string; mayPass: boolean; cause?: unknown };

@@ -1,0 +1,44 @@
+import { expect } from "chai";
+import { pino } from "pino";
+import { UsageError } from "../../src/cli/errors.ts";
+import { openExecutionQueue, openStore, queueUrl } from "../../src/cli/fleetSettings.ts";
+import { FolderStore } from "../../src/fleet/folderStore.ts";
+import { EmbeddedQueue } from "../../src/player/executionQueue.ts";
+import { NO_METER } from "../../src/player/figures.ts";
+import { Health } from "../../src/player/health.ts";
+import { rejection } from "../../testkit/rejection.ts";
+
+describe("settings of a fleet", () => {
+  it("queue_isAUrlWithoutAPassword_andNothingOfItIsRepeated", () => {
+    expect(queueUrl("rediss://queue.internal:6379/2", "--queue")).to.equal("rediss://queue.internal:6379/2");
+    for (const [url, says] of [
+      ["redis://:s3cret@queue", "has a password or a query: set REFUTE_QUEUE_PASSWORD"],
+      ["redis://queue?password=s3cret", "has a password or a query"],
+      ["https://queue", "has the protocol https"],
+      ["queue:6379", "has the protocol queue"],
+      ["/tmp/queue", "is no URL"],
+    ] as const) {
+      const refused = (): unknown => queueUrl(url, "--queue");
+      expect(refused).to.throw(UsageError, says);
+      expect(refused).to.not.throw(/s3cret/);
+    }
+  });
+
+  it("bucket_needsItsKeys_fromTheEnvironment", () => {
+    expect(openStore("/mnt/refute")).to.be.instanceOf(FolderStore);
+    expect(() => openStore("s3://", {})).to.throw(UsageError, "expected s3://bucket/prefix");
+    expect(() => openStore("s3://bucket", {})).to.throw(UsageError, "needs AWS_ACCESS_KEY_ID in the environment");
+    const env = { AWS_ACCESS_KEY_ID: "id", AWS_SECRET_ACCESS_KEY: "s3cret" };
+    expect(openStore("s3://bucket/fleet", env).name).to.equal("s3://bucket/fleet/");
+  });
+
+  it("queueAndStore_goTogether_andWithoutThem_thisProcessExecutes", async () => {
+    const log = pino({ level: "silent" });
+    const beside = { health: new Health(log), meter: NO_METER, log };
+    const here = () => Promise.resolve([]);
+    const open = (queue?: string, store?: string) => openExecutionQueue({ queue, store, againShare: 0 }, here, beside);
+    expect(await open()).to.be.instanceOf(EmbeddedQueue);
+    expect(await rejection(open(undefined, "/mnt/refute"))).to.be.instanceOf(UsageError);
+    expect(await rejection(open("redis://127.0.0.1:1", undefined))).to.be.instanceOf(UsageError);
+  });
+});

@@ -1,0 +1,14 @@
+/** An executor that one task ends: `crasher.ts URL NAME`. It says `took` for each task that it takes. */
+import { takeTasks } from "../../../src/fleet/bullTasks.ts";
+import type { Outcome } from "../../../src/fleet/task.ts";
+import { LEASE_MS, POISON } from "./queue.ts";
+import { PASSWORD } from "./redis.ts";
+
+const [url, name] = process.argv.slice(2) as [string, string];
+const onError = (): void => undefined;
+await takeTasks({ url, password: PASSWORD, onError, name, atOnce: 1, leaseMs: LEASE_MS }, ({ programRoot }) => {
+  console.log("took");
+  if (programRoot === POISON) process.exit(1);
+  return Promise.resolve({ executor: name, tensors: [] } satisfies Outcome);
+});
+console.log("ready");
