@@ -87,7 +87,9 @@ function functionSection(
     `### ${contract}.${item.name}`,
     `\`${item.name}(${typed(item.inputs)})${mutability}${outputs}\``,
     ...[notice, details].filter((text) => text !== undefined).map(escapeMarkdown),
-    values.map(([name, text]) => `- \`${name}\`: ${escapeMarkdown(text)}`).join("\n"),
+    values
+      .map(([own, text]) => `- ${/^_\d/.test(own) ? "returned" : `\`${own}\``}: ${escapeMarkdown(text)}`)
+      .join("\n"),
   ].join("\n\n");
 }
 
