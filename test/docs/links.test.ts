@@ -62,7 +62,7 @@ describe("pages of the documentation", () => {
   it("everyCommandThatTheyName_isAScript", () => {
     const { scripts } = JSON.parse(read("package.json")) as { scripts: Record<string, string> };
     const unknown = (text: string): string[] =>
-      [...text.matchAll(/npm run ([\w:]+)/g)].map(([, name]) => name!).filter((name) => !(name in scripts));
+      [...text.matchAll(/npm run ([\w:-]+)/g)].map(([, name]) => name!).filter((name) => !(name in scripts));
     expect(onAllPages(unknown)).to.deep.equal([]);
   });
 });
