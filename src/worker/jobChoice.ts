@@ -41,6 +41,8 @@ export class JobChoice {
       const refusal = refusalOf(job.record, job.cost, policy, session.deployment.parameters.rate, now, isAtHand);
       if (refusal === "fee") this.#reportUnderpaid(job);
       if (refusal !== undefined || !(await this.#fits(job.record))) continue;
+      // What was on disk may be gone: a claim on it could not be served.
+      if (executions.inputsOf(job.record) === undefined) continue;
       const bytes = storedBytesOf(job.record);
       const lacking = await stored.problemOf(bytes);
       if (lacking === undefined) best = job;

@@ -37,6 +37,8 @@ const MEMORY_BYTES = 2 ** 28;
  */
 const MAX_AT_ONCE = 8;
 const MAX_RETRIES_AT_ONCE = 4;
+/** Inputs so small that they do not wait until larger ones leave room. */
+const SMALL_BYTES = 2 ** 20;
 /** Transactions of others that are read for the places of one job, and places that are tried. */
 const MAX_OTHERS = 3;
 const MAX_PLACES = 8;
@@ -160,6 +162,7 @@ export class ReferencedInputs implements HeldInputs {
     const retries = now.filter((one) => one.tries > 0).length;
     if (this.#at.signal.aborted || now.length >= MAX_AT_ONCE || (tries > 0 && retries >= MAX_RETRIES_AT_ONCE))
       return false;
+    if (bytes <= SMALL_BYTES) return true;
     const { maxInputBytes = MAX_INPUT_BYTES } = this.#options;
     return now.reduce((sum, one) => sum + one.bytes, bytes) <= 2 * maxInputBytes || now.length === 0;
   }
