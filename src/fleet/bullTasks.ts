@@ -66,13 +66,16 @@ const load = () =>
 
 type Loaded = Awaited<ReturnType<typeof load>>;
 
+/** Once it is closed, no connection is made again, nor are those that BullMQ copies. */
+type Life = { isClosed: boolean };
+
 /** @param isPatient Whether commands wait for a lost connection; else they fail at once. */
-function connect({ Redis }: Loaded, { url, password, onError }: BullOptions, isPatient: boolean): Redis {
+function connect({ Redis }: Loaded, { url, password, onError }: BullOptions, life: Life, isPatient: boolean): Redis {
   const client = new Redis(url, {
     ...(password !== undefined && { password }),
     maxRetriesPerRequest: isPatient ? null : 1,
     connectTimeout: CONNECT_MS,
-    retryStrategy: (times) => Math.min(100 * 2 ** times, 5_000),
+    retryStrategy: (times) => (life.isClosed ? null : Math.min(100 * 2 ** times, 5_000)),
   });
   client.on("error", onError);
   return client;
@@ -93,10 +96,10 @@ export class BullTasks implements TaskQueue {
   readonly #clients: readonly Redis[];
   readonly #pending = new Map<string, Pending>();
   readonly #look: NodeJS.Timeout;
-  #isClosed = false;
+  readonly #life: Life;
 
-  private constructor(queue: Queue, events: QueueEvents, clients: readonly Redis[]) {
-    [this.#queue, this.#events, this.#clients] = [queue, events, clients];
+  private constructor(queue: Queue, events: QueueEvents, clients: readonly Redis[], life: Life) {
+    [this.#queue, this.#events, this.#clients, this.#life] = [queue, events, clients, life];
     events.on("completed", ({ jobId, returnvalue }) => this.#settle(jobId, returnvalue as unknown));
     events.on("failed", ({ jobId, failedReason }) => this.#fail(jobId, failedReason));
     this.#look = setInterval(() => void this.#lookAgain().catch(() => undefined), LOOK_MS).unref();
@@ -105,17 +108,18 @@ export class BullTasks implements TaskQueue {
   /** Opens a queue; whether the server is there shows when it is used. @throws MissingPackageError */
   static async open(options: BullOptions): Promise<BullTasks> {
     const loaded = await load();
-    const clients = [connect(loaded, options, false), connect(loaded, options, true)] as const;
+    const life = { isClosed: false };
+    const clients = [connect(loaded, options, life, false), connect(loaded, options, life, true)] as const;
     const prefix = options.prefix ?? PREFIX;
     const queue = new loaded.Queue(QUEUE, { connection: clients[0], prefix });
     const events = new loaded.QueueEvents(QUEUE, { connection: clients[1], prefix });
     queue.on("error", options.onError);
     events.on("error", options.onError);
-    return new BullTasks(queue, events, clients);
+    return new BullTasks(queue, events, clients, life);
   }
 
   async submit(task: Task): Promise<Outcome> {
-    if (this.#isClosed) throw new QueueUnavailableError("the queue is closed");
+    if (this.#life.isClosed) throw new QueueUnavailableError("the queue is closed");
     const known = this.#pending.get(task.id);
     if (known?.promise !== undefined) return known.promise;
     const promise = new Promise<Outcome>((resolve, reject) => {
@@ -145,7 +149,7 @@ export class BullTasks implements TaskQueue {
   }
 
   async close(): Promise<void> {
-    this.#isClosed = true;
+    this.#life.isClosed = true;
     clearInterval(this.#look);
     for (const { reject } of this.#pending.values()) reject(new QueueUnavailableError("the queue is closed"));
     this.#pending.clear();
@@ -253,7 +257,8 @@ async function available<T>(asked: Promise<T>): Promise<T> {
 /** Takes tasks from a queue by BullMQ, also one that is away at first. @throws MissingPackageError */
 export async function takeTasks(options: SourceOptions, handle: HandleTask): Promise<TaskSource> {
   const loaded = await load();
-  const client = connect(loaded, options, true);
+  const life = { isClosed: false };
+  const client = connect(loaded, options, life, true);
   const { name, atOnce, leaseMs = LEASE_MS } = options;
   const process = async (job: Job<Task, Outcome>, token?: string): Promise<Outcome> => {
     try {
@@ -287,6 +292,7 @@ export async function takeTasks(options: SourceOptions, handle: HandleTask): Pro
       ]),
     close: async () => {
       await worker.close();
+      life.isClosed = true;
       client.disconnect();
     },
   };

@@ -50,8 +50,7 @@ export class S3Store implements BlobStore {
   }
 
   async get(name: string, maxBytes: number): Promise<Uint8Array | undefined> {
-    const response = await this.#ask("GET", name, undefined, maxBytes);
-    return response && new Uint8Array(response);
+    return this.#ask("GET", name, undefined, maxBytes);
   }
 
   async has(name: string): Promise<boolean> {
@@ -63,7 +62,7 @@ export class S3Store implements BlobStore {
   }
 
   /** @returns What the answer holds; undefined if there is no such object. */
-  async #ask(method: string, name: string, body?: Uint8Array, maxBytes = 0): Promise<ArrayBuffer | undefined> {
+  async #ask(method: string, name: string, body?: Uint8Array, maxBytes = 0): Promise<Uint8Array | undefined> {
     requireName(name);
     for (let tries = 1, pause = FIRST_PAUSE_MS; ; tries++, pause *= 2) {
       const answer = await this.#askOnce(method, name, body, maxBytes);
@@ -80,11 +79,7 @@ export class S3Store implements BlobStore {
       const signal = AbortSignal.timeout(this.#timeoutMs + Math.ceil((body?.length ?? maxBytes) / BYTES_A_MS));
       const sent = body && { body: body as Uint8Array<ArrayBuffer> };
       response = await this.#client.fetch(this.#url + name, { method, signal, ...sent });
-      if (response.ok) {
-        const bytes = Number(response.headers.get("content-length") ?? 0);
-        if (method === "GET" && bytes > maxBytes) throw new StoreCorruptError(`${name} is larger than it can be`);
-        return { bytes: await response.arrayBuffer() };
-      }
+      if (response.ok) return { bytes: method === "GET" ? await bodyOf(response, name, maxBytes) : NOTHING };
     } catch (cause) {
       if (cause instanceof StoreCorruptError) throw cause;
       const { code } = ((cause as Error).cause ?? {}) as { code?: string };
@@ -100,4 +95,18 @@ export class S3Store implements BlobStore {
   }
 }
 
-type Answer = { bytes: ArrayBuffer | undefined } | { reason: string; mayPass: boolean; cause?: unknown };
+type Answer = { bytes: Uint8Array | undefined } | { reason: string; mayPass: boolean; cause?: unknown };
+
+const NOTHING = new Uint8Array(0);
+
+/** The bytes of an answer. @throws StoreCorruptError once there are more than there may be */
+async function bodyOf(response: Response, name: string, maxBytes: number): Promise<Uint8Array> {
+  const parts: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const part of (response.body ?? []) as AsyncIterable<Uint8Array>) {
+    bytes += part.length;
+    if (bytes > maxBytes) throw new StoreCorruptError(`${name} is larger than it can be`);
+    parts.push(part);
+  }
+  return new Uint8Array(Buffer.concat(parts));
+}

@@ -3,6 +3,7 @@ import { spawn, type ChildProcess } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { pino } from "pino";
 import { numberToHex, type Hex } from "viem";
 import { compile } from "../../../src/compiler/compile.ts";
@@ -109,6 +110,10 @@ class ExecutorProcess {
     this.#child.stderr!.on("data", (chunk: Buffer) => this.#read(chunk.toString()));
   }
 
+  get hasEnded(): boolean {
+    return this.#child.exitCode !== null;
+  }
+
   async kill(signal: "SIGKILL" | "SIGTERM"): Promise<void> {
     this.isKilled = signal === "SIGKILL";
     const ended = new Promise((resolve) => this.#child.once("close", resolve));
@@ -169,6 +174,14 @@ export async function judgeClaims(redis: Redis, count: number): Promise<void> {
     { length: EXECUTORS },
     (_, k) => new ExecutorProcess(`executor-${k}`, [...flags, "--cache", join(folder, "cache")], env),
   );
+  // Without executors the role would execute itself.
+  while (executors.some(({ isReady }) => !isReady)) {
+    assert(
+      executors.every(({ hasEnded }) => !hasEnded),
+      "every executor starts",
+    );
+    await sleep(50);
+  }
   const outcomes: FleetOutcome[] = [];
   const log = pino({ level: "silent" });
   const health = new Health(log);
@@ -196,8 +209,10 @@ export async function judgeClaims(redis: Redis, count: number): Promise<void> {
   const judging = Promise.all(Array.from({ length: AT_ONCE }, lane));
   // Each of the two is killed in the middle of tasks: the first early, the second when half is done.
   for (const [k, share] of [0.1, 0.5].entries()) {
-    while (verdicts.size < share * count || executors[k]!.begun.length === 0)
-      await new Promise((r) => setTimeout(r, 5));
+    while (verdicts.size < share * count || executors[k]!.begun.length === 0) {
+      assert(verdicts.size < count, `${executors[k]!.name} does tasks before all are done`);
+      await sleep(5);
+    }
     await executors[k]!.kill("SIGKILL");
   }
   await judging;

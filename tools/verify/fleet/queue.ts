@@ -181,7 +181,9 @@ export class QueueChecks {
   }
 
   async #wrongPassword(): Promise<void> {
-    const open = BullTasks.open({ url: this.#redis.url, password: "other", onError, prefix: this.#prefix });
-    assert((await rejection(open)) instanceof QueueUnavailableError);
+    const at = { url: this.#redis.url, prefix: this.#prefix, onError };
+    const tasks = await BullTasks.open({ ...at, password: "other" });
+    assert((await rejection(tasks.submit(task(1)))) instanceof QueueUnavailableError);
+    await tasks.close();
   }
 }
