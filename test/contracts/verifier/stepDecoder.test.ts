@@ -62,7 +62,7 @@ describe("StepDecoder", () => {
     this.timeout(200_000);
     const prng = new Prng(99);
     const seen = new Map<string, number>();
-    for (let n = 0; n < Number(process.env.REFUTE_STEPS ?? 1000); n++) {
+    for (let n = 0; n < Number(process.env.REFUTE_STEPS ?? 1300); n++) {
       let body = encodeStepBody(randomStep(prng).step);
       for (let times = 1 + prng.below(2); times > 0; times--) body = mutate(prng, body);
       const name = await refusal(body);
