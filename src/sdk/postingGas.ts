@@ -28,7 +28,7 @@ const ZERO_BYTE = { gas: 4, floor: 10 } as const;
  * What is executed beside calldata: test/sdk/postingGas.test.ts measures it, for an account whose words of storage are
  * empty.
  */
-const POST = 75_000;
+const POST = 74_200;
 const PUBLISH = 45_000;
 /** A tensor that comes with the post: its tree and its place in the lists. */
 const TENSOR = 2_750;

@@ -20,7 +20,7 @@ static mpfr_t a, b, result, wide;
 static long emin, emax;
 static int is64;
 
-/* 1/(1 + e^-x) to 320 bits, then once: its value is no closer to a boundary than 2^-80 in float32, 2^-164 in float64. */
+/* 1/(1 + e^-x) to 320 bits, then once: it is no closer to a boundary than 2^-80 in float32, 2^-164 in float64. */
 static int sigmoid(void) {
     mpfr_set_emin(mpfr_get_emin_min());
     mpfr_set_emax(mpfr_get_emax_max());
