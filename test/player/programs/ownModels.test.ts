@@ -12,7 +12,7 @@ import { mlpBytes, mlpProgram } from "../../../testkit/models/mlp.ts";
 import { rejection } from "../../../testkit/rejection.ts";
 import { itAtLength } from "../../../testkit/atLength.ts";
 
-const LIMITS = { seconds: 60, maxBytes: 2 ** 31 };
+const LIMITS = { seconds: 200, maxBytes: 2 ** 31 };
 
 describe("the operator's models", function () {
   let folder: string;
@@ -49,7 +49,7 @@ describe("the operator's models", function () {
     return library;
   };
   const until = async (holds: () => boolean): Promise<void> => {
-    for (const end = Date.now() + 60_000; !holds(); await sleep(10))
+    for (const end = Date.now() + 200_000; !holds(); await sleep(10))
       if (Date.now() > end) throw new Error(`it does not come: ${JSON.stringify(lines)}`);
   };
   const problems = () => lines.filter(({ level }) => level >= 40);
