@@ -12,7 +12,6 @@ export const NEG_ONE: Word = 0xbff0000000000000n;
 export const INFINITY_: Word = 0x7ff0000000000000n;
 export const NEG_INFINITY: Word = 0xfff0000000000000n;
 export const NAN: Word = 0x7ff8000000000000n;
-export const SIGN: Word = 0x8000000000000000n;
 /** All bits but the sign. */
 export const MAGNITUDE: Word = 0x7fffffffffffffffn;
 
