@@ -16,6 +16,7 @@ const TYPESCRIPT = [
   "src/redact.ts",
   "src/regularFile.ts",
   "src/text.ts",
+  "src/writeWhole.ts",
   "src/database",
   "src/tokenizer",
   "src/numerics",

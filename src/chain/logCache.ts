@@ -1,7 +1,8 @@
-import { createHash, randomUUID } from "node:crypto";
-import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
+import { createHash } from "node:crypto";
+import { readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { deserialize, serialize } from "node:v8";
+import { writeWhole } from "../writeWhole.ts";
 
 /** Raised when the form of what is kept changes. */
 const FORMAT = 2;
@@ -67,15 +68,12 @@ export class LogCache<T> {
 
   /** Saves a state. A failure is no error. */
   async save(state: T): Promise<void> {
-    const written = `${this.#path}.${randomUUID()}.tmp`;
     try {
       // This fails too, with more than can be serialised.
       const body = serialize({ key: this.#key, state });
-      await mkdir(this.#options.folder, { recursive: true, mode: 0o700 });
-      await writeFile(written, Buffer.concat([sha256(body), body]), { mode: 0o600 });
-      await rename(written, this.#path);
+      const file = Buffer.concat([sha256(body), body]);
+      await writeWhole(this.#path, ".tmp", (unfinished) => writeFile(unfinished, file, { mode: 0o600 }), 0o700);
     } catch (error) {
-      await rm(written, { force: true }).catch(() => undefined);
       this.#warnOnce(error);
     }
   }

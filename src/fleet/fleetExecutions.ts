@@ -4,7 +4,6 @@ import type { RefuteError } from "../errors.ts";
 import { checkInputs } from "../executor/sources.ts";
 import type { MerkleList } from "../merkle/list.ts";
 import { tensorRoot, tensorTree } from "../merkle/tensor.ts";
-import { dtypeBytes } from "../numerics/dtype.ts";
 import { carriesState } from "../program/run.ts";
 import type { CompiledModel } from "../program/compiled.ts";
 import type { ExecutionQueue } from "../player/executionQueue.ts";
@@ -12,6 +11,7 @@ import type { Execute } from "../player/executeRun.ts";
 import type { Meter } from "../player/figures.ts";
 import type { Health } from "../player/health.ts";
 import type { Logger } from "../player/log.ts";
+import { bytesOf } from "../trace/runInputs.ts";
 import type { BlobStore } from "./blobStore.ts";
 import { QueueUnavailableError, StoreCorruptError, StoreError, StoreFullError, TaskFailedError } from "./errors.ts";
 import { outcomeName, taskOf, tensorName, type Outcome, type Task, type TensorRef } from "./task.ts";
@@ -232,8 +232,7 @@ export class FleetExecutions implements ExecutionQueue {
     await Promise.all(
       steps.map(async (step, k) => {
         const ref = refs[k]!;
-        const { dtype, count } = program.steps[step]!;
-        const length = count * dtypeBytes(dtype);
+        const length = bytesOf(program.steps[step]!);
         const bytes = await store.get(tensorName(ref), length);
         const what = `the tensor of step ${step} from ${executor} in ${store.name}`;
         if (bytes === undefined) throw new StoreCorruptError(`${what} is not there`);

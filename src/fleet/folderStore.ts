@@ -1,6 +1,6 @@
-import { randomUUID } from "node:crypto";
-import { lstat, mkdir, open, readdir, rename, rm, stat, writeFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { lstat, open, readdir, rm, stat, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { writeWhole } from "../writeWhole.ts";
 import { FOLDERS, isName, requireName, type BlobStore } from "./blobStore.ts";
 import { StoreCorruptError, StoreError, StoreFullError } from "./errors.ts";
 
@@ -20,15 +20,9 @@ export class FolderStore implements BlobStore {
 
   async put(name: string, bytes: Uint8Array): Promise<void> {
     const path = this.#path(name);
-    const unfinished = `${path}.${randomUUID()}${UNFINISHED}`;
-    try {
-      await mkdir(dirname(path), { recursive: true });
-      await writeFile(unfinished, bytes);
-      await rename(unfinished, path);
-    } catch (error) {
-      await rm(unfinished, { force: true }).catch(() => undefined);
+    await writeWhole(path, UNFINISHED, (unfinished) => writeFile(unfinished, bytes)).catch((error: unknown) => {
       throw this.#failed(error, "written");
-    }
+    });
   }
 
   async get(name: string, maxBytes: number): Promise<Uint8Array | undefined> {

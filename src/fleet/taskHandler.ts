@@ -1,7 +1,7 @@
-import { dtypeBytes } from "../numerics/dtype.ts";
 import { tensorRoot } from "../merkle/tensor.ts";
 import type { Execute } from "../player/executeRun.ts";
 import type { ProgramLibrary } from "../player/programLibrary.ts";
+import { bytesOf } from "../trace/runInputs.ts";
 import type { BlobStore } from "./blobStore.ts";
 import { StoreCorruptError, TaskFailedError } from "./errors.ts";
 import {
@@ -53,7 +53,7 @@ export class TaskHandler {
     const program = await programs.load(task.programRoot);
     if (program === undefined) throw new Postponed(`the program ${task.programRoot} is not known here`, UNKNOWN_MS);
     const { steps, inputs: declared } = program.model.program;
-    const fits = declared.map(({ dtype, count }) => count * dtypeBytes(dtype));
+    const fits = declared.map(bytesOf);
     if (fits.length !== task.inputs.length || task.inputs.some(({ bytes }, k) => bytes !== fits[k]))
       throw new TaskFailedError("the program takes other inputs");
     if (task.steps.some((step) => !(step in steps))) throw new TaskFailedError("the program has no such step");
@@ -66,9 +66,8 @@ export class TaskHandler {
     const tensors = await execute(program.model, inputs, (step) => wanted.has(step));
     const refs: TensorRef[] = [];
     for (const step of task.steps) {
-      const { dtype, count } = steps[step]!;
       const bytes = tensors[step]!;
-      const ref = { root: tensorRoot(bytes), bytes: count * dtypeBytes(dtype) };
+      const ref = { root: tensorRoot(bytes), bytes: bytesOf(steps[step]!) };
       await store.put(tensorName(ref), bytes);
       refs.push(ref);
     }

@@ -1,6 +1,6 @@
-import { createHash, randomUUID } from "node:crypto";
+import { createHash } from "node:crypto";
 import { mkdirSync, readdirSync, rmSync, statSync } from "node:fs";
-import { mkdir, open, rename, rm, statfs } from "node:fs/promises";
+import { open, rm, statfs, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { hexToBytes, type Hex } from "viem";
 import { getOrAdd } from "../getOrAdd.ts";
@@ -9,6 +9,7 @@ import type { JobRecord } from "../market/history.ts";
 import { readHeader } from "../program/header.ts";
 import type { Program } from "../program/types.ts";
 import { bytesOf } from "../trace/runInputs.ts";
+import { writeWhole } from "../writeWhole.ts";
 import type { Problem } from "./health.ts";
 import { rootBytes } from "./runRoots.ts";
 import { snapshotInterval, StoredRun, type RunFiles } from "./storedRun.ts";
@@ -175,19 +176,10 @@ export class StoredRuns {
 
   async #writeFile(id: Hex, name: string, parts: readonly Uint8Array[]): Promise<boolean> {
     const path = join(this.#folder!, id, name);
-    const unfinished = `${path}.${randomUUID()}${UNFINISHED}`;
     try {
-      await mkdir(join(this.#folder!, id), { recursive: true });
-      const file = await open(unfinished, "w");
-      try {
-        for (const part of [digestOf(id, name, parts), ...parts]) await file.writeFile(part);
-      } finally {
-        await file.close();
-      }
-      await rename(unfinished, path);
+      await writeWhole(path, UNFINISHED, (file) => writeFile(file, [digestOf(id, name, parts), ...parts]));
     } catch (error) {
       this.#problem = problemOfFile(error);
-      await rm(unfinished, { force: true }).catch(() => undefined);
       return false;
     }
     return true;

@@ -131,7 +131,7 @@ export function tensorsOf({ source }: Pick<ProgramInput, "source">, items: numbe
 }
 
 /** Bytes of an input: of one tensor of it. */
-export const bytesOf = ({ dtype, count }: ProgramInput): number => count * dtypeBytes(dtype);
+export const bytesOf = ({ dtype, count }: Pick<ProgramInput, "dtype" | "count">): number => count * dtypeBytes(dtype);
 
 function indexBytes(index: number): Uint8Array {
   const bytes = new Uint8Array(INDEX_BYTES);

@@ -1,8 +1,8 @@
-import { randomUUID } from "node:crypto";
 import { readdirSync, readFileSync, rmSync, statSync } from "node:fs";
-import { mkdir, rename, rm, writeFile } from "node:fs/promises";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { errorWithCode } from "../../errors.ts";
+import { writeWhole } from "../../writeWhole.ts";
 
 /** There is no room for a job's inputs beside those that must be kept. */
 export class NoRoomError extends errorWithCode("NO_ROOM_FOR_INPUTS", { retryable: true }) {}
@@ -73,7 +73,7 @@ export class InputStore {
     this.#writing += bytes.length;
     try {
       if (this.#folder === undefined) this.#memory.set(key, bytes);
-      else await this.#put(this.#folder, key, bytes);
+      else await writeWhole(this.#path(key), ".part", (unfinished) => writeFile(unfinished, bytes));
       this.#sizes.set(key, bytes.length);
     } finally {
       this.#writing -= bytes.length;
@@ -85,18 +85,6 @@ export class InputStore {
     if (!this.#sizes.delete(key)) return;
     this.#memory.delete(key);
     if (this.#folder !== undefined) rmSync(this.#path(key), { force: true });
-  }
-
-  async #put(folder: string, key: string, bytes: Uint8Array): Promise<void> {
-    const unfinished = join(folder, `${randomUUID()}.part`);
-    try {
-      await mkdir(folder, { recursive: true });
-      await writeFile(unfinished, bytes, { flag: "wx" });
-      await rename(unfinished, this.#path(key));
-    } catch (error) {
-      await rm(unfinished, { force: true });
-      throw error;
-    }
   }
 
   #path(key: string): string {

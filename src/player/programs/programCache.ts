@@ -1,7 +1,7 @@
-import { randomBytes } from "node:crypto";
-import { mkdir, readdir, rename, rm, stat, utimes } from "node:fs/promises";
+import { readdir, rm, stat, utimes } from "node:fs/promises";
 import { dirname, join, relative, resolve } from "node:path";
 import type { CompiledModel } from "../../program/compiled.ts";
+import { writeWhole } from "../../writeWhole.ts";
 import type { KnownProgram } from "../execution.ts";
 import { sha256OfFile } from "./cacheKey.ts";
 import { readProgram, readProgramHead, writeProgram, type ProgramHead } from "./programFile.ts";
@@ -72,17 +72,9 @@ export class ProgramCache {
         return { path: relative(folder, resolve(file)), sha256: await sha256OfFile(file) };
       }),
     );
-    await mkdir(this.folder, { recursive: true });
-    const unfinished = join(this.folder, `${key}-${randomBytes(8).toString("hex")}${UNFINISHED}`);
     // One model file may stand beside different external data in different folders.
     const path = join(this.folder, `${key}-${model.programRoot.slice(2, 18)}${SUFFIX}`);
-    try {
-      await writeProgram(unfinished, model, listed);
-      await rename(unfinished, path);
-    } catch (error) {
-      await rm(unfinished, { force: true }).catch(() => undefined);
-      throw error;
-    }
+    await writeWhole(path, UNFINISHED, (unfinished) => writeProgram(unfinished, model, listed));
     await this.#prune(path);
     return { path, head: await readProgramHead(path) };
   }
