@@ -1,25 +1,10 @@
-import { DType, dtypeBytes, floatFormat, isFloat, type DType as DTypeCode, type Word } from "../src/numerics/dtype.ts";
-
-/** The number that the bits of a float stand for: exact, as every float type is within float64. */
-export function floatOf(word: Word, dtype: DTypeCode): number {
-  const { bits, fractionBits, lowestExponent, infinity } = floatFormat(dtype);
-  const isNegative = word >> BigInt(bits - 1) === 1n;
-  const rest = BigInt.asUintN(bits - 1, word);
-  if (rest > infinity) return NaN;
-  const exponent = Number(rest >> BigInt(fractionBits));
-  const fraction = Number(BigInt.asUintN(fractionBits, rest));
-  const significand = exponent === 0 ? fraction : fraction + 2 ** fractionBits;
-  // In two factors: the power alone may be below what float64 has.
-  const power = Math.max(exponent, 1) - 1 + lowestExponent;
-  const half = Math.trunc(power / 2);
-  const size = rest === infinity ? Infinity : significand * 2 ** half * 2 ** (power - half);
-  return isNegative ? -size : size;
-}
+import { DType, dtypeBytes, isFloat, type DType as DTypeCode, type Word } from "../src/numerics/dtype.ts";
+import { wordNumber } from "../src/numerics/numbers.ts";
 
 /** An element as people read it: a float as the shortest decimal that reads back as the same, others as they are. */
 export function valueText(word: Word, dtype: DTypeCode): string {
   if (!isFloat(dtype)) return dtype === DType.bool ? String(word !== 0n) : word.toString();
-  const value = floatOf(word, dtype);
+  const value = wordNumber(word, dtype);
   if (dtype === DType.float64 || !Number.isFinite(value)) return String(value);
   if (dtype === DType.float32) return shortest(value, Math.fround);
   // Neighbours of 16-bit floats lie further apart than 5 digits tell.

@@ -32,7 +32,8 @@ export function evaluateElement(step: Step, index: number, read: ReadElement): W
   return slots[step.epilogue.out]!;
 }
 
-function readAll(views: readonly View[], digits: readonly number[], read: ReadElement): Word[] {
+/** What views read at digits, in their order: where a view reads may depend on what those before it read. */
+export function readAll(views: readonly View[], digits: readonly number[], read: ReadElement): Word[] {
   const words: Word[] = [];
   for (const view of views) {
     const offset = viewOffset(view, digits, words);

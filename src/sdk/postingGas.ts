@@ -57,13 +57,13 @@ export function postingGas(
   given?: readonly Uint8Array[],
   references?: readonly string[],
 ): PostingGas {
-  if (references !== undefined) return referringGas(program, references);
   const { inputs } = readHeader(hexToBytes(program.header));
   const run = given && new RunInputs(inputs, { ...ONE_ITEM, items }, given);
   const tensors = program.inputs.map((input, k): InputTensors => {
     const { kind } = inputs[k]!.source;
     const usual = kind === "each" ? items : kind === "shared" ? 1 : 0;
-    return { count: run?.posted(k).length ?? usual, bytes: elementsOf(input) * bytesPerElement(input.dtype) };
+    const posted = run?.posted(k).length ?? usual;
+    return { count: references === undefined ? posted : 0, bytes: elementsOf(input) * bytesPerElement(input.dtype) };
   });
   const levels = tensors.map(({ bytes: size }, k) => (inputs[k]!.source.kind === "carried" ? levelsOf(size) : 0));
   const sizes = tensors.map(({ count, bytes: size }) => count * size);
@@ -72,23 +72,14 @@ export function postingGas(
   const together = isPostedWhole(count, inputBytes);
   const posted = together ? count : 0;
   const parts = together ? [] : tensors.flatMap((input) => partGas(program, input));
-  const post = transaction(postData(program, together ? sizes : []), POST + TENSOR * posted + ZERO_LEVEL * sum(levels));
+  const data = postData(program, together && references === undefined ? sizes : []);
+  const suffix = references === undefined ? "0x" : referenceSuffix(references);
+  const post = transaction(concatHex([data, suffix]), POST + TENSOR * posted + ZERO_LEVEL * sum(levels));
   return {
     gas: DEPOSIT.gas + post + parts.reduce((total, gas) => total + gas, 0),
     transactions: DEPOSIT.transactions + 1 + parts.length,
     inputBytes,
   };
-}
-
-/** The same of a job whose inputs lie elsewhere. */
-function referringGas(program: ProgramDescription, references: readonly string[]): PostingGas {
-  const { inputs } = readHeader(hexToBytes(program.header));
-  const levels = program.inputs.map((input, k) =>
-    inputs[k]!.source.kind === "carried" ? levelsOf(elementsOf(input) * bytesPerElement(input.dtype)) : 0,
-  );
-  const data = concatHex([postData(program, []), referenceSuffix(references)]);
-  const gas = DEPOSIT.gas + transaction(data, POST + ZERO_LEVEL * sum(levels));
-  return { gas, transactions: DEPOSIT.transactions + 1, inputBytes: 0 };
 }
 
 /** Levels of a tensor's tree, and one for its chunks. */

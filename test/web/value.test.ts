@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import { DType } from "../../src/numerics/dtype.ts";
-import { bitsText, floatOf, valueText } from "../../web/value.ts";
+import { wordNumber } from "../../src/numerics/numbers.ts";
+import { bitsText, valueText } from "../../web/value.ts";
 
 const bits64 = (value: number): bigint => new BigUint64Array(Float64Array.of(value).buffer)[0]!;
 const bits32 = (value: number): bigint => BigInt(new Uint32Array(Float32Array.of(value).buffer)[0]!);
@@ -8,13 +9,13 @@ const bits32 = (value: number): bigint => BigInt(new Uint32Array(Float32Array.of
 describe("web: numbers of tensors", () => {
   it("floats_areTheNumbersThatTheirBitsStandFor", () => {
     for (const value of [0, 1, -1.5, Math.PI, 5e-324, 2 ** -1022, Number.MAX_VALUE, -Infinity])
-      expect(floatOf(bits64(value), DType.float64)).to.equal(value);
+      expect(wordNumber(bits64(value), DType.float64)).to.equal(value);
     for (const value of [0.1, -3e-45, 3.4e38].map(Math.fround))
-      expect(floatOf(bits32(value), DType.float32)).to.equal(value);
-    expect(floatOf(0x3c00n, DType.float16)).to.equal(1);
-    expect(floatOf(0x0001n, DType.float16)).to.equal(2 ** -24);
-    expect(floatOf(0xbf80n, DType.bfloat16)).to.equal(-1);
-    expect(floatOf(0x7fc0_0000n, DType.float32)).to.be.NaN;
+      expect(wordNumber(bits32(value), DType.float32)).to.equal(value);
+    expect(wordNumber(0x3c00n, DType.float16)).to.equal(1);
+    expect(wordNumber(0x0001n, DType.float16)).to.equal(2 ** -24);
+    expect(wordNumber(0xbf80n, DType.bfloat16)).to.equal(-1);
+    expect(wordNumber(0x7fc0_0000n, DType.float32)).to.be.NaN;
   });
 
   it("elements_areShortDecimals", () => {

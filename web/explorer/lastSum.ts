@@ -4,11 +4,11 @@ import type { StepProof } from "../../src/chain/structs.ts";
 import { CHUNK_BYTES } from "../../src/merkle/sizes.ts";
 import { isElementType, dtypeBytes, dtypeName, readWord, type DType, type Word } from "../../src/numerics/dtype.ts";
 import { decodeStepBody } from "../../src/program/decode.ts";
-import { evaluateElement, type ReadElement } from "../../src/program/evaluate.ts";
+import { evaluateElement, readAll, type ReadElement } from "../../src/program/evaluate.ts";
 import { runCode } from "../../src/program/expression.ts";
 import { hasTwoResults, termType } from "../../src/program/reduction.ts";
-import { Reduce, type Step, type View } from "../../src/program/types.ts";
-import { splitDigits, viewOffset } from "../../src/program/view.ts";
+import { Reduce, type Step } from "../../src/program/types.ts";
+import { splitDigits } from "../../src/program/view.ts";
 import { valueText } from "../value.ts";
 
 /** The one number that the chain recomputed, written out. */
@@ -113,13 +113,4 @@ function readOpened(step: Step, { openings }: StepProof): ReadElement {
     const each = CHUNK_BYTES / dtypeBytes(dtype);
     return readWord(chunks[input]!.get(Math.floor(offset / each))!, offset % each, dtype);
   };
-}
-
-function readAll(views: readonly View[], digits: readonly number[], read: ReadElement): Word[] {
-  const words: Word[] = [];
-  for (const view of views) {
-    const offset = viewOffset(view, digits, words);
-    words.push(offset === undefined ? view.fill : read(view.input, offset));
-  }
-  return words;
 }

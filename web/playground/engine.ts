@@ -3,6 +3,7 @@ import type { RefuteError } from "../../src/errors.ts";
 import { checkReport } from "../../src/examine/check/report.ts";
 import { executeReference } from "../../src/executor/reference.ts";
 import { dtypeBytes, dtypeName, isFloat, readWord, writeWord, type DType } from "../../src/numerics/dtype.ts";
+import { numberWord } from "../../src/numerics/numbers.ts";
 import { nodeLabel, type Model } from "../../src/onnx/model.ts";
 import { readDraft } from "../../src/onnx/readModel.ts";
 import { knownProgram, type KnownProgram } from "../../src/player/execution.ts";
@@ -109,30 +110,8 @@ export function drawInputs({ program }: CompiledModel, seed: number): Uint8Array
 }
 
 /** Multiples of 1/128: every float type has them. */
-function drawWord(prng: Prng, dtype: DType): bigint {
-  if (!isFloat(dtype)) return BigInt(prng.below(2));
-  const value = (prng.below(257) - 128) / 128;
-  const view = new DataView(new ArrayBuffer(8));
-  if (dtypeBytes(dtype) === 8) {
-    view.setFloat64(0, value);
-    return view.getBigUint64(0);
-  }
-  if (dtypeBytes(dtype) === 4) {
-    view.setFloat32(0, value);
-    return BigInt(view.getUint32(0));
-  }
-  return narrowWord(value, dtype);
-}
-
-function narrowWord(value: number, dtype: DType): bigint {
-  const fractionBits = dtypeName(dtype) === "float16" ? 10 : 7;
-  const bias = dtypeName(dtype) === "float16" ? 15 : 127;
-  if (value === 0) return 0n;
-  const exponent = Math.floor(Math.log2(Math.abs(value)));
-  const fraction = (Math.abs(value) / 2 ** exponent - 1) * 2 ** fractionBits;
-  const sign = value < 0 ? 0x8000 : 0;
-  return BigInt(sign | ((exponent + bias) << fractionBits) | Math.floor(fraction));
-}
+const drawWord = (prng: Prng, dtype: DType): bigint =>
+  isFloat(dtype) ? numberWord((prng.below(257) - 128) / 128, dtype) : BigInt(prng.below(2));
 
 /** What both players of a dispute hold: the program, the inputs, and the exact tensors of all steps. */
 export type Exact = { program: KnownProgram; inputs: readonly Uint8Array[]; tensors: readonly Uint8Array[] };
