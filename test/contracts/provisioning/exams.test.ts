@@ -255,7 +255,7 @@ describe("Exams", function () {
     expect(known).to.deep.equal(sittings.map((_, k) => k >= 2));
   });
 
-  it("sit_costsWithinItsBounds", async () => {
+  it("sit_isWithinTheGasBound", async () => {
     const other = fresh();
     await attest(world(), account("stranger"), other);
     for (let k = 0; k < 17; k++) {
