@@ -81,11 +81,23 @@ function areCanonicalFloat32({ buffer, byteOffset, length }: Float32Array): bool
   return true;
 }
 
+/** The same of float64. */
+function areCanonicalFloat64({ buffer, byteOffset, length }: Float64Array): boolean {
+  const words = new Int32Array(buffer, byteOffset, 2 * length);
+  for (let i = 0; i < words.length; i += 2) {
+    const [low, high] = [words[i]!, words[i + 1]!];
+    if (high === -0x80000000 && low === 0) return false;
+    const magnitude = high & 0x7fffffff;
+    const isNaN = magnitude > 0x7ff00000 || (magnitude === 0x7ff00000 && low !== 0);
+    if (isNaN && (high !== 0x7ff80000 || low !== 0)) return false;
+  }
+  return true;
+}
+
 function isCanonical(array: TensorArray, dtype: DTypeCode): boolean {
   if (dtype === DType.bool) return (array as Uint8Array).every((byte) => byte <= 1);
   if (isHalf(dtype)) return areCanonicalHalves(array as Uint16Array, dtype);
-  if (dtype === DType.float64)
-    return wideBits(array as Float64Array).every((bits) => canonicalWord(bits, dtype) === bits);
+  if (dtype === DType.float64) return areCanonicalFloat64(array as Float64Array);
   return dtype !== DType.float32 || areCanonicalFloat32(array as Float32Array);
 }
 

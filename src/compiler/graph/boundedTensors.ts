@@ -1,25 +1,41 @@
+import type { LazyTensor } from "../expressions/tensor.ts";
 import type { Lower, NodeContext } from "../lowering/nodeContext.ts";
-
-/** Operators that change elements or dimensions one by one, so that a bounded result is one after them too. */
-const KEEPS: ReadonlySet<string> = new Set(["Cast", "Identity", "Transpose"]);
+import { withinCount } from "./boundedRead.ts";
+import { BOUNDED_RULES } from "./boundedRules.ts";
 
 export const WHY_BOUNDED =
-  "has a size that is not known at compile time: it may be an output of the model, with a count beside it, and only " +
-  "Cast, Identity and Transpose may read it";
+  "has a size that is not known at compile time, and this node may not read it: let the model end before the " +
+  'node (it has a count beside it), or give the node what is known (docs/operators.md, "Sizes that depend on data")';
 
 /**
- * Lowers a node whose tensors may be bounded: have room for more elements than there are. What is behind them is no
- * part of the value, so that no operator may compute with it.
+ * Lowers a node whose tensors may be bounded: have room for more elements than there are, zeros behind them. A rule
+ * says how the node may read them, and along which axis of its results as many elements are there. What it computes
+ * behind them is replaced by zeros.
  */
 export function lowerBounded(context: NodeContext, lower: Lower): ReturnType<Lower> {
   const { node, inputs } = context;
-  const at = inputs.findIndex((input) => input?.bounded !== undefined);
-  if (at < 0) return lower(context);
-  if (!KEEPS.has(node.operator) || node.domain !== "") return context.refuse(`input ${at}`, WHY_BOUNDED);
-  const { bounded, shape } = inputs[at]!;
-  const { axis, count } = bounded!;
-  const moved = node.operator === "Transpose" ? (context.ints("perm") ?? shape.map((_, d) => d).reverse()) : undefined;
-  return lower(context).map(
-    (output) => output && { ...output, bounded: { axis: moved?.indexOf(axis) ?? axis, count } },
+  const places = inputs.flatMap((input, k) =>
+    input?.bounded === undefined ? [] : [{ input: k, axis: input.bounded.axis, count: input.bounded.count }],
   );
+  const [first] = places;
+  if (first === undefined) return lower(context);
+  const rule = node.domain === "" ? BOUNDED_RULES.get(node.operator) : undefined;
+  if (rule === undefined) return context.refuse(`input ${first.input}`, WHY_BOUNDED);
+  const other = places.find(({ count }) => count !== first.count);
+  if (other !== undefined)
+    context.refuse(`input ${other.input}`, `has another count than input ${first.input}: their sizes may differ`);
+  const plain = context.withInputs(inputs.map((input) => input && withoutBound(input)));
+  const read = rule(plain, places, lower);
+  if (read.outputs !== undefined) return [...read.outputs];
+  const bounded = { axis: read.axis, count: read.count ?? first.count };
+  return lower(read.context ?? plain).map((output) => {
+    if (output === undefined) return undefined;
+    return { ...(read.moves ? output : withinCount(plain, output, bounded)), bounded };
+  });
+}
+
+function withoutBound(tensor: LazyTensor): LazyTensor {
+  const plain = { ...tensor };
+  delete plain.bounded;
+  return plain;
 }

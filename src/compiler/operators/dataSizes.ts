@@ -1,5 +1,6 @@
 /** Operators whose result's size depends on what is known when the program is executed: bounded, with a count. */
 import { DType, isFloat } from "../../numerics/dtype.ts";
+import { getOrAdd } from "../../getOrAdd.ts";
 import { elementCount } from "../../onnx/model.ts";
 import { Reduce } from "../../program/types.ts";
 import type { Expr } from "../expressions/expression.ts";
@@ -60,6 +61,15 @@ export function positionsOf(context: NodeContext, flags: LazyTensor, bound: numb
   return { places, isThere, total };
 }
 
+const known = new WeakMap<LazyTensor, Positions>();
+
+/**
+ * The positions of all elements of a tensor that hold: those of one tensor are found once, so that what is chosen by
+ * them has one count.
+ */
+const positionsIn = (context: NodeContext, of: LazyTensor, flags: LazyTensor): Positions =>
+  getOrAdd(known, of, () => positionsOf(context, flags, elementCount(of.shape)));
+
 /** A result of which only as much counts as its count says. */
 export const bounded = (tensor: LazyTensor, axis: number, count: LazyTensor): LazyTensor => ({
   ...tensor,
@@ -91,7 +101,7 @@ export function boundedNonZero(context: NodeContext, x: LazyTensor): LazyTensor[
   const count = elementCount(x.shape);
   const flat = builder.reshape(x, [count]);
   const flags = broadcast(context, [flat], (v) => e.not(e.eq(v, e.constant(v.dtype, 0n))));
-  const { places, isThere, total } = positionsOf(context, flags, count);
+  const { places, isThere, total } = positionsIn(context, x, flags);
   const strides = rowMajorStrides(x.shape);
   const rows = x.shape.map((dim, d) => {
     const row = broadcast(
@@ -115,7 +125,7 @@ export function boundedCompress(
   const { builder } = context;
   const count = elementCount(condition.shape);
   if (count > data.shape[axis]!) return context.fail(`${count} conditions of [${data.shape.join()}]`);
-  const positions = positionsOf(context, builder.reshape(condition, [count]), count);
+  const positions = positionsIn(context, condition, builder.reshape(condition, [count]));
   return [chosenAlong(context, data, positions, axis)];
 }
 

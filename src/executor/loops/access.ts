@@ -19,6 +19,8 @@ export function loadScalar(dtype: DTypeCode, address: Code, offset: number, memo
   switch (dtype) {
     case DType.float32:
       return f32.load(address, offset, memory);
+    case DType.float64:
+      return f64.load(address, offset, memory);
     case DType.int64:
     case DType.uint64:
       return i64.load(address, offset, memory);
@@ -50,6 +52,7 @@ export function loadVector(dtype: DTypeCode, address: Code, memory: number): Cod
 /** Stores an element. */
 export function storeScalar(dtype: DTypeCode, address: Code, value: Code): Code {
   if (dtype === DType.float32) return f32.store(address, value);
+  if (dtype === DType.float64) return f64.store(address, value);
   switch (dtypeBytes(dtype)) {
     case 8:
       return i64.store(address, value);

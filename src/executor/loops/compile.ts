@@ -5,7 +5,7 @@ import { writePool } from "../../kernels/elementary/pool.ts";
 import { hasTwoMemories, importTables } from "../../kernels/elementary/tables.ts";
 import { MAX_PAGES } from "../../kernels/memory.ts";
 import { axisRange, REACH } from "../../program/loops.ts";
-import { EXACT, fmodNumber } from "./exactFunctions.ts";
+import { EXACT, EXACT64, fmodNumber } from "./exactFunctions.ts";
 import { HALF_HELPERS } from "./halfHelpers.ts";
 import { loopFunction } from "./loopFunction.ts";
 import type { LoopSpec } from "./spec.ts";
@@ -92,8 +92,9 @@ export function compileFunctions(make: (imports: Imports) => readonly FunctionBu
   for (let k = 1; k <= far; k++) builder.importMemory(true, MAX_PAGES, `far${k}`);
   const imported = new Map<string, Callable>();
   const importOnce = (from: string, name: string, signature: Signature): Callable => {
-    const callable = imported.get(name) ?? builder.importFunction(from, name, signature);
-    imported.set(name, callable);
+    const key = `${from} ${name}`;
+    const callable = imported.get(key) ?? builder.importFunction(from, name, signature);
+    imported.set(key, callable);
     return callable;
   };
   const imports: Imports = {
@@ -101,7 +102,9 @@ export function compileFunctions(make: (imports: Imports) => readonly FunctionBu
       needTables();
       return importOnce("elementary", name, { parameters: new Array<"v128">(arity).fill("v128"), results: ["v128"] });
     },
-    fmod: () => importOnce("scalar", "fmod", { parameters: ["f32", "f32"], results: ["f32"] }),
+    elementary64: (name, arity) =>
+      importOnce("elementary64", name, { parameters: new Array<"f64">(arity).fill("f64"), results: ["f64"] }),
+    fmod: (type) => importOnce("scalar", `fmod ${type}`, { parameters: [type, type], results: [type] }),
     half: (name, arity) =>
       importOnce("half", name, { parameters: new Array<"f32">(arity).fill("f32"), results: ["f32"] }),
   };
@@ -127,7 +130,8 @@ export function instantiate(
     env: { memory },
     ...Object.fromEntries(others.slice(0, far).map((other, k) => [`far${k + 1}`, { memory: other }])),
     ...(tables === undefined ? {} : { tables: { memory: tables }, elementary: elementary().functions }),
-    scalar: { fmod: fmodNumber },
+    scalar: { "fmod f32": fmodNumber, "fmod f64": fmodNumber },
+    elementary64: EXACT64,
     half: HALF_HELPERS,
   });
   return names.map((name) => exports[name] as Run);

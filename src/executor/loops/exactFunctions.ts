@@ -1,6 +1,7 @@
 import { DType } from "../../numerics/dtype.ts";
 import { fromNumber, toNumber } from "../../numerics/float32.ts";
 import type { ExactFunctions } from "../../kernels/elementary/elementary.ts";
+import { ESTIMATES64, quick64, type Name64 } from "../../kernels/elementary64/elementary64.ts";
 import { ELEMENTARY } from "../../kernels/elementary/estimates.ts";
 import { applyOperation } from "../../program/expression.ts";
 import { Op } from "../../program/operations.ts";
@@ -39,6 +40,30 @@ export const EXACT: ExactFunctions = Object.fromEntries(
     // Powers that are one rounded product are often halfway between two float32.
     const quick = name === "pow" ? (x: number, y: number) => (y === 2 ? Math.fround(x * x) : exact(x, y)) : exact;
     return [name, remembering((x, y) => quick(x, y))];
+  }),
+);
+
+const pair = new DataView(new ArrayBuffer(16));
+
+/** An elementary function of float64 by its definition. */
+function defined64(name: Name64, x: number, y: number): number {
+  pair.setFloat64(0, x);
+  pair.setFloat64(8, y);
+  pair.setBigUint64(0, applyOperation(Op[name], DType.float64, pair.getBigUint64(0), pair.getBigUint64(8), 0n));
+  return pair.getFloat64(0);
+}
+
+/** Elementary functions of float64: by estimates, and where these do not settle the result, by the definition. */
+export const EXACT64: Readonly<Record<string, (x: number, y: number) => number>> = Object.fromEntries(
+  (Object.keys(ESTIMATES64) as Name64[]).map((name) => {
+    const quick = quick64(name);
+    return [
+      name,
+      (x: number, y: number): number => {
+        const result = quick(x, y);
+        return Number.isNaN(result) ? defined64(name, x, y) : result;
+      },
+    ];
   }),
 );
 

@@ -1,6 +1,6 @@
 import type { Code } from "../../kernels/assembler/encoding.ts";
 import type { Callable } from "../../kernels/assembler/moduleBuilder.ts";
-import { f32x4, i64, v128 } from "../../kernels/assembler/instructions.ts";
+import { f32, f32x4, f64, i64, v128 } from "../../kernels/assembler/instructions.ts";
 import { select } from "../../kernels/assembler/control.ts";
 import { DType, isFloat, isHalf, type DType as DTypeCode } from "../../numerics/dtype.ts";
 import { Op, signature, type OpName } from "../../program/operations.ts";
@@ -14,7 +14,7 @@ import { inlined } from "./inlined.ts";
 import { literal } from "./literal.ts";
 import { assembleLanes, dependsOn, emitRead, emitVectorRead, type ReadScope } from "./read.ts";
 import { neededSlots, operands, slotTypes, type Expression } from "./slots.ts";
-import { define, exact, isWide, LANES, splat, type Value } from "./values.ts";
+import { define, exact, floatScalar, isWide, LANES, splat, type Value } from "./values.ts";
 import { castLanes, hasCastLanes, hasIntegerLanes, integerLanes, isShift, shiftedLanes } from "./vectorOperation.ts";
 
 /** Operations whose result on values of 16 bits need not have 16 bits. */
@@ -94,8 +94,11 @@ export function expressionEmitter(
     return exact(shiftedLanes(name, dtype, lanes.code, count!.code), dtype, Math.max(a!.level, count!.level), true);
   }
 
-  /** To float32 from 16 bits, which changes nothing, or to 16 bits. */
+  /** To float32 from 16 bits, which changes nothing, or to 16 bits; between float32 and float64. */
   function castToFloat(a: Value, from: DTypeCode, to: DTypeCode): Value {
+    if (to === DType.float64) return { ...a, code: f64.promoteF32(a.code), dtype: to };
+    if (from === DType.float64)
+      return { ...a, code: f32.demoteF64(a.code), dtype: to, mayBeNegativeZero: true, mayBeOtherNaN: true };
     const made = isFloat(from) ? a.code : (a.isVector ? castLanes : castScalar)(from, DType.float32, a.code);
     const value = { ...a, code: made, dtype: DType.float32 };
     return to === DType.float32 ? value : roundedToHalf(emitter, value, to);
@@ -111,7 +114,10 @@ export function expressionEmitter(
     const [a, b] = values as [Value, Value];
     const condition = FLOAT_CONDITION[name];
     if (condition !== undefined) {
-      const made = (isVector ? condition.vector : condition.scalar)(a.code, b?.code ?? []);
+      const operand = b?.code ?? [];
+      const made = isVector
+        ? condition.vector(a.code, operand)
+        : condition.scalar(a.code, operand, floatScalar(a.dtype));
       return exact(made, DType.bool, level, isVector);
     }
     const lowering = FLOAT[name];
@@ -127,17 +133,18 @@ export function expressionEmitter(
     const divisor = name === "div" ? define(emitter, withoutNegativeZero(b)).code : (b?.code ?? []);
     const made = isVector
       ? (extremum(name, a, b) ?? lowering.vector(a.code, divisor))
-      : lowering.scalar(a.code, divisor);
+      : lowering.scalar(a.code, divisor, floatScalar(dtype));
     return rounded(made, lowering.negativeZero(a, b ?? a));
   }
 
   /** A call of a function, in all lanes at once; remainders and functions of floats of 16 bits element by element. */
   function called(name: OpName, dtype: DTypeCode, values: readonly Value[], isVector: boolean): Code {
     // A remainder is exact, in any type.
-    if (name === "fmod") return laneByLane(emitter.fmod(), values, isVector);
+    if (name === "fmod") return laneByLane(emitter.fmod(dtype === DType.float64 ? "f64" : "f32"), values, isVector);
     if (isHalf(dtype)) return laneByLane(emitter.half(halfName(name, dtype), values.length), values, isVector);
     // Powers distinguish the two zeros.
     const used = values.map((value) => withoutNegativeZero(value).code);
+    if (dtype === DType.float64) return emitter.elementary64(name, values.length)(...used);
     const call = emitter.elementary(name, values.length);
     return f32x4.extract(call(...used.map((code) => f32x4.splat(code))), 0);
   }

@@ -1,14 +1,14 @@
 import { ifElse, select } from "../../kernels/assembler/control.ts";
 import type { Code } from "../../kernels/assembler/encoding.ts";
 import type { FunctionBuilder, Local } from "../../kernels/assembler/functionBuilder.ts";
-import { f32, f32x4, i32, i32x4, i64, v128 } from "../../kernels/assembler/instructions.ts";
+import { f32x4, i32, i32x4, i64, v128 } from "../../kernels/assembler/instructions.ts";
 import { DType, dtypeBytes, isFloat, isSigned, type DType as DTypeCode } from "../../numerics/dtype.ts";
 import { Reduce } from "../../program/types.ts";
 import { extractLane } from "./access.ts";
 import type { Accumulator } from "./floatSum.ts";
 import { integerOperation, wrapped } from "./integerOperation.ts";
 import { literal } from "./literal.ts";
-import { exact, isWide, LANES, scalarType, splat, type Emitter, type Value } from "./values.ts";
+import { exact, floatScalar, isWide, LANES, scalarType, splat, type Emitter, type Value } from "./values.ts";
 import { integerLanes, wrappedLanes } from "./vectorOperation.ts";
 
 /** A fold whose results are locals with the types of the reduction's accumulators. */
@@ -22,7 +22,7 @@ export type Fold = Accumulator & {
 function identity(reduce: Reduce, dtype: DTypeCode): Code {
   if (reduce === Reduce.sum || reduce === Reduce.dot) return literal(0n, dtype);
   const least = reduce === Reduce.max || reduce === Reduce.argmax || reduce === Reduce.argmaxLast;
-  if (isFloat(dtype)) return f32.const(least ? -Infinity : Infinity);
+  if (isFloat(dtype)) return floatScalar(dtype).const(least ? -Infinity : Infinity);
   if (dtype === DType.bool) return literal(least ? 0n : 1n, dtype);
   const bits = BigInt(8 * dtypeBytes(dtype));
   if (!isSigned(dtype)) return literal(least ? 0n : (1n << bits) - 1n, dtype);
@@ -33,7 +33,7 @@ function identity(reduce: Reduce, dtype: DTypeCode): Code {
 function scalarStep(reduce: Reduce, dtype: DTypeCode, a: Code, b: Code, fn: FunctionBuilder): Code {
   if (reduce === Reduce.sum || reduce === Reduce.dot) return (isWide(dtype) ? i64.add : i32.add)(a, b);
   const name = reduce === Reduce.max ? "max" : "min";
-  return isFloat(dtype) ? f32[name](a, b) : integerOperation(name, dtype, a, b, fn);
+  return isFloat(dtype) ? floatScalar(dtype)[name](a, b) : integerOperation(name, dtype, a, b, fn);
 }
 
 /** Sums and products of integers, maxima and minima of any type: one term at a time. A NaN is the result. */
@@ -119,8 +119,9 @@ export function positionFold(reduce: Reduce, dtype: DTypeCode, index: Code, fn: 
     const [small, large] = greatest ? [b, a] : [a, b];
     if (!isFloat(dtype)) return integerOperation(name, dtype, small, large, fn);
     // A NaN is before all numbers, and equal to another one.
-    const [aIsNaN, bIsNumber] = [f32.ne(a, a), f32.eq(b, b)];
-    return i32.or(f32[name](small, large), orEqual ? aIsNaN : i32.and(aIsNaN, bIsNumber));
+    const f = floatScalar(dtype);
+    const [aIsNaN, bIsNumber] = [f.ne(a, a), f.eq(b, b)];
+    return i32.or(f[name](small, large), orEqual ? aIsNaN : i32.and(aIsNaN, bIsNumber));
   };
   return {
     results: [{ local: at, dtype: DType.int64, isVector: false }],

@@ -2,7 +2,7 @@ import type { Callable } from "../../kernels/assembler/moduleBuilder.ts";
 import type { FunctionBuilder, Local } from "../../kernels/assembler/functionBuilder.ts";
 import type { ValueType } from "../../kernels/assembler/control.ts";
 import type { Code } from "../../kernels/assembler/encoding.ts";
-import { i32, i32x4, f32x4 } from "../../kernels/assembler/instructions.ts";
+import { i32, i32x4, f32, f32x4, f64 } from "../../kernels/assembler/instructions.ts";
 import type { OpName } from "../../program/operations.ts";
 import { DType, isFloat, type DType as DTypeCode } from "../../numerics/dtype.ts";
 
@@ -29,10 +29,16 @@ export const exact = (code: Code, dtype: DTypeCode, level: number, isVector = fa
   ...{ mayBeNegativeZero: false, mayBeOtherNaN: false },
 });
 
-export const isWide = (dtype: DTypeCode): boolean => dtype === DType.int64 || dtype === DType.uint64;
+/** Whether elements have 64 bits: no vectors of LANES hold them. */
+export const isWide = (dtype: DTypeCode): boolean =>
+  dtype === DType.int64 || dtype === DType.uint64 || dtype === DType.float64;
+
+/** The instructions on scalars of a float type; floats of 16 bits are held as float32. */
+export const floatScalar = (dtype: DTypeCode): typeof f32 | typeof f64 => (dtype === DType.float64 ? f64 : f32);
 
 /** The WebAssembly type that holds an element: narrow integers in their value's i32, bools as 0 or 1. */
 export function scalarType(dtype: DTypeCode): ValueType {
+  if (dtype === DType.float64) return "f64";
   if (isFloat(dtype)) return "f32";
   return isWide(dtype) ? "i64" : "i32";
 }
@@ -43,8 +49,10 @@ export type Imports = {
   elementary: (name: OpName, arity: number) => Callable;
   /** An elementary function of a type of 16 bits, on float32 scalars: see halfHelpers.ts. */
   half: (name: string, arity: number) => Callable;
-  /** C's fmod of two float32. */
-  fmod: () => Callable;
+  /** An elementary function of float64 scalars. */
+  elementary64: (name: OpName, arity: number) => Callable;
+  /** C's fmod of two float32, or of two float64. */
+  fmod: (type: "f32" | "f64") => Callable;
 };
 
 /** The function that code is generated for. Its statements are collected by their loop level. */

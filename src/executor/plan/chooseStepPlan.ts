@@ -7,14 +7,12 @@ import type { LoopDigit, LoopSpec } from "../loops/spec.ts";
 import type { Region } from "../memory/memoryPlan.ts";
 import { planByteProduct } from "./planByteProduct.ts";
 import { planByDefinition } from "./planByDefinition.ts";
-import { planEpilogue } from "./planEpilogue.ts";
+import { planElementwise } from "./planElementwise.ts";
 import { planHalfReduction } from "./planHalfReduction.ts";
-import { partsOf } from "./planParts.ts";
 import { planNarrowProduct } from "./planNarrowProduct.ts";
 import { planPartialSum } from "./planPartialSum.ts";
 import { widenedTerm } from "../../program/widen.ts";
 import type { StepPlan } from "./stepPlan.ts";
-import { partOf } from "./ranges.ts";
 import type { PlanResources } from "./planResources.ts";
 import { termExpression } from "./productLayout.ts";
 import { planFloatProduct } from "./planFloatProduct.ts";
@@ -22,6 +20,7 @@ import { planVectorProduct } from "./planVectorProduct.ts";
 import { planWindowSum } from "./planWindowSum.ts";
 import { planReduction } from "./planReduction.ts";
 import { planTotal } from "./planTotal.ts";
+import { planWide } from "./planWide.ts";
 
 /**
  * Chooses how a step is executed: by compiled loops around products and reductions; unusual steps by the definition.
@@ -30,10 +29,10 @@ export function chooseStepPlan(resources: PlanResources, step: Step, out: Region
   const radices = [...step.outDigits, ...step.redDigits];
   const digits = radices.map((radix, digit): LoopDigit => ({ digit, radix }));
   const sourceTypes = step.inputs.map(({ dtype }) => dtype);
-  if (!hasLoops(step)) return planByDefinition(resources, step, out);
   const terms: LoopSpec = { ...termExpression(step), digits, sourceTypes, outs: [] };
   const plain = canCompile(terms) && canCompile({ ...terms, reads: step.epilogueReads });
   if (!plain) return planByDefinition(resources, step, out);
+  if (!hasLoops(step)) return planWide(resources, step, out) ?? planByDefinition(resources, step, out);
   if (isPartial(step.reduce)) {
     // The terms of halves are those of float32, and so are the words of their sums.
     const wide = isHalf(step.reduceType!) ? { ...step, ...widenedTerm(step) } : step;
@@ -57,25 +56,4 @@ export function chooseStepPlan(resources: PlanResources, step: Step, out: Region
     planByteProduct(resources, step, out) ??
     planReduction(resources, step, out)
   );
-}
-
-/** A step that reduces nothing; one that joins tensors, part by part. */
-function planElementwise(resources: PlanResources, step: Step, out: Region): StepPlan {
-  const parts = partsOf(step) ?? [{ first: 0, radix: step.outDigits[0]!, step, offset: 0 }];
-  const planned = parts.map(({ first, radix, step: own, offset }) => {
-    const digits = own.outDigits.map((size, digit): LoopDigit => ({ digit, radix: size }));
-    return { first, radix, epilogue: planEpilogue(resources, own, [], { digits, ranged: 0 }, out, offset) };
-  });
-  return {
-    shared: true,
-    bind(machine) {
-      const [start, end] = partOf(step.outDigits[0]!, machine);
-      const calls = planned.flatMap(({ first, radix, epilogue }) => {
-        const finish = epilogue.bind(machine);
-        const [from, to] = [Math.max(start - first, 0), Math.min(end - first, radix)];
-        return from < to || planned.length === 1 ? [() => finish([], from, to)] : [];
-      });
-      return () => calls.forEach((call) => call());
-    },
-  };
 }

@@ -5,7 +5,7 @@ import { expFixed } from "./expCore.ts";
 import { ARGUMENT_FRACTION, FRACTION, roundWide, shifted, times, WIDE_ONE } from "./wide.ts";
 
 /** 2/sqrt(pi) in Q252, to the nearest. */
-const TWO_OVER_SQRT_PI = 0x120dd750429b6d11ae3a914fed7fd8688281341d7587cea2e7342b06199cc416n;
+export const TWO_OVER_SQRT_PI = 0x120dd750429b6d11ae3a914fed7fd8688281341d7587cea2e7342b06199cc416n;
 const BITS_OF_6 = 0x4018000000000000n;
 /** The sum of the series has 248 - n fraction bits, where e^(x^2) is about 2^n. */
 const SUM_FRACTION = 248;

@@ -1,8 +1,6 @@
 import { expect } from "chai";
 import { network } from "hardhat";
 import { compile } from "../../../src/compiler/compile.ts";
-import { UnsupportedOperatorError } from "../../../src/compiler/errors.ts";
-import { withinCounts } from "../../../src/examine/compare/withinCounts.ts";
 import { outputTensors } from "../../../src/examine/compare/compare.ts";
 import { startChainVerifier } from "../../../src/examine/audit/chainVerifier.ts";
 import { drawSamples } from "../../../src/examine/audit/draw.ts";
@@ -15,14 +13,13 @@ import { DType } from "../../../src/numerics/dtype.ts";
 import { floatTensor, int64Tensor } from "../../../src/onnx/tensorData.ts";
 import type { TensorData } from "../../../src/onnx/model.ts";
 import { readModel } from "../../../src/onnx/readModel.ts";
-import { firstDifference } from "../../../src/examine/conform/tolerance.ts";
 import { knownProgram } from "../../../src/player/execution.ts";
 import { decodeOutputs } from "../../../src/sdk/decodeOutputs.ts";
 import { parseDescription } from "../../../src/sdk/description.ts";
 import { describeProgram } from "../../../src/sdk/describeProgram.ts";
 import { Trace } from "../../../src/trace/trace.ts";
 import { modelOf, type Experiment } from "../../../testkit/onnx/agreement.ts";
-import { runOnnxruntime } from "../../../testkit/onnx/onnxruntime.ts";
+import { agreesWithinCounts as agrees } from "../../../testkit/onnx/boundedAgreement.ts";
 import type { AttributeValue } from "../../../testkit/onnx/onnxBuilder.ts";
 import { Prng } from "../../../testkit/random/prng.ts";
 import { RandomTensors } from "../../../testkit/random/tensors.ts";
@@ -47,25 +44,6 @@ function one(
     nodes: [{ op, inputs, outputs: names, attributes }],
     outputs: Object.fromEntries(names.map((name, k) => [name, outputs[k]!])),
   };
-}
-
-/** Compares what is within the counts with onnxruntime's results. @returns how much the outputs are bounded by */
-async function agrees(experiment: Experiment, what: string): Promise<void> {
-  const { operands } = experiment;
-  const bytes = modelOf(experiment);
-  const expected = await runOnnxruntime(bytes, new Map(Object.entries(operands)));
-  const model = compile(readModel(bytes), { shapes: {} });
-  const tensors = executeReference(
-    model,
-    model.inputs.map(({ name }) => operands[name]!.bytes),
-  );
-  const own = withinCounts(outputTensors(model, tensors));
-  expect(own.map(({ name }) => name)).to.deep.equal(Object.keys(experiment.outputs));
-  for (const output of own) {
-    const wanted = expected.get(output.name)!;
-    expect([...output.shape], `${what}: ${output.name}`).to.deep.equal([...wanted.shape]);
-    expect(firstDifference(output, wanted, { rtol: 0, atol: 0 }), `${what}: ${output.name}`).to.equal(undefined);
-  }
 }
 
 const bools = (values: readonly number[]): TensorData => ({
@@ -126,22 +104,6 @@ describe("results whose size depends on the data", () => {
     for (let seed = 0; seed < 12; seed++) await agrees(suppression(seed, 1 + (seed % 5), seed % 2), `seed ${seed}`);
     // More than there are boxes.
     await agrees(suppression(40, 1000, 0), "all");
-  });
-
-  it("whatReadsSuchAResult_isRefusedByName_butCastAndTransposeAreNot", async () => {
-    const x = random(3).integer(DType.int32, [4, 3], 0, 1);
-    const nodes = [
-      { op: "NonZero", inputs: ["x"], outputs: ["places"] },
-      { op: "Transpose", inputs: ["places"], outputs: ["rows"] },
-      { op: "Cast", inputs: ["rows"], outputs: ["y"], attributes: { to: DType.int32 } },
-    ];
-    await agrees({ opset: 17, operands: { x }, nodes, outputs: { y: DType.int32 } }, "rows");
-    const read = { op: "ReduceSum", inputs: ["places"], outputs: ["y"] };
-    const bytes = modelOf({ opset: 17, operands: { x }, nodes: [nodes[0]!, read], outputs: { y: int64 } });
-    expect(() => compile(readModel(bytes), { shapes: {} })).to.throw(
-      UnsupportedOperatorError,
-      "input 0: has a size that is not known at compile time",
-    );
   });
 
   it("theFastExecutor_givesTheSame_andTheVerifierAgrees", async () => {

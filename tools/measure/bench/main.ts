@@ -8,6 +8,7 @@
  * - `--native [--models ppocr2_cls]`: decisions by native execution against plain onnxruntime, on one thread.
  * - `--market [--jobs 1000] [--slice 250]`: a market of 8 workers and 2 watchers on one devnet, jobs a second and gas a
  *   job.
+ * - `--float64`: operators of float64 by the definition, in the executor and in onnxruntime, nanoseconds an element.
  * - `--worst [--kinds sums,reads]`: the slowest executions against the work of their programs, and nothing else.
  */
 import { fork } from "node:child_process";
@@ -32,6 +33,7 @@ const { values } = parseArgs({
     training: { type: "boolean", default: false },
     native: { type: "boolean", default: false },
     worst: { type: "boolean", default: false },
+    float64: { type: "boolean", default: false },
     kinds: { type: "string" },
     market: { type: "boolean", default: false },
     jobs: { type: "string", default: "1000" },
@@ -46,6 +48,12 @@ if (values.market) {
   const { printMarket } = await import("./market/printMarket.ts");
   const market = await printMarket(Number(values.jobs), Number(values.slice));
   if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify({ market }, null, 2)}\n`);
+  process.exit(0);
+}
+if (values.float64) {
+  const { printFloat64 } = await import("./float64/printFloat64.ts");
+  const float64 = await printFloat64();
+  if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify({ float64 }, null, 2)}\n`);
   process.exit(0);
 }
 if (values.native) {
