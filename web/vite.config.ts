@@ -13,9 +13,9 @@ const REPLACED = new Map(
     resolve(ROOT, `src/merkle/browser/${name}.ts`),
   ]),
 );
-/** Modules of Node, and the little of them that the compiler uses. */
+/** Modules of Node, and the little of them that compiler and executor use. */
 const PLATFORM = new Map(
-  ["node:crypto", "node:fs", "node:os", "node:path"].map((name) => [name, name.slice("node:".length)]),
+  ["crypto", "fs", "module", "os", "path", "worker_threads"].map((name) => [`node:${name}`, name]),
 );
 
 const replacements = (): Plugin => ({

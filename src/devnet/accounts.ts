@@ -12,3 +12,9 @@ export const developmentAccount = (index: number): HDAccount => mnemonicToAccoun
 
 /** Its private key. */
 export const developmentKey = (index: number): Hex => toHex(developmentAccount(index).getHdKey().privateKey!);
+
+/**
+ * The accounts with which the page's playground lies and watches (docs/web.md): a local market makes the one a worker
+ * with stake, and gives the other credit.
+ */
+export const PLAYGROUND = { worker: 4, watcher: 5 } as const;

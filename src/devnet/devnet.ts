@@ -8,7 +8,7 @@ import { openSession, type Session } from "../market/session.ts";
 import { decideText } from "../decision/decideSpec.ts";
 import type { ModelSpec } from "../player/programs/modelSpec.ts";
 import type { SoftwareManufacturer } from "../provisioning/manufacturer.ts";
-import { CHAIN_ID, developmentAccount, developmentKey } from "./accounts.ts";
+import { CHAIN_ID, developmentAccount, developmentKey, PLAYGROUND } from "./accounts.ts";
 import { Anvil } from "./anvil.ts";
 import { deployLocally } from "./deployLocally.ts";
 import { DevnetError } from "./errors.ts";
@@ -19,9 +19,9 @@ import { temporaryFolder } from "./temporaryFolder.ts";
 
 /** The shortest window and clock that a market takes, seconds (contracts/market/ParameterChecks.sol). */
 const SHORTEST = { baseWindow: 12, baseClock: 72 } as const;
-/** Claims that the worker, and the liar, can have open at once. */
-const CLAIMS = { worker: 20, liar: 5 } as const;
-/** Bonds that the watcher can have out at once. */
+/** Claims that the worker, the liar and the playground can have open at once: each that is refuted is one less. */
+const CLAIMS = { worker: 20, liar: 5, playground: 50 } as const;
+/** Bonds that the watcher, and the playground, can have out at once. */
 const BONDS = 20n;
 const USER_ASSET = parseEther("1000");
 /** How often is looked for a block while nothing but this uses the chain. */
@@ -93,6 +93,8 @@ export async function startDevnet(options: DevnetOptions): Promise<Devnet> {
       });
     const user = await sessionOf(0);
     await giveAsset(user, USER_ASSET);
+    await giveStake(await sessionOf(PLAYGROUND.worker), manufacturer, CLAIMS.playground);
+    await giveCredit(await sessionOf(PLAYGROUND.watcher), BONDS * user.deployment.bond);
     const parts = await startParts(options, anvil, sessionOf, manufacturer, closing);
     await anvil.mineEvery(options.blockSeconds);
     const failed = Promise.race([

@@ -9,7 +9,7 @@ import { executeReference } from "../../src/executor/reference.ts";
 import { programShape, type KnownProgram } from "../../src/player/execution.ts";
 import type { RunExecution } from "../../src/player/runExecution.ts";
 import { RunInputs } from "../../src/trace/runInputs.ts";
-import { MemoryGame } from "../../testkit/game/memoryGame.ts";
+import { MemoryGame } from "../../src/dispute/memoryGame.ts";
 import { apartAnswers, carriedAnswers } from "../../testkit/programs/answerPrograms.ts";
 import { runInputBytes, type RunRanges } from "../../testkit/programs/runProgram.ts";
 import { executedRun, heldRun, itemsOf } from "../../testkit/soak/executedRun.ts";

@@ -9,7 +9,7 @@ import { Side } from "../../src/chain/structs.ts";
 import { executeReference } from "../../src/executor/reference.ts";
 import type { CompiledModel } from "../../src/program/compiled.ts";
 import { Trace } from "../../src/trace/trace.ts";
-import { MemoryGame } from "../../testkit/game/memoryGame.ts";
+import { MemoryGame } from "../../src/dispute/memoryGame.ts";
 import { randomSums, sumsInput } from "../../testkit/programs/randomSums.ts";
 import { runOfOne } from "../../testkit/programs/runOfOne.ts";
 import { Prng } from "../../testkit/random/prng.ts";

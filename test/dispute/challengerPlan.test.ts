@@ -11,7 +11,7 @@ import { knownProgram } from "../../src/player/execution.ts";
 import type { RunExecution } from "../../src/player/runExecution.ts";
 import type { TensorSource } from "../../src/trace/published.ts";
 import { Trace } from "../../src/trace/trace.ts";
-import { MemoryGame } from "../../testkit/game/memoryGame.ts";
+import { MemoryGame } from "../../src/dispute/memoryGame.ts";
 import { mlpInput, mlpProgram } from "../../testkit/models/mlp.ts";
 import { runOfOne } from "../../testkit/programs/runOfOne.ts";
 

@@ -17,7 +17,7 @@ import type { CompiledModel } from "../../src/program/compiled.ts";
 import { rejection } from "../../testkit/rejection.ts";
 import { lyingTrace, chainProgram, type GameProgram } from "../../testkit/protocol/chainProgram.ts";
 import { runOfOne } from "../../testkit/programs/runOfOne.ts";
-import { MemoryGame } from "../../testkit/game/memoryGame.ts";
+import { MemoryGame } from "../../src/dispute/memoryGame.ts";
 import { challengerMove } from "../../src/dispute/challengerMove.ts";
 import { ProgramLibrary } from "../../src/player/programLibrary.ts";
 

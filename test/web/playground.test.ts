@@ -1,9 +1,11 @@
 import { expect } from "chai";
+import { executeReference } from "../../src/executor/reference.ts";
 import { DType } from "../../src/numerics/dtype.ts";
 import { buildModel } from "../../testkit/onnx/onnxBuilder.ts";
 import { mlpBytes } from "../../testkit/models/mlp.ts";
 import { playDispute } from "../../web/playground/dispute.ts";
-import { openModel, outputViews, runExactly } from "../../web/playground/engine.ts";
+import { drawInputs, openModel, outputViews, runExactly, type Exact } from "../../web/playground/engine.ts";
+import { exactly } from "../../web/playground/execute.ts";
 import { railsOf, widthOf } from "../../web/playground/rails.ts";
 import { dirname, isAbsolute, join, normalize, relative } from "../../web/platform/path.ts";
 
@@ -22,6 +24,16 @@ const oneNode = (op: string, shape: readonly (number | string)[] = [1, 8]): Uint
 
 describe("web: the playground's engine", () => {
   const mlp = openModel("mlp.onnx", mlpBytes(), {}, silent);
+  let exact: Exact;
+  before(async () => {
+    const compiled = mlp.compiled!;
+    exact = await runExactly(compiled, await exactly(compiled), drawInputs(compiled, new Map(), 1), silent);
+  });
+
+  it("kernels_giveTheBitsOfTheDefinition", () => {
+    expect(exact.how.by).to.equal("kernels");
+    expect(exact.tensors).to.deep.equal(executeReference(mlp.compiled!, exact.inputs));
+  });
 
   it("model_isReported_withItsGraphAndSteps", () => {
     const { report, graph, steps } = mlp.view;
@@ -50,7 +62,6 @@ describe("web: the playground's engine", () => {
   });
 
   it("differingBits_areCounted_andShownFirst", () => {
-    const exact = runExactly(mlp.compiled!, 1, silent);
     const [own] = outputViews(exact, undefined);
     expect(own).to.include({ name: "y", count: 10, differing: undefined });
     const { checkpoints, outputs } = exact.program.model.program;
@@ -62,20 +73,18 @@ describe("web: the playground's engine", () => {
     expect(changed!.index).to.equal(7);
   });
 
-  it("everyChangedNumber_isFound", () => {
-    const exact = runExactly(mlp.compiled!, 1, silent);
-    exact.program.model.program.steps.forEach(({ count }, step) => {
+  it("everyChangedNumber_isFound", async () => {
+    for (const [step, { count }] of exact.program.model.program.steps.entries()) {
       const element = count - 1;
-      const played = playDispute(exact, { step, element }, silent);
+      const played = await playDispute(exact, { step, element }, silent);
       expect(played).to.include({ step, element });
       expect(played.claimed).to.not.equal(played.exact);
       expect(played.sum!.claimed).to.not.equal(played.sum!.exact);
-    });
+    }
   });
 
-  it("lastSum_isThatOfAMatrixProduct", () => {
-    const exact = runExactly(mlp.compiled!, 1, silent);
-    const { sum } = playDispute(exact, { step: 0, element: 299 }, silent);
+  it("lastSum_isThatOfAMatrixProduct", async () => {
+    const { sum } = await playDispute(exact, { step: 0, element: 299 }, silent);
     expect(sum).to.include({ reduce: "dot", count: 64, dtype: "float32", elementBytes: 4 });
     const total = sum!.terms.reduce((all, { factors: [a, b] }) => all + Number(a) * Number(b), Number(sum!.others[0]));
     expect(Math.fround(total)).to.be.closeTo(Number(sum!.exact), 1e-6);

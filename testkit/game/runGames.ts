@@ -11,7 +11,7 @@ import type { Execute } from "../../src/player/executeRun.ts";
 import type { Executions } from "../../src/player/executions.ts";
 import { RunExecution } from "../../src/player/runExecution.ts";
 import { Trace } from "../../src/trace/trace.ts";
-import { MemoryGame } from "./memoryGame.ts";
+import { MemoryGame } from "../../src/dispute/memoryGame.ts";
 
 const ARITY_BITS = 4;
 

@@ -16,8 +16,22 @@ import { useCall, useGas } from "./useTransactions.ts";
 
 type Props = { followed: Followed; snapshot: Snapshot; claim: ClaimRecord; game: GameRecord };
 
+/** One dispute, with its name. */
+export function GamePage(props: Props) {
+  const { game } = props;
+  return (
+    <div class="stack">
+      <div class="row">
+        <h1>Dispute {short(game.id)}</h1>
+        <Phase of={gamePhase(game)} />
+      </div>
+      <GameView {...props} />
+    </div>
+  );
+}
+
 /** One dispute: its descent, both sides, every move. */
-export function GamePage({ followed: { reader }, snapshot, claim, game }: Props) {
+export function GameView({ followed: { reader }, snapshot, claim, game }: Props) {
   const moves = movesOf(game);
   const gas = useGas(
     reader,
@@ -37,10 +51,6 @@ export function GamePage({ followed: { reader }, snapshot, claim, game }: Props)
   const all = known.reduce((a, b) => a + b, 0n);
   return (
     <div class="stack">
-      <div class="row">
-        <h1>Dispute {short(game.id)}</h1>
-        <Phase of={gamePhase(game)} />
-      </div>
       <DescentView rows={rows} />
       {game.proved !== undefined && <LastSumView proved={game.proved} sum={sum} />}
       <Sides reader={reader} claim={claim} game={game} now={snapshot.now} />

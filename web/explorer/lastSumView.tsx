@@ -49,7 +49,7 @@ function Written({ sum: { reduce, terms, count, others } }: { sum: LastSum }) {
         </p>
       )}
       {count > 0 && (
-        <p class="sum mono small">
+        <p class="sum mono small" tabIndex={0} role="group" aria-label="The sum, written out">
           {terms.map(({ factors }) => factors.map(signed).join(" × ")).join(sign)}
           {count > MOST_TERMS && `${sign}…`}
         </p>

@@ -1,14 +1,15 @@
+import type { Hex } from "viem";
+import type { Pick } from "../../src/chain/structs.ts";
 import { challengerMove } from "../../src/dispute/challengerMove.ts";
 import { submittedList } from "../../src/dispute/disputed.ts";
+import { MemoryGame } from "../../src/dispute/memoryGame.ts";
 import { openingPick } from "../../src/dispute/pick.ts";
 import { submissionOf, workerMove } from "../../src/dispute/workerMove.ts";
-import { executeReference } from "../../src/executor/reference.ts";
 import { dtypeBytes, floatFormat, isFloat, readWord, writeWord, type DType } from "../../src/numerics/dtype.ts";
 import { RunExecution } from "../../src/player/runExecution.ts";
 import { RootsOfItems } from "../../src/player/runRoots.ts";
 import { RunInputs } from "../../src/trace/runInputs.ts";
 import { Trace } from "../../src/trace/trace.ts";
-import { MemoryGame } from "../../testkit/game/memoryGame.ts";
 import { writtenOut } from "../explorer/lastSum.ts";
 import type { Exact, Progress } from "./engine.ts";
 import type { Played } from "./protocol.ts";
@@ -16,25 +17,55 @@ import type { Played } from "./protocol.ts";
 /** log2 of a reveal's children, by the default of a deployment. */
 const ARITY_BITS = 4;
 
+/** Which number is changed. */
+export type Lie = { step: number; element: number };
+
+/** Both sides' executions: the watcher's is exact, the worker goes on from a changed number. */
+export type Sides = { watcher: RunExecution; worker: RunExecution };
+
+/** What the worker submits, and where the watcher opens a dispute about it. */
+export type Opening = { nodes: Hex; pick: Pick };
+
 /**
- * Has a worker change one number and run on from it, and a watcher dispute what comes of it. Both move as the worker
- * and the watcher of the command line do; the rules of the game are those of the contract, without clocks and money.
- * @throws Error if the changed number changes nothing that is committed to
+ * Has a worker change one number and run on from it.
+ * @throws RangeError if the step has no such number
  */
-export function playDispute(exact: Exact, lie: { step: number; element: number }, progress: Progress): Played {
-  const { program, inputs } = exact;
+export async function changedSides(exact: Exact, lie: Lie, progress: Progress): Promise<Sides> {
+  const { program, inputs, how } = exact;
   const { model } = program;
   const { dtype, count } = model.program.steps[lie.step]!;
   if (lie.element >= count) throw new RangeError(`step ${lie.step} has ${count} numbers: give one below that`);
-  const changed = executeReference(model, inputs, {
+  const changed = await how.run(inputs, {
     onStep: (step, tensor) => {
       if (step !== lie.step) return;
       writeWord(tensor, lie.element, dtype, otherWord(readWord(tensor, lie.element, dtype), dtype));
     },
     progress: (done, total) => progress("the worker executes", done, total),
   });
-  const [watcher, worker] = [exact.tensors, changed].map((tensors) => runOf(exact, tensors));
-  return played(watcher!, worker!, program.model.program.steps);
+  return { watcher: runOf(exact, exact.tensors), worker: runOf(exact, changed) };
+}
+
+/**
+ * How a dispute about a changed number begins.
+ * @param arityBits log2 of a reveal's children.
+ * @throws RangeError if the changed number changes nothing that is committed to
+ */
+export function openingOf({ watcher, worker }: Sides, arityBits: number): Opening {
+  const nodes = submissionOf(worker.claimed, arityBits);
+  const pick = openingPick(watcher, submittedList(watcher, nodes), arityBits);
+  if (pick === undefined)
+    throw new RangeError("that number changes nothing that the worker commits to: change another one");
+  return { nodes, pick };
+}
+
+/**
+ * Has a worker change one number and run on from it, and a watcher dispute what comes of it. Both move as the worker
+ * and the watcher of the command line do; the rules of the game are those of the contract, without clocks and money.
+ * @throws RangeError if there is no such number, or it changes nothing that is committed to
+ */
+export async function playDispute(exact: Exact, lie: Lie, progress: Progress): Promise<Played> {
+  const sides = await changedSides(exact, lie, progress);
+  return played(sides, exact.program.model.program.steps);
 }
 
 /** Another number of the same type: a float of about the same size, or 1 where it is zero or not finite. */
@@ -56,12 +87,9 @@ function runOf({ program, inputs }: Exact, tensors: readonly Uint8Array[]): RunE
   return new RunExecution(program, new RunInputs(steps.inputs, length, inputs), roots.roots, { last });
 }
 
-function played(watcher: RunExecution, worker: RunExecution, steps: readonly { dtype: DType }[]): Played {
-  const nodes = submissionOf(worker.claimed, ARITY_BITS);
-  const opening = openingPick(watcher, submittedList(watcher, nodes), ARITY_BITS);
-  if (opening === undefined)
-    throw new RangeError("that number changes nothing that the worker commits to: change another one");
-  const game = new MemoryGame(watcher.program, worker.root, opening);
+function played({ watcher, worker }: Sides, steps: readonly { dtype: DType }[]): Played {
+  const { nodes, pick } = openingOf({ watcher, worker }, ARITY_BITS);
+  const game = new MemoryGame(watcher.program, worker.root, pick);
   for (;;) {
     const answer = workerMove(worker, game.state, ARITY_BITS, 0n);
     game.answer(answer);

@@ -1,7 +1,6 @@
 import { surveyDraft, type Refusal, type Survey } from "../../src/compiler/survey.ts";
 import type { RefuteError } from "../../src/errors.ts";
 import { checkReport } from "../../src/examine/check/report.ts";
-import { executeReference } from "../../src/executor/reference.ts";
 import { dtypeBytes, dtypeName, isFloat, readWord, writeWord, type DType } from "../../src/numerics/dtype.ts";
 import { numberWord } from "../../src/numerics/numbers.ts";
 import { nodeLabel, type Model } from "../../src/onnx/model.ts";
@@ -11,6 +10,8 @@ import type { CompiledModel } from "../../src/program/compiled.ts";
 import { estimateStepProofGas } from "../../src/program/gas.ts";
 import { Prng } from "../../src/prng.ts";
 import { bitsText, valueText } from "../value.ts";
+import type { Exactly } from "./execute.ts";
+import type { GivenInputs } from "./inputs.ts";
 import type { ElementView, GraphNode, OpenedModel, OutputView, StepView } from "./protocol.ts";
 
 export type Progress = (what: string, done: number, total: number) => void;
@@ -71,6 +72,11 @@ function viewOf(model: Model, survey: Survey): OpenedModel {
     })),
     graph: graphOf(model, survey.refusals),
     steps: survey.model === undefined ? [] : stepsOf(survey.model),
+    taken: (survey.model?.inputs ?? []).map(({ name, dtype, shape }) => ({
+      name,
+      dtype: dtypeName(dtype),
+      shape: shape.join(", "),
+    })),
     outputs: survey.model?.outputs ?? [],
   };
 }
@@ -99,10 +105,12 @@ function stepsOf({ program, origins }: CompiledModel): StepView[] {
   }));
 }
 
-/** Inputs from a seed: floats from -1 to 1, integers and truth values of 0 and 1. */
-export function drawInputs({ program }: CompiledModel, seed: number): Uint8Array[] {
+/** Inputs: those that are given, and others from a seed, floats from -1 to 1, integers and truth values of 0 and 1. */
+export function drawInputs({ program, inputs }: CompiledModel, given: GivenInputs, seed: number): Uint8Array[] {
   const prng = new Prng(seed);
-  return program.inputs.map(({ dtype, count }) => {
+  return program.inputs.map(({ dtype, count }, k) => {
+    const own = given.get(inputs[k]!.name);
+    if (own !== undefined) return own;
     const bytes = new Uint8Array(count * dtypeBytes(dtype));
     for (let k = 0; k < count; k++) writeWord(bytes, k, dtype, drawWord(prng, dtype));
     return bytes;
@@ -113,16 +121,27 @@ export function drawInputs({ program }: CompiledModel, seed: number): Uint8Array
 const drawWord = (prng: Prng, dtype: DType): bigint =>
   isFloat(dtype) ? numberWord((prng.below(257) - 128) / 128, dtype) : BigInt(prng.below(2));
 
-/** What both players of a dispute hold: the program, the inputs, and the exact tensors of all steps. */
-export type Exact = { program: KnownProgram; inputs: readonly Uint8Array[]; tensors: readonly Uint8Array[] };
+/** What both players of a dispute hold: the program, the inputs, the exact tensors of all steps, how they were made. */
+export type Exact = {
+  program: KnownProgram;
+  inputs: readonly Uint8Array[];
+  tensors: readonly Uint8Array[];
+  how: Exactly;
+};
 
-/** Executes a model by the definition, which needs nothing but whole numbers. */
-export function runExactly(compiled: CompiledModel, seed: number, progress: Progress): Exact {
-  const inputs = drawInputs(compiled, seed);
-  const tensors = executeReference(compiled, inputs, {
-    progress: (done, total) => progress("executing steps", done, total),
-  });
-  return { program: knownProgram(compiled), inputs, tensors };
+/**
+ * Executes a model exactly.
+ * @param how What executes it.
+ * @param inputs In the program's order.
+ */
+export async function runExactly(
+  compiled: CompiledModel,
+  how: Exactly,
+  inputs: readonly Uint8Array[],
+  progress: Progress,
+): Promise<Exact> {
+  const tensors = await how.run(inputs, { progress: (done, total) => progress("executing steps", done, total) });
+  return { program: knownProgram(compiled), inputs, tensors, how };
 }
 
 /**

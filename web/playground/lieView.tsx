@@ -6,23 +6,33 @@ import { DescentView } from "../explorer/descentView.tsx";
 import { LastSumView } from "../explorer/lastSumView.tsx";
 import { movesOf } from "../explorer/moves.ts";
 import { counted, grouped, short, shown } from "../format.ts";
+import type { Route } from "../route.ts";
+import { ChainView } from "./chainView.tsx";
 import type { Played, StepView } from "./protocol.ts";
+import type { Engine } from "./useEngine.ts";
+
+/** Steps that can be chosen, at most: a list of all would be slow to open. */
+const MOST_STEPS = 2_000;
 
 type Props = {
+  route: Route;
   steps: readonly StepView[];
   played: Played | undefined;
   isBusy: boolean;
-  onLie: (step: number, element: number) => void;
+  engine: Pick<Engine, "lie" | "players">;
 };
 
-/** Lets somebody change one number of an execution, and shows how a watcher finds it. */
-export function LieView({ steps, played, isBusy, onLie }: Props) {
+/** Lets somebody change one number of an execution, and shows how a watcher finds it, here or on a chain. */
+export function LieView({ route, steps, played, isBusy, engine }: Props) {
   const [step, setStep] = useState(() => Math.floor(steps.length / 2));
-  const [element, setElement] = useState(0);
+  const [chosen, setElement] = useState(0);
+  const [isOnChain, setOnChain] = useState(false);
   const count = steps[step]?.count ?? 1;
+  const element = Math.min(chosen, count - 1);
+  const isLocked = isBusy || isOnChain;
   const lie = (event: Event): void => {
     event.preventDefault();
-    onLie(step, Math.min(element, count - 1));
+    engine.lie({ step, element });
   };
   return (
     <section class="stack">
@@ -38,7 +48,7 @@ export function LieView({ steps, played, isBusy, onLie }: Props) {
         <label class="field">
           <span>Step</span>
           <select name="lie-step" value={step} onChange={(event) => setStep(Number(event.currentTarget.value))}>
-            {steps.slice(0, 2_000).map(({ operator }, k) => (
+            {steps.slice(0, MOST_STEPS).map(({ operator }, k) => (
               <option key={k} value={k}>
                 {k}: {shown(operator, 40)}
               </option>
@@ -52,15 +62,21 @@ export function LieView({ steps, played, isBusy, onLie }: Props) {
             type="number"
             min={0}
             max={count - 1}
-            value={element}
+            value={chosen}
             onInput={(event) => setElement(Number(event.currentTarget.value))}
           />
         </label>
-        <button class="button main lie" type="submit" disabled={isBusy}>
+        <button class="button main lie" type="submit" disabled={isLocked}>
           Change it
         </button>
       </form>
       {played !== undefined && <PlayedView played={played} />}
+      <ChainView
+        route={route}
+        players={() => engine.players({ step, element })}
+        isBusy={isBusy}
+        onPlaying={setOnChain}
+      />
     </section>
   );
 }

@@ -1,13 +1,15 @@
 import { useRef, useState } from "preact/hooks";
 import { grouped } from "../format.ts";
+import type { PageProps } from "../pages.ts";
 import { Failure } from "../ui/states.tsx";
 import { LieView } from "./lieView.tsx";
 import { ReportView } from "./reportView.tsx";
+import { RunForm } from "./runForm.tsx";
 import { RunView } from "./runView.tsx";
 import { useEngine, type Engine } from "./useEngine.ts";
 
 /** Try a model: compile it, execute it exactly, and change a number of it. */
-export function PlaygroundPage() {
+export function PlaygroundPage({ route }: PageProps) {
   const engine = useEngine();
   const { model, opened, ran, played, busy, error } = engine.state;
   const isBusy = busy !== undefined;
@@ -15,7 +17,7 @@ export function PlaygroundPage() {
     <div class="stack">
       <div class="stack-tight">
         <h1>Try a model</h1>
-        <p class="soft">It is compiled and executed in this page. Nothing of it is sent anywhere.</p>
+        <p class="soft">It is compiled and executed in this page. The model is not sent anywhere.</p>
       </div>
       <Drop onFile={(name, bytes) => engine.open(name, bytes)} onFailure={engine.fail} />
       {busy !== undefined && <Busy busy={busy} onCancel={engine.cancel} />}
@@ -27,10 +29,12 @@ export function PlaygroundPage() {
           onShapes={(shapes) => engine.open(model.name, model.bytes, shapes)}
         />
       )}
-      {opened?.report.served === true && <RunForm engine={engine} isBusy={isBusy} />}
+      {opened?.report.served === true && (
+        <RunForm key={opened.report.program?.programRoot} inputs={opened.taken} isBusy={isBusy} onRun={engine.run} />
+      )}
       {ran !== undefined && <RunView ran={ran} />}
       {ran !== undefined && opened !== undefined && (
-        <LieView steps={opened.steps} played={played} isBusy={isBusy} onLie={engine.lie} />
+        <LieView route={route} steps={opened.steps} played={played} isBusy={isBusy} engine={engine} />
       )}
     </div>
   );
@@ -103,30 +107,5 @@ function Busy({
         Cancel
       </button>
     </div>
-  );
-}
-
-function RunForm({ engine, isBusy }: { engine: Engine; isBusy: boolean }) {
-  const [seed, setSeed] = useState(1);
-  const run = (event: Event): void => {
-    event.preventDefault();
-    engine.run(seed);
-  };
-  return (
-    <form class="row" onSubmit={run}>
-      <label class="field">
-        <span>Inputs drawn from the seed</span>
-        <input
-          name="seed"
-          type="number"
-          min={0}
-          value={seed}
-          onInput={(event) => setSeed(Number(event.currentTarget.value))}
-        />
-      </label>
-      <button class="button main run" type="submit" disabled={isBusy}>
-        Run it exactly
-      </button>
-    </form>
   );
 }

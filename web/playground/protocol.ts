@@ -1,8 +1,14 @@
 import type { Hex } from "viem";
+import type { ChallengerMove } from "../../src/dispute/challengerMove.ts";
+import type { WorkerMove } from "../../src/dispute/workerMove.ts";
 import type { CheckReport } from "../../src/examine/check/report.ts";
 import type { MoveRecord } from "../../src/market/history.ts";
+import type { GameState } from "../../src/market/state.ts";
 import type { TensorInfo } from "../../src/program/compiled.ts";
+import type { ProgramDescription } from "../../src/sdk/description.ts";
 import type { LastSum } from "../explorer/lastSum.ts";
+import type { Lie, Opening } from "./dispute.ts";
+import type { Exactly } from "./execute.ts";
 
 /** A node of a model's graph, as the page draws it. */
 export type GraphNode = {
@@ -34,8 +40,10 @@ export type OpenedModel = {
   report: CheckReport;
   inputs: readonly InputView[];
   graph: readonly GraphNode[];
-  /** Empty if the model is refused. */
+  /** Empty if the model is refused, as is what follows. */
   steps: readonly StepView[];
+  /** The inputs as the compiled program takes them. */
+  taken: readonly InputView[];
   outputs: readonly TensorInfo[];
 };
 
@@ -54,8 +62,9 @@ export type OutputView = {
 /** One element, as a number and as its bits from the highest. */
 export type ElementView = { index: number; exact: string; bits: string; plain?: { text: string; bits: string } };
 
-/** An execution. `milliseconds` of the plain one are there if it could be made. */
+/** An execution, and how it was made. `milliseconds` of the plain one are there if it could be made. */
 export type Ran = {
+  by: Exactly["by"];
   outputs: readonly OutputView[];
   milliseconds: number;
   plain: { milliseconds: number } | { why: string };
@@ -73,11 +82,20 @@ export type Played = {
   roots: { own: Hex; claimed: Hex };
 };
 
+/** A file that somebody gives as an input. */
+export type InputFile = { name: string; bytes: Uint8Array };
+
+/** What a job needs of an execution in which a number is changed, and how the dispute about it begins. */
+export type Prepared = Opening & { description: ProgramDescription; inputs: readonly Uint8Array[] };
+
 /** What the page asks of the worker. */
 export type Ask =
   | { kind: "open"; name: string; bytes: Uint8Array; shapes: Readonly<Record<string, readonly number[]>> }
-  | { kind: "run"; seed: number; engine: string | undefined }
-  | { kind: "lie"; step: number; element: number };
+  | { kind: "run"; seed: number; files: Readonly<Record<string, InputFile>>; engine: string | undefined }
+  | ({ kind: "lie" } & Lie)
+  | ({ kind: "prepare"; arityBits: number } & Lie)
+  | { kind: "workerMove"; state: GameState; now: bigint }
+  | { kind: "watcherMove"; moves: readonly MoveRecord[]; now: bigint };
 
 /** What the worker answers. */
 export type Answer =
@@ -85,4 +103,7 @@ export type Answer =
   | { kind: "opened"; opened: OpenedModel }
   | { kind: "ran"; ran: Ran }
   | { kind: "played"; played: Played }
+  | { kind: "prepare"; prepared: Prepared }
+  | { kind: "workerMove"; move: WorkerMove }
+  | { kind: "watcherMove"; move: ChallengerMove }
   | { kind: "failed"; message: string };

@@ -1,12 +1,15 @@
 import { counted, grouped, shown } from "../format.ts";
 import type { ElementView, OutputView, Ran } from "./protocol.ts";
 
+const HOW = { kernels: "the worker's kernels", definition: "the definition" };
+
 /** The outputs of an execution, exact and in plain onnxruntime: bits that differ are lit. */
-export function RunView({ ran: { outputs, milliseconds, plain } }: { ran: Ran }) {
+export function RunView({ ran }: { ran: Ran }) {
+  const { by, outputs, milliseconds, plain } = ran;
   return (
     <div class="stack">
       <p class="soft">
-        Exact, by the definition, in {grouped(Math.round(milliseconds))} ms.{" "}
+        Exact, by {HOW[by]}, in {grouped(Math.round(milliseconds))} ms.{" "}
         {"milliseconds" in plain
           ? `Plain onnxruntime-web took ${plain.milliseconds.toFixed(1)} ms: its sums depend on their order.`
           : shown(plain.why, 300)}

@@ -1,5 +1,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
-import type { Answer, Ask, OpenedModel, Played, Ran } from "./protocol.ts";
+import type { Players } from "./chainGame.ts";
+import type { Lie } from "./dispute.ts";
+import type { Answer, Ask, InputFile, OpenedModel, Played, Ran } from "./protocol.ts";
 
 /** What the page knows of a model, and what is being computed. */
 export type EngineState = {
@@ -17,8 +19,11 @@ export type Shapes = Readonly<Record<string, readonly number[]>>;
 export type Engine = {
   state: EngineState;
   open: (name: string, bytes: Uint8Array, shapes?: Shapes) => void;
-  run: (seed: number) => void;
-  lie: (step: number, element: number) => void;
+  /** @param files Of inputs by name; the others are drawn from the seed. */
+  run: (seed: number, files: Readonly<Record<string, InputFile>>) => void;
+  lie: (lie: Lie) => void;
+  /** Both sides of a dispute about a changed number, as the thread plays them. */
+  players: (lie: Lie) => Players;
   /** Shows that something failed before the thread was asked. */
   fail: (message: string) => void;
   /** Ends what is under way, at once. What was known before remains. */
@@ -26,28 +31,48 @@ export type Engine = {
 };
 
 const STARTING = { what: "starting", done: 0, total: 1 };
+/** What the page waits for itself: it is not part of what is shown. */
+type Awaited = Extract<Answer, { kind: "prepare" | "workerMove" | "watcherMove" }>;
+type Waiting = { resolve: (answer: Awaited) => void; reject: (error: Error) => void };
 
 /** The compiler and the executor in a thread of their own, so that the page stays usable. */
 export function useEngine(): Engine {
   const [state, setState] = useState<EngineState>({});
   const thread = useRef<Worker | undefined>(undefined);
+  const waiting = useRef<Waiting | undefined>(undefined);
 
+  const take = (answer: Answer): void => {
+    const asking = waiting.current;
+    if (asking === undefined || answer.kind === "progress") return setState((before) => taken(before, answer));
+    waiting.current = undefined;
+    setState((before) => without(before, "busy", {}));
+    if (isAwaited(answer)) asking.resolve(answer);
+    else asking.reject(new Error(answer.kind === "failed" ? answer.message : "another model was opened"));
+  };
   const start = (): Worker => {
     const worker = new Worker(new URL("./worker.ts", import.meta.url), { type: "module" });
-    worker.onmessage = ({ data }: MessageEvent<Answer>) => setState((before) => taken(before, data));
-    worker.onerror = ({ message }) => setState((before) => taken(before, { kind: "failed", message }));
+    worker.onmessage = ({ data }: MessageEvent<Answer>) => take(data);
+    worker.onerror = ({ message }) => take({ kind: "failed", message });
     thread.current = worker;
     return worker;
   };
   const stop = (): void => {
     thread.current?.terminate();
     thread.current = undefined;
+    waiting.current?.reject(new Error("cancelled"));
+    waiting.current = undefined;
   };
   useEffect(() => stop, []);
   const ask = (asked: Ask): void => {
     setState((before) => without(before, "error", { busy: STARTING }));
     (thread.current ?? start()).postMessage(asked);
   };
+  /** Asks for what the page itself waits for, one after the other. */
+  const request = <K extends Awaited["kind"]>(asked: Ask & { kind: K }): Promise<Extract<Awaited, { kind: K }>> =>
+    new Promise((resolve, reject) => {
+      waiting.current = { resolve: resolve as (answer: Awaited) => void, reject };
+      (thread.current ?? start()).postMessage(asked);
+    });
   return {
     state,
     open: (name, bytes, shapes = {}) => {
@@ -55,8 +80,14 @@ export function useEngine(): Engine {
       setState({ model: { name, bytes } });
       ask({ kind: "open", name, bytes, shapes });
     },
-    run: (seed) => ask({ kind: "run", seed, engine: new URL("./optional/ort.wasm.min.mjs", document.baseURI).href }),
-    lie: (step, element) => ask({ kind: "lie", step, element }),
+    run: (seed, files) =>
+      ask({ kind: "run", seed, files, engine: new URL("./optional/ort.wasm.min.mjs", document.baseURI).href }),
+    lie: (lie) => ask({ kind: "lie", ...lie }),
+    players: (lie) => ({
+      prepare: async (arityBits) => (await request({ kind: "prepare", arityBits, ...lie })).prepared,
+      workerMove: async (state, now) => (await request({ kind: "workerMove", state, now })).move,
+      watcherMove: async (moves, now) => (await request({ kind: "watcherMove", moves, now })).move,
+    }),
     fail: (error) => setState((before) => ({ ...before, error })),
     cancel: () => {
       // A thread cannot be interrupted but by its end: the model is opened again when it is asked for.
@@ -80,8 +111,14 @@ function taken(before: EngineState, answer: Answer): EngineState {
       return without(before, "busy", { played: answer.played });
     case "failed":
       return without(before, "busy", { error: answer.message });
+    default:
+      // Nobody waits for it any more.
+      return before;
   }
 }
+
+const isAwaited = (answer: Answer): answer is Awaited =>
+  answer.kind === "prepare" || answer.kind === "workerMove" || answer.kind === "watcherMove";
 
 function without(
   state: EngineState,

@@ -1,7 +1,12 @@
+import { challengerMove } from "../../src/dispute/challengerMove.ts";
+import { workerMove } from "../../src/dispute/workerMove.ts";
+import { describeProgram } from "../../src/sdk/describeProgram.ts";
 import { installGlobals } from "../platform/globals.ts";
 import type { Answer, Ask } from "./protocol.ts";
-import { openModel, outputViews, runExactly, type Exact, type Opened } from "./engine.ts";
-import { playDispute } from "./dispute.ts";
+import { drawInputs, openModel, outputViews, runExactly, type Exact, type Opened } from "./engine.ts";
+import { changedSides, openingOf, playDispute, type Opening, type Sides } from "./dispute.ts";
+import { exactly, type Exactly } from "./execute.ts";
+import { givenInputs } from "./inputs.ts";
 import { runPlainly } from "./plain.ts";
 
 /** What of a worker's global object is used: the page's types know that of a window. */
@@ -14,7 +19,10 @@ const PAUSE_MS = 50;
 
 let bytes: Uint8Array | undefined;
 let opened: Opened | undefined;
+let how: Exactly | undefined;
 let exact: Exact | undefined;
+/** A dispute that is played on a chain: this thread says what both sides do, the page sends it. */
+let onChain: (Opening & { sides: Sides; arityBits: number }) | undefined;
 let told = 0;
 
 function progress(what: string, done: number, total: number): void {
@@ -30,18 +38,36 @@ async function answer(ask: Ask): Promise<Answer> {
     opened = openModel(ask.name, ask.bytes, ask.shapes, progress);
     return { kind: "opened", opened: opened.view };
   }
+  if (ask.kind === "workerMove" || ask.kind === "watcherMove") return moveOf(ask);
   const compiled = opened?.compiled;
   if (compiled === undefined || bytes === undefined) throw new Error("no model is open");
   if (ask.kind === "run") {
+    const inputs = drawInputs(compiled, await givenInputs(compiled, ask.files), ask.seed);
+    if (how === undefined) progress("making kernels", 0, 1);
+    how ??= await exactly(compiled);
     const start = performance.now();
-    exact = runExactly(compiled, ask.seed, progress);
+    exact = await runExactly(compiled, how, inputs, progress);
     const milliseconds = performance.now() - start;
     const plain = await runPlainly(ask.engine, bytes, compiled, exact.inputs);
     const outputs = outputViews(exact, "outputs" in plain ? plain.outputs : undefined);
-    return { kind: "ran", ran: { outputs, milliseconds, plain } };
+    return { kind: "ran", ran: { by: how.by, outputs, milliseconds, plain } };
   }
   if (exact === undefined) throw new Error("nothing was executed yet");
-  return { kind: "played", played: playDispute(exact, ask, progress) };
+  if (ask.kind === "lie") return { kind: "played", played: await playDispute(exact, ask, progress) };
+  const { arityBits } = ask;
+  const sides = await changedSides(exact, ask, progress);
+  const opening = openingOf(sides, arityBits);
+  onChain = { ...opening, sides, arityBits };
+  const { program, inputs } = exact;
+  return { kind: "prepare", prepared: { ...opening, description: describeProgram(program), inputs } };
+}
+
+function moveOf(ask: Ask & { kind: "workerMove" | "watcherMove" }): Answer {
+  if (onChain === undefined) throw new Error("no dispute is played");
+  const { sides, nodes, arityBits } = onChain;
+  return ask.kind === "workerMove"
+    ? { kind: "workerMove", move: workerMove(sides.worker, ask.state, arityBits, ask.now) }
+    : { kind: "watcherMove", move: challengerMove(sides.watcher, nodes, ask.moves, arityBits, ask.now) };
 }
 
 scope.onmessage = ({ data }) => {

@@ -19,7 +19,8 @@ const DESCR: Record<string, DTypeCode> = {
   "|b1": DType.bool,
 };
 
-const MAGIC = Buffer.from("\x93NUMPY", "latin1");
+/** How such a file begins: the byte 0x93, and "NUMPY". */
+const MAGIC = Uint8Array.of(0x93, 0x4e, 0x55, 0x4d, 0x50, 0x59);
 
 /**
  * Reads a NumPy file (format versions 1 to 3): little-endian, C order.
@@ -27,19 +28,20 @@ const MAGIC = Buffer.from("\x93NUMPY", "latin1");
  * @throws InputFileError
  */
 export function readNpy(bytes: Uint8Array, path: string): TensorData {
-  const file = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
-  if (file.length < 12 || !file.subarray(0, 6).equals(MAGIC)) throw new InputFileError(path, "is not a NumPy file");
-  const version = file[6]!;
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+  if (bytes.length < 12 || MAGIC.some((byte, k) => byte !== bytes[k]))
+    throw new InputFileError(path, "is not a NumPy file");
+  const version = bytes[MAGIC.length]!;
   if (version < 1 || version > 3)
     throw new InputFileError(path, `has the NumPy format ${version}, expected 1 to 3: save it with numpy.save`);
   const long = version >= 2;
   const start = long ? 12 : 10;
-  const end = start + (long ? file.readUInt32LE(8) : file.readUInt16LE(8));
-  const header = file.toString("latin1", start, end);
+  const end = start + (long ? view.getUint32(8, true) : view.getUint16(8, true));
+  const header = new TextDecoder("latin1").decode(bytes.subarray(start, end));
   const descr = /'descr': *'([^']*)'/.exec(header)?.[1];
   const order = /'fortran_order': *(True|False)/.exec(header)?.[1];
   const dims = /'shape': *\(([^)]*)\)/.exec(header)?.[1];
-  if (descr === undefined || order === undefined || dims === undefined || end > file.length)
+  if (descr === undefined || order === undefined || dims === undefined || end > bytes.length)
     throw new InputFileError(path, "has a NumPy header that cannot be read: save it with numpy.save");
   if (order === "True") throw new InputFileError(path, "is in Fortran order: save numpy.ascontiguousarray(x)");
   const dtype = DESCR[descr];
@@ -47,7 +49,7 @@ export function readNpy(bytes: Uint8Array, path: string): TensorData {
     throw new InputFileError(path, `has elements of type ${descr}, expected one of ${Object.keys(DESCR).join(", ")}`);
   const shape = dims.split(",").flatMap((dim) => (dim.trim() === "" ? [] : [Number(dim)]));
   const expected = elementCount(shape) * dtypeBytes(dtype);
-  const data = file.subarray(end);
+  const data = bytes.subarray(end);
   if (data.length !== expected)
     throw new InputFileError(path, `holds ${data.length} bytes, but [${shape.join(", ")}] of ${descr} are ${expected}`);
   return { dtype, shape, bytes: Uint8Array.from(data) };
@@ -71,7 +73,7 @@ export function npyHeader({ dtype, shape }: Pick<TensorData, "dtype" | "shape">)
   const header = `{'descr': '${descr}', 'fortran_order': False, 'shape': (${dims}), }`;
   const length = Math.ceil((PREFIX + header.length + 1) / ALIGNMENT) * ALIGNMENT - PREFIX;
   const start = Buffer.alloc(PREFIX);
-  MAGIC.copy(start);
+  start.set(MAGIC);
   start.writeUInt8(1, MAGIC.length);
   start.writeUInt16LE(length, PREFIX - 2);
   return Buffer.concat([start, Buffer.from(`${header.padEnd(length - 1)}\n`, "latin1")]);

@@ -15,11 +15,14 @@ const MAX_INPUT_BYTES = 2 ** 29 + 2 ** 16;
 /** Whether a file holds a tensor with its type and shape, by its name. */
 export const isTensorFile = (path: string): boolean => /\.(npy|pb|json)$/.test(path);
 
+/** What of an input its file must fit. */
+type Expected = Pick<ValueInfo, "name" | "dtype">;
+
 /**
  * Reads an input tensor. A .pb file is an ONNX TensorProto, .npy is NumPy's, .json nested arrays.
  * @throws InputFileError if the file is none of these, or of another element type than the input.
  */
-export function readInputFile({ name, dtype }: ValueInfo, path: string): TensorData {
+export function readInputFile(input: Expected, path: string): TensorData {
   let bytes: Uint8Array;
   try {
     bytes = readRegularFile(path, MAX_INPUT_BYTES);
@@ -27,6 +30,15 @@ export function readInputFile({ name, dtype }: ValueInfo, path: string): TensorD
     if (!(cause instanceof FileError)) throw cause;
     throw new InputFileError(path, `cannot be read: it ${cause.message}`, { cause });
   }
+  return inputTensor(input, bytes, path);
+}
+
+/**
+ * The same of a file that was read.
+ * @param path Its name, which tells its kind.
+ * @throws InputFileError
+ */
+export function inputTensor({ name, dtype }: Expected, bytes: Uint8Array, path: string): TensorData {
   const tensor = parse(bytes, dtype, path);
   if (tensor.dtype !== dtype)
     throw new InputFileError(path, `is ${dtypeName(tensor.dtype)}, but the input ${name} takes ${dtypeName(dtype)}`);
@@ -37,7 +49,7 @@ function parse(bytes: Uint8Array, dtype: ValueInfo["dtype"], path: string): Tens
   if (path.endsWith(".npy")) return readNpy(bytes, path);
   if (path.endsWith(".json")) {
     try {
-      return jsonTensor(JSON.parse(Buffer.from(bytes).toString("utf8")), dtype, path);
+      return jsonTensor(JSON.parse(new TextDecoder().decode(bytes)), dtype, path);
     } catch (cause) {
       if (cause instanceof InputFileError) throw cause;
       throw new InputFileError(path, `is not JSON: ${(cause as Error).message}`, { cause });

@@ -1,5 +1,6 @@
 import type { Browser } from "puppeteer-core";
 import { click, fill, goTo, waitFor, waitForText, watchedPage } from "./browser.ts";
+import { inspect } from "./inspect.ts";
 
 const WIDE = { width: 1_280, height: 900 };
 const NARROW = { width: 390, height: 844 };
@@ -18,6 +19,7 @@ export async function docsStory(browser: Browser, site: string, pictures: string
   await page.goto(`${site}/#/docs`);
   await waitForText(page, "For watchers");
   await picture("start");
+  await inspect(page, "the documentation");
   await click(page, ".columns a[href='#/docs/operating/a-watcher']");
   await waitFor(page, "Math.abs(document.getElementById('s-a-watcher')?.getBoundingClientRect().top - 72) < 40");
   await picture("section");
@@ -28,6 +30,7 @@ export async function docsStory(browser: Browser, site: string, pictures: string
   await waitFor(page, "document.querySelector('.prose h1') !== null && document.querySelector('.found') === null");
   await goTo(page, "#/docs/training");
   await waitFor(page, "[...document.images].length > 0 && [...document.images].every(({ naturalWidth: w }) => w > 0)");
+  await inspect(page, "a page of the documentation");
   await page.emulateMediaFeatures([{ name: "prefers-color-scheme", value: "dark" }]);
   await picture("dark");
   await page.setViewport(NARROW);

@@ -1,6 +1,7 @@
 import type { Browser, Page } from "puppeteer-core";
 import { serveRpc } from "../../../testkit/nodes/rpcServer.ts";
 import { click, fill, goTo, picture, waitFor, waitForText, watchedPage } from "./browser.ts";
+import { inspect } from "./inspect.ts";
 import { StoryMarket } from "./market.ts";
 
 const WIDE = { width: 1_280, height: 900 };
@@ -25,6 +26,7 @@ export async function explorerStory(browser: Browser, site: string, pictures: st
     await page.goto(site);
     await waitForText(page, "Look at a market");
     await take("start");
+    await inspect(page, "the explorer's start");
     await fill(page, "input[name=market]", chain.market);
     await fill(page, "input[name=rpc]", rpc.url);
     await page.keyboard.press("Enter");
@@ -35,6 +37,7 @@ export async function explorerStory(browser: Browser, site: string, pictures: st
     await market.halfDispute();
     await waitForText(page, "in dispute");
     await take("market");
+    await inspect(page, "a market");
     await goTo(page, `#/explorer/workers?${query}`);
     await waitForText(page, "May claim");
     await take("workers");
@@ -42,6 +45,16 @@ export async function explorerStory(browser: Browser, site: string, pictures: st
     await waitForText(page, "No panels were named");
     await goTo(page, `#/explorer/classes?${query}`);
     await waitForText(page, "No exams were named");
+    const beside = await market.beside();
+    const all = new URLSearchParams({ rpc: rpc.url, market: chain.market, ...beside }).toString();
+    await goTo(page, `#/explorer/panels?${all}`);
+    await waitForText(page, "sealed");
+    await take("panels");
+    await inspect(page, "panels");
+    await goTo(page, `#/explorer/classes?${all}`);
+    await waitForText(page, "Program of its exam");
+    await take("classes");
+    await inspect(page, "classes");
     await goTo(page, `#/explorer/job/${encodeURIComponent(HOSTILE)}?${query}`);
     await waitForText(page, "Not on this market");
     await goTo(page, `#/explorer?${query}`);
@@ -56,6 +69,7 @@ export async function explorerStory(browser: Browser, site: string, pictures: st
     await waitForText(page, /The sum of 64 products/);
     await waitFor(page, `!document.querySelector("table").innerText.includes("…\\t")`);
     await take("dispute");
+    await inspect(page, "a dispute");
     await page.focus(".descent");
     await page.keyboard.press("ArrowUp");
     await page.emulateMediaFeatures([{ name: "prefers-color-scheme", value: "dark" }]);

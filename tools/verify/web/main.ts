@@ -6,7 +6,9 @@ import { mkdirSync } from "node:fs";
 import { build } from "vite";
 import { browserBinary } from "../package/browser.ts";
 import { openBrowser } from "./browser.ts";
+import { chainStory } from "./chainStory.ts";
 import { docsStory } from "./docsStory.ts";
+import { webFigures } from "./figures.ts";
 import { bytesOf, serveSite } from "./site.ts";
 import { explorerStory } from "./explorerStory.ts";
 import { operatorsStory } from "./operatorsStory.ts";
@@ -36,8 +38,10 @@ async function story(binary: string): Promise<void> {
   const site = await serveSite(OUT);
   const browser = await openBrowser(binary);
   try {
+    await webFigures(browser, site.url, PICTURES);
     await docsStory(browser, site.url, PICTURES);
     await playgroundStory(browser, site.url, PICTURES);
+    await chainStory(browser, site.url, PICTURES);
     await operatorsStory(browser, site.url, PICTURES);
     await explorerStory(browser, site.url, PICTURES);
   } finally {

@@ -1,12 +1,19 @@
+import { join } from "node:path";
+import { parseEther, type Address } from "viem";
 import { compile } from "../../../src/compiler/compile.ts";
 import { executeReference } from "../../../src/executor/reference.ts";
 import { readModel } from "../../../src/onnx/readModel.ts";
 import type { Execute } from "../../../src/player/executeRun.ts";
 import { knownProgram } from "../../../src/player/execution.ts";
-import { mlpBytes, mlpInput } from "../../../testkit/models/mlp.ts";
+import { temporaryFolder } from "../../../src/devnet/temporaryFolder.ts";
+import { describeProgram } from "../../../src/sdk/describeProgram.ts";
+import { openPanel, panelTimes, postPanel } from "../../../src/sdk/panel.ts";
+import { SealBook } from "../../../src/worker/sealBook.ts";
+import { mlpBytes, mlpInput, mlpProgram } from "../../../testkit/models/mlp.ts";
 import { first, Players } from "../../../testkit/players/players.ts";
 
 const ITEMS = 24;
+const CLAIM_SECONDS = 1_800;
 /** Where the cheat lies: in the product of the first layer, in the second of three chunks. */
 const LIE = { item: 13, step: 0, element: 200 };
 
@@ -67,6 +74,27 @@ export class StoryMarket {
       await first(worker, "refuted");
       await Promise.all([worker.stop(), again.stop()]);
     };
+  }
+
+  /** Beside the market: a panel of three seats, of which a worker has sealed one, and exams of two classes. */
+  async beside(): Promise<{ panels: Address; exams: Address }> {
+    const { chain } = this.players;
+    const program = mlpProgram(3);
+    const panels = await chain.deploy("Panel", [chain.market]);
+    const poster = await chain.newSession(parseEther("2"));
+    const times = panelTimes(await chain.now(), CLAIM_SECONDS);
+    const terms = { fee: parseEther("0.1"), window: 3_600, claimSeconds: CLAIM_SECONDS, seats: 3, ...times };
+    await postPanel(poster, await openPanel(poster, panels), describeProgram(program), [mlpInput(4)], terms);
+    const { path, remove } = temporaryFolder("refute-web-");
+    const seals = await SealBook.at(join(path, "seals.db"));
+    const worker = await this.players.startWorker(await this.players.workerKey(), program, honest, { seals });
+    await first(worker, "sealed");
+    await worker.stop();
+    seals.close();
+    remove();
+    const classes = [program, mlpProgram()].map(({ model }) => ({ programRoot: model.programRoot, blocks: 64 }));
+    const exams = await chain.deploy("Exams", [poster.deployment.provisioning, classes, 1n, 256n]);
+    return { panels, exams };
   }
 
   /** Plays the dispute to its end. */

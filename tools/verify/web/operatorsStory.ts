@@ -1,5 +1,6 @@
 import type { Browser } from "puppeteer-core";
 import { goTo, picture, textOf, waitForText, watchedPage } from "./browser.ts";
+import { inspect } from "./inspect.ts";
 
 /** Metrics of a worker that is in trouble, with a label that is markup. */
 const METRICS = `
@@ -48,6 +49,7 @@ export async function operatorsStory(browser: Browser, site: string, pictures: s
   const made = await page.evaluate(`document.querySelectorAll("main img").length`);
   if (made !== 0 || !(await textOf(page)).includes("<img src=x")) throw new Error("a label became markup");
   await picture(page, `${pictures}/operators.png`);
+  await inspect(page, "the operators' page");
   await goTo(page, "#/operators?metrics=./icon.svg");
   await waitForText(page, "These are not the metrics of Refute");
   if (problems.length > 0) throw new Error(`in the operators' page: ${problems.join("; ")}`);

@@ -1,9 +1,13 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Browser } from "puppeteer-core";
-import { DType } from "../../../src/numerics/dtype.ts";
+import { executeReference } from "../../../src/executor/reference.ts";
+import { DType, readWord } from "../../../src/numerics/dtype.ts";
+import { writeNpy } from "../../../src/onnx/inputs/npy.ts";
+import { mlpBytes, mlpInput, mlpProgram } from "../../../testkit/models/mlp.ts";
 import { buildModel } from "../../../testkit/onnx/onnxBuilder.ts";
-import { mlpBytes } from "../../../testkit/models/mlp.ts";
+import { valueText } from "../../../web/value.ts";
+import { inspect } from "./inspect.ts";
 import { click, fill, goTo, picture, textOf, waitForText, watchedPage, type Watched } from "./browser.ts";
 
 /** A name that is markup, turns the direction of what follows, and ends lines. */
@@ -37,6 +41,7 @@ export async function playgroundStory(browser: Browser, site: string, pictures: 
   await page.goto(`${site}/#/playground`);
   await waitForText(page, "Drop an ONNX file here");
   await take("playground-start");
+  await inspect(page, "the empty playground");
   await open("no-model.onnx", Uint8Array.of(1, 2, 3));
   await waitForText(page, "This did not work");
   await take("playground-failure");
@@ -45,6 +50,7 @@ export async function playgroundStory(browser: Browser, site: string, pictures: 
   await waitForText(page, "cannot be served");
   await expectNoMarkup(watched);
   await take("playground-refused");
+  await inspect(page, "a refused model");
   await open("hostile.onnx", hostileModel("Relu"));
   await waitForText(page, "can be served");
   await click(page, "button.run");
@@ -53,6 +59,7 @@ export async function playgroundStory(browser: Browser, site: string, pictures: 
 
   await open("mlp.onnx", mlpBytes());
   await waitForText(page, "Program: 6 steps");
+  await ownInputs(watched, pictures);
   await click(page, "button.run");
   await waitForText(page, /\d+ of 10 numbers differ|No bit differs/);
   await page.select("select[name=lie-step]", "0");
@@ -61,6 +68,7 @@ export async function playgroundStory(browser: Browser, site: string, pictures: 
   await waitForText(page, /The watcher finds the number in \d+ moves/);
   await waitForText(page, "The sum of 64 products");
   await take("playground");
+  await inspect(page, "a changed number");
   await page.emulateMediaFeatures([{ name: "prefers-color-scheme", value: "dark" }]);
   await page.setViewport({ width: 390, height: 844 });
   await take("playground-narrow");
@@ -87,8 +95,31 @@ export async function playgroundStory(browser: Browser, site: string, pictures: 
   console.log("the playground compiles, executes, and finds a changed number; hostile names remain text");
 }
 
-async function openFile({ page }: Watched, path: string): Promise<void> {
-  const field = await page.waitForSelector("input[name=model]");
+/** Inputs of one's own: one that does not fit, and one of which another program says what comes out. */
+async function ownInputs(watched: Watched, folder: string): Promise<void> {
+  const { page } = watched;
+  const bytes = mlpInput(7);
+  const npy = (name: string, shape: readonly number[]): string => {
+    const path = join(folder, name);
+    writeFileSync(path, writeNpy({ dtype: DType.float32, shape, bytes: bytes.subarray(0, 4 * shape[1]!) }));
+    return path;
+  };
+  await giveFile(watched, "input-file", npy("short.npy", [1, 63]));
+  await click(page, "button.run");
+  await waitForText(page, "short.npy: is [1, 63], but the input x takes [1, 64]");
+  await giveFile(watched, "input-file", npy("x.npy", [1, 64]));
+  await click(page, "button.run");
+  const outcome = executeReference(mlpProgram().model, [bytes]).at(-1)!;
+  await waitForText(page, valueText(readWord(outcome, 0, DType.float32), DType.float32));
+}
+
+/** Opens a model in the playground. */
+export async function openFile(watched: Pick<Watched, "page">, path: string): Promise<void> {
+  await giveFile(watched, "model", path);
+}
+
+async function giveFile({ page }: Pick<Watched, "page">, name: string, path: string): Promise<void> {
+  const field = await page.waitForSelector(`input[name=${name}]`);
   await (field as NonNullable<typeof field> & { uploadFile: (path: string) => Promise<void> }).uploadFile(path);
 }
 

@@ -1,20 +1,22 @@
 import { hexToBytes, keccak256, type Hex } from "viem";
-import type { KnownProgram } from "../../src/player/execution.ts";
-import type { WorkerMove } from "../../src/dispute/workerMove.ts";
-import type { ClaimForm } from "../../src/market/form.ts";
-import type { MoveRecord } from "../../src/market/history.ts";
-import { type GameState } from "../../src/market/state.ts";
-import { Level, Move, Side, ZERO_HASH, type Pick, type StepProof } from "../../src/chain/structs.ts";
-import { fromHash, sha256, toHash, zeroHash, type Hash } from "../../src/merkle/hash.ts";
-import { depthOf } from "../../src/merkle/sizes.ts";
-import { dtypeBytes } from "../../src/numerics/dtype.ts";
-import type { Program } from "../../src/program/types.ts";
+import { errorWithCode } from "../errors.ts";
+import type { KnownProgram } from "../player/execution.ts";
+import type { WorkerMove } from "./workerMove.ts";
+import type { ClaimForm } from "../market/form.ts";
+import type { MoveRecord } from "../market/history.ts";
+import { type GameState } from "../market/state.ts";
+import { Level, Move, Side, ZERO_HASH, type Pick, type StepProof } from "../chain/structs.ts";
+import { fromHash, sha256, toHash, zeroHash, type Hash } from "../merkle/hash.ts";
+import { depthOf } from "../merkle/sizes.ts";
+import { dtypeBytes } from "../numerics/dtype.ts";
+import type { Program } from "../program/types.ts";
 
-type Refusal = string;
+/** A move that the rules do not allow. */
+export class RefusedMoveError extends errorWithCode("MOVE_REFUSED") {}
 
 /**
- * A dispute game in memory: the rules of movement (contracts/game/Descent.sol), without money or time, so that
- * strategies can be played fast.
+ * A dispute game in memory: the rules of movement (contracts/game/Descent.sol), without money or time. The page plays
+ * with it where there is no chain, and tests play strategies fast.
  */
 export class MemoryGame {
   readonly moves: MoveRecord[] = [];
@@ -65,7 +67,7 @@ export class MemoryGame {
     return this.#state;
   }
 
-  /** Plays a worker's move. */
+  /** Plays a worker's move. @throws RefusedMoveError */
   answer(move: WorkerMove): void {
     const s = this.#state;
     this.#require(s.turn === Side.worker, "not the worker's turn");
@@ -90,7 +92,7 @@ export class MemoryGame {
     }
   }
 
-  /** Plays a challenger's pick. */
+  /** Plays a challenger's pick. @throws RefusedMoveError */
   pick(pick: Pick): void {
     this.#require(this.#state.turn === Side.challenger, "not the challenger's turn");
     this.#require(pick.siblings.length > 0, "a pick without a path");
@@ -99,7 +101,12 @@ export class MemoryGame {
     this.#record(Move.pick, "0x");
   }
 
-  /** Checks a step proof against the worker's lists. @returns The claimed bytes of the element. */
+  /**
+   * Checks a step proof against the worker's lists.
+   * @param size Bytes of an element.
+   * @returns The claimed bytes of the element
+   * @throws RefusedMoveError
+   */
   claimedBy(proof: StepProof, size: number): bigint {
     const s = this.#state;
     const chunk = hexToBytes(proof.chunk);
@@ -238,8 +245,9 @@ export class MemoryGame {
     this.moves.push({ move, state: this.#state, data, transactionHash: keccak256(data) });
   }
 
-  #require(condition: boolean, refusal: Refusal): void {
-    if (!condition) throw new Error(`refused: ${refusal}`);
+  /** @throws RefusedMoveError */
+  #require(condition: boolean, refusal: string): void {
+    if (!condition) throw new RefusedMoveError(`refused: ${refusal}`);
   }
 }
 

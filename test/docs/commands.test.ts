@@ -1,0 +1,61 @@
+import { expect } from "chai";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { refute } from "../cli/refute.ts";
+
+const PAGES = [
+  ...readdirSync("docs").flatMap((name) => (name.endsWith(".md") ? [join("docs", name)] : [])),
+  ...["README.md", "SECURITY.md", "CHANGELOG.md", "examples/iris/README.md"],
+];
+
+/** What begins a call of the command line, as pages write it. */
+const REFUTE = /^(?:\$ )?(?:npx refute|npm run (?:--silent )?refute --|refute) (.+)$/;
+
+/** All lines of blocks and all code within lines; a line that ends in a backslash goes on. */
+function codeOf(page: string): string[] {
+  const text = readFileSync(page, "utf8").replace(/\\\n */g, " ");
+  const lines = text.split("\n").flatMap((line) => (/^ {4,}\S/.test(line) ? [line.trim()] : []));
+  const fenced = [...text.matchAll(/^ *```(?:sh|bash|console)?\n([^]*?)^ *```$/gm)].flatMap(([, block]) =>
+    block!.split("\n").map((line) => line.trim()),
+  );
+  // A span may go on in the next line.
+  const spans = [...text.matchAll(/(?<!`)`([^`]+)`(?!`)/g)].map(([, code]) => code!.replace(/\s*\n\s*/g, " "));
+  return [...lines, ...fenced, ...spans];
+}
+
+describe("commands on the pages", () => {
+  const code = PAGES.flatMap((page) => codeOf(page).map((line) => ({ page, line })));
+
+  it("callsOfTheCommandLine_nameCommandsAndFlagsThatItHas", async () => {
+    const { stdout } = await refute(["--help", "--json"]);
+    const { commands } = JSON.parse(stdout) as { commands: { command: string; help: string }[] };
+    const helps = new Map(commands.map(({ command, help }) => [command, help]));
+    const calls = code.flatMap(({ page, line }) => {
+      const call = REFUTE.exec(line)?.[1];
+      return call === undefined ? [] : [{ page, words: call.split(" #")[0]!.trim().split(/\s+/) }];
+    });
+    expect(calls.length).to.be.greaterThan(200);
+    const wrong = calls.flatMap(({ page, words }) => {
+      const [name, part] = words as [string, string?];
+      if (name.startsWith("-") || /^[A-Z.]/.test(name)) return [];
+      const help = helps.get(`${name} ${part}`) ?? helps.get(name);
+      if (help === undefined) return [`${page}: there is no command ${name}`];
+      const flags = words.flatMap((word) => /^\[?(--[a-z][a-z0-9-]*)/.exec(word)?.[1] ?? []);
+      const has = (flag: string): boolean => new RegExp(`${flag}(?![a-z0-9-])`).test(help);
+      return flags.filter((flag) => !has(flag)).map((flag) => `${page}: ${name} has no ${flag}`);
+    });
+    expect(wrong).to.deep.equal([]);
+  });
+
+  it("scriptsAndTestFiles_areThere", () => {
+    const { scripts } = JSON.parse(readFileSync("package.json", "utf8")) as { scripts: Record<string, string> };
+    const wrong = code.flatMap(({ page, line }) => {
+      const script = /^npm run (?:--silent )?([\w:-]+)/.exec(line)?.[1];
+      if (script !== undefined && page !== "examples/iris/README.md" && !Object.hasOwn(scripts, script))
+        return [`${page}: npm run ${script}`];
+      const file = /^(?:npx mocha|npm test --) ([^\s'*]+\.ts)/.exec(line)?.[1];
+      return file !== undefined && !existsSync(file) ? [`${page}: ${file}`] : [];
+    });
+    expect(wrong).to.deep.equal([]);
+  });
+});
