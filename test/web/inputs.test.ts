@@ -20,10 +20,10 @@ const decoded = (): Promise<Pixels> => Promise.resolve(PIXELS);
 describe("web: inputs of one's own", () => {
   it("json_andNpy_areReadAsByTheCommandLine", async () => {
     const expected = Float32Array.of(1, -2.5);
-    const json = await givenInputs(input([1, 2]), file("x.json", "[[1, -2.5]]"));
+    const json = await givenInputs(input([1, 2]), file("x.json", "[[1, -2.5]]"), decoded);
     expect(json.get("x")).to.deep.equal(new Uint8Array(expected.buffer));
     const npy = writeNpy({ dtype: DType.float32, shape: [1, 2], bytes: new Uint8Array(expected.buffer) });
-    expect((await givenInputs(input([1, 2]), file("x.npy", npy))).get("x")).to.deep.equal(json.get("x"));
+    expect((await givenInputs(input([1, 2]), file("x.npy", npy), decoded)).get("x")).to.deep.equal(json.get("x"));
   });
 
   for (const [name, content, message] of [
@@ -35,16 +35,16 @@ describe("web: inputs of one's own", () => {
     ["x.png", "1", "is a picture, but the input x takes [1, 2]"],
   ] as const) {
     it(`whatDoesNotFit_isRefused: ${name} of ${content}`, async () => {
-      expect((await rejection(givenInputs(input([1, 2]), file(name, content)))).message).to.include(message);
+      expect((await rejection(givenInputs(input([1, 2]), file(name, content), decoded))).message).to.include(message);
     });
   }
 
   it("bytesOfOtherTypes_areRefused", async () => {
     const npy = writeNpy({ dtype: DType.int64, shape: [1, 2], bytes: new Uint8Array(16) });
-    const error = await rejection(givenInputs(input([1, 2]), file("x.npy", npy)));
+    const error = await rejection(givenInputs(input([1, 2]), file("x.npy", npy), decoded));
     expect(error.message).to.include("is int64, but the input x takes float32");
     const truth = writeNpy({ dtype: DType.bool, shape: [1, 2], bytes: Uint8Array.of(1, 2) });
-    const other = await rejection(givenInputs(input([1, 2], DType.bool), file("x.npy", truth)));
+    const other = await rejection(givenInputs(input([1, 2], DType.bool), file("x.npy", truth), decoded));
     expect(other.message).to.include("other than 0 and 1");
   });
 

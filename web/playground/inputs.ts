@@ -2,8 +2,11 @@ import { DType } from "../../src/numerics/dtype.ts";
 import { InputFileError } from "../../src/onnx/inputs/errors.ts";
 import { inputTensor } from "../../src/onnx/inputs/readInputFile.ts";
 import type { CompiledModel, TensorInfo } from "../../src/program/compiled.ts";
-import { pictureTensor, planeOf, type Pixels } from "./picture.ts";
+import { pictureTensor, planeOf, type Pixels, type Plane } from "./picture.ts";
 import type { InputFile } from "./protocol.ts";
+
+/** Reads a picture, drawn at a size. @throws InputFileError if it is none */
+export type Decode = (file: InputFile, size: Pick<Plane, "width" | "height">) => Promise<Pixels>;
 
 /** The bytes of inputs that somebody gave, by name. */
 export type GivenInputs = ReadonlyMap<string, Uint8Array>;
@@ -11,13 +14,13 @@ export type GivenInputs = ReadonlyMap<string, Uint8Array>;
 const PICTURE = /\.(png|jpe?g|webp|gif|avif|bmp)$/i;
 
 /**
- * Reads the files that somebody gives as inputs: .npy, .json and .pb as the command line does, pictures by the browser.
+ * Reads the files that somebody gives as inputs: .npy, .json and .pb as the command line does, and pictures.
  * @throws InputFileError that names the file, what is wrong and what would fit
  */
 export async function givenInputs(
   { inputs }: Pick<CompiledModel, "inputs">,
   files: Readonly<Record<string, InputFile>>,
-  decode = decodePicture,
+  decode: Decode,
 ): Promise<GivenInputs> {
   const given = new Map<string, Uint8Array>();
   for (const input of inputs) {
@@ -27,7 +30,7 @@ export async function givenInputs(
   return given;
 }
 
-async function bytesOf(input: TensorInfo, file: InputFile, decode: typeof decodePicture): Promise<Uint8Array> {
+async function bytesOf(input: TensorInfo, file: InputFile, decode: Decode): Promise<Uint8Array> {
   if (PICTURE.test(file.name)) {
     const plane = planeOf(input);
     if (plane === undefined)
@@ -48,21 +51,4 @@ async function bytesOf(input: TensorInfo, file: InputFile, decode: typeof decode
   if (input.dtype === DType.bool && bytes.some((byte) => byte > 1))
     throw new InputFileError(file.name, `holds bytes other than 0 and 1, but the input ${input.name} takes bool`);
   return bytes;
-}
-
-/** A picture's pixels, drawn at the size that an input takes. */
-async function decodePicture(file: InputFile, { width, height }: { width: number; height: number }): Promise<Pixels> {
-  let bitmap: ImageBitmap;
-  try {
-    bitmap = await createImageBitmap(new Blob([file.bytes.slice().buffer]), {
-      resizeWidth: width,
-      resizeHeight: height,
-      resizeQuality: "high",
-    });
-  } catch (cause) {
-    throw new InputFileError(file.name, "is no picture that this browser reads: give a PNG or a JPEG", { cause });
-  }
-  const context = new OffscreenCanvas(width, height).getContext("2d")!;
-  context.drawImage(bitmap, 0, 0);
-  return context.getImageData(0, 0, width, height).data;
 }

@@ -5,6 +5,7 @@ import { installGlobals } from "../platform/globals.ts";
 import type { Answer, Ask } from "./protocol.ts";
 import { drawInputs, openModel, outputViews, runExactly, type Exact, type Opened } from "./engine.ts";
 import { changedSides, openingOf, playDispute, type Opening, type Sides } from "./dispute.ts";
+import { decodePicture } from "./decodePicture.ts";
 import { exactly, type Exactly } from "./execute.ts";
 import { givenInputs } from "./inputs.ts";
 import { runPlainly } from "./plain.ts";
@@ -42,7 +43,7 @@ async function answer(ask: Ask): Promise<Answer> {
   const compiled = opened?.compiled;
   if (compiled === undefined || bytes === undefined) throw new Error("no model is open");
   if (ask.kind === "run") {
-    const inputs = drawInputs(compiled, await givenInputs(compiled, ask.files), ask.seed);
+    const inputs = drawInputs(compiled, await givenInputs(compiled, ask.files, decodePicture), ask.seed);
     if (how === undefined) progress("making kernels", 0, 1);
     how ??= await exactly(compiled);
     const start = performance.now();
