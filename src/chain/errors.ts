@@ -7,6 +7,9 @@ export class RpcUnavailableError extends errorWithCode("RPC_UNAVAILABLE", { retr
 /** No node is named that could be asked. */
 export class NoNodeError extends errorWithCode("NO_NODE") {}
 
+/** A chain that has no blobs (EIP-4844). */
+export class NoBlobsError extends errorWithCode("NO_BLOBS") {}
+
 /** An endpoint serves another chain than the one that was asked for. */
 export class WrongChainError extends errorWithCode("WRONG_CHAIN") {}
 

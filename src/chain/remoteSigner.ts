@@ -77,6 +77,10 @@ function accountOf(ask: Request, address: Address, signer: string): LocalAccount
     address,
     async signTransaction(transaction) {
       const what = "a transaction";
+      if (transaction.type === "eip4844")
+        throw new SignerError(
+          `the signer ${signer} is asked for no transactions with blobs: use a key of this process`,
+        );
       const raw = rawOf(await ask("eth_signTransaction", [asked(address, transaction)]));
       if (raw === undefined) throw new SignerError(`the signer ${signer} answers no signed transaction`);
       const other = await recovered(what, () => Promise.resolve(differing(transaction, raw)));

@@ -1,4 +1,4 @@
-import type { Address } from "viem";
+import type { Address, LocalAccount } from "viem";
 import { openReader, openSession, type Reader, type Session, type SessionOptions } from "../market/session.ts";
 import { UsageError } from "./errors.ts";
 import { loadAccount } from "./keys.ts";
@@ -50,12 +50,17 @@ export type AccountSettings = SettingValues<typeof accountSettings>;
 export const readerFrom = ({ rpcUrl, chainId, market, fromBlock }: ChainSettings): Promise<Reader> =>
   openReader({ endpoint: { rpcUrls: rpcUrl }, chainId, market, fromBlock });
 
-/** Connects with the account of the settings. @param onRpcFailure Called with each request without an answer. */
+/**
+ * Connects with the account of the settings.
+ * @param onRpcFailure Called with each request without an answer.
+ * @param known The account, if it is loaded already.
+ */
 export async function sessionFrom(
   settings: AccountSettings,
   onRpcFailure?: SessionOptions["onRpcFailure"],
+  known?: LocalAccount,
 ): Promise<Session> {
   const { rpcUrl, chainId, market, fromBlock } = settings;
-  const account = await loadAccount(settings);
+  const account = known ?? (await loadAccount(settings));
   return openSession({ endpoint: { rpcUrls: rpcUrl }, chainId, market, account, fromBlock, onRpcFailure });
 }

@@ -10,6 +10,7 @@ import type { Health } from "../player/health.ts";
 import type { Logger } from "../player/log.ts";
 import { UsageError } from "./errors.ts";
 import { share, text, whole, type Parse } from "./parse.ts";
+import { s3Keys } from "./s3Keys.ts";
 import { defaulted, optional, type SettingValues } from "./settings.ts";
 
 /** The URL of a server of Redis or Valkey. A password in it would be seen by other users of the machine. */
@@ -47,19 +48,11 @@ export function openStore(place: string, env: NodeJS.ProcessEnv = process.env): 
   if (!place.startsWith("s3://")) return new FolderStore(place);
   const [, bucket = "", path = ""] = /^s3:\/\/([a-z0-9.-]+)\/?(.*)$/.exec(place) ?? [];
   if (bucket === "") throw new UsageError(`--store ${place}: expected s3://bucket/prefix`);
-  const needed = (name: string): string => {
-    const value = env[name] ?? "";
-    if (value === "") throw new UsageError(`--store ${place} needs ${name} in the environment`);
-    return value;
-  };
   return new S3Store({
     bucket,
     prefix: path === "" || path.endsWith("/") ? path : `${path}/`,
     endpoint: env.AWS_ENDPOINT_URL_S3 ?? env.AWS_ENDPOINT_URL,
-    region: env.AWS_REGION ?? env.AWS_DEFAULT_REGION ?? "us-east-1",
-    accessKeyId: needed("AWS_ACCESS_KEY_ID"),
-    secretAccessKey: needed("AWS_SECRET_ACCESS_KEY"),
-    sessionToken: env.AWS_SESSION_TOKEN,
+    ...s3Keys(`--store ${place}`, env),
   });
 }
 

@@ -4,11 +4,18 @@ import { parseReference } from "../market/references.ts";
 import type { BlobChain } from "../player/inputs/fetchBlobs.ts";
 import { fetchReference, type InputSources } from "../player/inputs/fetchReference.ts";
 import { KEPT_INPUT_BYTES, MAX_INPUT_BYTES, type ReferenceOptions } from "../player/inputs/referencedInputs.ts";
-import { WrongReferenceError } from "./errors.ts";
+import { s3Signer } from "../player/inputs/s3Signer.ts";
+import { UsageError, WrongReferenceError } from "./errors.ts";
 import { list, positive, unfit, webUrl, type Parse } from "./parse.ts";
+import { s3Keys } from "./s3Keys.ts";
 import { defaulted, optional, toggle, type SettingValues } from "./settings.ts";
 
 const MIB = 2 ** 20;
+
+/** What whoever posts a job by reference is told. */
+export const REFERRED =
+  "the inputs are not put on the chain: only who can fetch them from where the job says can compute it or dispute " +
+  "its result; keep them there until it is final. Inputs and outputs are public";
 
 /** A server of one's own. Gateways to IPFS redirect from `localhost` to names below it, which lead nowhere. */
 const serverUrl: Parse<string> = (given, name) => {
@@ -21,7 +28,13 @@ const serverUrl: Parse<string> = (given, name) => {
 /** What serves the places of inputs that are no URLs, or lie in one's own network. */
 export const sourceSettings = {
   ipfsGateway: optional<string>("url", "of a gateway that serves ipfs://CID", serverUrl, "none"),
-  s3Endpoint: optional<string>("url", "S3-compatible, that serves s3://BUCKET/KEY to anybody", serverUrl, "none"),
+  s3Endpoint: optional<string>("url", "S3-compatible, that serves s3://BUCKET/KEY", serverUrl, "none"),
+  s3Buckets: optional<string[]>(
+    "names",
+    "comma-separated: those that are read there with the keys in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY",
+    list,
+    "none: all are read without",
+  ),
   beaconUrl: optional<string>("url", "of a node's beacon API, for inputs in blobs", serverUrl, "none"),
   inputHosts: optional<string[]>(
     "hosts",
@@ -41,12 +54,13 @@ export const referenceSettings = {
 
 type Sources = SettingValues<typeof sourceSettings>;
 
-const sourcesOf = ({ ipfsGateway, s3Endpoint, beaconUrl, inputHosts }: Sources): InputSources => ({
-  ipfsGateway,
-  s3Endpoint,
-  beaconUrl,
-  hosts: inputHosts,
-});
+/** @throws UsageError if buckets are named, but no endpoint, or no keys */
+function sourcesOf({ ipfsGateway, s3Endpoint, s3Buckets: buckets, beaconUrl, inputHosts }: Sources): InputSources {
+  if (buckets !== undefined && s3Endpoint === undefined)
+    throw new UsageError("--s3-buckets also needs --s3-endpoint, where they are");
+  const signer = buckets && { buckets, headers: s3Signer(s3Keys("--s3-buckets")) };
+  return { ipfsGateway, s3Endpoint, s3Signer: signer, beaconUrl, hosts: inputHosts };
+}
 
 /** How a role fetches inputs; undefined if it does not. */
 export function referencesOf(values: SettingValues<typeof referenceSettings>): ReferenceOptions | undefined {

@@ -7,6 +7,8 @@ export class InputReferenceError extends errorWithCode("INPUT_REFERENCE") {}
 /** Places that a job may name, and characters of all together. */
 export const MAX_REFERENCES = 4;
 const MAX_CHARACTERS = 2_048;
+/** Transactions with blobs that a place names. */
+export const MAX_BLOB_TRANSACTIONS = 30;
 /** The last bytes of calldata that names where inputs lie. */
 const MARK = stringToHex("refute:inputs/1");
 const LENGTH_BYTES = 2;
@@ -24,7 +26,7 @@ export type Reference =
   | { kind: "blobs"; uri: string; transactions: Hex[] };
 
 const IPFS = /^ipfs:\/\/([A-Za-z0-9]{32,128}(?:\/[\w.~!$&'()*+,;=:@-]+)*)$/;
-const BLOBS = /^blobs:(0x[0-9a-f]{64}(?:,0x[0-9a-f]{64}){0,29})$/;
+const BLOBS = new RegExp(`^blobs:(0x[0-9a-f]{64}(?:,0x[0-9a-f]{64}){0,${MAX_BLOB_TRANSACTIONS - 1}})$`);
 const S3 = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])\/([\w!.*'()/-]{1,512})$/;
 
 /**
@@ -45,6 +47,9 @@ export function parseReference(uri: string): Reference {
   if (!isWeb || new URL(uri).username !== "") throw unfit(uri);
   return { kind: "web", uri, url: uri };
 }
+
+/** The place of a file that lies in blobs of these transactions, in order. */
+export const blobsReference = (transactions: readonly Hex[]): string => `blobs:${transactions.join()}`;
 
 const staysBelow = (path: string): boolean => !path.split("/").some((name) => name === "." || name === "..");
 

@@ -1,5 +1,6 @@
 /** What requesters need wherever they run: it imports nothing that a browser lacks. */
 export { RefuteError } from "../errors.ts";
+export type { Kzg } from "../chain/blobSender.ts";
 export type { Endpoint } from "../chain/connect.ts";
 export * from "../chain/errors.ts";
 export { ethersWallet, type EthersSigner } from "../chain/ethersWallet.ts";
@@ -24,6 +25,7 @@ export { streamedItems, type StreamedItem } from "../sdk/streamedItems.ts";
 export { estimateFee, type FeeEstimate } from "../sdk/estimateFee.ts";
 export { blobsOf } from "../market/blobs.ts";
 export { InputReferenceError, referenceSuffix } from "../market/references.ts";
+export { blobCosts, postBlobs, type BlobCosts, type PostBlobsOptions } from "../sdk/postBlobs.ts";
 export { DEFAULT_TERMS, jobRequest, minWindow, packInputs, postJob, publishInputs } from "../sdk/postJob.ts";
 export type { JobTerms } from "../sdk/postJob.ts";
 export { jobProgress, jobState, waitForResult } from "../sdk/result.ts";

@@ -56,6 +56,8 @@ export type Reach = {
   thisMachine: boolean;
   /** Hosts, with their ports as in URLs, that are reached wherever they are, over http too: the operator named them. */
   hosts?: ReadonlySet<string>;
+  /** What is sent to the URL itself, and not to where it redirects. */
+  headers?: Readonly<Record<string, string>>;
 };
 
 /** What a catalogue may name: the operator's own is of this machine. */
@@ -72,7 +74,7 @@ export async function openUrl(text: string, signal: AbortSignal, reach: Reach = 
   const isLocal = reach.thisMachine && namesLoopback(url);
   for (let redirects = 0; ; redirects++) {
     const isAllowed = allowedAddresses(url, isLocal, reach);
-    const response = await request(url, isAllowed, signal);
+    const response = await request(url, isAllowed, signal, redirects === 0 ? reach.headers : undefined);
     const { statusCode = 0, headers } = response;
     if (REDIRECTS.includes(statusCode) && headers.location !== undefined) {
       response.destroy();
@@ -112,7 +114,12 @@ function allowedAddresses(url: URL, isLocal: boolean, { hosts }: Reach): (addres
   return isLocal ? isLoopback : isPublic;
 }
 
-function request(url: URL, isAllowed: (address: string) => boolean, signal: AbortSignal): Promise<IncomingMessage> {
+function request(
+  url: URL,
+  isAllowed: (address: string) => boolean,
+  signal: AbortSignal,
+  more: Reach["headers"],
+): Promise<IncomingMessage> {
   const lookup = (
     hostname: string,
     options: LookupOptions,
@@ -132,7 +139,7 @@ function request(url: URL, isAllowed: (address: string) => boolean, signal: Abor
   };
   const get = url.protocol === "https:" ? getHttps : getHttp;
   return new Promise((resolve, reject) => {
-    const headers = { "accept-encoding": "identity" };
+    const headers = { ...more, "accept-encoding": "identity" };
     const sent = get(url, { lookup, headers, signal, timeout: IDLE_MS, agent: false }, resolve);
     sent.once("timeout", () => sent.destroy(new Error(`nothing came for ${IDLE_MS / 1_000} s`)));
     sent.once("error", (cause) => reject(fetchError(url, cause)));

@@ -1,10 +1,31 @@
-import { errorWithCode } from "../errors.ts";
+import type { Hex } from "viem";
+import { errorWithCode, RefuteError } from "../errors.ts";
 
 /** A job that ended without its outputs: cancelled, expired or not delivered, with its fee returned. */
 export class JobClosedError extends errorWithCode("JOB_CLOSED") {}
 
 /** A job that is posted and paid for, whose input could not be published. */
 export class JobIncompleteError extends errorWithCode("JOB_INCOMPLETE") {}
+
+/**
+ * Not all blobs of a job's inputs are on the chain. `transactions` are those with the first blobs that are: they are
+ * paid for, and need not be sent again.
+ */
+export class BlobsIncompleteError extends RefuteError {
+  readonly code = "BLOBS_INCOMPLETE";
+  override readonly retryable = true;
+
+  constructor(
+    readonly transactions: readonly Hex[],
+    message: string,
+    options?: ErrorOptions,
+  ) {
+    super(message, options);
+  }
+}
+
+/** A transaction that should have the blobs of a job's inputs has others, or none. */
+export class WrongBlobsError extends errorWithCode("WRONG_BLOBS") {}
 
 /** No job of this id on this market. */
 export class JobUnknownError extends errorWithCode("JOB_UNKNOWN") {}

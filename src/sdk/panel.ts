@@ -2,6 +2,7 @@ import { formatEther, isAddressEqual, type Address, type Hex } from "viem";
 import { Panel, PanelReader, postedPanel } from "../chain/clients/panel.ts";
 import { NotDeployedError, ShortOfFundsError } from "../chain/errors.ts";
 import type { JobRequest } from "../chain/structs.ts";
+import { referenceSuffix } from "../market/references.ts";
 import type { Reader, Session } from "../market/session.ts";
 import type { ProgramDescription } from "./description.ts";
 import { JobInputError, JobTermsError } from "./errors.ts";
@@ -14,7 +15,7 @@ export const MAX_SEATS = 16;
 /** What the poster of a panel asks of each seat, and how many there are. Times are unix seconds. */
 export type PanelTerms = Pick<
   JobTerms,
-  "items" | "firstItem" | "fee" | "window" | "claimSeconds" | "deadline" | "answer" | "salt"
+  "items" | "firstItem" | "fee" | "window" | "claimSeconds" | "deadline" | "answer" | "salt" | "references"
 > & {
   /** Workers that are asked: 1 to 16. */
   seats: number;
@@ -83,7 +84,8 @@ export function panelTimes(
 
 /**
  * Posts a panel. Its fees are taken from the account's tokens, not from its credit.
- * @param inputs As for `postJob`. They are posted in one transaction: 65,536 bytes at most.
+ * @param inputs As for `postJob`. They are posted in one transaction, 65,536 bytes at most, unless they lie elsewhere
+ *   (`references`).
  * @param onId Called with the panel's id before the transaction is sent: whoever is stopped while it is under way can
  *   still find the panel.
  * @returns the panel's id, which is that of the first seat's job, and the jobs of all seats
@@ -104,7 +106,7 @@ export async function postPanel(
   const asked: JobTerms = { ...job, maxOutputBytes: 0, rare: { collateral, ...rare, openFrom } };
   checkLocally(session, program, inputs, asked);
   const request = jobRequest(program, inputs, asked);
-  requireWhole(request, inputs);
+  if (asked.references === undefined) requireWhole(request, inputs);
   const fees = panelFees(terms);
   const { asset, sender, deployment } = session;
   const held = await asset.balanceOf(sender.address);
@@ -119,7 +121,7 @@ export async function postPanel(
   // Only told early: what is wrong with the call fails, by its name, when it is sent.
   const id = onId && (await panel.idOf(...args).catch(() => undefined));
   if (id !== undefined) onId?.(id);
-  return postedPanel(await panel.post(...args));
+  return postedPanel(await panel.post(...args, asked.references && referenceSuffix(asked.references)));
 }
 
 /**
@@ -157,7 +159,7 @@ function requireWhole({ inputs: posted }: JobRequest, inputs: readonly Uint8Arra
   const bytes = inputs.reduce((sum, { length }) => sum + length, 0);
   if (posted.length > 0 || bytes === 0) return;
   throw new JobInputError(
-    `the inputs have ${bytes} bytes, and a panel posts them in one transaction, of ${PART_BYTES} bytes at most: ask ` +
-      "for fewer items, or give a model smaller inputs",
+    `the inputs have ${bytes} bytes, and a panel posts them in one transaction, of ${PART_BYTES} bytes at most: have ` +
+      "them lie elsewhere (--reference, `references` in the SDK), or ask for fewer items",
   );
 }

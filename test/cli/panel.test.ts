@@ -1,9 +1,15 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
 import { parseEther, type Address, type Hex } from "viem";
 import { writeAddressFile } from "../../src/deploy/writeAddressFile.ts";
+import { referencesIn } from "../../src/market/references.ts";
+import { followMarket } from "../../src/market/session.ts";
+import { describeProgram } from "../../src/sdk/describeProgram.ts";
+import { packInputs } from "../../src/sdk/postJob.ts";
 import type { WorkerEvent } from "../../src/worker/events.ts";
 import { SealBook } from "../../src/worker/sealBook.ts";
 import { mlpBytes, mlpInput, mlpProgram } from "../../testkit/models/mlp.ts";
@@ -76,6 +82,30 @@ describe("refute deploy-panel, panel and panel-result", function () {
     }
     return result;
   }
+
+  it("inputsThatLieElsewhere_areNamedByTheTransactionThatPosts", async () => {
+    const file = packInputs(describeProgram(program), [mlpInput(1)]);
+    const server = createServer((_, response) => void response.end(file));
+    await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
+    const host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const named = [...ask, "--seats", "2", "--reference", `http://${host}/inputs.bin`, "--json"];
+    const refused = await say(...named);
+    expect([refused.status === 0, refused.stderr]).to.satisfy(
+      ([is, why]: [boolean, string]) => !is && /refused/.test(why),
+    );
+    const { status, stdout, output } = await say(...named, "--input-hosts", host);
+    server.close();
+    expect(status, output).to.equal(0);
+    const { jobs } = JSON.parse(stdout) as { jobs: Hex[] };
+    const session = await players.chain.newSession();
+    const { history } = await followMarket(session)();
+    expect(jobs).to.have.length(2);
+    for (const id of jobs) {
+      const { job, postedIn } = history.jobs.get(id)!;
+      const { input } = await session.publicClient.getTransaction({ hash: postedIn });
+      expect([job.rootOnly, referencesIn(input).length]).to.deep.equal([true, 1]);
+    }
+  });
 
   it("threeSeats_areFollowedUntilTheResultSurvives", async () => {
     const { status, stdout, stderr, output } = await served(say(...ask, "--seats", "3", "--wait", "--json"), 3);

@@ -76,11 +76,13 @@ export class Panel extends PanelReader {
    * Posts a panel. The fees are taken from the sender's tokens, which it must have approved. `postedPanel` reads the
    * panel from the receipt.
    * @param auditUntil Unix time by which an added seat is sealed; 0: none is added.
+   * @param dataSuffix Bytes behind the arguments, which no contract reads: `referenceSuffix` makes some.
    * @throws ContractRevertError `SeatsOutOfRange`, `UnfitRequest`, `AuditOutOfRange`, `FeeNotArrived`, those of the
    *   token, and those of the market's `post`
    */
-  post(request: JobRequest, seats: number, auditUntil: number): Promise<TransactionReceipt> {
-    return this.#sender.send({ ...this.contract, functionName: "post", args: [request, seats, auditUntil] });
+  post(request: JobRequest, seats: number, auditUntil: number, dataSuffix: Hex = "0x"): Promise<TransactionReceipt> {
+    const args = [request, seats, auditUntil] as const;
+    return this.#sender.send({ ...this.contract, functionName: "post", args, dataSuffix });
   }
 
   /** The id that a panel gets when the sender posts it. Nothing is sent. @throws as the client of the node does */

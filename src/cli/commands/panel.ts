@@ -27,6 +27,7 @@ import { followOnTerminal, followSettings, panelSetting } from "../panels.ts";
 import { seconds, whole } from "../parse.ts";
 import { prepareJob } from "../prepareJob.ts";
 import { rareSettings, rareTerms } from "../rareTerms.ts";
+import { checkReferences, REFERRED, sourceSettings } from "../references.ts";
 import { addSettings, defaulted, optional, readSettings, required, toggle } from "../settings.ts";
 
 const { collateral, spread, stakedSince, maxRefuted, maxLate, manufacturer, class: ofClass } = rareSettings;
@@ -48,11 +49,13 @@ const settings = {
   firstItem: defaulted("n", "what an input that is the index reads in the first item", whole(0, 2 ** 32 - 1), 0),
   answer: toggle("claims are the roots of the outputs alone; what leads to them is owed only in a dispute"),
   ...{ collateral, spread, stakedSince, maxRefuted, maxLate, manufacturer, class: ofClass },
+  ...sourceSettings,
+  uncheckedReference: toggle("post without fetching the inputs from where --reference says that they lie"),
   ...followSettings,
   wait: toggle("follow the panel to its end: needed for --audit, whose seat this command adds"),
 };
 
-type Options = ModelOptions & GenerationOptions & { input?: string[] };
+type Options = ModelOptions & GenerationOptions & { input?: string[]; reference?: string[] };
 
 /** `refute panel`: ask several workers the same, none of which sees another's answer before its own is sealed. */
 export function panelCommand(output: Output): Command {
@@ -60,8 +63,10 @@ export function panelCommand(output: Output): Command {
     .description("ask several workers the same, none of whom sees the others' answers. Inputs are public")
     .argument("<model>", "ONNX file")
     .option("--input <name=file>", "an input, as for refute submit; repeat for more", appendOption)
+    .option("--reference <uri>", "where the inputs lie, as for refute submit; repeat for more", appendOption)
     .action(async (path: string, options: Options, command: Command) => {
       const values = readSettings(command, settings);
+      const { reference: references } = options;
       const { fee, seats, firstItem, answer, audit, agreed, wait } = values;
       if (!wait && (audit !== undefined || agreed))
         throw new UsageError(`--${audit === undefined ? "agreed" : "audit"} also needs --wait`);
@@ -89,7 +94,10 @@ export function panelCommand(output: Output): Command {
         window: values.window ?? minWindow(session, program, items),
         ...times,
         rare: { ...asked, collateral },
+        ...(references && { references }),
       };
+      if (references !== undefined && !values.uncheckedReference)
+        await checkReferences(references, program, { inputs, items }, { values, chain: session.publicClient });
       const { openFrom } = times;
       const sealed = { items, answer, maxOutputBytes: 0, rare: { collateral, openFrom } };
       warnOfLowFee(output, await estimateFee(session, program, sealed), fee);
@@ -99,7 +107,9 @@ export function panelCommand(output: Output): Command {
             "they claim it (--max-seal-seconds of refute worker): make --claim-seconds or --seal-seconds shorter",
         );
       output.note([
-        "the inputs and outputs of a panel are public: anybody can read them on the chain",
+        references === undefined
+          ? "the inputs and outputs of a panel are public: anybody can read them on the chain"
+          : REFERRED,
         `takes ${amountText(panelFees(terms))} in fees; seats are opened from ${timeText(BigInt(openFrom))}`,
       ]);
       const { panelId, jobs } = await postPanel(session, panel, program, inputs, terms, (id) =>

@@ -6,9 +6,10 @@ import type { Session } from "../../market/session.ts";
 import { knownProgram } from "../../player/execution.ts";
 import { describeProgram } from "../../sdk/describeProgram.ts";
 import { estimateFee, type FeeEstimate } from "../../sdk/estimateFee.ts";
-import { checkJob, minWindow, postJob, usualClaimSeconds } from "../../sdk/postJob.ts";
+import { checkJob, minWindow, packInputs, postJob, usualClaimSeconds } from "../../sdk/postJob.ts";
 import { postingGas, type PostingGas } from "../../sdk/postingGas.ts";
 import { amountAboveZero } from "../amount.ts";
+import { blobCostLine, blobSettings, planBlobs, requireBlobsLast, type PlannedBlobs } from "../blobs.ts";
 import { accountSettings, sessionFrom } from "../chainSettings.ts";
 import { UsageError } from "../errors.ts";
 import { warnOfLowFee } from "../feeWarning.ts";
@@ -16,11 +17,12 @@ import { textLines, textOf } from "../generatedText.ts";
 import { generationOptions, type GenerationOptions } from "../generationOptions.ts";
 import { addExamples } from "../globalOptions.ts";
 import { appendOption, modelOptions, modelSpec, seedOption, type ModelOptions } from "../modelOptions.ts";
+import { loadAccount } from "../keys.ts";
 import type { Output } from "../output.ts";
 import { MAX_ITEMS } from "../../program/run.ts";
 import { seconds, webUrl, whole } from "../parse.ts";
 import { prepareJob } from "../prepareJob.ts";
-import { checkReferences, sourceSettings } from "../references.ts";
+import { checkReferences, REFERRED, sourceSettings } from "../references.ts";
 import { rareSettings, rareTerms } from "../rareTerms.ts";
 import { addSettings, defaulted, optional, readSettings, required, toggle } from "../settings.ts";
 import { outputsJson } from "../decoded.ts";
@@ -30,9 +32,6 @@ import { resultLines, waitOnTerminal } from "../waiting.ts";
 const DAY_SECONDS = 86_400;
 
 const PUBLIC = "the inputs and outputs of a job are public: anybody can read them on the chain";
-const REFERRED =
-  "the inputs are not put on the chain: only who can fetch them from where the job says can compute it or dispute " +
-  "its result; keep them there until it is final. Inputs and outputs are public";
 
 const settings = {
   ...accountSettings,
@@ -45,6 +44,7 @@ const settings = {
   deadlineSeconds: defaulted("seconds", "from now, by which a submission must be due", seconds(1), DAY_SECONDS),
   ...rareSettings,
   ...sourceSettings,
+  ...blobSettings,
   uncheckedReference: toggle("post without fetching the inputs from where --reference says that they lie"),
   stream: optional<string>(
     "url",
@@ -80,8 +80,9 @@ export function submitCommand(output: Output): Command {
       const { fee, deadlineSeconds } = values;
       requireTimeToClaim(deadlineSeconds, values.claimSeconds ?? 0);
       const spec = modelSpec(path, options);
-      const { firstItem, answer } = values;
-      const { reference: references } = options;
+      const { firstItem, answer, blobs: byBlobs, blobsSent: sent } = values;
+      const { reference: places = [] } = options;
+      requireBlobFlags(values);
       if (values.stream !== undefined && (spec.decoder === undefined || !values.wait))
         throw new UsageError("--stream also needs --decoder and --wait: it shows the text of a job that is waited for");
       const { compiled, inputs, items, tokenizer, prompt } = await prepareJob(
@@ -90,7 +91,10 @@ export function submitCommand(output: Output): Command {
         output,
       );
       const program = describeProgram(knownProgram(compiled));
-      const session = await sessionFrom(values);
+      const account = byBlobs ? await loadAccount(values) : undefined;
+      const session = await sessionFrom(values, undefined, account);
+      const blobs = account && (await planBlobs(session, packInputs(program, inputs, items), { account, sent }));
+      const references = referencesOf(places, blobs?.placeholder);
       const { timestamp } = await session.publicClient.getBlock();
       const window = values.window ?? minWindow(session, program, items);
       const claimSeconds = values.claimSeconds ?? usualClaimSeconds(session, program, items);
@@ -109,16 +113,27 @@ export function submitCommand(output: Output): Command {
         ...(references && { references }),
       };
       await checkJob(session, program, inputs, terms);
-      if (references !== undefined && !values.uncheckedReference)
-        await checkReferences(references, program, { inputs, items }, { values, chain: session.publicClient });
+      if (blobs !== undefined) requireBlobsLast(terms, program, session, timestamp);
+      if (places.length > 0 && !values.uncheckedReference)
+        await checkReferences(places, program, { inputs, items }, { values, chain: session.publicClient });
       const estimate = await estimateFee(session, program, terms);
       const posting = postingGas(program, items, inputs, references);
-      await requireGasFunds(session, posting, estimate);
+      await requireGasFunds(session, posting, estimate, blobs);
       warnOfLowFee(output, estimate, fee);
+      if (blobs !== undefined) output.note(blobCostLine(blobs.costs));
       output.note(references === undefined ? PUBLIC : REFERRED);
       const { credit } = await session.vault.accountOf(session.sender.address);
       if (credit < fee) await deposit(session, fee - credit);
-      const { jobId } = await postJob(session, program, inputs, terms, output.progress("posting part"));
+      // The deadline is that of the post: blobs may take their time.
+      const sendBlobs = async ({ send }: PlannedBlobs) => {
+        // A process that is killed leaves behind what need not be sent again.
+        const place = await send((done, total) => output.note(`blobs ${done.length}/${total}: ${done.at(-1)}`));
+        output.note(`the inputs are in blobs. If the job is not posted, go on with --blobs-sent ${place.slice(6)}`);
+        const now = (await session.publicClient.getBlock()).timestamp;
+        return { references: referencesOf(places, place)!, deadline: now + BigInt(deadlineSeconds) };
+      };
+      const posted = blobs === undefined ? terms : { ...terms, ...(await sendBlobs(blobs)) };
+      const { jobId } = await postJob(session, program, inputs, posted, output.progress("posting part"));
       if (!values.wait) return output.answer({ job: jobId }, `job ${jobId}`);
       output.note(`job ${jobId}`);
       const waiting = () => waitOnTerminal(output, jobId, true, () => Promise.resolve(session));
@@ -146,13 +161,37 @@ async function requireGasFunds(
   { sender: { address }, publicClient }: Session,
   { gas }: PostingGas,
   { gasPrice }: FeeEstimate,
+  blobs: PlannedBlobs | undefined,
 ): Promise<void> {
-  const [balance, cost] = [await publicClient.getBalance({ address }), BigInt(gas) * gasPrice];
+  const ofBlobs = blobs?.costs.offered ?? 0n;
+  const [balance, cost] = [await publicClient.getBalance({ address }), BigInt(gas) * gasPrice + ofBlobs];
   if (balance >= cost) return;
+  const beside = blobs === undefined ? "" : `, and ${formatEther(ofBlobs)} that blobs offer`;
   throw new InsufficientGasFundsError(
     `${address} has ${formatEther(balance)} of the native token, and posting may take ${formatEther(cost)} ` +
-      `(${gas} gas at ${formatGwei(gasPrice)} gwei): send it more; nothing was sent`,
+      `(${gas} gas at ${formatGwei(gasPrice)} gwei${beside}): send it more; nothing was sent`,
   );
+}
+
+/** Where the inputs lie; undefined if they are posted. */
+const referencesOf = (places: readonly string[], blobs: string | undefined): string[] | undefined => {
+  const all = blobs === undefined ? [...places] : [...places, blobs];
+  return all.length === 0 ? undefined : all;
+};
+
+/** @throws UsageError if flags about blobs do not go together */
+function requireBlobFlags({
+  blobs,
+  blobsSent,
+  signer,
+}: {
+  blobs: boolean;
+  blobsSent?: unknown;
+  signer?: unknown;
+}): void {
+  if (blobsSent !== undefined && !blobs) throw new UsageError("--blobs-sent also needs --blobs");
+  if (blobs && signer !== undefined)
+    throw new UsageError("--blobs needs a key of this process: what --signer names signs no transactions with blobs");
 }
 
 /** @throws UsageError if a claim would be due after the deadline */

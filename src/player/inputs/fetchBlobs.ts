@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { hexToBytes, isHex, type Hex, type PublicClient } from "viem";
+import { getOrAdd } from "../../getOrAdd.ts";
 import { BLOB_BYTES, blobCount, BLOBS_PER_TRANSACTION, fileOf } from "../../market/blobs.ts";
 import type { Reference } from "../../market/references.ts";
 import { FetchError, FetchRefusedError } from "../errors.ts";
@@ -13,7 +14,7 @@ export type BlobChain = Pick<PublicClient, "getTransaction" | "getBlock">;
 const MAX_JSON = 2 ** 20;
 const BLOB_JSON = 2 * BLOB_BYTES + 8_192;
 /** What consensus specifications say, where a node does not. */
-const USUAL = { SECONDS_PER_SLOT: 12, SLOTS_PER_EPOCH: 32, EPOCHS: 4_096 };
+const USUAL = { SLOT_DURATION_MS: 12_000, SLOTS_PER_EPOCH: 32, EPOCHS: 4_096 };
 
 type Options = {
   chain: BlobChain;
@@ -40,14 +41,16 @@ export async function fetchBlobs(
   const api = new BeaconApi(beaconUrl, signal);
   const times = await api.times();
   const blobs: Uint8Array[] = [];
+  const blocks: Blocks = new Map();
   for (const hash of transactions) {
-    const { timestamp, positions, hashes } = await placeOf(chain, hash);
-    const kept = timestamp + BigInt(times.keptSeconds);
+    signal.throwIfAborted();
+    const { timestamp, positions, hashes } = await placeOf(chain, hash, blocks);
+    const kept = timestamp + BigInt(Math.floor(times.keptSeconds));
     if (until !== undefined && kept < until)
       throw new FetchRefusedError(
         `blobs of ${hash} may be forgotten at ${dateOf(kept)}, and disputes of the job may end at ${dateOf(until)}`,
       );
-    const slot = (timestamp - BigInt(times.genesis)) / BigInt(times.slotSeconds);
+    const slot = Math.floor(Number(timestamp - BigInt(times.genesis)) / times.slotSeconds);
     const all = await api.blobs(String(slot), hashes);
     blobs.push(...positions.map((position) => all[position]!));
   }
@@ -58,14 +61,19 @@ export async function fetchBlobs(
 
 const dateOf = (time: bigint): string => new Date(Number(time) * 1_000).toISOString();
 
+/** Blocks with their transactions, by hash: several transactions with blobs may be in one. */
+type Blocks = Map<Hex, ReturnType<typeof blockOf>>;
+
+const blockOf = (chain: BlobChain, blockHash: Hex) => chain.getBlock({ blockHash, includeTransactions: true });
+
 /** The block of a transaction, all versioned hashes of that block in order, and which of them are the transaction's. */
-async function placeOf(chain: BlobChain, hash: Hex) {
+async function placeOf(chain: BlobChain, hash: Hex, blocks: Blocks) {
   const found = await chain.getTransaction({ hash }).catch((cause: unknown) => {
     throw new FetchError(`no node has the transaction ${hash} of blobs`, { cause });
   });
   const { blockHash } = found;
   if (blockHash === null) throw new FetchError(`the transaction ${hash} of blobs is in no block yet`);
-  const { timestamp, transactions } = await chain.getBlock({ blockHash, includeTransactions: true });
+  const { timestamp, transactions } = await getOrAdd(blocks, blockHash, () => blockOf(chain, blockHash));
   const hashes: Hex[] = [];
   const positions: number[] = [];
   for (const one of transactions)
@@ -96,7 +104,8 @@ class BeaconApi {
       if (error instanceof FetchError) return {};
       throw error;
     });
-    const slotSeconds = numberOf(spec.SECONDS_PER_SLOT, USUAL.SECONDS_PER_SLOT);
+    const older = spec.SECONDS_PER_SLOT === undefined ? undefined : 1_000 * numberOf(spec.SECONDS_PER_SLOT);
+    const slotSeconds = numberOf(spec.SLOT_DURATION_MS ?? older, USUAL.SLOT_DURATION_MS) / 1_000;
     const epochs = Math.min(
       numberOf(spec.MIN_EPOCHS_FOR_BLOB_SIDECARS_REQUESTS, USUAL.EPOCHS),
       numberOf(spec.MIN_EPOCHS_FOR_DATA_COLUMN_SIDECARS_REQUESTS, USUAL.EPOCHS),
@@ -124,7 +133,9 @@ class BeaconApi {
         kzg_commitment: commitment,
       } = (isPlain ? { blob: one } : Object(one)) as Record<string, unknown>;
       const at = isPlain ? place : Number(index);
-      if (!isHex(blob) || !(at in hashes)) throw new FetchError(`the beacon node's blobs of slot ${slot} are none`);
+      // One that is named twice would leave another one out.
+      if (!isHex(blob) || !(at in hashes) || blobs[at] !== undefined)
+        throw new FetchError(`the beacon node's blobs of slot ${slot} are none`);
       if (!isPlain && (!isHex(commitment) || versionedHash(commitment) !== hashes[at]))
         throw new FetchError(`the beacon node's blob ${at} of slot ${slot} is not the one of its transaction`);
       blobs[at] = hexToBytes(blob);

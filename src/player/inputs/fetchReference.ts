@@ -8,8 +8,10 @@ import { readBody, secondsFor } from "./readBody.ts";
 export type InputSources = {
   /** The URL of a gateway to IPFS; none is fetched by its content if it is absent. */
   ipfsGateway?: string | undefined;
-  /** The URL of an S3-compatible endpoint that serves objects without a signature. */
+  /** The URL of an S3-compatible endpoint. */
   s3Endpoint?: string | undefined;
+  /** What signs the reading of these buckets; others are read without a signature: strangers name them. */
+  s3Signer?: { buckets: readonly string[]; headers: (url: string) => Promise<Record<string, string>> } | undefined;
   /** Hosts, with their ports, that are reached wherever they are, over http too. */
   hosts?: readonly string[] | undefined;
   /** The URL of a node's beacon API, which gives back blobs; none are read if it is absent. */
@@ -55,7 +57,7 @@ async function readPlace(
   sources: InputSources,
   signal: AbortSignal,
 ): Promise<Uint8Array> {
-  const { url, reach } = placeOf(reference, sources);
+  const { url, reach } = await placeOf(reference, sources);
   const { uri } = reference;
   const response = await openUrl(url, signal, reach);
   const announced = response.headers["content-length"];
@@ -69,10 +71,10 @@ async function readPlace(
 }
 
 /** @throws FetchRefusedError if nothing is configured that serves it */
-function placeOf(
+async function placeOf(
   reference: Exclude<Reference, { kind: "blobs" }>,
-  { ipfsGateway, s3Endpoint, hosts = [] }: InputSources,
-) {
+  { ipfsGateway, s3Endpoint, s3Signer, hosts = [] }: InputSources,
+): Promise<{ url: string; reach: Reach }> {
   switch (reference.kind) {
     case "web":
       return { url: reference.url, reach: { thisMachine: false, hosts: new Set(hosts.map(hostName)) } };
@@ -80,10 +82,13 @@ function placeOf(
       if (ipfsGateway === undefined)
         throw new FetchRefusedError(`${reference.uri} needs a gateway to IPFS (--ipfs-gateway)`);
       return below(ipfsGateway, `ipfs/${reference.path}`);
-    case "s3":
+    case "s3": {
       if (s3Endpoint === undefined)
         throw new FetchRefusedError(`${reference.uri} needs an S3-compatible endpoint (--s3-endpoint)`);
-      return below(s3Endpoint, `${reference.bucket}/${reference.key}`);
+      const { url, reach } = below(s3Endpoint, `${reference.bucket}/${reference.key}`);
+      if (s3Signer?.buckets.includes(reference.bucket) !== true) return { url, reach };
+      return { url, reach: { ...reach, headers: await s3Signer.headers(url) } };
+    }
   }
 }
 

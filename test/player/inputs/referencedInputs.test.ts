@@ -10,7 +10,9 @@ import { inputFile } from "../../../src/market/inputFile.ts";
 import { referenceSuffix } from "../../../src/market/references.ts";
 import type { Logger } from "../../../src/player/log.ts";
 import { ReferencedInputs, type ReferenceOptions } from "../../../src/player/inputs/referencedInputs.ts";
+import { s3Signer } from "../../../src/player/inputs/s3Signer.ts";
 import { RunInputs } from "../../../src/trace/runInputs.ts";
+import { KEYS, REGION, S3Server } from "../../../testkit/fleet/s3Server.ts";
 import { bytesProgram } from "../../../testkit/models/bytesModel.ts";
 import { publishedRun } from "../../../testkit/programs/publishedRun.ts";
 
@@ -114,6 +116,29 @@ describe("ReferencedInputs", () => {
     expect(await refusal({ sources: {} }, `ipfs://${cid}`)).to.match(/--ipfs-gateway/);
     expect(await refusal({ sources: {} }, "s3://bucket/x")).to.match(/--s3-endpoint/);
     expect(asked).to.have.length(2);
+  });
+
+  it("bucketsThatAreNamed_areReadWithASignature_othersAndWhatRedirects_without", async () => {
+    const s3 = new S3Server();
+    const s3Endpoint = await s3.start();
+    s3.objects.set("a/b.bin", contentOf(1));
+    const headers = s3Signer({ region: REGION, ...KEYS });
+    const place = `s3://${s3.bucket}/a/b.bin`;
+    const signed = { s3Endpoint, s3Signer: { buckets: [s3.bucket], headers } };
+    expect(await refusal({ sources: { s3Endpoint, s3Signer: { buckets: ["other"], headers } } }, place)).to.match(
+      /403/,
+    );
+    expect(await search(open({ sources: signed }), jobOf(1, place))).to.deep.equal(contentOf(1));
+    await s3.close();
+    const seen: boolean[] = [];
+    answer = (request, response) => {
+      seen.push(request.headers.authorization !== undefined);
+      if (request.url === "/elsewhere") response.end(contentOf(2));
+      else response.writeHead(302, { location: "/elsewhere" }).end();
+    };
+    const sources = { s3Endpoint: `http://${host()}`, s3Signer: { buckets: ["mine"], headers } };
+    expect(await search(open({ sources }), jobOf(2, "s3://mine/x"))).to.deep.equal(contentOf(2));
+    expect(seen).to.deep.equal([true, false]);
   });
 
   it("otherPlaces_areTriedWhereOneFails_alsoThoseOfAJobThatAsksTheSame", async () => {

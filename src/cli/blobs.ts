@@ -1,0 +1,81 @@
+import { formatEther, formatGwei, zeroHash, type Hex, type LocalAccount } from "viem";
+import { BLOB_SECONDS } from "../market/blobs.ts";
+import { lastSecondOf } from "../market/clock.ts";
+import { blobsReference } from "../market/references.ts";
+import type { Session } from "../market/session.ts";
+import { withPackages } from "../optionalPackage.ts";
+import { runWork } from "../program/run.ts";
+import type { ProgramDescription } from "../sdk/description.ts";
+import { blobCosts, blobTransactions, postBlobs, type BlobCosts, type PostBlobsOptions } from "../sdk/postBlobs.ts";
+import type { JobTerms } from "../sdk/postJob.ts";
+import { UsageError } from "./errors.ts";
+import { bytes32, list, type Parse } from "./parse.ts";
+import { optional, toggle } from "./settings.ts";
+
+const hashes: Parse<Hex[]> = (given, name) => list(given, name).map((hash) => bytes32(hash, name));
+
+export const blobSettings = {
+  blobs: toggle("put the inputs into blobs (EIP-4844), in transactions that are sent before the job is posted"),
+  blobsSent: optional<Hex[]>(
+    "transactions",
+    "comma-separated, of an earlier try: those with the first blobs, which are not sent again",
+    hashes,
+    "none",
+  ),
+};
+
+/** The blobs of a job's inputs, before anything is sent. */
+export type PlannedBlobs = {
+  costs: BlobCosts;
+  /** As long as the place will be. */
+  placeholder: string;
+  /** Sends them. @returns The place. @throws BlobsIncompleteError, WrongBlobsError */
+  send: (onSent: PostBlobsOptions["onSent"]) => Promise<string>;
+};
+
+/**
+ * @param file The inputs, as `packInputs` gives them.
+ * @throws UsageError for an account whose key is elsewhere; MissingPackageError, JobInputError, NoBlobsError,
+ *   RpcUnavailableError
+ */
+export async function planBlobs(
+  session: Session,
+  file: Uint8Array,
+  { account, sent = [] }: { account: LocalAccount; sent?: readonly Hex[] | undefined },
+): Promise<PlannedBlobs> {
+  const costs = await blobCosts(session, file.length, sent.length);
+  const kzg = await withPackages(["kzg-wasm"], "sending blobs", async () => (await import("kzg-wasm")).loadKZG());
+  const placeholder = blobsReference(Array.from({ length: blobTransactions(file.length) }, () => zeroHash));
+  const send: PlannedBlobs["send"] = (onSent) =>
+    postBlobs(session, file, { account, kzg, sent, ...(onSent && { onSent }) });
+  return { costs, placeholder, send };
+}
+
+/** What blobs cost, for people. */
+export function blobCostLine({ blobs, transactions, gas, blobGas, blobGasPrice, cost, most }: BlobCosts): string {
+  const [now, atMost] = [formatEther(cost), formatEther(most)];
+  return (
+    `${blobs} blobs in ${transactions} transactions cost ${now} of the native token now (${gas} gas, and ${blobGas} ` +
+    `blob gas at ${formatGwei(blobGasPrice)} gwei), and never more than ${atMost}`
+  );
+}
+
+/**
+ * Nobody claims a job whose blobs nodes may forget before its last dispute ends.
+ * @param now Unix seconds.
+ * @throws UsageError
+ */
+export function requireBlobsLast(
+  { deadline, window, items = 1, rare }: JobTerms,
+  { work }: Pick<ProgramDescription, "work">,
+  { deployment: { parameters } }: Session,
+  now: bigint,
+): void {
+  const opensUntil = BigInt((rare?.openFrom ?? 0) + parameters.baseClock);
+  const ends = lastSecondOf({ deadline, window, work: runWork(items, BigInt(work)) }, opensUntil, parameters);
+  if (ends <= now + BLOB_SECONDS) return;
+  throw new UsageError(
+    `--blobs: nodes forget blobs after ${BLOB_SECONDS} seconds, and disputes about the job may end in ${ends - now}, ` +
+      "so that nobody would claim it: give less of --deadline-seconds or --window",
+  );
+}

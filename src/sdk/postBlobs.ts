@@ -1,0 +1,146 @@
+import type { Hex, LocalAccount } from "viem";
+import {
+  BLOB_FEE_DOUBLINGS,
+  BLOB_TRANSACTION_GAS,
+  blobPrice,
+  BlobSender,
+  GAS_PER_BLOB,
+  versionedHashOf,
+  type Kzg,
+} from "../chain/blobSender.ts";
+import { TransactionDroppedError } from "../chain/errors.ts";
+import type { Patience } from "../chain/patience.ts";
+import { translateError } from "../chain/translateError.ts";
+import { blobCount, blobsOf, BLOBS_PER_TRANSACTION } from "../market/blobs.ts";
+import { blobsReference, MAX_BLOB_TRANSACTIONS } from "../market/references.ts";
+import type { Reader } from "../market/session.ts";
+import { BlobsIncompleteError, JobInputError, WrongBlobsError } from "./errors.ts";
+
+/** What it takes to put a file into blobs, by the prices of now. Amounts in wei of the native token. */
+export type BlobCosts = {
+  blobs: number;
+  transactions: number;
+  gas: bigint;
+  blobGas: bigint;
+  /** Of a unit of blob gas. */
+  blobGasPrice: bigint;
+  cost: bigint;
+  /** What the transactions offer at first: a node wants the sender to have it. */
+  offered: bigint;
+  /** The most that they ever offer, when they wait long and are sent again. */
+  most: bigint;
+};
+
+/** Transactions that have the blobs of so many bytes. @throws JobInputError if a job cannot name as many */
+export function blobTransactions(bytes: number): number {
+  const transactions = Math.ceil(blobCount(bytes) / BLOBS_PER_TRANSACTION);
+  if (transactions > 0 && transactions <= MAX_BLOB_TRANSACTIONS) return transactions;
+  throw new JobInputError(
+    `${bytes} bytes of inputs take ${transactions} transactions with blobs, and a job names 1 to ` +
+      `${MAX_BLOB_TRANSACTIONS}: have them lie elsewhere, or post them`,
+  );
+}
+
+/**
+ * What the blobs of a file cost now.
+ * @param bytes Of the file. @param sent Of its transactions, how many are sent already.
+ * @throws JobInputError, NoBlobsError, RpcUnavailableError
+ */
+export async function blobCosts(
+  { publicClient }: Pick<Reader, "publicClient">,
+  bytes: number,
+  sent = 0,
+): Promise<BlobCosts> {
+  const transactions = Math.max(0, blobTransactions(bytes) - sent);
+  const blobs = Math.max(0, blobCount(bytes) - sent * BLOBS_PER_TRANSACTION);
+  const [gas, blobGas] = [BigInt(transactions) * BLOB_TRANSACTION_GAS, BigInt(blobs) * GAS_PER_BLOB];
+  const { gasPrice, blobGasPrice, offered: fees } = await blobPrice(publicClient);
+  const cost = gas * gasPrice + blobGas * blobGasPrice;
+  const offered = gas * fees.maxFeePerGas + blobGas * fees.maxFeePerBlobGas;
+  return {
+    blobs,
+    transactions,
+    gas,
+    blobGas,
+    blobGasPrice,
+    cost,
+    offered,
+    most: offered << BigInt(BLOB_FEE_DOUBLINGS),
+  };
+}
+
+/** How a file is put into blobs. */
+export type PostBlobsOptions = {
+  /** A key of this process: the session's own. Wallets and remote signers sign no such transactions. */
+  account: LocalAccount;
+  /** What `await loadKZG()` of the package kzg-wasm gives, or another library with these functions. */
+  kzg: Kzg;
+  /** Transactions with the first blobs, of an earlier try. */
+  sent?: readonly Hex[];
+  /** Called with the transactions that are in blocks, after each, and how many there are going to be. */
+  onSent?: (transactions: readonly Hex[], total: number) => void;
+  patience?: Partial<Patience>;
+};
+
+/**
+ * Puts a file into blobs, in as many transactions as it takes, one after the other: nothing else may be sent for the
+ * account meanwhile. The job that refers to them should be posted soon: nodes forget blobs after some 18 days.
+ * @param file The inputs of a job, as `packInputs` gives them.
+ * @returns The place of the file, for a job's `references`.
+ * @throws JobInputError, NoBlobsError, WrongBlobsError if `sent` has other blobs: nothing was sent;
+ *   BlobsIncompleteError that has the transactions which need not be sent again
+ */
+export async function postBlobs(
+  { publicClient }: Pick<Reader, "publicClient">,
+  file: Uint8Array,
+  { account, kzg, sent = [], onSent, patience }: PostBlobsOptions,
+): Promise<string> {
+  const total = blobTransactions(file.length);
+  const blobs = blobsOf(file);
+  const ofTransaction = (k: number): Uint8Array[] =>
+    blobs.slice(k * BLOBS_PER_TRANSACTION, (k + 1) * BLOBS_PER_TRANSACTION);
+  if (sent.length > total)
+    throw new WrongBlobsError(`${sent.length} transactions are named, and the blobs of the inputs take ${total}`);
+  for (const [k, hash] of sent.entries()) await requireBlobs(publicClient, hash, { kzg, blobs: ofTransaction(k) });
+  const sender = new BlobSender(publicClient, account, kzg, patience);
+  const done = [...sent];
+  for (let k = done.length; k < total; k++) {
+    try {
+      done.push(await sender.send(ofTransaction(k)));
+    } catch (cause) {
+      throw incomplete(done, total, cause as Error);
+    }
+    onSent?.(done, total);
+  }
+  return blobsReference(done);
+}
+
+function incomplete(done: readonly Hex[], total: number, cause: Error): BlobsIncompleteError {
+  const isSent = cause instanceof TransactionDroppedError;
+  const why = isSent
+    ? `transaction ${cause.transactionHash} is in no block yet: once it is, it belongs to those too`
+    : cause.message;
+  const next = done.length === 0 ? "none is in a block" : `in blocks are those in order: ${done.join()}`;
+  return new BlobsIncompleteError(
+    done,
+    `${done.length} of ${total} transactions with blobs are sent, ${next}; number ${done.length + 1}: ${why}. No job ` +
+      "was posted. To go on without paying for them again, name them (--blobs-sent, `sent` in the SDK)",
+    { cause },
+  );
+}
+
+/** @throws WrongBlobsError if a transaction is in no block or has other blobs, RpcUnavailableError */
+async function requireBlobs(
+  publicClient: Reader["publicClient"],
+  hash: Hex,
+  { kzg, blobs }: { kzg: Kzg; blobs: readonly Uint8Array[] },
+): Promise<void> {
+  const found = await publicClient.getTransaction({ hash }).catch((error: unknown) => {
+    const known = translateError(error, "reading a transaction with blobs");
+    throw "code" in known ? known : new WrongBlobsError(`no node has the transaction ${hash}`, { cause: error });
+  });
+  if (found.blockNumber === null) throw new WrongBlobsError(`the transaction ${hash} is in no block yet: wait for it`);
+  const wanted = blobs.map((blob) => versionedHashOf(kzg, blob));
+  if (found.blobVersionedHashes?.join() !== wanted.join())
+    throw new WrongBlobsError(`the transaction ${hash} has not the blobs of these inputs that belong into it`);
+}
