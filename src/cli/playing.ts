@@ -11,7 +11,9 @@ import type { RoleOptions } from "../player/role.ts";
 import { selfTestExecutor } from "../executor/selfTest.ts";
 import { requireTriedPlatform, thisPlatform } from "../platform.ts";
 import { accountSettings, sessionFrom } from "./chainSettings.ts";
-import { fleetSettings, openExecutionQueue } from "./fleetSettings.ts";
+import { SharedRuns } from "../fleet/sharedRuns.ts";
+import { fleetSettings, openExecutionQueue, openStore } from "./fleetSettings.ts";
+import { loadAccount } from "./keys.ts";
 import { createLogger, type Logger } from "../player/log.ts";
 import type { ProgramLibrary } from "../player/programLibrary.ts";
 import type { ModelSpec } from "../player/programs/modelSpec.ts";
@@ -111,17 +113,21 @@ async function playUntil(
   let queue: ExecutionQueue | undefined;
   try {
     queue = await openExecutionQueue(settings, executors.execute, { health, meter, log });
-    const session = await sessionFrom(settings, monitor.onRpcFailure);
+    const account = await loadAccount(settings);
+    const session = await sessionFrom(settings, monitor.onRpcFailure, account);
+    const { store } = settings;
+    const sharedRuns = store === undefined ? undefined : await SharedRuns.open(openStore(store), account, log);
     health.set("executes", undefined);
     if (settings.monitorPort !== undefined)
       log.info({ port: await monitor.listen(settings.monitorPort) }, "monitor listens");
     await Promise.race([cached, sleep(CACHE_WAIT_MS, undefined, { ref: false })]);
     sayProblems(health, library);
     const { keepMib, snapshotMib, cache: cacheFolder, atOnce } = settings;
-    const kept = { keptBytes: keepMib * MIB, storedBytes: snapshotMib * MIB, cacheFolder };
+    const kept = { keptBytes: keepMib * MIB, storedBytes: snapshotMib * MIB, cacheFolder, sharedRuns };
     const callbacks = { onRound, onEvent, health, meter, clock: () => Date.now() / 1_000 };
     const options = { session, programs: library, execute: queue.execute, signal, intervalMs, log, atOnce };
     await run({ ...options, ...kept, ...callbacks });
+    await sharedRuns?.settled();
   } finally {
     clearInterval(ticking);
     await monitor.close();

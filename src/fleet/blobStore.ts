@@ -25,7 +25,7 @@ export type BlobStore = {
 };
 
 /** The folders of a store: whatever else lies beside them is not touched. */
-export const FOLDERS = ["tensors", "outcomes", "probes"] as const;
+export const FOLDERS = ["tensors", "outcomes", "runs", "probes"] as const;
 
 const NAME = new RegExp(`^(?:${FOLDERS.join("|")})(?:/[\\w-][\\w.-]{0,127}){1,2}$`);
 

@@ -20,7 +20,7 @@ import { measured } from "./measured.ts";
 import { accountProblem } from "./plainAccount.ts";
 import type { ProgramLibrary } from "./programLibrary.ts";
 import { Reports } from "./reports.ts";
-import { StoredRuns } from "./storedRuns.ts";
+import { StoredRuns, type RunShare } from "./storedRuns.ts";
 import { Tasks } from "./tasks.ts";
 
 /** How a worker or a watcher runs. */
@@ -37,6 +37,8 @@ export type RoleOptions<E> = LoopOptions & {
   cacheFolder?: string;
   /** The most bytes of it that runs take, of this role and account. `STORED_BYTES` if absent. */
   storedBytes?: number;
+  /** Where runs are kept besides, for a machine that takes over; nowhere if absent. */
+  sharedRuns?: RunShare | undefined;
   /** Inputs that are held here, of jobs that do not publish them. */
   heldInputs?: HeldInputs;
   /** How those are fetched that jobs refer to, where none are held; they are not if it is absent. */
@@ -131,9 +133,9 @@ export class Role<E extends RoleEvent> {
     this.#lineOf = lineOf;
     this.health = health;
     this.meter = meter;
-    const { session, cacheFolder, storedBytes: maxBytes } = options;
+    const { session, cacheFolder, storedBytes: maxBytes, sharedRuns: share } = options;
     const folderOf = (kind: string) => cacheFolder && ownFolder(cacheFolder, kind, name, session);
-    const stored = new StoredRuns({ folder: folderOf("runs"), maxBytes });
+    const stored = new StoredRuns({ folder: folderOf("runs"), maxBytes, share });
     const { references, heldInputs, signal } = options;
     const { parameters } = session.deployment;
     const at = {

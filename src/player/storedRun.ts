@@ -18,8 +18,11 @@ export const snapshotInterval = (items: number): number => Math.ceil(items / ON_
 export type RunFiles = {
   /** The names of the files that are there. */
   names: () => readonly string[];
-  /** @returns undefined if there is no such file, or it is spoiled */
-  read: (name: string) => Promise<Uint8Array | undefined>;
+  /**
+   * @param bytes That it has.
+   * @returns undefined if there is no such file, or it is spoiled
+   */
+  read: (name: string, bytes: number) => Promise<Uint8Array | undefined>;
   /**
    * @param isSpare Whether it must leave room for what others have reserved, and for what this run has.
    * @returns Whether it is there now.
@@ -27,7 +30,8 @@ export type RunFiles = {
   write: (name: string, parts: readonly Uint8Array[], isSpare: boolean) => Promise<boolean>;
 };
 
-const ROOTS = "roots";
+/** The file of the roots of a run's items and outputs. */
+export const ROOTS = "roots";
 
 /**
  * What of a run outlives its execution: the roots of its items and outputs, and what some items begin with. It lies on
@@ -65,7 +69,7 @@ export class StoredRun {
 
   /** What `RootsOfItems` collected of all items, if it is known. */
   async readRoots(): Promise<Uint8Array | undefined> {
-    const roots = this.#roots ?? (await this.#files?.read(ROOTS));
+    const roots = this.#roots ?? (await this.#files?.read(ROOTS, this.#rootBytes));
     return roots?.length === this.#rootBytes ? roots : undefined;
   }
 
@@ -137,7 +141,8 @@ export class StoredRun {
   }
 
   async #read(item: number): Promise<Carried | undefined> {
-    const file = await this.#files?.read(String(item));
+    const length = this.#carried.reduce((sum, { bytes }) => sum + bytes, 0);
+    const file = await this.#files?.read(String(item), length);
     const carried = new Map<number, Uint8Array>();
     let at = 0;
     for (const { input, bytes } of this.#carried) carried.set(input, file?.subarray(at, (at += bytes)) ?? NOTHING);

@@ -33,6 +33,18 @@ export type StoredRunsOptions = {
   folder?: string | undefined;
   /** The most bytes of files in it. */
   maxBytes?: number | undefined;
+  /** Where runs are kept besides, if anywhere. */
+  share?: RunShare | undefined;
+};
+
+/** Where runs of this account are kept beside the disk, for a machine that takes over. None of it fails. */
+export type RunShare = {
+  /** The names of what is there of a job's run. */
+  names: (id: Hex) => Promise<readonly string[]>;
+  /** @returns undefined if it is not there, or not of this account. */
+  read: (id: Hex, name: string, maxBytes: number) => Promise<Uint8Array | undefined>;
+  /** Puts a file there, sooner or later. Its parts may change once this is called. */
+  write: (id: Hex, name: string, parts: readonly Uint8Array[]) => void;
 };
 
 /**
@@ -58,6 +70,9 @@ export function storedBytesOf({ job, program }: Pick<JobRecord, "job" | "program
 export class StoredRuns {
   readonly #folder: string | undefined;
   readonly #maxBytes: number;
+  readonly #share: RunShare | undefined;
+  /** The names of what is shared and not on disk, of jobs about which was asked. */
+  readonly #shared = new Map<Hex, Set<string>>();
   readonly #runs = new Map<Hex, StoredRun>();
   /** The bytes of each file, by job and name. */
   readonly #files = new Map<Hex, Map<string, number>>();
@@ -67,8 +82,8 @@ export class StoredRuns {
   #writing = 0;
   #problem: Problem | undefined;
 
-  constructor({ folder, maxBytes = STORED_BYTES }: StoredRunsOptions = {}) {
-    [this.#folder, this.#maxBytes] = [folder, maxBytes];
+  constructor({ folder, maxBytes = STORED_BYTES, share }: StoredRunsOptions = {}) {
+    [this.#folder, this.#maxBytes, this.#share] = [folder, maxBytes, share];
     if (folder !== undefined) this.#find(folder);
   }
 
@@ -124,6 +139,7 @@ export class StoredRuns {
   /** Deletes what is kept of a job's run. */
   delete(id: Hex): void {
     this.#runs.delete(id);
+    this.#shared.delete(id);
     if (this.#folder === undefined || !this.#files.delete(id)) return;
     rmSync(join(this.#folder, id), { recursive: true, force: true });
   }
@@ -142,8 +158,8 @@ export class StoredRuns {
 
   #filesOf(id: Hex): RunFiles {
     return {
-      names: () => [...(this.#files.get(id)?.keys() ?? [])],
-      read: (name) => this.#read(id, name),
+      names: () => [...(this.#files.get(id)?.keys() ?? []), ...(this.#shared.get(id) ?? [])],
+      read: async (name, bytes) => (await this.#read(id, name)) ?? (await this.#readShared(id, name, bytes)),
       write: (name, parts, isSpare) => this.#write(id, name, parts, isSpare),
     };
   }
@@ -159,6 +175,15 @@ export class StoredRuns {
     return undefined;
   }
 
+  async #readShared(id: Hex, name: string, bytes: number): Promise<Uint8Array | undefined> {
+    if (this.#share === undefined) return undefined;
+    if (!this.#shared.has(id)) this.#shared.set(id, new Set(await this.#share.names(id)));
+    const file = this.#shared.get(id)!.has(name) ? await this.#share.read(id, name, bytes) : undefined;
+    this.#shared.get(id)!.delete(name);
+    if (file !== undefined) await this.#write(id, name, [file], true);
+    return file;
+  }
+
   async #write(id: Hex, name: string, parts: readonly Uint8Array[], isSpare: boolean): Promise<boolean> {
     const bytes = parts.reduce((sum, { length }) => sum + length, DIGEST_BYTES);
     // A file of the same name is replaced.
@@ -171,6 +196,7 @@ export class StoredRuns {
     const isWritten = await this.#writeFile(id, name, parts);
     this.#writing -= more;
     if (isWritten) getOrAdd(this.#files, id, () => new Map<string, number>()).set(name, bytes);
+    if (isWritten && !isSpare) this.#share?.write(id, name, parts);
     return isWritten;
   }
 

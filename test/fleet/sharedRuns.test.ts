@@ -1,0 +1,95 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect } from "chai";
+import type { LocalAccount } from "viem";
+import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
+import { SharedRuns } from "../../src/fleet/sharedRuns.ts";
+import type { JobRecord } from "../../src/market/history.ts";
+import { Executions } from "../../src/player/executions.ts";
+import type { Logger } from "../../src/player/log.ts";
+import { ProgramLibrary } from "../../src/player/programLibrary.ts";
+import { StoredRuns } from "../../src/player/storedRuns.ts";
+import { RunInputs } from "../../src/trace/runInputs.ts";
+import { MemoryStore } from "../../testkit/fleet/memoryStore.ts";
+import { publishedRun } from "../../testkit/programs/publishedRun.ts";
+import { runInputBytes, runProgram } from "../../testkit/programs/runProgram.ts";
+import { executionOf } from "../../testkit/programs/runsOf.ts";
+
+const ITEMS = 12;
+const program = runProgram();
+const inputs = new RunInputs(program.model.program.inputs, { items: ITEMS, firstItem: 0 }, runInputBytes(ITEMS));
+const job: JobRecord = publishedRun(program, inputs);
+
+describe("snapshots of runs in the store of a fleet", () => {
+  const folder = mkdtempSync(join(tmpdir(), "refute-shared-"));
+  after(() => rmSync(folder, { recursive: true }));
+  const account = privateKeyToAccount(generatePrivateKey());
+  let warnings: string[];
+  beforeEach(() => void (warnings = []));
+  const log = { warn: ({ reason }: { reason: string }) => void warnings.push(reason) } as unknown as Logger;
+  let machines = 0;
+
+  /** A machine with a disk of its own, and how often it executed an item. */
+  async function machine(store: MemoryStore, by: LocalAccount = account) {
+    const share = (await SharedRuns.open(store, by, log))!;
+    const stored = new StoredRuns({ folder: join(folder, String(machines++)), share });
+    let executed = 0;
+    const execute = executionOf();
+    const executions = new Executions(
+      ProgramLibrary.of([program]),
+      (...of) => {
+        executed++;
+        return execute(...of);
+      },
+      undefined,
+      stored,
+    );
+    const itemRoot = (item: number) => executions.use(job, (run) => run.item(item).trace.root);
+    return { executions, share, itemRoot, executed: () => executed };
+  }
+
+  it("anotherMachineWithTheKey_goesOnWhereTheOneEnded", async () => {
+    const store = new MemoryStore();
+    const one = await machine(store);
+    const { root, list } = (await one.executions.of(job))!;
+    await one.share.settled();
+    expect(one.executed()).to.equal(ITEMS);
+    const other = await machine(store);
+    expect((await other.executions.of(job))!.root).to.equal(root);
+    expect(other.executed()).to.equal(0);
+    expect(await other.itemRoot(ITEMS - 2)).to.equal(list.node(0, ITEMS - 2));
+    expect(other.executed()).to.be.lessThan(ITEMS / 2);
+    expect(warnings).to.deep.equal([]);
+  });
+
+  it("whatIsNotOfTheAccount_spoiled_orNotThereWhole_isExecutedAgain", async () => {
+    const store = new MemoryStore();
+    const one = await machine(store);
+    const { root } = (await one.executions.of(job))!;
+    await one.share.settled();
+    const stranger = await machine(store, privateKeyToAccount(generatePrivateKey()));
+    expect((await stranger.executions.of(job))!.root).to.equal(root);
+    expect([stranger.executed(), warnings.length > 0]).to.deep.equal([ITEMS, true]);
+    await stranger.share.settled();
+    // Now the files are the stranger's.
+    const back = await machine(store);
+    expect([(await back.executions.of(job))!.root, back.executed()]).to.deep.equal([root, ITEMS]);
+    await back.share.settled();
+    for (const [name, bytes] of store.blobs) if (name.endsWith("/roots")) bytes[40]! ^= 1;
+    const spoiled = await machine(store);
+    expect([(await spoiled.executions.of(job))!.root, spoiled.executed()]).to.deep.equal([root, ITEMS]);
+    const full = new MemoryStore();
+    full.isFull = true;
+    const alone = await machine(full);
+    expect((await alone.executions.of(job))!.root).to.equal(root);
+    await alone.share.settled();
+    expect([alone.executed(), full.blobs.size]).to.deep.equal([ITEMS, 0]);
+  });
+
+  it("accountThatSignsNoMessages_keepsThemOnItsMachine", async () => {
+    const silent = { ...account, signMessage: () => Promise.reject(new Error("no such method")) } as LocalAccount;
+    expect(await SharedRuns.open(new MemoryStore(), silent, log)).to.equal(undefined);
+    expect(warnings).to.deep.equal(["no such method"]);
+  });
+});
