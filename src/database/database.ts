@@ -26,6 +26,9 @@ export type Content = {
 /** SQLite's own codes of errors (https://www.sqlite.org/rescode.html); the lowest byte says the kind. */
 const [BUSY, LOCKED, NOT_A_DATABASE, CORRUPT, KIND] = [5, 6, 26, 11, 0xff];
 
+/** How long another process may have a file that is opened: some have it for a look only. */
+const PATIENCE_MS = 500;
+
 /**
  * A small database in one file, of this process alone while it is open. What was written before a kill of the process
  * or a failure of power is there afterwards: a transaction is done whole or not at all. While it is open, and after a
@@ -105,6 +108,7 @@ export class Database {
   /** Locks the file, makes the tables of a new one, and brings those of an older version to this one. */
   #prepare({ applicationId, what, schema, version, upgrades = [] }: Content): void {
     // The lock that the first write takes is kept until the file is closed, or the process ends.
+    this.#database.exec(`pragma busy_timeout = ${PATIENCE_MS}`);
     this.#database.exec("pragma locking_mode = exclusive; pragma synchronous = full; begin immediate");
     const { application_id: id } = this.#database.prepare("pragma application_id").get() as { application_id: number };
     const { user_version: has } = this.#database.prepare("pragma user_version").get() as { user_version: number };

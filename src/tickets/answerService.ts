@@ -11,15 +11,8 @@ import { programWork } from "../program/work.ts";
 import { RunInputError, RunInputs } from "../trace/runInputs.ts";
 import { answerRun } from "./answerRun.ts";
 import { RefusedError } from "./errors.ts";
-import {
-  claimBody,
-  requestOf,
-  ticketOfBody,
-  type AnswerBody,
-  type Info,
-  type Payment,
-  type Question,
-} from "./protocol.ts";
+import type { AnswerBody, Info, Payment, Question } from "./bodies.ts";
+import { claimBody, requestOf, ticketOfBody } from "./protocol.ts";
 import type { TicketSession } from "./ticketSession.ts";
 import { digestOf, drawOf, oddsOf, secretHashOf, typedData } from "./typedData.ts";
 import type { WorkerLedger } from "./workerLedger.ts";

@@ -8,16 +8,8 @@ import { answerOfBytes } from "./answerRun.ts";
 import { CLOCK_SKEW } from "./answerService.ts";
 import { EndpointError, REFUSALS, RefusedError, TicketTermsError, WrongAnswerError, type Refusal } from "./errors.ts";
 import type { HeldClaim, PayerLedger } from "./payerLedger.ts";
-import {
-  answerSchema,
-  claimOfBody,
-  infoSchema,
-  refusalSchema,
-  takenSchema,
-  ticketBody,
-  type AnswerBody,
-  type Info,
-} from "./protocol.ts";
+import type { AnswerBody, Info } from "./bodies.ts";
+import { answerSchema, claimOfBody, infoSchema, refusalSchema, takenSchema, ticketBody } from "./protocol.ts";
 import type { TicketSession } from "./ticketSession.ts";
 import { digestOf, oddsOf, typedData, type AnswerRequest } from "./typedData.ts";
 

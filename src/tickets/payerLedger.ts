@@ -1,7 +1,8 @@
 import type { Address, Hex } from "viem";
 import { Database, type Row } from "../database/database.ts";
 import type { SignedClaim, Ticket } from "../chain/structs.ts";
-import { claimBody, claimOfBody, ticketBody, ticketOfBody, type AnswerBody, type Payment } from "./protocol.ts";
+import type { AnswerBody, Payment } from "./bodies.ts";
+import { claimBody, claimOfBody, ticketBody, ticketOfBody } from "./protocol.ts";
 
 /**
  * What is to become of an answer. open: it is paid. drawn: it is executed here before it is paid. wrong: it was, and is

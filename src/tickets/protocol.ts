@@ -1,9 +1,10 @@
 import { isAddress, isHex, type Address, type Hex } from "viem";
 import { z } from "zod/v4";
 import type { SignedClaim, Ticket } from "../chain/structs.ts";
+import type { AnswerBody, Info, Payment, Question } from "./bodies.ts";
 import type { AnswerRequest } from "./typedData.ts";
 
-/** What worker and payer send each other, as JSON. Numbers of 64 bits and more are decimal text, bytes are base64. */
+/** The schemas of what worker and payer send each other. */
 
 const hash = z
   .string()
@@ -33,8 +34,7 @@ export const infoSchema = z.object({
   claimLifetime: z.int().min(1).meta({ description: "seconds in which a signed claim can be put on chain" }),
   maxBodyBytes: z.int().min(1),
   programs: z.array(hash),
-});
-export type Info = z.infer<typeof infoSchema>;
+}) satisfies z.ZodType<Info>;
 
 export const questionSchema = z.object({
   payer: address,
@@ -49,8 +49,7 @@ export const questionSchema = z.object({
   }),
   signature,
   inputs: z.array(z.base64()).max(256),
-});
-export type Question = z.infer<typeof questionSchema>;
+}) satisfies z.ZodType<Question>;
 
 export const answerSchema = z.object({
   claim: z.object({
@@ -67,14 +66,12 @@ export const answerSchema = z.object({
   }),
   signature,
   outputs: z.array(z.base64()).min(1).max(16),
-});
-export type AnswerBody = z.infer<typeof answerSchema>;
+}) satisfies z.ZodType<AnswerBody>;
 
 export const paymentSchema = z.object({
   ticket: z.object({ claim: hash, face: whole(128), odds: whole(256), expiry: whole(64), nonce: hash }),
   signature,
-});
-export type Payment = z.infer<typeof paymentSchema>;
+}) satisfies z.ZodType<Payment>;
 
 export const takenSchema = z.object({ taken: z.literal(true) });
 export const refusalSchema = z.object({ code: z.string(), message: z.string() });

@@ -1,7 +1,8 @@
 import type { Address, Hex } from "viem";
 import { Database, type Row } from "../database/database.ts";
 import type { SignedClaim, Ticket } from "../chain/structs.ts";
-import { claimBody, claimOfBody, ticketBody, ticketOfBody, type AnswerBody, type Payment } from "./protocol.ts";
+import type { AnswerBody, Payment } from "./bodies.ts";
+import { claimBody, claimOfBody, ticketBody, ticketOfBody } from "./protocol.ts";
 
 /**
  * How far an answer is. reserved: its request was taken, nothing is signed. signed: the claim was given away. paid: its

@@ -1,13 +1,15 @@
+import { existsSync } from "node:fs";
 import { Command } from "commander";
 import type { Address } from "viem";
 import { runWatcher } from "../../../watcher/watcher.ts";
 import { openExamClaims } from "../../provisioning/exams/openExamClaims.ts";
+import { PayerInputs } from "../../tickets/payerInputs.ts";
 import { httpTensors } from "../../trace/published.ts";
 import { UsageError } from "../errors.ts";
 import { addExamples } from "../globalOptions.ts";
 import type { Output } from "../output.ts";
 import { nativeSettings, openCalibrated } from "../nativeSettings.ts";
-import { address, list, oneOf, share, webUrl } from "../parse.ts";
+import { address, list, oneOf, share, text, webUrl } from "../parse.ts";
 import { referenceSettings, referencesOf } from "../references.ts";
 import { play, playerSettings } from "../playing.ts";
 import { addSettings, defaulted, optional, readSettings } from "../settings.ts";
@@ -30,6 +32,12 @@ const settings = {
   ),
   calibration: optional<string[]>("files", "calibrations for --check native, comma-separated", list, "none"),
   ...nativeSettings,
+  ledger: optional<string>(
+    "file",
+    "of a payer (refute ask): inputs of claims come from it that are not on the chain; --market is that of the claims",
+    text,
+    "none",
+  ),
   examClaims: optional<Address>(
     "address",
     "audit exams whose wrong roots become claims there; --market is that of the claims",
@@ -38,6 +46,14 @@ const settings = {
   ),
   examShare: defaulted("share", "of the exams that are executed, above 0 to 1", share, 1),
 };
+
+/** @throws UsageError if a ledger is named that is not there, or beside --references */
+function requireLedger(ledger: string | undefined, references: boolean): void {
+  if (ledger === undefined) return;
+  if (references)
+    throw new UsageError("--ledger and --references exclude each other: claims of tickets name no places");
+  if (!existsSync(ledger)) throw new UsageError(`--ledger ${ledger}: no such file; refute ask makes it`);
+}
 
 /** `refute watcher`: re-execute claims and, in defence, refute the wrong ones. */
 export function watcherCommand(output: Output): Command {
@@ -49,14 +65,17 @@ export function watcherCommand(output: Output): Command {
       const { mode, check, calibration, exactShare } = values;
       if ((check === "native") !== (calibration !== undefined))
         throw new UsageError("--check native and --calibration go together: give both, or neither");
+      requireLedger(values.ledger, values.references);
       await play(values, output, async (playing) => {
         const programs = calibration && openCalibrated(calibration, values, playing.programs, playing.log);
         const court = values.examClaims && (await openExamClaims(playing.session, values.examClaims));
         const exams = court && { court, share: values.examShare };
         const references = referencesOf(values);
+        const heldInputs = values.ledger === undefined ? undefined : new PayerInputs(values.ledger, playing.log);
         await runWatcher({
           ...playing,
           references,
+          ...(heldInputs && { heldInputs }),
           mode,
           tensors,
           native: programs && { programs, exactShare },

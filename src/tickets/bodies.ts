@@ -1,0 +1,59 @@
+/**
+ * What worker and payer send each other, as JSON: numbers of 64 bits and more are decimal text, bytes are base64. The
+ * schemas of protocol.ts check it.
+ */
+
+/** A worker's terms. */
+export type Info = {
+  worker: string;
+  chainId: number;
+  tickets: string;
+  /** The least face of a ticket, in the smallest unit of the stake asset. */
+  face: string;
+  /** A ticket wins once in at most so many times. */
+  oneIn: number;
+  /** Seconds in which a signed claim can be put on chain. */
+  claimLifetime: number;
+  maxBodyBytes: number;
+  programs: string[];
+};
+
+/** A request for an answer. */
+export type Question = {
+  payer: string;
+  request: {
+    worker: string;
+    programRoot: string;
+    inputsRoot: string;
+    items: number;
+    firstItem: number;
+    time: string;
+    nonce: string;
+  };
+  signature: string;
+  inputs: string[];
+};
+
+/** An answer: the worker's signed claim, and the outputs that it is about. */
+export type AnswerBody = {
+  claim: {
+    worker: string;
+    payer: string;
+    programRoot: string;
+    inputsRoot: string;
+    items: number;
+    firstItem: number;
+    number: string;
+    issued: string;
+    root: string;
+    secretHash: string;
+  };
+  signature: string;
+  outputs: string[];
+};
+
+/** A ticket for an answer. */
+export type Payment = {
+  ticket: { claim: string; face: string; odds: string; expiry: string; nonce: string };
+  signature: string;
+};
