@@ -2,6 +2,7 @@
 pragma solidity 0.8.37;
 
 import {ShortPotHandler} from "./ShortPotHandler.t.sol";
+import {EARLY, GROUP, MORE, RECORD, RESERVED, SEALED} from "./TermsHandler.t.sol";
 
 /// @notice Invariants of the money, over random sequences of calls.
 contract ProtocolInvariants {
@@ -23,6 +24,7 @@ contract ProtocolInvariants {
         require(_handler.wrongPayouts() == 0, "an end of a game paid something else");
         require(_handler.unsettled() == 0, "a game of a dead claim cannot be settled");
         require(_handler.wrongDeliveries() == 0, "a delivery told, called or paid something else");
+        require(_handler.wrongEnds() == 0, "an end of a job with terms paid something else");
         require(_handler.wrongClocks() == 0, "clocks are not what is left");
         _vaultHoldsWhatItOwes();
         _custodyIsWhatIsPromised();
@@ -230,6 +232,33 @@ contract ProtocolInvariants {
         require(_handler.vault().custody() == 0, "something is left");
     }
 
+    /// @dev As many claims as a stake backs, and one more.
+    function test_stake_backsOneClaimAtATime() external {
+        _handler.postJob(0, 5, false);
+        _handler.claimJob(1, 0);
+        (, uint256 staked, uint256 collateral, , ) = _handler.vault().accountOf(_handler.actors(1));
+        uint256 backed = staked / collateral;
+        for (uint8 j = 1; j < backed; ++j) {
+            _handler.postJob(0, 5, false);
+            _handler.claimJob(1, j);
+        }
+        this.invariant_money();
+        _handler.postJob(0, 5, false);
+        (bool claimed, ) = address(_handler).call(abi.encodeCall(_handler.claimJob, (1, uint8(backed))));
+        require(!claimed, "a stake backs more than it is");
+    }
+
+    /// @dev Not while its worker has time for another, either.
+    function test_refutedClaim_doesNotComeBack() external {
+        _handler.postJob(0, 5, true);
+        _handler.claimJob(1, 0);
+        _handler.submitJob(0, true);
+        _handler.openGame(2, 0, true);
+        _handler.endGame(0, 0, true);
+        _handler.claimJob(1, 0);
+        _probe();
+    }
+
     /// @dev Two of three outputs, each delivered and taken once, whatever the consumer does; one fee.
     function test_deliveries_areOnceEach_whateverTheConsumerDoes() external {
         for (uint8 i = 0; i < 10; ++i) {
@@ -252,6 +281,90 @@ contract ProtocolInvariants {
             (, , bool paid, ) = _handler.fateOf(c);
             require(paid, "the fee is not paid");
         }
+        require(_handler.vault().custody() == 0, "something is left");
+    }
+
+    /// @dev A claim with more behind it, taken early; a lie with more behind it; a worker that is late; what is asked
+    /// of records, groups and one worker.
+    function test_terms_withstandWhatNobodyMay() external {
+        _handler.postOnTerms(0, 5, true, EARLY | GROUP | MORE);
+        _probe();
+        _handler.claimJob(1, 0);
+        _probe();
+        _handler.submitJob(0, false);
+        _handler.openGame(2, 0, true);
+        _probe();
+        _handler.endGame(0, 0, false);
+        _probe();
+        _handler.acceptEarly(0);
+        _probe();
+        _handler.move(1_801, 10);
+        _probe();
+        // The same worker takes no other of the group.
+        _handler.postOnTerms(0, 5, true, GROUP | MORE);
+        _probe();
+        _handler.claimJob(2, 1);
+        _handler.submitJob(1, true);
+        _handler.openGame(3, 1, true);
+        _handler.openGame(4, 1, true);
+        _probe();
+        _handler.endGame(1, 0, true);
+        _handler.settleAll();
+        _probe();
+        _handler.claimJob(3, 1);
+        _handler.move(3_601, 10);
+        _probe();
+        _handler.endJob(1, 4);
+        _handler.endJob(1, 1);
+        // One has been refuted and one late.
+        _handler.postOnTerms(0, 5, true, RECORD | MORE);
+        _probe();
+        _handler.endJob(2, 1);
+        _handler.postOnTerms(0, 9, false, RESERVED | MORE);
+        _probe();
+        _handler.claimAndSubmit(3, false);
+        _probe();
+        _handler.move(1_801, 10);
+        _handler.finaliseClaim(2);
+        _handler.payClaim(2, false);
+        _probe();
+        _handler.waitAWeek(0);
+        _handler.move(1, 10);
+        _probe();
+        require(_handler.vault().custody() == 0, "something is left");
+    }
+
+    /// @dev At each moment of a seal that is opened, and of one that is not.
+    function test_seals_withstandWhatNobodyMay() external {
+        for (uint8 j = 0; j < 2; ++j) {
+            _handler.postOnTerms(0, 5, true, SEALED | MORE);
+            _handler.claimJob(1, j);
+            _probe();
+            _handler.submitJob(j, j == 0);
+            _probe();
+            _handler.move(7_199, 10);
+            _handler.move(600, 10);
+            _probe();
+            _handler.move(1, 10);
+            _probe();
+            if (j == 0) _handler.openSeal(0, 2);
+            else _handler.move(3_600, 10);
+            _probe();
+            if (j == 0) _handler.openGame(2, 0, true);
+            else _handler.move(1, 10);
+            _probe();
+            if (j == 0) _handler.endGame(0, 0, true);
+            else _handler.breakSeal(1, 2);
+            _probe();
+        }
+        // Out of time before it is sealed.
+        _handler.postOnTerms(0, 5, true, SEALED);
+        _handler.claimJob(1, 2);
+        _handler.move(3_601, 10);
+        _probe();
+        _handler.endJob(2, 4);
+        _probe();
+        _handler.endJob(0, 1);
         require(_handler.vault().custody() == 0, "something is left");
     }
 

@@ -1,24 +1,22 @@
 // SPDX-License-Identifier: MIT
 pragma solidity 0.8.37;
 
-import {JobRequest, JobStatus, ClaimStatus, Delivery} from "../../../contracts/interfaces/IMarketEvents.sol";
+import {JobStatus, ClaimStatus, Delivery} from "../../../contracts/interfaces/IMarketEvents.sol";
 import {IDisputeGame} from "../../../contracts/interfaces/IDisputeGame.sol";
 import {GameState, PackedState, Pick, StepProof, Side} from "../../../contracts/types/GameState.sol";
 import {Claim, ClaimKey, Job} from "../../../contracts/types/Job.sol";
-import {ProgramFacts} from "../../../contracts/types/Program.sol";
-import {ProtocolModel} from "./ProtocolModel.t.sol";
+import {Terms} from "../../../contracts/types/Terms.sol";
+import {ProtocolTerms} from "./ProtocolTerms.t.sol";
 import {vm, Vm} from "./Vm.sol";
 
 /// @notice Drives the protocol at random.
-abstract contract ProtocolHandler is ProtocolModel {
+abstract contract ProtocolHandler is ProtocolTerms {
     uint256 public opened;
     /// @notice Honest claims that died by a proof: none may.
     uint256 public honestDied;
     uint256 public finalisedCount;
     /// @notice Moves after which the clocks were not what was left.
     uint256 public wrongClocks;
-
-    uint256 private _salt;
 
     function move(uint16 secondsOn, uint8 baseFeeGwei) external {
         _now += secondsOn % 7_200;
@@ -47,29 +45,32 @@ abstract contract ProtocolHandler is ProtocolModel {
     }
 
     function postJob(uint8 who, uint64 fee, bool undelivered) external {
-        _post(actors[who % 5], fee, undelivered ? 0 : 2_048, 0);
+        _post(actors[who % 5], fee, undelivered ? 0 : 2_048, 0, _now + 30_000, new Terms[](0));
     }
 
     /// @notice A job whose results a contract takes.
     function postForConsumer(uint64 fee) external {
-        _post(address(consumer), fee, 2_048, 300_000);
+        _post(address(consumer), fee, 2_048, 300_000, _now + 30_000, new Terms[](0));
     }
 
     function claimJob(uint8 who, uint8 which) public {
+        uint256 j = which % _jobs.length;
+        bytes memory call = _claimCall(j);
         _prankAs(actors[who % 5]);
-        market.claim(_jobs[which % _jobs.length]);
-        _until[which % _jobs.length] = _now + 3_600;
+        _call(address(market), call);
+        _until[j] = _now + 3_600;
+        _tookOfGroup[_groupKey(j, actors[who % 5])] = true;
     }
 
+    /// @notice Submits, or of a job whose submissions are sealed, seals.
     function submitJob(uint8 which, bool lie) public {
-        Job memory job = _jobs[which % _jobs.length];
-        (, address worker, , ) = market.jobOf(market.jobIdOf(job));
-        (bytes32 root, bytes memory nodes) = (claimRoot(job, lie), nodesOf(job, lie));
+        uint256 j = which % _jobs.length;
+        (, address worker, , ) = market.jobOf(market.jobIdOf(_jobs[j]));
+        bytes memory call = _isSealed(j) ? _sealCall(j, worker, lie) : _submitCall(j, lie);
         _prankAs(worker);
-        bytes32 claimId = market.submit(job, nodes);
-        _lie[claimId] = lie;
-        _windowEnd[_claims.length] = _now + job.window;
-        _claims.push(Claim(job, worker, root, _parameters().collateral));
+        bytes memory result = _call(address(market), call);
+        if (_isSealed(j)) _seals[j] = Seal(worker, lie, _saltOf(j));
+        else _noteClaim(j, abi.decode(result, (bytes32)), worker, lie);
     }
 
     /// @notice The next step of a job's usual life, so that random sequences get far.
@@ -82,14 +83,13 @@ abstract contract ProtocolHandler is ProtocolModel {
     }
 
     function endJob(uint8 which, uint8 how) external {
-        Job memory job = _jobs[which % _jobs.length];
-        if (how % 2 == 0) {
-            _prankAs(actors[how % 5]);
-            market.expire(job);
-        } else {
-            _prankAs(job.requester);
-            market.cancel(job);
-        }
+        uint256 j = which % _jobs.length;
+        (JobStatus status, address worker, , ) = market.jobOf(market.jobIdOf(_jobs[j]));
+        bool claimed = status == JobStatus.Claimed;
+        bytes memory call = how % 2 == 0 ? _expireCall(j, claimed) : abi.encodeCall(market.cancel, (_jobs[j]));
+        _prankAs(how % 2 == 0 ? actors[how % 5] : _jobs[j].requester);
+        _call(address(market), call);
+        if (claimed) ++_lates[worker];
     }
 
     function finaliseClaim(uint8 which) external {
@@ -260,16 +260,18 @@ abstract contract ProtocolHandler is ProtocolModel {
         sum += _holdings(address(consumer));
     }
 
-    /// @notice Collateral that ought to be locked for an actor: one for each of its claimed or submitted jobs.
+    /// @notice Collateral that ought to be locked for an actor: that of each of its claimed, sealed or submitted jobs.
     function mustBeLocked(address actor) external view returns (uint256 sum) {
         for (uint256 i = 0; i < _jobs.length; ++i) {
             (JobStatus status, address worker, , ) = market.jobOf(market.jobIdOf(_jobs[i]));
-            if (worker == actor && status == JobStatus.Claimed) sum += market.deployment().parameters.collateral;
+            if (status == JobStatus.Sealed) worker = _seals[i].worker;
+            bool taken = status == JobStatus.Claimed || status == JobStatus.Sealed;
+            if (taken && worker == actor) sum += _collateralOf(i);
         }
         for (uint256 i = 0; i < _claims.length; ++i) {
             if (_claims[i].worker != actor) continue;
             (ClaimStatus status, , , , ) = market.claimOf(_key(_claims[i]));
-            if (status == ClaimStatus.Submitted) sum += market.deployment().parameters.collateral;
+            if (status == ClaimStatus.Submitted) sum += _claims[i].collateral;
         }
     }
 
@@ -278,7 +280,8 @@ abstract contract ProtocolHandler is ProtocolModel {
     function promised() external view returns (uint256 sum) {
         for (uint256 i = 0; i < _jobs.length; ++i) {
             (JobStatus status, , , ) = market.jobOf(market.jobIdOf(_jobs[i]));
-            if (status != JobStatus.None && status < JobStatus.Finalised) sum += _jobs[i].fee;
+            bool waits = status != JobStatus.None && status < JobStatus.Finalised;
+            if (waits || status == JobStatus.Sealed) sum += _jobs[i].fee;
         }
         for (uint256 i = 0; i < _claims.length; ++i) {
             bytes32 claimId = _claimId(_claims[i]);
@@ -326,12 +329,6 @@ abstract contract ProtocolHandler is ProtocolModel {
         }
         return true;
     }
-
-    bytes private constant _JOB_POSTED =
-        "JobPosted(bytes32,address,bytes32,"
-        "(address,bytes32,bytes32,uint64,uint32,uint32,uint32,uint8,uint128,"
-        "uint32,uint32,uint64,uint32,uint32,uint64,bool,bytes32,bytes32),"
-        "(bytes,bytes32,bytes32),bytes32[])";
 
     function _openBy(address by, uint256 c, bool direct) internal {
         bool lie = _lie[_claimId(_claims[c])];
@@ -400,29 +397,6 @@ abstract contract ProtocolHandler is ProtocolModel {
         market.accept(claim);
         if (_isPaid[c] || _creditOf(claim.worker) != credit + claim.job.fee) ++wrongDeliveries;
         _isPaid[c] = true;
-    }
-
-    function _post(address requester, uint64 fee, uint32 maxOutputBytes, uint32 callbackGas) private {
-        JobRequest memory request;
-        request.program = program();
-        request.items = 1;
-        request.fee = fee % 1 ether;
-        request.window = 1_800;
-        request.claimSeconds = 3_600;
-        request.deadline = uint64(_now + 30_000);
-        request.maxOutputBytes = maxOutputBytes;
-        request.callbackGas = callbackGas;
-        request.salt = bytes32(++_salt);
-        request.answer = _salt % 2 == 0;
-        vm.recordLogs();
-        _prankAs(requester);
-        market.post(request);
-        Vm.Log[] memory logs = vm.getRecordedLogs();
-        for (uint256 i = 0; i < logs.length; ++i) {
-            if (logs[i].topics[0] != keccak256(_JOB_POSTED)) continue;
-            (Job memory job, , ) = abi.decode(logs[i].data, (Job, ProgramFacts, bytes32[]));
-            _jobs.push(job);
-        }
     }
 
     /// @dev Takes the new state from the event.

@@ -23,6 +23,7 @@ abstract contract ProtocolModel is ProtocolWorld {
     uint256 internal constant SETTLE = 58_100;
     uint256 internal constant LAST_SETTLE = 8_000;
     uint256 internal constant TIMEOUT = 150_000;
+    uint256 internal constant EXPIRE = 100_000;
     uint256 internal constant MAX_PROOF = 1_000_000 + 200_000;
 
     /// @notice Games whose end paid the sides something else than the rules say, in full or, where a dead claim's pot
@@ -42,6 +43,9 @@ abstract contract ProtocolModel is ProtocolWorld {
     mapping(uint256 claim => uint256) internal _delivered;
     mapping(uint256 claim => uint256) internal _calledBack;
     mapping(uint256 claim => bool) internal _isPaid;
+    /// @dev Accepted by its requester in its window.
+    mapping(uint256 claim => bool) internal _isAccepted;
+    mapping(address worker => uint256) internal _refutes;
 
     /// @dev What a claim's death, if it came now, would leave for its games. One of them ends with it.
     /// @param beside What else is due then.
@@ -53,7 +57,7 @@ abstract contract ProtocolModel is ProtocolWorld {
             ++open;
             death.dues += _due(this.unpack(_states[_games[i]]));
         }
-        death.pot = _parameters().collateral - _parameters().bounty;
+        death.pot = _claims[c].collateral - _parameters().bounty;
         if (open < 2) return death;
         // Settlements get what moves leave.
         uint256 gas = SETTLE * (open - 1) + LAST_SETTLE;
@@ -65,6 +69,7 @@ abstract contract ProtocolModel is ProtocolWorld {
 
     function _die(uint256 c, Death memory death) internal {
         ++died;
+        ++_refutes[_claims[c].worker];
         _deaths[c] = death;
         if (death.pot < death.dues) ++shortPots;
     }

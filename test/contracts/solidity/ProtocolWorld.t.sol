@@ -8,6 +8,7 @@ import {MarketDeployer} from "../../../contracts/market/MarketDeployer.sol";
 import {MarketExtension} from "../../../contracts/market/MarketExtension.sol";
 import {StakeVault} from "../../../contracts/vault/StakeVault.sol";
 import {IDisputeGame} from "../../../contracts/interfaces/IDisputeGame.sol";
+import {JobRequest} from "../../../contracts/interfaces/IMarketEvents.sol";
 import {IProvisioning} from "../../../contracts/interfaces/IProvisioning.sol";
 import {IStakeVault} from "../../../contracts/interfaces/IStakeVault.sol";
 import {IStepVerifier} from "../../../contracts/interfaces/IStepVerifier.sol";
@@ -19,7 +20,7 @@ import {Claim, ClaimKey, Job, JobIds} from "../../../contracts/types/Job.sol";
 import {Parameters} from "../../../contracts/types/Parameters.sol";
 import {ProgramFacts} from "../../../contracts/types/Program.sol";
 import {Consumer} from "./Consumer.t.sol";
-import {vm} from "./Vm.sol";
+import {vm, Vm} from "./Vm.sol";
 
 /// @notice The protocol with five actors, and what was done on it. The program has one step of 2,048 bytes, each of
 /// which should be 1. Its outputs are that step, a tensor of twice the size which is never delivered, and that step
@@ -28,6 +29,12 @@ abstract contract ProtocolWorld {
     uint256 internal constant CLOCK = 3_600;
     uint256 internal constant OUTPUTS = 3;
     address public constant SINK = address(0xdead);
+
+    bytes private constant _JOB_POSTED =
+        "JobPosted(bytes32,address,bytes32,"
+        "(address,bytes32,bytes32,uint64,uint32,uint32,uint32,uint8,uint128,"
+        "uint32,uint32,uint64,uint32,uint32,uint64,bool,bytes32,bytes32),"
+        "(bytes,bytes32,bytes32),bytes32[])";
 
     TestToken public token = new TestToken();
     OpenProvisioning public provisioning = new OpenProvisioning();
@@ -44,6 +51,7 @@ abstract contract ProtocolWorld {
     mapping(bytes32 gameId => uint256) internal _claimOf;
     mapping(uint256 claim => uint256) internal _windowEnd;
     mapping(uint256 job => uint256) internal _until;
+    mapping(uint256 claim => uint256) internal _jobOf;
     mapping(address account => uint256) internal _readyAt;
     mapping(bytes32 claimId => bool) internal _lie;
     /// @notice A requester that is called back.
@@ -122,6 +130,18 @@ abstract contract ProtocolWorld {
         bytes32 leaf = sha256(_chunk(lie));
         bytes32 pair = sha256(abi.encodePacked(leaf, leaf));
         return sha256(abi.encodePacked(pair, pair));
+    }
+
+    /// @dev Posts a job. @return job As it was posted.
+    function _posted(address requester, JobRequest memory request) internal returns (Job memory job) {
+        vm.recordLogs();
+        _prankAs(requester);
+        market.post(request);
+        Vm.Log[] memory logs = vm.getRecordedLogs();
+        for (uint256 i = 0; i < logs.length; ++i) {
+            if (logs[i].topics[0] != keccak256(_JOB_POSTED)) continue;
+            (job, , ) = abi.decode(logs[i].data, (Job, ProgramFacts, bytes32[]));
+        }
     }
 
     function _fund(address account) internal {

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: MIT
 pragma solidity 0.8.37;
 
-import {JobRequest} from "../../../contracts/interfaces/IMarketEvents.sol";
 import {IStepVerifier} from "../../../contracts/interfaces/IStepVerifier.sol";
 import {GameState, InputProof, Level, Pick, StepProof} from "../../../contracts/types/GameState.sol";
 import {Job} from "../../../contracts/types/Job.sol";
 import {CheckpointOpening, ProgramFacts, StepOpening} from "../../../contracts/types/Program.sol";
 import {ProtocolWorld} from "./ProtocolWorld.t.sol";
 import {HashedSteps, HashingVerifier, Lists} from "./RunLists.t.sol";
-import {vm, Vm} from "./Vm.sol";
 
 /// @notice The protocol with runs: what their traces, answers, moves and proofs are, in their plainest form.
 /// The program has three steps. Step 0 reads an input of which each item has its own, and the index; step 1 reads step
@@ -37,26 +35,8 @@ abstract contract RunWorld is ProtocolWorld {
     uint64 private constant EACH_VALUE = 100;
     uint64 private constant CARRIED_VALUE = 12;
 
-    bytes private constant _JOB_POSTED =
-        "JobPosted(bytes32,address,bytes32,"
-        "(address,bytes32,bytes32,uint64,uint32,uint32,uint32,uint8,uint128,"
-        "uint32,uint32,uint64,uint32,uint32,uint64,bool,bytes32,bytes32),"
-        "(bytes,bytes32,bytes32),bytes32[])";
-
     function _verifier() internal override returns (IStepVerifier) {
         return new HashingVerifier();
-    }
-
-    /// @dev Posts a job. @return job As it was posted.
-    function _posted(address requester, JobRequest memory request) internal returns (Job memory job) {
-        vm.recordLogs();
-        _prankAs(requester);
-        market.post(request);
-        Vm.Log[] memory logs = vm.getRecordedLogs();
-        for (uint256 i = 0; i < logs.length; ++i) {
-            if (logs[i].topics[0] != keccak256(_JOB_POSTED)) continue;
-            (job, , ) = abi.decode(logs[i].data, (Job, ProgramFacts, bytes32[]));
-        }
     }
 
     /* ---- The program ---- */

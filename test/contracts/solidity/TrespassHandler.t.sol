@@ -4,15 +4,11 @@ pragma solidity 0.8.37;
 import {JobStatus, ClaimStatus, Delivery} from "../../../contracts/interfaces/IMarketEvents.sol";
 import {Claim, ClaimKey, Job} from "../../../contracts/types/Job.sol";
 import {GameState, PackedState, Pick, Side} from "../../../contracts/types/GameState.sol";
-import {ProtocolHandler} from "./ProtocolHandler.t.sol";
+import {TermsHandler} from "./TermsHandler.t.sol";
 
-/// @notice As ProtocolHandler, and tries what nobody may: each such call must revert. What may be is decided here, from
+/// @notice As TermsHandler, and tries what nobody may: each such call must revert. What may be is decided here, from
 /// what was done and when, and not asked of the contracts.
-contract TrespassHandler is ProtocolHandler {
-    /// @notice Calls that should have reverted, and the last of them.
-    uint256 public trespasses;
-    string public trespass;
-
+contract TrespassHandler is TermsHandler {
     /// @notice On a game: by strangers, with other states, with other claims, out of time, after its end.
     function intrude(uint8 which, uint8 who) external {
         bytes32 id = _games[which % _games.length];
@@ -51,6 +47,13 @@ contract TrespassHandler is ProtocolHandler {
         Claim memory claim = _claims[c];
         address stranger = actors[who % 5];
         (ClaimStatus status, , bool paid, ) = this.fateOf(c);
+        if ((status == ClaimStatus.Accepted) != _isAccepted[c]) {
+            ++trespasses;
+            trespass = "a claim is accepted that was not, or no more";
+        }
+        paid = paid || _isAccepted[c];
+        _meddleOnTerms(c, stranger, status, _openGames(c));
+        _undervalue(c, stranger);
         if (_now > _windowEnd[c] || status != ClaimStatus.Submitted) _open(c, stranger, "a game is opened too late");
         if (_now <= _windowEnd[c] || status != ClaimStatus.Submitted || _openGames(c) != 0) {
             _finalise(claim, "a claim is final too early");
@@ -70,6 +73,19 @@ contract TrespassHandler is ProtocolHandler {
         }
     }
 
+    /// @dev A claim with something else behind it than is locked is no claim.
+    function _undervalue(uint256 c, address by) private {
+        Claim memory claim = _claims[c];
+        uint128 least = _parameters().collateral;
+        claim.collateral = claim.collateral == least ? least - 1 : least;
+        _finalise(claim, "a claim is final with something else behind it");
+        _deliver(claim, "a claim is delivered with something else behind it");
+        _accept(claim, claim.job.requester, "a claim is accepted with something else behind it");
+        Pick memory pick = _openingOf(claim.job, claim.root == claimRoot(claim.job, true));
+        bytes memory call = abi.encodeCall(game.open, (claim, 99, pick));
+        _mustRevert(by, address(game), call, "a claim is disputed with something else behind it");
+    }
+
     /// @notice On a job: claims and submissions of whom they are not, expiry while there is time, a fee taken back
     /// while there is a claim.
     function squat(uint8 which, uint8 who) external {
@@ -77,20 +93,35 @@ contract TrespassHandler is ProtocolHandler {
         Job memory job = _jobs[j];
         (JobStatus status, address worker, , ) = market.jobOf(market.jobIdOf(job));
         address stranger = actors[who % 5];
+        bytes memory claiming = _claimCall(j);
         if (status == JobStatus.Open) {
             provisioning.bar(stranger, true);
-            _claim(job, stranger, "a worker that is not live claims");
+            _mustRevert(stranger, address(market), claiming, "a worker that is not live claims");
             provisioning.bar(stranger, false);
         } else {
-            _claim(job, stranger, "a job is claimed twice");
+            _mustRevert(stranger, address(market), claiming, "a job is claimed twice");
         }
         bool late = status == JobStatus.Claimed && _now > _until[j];
         if (status != JobStatus.Claimed || stranger != worker || late) {
-            _submit(job, stranger, "a stranger submits, or too late");
+            _mustRevert(stranger, address(market), _submitCall(j, true), "a stranger submits, or too late");
         }
+        if (status == JobStatus.Claimed && !late) _resubmit(j, worker);
         bool closes = status == JobStatus.Open && _now + job.claimSeconds > job.deadline;
-        if (!late && !closes) _expire(job, stranger, "a job expires too early");
+        if (!late && !closes) {
+            bytes memory expiry = _expireCall(j, status == JobStatus.Claimed);
+            _mustRevert(stranger, address(market), expiry, "a job expires too early");
+        }
+        if (_hasTerms(j)) _squatOnTerms(j, stranger, status, worker);
         if (status != JobStatus.Open || stranger != job.requester) _cancel(job, stranger, "a job is taken back");
+    }
+
+    /// @dev What was refuted is not claimed again by the same worker: its games are over.
+    function _resubmit(uint256 j, address worker) private {
+        for (uint256 c = 0; c < _claims.length; ++c) {
+            if (_jobOf[c] != j || _claims[c].worker != worker || !_isDead(c)) continue;
+            bool lie = _claims[c].root == claimRoot(_jobs[j], true);
+            _mustRevert(worker, address(market), _submitCall(j, lie), "a refuted claim comes back under its name");
+        }
     }
 
     /// @notice On the vault: more than there is, what is locked, before its time.
@@ -140,19 +171,6 @@ contract TrespassHandler is ProtocolHandler {
 
     function _isDead(uint256 c) private view returns (bool dead) {
         (, dead, , ) = game.claimGames(_claimId(_claims[c]));
-    }
-
-    /// @dev A call in another's name that must revert.
-    function _mustRevert(address by, address to, bytes memory call, string memory what) private {
-        _prankAs(by);
-        _mustRevert(to, call, what);
-    }
-
-    function _mustRevert(address to, bytes memory call, string memory what) private {
-        (bool succeeded, ) = to.call(call);
-        if (!succeeded) return;
-        ++trespasses;
-        trespass = what;
     }
 
     function _endWith(PackedState memory packed, ClaimKey memory key, address by, string memory what) private {
@@ -205,19 +223,6 @@ contract TrespassHandler is ProtocolHandler {
         bool lie = claim.root == claimRoot(claim.job, true);
         Delivery memory delivery = Delivery(program(), 0, _tensor(lie), _pathOf(claim.job, 0, lie));
         _mustRevert(address(market), abi.encodeCall(market.deliver, (claim, delivery)), what);
-    }
-
-    function _claim(Job memory job, address by, string memory what) private {
-        _mustRevert(by, address(market), abi.encodeCall(market.claim, (job)), what);
-    }
-
-    function _submit(Job memory job, address by, string memory what) private {
-        bytes memory nodes = nodesOf(job, true);
-        _mustRevert(by, address(market), abi.encodeCall(market.submit, (job, nodes)), what);
-    }
-
-    function _expire(Job memory job, address by, string memory what) private {
-        _mustRevert(by, address(market), abi.encodeCall(market.expire, (job)), what);
     }
 
     function _cancel(Job memory job, address by, string memory what) private {

@@ -1,5 +1,6 @@
 import { always, bug, other, unchecked, without, type Bug } from "./bug.ts";
 import { RUN_BUGS } from "./runBugs.ts";
+import { TERM_BUGS } from "./termBugs.ts";
 
 const GAME = "contracts/game/DisputeGame.sol";
 const MARKET = "contracts/market/JobMarket.sol";
@@ -188,4 +189,4 @@ const MONEY_AND_TIME: readonly Bug[] = [
   without("stake comes back twice", VAULT, "a.withdrawing = 0;"),
 ];
 
-export const BUGS: readonly Bug[] = [...MONEY_AND_TIME, ...RUN_BUGS];
+export const BUGS: readonly Bug[] = [...MONEY_AND_TIME, ...RUN_BUGS, ...TERM_BUGS];
