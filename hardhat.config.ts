@@ -61,7 +61,7 @@ export default defineConfig({
     mocha: { timeout: 120_000 },
     solidity: {
       fuzz: { runs: 256, seed: "0x6f6e6e78" },
-      invariant: { runs: 64, depth: 64, failOnRevert: false },
+      invariant: { runs: process.env.REFUTE_AT_LENGTH === "true" ? 64 : 16, depth: 64, failOnRevert: false },
     },
   },
 });

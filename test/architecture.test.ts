@@ -156,6 +156,7 @@ const TYPESCRIPT = [
   "tools/measure/canary",
   "tools/measure/models",
   "tools/measure/natively",
+  "tools/verify/solidity.ts",
   "tools/verify/totals.ts",
   "tools/verify/instrument",
   "tools/verify/builds",

@@ -1,6 +1,7 @@
 /** Runs test runners and reads their totals. */
 import { spawn } from "node:child_process";
 import { stripVTControlCharacters } from "node:util";
+import { solidityTestsInTime } from "./solidity.ts";
 
 export type Totals = { passed: number; failed: number; skipped: number };
 
@@ -52,8 +53,8 @@ export const runMocha = (tests: readonly string[], env?: NodeJS.ProcessEnv): Pro
   run("mocha", ["--parallel", "--jobs", "2", ...tests], { env });
 
 /**
- * Runs TypeScript tests and all Solidity tests, side by side: most of the time of these is the compiler's, which takes
- * one core, and those wait for clocks now and then.
+ * Runs TypeScript tests and the Solidity tests that compile in time, side by side: most of the time of these is the
+ * compiler's, which takes one core, and those wait for clocks now and then.
  * @param tests Files, and options of mocha. They begin when `after` has ended.
  */
 export async function runAll(
@@ -61,7 +62,8 @@ export async function runAll(
   { env, after }: { env?: NodeJS.ProcessEnv; after?: Promise<unknown> } = {},
 ): Promise<Totals> {
   const mocha = Promise.resolve(after).then(() => runMocha(tests, env));
-  return sumOf(await Promise.all([mocha, run("hardhat", ["test", "solidity"], { env, beside: mocha })]));
+  const solidity = ["test", "solidity", ...solidityTestsInTime()];
+  return sumOf(await Promise.all([mocha, run("hardhat", solidity, { env, beside: mocha })]));
 }
 
 /** The sum of several runs. */

@@ -4,12 +4,15 @@ pragma solidity 0.8.37;
 import {LeagueHandler} from "./LeagueHandler.t.sol";
 import {TrespassHandler} from "./TrespassHandler.t.sol";
 
+/// @notice The protocol that the league plays on.
+contract LeagueWorld is TrespassHandler {}
+
 /// @notice Honest sides against a league, over random sequences of calls.
 contract LeagueInvariants {
     LeagueHandler private _league;
 
     function setUp() external {
-        _league = new LeagueHandler(new TrespassHandler());
+        _league = new LeagueHandler(new LeagueWorld());
     }
 
     function targetContracts() external view returns (address[] memory targets) {

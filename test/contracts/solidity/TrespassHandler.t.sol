@@ -8,7 +8,7 @@ import {TermsHandler} from "./TermsHandler.t.sol";
 
 /// @notice As TermsHandler, and tries what nobody may: each such call must revert. What may be is decided here, from
 /// what was done and when, and not asked of the contracts.
-contract TrespassHandler is TermsHandler {
+abstract contract TrespassHandler is TermsHandler {
     /// @notice On a game: by strangers, with other states, with other claims, out of time, after its end.
     function intrude(uint8 which, uint8 who) external {
         bytes32 id = _games[which % _games.length];
