@@ -51,7 +51,7 @@ const OPERATORS: readonly (readonly [OperatorClass, string])[] = [
     { kind: "decision" },
     "ArgMax ArgMin Ceil Equal Floor Greater GreaterOrEqual Hardmax Less LessOrEqual NonZero Round",
   ],
-  [{ kind: "decision" }, "Sign TopK"],
+  [{ kind: "decision" }, "Sign TfIdfVectorizer TopK"],
   [{ kind: "float" }, "Acos Acosh AffineGrid Asin Asinh Atan Atanh Attention AveragePool BatchNormalization"],
   [
     { kind: "float" },

@@ -3,9 +3,13 @@ import { compile } from "../../src/compiler/compile.ts";
 import type { CompileLimits } from "../../src/compiler/budget.ts";
 import { survey } from "../../src/compiler/survey.ts";
 import { RefuteError } from "../../src/errors.ts";
+import { createExecutor } from "../../src/executor/createExecutor.ts";
+import { executeReference } from "../../src/executor/reference.ts";
 import { DType, dtypeBytes, writeWord } from "../../src/numerics/dtype.ts";
 import { elementCount, type TensorData } from "../../src/onnx/model.ts";
 import { readModel } from "../../src/onnx/readModel.ts";
+import type { CompiledModel } from "../../src/program/compiled.ts";
+import { programTerms } from "../../src/program/work.ts";
 import { modelOf, type Experiment } from "../onnx/agreement.ts";
 import type { AttributeValue, NodeSpec } from "../onnx/onnxBuilder.ts";
 import { CASES } from "../operators/cases.ts";
@@ -173,24 +177,56 @@ export function hostileModel(seed: number): Uint8Array {
   return bytes;
 }
 
+/** How a model ends, and the program if that is one. */
+export type Ending = { ending: string; model?: CompiledModel };
+
 /**
  * How reading and compiling a model ends, and surveying it if it is refused.
  * @returns "program", or the code of the refusal
  * @throws whatever is no refusal
  */
-export function endingOf(bytes: Uint8Array, limits: Partial<CompileLimits> = LIMITS): string {
+export const endingOf = (bytes: Uint8Array, limits: Partial<CompileLimits> = LIMITS): string =>
+  compiledEnding(bytes, limits).ending;
+
+/** The same, with the program. */
+export function compiledEnding(bytes: Uint8Array, limits: Partial<CompileLimits> = LIMITS): Ending {
   try {
     const model = readModel(bytes);
     const options = { shapes: {}, seed: 1n, limits };
     try {
-      compile(model, options);
-      return "program";
+      return { ending: "program", model: compile(model, options) };
     } catch (error) {
       if (error instanceof RefuteError) survey(model, options);
       throw error;
     }
   } catch (error) {
-    if (error instanceof RefuteError) return error.code;
+    if (error instanceof RefuteError) return { ending: error.code };
     throw error;
   }
+}
+
+/** A program of more terms is not executed. */
+const MAX_TERMS = 200_000n;
+
+/**
+ * Executes a program on any bytes, by the definition and fast.
+ * @returns undefined if it is too long
+ * @throws where the two differ in a bit
+ */
+export async function executeBoth(model: CompiledModel, seed: number): Promise<true | undefined> {
+  if (programTerms(model.program.steps) > MAX_TERMS) return undefined;
+  const prng = new Prng(seed);
+  const inputs = model.program.inputs.map(({ dtype, count }) =>
+    Uint8Array.from({ length: count * dtypeBytes(dtype) }, () => prng.below(256)),
+  );
+  const executor = await createExecutor(model);
+  try {
+    const { tensors } = await executor.run(inputs);
+    const defined = executeReference(model, inputs);
+    const other = defined.findIndex((tensor, step) => Buffer.compare(tensor, tensors[step]!) !== 0);
+    if (other >= 0) throw new Error(`step ${other} of its program differs from the definition`);
+  } finally {
+    await executor.close();
+  }
+  return true;
 }

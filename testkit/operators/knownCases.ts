@@ -63,6 +63,21 @@ const unique: Make = (r) => {
   return folded(node, { x }, { y: x.dtype, first: I, which: I, count: I });
 };
 
+/** Single numbers and pairs, in columns of any order or, with weights, in their own. */
+const tfIdf: Make = (r) => {
+  const [pool, grams] = [[0, 1, 2, 3, 1, 2, 2, 2, 3, 1], 7];
+  const hasWeights = r.int(0, 1) === 1;
+  const order = hasWeights ? Array.from({ length: grams }, (_, k) => k) : r.permutation(grams + 2).slice(0, grams);
+  const least = r.int(1, 2);
+  const attributes: Record<string, AttributeValue> = {
+    ...{ mode: hasWeights ? r.pick(["IDF", "TFIDF"]) : "TF", min_gram_length: least, max_gram_length: r.int(least, 2) },
+    ...{ max_skip_count: r.int(0, 3), ngram_counts: [0, 4], ngram_indexes: order, pool_int64s: pool },
+    ...(hasWeights && { weights: { floats: Array.from({ length: grams }, () => Math.fround(r.int(1, 9) / 8)) } }),
+  };
+  const x = r.integer(r.pick([DType.int32, I]), [...(r.int(0, 1) ? [r.int(1, 3)] : []), r.int(4, 9)], 0, 3);
+  return single("TfIdfVectorizer", [x], [], attributes, F);
+};
+
 const maxIndices: Make = (r) => {
   const made = pooling("MaxPool")(r);
   const [node] = made.nodes;
@@ -186,5 +201,6 @@ export const KNOWN_CASES: Record<string, readonly Make[]> = {
   STFT: [stft],
   Swish: [(r) => single("Swish", [r.float(r.shape(2))], [], r.int(0, 1) ? {} : { alpha: { float: 1.5 } }, F, 24)],
   TensorScatter: [tensorScatter],
+  TfIdfVectorizer: [tfIdf, tfIdf],
   Unique: [unique, unique],
 };

@@ -16,7 +16,6 @@ export const REASONS: ReadonlyMap<string, string> = new Map(
     ".StringConcat": TEXT,
     ".StringSplit": TEXT,
     ".RegexFullMatch": TEXT,
-    ".TfIdfVectorizer": TEXT,
     "com.microsoft.Tokenizer": TEXT,
     "com.microsoft.BeamSearch": GENERATION,
     "com.microsoft.GreedySearch": GENERATION,

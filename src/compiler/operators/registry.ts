@@ -41,6 +41,7 @@ import { gridSample } from "./sampling/gridSample.ts";
 import { roiAlign } from "./sampling/roiAlign.ts";
 import * as shape from "./shape.ts";
 import { dft, melWeightMatrix, stft } from "./spectrum.ts";
+import { tfIdf } from "./tfIdf.ts";
 import { tensorScatter } from "./tensorScatter.ts";
 import { topK } from "./topK.ts";
 import { hardmax, oneHot, trilu } from "./masks.ts";
@@ -274,6 +275,7 @@ const OPERATORS: readonly Omit<Entry, "domain">[] = [
   { operator: "Tan", since: 7, until: LATEST, use: "fuse", lower: unary(Op.tan) },
   { operator: "Tanh", since: 1, until: LATEST, use: "fuse", lower: unary(Op.tanh) },
   { operator: "TensorScatter", since: 24, until: LATEST, use: "memory", lower: tensorScatter },
+  { operator: "TfIdfVectorizer", since: 9, until: LATEST, use: "memory", lower: tfIdf },
   { operator: "ThresholdedRelu", since: 10, until: LATEST, use: "fuse", lower: activations.thresholdedRelu },
   { operator: "Tile", since: 6, until: LATEST, use: "memory", lower: movement.tile },
   { operator: "TopK", since: 1, until: LATEST, use: "memory", lower: topK },

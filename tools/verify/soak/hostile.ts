@@ -1,20 +1,23 @@
-import { endingOf, hostileModel } from "../../../testkit/fuzz/hostile.ts";
+import { compiledEnding, executeBoth, hostileModel } from "../../../testkit/fuzz/hostile.ts";
 
 /** A model that takes longer than this is named: all limits of the models are far below. */
 const SLOW_SECONDS = 10;
 
 /**
- * Hostile models from a seed on: each must end in a program or a typed refusal.
+ * Hostile models from a seed on: each must end in a typed refusal, or in a program that the definition and the fast
+ * executor execute with the same bits.
  * @returns whether all did; how they ended, and what did not, is printed
  */
-export function soakHostile(count: number, firstSeed: number): boolean {
+export async function soakHostile(count: number, firstSeed: number): Promise<boolean> {
   const endings = new Map<string, number>();
   let passed = true;
   for (let seed = firstSeed; seed < firstSeed + count; seed++) {
     const start = performance.now();
     try {
-      const ending = endingOf(hostileModel(seed));
-      endings.set(ending, (endings.get(ending) ?? 0) + 1);
+      const { ending, model } = compiledEnding(hostileModel(seed));
+      const executed = model && (await executeBoth(model, seed));
+      const how = executed ? `${ending}, executed` : ending;
+      endings.set(how, (endings.get(how) ?? 0) + 1);
     } catch (error) {
       passed = false;
       console.log(`seed ${seed}: ${(error as Error).stack}`);

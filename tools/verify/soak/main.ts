@@ -18,8 +18,8 @@
  * - `npm run soak -- --day [--seed S]`: 10,000 blocks and 500 jobs for the processes of a worker and a watcher, and
  *   their memory on the way.
  * - `npm run soak -- --operators N [--seed S]`: N random experiments of each family of operators, against onnxruntime.
- * - `npm run soak -- --hostile N [--seed S]`: N models that nobody honest writes: each must end in a program or a
- *   refusal.
+ * - `npm run soak -- --hostile N [--seed S]`: N models that nobody honest writes: each must end in a refusal, or in a
+ *   program that the definition and the fast executor execute with the same bits.
  * - `npm run soak -- --models`: the models of the catalogue in full size are examined; then all of them must have the
  *   same bits on every executor.
  * - `npm run soak -- --function NAME [--stride N]`: an elementary kernel on all float32 (every N-th), against another
@@ -101,7 +101,7 @@ if (values.operators !== undefined) {
 }
 if (values.hostile !== undefined) {
   console.log(`seed ${seed}`);
-  process.exit(soakHostile(Number(values.hostile), seed) ? 0 : 1);
+  process.exit((await soakHostile(Number(values.hostile), seed)) ? 0 : 1);
 }
 if (values.games === undefined) process.exit((await soakSteps(Number(values.minutes), seed)) ? 0 : 1);
 console.log(`seed ${seed}`);
