@@ -21,7 +21,7 @@ export function Classes({ followed: { reader }, target: { exams }, snapshot: { b
       <table>
         <thead>
           <tr>
-            <th class="right">Class</th>
+            <th>Class</th>
             <th>Program of its exam</th>
             <th class="right">Blocks to answer in</th>
           </tr>
@@ -29,7 +29,7 @@ export function Classes({ followed: { reader }, target: { exams }, snapshot: { b
         <tbody>
           {answer.map(({ programRoot, blocks }, k) => (
             <tr key={k}>
-              <td class="right">{k}</td>
+              <td>{k}</td>
               <td>
                 <Hex value={programRoot} />
               </td>

@@ -34,7 +34,7 @@ export function Panels({ route, followed, target, snapshot }: Props) {
             <th>Panel</th>
             <th>Outcome</th>
             <th>Seats</th>
-            <th>Opened from</th>
+            <th>Opened from (UTC)</th>
           </tr>
         </thead>
         <tbody>

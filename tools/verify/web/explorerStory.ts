@@ -7,6 +7,10 @@ import { StoryMarket } from "./market.ts";
 const WIDE = { width: 1_280, height: 900 };
 /** What somebody may write into a link. */
 const HOSTILE = `"><img src=x onerror=alert(1)>\u202e`;
+/** The link of the job that is in dispute. */
+const DISPUTED = `[...document.querySelectorAll("tbody tr")]
+  .find((row) => row.innerText.includes("in dispute"))
+  .querySelector("a")`;
 const NARROW = { width: 390, height: 844 };
 
 /**
@@ -58,7 +62,8 @@ export async function explorerStory(browser: Browser, site: string, pictures: st
     await goTo(page, `#/explorer/job/${encodeURIComponent(HOSTILE)}?${query}`);
     await waitForText(page, "Not on this market");
     await goTo(page, `#/explorer?${query}`);
-    await click(page, "tr:first-child a");
+    await waitFor(page, `document.querySelector("tbody tr") !== null`);
+    await page.evaluate(`(${DISPUTED}).click()`);
     await waitForText(page, "Dispute 0x");
     await take("job");
     await click(page, ".links a");

@@ -62,6 +62,7 @@ async function inspectKeys(page: Page, name: string): Promise<void> {
     if (unseen !== "") throw new Error(`${name}: the focus is not seen on ${String(unseen)}`);
   }
   const missed = (await page.evaluate(MISSED)) as string[];
+  await page.evaluate("document.activeElement?.blur()");
   if (missed.length > 0) throw new Error(`${name}: not reached by keys: ${missed.slice(0, 5).join(", ")}`);
 }
 
