@@ -1,5 +1,4 @@
 import { strict as assert } from "node:assert";
-import { spawn, type ChildProcess } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -7,7 +6,6 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { pino } from "pino";
 import { numberToHex, type Hex } from "viem";
 import { compile } from "../../../src/compiler/compile.ts";
-import { killAtExit } from "../../../src/devnet/killAtExit.ts";
 import { submissionOf } from "../../../src/dispute/workerMove.ts";
 import { BullTasks } from "../../../src/fleet/bullTasks.ts";
 import { FleetExecutions } from "../../../src/fleet/fleetExecutions.ts";
@@ -16,9 +14,7 @@ import type { ClaimRecord, JobRecord } from "../../../src/market/history.ts";
 import { toHex } from "../../../src/merkle/hash.ts";
 import { MerkleList } from "../../../src/merkle/list.ts";
 import { tensorRoot } from "../../../src/merkle/tensor.ts";
-import { DType } from "../../../src/numerics/dtype.ts";
 import { readModel } from "../../../src/onnx/readModel.ts";
-import { floatTensor } from "../../../src/onnx/tensorData.ts";
 import { knownProgram, programFacts, type KnownProgram } from "../../../src/player/execution.ts";
 import { Executions } from "../../../src/player/executions.ts";
 import { FastExecutors } from "../../../src/player/fastExecutors.ts";
@@ -27,43 +23,20 @@ import { Health } from "../../../src/player/health.ts";
 import { ProgramLibrary } from "../../../src/player/programLibrary.ts";
 import { ONE_ITEM } from "../../../src/program/run.ts";
 import { KEYS, REGION, S3Server } from "../../../testkit/fleet/s3Server.ts";
-import { seededWeights } from "../../../testkit/models/mlp.ts";
-import { buildModel } from "../../../testkit/onnx/onnxBuilder.ts";
-import { Prng } from "../../../testkit/random/prng.ts";
-import { builtCommandLine } from "../../../testkit/processes/commandLine.ts";
 import { Auditor } from "../../../watcher/auditor.ts";
+import { ExecutorProcess, THREADS } from "./executorProcess.ts";
+import { inputOf, modelBytes } from "./network.ts";
 import { PASSWORD, type Redis } from "./redis.ts";
 
 const EXECUTORS = 4;
 const KILLED = 2;
-const THREADS = 2;
 /** Of so many claims one is wrong. */
 const WRONG_OF = 50;
 const AT_ONCE = 16;
 const AGAIN_SHARE = 0.05;
 const ARITY_BITS = 1;
-const [ROWS, WIDTH, LAYERS] = [32, 256, 8];
-
-/** A network that takes some ten milliseconds. */
-function modelBytes(): Uint8Array {
-  const prng = new Prng(7);
-  const layers = Array.from({ length: LAYERS }, (_, k) => k);
-  return buildModel({
-    inputs: [{ name: "x", dtype: DType.float32, shape: [ROWS, WIDTH] }],
-    outputs: [{ name: `y${LAYERS - 1}`, dtype: DType.float32, shape: [ROWS, WIDTH] }],
-    initializers: Object.fromEntries(layers.map((k) => [`w${k}`, seededWeights(prng, WIDTH, WIDTH)])),
-    nodes: layers.flatMap((k) => [
-      { op: "MatMul", inputs: [k === 0 ? "x" : `y${k - 1}`, `w${k}`], outputs: [`m${k}`] },
-      { op: "Tanh", inputs: [`m${k}`], outputs: [`y${k}`] },
-    ]),
-  });
-}
-
-function inputOf(k: number): Uint8Array {
-  const prng = new Prng(1_000 + k);
-  return floatTensor(Array.from({ length: ROWS * WIDTH }, () => prng.below(2_001) / 1_000 - 1)).bytes;
-}
-
+/** Some ten milliseconds. */
+const LAYERS = 8;
 function jobOf({ model, commitment }: KnownProgram, k: number): JobRecord {
   const input = inputOf(k);
   const root = tensorRoot(input);
@@ -93,46 +66,6 @@ function wrongList(list: MerkleList): MerkleList {
   return MerkleList.fromHashes([...roots.slice(0, -1), tensorRoot(Uint8Array.of(1))]);
 }
 
-/** `refute executor`, and what it says. */
-class ExecutorProcess {
-  readonly name: string;
-  readonly #child: ChildProcess;
-  #rest = "";
-  readonly begun: string[] = [];
-  isKilled = false;
-  isReady = false;
-
-  constructor(name: string, flags: readonly string[], env: NodeJS.ProcessEnv) {
-    this.name = name;
-    const args = [builtCommandLine(), "executor", "--name", name, "--threads", String(THREADS), "--lease", "5"];
-    this.#child = spawn(process.execPath, [...args, "--log-level", "debug", ...flags], { env });
-    killAtExit(this.#child);
-    this.#child.stderr!.on("data", (chunk: Buffer) => this.#read(chunk.toString()));
-  }
-
-  get hasEnded(): boolean {
-    return this.#child.exitCode !== null;
-  }
-
-  async kill(signal: "SIGKILL" | "SIGTERM"): Promise<void> {
-    this.isKilled = signal === "SIGKILL";
-    const ended = new Promise((resolve) => this.#child.once("close", resolve));
-    this.#child.kill(signal);
-    await ended;
-  }
-
-  #read(chunk: string): void {
-    const lines = (this.#rest + chunk).split("\n");
-    this.#rest = lines.pop()!;
-    for (const line of lines) {
-      const { msg, task, level = 0, ...rest } = JSON.parse(line) as { msg: string; task: string; level: number };
-      if (msg === "task begins") this.begun.push(task);
-      if (msg === "executor starts") this.isReady = true;
-      if (level > 40) console.error(`${this.name}: ${msg} ${JSON.stringify(rest)}`);
-    }
-  }
-}
-
 /**
  * Has claims judged by a fleet: every fiftieth is wrong, and two of four executors are killed while they execute.
  * @throws AssertionError if a claim is not judged, a verdict is wrong, or a task was executed again without need
@@ -141,7 +74,7 @@ export async function judgeClaims(redis: Redis, count: number): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "refute-fleet-"));
   const server = new S3Server();
   const endpoint = await server.start();
-  const bytes = modelBytes();
+  const bytes = modelBytes(LAYERS);
   const path = join(folder, "model.onnx");
   writeFileSync(path, bytes);
   writeFileSync(join(folder, "models.json"), JSON.stringify([{ path }]));
@@ -175,13 +108,7 @@ export async function judgeClaims(redis: Redis, count: number): Promise<void> {
     (_, k) => new ExecutorProcess(`executor-${k}`, [...flags, "--cache", join(folder, "cache")], env),
   );
   // Without executors the role would execute itself.
-  while (executors.some(({ isReady }) => !isReady)) {
-    assert(
-      executors.every(({ hasEnded }) => !hasEnded),
-      "every executor starts",
-    );
-    await sleep(50);
-  }
+  await ExecutorProcess.allReady(executors);
   const outcomes: FleetOutcome[] = [];
   const log = pino({ level: "silent" });
   const health = new Health(log);

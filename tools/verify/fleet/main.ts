@@ -1,9 +1,10 @@
 /**
  * `npm run fleet:check`: what a queue of executions promises, on a server of Valkey or Redis, and claims that four
- * executors judge, two of which are killed. At length: `npm run fleet:check -- 1000`. Left out with a message where no
- * server is installed (Debian package `redis-server`).
+ * executors judge, two of which are killed; then a worker and a watcher on a chain of anvil. At length:
+ * `npm run fleet:check -- 1000`. Left out with a message where no server is installed (Debian package `redis-server`).
  */
 import { judgeClaims } from "./claims.ts";
+import { playOnChain } from "./onChain.ts";
 import { QueueChecks } from "./queue.ts";
 import { Redis, serverProgram } from "./redis.ts";
 
@@ -18,6 +19,7 @@ else {
   try {
     await new QueueChecks(redis).run();
     await judgeClaims(redis, Number(process.argv[2] ?? CLAIMS));
+    await playOnChain(redis);
   } finally {
     await redis.close();
   }

@@ -1,0 +1,187 @@
+import { strict as assert } from "node:assert";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { parseEther, type Hex } from "viem";
+import { compile } from "../../../src/compiler/compile.ts";
+import { Anvil, anvilBinary } from "../../../src/devnet/anvil.ts";
+import { deployLocally } from "../../../src/devnet/deployLocally.ts";
+import { followMarket } from "../../../src/market/session.ts";
+import { readModel } from "../../../src/onnx/readModel.ts";
+import { knownProgram, type KnownProgram } from "../../../src/player/execution.ts";
+import { FastExecutors } from "../../../src/player/fastExecutors.ts";
+import { ProgramLibrary } from "../../../src/player/programLibrary.ts";
+import { describeProgram } from "../../../src/sdk/describeProgram.ts";
+import { postJob } from "../../../src/sdk/postJob.ts";
+import { waitForResult } from "../../../src/sdk/result.ts";
+import type { WorkerEvent } from "../../../src/worker/events.ts";
+import { runWorker } from "../../../src/worker/worker.ts";
+import { mlpBytes, mlpInput, mlpProgram } from "../../../testkit/models/mlp.ts";
+import { first, reference, start } from "../../../testkit/players/players.ts";
+import { Parties } from "../../../testkit/processes/parties.ts";
+import { RefuteProcess } from "../../../testkit/processes/refuteProcess.ts";
+import { ExecutorProcess } from "./executorProcess.ts";
+import { inputOf, modelBytes } from "./network.ts";
+import { PASSWORD, type Redis } from "./redis.ts";
+
+const EXECUTORS = 3;
+const JOBS = 4;
+/** Long enough for an executor to be killed in the middle of it: it gives forty tensors. */
+const LAYERS = 40;
+/** The model of the job that a liar takes. */
+const LIED = 2;
+/** Longer than the check, so that a busy machine loses no clock; what is left of windows is skipped. */
+const [WINDOW, CLOCK] = [1_800, 900];
+/** What the work of the largest model adds to the shortest window, at most. */
+const WORK = 300;
+const FEE = parseEther("0.1");
+/** A watcher has bonds for this game, and for what it may have to open again. */
+const BONDS = 3n;
+
+/**
+ * `refute worker` and `refute watcher` on a chain, whose jobs `refute executor`s execute: several honest jobs that are
+ * claimed at a time become final, a lie is refuted, and an executor is killed in the middle of a task.
+ * @throws AssertionError for what does not come about
+ */
+export async function playOnChain(redis: Redis): Promise<void> {
+  const binary = anvilBinary();
+  if (typeof binary !== "string") return console.log(`${binary.missing}: a fleet on a chain is left out`);
+  const began = performance.now();
+  const folder = mkdtempSync(join(tmpdir(), "refute-fleet-chain-"));
+  const model = modelBytes(LAYERS);
+  const program = knownProgram(compile(readModel(model), { shapes: {} }));
+  const models = [{ bytes: model }, { bytes: mlpBytes(LIED) }];
+  writeModels(folder, models);
+  process.env.REFUTE_QUEUE_PASSWORD = PASSWORD;
+  const fleet = ["--queue", redis.url, "--store", join(folder, "store")];
+  const served = ["--models", join(folder, "models.json"), "--cache", join(folder, "cache")];
+  const executors = Array.from(
+    { length: EXECUTORS },
+    (_, k) => new ExecutorProcess(`chain-${k}`, [...fleet, ...served], process.env),
+  );
+  const anvil = await Anvil.start();
+  const { chainId, market, manufacturer } = await deployLocally(anvil.url, { baseWindow: WINDOW, baseClock: CLOCK });
+  const parties = new Parties(anvil, { chainId, market, manufacturer }, 1);
+  const requester = await parties.withCredit("requester", FEE * BigInt(JOBS + 1));
+  const { bond } = requester.session.deployment;
+  const [worker, liar] = [await parties.withStake("worker", JOBS), await parties.withStake("liar", 1)];
+  const watcher = await parties.withCredit("watcher", BONDS * bond);
+  const chain = ["--rpc-url", anvil.url, "--chain-id", String(chainId), "--market", market, "--interval", "0.5"];
+  const asked = [...chain, ...fleet, "--at-once", String(JOBS), "--monitor-port", "0"];
+  const working = [
+    "worker",
+    ...asked,
+    "--max-open-claims",
+    String(JOBS),
+    "--margin-seconds",
+    "10",
+    "--self-audit",
+    "1",
+  ];
+  const roles = [
+    // The worker does not know the model of the lie: what it would claim there, the liar could not.
+    new RefuteProcess(working, worker.key, models.slice(0, 1)),
+    new RefuteProcess(["watcher", ...asked, "--mode", "defend"], watcher.key, models),
+  ];
+  await ExecutorProcess.allReady(executors);
+  for (const role of roles) await role.start();
+  const lying = startLiar(liar.session);
+  const post = async (known: KnownProgram, input: Uint8Array): Promise<Hex> => {
+    const { timestamp } = await requester.session.publicClient.getBlock();
+    const terms = { fee: FEE, window: WINDOW + WORK, claimSeconds: 3_600, deadline: timestamp + 86_000n };
+    return (await postJob(requester.session, describeProgram(known), [input], terms)).jobId;
+  };
+  const lied = await post(mlpProgram(LIED), mlpInput(1));
+  const jobs: Hex[] = [];
+  for (let k = 0; k < JOBS; k++) jobs.push(await post(program, inputOf(k)));
+  await anvil.mineEvery(1);
+  const killed = await killInTheMiddle(executors);
+  const follow = followMarket(requester.session);
+  let atOnce = 0;
+  for (;;) {
+    for (const role of roles) assert(!role.hasEnded, `a role ended:\n${role.output}`);
+    const { history } = await follow();
+    const claimed = jobs.map((id) => history.jobs.get(id)!);
+    atOnce = Math.max(atOnce, claimed.filter(({ holder }) => holder !== undefined).length);
+    const isRefuted = history.jobs.get(lied)!.claims.some(({ refuted }) => refuted);
+    if (isRefuted && claimed.every(({ claims }) => claims.length > 0)) break;
+    await sleep(100);
+  }
+  await first(lying, "refuted");
+  await lying.stop();
+  while ((await countsOf(roles[1]!)).agrees < JOBS) await sleep(200);
+  await anvil.request("evm_increaseTime", [WINDOW + WORK + 1]);
+  const own = new FastExecutors();
+  for (const [k, jobId] of jobs.entries()) {
+    const { outputs, worker: by } = await waitForResult(requester.session, jobId, { intervalMs: 100 });
+    const exact = (await own.execute(program.model, [inputOf(k)])).at(-1)!;
+    assert.equal(by, worker.address);
+    assert(Buffer.from(outputs.get(0)!).equals(Buffer.from(exact)), "the result is the exact one");
+  }
+  const counts = await Promise.all(roles.map(countsOf));
+  for (const { done, here, differs } of counts)
+    assert(done > 0 && here === 0 && differs === 0, `others executed, and nothing was done here: ${done}, ${here}`);
+  assert(atOnce > 1, "the worker has several claims at a time");
+  for (const role of roles) await role.end();
+  await Promise.all(executors.filter(({ isKilled }) => !isKilled).map((executor) => executor.kill("SIGTERM")));
+  await own.close();
+  await anvil.close();
+  rmSync(folder, { recursive: true });
+  console.log(
+    `fleet on a chain: ${JOBS} jobs final, up to ${atOnce} of them claimed at a time, one lie refuted, ${killed} ` +
+      `killed while it executed, in ${((performance.now() - began) / 1_000).toFixed(0)} s`,
+  );
+}
+
+function writeModels(folder: string, models: readonly { bytes: Uint8Array }[]): void {
+  const paths = models.map(({ bytes }, k) => {
+    const path = join(folder, `model${k}.onnx`);
+    writeFileSync(path, bytes);
+    return { path };
+  });
+  writeFileSync(join(folder, "models.json"), JSON.stringify(paths));
+}
+
+/** A worker that lies about the last tensor of one model, and executes by itself. */
+function startLiar(session: Parameters<typeof start>[0]) {
+  const program = mlpProgram(LIED);
+  const { step } = program.model.program.checkpoints.at(-1)!;
+  const execute = reference({ step, element: 0 });
+  const policy = { minFee: 1n, marginSeconds: 10 };
+  const programs = ProgramLibrary.of([program]);
+  return start<WorkerEvent>(session, (loop) => runWorker({ ...loop, programs, execute, policy, selfAuditSamples: 0 }));
+}
+
+/** Kills the first executor that begins a task, at once. @returns its name */
+async function killInTheMiddle(executors: readonly ExecutorProcess[]): Promise<string> {
+  for (;;) {
+    const busy = executors.find(({ begun }) => begun.length > 0);
+    if (busy !== undefined) {
+      await busy.kill("SIGKILL");
+      return busy.name;
+    }
+    await sleep(2);
+  }
+}
+
+/** What a role's metrics say of its fleet, and of the claims that it found right. */
+async function countsOf(role: RefuteProcess): Promise<Record<"done" | "here" | "differs" | "agrees", number>> {
+  const [, port] = /"port":(\d+),"msg":"monitor listens"/.exec(role.output) ?? [];
+  assert(port !== undefined, `the role serves its metrics:\n${role.output}`);
+  const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+  const count = (series: string): number =>
+    Number(
+      text
+        .split("\n")
+        .find((line) => line.startsWith(series))
+        ?.split(" ")[1] ?? 0,
+    );
+  const ofFleet = (outcome: string): number => count(`refute_fleet_total{outcome="${outcome}"}`);
+  return {
+    done: ofFleet("done"),
+    here: ofFleet("here"),
+    differs: ofFleet("differs"),
+    agrees: count('refute_events_total{kind="agrees"}'),
+  };
+}
