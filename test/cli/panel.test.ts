@@ -83,30 +83,6 @@ describe("refute deploy-panel, panel and panel-result", function () {
     return result;
   }
 
-  it("inputsThatLieElsewhere_areNamedByTheTransactionThatPosts", async () => {
-    const file = packInputs(describeProgram(program), [mlpInput(1)]);
-    const server = createServer((_, response) => void response.end(file));
-    await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
-    const host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
-    const named = [...ask, "--seats", "2", "--reference", `http://${host}/inputs.bin`, "--json"];
-    const refused = await say(...named);
-    expect([refused.status === 0, refused.stderr]).to.satisfy(
-      ([is, why]: [boolean, string]) => !is && /refused/.test(why),
-    );
-    const { status, stdout, output } = await say(...named, "--input-hosts", host);
-    server.close();
-    expect(status, output).to.equal(0);
-    const { jobs } = JSON.parse(stdout) as { jobs: Hex[] };
-    const session = await players.chain.newSession();
-    const { history } = await followMarket(session)();
-    expect(jobs).to.have.length(2);
-    for (const id of jobs) {
-      const { job, postedIn } = history.jobs.get(id)!;
-      const { input } = await session.publicClient.getTransaction({ hash: postedIn });
-      expect([job.rootOnly, referencesIn(input).length]).to.deep.equal([true, 1]);
-    }
-  });
-
   it("threeSeats_areFollowedUntilTheResultSurvives", async () => {
     const { status, stdout, stderr, output } = await served(say(...ask, "--seats", "3", "--wait", "--json"), 3);
     expect(status, output).to.equal(0);
@@ -166,5 +142,32 @@ describe("refute deploy-panel, panel and panel-result", function () {
     expect(unknown.stderr).to.match(/no panel 0x1212.* since block .*\[PANEL_UNKNOWN\]/);
     const elsewhere = await say("panel-result", `0x${"12".repeat(32)}`, "--panel", players.chain.market);
     expect(elsewhere.stderr).to.match(/has no panels on the market/);
+  });
+
+  it("inputsThatLieElsewhere_areNamedByTheTransactionThatPosts", async () => {
+    const file = packInputs(describeProgram(program), [mlpInput(2)]);
+    const server = createServer((_, response) => void response.end(file));
+    await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
+    const host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const input = join(folder, "other.bin");
+    writeFileSync(input, mlpInput(2));
+    const asked = ask.map((arg) => (arg.startsWith("x=") ? `x=${input}` : arg));
+    const named = [...asked, "--seats", "2", "--reference", `http://${host}/inputs.bin`, "--json"];
+    const refused = await say(...named);
+    expect([refused.status === 0, refused.stderr]).to.satisfy(
+      ([is, why]: [boolean, string]) => !is && /refused/.test(why),
+    );
+    const { status, stdout, output } = await say(...named, "--input-hosts", host);
+    server.close();
+    expect(status, output).to.equal(0);
+    const { jobs } = JSON.parse(stdout) as { jobs: Hex[] };
+    const session = await players.chain.newSession();
+    const { history } = await followMarket(session)();
+    expect(jobs).to.have.length(2);
+    for (const id of jobs) {
+      const { job, postedIn } = history.jobs.get(id)!;
+      const { input: calldata } = await session.publicClient.getTransaction({ hash: postedIn });
+      expect([job.rootOnly, referencesIn(calldata).length]).to.deep.equal([true, 1]);
+    }
   });
 });
