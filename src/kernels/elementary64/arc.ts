@@ -1,13 +1,15 @@
 import { atanQuotient } from "../../numerics/elementary64/arcCore.ts";
 import { PI_OVER_2 } from "../../numerics/elementary64/wide.ts";
-import { inverses, pairsOf, wide } from "./constants.ts";
+import { inverses, onFirstUse, pairsOf, wide } from "./constants.ts";
 import { add, div, LOW, mul, polynomial, powerOfTwo, root, sumOf } from "./doubleDouble.ts";
 import { TINY, withSign } from "./exponential.ts";
 
 /** Parts of 0 .. 1, a power of two. */
 const STEPS = 64;
 /** atan(j/64). */
-const ANGLES = pairsOf(Array.from({ length: STEPS + 1 }, (_, j) => atanQuotient(BigInt(j), BigInt(STEPS))));
+const anglesOf = onFirstUse(() =>
+  pairsOf(Array.from({ length: STEPS + 1 }, (_, j) => atanQuotient(BigInt(j), BigInt(STEPS)))),
+);
 const QUARTER = pairsOf([wide(PI_OVER_2)]);
 /** 1, -1/3, 1/5, ..., 1/13. */
 const SERIES = inverses(2, 7);
@@ -34,7 +36,8 @@ function upTo1(p: number, pLow: number, q: number, qLow: number): number {
   const divisor = add(1, 0, product, LOW[0]!);
   const z = div(above, aboveLow, divisor, LOW[0]!);
   const own = series(z, LOW[0]!);
-  return add(ANGLES.high[j]!, ANGLES.low[j]!, own, LOW[0]!);
+  const angles = anglesOf();
+  return add(angles.high[j]!, angles.low[j]!, own, LOW[0]!);
 }
 
 function series(z: number, zLow: number): number {

@@ -46,3 +46,9 @@ export function partsOf(value: bigint, bits: number): readonly [number, number, 
   const number = (part: bigint): number => Number(part) * powerOfTwo(-FRACTION);
   return [number(first), number(second), number(value - first - second)];
 }
+
+/** What is made when it is first needed: a table takes some milliseconds. */
+export function onFirstUse<T>(make: () => T): () => T {
+  let made: T | undefined;
+  return () => (made ??= make());
+}

@@ -1,7 +1,7 @@
 import { TWO_OVER_SQRT_PI } from "../../numerics/elementary64/erf.ts";
 import { expFixed } from "../../numerics/elementary64/expCore.ts";
 import { ARGUMENT_FRACTION, FRACTION, shifted } from "../../numerics/elementary64/wide.ts";
-import { pairsOf, wide } from "./constants.ts";
+import { onFirstUse, pairsOf, wide } from "./constants.ts";
 import { LOW, mul, polynomial, type Pairs } from "./doubleDouble.ts";
 import { exactly, TINY, withSign } from "./exponential.ts";
 
@@ -17,11 +17,9 @@ const PLAIN_NEXT_TO_0 = 4;
 const BITS = 320;
 
 /** Coefficients around c = j/16; around 0 those of erf(x)/x in x^2. */
-let tables: readonly Pairs[] | undefined;
-
-function makeTables(): readonly Pairs[] {
-  return Array.from({ length: MOST * STEPS + 1 }, (_, j) => (j === 0 ? aroundZero() : around(BigInt(j))));
-}
+const tablesOf = onFirstUse((): readonly Pairs[] =>
+  Array.from({ length: MOST * STEPS + 1 }, (_, j) => (j === 0 ? aroundZero() : around(BigInt(j)))),
+);
 
 /** 2/sqrt(pi) (-1)^n/(n! (2n + 1)), n = 0 .. 9. */
 function aroundZero(): Pairs {
@@ -69,9 +67,8 @@ export function erf(x: number): number {
   const magnitude = Math.abs(x);
   if (magnitude >= MOST) return exactly(x > 0 ? 1 : -1);
   if (!(magnitude > TINY)) return NaN;
-  tables ??= makeTables();
   const j = Math.round(magnitude * STEPS);
-  const table = tables[j]!;
+  const table = tablesOf()[j]!;
   if (j > 0) return withSign(x, polynomial(magnitude - j / STEPS, 0, table, PLAIN));
   const square = mul(magnitude, 0, magnitude, 0);
   const sum = polynomial(square, LOW[0]!, table, PLAIN_NEXT_TO_0);

@@ -1,6 +1,6 @@
 import { expFixed } from "../../numerics/elementary64/expCore.ts";
 import { LN2 } from "../../numerics/elementary64/wide.ts";
-import { inverseFactorials, pairsOf, partsOf } from "./constants.ts";
+import { inverseFactorials, onFirstUse, pairsOf, partsOf } from "./constants.ts";
 import { add, div, LOW, mul, polynomial, powerOfTwo, sumOf } from "./doubleDouble.ts";
 
 const STEPS = 64;
@@ -8,7 +8,9 @@ const STEPS_PER_UNIT = STEPS / Math.LN2;
 /** ln(2)/64. */
 const [STEP_1, STEP_2, STEP_3] = partsOf(((LN2 << 8n) + 32n) / BigInt(STEPS), 32);
 /** 2^(j/64). */
-const POWERS = pairsOf(Array.from({ length: STEPS }, (_, j) => expFixed((BigInt(j) * LN2) / BigInt(STEPS))));
+const powersOf2 = onFirstUse(() =>
+  pairsOf(Array.from({ length: STEPS }, (_, j) => expFixed((BigInt(j) * LN2) / BigInt(STEPS)))),
+);
 /** 1/1!, 1/2!, ..., 1/10!. */
 const GROWTH = inverseFactorials(1, 1, 10);
 /** From 1/6! on. */
@@ -42,8 +44,9 @@ function power(high: number, low: number): number {
   step = k;
   exponent = Math.floor(k / STEPS);
   const j = k - exponent * STEPS;
-  const base = POWERS.high[j]!;
-  const baseLow = POWERS.low[j]!;
+  const powers = powersOf2();
+  const base = powers.high[j]!;
+  const baseLow = powers.low[j]!;
   const grown = mul(base, baseLow, growth, growthLow);
   return add(base, baseLow, grown, LOW[0]!);
 }

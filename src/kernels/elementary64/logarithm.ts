@@ -1,6 +1,6 @@
 import { logPositive } from "../../numerics/elementary64/logCore.ts";
 import { ARGUMENT_FRACTION, LN2 } from "../../numerics/elementary64/wide.ts";
-import { inverses, pairsOf } from "./constants.ts";
+import { inverses, onFirstUse, pairsOf } from "./constants.ts";
 import { add, div, LOW, mul, polynomial, powerOfTwo, productOf, root, sumOf } from "./doubleDouble.ts";
 import { expPair, TINY, withSign } from "./exponential.ts";
 
@@ -10,15 +10,13 @@ const INVERSES = Float64Array.from({ length: STEPS }, (_, j) => Math.round(512 /
 INVERSES[0] = 1;
 INVERSES[STEPS - 1] = 0.5;
 /** -log of them. */
-const LOGS = pairsOf(
-  Array.from(INVERSES, (inverse) => {
-    const { mantissa, exponent } = logPositive(BigInt(inverse * 512), -9);
-    return { mantissa, exponent };
-  }),
-);
-// The exponent has it.
-LOGS.high[STEPS - 1] = 0;
-LOGS.low[STEPS - 1] = 0;
+const logsOf = onFirstUse(() => {
+  const logs = pairsOf(Array.from(INVERSES, (inverse) => logPositive(BigInt(inverse * 512), -9)));
+  // The exponent has it.
+  logs.high[STEPS - 1] = 0;
+  logs.low[STEPS - 1] = 0;
+  return logs;
+});
 const LN2_PAIR = pairsOf([{ mantissa: LN2, exponent: -ARGUMENT_FRACTION }]);
 /** 1, -1/2, 1/3, ..., 1/15. */
 const SERIES = inverses(1, 15);
@@ -58,7 +56,8 @@ export function logPair(high: number, low: number): number {
   if (j === STEPS - 1) k++;
   if (k === 0 && (j === 0 || j === STEPS - 1)) return own;
   const scaled = mul(LN2_PAIR.high[0]!, LN2_PAIR.low[0]!, k, 0);
-  const base = add(scaled, LOW[0]!, LOGS.high[j]!, LOGS.low[j]!);
+  const logs = logsOf();
+  const base = add(scaled, LOW[0]!, logs.high[j]!, logs.low[j]!);
   return add(base, LOW[0]!, own, ownLow);
 }
 

@@ -1,5 +1,5 @@
 import { PI_OVER_2 } from "../../numerics/elementary64/wide.ts";
-import { inverseFactorials, pairsOf, partsOf, wide } from "./constants.ts";
+import { inverseFactorials, onFirstUse, pairsOf, partsOf, wide } from "./constants.ts";
 import { add, div, LOW, mul, polynomial, sumOf, type Pairs } from "./doubleDouble.ts";
 import { TINY } from "./exponential.ts";
 
@@ -14,7 +14,7 @@ const COS_SERIES = inverseFactorials(2, 2, 7, true);
 /** From z^4 of either on, z = r^2. */
 const PLAIN = 4;
 /** Sines of k pi/64, k = 0 .. 32. */
-const SINES = sines();
+const sinesOf = onFirstUse(sines);
 
 /** Taylor's series in Q252, whose cuts are off by less than 2^-240. */
 function sines(): Pairs {
@@ -90,8 +90,9 @@ function sineOf(place: number): number {
   const sign = place > 2 * STEPS ? -1 : 1;
   const half = place % (2 * STEPS);
   const k = half > STEPS ? 2 * STEPS - half : half;
-  LOW[0] = sign * SINES.low[k]!;
-  return sign * SINES.high[k]!;
+  const { high, low } = sinesOf();
+  LOW[0] = sign * low[k]!;
+  return sign * high[k]!;
 }
 
 const isInRange = (x: number): boolean => Math.abs(x) > TINY && Math.abs(x) < MOST;
