@@ -26,14 +26,24 @@ function codeOf(page: string): string[] {
 describe("commands on the pages", () => {
   const code = PAGES.flatMap((page) => codeOf(page).map((line) => ({ page, line })));
 
+  const calls = code.flatMap(({ page, line }) => {
+    const call = REFUTE.exec(line)?.[1];
+    return call === undefined ? [] : [{ page, words: call.split(" #")[0]!.trim().split(/\s+/) }];
+  });
+
+  it("callsForHelp_doWhatThePageSays", async () => {
+    const asking = calls.filter(({ words }) => words.at(-1) === "--help" && words.every((word) => !/[A-Z]/.test(word)));
+    expect(asking.length).to.be.greaterThan(5);
+    for (const { page, words } of asking) {
+      const { status, output } = await refute(words);
+      expect([status, output.includes("Usage: refute")], `${page}: ${words.join(" ")}`).to.deep.equal([0, true]);
+    }
+  });
+
   it("callsOfTheCommandLine_nameCommandsAndFlagsThatItHas", async () => {
     const { stdout } = await refute(["--help", "--json"]);
     const { commands } = JSON.parse(stdout) as { commands: { command: string; help: string }[] };
     const helps = new Map(commands.map(({ command, help }) => [command, help]));
-    const calls = code.flatMap(({ page, line }) => {
-      const call = REFUTE.exec(line)?.[1];
-      return call === undefined ? [] : [{ page, words: call.split(" #")[0]!.trim().split(/\s+/) }];
-    });
     expect(calls.length).to.be.greaterThan(200);
     const wrong = calls.flatMap(({ page, words }) => {
       const [name, part] = words as [string, string?];

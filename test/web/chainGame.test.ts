@@ -1,0 +1,24 @@
+import { expect } from "chai";
+import { zeroAddress } from "viem";
+import { rejection } from "../../testkit/rejection.ts";
+import { serveRpc } from "../../testkit/nodes/rpcServer.ts";
+import { playOnChain, type Players } from "../../web/playground/chainGame.ts";
+
+/** Nobody is asked for a move. */
+const nobody = {} as Players;
+
+describe("web: a dispute on a chain", () => {
+  it("keysThatEverybodyKnows_signOnDevelopmentChainsOnly", async () => {
+    const asked: string[] = [];
+    const rpc = await serveRpc({ request: ({ method }) => Promise.resolve(void asked.push(method) ?? "0x1") });
+    try {
+      const target = { rpc: rpc.url, market: zeroAddress, fromBlock: 0n, exams: undefined, panels: undefined };
+      const error = await rejection(playOnChain(target, nobody, () => undefined, new AbortController().signal));
+      expect(error).to.have.property("code", "PLAYGROUND_CHAIN");
+      expect(error.message).to.include("the chain is 1");
+      expect(asked).to.deep.equal(["eth_chainId"]);
+    } finally {
+      await rpc.close();
+    }
+  });
+});
