@@ -10,7 +10,11 @@ const nobody = {} as Players;
 describe("web: a dispute on a chain", () => {
   it("keysThatEverybodyKnows_signOnDevelopmentChainsOnly", async () => {
     const asked: string[] = [];
-    const rpc = await serveRpc({ request: ({ method }) => Promise.resolve(void asked.push(method) ?? "0x1") });
+    const request = ({ method }: { method: string }): Promise<unknown> => {
+      asked.push(method);
+      return Promise.resolve("0x1");
+    };
+    const rpc = await serveRpc({ request });
     try {
       const target = { rpc: rpc.url, market: zeroAddress, fromBlock: 0n, exams: undefined, panels: undefined };
       const error = await rejection(playOnChain(target, nobody, () => undefined, new AbortController().signal));
