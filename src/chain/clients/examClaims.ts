@@ -3,7 +3,8 @@ import { examClaimsAbi } from "../abi/examClaims.ts";
 import type { ProgramFacts, Sitting } from "../structs.ts";
 import type { Access, ReadAccess } from "./access.ts";
 
-type Contract = { address: Address; abi: typeof examClaimsAbi };
+/** Not a field of the classes: their declarations would bring the ABI along. */
+const contractAt = (address: Address) => ({ address, abi: examClaimsAbi });
 
 /** From when on a worker's sittings count: zeros if it never enrolled. */
 export type Enrolment = {
@@ -16,36 +17,32 @@ export type Enrolment = {
 /** Sittings of exams as claims, as anybody reads them. */
 export class ExamClaimsReader {
   protected readonly publicClient: ReadAccess["publicClient"];
-  protected readonly contract: Contract;
+  readonly address: Address;
 
   constructor(address: Address, { publicClient }: ReadAccess) {
     this.publicClient = publicClient;
-    this.contract = { address, abi: examClaimsAbi };
-  }
-
-  get address(): Address {
-    return this.contract.address;
+    this.address = address;
   }
 
   /** The exams. */
   exams(): Promise<Address> {
-    return this.publicClient.readContract({ ...this.contract, functionName: "exams" });
+    return this.publicClient.readContract({ ...contractAt(this.address), functionName: "exams" });
   }
 
   /** Where the claims are: the market of a session about them. */
   claims(): Promise<Address> {
-    return this.publicClient.readContract({ ...this.contract, functionName: "claims" });
+    return this.publicClient.readContract({ ...contractAt(this.address), functionName: "claims" });
   }
 
   /** Whether a worker holds a class with a pledge behind it. */
   classHeld(worker: Address, examClass: number): Promise<boolean> {
     const args = [worker, examClass] as const;
-    return this.publicClient.readContract({ ...this.contract, functionName: "classHeld", args });
+    return this.publicClient.readContract({ ...contractAt(this.address), functionName: "classHeld", args });
   }
 
   /** From when on a worker's sittings count. */
   enrolmentOf(worker: Address): Promise<Enrolment> {
-    return this.publicClient.readContract({ ...this.contract, functionName: "enrolmentOf", args: [worker] });
+    return this.publicClient.readContract({ ...contractAt(this.address), functionName: "enrolmentOf", args: [worker] });
   }
 }
 
@@ -64,7 +61,7 @@ export class ExamClaims extends ExamClaimsReader {
    *   `IssuedAfterRequest`, `LifetimeOver`
    */
   challenge(sitting: Sitting, program: ProgramFacts): Promise<TransactionReceipt> {
-    return this.#sender.send({ ...this.contract, functionName: "challenge", args: [sitting, program] });
+    return this.#sender.send({ ...contractAt(this.address), functionName: "challenge", args: [sitting, program] });
   }
 
   /**
@@ -72,6 +69,6 @@ export class ExamClaims extends ExamClaimsReader {
    * @throws ContractRevertError `NotPledged`, `EnrolledBefore`
    */
   enrol(worker: Address): Promise<TransactionReceipt> {
-    return this.#sender.send({ ...this.contract, functionName: "enrol", args: [worker] });
+    return this.#sender.send({ ...contractAt(this.address), functionName: "enrol", args: [worker] });
   }
 }

@@ -4,7 +4,8 @@ import { panelAbi } from "../abi/panel.ts";
 import type { ClaimKey, Job, JobRequest, PanelOutcome } from "../structs.ts";
 import type { Access, ReadAccess } from "./access.ts";
 
-type Contract = { address: Address; abi: typeof panelAbi };
+/** Not a field of the classes: their declarations would bring the ABI along. */
+const contractAt = (address: Address) => ({ address, abi: panelAbi });
 
 /** What the contract keeps of a panel. */
 export type PanelRecord = {
@@ -23,26 +24,22 @@ export type PanelRecord = {
 /** Panels, as anybody reads them. */
 export class PanelReader {
   protected readonly publicClient: ReadAccess["publicClient"];
-  protected readonly contract: Contract;
+  readonly address: Address;
 
   constructor(address: Address, { publicClient }: ReadAccess) {
     this.publicClient = publicClient;
-    this.contract = { address, abi: panelAbi };
-  }
-
-  get address(): Address {
-    return this.contract.address;
+    this.address = address;
   }
 
   /** The market whose jobs the seats are. */
   market(): Promise<Address> {
-    return this.publicClient.readContract({ ...this.contract, functionName: "market" });
+    return this.publicClient.readContract({ ...contractAt(this.address), functionName: "market" });
   }
 
   /** @param blockNumber At which it is read; the latest one if absent. */
   async panelOf(panelId: Hex, blockNumber?: bigint): Promise<PanelRecord> {
     const [poster, seats, added, auditUntil, outcome, root] = await this.publicClient.readContract({
-      ...this.contract,
+      ...contractAt(this.address),
       functionName: "panelOf",
       args: [panelId],
       ...(blockNumber !== undefined && { blockNumber }),
@@ -59,7 +56,7 @@ export class PanelReader {
 
   /** What an account can withdraw of fees, in the smallest unit of the stake asset. */
   owed(account: Address): Promise<bigint> {
-    return this.publicClient.readContract({ ...this.contract, functionName: "owed", args: [account] });
+    return this.publicClient.readContract({ ...contractAt(this.address), functionName: "owed", args: [account] });
   }
 }
 
@@ -82,12 +79,12 @@ export class Panel extends PanelReader {
    */
   post(request: JobRequest, seats: number, auditUntil: number, dataSuffix: Hex = "0x"): Promise<TransactionReceipt> {
     const args = [request, seats, auditUntil] as const;
-    return this.#sender.send({ ...this.contract, functionName: "post", args, dataSuffix });
+    return this.#sender.send({ ...contractAt(this.address), functionName: "post", args, dataSuffix });
   }
 
   /** The id that a panel gets when the sender posts it. Nothing is sent. @throws as the client of the node does */
   async idOf(request: JobRequest, seats: number, auditUntil: number): Promise<Hex> {
-    const call = { ...this.contract, functionName: "post", args: [request, seats, auditUntil] } as const;
+    const call = { ...contractAt(this.address), functionName: "post", args: [request, seats, auditUntil] } as const;
     const { result } = await this.publicClient.simulateContract({ ...call, account: this.#sender.address });
     return result;
   }
@@ -100,7 +97,7 @@ export class Panel extends PanelReader {
    *   of the market's `post`
    */
   addSeat(first: Job, request: JobRequest): Promise<TransactionReceipt> {
-    return this.#sender.send({ ...this.contract, functionName: "addSeat", args: [first, request] });
+    return this.#sender.send({ ...contractAt(this.address), functionName: "addSeat", args: [first, request] });
   }
 
   /**
@@ -109,7 +106,7 @@ export class Panel extends PanelReader {
    * @throws ContractRevertError `WrongOutcome`, `WrongClaimCount`, `NotTheSeat`, `SeatNotOpened`, `SeatDisagrees`
    */
   agree(first: Job, claims: readonly ClaimKey[]): Promise<TransactionReceipt> {
-    return this.#sender.send({ ...this.contract, functionName: "agree", args: [first, claims] });
+    return this.#sender.send({ ...contractAt(this.address), functionName: "agree", args: [first, claims] });
   }
 
   /**
@@ -119,12 +116,12 @@ export class Panel extends PanelReader {
    *   the market's `TimeNotUp`
    */
   resolve(first: Job, claims: readonly ClaimKey[]): Promise<TransactionReceipt> {
-    return this.#sender.send({ ...this.contract, functionName: "resolve", args: [first, claims] });
+    return this.#sender.send({ ...contractAt(this.address), functionName: "resolve", args: [first, claims] });
   }
 
   /** Sends the sender what it is owed of fees. @throws ContractRevertError `NothingOwed` */
   withdraw(): Promise<TransactionReceipt> {
-    return this.#sender.send({ ...this.contract, functionName: "withdraw", args: [] });
+    return this.#sender.send({ ...contractAt(this.address), functionName: "withdraw", args: [] });
   }
 }
 

@@ -3,7 +3,8 @@ import { pledgedClaimsAbi } from "../abi/pledgedClaims.ts";
 import type { ClaimStatus, PledgeStatus } from "../structs.ts";
 import type { Access, ReadAccess } from "./access.ts";
 
-type Contract = { address: Address; abi: typeof pledgedClaimsAbi };
+/** Not a field of the classes: their declarations would bring the ABI along. */
+const contractAt = (address: Address) => ({ address, abi: pledgedClaimsAbi });
 
 /** What is kept of a worker's pledge. */
 export type PledgeState = {
@@ -19,17 +20,17 @@ export type PledgeState = {
 /** The claims that pledges back, as anybody reads them. What they have of a market, a session reads. */
 export class PledgedClaimsReader {
   readonly #publicClient: ReadAccess["publicClient"];
-  protected readonly contract: Contract;
+  readonly address: Address;
 
   constructor(address: Address, { publicClient }: ReadAccess) {
     this.#publicClient = publicClient;
-    this.contract = { address, abi: pledgedClaimsAbi };
+    this.address = address;
   }
 
   /** A worker's pledge. */
   async pledgeOf(worker: Address): Promise<PledgeState> {
     const [status, time, claims, left] = await this.#publicClient.readContract({
-      ...this.contract,
+      ...contractAt(this.address),
       functionName: "pledgeOf",
       args: [worker],
     });
@@ -38,13 +39,17 @@ export class PledgedClaimsReader {
 
   /** Seconds after it was issued in which a contract can put a claim on chain; 0 for one that may put none there. */
   async lifetimeOf(account: Address): Promise<bigint> {
-    return this.#publicClient.readContract({ ...this.contract, functionName: "lifetimeOf", args: [account] });
+    return this.#publicClient.readContract({
+      ...contractAt(this.address),
+      functionName: "lifetimeOf",
+      args: [account],
+    });
   }
 
   /** A claim's status, and the end of its window or since when it is final (unix seconds). */
   async claimStatus(claimId: Hex): Promise<{ status: ClaimStatus; time: bigint; worker: Address }> {
     const [status, time, worker] = await this.#publicClient.readContract({
-      ...this.contract,
+      ...contractAt(this.address),
       functionName: "claimStatus",
       args: [claimId],
     });
@@ -66,21 +71,21 @@ export class PledgedClaims extends PledgedClaimsReader {
    * @throws ContractRevertError `AlreadyPledged`, `NotLive`, `InsufficientFreeStake`
    */
   pledge(): Promise<TransactionReceipt> {
-    return this.#sender.send({ ...this.contract, functionName: "pledge", args: [] });
+    return this.#sender.send({ ...contractAt(this.address), functionName: "pledge", args: [] });
   }
 
   /** Asks for the sender's pledge back. @throws ContractRevertError `WrongPledgeStatus` */
   requestRelease(): Promise<TransactionReceipt> {
-    return this.#sender.send({ ...this.contract, functionName: "requestRelease", args: [] });
+    return this.#sender.send({ ...contractAt(this.address), functionName: "requestRelease", args: [] });
   }
 
   /** Unlocks it. @throws ContractRevertError `WrongPledgeStatus`, `NotYet`, `ClaimsOpen` */
   release(): Promise<TransactionReceipt> {
-    return this.#sender.send({ ...this.contract, functionName: "release", args: [] });
+    return this.#sender.send({ ...contractAt(this.address), functionName: "release", args: [] });
   }
 
   /** Sends what is left of a stopped worker's pledge to the sink. Anyone may. */
   sweep(worker: Address): Promise<TransactionReceipt> {
-    return this.#sender.send({ ...this.contract, functionName: "sweep", args: [worker] });
+    return this.#sender.send({ ...contractAt(this.address), functionName: "sweep", args: [worker] });
   }
 }
