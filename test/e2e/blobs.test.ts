@@ -26,7 +26,7 @@ import { rejection } from "../../testkit/rejection.ts";
 import type { WorkerEvent } from "../../src/worker/events.ts";
 import type { WatcherEvent } from "../../watcher/events.ts";
 import { runWatcher } from "../../watcher/watcher.ts";
-import { AT_LENGTH, itAtLength } from "../../testkit/atLength.ts";
+import { itAtLength } from "../../testkit/atLength.ts";
 import { refute } from "../cli/refute.ts";
 
 const WINDOW = 3_600;
@@ -34,7 +34,7 @@ const WINDOW = 3_600;
 /** Commitments and proofs take seconds: test/sdk/postBlobs.test.ts has the rest, with others in their place. */
 describe("inputs in blobs, on a real node", function () {
   this.timeout(600_000);
-  const folder = mkdtempSync(join(tmpdir(), "refute-blobs-"));
+  let folder: string;
   let anvil: Anvil | undefined;
   let beacon: Awaited<ReturnType<typeof serveBeacon>>;
   let parties: Parties;
@@ -42,7 +42,7 @@ describe("inputs in blobs, on a real node", function () {
   let kzg: Kzg;
 
   before(async function () {
-    if (!AT_LENGTH) return;
+    folder = mkdtempSync(join(tmpdir(), "refute-blobs-"));
     const binary = anvilBinary();
     if (typeof binary !== "string") {
       console.log(`      skipped: ${binary.missing}`);
