@@ -1,4 +1,6 @@
+import { globSync } from "node:fs";
 import { createRequire } from "node:module";
+import { basename } from "node:path";
 import hardhatIgnitionViem from "@nomicfoundation/hardhat-ignition-viem";
 import hardhatMocha from "@nomicfoundation/hardhat-mocha";
 import hardhatNetworkHelpers from "@nomicfoundation/hardhat-network-helpers";
@@ -24,7 +26,19 @@ const solc = {
  * Both flags are said because Hardhat's profiles differ in what is left out. With `isolated`, each file is compiled
  * alone, and `hardhat node` cannot read what the compiler says of a file that holds types only, and so no contract.
  */
-const profile = { ...solc, isolated: false, toolVersionsInBuildInfo: false };
+const profile = { compilers: [solc], isolated: false, toolVersionsInBuildInfo: false };
+
+/**
+ * Solidity tests deploy the contracts that are built for deployment (`Shipped.sol`). What calls them is large and need
+ * not be optimised. Tests of libraries have these in their own code: they are compiled like the contracts.
+ */
+const OF_LIBRARIES = ["ProtocolLibraries", "TensorTreeGas"];
+const unoptimised = { ...solc, settings: { optimizer: { enabled: false }, viaIR: false, evmVersion: "osaka" } };
+const callers = globSync("test/contracts/solidity/*.t.sol").filter(
+  (file) => !OF_LIBRARIES.includes(basename(file, ".t.sol")),
+);
+const overrides = Object.fromEntries(callers.map((file) => [file, unoptimised]));
+const sources = { ...profile, overrides };
 
 /** A transaction pool with the limits of real nodes stands before each embedded chain. */
 const pool: HardhatPlugin = {
@@ -40,7 +54,7 @@ const pool: HardhatPlugin = {
 export default defineConfig({
   plugins: [hardhatIgnitionViem, hardhatMocha, hardhatNetworkHelpers, hardhatViem, hardhatViemAssertions, pool],
   // Ignition builds with `production`: equal to `default`, so that tests and gas tables measure what gets deployed.
-  solidity: { profiles: { default: profile, production: profile } },
+  solidity: { profiles: { default: sources, production: sources } },
   networks: {
     default: { type: "edr-simulated", chainType: "l1", hardfork: "osaka", allowUnlimitedContractSize: build.unlimited },
     localhost: { type: "http", chainType: "l1", url: "http://127.0.0.1:8545" },

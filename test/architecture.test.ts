@@ -156,7 +156,6 @@ const TYPESCRIPT = [
   "tools/measure/canary",
   "tools/measure/models",
   "tools/measure/natively",
-  "tools/verify/solidity.ts",
   "tools/verify/totals.ts",
   "tools/verify/instrument",
   "tools/verify/builds",

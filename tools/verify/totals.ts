@@ -1,7 +1,6 @@
 /** Runs test runners and reads their totals. */
 import { spawn } from "node:child_process";
 import { stripVTControlCharacters } from "node:util";
-import { solidityTestsInTime } from "./solidity.ts";
 
 export type Totals = { passed: number; failed: number; skipped: number };
 
@@ -53,8 +52,8 @@ export const runMocha = (tests: readonly string[], env?: NodeJS.ProcessEnv): Pro
   run("mocha", ["--parallel", "--jobs", "2", ...tests], { env });
 
 /**
- * Runs TypeScript tests and the Solidity tests that compile in time, side by side: most of the time of these is the
- * compiler's, which takes one core, and those wait for clocks now and then.
+ * Runs TypeScript tests and all Solidity tests, side by side: these take one core, and those wait for clocks now and
+ * then.
  * @param tests Files, and options of mocha. They begin when `after` has ended.
  */
 export async function runAll(
@@ -62,8 +61,7 @@ export async function runAll(
   { env, after }: { env?: NodeJS.ProcessEnv; after?: Promise<unknown> } = {},
 ): Promise<Totals> {
   const mocha = Promise.resolve(after).then(() => runMocha(tests, env));
-  const solidity = ["test", "solidity", ...solidityTestsInTime()];
-  return sumOf(await Promise.all([mocha, run("hardhat", solidity, { env, beside: mocha })]));
+  return sumOf(await Promise.all([mocha, run("hardhat", ["test", "solidity"], { env, beside: mocha })]));
 }
 
 /** The sum of several runs. */

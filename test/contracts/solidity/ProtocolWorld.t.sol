@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: MIT
 pragma solidity 0.8.37;
 
-import {DisputeGame} from "../../../contracts/game/DisputeGame.sol";
-import {ProofChecker} from "../../../contracts/game/ProofChecker.sol";
-import {JobMarket} from "../../../contracts/market/JobMarket.sol";
+import {IJobMarket} from "../../../contracts/interfaces/IJobMarket.sol";
 import {MarketDeployer} from "../../../contracts/market/MarketDeployer.sol";
-import {MarketExtension} from "../../../contracts/market/MarketExtension.sol";
-import {StakeVault} from "../../../contracts/vault/StakeVault.sol";
 import {IDisputeGame} from "../../../contracts/interfaces/IDisputeGame.sol";
 import {JobRequest} from "../../../contracts/interfaces/IMarketEvents.sol";
 import {IProvisioning} from "../../../contracts/interfaces/IProvisioning.sol";
@@ -20,6 +16,7 @@ import {Claim, ClaimKey, Job, JobIds} from "../../../contracts/types/Job.sol";
 import {Parameters} from "../../../contracts/types/Parameters.sol";
 import {ProgramFacts} from "../../../contracts/types/Program.sol";
 import {Consumer} from "./Consumer.t.sol";
+import {Shipped} from "./Shipped.sol";
 import {vm, Vm} from "./Vm.sol";
 
 /// @notice The protocol with five actors, and what was done on it. The program has one step of 2,048 bytes, each of
@@ -38,7 +35,7 @@ abstract contract ProtocolWorld {
 
     TestToken public token = new TestToken();
     OpenProvisioning public provisioning = new OpenProvisioning();
-    JobMarket public market;
+    IJobMarket public market;
     IStakeVault public vault;
     IDisputeGame public game;
     address[5] public actors;
@@ -80,11 +77,15 @@ abstract contract ProtocolWorld {
 
     function _deploy(Parameters memory p) private {
         MarketDeployer deployer = new MarketDeployer();
-        market = JobMarket(deployer.market());
-        vault = new StakeVault(token, _registry(), p.withdrawalDelay, address(market));
-        game = new DisputeGame(market, new ProofChecker(_verifier()), p);
-        address extension = address(new MarketExtension(vault, game, p));
-        deployer.deploy(type(JobMarket).creationCode, vault, game, extension, p);
+        market = IJobMarket(deployer.market());
+        bytes memory arguments = abi.encode(token, _registry(), p.withdrawalDelay, market);
+        vault = IStakeVault(Shipped.deploy("contracts/vault/StakeVault.sol:StakeVault", arguments));
+        address checker = Shipped.deploy("contracts/game/ProofChecker.sol:ProofChecker", abi.encode(_verifier()));
+        arguments = abi.encode(market, checker, p);
+        game = IDisputeGame(Shipped.deploy("contracts/game/DisputeGame.sol:DisputeGame", arguments));
+        arguments = abi.encode(vault, game, p);
+        address extension = Shipped.deploy("contracts/market/MarketExtension.sol:MarketExtension", arguments);
+        deployer.deploy(Shipped.creationCode("contracts/market/JobMarket.sol:JobMarket"), vault, game, extension, p);
     }
 
     /// @dev Says what elements are.

@@ -13,9 +13,9 @@ import {
     StatementScope
 } from "../../../contracts/interfaces/IProvisioning.sol";
 import {ClaimStatus} from "../../../contracts/interfaces/IMarketEvents.sol";
-import {Provisioning} from "../../../contracts/provisioning/Provisioning.sol";
 import {Claims, ReportEncoding} from "../../../contracts/provisioning/ReportEncoding.sol";
 import {ProtocolHandler} from "./ProtocolHandler.t.sol";
+import {Shipped} from "./Shipped.sol";
 import {vm} from "./Vm.sol";
 
 /// @notice The protocol with the real registry, and everything that can be called on it, at random.
@@ -29,7 +29,7 @@ contract RegistryHandler is ProtocolHandler {
     /// @dev The order of the P-256 group.
     uint256 private constant ORDER = 0xffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551;
 
-    Provisioning public registry;
+    IProvisioning public registry;
     /// @notice Lies in their windows that could not be refuted: there may be none.
     uint256 public immortal;
     /// @notice Lies that were refuted.
@@ -124,7 +124,8 @@ contract RegistryHandler is ProtocolHandler {
         _nextBlock();
         bytes32[] memory ids = new bytes32[](MAKERS);
         for (uint256 i = 0; i < MAKERS; ++i) ids[i] = _makerId(i);
-        registry = new Provisioning(ids, 1, LIFETIME);
+        bytes memory arguments = abi.encode(ids, 1, LIFETIME);
+        registry = IProvisioning(Shipped.deploy("contracts/provisioning/Provisioning.sol:Provisioning", arguments));
         for (uint256 device = 0; device < DEVICES; ++device) _newKey(device);
         for (uint160 i = 0; i < 5; ++i) _attest(address(0x1000 + i), i, 0, 0, true);
         return registry;

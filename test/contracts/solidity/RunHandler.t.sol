@@ -39,24 +39,18 @@ contract RunHandler is RunTrespasses {
     /// @notice A job, and a claim of it. @param lie 0: honest. Else the value that is wrong.
     function launch(uint8 who, uint8 kind, uint8 items, uint8 lie) public {
         uint256 count = 1 + (items % MAX_ITEMS);
-        bool carries = kind & CARRIES != 0;
-        JobRequest memory request = _request(carries, count, kind & ANSWERS != 0);
-        ProgramFacts memory program_ = request.program;
-        if (kind & IN_PARTS != 0) request.inputs = new bytes[](0);
-        Job memory job = _posted(actors[4], request);
-        _checkJob(job, carries, count, kind & ANSWERS != 0);
-        if (kind & IN_PARTS != 0) _publish(job, program_, count, carries);
-        _stakeMore(actors[who % 2]);
-        _prankAs(actors[who % 2]);
+        Job memory job = _postRun(kind, count);
+        address worker = actors[who % 2];
+        _stakeMore(worker);
+        _prankAs(worker);
         market.claim(job);
         uint256 lieAt = lie % (STEPS * count + 1);
-        Run memory run = _execute(carries, count, lieAt);
-        bytes32[] memory leaves = _claimed(run, job);
-        _refuseOtherLists(job, leaves, actors[who % 2]);
-        _prankAs(actors[who % 2]);
+        bytes32[] memory leaves = _claimed(_execute(kind & CARRIES != 0, count, lieAt), job);
+        _refuseOtherLists(job, leaves, worker);
+        _prankAs(worker);
         market.submit(job, abi.encodePacked(leaves.padded()));
         _lieAt[_claims.length] = lieAt;
-        _claims.push(Claim(job, actors[who % 2], leaves.root(), _parameters().collateral));
+        _claims.push(Claim(job, worker, leaves.root(), _parameters().collateral));
     }
 
     /// @notice A game at the root, or at a leaf, where lies and what follows from them show.
@@ -205,6 +199,17 @@ contract RunHandler is RunTrespasses {
     }
 
     /* ---- Helpers ---- */
+
+    /// @dev A job of `count` items, as the bits of `kind` say.
+    function _postRun(uint8 kind, uint256 count) private returns (Job memory job) {
+        bool carries = kind & CARRIES != 0;
+        JobRequest memory request = _request(carries, count, kind & ANSWERS != 0);
+        ProgramFacts memory program_ = request.program;
+        if (kind & IN_PARTS != 0) request.inputs = new bytes[](0);
+        job = _posted(actors[4], request);
+        _checkJob(job, carries, count, kind & ANSWERS != 0);
+        if (kind & IN_PARTS != 0) _publish(job, program_, count, carries);
+    }
 
     function _request(bool carries, uint256 items, bool answer) private view returns (JobRequest memory r) {
         r.program = _program(carries);

@@ -18,6 +18,7 @@ interface Vm {
     function signP256(uint256 privateKey, bytes32 digest) external pure returns (bytes32 r, bytes32 s);
     function fee(uint256 baseFee) external;
     function txGasPrice(uint256 gasPrice) external;
+    function getCode(string calldata name) external view returns (bytes memory);
     function recordLogs() external;
     function getRecordedLogs() external returns (Log[] memory);
 }

@@ -81,6 +81,8 @@ function prepare(to: string): void {
     files.add(file);
     const text = readFileSync(join(ROOT, file), "utf8");
     for (const [, path] of text.matchAll(/^import [^"]*"(\.[^"]+)";/gm)) take(join(dirname(file), path!));
+    // What is deployed as it is built.
+    for (const [, path] of text.matchAll(/"(contracts\/[^":]+\.sol):\w+"/g)) take(path!);
   };
   for (const name of values.tests.split(",")) take(join("test/contracts/solidity", name));
   for (const file of files) {
