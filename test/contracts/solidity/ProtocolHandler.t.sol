@@ -348,14 +348,7 @@ abstract contract ProtocolHandler is ProtocolTerms {
     }
 
     function _prove(bytes32 id, GameState memory s, bool lie) private {
-        StepProof memory proof;
-        proof.pick.program = program();
-        proof.pick.step.dtype = 2;
-        proof.pick.step.count = 2_048;
-        proof.pick.step.bodyHash = sha256(hex"00");
-        proof.body = hex"00";
-        proof.element = uint64(512 * uint256(s.index));
-        proof.chunk = _chunk(lie);
+        StepProof memory proof = _proofOf(s, lie);
         uint256 c = _claimOf[id];
         Death memory death = _deathOf(c, 0);
         uint256 before = _creditOf(s.challenger);

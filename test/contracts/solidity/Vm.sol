@@ -14,6 +14,8 @@ interface Vm {
     function warp(uint256 timestamp) external;
     function roll(uint256 blockNumber) external;
     function setBlockhash(uint256 blockNumber, bytes32 blockHash) external;
+    function addr(uint256 privateKey) external pure returns (address);
+    function sign(uint256 privateKey, bytes32 digest) external pure returns (uint8 v, bytes32 r, bytes32 s);
     function publicKeyP256(uint256 privateKey) external pure returns (uint256 x, uint256 y);
     function signP256(uint256 privateKey, bytes32 digest) external pure returns (bytes32 r, bytes32 s);
     function fee(uint256 baseFee) external;

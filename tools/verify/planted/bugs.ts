@@ -1,6 +1,7 @@
 import { always, bug, other, unchecked, without, type Bug } from "./bug.ts";
 import { RUN_BUGS } from "./runBugs.ts";
 import { TERM_BUGS } from "./termBugs.ts";
+import { TICKET_BUGS } from "./ticketBugs.ts";
 
 const GAME = "contracts/game/DisputeGame.sol";
 const MARKET = "contracts/market/JobMarket.sol";
@@ -189,4 +190,4 @@ const MONEY_AND_TIME: readonly Bug[] = [
   without("stake comes back twice", VAULT, "a.withdrawing = 0;"),
 ];
 
-export const BUGS: readonly Bug[] = [...MONEY_AND_TIME, ...RUN_BUGS, ...TERM_BUGS];
+export const BUGS: readonly Bug[] = [...MONEY_AND_TIME, ...RUN_BUGS, ...TERM_BUGS, ...TICKET_BUGS];
