@@ -1,12 +1,13 @@
 import { createHash, createHmac, timingSafeEqual } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Hex, LocalAccount } from "viem";
+import type { Address, Hex, LocalAccount } from "viem";
 import { getOrAdd } from "../getOrAdd.ts";
 import { KERNEL_HASHES } from "../kernels/kernelHashes.ts";
 import type { Logger } from "../player/log.ts";
 import { ROOTS } from "../player/storedRun.ts";
 import type { RunShare } from "../player/storedRuns.ts";
 import type { BlobStore } from "./blobStore.ts";
+import { StoreCorruptError } from "./errors.ts";
 
 /** What is signed to get the key of the codes: the same signature gives the same key on another machine. */
 const MESSAGE = "Refute: key of the snapshots of runs";
@@ -23,49 +24,57 @@ const READ_MS = 60_000;
 /**
  * Snapshots of runs in the store of a fleet, so that another machine with the account's key goes on where this one
  * ended: nothing is listed before a run's roots are there, which come last. What is read there has a code by a key that
- * only the account can make: whoever else may write into the store cannot plant a state.
+ * only the account can make: whoever else may write into the store cannot plant a state. Accounts have names of their
+ * own there: a worker and a watcher of one fleet keep their runs beside each other.
  */
 export class SharedRuns implements RunShare {
   readonly #store: BlobStore;
+  readonly #owner: Address;
   readonly #key: Buffer;
   readonly #log: Logger;
   /** What was put there by this process, of runs whose roots are not. */
   readonly #names = new Map<Hex, Set<string>>();
+  /** How often what is there of a run is still to be deleted. */
+  readonly #deleting = new Map<Hex, number>();
   #writing: Promise<void> = Promise.resolve();
   #waiting = 0;
 
-  private constructor(store: BlobStore, key: Buffer, log: Logger) {
-    [this.#store, this.#key, this.#log] = [store, key, log];
+  private constructor(store: BlobStore, owner: Address, key: Buffer, log: Logger) {
+    [this.#store, this.#owner, this.#key, this.#log] = [store, owner, key, log];
   }
 
   /** @returns undefined if the account does not sign messages */
   static async open(store: BlobStore, account: LocalAccount, log: Logger): Promise<SharedRuns | undefined> {
     try {
       const signature = await account.signMessage({ message: MESSAGE });
-      return new SharedRuns(store, createHash("sha256").update(signature).digest(), log);
+      return new SharedRuns(store, account.address, createHash("sha256").update(signature).digest(), log);
     } catch (error) {
       log.warn({ reason: (error as Error).message }, "snapshots of runs are kept on this machine only");
       return undefined;
     }
   }
 
-  async names(id: Hex): Promise<readonly string[]> {
+  async names(id: Hex): Promise<readonly string[] | "unread"> {
+    if (this.#deleting.has(id)) return [];
     const index = await this.read(id, INDEX, MAX_INDEX_BYTES);
-    if (index === undefined) return [];
-    return JSON.parse(new TextDecoder().decode(index)) as string[];
+    if (index === "unread") return index;
+    return index === undefined ? [] : (JSON.parse(new TextDecoder().decode(index)) as string[]);
   }
 
-  async read(id: Hex, name: string, maxBytes: number): Promise<Uint8Array | undefined> {
+  async read(id: Hex, name: string, maxBytes: number): Promise<Uint8Array | "unread" | undefined> {
+    const warn = (reason: string): void => this.#log.warn({ job: id, reason }, "a snapshot of a run cannot be read");
     try {
-      const late = sleep(READ_MS, undefined, { ref: false });
-      const file = await Promise.race([this.#store.get(nameOf(id, name), maxBytes + CODE_BYTES), late]);
-      const body = file?.subarray(CODE_BYTES);
-      if (body === undefined || file!.length < CODE_BYTES) return undefined;
-      if (timingSafeEqual(this.#codeOf(id, name, body), file!.subarray(0, CODE_BYTES))) return body;
-      throw new Error(`${name} of job ${id} has not the code of this account`);
-    } catch (error) {
-      this.#log.warn({ job: id, reason: (error as Error).message }, "a snapshot of a run cannot be read");
+      const late = sleep(READ_MS, "late" as const, { ref: false });
+      const file = await Promise.race([this.#store.get(this.#nameOf(id, name), maxBytes + CODE_BYTES), late]);
+      if (file === "late") throw new Error(`${this.#store.name} takes longer than ${READ_MS / 1_000} s`);
+      if (file === undefined || file.length < CODE_BYTES) return undefined;
+      const body = file.subarray(CODE_BYTES);
+      if (timingSafeEqual(this.#codeOf(id, name, body), file.subarray(0, CODE_BYTES))) return body;
+      warn(`${name} of job ${id} has not the code of this account`);
       return undefined;
+    } catch (error) {
+      warn((error as Error).message);
+      return error instanceof StoreCorruptError ? undefined : "unread";
     }
   }
 
@@ -73,26 +82,44 @@ export class SharedRuns implements RunShare {
     if (name !== ROOTS && this.#waiting >= MAX_WAITING) return;
     this.#waiting++;
     const body = Buffer.concat(parts);
-    this.#writing = this.#writing
-      .then(() => this.#put(id, name, body))
-      .catch((error: unknown) => {
-        this.#log.warn({ job: id, reason: (error as Error).message }, "a snapshot of a run cannot be shared");
-      })
-      .finally(() => this.#waiting--);
+    this.#next(id, "a snapshot of a run cannot be shared", () =>
+      this.#put(id, name, body).finally(() => this.#waiting--),
+    );
   }
 
-  /** Resolves when all is written that was to be. */
+  delete(id: Hex): void {
+    this.#deleting.set(id, (this.#deleting.get(id) ?? 0) + 1);
+    this.#next(id, "snapshots of a run cannot be deleted in the store", () => this.#delete(id));
+  }
+
+  /** Resolves when all is written and deleted that was to be. */
   settled(): Promise<void> {
     return this.#writing;
   }
 
+  /** Does something after all that was to be done before. */
+  #next(id: Hex, problem: string, action: () => Promise<void>): void {
+    this.#writing = this.#writing.then(action).catch((error: unknown) => {
+      this.#log.warn({ job: id, reason: (error as Error).message }, problem);
+    });
+  }
+
+  /** What cannot be deleted is still not read by this process. Without the index, states are not looked for. */
+  async #delete(id: Hex): Promise<void> {
+    this.#names.delete(id);
+    for (const name of [INDEX, ROOTS]) await this.#store.delete(this.#nameOf(id, name));
+    const left = this.#deleting.get(id)! - 1;
+    if (left === 0) this.#deleting.delete(id);
+    else this.#deleting.set(id, left);
+  }
+
   async #put(id: Hex, name: string, body: Uint8Array): Promise<void> {
-    await this.#store.put(nameOf(id, name), this.#withCode(id, name, body));
+    await this.#store.put(this.#nameOf(id, name), this.#withCode(id, name, body));
     const names = getOrAdd(this.#names, id, () => new Set<string>());
     names.add(name);
     if (name !== ROOTS) return;
     const index = new TextEncoder().encode(JSON.stringify([...names]));
-    await this.#store.put(nameOf(id, INDEX), this.#withCode(id, INDEX, index));
+    await this.#store.put(this.#nameOf(id, INDEX), this.#withCode(id, INDEX, index));
     this.#names.delete(id);
   }
 
@@ -103,6 +130,8 @@ export class SharedRuns implements RunShare {
   #codeOf(id: Hex, name: string, body: Uint8Array): Buffer {
     return createHmac("sha256", this.#key).update(`${KERNELS}/${id}/${name}\n`).update(body).digest();
   }
-}
 
-const nameOf = (id: Hex, name: string): string => `runs/${id}/${name}`;
+  #nameOf(id: Hex, name: string): string {
+    return `runs/${this.#owner.toLowerCase()}-${id}/${name}`;
+  }
+}

@@ -7,8 +7,10 @@ export const BLOB_BYTES = ELEMENTS * ELEMENT_BYTES;
 export const FILE_BYTES_PER_BLOB = ELEMENTS * USED_BYTES;
 /** Blobs that a transaction may have (EIP-7594). */
 export const BLOBS_PER_TRANSACTION = 6;
-/** How long nodes keep blobs at least where nothing else is said: 4,096 epochs of 32 slots of 12 seconds. */
-export const BLOB_SECONDS = 4_096n * 32n * 12n;
+/** What consensus specifications say where a node does not: for how many epochs nodes keep blobs, and their slots. */
+export const USUAL_SLOTS = { epochs: 4_096, perEpoch: 32, seconds: 12 };
+/** How long nodes keep blobs at least where nothing else is said. */
+export const BLOB_SECONDS = BigInt(USUAL_SLOTS.epochs * USUAL_SLOTS.perEpoch * USUAL_SLOTS.seconds);
 
 /** The number of blobs of a file of so many bytes. */
 export const blobCount = (bytes: number): number => Math.ceil(bytes / FILE_BYTES_PER_BLOB);

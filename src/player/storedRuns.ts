@@ -39,12 +39,14 @@ export type StoredRunsOptions = {
 
 /** Where runs of this account are kept beside the disk, for a machine that takes over. None of it fails. */
 export type RunShare = {
-  /** The names of what is there of a job's run. */
-  names: (id: Hex) => Promise<readonly string[]>;
-  /** @returns undefined if it is not there, or not of this account. */
-  read: (id: Hex, name: string, maxBytes: number) => Promise<Uint8Array | undefined>;
+  /** The names of what is there of a job's run. @returns "unread" if that could not be found out now. */
+  names: (id: Hex) => Promise<readonly string[] | "unread">;
+  /** @returns undefined if it is not there, or not of this account; "unread" if it could not be read now. */
+  read: (id: Hex, name: string, maxBytes: number) => Promise<Uint8Array | "unread" | undefined>;
   /** Puts a file there, sooner or later. Its parts may change once this is called. */
   write: (id: Hex, name: string, parts: readonly Uint8Array[]) => void;
+  /** Deletes what is there of a job's run, sooner or later. What was there before this call is not read any more. */
+  delete: (id: Hex) => void;
 };
 
 /**
@@ -95,8 +97,10 @@ export class StoredRuns {
   /** What is kept of a job's run. */
   of({ id, job }: Pick<JobRecord, "id" | "job">, program: Pick<Program, "inputs" | "outputs" | "each">): StoredRun {
     return getOrAdd(this.#runs, id, () => {
-      const files = this.#folder === undefined || job.items === 1 ? undefined : this.#filesOf(id);
-      return new StoredRun(program, job.items, files);
+      const isKept = (): boolean => this.#runs.get(id) === run;
+      const files = this.#folder === undefined || job.items === 1 ? undefined : this.#filesOf(id, isKept);
+      const run: StoredRun = new StoredRun(program, job.items, files);
+      return run;
     });
   }
 
@@ -136,12 +140,12 @@ export class StoredRuns {
     if (this.#folder === undefined || !this.#reserved.has(id)) this.#runs.get(id)?.release();
   }
 
-  /** Deletes what is kept of a job's run. */
+  /** Deletes what is kept of a job's run, also where it is kept besides: it may be wrong. */
   delete(id: Hex): void {
     this.#runs.delete(id);
-    this.#shared.delete(id);
-    if (this.#folder === undefined || !this.#files.delete(id)) return;
-    rmSync(join(this.#folder, id), { recursive: true, force: true });
+    const [wasShared, hadFiles] = [this.#shared.delete(id), this.#files.delete(id)];
+    if (wasShared || hadFiles) this.#share?.delete(id);
+    if (hadFiles) rmSync(join(this.#folder!, id), { recursive: true, force: true });
   }
 
   /** Deletes what is kept of jobs that are gone. @param known The others. */
@@ -156,10 +160,11 @@ export class StoredRuns {
     this.#problem = undefined;
   }
 
-  #filesOf(id: Hex): RunFiles {
+  /** @param isKept Whether the run was not deleted meanwhile. */
+  #filesOf(id: Hex, isKept: () => boolean): RunFiles {
     return {
       names: () => [...(this.#files.get(id)?.keys() ?? []), ...(this.#shared.get(id) ?? [])],
-      read: async (name, bytes) => (await this.#read(id, name)) ?? (await this.#readShared(id, name, bytes)),
+      read: async (name, bytes) => (await this.#read(id, name)) ?? (await this.#readShared(id, name, bytes, isKept)),
       write: (name, parts, isSpare) => this.#write(id, name, parts, isSpare),
     };
   }
@@ -175,11 +180,18 @@ export class StoredRuns {
     return undefined;
   }
 
-  async #readShared(id: Hex, name: string, bytes: number): Promise<Uint8Array | undefined> {
-    if (this.#share === undefined) return undefined;
-    if (!this.#shared.has(id)) this.#shared.set(id, new Set(await this.#share.names(id)));
-    const file = this.#shared.get(id)!.has(name) ? await this.#share.read(id, name, bytes) : undefined;
-    this.#shared.get(id)!.delete(name);
+  async #readShared(id: Hex, name: string, bytes: number, isKept: () => boolean): Promise<Uint8Array | undefined> {
+    if (this.#share === undefined || !isKept()) return undefined;
+    if (!this.#shared.has(id)) {
+      const found = await this.#share.names(id);
+      if (found === "unread" || !isKept()) return undefined;
+      getOrAdd(this.#shared, id, () => new Set(found));
+    }
+    const names = this.#shared.get(id)!;
+    if (!names.has(name)) return undefined;
+    const file = await this.#share.read(id, name, bytes);
+    if (file === "unread" || !isKept()) return undefined;
+    names.delete(name);
     if (file !== undefined) await this.#write(id, name, [file], true);
     return file;
   }

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { expect } from "chai";
 import type { LocalAccount } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
+import { StoreError } from "../../src/fleet/errors.ts";
 import { SharedRuns } from "../../src/fleet/sharedRuns.ts";
 import type { JobRecord } from "../../src/market/history.ts";
 import { Executions } from "../../src/player/executions.ts";
@@ -68,14 +69,18 @@ describe("snapshots of runs in the store of a fleet", () => {
     const one = await machine(store);
     const { root } = (await one.executions.of(job))!;
     await one.share.settled();
-    const stranger = await machine(store, privateKeyToAccount(generatePrivateKey()));
-    expect((await stranger.executions.of(job))!.root).to.equal(root);
-    expect([stranger.executed(), warnings.length > 0]).to.deep.equal([ITEMS, true]);
-    await stranger.share.settled();
-    // Now the files are the stranger's.
+    const watcher = await machine(store, privateKeyToAccount(generatePrivateKey()));
+    expect([(await watcher.executions.of(job))!.root, watcher.executed()]).to.deep.equal([root, ITEMS]);
+    await watcher.share.settled();
+    // Each account has its own.
     const back = await machine(store);
-    expect([(await back.executions.of(job))!.root, back.executed()]).to.deep.equal([root, ITEMS]);
-    await back.share.settled();
+    expect([(await back.executions.of(job))!.root, back.executed(), warnings]).to.deep.equal([root, 0, []]);
+    const [own, other] = [...store.blobs.keys()].filter((name) => name.endsWith("/index"));
+    store.blobs.set(own!, store.blobs.get(other!)!);
+    const planted = await machine(store);
+    expect([(await planted.executions.of(job))!.root, planted.executed()]).to.deep.equal([root, ITEMS]);
+    expect(warnings.join()).to.match(/has not the code of this account/);
+    await planted.share.settled();
     for (const [name, bytes] of store.blobs) if (name.endsWith("/roots")) bytes[40]! ^= 1;
     const spoiled = await machine(store);
     expect([(await spoiled.executions.of(job))!.root, spoiled.executed()]).to.deep.equal([root, ITEMS]);
@@ -85,6 +90,46 @@ describe("snapshots of runs in the store of a fleet", () => {
     expect((await alone.executions.of(job))!.root).to.equal(root);
     await alone.share.settled();
     expect([alone.executed(), full.blobs.size]).to.deep.equal([ITEMS, 0]);
+  });
+
+  it("aRunThatIsDropped_doesNotComeBackFromTheStore", async () => {
+    const store = new MemoryStore();
+    const one = await machine(store);
+    await one.executions.of(job);
+    await one.share.settled();
+    // Nothing of it is read even while the store has it still.
+    one.executions.drop(job);
+    await one.executions.of(job);
+    expect(one.executed()).to.equal(2 * ITEMS);
+    await one.share.settled();
+    const other = await machine(store);
+    await other.executions.of(job);
+    expect(other.executed()).to.equal(0);
+    other.executions.drop(job);
+    await other.share.settled();
+    expect([...store.blobs.keys()].filter((name) => /index|roots/.test(name))).to.deep.equal([]);
+    await other.executions.of(job);
+    expect(other.executed()).to.equal(ITEMS);
+  });
+
+  it("aJobThatGoesWhileItsSnapshotIsRead_orAStoreThatIsAwayForAMoment_doNoHarm", async () => {
+    const store = new MemoryStore();
+    const one = await machine(store);
+    const { root } = (await one.executions.of(job))!;
+    await one.share.settled();
+    const other = await machine(store);
+    store.get = async (name) => {
+      other.executions.stored.forget(new Map());
+      return Promise.resolve(store.blobs.get(name));
+    };
+    const reading = other.executions.stored.of(job, program.model.program).readRoots();
+    expect(await reading).to.equal(undefined);
+    const late = await machine(store);
+    store.get = () => Promise.reject(new StoreError("away"));
+    expect(await late.executions.stored.of(job, program.model.program).readRoots()).to.equal(undefined);
+    delete (store as Partial<MemoryStore>).get;
+    expect((await late.executions.of(job))!.root).to.equal(root);
+    expect([late.executed(), warnings]).to.deep.equal([0, ["away"]]);
   });
 
   it("accountThatSignsNoMessages_keepsThemOnItsMachine", async () => {

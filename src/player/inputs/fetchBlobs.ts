@@ -1,7 +1,6 @@
-import { createHash } from "node:crypto";
-import { hexToBytes, isHex, type Hex, type PublicClient } from "viem";
+import { commitmentToVersionedHash, hexToBytes, isHex, type Hex, type PublicClient } from "viem";
 import { getOrAdd } from "../../getOrAdd.ts";
-import { BLOB_BYTES, blobCount, BLOBS_PER_TRANSACTION, fileOf } from "../../market/blobs.ts";
+import { BLOB_BYTES, blobCount, BLOBS_PER_TRANSACTION, fileOf, USUAL_SLOTS } from "../../market/blobs.ts";
 import type { Reference } from "../../market/references.ts";
 import { FetchError, FetchRefusedError } from "../errors.ts";
 import { openUrl } from "../openUrl.ts";
@@ -13,8 +12,6 @@ export type BlobChain = Pick<PublicClient, "getTransaction" | "getBlock">;
 /** JSON of anything but blobs, bytes; of a blob, with what comes beside it. */
 const MAX_JSON = 2 ** 20;
 const BLOB_JSON = 2 * BLOB_BYTES + 8_192;
-/** What consensus specifications say, where a node does not. */
-const USUAL = { SLOT_DURATION_MS: 12_000, SLOTS_PER_EPOCH: 32, EPOCHS: 4_096 };
 
 type Options = {
   chain: BlobChain;
@@ -42,6 +39,7 @@ export async function fetchBlobs(
   const times = await api.times();
   const blobs: Uint8Array[] = [];
   const blocks: Blocks = new Map();
+  const ofSlots = new Map<number, Promise<Uint8Array[]>>();
   for (const hash of transactions) {
     signal.throwIfAborted();
     const { timestamp, positions, hashes } = await placeOf(chain, hash, blocks);
@@ -51,7 +49,7 @@ export async function fetchBlobs(
         `blobs of ${hash} may be forgotten at ${dateOf(kept)}, and disputes of the job may end at ${dateOf(until)}`,
       );
     const slot = Math.floor(Number(timestamp - BigInt(times.genesis)) / times.slotSeconds);
-    const all = await api.blobs(String(slot), hashes);
+    const all = await getOrAdd(ofSlots, slot, () => api.blobs(String(slot), hashes));
     blobs.push(...positions.map((position) => all[position]!));
   }
   const file = fileOf(blobs, bytes);
@@ -105,12 +103,12 @@ class BeaconApi {
       throw error;
     });
     const older = spec.SECONDS_PER_SLOT === undefined ? undefined : 1_000 * numberOf(spec.SECONDS_PER_SLOT);
-    const slotSeconds = numberOf(spec.SLOT_DURATION_MS ?? older, USUAL.SLOT_DURATION_MS) / 1_000;
+    const slotSeconds = numberOf(spec.SLOT_DURATION_MS ?? older, 1_000 * USUAL_SLOTS.seconds) / 1_000;
     const epochs = Math.min(
-      numberOf(spec.MIN_EPOCHS_FOR_BLOB_SIDECARS_REQUESTS, USUAL.EPOCHS),
-      numberOf(spec.MIN_EPOCHS_FOR_DATA_COLUMN_SIDECARS_REQUESTS, USUAL.EPOCHS),
+      numberOf(spec.MIN_EPOCHS_FOR_BLOB_SIDECARS_REQUESTS, USUAL_SLOTS.epochs),
+      numberOf(spec.MIN_EPOCHS_FOR_DATA_COLUMN_SIDECARS_REQUESTS, USUAL_SLOTS.epochs),
     );
-    const slots = epochs * numberOf(spec.SLOTS_PER_EPOCH, USUAL.SLOTS_PER_EPOCH);
+    const slots = epochs * numberOf(spec.SLOTS_PER_EPOCH, USUAL_SLOTS.perEpoch);
     return { genesis, slotSeconds, keptSeconds: slots * slotSeconds };
   }
 
@@ -136,7 +134,7 @@ class BeaconApi {
       // One that is named twice would leave another one out.
       if (!isHex(blob) || !(at in hashes) || blobs[at] !== undefined)
         throw new FetchError(`the beacon node's blobs of slot ${slot} are none`);
-      if (!isPlain && (!isHex(commitment) || versionedHash(commitment) !== hashes[at]))
+      if (!isPlain && (!isHex(commitment) || commitmentToVersionedHash({ commitment }) !== hashes[at]))
         throw new FetchError(`the beacon node's blob ${at} of slot ${slot} is not the one of its transaction`);
       blobs[at] = hexToBytes(blob);
     }
@@ -162,6 +160,3 @@ function numberOf(text: unknown, usual?: number): number {
   if (Number.isSafeInteger(number) && number >= 0) return number;
   throw new FetchError(`the beacon node says ${String(text)} where a number is expected`);
 }
-
-const versionedHash = (commitment: Hex): Hex =>
-  `0x01${createHash("sha256").update(hexToBytes(commitment)).digest("hex").slice(2)}`;
