@@ -1,34 +1,13 @@
 import { expect } from "chai";
-import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, readFileSync } from "node:fs";
 import { refute } from "../cli/refute.ts";
-
-const PAGES = [
-  ...readdirSync("docs").flatMap((name) => (name.endsWith(".md") ? [join("docs", name)] : [])),
-  ...["README.md", "SECURITY.md", "CHANGELOG.md", "examples/iris/README.md"],
-];
-
-/** What begins a call of the command line, as pages write it. */
-const REFUTE = /^(?:\$ )?(?:npx refute|npm run (?:--silent )?refute --|refute) (.+)$/;
-
-/** All lines of blocks and all code within lines; a line that ends in a backslash goes on. */
-function codeOf(page: string): string[] {
-  const text = readFileSync(page, "utf8").replace(/\\\n */g, " ");
-  const lines = text.split("\n").flatMap((line) => (/^ {4,}\S/.test(line) ? [line.trim()] : []));
-  const fenced = [...text.matchAll(/^ *```(?:sh|bash|console)?\n([^]*?)^ *```$/gm)].flatMap(([, block]) =>
-    block!.split("\n").map((line) => line.trim()),
-  );
-  // A span may go on in the next line.
-  const spans = [...text.matchAll(/(?<!`)`([^`]+)`(?!`)/g)].map(([, code]) => code!.replace(/\s*\n\s*/g, " "));
-  return [...lines, ...fenced, ...spans];
-}
+import { callOf, codeOf, PAGES } from "./documentedCalls.ts";
 
 describe("commands on the pages", () => {
   const code = PAGES.flatMap((page) => codeOf(page).map((line) => ({ page, line })));
-
   const calls = code.flatMap(({ page, line }) => {
-    const call = REFUTE.exec(line)?.[1];
-    return call === undefined ? [] : [{ page, words: call.split(" #")[0]!.trim().split(/\s+/) }];
+    const words = callOf(line);
+    return words === undefined ? [] : [{ page, words }];
   });
 
   it("callsForHelp_doWhatThePageSays", async () => {

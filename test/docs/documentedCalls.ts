@@ -1,0 +1,37 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+
+/** The pages whose commands are tested. */
+export const PAGES = [
+  ...readdirSync("docs").flatMap((name) => (name.endsWith(".md") ? [join("docs", name)] : [])),
+  ...["README.md", "SECURITY.md", "CHANGELOG.md", "examples/iris/README.md"],
+];
+
+/** What begins a call of the command line, as pages write it. */
+const REFUTE = /^(?:\$ )?(?:npx refute|npm run (?:--silent )?refute --|refute) (.+)$/;
+
+/** A word of a call; it may have spaces within quotes. */
+const WORD = /"[^"]*"|\S+/g;
+
+/** The lines of a page's blocks; a line that ends in a backslash goes on. */
+export function blocksOf(page: string): string[] {
+  const text = textOf(page);
+  const lines = text.split("\n").flatMap((line) => (/^ {4,}\S/.test(line) ? [line.trim()] : []));
+  const fenced = [...text.matchAll(/^ *```(?:sh|bash|console)?\n([^]*?)^ *```$/gm)].flatMap(([, block]) =>
+    block!.split("\n").map((line) => line.trim()),
+  );
+  return [...lines, ...fenced];
+}
+
+/** The same, and all code within lines. */
+export function codeOf(page: string): string[] {
+  // A span may go on in the next line.
+  const spans = [...textOf(page).matchAll(/(?<!`)`([^`]+)`(?!`)/g)].map(([, code]) => code!.replace(/\s*\n\s*/g, " "));
+  return [...blocksOf(page), ...spans];
+}
+
+/** The words after `refute`, without comment; undefined of a line that is no call of it. */
+export const callOf = (line: string): string[] | undefined =>
+  REFUTE.exec(line)?.[1]?.split(" #")[0]?.match(WORD) ?? undefined;
+
+const textOf = (page: string): string => readFileSync(page, "utf8").replace(/\\\n */g, " ");

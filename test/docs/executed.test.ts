@@ -1,0 +1,205 @@
+import { encryptKeystoreJson } from "ethers";
+import { expect } from "chai";
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { parseEther } from "viem";
+import { privateKeyToAccount } from "viem/accounts";
+import { startLocalChain, type LocalChain } from "../../src/demo/localChain.ts";
+import { writeAddressFile } from "../../src/deploy/writeAddressFile.ts";
+import { DType } from "../../src/numerics/dtype.ts";
+import { writeNpy } from "../../src/onnx/inputs/npy.ts";
+import { floatTensor, int64Tensor } from "../../src/onnx/tensorData.ts";
+import { holdDevice } from "../../src/provisioning/heldDevice.ts";
+import { itAtLength } from "../../testkit/atLength.ts";
+import { LLAMA_TINY, llama } from "../../testkit/models/llama.ts";
+import { TRAINABLE, trainableModel, trainingBatch } from "../../testkit/models/trainable.ts";
+import { serveRpc } from "../../testkit/nodes/rpcServer.ts";
+import { buildModel } from "../../testkit/onnx/onnxBuilder.ts";
+import { refute } from "../cli/refute.ts";
+import { blocksOf, callOf, PAGES } from "./documentedCalls.ts";
+
+/** Commands that run until they are ended: `refute config` takes their flags and values, and others run them. */
+const ON_AND_ON = /^(worker|watcher|serve|executor|devnet) (?!--help)/;
+
+/** Calls that are not executed here, and why not: what executes the like. */
+const ELSEWHERE: [RegExp, string][] = [
+  [/ --help$/, "test/docs/commands.test.ts executes them"],
+  [/^dongle /, "runs until it is ended: test/provisioning"],
+  [/ \.\.\.$|0x1234\.\.\./, "is abridged: npm run fleet:check, test/worker"],
+  [/^deploy /, "a whole network, in the order of its page: test/docs/deploying.test.ts"],
+  [/^(ask|dispatch) /, "need workers at URLs: test/cli/tickets.test.ts, test/e2e"],
+  [/^panel(-result)? /, "needs three workers for hours of the chain: test/cli/panel.test.ts"],
+  [/^(tdx |attest --tdx )/, "need a trust domain of Intel TDX: test/cli/tdx.test.ts imitates one"],
+  [/^calibrate decoder/, "takes long, as texts have many tokens: test/cli/calibrate.test.ts"],
+  [/ --blobs/, "need a chain with blobs: test/e2e/blobs.test.ts"],
+  [/ --reference https:/, "needs a file server on the internet: test/cli/panel.test.ts"],
+  [/^reclaim /, "a week after a result that nobody delivers: test/e2e"],
+];
+
+/** What others need comes before them, what ends a thing last; else the pages' order holds. */
+const FIRST = ["stand-in-manufacturer", "stand-in-device", "deploy-exams", "deploy-tickets", "deposit", "attest"];
+const LAST = ["result", "cancel", "expire", "withdraw", "unstake", "release"];
+
+const [SHAPE, F] = [[1, 4], DType.float32];
+const io = (...names: string[]) => names.map((name) => ({ name, dtype: F, shape: SHAPE }));
+const buildModels = () => ({
+  plain: buildModel({
+    inputs: io("x"),
+    outputs: io("scores", "price"),
+    initializers: { two: floatTensor([2]) },
+    nodes: [
+      { op: "Mul", inputs: ["x", "two"], outputs: ["scores"] },
+      { op: "Add", inputs: ["x", "two"], outputs: ["price"] },
+    ],
+  }),
+  /** One step of a run. */
+  step: buildModel({
+    inputs: io("x", "state"),
+    outputs: io("next", "y"),
+    nodes: [
+      { op: "Add", inputs: ["x", "state"], outputs: ["next"] },
+      { op: "Relu", inputs: ["next"], outputs: ["y"] },
+    ],
+  }),
+  /** Of pictures of any size. */
+  picture: buildModel({
+    inputs: [{ name: "x", dtype: F, shape: ["n", "a", "b", "c"] }],
+    outputs: [{ name: "y", dtype: F, shape: ["n", "a", "b", "c"] }],
+    nodes: [{ op: "Relu", inputs: ["x"], outputs: ["y"] }],
+  }),
+  training: trainableModel(),
+  /** Its vocabulary has the tokens of the page. */
+  decoder: llama({ ...LLAMA_TINY, vocabulary: 16_000, positions: 512 }),
+});
+
+/** The model that a call is about: each page has its own `model.onnx`. */
+function modelOf(call: string, models: ReturnType<typeof buildModels>): Uint8Array {
+  if (call.includes("state=next")) return models.step;
+  if (call.includes("--shape x=")) return models.picture;
+  if (call.includes(" --decoder ")) return models.decoder;
+  return call.startsWith("train ") ? models.training : models.plain;
+}
+
+const CALLS = PAGES.flatMap((page) => {
+  const blocks = blocksOf(page);
+  // What a page has its reader export holds for its calls.
+  const market = blocks.find((line) => line.startsWith("export REFUTE_MARKET="))?.split("=")[1];
+  return blocks.flatMap((line) => {
+    const words = callOf(line);
+    return words === undefined ? [] : [{ page, market, call: words.join(" "), words }];
+  });
+});
+/** Why a call is not executed here. */
+const reasonOf = (call: string): string | undefined => ELSEWHERE.find(([which]) => which.test(call))?.[1];
+const placeOf = ({ call }: { call: string }): number => {
+  const name = call.split(" ")[0]!;
+  if (FIRST.includes(name)) return FIRST.indexOf(name) - FIRST.length;
+  return LAST.indexOf(name) + 1;
+};
+/** Those that are executed, each once. */
+const HERE = [...new Map(CALLS.map((one) => [one.call, one])).values()]
+  .filter(({ call }) => reasonOf(call) === undefined)
+  .sort((one, other) => placeOf(one) - placeOf(other));
+
+describe("calls in the pages' blocks", function () {
+  this.timeout(300_000);
+
+  it("reasonsNotToExecuteOne_areInUse", () => {
+    const unused = ELSEWHERE.filter(([which]) => !CALLS.some(({ call }) => which.test(call)));
+    expect(unused.map(([, why]) => why)).to.deep.equal([]);
+    expect(HERE.length).to.be.greaterThan(30);
+  });
+
+  itAtLength("theOthers_inOneFolderAndOnOneChain_succeed", async () => {
+    const project = process.cwd();
+    const toClose: (() => Promise<unknown>)[] = [];
+    const folder = mkdtempSync(join(tmpdir(), "pages-"));
+    writeFiles(folder);
+    let chain: LocalChain | undefined;
+    let env: Record<string, string> = {};
+    /** What stands on the pages for what only their reader has. */
+    const typed: Record<string, string> = { "MODEL.onnx": "model.onnx" };
+    const models = buildModels();
+    const jobs: { job: string; model: Uint8Array }[] = [];
+    const failed: string[] = [];
+    try {
+      for (const { page, market, call, words } of HERE) {
+        const name = words[0]!;
+        if (chain === undefined && !name.startsWith("stand-in-")) {
+          chain = await startLocalChain({ manufacturers: [typed.MANUFACTURER!] });
+          const rpc = await serveRpc(chain.provider);
+          const key = await chain.newAccount(parseEther("100"));
+          const dongle = await holdDevice(join(folder, "dongle"));
+          dongle.serve(() => undefined);
+          toClose.push(chain.close, () => rpc.close(), dongle.release);
+          const { address } = privateKeyToAccount(key);
+          const keystore = await encryptKeystoreJson({ address, privateKey: key }, "word", { scrypt: { N: 2 } });
+          writeFileSync(join(folder, "key.json"), keystore);
+          writeAddressFile(join(folder, "deployments"), (await chain.sessionOf(key)).deployment, 1n);
+          env = { REFUTE_RPC_URL: rpc.url, REFUTE_CHAIN_ID: String(chain.chainId), REFUTE_MARKET: chain.market };
+          Object.assign(env, { REFUTE_PRIVATE_KEY: key, REFUTE_KEYSTORE_PASSWORD: "word", REFUTE_CONFIRMATIONS: "1" });
+          Object.assign(typed, { ADDRESS: address, WORKER: address });
+        }
+        // A job that no worker takes is over some days later.
+        if (name === "expire") await chain!.advance(30 * 86_400);
+        typed.AMOUNT = name === "deposit" ? "9" : "1";
+        const model = modelOf(call, models);
+        // What is cancelled is not what expires.
+        const ofModel = jobs.filter((one) => one.model === model);
+        typed.JOB = ofModel.at(name === "cancel" ? -1 : 0)?.job ?? "none";
+        const args = withoutChoices(words).flatMap((word, k, words) => {
+          if (/^\[?--wait\]?$/.test(word)) return [];
+          if (words[k - 1] === "--exams") return [typed.EXAMS!];
+          return [typed[word] ?? word.replaceAll('"', "")];
+        });
+        process.chdir(folder);
+        writeFileSync("model.onnx", model);
+        const of = market === undefined ? env : { ...env, REFUTE_MARKET: typed[market]! };
+        const { status, output, stdout } = await refute(
+          [...(ON_AND_ON.test(call) ? ["config"] : []), ...args, "--json"],
+          of,
+        );
+        process.chdir(project);
+        if (status !== 0) {
+          failed.push(`${page}: refute ${args.join(" ")}: ${output}`);
+          continue;
+        }
+        const { job, manufacturer, exams, tickets, claims } = JSON.parse(stdout) as Record<string, string>;
+        if (name === "submit") jobs.push({ job: job!, model });
+        if (name === "stand-in-manufacturer") typed.MANUFACTURER = manufacturer!;
+        if (name === "deploy-exams") typed.EXAMS = exams!;
+        if (name === "deploy-tickets") Object.assign(typed, { TICKETS: tickets!, CLAIMS: claims! });
+      }
+      expect(failed).to.deep.equal([]);
+    } finally {
+      process.chdir(project);
+      for (const close of toClose.reverse()) await close();
+      rmSync(folder, { recursive: true });
+    }
+  });
+});
+
+/** Of `[AMOUNT]` and `[JOB | --account ADDRESS]` the first. */
+const withoutChoices = (words: readonly string[]): string[] =>
+  words
+    .join("\0")
+    .replace(/\[([A-Z]+)[^\]]*\]/, "$1")
+    .split("\0");
+
+/** The inputs and settings that the pages name. */
+function writeFiles(folder: string): void {
+  const at = (name: string): string => join(folder, name);
+  for (const name of ["pictures", "batches", "labels", "deployments"]) mkdirSync(at(name));
+  const vector = (k: number) => writeNpy(floatTensor([k, 1, -2, 0.5], SHAPE));
+  const files = ["x.npy", "state.npy", "zeros.npy", "pictures/1.npy", "pictures/2.npy"];
+  files.forEach((name, k) => writeFileSync(at(name), vector(k)));
+  writeFileSync(at("x.json"), "[[5.1, 3.5, 1.4, 0.2]]");
+  writeFileSync(at("picture.bin"), new Uint8Array(48 * 192 * 3));
+  writeFileSync(at("rates.json"), "[0.5]");
+  const { x, labels } = trainingBatch(0);
+  writeFileSync(at("batches/0.npy"), writeNpy(floatTensor(x, [TRAINABLE.batch, TRAINABLE.inputs])));
+  writeFileSync(at("labels/0.npy"), writeNpy(int64Tensor(labels, [TRAINABLE.batch])));
+  copyFileSync("test/golden/tokenizers/byteLevelBpe.json", at("tokenizer.json"));
+  writeFileSync(at("models.json"), JSON.stringify([{ path: "model.onnx" }]));
+}
