@@ -1,6 +1,13 @@
-import { bytesToHex, commitmentToVersionedHash, concatHex, fromRlp, keccak256, slice, toRlp } from "viem";
+import { bytesToHex, commitmentToVersionedHash, concatHex, formatEther, fromRlp, keccak256, slice, toRlp } from "viem";
 import type { Chain, Hex, LocalAccount, PublicClient, TransactionReceipt, Transport } from "viem";
-import { NoBlobsError, NonceTakenError, RpcUnavailableError, SignerError, TransactionDroppedError } from "./errors.ts";
+import {
+  BlobsTooDearError,
+  NoBlobsError,
+  NonceTakenError,
+  RpcUnavailableError,
+  SignerError,
+  TransactionDroppedError,
+} from "./errors.ts";
 import type { Fees } from "./fees.ts";
 import { PATIENCE, type Patience } from "./patience.ts";
 import { pause } from "./pause.ts";
@@ -62,8 +69,30 @@ const doubled = ({ maxFeePerGas, maxPriorityFeePerGas, maxFeePerBlobGas }: BlobF
 export const versionedHashOf = (kzg: Kzg, blob: Uint8Array): Hex =>
   commitmentToVersionedHash({ commitment: kzg.blobToKZGCommitment(bytesToHex(blob)) as Hex });
 
+/** How a transaction with blobs is sent. */
+export type BlobSending = {
+  /** The most that it may offer, in wei. */
+  most: bigint;
+  /** Called with the hash of each transaction, before it is sent. One of them comes into a block. */
+  onOffered?: ((transaction: Hex) => void) | undefined;
+};
+
 /** A transaction with blobs that was sent, once or several times with one nonce. */
-type Waiting = { nonce: number; gas: bigint; fees: BlobFees; doublings: number; hashes: Hex[]; raw: Hex };
+type Waiting = BlobSending & {
+  nonce: number;
+  gas: bigint;
+  blobGas: bigint;
+  fees: BlobFees;
+  doublings: number;
+  /** Of all that were offered, also of those that no pool took: one may take them later. */
+  hashes: Hex[];
+  raw: Hex;
+  /** The latest that a pool took. */
+  taken: Hex | undefined;
+};
+
+const offeredBy = ({ gas, blobGas, fees }: Pick<Waiting, "gas" | "blobGas" | "fees">): bigint =>
+  gas * fees.maxFeePerGas + blobGas * fees.maxFeePerBlobGas;
 
 /**
  * Sends blobs of one account, in one transaction to itself after the other: pools take no other transaction of an
@@ -87,14 +116,15 @@ export class BlobSender {
 
   /**
    * Sends a transaction with blobs, and waits until it is in a block. One that waits long is sent again with twice its
-   * fees, twice at most.
+   * fees, twice at most, and as far as `most` goes.
    * @param blobs As many as a transaction may have.
-   * @returns The hash of the transaction that is in a block.
+   * @returns The hash of the transaction that is in a block, and what it cost, in wei.
    * @throws NoBlobsError, SignerError for an account that does not sign such transactions, NonceTakenError,
-   *   InsufficientGasFundsError, TransactionRefusedError, RpcUnavailableError: nothing of it was sent;
+   *   BlobsTooDearError if prices rose above `most`, InsufficientGasFundsError, TransactionRefusedError,
+   *   RpcUnavailableError: nothing of it was sent;
    *   TransactionDroppedError if it is not in a block in time, and may still come into one
    */
-  async send(blobs: readonly Uint8Array[]): Promise<Hex> {
+  async send(blobs: readonly Uint8Array[], sending: BlobSending): Promise<{ transaction: Hex; cost: bigint }> {
     try {
       // The proofs take their time: prices are read after them.
       const payload = this.#payloadOf(blobs);
@@ -103,9 +133,14 @@ export class BlobSender {
       const { address } = this.#account;
       // More than usual where the account has code.
       const gas = await this.#publicClient.estimateGas({ account: address, to: address });
-      const waiting = { nonce, gas, fees: offered, doublings: 0, hashes: [], raw: "0x" as const };
+      const blobGas = BigInt(blobs.length) * GAS_PER_BLOB;
+      const price = { nonce, gas, blobGas, fees: offered };
+      const waiting: Waiting = { ...sending, ...price, doublings: 0, hashes: [], raw: "0x", taken: undefined };
+      requireWithin(waiting);
       await this.#offer(waiting, payload);
-      return (await this.#mined(waiting, payload)).transactionHash;
+      const { transactionHash, gasUsed, effectiveGasPrice, blobGasPrice } = await this.#mined(waiting, payload);
+      const ofBlobs = blobGas * (blobGasPrice ?? waiting.fees.maxFeePerBlobGas);
+      return { transaction: transactionHash, cost: gasUsed * effectiveGasPrice + ofBlobs };
     } catch (error) {
       throw translateError(error, WHAT);
     }
@@ -138,9 +173,11 @@ export class BlobSender {
     for (;;) {
       const signed = await this.#signed(waiting, payload);
       waiting.raw = concatHex([TYPE, toRlp([fromRlp(slice(signed, 1), "hex"), ...payload.sidecar])]);
-      const isCheap = await this.#isTooCheap(waiting.raw);
-      if (!isCheap) {
-        waiting.hashes.push(keccak256(signed));
+      const hash = keccak256(signed);
+      waiting.hashes.push(hash);
+      waiting.onOffered?.(hash);
+      if (!(await this.#isTooCheap(waiting.raw))) {
+        waiting.taken = hash;
         return;
       }
       if (waiting.doublings >= BLOB_FEE_DOUBLINGS)
@@ -149,8 +186,11 @@ export class BlobSender {
     }
   }
 
+  /** @throws BlobsTooDearError: nothing is changed then */
   #double(waiting: Waiting): void {
-    waiting.fees = doubled(waiting.fees);
+    const fees = doubled(waiting.fees);
+    requireWithin({ ...waiting, fees });
+    waiting.fees = fees;
     waiting.doublings++;
   }
 
@@ -197,13 +237,28 @@ export class BlobSender {
       }
       if (Date.now() - sentAt < slowMs) continue;
       sentAt = Date.now();
-      if (waiting.doublings < BLOB_FEE_DOUBLINGS) {
-        this.#double(waiting);
-        await this.#offer(waiting, payload).catch(() => undefined);
-      } else await this.#isTooCheap(waiting.raw).catch(() => undefined);
+      await this.#offerAgain(waiting, payload).catch(() => undefined);
     }
-    throw new TransactionDroppedError(WHAT, waiting.hashes.at(-1)!);
+    throw new TransactionDroppedError(WHAT, waiting.taken!);
   }
+
+  /** With twice the fees; with those of before if that would be too much. */
+  async #offerAgain(waiting: Waiting, payload: Payload): Promise<void> {
+    if (waiting.doublings < BLOB_FEE_DOUBLINGS && 2n * offeredBy(waiting) <= waiting.most) {
+      this.#double(waiting);
+      await this.#offer(waiting, payload);
+    } else if (!(await this.#isTooCheap(waiting.raw))) waiting.taken = waiting.hashes.at(-1);
+  }
+}
+
+/** @throws BlobsTooDearError if a transaction offers more than it may */
+function requireWithin(waiting: Pick<Waiting, "gas" | "blobGas" | "fees" | "most">): void {
+  const offered = offeredBy(waiting);
+  if (offered <= waiting.most) return;
+  throw new BlobsTooDearError(
+    `${WHAT}: the next transaction would offer ${formatEther(offered)} of the native token, and ` +
+      `${formatEther(waiting.most)} is left of the most that was to be offered: prices rose; try again when they fell`,
+  );
 }
 
 /** Blobs by their versioned hashes, and what goes beside the transaction. */

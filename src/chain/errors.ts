@@ -10,6 +10,9 @@ export class NoNodeError extends errorWithCode("NO_NODE") {}
 /** A chain that has no blobs (EIP-4844). */
 export class NoBlobsError extends errorWithCode("NO_BLOBS") {}
 
+/** Blobs cost more by now than what may be offered for them. Nothing more was sent. */
+export class BlobsTooDearError extends errorWithCode("BLOBS_TOO_DEAR", { retryable: true }) {}
+
 /** An endpoint serves another chain than the one that was asked for. */
 export class WrongChainError extends errorWithCode("WRONG_CHAIN") {}
 

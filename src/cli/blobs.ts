@@ -6,7 +6,15 @@ import type { Session } from "../market/session.ts";
 import { withPackages } from "../optionalPackage.ts";
 import { runWork } from "../program/run.ts";
 import type { ProgramDescription } from "../sdk/description.ts";
-import { blobCosts, blobTransactions, postBlobs, type BlobCosts, type PostBlobsOptions } from "../sdk/postBlobs.ts";
+import {
+  blobCosts,
+  blobTransactions,
+  firstTimeOf,
+  requireSent,
+  sendBlobs,
+  type BlobCosts,
+  type PostBlobsOptions,
+} from "../sdk/postBlobs.ts";
 import type { JobTerms } from "../sdk/postJob.ts";
 import { UsageError } from "./errors.ts";
 import { bytes32, list, type Parse } from "./parse.ts";
@@ -29,14 +37,18 @@ export type PlannedBlobs = {
   costs: BlobCosts;
   /** As long as the place will be. */
   placeholder: string;
-  /** Sends them. @returns The place. @throws BlobsIncompleteError, WrongBlobsError */
-  send: (onSent: PostBlobsOptions["onSent"]) => Promise<string>;
+  /** When the oldest of what is sent already came into a block, unix seconds. */
+  since: bigint | undefined;
+  /** Sends them. @throws BlobsIncompleteError */
+  send: (callbacks: Pick<PostBlobsOptions, "onSent" | "onOffered">) => Promise<SentBlobs>;
 };
+
+/** Blobs that are in blocks. */
+export type SentBlobs = { place: string; transactions: readonly Hex[]; since: bigint };
 
 /**
  * @param file The inputs, as `packInputs` gives them.
- * @throws UsageError for an account whose key is elsewhere; MissingPackageError, JobInputError, NoBlobsError,
- *   RpcUnavailableError
+ * @throws MissingPackageError, JobInputError, NoBlobsError, RpcUnavailableError, WrongBlobsError
  */
 export async function planBlobs(
   session: Session,
@@ -46,9 +58,20 @@ export async function planBlobs(
   const costs = await blobCosts(session, file.length, sent.length);
   const kzg = await withPackages(["kzg-wasm"], "sending blobs", async () => (await import("kzg-wasm")).loadKZG());
   const placeholder = blobsReference(Array.from({ length: blobTransactions(file.length) }, () => zeroHash));
-  const send: PlannedBlobs["send"] = (onSent) =>
-    postBlobs(session, file, { account, kzg, sent, ...(onSent && { onSent }) });
-  return { costs, placeholder, send };
+  await requireSent(session, file, { kzg, sent });
+  const since = sent.length === 0 ? undefined : await firstTimeOf(session, sent);
+  const { most } = costs;
+  const send: PlannedBlobs["send"] = async ({ onSent, onOffered }) => {
+    let transactions = sent;
+    const note: typeof onSent = (done, total) => {
+      transactions = done;
+      onSent?.(done, total);
+    };
+    const place = await sendBlobs(session, file, { account, kzg, sent, most, onSent: note, onOffered });
+    // What was sent now came one after the other.
+    return { place, transactions, since: since ?? (await firstTimeOf(session, transactions.slice(0, 1))) };
+  };
+  return { costs, placeholder, since, send };
 }
 
 /** What blobs cost, for people. */
@@ -62,20 +85,20 @@ export function blobCostLine({ blobs, transactions, gas, blobGas, blobGasPrice, 
 
 /**
  * Nobody claims a job whose blobs nodes may forget before its last dispute ends.
- * @param now Unix seconds.
+ * @param since When the oldest blob came, or comes, into a block, unix seconds.
  * @throws UsageError
  */
 export function requireBlobsLast(
   { deadline, window, items = 1, rare }: JobTerms,
   { work }: Pick<ProgramDescription, "work">,
   { deployment: { parameters } }: Session,
-  now: bigint,
+  since: bigint,
 ): void {
   const opensUntil = BigInt((rare?.openFrom ?? 0) + parameters.baseClock);
   const ends = lastSecondOf({ deadline, window, work: runWork(items, BigInt(work)) }, opensUntil, parameters);
-  if (ends <= now + BLOB_SECONDS) return;
+  if (ends <= since + BLOB_SECONDS) return;
   throw new UsageError(
-    `--blobs: nodes forget blobs after ${BLOB_SECONDS} seconds, and disputes about the job may end in ${ends - now}, ` +
-      "so that nobody would claim it: give less of --deadline-seconds or --window",
+    `--blobs: nodes forget blobs after ${BLOB_SECONDS} seconds, and disputes about the job may end ${ends - since} ` +
+      "after the first was sent, so that nobody would claim it: give less of --deadline-seconds or --window",
   );
 }

@@ -27,7 +27,7 @@ export type BlobCosts = {
   cost: bigint;
   /** What the transactions offer at first: a node wants the sender to have it. */
   offered: bigint;
-  /** The most that they ever offer, when they wait long and are sent again. */
+  /** The most that they offer by these prices, sent again where they wait long: a bound for {@link postBlobs}. */
   most: bigint;
 };
 
@@ -77,8 +77,12 @@ export type PostBlobsOptions = {
   kzg: Kzg;
   /** Transactions with the first blobs, of an earlier try. */
   sent?: readonly Hex[];
+  /** The most that all transactions may cost and offer, wei: {@link BlobCosts}' `most`. That of now if it is absent. */
+  most?: bigint | undefined;
+  /** Called with the hash of each transaction, before it is sent. One that is sent again has another. */
+  onOffered?: ((transaction: Hex) => void) | undefined;
   /** Called with the transactions that are in blocks, after each, and how many there are going to be. */
-  onSent?: (transactions: readonly Hex[], total: number) => void;
+  onSent?: ((transactions: readonly Hex[], total: number) => void) | undefined;
   patience?: Partial<Patience>;
 };
 
@@ -91,22 +95,65 @@ export type PostBlobsOptions = {
  *   BlobsIncompleteError that has the transactions which need not be sent again
  */
 export async function postBlobs(
+  reader: Pick<Reader, "publicClient">,
+  file: Uint8Array,
+  options: PostBlobsOptions,
+): Promise<string> {
+  await requireSent(reader, file, options);
+  return sendBlobs(reader, file, options);
+}
+
+const ofTransaction = (blobs: readonly Uint8Array[], k: number): readonly Uint8Array[] =>
+  blobs.slice(k * BLOBS_PER_TRANSACTION, (k + 1) * BLOBS_PER_TRANSACTION);
+
+/** @throws JobInputError, WrongBlobsError if `sent` has other blobs than the first of the file, RpcUnavailableError */
+export async function requireSent(
   { publicClient }: Pick<Reader, "publicClient">,
   file: Uint8Array,
-  { account, kzg, sent = [], onSent, patience }: PostBlobsOptions,
+  { kzg, sent = [] }: Pick<PostBlobsOptions, "kzg" | "sent">,
+): Promise<void> {
+  const total = blobTransactions(file.length);
+  if (sent.length > total)
+    throw new WrongBlobsError(`${sent.length} transactions are named, and the blobs of the inputs take ${total}`);
+  const blobs = blobsOf(file);
+  for (const [k, hash] of sent.entries())
+    await requireBlobs(publicClient, hash, { kzg, blobs: ofTransaction(blobs, k) });
+}
+
+/** When the first of some transactions came into a block, unix seconds. @throws RpcUnavailableError */
+export async function firstTimeOf(
+  { publicClient }: Pick<Reader, "publicClient">,
+  transactions: readonly Hex[],
+): Promise<bigint> {
+  let first: bigint | undefined;
+  try {
+    for (const hash of transactions) {
+      const { blockNumber } = await publicClient.getTransactionReceipt({ hash });
+      const { timestamp } = await publicClient.getBlock({ blockNumber });
+      if (first === undefined || timestamp < first) first = timestamp;
+    }
+  } catch (error) {
+    throw translateError(error, "reading when blobs were sent");
+  }
+  return first!;
+}
+
+/** The same as {@link postBlobs}, for whom {@link requireSent} did not refuse. */
+export async function sendBlobs(
+  { publicClient }: Pick<Reader, "publicClient">,
+  file: Uint8Array,
+  { account, kzg, sent = [], onSent, onOffered, patience, ...given }: PostBlobsOptions,
 ): Promise<string> {
   const total = blobTransactions(file.length);
   const blobs = blobsOf(file);
-  const ofTransaction = (k: number): Uint8Array[] =>
-    blobs.slice(k * BLOBS_PER_TRANSACTION, (k + 1) * BLOBS_PER_TRANSACTION);
-  if (sent.length > total)
-    throw new WrongBlobsError(`${sent.length} transactions are named, and the blobs of the inputs take ${total}`);
-  for (const [k, hash] of sent.entries()) await requireBlobs(publicClient, hash, { kzg, blobs: ofTransaction(k) });
+  let most = given.most ?? (await blobCosts({ publicClient }, file.length, sent.length)).most;
   const sender = new BlobSender(publicClient, account, kzg, patience);
   const done = [...sent];
   for (let k = done.length; k < total; k++) {
     try {
-      done.push(await sender.send(ofTransaction(k)));
+      const { transaction, cost } = await sender.send(ofTransaction(blobs, k), { most, onOffered });
+      most -= cost;
+      done.push(transaction);
     } catch (cause) {
       throw incomplete(done, total, cause as Error);
     }

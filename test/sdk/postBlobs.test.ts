@@ -3,7 +3,7 @@ import { expect } from "chai";
 import { fromRlp, keccak256, slice, TransactionNotFoundError, type Hex, type LocalAccount } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { versionedHashOf, type Kzg } from "../../src/chain/blobSender.ts";
-import { NoBlobsError, NonceTakenError, SignerError } from "../../src/chain/errors.ts";
+import { BlobsTooDearError, NoBlobsError, NonceTakenError, SignerError } from "../../src/chain/errors.ts";
 import { blobsOf, FILE_BYTES_PER_BLOB } from "../../src/market/blobs.ts";
 import type { Reader } from "../../src/market/session.ts";
 import { BlobsIncompleteError, JobInputError, WrongBlobsError } from "../../src/sdk/errors.ts";
@@ -47,7 +47,8 @@ function chainOf({ least = 0n, hasBlobs = true, pending = 0 } = {}) {
     getTransactionReceipt: () => {
       const hash = [...mined.keys()].at(-1);
       const isNew = hash !== undefined && hash === `0x${sent.length}`;
-      return isNew ? Promise.resolve({ transactionHash: hash }) : Promise.reject(new Error("none"));
+      const paid = { gasUsed: 21_000n, effectiveGasPrice: 130n, blobGasPrice: 7n };
+      return isNew ? Promise.resolve({ transactionHash: hash, ...paid }) : Promise.reject(new Error("none"));
     },
     getTransaction: ({ hash }: { hash: Hex }) =>
       mined.has(hash) ? Promise.resolve(mined.get(hash)) : Promise.reject(new TransactionNotFoundError({ hash })),
@@ -101,10 +102,44 @@ describe("blobs of a job's inputs", () => {
     await postBlobs(at, FILE.subarray(0, 9), { account, kzg, patience });
     expect(sent.map(([, offered]) => Number(offered))).to.deep.equal([14, 28, 56]);
     const never = chainOf({ least: 57n });
-    const waiting = { account, kzg, patience: { ...patience, longestMs: 40 } };
+    const waiting = { account, kzg, patience: { ...patience, longestMs: 400 } };
     const error = await rejection(postBlobs(never.at, FILE.subarray(0, 9), waiting));
     expect(error.message).to.match(/^0 of 1 .* none is in a block; number 1: transaction 0x\w{64} is in no block yet/);
     expect(new Set(never.sent.map(([, offered]) => Number(offered)))).to.deep.equal(new Set([14, 28, 56]));
+  });
+
+  it("neverMoreIsOffered_thanWasSaid", async () => {
+    const { at, sent } = chainOf();
+    const first = 21_000n * 150n + 6n * 131_072n * 14n;
+    const refused = await rejection(postBlobs(at, FILE, { account, kzg, patience, most: first - 1n }));
+    expect([refused.cause instanceof BlobsTooDearError, sent.length]).to.deep.equal([true, 0]);
+    // The second one may offer what the first left.
+    await postBlobs(at, FILE, { account, kzg, patience, most: first });
+    expect(sent.length).to.equal(2);
+    const waiting = chainOf({ least: 28n });
+    const options = { account, kzg, patience: { ...patience, longestMs: 40 }, most: 2n * first - 1n };
+    expect((await rejection(postBlobs(waiting.at, FILE, options))).message).to.match(/is in no block yet/);
+    expect(new Set(waiting.sent.map(([, each]) => Number(each)))).to.deep.equal(new Set([14]));
+  });
+
+  it("aReplacementThatThePoolRefusedAndTookLater_isFound", async () => {
+    const { at, mined } = chainOf();
+    const { publicClient } = at as unknown as { publicClient: Record<string, unknown> };
+    const offered: Hex[] = [];
+    let tries = 0;
+    // The first waits; the replacements are refused as too cheap until the last one is sent again.
+    publicClient.sendRawTransaction = () => {
+      if (++tries === 1) return Promise.resolve("0x");
+      if (tries <= 3) return Promise.reject(new Error("replacement transaction underpriced"));
+      mined.set(offered.at(-1)!, { blockNumber: 1n, blobVersionedHashes: [] });
+      return Promise.resolve("0x");
+    };
+    const paid = { gasUsed: 21_000n, effectiveGasPrice: 130n, blobGasPrice: 7n };
+    publicClient.getTransactionReceipt = ({ hash }: { hash: Hex }) =>
+      mined.has(hash) ? Promise.resolve({ transactionHash: hash, ...paid }) : Promise.reject(new Error("none"));
+    const onOffered = (hash: Hex): void => void offered.push(hash);
+    const place = await postBlobs(at, FILE.subarray(0, 9), { account, kzg, patience, onOffered });
+    expect([offered.length, place]).to.deep.equal([3, `blobs:${offered[2]}`]);
   });
 
   it("anotherTransactionThatWaits_orASignerOfOtherTypes_sendsNothing", async () => {

@@ -113,7 +113,7 @@ export function submitCommand(output: Output): Command {
         ...(references && { references }),
       };
       await checkJob(session, program, inputs, terms);
-      if (blobs !== undefined) requireBlobsLast(terms, program, session, timestamp);
+      if (blobs !== undefined) requireBlobsLast(terms, program, session, blobs.since ?? timestamp);
       if (places.length > 0 && !values.uncheckedReference)
         await checkReferences(places, program, { inputs, items }, { values, chain: session.publicClient });
       const estimate = await estimateFee(session, program, terms);
@@ -127,10 +127,17 @@ export function submitCommand(output: Output): Command {
       // The deadline is that of the post: blobs may take their time.
       const sendBlobs = async ({ send }: PlannedBlobs) => {
         // A process that is killed leaves behind what need not be sent again.
-        const place = await send((done, total) => output.note(`blobs ${done.length}/${total}: ${done.at(-1)}`));
-        output.note(`the inputs are in blobs. If the job is not posted, go on with --blobs-sent ${place.slice(6)}`);
+        const { place, transactions, since } = await send({
+          onOffered: (hash) => output.note(`blobs are offered: ${hash}`),
+          onSent: (done, total) => output.note(`blobs ${done.length}/${total}: ${done.at(-1)}`),
+        });
+        output.note(
+          `the inputs are in blobs. If the job is not posted, go on with --blobs-sent ${transactions.join()}`,
+        );
         const now = (await session.publicClient.getBlock()).timestamp;
-        return { references: referencesOf(places, place)!, deadline: now + BigInt(deadlineSeconds) };
+        const own = { references: referencesOf(places, place)!, deadline: now + BigInt(deadlineSeconds) };
+        requireBlobsLast({ ...terms, ...own }, program, session, since);
+        return own;
       };
       const posted = blobs === undefined ? terms : { ...terms, ...(await sendBlobs(blobs)) };
       const { jobId } = await postJob(session, program, inputs, posted, output.progress("posting part"));
