@@ -1,9 +1,8 @@
-import type { AbiParameter, ContractFunctionArgs, ContractFunctionReturnType, Hex } from "viem";
+import type { AbiParameter, Address, ContractFunctionArgs, ContractFunctionReturnType, Hex } from "viem";
 import { disputeGameAbi } from "./abi/disputeGame.ts";
 import type { examsAbi } from "./abi/exams.ts";
 import { jobMarketAbi } from "./abi/jobMarket.ts";
 import type { provisioningAbi } from "./abi/provisioning.ts";
-import type { ticketsAbi } from "./abi/tickets.ts";
 
 type GameWrite<Name extends "open" | "prove" | "reveal" | "concede"> = ContractFunctionArgs<
   typeof disputeGameAbi,
@@ -20,7 +19,6 @@ type ProvisioningWrite<Name extends "enrol" | "report" | "makeStatement" | "reti
   "nonpayable",
   Name
 >;
-type TicketsWrite<Name extends "submitAndCash"> = ContractFunctionArgs<typeof ticketsAbi, "nonpayable", Name>;
 
 /** The structs of contracts/types and contracts/interfaces, as viem encodes them. */
 export type Claim = GameWrite<"open">[0];
@@ -38,9 +36,21 @@ export type Endorsement = ProvisioningWrite<"enrol">[0];
 export type Report = ProvisioningWrite<"report">[0];
 export type Statement = ProvisioningWrite<"makeStatement">[0];
 export type SignedPayload = ProvisioningWrite<"retireKey">[2];
-export type SignedClaim = TicketsWrite<"submitAndCash">[0];
-export type Landing = TicketsWrite<"submitAndCash">[2];
-export type Ticket = TicketsWrite<"submitAndCash">[3];
+/** Those of tickets are written out: their contract's ABI is not needed for them, and is large. */
+export type SignedClaim = {
+  worker: Address;
+  payer: Address;
+  programRoot: Hex;
+  inputsRoot: Hex;
+  items: number;
+  firstItem: number;
+  number: bigint;
+  issued: bigint;
+  root: Hex;
+  secretHash: Hex;
+};
+export type Landing = { program: ProgramFacts; inputRoots: readonly Hex[]; inputs: readonly Hex[]; nodes: Hex };
+export type Ticket = { claim: Hex; face: bigint; odds: bigint; expiry: bigint; nonce: Hex };
 export type DeviceInfo = ContractFunctionReturnType<typeof provisioningAbi, "view", "deviceInfo">;
 export type ExamReport = ContractFunctionArgs<typeof examsAbi, "nonpayable", "sit">[0];
 export type Sitting = ContractFunctionArgs<typeof examsAbi, "view", "isSitting">[0];

@@ -66,6 +66,8 @@ type PlayerSettings = SettingValues<typeof playerSettings>;
 
 /** How long the first round waits for the programs in the cache. Those that take longer are known in a later round. */
 const CACHE_WAIT_MS = 1_000;
+/** How long a role that ends waits for snapshots that are being written to the store: they are a cache. */
+const SHARE_WAIT_MS = 10_000;
 
 /**
  * Opens the models and the session, and runs a worker or a watcher until a stop signal. Models that must be compiled
@@ -111,12 +113,13 @@ async function playUntil(
   }, TICK_MS).unref();
   const { onRound, onEvent, meter } = monitor;
   let queue: ExecutionQueue | undefined;
+  let sharedRuns: SharedRuns | undefined;
   try {
     queue = await openExecutionQueue(settings, executors.execute, { health, meter, log });
     const account = await loadAccount(settings);
     const session = await sessionFrom(settings, monitor.onRpcFailure, account);
     const { store } = settings;
-    const sharedRuns = store === undefined ? undefined : await SharedRuns.open(openStore(store), account, log);
+    sharedRuns = store === undefined ? undefined : await SharedRuns.open(openStore(store), account, log);
     health.set("executes", undefined);
     if (settings.monitorPort !== undefined)
       log.info({ port: await monitor.listen(settings.monitorPort) }, "monitor listens");
@@ -127,10 +130,10 @@ async function playUntil(
     const callbacks = { onRound, onEvent, health, meter, clock: () => Date.now() / 1_000 };
     const options = { session, programs: library, execute: queue.execute, signal, intervalMs, log, atOnce };
     await run({ ...options, ...kept, ...callbacks });
-    await sharedRuns?.settled();
   } finally {
     clearInterval(ticking);
     await monitor.close();
+    await sharedRuns?.close(SHARE_WAIT_MS);
     ended.abort();
     await close();
     await queue?.close();

@@ -143,8 +143,13 @@ export class Database {
   }
 }
 
+let sqlite: Promise<typeof import("node:sqlite")> | undefined;
+
+/** The module is loaded once: of two loads at a time, each would put back what the other had put in its place. */
+const loadSqlite = (): Promise<typeof import("node:sqlite")> => (sqlite ??= loadQuietly());
+
 /** Node 22 warns of the module when it is loaded. What is used of it here is the same in Node 24, which does not. */
-async function loadSqlite(): Promise<typeof import("node:sqlite")> {
+async function loadQuietly(): Promise<typeof import("node:sqlite")> {
   const warn = process.emitWarning.bind(process);
   process.emitWarning = () => undefined;
   try {

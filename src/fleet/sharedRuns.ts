@@ -38,6 +38,7 @@ export class SharedRuns implements RunShare {
   readonly #deleting = new Map<Hex, number>();
   #writing: Promise<void> = Promise.resolve();
   #waiting = 0;
+  #isClosed = false;
 
   private constructor(store: BlobStore, owner: Address, key: Buffer, log: Logger) {
     [this.#store, this.#owner, this.#key, this.#log] = [store, owner, key, log];
@@ -97,6 +98,15 @@ export class SharedRuns implements RunShare {
     return this.#writing;
   }
 
+  /** Waits for that, but no longer than so many milliseconds: what is not begun by then is not written any more. */
+  async close(patienceMs: number): Promise<void> {
+    const settled = new AbortController();
+    const late = sleep(patienceMs, undefined, { signal: settled.signal }).catch(() => undefined);
+    await Promise.race([this.#writing, late]);
+    settled.abort();
+    this.#isClosed = true;
+  }
+
   /** Does something after all that was to be done before. */
   #next(id: Hex, problem: string, action: () => Promise<void>): void {
     this.#writing = this.#writing.then(action).catch((error: unknown) => {
@@ -114,6 +124,7 @@ export class SharedRuns implements RunShare {
   }
 
   async #put(id: Hex, name: string, body: Uint8Array): Promise<void> {
+    if (this.#isClosed) return;
     await this.#store.put(this.#nameOf(id, name), this.#withCode(id, name, body));
     const names = getOrAdd(this.#names, id, () => new Set<string>());
     names.add(name);

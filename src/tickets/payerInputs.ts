@@ -20,7 +20,9 @@ export class PayerInputs implements HeldInputs {
   readonly #found = new Map<Hex, readonly Uint8Array[]>();
   /** When was looked for a root, milliseconds; undefined while the first look is under way. */
   readonly #looked = new Map<Hex, number | undefined>();
-  readonly #looks = new Set<Promise<void>>();
+  /** What the look that is under way is for. */
+  readonly #due = new Set<Hex>();
+  #look: Promise<void> | undefined;
 
   /** @param path Of a ledger that is there. */
   constructor(path: string, log: Logger) {
@@ -45,7 +47,7 @@ export class PayerInputs implements HeldInputs {
 
   /** Resolves when nothing is looked for any more. */
   async settled(): Promise<void> {
-    while (this.#looks.size > 0) await Promise.all(this.#looks);
+    while (this.#look !== undefined) await this.#look;
   }
 
   #find(root: Hex): readonly Uint8Array[] | undefined {
@@ -53,22 +55,28 @@ export class PayerInputs implements HeldInputs {
     const isDue = !this.#looked.has(root) || (this.#looked.get(root) ?? Infinity) + AGAIN_MS < Date.now();
     if (found !== undefined || !isDue) return found;
     this.#looked.set(root, this.#looked.has(root) ? Date.now() : undefined);
-    const look = this.#look(root).finally(() => {
-      this.#looked.set(root, Date.now());
-      this.#looks.delete(look);
-    });
-    this.#looks.add(look);
+    this.#due.add(root);
+    this.#look ??= this.#lookForAll();
     return undefined;
   }
 
-  async #look(root: Hex): Promise<void> {
+  /** One look for all that is asked for meanwhile: two at a time would keep each other from the file. */
+  async #lookForAll(): Promise<void> {
     try {
       const ledger = await PayerLedger.open(this.#path);
-      const found = ledger.inputsOf(root);
-      ledger.end();
-      if (found !== undefined) this.#found.set(root, found);
+      try {
+        for (const root of this.#due) {
+          const found = ledger.inputsOf(root);
+          if (found !== undefined) this.#found.set(root, found);
+        }
+      } finally {
+        ledger.end();
+      }
     } catch (error) {
       this.#log.warn({ reason: (error as Error).message }, "the payer's ledger cannot be read; looking again later");
     }
+    for (const root of this.#due) this.#looked.set(root, Date.now());
+    this.#due.clear();
+    this.#look = undefined;
   }
 }

@@ -132,6 +132,19 @@ describe("snapshots of runs in the store of a fleet", () => {
     expect([late.executed(), warnings]).to.deep.equal([0, ["away"]]);
   });
 
+  it("aStoreThatHangs_doesNotKeepARoleFromEnding", async () => {
+    const store = new MemoryStore();
+    const one = await machine(store);
+    let goOn = (): void => undefined;
+    const put = store.put.bind(store);
+    store.put = (...of) => new Promise<void>((resolve) => (goOn = resolve)).then(() => put(...of));
+    await one.executions.of(job);
+    await one.share.close(1);
+    goOn();
+    await one.share.settled();
+    expect(store.blobs.size).to.equal(1);
+  });
+
   it("accountThatSignsNoMessages_keepsThemOnItsMachine", async () => {
     const silent = { ...account, signMessage: () => Promise.reject(new Error("no such method")) } as LocalAccount;
     expect(await SharedRuns.open(new MemoryStore(), silent, log)).to.equal(undefined);

@@ -33,9 +33,10 @@ describe("a watcher's inputs from a payer's ledger", () => {
 
   it("areFound_alsoAfterAnotherProcessHadTheFile_andForgottenWithTheirJobs", async () => {
     const path = join(folder, "ask.db");
-    const [one, other] = [jobOf(1), jobOf(2)];
+    const [one, other, third] = [jobOf(1), jobOf(2), jobOf(3)];
     const ledger = await PayerLedger.open(path);
     hold(ledger, one);
+    hold(ledger, third);
     const warnings: string[] = [];
     const log = { warn: ({ reason }: { reason: string }) => void warnings.push(reason) } as unknown as Logger;
     const inputs = new PayerInputs(path, log);
@@ -48,8 +49,11 @@ describe("a watcher's inputs from a payer's ledger", () => {
     const again = new PayerInputs(path, log);
     again.of(one.job);
     again.of(other.job);
+    again.of(third.job);
     await again.settled();
-    expect(again.of(one.job)!.list.root).to.equal(one.job.job.inputsRoot);
+    // All in one look.
+    expect(warnings).to.have.length(1);
+    for (const { job } of [one, third]) expect(again.of(job)!.list.root).to.equal(job.job.inputsRoot);
     expect([again.of(other.job), again.awaits(other.job)]).to.deep.equal([undefined, false]);
     again.keep(new Map());
     expect([again.of(one.job), again.awaits(one.job)]).to.deep.equal([undefined, true]);
