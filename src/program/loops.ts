@@ -1,4 +1,4 @@
-import { DType, dtypeBytes, isFloat, type DType as DTypeCode } from "../numerics/dtype.ts";
+import { DType, dtypeBytes, isFloat, isHalf, type DType as DTypeCode } from "../numerics/dtype.ts";
 import { Op } from "./operations.ts";
 import { isDot, isPartial, isTotal } from "./reduction.ts";
 import { product } from "./sums.ts";
@@ -37,16 +37,28 @@ export function staysInside(view: View, radices: readonly number[]): boolean {
 }
 
 /**
- * Whether loops can be compiled for the step's types: not for float64, nor for conversions of large integers to
- * bfloat16.
+ * Whether loops compute the step's types in every case: not float64, of which they leave to the definition what their
+ * error bounds do not settle, nor casts that they would round twice.
  */
-export function hasLoops({ dtype, inputs, constants, term, epilogue }: Step): boolean {
-  const code = [...term.code, ...epilogue.code];
-  const casts = code.flatMap(({ op, dtype: from, b }) => (op === Op.cast ? [{ from, to: b as DTypeCode }] : []));
-  const types = [dtype, ...[...inputs, ...constants, ...code].map((part) => part.dtype), ...casts.map(({ to }) => to)];
-  if (types.includes(DType.float64)) return false;
-  return casts.every(({ from, to }) => to !== DType.bfloat16 || isFloat(from) || dtypeBytes(from) <= 2);
+export function hasSettledTypes(step: Step): boolean {
+  const { dtype, inputs, constants, term, epilogue } = step;
+  const parts = [...inputs, ...constants, ...term.code, ...epilogue.code];
+  const types = [dtype, ...parts.map((part) => part.dtype), ...castsOf(step).map(({ to }) => to)];
+  return !types.includes(DType.float64) && castsOnce(step);
 }
+
+/** Whether loops round each cast of a step once: not from float64 to 16 bits, nor from a large integer to bfloat16. */
+export function castsOnce(step: Step): boolean {
+  return castsOf(step).every(({ from, to }) => {
+    if (!isHalf(to)) return true;
+    return from !== DType.float64 && (to !== DType.bfloat16 || isFloat(from) || dtypeBytes(from) <= 2);
+  });
+}
+
+const castsOf = ({ term, epilogue }: Step): { from: DTypeCode; to: DTypeCode }[] =>
+  [...term.code, ...epilogue.code].flatMap(({ op, dtype: from, b }) =>
+    op === Op.cast ? [{ from, to: b as DTypeCode }] : [],
+  );
 
 /** Whether a step totals limbs, not those of float64, that it reads unchanged and always inside the tensor. */
 export function isPlainTotal(step: Step): boolean {
@@ -77,11 +89,12 @@ export function isPlainFloatSum(step: Step): boolean {
 }
 
 /**
- * Whether a step is computed element by element, by the definition: no loops can be compiled for its types or reads, or
- * it handles words of exact sums in another way than the compiler's steps do.
+ * Whether the work of a step is counted as if it were computed element by element, by the definition: no loops can be
+ * compiled for its types or reads, they may leave any element of its types to the definition, or it handles words of
+ * exact sums in another way than the compiler's steps do.
  */
-export function isByDefinition(step: Step): boolean {
-  if (!hasLoops(step) || !isWithinReach(step)) return true;
+export function countsAsDefined(step: Step): boolean {
+  if (!hasSettledTypes(step) || !isWithinReach(step)) return true;
   return isPartial(step.reduce) ? !isPlainPartial(step) : handlesLimbs(step);
 }
 

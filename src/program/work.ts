@@ -1,5 +1,5 @@
 import { DType, dtypeBytes, isFloat, isHalf, type DType as DTypeCode } from "../numerics/dtype.ts";
-import { isByDefinition, isPlainFloatSum, staysInside } from "./loops.ts";
+import { countsAsDefined, isPlainFloatSum, staysInside } from "./loops.ts";
 import { isElementary, Op } from "./operations.ts";
 import { accumulatorTypes, isPartial } from "./reduction.ts";
 import { sum } from "./sums.ts";
@@ -98,7 +98,7 @@ function stepWork(step: Step, unsettled: Unsettled): bigint {
   const elements = BigInt(step.count);
   const terms = step.reduce === Reduce.none ? 0n : termsOf(step);
   const fixed = BigInt(WORK.step) + elements * BigInt(WORK.element + WORK.byte * dtypeBytes(step.dtype));
-  if (isByDefinition(step)) return fixed + definedWork(step, elements, terms);
+  if (countsAsDefined(step)) return fixed + definedWork(step, elements, terms);
 
   const { term, epilogue } = step;
   const kind = reductionKind(step);

@@ -3,6 +3,7 @@ import { executeReference } from "../../src/executor/reference.ts";
 import { DType } from "../../src/numerics/dtype.ts";
 import { buildModel } from "../../testkit/onnx/onnxBuilder.ts";
 import { mlpBytes } from "../../testkit/models/mlp.ts";
+import { rejection } from "../../testkit/rejection.ts";
 import { playDispute } from "../../web/playground/dispute.ts";
 import { drawInputs, openModel, outputViews, runExactly, type Exact } from "../../web/playground/engine.ts";
 import { exactly } from "../../web/playground/execute.ts";
@@ -33,6 +34,26 @@ describe("web: the playground's engine", () => {
   it("kernels_giveTheBitsOfTheDefinition", () => {
     expect(exact.how.by).to.equal("kernels");
     expect(exact.tensors).to.deep.equal(executeReference(mlp.compiled!, exact.inputs));
+  });
+
+  it("whatIsNotGivenTheMemory_isExecutedByTheDefinition", async () => {
+    const how = await exactly(mlp.compiled!);
+    let told = 0;
+    const progress = (): void => {
+      if (told++ === 0) throw new RangeError("Array buffer allocation failed");
+    };
+    expect(await how.run(exact.inputs, { progress })).to.deep.equal(exact.tensors);
+    expect(how.by).to.equal("definition");
+    expect(await how.run(exact.inputs, {})).to.deep.equal(exact.tensors);
+  });
+
+  it("otherErrors_areNotHidden", async () => {
+    const how = await exactly(mlp.compiled!);
+    const progress = (): never => {
+      throw new TypeError("a bug");
+    };
+    expect(await rejection(how.run(exact.inputs, { progress }))).to.be.instanceOf(TypeError);
+    expect(how.by).to.equal("kernels");
   });
 
   it("model_isReported_withItsGraphAndSteps", () => {

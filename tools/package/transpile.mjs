@@ -6,8 +6,8 @@ import { build } from "esbuild";
 
 /** What the command line and the package's entries consist of. */
 const FOLDERS = ["src", "watcher", "ignition"];
-/** The demonstration runs from its sources. */
-const LEFT_OUT = join("src", "demo");
+/** What runs from its sources only: the demonstration, and the game without a chain of the web page and of tests. */
+const LEFT_OUT = [join("src", "demo"), join("src", "dispute", "memoryGame.ts")];
 
 /** Imports of sources in what was written: the built files import built files. */
 const SOURCES = /((?:from|import) ?\(?)"(\.[^"]+)\.ts"/g;
@@ -21,7 +21,7 @@ export async function transpile(outdir) {
     readdirSync(folder, { recursive: true })
       .filter((name) => name.endsWith(".ts"))
       .map((name) => join(folder, name)),
-  ).filter((path) => !path.startsWith(LEFT_OUT) && !path.endsWith(".d.ts"));
+  ).filter((path) => !LEFT_OUT.some((left) => path.startsWith(left)) && !path.endsWith(".d.ts"));
   await build({
     entryPoints: sources.sort(),
     outdir,

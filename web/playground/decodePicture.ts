@@ -15,5 +15,6 @@ export const decodePicture: Decode = async (file, { width, height }) => {
   }
   const context = new OffscreenCanvas(width, height).getContext("2d")!;
   context.drawImage(bitmap, 0, 0);
+  bitmap.close();
   return context.getImageData(0, 0, width, height).data;
 };

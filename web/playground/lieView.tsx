@@ -20,16 +20,16 @@ type Props = {
   played: Played | undefined;
   isBusy: boolean;
   engine: Pick<Engine, "lie" | "players">;
+  /** Called when a dispute on a chain begins, and when it ends. */
+  onPlaying: (isPlaying: boolean) => void;
 };
 
 /** Lets somebody change one number of an execution, and shows how a watcher finds it, here or on a chain. */
-export function LieView({ route, steps, played, isBusy, engine }: Props) {
+export function LieView({ route, steps, played, isBusy, engine, onPlaying }: Props) {
   const [step, setStep] = useState(() => Math.floor(steps.length / 2));
   const [chosen, setElement] = useState(0);
-  const [isOnChain, setOnChain] = useState(false);
   const count = steps[step]?.count ?? 1;
   const element = Math.min(chosen, count - 1);
-  const isLocked = isBusy || isOnChain;
   const lie = (event: Event): void => {
     event.preventDefault();
     engine.lie({ step, element });
@@ -66,7 +66,7 @@ export function LieView({ route, steps, played, isBusy, engine }: Props) {
             onInput={(event) => setElement(Number(event.currentTarget.value))}
           />
         </label>
-        <button class="button main lie" type="submit" disabled={isLocked}>
+        <button class="button main lie" type="submit" disabled={isBusy}>
           Change it
         </button>
       </form>
@@ -75,7 +75,7 @@ export function LieView({ route, steps, played, isBusy, engine }: Props) {
         route={route}
         players={() => engine.players({ step, element })}
         isBusy={isBusy}
-        onPlaying={setOnChain}
+        onPlaying={onPlaying}
       />
     </section>
   );

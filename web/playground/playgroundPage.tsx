@@ -12,7 +12,9 @@ import { useEngine, type Engine } from "./useEngine.ts";
 export function PlaygroundPage({ route }: PageProps) {
   const engine = useEngine();
   const { model, opened, ran, played, busy, error } = engine.state;
-  const isBusy = busy !== undefined;
+  const [isOnChain, setOnChain] = useState(false);
+  // A dispute on a chain is played between the thread's answers: nothing else is asked of it until it ends.
+  const isLocked = busy !== undefined || isOnChain;
   return (
     <div class="stack">
       <div class="stack-tight">
@@ -30,11 +32,18 @@ export function PlaygroundPage({ route }: PageProps) {
         />
       )}
       {opened?.report.served === true && (
-        <RunForm key={opened.report.program?.programRoot} inputs={opened.taken} isBusy={isBusy} onRun={engine.run} />
+        <RunForm key={opened.report.program?.programRoot} inputs={opened.taken} isBusy={isLocked} onRun={engine.run} />
       )}
       {ran !== undefined && <RunView ran={ran} />}
       {ran !== undefined && opened !== undefined && (
-        <LieView route={route} steps={opened.steps} played={played} isBusy={isBusy} engine={engine} />
+        <LieView
+          route={route}
+          steps={opened.steps}
+          played={played}
+          isBusy={isLocked}
+          engine={engine}
+          onPlaying={setOnChain}
+        />
       )}
     </div>
   );

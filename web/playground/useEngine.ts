@@ -43,11 +43,12 @@ export function useEngine(): Engine {
 
   const take = (answer: Answer): void => {
     const asking = waiting.current;
-    if (asking === undefined || answer.kind === "progress") return setState((before) => taken(before, answer));
+    const isFor = isAwaited(answer) || answer.kind === "failed";
+    if (asking === undefined || !isFor) return setState((before) => taken(before, answer));
     waiting.current = undefined;
     setState((before) => without(before, "busy", {}));
     if (isAwaited(answer)) asking.resolve(answer);
-    else asking.reject(new Error(answer.kind === "failed" ? answer.message : "another model was opened"));
+    else asking.reject(new Error(answer.message));
   };
   const start = (): Worker => {
     const worker = new Worker(new URL("./worker.ts", import.meta.url), { type: "module" });

@@ -56,7 +56,7 @@ const unsqueeze: BoundedRule = (context, places) => {
 
 /** Reshape, Flatten: the dimension stays one, with as many elements before it and behind it. */
 const reshaped: BoundedRule = (context, places, lower) => {
-  const { axis } = onlyFirst(context, places);
+  const { axis, count } = onlyFirst(context, places);
   const { shape } = context.input(0);
   const wanted = context.node.operator === "Reshape" ? context.constantInts(1, "shape") : undefined;
   const [output] = lower(context);
@@ -68,7 +68,7 @@ const reshaped: BoundedRule = (context, places, lower) => {
   const open = fits.find((d) => wanted === undefined || wanted[d] === -1 || (wanted[d] === 0 && d === axis));
   if (open === undefined)
     return refuseAlong(context, 0, "keep it a dimension of its own, and give -1 for it in the new shape");
-  return { axis: open, moves: true };
+  return { outputs: [{ ...output!, bounded: { axis: open, count } }] };
 };
 
 const slice: BoundedRule = (context, places) => {

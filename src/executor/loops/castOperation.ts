@@ -1,6 +1,6 @@
 import type { Code } from "../../kernels/assembler/encoding.ts";
 import { select } from "../../kernels/assembler/control.ts";
-import { f32, f64, i32, i64 } from "../../kernels/assembler/instructions.ts";
+import { i32, i64 } from "../../kernels/assembler/instructions.ts";
 import { DType, dtypeBytes, isFloat, isSigned, type DType as DTypeCode } from "../../numerics/dtype.ts";
 import { wrapped } from "./integerOperation.ts";
 import { floatScalar, isWide } from "./values.ts";
@@ -8,7 +8,7 @@ import { floatScalar, isWide } from "./values.ts";
 /** A conversion of a scalar; the code is used more than once. */
 export function castScalar(from: DTypeCode, to: DTypeCode, a: Code): Code {
   if (from === to) return a;
-  if (isFloat(from)) return from === DType.float64 ? fromFloat64(to, a) : fromFloat(to, a);
+  if (isFloat(from)) return fromFloat(from, to, a);
   if (to === DType.bool) return isWide(from) ? i64.ne(a, i64.const(0n)) : i32.ne(a, i32.const(0));
   if (isFloat(to)) return toFloat(from, a, floatScalar(to));
   if (isWide(to)) return isWide(from) ? a : widened(from, a);
@@ -25,39 +25,28 @@ function toFloat(from: DTypeCode, a: Code, f: ReturnType<typeof floatScalar>): C
   return from === DType.uint32 ? f.convertI32U(a) : f.convertI32S(a);
 }
 
-/** Truncated, NaN to 0, saturated. */
-function fromFloat(to: DTypeCode, a: Code): Code {
-  switch (to) {
-    case DType.bool:
-      return f32.ne(a, f32.const(0));
-    case DType.int64:
-      return i64.truncSatF32S(a);
-    case DType.uint64:
-      return i64.truncSatF32U(a);
-    case DType.uint32:
-      return i32.truncSatF32U(a);
-    case DType.int32:
-      return i32.truncSatF32S(a);
-    default:
-      return saturated(to, i32.truncSatF32S(a));
-  }
-}
+/** Truncations of the two floats: NaN to 0, saturated. */
+const TRUNCATED = {
+  f32: { i64S: i64.truncSatF32S, i64U: i64.truncSatF32U, i32S: i32.truncSatF32S, i32U: i32.truncSatF32U },
+  f64: { i64S: i64.truncSatF64S, i64U: i64.truncSatF64U, i32S: i32.truncSatF64S, i32U: i32.truncSatF64U },
+};
 
-/** The same of float64. */
-function fromFloat64(to: DTypeCode, a: Code): Code {
+function fromFloat(from: DTypeCode, to: DTypeCode, a: Code): Code {
+  const f = floatScalar(from);
+  const truncated = from === DType.float64 ? TRUNCATED.f64 : TRUNCATED.f32;
   switch (to) {
     case DType.bool:
-      return f64.ne(a, f64.const(0));
+      return f.ne(a, f.const(0));
     case DType.int64:
-      return i64.truncSatF64S(a);
+      return truncated.i64S(a);
     case DType.uint64:
-      return i64.truncSatF64U(a);
+      return truncated.i64U(a);
     case DType.uint32:
-      return i32.truncSatF64U(a);
+      return truncated.i32U(a);
     case DType.int32:
-      return i32.truncSatF64S(a);
+      return truncated.i32S(a);
     default:
-      return saturated(to, i32.truncSatF64S(a));
+      return saturated(to, truncated.i32S(a));
   }
 }
 

@@ -1,5 +1,5 @@
 import { isHalf } from "../../numerics/dtype.ts";
-import { handlesLimbs, hasLoops, isPlainTotal } from "../../program/loops.ts";
+import { handlesLimbs, hasSettledTypes, isPlainTotal } from "../../program/loops.ts";
 import { isPartial } from "../../program/reduction.ts";
 import { Reduce, type Step } from "../../program/types.ts";
 import { canCompile } from "../loops/compile.ts";
@@ -32,7 +32,7 @@ export function chooseStepPlan(resources: PlanResources, step: Step, out: Region
   const terms: LoopSpec = { ...termExpression(step), digits, sourceTypes, outs: [] };
   const plain = canCompile(terms) && canCompile({ ...terms, reads: step.epilogueReads });
   if (!plain) return planByDefinition(resources, step, out);
-  if (!hasLoops(step)) return planWide(resources, step, out) ?? planByDefinition(resources, step, out);
+  if (!hasSettledTypes(step)) return planWide(resources, step, out) ?? planByDefinition(resources, step, out);
   if (isPartial(step.reduce)) {
     // The terms of halves are those of float32, and so are the words of their sums.
     const wide = isHalf(step.reduceType!) ? { ...step, ...widenedTerm(step) } : step;

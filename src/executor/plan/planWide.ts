@@ -1,6 +1,5 @@
-import { DType, dtypeBytes, isFloat, isHalf, type DType as DTypeCode } from "../../numerics/dtype.ts";
-import { handlesLimbs } from "../../program/loops.ts";
-import { Op } from "../../program/operations.ts";
+import { DType, dtypeBytes, isHalf } from "../../numerics/dtype.ts";
+import { castsOnce, handlesLimbs } from "../../program/loops.ts";
 import { isDot, isPartial } from "../../program/reduction.ts";
 import { Reduce, type Step } from "../../program/types.ts";
 import { digitStrides } from "../splitStep.ts";
@@ -16,7 +15,7 @@ import { termExpression } from "./productLayout.ts";
 import { partOf } from "./ranges.ts";
 import type { StepPlan } from "./stepPlan.ts";
 
-/** The most terms that are gathered at a time: 64 MiB of each factor. */
+/** The most terms that are gathered at a time, by all threads together: 64 MiB of each factor. */
 const MOST_GATHERED = 2 ** 23;
 
 /**
@@ -34,22 +33,16 @@ export function planWide(resources: PlanResources, step: Step, out: Region): Ste
   return planReduction(resources, step, out);
 }
 
-/** Whether loops round each cast once: not from float64, or from a large integer, to 16 bits. */
-function castsOnce({ term, epilogue }: Step): boolean {
-  return [...term.code, ...epilogue.code].every(({ op, dtype, b }) => {
-    const to = b as DTypeCode;
-    if (op !== Op.cast || !isHalf(to)) return true;
-    return dtype !== DType.float64 && (to !== DType.bfloat16 || isFloat(dtype) || dtypeBytes(dtype) <= 2);
-  });
-}
-
 /** Plans a sum of float64: the terms of some elements are gathered, and added with an error bound. */
 function planWideSum(resources: PlanResources, step: Step, out: Region): StepPlan | undefined {
   const terms = step.redDigits.reduce((product, radix) => product * radix, 1);
   const radix = Math.max(...step.outDigits);
   const ranged = step.outDigits.indexOf(radix);
   const perValue = step.count / radix;
-  if (perValue * terms > MOST_GATHERED) return undefined;
+  const gathered = perValue * terms;
+  if (gathered > MOST_GATHERED) return undefined;
+  // What there is no room for in each thread is computed by one.
+  const shared = gathered * resources.options.threads <= MOST_GATHERED;
   const slots = isDot(step.reduce) ? [step.term.outA, step.term.outB] : [step.term.outA];
   const digits = [...step.outDigits, ...step.redDigits].map((all, digit): LoopDigit => ({ digit, radix: all }));
   // Gathered terms are those of one value of the ranged digit.
@@ -61,21 +54,22 @@ function planWideSum(resources: PlanResources, step: Step, out: Region): StepPla
     sourceTypes: step.inputs.map(({ dtype }) => dtype),
   });
   const loops = slots.map((slot) => resources.loopOver(step, spec(slot)));
-  const bytes = perValue * terms * dtypeBytes(DType.float64);
-  const buffers = resources.perThread(() => slots.map(() => resources.scratch(bytes)));
+  const bytes = gathered * dtypeBytes(DType.float64);
+  const makeBuffers = (): Region[] => slots.map(() => resources.scratch(bytes));
+  const buffers = shared ? resources.perThread(makeBuffers) : [makeBuffers()];
   const handsOn = isIdentityEpilogue(step);
   const sums = handsOn ? out : resources.scratch(step.count * dtypeBytes(DType.float64));
   const order = { digits: digits.slice(0, step.outDigits.length), ranged };
   const strides = digitStrides(step.outDigits);
   const epilogue = handsOn ? undefined : planEpilogue(resources, step, strides, order, out);
   const places = placesOf(step.outDigits, ranged);
-  return { shared: true, bind };
+  return { shared, bind };
 
   function bind(machine: Machine): () => void {
     const { views, clock } = machine;
     const [start, end] = partOf(radix, machine);
-    const regions = buffers[machine.thread]!;
-    const [a, b] = regions.map(({ address }) => views.float64(address, perValue * terms));
+    const regions = buffers[shared ? machine.thread : 0]!;
+    const [a, b] = regions.map(({ address }) => views.float64(address, gathered));
     const into = views.float64(sums.address, step.count);
     const calls = loops.map(({ loop, sources }, n) => {
       const call = machine.loops[loop]!;

@@ -23,12 +23,14 @@ let step = 0;
 const GROWN = new Float64Array(2);
 
 /**
- * e^t = (high + low) 2^exponent for |t| < 2^10, high in 0.99 .. 2: off by less than 2^-98 of it.
+ * e^t = (high + low) 2^exponent for |t| < 2^10, high in 0.99 .. 2: off by less than 2^-98 of it where low is 0, than
+ * 2^-95 where |low| < 2^-43.
  *
  * t = k ln(2)/64 + r, |r| < 2^-7.5. k has at most 17 bits, so that its products with the first two parts are exact, and
  * so is the first difference; the product with the third part and what is left of ln(2)/64 cost 2^-106, the two sums
- * 2^-108 and 2^-110: r is off by less than 2^-105. The series is cut after r^10/10! (the rest is below 2^-107); from
- * r^6/6! on (2^-54) it is plain: 2^-104. The products with the power and the sum cost less than 2^-100.
+ * 2^-108 and 2^-110: r is off by less than 2^-105. A low part is rounded where it is added: r is off by 2^-96 more. The
+ * series is cut after r^10/10! (the rest is below 2^-107); from r^6/6! on (2^-54) it is plain: 2^-104. The products
+ * with the power and the sum cost less than 2^-100.
  */
 function power(high: number, low: number): number {
   const k = Math.round(high * STEPS_PER_UNIT);
@@ -82,7 +84,7 @@ export function exactly(value: number): number {
  * may be subnormal, or where it is trivial. The bounds are relative.
  */
 
-/** e^t for t = high + low: off by what t is off by, and 2^-98. */
+/** e^t for t = high + low: off by what t is off by, and 2^-98; 2^-95 where low is not 0 but below 2^-43. */
 export function expPair(high: number, low: number): number {
   if (!(high > LEAST && high < MOST)) return NaN;
   const y = power(high, low);

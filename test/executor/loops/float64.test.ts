@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import { compile } from "../../../src/compiler/compile.ts";
 import { createExecutor } from "../../../src/executor/createExecutor.ts";
+import { planWithin } from "../../../src/executor/plan/planProgram.ts";
 import { executeReference } from "../../../src/executor/reference.ts";
 import { roundedSum } from "../../../src/executor/product/roundedSum.ts";
 import { DType, writeWord, type Word } from "../../../src/numerics/dtype.ts";
@@ -9,6 +10,7 @@ import { readModel } from "../../../src/onnx/readModel.ts";
 import { int64Tensor } from "../../../src/onnx/tensorData.ts";
 import { modelOf, single, type Experiment } from "../../../testkit/onnx/agreement.ts";
 import { hardOperands64, word64 } from "../../../testkit/numerics/elementaryCases64.ts";
+import { buildModel } from "../../../testkit/onnx/onnxBuilder.ts";
 import { Prng } from "../../../testkit/random/prng.ts";
 
 const { float64, float32, bool, int64, int8, uint32 } = DType;
@@ -78,6 +80,26 @@ describe("loops of float64", () => {
       await executor.close();
     });
   }
+
+  it("sumsOfManyTerms_areGatheredByOneThread_ratherThanOnceForEach", () => {
+    const [x, y] = [
+      [512, 4096],
+      [4096, 512],
+    ];
+    const bytes = buildModel({
+      inputs: [
+        { name: "x", dtype: float64, shape: x },
+        { name: "y", dtype: float64, shape: y },
+      ],
+      outputs: [{ name: "z", dtype: float64, shape: [512, 512] }],
+      initializers: {},
+      nodes: [{ op: "MatMul", inputs: ["x", "y"], outputs: ["z"] }],
+    });
+    const model = compile(readModel(bytes), { shapes: {} });
+    const planned = (threads: number): number =>
+      planWithin(model, { minEngineWork: 0, chunkElements: 2 ** 18, threads, memoryBytes: 2 ** 32 - 2 ** 16 }).bytes;
+    expect(planned(8) - planned(1)).to.be.below(2 ** 20);
+  });
 
   it("sums_areRoundedOnce_whetherTheBoundSettlesThemOrNot", () => {
     const prng = new Prng(7);
