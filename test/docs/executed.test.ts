@@ -19,14 +19,16 @@ import { buildModel } from "../../testkit/onnx/onnxBuilder.ts";
 import { refute } from "../cli/refute.ts";
 import { blocksOf, callOf, PAGES } from "./documentedCalls.ts";
 
-/** Commands that run until they are ended: `refute config` takes their flags and values, and others run them. */
+/**
+ * Commands that run until they are ended: `refute config` takes their flags and values; test/e2e, `npm run
+ * pack:check`, `fleet:check` and `operations:check` run them.
+ */
 const ON_AND_ON = /^(worker|watcher|serve|executor|devnet) (?!--help)/;
 
 /** Calls that are not executed here, and why not: what executes the like. */
 const ELSEWHERE: [RegExp, string][] = [
   [/ --help$/, "test/docs/commands.test.ts executes them"],
   [/^dongle /, "runs until it is ended: test/provisioning"],
-  [/ \.\.\.$|0x1234\.\.\./, "is abridged: npm run fleet:check, test/worker"],
   [/^deploy /, "a whole network, in the order of its page: test/docs/deploying.test.ts"],
   [/^(ask|dispatch) /, "need workers at URLs: test/cli/tickets.test.ts, test/e2e"],
   [/^panel(-result)? /, "needs three workers for hours of the chain: test/cli/panel.test.ts"],
@@ -34,7 +36,7 @@ const ELSEWHERE: [RegExp, string][] = [
   [/^calibrate decoder/, "takes long, as texts have many tokens: test/cli/calibrate.test.ts"],
   [/ --blobs/, "need a chain with blobs: test/e2e/blobs.test.ts"],
   [/ --reference https:/, "needs a file server on the internet: test/cli/panel.test.ts"],
-  [/^reclaim /, "a week after a result that nobody delivers: test/e2e"],
+  [/^reclaim /, "needs a result that nobody delivers for a week: test/cli/fees.test.ts has it refused before"],
 ];
 
 /** What others need comes before them, what ends a thing last; else the pages' order holds. */
@@ -139,7 +141,7 @@ describe("calls in the pages' blocks", function () {
           writeAddressFile(join(folder, "deployments"), (await chain.sessionOf(key)).deployment, 1n);
           env = { REFUTE_RPC_URL: rpc.url, REFUTE_CHAIN_ID: String(chain.chainId), REFUTE_MARKET: chain.market };
           Object.assign(env, { REFUTE_PRIVATE_KEY: key, REFUTE_KEYSTORE_PASSWORD: "word", REFUTE_CONFIRMATIONS: "1" });
-          Object.assign(typed, { ADDRESS: address, WORKER: address });
+          Object.assign(typed, { ADDRESS: address, WORKER: address, "0x1234...,0xabcd...": address });
         }
         // A job that no worker takes is over some days later.
         if (name === "expire") await chain!.advance(30 * 86_400);
@@ -149,7 +151,7 @@ describe("calls in the pages' blocks", function () {
         const ofModel = jobs.filter((one) => one.model === model);
         typed.JOB = ofModel.at(name === "cancel" ? -1 : 0)?.job ?? "none";
         const args = withoutChoices(words).flatMap((word, k, words) => {
-          if (/^\[?--wait\]?$/.test(word)) return [];
+          if (/^(\[?--wait\]?|\.\.\.)$/.test(word)) return [];
           if (words[k - 1] === "--exams") return [typed.EXAMS!];
           return [typed[word] ?? word.replaceAll('"', "")];
         });
