@@ -3,7 +3,8 @@ import { ticketsAbi } from "../abi/tickets.ts";
 import type { Landing, SignedClaim, Ticket } from "../structs.ts";
 import type { Access, ReadAccess } from "./access.ts";
 
-type Contract = { address: Address; abi: typeof ticketsAbi };
+/** Not a field of the classes: their declarations would bring the ABI along. */
+const contractAt = (address: Address) => ({ address, abi: ticketsAbi });
 
 /** A payer's deposit for a worker, in the smallest unit of the stake asset. */
 export type TicketDeposit = {
@@ -16,32 +17,30 @@ export type TicketDeposit = {
 /** Where tickets are cashed, as anybody reads it. */
 export class TicketsReader {
   readonly #publicClient: ReadAccess["publicClient"];
-  protected readonly contract: Contract;
+  readonly address: Address;
 
   constructor(address: Address, { publicClient }: ReadAccess) {
     this.#publicClient = publicClient;
-    this.contract = { address, abi: ticketsAbi };
-  }
-
-  get address(): Address {
-    return this.contract.address;
+    this.address = address;
   }
 
   /** Where signed claims are put on chain: the market of a session about them. */
   claims(): Promise<Address> {
-    return this.#publicClient.readContract({ ...this.contract, functionName: "claims" });
+    return this.#publicClient.readContract({ ...contractAt(this.address), functionName: "claims" });
   }
 
   /** Seconds after it was issued in which a claim can be put on chain. */
   async claimLifetime(): Promise<number> {
-    return Number(await this.#publicClient.readContract({ ...this.contract, functionName: "claimLifetime" }));
+    return Number(
+      await this.#publicClient.readContract({ ...contractAt(this.address), functionName: "claimLifetime" }),
+    );
   }
 
   /** A payer's deposit for a worker. */
   async depositOf(payer: Address, worker: Address): Promise<TicketDeposit> {
     const args = [payer, worker] as const;
     const [free, withdrawing, readyAt] = await this.#publicClient.readContract({
-      ...this.contract,
+      ...contractAt(this.address),
       functionName: "depositOf",
       args,
     });
@@ -50,13 +49,13 @@ export class TicketsReader {
 
   /** The id of the claim that a signed claim became on chain; zero if it is not there. */
   claimIdOf(digest: Hex): Promise<Hex> {
-    return this.#publicClient.readContract({ ...this.contract, functionName: "claimIdOf", args: [digest] });
+    return this.#publicClient.readContract({ ...contractAt(this.address), functionName: "claimIdOf", args: [digest] });
   }
 
   /** A cashed ticket: its payer is the zero address if none was cashed, its face 0 once it is paid or returned. */
   async cashed(digest: Hex): Promise<{ payer: Address; worker: Address; face: bigint }> {
     const [payer, worker, face] = await this.#publicClient.readContract({
-      ...this.contract,
+      ...contractAt(this.address),
       functionName: "cashed",
       args: [digest],
     });
@@ -65,7 +64,7 @@ export class TicketsReader {
 
   /** What a worker has earned and not withdrawn. */
   earnings(worker: Address): Promise<bigint> {
-    return this.#publicClient.readContract({ ...this.contract, functionName: "earnings", args: [worker] });
+    return this.#publicClient.readContract({ ...contractAt(this.address), functionName: "earnings", args: [worker] });
   }
 }
 
@@ -84,7 +83,11 @@ export class Tickets extends TicketsReader {
    *   `WorkerStopped`, `WrongPledgeStatus`
    */
   submitSigned(claim: SignedClaim, signature: Hex, landing: Landing): Promise<TransactionReceipt> {
-    return this.#sender.send({ ...this.contract, functionName: "submitSigned", args: [claim, signature, landing] });
+    return this.#sender.send({
+      ...contractAt(this.address),
+      functionName: "submitSigned",
+      args: [claim, signature, landing],
+    });
   }
 
   /**
@@ -101,7 +104,7 @@ export class Tickets extends TicketsReader {
     secret: Hex,
   ): Promise<TransactionReceipt> {
     const args = [claim, claimSignature, landing, ticket, ticketSignature, secret] as const;
-    return this.#sender.send({ ...this.contract, functionName: "submitAndCash", args });
+    return this.#sender.send({ ...contractAt(this.address), functionName: "submitAndCash", args });
   }
 
   /**
@@ -109,26 +112,30 @@ export class Tickets extends TicketsReader {
    * @throws ContractRevertError `NotCashed`, `ClaimNotFinal`
    */
   collect(digest: Hex): Promise<TransactionReceipt> {
-    return this.#sender.send({ ...this.contract, functionName: "collect", args: [digest] });
+    return this.#sender.send({ ...contractAt(this.address), functionName: "collect", args: [digest] });
   }
 
   /** Adds tokens of the sender, who must have approved them, to its deposit for a worker. */
   deposit(payer: Address, worker: Address, amount: bigint): Promise<TransactionReceipt> {
-    return this.#sender.send({ ...this.contract, functionName: "deposit", args: [payer, worker, amount] });
+    return this.#sender.send({ ...contractAt(this.address), functionName: "deposit", args: [payer, worker, amount] });
   }
 
   /** Asks for a part of the sender's deposit back. @throws ContractRevertError `InsufficientDeposit` */
   requestWithdrawal(worker: Address, amount: bigint): Promise<TransactionReceipt> {
-    return this.#sender.send({ ...this.contract, functionName: "requestWithdrawal", args: [worker, amount] });
+    return this.#sender.send({
+      ...contractAt(this.address),
+      functionName: "requestWithdrawal",
+      args: [worker, amount],
+    });
   }
 
   /** Sends the sender what it asked for. @throws ContractRevertError `NothingRequested`, `WithdrawalNotReady` */
   withdraw(worker: Address): Promise<TransactionReceipt> {
-    return this.#sender.send({ ...this.contract, functionName: "withdraw", args: [worker] });
+    return this.#sender.send({ ...contractAt(this.address), functionName: "withdraw", args: [worker] });
   }
 
   /** Sends all earnings of the sender to an address. @throws ContractRevertError `NothingEarned` */
   withdrawEarnings(to: Address): Promise<TransactionReceipt> {
-    return this.#sender.send({ ...this.contract, functionName: "withdrawEarnings", args: [to] });
+    return this.#sender.send({ ...contractAt(this.address), functionName: "withdrawEarnings", args: [to] });
   }
 }
