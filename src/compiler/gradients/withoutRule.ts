@@ -26,7 +26,7 @@ export const WITHOUT_RULE: ReadonlyMap<string, string> = new Map([
   ...all("Size Xor SequenceLength OptionalHasElement", WHOLE),
   ...ml("OneHotEncoder", WHOLE),
   ...all("BlackmanWindow Constant ConstantOfShape EyeLike HammingWindow HannWindow MelWeightMatrix Range", CONSTANT),
-  ...all("SequenceEmpty Unique", CONSTANT),
+  ...all("SequenceEmpty TfIdfVectorizer Unique", CONSTANT),
   ...microsoft("Range", CONSTANT),
   ...all("Bernoulli Multinomial RandomNormal RandomNormalLike RandomUniform RandomUniformLike", DRAWN),
   ...all("DequantizeLinear DynamicQuantizeLinear QLinearConv QLinearMatMul QuantizeLinear", QUANTISED),
