@@ -33,7 +33,10 @@ const profile = { compilers: [solc], isolated: false, toolVersionsInBuildInfo: f
  * not be optimised. Tests of libraries have these in their own code: they are compiled like the contracts.
  */
 const OF_LIBRARIES = ["ProtocolLibraries", "TensorTreeGas"];
-const unoptimised = { ...solc, settings: { optimizer: { enabled: false }, viaIR: false, evmVersion: "osaka" } };
+const unoptimised = {
+  ...solc,
+  settings: { optimizer: { enabled: false, runs: 1 }, viaIR: false, evmVersion: "osaka" },
+};
 const callers = globSync("test/contracts/solidity/*.t.sol").filter(
   (file) => !OF_LIBRARIES.includes(basename(file, ".t.sol")),
 );

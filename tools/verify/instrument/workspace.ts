@@ -31,13 +31,16 @@ const limits = {
   transactionGasCap: 2_000_000_000,
   blockGasLimit: 2_000_000_000,
 };
-const { default: profile } = (base.solidity as { profiles: { default: { settings: object } } }).profiles;
+type Profile = { compilers: { settings: object }[] };
+const { default: profile } = (base.solidity as { profiles: { default: Profile } }).profiles;
+const [compiler] = profile.compilers;
 const optimizer = {
   enabled: true,
   runs: 1,
   details: { yul: true, yulDetails: { stackAllocation: true, optimizerSteps: "dhfoDgvulfnTUtnIf" } },
 };
-const quick = { ...profile, settings: { ...profile.settings, ${optimised ? "" : "optimizer"} } };
+const settings = { ...compiler!.settings, ${optimised ? "" : "optimizer"} };
+const quick = { ...profile, compilers: [{ ...compiler!, settings }] };
 export default {
   ...base,
   solidity: { profiles: { default: quick, production: quick } },

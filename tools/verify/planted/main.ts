@@ -16,8 +16,9 @@ const ROOT = resolve(HERE, "../../..");
 /** Where a copy says which bug is alive: the worlds that the tests make. */
 const WORLDS = ["/ProtocolWorld.t.sol", "/TicketsWorld.t.sol"];
 
-/** A fast build: the contracts are not optimised. */
-const CONFIG = `import { createRequire } from "node:module";
+/** A fast build: the contracts are not optimised, and tests are compiled as in hardhat.config.ts. */
+const CONFIG = `import { globSync } from "node:fs";
+import { createRequire } from "node:module";
 import { defineConfig } from "hardhat/config";
 const require = createRequire(import.meta.url);
 const optimizer = {
@@ -30,8 +31,11 @@ const solc = {
   path: require.resolve("solc/soljson.js"),
   settings: { optimizer, viaIR: true, evmVersion: "osaka" },
 };
+const test = { ...solc, settings: { optimizer: { enabled: false, runs: 1 }, viaIR: false, evmVersion: "osaka" } };
+const overrides = Object.fromEntries(globSync("test/contracts/solidity/*.t.sol").map((file) => [file, test]));
+const profile = { compilers: [solc], overrides };
 export default defineConfig({
-  solidity: { profiles: { default: { ...solc }, production: { ...solc } } },
+  solidity: { profiles: { default: profile, production: profile } },
   networks: { default: { type: "edr-simulated", chainType: "l1", hardfork: "osaka" } },
   paths: { tests: { mocha: "./test", solidity: "./test/contracts/solidity" } },
   test: {
