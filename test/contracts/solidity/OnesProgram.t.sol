@@ -20,7 +20,7 @@ abstract contract OnesProgram {
         return States.unpack(packed);
     }
 
-    function program() public pure returns (ProgramFacts memory facts) {
+    function program() public pure virtual returns (ProgramFacts memory facts) {
         facts.header = abi.encodePacked(uint16(2), uint32(1_000_000), uint32(90_000), uint64(2_048), uint32(1));
         facts.header = abi.encodePacked(facts.header, uint32(1), uint16(0), uint16(OUTPUTS));
         facts.header = abi.encodePacked(facts.header, uint32(0), uint8(2), uint64(2_048), uint8(0));

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 pragma solidity 0.8.37;
 
-import {Reason} from "../../../contracts/interfaces/IProvisioning.sol";
+import {IProvisioning, Reason} from "../../../contracts/interfaces/IProvisioning.sol";
 import {RegistryHandler} from "./RegistryHandler.t.sol";
+import {Shipped} from "./Shipped.sol";
+import {vm} from "./Vm.sol";
 
 /// @notice Whatever is called on the registry, over random sequences of calls: every lie in its window can be refuted.
 contract RegistryInvariants {
@@ -50,6 +52,25 @@ contract RegistryInvariants {
         require(_handler.refutedLies() == 3 && _handler.immortal() == 0, "a lie lives");
     }
 
+    /// @dev A chain that knows no hashes of blocks, or says one hash of all, is refused.
+    function test_registry_isRefused_whereBlocksHaveNoHashesOfTheirOwn() external {
+        bytes32[] memory ids = new bytes32[](1);
+        ids[0] = bytes32(uint256(1));
+        bytes memory code = Shipped.creationCode("contracts/provisioning/Provisioning.sol:Provisioning");
+        code = abi.encodePacked(code, abi.encode(ids, 1, 1));
+        vm.roll(5_000);
+        (bytes32 first, bytes32 second) = (keccak256("first"), keccak256("second"));
+        bytes32[2][3] memory hashes = [[second, 0], [first, first], [bytes32(0), 0]];
+        for (uint256 i = 0; i < 3; ++i) {
+            vm.setBlockhash(4_998, hashes[i][0]);
+            vm.setBlockhash(4_999, hashes[i][1]);
+            require(_refusal(code) == IProvisioning.NoBlockHashes.selector, "taken, or refused for another reason");
+        }
+        vm.setBlockhash(4_998, first);
+        vm.setBlockhash(4_999, second);
+        require(_refusal(code) == 0, "refused");
+    }
+
     function test_device_goesFromWorkerToWorker() external {
         _handler.releaseWorker(1);
         _handler.attestWorker(2, 1, 0, 0, false);
@@ -61,5 +82,15 @@ contract RegistryInvariants {
         _handler.attestWorker(3, 1, 0, 0, false);
         require(_handler.registry().isLive(_handler.actors(3)), "not live with an expired device");
         require(_handler.leasesAreExclusive(), "a device backs two workers");
+    }
+
+    /// @dev Tries to deploy a contract. @return reason The selector of its error; 0 if it was deployed.
+    function _refusal(bytes memory code) private returns (bytes4 reason) {
+        assembly ("memory-safe") {
+            if iszero(create(0, add(code, 0x20), mload(code))) {
+                returndatacopy(0, 0, 4)
+                reason := and(mload(0), shl(224, 0xffffffff))
+            }
+        }
     }
 }

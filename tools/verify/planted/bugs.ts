@@ -1,4 +1,5 @@
 import { always, bug, other, unchecked, without, type Bug } from "./bug.ts";
+import { EXAM_BUGS } from "./examBugs.ts";
 import { RUN_BUGS } from "./runBugs.ts";
 import { TERM_BUGS } from "./termBugs.ts";
 import { TICKET_BUGS } from "./ticketBugs.ts";
@@ -190,4 +191,4 @@ const MONEY_AND_TIME: readonly Bug[] = [
   without("stake comes back twice", VAULT, "a.withdrawing = 0;"),
 ];
 
-export const BUGS: readonly Bug[] = [...MONEY_AND_TIME, ...RUN_BUGS, ...TERM_BUGS, ...TICKET_BUGS];
+export const BUGS: readonly Bug[] = [...MONEY_AND_TIME, ...RUN_BUGS, ...TERM_BUGS, ...TICKET_BUGS, ...EXAM_BUGS];

@@ -14,7 +14,7 @@ import { BUGS } from "./bugs.ts";
 const HERE = import.meta.dirname;
 const ROOT = resolve(HERE, "../../..");
 /** Where a copy says which bug is alive: the worlds that the tests make. */
-const WORLDS = ["/ProtocolWorld.t.sol", "/TicketsWorld.t.sol"];
+const WORLDS = ["/ProtocolWorld.t.sol", "/TicketsWorld.t.sol", "/ExamWorld.t.sol"];
 
 /** A fast build: the contracts are not optimised, and tests are compiled as in hardhat.config.ts. */
 const CONFIG = `import { globSync } from "node:fs";
