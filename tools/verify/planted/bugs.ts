@@ -1,5 +1,6 @@
 import { always, bug, other, unchecked, without, type Bug } from "./bug.ts";
 import { EXAM_BUGS } from "./examBugs.ts";
+import { PANEL_BUGS } from "./panelBugs.ts";
 import { RUN_BUGS } from "./runBugs.ts";
 import { TERM_BUGS } from "./termBugs.ts";
 import { TICKET_BUGS } from "./ticketBugs.ts";
@@ -191,4 +192,11 @@ const MONEY_AND_TIME: readonly Bug[] = [
   without("stake comes back twice", VAULT, "a.withdrawing = 0;"),
 ];
 
-export const BUGS: readonly Bug[] = [...MONEY_AND_TIME, ...RUN_BUGS, ...TERM_BUGS, ...TICKET_BUGS, ...EXAM_BUGS];
+export const BUGS: readonly Bug[] = [
+  ...MONEY_AND_TIME,
+  ...RUN_BUGS,
+  ...TERM_BUGS,
+  ...TICKET_BUGS,
+  ...EXAM_BUGS,
+  ...PANEL_BUGS,
+];

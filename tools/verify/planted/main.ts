@@ -1,11 +1,11 @@
 /**
- * Plants realistic bugs in a copy of the protocol's contracts, runs `test/contracts/solidity` on each, and reports
- * which are found: `npm run planted [-- --only WORDS;WORDS] [--in FOLDER] [--runs N]
- * [--tests FILES]`.
- * All bugs are in one build, without optimisation. An environment variable says which bug is active.
+ * Plants realistic bugs in a copy of the protocol's contracts, runs on each the files of `test/contracts/solidity` that
+ * reach what it is in, and reports which are found: `npm run planted [-- --only WORDS;WORDS] [--in FOLDER] [--runs N]
+ * [--tests FILES] [--log FILE]`. What was found and missed is added to the log; a bug that stands there is not tried
+ * again. All bugs are in one build, without optimisation. An environment variable says which bug is active.
  */
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { appendFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { parseArgs } from "node:util";
@@ -13,6 +13,7 @@ import { BUGS } from "./bugs.ts";
 
 const HERE = import.meta.dirname;
 const ROOT = resolve(HERE, "../../..");
+const SOLIDITY = "test/contracts/solidity";
 /** Where a copy says which bug is alive: the worlds that the tests make. */
 const WORLDS = ["/ProtocolWorld.t.sol", "/TicketsWorld.t.sol", "/ExamWorld.t.sol"];
 
@@ -37,7 +38,7 @@ const profile = { compilers: [solc], overrides };
 export default defineConfig({
   solidity: { profiles: { default: profile, production: profile } },
   networks: { default: { type: "edr-simulated", chainType: "l1", hardfork: "osaka" } },
-  paths: { tests: { mocha: "./test", solidity: "./test/contracts/solidity" } },
+  paths: { tests: { mocha: "./test", solidity: "./${SOLIDITY}" } },
   test: {
     solidity: {
       fuzz: { seed: "0x6f6e6e78" },
@@ -52,45 +53,65 @@ const { values } = parseArgs({
     only: { type: "string" },
     in: { type: "string" },
     runs: { type: "string", default: "64" },
-    tests: { type: "string", default: "League.t.sol,Protocol.t.sol,Runs.t.sol" },
+    tests: {
+      type: "string",
+      default: "League.t.sol,Protocol.t.sol,Runs.t.sol,Tickets.t.sol,ExamClaims.t.sol,Panel.t.sol",
+    },
+    log: { type: "string" },
   },
 });
+
+/** What each file of tests reaches, itself included. */
+const reached = new Map(values.tests.split(",").map((name) => [name, reachOf(join(SOLIDITY, name))]));
+const tried = new Set(values.log !== undefined && existsSync(values.log) ? namesIn(values.log) : []);
 
 const folder = values.in ?? mkdtempSync(join(tmpdir(), "planted-"));
 prepare(folder);
 const built = hardhat(0, "build", "--quiet");
 if (built.status !== 0) throw new Error(built.output);
-const [healthy] = run(0);
+const [healthy] = run(0, [...reached.keys()]);
 if (healthy === undefined) {
   let found = 0;
-  let tried = 0;
-  for (const [index, { name }] of BUGS.entries()) {
-    if (!(values.only ?? "").split(";").some((words) => name.includes(words))) continue;
-    const failures = run(index + 1);
-    tried++;
+  let count = 0;
+  for (const [index, { name, file }] of BUGS.entries()) {
+    if (!(values.only ?? "").split(";").some((words) => name.includes(words)) || tried.has(name)) continue;
+    const tests = [...reached].filter(([, files]) => files.has(file)).map(([test]) => test);
+    if (tests.length === 0) continue;
+    const failures = run(index + 1, tests);
+    count++;
     if (failures.length > 0) found++;
-    console.log(
-      `${failures.length > 0 ? "found " : "MISSED"}  ${name}${failures.length > 0 ? `: ${failures[0]}` : ""}`,
-    );
+    const line = failures.length > 0 ? `found   ${name}: ${failures[0]}` : `MISSED  ${name}`;
+    console.log(line);
+    if (values.log !== undefined) appendFileSync(values.log, `${line}\n`);
   }
-  console.log(`${found} of ${tried} found`);
+  console.log(`${found} of ${count} found`);
 } else {
   console.log(`fails without a bug: ${healthy}`);
   process.exitCode = 1;
 }
 
-/** The copy: what the tests import, with all bugs in it. */
-function prepare(to: string): void {
+/** The names of bugs in a log. */
+function namesIn(log: string): string[] {
+  return [...readFileSync(log, "utf8").matchAll(/^(?:found  |MISSED ) ([^:\n]+)/gm)].map(([, name]) => name!);
+}
+
+/** A file, what it imports, what it deploys as it is built, and what these import. */
+function reachOf(first: string): Set<string> {
   const files = new Set<string>();
   const take = (file: string): void => {
     if (files.has(file)) return;
     files.add(file);
     const text = readFileSync(join(ROOT, file), "utf8");
     for (const [, path] of text.matchAll(/^import [^"]*"(\.[^"]+)";/gm)) take(join(dirname(file), path!));
-    // What is deployed as it is built.
     for (const [, path] of text.matchAll(/"(contracts\/[^":]+\.sol):\w+"/g)) take(path!);
   };
-  for (const name of values.tests.split(",")) take(join("test/contracts/solidity", name));
+  take(first);
+  return files;
+}
+
+/** The copy: what the tests reach, with all bugs in it. */
+function prepare(to: string): void {
+  const files = new Set([...reached.values()].flatMap((each) => [...each]));
   for (const file of files) {
     let text = readFileSync(join(ROOT, file), "utf8");
     if (file.endsWith("Vm.sol")) {
@@ -144,21 +165,25 @@ function write(path: string, text: string): void {
   if (!existsSync(path) || readFileSync(path, "utf8") !== text) writeFileSync(path, text);
 }
 
-/** Runs the tests with one bug active (0: none), the fixed sequences first. @returns The tests that fail. */
-function run(bug: number): string[] {
-  for (const words of [
-    ["--grep", "test_"],
-    ["--grep", "invariant_"],
-  ]) {
-    const { output, status } = hardhat(bug, "test", "solidity", ...words);
+/**
+ * Runs files of tests with one bug active (0: none), the fixed sequences first.
+ * @returns The tests that fail.
+ * @throws Error if they do not run.
+ */
+function run(bug: number, tests: readonly string[]): string[] {
+  const files = tests.map((name) => join(SOLIDITY, name));
+  for (const words of ["test_", "invariant_"]) {
+    const { output, status } = hardhat(bug, "test", "solidity", "--no-compile", "--grep", words, ...files);
     const failures = [...output.matchAll(/^\s+\d+\) (\w+)\(/gm)].map(([, name]) => name!);
-    if (status !== 0) return failures.length > 0 ? failures : [output];
+    if (status !== 0 && failures.length === 0) throw new Error(`the tests did not run: ${output}`);
+    if (status !== 0) return failures;
   }
   return [];
 }
 
 function hardhat(bug: number, ...words: string[]): { output: string; status: number | null } {
   const env = { ...process.env, BUG: String(bug), RUNS: values.runs };
-  const { stdout, stderr, status } = spawnSync("npx", ["hardhat", ...words], { cwd: folder, env, encoding: "utf8" });
+  const program = join(ROOT, "node_modules/.bin/hardhat");
+  const { stdout, stderr, status } = spawnSync(program, words, { cwd: folder, env, encoding: "utf8" });
   return { output: stdout + stderr, status };
 }
