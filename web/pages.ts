@@ -24,7 +24,7 @@ export const PAGES: readonly [Page, ...Page[]] = [
   },
   {
     name: "docs",
-    title: "Documentation",
+    title: "Docs",
     load: async () => (await import("./docs/docsPage.tsx")).DocsPage,
   },
 ];

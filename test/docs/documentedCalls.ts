@@ -34,4 +34,25 @@ export function codeOf(page: string): string[] {
 export const callOf = (line: string): string[] | undefined =>
   REFUTE.exec(line)?.[1]?.split(" #")[0]?.match(WORD) ?? undefined;
 
+/** A call in a block of a page. */
+export type DocumentedCall = {
+  page: string;
+  /** What the page has its reader export as the market; undefined of most. */
+  market: string | undefined;
+  call: string;
+  words: readonly string[];
+};
+
+/** All calls in the pages' blocks. */
+export const documentedCalls = (): DocumentedCall[] =>
+  PAGES.flatMap((page) => {
+    const blocks = blocksOf(page);
+    // What a page has its reader export holds for its calls.
+    const market = blocks.find((line) => line.startsWith("export REFUTE_MARKET="))?.split("=")[1];
+    return blocks.flatMap((line) => {
+      const words = callOf(line);
+      return words === undefined ? [] : [{ page, market, call: words.join(" "), words }];
+    });
+  });
+
 const textOf = (page: string): string => readFileSync(page, "utf8").replace(/\\\n */g, " ");

@@ -10,14 +10,14 @@ import { writeAddressFile } from "../../src/deploy/writeAddressFile.ts";
 import { DType } from "../../src/numerics/dtype.ts";
 import { writeNpy } from "../../src/onnx/inputs/npy.ts";
 import { floatTensor, int64Tensor } from "../../src/onnx/tensorData.ts";
-import { holdDevice } from "../../src/provisioning/heldDevice.ts";
 import { itAtLength } from "../../testkit/atLength.ts";
 import { LLAMA_TINY, llama } from "../../testkit/models/llama.ts";
 import { TRAINABLE, trainableModel, trainingBatch } from "../../testkit/models/trainable.ts";
 import { serveRpc } from "../../testkit/nodes/rpcServer.ts";
 import { buildModel } from "../../testkit/onnx/onnxBuilder.ts";
+import { DongleProcess } from "../../testkit/processes/dongleProcess.ts";
 import { refute } from "../cli/refute.ts";
-import { blocksOf, callOf, PAGES } from "./documentedCalls.ts";
+import { documentedCalls } from "./documentedCalls.ts";
 
 /**
  * Commands that run until they are ended: `refute config` takes their flags and values; test/e2e, `npm run
@@ -25,18 +25,16 @@ import { blocksOf, callOf, PAGES } from "./documentedCalls.ts";
  */
 const ON_AND_ON = /^(worker|watcher|serve|executor|devnet) (?!--help)/;
 
+const WITH_OTHERS = "executedWithOthers.test.ts executes them, with the workers, servers and nodes that they need";
+
 /** Calls that are not executed here, and why not: what executes the like. */
 const ELSEWHERE: [RegExp, string][] = [
   [/ --help$/, "test/docs/commands.test.ts executes them"],
-  [/^dongle /, "runs until it is ended: test/provisioning"],
+  [/^dongle dongle$/, "runs beside the others, in a process of its own"],
   [/^deploy /, "a whole network, in the order of its page: test/docs/deploying.test.ts"],
-  [/^(ask|dispatch) /, "need workers at URLs: test/cli/tickets.test.ts, test/e2e"],
-  [/^panel(-result)? /, "needs three workers for hours of the chain: test/cli/panel.test.ts"],
-  [/^(tdx |attest --tdx )/, "need a trust domain of Intel TDX: test/cli/tdx.test.ts imitates one"],
+  [/^(ask|dispatch|panel|panel-result|reclaim|tdx|attest --tdx) /, WITH_OTHERS],
+  [/ (--blobs|--reference https:)/, WITH_OTHERS],
   [/^calibrate decoder/, "takes long, as texts have many tokens: test/cli/calibrate.test.ts"],
-  [/ --blobs/, "need a chain with blobs: test/e2e/blobs.test.ts"],
-  [/ --reference https:/, "needs a file server on the internet: test/cli/panel.test.ts"],
-  [/^reclaim /, "needs a result that nobody delivers for a week: test/cli/fees.test.ts has it refused before"],
 ];
 
 /** What others need comes before them, what ends a thing last; else the pages' order holds. */
@@ -83,15 +81,7 @@ function modelOf(call: string, models: ReturnType<typeof buildModels>): Uint8Arr
   return call.startsWith("train ") ? models.training : models.plain;
 }
 
-const CALLS = PAGES.flatMap((page) => {
-  const blocks = blocksOf(page);
-  // What a page has its reader export holds for its calls.
-  const market = blocks.find((line) => line.startsWith("export REFUTE_MARKET="))?.split("=")[1];
-  return blocks.flatMap((line) => {
-    const words = callOf(line);
-    return words === undefined ? [] : [{ page, market, call: words.join(" "), words }];
-  });
-});
+const CALLS = documentedCalls();
 /** Why a call is not executed here. */
 const reasonOf = (call: string): string | undefined => ELSEWHERE.find(([which]) => which.test(call))?.[1];
 const placeOf = ({ call }: { call: string }): number => {
@@ -132,9 +122,13 @@ describe("calls in the pages' blocks", function () {
           chain = await startLocalChain({ manufacturers: [typed.MANUFACTURER!] });
           const rpc = await serveRpc(chain.provider);
           const key = await chain.newAccount(parseEther("100"));
-          const dongle = await holdDevice(join(folder, "dongle"));
-          dongle.serve(() => undefined);
-          toClose.push(chain.close, () => rpc.close(), dongle.release);
+          // `refute dongle dongle`, until all is done.
+          const dongle = await DongleProcess.start(join(folder, "dongle"));
+          toClose.push(
+            chain.close,
+            () => rpc.close(),
+            () => dongle.kill("SIGTERM"),
+          );
           const { address } = privateKeyToAccount(key);
           const keystore = await encryptKeystoreJson({ address, privateKey: key }, "word", { scrypt: { N: 2 } });
           writeFileSync(join(folder, "key.json"), keystore);

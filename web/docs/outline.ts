@@ -30,6 +30,7 @@ const PATHS: readonly Chapter[] = [
       entry("provisioning", "The device of a worker"),
       entry("native", "Native execution"),
       entry("tickets", "Answers off chain, paid by tickets"),
+      entry("fleet", "A fleet"),
       entry("operating", "Unattended", "unattended"),
     ],
   },
@@ -120,7 +121,9 @@ export const OUTLINE: readonly Chapter[] = [
     entries: [
       entry("cli", "The command line"),
       entry("commands", "Commands"),
-      entry("package", "The package"),
+      entry("refute-browser", "refute/browser"),
+      entry("refute-sdk", "refute/sdk"),
+      entry("refute-node", "refute/node"),
       entry("contracts", "Contracts"),
       entry("http", "A worker over HTTP"),
     ],

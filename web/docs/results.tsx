@@ -1,5 +1,6 @@
 import { useEffect } from "preact/hooks";
 import { PAGES } from "virtual:refute-docs";
+import { counted } from "../format.ts";
 import { Empty, Failure, Loading } from "../ui/states.tsx";
 import { placeHash } from "./address.ts";
 import { search, type Found } from "./search.ts";
@@ -16,11 +17,16 @@ export function Results({ question, onOpen }: { question: string; onOpen: () => 
   const found = search(sections.value, question, MOST);
   if (found.length === 0) return <Empty title="Nothing found">No section has all of these words.</Empty>;
   return (
-    <ol class="found" onClick={onOpen}>
-      {found.map((each) => (
-        <Result key={`${each.section.page}/${each.section.id}`} found={each} />
-      ))}
-    </ol>
+    <div class="stack">
+      <p class="soft small" role="status">
+        {found.length < MOST ? counted(found.length, "section") : `The first ${MOST} sections`}
+      </p>
+      <ol class="found" onClick={onOpen}>
+        {found.map((each) => (
+          <Result key={`${each.section.page}/${each.section.id}`} found={each} />
+        ))}
+      </ol>
+    </div>
   );
 }
 

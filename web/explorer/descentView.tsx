@@ -32,7 +32,7 @@ export function DescentView({ rows }: { rows: readonly DescentRow[] }) {
             key={k}
             type="button"
             class={k === at ? "descent-name current" : "descent-name"}
-            style={{ top: `${k * ROW - 11}px` }}
+            style={{ top: `${k * ROW + 1 + BAR / 2}px` }}
             onClick={() => setFocused(k)}
             tabIndex={-1}
           >

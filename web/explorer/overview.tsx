@@ -24,7 +24,7 @@ export function Overview(props: Props) {
       <h1>Market</h1>
       <Facts
         of={[
-          ["As says", shown(new URL(target.rpc).host)],
+          ["According to", shown(new URL(target.rpc).host)],
           ["Market", <Hex value={deployment.market} />],
           ["Chain", String(deployment.chainId)],
           ["Block", `${grouped(blockNumber)}, ${time(now)} UTC`],

@@ -26,7 +26,7 @@ export function Workers({ followed: { reader }, target: { exams }, snapshot: { h
             <th class="right">Final</th>
             <th class="right">Refuted</th>
             <th class="right">Late</th>
-            <th>Since</th>
+            <th>Since (UTC)</th>
             {exams !== undefined && <th>Classes</th>}
           </tr>
         </thead>

@@ -4,7 +4,7 @@ import { VirtualList } from "../ui/virtualList.tsx";
 import type { GraphNode } from "./protocol.ts";
 import { railsOf, widthOf, type Rail } from "./rails.ts";
 
-const HEIGHT = 32;
+const HEIGHT = 36;
 const LANE = 14;
 /** Lanes that there is room for; values of others are drawn on the last one. */
 const MOST_LANES = 14;

@@ -26,8 +26,8 @@ export function ReportView({ name, opened, onShapes }: Props) {
         <ul class="refusals">
           {refusals.slice(0, 20).map(({ operator, node, reason }, k) => (
             <li key={k}>
-              {operator !== "" && <strong>{shown(operator, 60)} </strong>}
-              {node !== "" && <span class="soft">{shown(node, 80)} </span>}
+              {!reason.startsWith(operator) && <strong>{shown(operator, 60)} </strong>}
+              {!reason.includes(node) && <span class="soft">{shown(node, 80)} </span>}
               {shown(reason, 600)}
             </li>
           ))}

@@ -13,6 +13,8 @@ type Props = {
 const SPARE = 8;
 /** Rows that are visible at once, at most. */
 const VISIBLE = 14;
+/** Pixels that the list's own border takes. */
+const BORDER = 1;
 
 /** A long list of which only what is visible is in the page. Arrow keys scroll it. */
 export function VirtualList({ label, count, rowHeight, row }: Props) {
@@ -26,7 +28,7 @@ export function VirtualList({ label, count, rowHeight, row }: Props) {
       role="list"
       aria-label={label}
       tabIndex={0}
-      style={{ maxHeight: `${VISIBLE * rowHeight}px` }}
+      style={{ maxHeight: `${VISIBLE * rowHeight + 2 * BORDER}px` }}
       onScroll={(event) => setTop(event.currentTarget.scrollTop)}
     >
       <div style={{ height: `${count * rowHeight}px`, position: "relative" }}>

@@ -5,16 +5,19 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { delimiter, extname, join } from "node:path";
 
-const NAMES = ["chromium", "chromium-browser", "google-chrome"];
+const NAMES = { chrome: ["chromium", "chromium-browser", "google-chrome"], firefox: ["firefox-esr", "firefox"] };
 const TYPES: Record<string, string> = { ".html": "text/html", ".js": "text/javascript", ".json": "application/json" };
 /** Milliseconds in which a page must have reported. */
 const LIMIT_MS = 90_000;
 
-/** A browser of this machine. @returns undefined if there is none */
-export const browserBinary = (): string | undefined =>
+/** A kind of browser, as puppeteer names it. */
+export type BrowserKind = keyof typeof NAMES;
+
+/** A browser of this machine. @returns undefined if there is none of this kind */
+export const browserBinary = (kind: BrowserKind = "chrome"): string | undefined =>
   (process.env.PATH ?? "")
     .split(delimiter)
-    .flatMap((folder) => NAMES.map((name) => join(folder, name)))
+    .flatMap((folder) => NAMES[kind].map((name) => join(folder, name)))
     .find((path) => existsSync(path));
 
 /**

@@ -1,4 +1,5 @@
 import puppeteer, { type Browser, type Page } from "puppeteer-core";
+import type { BrowserKind } from "../package/browser.ts";
 
 /** What a page did beside what it showed. */
 export type Watched = {
@@ -12,12 +13,22 @@ export type Watched = {
 /** No name leads anywhere: what a thread of the page asks is not seen here, but it gets no answer. */
 const NOWHERE = "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1";
 const FLAGS = ["--no-sandbox", "--disable-gpu", "--force-prefers-reduced-motion", NOWHERE];
+/** The same for Firefox: whatever is not on this machine goes to a proxy that is not there. */
+const PREFERENCES = {
+  "ui.prefersReducedMotion": 1,
+  "network.proxy.type": 1,
+  "network.proxy.http": "127.0.0.1",
+  "network.proxy.http_port": 9,
+  "network.proxy.ssl": "127.0.0.1",
+  "network.proxy.ssl_port": 9,
+};
 
-/** Opens a browser without a window. */
-export const openBrowser = (binary: string): Promise<Browser> =>
+/** Opens a browser without a window: Chromium by its own protocol, Firefox by WebDriver BiDi. */
+export const openBrowser = (kind: BrowserKind, binary: string): Promise<Browser> =>
   puppeteer.launch({
+    browser: kind,
     executablePath: binary,
-    args: FLAGS,
+    ...(kind === "firefox" ? { extraPrefsFirefox: PREFERENCES } : { args: FLAGS }),
   });
 
 /** Opens a page, and writes down whom it asks and what goes wrong in it. */
@@ -75,6 +86,17 @@ export async function fill(page: Page, selector: string, text: string): Promise<
 export async function click(page: Page, selector: string): Promise<void> {
   const found = await page.waitForSelector(selector);
   await found!.click();
+}
+
+/**
+ * Shows a page in light or dark colours, or in those of the system: as a system would ask for them, or, where a browser
+ * takes no such wish (Firefox), as the page's own button would.
+ */
+export async function colours(page: Page, scheme: "light" | "dark" | "system"): Promise<void> {
+  if (page.browser().protocol === "cdp")
+    return page.emulateMediaFeatures(scheme === "system" ? [] : [{ name: "prefers-color-scheme", value: scheme }]);
+  const theme = scheme === "system" ? "delete data.theme" : `data.theme = "${scheme}"`;
+  await page.evaluate(`((data) => void (${theme}))(document.documentElement.dataset)`);
 }
 
 /** Takes a picture of a whole page, from its top. */

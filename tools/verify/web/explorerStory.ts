@@ -1,6 +1,6 @@
 import type { Browser, Page } from "puppeteer-core";
 import { serveRpc } from "../../../testkit/nodes/rpcServer.ts";
-import { click, fill, goTo, picture, waitFor, waitForText, watchedPage } from "./browser.ts";
+import { click, colours, fill, goTo, picture, waitFor, waitForText, watchedPage } from "./browser.ts";
 import { inspect } from "./inspect.ts";
 import { StoryMarket } from "./market.ts";
 
@@ -30,7 +30,7 @@ export async function explorerStory(browser: Browser, site: string, pictures: st
     await page.goto(site);
     await waitForText(page, "Look at a market");
     await take("start");
-    await inspect(page, "the explorer's start");
+    await inspect(page, "the explorer's start", pictures);
     await fill(page, "input[name=market]", chain.market);
     await fill(page, "input[name=rpc]", rpc.url);
     await page.keyboard.press("Enter");
@@ -41,7 +41,7 @@ export async function explorerStory(browser: Browser, site: string, pictures: st
     await market.halfDispute();
     await waitForText(page, "in dispute");
     await take("market");
-    await inspect(page, "a market");
+    await inspect(page, "a market", pictures);
     await goTo(page, `#/explorer/workers?${query}`);
     await waitForText(page, "May claim");
     await take("workers");
@@ -54,11 +54,11 @@ export async function explorerStory(browser: Browser, site: string, pictures: st
     await goTo(page, `#/explorer/panels?${all}`);
     await waitForText(page, "sealed");
     await take("panels");
-    await inspect(page, "panels");
+    await inspect(page, "panels", pictures);
     await goTo(page, `#/explorer/classes?${all}`);
     await waitForText(page, "Program of its exam");
     await take("classes");
-    await inspect(page, "classes");
+    await inspect(page, "classes", pictures);
     await goTo(page, `#/explorer/job/${encodeURIComponent(HOSTILE)}?${query}`);
     await waitForText(page, "Not on this market");
     await goTo(page, `#/explorer?${query}`);
@@ -74,10 +74,10 @@ export async function explorerStory(browser: Browser, site: string, pictures: st
     await waitForText(page, /The sum of 64 products/);
     await waitFor(page, `!document.querySelector("table").innerText.includes("…\\t")`);
     await take("dispute");
-    await inspect(page, "a dispute");
+    await inspect(page, "a dispute", pictures);
     await page.focus(".descent");
     await page.keyboard.press("ArrowUp");
-    await page.emulateMediaFeatures([{ name: "prefers-color-scheme", value: "dark" }]);
+    await colours(page, "dark");
     await take("dispute-dark");
     await page.setViewport(NARROW);
     await take("dispute-narrow");

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import type { Page } from "puppeteer-core";
+import { colours, picture } from "./browser.ts";
 
 /** The rules of axe-core that stand for WCAG 2.1, A and AA: contrast of all text, names, roles. */
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
@@ -32,24 +33,29 @@ const MISSED = `window.inspected.filter((each) => each.isConnected && !window.re
 type Violation = { id: string; help: string; nodes: { target: string[]; failureSummary: string }[] };
 
 /**
- * Inspects what a page shows now, in light and dark, by keys, and on narrow screens.
- * @param name Of the state, for messages.
+ * Inspects what a page shows now, in light and dark, by keys, and on narrow screens; pictures of it are taken in dark
+ * and on the narrowest screen.
+ * @param name Of the state, for messages and names of pictures.
  * @throws Error if a rule is broken, something is not reached by keys or not seen to be, or the page scrolls sideways
  */
-export async function inspect(page: Page, name: string): Promise<void> {
+export async function inspect(page: Page, name: string, pictures: string): Promise<void> {
+  const base = `${pictures}/inspected-${name.replace(/\W+/g, "-")}` as const;
+  const take = (as: string): Promise<void> => picture(page, `${base}-${as}.png`);
   await page.evaluate(AXE);
-  for (const value of ["light", "dark"]) {
-    await page.emulateMediaFeatures([{ name: "prefers-color-scheme", value }]);
+  for (const value of ["light", "dark"] as const) {
+    await colours(page, value);
     const { violations } = (await page.evaluate(RULES)) as { violations: Violation[] };
     if (violations.length > 0) throw new Error(`${name}, ${value}: ${violations.map(violationText).join("; ")}`);
   }
-  await page.emulateMediaFeatures([]);
+  await take("dark");
+  await colours(page, "system");
   await inspectKeys(page, name);
   for (const width of NARROW) {
     await page.setViewport({ width, height: 844 });
     const wide = Number(await page.evaluate("document.documentElement.scrollWidth"));
     if (wide > width) throw new Error(`${name}: ${wide} pixels wide on a screen of ${width}`);
   }
+  await take("narrow");
   await page.setViewport(WIDE);
 }
 

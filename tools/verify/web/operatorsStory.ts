@@ -49,7 +49,7 @@ export async function operatorsStory(browser: Browser, site: string, pictures: s
   const made = await page.evaluate(`document.querySelectorAll("main img").length`);
   if (made !== 0 || !(await textOf(page)).includes("<img src=x")) throw new Error("a label became markup");
   await picture(page, `${pictures}/operators.png`);
-  await inspect(page, "the operators' page");
+  await inspect(page, "the operators' page", pictures);
   await goTo(page, "#/operators?metrics=./icon.svg");
   await waitForText(page, "These are not the metrics of Refute");
   if (problems.length > 0) throw new Error(`in the operators' page: ${problems.join("; ")}`);

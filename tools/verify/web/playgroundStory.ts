@@ -8,7 +8,7 @@ import { mlpBytes, mlpInput, mlpProgram } from "../../../testkit/models/mlp.ts";
 import { buildModel } from "../../../testkit/onnx/onnxBuilder.ts";
 import { valueText } from "../../../web/value.ts";
 import { inspect } from "./inspect.ts";
-import { click, fill, goTo, picture, textOf, waitForText, watchedPage, type Watched } from "./browser.ts";
+import { click, colours, fill, goTo, picture, textOf, waitForText, watchedPage, type Watched } from "./browser.ts";
 
 /** A name that is markup, turns the direction of what follows, and ends lines. */
 const HOSTILE = `<img src=x onerror="alert(1)"><script>alert(2)</script>\u202e\u0007\n`;
@@ -41,7 +41,7 @@ export async function playgroundStory(browser: Browser, site: string, pictures: 
   await page.goto(`${site}/#/playground`);
   await waitForText(page, "Drop an ONNX file here");
   await take("playground-start");
-  await inspect(page, "the empty playground");
+  await inspect(page, "the empty playground", pictures);
   await open("no-model.onnx", Uint8Array.of(1, 2, 3));
   await waitForText(page, "This did not work");
   await take("playground-failure");
@@ -50,7 +50,7 @@ export async function playgroundStory(browser: Browser, site: string, pictures: 
   await waitForText(page, "cannot be served");
   await expectNoMarkup(watched);
   await take("playground-refused");
-  await inspect(page, "a refused model");
+  await inspect(page, "a refused model", pictures);
   await open("hostile.onnx", hostileModel("Relu"));
   await waitForText(page, "can be served");
   await click(page, "button.run");
@@ -68,11 +68,11 @@ export async function playgroundStory(browser: Browser, site: string, pictures: 
   await waitForText(page, /The watcher finds the number in \d+ moves/);
   await waitForText(page, "The sum of 64 products");
   await take("playground");
-  await inspect(page, "a changed number");
-  await page.emulateMediaFeatures([{ name: "prefers-color-scheme", value: "dark" }]);
+  await inspect(page, "a changed number", pictures);
+  await colours(page, "dark");
   await page.setViewport({ width: 390, height: 844 });
   await take("playground-narrow");
-  await page.emulateMediaFeatures([]);
+  await colours(page, "system");
   await page.setViewport({ width: 1_280, height: 900 });
 
   await openFile(watched, LARGE);
