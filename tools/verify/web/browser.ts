@@ -88,12 +88,15 @@ export async function click(page: Page, selector: string): Promise<void> {
   await found!.click();
 }
 
+/** Whether a page is opened in Chromium. */
+export const isChromium = async (page: Page): Promise<boolean> => !/^firefox/i.test(await page.browser().version());
+
 /**
  * Shows a page in light or dark colours, or in those of the system: as a system would ask for them, or, where a browser
  * takes no such wish (Firefox), as the page's own button would.
  */
 export async function colours(page: Page, scheme: "light" | "dark" | "system"): Promise<void> {
-  if (page.browser().protocol === "cdp")
+  if (await isChromium(page))
     return page.emulateMediaFeatures(scheme === "system" ? [] : [{ name: "prefers-color-scheme", value: scheme }]);
   const theme = scheme === "system" ? "delete data.theme" : `data.theme = "${scheme}"`;
   await page.evaluate(`((data) => void (${theme}))(document.documentElement.dataset)`);
