@@ -15,6 +15,7 @@ const TYPESCRIPT = [
   "src/prng.ts",
   "src/redact.ts",
   "src/regularFile.ts",
+  "src/s3Client.ts",
   "src/text.ts",
   "src/writeWhole.ts",
   "src/database",

@@ -6,6 +6,7 @@ import {
   NonceTakenError,
   RpcUnavailableError,
   SignerError,
+  SIGNS_NO_BLOBS,
   TransactionDroppedError,
 } from "./errors.ts";
 import type { Fees } from "./fees.ts";
@@ -208,7 +209,7 @@ export class BlobSender {
       sidecars: false,
     });
     if (signed.startsWith(TYPE)) return signed;
-    throw new SignerError(`the signer of ${address} signs no transactions with blobs: use a key of this process`);
+    throw new SignerError(`the signer of ${address} ${SIGNS_NO_BLOBS}`);
   }
 
   /** @returns Whether the pool asks for more. A node that gives no answer may have taken it. */

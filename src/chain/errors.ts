@@ -142,5 +142,8 @@ export class WalletRefusedError extends errorWithCode("WALLET_REFUSED") {}
 /** The process that holds the account's key gave no signature: it is down, unreachable, too slow, or refused. */
 export class SignerUnavailableError extends errorWithCode("SIGNER_UNAVAILABLE", { retryable: true }) {}
 
+/** What is said of accounts whose keys are elsewhere: no protocol of theirs has such transactions. */
+export const SIGNS_NO_BLOBS = "signs no transactions with blobs: use a key of this process";
+
 /** The process that holds keys does not hold the account's, or signed something else. Nothing was sent. */
 export class SignerError extends errorWithCode("SIGNER") {}

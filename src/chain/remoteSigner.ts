@@ -5,7 +5,7 @@ import type { Address, Hex, LocalAccount, SignableMessage, TypedDataDefinition }
 import type { TransactionSerializable, TransactionSerialized } from "viem";
 import { toAccount, type CustomSource } from "viem/accounts";
 import { withoutPaths } from "../redact.ts";
-import { SignerError, SignerUnavailableError } from "./errors.ts";
+import { SignerError, SignerUnavailableError, SIGNS_NO_BLOBS } from "./errors.ts";
 import { failureReason } from "./failureReason.ts";
 import { httpNode } from "./node.ts";
 
@@ -77,10 +77,7 @@ function accountOf(ask: Request, address: Address, signer: string): LocalAccount
     address,
     async signTransaction(transaction) {
       const what = "a transaction";
-      if (transaction.type === "eip4844")
-        throw new SignerError(
-          `the signer ${signer} is asked for no transactions with blobs: use a key of this process`,
-        );
+      if (transaction.type === "eip4844") throw new SignerError(`the signer ${signer} ${SIGNS_NO_BLOBS}`);
       const raw = rawOf(await ask("eth_signTransaction", [asked(address, transaction)]));
       if (raw === undefined) throw new SignerError(`the signer ${signer} answers no signed transaction`);
       const other = await recovered(what, () => Promise.resolve(differing(transaction, raw)));

@@ -8,6 +8,7 @@ import type { Execute } from "../player/executeRun.ts";
 import type { Meter } from "../player/figures.ts";
 import type { Health } from "../player/health.ts";
 import type { Logger } from "../player/log.ts";
+import { readRegularFile } from "../regularFile.ts";
 import { UsageError } from "./errors.ts";
 import { share, text, whole, type Parse } from "./parse.ts";
 import { s3Keys } from "./s3Keys.ts";
@@ -40,6 +41,12 @@ export const fleetSettings = {
     "none",
   ),
   againShare: defaulted("share", "of their executions that others repeat, 0 to 1", share, AGAIN_SHARE),
+  snapshotKey: optional<string>(
+    "file",
+    "32 bytes or more, the same on all machines of the account: protects snapshots in the store",
+    text,
+    "a signature of the account, which must be the same each time",
+  ),
   atOnce: defaulted("n", "jobs that are executed at a time: more than one for several machines", whole(1), 1),
 };
 
@@ -54,6 +61,27 @@ export function openStore(place: string, env: NodeJS.ProcessEnv = process.env): 
     endpoint: env.AWS_ENDPOINT_URL_S3 ?? env.AWS_ENDPOINT_URL,
     ...s3Keys(`--store ${place}`, env),
   });
+}
+
+/** A file with a secret has at least so many bytes, and no more than these. */
+const SECRET_BYTES = { least: 32, most: 2 ** 16 };
+
+/** What protects snapshots of runs in a store, if the operator gives it. @throws UsageError */
+export function snapshotSecret(path: string | undefined): Uint8Array | undefined {
+  if (path === undefined) return undefined;
+  const refused = (why: string, cause?: unknown): UsageError =>
+    new UsageError(`--snapshot-key ${path}: the file ${why}; make one with: openssl rand -hex 32`, { cause });
+  let bytes: Uint8Array;
+  try {
+    bytes = readRegularFile(path, SECRET_BYTES.most);
+  } catch (error) {
+    throw refused((error as Error).message, error);
+  }
+  const text = new TextDecoder().decode(bytes);
+  // An editor may end it with a line feed, or not.
+  const secret = /^[\x20-\x7e]*\s*$/.test(text) ? new TextEncoder().encode(text.trimEnd()) : bytes;
+  if (secret.length < SECRET_BYTES.least) throw refused(`has ${secret.length} bytes of ${SECRET_BYTES.least} at least`);
+  return secret;
 }
 
 /** What the password of a queue is. */
@@ -74,7 +102,7 @@ export function sayQueueErrors(log: Logger): (error: Error) => void {
  * @throws UsageError; MissingPackageError if the packages of the queue are not installed
  */
 export async function openExecutionQueue(
-  { queue, store, againShare }: Omit<SettingValues<typeof fleetSettings>, "atOnce">,
+  { queue, store, againShare }: Omit<SettingValues<typeof fleetSettings>, "atOnce" | "snapshotKey">,
   here: Execute,
   beside: { health: Health; meter: Meter; log: Logger },
 ): Promise<ExecutionQueue> {

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import { z } from "zod/v4";
 import { checkDecoder } from "../examine/decoder/checkDecoder.ts";
 import type { CompiledModel } from "../program/compiled.ts";
 import { knownProgram, type KnownProgram } from "../player/execution.ts";
@@ -124,12 +124,14 @@ export const bindingText = (value: unknown): string =>
 
 const isFileName = (text: string): boolean => /\.(pb|npy|json)$/.test(text);
 
+/** Types that have another name in schemas. */
+const TYPES: Readonly<Record<string, string>> = { int: "a whole number", record: "an object", array: "an array" };
+
 /** What a schema found wrong, in words for people. */
-function issueText(issue: z.ZodIssue): string {
+function issueText(issue: z.core.$ZodIssue): string {
   const where = issue.path.length === 0 ? "" : `${issue.path.join(".")}: `;
   if (issue.code === "unrecognized_keys") return `${where}${issue.keys.join(", ")} is not known here`;
-  if (issue.code === "invalid_type")
-    return `${where}expected ${issue.expected === "integer" ? "a whole number" : `a ${issue.expected}`}`;
+  if (issue.code === "invalid_type") return `${where}expected ${TYPES[issue.expected] ?? `a ${issue.expected}`}`;
   return `${where}${issue.message}`;
 }
 

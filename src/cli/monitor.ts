@@ -29,6 +29,10 @@ const FIGURES: Record<keyof Figures, { name: string; help: string }> = {
   bond: { name: "refute_bond_wei", help: "Credit that opening a game takes" },
   attestation: { name: "refute_attestation_seconds", help: "Time until the attestation ends" },
   classes: { name: "refute_classes_held", help: "Classes that exams have shown" },
+  blobsAtRisk: {
+    name: "refute_blobs_at_risk",
+    help: "Jobs in blobs that nodes may forget before their disputes end, and that are not fetched yet",
+  },
 };
 /** Seconds: a small model's execution to the longest that a usual claim leaves time for. */
 const EXECUTION_BUCKETS = [0.1, 0.3, 1, 3, 10, 30, 100, 300, 1_000, 3_000];

@@ -12,7 +12,7 @@ import { selfTestExecutor } from "../executor/selfTest.ts";
 import { requireTriedPlatform, thisPlatform } from "../platform.ts";
 import { accountSettings, sessionFrom } from "./chainSettings.ts";
 import { SharedRuns } from "../fleet/sharedRuns.ts";
-import { fleetSettings, openExecutionQueue, openStore } from "./fleetSettings.ts";
+import { fleetSettings, openExecutionQueue, openStore, snapshotSecret } from "./fleetSettings.ts";
 import { loadAccount } from "./keys.ts";
 import { createLogger, type Logger } from "../player/log.ts";
 import type { ProgramLibrary } from "../player/programLibrary.ts";
@@ -115,11 +115,12 @@ async function playUntil(
   let queue: ExecutionQueue | undefined;
   let sharedRuns: SharedRuns | undefined;
   try {
+    const secret = snapshotSecret(settings.snapshotKey);
     queue = await openExecutionQueue(settings, executors.execute, { health, meter, log });
     const account = await loadAccount(settings);
     const session = await sessionFrom(settings, monitor.onRpcFailure, account);
     const { store } = settings;
-    sharedRuns = store === undefined ? undefined : await SharedRuns.open(openStore(store), account, log);
+    sharedRuns = store === undefined ? undefined : await SharedRuns.open(openStore(store), account, log, secret);
     health.set("executes", undefined);
     if (settings.monitorPort !== undefined)
       log.info({ port: await monitor.listen(settings.monitorPort) }, "monitor listens");

@@ -7,7 +7,7 @@ import { KEPT_INPUT_BYTES, MAX_INPUT_BYTES, type ReferenceOptions } from "../pla
 import { s3Signer } from "../player/inputs/s3Signer.ts";
 import { UsageError, WrongReferenceError } from "./errors.ts";
 import { list, positive, unfit, webUrl, type Parse } from "./parse.ts";
-import { s3Keys } from "./s3Keys.ts";
+import { inputKeys } from "./s3Keys.ts";
 import { defaulted, optional, toggle, type SettingValues } from "./settings.ts";
 
 const MIB = 2 ** 20;
@@ -31,7 +31,7 @@ export const sourceSettings = {
   s3Endpoint: optional<string>("url", "S3-compatible, that serves s3://BUCKET/KEY", serverUrl, "none"),
   s3Buckets: optional<string[]>(
     "names",
-    "comma-separated: those that are read there with the keys in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY",
+    "comma-separated: those that are read there with the keys in REFUTE_INPUTS_AWS_..., else in AWS_...",
     list,
     "none: all are read without",
   ),
@@ -58,7 +58,7 @@ type Sources = SettingValues<typeof sourceSettings>;
 function sourcesOf({ ipfsGateway, s3Endpoint, s3Buckets: buckets, beaconUrl, inputHosts }: Sources): InputSources {
   if (buckets !== undefined && s3Endpoint === undefined)
     throw new UsageError("--s3-buckets also needs --s3-endpoint, where they are");
-  const signer = buckets && { buckets, headers: s3Signer(s3Keys("--s3-buckets")) };
+  const signer = buckets && { buckets, headers: s3Signer(inputKeys("--s3-buckets")) };
   return { ipfsGateway, s3Endpoint, s3Signer: signer, beaconUrl, hosts: inputHosts };
 }
 
@@ -80,9 +80,8 @@ export async function checkReferences(
   { values, chain }: { values: Sources; chain: BlobChain },
 ): Promise<void> {
   const file = Buffer.from(packInputs(program, inputs, items));
-  const { signal } = new AbortController();
+  const options = { sources: sourcesOf(values), signal: new AbortController().signal, chain };
   for (const uri of uris) {
-    const options = { sources: sourcesOf(values), signal, chain };
     const found = await fetchReference(parseReference(uri), file.length, options);
     if (!file.equals(found))
       throw new WrongReferenceError(

@@ -1,28 +1,33 @@
+import type { S3Keys } from "../s3Client.ts";
 import { UsageError } from "./errors.ts";
 
-/** Who asks a store of the protocol of S3. */
-export type S3Keys = {
-  region: string;
-  accessKeyId: string;
-  secretAccessKey: string;
-  sessionToken?: string | undefined;
-};
+/** Before the names of Amazon's variables: other keys, for reading the inputs of jobs. */
+const INPUTS = "REFUTE_INPUTS_";
 
 /**
  * What Amazon's tools read from the environment.
  * @param what Needs it, for the message.
+ * @param prefix Before the names of the variables.
  * @throws UsageError if a variable is missing
  */
-export function s3Keys(what: string, env: NodeJS.ProcessEnv = process.env): S3Keys {
+export function s3Keys(what: string, env: NodeJS.ProcessEnv = process.env, prefix = ""): S3Keys {
+  // An empty variable counts as none.
+  const given = (name: string): string | undefined => env[prefix + name] || undefined;
   const needed = (name: string): string => {
-    const value = env[name] ?? "";
-    if (value === "") throw new UsageError(`${what} needs ${name} in the environment`);
+    const value = given(name);
+    if (value === undefined) throw new UsageError(`${what} needs ${prefix}${name} in the environment`);
     return value;
   };
   return {
-    region: env.AWS_REGION ?? env.AWS_DEFAULT_REGION ?? "us-east-1",
+    region: given("AWS_REGION") ?? given("AWS_DEFAULT_REGION") ?? "us-east-1",
     accessKeyId: needed("AWS_ACCESS_KEY_ID"),
     secretAccessKey: needed("AWS_SECRET_ACCESS_KEY"),
-    sessionToken: env.AWS_SESSION_TOKEN,
+    sessionToken: given("AWS_SESSION_TOKEN"),
   };
+}
+
+/** The same for inputs of jobs: keys of their own where there is one, so that what strangers name needs no others. */
+export function inputKeys(what: string, env: NodeJS.ProcessEnv = process.env): S3Keys {
+  const hasOwn = Object.keys(env).some((name) => name.startsWith(`${INPUTS}AWS_`) && env[name] !== "");
+  return s3Keys(what, env, hasOwn ? INPUTS : "");
 }

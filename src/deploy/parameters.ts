@@ -1,6 +1,6 @@
 import json5 from "json5";
 import { isAddress, zeroAddress } from "viem";
-import { z } from "zod";
+import { z } from "zod/v4";
 import { DEFAULT_SINK } from "../../ignition/defaults.ts";
 import type { Parameters } from "../chain/structs.ts";
 import { FileError, readRegularFile } from "../regularFile.ts";
@@ -23,7 +23,7 @@ const whole = (bits: number) =>
     const text = typeof value === "number" && Number.isSafeInteger(value) ? String(value) : digits;
     if (/^\d{1,39}$/.test(text) && BigInt(text) < 1n << BigInt(bits)) return BigInt(text);
     const message = `expected a whole number of at most ${bits} bits, or "123n" for one beyond 2^53`;
-    context.addIssue({ code: z.ZodIssueCode.custom, message });
+    context.addIssue({ code: "custom", message });
     return z.NEVER;
   });
 const number = (bits: number) => whole(bits).transform(Number);
@@ -63,7 +63,7 @@ export function readParameters(path: string): Parameters {
     throw fail(cause instanceof FileError ? cause.message : "is not JSON5", cause);
   }
   const outer = z
-    .object({ Refute: z.record(z.unknown()) })
+    .object({ Refute: z.record(z.string(), z.unknown()) })
     .strict()
     .safeParse(json);
   if (!outer.success)
@@ -73,7 +73,7 @@ export function readParameters(path: string): Parameters {
   const [issue] = result.error.issues;
   if (issue!.code !== "unrecognized_keys") throw fail(`has ${issue!.path.join(".")}: ${issue!.message}`);
   throw fail(
-    `names ${issue!.keys.join(", ")}, which is no parameter of a market: asset, verifier and ` +
+    `names ${issue.keys.join(", ")}, which is no parameter of a market: asset, verifier and ` +
       "manufacturers are flags of refute deploy",
   );
 }

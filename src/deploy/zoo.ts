@@ -1,6 +1,6 @@
 import json5 from "json5";
 import { isHex, type Hex } from "viem";
-import { z } from "zod";
+import { z } from "zod/v4";
 import type { ExamClass } from "../chain/structs.ts";
 import { FileError, readRegularFile } from "../regularFile.ts";
 import { DeployParametersError } from "./errors.ts";

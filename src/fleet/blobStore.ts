@@ -14,10 +14,11 @@ export type BlobStore = {
   put: (name: string, bytes: Uint8Array) => Promise<void>;
   /**
    * @param maxBytes What is larger counts as spoiled: no memory is taken for it.
+   * @param signal Ends it: it fails then.
    * @returns undefined if there is nothing of that name
    * @throws StoreError, StoreCorruptError
    */
-  get: (name: string, maxBytes: number) => Promise<Uint8Array | undefined>;
+  get: (name: string, maxBytes: number, signal?: AbortSignal) => Promise<Uint8Array | undefined>;
   /** @throws StoreError */
   has: (name: string) => Promise<boolean>;
   /** Deletes what is there, if anything is. @throws StoreError */

@@ -31,7 +31,8 @@ const PROBE = new Uint8Array(2 ** 16);
  */
 export async function runExecutor(options: ExecutorOptions): Promise<void> {
   const { name, store, take, health, log, signal, onLook, lookMs = LOOK_MS } = options;
-  const handler = new TaskHandler({ ...options, onExecute: ({ id }) => log.debug({ task: id }, "task begins") });
+  const onExecute = ({ id, run }: Task): void => log.debug({ task: id, items: run?.items ?? 1 }, "task begins");
+  const handler = new TaskHandler({ ...options, onExecute });
   let fault: EngineFaultError | undefined;
   let isFull = false;
   const taking: { source?: TaskSource } = {};

@@ -4,17 +4,19 @@ import type { RefuteError } from "../errors.ts";
 import { checkInputs } from "../executor/sources.ts";
 import type { MerkleList } from "../merkle/list.ts";
 import { tensorRoot, tensorTree } from "../merkle/tensor.ts";
-import { carriesState } from "../program/run.ts";
-import type { CompiledModel } from "../program/compiled.ts";
 import type { ExecutionQueue } from "../player/executionQueue.ts";
-import type { Execute } from "../player/executeRun.ts";
+import { executeStretch, withOrder, type Execute, type ExecutionOrder } from "../player/executeRun.ts";
 import type { Meter } from "../player/figures.ts";
 import type { Health } from "../player/health.ts";
 import type { Logger } from "../player/log.ts";
+import { rootBytes } from "../player/runRoots.ts";
+import type { ExecuteStretch } from "../player/stretches.ts";
 import { bytesOf } from "../trace/runInputs.ts";
 import type { BlobStore } from "./blobStore.ts";
 import { QueueUnavailableError, StoreCorruptError, StoreError, StoreFullError, TaskFailedError } from "./errors.ts";
-import { outcomeName, taskOf, tensorName, type Outcome, type Task, type TensorRef } from "./task.ts";
+import { outcomeName, taskOf, tensorName, tensorsOf, type Asked, type Outcome } from "./task.ts";
+import type { Task, TensorRef } from "./task.ts";
+import { isSent } from "./taskHandler.ts";
 import type { TaskQueue } from "./taskQueue.ts";
 
 export type FleetOptions = {
@@ -33,8 +35,18 @@ export type FleetOptions = {
   patience?: { least: number; most: number };
 };
 
-/** Tensors by step, and their trees. */
-type Result = { tensors: Uint8Array[]; trees: Map<number, MerkleList> };
+/** What is asked of others. */
+type Work = {
+  asked: Omit<Asked, "inputs">;
+  inputs: readonly Uint8Array[];
+  /** Bytes of each tensor of the outcome. */
+  bytes: readonly number[];
+  /** Does it in this process. @returns the same tensors */
+  here: (order: ExecutionOrder) => Promise<readonly Uint8Array[]>;
+};
+
+/** The tensors of an outcome, and their trees. */
+type Result = { tensors: readonly Uint8Array[]; trees: readonly MerkleList[] };
 
 /** The share of executions that are repeated, if nothing else is said. */
 export const AGAIN_SHARE = 1;
@@ -55,8 +67,8 @@ const KNOWN_MS = 3_600_000;
 /**
  * Has a fleet execute. Executors and the store are the operator's own, and yet not believed: each tensor is compared
  * with its root, and a random share of executions is repeated by another executor; where the two differ, this process
- * executes, and whoever was wrong gets no more tasks. Runs that carry state are executed here: each of their items
- * needs the state of the one before, and moving it takes longer than most items.
+ * executes, and whoever was wrong gets no more tasks. Items of runs that carry state go to one executor by the stretch:
+ * each needs the state of the one before, and moving it takes longer than most items.
  */
 export class FleetExecutions implements ExecutionQueue {
   readonly #options: FleetOptions;
@@ -69,19 +81,76 @@ export class FleetExecutions implements ExecutionQueue {
     this.#options = options;
   }
 
-  readonly execute: Execute = async (model, inputs, keep, trees, order) => {
+  readonly execute: Execute = Object.assign((...args: Parameters<Execute>) => this.#execute(...args), {
+    stretch: (...args: Parameters<ExecuteStretch>) => this.#stretch(...args),
+  });
+
+  async close(): Promise<void> {
+    await this.#options.tasks.close();
+  }
+
+  async #execute(...[model, inputs, keep, trees, order]: Parameters<Execute>): Promise<Uint8Array[]> {
     checkInputs(model, inputs);
-    const { here, meter, health } = this.#options;
-    if (carriesState(model.program.inputs)) return here(model, inputs, keep, trees, order);
-    const due = order?.due ?? Infinity;
+    const { here } = this.#options;
+    const { program, programRoot } = model;
+    const checkpoints = new Set(trees === undefined ? [] : program.checkpoints.map(({ step }) => step));
+    const steps = program.steps.flatMap((_, s) => (keep === undefined || keep(s) || checkpoints.has(s) ? [s] : []));
+    const wanted = new Set(steps);
+    const result = await this.#byOthers(
+      {
+        asked: { programRoot, steps },
+        inputs,
+        bytes: steps.map((step) => bytesOf(program.steps[step]!)),
+        here: async (own) => {
+          const tensors = await here(model, inputs, (step) => wanted.has(step), undefined, own);
+          return steps.map((step) => tensors[step]!);
+        },
+      },
+      order,
+    );
+    if (result === undefined) return here(model, inputs, keep, trees, order);
+    const tensors: Uint8Array[] = [];
+    steps.forEach((step, k) => {
+      tensors[step] = result.tensors[k]!;
+      if (checkpoints.has(step)) trees?.set(step, result.trees[k]!);
+    });
+    return tensors;
+  }
+
+  readonly #stretch: ExecuteStretch = async (stretch, order) => {
+    const { program, inputs, steps } = stretch;
+    const { model } = program;
+    const { items, firstItem } = inputs.length;
+    const here = (own: ExecutionOrder | undefined) =>
+      executeStretch(
+        stretch,
+        withOrder(this.#options.here, () => own),
+      );
+    const result = await this.#byOthers(
+      {
+        asked: { programRoot: model.programRoot, steps, run: { items, firstItem } },
+        inputs: inputs.bytes.filter(({ length }) => isSent(length)),
+        bytes: [...steps.map((step) => bytesOf(model.program.steps[step]!)), rootBytes(model.program, items)],
+        here: async (own) => {
+          const { tensors, roots } = await here(own);
+          return [...steps.map((step) => tensors[step]!), roots];
+        },
+      },
+      order,
+    );
+    if (result === undefined) return here(order);
+    const tensors: Uint8Array[] = [];
+    steps.forEach((step, k) => (tensors[step] = result.tensors[k]!));
+    return { tensors, roots: result.tensors.at(-1)! };
+  };
+
+  /** @returns undefined where others cannot do it: then it is to be done here */
+  async #byOthers(work: Work, { due = Infinity }: ExecutionOrder = {}): Promise<Result | undefined> {
+    const { meter, health } = this.#options;
     try {
-      const { program } = model;
-      const checkpoints = new Set(trees === undefined ? [] : program.checkpoints.map(({ step }) => step));
-      const steps = program.steps.flatMap((_, s) => (keep === undefined || keep(s) || checkpoints.has(s) ? [s] : []));
-      const result = await this.#inTime(this.#byOthers(model, inputs, steps, due), due);
-      for (const [step, tree] of result.trees) if (checkpoints.has(step)) trees?.set(step, tree);
+      const result = await this.#inTime(this.#ask(work, due), due);
       if (this.#wrong.size === 0) health.set("fleet", undefined);
-      return result.tensors;
+      return result;
     } catch (error) {
       // Inputs that executors do not find are put there again the next time.
       this.#known.clear();
@@ -90,12 +159,8 @@ export class FleetExecutions implements ExecutionQueue {
       const { message, code } = error as RefuteError;
       this.#say(message, code);
       meter.fleet("here");
-      return here(model, inputs, keep, trees, order);
+      return undefined;
     }
-  };
-
-  async close(): Promise<void> {
-    await this.#options.tasks.close();
   }
 
   /** Waits for others for half of the time that is left. @throws TaskFailedError after that */
@@ -111,20 +176,15 @@ export class FleetExecutions implements ExecutionQueue {
     return Promise.race([result, late]).finally(() => ended.abort());
   }
 
-  async #byOthers(
-    model: CompiledModel,
-    inputs: readonly Uint8Array[],
-    steps: readonly number[],
-    due: number,
-  ): Promise<Result> {
+  async #ask(work: Work, due: number): Promise<Result> {
     if ((await this.#executors()) === 0) throw new QueueUnavailableError("no executor is connected to the queue");
-    const asked = { programRoot: model.programRoot, inputs: await this.#putAll(inputs), steps };
+    const asked = { ...work.asked, inputs: await this.#putAll(work.inputs) };
     for (let tries = 1; ; tries++) {
       // The queue remembers what was done.
       const task = taskOf(asked, due, [...this.#wrong], tries === 1 ? "" : randomUUID());
       const outcome = await this.#submit(task);
       try {
-        return (await this.#corrected(task, outcome, model, inputs)) ?? (await this.#fetch(model, task, outcome));
+        return (await this.#corrected(task, outcome, work)) ?? (await this.#fetch(work, outcome));
       } catch (error) {
         if (!(error instanceof StoreCorruptError)) throw error;
         this.#options.meter.fleet("failed");
@@ -146,8 +206,8 @@ export class FleetExecutions implements ExecutionQueue {
 
   async #submit(task: Task): Promise<Outcome> {
     const outcome = await this.#options.tasks.submit(task);
-    if (outcome.tensors.length !== task.steps.length)
-      throw new TaskFailedError(`${outcome.executor} gave ${outcome.tensors.length} of ${task.steps.length} tensors`);
+    const [has, needs] = [outcome.tensors.length, tensorsOf(task)];
+    if (has !== needs) throw new TaskFailedError(`${outcome.executor} gave ${has} of ${needs} tensors`);
     this.#options.meter.fleet("done");
     return outcome;
   }
@@ -156,20 +216,15 @@ export class FleetExecutions implements ExecutionQueue {
    * Has an outcome confirmed by another executor, if that is drawn.
    * @returns This process's own result where they disagree, or nobody else is there; undefined if it is confirmed
    */
-  async #corrected(
-    task: Task,
-    first: Outcome,
-    model: CompiledModel,
-    inputs: readonly Uint8Array[],
-  ): Promise<Result | undefined> {
+  async #corrected(task: Task, first: Outcome, work: Work): Promise<Result | undefined> {
     const isSuspect = this.#wrong.has(first.executor);
     if (!isSuspect && randomInt(MILLION) >= this.#options.againShare * MILLION) return undefined;
     const again = isSuspect ? undefined : this.#againOf(task, first);
     const second = again && (await this.#again(again, first));
     this.#options.meter.fleet("again");
     if (second !== undefined && sameRoots(first, second.tensors)) return undefined;
-    const own = await this.#executeHere(task, model, inputs);
-    const roots = task.steps.map((step) => ({ root: own.trees.get(step)!.root, bytes: own.tensors[step]!.length }));
+    const own = await this.#doHere(task, work);
+    const roots = own.tensors.map(({ length }, k) => ({ root: own.trees[k]!.root, bytes: length }));
     for (const [of, outcome] of [[task, first] as const, [again, second] as const]) {
       if (of === undefined || outcome === undefined || sameRoots(outcome, roots)) continue;
       this.#distrust(outcome.executor, of);
@@ -181,9 +236,8 @@ export class FleetExecutions implements ExecutionQueue {
   }
 
   /** The task that has an executor's outcome repeated by another one. */
-  #againOf({ programRoot, inputs, steps, due, not }: Task, { executor }: Outcome): Task {
-    const others = [...new Set([...not, executor])];
-    return taskOf({ programRoot, inputs, steps }, due ?? Infinity, others, `not by ${executor}`);
+  #againOf({ due, not, ...asked }: Task, { executor }: Outcome): Task {
+    return taskOf(asked, due ?? Infinity, [...new Set([...not, executor])], `not by ${executor}`);
   }
 
   /** @returns undefined if there is no other executor, or it takes too long */
@@ -197,17 +251,15 @@ export class FleetExecutions implements ExecutionQueue {
     return second?.executor === executor ? undefined : second;
   }
 
-  async #executeHere({ steps, due }: Task, model: CompiledModel, inputs: readonly Uint8Array[]): Promise<Result> {
-    const wanted = new Set(steps);
+  async #doHere({ due }: Task, { here }: Work): Promise<Result> {
     this.#options.meter.fleet("here");
-    const order = { due: due ?? Infinity };
-    const tensors = await this.#options.here(model, inputs, (step) => wanted.has(step), undefined, order);
-    return { tensors, trees: new Map(steps.map((step) => [step, tensorTree(tensors[step]!)])) };
+    const tensors = await here({ due: due ?? Infinity });
+    return { tensors, trees: tensors.map(tensorTree) };
   }
 
   /** Puts an own result in the place of a wrong one, which others might take for done. */
   async #replace(task: Task, { tensors }: Result, refs: readonly TensorRef[]): Promise<void> {
-    await this.#putAll(task.steps.map((step) => tensors[step]!));
+    await this.#putAll(tensors);
     const own: Outcome = { executor: "a role", tensors: refs };
     await this.#options.store.put(outcomeName(task.id), new TextEncoder().encode(JSON.stringify(own)));
     await this.#options.tasks.forget(task.id);
@@ -225,25 +277,23 @@ export class FleetExecutions implements ExecutionQueue {
     this.#options.health.set("fleet", { reason, code });
   }
 
-  /** The tensors of an outcome, by step, each compared with its root. @throws StoreCorruptError */
-  async #fetch({ program }: CompiledModel, { steps }: Task, { executor, tensors: refs }: Outcome): Promise<Result> {
+  /** The tensors of an outcome, each compared with its root. @throws StoreCorruptError */
+  async #fetch({ asked, bytes: lengths }: Work, { executor, tensors: refs }: Outcome): Promise<Result> {
     const { store } = this.#options;
-    const result = { tensors: [] as Uint8Array[], trees: new Map<number, MerkleList>() };
-    await Promise.all(
-      steps.map(async (step, k) => {
-        const ref = refs[k]!;
-        const length = bytesOf(program.steps[step]!);
-        const bytes = await store.get(tensorName(ref), length);
-        const what = `the tensor of step ${step} from ${executor} in ${store.name}`;
-        if (bytes === undefined) throw new StoreCorruptError(`${what} is not there`);
-        if (bytes.length !== length) throw new StoreCorruptError(`${what} has another length`);
-        const tree = tensorTree(bytes);
-        if (tree.root !== ref.root) throw new StoreCorruptError(`${what} has another root`);
-        result.trees.set(step, tree);
-        result.tensors[step] = bytes;
-      }),
-    );
-    return result;
+    const all = refs.map(async (ref, k) => {
+      const bytes = await store.get(tensorName(ref), lengths[k]!);
+      const tensor = k in asked.steps ? `the tensor of step ${asked.steps[k]}` : "the roots of the items";
+      const what = `${tensor} from ${executor} in ${store.name}`;
+      if (bytes === undefined) throw new StoreCorruptError(`${what} is not there`);
+      if (bytes.length !== lengths[k]) throw new StoreCorruptError(`${what} has another length`);
+      const tree = tensorTree(bytes);
+      if (tree.root !== ref.root) throw new StoreCorruptError(`${what} has another root`);
+      // A state is what the next items begin with.
+      this.#remember(ref.root);
+      return { bytes, tree };
+    });
+    const done = await Promise.all(all);
+    return { tensors: done.map(({ bytes }) => bytes), trees: done.map(({ tree }) => tree) };
   }
 
   /** Deletes what a task gave, so that executors do not take it for done. */
@@ -261,10 +311,14 @@ export class FleetExecutions implements ExecutionQueue {
     const ref = { root: tensorRoot(bytes), bytes: bytes.length };
     if (Date.now() - (this.#known.get(ref.root) ?? 0) < KNOWN_MS) return ref;
     await this.#options.store.put(tensorName(ref), bytes);
-    this.#known.delete(ref.root);
-    this.#known.set(ref.root, Date.now());
-    for (const root of this.#known.keys()) if (this.#known.size > MAX_KNOWN) this.#known.delete(root);
+    this.#remember(ref.root);
     return ref;
+  }
+
+  #remember(root: string): void {
+    this.#known.delete(root);
+    this.#known.set(root, Date.now());
+    for (const oldest of this.#known.keys()) if (this.#known.size > MAX_KNOWN) this.#known.delete(oldest);
   }
 }
 

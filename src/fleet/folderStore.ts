@@ -25,14 +25,14 @@ export class FolderStore implements BlobStore {
     });
   }
 
-  async get(name: string, maxBytes: number): Promise<Uint8Array | undefined> {
+  async get(name: string, maxBytes: number, signal?: AbortSignal): Promise<Uint8Array | undefined> {
     const path = this.#path(name);
     try {
       const file = await open(path);
       try {
         const { size } = await file.stat();
         if (size > maxBytes) throw new StoreCorruptError(`${name} in ${this.name} is larger than it can be`);
-        return new Uint8Array(await file.readFile());
+        return new Uint8Array(await file.readFile({ signal }));
       } finally {
         await file.close();
       }

@@ -1,18 +1,15 @@
-import { AwsClient } from "aws4fetch";
+import type { AwsClient } from "aws4fetch";
+import { s3Client, type S3Keys } from "../s3Client.ts";
 import { requireName, type BlobStore } from "./blobStore.ts";
 import { StoreCorruptError, StoreError, StoreFullError } from "./errors.ts";
 
 /** Where a bucket is, and who asks. */
-export type S3Options = {
+export type S3Options = S3Keys & {
   bucket: string;
   /** Before the names of objects; empty, or `folder/`. */
   prefix: string;
   /** Of a server that speaks the protocol of S3, such as MinIO; without it, Amazon's. */
   endpoint?: string | undefined;
-  region: string;
-  accessKeyId: string;
-  secretAccessKey: string;
-  sessionToken?: string | undefined;
   /** How long a request may take, milliseconds, beside what its bytes take at 1 MB a second. */
   timeoutMs?: number;
 };
@@ -35,22 +32,20 @@ export class S3Store implements BlobStore {
   readonly #timeoutMs: number;
 
   constructor(options: S3Options) {
-    const { bucket, prefix, endpoint, region, accessKeyId, secretAccessKey, sessionToken } = options;
-    const host = endpoint?.replace(/\/+$/, "") ?? `https://s3.${region}.amazonaws.com`;
+    const { bucket, prefix, endpoint } = options;
+    const host = endpoint?.replace(/\/+$/, "") ?? `https://s3.${options.region}.amazonaws.com`;
     this.name = `s3://${bucket}/${prefix}`;
     this.#url = `${host}/${bucket}/${prefix}`;
     this.#timeoutMs = options.timeoutMs ?? TIMEOUT_MS;
-    // Tries are made here: aws4fetch would repeat a request that nobody answers ten times.
-    const keys = { accessKeyId, secretAccessKey, ...(sessionToken !== undefined && { sessionToken }) };
-    this.#client = new AwsClient({ ...keys, service: "s3", region, retries: 0 });
+    this.#client = s3Client(options);
   }
 
   async put(name: string, bytes: Uint8Array): Promise<void> {
     await this.#ask("PUT", name, bytes);
   }
 
-  async get(name: string, maxBytes: number): Promise<Uint8Array | undefined> {
-    return this.#ask("GET", name, undefined, maxBytes);
+  async get(name: string, maxBytes: number, signal?: AbortSignal): Promise<Uint8Array | undefined> {
+    return this.#ask("GET", name, undefined, maxBytes, signal);
   }
 
   async has(name: string): Promise<boolean> {
@@ -62,21 +57,34 @@ export class S3Store implements BlobStore {
   }
 
   /** @returns What the answer holds; undefined if there is no such object. */
-  async #ask(method: string, name: string, body?: Uint8Array, maxBytes = 0): Promise<Uint8Array | undefined> {
+  async #ask(
+    method: string,
+    name: string,
+    body?: Uint8Array,
+    maxBytes = 0,
+    stop?: AbortSignal,
+  ): Promise<Uint8Array | undefined> {
     requireName(name);
     for (let tries = 1, pause = FIRST_PAUSE_MS; ; tries++, pause *= 2) {
-      const answer = await this.#askOnce(method, name, body, maxBytes);
+      const answer = await this.#askOnce(method, name, body, maxBytes, stop);
       if (!("reason" in answer)) return answer.bytes;
-      if (!answer.mayPass || tries === TRIES)
+      if (!answer.mayPass || tries === TRIES || stop?.aborted === true)
         throw new StoreError(`${this.name} does not answer ${method}: ${answer.reason}`, { cause: answer.cause });
       await new Promise((resolve) => setTimeout(resolve, pause));
     }
   }
 
-  async #askOnce(method: string, name: string, body: Uint8Array | undefined, maxBytes: number): Promise<Answer> {
+  async #askOnce(
+    method: string,
+    name: string,
+    body: Uint8Array | undefined,
+    maxBytes: number,
+    stop: AbortSignal | undefined,
+  ): Promise<Answer> {
     let response: Response;
     try {
-      const signal = AbortSignal.timeout(this.#timeoutMs + Math.ceil((body?.length ?? maxBytes) / BYTES_A_MS));
+      const late = AbortSignal.timeout(this.#timeoutMs + Math.ceil((body?.length ?? maxBytes) / BYTES_A_MS));
+      const signal = stop === undefined ? late : AbortSignal.any([late, stop]);
       const sent = body && { body: body as Uint8Array<ArrayBuffer> };
       response = await this.#client.fetch(this.#url + name, { method, signal, ...sent });
       if (response.ok) return { bytes: method === "GET" ? await bodyOf(response, name, maxBytes) : NOTHING };

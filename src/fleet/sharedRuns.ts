@@ -11,6 +11,7 @@ import { StoreCorruptError } from "./errors.ts";
 
 /** What is signed to get the key of the codes: the same signature gives the same key on another machine. */
 const MESSAGE = "Refute: key of the snapshots of runs";
+const LOCAL = "snapshots of runs are kept on this machine only";
 const CODE_BYTES = 32;
 /** The name of what lists a run's others. */
 const INDEX = "index";
@@ -24,8 +25,9 @@ const READ_MS = 60_000;
 /**
  * Snapshots of runs in the store of a fleet, so that another machine with the account's key goes on where this one
  * ended: nothing is listed before a run's roots are there, which come last. What is read there has a code by a key that
- * only the account can make: whoever else may write into the store cannot plant a state. Accounts have names of their
- * own there: a worker and a watcher of one fleet keep their runs beside each other.
+ * only the account can make, or who has the operator's secret: whoever else may write into the store cannot plant a
+ * state. Accounts have names and keys of their own: a worker and a watcher of one fleet keep their runs beside each
+ * other.
  */
 export class SharedRuns implements RunShare {
   readonly #store: BlobStore;
@@ -44,15 +46,36 @@ export class SharedRuns implements RunShare {
     [this.#store, this.#owner, this.#key, this.#log] = [store, owner, key, log];
   }
 
-  /** @returns undefined if the account does not sign messages */
-  static async open(store: BlobStore, account: LocalAccount, log: Logger): Promise<SharedRuns | undefined> {
+  /**
+   * @param secret Of the operator's machines, from which the key comes; else from a signature.
+   * @returns undefined if there is no key: the account signs no messages, or gives another signature each time
+   */
+  static async open(
+    store: BlobStore,
+    account: LocalAccount,
+    log: Logger,
+    secret?: Uint8Array,
+  ): Promise<SharedRuns | undefined> {
+    const { address } = account;
+    if (secret !== undefined)
+      return new SharedRuns(
+        store,
+        address,
+        createHmac("sha256", secret)
+          .update(MESSAGE + address)
+          .digest(),
+        log,
+      );
     try {
       const signature = await account.signMessage({ message: MESSAGE });
-      return new SharedRuns(store, account.address, createHash("sha256").update(signature).digest(), log);
+      // A signer with random nonces would give each machine, and each start, another key.
+      if (signature === (await account.signMessage({ message: MESSAGE })))
+        return new SharedRuns(store, address, createHash("sha256").update(signature).digest(), log);
+      log.warn({ reason: "the signer gives another signature each time: use --snapshot-key" }, LOCAL);
     } catch (error) {
-      log.warn({ reason: (error as Error).message }, "snapshots of runs are kept on this machine only");
-      return undefined;
+      log.warn({ reason: (error as Error).message }, LOCAL);
     }
+    return undefined;
   }
 
   async names(id: Hex): Promise<readonly string[] | "unread"> {
@@ -64,9 +87,11 @@ export class SharedRuns implements RunShare {
 
   async read(id: Hex, name: string, maxBytes: number): Promise<Uint8Array | "unread" | undefined> {
     const warn = (reason: string): void => this.#log.warn({ job: id, reason }, "a snapshot of a run cannot be read");
+    const stop = new AbortController();
     try {
       const late = sleep(READ_MS, "late" as const, { ref: false });
-      const file = await Promise.race([this.#store.get(this.#nameOf(id, name), maxBytes + CODE_BYTES), late]);
+      const asked = this.#store.get(this.#nameOf(id, name), maxBytes + CODE_BYTES, stop.signal);
+      const file = await Promise.race([asked, late]);
       if (file === "late") throw new Error(`${this.#store.name} takes longer than ${READ_MS / 1_000} s`);
       if (file === undefined || file.length < CODE_BYTES) return undefined;
       const body = file.subarray(CODE_BYTES);
@@ -76,6 +101,8 @@ export class SharedRuns implements RunShare {
     } catch (error) {
       warn((error as Error).message);
       return error instanceof StoreCorruptError ? undefined : "unread";
+    } finally {
+      stop.abort();
     }
   }
 

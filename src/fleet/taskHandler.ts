@@ -1,7 +1,10 @@
 import { tensorRoot } from "../merkle/tensor.ts";
-import type { Execute } from "../player/executeRun.ts";
+import { carriesState } from "../program/run.ts";
+import type { Program } from "../program/types.ts";
+import { executeStretch, type Execute } from "../player/executeRun.ts";
+import type { KnownProgram } from "../player/execution.ts";
 import type { ProgramLibrary } from "../player/programLibrary.ts";
-import { bytesOf } from "../trace/runInputs.ts";
+import { bytesOf, RunInputs, tensorsOf as inputTensorsOf } from "../trace/runInputs.ts";
 import type { BlobStore } from "./blobStore.ts";
 import { StoreCorruptError, TaskFailedError } from "./errors.ts";
 import {
@@ -10,11 +13,15 @@ import {
   outcomeName,
   readOutcome,
   tensorName,
+  tensorsOf,
   type Outcome,
   type Task,
   type TensorRef,
 } from "./task.ts";
 import { Postponed } from "./taskQueue.ts";
+
+/** Of several items, an input of so many bytes is one of the task: of the index there are none. */
+export const isSent = (bytes: number): boolean => bytes > 0;
 
 export type HandlerOptions = {
   /** Of this executor, among all of the queue. */
@@ -52,22 +59,15 @@ export class TaskHandler {
     if (task.not.includes(name)) throw new Postponed(`not by ${name}`, OTHERS_MS);
     const program = await programs.load(task.programRoot);
     if (program === undefined) throw new Postponed(`the program ${task.programRoot} is not known here`, UNKNOWN_MS);
-    const { steps, inputs: declared } = program.model.program;
-    const fits = declared.map(bytesOf);
-    if (fits.length !== task.inputs.length || task.inputs.some(({ bytes }, k) => bytes !== fits[k]))
-      throw new TaskFailedError("the program takes other inputs");
-    if (task.steps.some((step) => !(step in steps))) throw new TaskFailedError("the program has no such step");
+    requireFit(task, program.model.program);
     const done = await store.get(outcomeName(task.id), MAX_OUTCOME_BYTES);
-    const known = done && readOutcome(done, task.steps.length);
+    const known = done && readOutcome(done, tensorsOf(task));
     if (known !== undefined) return known;
     const inputs = await Promise.all(task.inputs.map((ref) => this.#input(ref)));
-    const wanted = new Set(task.steps);
     this.#options.onExecute?.(task);
-    const tensors = await execute(program.model, inputs, (step) => wanted.has(step));
     const refs: TensorRef[] = [];
-    for (const step of task.steps) {
-      const bytes = tensors[step]!;
-      const ref = { root: tensorRoot(bytes), bytes: bytesOf(steps[step]!) };
+    for (const bytes of await tensorsBy(execute, task, program, inputs)) {
+      const ref = { root: tensorRoot(bytes), bytes: bytes.length };
       await store.put(tensorName(ref), bytes);
       refs.push(ref);
     }
@@ -84,3 +84,43 @@ export class TaskHandler {
     return bytes;
   }
 }
+
+/** Bytes of each input of a task. */
+function inputBytes({ inputs }: Program, { run }: Task): number[] {
+  if (run === undefined) return inputs.map(bytesOf);
+  return inputs.map((input) => inputTensorsOf(input, run.items) * bytesOf(input));
+}
+
+/** @throws TaskFailedError if a task is none of its program */
+function requireFit(task: Task, program: Program): void {
+  const sent = task.run === undefined ? () => true : isSent;
+  const fits = inputBytes(program, task).filter(sent);
+  if (fits.length !== task.inputs.length || task.inputs.some(({ bytes }, k) => bytes !== fits[k]))
+    throw new TaskFailedError("the program takes other inputs");
+  if (task.steps.some((step) => !(step in program.steps))) throw new TaskFailedError("the program has no such step");
+  if (task.run !== undefined && !carriesState(program.inputs))
+    throw new TaskFailedError("the program carries no state from one item to the next");
+}
+
+/** Executes a task. @returns the tensors of its outcome, in their order */
+async function tensorsBy(
+  execute: Execute,
+  task: Task,
+  program: KnownProgram,
+  given: readonly Uint8Array[],
+): Promise<Uint8Array[]> {
+  const { steps, run } = task;
+  const { model } = program;
+  if (run === undefined) {
+    const wanted = new Set(steps);
+    const tensors = await execute(model, given, (step) => wanted.has(step));
+    return steps.map((step) => tensors[step]!);
+  }
+  const sent = given.values();
+  const all = inputBytes(model.program, task).map((bytes) => (isSent(bytes) ? sent.next().value! : NOTHING));
+  const inputs = new RunInputs(model.program.inputs, run, all);
+  const { tensors, roots } = await executeStretch({ program, inputs, steps }, execute);
+  return [...steps.map((step) => tensors[step]!), roots];
+}
+
+const NOTHING = new Uint8Array(0);

@@ -27,11 +27,11 @@ export class ThreadedExecutor {
   }
 
   /** @throws EngineFaultError, ExecutionThreadError, ExecutionInputError */
-  readonly execute: Execute = async (model, inputs, keep) => {
+  readonly execute: Execute = async (model, inputs, keep, trees) => {
     if (this.#fault !== undefined) throw this.#fault;
     try {
       const threads = await this.#threadsOf(model);
-      return await threads.run(inputs, keep && { keep });
+      return await threads.run(inputs, { ...(keep && { keep }), ...(trees && { trees }) });
     } catch (error) {
       if (error instanceof EngineFaultError) this.#fault = error;
       throw error;

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import { z } from "zod/v4";
 import { dtypeName, DType, isFloat, type DTypeName } from "../numerics/dtype.ts";
 import { FileError, readRegularFile } from "../regularFile.ts";
 import type { Box } from "./box.ts";
@@ -41,11 +41,11 @@ const hex = (digits: number, prefix: string) =>
   z.string().regex(new RegExp(`^${prefix}[0-9a-f]{${digits}}$`), `expected ${prefix}${digits} hexadecimal digits`);
 const name = z.string().max(1_000);
 const count = z.number().int().nonnegative();
-const error = z.number().nonnegative().finite();
+const error = z.number().nonnegative();
 const dtype = z.enum(Object.keys(DType) as [DTypeName, ...DTypeName[]]).transform((text) => DType[text]);
 
 const rangeSchema = z
-  .object({ name, dtype, low: z.number().finite(), high: z.number().finite() })
+  .object({ name, dtype, low: z.number(), high: z.number() })
   .strict()
   .refine(({ low, high }) => low <= high, "expected low to be at most high");
 
@@ -73,7 +73,7 @@ const schema = z
     seed: count,
     differing: z.object({ native: count, thick: count }).strict(),
     thick: count,
-    factor: z.number().min(1).finite(),
+    factor: z.number().min(1),
   })
   .strict();
 

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import { z } from "zod/v4";
 import { DType, dtypeBytes, dtypeName, type DTypeName } from "../numerics/dtype.ts";
 import { elementCount } from "../onnx/model.ts";
 import type { TensorInfo } from "../program/compiled.ts";

@@ -9,7 +9,7 @@ import type { RunInputs } from "../trace/runInputs.ts";
 import { ProgramUnavailableError } from "./errors.ts";
 import type { OpenedOutput } from "../trace/openedOutput.ts";
 import { dueOf } from "./dueOf.ts";
-import { executeRun, inputsOfItem, itemOf, type Execute, type ItemListener } from "./executeRun.ts";
+import { executeRun, inputsOfItem, itemOf, withOrder, type Execute, type ItemListener } from "./executeRun.ts";
 import type { Execution, ProgramShape } from "./execution.ts";
 import { ItemSweeps } from "./itemSweeps.ts";
 import type { ProgramLibrary } from "./programLibrary.ts";
@@ -316,8 +316,7 @@ export class Executions {
 
   /** Executes for a job: sooner than others if it is due sooner, at the time when it is asked for. */
   #executeFor(job: JobRecord): Execute {
-    return (model, inputs, keep, trees, order) =>
-      this.#execute(model, inputs, keep, trees, { ...order, due: dueOf(job) });
+    return withOrder(this.#execute, (order) => ({ ...order, due: dueOf(job) }));
   }
 
   /** The execution of a job, or what is kept of one without its items. */

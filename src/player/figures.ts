@@ -25,6 +25,8 @@ export type Figures = {
   attestation: number;
   /** The classes that exams have shown. */
   classes: number;
+  /** Jobs whose inputs nodes may forget before their disputes end, and which are not held here yet. */
+  blobsAtRisk: number;
 };
 
 /** Takes what a role measures. */

@@ -139,7 +139,8 @@ export class Role<E extends RoleEvent> {
     const { references, heldInputs, signal } = options;
     const { parameters } = session.deployment;
     const at = {
-      ...{ publicClient: session.publicClient, folder: folderOf("inputs"), log, signal },
+      ...{ publicClient: session.publicClient, folder: folderOf("inputs"), log, meter, signal },
+      knows: (job: JobRecord) => this.executions.knows(job),
       lastSecondOf: ({ job, terms }: JobRecord) =>
         lastSecondOf(job, BigInt((terms?.openFrom ?? 0) + parameters.baseClock), parameters),
     };

@@ -45,6 +45,23 @@ export class RootsOfItems {
     });
   }
 
+  /** Takes the roots of items that follow each other. @param bytes What was collected of them, as of a run. */
+  takeItems(from: number, items: number, bytes: Uint8Array): void {
+    let [read, at] = [0, 0];
+    const copy = (count: number, index: number): void => {
+      this.bytes.set(bytes.subarray(read * HASH_BYTES, (read + count) * HASH_BYTES), index * HASH_BYTES);
+    };
+    copy(items, from);
+    [read, at] = [items, this.#items];
+    this.#program.outputs.forEach((_, output) => {
+      const isEach = isOfEachItem(this.#program, output);
+      if (isEach) copy(items, at + from);
+      else if (from + items === this.#items) copy(1, at);
+      read += outputTensors(this.#program, output, items);
+      at += outputTensors(this.#program, output, this.#items);
+    });
+  }
+
   /** The roots, once all items were taken. */
   get roots(): RunRoots {
     return readRunRoots(this.#program, this.#items, this.bytes);

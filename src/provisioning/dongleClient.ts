@@ -1,5 +1,5 @@
 import { connect } from "node:net";
-import type { z } from "zod";
+import type { z } from "zod/v4";
 import { lowS } from "./keys.ts";
 import type { Device, DeviceIdentity, DeviceSignature, SignRequest } from "./device.ts";
 import { answers, lineOf, MAX_LINE_BYTES } from "./dongleProtocol.ts";
@@ -30,10 +30,7 @@ export class Dongle implements Device {
     return { ...signed, signature: lowS(signed.signature) };
   }
 
-  async #ask<T extends object>(
-    line: string,
-    schema: z.ZodType<T | { error: string }, z.ZodTypeDef, unknown>,
-  ): Promise<T> {
+  async #ask<T extends object>(line: string, schema: z.ZodType<T | { error: string }, unknown>): Promise<T> {
     const given = await this.#exchange(line);
     let json: unknown;
     try {

@@ -1,5 +1,5 @@
 import { isHex, type Hex } from "viem";
-import { z } from "zod";
+import { z } from "zod/v4";
 import type { ReportKind } from "../chain/structs.ts";
 import type { DeviceIdentity, DeviceSignature, SignRequest } from "./device.ts";
 import { endorsementJson, endorsementSchema } from "./standInDevice.ts";

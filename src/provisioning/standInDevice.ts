@@ -1,7 +1,7 @@
 import { mkdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { Hex } from "viem";
-import { z } from "zod";
+import { z } from "zod/v4";
 import { endorseStandIn, NOT_AFTER, SoftwareDevice } from "./device.ts";
 import { StandInFileError } from "./errors.ts";
 import { deviceId, generateKey, keyToPem } from "./keys.ts";

@@ -1,7 +1,7 @@
 import { closeSync, fsyncSync, openSync, renameSync, writeFileSync, writeSync } from "node:fs";
 import { dirname } from "node:path";
 import { isHex, type Hex } from "viem";
-import { z } from "zod";
+import { z } from "zod/v4";
 import { readRegularFile } from "../regularFile.ts";
 import { StandInFileError } from "./errors.ts";
 import { generateKey, keyFromPem, keyToPem, manufacturerId, type P256Key } from "./keys.ts";
@@ -35,7 +35,7 @@ export function openManufacturer(path: string): SoftwareManufacturer {
 }
 
 /** Reads a stand-in's file. @param kind Of the command that makes it. @throws StandInFileError */
-export function readStandIn<T>(path: string, schema: z.ZodType<T, z.ZodTypeDef, unknown>, kind: string): T {
+export function readStandIn<T>(path: string, schema: z.ZodType<T, unknown>, kind: string): T {
   let json: unknown;
   try {
     json = JSON.parse(readText(path));

@@ -108,6 +108,18 @@ export class RunInputs {
     });
   }
 
+  /**
+   * The inputs of some items that follow each other, as of a run of their own.
+   * @param carried What the first of them takes from the item before, by input; for the first item of all none.
+   */
+  part(from: number, items: number, carried: ReadonlyMap<number, Uint8Array>): RunInputs {
+    const bytes = this.#inputs.map((input, k) => {
+      if (input.source?.kind !== "each") return carried.get(k) ?? this.#bytes[k]!;
+      return this.#bytes[k]!.subarray(from * bytesOf(input), (from + items) * bytesOf(input));
+    });
+    return new RunInputs(this.#inputs, { items, firstItem: this.length.firstItem + from }, bytes);
+  }
+
   /** Opens an item's tensor of an input under the job's inputs root, or the one that the first item begins with. */
   path(k: number, item: number): Hash[] {
     const below = this.#inputs[k]!.source?.kind === "each" ? this.#tensors(k).path(item) : [];

@@ -1,7 +1,7 @@
 import type { ServerResponse } from "node:http";
 import type { Hex } from "viem";
 import type { JobRecord } from "../market/history.ts";
-import type { Execution } from "../player/execution.ts";
+import type { ExecutedItem } from "../player/executeRun.ts";
 import { changeOf, STREAMED_BYTES, type StreamedLine } from "../trace/streamedItem.ts";
 
 /** Who may follow jobs at the same time. */
@@ -28,11 +28,11 @@ export class ItemStream {
   #count = 0;
 
   /** Tells of an item that was executed. */
-  readonly take = ({ id, terms, job: { items } }: JobRecord, item: number, execution: Execution): void => {
+  readonly take = ({ id, terms, job: { items } }: JobRecord, item: number, executed: ExecutedItem): void => {
     // SAFETY: what is sealed would be copied by other workers.
     if (terms !== undefined && terms.openFrom !== 0) return;
     const before = item === 0 ? undefined : this.#running.get(id);
-    const running = { item, items, outputs: outputsOf(execution) };
+    const running = { item, items, outputs: outputsOf(executed) };
     const followers = this.#followers.get(id);
     if (followers !== undefined) {
       const line = lineOf(running, before);
@@ -72,10 +72,10 @@ export class ItemStream {
 }
 
 /** Copies of an item's outputs: what they are read from may be written to by the next item. */
-function outputsOf({ model: { program }, trace }: Execution): Running["outputs"] {
+function outputsOf({ program, tensor: tensorOf }: ExecutedItem): Running["outputs"] {
   const outputs = new Map<number, Uint8Array>();
   program.outputs.forEach((checkpoint, output) => {
-    const tensor = trace.tensor(program.checkpoints[checkpoint]!.step);
+    const tensor = tensorOf(program.checkpoints[checkpoint]!.step);
     if (tensor.length <= STREAMED_BYTES) outputs.set(output, tensor.slice());
   });
   return outputs;

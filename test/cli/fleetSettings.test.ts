@@ -1,7 +1,11 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { expect } from "chai";
 import { pino } from "pino";
 import { UsageError } from "../../src/cli/errors.ts";
-import { openExecutionQueue, openStore, queueUrl } from "../../src/cli/fleetSettings.ts";
+import { openExecutionQueue, openStore, queueUrl, snapshotSecret } from "../../src/cli/fleetSettings.ts";
+import { inputKeys } from "../../src/cli/s3Keys.ts";
 import { FolderStore } from "../../src/fleet/folderStore.ts";
 import { EmbeddedQueue } from "../../src/player/executionQueue.ts";
 import { NO_METER } from "../../src/player/figures.ts";
@@ -30,6 +34,38 @@ describe("settings of a fleet", () => {
     expect(() => openStore("s3://bucket", {})).to.throw(UsageError, "needs AWS_ACCESS_KEY_ID in the environment");
     const env = { AWS_ACCESS_KEY_ID: "id", AWS_SECRET_ACCESS_KEY: "s3cret" };
     expect(openStore("s3://bucket/fleet", env).name).to.equal("s3://bucket/fleet/");
+  });
+
+  it("inputs_haveKeysOfTheirOwn_ifAnyOfTheseIsGiven", () => {
+    const store = { AWS_ACCESS_KEY_ID: "id", AWS_SECRET_ACCESS_KEY: "s3cret", AWS_REGION: "" };
+    const keys = { region: "us-east-1", accessKeyId: "id", secretAccessKey: "s3cret", sessionToken: undefined };
+    expect(inputKeys("--s3-buckets", store)).to.deep.equal(keys);
+    const id = { ...store, AWS_SESSION_TOKEN: "token", REFUTE_INPUTS_AWS_ACCESS_KEY_ID: "reader" };
+    expect(() => inputKeys("--s3-buckets", id)).to.throw(UsageError, "needs REFUTE_INPUTS_AWS_SECRET_ACCESS_KEY");
+    const own = inputKeys("--s3-buckets", { ...id, REFUTE_INPUTS_AWS_SECRET_ACCESS_KEY: "other" });
+    expect(own).to.deep.equal({ ...keys, accessKeyId: "reader", secretAccessKey: "other" });
+  });
+
+  it("snapshotKey_isAFileOf32BytesOrMore", () => {
+    const folder = mkdtempSync(join(tmpdir(), "refute-key-"));
+    const path = join(folder, "key");
+    const secretOf = (content: string | Uint8Array): Uint8Array => {
+      writeFileSync(path, content);
+      return snapshotSecret(path)!;
+    };
+    try {
+      expect(snapshotSecret(undefined)).to.equal(undefined);
+      expect(() => snapshotSecret(path)).to.throw(UsageError, /--snapshot-key .*is missing.*openssl rand -hex 32/);
+      expect(() => secretOf("s3cret\n"))
+        .to.throw(UsageError, "has 6 bytes of 32 at least")
+        .and.not.match(/s3cret/);
+      // With a line feed at its end or without.
+      expect(secretOf(`${"ab".repeat(32)}\n`)).to.deep.equal(secretOf("ab".repeat(32)));
+      const random = Uint8Array.from({ length: 32 }, (_, k) => 200 + k);
+      expect(Buffer.from(secretOf(random)).equals(random)).to.equal(true);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
   });
 
   it("queueAndStore_goTogether_andWithoutThem_thisProcessExecutes", async () => {

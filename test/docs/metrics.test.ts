@@ -18,6 +18,7 @@ const FIGURES: Figures = {
   bond: 0n,
   attestation: 0,
   classes: 0,
+  blobsAtRisk: 0,
 };
 
 describe("metrics on docs/operating.md", () => {

@@ -77,7 +77,7 @@ describe("inputs in blobs, on a real node", function () {
     const before = await sentBy(requester);
     for (const [flags, why] of [
       [["--blobs-sent", `0x${"ab".repeat(32)}`], /--blobs-sent also needs --blobs/],
-      [["--blobs", "--signer", "http://127.0.0.1:1"], /needs a key of this process/],
+      [["--blobs", "--signer", "http://127.0.0.1:1"], /use a key of this process/],
       [["--blobs", "--deadline-seconds", "1600000"], /nodes forget blobs after 1572864 seconds/],
       [["--blobs", "--blobs-sent", `0x${"ab".repeat(32)}`], /no node has the transaction/],
     ] as const) {

@@ -32,8 +32,8 @@ describe("snapshots of runs in the store of a fleet", () => {
   let machines = 0;
 
   /** A machine with a disk of its own, and how often it executed an item. */
-  async function machine(store: MemoryStore, by: LocalAccount = account) {
-    const share = (await SharedRuns.open(store, by, log))!;
+  async function machine(store: MemoryStore, by: LocalAccount = account, secret?: Uint8Array) {
+    const share = (await SharedRuns.open(store, by, log, secret))!;
     const stored = new StoredRuns({ folder: join(folder, String(machines++)), share });
     let executed = 0;
     const execute = executionOf();
@@ -143,6 +143,23 @@ describe("snapshots of runs in the store of a fleet", () => {
     goOn();
     await one.share.settled();
     expect(store.blobs.size).to.equal(1);
+  });
+
+  it("signerWithAnotherSignatureEachTime_needsASecret_andGoesOnElsewhereWithIt", async () => {
+    let signed = 0;
+    const random = { ...account, signMessage: () => Promise.resolve(`0x${signed++}`) } as LocalAccount;
+    const store = new MemoryStore();
+    expect(await SharedRuns.open(store, random, log)).to.equal(undefined);
+    expect(warnings.splice(0).join()).to.contain("--snapshot-key");
+    const secret = new Uint8Array(32).fill(7);
+    const one = await machine(store, random, secret);
+    const { root } = (await one.executions.of(job))!;
+    await one.share.settled();
+    const other = await machine(store, random, secret);
+    expect([(await other.executions.of(job))!.root, other.executed(), warnings]).to.deep.equal([root, 0, []]);
+    const stranger = await machine(store, random, new Uint8Array(32).fill(8));
+    expect([(await stranger.executions.of(job))!.root, stranger.executed()]).to.deep.equal([root, ITEMS]);
+    expect(warnings.join()).to.contain("has not the code of this account");
   });
 
   it("accountThatSignsNoMessages_keepsThemOnItsMachine", async () => {

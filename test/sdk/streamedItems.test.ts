@@ -54,7 +54,7 @@ describe("items that a worker streams", () => {
         return executeReference(model, inputs);
       },
       {},
-      (item, execution) => executions.onItem!(record, item, execution),
+      (item, executed) => executions.onItem!(record, item, executed),
     );
   };
 
@@ -63,10 +63,10 @@ describe("items that a worker streams", () => {
   it("areTheOutputsAfterEachItem_alsoForWhoComesLater", async () => {
     const expected: [number, Uint8Array[]][] = [];
     const take = executions.onItem!;
-    executions.onItem = (job, item, execution) => {
+    executions.onItem = (job, item, executed) => {
       const { outputs, checkpoints } = program.model.program;
-      expected.push([item, outputs.map((k) => execution.trace.tensor(checkpoints[k]!.step).slice())]);
-      take(job, item, execution);
+      expected.push([item, outputs.map((k) => executed.tensor(checkpoints[k]!.step).slice())]);
+      take(job, item, executed);
     };
     const early = all(url);
     let late: Promise<StreamedItem[]> | undefined;

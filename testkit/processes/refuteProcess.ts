@@ -35,8 +35,16 @@ export class RefuteProcess {
   /** When each of its lives began, milliseconds. */
   readonly startedAt: number[] = [];
 
-  /** @param settings As flags: `--rpc-url` and the like. The key comes from a keystore file. */
-  constructor(command: readonly string[], key: Hex, models: readonly ServedModel[]) {
+  /**
+   * @param command With its settings as flags: `--rpc-url` and the like. The key comes from a keystore file.
+   * @param env Beside this process's own.
+   */
+  constructor(
+    command: readonly string[],
+    key: Hex,
+    models: readonly ServedModel[],
+    env: Readonly<Record<string, string>> = {},
+  ) {
     this.#key = key;
     const entries = models.map(({ bytes, shapes = {}, bind = {}, run }, k) => {
       const path = join(this.#folder, `model${k}.onnx`);
@@ -47,7 +55,7 @@ export class RefuteProcess {
     writeFileSync(list, JSON.stringify(entries));
     const files = { "--models": list, "--keystore": join(this.#folder, "keystore.json"), "--cache": this.#cache };
     this.#command = [...command, ...Object.entries(files).flat()];
-    this.#env = { ...process.env, REFUTE_KEYSTORE_PASSWORD: PASSWORD };
+    this.#env = { ...process.env, ...env, REFUTE_KEYSTORE_PASSWORD: PASSWORD };
   }
 
   /** Starts it. */

@@ -1,6 +1,6 @@
 import { Command } from "commander";
 import { formatEther, formatGwei } from "viem";
-import { InsufficientGasFundsError } from "../../chain/errors.ts";
+import { InsufficientGasFundsError, SIGNS_NO_BLOBS } from "../../chain/errors.ts";
 import { deposit } from "../../market/ledger.ts";
 import type { Session } from "../../market/session.ts";
 import { knownProgram } from "../../player/execution.ts";
@@ -197,8 +197,7 @@ function requireBlobFlags({
   signer?: unknown;
 }): void {
   if (blobsSent !== undefined && !blobs) throw new UsageError("--blobs-sent also needs --blobs");
-  if (blobs && signer !== undefined)
-    throw new UsageError("--blobs needs a key of this process: what --signer names signs no transactions with blobs");
+  if (blobs && signer !== undefined) throw new UsageError(`--blobs: what --signer names ${SIGNS_NO_BLOBS}`);
 }
 
 /** @throws UsageError if a claim would be due after the deadline */

@@ -1,6 +1,6 @@
 import type { Scaled } from "../elementary/fixed.ts";
-import { bitLength } from "../round.ts";
-import { FRACTION, over, PI_OVER_2, shifted, times, WIDE_ONE } from "./wide.ts";
+import { oddSeries } from "./oddSeries.ts";
+import { FRACTION, PI_OVER_2, shifted } from "./wide.ts";
 
 const PI_OVER_4 = PI_OVER_2 >> 1n;
 /** The last term of the series is z^102/205. */
@@ -28,22 +28,8 @@ function atanUpTo1(p: bigint, q: bigint): Scaled {
 }
 
 /**
- * atan(p/q) for integers 0 <= p/q < 0.43, q <= 2^255: relative error below 2^-249; 0 for p = 0.
- *
- * s = p/q is cut to 252 or 253 significant bits, z = s^2 < 0.185 to Q252. The series 1 - z/3 + z^2/5 - ... is cut after
- * z^102/205 (the rest is below 2^-257); each Horner step cuts less than 2 units of 2^-252 and is damped by z, and the
- * cuts of s and z cost less than 1 unit, so that the sum (at least 0.94) is off by less than 4 units. The last cut adds
- * 2^-251.
+ * atan(p/q) for integers 0 <= p/q < 0.43, q <= 2^255: relative error below 2^-249; 0 for p = 0. With z < 0.185 the rest
+ * after z^102/205 is below 2^-257 ({@link oddSeries}).
  */
-function atanSeries(p: bigint, q: bigint): Scaled {
-  if (p === 0n) return { mantissa: 0n, exponent: -FRACTION };
-  const down = bitLength(q) - bitLength(p);
-  const s = over(p << BigInt(down), q);
-  const z = times(s, s) >> BigInt(2 * down);
-  let sum = WIDE_ONE / LAST_DIVISOR;
-  for (let k = LAST_DIVISOR; k > 1n;) {
-    k -= 2n;
-    sum = WIDE_ONE / k - times(z, sum);
-  }
-  return { mantissa: times(s, sum), exponent: -FRACTION - down };
-}
+const atanSeries = (p: bigint, q: bigint): Scaled =>
+  p === 0n ? { mantissa: 0n, exponent: -FRACTION } : oddSeries(p, q, LAST_DIVISOR, true);

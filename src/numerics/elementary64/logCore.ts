@@ -1,6 +1,7 @@
 import type { Scaled } from "../elementary/fixed.ts";
 import { bitLength } from "../round.ts";
-import { ARGUMENT_FRACTION, FRACTION, LN2, over, shifted, times, WIDE_ONE } from "./wide.ts";
+import { oddSeries } from "./oddSeries.ts";
+import { ARGUMENT_FRACTION, LN2, shifted } from "./wide.ts";
 
 /** sqrt(1/2) with 256 fraction bits, cut down. */
 const SQRT_HALF_Q256 = 0xb504f333f9de6484597d89b3754abe9f1d6f60ba893ba84ced17ac8583339915n;
@@ -8,22 +9,12 @@ const SQRT_HALF_Q256 = 0xb504f333f9de6484597d89b3754abe9f1d6f60ba893ba84ced17ac8
 const LAST_DIVISOR = 99n;
 
 /**
- * 2 atanh(p/q) = log((q + p)/(q - p)) for integers 0 < p/q < 0.1716, q < 2^255: relative error below 2^-249.
- *
- * s = p/q is cut to 252 or 253 significant bits, z = s^2 < 0.0295 to Q252. The series 1 + z/3 + z^2/5 + ... is cut
- * after z^49/99 (the rest is below 2^-260); each Horner step cuts less than 2 units of 2^-252 and is damped by z, and
- * the cuts of s and z cost less than 1 unit, so that the sum is off by less than 4 units. The last cut adds 2^-251.
+ * 2 atanh(p/q) = log((q + p)/(q - p)) for integers 0 < p/q < 0.1716, q < 2^255: relative error below 2^-249. With z <
+ * 0.0295 the rest after z^49/99 is below 2^-260 ({@link oddSeries}).
  */
 function logQuotient(p: bigint, q: bigint): Scaled {
-  const down = bitLength(q) - bitLength(p);
-  const s = over(p << BigInt(down), q);
-  const z = times(s, s) >> BigInt(2 * down);
-  let sum = WIDE_ONE / LAST_DIVISOR;
-  for (let k = LAST_DIVISOR; k > 1n;) {
-    k -= 2n;
-    sum = WIDE_ONE / k + times(z, sum);
-  }
-  return { mantissa: times(s, sum), exponent: 1 - FRACTION - down };
+  const { mantissa, exponent } = oddSeries(p, q, LAST_DIVISOR, false);
+  return { mantissa, exponent: exponent + 1 };
 }
 
 /**

@@ -57,7 +57,35 @@ export async function fetchBlobs(
   return file;
 }
 
-const dateOf = (time: bigint): string => new Date(Number(time) * 1_000).toISOString();
+/**
+ * Until when nodes keep the blobs of transactions at least, unix seconds.
+ * @throws FetchError
+ */
+export async function blobsKeptUntil(
+  { transactions }: Extract<Reference, { kind: "blobs" }>,
+  { chain, beaconUrl, signal }: Omit<Options, "until">,
+): Promise<bigint> {
+  const { keptSeconds } = await new BeaconApi(beaconUrl, signal).times();
+  let earliest: bigint | undefined;
+  for (const hash of transactions) {
+    signal.throwIfAborted();
+    const { timestamp } = await chain.getBlock({ blockHash: await blockHashOf(chain, hash) });
+    if (earliest === undefined || timestamp < earliest) earliest = timestamp;
+  }
+  return (earliest ?? 0n) + BigInt(Math.floor(keptSeconds));
+}
+
+/** @throws FetchError */
+async function blockHashOf(chain: BlobChain, hash: Hex): Promise<Hex> {
+  const { blockHash } = await chain.getTransaction({ hash }).catch((cause: unknown) => {
+    throw new FetchError(`no node has the transaction ${hash} of blobs`, { cause });
+  });
+  if (blockHash === null) throw new FetchError(`the transaction ${hash} of blobs is in no block yet`);
+  return blockHash;
+}
+
+/** A time, as it is said to people. @param time Unix seconds. */
+export const dateOf = (time: bigint): string => new Date(Number(time) * 1_000).toISOString();
 
 /** Blocks with their transactions, by hash: several transactions with blobs may be in one. */
 type Blocks = Map<Hex, ReturnType<typeof blockOf>>;
@@ -66,11 +94,7 @@ const blockOf = (chain: BlobChain, blockHash: Hex) => chain.getBlock({ blockHash
 
 /** The block of a transaction, all versioned hashes of that block in order, and which of them are the transaction's. */
 async function placeOf(chain: BlobChain, hash: Hex, blocks: Blocks) {
-  const found = await chain.getTransaction({ hash }).catch((cause: unknown) => {
-    throw new FetchError(`no node has the transaction ${hash} of blobs`, { cause });
-  });
-  const { blockHash } = found;
-  if (blockHash === null) throw new FetchError(`the transaction ${hash} of blobs is in no block yet`);
+  const blockHash = await blockHashOf(chain, hash);
   const { timestamp, transactions } = await getOrAdd(blocks, blockHash, () => blockOf(chain, blockHash));
   const hashes: Hex[] = [];
   const positions: number[] = [];

@@ -8,7 +8,10 @@ import { withoutPaths } from "../../redact.ts";
 import type { RunInputs } from "../../trace/runInputs.ts";
 import { FetchError, FetchRefusedError } from "../errors.ts";
 import type { HeldInputs } from "../executions.ts";
+import type { Meter } from "../figures.ts";
 import type { Logger } from "../log.ts";
+import { BlobTimes } from "./blobTimes.ts";
+import { dateOf } from "./fetchBlobs.ts";
 import { fetchReference, type InputSources } from "./fetchReference.ts";
 import { secondsFor } from "./readBody.ts";
 import { InputStore } from "./inputStore.ts";
@@ -55,16 +58,20 @@ type Surroundings = {
   publicClient: Pick<PublicClient, "getTransaction" | "getBlock">;
   /** The last second at which a claim on a job may be disputed. */
   lastSecondOf: (job: JobRecord) => bigint;
+  /** Whether the job may be judged here: its program is known. */
+  knows: (job: JobRecord) => boolean;
   /** Of nobody else's; inputs are kept in memory if it is absent. */
   folder: string | undefined;
   log: Logger;
+  meter: Pick<Meter, "figures">;
   signal: AbortSignal;
 };
 
 /**
  * The inputs of jobs that publish none, from the places that the transactions which posted them name. They are fetched
  * when they are asked for, beside everything else, and given once they are there. Only what gives a job's roots is
- * kept, and kept as long as the job may need it.
+ * kept, and kept as long as the job may need it. Those in blobs, which nodes forget, are fetched as soon as their job
+ * is known, before anybody claims it.
  */
 export class ReferencedInputs implements HeldInputs {
   readonly #options: ReferenceOptions;
@@ -78,11 +85,18 @@ export class ReferencedInputs implements HeldInputs {
   readonly #running = new Map<Promise<void>, Search>();
   /** Keys of jobs that somebody has claimed: their inputs are not given up for those of others. */
   #atStake: ReadonlySet<string> = new Set();
+  /** Absent where jobs are left alone whose blobs may be forgotten too early, and where none are read. */
+  readonly #blobs: BlobTimes | undefined;
+  /** Jobs about whose blobs was warned. */
+  readonly #warned = new Set<Hex>();
 
   constructor(options: ReferenceOptions, at: Surroundings) {
     [this.#options, this.#at] = [options, at];
     const usual = at.folder === undefined ? MEMORY_BYTES : KEPT_INPUT_BYTES;
     this.#store = new InputStore(at.folder, options.keptInputBytes ?? usual);
+    const { beaconUrl } = options.sources;
+    if (options.mustLast !== true && beaconUrl !== undefined)
+      this.#blobs = new BlobTimes({ chain: at.publicClient, beaconUrl, signal: at.signal });
   }
 
   of(job: JobRecord): RunInputs | undefined {
@@ -119,10 +133,35 @@ export class ReferencedInputs implements HeldInputs {
     // Files stay until their room is needed: a node that lags does not know each job.
     for (const key of this.#memory.keys()) if (!known.has(key)) this.#memory.delete(key);
     for (const key of this.#searches.keys()) if (!known.has(key)) this.#searches.delete(key);
+    if (this.#blobs !== undefined) this.#keepBlobs([...jobs.values()], this.#blobs);
+  }
+
+  /** Fetches what is in blobs early, and warns where nodes may forget it before the last dispute can end. */
+  #keepBlobs(jobs: readonly JobRecord[], blobs: BlobTimes): void {
+    const { log, meter, folder, knows, lastSecondOf } = this.#at;
+    const open = jobs.filter((job) => job.job.rootOnly && mayBeDisputed(job) && knows(job));
+    blobs.look(open);
+    for (const id of this.#warned) if (!open.some((job) => job.id === id)) this.#warned.delete(id);
+    let blobsAtRisk = 0;
+    for (const job of open) {
+      const until = blobs.of(job);
+      if (until === undefined) continue;
+      const [isHeld, last] = [this.has(job), lastSecondOf(job)];
+      if (until >= last) continue;
+      if (!isHeld) blobsAtRisk++;
+      if (this.#warned.has(job.id)) continue;
+      this.#warned.add(job.id);
+      const reason =
+        `nodes may forget its blobs at ${dateOf(until)}, and disputes of it may end at ${dateOf(last)}: they are ` +
+        (folder === undefined ? "kept in memory only: use --cache" : "fetched now; do not delete inputs-* of --cache");
+      log.warn({ job: job.id, reason }, "the inputs of a job may not last as long as its disputes");
+    }
+    meter.figures({ blobsAtRisk });
   }
 
   /** Resolves when nothing is fetched any more. */
   async settled(): Promise<void> {
+    await this.#blobs?.settled();
     while (this.#running.size > 0) await Promise.all(this.#running.keys());
   }
 
@@ -244,6 +283,10 @@ export class ReferencedInputs implements HeldInputs {
     }
   }
 }
+
+/** Whether a claim on a job is open, or may still come. */
+const mayBeDisputed = ({ closed, claims }: JobRecord): boolean =>
+  !closed && !claims.some(({ finalised, accepted }) => finalised || accepted);
 
 /** Names the inputs of a job, as an execution takes them. */
 const keyOf = ({ job }: Pick<JobRecord, "job">): string =>

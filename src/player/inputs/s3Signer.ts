@@ -1,10 +1,7 @@
-import { AwsClient } from "aws4fetch";
+import { s3Client, type S3Keys } from "../../s3Client.ts";
 
-/** Who reads objects of an S3-compatible endpoint. */
-type Keys = { region: string; accessKeyId: string; secretAccessKey: string; sessionToken?: string | undefined };
-
-/** What signs the reading of objects (AWS Signature Version 4). @returns the headers of a GET of a URL */
-export function s3Signer({ region, sessionToken, ...keys }: Keys): (url: string) => Promise<Record<string, string>> {
-  const client = new AwsClient({ ...keys, ...(sessionToken !== undefined && { sessionToken }), service: "s3", region });
+/** What signs the reading of objects. @returns the headers of a GET of a URL */
+export function s3Signer(keys: S3Keys): (url: string) => Promise<Record<string, string>> {
+  const client = s3Client(keys);
   return async (url) => Object.fromEntries((await client.sign(url, { method: "GET" })).headers);
 }

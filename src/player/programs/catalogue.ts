@@ -1,5 +1,5 @@
 import { readFile, stat } from "node:fs/promises";
-import { z } from "zod";
+import { z } from "zod/v4";
 import type { Hash } from "../../merkle/hash.ts";
 import { CatalogueError } from "../errors.ts";
 import { compileOptions, modelSpecOf } from "./compileOptions.ts";
@@ -33,11 +33,14 @@ const modelSchema = z
         ...compileOptions,
         // SAFETY: a text would be read as the name of a file of this machine.
         bind: z
-          .record(z.unknown().refine((value) => typeof value !== "string", "must be a value, not a file"))
+          .record(
+            z.string(),
+            z.unknown().refine((value) => typeof value !== "string", "must be a value, not a file"),
+          )
           .default({}),
       })
       .strict()
-      .default({}),
+      .prefault({}),
   })
   .strict();
 const catalogueSchema = z.object({ models: z.array(modelSchema).max(MAX_MODELS) }).strict();

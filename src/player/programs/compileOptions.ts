@@ -1,4 +1,4 @@
-import { z } from "zod";
+import { z } from "zod/v4";
 import { LOSSES, OPTIMISERS, type OptimiserName } from "../../compiler/training/trainSpec.ts";
 import { parseDecideSpec } from "../../decision/decideSpec.ts";
 import { DecideError } from "../../decision/errors.ts";
@@ -25,7 +25,10 @@ export const uint8Schema = z
 export const seedSchema = z
   .union([z.number(), z.string()])
   .transform(String)
-  .refine((text) => /^\d{1,20}$/.test(text) && BigInt(text) < 1n << 64n, "expected a whole number below 2^64")
+  .refine((text) => /^\d{1,20}$/.test(text) && BigInt(text) < 1n << 64n, {
+    error: "expected a whole number below 2^64",
+    abort: true,
+  })
   .transform(BigInt);
 
 /** A decision that takes the place of an output, as text: `argmax`, `top5`, `round=2`. */
@@ -34,7 +37,7 @@ const decideSchema = z.string().transform((text, context) => {
     return parseDecideSpec(text);
   } catch (error) {
     if (!(error instanceof DecideError)) throw error;
-    context.addIssue({ code: z.ZodIssueCode.custom, message: error.message });
+    context.addIssue({ code: "custom", message: error.message });
     return z.NEVER;
   }
 });
@@ -50,7 +53,7 @@ const runSchema = z
     batch: z.literal(true).optional(),
     each: z.array(z.string()).min(1).optional(),
     index: z.array(z.string()).min(1).optional(),
-    carried: z.record(z.string()).optional(),
+    carried: z.record(z.string(), z.string()).optional(),
     eachOutputs: z.array(z.string()).min(1).optional(),
     lastOutputs: z.array(z.string()).min(1).optional(),
   })
@@ -71,7 +74,7 @@ const trainSchema = z
     loss: z.enum(LOSSES),
     output: z.string().optional(),
     optimiser: z.enum(Object.keys(OPTIMISERS) as [OptimiserName, ...OptimiserName[]]),
-    attributes: z.record(z.number()).optional(),
+    attributes: z.record(z.string(), z.number()).optional(),
     frozen: z.array(z.string()).optional(),
     rates: z.number().int().positive().optional(),
   })
@@ -79,14 +82,14 @@ const trainSchema = z
 
 /** How a model is compiled, as a models file and a catalogue say it. */
 export const compileOptions = {
-  shapes: z.record(z.array(z.number().int().positive())).default({}),
-  dims: z.record(z.number().int().positive()).optional(),
-  bind: z.record(z.unknown()).default({}),
-  lengths: z.record(z.number().int().nonnegative()).optional(),
+  shapes: z.record(z.string(), z.array(z.number().int().positive())).default({}),
+  dims: z.record(z.string(), z.number().int().positive()).optional(),
+  bind: z.record(z.string(), z.unknown()).default({}),
+  lengths: z.record(z.string(), z.number().int().nonnegative()).optional(),
   uint8: z.array(uint8Schema).default([]),
-  decide: z.record(decideSchema).optional(),
-  drawn: z.record(drawnSchema).optional(),
-  noise: z.record(z.number().positive()).optional(),
+  decide: z.record(z.string(), decideSchema).optional(),
+  drawn: z.record(z.string(), drawnSchema).optional(),
+  noise: z.record(z.string(), z.number().positive()).optional(),
   train: trainSchema.optional(),
   stepBytes: z.number().int().min(1).max(MAX_STEP_BYTES).optional(),
   seed: seedSchema.optional(),

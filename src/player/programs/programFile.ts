@@ -1,7 +1,7 @@
 import { createHash, type Hash as Hash256 } from "node:crypto";
 import { open, type FileHandle } from "node:fs/promises";
 import { deserialize, serialize } from "node:v8";
-import { z } from "zod";
+import { z } from "zod/v4";
 import type { Hash } from "../../merkle/hash.ts";
 import type { CompiledModel } from "../../program/compiled.ts";
 import { errorWithCode } from "../../errors.ts";

@@ -1,6 +1,6 @@
 import { X509Certificate } from "node:crypto";
 import { bytesToHex, isHex, type Hex } from "viem";
-import { z } from "zod";
+import { z } from "zod/v4";
 import { readCertificate, readCrl, type CertificateFacts, type CrlFacts } from "./certificates.ts";
 import { readEnclaveIdentity, readTcbInfo } from "./documents.ts";
 import { CollateralFormError } from "./errors.ts";

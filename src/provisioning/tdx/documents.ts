@@ -1,5 +1,5 @@
 import { stringToHex, type Hex } from "viem";
-import { z } from "zod";
+import { z } from "zod/v4";
 import { CollateralFormError } from "./errors.ts";
 import type { EnclaveIdentity, SvnLevel, TcbInfo } from "../../chain/tdxStructs.ts";
 

@@ -8,6 +8,7 @@ import { concatHex, type Hex, type PublicClient } from "viem";
 import type { JobRecord } from "../../../src/market/history.ts";
 import { inputFile } from "../../../src/market/inputFile.ts";
 import { referenceSuffix } from "../../../src/market/references.ts";
+import { NO_METER } from "../../../src/player/figures.ts";
 import type { Logger } from "../../../src/player/log.ts";
 import { ReferencedInputs, type ReferenceOptions } from "../../../src/player/inputs/referencedInputs.ts";
 import { s3Signer } from "../../../src/player/inputs/s3Signer.ts";
@@ -59,7 +60,8 @@ describe("ReferencedInputs", () => {
       getTransaction: ({ hash }: { hash: Hex }) =>
         hash === "0x" ? Promise.reject(new Error("gone")) : Promise.resolve({ input: calldata.get(hash) ?? "0x" }),
     } as unknown as PublicClient;
-    const at = { publicClient, folder, log, signal: stop.signal, lastSecondOf: () => 0n };
+    const of = { lastSecondOf: () => 0n, knows: () => true };
+    const at = { publicClient, folder, log, meter: NO_METER, signal: stop.signal, ...of };
     return new ReferencedInputs({ sources: { hosts }, seconds: 2, ...options }, at);
   };
   /** A job of the content of a seed that names some places. */

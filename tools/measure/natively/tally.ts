@@ -1,5 +1,5 @@
 import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
-import { z } from "zod";
+import { z } from "zod/v4";
 import type { TensorError } from "../../../src/native/judge.ts";
 import { upperBound } from "./bounds.ts";
 

@@ -7,12 +7,17 @@ import { builtCommandLine } from "../../../testkit/processes/commandLine.ts";
 /** Tasks that each executor does at a time. */
 export const THREADS = 2;
 
+/** What an executor logs. */
+type Line = { msg: string; task: string; level: number; items: number };
+
 /** `refute executor`, and what it says. */
 export class ExecutorProcess {
   readonly name: string;
   readonly #child: ChildProcess;
   #rest = "";
   readonly begun: string[] = [];
+  /** Those of them that were about several items of a run. */
+  stretches = 0;
   isKilled = false;
   isReady = false;
 
@@ -36,10 +41,12 @@ export class ExecutorProcess {
   }
 
   get hasEnded(): boolean {
-    return this.#child.exitCode !== null;
+    return this.#child.exitCode !== null || this.#child.signalCode !== null;
   }
 
+  /** Ends it, if it has not ended. */
   async kill(signal: "SIGKILL" | "SIGTERM"): Promise<void> {
+    if (this.hasEnded) return;
     this.isKilled = signal === "SIGKILL";
     const ended = new Promise((resolve) => this.#child.once("close", resolve));
     this.#child.kill(signal);
@@ -50,8 +57,9 @@ export class ExecutorProcess {
     const lines = (this.#rest + chunk).split("\n");
     this.#rest = lines.pop()!;
     for (const line of lines) {
-      const { msg, task, level = 0, ...rest } = JSON.parse(line) as { msg: string; task: string; level: number };
+      const { msg, task, level = 0, ...rest } = JSON.parse(line) as Line;
       if (msg === "task begins") this.begun.push(task);
+      if (msg === "task begins" && rest.items !== 1) this.stretches++;
       if (msg === "executor starts") this.isReady = true;
       if (level > 40) console.error(`${this.name}: ${msg} ${JSON.stringify(rest)}`);
     }

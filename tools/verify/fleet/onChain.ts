@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseEther, type Hex } from "viem";
 import { compile } from "../../../src/compiler/compile.ts";
+import type { RunWiring } from "../../../src/compiler/runWiring.ts";
 import { Anvil, anvilBinary } from "../../../src/devnet/anvil.ts";
 import { deployLocally } from "../../../src/devnet/deployLocally.ts";
 import { followMarket } from "../../../src/market/session.ts";
@@ -25,97 +26,121 @@ import { ExecutorProcess } from "./executorProcess.ts";
 import { inputOf, modelBytes } from "./network.ts";
 import { PASSWORD, type Redis } from "./redis.ts";
 
-const EXECUTORS = 3;
+/** Two of them are killed. */
+const EXECUTORS = 4;
 const JOBS = 4;
 /** Long enough for an executor to be killed in the middle of it: it gives forty tensors. */
 const LAYERS = 40;
+/** A run that carries state: stretches of some items each. */
+const [RUN_LAYERS, ITEMS] = [12, 16];
 /** The model of the job that a liar takes. */
 const LIED = 2;
 /** Longer than the check, so that a busy machine loses no clock; what is left of windows is skipped. */
 const [WINDOW, CLOCK] = [1_800, 900];
-/** What the work of the largest model adds to the shortest window, at most. */
+/** What the work of the largest job adds to the shortest window, at most. */
 const WORK = 300;
 const FEE = parseEther("0.1");
 /** A watcher has bonds for this game, and for what it may have to open again. */
 const BONDS = 3n;
 
+/** What is ended when all is over, or something has failed: the latest first. */
+type Ends = (() => Promise<unknown>)[];
+
 /**
  * `refute worker` and `refute watcher` on a chain, whose jobs `refute executor`s execute: several honest jobs that are
- * claimed at a time become final, a lie is refuted, and an executor is killed in the middle of a task.
+ * claimed at a time become final, and a run that carries state; a lie is refuted; an executor is killed in the middle
+ * of a task, and another one in the middle of a stretch of the run.
  * @throws AssertionError for what does not come about
  */
 export async function playOnChain(redis: Redis): Promise<void> {
   const binary = anvilBinary();
   if (typeof binary !== "string") return console.log(`${binary.missing}: a fleet on a chain is left out`);
-  const began = performance.now();
   const folder = mkdtempSync(join(tmpdir(), "refute-fleet-chain-"));
-  const model = modelBytes(LAYERS);
+  const ends: Ends = [];
+  try {
+    console.log(await play(redis, folder, ends));
+  } finally {
+    for (const end of ends.reverse()) await end().catch(() => undefined);
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** @returns What came about. */
+async function play(redis: Redis, folder: string, ends: Ends): Promise<string> {
+  const began = performance.now();
+  const [model, runModel] = [modelBytes(LAYERS), modelBytes(RUN_LAYERS)];
+  const wiring = { carried: { x: `y${RUN_LAYERS - 1}` }, lastOutputs: [`y${RUN_LAYERS - 1}`] };
   const program = knownProgram(compile(readModel(model), { shapes: {} }));
-  const models = [{ bytes: model }, { bytes: mlpBytes(LIED) }];
+  const runProgram = knownProgram(compile(readModel(runModel), { shapes: {}, run: wiring }));
+  const models = [{ bytes: model }, { bytes: runModel, run: wiring }, { bytes: mlpBytes(LIED) }];
   writeModels(folder, models);
-  process.env.REFUTE_QUEUE_PASSWORD = PASSWORD;
+  const password = { REFUTE_QUEUE_PASSWORD: PASSWORD };
   const fleet = ["--queue", redis.url, "--store", join(folder, "store")];
   const served = ["--models", join(folder, "models.json"), "--cache", join(folder, "cache")];
   const executors = Array.from(
     { length: EXECUTORS },
-    (_, k) => new ExecutorProcess(`chain-${k}`, [...fleet, ...served], process.env),
+    (_, k) => new ExecutorProcess(`chain-${k}`, [...fleet, ...served], { ...process.env, ...password }),
   );
+  for (const executor of executors) ends.push(() => executor.kill("SIGTERM"));
   const anvil = await Anvil.start();
+  ends.push(() => anvil.close());
   const { chainId, market, manufacturer } = await deployLocally(anvil.url, { baseWindow: WINDOW, baseClock: CLOCK });
   const parties = new Parties(anvil, { chainId, market, manufacturer }, 1);
-  const requester = await parties.withCredit("requester", FEE * BigInt(JOBS + 1));
+  const requester = await parties.withCredit("requester", FEE * BigInt(JOBS + 2));
   const { bond } = requester.session.deployment;
-  const [worker, liar] = [await parties.withStake("worker", JOBS), await parties.withStake("liar", 1)];
+  const [worker, liar] = [await parties.withStake("worker", JOBS + 1), await parties.withStake("liar", 1)];
   const watcher = await parties.withCredit("watcher", BONDS * bond);
   const chain = ["--rpc-url", anvil.url, "--chain-id", String(chainId), "--market", market, "--interval", "0.5"];
   const asked = [...chain, ...fleet, "--at-once", String(JOBS), "--monitor-port", "0"];
   const working = [
-    "worker",
-    ...asked,
-    "--max-open-claims",
-    String(JOBS),
-    "--margin-seconds",
-    "10",
-    "--self-audit",
-    "1",
+    ...["worker", ...asked, "--max-open-claims", String(JOBS + 1), "--margin-seconds", "10"],
+    ...["--self-audit", "1"],
   ];
   const roles = [
     // The worker does not know the model of the lie: what it would claim there, the liar could not.
-    new RefuteProcess(working, worker.key, models.slice(0, 1)),
-    new RefuteProcess(["watcher", ...asked, "--mode", "defend"], watcher.key, models),
+    new RefuteProcess(working, worker.key, models.slice(0, 2), password),
+    new RefuteProcess(["watcher", ...asked, "--mode", "defend"], watcher.key, models, password),
   ];
+  for (const role of roles) ends.push(() => role.end());
   await ExecutorProcess.allReady(executors);
   for (const role of roles) await role.start();
   const lying = startLiar(liar.session);
-  const post = async (known: KnownProgram, input: Uint8Array): Promise<Hex> => {
+  ends.push(() => lying.stop());
+  const post = async (known: KnownProgram, input: Uint8Array, items = 1): Promise<Hex> => {
     const { timestamp } = await requester.session.publicClient.getBlock();
-    const terms = { fee: FEE, window: WINDOW + WORK, claimSeconds: 3_600, deadline: timestamp + 86_000n };
+    const terms = { fee: FEE, window: WINDOW + WORK, claimSeconds: 3_600, deadline: timestamp + 86_000n, items };
     return (await postJob(requester.session, describeProgram(known), [input], terms)).jobId;
   };
   const lied = await post(mlpProgram(LIED), mlpInput(1));
   const jobs: Hex[] = [];
   for (let k = 0; k < JOBS; k++) jobs.push(await post(program, inputOf(k)));
+  const counting = new HeldAtOnce(requester.session);
+  ends.push(() => counting.end());
   await anvil.mineEvery(1);
-  const killed = await killInTheMiddle(executors);
+  const killed = [await killInTheMiddle(executors, ({ begun }) => begun.length > 0)];
+  jobs.push(await post(runProgram, inputOf(JOBS), ITEMS));
+  killed.push(await killInTheMiddle(executors, ({ stretches }) => stretches > 0));
   const follow = followMarket(requester.session);
-  let atOnce = 0;
   for (;;) {
     for (const role of roles) assert(!role.hasEnded, `a role ended:\n${role.output}`);
     const { history } = await follow();
     const claimed = jobs.map((id) => history.jobs.get(id)!);
-    atOnce = Math.max(atOnce, claimed.filter(({ holder }) => holder !== undefined).length);
     const isRefuted = history.jobs.get(lied)!.claims.some(({ refuted }) => refuted);
     if (isRefuted && claimed.every(({ claims }) => claims.length > 0)) break;
     await sleep(100);
   }
+  const atOnce = await counting.end();
   await first(lying, "refuted");
   await lying.stop();
-  while ((await countsOf(roles[1]!)).agrees < JOBS) await sleep(200);
+  while ((await countsOf(roles[1]!)).agrees < jobs.length) await sleep(200);
   await anvil.request("evm_increaseTime", [WINDOW + WORK + 1]);
   const own = new FastExecutors();
+  ends.push(() => own.close());
   for (const [k, jobId] of jobs.entries()) {
     const { outputs, worker: by } = await waitForResult(requester.session, jobId, { intervalMs: 100 });
-    const exact = (await own.execute(program.model, [inputOf(k)])).at(-1)!;
+    let exact = inputOf(k);
+    const [{ model: executed }, items] = k < JOBS ? [program, 1] : [runProgram, ITEMS];
+    for (let item = 0; item < items; item++) exact = (await own.execute(executed, [exact])).at(-1)!;
     assert.equal(by, worker.address);
     assert(Buffer.from(outputs.get(0)!).equals(Buffer.from(exact)), "the result is the exact one");
   }
@@ -124,21 +149,46 @@ export async function playOnChain(redis: Redis): Promise<void> {
     assert(done > 0 && here === 0 && differs === 0, `others executed, and nothing was done here: ${done}, ${here}`);
   assert(atOnce > 1, "the worker has several claims at a time");
   for (const role of roles) await role.end();
-  await Promise.all(executors.filter(({ isKilled }) => !isKilled).map((executor) => executor.kill("SIGTERM")));
-  await own.close();
-  await anvil.close();
-  rmSync(folder, { recursive: true });
-  console.log(
-    `fleet on a chain: ${JOBS} jobs final, up to ${atOnce} of them claimed at a time, one lie refuted, ${killed} ` +
-      `killed while it executed, in ${((performance.now() - began) / 1_000).toFixed(0)} s`,
+  return (
+    `fleet on a chain: ${jobs.length} jobs final, one of them a run of ${ITEMS} items that carry state, up to ` +
+    `${atOnce} of them claimed at a time, one lie refuted, ${killed.join(" and ")} killed while they executed, in ` +
+    `${((performance.now() - began) / 1_000).toFixed(0)} s`
   );
 }
 
-function writeModels(folder: string, models: readonly { bytes: Uint8Array }[]): void {
-  const paths = models.map(({ bytes }, k) => {
+/** Counts, beside everything else, how many jobs are claimed at a time and not submitted. */
+class HeldAtOnce {
+  readonly #counting: Promise<void>;
+  #isOver = false;
+  #most = 0;
+
+  constructor(session: Parameters<typeof followMarket>[0]) {
+    this.#counting = this.#count(followMarket(session));
+    this.#counting.catch(() => undefined);
+  }
+
+  /** @returns the most */
+  async end(): Promise<number> {
+    this.#isOver = true;
+    await this.#counting;
+    return this.#most;
+  }
+
+  async #count(follow: ReturnType<typeof followMarket>): Promise<void> {
+    while (!this.#isOver) {
+      const { history } = await follow();
+      const held = [...history.jobs.values()].filter(({ holder }) => holder !== undefined);
+      this.#most = Math.max(this.#most, held.length);
+      await sleep(50);
+    }
+  }
+}
+
+function writeModels(folder: string, models: readonly { bytes: Uint8Array; run?: RunWiring }[]): void {
+  const paths = models.map(({ bytes, run }, k) => {
     const path = join(folder, `model${k}.onnx`);
     writeFileSync(path, bytes);
-    return { path };
+    return { path, run };
   });
   writeFileSync(join(folder, "models.json"), JSON.stringify(paths));
 }
@@ -153,10 +203,13 @@ function startLiar(session: Parameters<typeof start>[0]) {
   return start<WorkerEvent>(session, (loop) => runWorker({ ...loop, programs, execute, policy, selfAuditSamples: 0 }));
 }
 
-/** Kills the first executor that begins a task, at once. @returns its name */
-async function killInTheMiddle(executors: readonly ExecutorProcess[]): Promise<string> {
+/** Kills the first executor of which that is so, at once. @returns its name */
+async function killInTheMiddle(
+  executors: readonly ExecutorProcess[],
+  isInTheMiddle: (executor: ExecutorProcess) => boolean,
+): Promise<string> {
   for (;;) {
-    const busy = executors.find(({ begun }) => begun.length > 0);
+    const busy = executors.find((executor) => !executor.isKilled && isInTheMiddle(executor));
     if (busy !== undefined) {
       await busy.kill("SIGKILL");
       return busy.name;

@@ -4,7 +4,7 @@
  */
 import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
-import { z } from "zod";
+import { z } from "zod/v4";
 import { compile } from "../../../src/compiler/compile.ts";
 import { OWN_ZOO, readZoo } from "../../../src/deploy/zoo.ts";
 import { knownProgram } from "../../../src/player/execution.ts";
