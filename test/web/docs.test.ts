@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { itAtLength } from "../../testkit/atLength.ts";
 import { chapters, OUTLINE } from "../../web/docs/outline.ts";
 import { escapeMarkdown, renderMarkdown } from "../../web/docs/render/markdown.ts";
 import { REFERENCE } from "../../web/docs/render/reference.ts";
@@ -64,6 +65,17 @@ describe("the documentation of the page", () => {
 
   it("referenceOfHttp_isMadeFromTheCode", () => {
     expect(html.get("http")).to.include("POST /v1/answers").and.to.include("<strong>402</strong>");
+  });
+
+  itAtLength("referenceOfThePackage_isMadeByTypeDoc_withoutMarksOfItsOwn", async () => {
+    const [browser, sdk, node] = await Promise.all(
+      REFERENCE.filter(({ name }) => name.startsWith("refute-")).map(async (page) => renderPage(page, pages)),
+    );
+    expect(browser!.html).to.include('id="s-postjob"').and.to.include("function postJob(");
+    expect(node!.html).to.include('id="s-dispatchstore"').and.to.include('href="#/docs/refute-browser/session"');
+    // What an entry takes over from another one stands there.
+    expect(sdk!.html).to.include("loadProgram").and.not.to.include("postJob");
+    for (const { html: own } of [browser!, sdk!, node!]) expect(own).not.to.match(/&lt;a id|Anonymous class|Inherited/);
   });
 
   it("htmlInAPage_isShownAsText", () => {

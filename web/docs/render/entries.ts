@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Application, type TypeDocOptions } from "typedoc";
+import type { TypeDocOptions } from "typedoc";
 import type { PluginOptions } from "typedoc-plugin-markdown";
 import { ROOT } from "./root.ts";
 
@@ -66,10 +66,12 @@ export async function entryPage({ name, about }: EntryPoint): Promise<string> {
 async function pagesOfTypeDoc(): Promise<ReadonlyMap<string, string>> {
   const out = mkdtempSync(join(tmpdir(), "refute-reference-"));
   try {
+    // Loaded where it is needed, and as its plugin loads it: one that is required too is there twice.
+    const { Application } = await import("typedoc");
     const application = await Application.bootstrapWithPlugins({ ...TYPEDOC, ...MARKDOWN, out });
     const project = await application.convert();
-    if (project === undefined) throw new Error("TypeDoc cannot read the entries of the package");
-    await application.generateOutputs(project);
+    if (project !== undefined) await application.generateOutputs(project);
+    if (application.logger.hasErrors()) throw new Error("TypeDoc cannot read the entries of the package: see above");
     return new Map(ENTRY_POINTS.map(({ name }) => [name, tidied(readFileSync(join(out, `${name}.md`), "utf8"))]));
   } finally {
     rmSync(out, { recursive: true });
