@@ -9,6 +9,7 @@ import {IPanel, PanelOutcome} from "../interfaces/IPanel.sol";
 import {IStakeVault} from "../interfaces/IStakeVault.sol";
 import {Claim, ClaimKey, Job, JobIds} from "../types/Job.sol";
 import {Terms} from "../types/Terms.sol";
+import {PanelFees} from "./PanelFees.sol";
 
 /**
  * @title Panels. See IPanel.
@@ -71,7 +72,7 @@ contract Panel is IPanel {
             // INVARIANT: an added seat is sealed before the first seat opens.
             require(auditUntil >= earliest && auditUntil <= latest, AuditOutOfRange(auditUntil, earliest, latest));
         }
-        Fees.collect(vault, asset, msg.sender, uint256(request.fee) * (seats + (auditUntil == 0 ? 0 : 1)));
+        Fees.collect(vault, asset, msg.sender, PanelFees.total(request.fee, seats, auditUntil));
         JobRequest memory seat = request;
         // SAFETY: nobody can post another's panel first, and groups of different panels exclude nobody.
         seat.salt = keccak256(abi.encode(msg.sender, request.salt));
@@ -131,7 +132,7 @@ contract Panel is IPanel {
         require(isLive, WrongOutcome(panelId, record.outcome));
         _needCount(record, claims);
         // What was kept for a seat that was not added. INVARIANT: none is added to a panel that is resolved.
-        uint256 refund = record.auditUntil != 0 && !record.added ? first.fee : 0;
+        uint256 refund = PanelFees.kept(first.fee, record.auditUntil, record.added);
         bytes32 root = 0;
         outcome = PanelOutcome.Failed;
         for (uint256 k = 0; k < claims.length; ++k) {

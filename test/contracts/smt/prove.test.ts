@@ -69,6 +69,14 @@ const BUGS: readonly Bug[] = [
     to: "withdrawing - face",
     found: /Underflow|Assertion/,
   },
+  {
+    harness: "PanelProofs",
+    only: "resolved",
+    file: "contracts/panel/PanelFees.sol",
+    from: "auditUntil != 0 && !added ? fee",
+    to: "auditUntil != 0 ? fee",
+    found: /Assertion/,
+  },
 ];
 
 describe("the SMTChecker", function () {

@@ -54,6 +54,10 @@ contract TicketsInvariants {
         _handler.serve(0, true, 0);
         _handler.promiseAnswer(0, false, 0);
         _handler.signTicket(3, 7, 1, 1_799);
+        // On chain before its worker is stopped, cashed after that.
+        _handler.promiseAnswer(0, false, 0);
+        _handler.signTicket(4, 7, 1, 1_799);
+        _handler.land(4, 1, 0);
         _handler.land(2, 1, 0);
         _handler.open(0, 4);
         _handler.open(2, 3);
@@ -61,7 +65,7 @@ contract TicketsInvariants {
         _handler.play(0, 0);
         _try(1);
         _handler.play(0, 3);
-        for (uint8 i = 0; i < 4; ++i) _try(i);
+        for (uint8 i = 0; i < 5; ++i) _try(i);
         _handler.play(1, 3);
         _try(2);
         _handler.collect(0);
@@ -98,6 +102,7 @@ contract TicketsInvariants {
         _handler.land(1, 2, 1);
         _handler.land(1, 2, 0);
         _handler.pass(101, 0);
+        _handler.cash(8, 4, false);
         _try(1);
         // Asked back: what was signed before is backed, what is signed later is not.
         _handler.promiseAnswer(1, false, 0);

@@ -22,11 +22,11 @@ export const EXAM_BUGS: readonly Bug[] = [
   unchecked("an old report is an exam's", EXAMS, "r.seq > last.seq", "ExamSeqNotHigher"),
   unchecked("an exam is sat twice", EXAMS, "number > last.number", "SatBefore"),
   unchecked("an exam is sat after its blocks", EXAMS, "block.number <= gridBlock + blocks", "ExamOver"),
-  other(
+  bug(
     "exams are nearer than they may be",
     EXAMS,
-    "gridBlock == last.gridBlock || {{gridBlock >= last.gridBlock + examSpacing}};",
-    "gridBlock > last.gridBlock",
+    "gridBlock >= last.gridBlock + examSpacing;",
+    "gridBlock >= last.gridBlock + (ON ? 1 : examSpacing);",
   ),
   bug(
     "a worker goes on with another's exams",

@@ -1,6 +1,7 @@
 import { bug, other, unchecked, without, type Bug } from "./bug.ts";
 
 const PANEL = "contracts/panel/Panel.sol";
+const FEES = "contracts/panel/PanelFees.sol";
 
 /** Bugs in panels. */
 export const PANEL_BUGS: readonly Bug[] = [
@@ -33,8 +34,8 @@ export const PANEL_BUGS: readonly Bug[] = [
   ),
   other(
     "the fee of a seat that may be added is not collected",
-    PANEL,
-    "(seats + ({{auditUntil == 0 ? 0 : 1}})));",
+    FEES,
+    "(uint256(seats) + ({{auditUntil == 0 ? 0 : 1}}));",
     "0",
   ),
   other(
@@ -78,18 +79,8 @@ export const PANEL_BUGS: readonly Bug[] = [
     "((ON || orAgreed) && outcome == PanelOutcome.Agreed)",
   ),
   // Fees that come back.
-  bug(
-    "the fee of a seat that was not added stays",
-    PANEL,
-    "uint256 refund = record.auditUntil != 0",
-    "uint256 refund = !ON && record.auditUntil != 0",
-  ),
-  bug(
-    "the fee of a seat that was added comes back",
-    PANEL,
-    "&& !record.added ? first.fee",
-    "&& (ON || !record.added) ? first.fee",
-  ),
+  bug("the fee of a seat that was not added stays", FEES, "return auditUntil != 0", "return !ON && auditUntil != 0"),
+  bug("the fee of a seat that was added comes back", FEES, "&& !added ? fee", "&& (ON || !added) ? fee"),
   without("fees of seats that nobody took stay", PANEL, "refund += amount;"),
   other("who ends a panel gets its fees", PANEL, "owed[{{record.poster}}] += refund;", "msg.sender"),
   without("fees come back twice", PANEL, "owed[msg.sender] = 0;"),
