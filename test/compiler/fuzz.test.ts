@@ -1,9 +1,10 @@
 import { expect } from "chai";
 import { fuzz } from "../../testkit/fuzz/generatedExperiments.ts";
+import { AT_LENGTH } from "../../testkit/atLength.ts";
 import { FUZZ } from "../../testkit/fuzz/families.ts";
 
 /** A few of each family, the same every time; `npm run soak -- --operators N` runs others, for as long as one likes. */
-const RUNS = 50;
+const RUNS = AT_LENGTH ? 100 : 25;
 const SEED = 20_240;
 
 describe("random operators, attributes, shapes and operator sets, against onnxruntime", () => {

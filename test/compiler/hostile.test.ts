@@ -9,7 +9,8 @@ import { DType } from "../../src/numerics/dtype.ts";
 import { ModelFormatError, ModelGraphError } from "../../src/onnx/errors.ts";
 import { readModel } from "../../src/onnx/readModel.ts";
 import { floatTensor, int64Tensor } from "../../src/onnx/tensorData.ts";
-import { endingOf, hostileModel } from "../../testkit/fuzz/hostile.ts";
+import { AT_LENGTH } from "../../testkit/atLength.ts";
+import { endingOf, hostileModel, strangelyShapedModels } from "../../testkit/fuzz/hostile.ts";
 import { buildModel, type AttributeValue, type ModelSpec, type NodeSpec } from "../../testkit/onnx/onnxBuilder.ts";
 
 const X = { name: "x", dtype: DType.float32, shape: [2] };
@@ -372,6 +373,18 @@ describe("hostile models", function () {
     expect(endingOf(bytesOf([node("ArgMax", ["m"], ["y"], { axis: 1 })], { initializers }))).to.equal(
       "COMPILE_NODE_INPUT",
     );
+  });
+
+  it("scalarsEmptyOnesAndOthersOfFewOrManyDimensions_inEachOperator_giveAProgramOrARefusal", () => {
+    let number = 0;
+    for (const { what, bytes } of strangelyShapedModels()) {
+      if (!AT_LENGTH && number++ % 5 > 0) continue;
+      try {
+        endingOf(bytes);
+      } catch (cause) {
+        throw new Error(what, { cause });
+      }
+    }
   });
 
   // A few of them; `npm run soak -- --hostile N` tries others, for as long as one likes.

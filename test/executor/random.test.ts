@@ -14,7 +14,7 @@ import { randomStep } from "../../testkit/programs/randomStep.ts";
 import { webEngine } from "../../testkit/onnx/webEngine.ts";
 import { AT_LENGTH } from "../../testkit/atLength.ts";
 
-const PROGRAMS = AT_LENGTH ? 150 : 50;
+const PROGRAMS = AT_LENGTH ? 150 : 25;
 const STEPS = 8;
 
 /** By turns: as it comes, every product through the engine, terms gathered piece by piece. */

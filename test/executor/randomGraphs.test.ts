@@ -14,7 +14,7 @@ import { openVariants } from "../../testkit/graphs/variants.ts";
 import { RandomTensors } from "../../testkit/random/tensors.ts";
 import { AT_LENGTH } from "../../testkit/atLength.ts";
 
-const RUNS = Number(process.env.REFUTE_GRAPHS ?? (AT_LENGTH ? 250 : 80));
+const RUNS = Number(process.env.REFUTE_GRAPHS ?? (AT_LENGTH ? 250 : 40));
 const SEED = Number(process.env.REFUTE_SEED ?? 1);
 const NODES = 6;
 

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { Lane } from "../../src/player/lane.ts";
 import { Arena } from "../../testkit/adversaries/arena.ts";
 import { besiege } from "../../testkit/adversaries/watcherSiege.ts";
-import { itAtLength } from "../../testkit/atLength.ts";
+import { AT_LENGTH, itAtLength } from "../../testkit/atLength.ts";
 
 describe("Lane", function () {
   it("whatIsMoreUrgent_isDoneNext_howeverMuchCameBefore", async function () {
@@ -51,14 +51,14 @@ describe("Lane", function () {
 });
 
 describe("a watcher under siege", function () {
-  const CLAIMS = 20;
+  const CLAIMS = AT_LENGTH ? 20 : 8;
   let arena: Arena;
   before(async () => void (arena = await Arena.create()));
   after(() => arena.close());
 
   for (const bonds of [1n, 3n]) {
     const wanted = "areAllRefuted_theFirstWindowFirst_eachExecutedOnce";
-    (bonds === 1n ? it : itAtLength)(`twentyWrongClaimsAtOnce_withBondsFor${bonds}_${wanted}`, async function () {
+    (bonds === 1n ? it : itAtLength)(`${CLAIMS}WrongClaimsAtOnce_withBondsFor${bonds}_${wanted}`, async function () {
       const outcome = await besiege(arena, { claims: CLAIMS, bonds, liar: "concedes" });
       const { opened, items, executions, held, gain } = outcome;
       expect(outcome.refuted).to.equal(CLAIMS);

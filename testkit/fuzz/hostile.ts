@@ -177,6 +177,37 @@ export function hostileModel(seed: number): Uint8Array {
   return bytes;
 }
 
+const STRANGE_SHAPES: readonly (readonly number[])[] = [[], [0], [1], [0, 0], [1, 1, 1], [2, 0, 2], [1, 1, 1, 1, 1, 1]];
+
+/** Models of each operator in which one input, or each, is a scalar, is empty, or has few or many dimensions. */
+export function* strangelyShapedModels(): Generator<{ what: string; bytes: Uint8Array }> {
+  for (const make of MAKERS) {
+    const experiment = make(new RandomTensors(new Prng(1)));
+    const names = [...Object.keys(experiment.operands), ...Object.keys(experiment.initializers ?? {})];
+    for (const which of [...names.map((name) => [name]), names])
+      for (const shape of STRANGE_SHAPES) {
+        const bytes = modelOf({
+          ...experiment,
+          operands: reshaped(experiment.operands, which, shape),
+          initializers: reshaped(experiment.initializers ?? {}, which, shape),
+        });
+        yield { what: `${experiment.nodes[0]!.op}, ${which.join()} of [${shape.join()}]`, bytes };
+      }
+  }
+}
+
+const reshaped = (
+  all: Readonly<Record<string, TensorData>>,
+  which: readonly string[],
+  shape: readonly number[],
+): Record<string, TensorData> =>
+  Object.fromEntries(
+    Object.entries(all).map(([name, one]) => {
+      const bytes = one.bytes.slice(0, elementCount(shape) * dtypeBytes(one.dtype));
+      return [name, which.includes(name) ? { ...one, shape: [...shape], bytes } : one];
+    }),
+  );
+
 /** How a model ends, and the program if that is one. */
 export type Ending = { ending: string; model?: CompiledModel };
 
@@ -205,16 +236,19 @@ export function compiledEnding(bytes: Uint8Array, limits: Partial<CompileLimits>
   }
 }
 
-/** A program of more terms is not executed. */
+/** A program of more terms, or of more bytes to read, is not executed. */
 const MAX_TERMS = 200_000n;
+const MAX_INPUT_BYTES = 2 ** 24;
 
 /**
  * Executes a program on any bytes, by the definition and fast.
- * @returns undefined if it is too long
+ * @returns undefined if it is too long or too large
  * @throws where the two differ in a bit
  */
 export async function executeBoth(model: CompiledModel, seed: number): Promise<true | undefined> {
   if (programTerms(model.program.steps) > MAX_TERMS) return undefined;
+  const bytes = model.program.inputs.reduce((sum, { dtype, count }) => sum + count * dtypeBytes(dtype), 0);
+  if (bytes > MAX_INPUT_BYTES) return undefined;
   const prng = new Prng(seed);
   const inputs = model.program.inputs.map(({ dtype, count }) =>
     Uint8Array.from({ length: count * dtypeBytes(dtype) }, () => prng.below(256)),

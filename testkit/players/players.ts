@@ -158,5 +158,5 @@ export function first<E extends { kind: string }, K extends E["kind"]>(
   matches: (event: Extract<E, { kind: K }>) => boolean = () => true,
 ): Promise<Extract<E, { kind: K }>> {
   const isIt = (event: E): event is Extract<E, { kind: K }> => event.kind === kind && matches(event as never);
-  return inbox.first(kind, isIt, 60_000);
+  return inbox.first(kind, isIt);
 }

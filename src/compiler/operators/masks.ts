@@ -29,7 +29,7 @@ function mark(
 export const oneHot: Lower = (context) => {
   const { builder, expressions: e } = context;
   const given = context.input(0);
-  const [word] = context.constantWords(context.input(1), "depth") as [bigint];
+  const word = context.constantWord(context.input(1), "depth");
   const { dtype } = context.input(1);
   const depth = isFloat(dtype) ? Math.trunc(wordNumber(word, dtype)) : Number(word);
   if (!Number.isSafeInteger(depth) || depth < 1) return context.fail(`a depth of ${depth}`);
@@ -46,6 +46,7 @@ export const oneHot: Lower = (context) => {
 export const hardmax: Lower = (context) => {
   const { builder } = context;
   const x = context.input(0);
+  if (x.shape.length === 0) return context.fail("input 0 is a scalar");
   const axis = context.axis(context.int("axis", context.opset >= 13 ? -1 : 1), x.shape.length);
   const size = (dims: readonly number[]): number => dims.reduce((product, dim) => product * dim, 1);
   const shape = context.opset >= 13 ? x.shape : [size(x.shape.slice(0, axis)), size(x.shape.slice(axis))];

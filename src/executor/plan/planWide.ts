@@ -1,6 +1,6 @@
 import { DType, dtypeBytes, isHalf } from "../../numerics/dtype.ts";
 import { castsOnce, handlesLimbs } from "../../program/loops.ts";
-import { isDot, isPartial } from "../../program/reduction.ts";
+import { isDot, isPartial, isTotal } from "../../program/reduction.ts";
 import { Reduce, type Step } from "../../program/types.ts";
 import { digitStrides } from "../splitStep.ts";
 import type { LoopDigit, LoopSpec } from "../loops/spec.ts";
@@ -25,7 +25,8 @@ const MOST_GATHERED = 2 ** 23;
  * loops would round twice
  */
 export function planWide(resources: PlanResources, step: Step, out: Region): StepPlan | undefined {
-  if (!castsOnce(step) || isPartial(step.reduce) || handlesLimbs(step)) return undefined;
+  const addsWords = isPartial(step.reduce) || isTotal(step.reduce);
+  if (!castsOnce(step) || addsWords || handlesLimbs(step)) return undefined;
   if (step.reduceType !== undefined && isHalf(step.reduceType)) return undefined;
   if (step.reduce === Reduce.none) return planElementwise(resources, step, out);
   const adds = step.reduce === Reduce.sum || step.reduce === Reduce.dot;

@@ -24,7 +24,7 @@ import { Prng } from "../../../testkit/random/prng.ts";
 import { floatPairs } from "../../../testkit/numerics/floatWords.ts";
 
 const FUNCTIONS = ["pow", ...UNIVARIATE] as const;
-const RANDOM_INPUTS = AT_LENGTH ? 20_000 : 2_000;
+const RANDOM_INPUTS = AT_LENGTH ? 20_000 : 1_000;
 const GAS_BOUND = 16_000n;
 const GAS_BOUND_64 = 100_000n;
 /** The share of the loop over instructions, which the price of an operation has beside its call. */

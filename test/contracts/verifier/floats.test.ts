@@ -10,7 +10,7 @@ import { edgeWords, floatPairs, OTHER_FLOATS } from "../../../testkit/numerics/f
 import { Prng } from "../../../testkit/random/prng.ts";
 import { AT_LENGTH } from "../../../testkit/atLength.ts";
 
-const PAIRS = AT_LENGTH ? 1_500 : 500;
+const PAIRS = AT_LENGTH ? 1_500 : 250;
 const BATCH = 500;
 const OPERATIONS = [
   ...["add", "sub", "mul", "div", "fmod", "min", "max", "eq", "lt", "le"],

@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import { toHash } from "../../../src/merkle/hash.ts";
 import { encodeStepBody } from "../../../src/program/encode.ts";
+import { AT_LENGTH } from "../../../testkit/atLength.ts";
 import { Prng } from "../../../testkit/random/prng.ts";
 import { randomStep } from "../../../testkit/programs/randomStep.ts";
 import { deployVerifier, type DeployedVerifier } from "../../../testkit/verifier/stepProof.ts";
@@ -62,7 +63,7 @@ describe("StepDecoder", () => {
     this.timeout(200_000);
     const prng = new Prng(99);
     const seen = new Map<string, number>();
-    for (let n = 0; n < Number(process.env.REFUTE_STEPS ?? 1300); n++) {
+    for (let n = 0; n < Number(process.env.REFUTE_STEPS ?? (AT_LENGTH ? 2600 : 1300)); n++) {
       let body = encodeStepBody(randomStep(prng).step);
       for (let times = 1 + prng.below(2); times > 0; times--) body = mutate(prng, body);
       const name = await refusal(body);

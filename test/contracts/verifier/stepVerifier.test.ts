@@ -9,7 +9,7 @@ import { Prng } from "../../../testkit/random/prng.ts";
 import { randomStep } from "../../../testkit/programs/randomStep.ts";
 import { deployVerifier, proveElement, type DeployedVerifier } from "../../../testkit/verifier/stepProof.ts";
 
-const STEPS = Number(process.env.REFUTE_STEPS ?? (AT_LENGTH ? 2000 : 1000));
+const STEPS = Number(process.env.REFUTE_STEPS ?? (AT_LENGTH ? 2000 : 500));
 
 describe("StepVerifier in lock step with the definition", () => {
   let verifier: DeployedVerifier;

@@ -8,6 +8,8 @@ import { DType, writeWord, type Word } from "../../../src/numerics/dtype.ts";
 import type { TensorData } from "../../../src/onnx/model.ts";
 import { readModel } from "../../../src/onnx/readModel.ts";
 import { int64Tensor } from "../../../src/onnx/tensorData.ts";
+import type { CompiledModel } from "../../../src/program/compiled.ts";
+import { Reduce } from "../../../src/program/types.ts";
 import { modelOf, single, type Experiment } from "../../../testkit/onnx/agreement.ts";
 import { hardOperands64, word64 } from "../../../testkit/numerics/elementaryCases64.ts";
 import { buildModel } from "../../../testkit/onnx/onnxBuilder.ts";
@@ -67,19 +69,41 @@ function ordinary(seed: number): Word[] {
   return Array.from({ length: COLUMNS * COLUMNS }, () => word64((prng.below(64) - 32) * 2 ** (prng.below(90) - 45)));
 }
 
+async function expectBitsOfTheDefinition(model: CompiledModel, inputs: Uint8Array[]): Promise<void> {
+  const executor = await createExecutor(model);
+  const { tensors } = await executor.run(inputs);
+  const hex = (all: readonly Uint8Array[]): string[] => all.map((bytes) => Buffer.from(bytes).toString("hex"));
+  expect(hex(tensors)).to.deep.equal(hex(executeReference(model, inputs)));
+  await executor.close();
+}
+
 describe("loops of float64", () => {
   for (const experiment of EXPERIMENTS) {
     const [{ op, attributes }] = experiment.nodes as [Experiment["nodes"][number]];
     it(`${op}_${JSON.stringify(attributes)}_givesTheBitsOfTheDefinition`, async () => {
       const model = compile(readModel(modelOf(experiment)), { shapes: {} });
       const inputs = model.inputs.map(({ name }) => experiment.operands[name]!.bytes);
-      const executor = await createExecutor(model);
-      const { tensors } = await executor.run(inputs);
-      const hex = (all: readonly Uint8Array[]): string[] => all.map((bytes) => Buffer.from(bytes).toString("hex"));
-      expect(hex(tensors)).to.deep.equal(hex(executeReference(model, inputs)));
-      await executor.close();
+      await expectBitsOfTheDefinition(model, inputs);
     });
   }
+
+  it("sumOfMoreTermsThanOneStepAdds_castToFloat64_hasTheBitsOfTheDefinition", async () => {
+    const terms = 20_000;
+    const bytes = buildModel({
+      inputs: [{ name: "x", dtype: float32, shape: [2, terms] }],
+      outputs: [{ name: "z", dtype: float64, shape: [2, 1] }],
+      initializers: { axes: int64Tensor([1]) },
+      nodes: [
+        { op: "ReduceSum", inputs: ["x", "axes"], outputs: ["sum"] },
+        { op: "Cast", inputs: ["sum"], outputs: ["z"], attributes: { to: float64 } },
+      ],
+    });
+    const model = compile(readModel(bytes), { shapes: {} });
+    expect(model.program.steps.at(-1)!.reduce).to.equal(Reduce.total);
+    const prng = new Prng(5);
+    const values = Float32Array.from({ length: 2 * terms }, () => (prng.below(2 ** 20) - 2 ** 19) / 1024);
+    await expectBitsOfTheDefinition(model, [new Uint8Array(values.buffer)]);
+  });
 
   it("sumsOfManyTerms_areGatheredByOneThread_ratherThanOnceForEach", () => {
     const [x, y] = [

@@ -15,7 +15,7 @@ import { integerWord } from "../../../testkit/numerics/integerWords.ts";
 import { AT_LENGTH } from "../../../testkit/atLength.ts";
 
 const COUNT = 400;
-const ROUNDS = AT_LENGTH ? { float32: 150, integers: 40 } : { float32: 48, integers: 12 };
+const ROUNDS = AT_LENGTH ? { float32: 150, integers: 40 } : { float32: 24, integers: 6 };
 const REGION = 1 << 14;
 const OUT = 4 * REGION;
 const SECOND_OUT = 5 * REGION;

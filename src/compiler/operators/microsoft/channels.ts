@@ -2,9 +2,10 @@ import type { Lower, NodeContext } from "../../lowering/nodeContext.ts";
 import { identityOrder, type LazyTensor } from "../../expressions/tensor.ts";
 import { transposed } from "../../steps/views.ts";
 
-/** Channels last as channels second. */
+/** Channels last as channels second; refused without a dimension between them and the first. */
 export function channelsToSecond(context: NodeContext, x: LazyTensor): LazyTensor {
   const rank = x.shape.length;
+  if (rank < 3) return context.fail(`data of rank ${rank}`);
   return transposed(context.expressions, x, [0, rank - 1, ...identityOrder(rank).slice(1, -1)]);
 }
 

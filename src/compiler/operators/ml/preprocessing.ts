@@ -104,6 +104,7 @@ export const featureVectorizer: Lower = (context) => {
 /** ArrayFeatureExtractor: the columns that the second input names. */
 export const arrayFeatureExtractor: Lower = (context) => {
   const [x, columns] = [context.input(0), context.input(1)];
+  if (x.shape.length === 0) return context.fail("input 0 is a scalar");
   const rows = x.shape.length === 1 ? context.builder.reshape(x, [1, ...x.shape]) : x;
   const list = context.builder.reshape(columns, [elementCount(columns.shape)]);
   return [gatherAlong(context, rows, list, rows.shape.length - 1)];
