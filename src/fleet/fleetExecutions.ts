@@ -52,6 +52,8 @@ type Result = { tensors: readonly Uint8Array[]; trees: readonly MerkleList[] };
 export const AGAIN_SHARE = 1;
 const AGAIN_MS = 120_000;
 const PATIENCE = { least: 15_000, most: 600_000 };
+/** So many times as long as was waited in vain, others are not asked. */
+const SILENT = 4;
 const COUNTED_MS = 5_000;
 /** What others cannot do is done here; a task that ended executors would end this process too. */
 const FALLBACKS = [QueueUnavailableError, TaskFailedError, StoreError, StoreFullError, StoreCorruptError];
@@ -76,6 +78,8 @@ export class FleetExecutions implements ExecutionQueue {
   /** When inputs were put into the store, by root, the oldest first. */
   readonly #known = new Map<string, number>();
   #counted = { count: 0, at: 0 };
+  /** Until when others are not asked, because they were silent: milliseconds. */
+  #silentUntil = 0;
 
   constructor(options: FleetOptions) {
     this.#options = options;
@@ -147,6 +151,10 @@ export class FleetExecutions implements ExecutionQueue {
   /** @returns undefined where others cannot do it: then it is to be done here */
   async #byOthers(work: Work, { due = Infinity }: ExecutionOrder = {}): Promise<Result | undefined> {
     const { meter, health } = this.#options;
+    if (Date.now() < this.#silentUntil) {
+      meter.fleet("here");
+      return undefined;
+    }
     try {
       const result = await this.#inTime(this.#ask(work, due), due);
       if (this.#wrong.size === 0) health.set("fleet", undefined);
@@ -163,13 +171,19 @@ export class FleetExecutions implements ExecutionQueue {
     }
   }
 
-  /** Waits for others for half of the time that is left. @throws TaskFailedError after that */
+  /**
+   * Waits for others for half of the time that is left. After that they are not asked for some time, unless they answer
+   * meanwhile: the items of a run would else wait one after the other until its claim is due.
+   * @throws TaskFailedError
+   */
   async #inTime(result: Promise<Result>, due: number): Promise<Result> {
     const { least, most } = this.#options.patience ?? PATIENCE;
     const half = (due * 1_000 - Date.now()) / 2;
     const patience = Math.min(most, Math.max(least, half));
     const ended = new AbortController();
     const late = sleep(patience, undefined, { signal: ended.signal }).then(() => {
+      this.#silentUntil = Date.now() + SILENT * patience;
+      result.then(() => (this.#silentUntil = 0)).catch(() => undefined);
       throw new TaskFailedError(`no executor did a task within ${Math.round(patience / 1_000)} s`);
     });
     for (const one of [result, late]) one.catch(() => undefined);

@@ -47,7 +47,7 @@ const stretchLength = (program: Program): number =>
  * @param length Of a stretch, in items.
  * @param interval From one state that is kept to the next.
  */
-function endOf(from: number, to: number, length: number, interval: number): number {
+export function stretchEnd(from: number, to: number, length: number, interval: number): number {
   const whole = length - (length % interval);
   if (whole > 0) return Math.min(to, from - (from % whole) + whole);
   return Math.min(to, from + length, from - (from % interval) + interval);
@@ -72,7 +72,7 @@ export async function executeStretches(
   const steps = [...keptSteps(own)].sort((a, b) => a - b);
   let { from, carried } = start;
   for (let to: number; from < item; from = to) {
-    to = endOf(from, item, length, interval);
+    to = stretchEnd(from, item, length, interval);
     const { roots, tensors } = await execute({ program, inputs: inputs.part(from, to - from, carried), steps });
     const tensor = (step: number): Uint8Array => tensors[step]!;
     carried = carriedTensors(own, tensor);

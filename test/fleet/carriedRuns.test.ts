@@ -10,6 +10,7 @@ import { Executions } from "../../src/player/executions.ts";
 import { NO_METER, type FleetOutcome } from "../../src/player/figures.ts";
 import { Health } from "../../src/player/health.ts";
 import { ProgramLibrary } from "../../src/player/programLibrary.ts";
+import { stretchEnd } from "../../src/player/stretches.ts";
 import { RunInputs } from "../../src/trace/runInputs.ts";
 import { MemoryStore } from "../../testkit/fleet/memoryStore.ts";
 import { MemoryTasks } from "../../testkit/fleet/memoryTasks.ts";
@@ -113,6 +114,21 @@ describe("runs that carry state, executed by a fleet", () => {
     expect(outcomes).to.include("differs");
     expect(health.problem("fleet")).to.have.property("code", "EXECUTOR_WRONG");
     expect(here.count()).to.be.at.least(256);
+  });
+
+  it("stretches_endWhereStatesAreKept_andAreNoLongerThanTheirWorkAllows", () => {
+    const ends = (from: number, to: number, length: number, interval: number): number[] => {
+      const all: number[] = [];
+      for (let at = from; at < to; all.push(at)) at = stretchEnd(at, to, length, interval);
+      return all;
+    };
+    expect(ends(0, 10, 256, 1)).to.deep.equal([10]);
+    expect(ends(0, 10, 4, 1)).to.deep.equal([4, 8, 10]);
+    expect(ends(0, 11, 5, 2)).to.deep.equal([4, 8, 11]);
+    // From a state within a stretch on, the others are those of before.
+    expect(ends(6, 20, 5, 2)).to.deep.equal([8, 12, 16, 20]);
+    expect(ends(0, 20, 3, 8)).to.deep.equal([3, 6, 8, 11, 14, 16, 19, 20]);
+    expect(ends(7, 9, 1, 1)).to.deep.equal([8, 9]);
   });
 
   it("withoutAStore_theRoleExecutes", async () => {

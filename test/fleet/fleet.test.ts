@@ -199,6 +199,23 @@ describe("a fleet", () => {
     expect([none.here.count(), silent.here.count()]).to.deep.equal([1, 1]);
   });
 
+  it("whoWasSilent_isNotWaitedForAgain_untilItAnswers", async () => {
+    let answer = (): void => undefined;
+    const slow = counting();
+    const isFree = new Promise<void>((resolve) => (answer = resolve));
+    const waiting: Execute = (...args) => isFree.then(() => slow.execute(...args));
+    const { fleet, here, tasks } = fleetOf([waiting], { patience: { least: 1_000, most: 600_000 } });
+    const due = Date.now() / 1_000;
+    await fleet.execute(model, [input], keep, undefined, { due });
+    await fleet.execute(model, [input], keep, undefined, { due: due + 10_000 });
+    expect([here.count(), tasks.tasks.length]).to.deep.equal([2, 1]);
+    answer();
+    while (slow.count() === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    await fleet.execute(model, [input], keep, undefined, { due: due + 10_000 });
+    expect([here.count(), slow.count(), tasks.tasks.length]).to.deep.equal([2, 1, 2]);
+  });
+
   it("tasksThatAreNone_areRefused", async () => {
     const { handlers, store } = fleetOf([counting().execute]);
     const { programRoot } = model;
