@@ -6,6 +6,7 @@ import { LYING_WORKERS } from "../../testkit/adversaries/workers.ts";
 import { everySecond } from "../../testkit/atLength.ts";
 
 adversarySuite("claims of answers alone", LYING_ANSWERS, { make: answerArena });
-const others = [...LYING_WORKERS, ...LYING_CHALLENGERS, ...WRONG_EXECUTIONS];
 // Each is about a trace in a suite of its own.
-adversarySuite("those of traces, about answers", everySecond(others, 0), { make: answerArena });
+const parties = everySecond([...LYING_WORKERS, ...LYING_CHALLENGERS], 0);
+const others = [...parties, ...everySecond(WRONG_EXECUTIONS, 0)];
+adversarySuite("those of traces, about answers", others, { make: answerArena });
