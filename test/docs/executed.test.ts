@@ -32,9 +32,8 @@ const ELSEWHERE: [RegExp, string][] = [
   [/ --help$/, "test/docs/commands.test.ts executes them"],
   [/^dongle dongle$/, "runs beside the others, in a process of its own"],
   [/^deploy /, "a whole network, in the order of its page: test/docs/deploying.test.ts"],
-  [/^(ask|dispatch|panel|panel-result|reclaim|tdx|attest --tdx) /, WITH_OTHERS],
+  [/^(ask|dispatch|panel|panel-result|reclaim|tdx|attest --tdx|calibrate decoder\.onnx) /, WITH_OTHERS],
   [/ (--blobs|--reference https:)/, WITH_OTHERS],
-  [/^calibrate decoder/, "takes long, as texts have many tokens: test/cli/calibrate.test.ts"],
 ];
 
 /** What others need comes before them, what ends a thing last; else the pages' order holds. */

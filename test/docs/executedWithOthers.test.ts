@@ -11,6 +11,7 @@ import { startLocalChain } from "../../src/demo/localChain.ts";
 import { Anvil, anvilBinary } from "../../src/devnet/anvil.ts";
 import { deployLocally } from "../../src/devnet/deployLocally.ts";
 import { followMarket } from "../../src/market/session.ts";
+import { readCalibration } from "../../src/native/calibration.ts";
 import { DType } from "../../src/numerics/dtype.ts";
 import { writeNpy } from "../../src/onnx/inputs/npy.ts";
 import { floatTensor } from "../../src/onnx/tensorData.ts";
@@ -22,6 +23,7 @@ import { SealBook } from "../../src/worker/sealBook.ts";
 import { itAtLength } from "../../testkit/atLength.ts";
 import { passTime } from "../../testkit/dispatch/passTime.ts";
 import { startServer } from "../../testkit/dispatch/servers.ts";
+import { gpt2Decoder } from "../../testkit/models/gpt2.ts";
 import { mlpBytes, mlpInput } from "../../testkit/models/mlp.ts";
 import { serveRpc } from "../../testkit/nodes/rpcServer.ts";
 import { buildModel } from "../../testkit/onnx/onnxBuilder.ts";
@@ -57,7 +59,10 @@ const halving = (): Uint8Array =>
     nodes: [{ op: "Mul", inputs: ["x", "half"], outputs: ["y"] }],
   });
 
-/** Calls in the pages' blocks that need workers, servers or nodes beside their reader: each has them here. */
+/**
+ * Calls in the pages' blocks that need workers, servers or nodes beside their reader, or a model of their own: each has
+ * them here.
+ */
 describe("calls in the pages' blocks that need others", function () {
   this.timeout(600_000);
   let folder: string;
@@ -236,6 +241,13 @@ describe("calls in the pages' blocks that need others", function () {
     await execute(/^submit .* --blobs-sent /, env, { "0x12..,0x34..": blobs[0]! });
     // They were not sent again.
     expect(await blobTransactions(anvil, Number(block.number) + 1)).to.deep.equal(blobs);
+  });
+
+  itAtLength("calibrate_ofADecoder_thatIsSmall", async () => {
+    const shape = { layers: 1, width: 4, heads: 1, tokens: 256, vocabulary: 8 };
+    writeFileSync(at("decoder.onnx"), gpt2Decoder(shape));
+    await execute(/^calibrate decoder\.onnx /, {});
+    expect(readCalibration(at("decoder.calibration.json")).inputs).to.have.property("random", 64);
   });
 
   itAtLength("attest_byTdx_withAnotherKernelAndRootThanIntels", async () => {
