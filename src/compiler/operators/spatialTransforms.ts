@@ -82,15 +82,12 @@ export const affineGrid: Lower = (context) => {
   const coordinate = (d: number, i: number): number =>
     corners ? -1 + (2 * i) / (space[d]! - 1) : (2 * i + 1) / space[d]! - 1;
   // The coordinate of the fastest dimension comes first: (x, y, 1).
-  const values: number[] = [];
-  for (let flat = 0; flat < elementCount(space); flat++) {
-    let rest = flat;
-    for (let d = rank - 1; d >= 0; d--) {
-      values.push(coordinate(d, rest % space[d]!));
-      rest = Math.floor(rest / space[d]!);
-    }
-    values.push(1);
-  }
+  const values = context.tabulate(elementCount(space) * (rank + 1), (at) => {
+    const d = rank - 1 - (at % (rank + 1));
+    if (d < 0) return 1;
+    const position = Math.floor(at / (rank + 1) / elementCount(space.slice(d + 1)));
+    return coordinate(d, position % space[d]!);
+  });
   const coordinates = builder.constant(floatTensor(values, [1, elementCount(space), rank + 1]));
   const result = matrixProduct(context, coordinates, transposed(e, theta, [0, 2, 1]));
   return [builder.reshape(result, [n, ...space, rank])];
