@@ -67,8 +67,9 @@ export function openStore(place: string, env: NodeJS.ProcessEnv = process.env): 
 const SECRET_BYTES = { least: 32, most: 2 ** 16 };
 
 /** What protects snapshots of runs in a store, if the operator gives it. @throws UsageError */
-export function snapshotSecret(path: string | undefined): Uint8Array | undefined {
+export function snapshotSecret(path: string | undefined, store: string | undefined): Uint8Array | undefined {
   if (path === undefined) return undefined;
+  if (store === undefined) throw new UsageError("--snapshot-key also needs --store, where snapshots are");
   const refused = (why: string, cause?: unknown): UsageError =>
     new UsageError(`--snapshot-key ${path}: the file ${why}; make one with: openssl rand -hex 32`, { cause });
   let bytes: Uint8Array;
@@ -79,7 +80,7 @@ export function snapshotSecret(path: string | undefined): Uint8Array | undefined
   }
   const text = new TextDecoder().decode(bytes);
   // An editor may end it with a line feed, or not.
-  const secret = /^[\x20-\x7e]*\s*$/.test(text) ? new TextEncoder().encode(text.trimEnd()) : bytes;
+  const secret = /^[\x20-\x7e\s]*$/.test(text) ? new TextEncoder().encode(text.trimEnd()) : bytes;
   if (secret.length < SECRET_BYTES.least) throw refused(`has ${secret.length} bytes of ${SECRET_BYTES.least} at least`);
   return secret;
 }

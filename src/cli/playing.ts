@@ -115,7 +115,7 @@ async function playUntil(
   let queue: ExecutionQueue | undefined;
   let sharedRuns: SharedRuns | undefined;
   try {
-    const secret = snapshotSecret(settings.snapshotKey);
+    const secret = snapshotSecret(settings.snapshotKey, settings.store);
     queue = await openExecutionQueue(settings, executors.execute, { health, meter, log });
     const account = await loadAccount(settings);
     const session = await sessionFrom(settings, monitor.onRpcFailure, account);

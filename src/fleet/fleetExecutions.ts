@@ -78,8 +78,10 @@ export class FleetExecutions implements ExecutionQueue {
   /** When inputs were put into the store, by root, the oldest first. */
   readonly #known = new Map<string, number>();
   #counted = { count: 0, at: 0 };
-  /** Until when others are not asked, because they were silent: milliseconds. */
-  #silentUntil = 0;
+  /** Until when others are not asked about a program, because they were silent about it: milliseconds. */
+  readonly #silentUntil = new Map<string, number>();
+  /** When a task of a program was answered last. */
+  readonly #answeredAt = new Map<string, number>();
 
   constructor(options: FleetOptions) {
     this.#options = options;
@@ -151,12 +153,13 @@ export class FleetExecutions implements ExecutionQueue {
   /** @returns undefined where others cannot do it: then it is to be done here */
   async #byOthers(work: Work, { due = Infinity }: ExecutionOrder = {}): Promise<Result | undefined> {
     const { meter, health } = this.#options;
-    if (Date.now() < this.#silentUntil) {
+    const { programRoot } = work.asked;
+    if (Date.now() < (this.#silentUntil.get(programRoot) ?? 0)) {
       meter.fleet("here");
       return undefined;
     }
     try {
-      const result = await this.#inTime(this.#ask(work, due), due);
+      const result = await this.#inTime(this.#ask(work, due), due, programRoot);
       if (this.#wrong.size === 0) health.set("fleet", undefined);
       return result;
     } catch (error) {
@@ -172,18 +175,20 @@ export class FleetExecutions implements ExecutionQueue {
   }
 
   /**
-   * Waits for others for half of the time that is left. After that they are not asked for some time, unless they answer
-   * meanwhile: the items of a run would else wait one after the other until its claim is due.
+   * Waits for others for half of the time that is left. If meanwhile none of the program's tasks was answered, they are
+   * not asked about it for some time, unless they answer: the items of a run would else wait one after the other until
+   * its claim is due.
    * @throws TaskFailedError
    */
-  async #inTime(result: Promise<Result>, due: number): Promise<Result> {
+  async #inTime(result: Promise<Result>, due: number, programRoot: string): Promise<Result> {
+    const began = Date.now();
     const { least, most } = this.#options.patience ?? PATIENCE;
     const half = (due * 1_000 - Date.now()) / 2;
     const patience = Math.min(most, Math.max(least, half));
     const ended = new AbortController();
     const late = sleep(patience, undefined, { signal: ended.signal }).then(() => {
-      this.#silentUntil = Date.now() + SILENT * patience;
-      result.then(() => (this.#silentUntil = 0)).catch(() => undefined);
+      if ((this.#answeredAt.get(programRoot) ?? 0) < began)
+        this.#silentUntil.set(programRoot, Date.now() + SILENT * patience);
       throw new TaskFailedError(`no executor did a task within ${Math.round(patience / 1_000)} s`);
     });
     for (const one of [result, late]) one.catch(() => undefined);
@@ -222,6 +227,8 @@ export class FleetExecutions implements ExecutionQueue {
     const outcome = await this.#options.tasks.submit(task);
     const [has, needs] = [outcome.tensors.length, tensorsOf(task)];
     if (has !== needs) throw new TaskFailedError(`${outcome.executor} gave ${has} of ${needs} tensors`);
+    this.#answeredAt.set(task.programRoot, Date.now());
+    this.#silentUntil.delete(task.programRoot);
     this.#options.meter.fleet("done");
     return outcome;
   }
@@ -302,8 +309,6 @@ export class FleetExecutions implements ExecutionQueue {
       if (bytes.length !== lengths[k]) throw new StoreCorruptError(`${what} has another length`);
       const tree = tensorTree(bytes);
       if (tree.root !== ref.root) throw new StoreCorruptError(`${what} has another root`);
-      // A state is what the next items begin with.
-      this.#remember(ref.root);
       return { bytes, tree };
     });
     const done = await Promise.all(all);
@@ -325,14 +330,10 @@ export class FleetExecutions implements ExecutionQueue {
     const ref = { root: tensorRoot(bytes), bytes: bytes.length };
     if (Date.now() - (this.#known.get(ref.root) ?? 0) < KNOWN_MS) return ref;
     await this.#options.store.put(tensorName(ref), bytes);
-    this.#remember(ref.root);
+    this.#known.delete(ref.root);
+    this.#known.set(ref.root, Date.now());
+    for (const root of this.#known.keys()) if (this.#known.size > MAX_KNOWN) this.#known.delete(root);
     return ref;
-  }
-
-  #remember(root: string): void {
-    this.#known.delete(root);
-    this.#known.set(root, Date.now());
-    for (const oldest of this.#known.keys()) if (this.#known.size > MAX_KNOWN) this.#known.delete(oldest);
   }
 }
 

@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
 import { KERNEL_HASHES } from "../kernels/kernelHashes.ts";
 import type { Hash } from "../merkle/hash.ts";
-import { MAX_ITEMS, type RunLength } from "../program/run.ts";
+import { MAX_STRETCH } from "../player/stretches.ts";
+import type { RunLength } from "../program/run.ts";
 
 /** A tensor in a store: the root of its tree, and its length in bytes. */
 export type TensorRef = { root: Hash; bytes: number };
@@ -110,7 +111,8 @@ const isRoot = (value: unknown): value is Hash => typeof value === "string" && /
 
 function isRun(value: unknown): value is RunLength {
   const { items, firstItem } = (value ?? {}) as Partial<RunLength>;
-  return Number.isSafeInteger(items) && items! > 0 && items! <= MAX_ITEMS && Number.isSafeInteger(firstItem);
+  const isPart = Number.isSafeInteger(items) && items! > 0 && items! <= MAX_STRETCH;
+  return isPart && Number.isSafeInteger(firstItem) && firstItem! >= 0 && Number.isSafeInteger(firstItem! + items!);
 }
 
 function isRef(value: unknown): value is TensorRef {

@@ -4,6 +4,7 @@ import type { Program } from "../program/types.ts";
 import { executeStretch, type Execute } from "../player/executeRun.ts";
 import type { KnownProgram } from "../player/execution.ts";
 import type { ProgramLibrary } from "../player/programLibrary.ts";
+import { keptSteps } from "../trace/runItems.ts";
 import { bytesOf, RunInputs, tensorsOf as inputTensorsOf } from "../trace/runInputs.ts";
 import type { BlobStore } from "./blobStore.ts";
 import { StoreCorruptError, TaskFailedError } from "./errors.ts";
@@ -98,8 +99,11 @@ function requireFit(task: Task, program: Program): void {
   if (fits.length !== task.inputs.length || task.inputs.some(({ bytes }, k) => bytes !== fits[k]))
     throw new TaskFailedError("the program takes other inputs");
   if (task.steps.some((step) => !(step in program.steps))) throw new TaskFailedError("the program has no such step");
-  if (task.run !== undefined && !carriesState(program.inputs))
+  if (task.run === undefined) return;
+  if (!carriesState(program.inputs))
     throw new TaskFailedError("the program carries no state from one item to the next");
+  const kept = keptSteps(program);
+  if (!task.steps.every((step) => kept.has(step))) throw new TaskFailedError("a run does not need these steps");
 }
 
 /** Executes a task. @returns the tensors of its outcome, in their order */

@@ -34,7 +34,7 @@ type Done = { from: number; to: number; roots: Uint8Array; carried: Carried; las
 
 /** The work of a stretch at most, where it has several items: some seconds, and half a minute in the worst case. */
 const STRETCH_WORK = 3_000_000_000n;
-const MAX_STRETCH = 256;
+export const MAX_STRETCH = 256;
 
 /** How many items of a program are executed in a stretch. */
 const stretchLength = (program: Program): number =>

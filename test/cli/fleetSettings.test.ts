@@ -51,16 +51,21 @@ describe("settings of a fleet", () => {
     const path = join(folder, "key");
     const secretOf = (content: string | Uint8Array): Uint8Array => {
       writeFileSync(path, content);
-      return snapshotSecret(path)!;
+      return snapshotSecret(path, "/mnt/refute")!;
     };
     try {
-      expect(snapshotSecret(undefined)).to.equal(undefined);
-      expect(() => snapshotSecret(path)).to.throw(UsageError, /--snapshot-key .*is missing.*openssl rand -hex 32/);
+      expect(snapshotSecret(undefined, undefined)).to.equal(undefined);
+      expect(() => snapshotSecret(path, undefined)).to.throw(UsageError, "also needs --store");
+      expect(() => snapshotSecret(path, "/mnt/refute")).to.throw(
+        UsageError,
+        /--snapshot-key .*is missing.*openssl rand -hex 32/,
+      );
       expect(() => secretOf("s3cret\n"))
         .to.throw(UsageError, "has 6 bytes of 32 at least")
         .and.not.match(/s3cret/);
       // With a line feed at its end or without.
       expect(secretOf(`${"ab".repeat(32)}\n`)).to.deep.equal(secretOf("ab".repeat(32)));
+      expect(secretOf(`${"cd".repeat(32)}\nef\n`)).to.deep.equal(secretOf(`${"cd".repeat(32)}\nef`));
       const random = Uint8Array.from({ length: 32 }, (_, k) => 200 + k);
       expect(Buffer.from(secretOf(random)).equals(random)).to.equal(true);
     } finally {

@@ -154,6 +154,9 @@ describe("runs that carry state, executed by a fleet", () => {
       taskOf({ programRoot, inputs, steps: [3], run: { items: 3, firstItem: 0 } }, 5, []),
       taskOf({ programRoot, inputs, steps: [3], run: { items: 2 ** 40, firstItem: 0 } }, 5, []),
       taskOf({ programRoot, inputs, steps: [9], run }, 5, []),
+      taskOf({ programRoot, inputs, steps: [0], run }, 5, []),
+      taskOf({ programRoot, inputs, steps: [3], run: { items: 2, firstItem: -1 } }, 5, []),
+      taskOf({ programRoot, inputs, steps: [3], run: { items: 2, firstItem: 2 ** 53 - 1 } }, 5, []),
     ])
       expect(await rejection(handle!(wrong))).to.be.instanceOf(TaskFailedError);
     const plain = chainProgram(300, [3, 6]);

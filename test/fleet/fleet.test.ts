@@ -216,6 +216,19 @@ describe("a fleet", () => {
     expect([here.count(), slow.count(), tasks.tasks.length]).to.deep.equal([2, 1, 2]);
   });
 
+  it("aProgramThatNobodyKnows_silencesNoOther", async () => {
+    const other = chainProgram(200, [2]);
+    const one = counting();
+    const { fleet, here, tasks } = fleetOf([one.execute], { patience: { least: 20, most: 600_000 } });
+    const submit = tasks.submit.bind(tasks);
+    tasks.submit = (task) =>
+      task.programRoot === other.model.programRoot ? new Promise<never>(() => undefined) : submit(task);
+    const due = Date.now() / 1_000;
+    await fleet.execute(other.model, [other.input], () => true, undefined, { due });
+    await fleet.execute(model, [input], keep, undefined, { due: due + 10_000 });
+    expect([here.count(), one.count()]).to.deep.equal([1, 1]);
+  });
+
   it("tasksThatAreNone_areRefused", async () => {
     const { handlers, store } = fleetOf([counting().execute]);
     const { programRoot } = model;

@@ -57,22 +57,23 @@ export async function fetchBlobs(
   return file;
 }
 
-/**
- * Until when nodes keep the blobs of transactions at least, unix seconds.
- * @throws FetchError
- */
-export async function blobsKeptUntil(
+/** For how many seconds a node keeps blobs at least. @throws FetchError */
+export async function blobSeconds(beaconUrl: string, signal: AbortSignal): Promise<bigint> {
+  return BigInt(Math.floor((await new BeaconApi(beaconUrl, signal).times()).keptSeconds));
+}
+
+/** When the oldest of the blobs of transactions came into a block, unix seconds. @throws FetchError */
+export async function oldestBlob(
   { transactions }: Extract<Reference, { kind: "blobs" }>,
-  { chain, beaconUrl, signal }: Omit<Options, "until">,
+  { chain, signal }: Pick<Options, "chain" | "signal">,
 ): Promise<bigint> {
-  const { keptSeconds } = await new BeaconApi(beaconUrl, signal).times();
   let earliest: bigint | undefined;
   for (const hash of transactions) {
     signal.throwIfAborted();
     const { timestamp } = await chain.getBlock({ blockHash: await blockHashOf(chain, hash) });
     if (earliest === undefined || timestamp < earliest) earliest = timestamp;
   }
-  return (earliest ?? 0n) + BigInt(Math.floor(keptSeconds));
+  return earliest ?? 0n;
 }
 
 /** @throws FetchError */

@@ -39,6 +39,12 @@ export class InputStore {
     return this.#sizes.has(key);
   }
 
+  /** Whether so many bytes more leave half of the room free, where nothing makes room for them. */
+  isHalfFree(bytes: number): boolean {
+    const taken = this.#writing + [...this.#sizes.values()].reduce((sum, size) => sum + size, 0);
+    return 2 * (taken + bytes) <= this.#maxBytes;
+  }
+
   /** A file as it was written, or as something has changed it since. @returns undefined if it is not there */
   read(key: string): Uint8Array | undefined {
     if (!this.#sizes.has(key)) return undefined;

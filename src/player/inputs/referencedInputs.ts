@@ -129,26 +129,37 @@ export class ReferencedInputs implements HeldInputs {
       const isOpen = job.claims.some(({ finalised, refuted, accepted }) => !finalised && !refuted && !accepted);
       if (isClaimed || isOpen) atStake.add(keyOf(job));
     }
+    if (this.#blobs !== undefined) this.#keepBlobs([...jobs.values()], this.#blobs, atStake);
     this.#atStake = atStake;
     // Files stay until their room is needed: a node that lags does not know each job.
     for (const key of this.#memory.keys()) if (!known.has(key)) this.#memory.delete(key);
     for (const key of this.#searches.keys()) if (!known.has(key)) this.#searches.delete(key);
-    if (this.#blobs !== undefined) this.#keepBlobs([...jobs.values()], this.#blobs);
   }
 
-  /** Fetches what is in blobs early, and warns where nodes may forget it before the last dispute can end. */
-  #keepBlobs(jobs: readonly JobRecord[], blobs: BlobTimes): void {
+  /**
+   * Fetches what is in blobs early, what is forgotten first before others, and warns where nodes may forget it before
+   * the last dispute can end: then it is not given up for others.
+   *
+   * SAFETY: anybody may post such jobs. Those that nobody has claimed take half of the room, and displace nothing.
+   */
+  #keepBlobs(jobs: readonly JobRecord[], blobs: BlobTimes, atStake: Set<string>): void {
     const { log, meter, folder, knows, lastSecondOf } = this.#at;
     const open = jobs.filter((job) => job.job.rootOnly && mayBeDisputed(job) && knows(job));
     blobs.look(open);
     for (const id of this.#warned) if (!open.some((job) => job.id === id)) this.#warned.delete(id);
     let blobsAtRisk = 0;
-    for (const job of open) {
+    const timed = open.flatMap((job) => {
       const until = blobs.of(job);
-      if (until === undefined) continue;
-      const [isHeld, last] = [this.has(job), lastSecondOf(job)];
+      return until === undefined ? [] : [{ job, until }];
+    });
+    timed.sort((a, b) => Number(a.until - b.until));
+    for (const { job, until } of timed) {
+      const [key, last] = [keyOf(job), lastSecondOf(job)];
+      const isKept = this.#memory.has(key) || this.#store.has(key);
+      const isHeld = (isKept || atStake.has(key) || this.#isRoomFor(job)) && this.has(job);
       if (until >= last) continue;
-      if (!isHeld) blobsAtRisk++;
+      if (isHeld) atStake.add(key);
+      else blobsAtRisk++;
       if (this.#warned.has(job.id)) continue;
       this.#warned.add(job.id);
       const reason =
@@ -157,6 +168,13 @@ export class ReferencedInputs implements HeldInputs {
       log.warn({ job: job.id, reason }, "the inputs of a job may not last as long as its disputes");
     }
     meter.figures({ blobsAtRisk });
+  }
+
+  /** Whether the inputs of a job that nobody has claimed may be fetched, beside those that are being fetched. */
+  #isRoomFor(job: JobRecord): boolean {
+    let bytes = inputFileSize(job) ?? 0;
+    for (const search of this.#running.values()) bytes += search.bytes;
+    return this.#store.isHalfFree(bytes);
   }
 
   /** Resolves when nothing is fetched any more. */

@@ -52,7 +52,7 @@ describe("blobs that nodes may forget", () => {
     info: () => undefined,
     warn: ({ reason }: { reason: string }) => void warnings.push(reason),
   } as unknown as Logger;
-  const open = (mustLast = false): ReferencedInputs => {
+  const open = (mustLast = false, keptInputBytes?: number): ReferencedInputs => {
     const publicClient = {
       getTransaction: ({ hash }: { hash: Hex }) =>
         Promise.resolve(
@@ -66,7 +66,8 @@ describe("blobs that nodes may forget", () => {
     const beaconUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     const meter = { figures: ({ blobsAtRisk }: Partial<Figures>) => void atRisk.push(blobsAtRisk!) };
     const at = { publicClient, folder: undefined, log, signal: stop.signal, lastSecondOf: () => last };
-    return new ReferencedInputs({ sources: { beaconUrl }, seconds: 5, mustLast }, { ...at, meter, knows: () => true });
+    const options = { sources: { beaconUrl }, seconds: 5, mustLast, keptInputBytes };
+    return new ReferencedInputs(options, { ...at, meter, knows: () => true });
   };
   const inputs = new RunInputs(program.model.program.inputs, { items: 1, firstItem: 0 }, [content]);
   const posted = publishedRun(program, inputs, 7);
@@ -106,6 +107,20 @@ describe("blobs that nodes may forget", () => {
     const final = { ...job, claims: [{ finalised: true }] } as unknown as JobRecord;
     held.keep(new Map([[final.id, final]]));
     expect(atRisk.at(-1)).to.equal(0);
+  });
+
+  it("ofJobsThatNobodyHasClaimed_takeHalfOfTheRoom", async () => {
+    last = TIME + KEPT + 1n;
+    const held = open(false, BYTES + 1_000);
+    await rounds(held);
+    expect(asked.filter((url) => url.includes("/blobs/"))).to.deep.equal([]);
+    expect(atRisk.at(-1)).to.equal(1);
+    const claimed = { ...job, holder: { worker: job.id, until: 0n } } as unknown as JobRecord;
+    for (let round = 0; round < 3; round++) {
+      held.keep(new Map([[job.id, claimed]]));
+      await held.settled();
+    }
+    expect([held.has(job), atRisk.at(-1)]).to.deep.equal([true, 0]);
   });
 
   it("areNotLookedFor_whereJobsThatTheyDoNotOutlastAreLeftAlone", async () => {
