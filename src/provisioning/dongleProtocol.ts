@@ -3,7 +3,7 @@ import { z } from "zod/v4";
 import type { ReportKind } from "../chain/structs.ts";
 import type { DeviceIdentity, DeviceSignature, SignRequest } from "./device.ts";
 import { endorsementJson, endorsementSchema } from "./standInDevice.ts";
-import { point, signature, word } from "./standInFile.ts";
+import { point, signature, uint64, word } from "./standInFile.ts";
 
 /*
  * What is said at a dongle's socket: a request and its answer, each a line with a JSON object, on a connection of its
@@ -15,11 +15,6 @@ import { point, signature, word } from "./standInFile.ts";
 export const MAX_LINE_BYTES = 2_048;
 
 const address = z.custom<Hex>((value) => isHex(value) && value.length === 42);
-const uint64 = z
-  .string()
-  .regex(/^\d{1,20}$/)
-  .transform(BigInt)
-  .refine((value) => value < 1n << 64n);
 
 /** A request. */
 export const requestSchema = z.discriminatedUnion("do", [

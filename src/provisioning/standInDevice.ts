@@ -14,6 +14,7 @@ import {
   readText,
   replaceFile,
   signature,
+  uint64,
   word,
 } from "./standInFile.ts";
 
@@ -24,10 +25,6 @@ import {
 const keyFile = (folder: string): string => join(folder, "device.json");
 const counterFile = (folder: string): string => join(folder, "counter");
 
-const uint64 = z
-  .string()
-  .regex(/^\d{1,20}$/)
-  .transform(BigInt);
 /** An endorsement as JSON: numbers as decimal text. */
 export const endorsementSchema = z
   .object({ manufacturer: point, model: word, firmware: word, notAfter: uint64, signature })

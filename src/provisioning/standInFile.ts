@@ -15,6 +15,12 @@ export const word = z.custom<Hex>((value) => isHex(value) && value.length === 66
 /** A point of the curve. */
 export const point = z.object({ x: word, y: word }).strict();
 export const signature = z.object({ r: word, s: word }).strict();
+/** An integer of 64 bits as decimal text. */
+export const uint64 = z
+  .string()
+  .regex(/^\d{1,20}$/, { abort: true })
+  .transform(BigInt)
+  .refine((value) => value < 1n << 64n);
 const manufacturerSchema = z.object({ standIn: z.literal("manufacturer"), privateKey: z.string() }).strict();
 
 /**

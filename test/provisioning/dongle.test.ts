@@ -1,5 +1,6 @@
 import { cpSync, existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { connect } from "node:net";
+import { once } from "node:events";
+import { connect, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -171,12 +172,14 @@ describe("a dongle's folder and socket", function () {
   });
 
   it("folderThatIsSpoiled_isRefusedByName_withoutShowingTheKey", async function () {
-    const { privateKey } = JSON.parse(readFileSync(join(folder(), "device.json"), "utf8")) as { privateKey: string };
+    const whole = readFileSync(join(folder(), "device.json"), "utf8");
+    const { privateKey } = JSON.parse(whole) as { privateKey: string };
     for (const [name, text, expected] of [
       ["counter", "-1\n", "is no counter"],
       ["counter", "", "is no counter"],
       ["device.json", JSON.stringify({ standIn: "device", privateKey }), "no stand-in device (endorsement)"],
       ["device.json", privateKey, "not JSON"],
+      ["device.json", whole.replace(/"notAfter":\s*"\d+"/, '"notAfter":"soon"'), "(endorsement.notAfter)"],
     ] as const) {
       const before = readFileSync(join(folder(), name));
       writeFileSync(join(folder(), name), text);
@@ -186,6 +189,16 @@ describe("a dongle's folder and socket", function () {
       writeFileSync(join(folder(), name), before);
     }
     await (await holdDevice(folder())).release();
+  });
+
+  it("answerWithATextForANumber_isToldByName", async function () {
+    const path = join(folder(), "liar.sock");
+    const word = `0x${"1".repeat(64)}`;
+    const answer = { seq: "x", debugStatus: 1, signature: { r: word, s: word } };
+    const server = createServer((socket) => void socket.end(`${JSON.stringify(answer)}\n`)).listen(path);
+    await once(server, "listening");
+    expect((await rejection(new Dongle(path).sign(request))).code).to.equal("DONGLE_ANSWER");
+    server.close();
   });
 
   it("whatIsNoDongle_isToldByName", async function () {
