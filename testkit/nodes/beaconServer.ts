@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import { numberToHex } from "viem";
 import type { Anvil } from "../../src/devnet/anvil.ts";
 
-/** Slots of one second, so that blocks, of which no two have one time, have slots of their own. */
+/** Slots of one second: of the blocks that anvil makes in one, at most one has blobs, because their proofs take longer. */
 const SLOT_SECONDS = 1;
 
 /**
@@ -19,10 +19,16 @@ export async function serveBeacon(anvil: Anvil): Promise<{ url: string; close: (
   };
   const blobsOf = async (slot: number): Promise<string | undefined> => {
     const { time: genesis } = await timeOf(0n);
-    let block = await timeOf("latest");
-    while (block.number > 0n && block.time > genesis + slot * SLOT_SECONDS) block = await timeOf(block.number - 1n);
-    if (block.time !== genesis + slot * SLOT_SECONDS) return undefined;
-    return (await fetch(`${anvil.url}/eth/v1/beacon/blobs/${block.number}`)).text();
+    const wanted = genesis + slot * SLOT_SECONDS;
+    let answer: string | undefined;
+    for (let block = await timeOf("latest"); block.time >= wanted; block = await timeOf(block.number - 1n)) {
+      if (block.time === wanted) {
+        answer = await (await fetch(`${anvil.url}/eth/v1/beacon/blobs/${block.number}`)).text();
+        if ((JSON.parse(answer) as { data: unknown[] }).data.length > 0) break;
+      }
+      if (block.number === 0n) break;
+    }
+    return answer;
   };
   const answer = async (path: string): Promise<string | undefined> => {
     const [, slot] = /^\/eth\/v1\/beacon\/blobs\/(\d+)$/.exec(path) ?? [];
