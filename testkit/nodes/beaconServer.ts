@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import { numberToHex } from "viem";
 import type { Anvil } from "../../src/devnet/anvil.ts";
 
-/** Slots of one second: of the blocks that anvil makes in one, at most one has blobs, because their proofs take longer. */
+/** Slots of one second: of the blocks that anvil makes in one, at most one has blobs, whose proofs take longer. */
 const SLOT_SECONDS = 1;
 
 /**
