@@ -24,7 +24,6 @@ contract ExamHandler is ExamTrespasses {
     uint256 public refutedLies;
     /// @notice Workers that were stopped and were not any more, or whose claims were taken or became final then.
     uint256 public risen;
-    uint256 public entered;
     uint256 public died;
 
     mapping(address worker => bool) private _wasStopped;
@@ -296,11 +295,6 @@ contract ExamHandler is ExamTrespasses {
         return true;
     }
 
-    /// @notice How many sittings, claims and games there were.
-    function counts() external view returns (uint256 sittings, uint256 claims_, uint256 games) {
-        return (_sittings.length, _claims.length, _games.length);
-    }
-
     /// @dev A wrong sitting that somebody could refute now: it can be challenged, or its claim is in its window.
     function _isRefutable(uint256 i) private view returns (bool) {
         Sitting memory s = _sittings[i];
@@ -326,7 +320,6 @@ contract ExamHandler is ExamTrespasses {
         bool late = _now > _sittings[sitting].time + CHALLENGE;
         bool again = _claimOfSitting(sitting) != _claims.length;
         _challenge(by, sitting);
-        ++entered;
         if (stopped) ++risen;
         if (late) _trespassed("a sitting is challenged too late");
         if (again) _trespassed("a sitting becomes two claims");
