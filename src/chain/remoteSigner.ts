@@ -1,6 +1,13 @@
 import { getAddress, getTypesForEIP712Domain, isAddress, isAddressEqual, isHex } from "viem";
 import { serializeTypedData, stringToHex, toHex } from "viem";
-import { parseTransaction, recoverMessageAddress, recoverTransactionAddress, recoverTypedDataAddress } from "viem";
+import {
+  parseSignature,
+  parseTransaction,
+  recoverMessageAddress,
+  recoverTransactionAddress,
+  recoverTypedDataAddress,
+  serializeSignature,
+} from "viem";
 import type { Address, Hex, LocalAccount, SignableMessage, TypedDataDefinition } from "viem";
 import type { TransactionSerializable, TransactionSerialized } from "viem";
 import { toAccount, type CustomSource } from "viem/accounts";
@@ -99,7 +106,8 @@ function accountOf(ask: Request, address: Address, signer: string): LocalAccount
       const signature = signatureIn(await ask("eth_signTypedData", [address, json]), what);
       const by = await recovered(what, () => recoverTypedDataAddress({ ...(typedData as object), signature } as never));
       requireOwn(by, what);
-      return signature;
+      // Some signers answer 0 or 1 for v, which contracts do not take.
+      return serializeSignature(parseSignature(signature));
     },
   });
 }

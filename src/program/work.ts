@@ -1,3 +1,4 @@
+import { getOrAdd } from "../getOrAdd.ts";
 import { DType, dtypeBytes, isFloat, isHalf, type DType as DTypeCode } from "../numerics/dtype.ts";
 import { countsAsDefined, isPlainFloatSum, staysInside } from "./loops.ts";
 import { isElementary, Op } from "./operations.ts";
@@ -62,8 +63,15 @@ const termsOf = ({ count, redDigits }: Step): bigint => productOf(redDigits) * B
 
 const productOf = (radices: readonly number[]): bigint => radices.reduce((all, radix) => all * BigInt(radix), 1n);
 
+type Worked = Pick<Program, "inputs" | "steps">;
+
+/** It takes a millisecond and more, and is asked for each answer. */
+const known = new WeakMap<Worked, bigint>();
+
 /** The work of a program: how long its slowest execution may take, in units of 10 ns of one core. */
-export function programWork({ inputs, steps }: Pick<Program, "inputs" | "steps">): bigint {
+export const programWork = (program: Worked): bigint => getOrAdd(known, program, () => workOf(program));
+
+function workOf({ inputs, steps }: Worked): bigint {
   const unsettled = new Unsettled();
   const given = inputs.reduce((all, input) => all + inputWork(input), 0n);
   return steps.reduce((all, step) => all + stepWork(step, unsettled), given) + unsettled.work();

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { bytesToHex, isAddressEqual, recoverTypedDataAddress, type Address, type Hex } from "viem";
+import { bytesToHex, isAddressEqual, type Address, type Hex } from "viem";
 import { PledgeStatus, type SignedClaim } from "../chain/structs.ts";
 import { DatabaseAccessError } from "../database/errors.ts";
 import { workSeconds } from "../market/clock.ts";
@@ -13,6 +13,7 @@ import { answerRun } from "./answerRun.ts";
 import { RefusedError } from "./errors.ts";
 import type { AnswerBody, Info, Payment, Question } from "./bodies.ts";
 import { claimBody, requestOf, ticketOfBody } from "./protocol.ts";
+import type { FindSigner } from "./signatures.ts";
 import type { TicketSession } from "./ticketSession.ts";
 import { digestOf, drawOf, oddsOf, secretHashOf, typedData } from "./typedData.ts";
 import type { WorkerLedger } from "./workerLedger.ts";
@@ -30,6 +31,7 @@ export type ServiceOptions = {
   ledger: WorkerLedger;
   programs: ProgramLibrary;
   execute: Execute;
+  findSigner: FindSigner;
   price: TicketPrice;
   maxBodyBytes: number;
   /** Answers that are executed or wait for it, at most. */
@@ -129,7 +131,7 @@ export class AnswerService {
    * Takes the ticket for an answer. The same one may come again.
    * @throws RefusedError
    */
-  async pay(payment: Payment): Promise<void> {
+  pay(payment: Payment): void {
     const { at, ledger, price } = this.#options;
     const ticket = ticketOfBody(payment);
     const answer = ledger.find(ticket.claim);
@@ -141,8 +143,9 @@ export class AnswerService {
     const needed = answer.claim.issued + BigInt(at.claimLifetime);
     if (ticket.expiry < needed) throw new RefusedError(402, `the ticket expires before ${needed}`);
     const signature = payment.signature as Hex;
-    await this.#needSigner(answer.payer, signature, typedData(at.at, "Ticket", ticket));
-    const wins = drawOf(answer.secret, digestOf(at.at, "Ticket", ticket)) < ticket.odds;
+    const digest = digestOf(at.at, "Ticket", ticket);
+    this.#needSigner(answer.payer, digest, signature);
+    const wins = drawOf(answer.secret, digest) < ticket.odds;
     this.#kept(() => ledger.paid(ticket.claim, ticket, signature, wins));
   }
 
@@ -169,7 +172,7 @@ export class AnswerService {
     const root = inputs.roots.length === 0 ? `0x${"0".repeat(64)}` : inputs.list.root;
     if (root !== inputsRoot.toLowerCase())
       throw new RefusedError(400, `the inputs have the root ${root}, not ${inputsRoot}`);
-    await this.#needSigner(payer, question.signature as Hex, typedData(at.at, "Request", requestOf(question)));
+    this.#needSigner(payer, digestOf(at.at, "Request", requestOf(question)), question.signature as Hex);
     const since = BigInt(Math.floor(this.#clock()) - at.claimLifetime);
     if (ledger.unpaid(payer, since) > 0)
       throw new RefusedError(429, "an answer that was given to this payer is not paid: send its ticket first");
@@ -238,10 +241,8 @@ export class AnswerService {
     return value;
   }
 
-  async #needSigner(expected: Address, signature: Hex, data: ReturnType<typeof typedData>): Promise<void> {
-    const signer = await recoverTypedDataAddress({ ...(data as never as object), signature } as never).catch(
-      () => undefined,
-    );
+  #needSigner(expected: Address, digest: Hex, signature: Hex): void {
+    const signer = this.#options.findSigner(digest, signature);
     if (signer === undefined || !isAddressEqual(signer, expected))
       throw new RefusedError(401, `the signature is not that of ${expected}`);
   }

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { bytesToHex, isAddressEqual, recoverTypedDataAddress, type Address, type Hex } from "viem";
+import { bytesToHex, isAddressEqual, type Address, type Hex } from "viem";
 import type { z } from "zod/v4";
 import { PledgeStatus, type SignedClaim, type Ticket } from "../chain/structs.ts";
 import type { KnownProgram } from "../player/execution.ts";
@@ -10,6 +10,7 @@ import { EndpointError, REFUSALS, RefusedError, TicketTermsError, WrongAnswerErr
 import type { HeldClaim, PayerLedger } from "./payerLedger.ts";
 import type { AnswerBody, Info } from "./bodies.ts";
 import { answerSchema, claimOfBody, infoSchema, refusalSchema, takenSchema, ticketBody } from "./protocol.ts";
+import { loadFindSigner, type FindSigner } from "./signatures.ts";
 import type { TicketSession } from "./ticketSession.ts";
 import { digestOf, oddsOf, typedData, type AnswerRequest } from "./typedData.ts";
 
@@ -43,18 +44,21 @@ export class Payer {
   readonly #options: PayerOptions;
   readonly #clock: () => number;
   readonly #info: Info;
+  readonly #findSigner: FindSigner;
   #pledgedAt = -Infinity;
 
-  private constructor(options: PayerOptions, info: Info) {
-    [this.#options, this.#info] = [options, info];
+  private constructor(options: PayerOptions, info: Info, findSigner: FindSigner) {
+    [this.#options, this.#info, this.#findSigner] = [options, info, findSigner];
     this.#clock = options.clock ?? (() => Date.now() / 1_000);
   }
 
   /**
    * Reads the worker's terms.
-   * @throws TicketTermsError if it asks for more than the limits, or is of another deployment; EndpointError
+   * @throws TicketTermsError if it asks for more than the limits, or is of another deployment; EndpointError;
+   * MissingPackageError
    */
   static async open(options: PayerOptions): Promise<Payer> {
+    const findSigner = await loadFindSigner();
     const info = await call(options, "/v1/info", undefined, infoSchema);
     const { at, limits } = options;
     if (info.chainId !== at.at.chainId || !isAddressEqual(info.tickets as Address, at.at.tickets))
@@ -63,7 +67,7 @@ export class Payer {
       throw new TicketTermsError(
         `the worker asks for a face of ${info.face} once in ${info.oneIn} times, more than the limits allow`,
       );
-    return new Payer(options, info);
+    return new Payer(options, info, findSigner);
   }
 
   get worker(): Address {
@@ -101,7 +105,7 @@ export class Payer {
       ),
     };
     const body = await call(this.#options, "/v1/answers", question, answerSchema);
-    const { claim, digest, outputs, nodes } = await this.#checked(program, request, body);
+    const { claim, digest, outputs, nodes } = this.#checked(program, request, body);
     const fate = isDrawn ? "drawn" : "open";
     ledger.hold({ digest, claim, signature: body.signature as Hex, nodes, inputs: inputs.bytes, fate });
     return { digest, claim, outputs };
@@ -150,7 +154,7 @@ export class Payer {
   }
 
   /** What an answer must be, whatever its outputs are. */
-  async #checked({ model }: KnownProgram, request: AnswerRequest, body: AnswerBody) {
+  #checked({ model }: KnownProgram, request: AnswerRequest, body: AnswerBody) {
     const { at } = this.#options;
     const claim = claimOfBody(body);
     const wrong = (what: string): WrongAnswerError =>
@@ -163,11 +167,8 @@ export class Payer {
     if (claim.items !== items || claim.firstItem !== firstItem) throw wrong("is about other items");
     if (Math.abs(Number(claim.issued) - this.#clock()) > CLOCK_SKEW)
       throw wrong(`says that it was issued at ${claim.issued}, more than ${CLOCK_SKEW} s from now`);
-    const signature = body.signature as Hex;
-    const signer = await recoverTypedDataAddress({
-      ...(typedData(at.at, "SignedClaim", claim) as never as object),
-      signature,
-    } as never).catch(() => undefined);
+    const digest = digestOf(at.at, "SignedClaim", claim);
+    const signer = this.#findSigner(digest, body.signature as Hex);
     if (signer === undefined || !isAddressEqual(signer, this.worker)) throw wrong("is not signed by the worker");
     const answer = answerOfBytes(
       model.program,
@@ -176,7 +177,7 @@ export class Payer {
     );
     if (answer === undefined) throw wrong("comes with outputs of another size");
     if (answer.root !== claim.root) throw wrong("has another root than its outputs");
-    return { claim, digest: digestOf(at.at, "SignedClaim", claim), outputs: answer.outputs, nodes: answer.nodes };
+    return { claim, digest, outputs: answer.outputs, nodes: answer.nodes };
   }
 
   async #needPledge(): Promise<void> {

@@ -1,5 +1,15 @@
-import { hashTypedData, keccak256, encodeAbiParameters, type Address, type Hex, type TypedDataDomain } from "viem";
+import {
+  concatHex,
+  domainSeparator,
+  encodeAbiParameters,
+  hashStruct,
+  keccak256,
+  type Address,
+  type Hex,
+  type TypedDataDomain,
+} from "viem";
 import type { SignedClaim, Ticket } from "../chain/structs.ts";
+import { getOrAdd } from "../getOrAdd.ts";
 
 /** The EIP-712 types of contracts/types/SignedClaim.sol, and what a payer signs when it asks. */
 export const TYPES = {
@@ -68,9 +78,14 @@ export const typedData = <Name extends keyof Messages>(at: TicketsAt, primaryTyp
   message: message as unknown as Record<string, unknown>,
 });
 
+const separators = new WeakMap<TicketsAt, Hex>();
+
 /** The EIP-712 digest of a claim, a ticket or a request. */
-export const digestOf = <Name extends keyof Messages>(at: TicketsAt, name: Name, message: Messages[Name]): Hex =>
-  hashTypedData(typedData(at, name, message));
+export function digestOf<Name extends keyof Messages>(at: TicketsAt, name: Name, message: Messages[Name]): Hex {
+  const { domain, types, primaryType } = typedData(at, name, message);
+  const separator = getOrAdd(separators, at, () => domainSeparator({ domain }));
+  return keccak256(concatHex(["0x1901", separator, hashStruct({ data: { ...message }, types, primaryType })]));
+}
 
 /** The hash of a worker's secret, as a signed claim has it. */
 export const secretHashOf = (secret: Hex): Hex => keccak256(encodeAbiParameters([{ type: "bytes32" }], [secret]));

@@ -7,6 +7,7 @@ import { SignerError, SignerUnavailableError } from "../../src/chain/errors.ts";
 import { remoteAccount } from "../../src/chain/remoteSigner.ts";
 import { Anvil, anvilBinary } from "../../src/devnet/anvil.ts";
 import { serveRpc, type RpcRequest } from "../../testkit/nodes/rpcServer.ts";
+import { otherSignatures } from "../../testkit/players/otherSignatures.ts";
 import { rejection } from "../../testkit/rejection.ts";
 
 const TO = "0x00000000000000000000000000000000000000ee";
@@ -77,6 +78,14 @@ describe("remoteAccount", function () {
     expect(await account.signTransaction(TRANSACTION)).to.equal(await key.signTransaction(TRANSACTION));
     expect(await account.signMessage({ message: "hello" })).to.equal(await key.signMessage({ message: "hello" }));
     expect(await account.signTypedData(TYPED)).to.equal(await key.signTypedData(TYPED));
+  });
+
+  it("signerThatAnswers0Or1ForV_givesWhatContractsTake", async function () {
+    const account = await remoteAccount(server.url);
+    const signed = await key.signTypedData(TYPED);
+    const signs = web3Signer(secret);
+    answer = async (call) => (call.method === "eth_signTypedData" ? otherSignatures(signed)[0] : signs(call));
+    expect(await account.signTypedData(TYPED)).to.equal(signed);
   });
 
   it("anvil_signsATransactionThatItThenTakes", async function () {

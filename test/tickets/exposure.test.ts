@@ -8,6 +8,7 @@ import { ticketBody } from "../../src/tickets/protocol.ts";
 import { putOnChain } from "../../src/tickets/refute.ts";
 import { digestOf, oddsOf, typedData } from "../../src/tickets/typedData.ts";
 import { RunInputs } from "../../src/trace/runInputs.ts";
+import { otherSignatures } from "../../testkit/players/otherSignatures.ts";
 import { FACE, TicketPlayers, type Serving } from "../../testkit/players/ticketPlayers.ts";
 import { apartAnswers } from "../../testkit/programs/answerPrograms.ts";
 import { runInputBytes, RUN_STEPS } from "../../testkit/programs/runProgram.ts";
@@ -168,7 +169,7 @@ describe("what a worker and a payer can lose to each other", function () {
     await serving.stop();
   });
 
-  it("whatWasSignedForAnotherChainOrDeployment_isRefused", async () => {
+  it("whatWasSignedForAnotherChainOrDeployment_orInAFormThatTheChainRefuses_isRefused", async () => {
     const { serving, at, payer, ledger } = await playing();
     const { digest, claim } = await payer.ask(program, inputs);
     const ticket = {
@@ -192,6 +193,8 @@ describe("what a worker and a payer can lose to each other", function () {
       const stranger = world.ask({ ...at, at: where }, serving.url);
       expect(await rejection(stranger)).to.be.instanceOf(TicketTermsError);
     }
+    const signature = await at.account.signTypedData(typedData(at.at, "Ticket", ticket));
+    for (const other of otherSignatures(signature)) expect((await post(other)).status).to.equal(401);
     expect(serving.ledger.winners()).to.deep.equal([]);
     await payer.pay(digest);
     ledger.end();

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { copyFileSync } from "node:fs";
-import { parseEther } from "viem";
+import { parseEther, type Hex } from "viem";
 import { DatabaseAccessError } from "../../src/database/errors.ts";
 import { RunInputs } from "../../src/trace/runInputs.ts";
 import { PledgeStatus } from "../../src/chain/structs.ts";
@@ -11,6 +11,7 @@ import { infoSchema } from "../../src/tickets/protocol.ts";
 import { WorkerLedger } from "../../src/tickets/workerLedger.ts";
 import type { TicketSession } from "../../src/tickets/ticketSession.ts";
 import { first } from "../../testkit/players/players.ts";
+import { otherSignatures } from "../../testkit/players/otherSignatures.ts";
 import { FACE, TicketPlayers, type Serving } from "../../testkit/players/ticketPlayers.ts";
 import { apartAnswers } from "../../testkit/programs/answerPrograms.ts";
 import { runInputBytes, RUN_STEPS } from "../../testkit/programs/runProgram.ts";
@@ -167,6 +168,9 @@ describe("answers with signed claims", function () {
       ({ claim }) => ({ claim: { ...claim, number: "1" } }),
       ({ claim }) => ({ claim: { ...claim, payer: claim.worker } }),
       ({ claim }) => ({ claim: { ...claim, inputsRoot: claim.root } }),
+      // A lie with these could not be put on chain.
+      ({ signature }) => ({ signature: otherSignatures(signature as Hex)[0] }),
+      ({ signature }) => ({ signature: otherSignatures(signature as Hex)[1] }),
     ] as Parameters<typeof changed>[0][]) {
       changed(change);
       serving.ledger.unpaid = () => 0;

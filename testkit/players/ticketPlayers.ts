@@ -15,6 +15,7 @@ import { heldInputs } from "../../src/tickets/heldInputs.ts";
 import { endpointOf, listen } from "../../src/tickets/http.ts";
 import { Payer, type PayerOptions } from "../../src/tickets/payer.ts";
 import { PayerLedger } from "../../src/tickets/payerLedger.ts";
+import { loadFindSigner } from "../../src/tickets/signatures.ts";
 import { openTickets, type TicketSession } from "../../src/tickets/ticketSession.ts";
 import { WorkerLedger } from "../../src/tickets/workerLedger.ts";
 import { runWatcher } from "../../watcher/watcher.ts";
@@ -107,6 +108,7 @@ export class TicketPlayers {
     const price = { face: FACE, oneIn: 1 };
     const service = new AnswerService({
       ...{ at, ledger, programs, execute, price, clock, maxBodyBytes: 2 ** 20 },
+      findSigner: await loadFindSigner(),
       ...changes,
     });
     const endpoint = await listen(endpointOf(service), 0);

@@ -6,6 +6,7 @@ import { AnswerService } from "../../tickets/answerService.ts";
 import { Cashier } from "../../tickets/cashier.ts";
 import { heldInputs } from "../../tickets/heldInputs.ts";
 import { endpointOf, listen } from "../../tickets/http.ts";
+import { loadFindSigner } from "../../tickets/signatures.ts";
 import { ticketSession } from "../../tickets/ticketSession.ts";
 import { WorkerLedger } from "../../tickets/workerLedger.ts";
 import { runWorker } from "../../worker/worker.ts";
@@ -44,9 +45,10 @@ export function serveCommand(output: Output): Command {
       await play(values, output, async (playing) => {
         const { session, programs, execute, log, signal, intervalMs } = playing;
         const at = await ticketSession(session, values.tickets, account);
+        const findSigner = await loadFindSigner();
         const ledger = await WorkerLedger.open(values.ledger);
         const service = new AnswerService({
-          ...{ at, ledger, programs, execute },
+          ...{ at, ledger, programs, execute, findSigner },
           price: { face: values.face, oneIn: values.oneIn },
           maxBodyBytes: values.bodyMib * MIB,
         });

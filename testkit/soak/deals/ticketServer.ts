@@ -7,6 +7,7 @@ import { AnswerService } from "../../../src/tickets/answerService.ts";
 import { Cashier, type Cashed } from "../../../src/tickets/cashier.ts";
 import { endpointOf, listen, type Endpoint } from "../../../src/tickets/http.ts";
 import type { TicketSession } from "../../../src/tickets/ticketSession.ts";
+import { loadFindSigner } from "../../../src/tickets/signatures.ts";
 import { WorkerLedger } from "../../../src/tickets/workerLedger.ts";
 import { ETHER } from "../../protocol/world.ts";
 import type { SoakProgram } from "../programs.ts";
@@ -110,6 +111,7 @@ export class TicketServer {
     this.#cashier = new Cashier({ at, log, programs: this.#programs, ledger: this.#ledger });
     this.#service = new AnswerService({
       ...{ at, ledger: this.#ledger, programs: this.#programs, execute: this.#execute },
+      findSigner: await loadFindSigner(),
       ...{ price: { face: FACE, oneIn: ONE_IN }, maxBodyBytes: 2 ** 20, clock: () => town.market.chain.now + skew },
     });
     this.#app = endpointOf(this.#service);
