@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { expect } from "chai";
+import { withBugs } from "../../tools/verify/planted/apply.ts";
 import { BUGS } from "../../tools/verify/planted/bugs.ts";
 
 describe("docs/testing.md", () => {
@@ -8,5 +9,10 @@ describe("docs/testing.md", () => {
     const section = page.split(/^## /m).find((part) => part.startsWith("Planted bugs\n"))!;
     const listed = [...section.matchAll(/^- ([^.\n]+)/gm)].map(([, name]) => name!);
     expect(listed.sort()).to.deep.equal(BUGS.map(({ name }) => name).sort());
+  });
+
+  it("plantedBugs_fitIntoTheContracts", () => {
+    for (const file of new Set(BUGS.map((bug) => bug.file)))
+      expect(withBugs(readFileSync(file, "utf8"), file, BUGS)).to.contain("Planted.on(");
   });
 });

@@ -15,7 +15,10 @@ import { Replay } from "../replay/replay.ts";
 import { withPoints, type Point } from "./points.ts";
 
 const LIBRARY = "contracts/test/Coverage.sol";
-const PROTOCOL = ["market", "game", "vault", "provisioning", "consumer", "examples"];
+const PROTOCOL = [
+  ...["market", "game", "vault", "provisioning", "consumer", "examples"],
+  ...["panel", "pledge", "tdx", "tickets"],
+];
 const FILES = [...PROTOCOL, "program", "merkle", "types", "verifier", "verifier/elementary"].map(
   (folder) => `${folder}/*.sol`,
 );

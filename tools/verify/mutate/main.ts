@@ -33,12 +33,15 @@ const PROTOCOL = [
   "game/*.sol",
   "program/*.sol",
   "consumer/*.sol",
+  "panel/*.sol",
+  "tickets/*.sol",
+  "pledge/*.sol",
+  "tdx/*.sol",
   "merkle/TensorTree.sol",
 ];
 const VERIFIER = ["merkle/PositionalMerkle.sol", "verifier/*.sol", "verifier/elementary/*.sol"];
-const PROTOCOL_TESTS = ["consumer", "game", "market", "provisioning", "vault"].map(
-  (folder) => `test/contracts/${folder}/**/*.test.ts`,
-);
+const TESTED = ["consumer", "game", "market", "panel", "pledge", "provisioning", "tdx", "tickets", "vault"];
+const PROTOCOL_TESTS = TESTED.map((folder) => `test/contracts/${folder}/**/*.test.ts`);
 /** Tests that compare what is burnt. The question which mutant is alive burns gas, so they would fail under any. */
 const GAS_TESTS = /\/(economics|gasPrices|gasSchedule)\.test\.ts$/;
 const LIBRARY = "contracts/test/Mutants.sol";
@@ -143,7 +146,9 @@ async function tryByTests(drawn: readonly Mutant[], before: readonly Tried[]): P
   // A build of survivors only is optimised as usual: there the question costs little.
   const countsGas = values.survivors !== undefined;
   const files = (globs: string) => workspace.files(globs).filter((file) => countsGas || !GAS_TESTS.test(file));
-  const tried = await run(drawn, files(values.tests), before);
+  const tests = files(values.tests);
+  if (tests.length === 0) throw new Error(`--tests ${values.tests}: no test file (a comma ends a pattern)`);
+  const tried = await run(drawn, tests, before);
   if (values.wider === "") return tried;
   const survivors = tried.filter(({ killer }) => killer === undefined);
   const again = await run(survivors, files(values.wider));

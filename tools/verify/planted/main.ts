@@ -1,14 +1,17 @@
 /**
  * Plants realistic bugs in a copy of the protocol's contracts, runs on each the files of `test/contracts/solidity` that
  * reach what it is in, and reports which are found: `npm run planted [-- --only WORDS;WORDS] [--in FOLDER] [--runs N]
- * [--tests FILES] [--log FILE]`. What was found and missed is added to the log; a bug that stands there is not tried
- * again. All bugs are in one build, without optimisation. An environment variable says which bug is active.
+ * [--tests FILES] [--log FILE]`. What was found and missed is added to the log; a bug that stands there, of the same
+ * contracts and tests, is not tried again. All bugs are in one build, without optimisation. An environment variable says
+ * which bug is active.
  */
 import { spawnSync } from "node:child_process";
+import { createHash } from "node:crypto";
 import { appendFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { parseArgs } from "node:util";
+import { edit, imports, withBugs } from "./apply.ts";
 import { BUGS } from "./bugs.ts";
 
 const HERE = import.meta.dirname;
@@ -63,10 +66,10 @@ const { values } = parseArgs({
 
 /** What each file of tests reaches, itself included. */
 const reached = new Map(values.tests.split(",").map((name) => [name, reachOf(join(SOLIDITY, name))]));
-const tried = new Set(values.log !== undefined && existsSync(values.log) ? namesIn(values.log) : []);
 
 const folder = values.in ?? mkdtempSync(join(tmpdir(), "planted-"));
-prepare(folder);
+const heading = `# contracts ${prepare(folder)}`;
+const tried = new Set(values.log === undefined ? [] : triedIn(values.log));
 const built = hardhat(0, "build", "--quiet");
 if (built.status !== 0) throw new Error(built.output);
 const [healthy] = run(0, [...reached.keys()]);
@@ -76,7 +79,10 @@ if (healthy === undefined) {
   for (const [index, { name, file }] of BUGS.entries()) {
     if (!(values.only ?? "").split(";").some((words) => name.includes(words)) || tried.has(name)) continue;
     const tests = [...reached].filter(([, files]) => files.has(file)).map(([test]) => test);
-    if (tests.length === 0) continue;
+    if (tests.length === 0) {
+      console.log(`not tried: no tests reach ${file}: ${name}`);
+      continue;
+    }
     const failures = run(index + 1, tests);
     count++;
     if (failures.length > 0) found++;
@@ -85,14 +91,21 @@ if (healthy === undefined) {
     if (values.log !== undefined) appendFileSync(values.log, `${line}\n`);
   }
   console.log(`${found} of ${count} found`);
+  if (found < count) process.exitCode = 1;
 } else {
   console.log(`fails without a bug: ${healthy}`);
   process.exitCode = 1;
 }
 
-/** The names of bugs in a log. */
-function namesIn(log: string): string[] {
-  return [...readFileSync(log, "utf8").matchAll(/^(?:found  |MISSED ) ([^:\n]+)/gm)].map(([, name]) => name!);
+/** The names of the bugs that were tried on these contracts and tests, by a log; others get a heading of their own. */
+function triedIn(log: string): string[] {
+  const text = existsSync(log) ? readFileSync(log, "utf8") : "";
+  const part = text.slice(text.lastIndexOf("# contracts "));
+  if (!part.startsWith(heading)) {
+    appendFileSync(log, `${heading}\n`);
+    return [];
+  }
+  return [...part.matchAll(/^(?:found  |MISSED ) ([^:\n]+)/gm)].map(([, name]) => name!);
 }
 
 /** A file, what it imports, what it deploys as it is built, and what these import. */
@@ -109,8 +122,12 @@ function reachOf(first: string): Set<string> {
   return files;
 }
 
-/** The copy: what the tests reach, with all bugs in it. */
-function prepare(to: string): void {
+/**
+ * Makes the copy: what the tests reach, with all bugs in it.
+ * @returns a digest of it
+ */
+function prepare(to: string): string {
+  const digest = createHash("sha256");
   const files = new Set([...reached.values()].flatMap((each) => [...each]));
   for (const file of files) {
     let text = readFileSync(join(ROOT, file), "utf8");
@@ -133,31 +150,17 @@ function prepare(to: string): void {
       );
       text = imports(text, "../../../contracts/Planted.sol");
     }
-    const here = BUGS.map((bug, index) => ({ ...bug, on: `Planted.on(${index + 1})` })).filter(
-      (bug) => bug.file === file,
-    );
-    for (const { find, by, on } of here) text = edit(text, file, find, by.replace(/\bON\b/g, on));
-    if (here.length > 0)
-      text = imports(text, `${"../".repeat(file.split("/").length - 2)}Planted.sol`.replace(/^P/, "./P"));
+    text = withBugs(text, file, BUGS);
     // Whoever asks which bug is alive reads the chain, which pure functions may not.
-    write(join(to, file), text.replace(/\bpure\b/g, "view"));
+    text = text.replace(/\bpure\b/g, "view");
+    digest.update(text);
+    write(join(to, file), text);
   }
   write(join(to, "contracts/Planted.sol"), readFileSync(join(HERE, "Planted.sol"), "utf8"));
   write(join(to, "package.json"), '{ "type": "module" }');
   write(join(to, "hardhat.config.ts"), CONFIG);
   if (!existsSync(join(to, "node_modules"))) symlinkSync(join(ROOT, "node_modules"), join(to, "node_modules"));
-}
-
-/** @throws Error unless `find` occurs once. */
-function edit(text: string, file: string, find: string, by: string): string {
-  const parts = text.split(find);
-  if (parts.length !== 2) throw new Error(`${file} has ${parts.length - 1} of: ${find}`);
-  return parts.join(by);
-}
-
-function imports(text: string, path: string): string {
-  const [pragma] = /^pragma solidity .*;\n/m.exec(text)!;
-  return edit(text, path, pragma, `${pragma}\nimport {Planted} from "${path}";\n`);
+  return digest.digest("hex").slice(0, 16);
 }
 
 function write(path: string, text: string): void {
