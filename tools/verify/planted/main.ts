@@ -2,8 +2,8 @@
  * Plants realistic bugs in a copy of the protocol's contracts, runs on each the files of `test/contracts/solidity` that
  * reach what it is in, and reports which are found: `npm run planted [-- --only WORDS;WORDS] [--in FOLDER] [--runs N]
  * [--tests FILES] [--log FILE]`. What was found and missed is added to the log; a bug that stands there, of the same
- * contracts and tests, is not tried again. All bugs are in one build, without optimisation. An environment variable says
- * which bug is active.
+ * contracts and tests, is not tried again. All bugs are in one build, without optimisation. An environment variable
+ * says which bug is active.
  */
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
