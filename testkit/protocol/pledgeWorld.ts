@@ -43,8 +43,8 @@ export async function createPledgeWorld({
   ]);
   const { bytecode } = await artifacts.readArtifact("PledgedClaims");
   const authorisers = [
-    { account: tickets.address, lifetime: LIFETIME },
     { account: base.stranger.account.address, lifetime: OTHER_LIFETIME },
+    { account: tickets.address, lifetime: LIFETIME },
     ...((await more?.(base, address)) ?? []),
   ];
   await deployer.write.deploy([bytecode as Hex, vault.address, game.address, authorisers, SINK, parameters]);

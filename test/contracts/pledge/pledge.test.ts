@@ -114,6 +114,28 @@ describe("PledgedClaims", () => {
     await claims.write.pledge(as("worker"));
   });
 
+  it("windowsAndReleases_endAfterTheirLastSecond", async () => {
+    const { claims, networkHelpers, parameters, viem, worker } = world();
+    const at = (time: bigint) => networkHelpers.time.setNextBlockTimestamp(time);
+    const { claim } = await landed(world(), await promised(world(), honest));
+    const [, end] = await claims.read.claimStatus([claimId(world(), claim)]);
+    await at(end);
+    await revert(claims.write.finalise([claim]), "WindowOpen", "market");
+    await at(end + 1n);
+    await claims.write.finalise([claim]);
+    const asked = end + 10n;
+    await at(asked);
+    const address = worker.account.address;
+    const until = asked + BigInt(OTHER_LIFETIME);
+    const requested = claims.write.requestRelease(as("worker"));
+    await viem.assertions.emitWithArgs(requested, claims, "ReleaseRequested", [address, until]);
+    await at(until);
+    await revert(claims.write.release(as("worker")), "NotYet");
+    await at(until + 1n);
+    const released = claims.write.release(as("worker"));
+    await viem.assertions.emitWithArgs(released, claims, "PledgeReleased", [address, parameters.collateral]);
+  });
+
   it("expiredPromise_cannotBePutOnChain", async () => {
     const promise = await promised(world(), honest);
     await pass(LIFETIME + 1);
@@ -130,6 +152,7 @@ describe("PledgedClaims", () => {
     await game.prove(await game.proof());
     expect(await status(wrong.claim)).to.equal(ClaimStatus.refuted);
     expect(await pledgeStatus(world(), worker.account.address)).to.equal(PledgeStatus.stopped);
+    expect((await claims.read.pledgeOf([worker.account.address]))[1]).to.equal(await timeOf(world()));
     expect((await accountOf("worker"))[1]).to.equal(10n * ETHER - parameters.collateral);
     const gain = (await creditOf(world(), watcher)) - before;
     expect(gain >= parameters.bounty, String(gain)).to.equal(true);
@@ -165,6 +188,8 @@ describe("PledgedClaims", () => {
     await revert(new RunGame(world(), two, honest, watcher).open(), "WorkerStopped");
     const gas = await second.prove(await second.proof());
     expect(await status(two.claim)).to.equal(ClaimStatus.refuted);
+    const refuted = await world().market.getEvents.ClaimRefuted({ claimId: claimId(world(), two.claim) });
+    expect(refuted).to.have.length(1);
     await first.collectEarned();
     await second.collectEarned();
     const gain = (await creditOf(world(), mallory)) - 20n * ETHER;
