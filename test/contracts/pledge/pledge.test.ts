@@ -150,6 +150,8 @@ describe("PledgedClaims", () => {
     const game = new RunGame(world(), wrong, honest);
     const before = await creditOf(world(), watcher);
     await game.prove(await game.proof());
+    const refuted = await world().market.getEvents.ClaimRefuted({ claimId: claimId(world(), wrong.claim) });
+    expect(refuted[0]!.args.collateral).to.equal(parameters.collateral);
     expect(await status(wrong.claim)).to.equal(ClaimStatus.refuted);
     expect(await pledgeStatus(world(), worker.account.address)).to.equal(PledgeStatus.stopped);
     expect((await claims.read.pledgeOf([worker.account.address]))[1]).to.equal(await timeOf(world()));
