@@ -6,10 +6,12 @@ import { workSeconds } from "../market/clock.ts";
 import type { Execute } from "../player/executeRun.ts";
 import type { KnownProgram } from "../player/execution.ts";
 import type { ProgramLibrary } from "../player/programLibrary.ts";
-import { runWork } from "../program/run.ts";
+import { MAX_ITEMS, runWork } from "../program/run.ts";
 import { programWork } from "../program/work.ts";
+import { JobProgramError } from "../sdk/errors.ts";
 import { RunInputError, RunInputs } from "../trace/runInputs.ts";
 import { answerRun } from "./answerRun.ts";
+import { requireClaimable } from "./claimable.ts";
 import { RefusedError } from "./errors.ts";
 import type { AnswerBody, Info, Payment, Question } from "./bodies.ts";
 import { claimBody, requestOf, ticketOfBody } from "./protocol.ts";
@@ -131,13 +133,15 @@ export class AnswerService {
    * Takes the ticket for an answer. The same one may come again.
    * @throws RefusedError
    */
-  pay(payment: Payment): void {
+  async pay(payment: Payment): Promise<void> {
     const { at, ledger, price } = this.#options;
     const ticket = ticketOfBody(payment);
     const answer = ledger.find(ticket.claim);
     if (answer === undefined) throw new RefusedError(404, `no answer has the claim ${ticket.claim}`);
     if (answer.state !== "signed") return;
     if (ticket.face < price.face) throw new RefusedError(402, `the face is ${ticket.face}, not ${price.face}`);
+    // SAFETY: a face that the deposit does not cover would win nothing.
+    if (ticket.face > price.face) await this.#needDeposit(answer.payer, ledger.owed(answer.payer) + ticket.face);
     if (ticket.odds < oddsOf(price.oneIn))
       throw new RefusedError(402, `the ticket wins less often than once in ${price.oneIn} times`);
     const needed = answer.claim.issued + BigInt(at.claimLifetime);
@@ -165,9 +169,13 @@ export class AnswerService {
       throw new RefusedError(404, `program ${programRoot} is not served here`);
     }
     const { parameters } = at.session.deployment;
-    const work = runWork(items, programWork(program.model.program));
-    if (items > 65_536 || work > parameters.maxWork)
-      throw new RefusedError(400, `${items} items are more work than a claim may have`);
+    if (items > MAX_ITEMS) throw new RefusedError(400, `${items} items: a claim has up to ${MAX_ITEMS}`);
+    try {
+      requireClaimable(parameters, program, items);
+    } catch (error) {
+      if (error instanceof JobProgramError) throw new RefusedError(400, error.message, { cause: error });
+      throw error;
+    }
     const inputs = inputsOf(program, question, { items, firstItem });
     const root = inputs.roots.length === 0 ? `0x${"0".repeat(64)}` : inputs.list.root;
     if (root !== inputsRoot.toLowerCase())
@@ -176,7 +184,7 @@ export class AnswerService {
     const since = BigInt(Math.floor(this.#clock()) - at.claimLifetime);
     if (ledger.unpaid(payer, since) > 0)
       throw new RefusedError(429, "an answer that was given to this payer is not paid: send its ticket first");
-    const seconds = workSeconds(work, parameters.rate);
+    const seconds = workSeconds(runWork(items, programWork(program.model.program)), parameters.rate);
     const half = (parameters.baseClock + 2 * seconds) / 2;
     // SAFETY: all claims that are out can be disputed at once, and each must be executed within a clock.
     if (ledger.liveSeconds(since) + seconds > half)

@@ -34,7 +34,7 @@ export function endpointOf(service: AnswerService, onError: (error: unknown) => 
     c.json(await service.answer(await bodyOf(c, questionSchema))),
   );
   app.post("/v1/tickets", limited(MAX_PAYMENT_BYTES), async (c) => {
-    service.pay(await bodyOf(c, paymentSchema));
+    await service.pay(await bodyOf(c, paymentSchema));
     return c.json({ taken: true });
   });
   app.notFound((c) => refused(c, new RefusedError(404, "no such path: see /openapi.json")));

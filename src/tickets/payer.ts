@@ -6,6 +6,7 @@ import type { KnownProgram } from "../player/execution.ts";
 import { RunInputs } from "../trace/runInputs.ts";
 import { answerOfBytes } from "./answerRun.ts";
 import { CLOCK_SKEW } from "./answerService.ts";
+import { requireClaimable } from "./claimable.ts";
 import { EndpointError, REFUSALS, RefusedError, TicketTermsError, WrongAnswerError, type Refusal } from "./errors.ts";
 import type { HeldClaim, PayerLedger } from "./payerLedger.ts";
 import type { AnswerBody, Info } from "./bodies.ts";
@@ -37,7 +38,7 @@ export type Answered = {
 
 const TIMEOUT_MS = 120_000;
 /** How long a pledge is taken as it was, milliseconds. */
-const FRESH_MS = 60_000;
+const FRESH_MS = 10_000;
 
 /** Asks one worker, keeps what it promises, and pays it with tickets. */
 export class Payer {
@@ -81,11 +82,12 @@ export class Payer {
   /**
    * Asks for an answer and checks all of it but its outputs' values. Nothing is paid: see {@link pay}.
    * @param isDrawn Whether it is to be executed here before it can be paid: see `judgeAnswer`.
-   * @throws WrongAnswerError, RefusedError, EndpointError, TicketTermsError
+   * @throws WrongAnswerError, RefusedError, EndpointError, TicketTermsError, JobProgramError
    */
   async ask(program: KnownProgram, inputs: RunInputs, isDrawn = false): Promise<Answered> {
     const { at, ledger } = this.#options;
     const { model } = program;
+    requireClaimable(at.session.deployment.parameters, program, inputs.length.items);
     await this.#needPledge();
     const request: AnswerRequest = {
       worker: this.worker,

@@ -69,7 +69,7 @@ export const answerSchema = z.object({
 }) satisfies z.ZodType<AnswerBody>;
 
 export const paymentSchema = z.object({
-  ticket: z.object({ claim: hash, face: whole(128), odds: whole(256), expiry: whole(64), nonce: hash }),
+  ticket: z.object({ claim: hash, face: whole(96), odds: whole(256), expiry: whole(64), nonce: hash }),
   signature,
 }) satisfies z.ZodType<Payment>;
 

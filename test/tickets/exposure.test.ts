@@ -69,6 +69,24 @@ describe("what a worker and a payer can lose to each other", function () {
     await Promise.all([serving.stop(), other.stop()]);
   });
 
+  it("aFaceThatTheDepositDoesNotCover_isNoPayment", async () => {
+    const { serving, at, payer, ledger } = await playing(2n * FACE);
+    const { digest, claim } = await payer.ask(program, inputs);
+    const send = async (face: bigint) => {
+      const terms = { odds: oddsOf(1), expiry: claim.issued + 1_800n, nonce: zeroHash };
+      const ticket = { claim: digest, face, ...terms };
+      const signature = await at.account.signTypedData(typedData(at.at, "Ticket", ticket));
+      const body = JSON.stringify({ ticket: ticketBody(ticket), signature });
+      return (await fetch(new URL("/v1/tickets", serving.url), { method: "POST", body })).status;
+    };
+    expect(await send(2n ** 96n)).to.equal(400);
+    for (const face of [2n ** 96n - 1n, 2n * FACE + 1n, FACE - 1n]) expect(await send(face)).to.equal(402);
+    expect(await send(2n * FACE)).to.equal(200);
+    expect((await serving.cashier.round()).cashed).to.have.length(1);
+    ledger.end();
+    await serving.stop();
+  });
+
   it("payerThatTakesItsDepositBack_paysWinnersThatWereSignedBefore", async () => {
     const { serving, at, payer, ledger } = await playing();
     const { digest } = await payer.ask(program, inputs);

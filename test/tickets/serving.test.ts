@@ -1,20 +1,22 @@
 import { expect } from "chai";
 import { copyFileSync } from "node:fs";
-import { parseEther, type Hex } from "viem";
+import { parseEther, zeroHash, type Hex } from "viem";
 import { DatabaseAccessError } from "../../src/database/errors.ts";
 import { RunInputs } from "../../src/trace/runInputs.ts";
 import { PledgeStatus } from "../../src/chain/structs.ts";
-import { TicketTermsError, WrongAnswerError } from "../../src/tickets/errors.ts";
+import { JobProgramError } from "../../src/sdk/errors.ts";
+import { RefusedError, TicketTermsError, WrongAnswerError } from "../../src/tickets/errors.ts";
 import { openApi } from "../../src/tickets/openApi.ts";
 import { putOnChain } from "../../src/tickets/refute.ts";
 import { infoSchema } from "../../src/tickets/protocol.ts";
+import { typedData, type AnswerRequest } from "../../src/tickets/typedData.ts";
 import { WorkerLedger } from "../../src/tickets/workerLedger.ts";
 import type { TicketSession } from "../../src/tickets/ticketSession.ts";
 import { first } from "../../testkit/players/players.ts";
 import { otherSignatures } from "../../testkit/players/otherSignatures.ts";
 import { FACE, TicketPlayers, type Serving } from "../../testkit/players/ticketPlayers.ts";
 import { apartAnswers } from "../../testkit/programs/answerPrograms.ts";
-import { runInputBytes, RUN_STEPS } from "../../testkit/programs/runProgram.ts";
+import { runInputBytes, runProgram, RUN_STEPS } from "../../testkit/programs/runProgram.ts";
 import { executionOf } from "../../testkit/programs/runsOf.ts";
 import { rejection } from "../../testkit/rejection.ts";
 import { refused } from "./refused.ts";
@@ -134,6 +136,34 @@ describe("answers with signed claims", function () {
     for (const one of [ledger, asking.ledger, late.ledger]) one.end();
     await serving.stop();
     expect((await rejection(fetch(url))).name).to.equal("TypeError");
+  });
+
+  it("thatCouldNotBePutOnChain_areNeitherAskedFor_norGiven", async () => {
+    const carried = runProgram();
+    const serving = await world.serve(key, carried, () => Promise.reject(new Error("executed")));
+    const at = await world.payer(serving.at.account.address);
+    const { payer, ledger } = await world.ask(at, serving.url);
+    const two = new RunInputs(carried.model.program.inputs, { items: 2, firstItem: 0 }, runInputBytes(2));
+    expect(await rejection(payer.ask(carried, two))).to.be.instanceOf(JobProgramError);
+    const request: AnswerRequest = {
+      worker: serving.at.account.address,
+      programRoot: carried.model.programRoot,
+      inputsRoot: two.list.root,
+      ...two.length,
+      time: BigInt(Math.floor(Date.now() / 1_000) + world.ahead),
+      nonce: zeroHash,
+    };
+    const question = {
+      payer: at.account.address,
+      request: { ...request, time: String(request.time) },
+      signature: await at.account.signTypedData(typedData(at.at, "Request", request)),
+      inputs: two.bytes.map((bytes) => Buffer.from(bytes).toString("base64")),
+    };
+    const error = await rejection(serving.service.answer(question));
+    expect(error).to.be.instanceOf(RefusedError).with.property("status", 400);
+    expect(error.message).to.contain("items carry state");
+    ledger.end();
+    await serving.stop();
   });
 
   it("whatIsSigned_isOnDiskBefore_andAnAnswerThatCannotBeKept_isNotGiven", async () => {
