@@ -1,8 +1,12 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { decodeFunctionData, parseTransaction, type Hex } from "viem";
+import { decodeFunctionData, isAddressEqual, parseTransaction, type Address, type Hex } from "viem";
 import { protocolAbi, type History, type JobRecord } from "../../src/market/history.ts";
 import { followMarket } from "../../src/market/session.ts";
 import { Outcome } from "../../src/chain/structs.ts";
+import { SealBook } from "../../src/worker/sealBook.ts";
 import type { Players } from "../players/players.ts";
 import { serveRpc } from "../nodes/rpcServer.ts";
 import type { KilledJob } from "./killedJobs.ts";
@@ -14,7 +18,7 @@ export type KillPoints = readonly string[];
 /** What came of a party that was killed. */
 export type Survived = { kills: string[]; calls: string[] };
 
-const LIMIT_MS = 100_000;
+const LIMIT_MS = 240_000;
 
 /**
  * An honest worker, killed after its transactions, before it hears of them: disputed without cause, it must win, and be
@@ -28,7 +32,7 @@ export async function killedWorker(players: Players, points: KillPoints, killed:
   const confused = await players.startWatcher(await players.watcherKey(), program, wrong);
   try {
     const command = ["worker", "--self-audit", "1", "--margin-seconds", "10"];
-    return await withKills({ players, command, key, points, model: killed, jobId }, async (job) => {
+    return await withKills({ players, command, key, points, model: killed, jobs: [jobId] }, async (job) => {
       const game = await job(({ claims }) => claims.at(-1)?.games[0]?.closed);
       if (game.outcome !== Outcome.workerWon) throw new Error("the honest worker lost");
       await players.chain.advance(3_601);
@@ -52,7 +56,7 @@ export async function killedWatcher(players: Players, points: KillPoints, killed
   const liar = await players.startWorker(await players.workerKey(), program, wrong);
   try {
     const command = ["watcher", "--mode", "defend"];
-    return await withKills({ players, command, key, points, model: killed, jobId }, async (job) => {
+    return await withKills({ players, command, key, points, model: killed, jobs: [jobId] }, async (job) => {
       await job(({ claims }) => claims.some(({ refuted }) => refuted) || undefined);
       if ((await session.vault.accountOf(session.sender.address)).credit <= credit) throw new Error("the watcher lost");
     });
@@ -61,20 +65,68 @@ export async function killedWatcher(players: Players, points: KillPoints, killed
   }
 }
 
+/** A job whose submission is sealed, or the seats of a panel: what it asks, and from when on seals are opened. */
+export type SealedJobs = { model: KilledJob; jobs: readonly Hex[]; openFrom: number; window: number };
+
+/**
+ * An honest worker that seals, killed after its transactions, before it hears of them. After its seal it is away until
+ * seals may be opened: started again, it must find on disk what it had sealed, open it, and be paid.
+ * @throws Error if it does not, loses stake, or makes a move twice
+ */
+export async function killedSealer(players: Players, points: KillPoints, sealed: SealedJobs): Promise<Survived> {
+  const { model, jobs, openFrom, window } = sealed;
+  const { chain } = players;
+  const key = await players.workerKey();
+  const session = await chain.sessionOf(key);
+  const { vault, sender, deployment } = session;
+  const { staked } = await vault.accountOf(sender.address);
+  const state = mkdtempSync(join(tmpdir(), "refute-state-"));
+  const book = join(state, "refute", `seals-${deployment.chainId}-${deployment.market}-${sender.address}.db`);
+  const isMine = ({ worker }: { worker: Address }): boolean => isAddressEqual(worker, sender.address);
+  const whileAway = async (call: string): Promise<void> => {
+    if (call !== "seal") return;
+    const { history } = await followMarket(session)();
+    const seals = jobs.flatMap((id) => history.jobs.get(id)!.sealed ?? []).filter(isMine);
+    const openings = await SealBook.at(book);
+    if (seals.length !== 1 || openings.of(seals[0]!.seal) === undefined) throw new Error("no opening is on disk");
+    openings.close();
+    await chain.advance(openFrom + 60 - Number(await chain.now()));
+  };
+  const command = ["worker", "--self-audit", "1", "--margin-seconds", "10"];
+  const party: KilledParty = { players, command, key, points, model, jobs, env: { XDG_STATE_HOME: state }, whileAway };
+  try {
+    const survived = await withKills(party, async (job) => {
+      await job(({ claims }) => claims.find(({ claim }) => isMine(claim)));
+      await chain.advance(window + 1);
+      await job(({ claims }) => claims.find(({ claim, paid }) => isMine(claim) && paid));
+    });
+    if ((await vault.accountOf(sender.address)).staked !== staked) throw new Error("the honest worker lost stake");
+    return survived;
+  } finally {
+    rmSync(state, { recursive: true, force: true });
+  }
+}
+
+/** The first thing that is found of any of the jobs. */
 type Until = <T>(found: (job: JobRecord) => T | undefined) => Promise<T>;
 
-/** A command of `refute`, the account that runs it, the job it works on, and the calls after which it is killed. */
+/**
+ * A command of `refute`, the account that runs it, the jobs it may work on, the calls after which it is killed, what
+ * its environment has beside this process's own, and what happens before it is started again.
+ */
 type KilledParty = {
   players: Players;
   command: readonly string[];
   key: Hex;
   points: KillPoints;
   model: KilledJob;
-  jobId: Hex;
+  jobs: readonly Hex[];
+  env?: Readonly<Record<string, string>>;
+  whileAway?: (call: string) => Promise<void>;
 };
 
 async function withKills(killed: KilledParty, story: (job: Until) => Promise<void>): Promise<Survived> {
-  const { players, command, key, points, model, jobId } = killed;
+  const { players, command, key, points, model, jobs, env, whileAway } = killed;
   const { chain } = players;
   const left = [...points];
   const survived: Survived = { kills: [], calls: [] };
@@ -88,7 +140,10 @@ async function withKills(killed: KilledParty, story: (job: Until) => Promise<voi
     if (point < 0) return answer;
     if (left[point] !== "*") left.splice(point, 1);
     survived.kills.push(functionName);
-    restarting = party.kill().then(() => party.start());
+    restarting = party
+      .kill()
+      .then(() => whileAway?.(functionName))
+      .then(() => party.start());
     await restarting;
     throw new Error("nobody hears this");
   });
@@ -102,22 +157,26 @@ async function withKills(killed: KilledParty, story: (job: Until) => Promise<voi
     "--interval",
     "0.1",
   ];
-  const party = new RefuteProcess([...command, ...flags], key, [model]);
+  const party = new RefuteProcess([...command, ...flags], key, [model], env);
   await party.start();
   const follow = followMarket(await chain.newSession());
   const until: Until = async (found) => {
     for (const end = Date.now() + LIMIT_MS; ; await sleep(50)) {
+      await restarting;
       const { history }: { history: History } = await follow();
-      const value = found(history.jobs.get(jobId)!);
-      if (value !== undefined) return value;
+      for (const jobId of jobs) {
+        const value = found(history.jobs.get(jobId)!);
+        if (value !== undefined) return value;
+      }
       if (Date.now() > end)
         throw new Error(`killed after ${survived.kills.join()}: no end\n${party.output.slice(-2_000)}`);
     }
   };
   try {
     await story(until);
-  } finally {
     await restarting;
+  } finally {
+    await restarting?.catch(() => undefined);
     await party.end();
     await rpc.close();
   }
