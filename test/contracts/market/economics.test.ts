@@ -10,6 +10,8 @@ import {
   type Deployment,
 } from "../../../tools/measure/economics/model.ts";
 import { fillTables } from "../../../tools/measure/economics/page.ts";
+import { chanceOfOthers, seatsOfWorkers } from "../../../tools/measure/economics/panels.ts";
+import { panelTables } from "../../../tools/measure/economics/panelTables.ts";
 import { economicsTables } from "../../../tools/measure/economics/tables.ts";
 import { disputeGameAbi } from "../../../src/chain/abi/disputeGame.ts";
 import { hopOf } from "../../../src/market/hop.ts";
@@ -51,8 +53,23 @@ describe("Economics", () => {
     const read = await readDeployment([1, 2, 3, 4, 5, 6]);
     const page = readFileSync(PAGE, "utf8");
     const squeeze = (text: string): string => text.replace(/[ -]+/g, " ");
-    const renewed = fillTables(page, economicsTables(read.deployment, read.bounds));
+    const tables = { ...economicsTables(read.deployment, read.bounds), ...panelTables(read.deployment) };
+    const renewed = fillTables(page, tables);
     expect(squeeze(page), "run `npm run economics -- --write`").to.equal(squeeze(renewed));
+  });
+
+  it("seatsOfPanels_goToAllWorkersAlike_andToTheFastestNoMoreThanItsTurnsSay", () => {
+    const [workers, panels] = [10, 500];
+    const asking = { workers, seats: 1, spread: 16 };
+    const alike = seatsOfWorkers({ ...asking, isFirstFast: false }, panels);
+    const expected = panels / workers;
+    const deviation = alike.reduce((sum, seats) => sum + (seats - expected) ** 2 / expected, 0);
+    // Chi-squared with nine degrees of freedom: 99.9 % are below.
+    expect(deviation).to.be.lessThan(27.9);
+    const [fast] = seatsOfWorkers({ ...asking, isFirstFast: true }, panels);
+    const likely = 1 - chanceOfOthers(workers, asking.spread);
+    expect(Math.abs(fast! / panels - likely)).to.be.lessThan(3 * Math.sqrt((likely * (1 - likely)) / panels));
+    expect(seatsOfWorkers({ ...asking, spread: 0, isFirstFast: true }, panels)[0]).to.equal(panels);
   });
 
   it("shamGame_costsItsChallengerTheBond_lessAtMostWhatAFriendIsPaidAboveItsGas", async () => {

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { encodeAbiParameters, keccak256, zeroAddress, zeroHash, type Hex } from "viem";
+import { encodeAbiParameters, hexToBytes, keccak256, pad, zeroAddress, zeroHash, type Hex } from "viem";
 import { ClaimStatus, JobStatus, type Claim, type Job, type Terms } from "../../../src/chain/structs.ts";
 import { claimOf, termsHashOf } from "../../../src/market/ids.ts";
 import { completeTerms } from "../../../src/sdk/postJob.ts";
@@ -9,6 +9,7 @@ import { delivery, marketKit, OTHER_ROOT, smallProgram, SUBMITTED_NODES } from "
 import { attest } from "../../../testkit/protocol/reports.ts";
 import { TestDevice } from "../../../testkit/protocol/testDevice.ts";
 import { useWorld } from "../../../testkit/protocol/useWorld.ts";
+import { turnOf } from "../../../tools/measure/economics/panels.ts";
 import { claimId, claimKey, creditOf, ETHER, jobId, SINK, submitted } from "../../../testkit/protocol/world.ts";
 
 const WINDOW = 1_800;
@@ -141,9 +142,9 @@ describe("JobMarket: terms", () => {
     const { job, terms } = await posted({ spread: 255 });
     const opened = await networkHelpers.time.latestBlock();
     const block = await world().client.getBlock({ blockNumber: BigInt(opened) });
-    const types = [{ type: "bytes32" }, { type: "bytes32" }, { type: "address" }] as const;
-    const draw = BigInt(keccak256(encodeAbiParameters(types, [block.hash, jobId(world(), job), address("worker")])));
-    const first = opened + 1 + Number(((draw >> 8n) * 255n) >> 248n);
+    const words = [block.hash, jobId(world(), job), pad(address("worker"))] as const;
+    const [hash, id, worker] = words.map((word) => hexToBytes(word)) as [Uint8Array, Uint8Array, Uint8Array];
+    const first = opened + turnOf(hash, id, worker, 255);
     if (first - opened > 2) {
       await networkHelpers.mine(first - opened - 2);
       await revert(market.write.claimOnTerms([job, terms], as("worker")), "NotItsTurn");

@@ -1,7 +1,8 @@
 import { expect } from "chai";
-import { zeroHash, type Hex } from "viem";
+import { keccak256, zeroHash, type Hex } from "viem";
 import { JobStatus, type ClaimKey, type Job } from "../../../src/chain/structs.ts";
-import { claimOf } from "../../../src/market/ids.ts";
+import { submissionOf } from "../../../src/dispute/workerMove.ts";
+import { claimOf, sealOf } from "../../../src/market/ids.ts";
 import type { Trace } from "../../../src/trace/trace.ts";
 import { honestTrace, lyingTrace } from "../../../testkit/protocol/chainProgram.ts";
 import { GameDriver } from "../../../testkit/protocol/gameDriver.ts";
@@ -119,6 +120,28 @@ describe("Panel", function () {
     const again = market.write.claimOnTerms([jobs[1]!, terms], as(worker));
     await world().viem.assertions.revertWithCustomError(again, market, "GroupTaken");
     await market.write.claimOnTerms([jobs[1]!, terms], as(mallory));
+  });
+
+  it("copiedSeal_cannotBeOpened_andCostsTheWholeCollateral", async () => {
+    const { market, worker, mallory, stranger } = world();
+    const posted = await post(2);
+    const { jobs, terms } = posted;
+    await seal(posted, jobs[0]!, worker, honest);
+    const salt = keccak256(worker.account.address);
+    const copied = sealOf(panelId(posted), worker.account.address, honest.root, salt);
+    await market.write.claimOnTerms([jobs[1]!, terms], as(mallory));
+    await market.write.seal([jobs[1]!, terms, copied], as(mallory));
+    await at(posted.openFrom);
+    await open(posted, jobs[0]!, worker, honest);
+    const nodes = submissionOf(honest.list, world().parameters.arityBits);
+    for (const { account } of [mallory, worker]) {
+      const opened = market.write.openSeal([jobs[1]!, terms, account.address, salt, nodes], as(mallory));
+      await world().viem.assertions.revertWithCustomError(opened, market, "WrongSeal");
+    }
+    const before = await stakeOf(mallory);
+    await pass(CLOCK + 1);
+    await market.write.breakSeal([jobs[1]!, terms, mallory.account.address, copied], as(stranger));
+    expect(before - (await stakeOf(mallory))).to.equal(terms.collateral);
   });
 
   it("agreedAtOnce_thenSurvived_andEachSeatIsPaidOnce", async () => {

@@ -26,13 +26,15 @@ const PRICES = [1, 5, 25, 40, 50];
 const WAYS: readonly SelfChallenge[] = ["one game", "many games", "own blocks"];
 const GAMES = [1, 10, 100, 1_000];
 
-const number = (value: number): string => String(Number(value.toPrecision(3)));
-const percent = (value: number): string => `${number(value * 100)} %`;
+/** A figure of a table, in three digits. */
+export const number = (value: number): string => String(Number(value.toPrecision(3)));
+export const percent = (value: number): string => `${number(value * 100)} %`;
 const power = (value: number): string => `10^${Math.log10(value)}`;
-const whole = (value: number): string => Math.round(value).toLocaleString("en");
+export const whole = (value: number): string => Math.round(value).toLocaleString("en");
 const hours = (seconds: number): string => number(seconds / 3_600);
 
-function markdown(head: readonly string[], rows: readonly (readonly string[])[]): string {
+/** A table of a page. */
+export function markdown(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const line = (cells: readonly string[]): string => `| ${cells.join(" | ")} |`;
   return [line(head), line(head.map(() => "---")), ...rows.map(line)].join("\n");
 }
