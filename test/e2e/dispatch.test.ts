@@ -18,6 +18,7 @@ const STORY: DispatchStory = {
   ...{ check: 0.3, honest: reference(), lying: reference({ step: 0, element: 150 }) },
   kills: { post: 2, expire: 1 },
   limitMs: 900_000,
+  intervalMs: 30,
 };
 
 describe("refute dispatch: a batch over several workers", function () {

@@ -10,16 +10,25 @@ const [LOOKS, LOOKS_OPEN] = [5, 20];
 /** Who does not act any more on the jobs that it holds, and which claims are to be refuted. */
 export type Cast = { idle: ReadonlySet<Address>; isWrong: (claim: ClaimRecord) => boolean };
 
+/** How often others look at the chain, milliseconds, and who hears of what is seen here. */
+export type Looking = { intervalMs?: number; onLook?: (history: History) => void };
+
 /**
  * Lets time pass on a chain whenever nobody has anything to do but wait: to the end of windows, and until jobs that
  * idle workers hold are late. Honest parties lose no time that they need.
  * @param signal Ends it.
  */
-export async function passTime(players: Players, { idle, isWrong }: Cast, signal: AbortSignal): Promise<History> {
+export async function passTime(
+  players: Players,
+  { idle, isWrong }: Cast,
+  signal: AbortSignal,
+  { intervalMs = 30, onLook }: Looking = {},
+): Promise<History> {
   const follow = followMarket(await players.chain.newSession());
   for (let quiet = 0; ;) {
     const { history } = await follow();
     if (signal.aborted) return history;
+    onLook?.(history);
     const jobs = [...history.jobs.values()].filter(({ closed, claims }) => !closed && !claims.some((c) => c.finalised));
     const isBusy = jobs.some(({ holder, claims }) => {
       if (holder !== undefined) return !idle.has(holder.worker);
@@ -27,11 +36,13 @@ export async function passTime(players: Players, { idle, isWrong }: Cast, signal
       return last !== undefined && !last.refuted && isWrong(last);
     });
     quiet = isBusy || jobs.length === 0 ? 0 : quiet + 1;
-    // What was just submitted has been looked at by everybody, and whoever has stake for an open job has claimed it.
-    if (quiet >= (jobs.some(({ open }) => open) ? LOOKS_OPEN : LOOKS)) {
+    // What was just submitted has been looked at by everybody, whoever has stake for an open job has claimed it, and
+    // whoever posts a job's inputs has gone on.
+    const isAwaited = jobs.some(({ open, holder, claims }) => open || (holder === undefined && claims.length === 0));
+    if (quiet >= (isAwaited ? LOOKS_OPEN : LOOKS)) {
       await players.chain.advance(1_300);
       quiet = 0;
     }
-    await sleep(60);
+    await sleep(2 * intervalMs);
   }
 }

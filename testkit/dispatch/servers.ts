@@ -9,17 +9,23 @@ import type { Players, Running } from "../players/players.ts";
 /** A worker that publishes its claims. */
 export type Server = { key: Hex; url: string; worker: Running<WorkerEvent>; stop: () => Promise<void> };
 
-/** Starts a worker with a server of its claims. @param policy What it takes, where not any job. */
+/**
+ * Starts a worker with a server of its claims.
+ * @param policy What it takes, where not any job.
+ * @param rhythm How often it looks at the chain, where not as often as in tests.
+ */
 export async function startServer(
   players: Players,
   program: KnownProgram,
   execute: Execute,
   policy: Partial<WorkerPolicy> = {},
+  rhythm: { intervalMs?: number } = {},
 ): Promise<Server> {
   const publisher = new TracePublisher();
   const url = `http://127.0.0.1:${await publisher.listen(0)}`;
   const key = await players.workerKey();
   const worker = await players.startWorker(key, program, execute, {
+    ...rhythm,
     publisher,
     policy: { minFee: 1n, marginSeconds: 10, ...policy },
   });

@@ -34,6 +34,10 @@ export type DispatchStory = {
   kills: Readonly<Record<string, number>>;
   /** Longest wait for the worker that dies to claim anything, milliseconds. */
   limitMs: number;
+  /** How often everybody looks at the chain, milliseconds. */
+  intervalMs: number;
+  /** Hears now and then how far it is. */
+  onLook?: (history: History) => void;
 };
 
 /** What came of it. */
@@ -67,7 +71,7 @@ export type DispatchedPart = {
  */
 export async function playDispatch(players: Players, story: DispatchStory): Promise<DispatchStoryResult> {
   const { chain } = players;
-  const { program, honest, lying, inputs, partItems, fee, limitMs } = story;
+  const { program, honest, lying, inputs, partItems, fee, limitMs, intervalMs, onLook } = story;
   const folder = mkdtempSync(join(tmpdir(), "refute-dispatch-"));
   let letGo: () => void = () => undefined;
   const late = new Promise<void>((resolve) => (letGo = resolve));
@@ -76,13 +80,13 @@ export async function playDispatch(players: Players, story: DispatchStory): Prom
     return honest(...args);
   };
   const servers = {
-    liar: await startServer(players, program, lying),
-    slow: await startServer(players, program, slowly),
-    dead: await startServer(players, program, slowly),
-    honest: await startServer(players, program, honest),
+    liar: await startServer(players, program, lying, {}, { intervalMs }),
+    slow: await startServer(players, program, slowly, {}, { intervalMs }),
+    dead: await startServer(players, program, slowly, {}, { intervalMs }),
+    honest: await startServer(players, program, honest, {}, { intervalMs }),
   };
   const all = Object.values(servers);
-  const watcher = await players.startWatcher(await players.watcherKey(), program, honest);
+  const watcher = await players.startWatcher(await players.watcherKey(), program, honest, { intervalMs });
   servers.dead.worker.inbox
     .first("claimed", (event): event is WorkerEvent => event.kind === "claimed", limitMs)
     .then(
@@ -118,7 +122,7 @@ export async function playDispatch(players: Players, story: DispatchStory): Prom
     "--claim-seconds": "1200",
     "--open-seconds": "80000",
     "--withheld-seconds": "1",
-    "--interval": "0.2",
+    "--interval": String(Math.max(200, intervalMs) / 1_000),
     "--rpc-url": rpc.url,
     "--chain-id": String(chain.chainId),
     "--market": chain.market,
@@ -130,7 +134,7 @@ export async function playDispatch(players: Players, story: DispatchStory): Prom
   const over = new AbortController();
   const isWrong = ({ claim }: ClaimRecord): boolean => claim.worker === addressOf("liar");
   const cast = { idle: new Set([addressOf("slow"), addressOf("dead")]), isWrong };
-  const time = passTime(players, cast, over.signal);
+  const time = passTime(players, cast, over.signal, { intervalMs, ...(onLook && { onLook }) });
   try {
     const { status, stdout, stderr } = await dispatcher.run();
     over.abort();
