@@ -9,6 +9,11 @@ export const itAtLength = (title: string, test: (this: Mocha.Context) => Promise
   if (AT_LENGTH) it(title, test);
 };
 
+/** A test that `npm test` plays wholly, beside others that it plays in part: at length it is not played again. */
+export const itInTime = (title: string, test: (this: Mocha.Context) => Promise<void> | void): void => {
+  if (!AT_LENGTH) it(title, test);
+};
+
 /** Those that do not take long; at length the others. */
 export const inTime = <T extends { takesLong?: boolean }>(all: readonly T[]): readonly T[] =>
   all.filter(({ takesLong = false }) => takesLong === AT_LENGTH);

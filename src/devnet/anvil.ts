@@ -1,5 +1,6 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { createRequire } from "node:module";
+import type { Socket } from "node:net";
 import { dirname, join } from "node:path";
 import { askNode } from "./askNode.ts";
 import { DevnetError } from "./errors.ts";
@@ -32,6 +33,8 @@ export type AnvilOptions = {
   port?: number;
   /** Where its chain is kept, and goes on from if there is one; a temporary folder if left out. */
   folder?: string;
+  /** Whether contracts may be larger than on a real network. */
+  unlimited?: boolean;
 };
 
 /**
@@ -41,6 +44,7 @@ export type AnvilOptions = {
 export class Anvil {
   readonly #folder: { path: string; remove: () => void };
   readonly #isKept: boolean;
+  readonly #isUnlimited: boolean;
   #blockSeconds: number | undefined;
   #child: ChildProcess | undefined;
   #port = 0;
@@ -48,7 +52,8 @@ export class Anvil {
   /** Is fulfilled when the node ends by itself after its start. */
   readonly failed = new Promise<string>((resolve) => (this.#onFailed = resolve));
 
-  private constructor({ blockSeconds, port = 0, folder }: AnvilOptions) {
+  private constructor({ blockSeconds, port = 0, folder, unlimited = false }: AnvilOptions) {
+    this.#isUnlimited = unlimited;
     [this.#blockSeconds, this.#port] = [blockSeconds, port];
     this.#isKept = folder !== undefined;
     this.#folder = folder !== undefined ? { path: folder, remove: () => undefined } : temporaryFolder("refute-anvil-");
@@ -85,6 +90,13 @@ export class Anvil {
     await this.request("evm_setIntervalMining", [seconds]);
   }
 
+  /** Lets this process end while the node runs; the node ends with it. */
+  unref(): void {
+    const child = this.#child;
+    child?.unref();
+    for (const stream of [child?.stdout, child?.stderr]) (stream as Socket | undefined)?.unref();
+  }
+
   /** Stops the node, which saves its chain, and starts it again after a pause, on the same port. */
   async restart(pauseMs = 0): Promise<void> {
     await this.#stop("SIGTERM");
@@ -105,6 +117,7 @@ export class Anvil {
     const older = this.#isKept ? [] : ["--preserve-historical-states"];
     const state = ["--state", join(this.#folder.path, "state.json"), ...older];
     const rules = ["--hardfork", "osaka", "--enable-tx-gas-limit", "--gas-limit", String(BLOCK_GAS)];
+    if (this.#isUnlimited) rules.push("--disable-code-size-limit");
     const blocks = this.#blockSeconds === undefined ? [] : ["--block-time", String(this.#blockSeconds)];
     const child = spawn(binary, ["--host", "127.0.0.1", "--port", String(this.#port), ...state, ...rules, ...blocks]);
     this.#child = child;

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { AT_LENGTH } from "../../testkit/atLength.ts";
+import { AT_LENGTH, everySecond } from "../../testkit/atLength.ts";
 import { forgetful, staleEverySecond, unreliable } from "../../testkit/disturbances/faults.ts";
 import { disturbedPoints, pointsOf } from "../../testkit/disturbances/reorgs.ts";
 import { Setup } from "../../testkit/disturbances/setup.ts";
@@ -44,19 +44,16 @@ describe("nodes, mempools and processes that fail", function () {
       for (const point of inTime) await play(scenario, point, disturb);
     }
   };
-  /** A test of which `npm test` plays everything. */
-  const whole = (name: string, test: () => Promise<void>): void => {
-    if (!AT_LENGTH) it(name, test);
-  };
-  const inEachScenario = async (disturb: Disturbance): Promise<void> => {
-    for (const { scenario } of points) await play(scenario, 0, disturb);
+  /** Every second scenario; at length the others. */
+  const inHalf = async (disturb: Disturbance): Promise<void> => {
+    for (const { scenario } of everySecond(points, 0)) await play(scenario, 0, disturb);
   };
 
   it("processKilled_afterEachFunction_recoversFromTheChain", () => afterEachFunction(killed));
 
   it("censorshipForLessThanAClock_afterEachFunction_changesNothing", () => afterEachFunction(censored));
 
-  whole("twoProcessesWithTheSameKey_makeNoMoveTwice", () => inEachScenario(doubled));
+  it("twoProcessesWithTheSameKey_makeNoMoveTwice", () => inHalf(doubled));
 
   it("staleNodeBehindALoadBalancer_hidesNothingForLong", async function () {
     for (const blocks of AT_LENGTH ? [1, 8] : [3]) {
@@ -71,18 +68,16 @@ describe("nodes, mempools and processes that fail", function () {
     }
   });
 
-  whole("nodeThatFailsOften_isAskedAgain", () => inEachScenario(withNodeFault((k) => unreliable(new Prng(k), 12))));
+  it("nodeThatFailsOften_isAskedAgain", () => inHalf(withNodeFault((k) => unreliable(new Prng(k), 12))));
 
-  whole("nodeThatForgetsTransactions_isSentThemAgain", () =>
-    inEachScenario(withNodeFault((k) => forgetful(new Prng(k), 3))),
-  );
+  it("nodeThatForgetsTransactions_isSentThemAgain", () => inHalf(withNodeFault((k) => forgetful(new Prng(k), 3))));
 
-  whole("noNodeForAWhile_inTheMiddleOfAGame_isWaitedFor", async function () {
-    for (const { scenario, calls } of points) await play(scenario, calls.length >> 1, cutOff);
+  it("noNodeForAWhile_inTheMiddleOfAGame_isWaitedFor", async function () {
+    for (const { scenario, calls } of everySecond(points, 0)) await play(scenario, calls.length >> 1, cutOff);
   });
 
-  whole("noMoneyForGas_inTheMiddleOfAGame_isSaid_andTheGameGoesOnWhenThereIs", async function () {
-    for (const { scenario, calls } of points) {
+  it("noMoneyForGas_inTheMiddleOfAGame_isSaid_andTheGameGoesOnWhenThereIs", async function () {
+    for (const { scenario, calls } of everySecond(points, 0)) {
       const { complaints } = await play(scenario, calls.indexOf("open") - 1, withoutGasMoney);
       if (!scenario.honest.includes("worker")) expect(complaints.join()).to.contain("INSUFFICIENT_GAS_FUNDS");
     }

@@ -19,7 +19,7 @@ import { LLAMA_TINY, llama } from "../../testkit/models/llama.ts";
 import { serveRpc } from "../../testkit/nodes/rpcServer.ts";
 import { first, Players, reference } from "../../testkit/players/players.ts";
 import { refute } from "./refute.ts";
-import { itAtLength } from "../../testkit/atLength.ts";
+import { itAtLength, itInTime } from "../../testkit/atLength.ts";
 
 describe("refute, text from a decoder", () => {
   let folder: string;
@@ -38,7 +38,7 @@ describe("refute, text from a decoder", () => {
   const decoder = ["--decoder", "--slots", "16"];
   const generating = ["--prompt", "1,2,3", "--tokens", "5"];
 
-  it("run_printsTheTokens_alsoAsJson", async () => {
+  itInTime("run_printsTheTokens_alsoAsJson", async () => {
     const flags = [model, ...decoder, ...generating, "--temperature", "1.5", "--top-k", "20", "--seed", "7"];
     const { status, stdout, stderr } = await refute(["run", ...flags]);
     expect(status).to.equal(0);
@@ -50,7 +50,7 @@ describe("refute, text from a decoder", () => {
     expect(json.tokens.map(String)).to.deep.equal(lines.slice(0, 5));
   });
 
-  it("compileAndCheck_showWhatItemsTake_andAgreeOnTheRoot", async () => {
+  itInTime("compileAndCheck_showWhatItemsTake_andAgreeOnTheRoot", async () => {
     const { stdout } = await refute(["compile", model, ...decoder]);
     expect(stdout)
       .to.match(/index \[1\] \(the item's number\)/)
@@ -62,7 +62,7 @@ describe("refute, text from a decoder", () => {
     expect((await refute(["compile", model, ...decoder, "--end-token", "2"])).stdout).not.to.contain(root);
   });
 
-  it("modelWithPositionsFromItsPast_isRefused_exit1", async () => {
+  itInTime("modelWithPositionsFromItsPast_isRefused_exit1", async () => {
     const path = file("gpt2.onnx", gpt2Decoder("past").bytes);
     const decoder = ["--decoder", "--slots", "12"];
     for (const command of [["compile"], ["check"], ["run", ...generating]]) {
@@ -81,7 +81,7 @@ describe("refute, text from a decoder", () => {
     ["promptWithoutDecoder", generating, "--prompt says what a decoder generates: give --decoder too"],
     ["unknownName", ["--carry", "past=present"], 'no input "past"'],
   ] as const)
-    it(`${what}_isRefused_exit2`, async () => {
+    itInTime(`${what}_isRefused_exit2`, async () => {
       const command = what === "unknownName" ? "compile" : "run";
       const { status, stderr } = await refute([command, model, ...flags]);
       expect(stderr).to.contain(message);
@@ -94,7 +94,7 @@ describe("refute, text from a decoder", () => {
     let words: string;
     before(() => (words = file("words.onnx", llama({ ...LLAMA_TINY, vocabulary: 400 }))));
 
-    it("run_printsTheTextInPieces_alsoAsJson", async () => {
+    itInTime("run_printsTheTextInPieces_alsoAsJson", async () => {
       const flags = ["run", words, ...asked, "--temperature", "1", "--seed", "3"];
       const { status, stdout, stderr, text } = await refute(flags);
       expect(status, stderr).to.equal(0);
@@ -114,7 +114,7 @@ describe("refute, text from a decoder", () => {
       );
     });
 
-    it("textEndsWithAnEndToken", async () => {
+    itInTime("textEndsWithAnEndToken", async () => {
       const { encode } = readTokenizer(tokenizer);
       const chosen = async (flags: readonly string[]) =>
         JSON.parse((await refute(["run", words, ...asked, ...flags, "--json"])).stdout) as { tokens: number[] };
@@ -124,14 +124,14 @@ describe("refute, text from a decoder", () => {
       expect(encode("A decoder is")).to.have.length.below(17 - 9);
     });
 
-    it("fileThatIsNone_isRefused_exit2", async () => {
+    itInTime("fileThatIsNone_isRefused_exit2", async () => {
       const path = file("tokenizer.json", new TextEncoder().encode("[]"));
       const { status, stderr } = await refute(["run", words, ...decoder, "--tokenizer", path, ...generating]);
       expect(stderr).to.contain("[TOKENIZER]").and.contain(path);
       expect(status).to.equal(2);
     });
 
-    it("resultOfAProgramWithoutText_isRefused_exit2", async () => {
+    itInTime("resultOfAProgramWithoutText_isRefused_exit2", async () => {
       const job = `0x${"00".repeat(32)}`;
       const market = `0x${"11".repeat(20)}`;
       const env = { REFUTE_RPC_URL: "http://127.0.0.1:9", REFUTE_CHAIN_ID: "1", REFUTE_MARKET: market };
@@ -174,7 +174,7 @@ describe("refute, text from a decoder", () => {
     return { wrapping, asked, text, program };
   };
 
-  it("submit_postsAJobOfAllItems", async () => {
+  itInTime("submit_postsAJobOfAllItems", async () => {
     const { players, env, close } = await openMarket();
     const flags = ["submit", model, ...decoder, ...generating, "--fee", "0.1"];
     const { status, output } = await refute(flags, env);
@@ -218,7 +218,7 @@ describe("refute, text from a decoder", () => {
     await close();
   });
 
-  it("submitAndResult_takeAndGiveText", async () => {
+  itInTime("submitAndResult_takeAndGiveText", async () => {
     const { wrapping, asked, text, program } = await wordsJob();
     const { players, env, close } = await openMarket();
     const posted = await refute(["submit", ...wrapping, ...asked, "--fee", "0.1"], env);
@@ -237,7 +237,7 @@ describe("refute, text from a decoder", () => {
       expect(JSON.parse((await refute([...asked, "--json"], env)).stdout)).to.include({ job: jobId, text });
     }
     await close();
-  }).timeout(120_000);
+  });
 
   for (const [what, flags, message] of [
     ["textLongerThanTheSlots", ["--prompt", "1", "--tokens", "17"], "needs 17 slots"],
@@ -250,7 +250,7 @@ describe("refute, text from a decoder", () => {
     ["greedyDraws", ["--greedy", ...generating, "--temperature", "1"], "the program is greedy"],
     ["tooManySlots", [...generating, "--slots", "65537"], "65537 slots, expected"],
   ] as const)
-    it(`${what}_isRefusedBeforeCompiling_exit2`, async () => {
+    itInTime(`${what}_isRefusedBeforeCompiling_exit2`, async () => {
       // A limit that compiling would not keep.
       const given = ["run", model, ...decoder, ...flags, "--compile-nodes", "1"];
       const { status, stderr } = await refute(given);

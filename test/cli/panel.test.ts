@@ -16,7 +16,7 @@ import { mlpBytes, mlpInput, mlpProgram } from "../../testkit/models/mlp.ts";
 import { serveRpc } from "../../testkit/nodes/rpcServer.ts";
 import { first, Players, reference, type Running } from "../../testkit/players/players.ts";
 import { refute } from "./refute.ts";
-import { itAtLength } from "../../testkit/atLength.ts";
+import { itAtLength, itInTime } from "../../testkit/atLength.ts";
 
 type Answer = { panel: Hex; outcome: string; finals: number; root?: Hex; seats: { phase: string; jobId: Hex }[] };
 
@@ -83,7 +83,7 @@ describe("refute deploy-panel, panel and panel-result", function () {
     return result;
   }
 
-  it("threeSeats_areFollowedUntilTheResultSurvives", async () => {
+  itInTime("threeSeats_areFollowedUntilTheResultSurvives", async () => {
     const { status, stdout, stderr, output } = await served(say(...ask, "--seats", "3", "--wait", "--json"), 3);
     expect(status, output).to.equal(0);
     const answer = JSON.parse(stdout) as Answer;
@@ -114,7 +114,7 @@ describe("refute deploy-panel, panel and panel-result", function () {
     expect(stderr).to.match(/a seat was added: the draw said so/);
   });
 
-  it("panelThatNobodyServes_fails_withStatus1_andTheFeesComeBack", async () => {
+  itInTime("panelThatNobodyServes_fails_withStatus1_andTheFeesComeBack", async () => {
     const posted = await say(...ask, "--seats", "2", "--json");
     const { panel: id } = JSON.parse(posted.stdout) as Answer;
     await players.chain.advance(3_700);
@@ -125,7 +125,7 @@ describe("refute deploy-panel, panel and panel-result", function () {
     expect(stderr).to.match(/"code":"VERDICT"/);
   });
 
-  it("whatCannotBe_isRefused_andNothingIsSent", async () => {
+  itInTime("whatCannotBe_isRefused_andNothingIsSent", async () => {
     for (const [args, why] of [
       [[...ask, "--seats", "17"], /--seats 17: expected a whole number from 1 to 16/],
       [[...ask, "--audit", "10%"], /--audit also needs --wait/],
@@ -144,7 +144,7 @@ describe("refute deploy-panel, panel and panel-result", function () {
     expect(elsewhere.stderr).to.match(/has no panels on the market/);
   });
 
-  it("inputsThatLieElsewhere_areNamedByTheTransactionThatPosts", async () => {
+  itInTime("inputsThatLieElsewhere_areNamedByTheTransactionThatPosts", async () => {
     const file = packInputs(describeProgram(program), [mlpInput(2)]);
     const server = createServer((_, response) => void response.end(file));
     await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));

@@ -4,7 +4,7 @@ import { AT_LENGTH } from "../../testkit/atLength.ts";
 import { FUZZ } from "../../testkit/fuzz/families.ts";
 
 /** A few of each family, the same every time; `npm run soak -- --operators N` runs others, for as long as one likes. */
-const RUNS = AT_LENGTH ? 100 : 25;
+const RUNS = AT_LENGTH ? 100 : 15;
 const SEED = 20_240;
 
 describe("random operators, attributes, shapes and operator sets, against onnxruntime", () => {

@@ -9,7 +9,7 @@ import { DType } from "../../src/numerics/dtype.ts";
 import { ModelFormatError, ModelGraphError } from "../../src/onnx/errors.ts";
 import { readModel } from "../../src/onnx/readModel.ts";
 import { floatTensor, int64Tensor } from "../../src/onnx/tensorData.ts";
-import { AT_LENGTH } from "../../testkit/atLength.ts";
+import { AT_LENGTH, itInTime } from "../../testkit/atLength.ts";
 import { endingOf, hostileModel, strangelyShapedModels } from "../../testkit/fuzz/hostile.ts";
 import { buildModel, type AttributeValue, type ModelSpec, type NodeSpec } from "../../testkit/onnx/onnxBuilder.ts";
 
@@ -121,41 +121,41 @@ function refusalOf(bytes: Uint8Array, limits: Partial<CompileLimits>): CompileBu
 describe("limits of a compilation", function () {
   this.timeout(60_000);
 
-  it("constantThatDoubles_isRefused_withNodeLimitAndFlag", () => {
+  itInTime("constantThatDoubles_isRefused_withNodeLimitAndFlag", () => {
     const error = refusalOf(doublings(40), { foldElements: 2 ** 20 });
     expect(error).to.include({ code: "COMPILE_BUDGET", operator: "Concat", limit: "foldElements" });
     expect(error.message).to.match(/^Concat \(node \(producing c1\d\)\): .*--fold-elements/);
   });
 
-  it("constantThatDoubles_withinTheLimit_hasItsElements", () => {
+  itInTime("constantThatDoubles_withinTheLimit_hasItsElements", () => {
     const { constants } = compiled(doublings(10));
     const { bytes } = floatTensor(Array.from({ length: 2048 }, (_, i) => 1 + (i % 2)));
     expect([...constants.values()]).to.deep.equal([bytes]);
   });
 
-  it("constantsOfTooManyBytes_areRefused", () => {
+  itInTime("constantsOfTooManyBytes_areRefused", () => {
     expect(refusalOf(doublings(40), { mib: 1 })).to.include({ limit: "mib", operator: "Concat" });
   });
 
-  it("hugeConstantThatIsReduced_isRefusedAtOnce", () => {
+  itInTime("hugeConstantThatIsReduced_isRefusedAtOnce", () => {
     expect(refusalOf(largeConstant(5e8), {})).to.include({ limit: "foldElements", operator: "ReduceSum" });
   });
 
-  it("tooManyNodes_areRefused_beforeTheFirstIsCompiled", () => {
+  itInTime("tooManyNodes_areRefused_beforeTheFirstIsCompiled", () => {
     expect(refusalOf(chain("Relu", 1001), { nodes: 1000 })).to.include({ limit: "nodes", operator: "" });
   });
 
-  it("iterationsOfLoops_countAsNodes", () => {
+  itInTime("iterationsOfLoops_countAsNodes", () => {
     const error = refusalOf(loops(3, 1000), { nodes: 5000 });
     expect(error).to.include({ limit: "nodes", operator: "Relu" });
     expect(error.message).to.include("--compile-nodes");
   });
 
-  it("expressions_countAsMemory", () => {
+  itInTime("expressions_countAsMemory", () => {
     expect(refusalOf(chain("Relu", 20_000), { mib: 1 })).to.include({ limit: "mib", operator: "Relu" });
   });
 
-  it("time_isUpAtANode_orWithinOne", () => {
+  itInTime("time_isUpAtANode_orWithinOne", () => {
     let now = 0;
     const slow = new Budget({ seconds: 10 }, () => (now += 1000));
     expect(() => compileWithin(readModel(chain("Relu", 20)), { shapes: {} }, slow)).to.throw(
@@ -170,13 +170,13 @@ describe("limits of a compilation", function () {
     );
   });
 
-  it("limits_decideWhetherNotWhat", () => {
+  itInTime("limits_decideWhetherNotWhat", () => {
     const bytes = doublings(8);
     const limits = { seconds: 100, mib: 2, nodes: 50, foldElements: 10_000 };
     expect(compiled(bytes, limits).programRoot).to.equal(compiled(bytes).programRoot);
   });
 
-  it("survey_namesTheNode_andTakesNoLongerForManyRefusals", () => {
+  itInTime("survey_namesTheNode_andTakesNoLongerForManyRefusals", () => {
     const model = readModel(largeConstant(5e8));
     const { refusals } = survey(model, { shapes: {} });
     expect(refusals.map(({ operator, code }) => [operator, code])).to.deep.equal([["ReduceSum", "COMPILE_BUDGET"]]);
@@ -208,7 +208,7 @@ describe("constants one after the other", () => {
   }
 
   for (const axis of [0, 1, 2, 3])
-    it(`alongDimension${axis}_areThoseOfTheExecution`, () => {
+    itInTime(`alongDimension${axis}_areThoseOfTheExecution`, () => {
       const nodes = [
         node("Concat", ["a", "b"], ["c"], { axis }),
         node("ReduceSum", ["x"], ["s"], { keepdims: 0 }),
@@ -217,7 +217,7 @@ describe("constants one after the other", () => {
       expect(outputOf(nodes, true)).to.deep.equal(outputOf(nodes, false));
     });
 
-  it("channelsLast_areThoseOfTheExecution", () => {
+  itInTime("channelsLast_areThoseOfTheExecution", () => {
     const nodes = [
       node("Concat", ["a", "b", "b", "a"], ["c"], { axis: 1 }),
       node("Conv", ["c", "kernel"], ["d"]),
@@ -230,26 +230,26 @@ describe("constants one after the other", () => {
 describe("hostile models", function () {
   this.timeout(120_000);
 
-  it("functionsOfManyLevels_areRefused", () => {
+  itInTime("functionsOfManyLevels_areRefused", () => {
     expect(() => readModel(functions(3000, 1, [node("Relu", ["a"], ["b"])]))).to.throw(
       ModelGraphError,
       "deeper than 64 calls",
     );
   });
 
-  it("functionsOfFewLevels_compile", () => {
+  itInTime("functionsOfFewLevels_compile", () => {
     expect(compiled(functions(60, 1, [node("Relu", ["a"], ["b"])])).program.steps).to.have.length(1);
   });
 
-  it("functionsWithoutNodes_cannotCallEachOtherForEver", () => {
+  itInTime("functionsWithoutNodes_cannotCallEachOtherForEver", () => {
     expect(() => readModel(functions(40, 2, []))).to.throw(ModelGraphError, "larger than 200000 nodes");
   });
 
-  it("bodiesOfManyLevels_areRefused", () => {
+  itInTime("bodiesOfManyLevels_areRefused", () => {
     expect(() => readModel(branches(100))).to.throw(ModelFormatError, "nested too deeply");
   });
 
-  it("manyInputsAndOutputsOfOneNode_areNoProduct", () => {
+  itInTime("manyInputsAndOutputsOfOneNode_areNoProduct", () => {
     const names = (prefix: string): string[] => Array.from({ length: 20_000 }, (_, k) => `${prefix}${k}`);
     const inputs = names("i").map(() => "x");
     expect(endingOf(bytesOf([node("Foo", inputs, names("o")), node("Relu", ["x"], ["y"])]))).to.equal(
@@ -261,12 +261,12 @@ describe("hostile models", function () {
     expect(compiled(parts).program.steps).to.have.length(1);
   });
 
-  it("longChains_areLinear", () => {
+  itInTime("longChains_areLinear", () => {
     expect(compiled(chain("Identity", 10_000)).program.steps).to.have.length(1);
     expect(compiled(chain("Relu", 4000)).program.steps).to.have.length(100);
   });
 
-  it("resizedToMoreThanCanBeListed_isRefused", () => {
+  itInTime("resizedToMoreThanCanBeListed_isRefused", () => {
     for (const mode of ["nearest", "linear", "cubic"])
       expect(
         endingOf(
@@ -279,7 +279,7 @@ describe("hostile models", function () {
       ).to.equal("COMPILE_BUDGET");
   });
 
-  it("namesOfObjectProperties_areNamesLikeOthers", () => {
+  itInTime("namesOfObjectProperties_areNamesLikeOthers", () => {
     for (const name of ["__proto__", "constructor", "toString", "hasOwnProperty"]) {
       const own = { name, dtype: DType.float32, shape: ["n"] };
       const model = readModel(bytesOf([node("Relu", [name], ["y"])], { inputs: [own] }));
@@ -296,7 +296,7 @@ describe("hostile models", function () {
     }
   });
 
-  it("operandsOfOtherShapesAndTypes_areRefusedByTheNode", () => {
+  itInTime("operandsOfOtherShapesAndTypes_areRefusedByTheNode", () => {
     const initializers = {
       none: int64Tensor([]),
       one: int64Tensor([1], []),
@@ -318,7 +318,7 @@ describe("hostile models", function () {
       expect(endingOf(bytesOf(nodes, { inputs, initializers })), nodes[0]!.op).to.equal("COMPILE_NODE_INPUT");
   });
 
-  it("tensorsWithoutElements_giveAProgramOrARefusal", () => {
+  itInTime("tensorsWithoutElements_giveAProgramOrARefusal", () => {
     const initializers = { s: int64Tensor([0, 2]), zero: int64Tensor([0]), c: floatTensor([1, 2]) };
     for (const data of ["x", "c"]) {
       const split = node("Split", [data, "s"], ["e", "f"], { axis: 0 });
@@ -346,7 +346,7 @@ describe("hostile models", function () {
     }
   });
 
-  it("reductionsOfNothing_areTheirIdentities_andOutputsWithoutElementsAreKnown", () => {
+  itInTime("reductionsOfNothing_areTheirIdentities_andOutputsWithoutElementsAreKnown", () => {
     const initializers = { m: floatTensor([], [2, 0]), n: floatTensor([], [0, 2]), axes: int64Tensor([1]) };
     const outputs = ["y", "z", "least", "e"].map((name) => ({ ...Y, name }));
     const nodes = [
@@ -388,7 +388,7 @@ describe("hostile models", function () {
   });
 
   // A few of them; `npm run soak -- --hostile N` tries others, for as long as one likes.
-  it("randomOnes_giveAProgramOrARefusal", () => {
+  itInTime("randomOnes_giveAProgramOrARefusal", () => {
     const endings = new Set<string>();
     for (let seed = 0; seed < 600; seed++) {
       try {

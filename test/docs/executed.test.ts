@@ -10,7 +10,7 @@ import { writeAddressFile } from "../../src/deploy/writeAddressFile.ts";
 import { DType } from "../../src/numerics/dtype.ts";
 import { writeNpy } from "../../src/onnx/inputs/npy.ts";
 import { floatTensor, int64Tensor } from "../../src/onnx/tensorData.ts";
-import { itAtLength } from "../../testkit/atLength.ts";
+import { itAtLength, itInTime } from "../../testkit/atLength.ts";
 import { LLAMA_TINY, llama } from "../../testkit/models/llama.ts";
 import { TRAINABLE, trainableModel, trainingBatch } from "../../testkit/models/trainable.ts";
 import { serveRpc } from "../../testkit/nodes/rpcServer.ts";
@@ -96,7 +96,7 @@ const HERE = [...new Map(CALLS.map((one) => [one.call, one])).values()]
 describe("calls in the pages' blocks", function () {
   this.timeout(300_000);
 
-  it("reasonsNotToExecuteOne_areInUse", () => {
+  itInTime("reasonsNotToExecuteOne_areInUse", () => {
     const unused = ELSEWHERE.filter(([which]) => !CALLS.some(({ call }) => which.test(call)));
     expect(unused.map(([, why]) => why)).to.deep.equal([]);
     expect(HERE.length).to.be.greaterThan(30);

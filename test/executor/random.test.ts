@@ -12,9 +12,9 @@ import { Prng } from "../../testkit/random/prng.ts";
 import { randomProgram } from "../../testkit/programs/randomProgram.ts";
 import { randomStep } from "../../testkit/programs/randomStep.ts";
 import { webEngine } from "../../testkit/onnx/webEngine.ts";
-import { AT_LENGTH } from "../../testkit/atLength.ts";
+import { AT_LENGTH, itInTime } from "../../testkit/atLength.ts";
 
-const PROGRAMS = AT_LENGTH ? 150 : 25;
+const PROGRAMS = AT_LENGTH ? 150 : 15;
 const STEPS = 8;
 
 /** By turns: as it comes, every product through the engine, terms gathered piece by piece. */
@@ -43,7 +43,7 @@ const EXECUTORS: Record<string, () => Promise<Opened>> = {
 describe("executors on random programs", function () {
   this.timeout(120_000);
 
-  it("referenceOfPlainDots_isTheDefinition", () => {
+  itInTime("referenceOfPlainDots_isTheDefinition", () => {
     const prng = new Prng(7);
     let compared = 0;
     while (compared < 60) {

@@ -12,7 +12,7 @@ import { disagreement, executorsDisagree, newTally } from "../../testkit/graphs/
 import { disturb } from "../../testkit/graphs/data.ts";
 import { openVariants } from "../../testkit/graphs/variants.ts";
 import { RandomTensors } from "../../testkit/random/tensors.ts";
-import { AT_LENGTH } from "../../testkit/atLength.ts";
+import { AT_LENGTH, itAtLength } from "../../testkit/atLength.ts";
 
 const RUNS = Number(process.env.REFUTE_GRAPHS ?? (AT_LENGTH ? 250 : 40));
 const SEED = Number(process.env.REFUTE_SEED ?? 1);
@@ -40,7 +40,7 @@ describe("executors on random ONNX graphs", function () {
     expect(tally.operators.size).to.be.at.least(Math.min(80, RUNS / 4));
   });
 
-  it("everyOperator_onEdgeWords_givesTheSameBits", async () => {
+  itAtLength("everyOperator_onEdgeWords_givesTheSameBits", async () => {
     const microsoft = Object.entries(MICROSOFT_CASES).map(
       ([name, makers]) => [`com.microsoft.${name}`, makers] as const,
     );

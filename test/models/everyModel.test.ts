@@ -1,15 +1,15 @@
 import { expect } from "chai";
-import { network } from "hardhat";
 import { startChainVerifier, type ChainVerifier } from "../../src/examine/audit/chainVerifier.ts";
 import { DEFAULT_STEP_BYTES, MAX_STEP_GAS } from "../../src/program/limits.ts";
 import { inTime } from "../../testkit/atLength.ts";
 import { CATALOGUE } from "../../testkit/models/catalogue.ts";
 import { examine } from "../../testkit/models/examine.ts";
+import { createCallChain } from "../../testkit/verifier/callChain.ts";
 
 describe("every model of the catalogue", function () {
   this.timeout(300_000);
   let verifier: ChainVerifier;
-  before(async () => void (verifier = await startChainVerifier(() => network.create())));
+  before(async () => void (verifier = await startChainVerifier(createCallChain)));
   after(() => verifier.close());
 
   for (const one of inTime(CATALOGUE))

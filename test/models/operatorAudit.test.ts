@@ -1,5 +1,4 @@
 import { expect } from "chai";
-import { network } from "hardhat";
 import { knownProgram } from "../../src/player/execution.ts";
 import { ElementAuditor, type Verdict } from "../../src/examine/audit/elementAuditor.ts";
 import { startChainVerifier, type ChainVerifier } from "../../src/examine/audit/chainVerifier.ts";
@@ -18,6 +17,7 @@ import { ML_CASES } from "../../testkit/operators/mlCases.ts";
 import { MICROSOFT_CASES } from "../../testkit/operators/microsoftCases.ts";
 import { experimentIn } from "../../testkit/operators/otherFloats.ts";
 import { RandomTensors } from "../../testkit/random/tensors.ts";
+import { createCallChain } from "../../testkit/verifier/callChain.ts";
 
 /**
  * Every operator of the table, one experiment each: every kind of its steps is judged by the contract, and tampered
@@ -26,7 +26,7 @@ import { RandomTensors } from "../../testkit/random/tensors.ts";
 describe("operators on chain", function () {
   this.timeout(120_000);
   let verifier: ChainVerifier;
-  before(async () => void (verifier = await startChainVerifier(() => network.create())));
+  before(async () => void (verifier = await startChainVerifier(createCallChain)));
   after(() => verifier.close());
 
   const microsoft = Object.entries(MICROSOFT_CASES).map(([name, makers]) => [`com.microsoft.${name}`, makers] as const);

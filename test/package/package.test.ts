@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ALLOWED, licenceTexts } from "../../tools/package/licences.mjs";
 import { contentProblems, pack, type Packed } from "../../tools/verify/package/pack.ts";
+import { itAtLength, itInTime } from "../../testkit/atLength.ts";
 import { builtCommandLine } from "../../testkit/processes/commandLine.ts";
 
 type Manifest = {
@@ -25,18 +26,18 @@ describe("the package", function () {
   const paths = (): string[] => packed.files.map(({ path }) => path);
   const manifest = JSON.parse(readFileSync("package.json", "utf8")) as Manifest;
 
-  it("packedTwice_hasTheSameBytes", function () {
+  itAtLength("packedTwice_hasTheSameBytes", function () {
     expect(pack(join(folder, "second")).sha256).to.equal(packed.sha256);
   });
 
-  it("contents_areWhatUsersNeed_withoutTests_andBelowFiveMegabytes", function () {
+  itInTime("contents_areWhatUsersNeed_withoutTests_andBelowFiveMegabytes", function () {
     expect(contentProblems(packed.files)).to.deep.equal([]);
     expect(packed.unpackedSize).to.be.below(5e6);
     expect(paths()).to.include("contracts/consumer/ResultConsumer.sol");
     expect(paths()).to.include("artifacts/contracts/market/JobMarket.sol/JobMarket.json");
   });
 
-  it("everyEntry_isThere_withItsTypes_andCanBeImported", async function () {
+  itInTime("everyEntry_isThere_withItsTypes_andCanBeImported", async function () {
     const entries = Object.entries(manifest.exports).flatMap(([name, target]) =>
       typeof target === "string" ? [] : [{ name: name.replace(".", "refute"), ...target }],
     );
@@ -48,18 +49,18 @@ describe("the package", function () {
     }
   });
 
-  it("nothingIsInstalledWithIt_butPeers", function () {
+  itInTime("nothingIsInstalledWithIt_butPeers", function () {
     expect(manifest).to.not.have.any.keys("dependencies", "optionalDependencies", "private");
   });
 
-  it("entryForBrowsers_importsViemAlone_andUsesNothingOfNode", function () {
+  itInTime("entryForBrowsers_importsViemAlone_andUsesNothingOfNode", function () {
     const text = readFileSync("dist/browser.js", "utf8");
     const imported = [...text.matchAll(/(?:from|import\() ?"([^"]+)"/g)].map(([, name]) => name);
     expect(new Set(imported)).to.deep.equal(new Set(["viem"]));
     expect(text).to.not.match(/\bBuffer\.|\bprocess\.|\brequire\(|\bWebAssembly\b/);
   });
 
-  it("builtFiles_importNothingThatIsNotInstalledWithThem", function () {
+  itInTime("builtFiles_importNothingThatIsNotInstalledWithThem", function () {
     const known = new Set(["viem", "viem/accounts", ...builtinModules.map((name) => `node:${name}`)]);
     const files = paths().filter((path) => path.startsWith("dist/") && path.endsWith(".js"));
     const imported = files.flatMap((path) =>
@@ -74,7 +75,7 @@ describe("the package", function () {
     expect([...foreign]).to.deep.equal([]);
   });
 
-  it("licenceThatIsNotAllowed_isRefused", function () {
+  itInTime("licenceThatIsNotAllowed_isRefused", function () {
     expect(ALLOWED).to.not.include("GPL-3.0");
     expect(() =>
       licenceTexts(["node_modules/solc/index.js", "node_modules/@imgly/background-removal-data/x"]),

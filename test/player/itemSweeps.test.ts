@@ -11,7 +11,7 @@ import { RunInputs } from "../../src/trace/runInputs.ts";
 import { countedExecute, playRunGame, ShamRunGames, type RunElement } from "../../testkit/game/runGames.ts";
 import { publishedRun } from "../../testkit/programs/publishedRun.ts";
 import { RUN_STEPS, runInputBytes, runProgram } from "../../testkit/programs/runProgram.ts";
-import { itAtLength } from "../../testkit/atLength.ts";
+import { itAtLength, itInTime } from "../../testkit/atLength.ts";
 
 const program = runProgram();
 
@@ -71,7 +71,7 @@ describe("games about items of a long run", function () {
     return games;
   }
 
-  it("hundredGamesAtHundredItems_takeOneSweep_andOneExecutionEachForTheirRange", async () => {
+  itInTime("hundredGamesAtHundredItems_takeOneSweep_andOneExecutionEachForTheirRange", async () => {
     const worker = player("worker");
     const games = await openGames(worker, jobOf(ITEMS));
     while (await games.playRound());
@@ -80,7 +80,7 @@ describe("games about items of a long run", function () {
     expect(worker.items.length).to.be.at.most(new Set(worker.items).size + GAMES);
   });
 
-  it("hundredGamesAtHundredItems_withRoomForFew_areAllPlayed", async () => {
+  itInTime("hundredGamesAtHundredItems_withRoomForFew_areAllPlayed", async () => {
     const job = jobOf(ITEMS);
     const worker = player("worker", { budget: 0 });
     const games = await openGames(worker, job);

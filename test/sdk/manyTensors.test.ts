@@ -8,7 +8,7 @@ import { postingGas } from "../../src/sdk/postingGas.ts";
 import { runProgram } from "../../testkit/programs/runProgram.ts";
 import { useWorld } from "../../testkit/protocol/useWorld.ts";
 import { gasOf } from "../../testkit/protocol/world.ts";
-import { itAtLength } from "../../testkit/atLength.ts";
+import { itAtLength, itInTime } from "../../testkit/atLength.ts";
 
 /** A program of which each item takes a tensor of a few bytes. */
 function smallInputs(bytes: number) {
@@ -44,7 +44,7 @@ describe("posting many small tensors", () => {
     expect(estimate.transactions).to.equal(3);
   });
 
-  it("more_goInPartsAfterIt", async () => {
+  itInTime("more_goInPartsAfterIt", async () => {
     const posted = await request(4_001);
     expect(posted.inputs).to.deep.equal([]);
     expect(postingGas(program, 4_001).transactions).to.equal(3 + 4_001);

@@ -12,6 +12,7 @@ import { infoSchema } from "../../src/tickets/protocol.ts";
 import { typedData, type AnswerRequest } from "../../src/tickets/typedData.ts";
 import { WorkerLedger } from "../../src/tickets/workerLedger.ts";
 import type { TicketSession } from "../../src/tickets/ticketSession.ts";
+import { itAtLength, itInTime } from "../../testkit/atLength.ts";
 import { first } from "../../testkit/players/players.ts";
 import { otherSignatures } from "../../testkit/players/otherSignatures.ts";
 import { FACE, TicketPlayers, type Serving } from "../../testkit/players/ticketPlayers.ts";
@@ -48,7 +49,7 @@ describe("answers with signed claims", function () {
   const free = async (at: TicketSession, worker: `0x${string}`) =>
     (await at.tickets.depositOf(at.account.address, worker)).free;
 
-  it("arePaidByWinners_toTheWei_andNothingTouchesTheChainBefore_alsoAfterKillsAndRestores", async () => {
+  itInTime("arePaidByWinners_toTheWei_andNothingTouchesTheChainBefore_alsoAfterKillsAndRestores", async () => {
     let serving = await world.serve(key, program, honest);
     const { path } = serving;
     const at = await world.payer(serving.at.account.address);
@@ -97,7 +98,7 @@ describe("answers with signed claims", function () {
     await serving.stop();
   });
 
-  it("areRefused_beforeAnythingIsExecuted", async () => {
+  itInTime("areRefused_beforeAnythingIsExecuted", async () => {
     let executions = 0;
     const counted: typeof honest = (...args) => {
       executions++;
@@ -138,7 +139,7 @@ describe("answers with signed claims", function () {
     expect((await rejection(fetch(url))).name).to.equal("TypeError");
   });
 
-  it("thatCouldNotBePutOnChain_areNeitherAskedFor_norGiven", async () => {
+  itInTime("thatCouldNotBePutOnChain_areNeitherAskedFor_norGiven", async () => {
     const carried = runProgram();
     const serving = await world.serve(key, carried, () => Promise.reject(new Error("executed")));
     const at = await world.payer(serving.at.account.address);
@@ -166,7 +167,7 @@ describe("answers with signed claims", function () {
     await serving.stop();
   });
 
-  it("whatIsSigned_isOnDiskBefore_andAnAnswerThatCannotBeKept_isNotGiven", async () => {
+  itInTime("whatIsSigned_isOnDiskBefore_andAnAnswerThatCannotBeKept_isNotGiven", async () => {
     const serving = await world.serve(key, program, honest);
     const at = await world.payer(serving.at.account.address);
     const { payer, ledger } = await world.ask(at, serving.url);
@@ -179,7 +180,7 @@ describe("answers with signed claims", function () {
     await serving.stop();
   });
 
-  it("ofAnotherRootOrSigner_areNotPaid", async () => {
+  itInTime("ofAnotherRootOrSigner_areNotPaid", async () => {
     const serving = await world.serve(key, program, honest);
     const at = await world.payer(serving.at.account.address);
     const { payer, ledger } = await world.ask(at, serving.url);
@@ -211,7 +212,7 @@ describe("answers with signed claims", function () {
     await serving.stop();
   });
 
-  it("ofHundredPayersAtOnce_areAllGivenAndPaid", async () => {
+  itAtLength("ofHundredPayersAtOnce_areAllGivenAndPaid", async () => {
     const serving = await world.serve(key, program, honest);
     const { address } = serving.at.account;
     // One session reads the chain for all: what is tried is the endpoint.
@@ -229,7 +230,7 @@ describe("answers with signed claims", function () {
     await serving.stop();
   });
 
-  it("describeTheirInterface", async () => {
+  itInTime("describeTheirInterface", async () => {
     const serving = await world.serve(key, program, honest);
     const of = async (path: string) => (await fetch(new URL(path, serving.url))).json();
     expect(await of("/openapi.json")).to.deep.equal(JSON.parse(JSON.stringify(openApi)));
@@ -238,7 +239,7 @@ describe("answers with signed claims", function () {
     await serving.stop();
   });
 
-  it("thatAreLies_areRefutedFromTheirPromise_thePledgeIsGone_andNothingOfThatWorkerIsPaid", async () => {
+  itInTime("thatAreLies_areRefutedFromTheirPromise_thePledgeIsGone_andNothingOfThatWorkerIsPaid", async () => {
     const liar = await world.workerKey();
     await world.setClock();
     const serving = await world.serve(liar, program, lying);

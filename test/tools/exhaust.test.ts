@@ -16,7 +16,7 @@ import { CHUNK, FUNCTIONS, writeInputs } from "../../tools/verify/exhaust/chunks
 import { beyondBound, exhaust, type FunctionReport } from "../../tools/verify/exhaust/exhaust.ts";
 import { searchPowers } from "../../tools/verify/exhaust/powers.ts";
 import { differences, kernelsNow, pageWith, readTable, rowOf } from "../../tools/verify/exhaust/table.ts";
-import { itAtLength } from "../../testkit/atLength.ts";
+import { itAtLength, itInTime } from "../../testkit/atLength.ts";
 
 const STRIDE = 2 ** 16;
 const defined = (name: OpName, x: bigint): bigint => applyOperation(Op[name], DType.float32, x, 0n, 0n);
@@ -57,7 +57,7 @@ describe("exhaust", function () {
   };
 
   for (const name of FUNCTIONS)
-    it(`${name}_inC_isTheDefinition`, () => {
+    itInTime(`${name}_inC_isTheDefinition`, () => {
       const inputs = [...hardOperands(), ...relevantOperands(name, 7, 1500).map(([x]) => x)];
       const words = Uint32Array.from(inputs, Number);
       const { stdout } = spawnSync(programs[1]!.program, [name], { input: words, maxBuffer: 2 ** 24 });
@@ -81,18 +81,18 @@ describe("exhaust", function () {
     return JSON.parse(spawnSync(programs[0]!.program, args).stdout.toString()) as Record<string, unknown>;
   }
 
-  it("rightResults_areRight_andGoodEstimatesNear", () => {
+  itInTime("rightResults_areRight_andGoodEstimatesNear", () => {
     const { wrong, builds } = judge(() => undefined) as { wrong: number; builds: { error: string }[] };
     expect(wrong).to.equal(0);
     for (const { error } of builds) expect(Number(error)).to.be.within(0, 2 ** -51);
   });
 
-  it("resultThatIsOffByItsLastBit_isWrong", () => {
+  itInTime("resultThatIsOffByItsLastBit_isWrong", () => {
     const { wrong, firstWrong } = judge((results) => (results[100]! ^= 1));
     expect({ wrong, firstWrong }).to.deep.equal({ wrong: 1, firstWrong: inputsOf(0x3f)[100] });
   });
 
-  it("estimateThatIsFurtherOff_isMeasured_withItsInput", () => {
+  itInTime("estimateThatIsFurtherOff_isMeasured_withItsInput", () => {
     const { wrong, builds } = judge((_, estimates) => (estimates[100]! *= 1 - 2 ** -43)) as {
       wrong: number;
       builds: { error: string; at: number }[];
@@ -102,7 +102,7 @@ describe("exhaust", function () {
     expect(Number(builds[1]!.error)).to.be.within(2 ** -43 - 2 ** -51, 2 ** -43 + 2 ** -51);
   });
 
-  it("estimateThatIsNoNumber_isBeyondAnyBound", () => {
+  itInTime("estimateThatIsNoNumber_isBeyondAnyBound", () => {
     const { builds } = judge((_, estimates) => (estimates[7] = NaN)) as { builds: { error: string; at: number }[] };
     const [, { error, at }] = builds as [unknown, { error: string; at: number }];
     const none = { error: 0, at: 0, doubts: 0 };
@@ -110,7 +110,7 @@ describe("exhaust", function () {
     expect(beyondBound("exp", report)).to.have.length(1);
   });
 
-  it("exp_isWithinItsBound_butNotWithinASmallerOne_andAsCommitted", async () => {
+  itAtLength("exp_isWithinItsBound_butNotWithinASmallerOne_andAsCommitted", async () => {
     const report = await run("exp");
     expect(beyondBound("exp", report)).to.deep.equal([]);
     expect(beyondBound("exp", report, { bound: 2 ** -60 })).to.have.length(2);
@@ -136,7 +136,7 @@ describe("exhaust", function () {
     expect((failure as Error).message).to.match(/judge of pow ended with 2/);
   });
 
-  it("powersNextToMidpoints_areFound_andRoundedAsMpfrRounds", async function () {
+  itInTime("powersNextToMidpoints_areFound_andRoundedAsMpfrRounds", async function () {
     const mpfr = buildMpfrOracle();
     if ("missing" in mpfr) return this.skip();
     for (const [search, stride] of [
@@ -152,19 +152,19 @@ describe("exhaust", function () {
     mpfr.close();
   });
 
-  it("powersThatAreMidpoints_areToldFromOthers", async () => {
+  itInTime("powersThatAreMidpoints_areToldFromOthers", async () => {
     // Bases of few bits.
     const { midpoints, taken } = await searchPowers(programs[2]!, "few", 2 ** 13, 2);
     expect(midpoints).to.be.above(10);
     expect(taken).to.equal(0);
   });
 
-  it("tableOfThePage_isTheCommittedOne", () => {
+  itInTime("tableOfThePage_isTheCommittedOne", () => {
     const page = readFileSync("docs/numerics.md", "utf8");
     expect(page).to.equal(pageWith(page));
   });
 
-  it("committedRows_areOfTheseKernels", () => {
+  itInTime("committedRows_areOfTheseKernels", () => {
     // `npm run exhaust -- --write` writes them.
     for (const [stride, rows] of Object.entries(readTable()))
       for (const [name, row] of Object.entries(rows)) expect(row.kernels, `${name}, ${stride}`).to.equal(kernelsNow());

@@ -3,10 +3,10 @@ import fc from "fast-check";
 import { Lane } from "../../src/player/lane.ts";
 import { Arena } from "../../testkit/adversaries/arena.ts";
 import { besiege } from "../../testkit/adversaries/watcherSiege.ts";
-import { AT_LENGTH, itAtLength } from "../../testkit/atLength.ts";
+import { AT_LENGTH, itAtLength, itInTime } from "../../testkit/atLength.ts";
 
 describe("Lane", function () {
-  it("whatIsMoreUrgent_isDoneNext_howeverMuchCameBefore", async function () {
+  itInTime("whatIsMoreUrgent_isDoneNext_howeverMuchCameBefore", async function () {
     const lane = new Lane<number>();
     const done: number[] = [];
     lane.renew(Array.from({ length: 1_000 }, (_, k) => 1_000 + k));
@@ -19,7 +19,7 @@ describe("Lane", function () {
     expect(done).to.deep.equal([1_000, 1_001, 1_002, 1, 1_003]);
   });
 
-  it("whenAllCanBeJudgedInTime_allAre_inWhateverOrderTheyCome", async function () {
+  itInTime("whenAllCanBeJudgedInTime_allAre_inWhateverOrderTheyCome", async function () {
     const claim = fc.record({ comes: fc.integer({ min: 0, max: 400 }), slack: fc.integer({ min: 0, max: 60 }) });
     const property = fc.asyncProperty(fc.array(claim, { minLength: 1, maxLength: 60 }), async (drawn) => {
       // Ten seconds each. A window that closes when all that came with it or before could be done, and some more.

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { itAtLength } from "../../testkit/atLength.ts";
+import { itAtLength, itInTime } from "../../testkit/atLength.ts";
 import { chapters, OUTLINE } from "../../web/docs/outline.ts";
 import { escapeMarkdown, renderMarkdown } from "../../web/docs/render/markdown.ts";
 import { REFERENCE } from "../../web/docs/render/reference.ts";
@@ -30,7 +30,7 @@ describe("the documentation of the page", () => {
       ? pages.some((page) => page.name === name)
       : (html.get(name)?.includes(` id="s-${section}"`) ?? false);
 
-  it("everyEntryLeadsSomewhere_andPagesWithoutOneAreAtTheEnd", () => {
+  itInTime("everyEntryLeadsSomewhere_andPagesWithoutOneAreAtTheEnd", () => {
     const entries = chapters([...pages, { name: "new", title: "New" }]).flatMap((chapter) => chapter.entries);
     expect(entries.pop()).to.deep.equal({ page: "new", title: "New" });
     expect(chapters([])).to.equal(OUTLINE);
@@ -39,7 +39,7 @@ describe("the documentation of the page", () => {
     expect(entries.filter(({ page, section }) => !isThere(page, section))).to.deep.equal([]);
   });
 
-  it("everyLinkWithinTheSite_leadsToASection", () => {
+  itInTime("everyLinkWithinTheSite_leadsToASection", () => {
     const links = [...html].flatMap(([name, text]) =>
       [...text.matchAll(/href="#\/docs\/([^"/]+)(?:\/([^"]*))?"/g)].map(([, page, section]) => ({
         name,
@@ -51,7 +51,7 @@ describe("the documentation of the page", () => {
     expect(links.filter(({ page, section }) => !isThere(page!, section))).to.deep.equal([]);
   });
 
-  it("everyPage_hasOnlyTagsOfMarkdown_andNoAnchorTwice", () => {
+  itInTime("everyPage_hasOnlyTagsOfMarkdown_andNoAnchorTwice", () => {
     for (const [name, text] of html) {
       const tags = [...text.matchAll(/<\/?([a-z][a-z0-9]*)/gi)].map(([, tag]) => tag!);
       expect(
@@ -63,7 +63,7 @@ describe("the documentation of the page", () => {
     }
   });
 
-  it("referenceOfHttp_isMadeFromTheCode", () => {
+  itInTime("referenceOfHttp_isMadeFromTheCode", () => {
     expect(html.get("http")).to.include("POST /v1/answers").and.to.include("<strong>402</strong>");
   });
 
@@ -78,7 +78,7 @@ describe("the documentation of the page", () => {
     for (const { html: own } of [browser!, sdk!, node!]) expect(own).not.to.match(/&lt;a id|Anonymous class|Inherited/);
   });
 
-  it("htmlInAPage_isShownAsText", () => {
+  itInTime("htmlInAPage_isShownAsText", () => {
     const hostile =
       "# <img src=x onerror=1>\n\n<script>a</script>\n\n`<b>` a <i>b</i> [x](<javascript:\"'>)\n\n    <pre>";
     const text = render(hostile);
@@ -88,13 +88,13 @@ describe("the documentation of the page", () => {
     expect(render("a <!-- hidden --> b")).not.to.include("hidden");
   });
 
-  it("aLinkToNothing_isAnError", async () => {
+  itInTime("aLinkToNothing_isAnError", async () => {
     const page = { name: "x", title: "x", path: "docs/x.md", markdown: () => "[y](y.md)" };
     const failure = await renderPage(page, pages).catch((error: Error) => error.message);
     expect(failure).to.include("docs/x.md links to y.md");
   });
 
-  it("search_findsSectionsWithAllWords_headingsFirst", () => {
+  itInTime("search_findsSectionsWithAllWords_headingsFirst", () => {
     const sections = sectionsOf(
       "p",
       render("# Page\n\nAll\n\n## Keys\n\nOf `a<b`.\n\n## Other\n\nKeys and keys of all."),

@@ -25,7 +25,7 @@ export type CatalogueModel = {
    * out.
    */
   atol?: number;
-  /** Whether compiling and auditing it takes half a minute or more. */
+  /** Whether `npm test` has no time for it: it is compiled, executed and audited at length. */
   takesLong?: boolean;
 };
 
@@ -110,7 +110,10 @@ export const CATALOGUE: readonly CatalogueModel[] = [
     ...plain("ppocr4_rec", ocr("ch_PP-OCRv4_rec_infer.onnx"), "x", () => ocrInput(drawText("REFUTE", 160, 48, 3.5))),
     takesLong: true,
   },
-  plain("ppocr4_det", ocr("ch_PP-OCRv4_det_infer.onnx"), "x", () => ocrInput(drawText("REFUTE", 224, 96, 4))),
+  {
+    ...plain("ppocr4_det", ocr("ch_PP-OCRv4_det_infer.onnx"), "x", () => ocrInput(drawText("REFUTE", 224, 96, 4))),
+    takesLong: true,
+  },
   silero("silero_v5", "silero_vad_v5.onnx", { state: [2, 1, 128] }),
   silero("silero_v6", "silero_vad_v6.onnx", { state: [2, 1, 128] }),
   // The logarithm of a spectrum: where float32 sums cancel, plain onnxruntime is off by more than rounding.
@@ -128,7 +131,7 @@ export const CATALOGUE: readonly CatalogueModel[] = [
   wake("alexa", 16),
   wake("weather", 22),
   wake("timer", 34),
-  sentences("miniLm_short", false, { ...MINI_LM, layers: 2, tokens: 16, vocabulary: 1000 }),
+  { ...sentences("miniLm_short", false, { ...MINI_LM, layers: 2, tokens: 16, vocabulary: 1000 }), takesLong: true },
   sentences("miniLm_short_int8", true, { ...MINI_LM, layers: 2, tokens: 16, vocabulary: 1000 }),
   imgly("imgly_small_64", () => imglyReduced(IMGLY_SIZE / 64), 64),
 ];

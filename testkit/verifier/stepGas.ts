@@ -1,11 +1,11 @@
-import { network } from "hardhat";
 import { encodeFunctionData } from "viem";
 import type { Step } from "../../src/program/types.ts";
 import { proveElement } from "./stepProof.ts";
+import { createCallChain } from "./callChain.ts";
 
 /** Measures what step proofs cost on a chain of its own. */
 export async function openStepGasMeter() {
-  const { viem } = await network.create();
+  const { viem } = await createCallChain();
   const elementary = await viem.deployContract("Elementary");
   const verifier = await viem.deployContract("StepVerifier", [elementary.address]);
   const meter = await viem.deployContract("ProofGasMeter", [verifier.address]);

@@ -1,9 +1,9 @@
-import { network } from "hardhat";
 import { toHash, type Hash } from "../../src/merkle/hash.ts";
 import { tensorTree } from "../../src/merkle/tensor.ts";
 import { encodeStepBody } from "../../src/program/encode.ts";
 import type { Step } from "../../src/program/types.ts";
 import { openElement, type ChunkOpening } from "../../src/trace/opening.ts";
+import { createCallChain } from "./callChain.ts";
 
 /** The arguments of `IStepVerifier.evaluate`. */
 export type StepProof = [body: Hash, element: bigint, inputRoots: Hash[], openings: ChunkOpening[]];
@@ -31,7 +31,7 @@ export function proveElement(
 
 /** Deploys the verifier with its elementary functions to a chain of its own. */
 export async function deployVerifier() {
-  const { viem } = await network.create();
+  const { viem } = await createCallChain();
   const elementary = await viem.deployContract("Elementary");
   return viem.deployContract("StepVerifier", [elementary.address]);
 }

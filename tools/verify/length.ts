@@ -1,18 +1,36 @@
 /**
- * What `npm test` has no time for: the tests that ask testkit/atLength.ts how much they are to play. Reorganisations,
+ * What `npm test` has no time for, in the files that ask testkit/atLength.ts: tests that it does not play, and all of
+ * those that it plays in part. What it plays wholly is not played again. Reorganisations,
  * killed processes, censorship and lagging nodes after every transaction of a game; adversaries in the other form of
  * claims; real nodes; several times as many operands of the arithmetic on chain; models that take long. Beside them all
  * Solidity tests, with more random sequences.
  */
 import { globSync, readFileSync } from "node:fs";
-import { isGood, lineOf, run, runMocha, sumOf } from "./totals.ts";
+import { isGood, lineOf, longestFirst, runAll } from "./totals.ts";
 
-const tests = globSync("test/**/*.test.ts")
-  .filter((file) => readFileSync(file, "utf8").includes("/testkit/atLength.ts"))
-  .sort();
+/** Those that wait for nodes and clocks come first, beside the Solidity tests; then those that take longest. */
+const LONGEST = [
+  "test/e2e/blobs.test.ts",
+  "test/adversaries/reorgs.test.ts",
+  "test/docs/executedWithOthers.test.ts",
+  "test/devnet/devnet.test.ts",
+  "test/e2e/nodes.test.ts",
+  "test/e2e/killed.test.ts",
+  "test/docs/deploying.test.ts",
+  "test/docs/executed.test.ts",
+  "test/e2e/dispatch.test.ts",
+  "test/adversaries/faults.test.ts",
+  "test/executor/random.test.ts",
+  "test/models/everyModel.test.ts",
+  "test/executor/loops/reductions.test.ts",
+];
+
+const found = globSync("test/**/*.test.ts").filter((file) =>
+  readFileSync(file, "utf8").includes("/testkit/atLength.ts"),
+);
+const tests = longestFirst(LONGEST, found);
 
 const env = { REFUTE_AT_LENGTH: "true" };
-const mocha = runMocha(tests, env);
-const total = sumOf(await Promise.all([mocha, run("hardhat", ["test", "solidity"], { env, beside: mocha })]));
+const total = await runAll(tests, { env });
 console.log(lineOf(total));
 process.exitCode = isGood(total) ? 0 : 1;

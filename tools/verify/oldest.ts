@@ -1,6 +1,7 @@
 /**
- * Runs a part of the tests on the oldest Node that package.json promises: what computes, reads models, talks to nodes,
- * and starts processes. npm keeps that Node in its cache; the packages here have a newer one.
+ * Runs a part of the tests on the oldest Node that package.json promises: what depends on Node and on its engine.
+ * WebAssembly, threads and shared memory, the addon, HTTP, SQLite, files, processes. npm keeps that Node in its cache;
+ * the packages here have a newer one.
  */
 import { spawnSync } from "node:child_process";
 import { FIRST_VERSIONS } from "../../src/platform.ts";
@@ -8,12 +9,14 @@ import { isGood, lineOf, run } from "./totals.ts";
 
 const SUITES = [
   "test/platform.test.ts",
-  "test/executor/**/*.test.ts",
-  "test/kernels/**/*.test.ts",
+  "test/executor/{createExecutor,engineFaults,random,realModel,reference,selfTest}.test.ts",
+  "test/executor/{engine,items,loops,product,threads}/**/*.test.ts",
+  "test/kernels/{checked,productKernels,sha256}.test.ts",
+  "test/kernels/{assembler,elementary}/**/*.test.ts",
   "test/onnx/readModel.test.ts",
   "test/chain/**/*.test.ts",
   "test/database/**/*.test.ts",
-  "test/tickets/**/*.test.ts",
+  "test/tickets/{kills,ledgers,serving}.test.ts",
   "test/cli/built.test.ts",
   "test/cli/commandLine.test.ts",
   "test/cli/monitor.test.ts",

@@ -1,6 +1,6 @@
 /** Builds the contracts and what users start, runs the tests, and closes with one line for all of them. */
 import { globSync, readFileSync } from "node:fs";
-import { isGood, lineOf, run, runAll, runMocha, sumOf, type Totals } from "./totals.ts";
+import { isGood, lineOf, longestFirst, run, runAll, runMocha, sumOf, type Totals } from "./totals.ts";
 
 /**
  * Folders whose tests need nothing that is built, unless they start a verifier: they run beside the compiler of
@@ -18,25 +18,19 @@ const NEED_NO_BUILD = [
   "trace",
 ];
 
-/** The files that take longest. They come first: one that came last would run alone for minutes. */
+/** The files that take longest. */
 const LONGEST = [
+  "test/chain/nodes.test.ts",
   "test/adversaries/faults.test.ts",
   "test/adversaries/reorgs.test.ts",
   "test/decision/models.test.ts",
-  "test/contracts/verifier/elementary.test.ts",
-  "test/chain/nodes.test.ts",
   "test/player/programs/ownModels.test.ts",
   "test/models/everyModel.test.ts",
   "test/contracts/verifier/stepVerifier.test.ts",
 ];
 
 /** All TypeScript tests, in the order in which they are begun. */
-function allTests(): string[] {
-  const found = new Set(globSync("test/**/*.test.ts").sort());
-  const missing = LONGEST.filter((file) => !found.delete(file));
-  if (missing.length > 0) throw new Error(`LONGEST names files that are not there: ${missing.join(", ")}`);
-  return [...LONGEST, ...found];
-}
+const allTests = (): string[] => longestFirst(LONGEST, globSync("test/**/*.test.ts"));
 
 /** Builds; the output is shown after that of what runs beside it. */
 async function build(beside?: Promise<unknown>): Promise<Totals> {

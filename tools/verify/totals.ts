@@ -47,6 +47,18 @@ export function run(command: string, args: readonly string[], options: RunOption
   });
 }
 
+/**
+ * The order in which files of tests are begun: one that takes long and came last would run alone for minutes.
+ * @param longest Comes first.
+ * @throws Error if one of them is not among `all`.
+ */
+export function longestFirst(longest: readonly string[], all: readonly string[]): string[] {
+  const others = new Set([...all].sort());
+  const missing = longest.filter((file) => !others.delete(file));
+  if (missing.length > 0) throw new Error(`LONGEST names files that are not there: ${missing.join(", ")}`);
+  return [...longest, ...others];
+}
+
 /** Runs TypeScript tests, two files at a time. @param tests Files, and options of mocha. */
 export const runMocha = (tests: readonly string[], env?: NodeJS.ProcessEnv): Promise<Totals> =>
   run("mocha", ["--parallel", "--jobs", "2", ...tests], { env });

@@ -1,5 +1,4 @@
 import { expect } from "chai";
-import { network } from "hardhat";
 import { compile } from "../../../src/compiler/compile.ts";
 import { outputTensors } from "../../../src/examine/compare/compare.ts";
 import { startChainVerifier } from "../../../src/examine/audit/chainVerifier.ts";
@@ -23,6 +22,7 @@ import { agreesWithinCounts as agrees } from "../../../testkit/onnx/boundedAgree
 import type { AttributeValue } from "../../../testkit/onnx/onnxBuilder.ts";
 import { Prng } from "../../../testkit/random/prng.ts";
 import { RandomTensors } from "../../../testkit/random/tensors.ts";
+import { createCallChain } from "../../../testkit/verifier/callChain.ts";
 
 type Attributes = Record<string, AttributeValue>;
 const { int64, float32 } = DType;
@@ -107,7 +107,7 @@ describe("results whose size depends on the data", () => {
   });
 
   it("theFastExecutor_givesTheSame_andTheVerifierAgrees", async () => {
-    const verifier = await startChainVerifier(() => network.create());
+    const verifier = await startChainVerifier(createCallChain);
     const x = random(5).integer(DType.int32, [4, 6], -1, 1);
     for (const experiment of [
       one("NonZero", [x], {}, [int64]),

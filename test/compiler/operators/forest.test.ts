@@ -1,5 +1,4 @@
 import { expect } from "chai";
-import { network } from "hardhat";
 import { compile } from "../../../src/compiler/compile.ts";
 import { UnsupportedOperatorError } from "../../../src/compiler/errors.ts";
 import { startChainVerifier } from "../../../src/examine/audit/chainVerifier.ts";
@@ -12,6 +11,7 @@ import { knownProgram } from "../../../src/player/execution.ts";
 import { Trace } from "../../../src/trace/trace.ts";
 import { expectAgreement, modelOf, type Experiment } from "../../../testkit/onnx/agreement.ts";
 import { forestOf } from "../../../testkit/operators/mlCases.ts";
+import { createCallChain } from "../../../testkit/verifier/callChain.ts";
 
 const compiled = (experiment: Experiment) => compile(readModel(modelOf(experiment)), { shapes: {} });
 
@@ -27,7 +27,7 @@ describe("forests", () => {
     const model = compiled(experiment);
     const inputs = model.inputs.map(({ name }) => experiment.operands[name]!.bytes);
     const random = seededRandom(1);
-    const verifier = await startChainVerifier(() => network.create());
+    const verifier = await startChainVerifier(createCallChain);
     const trace = new Trace(model.program, executeReference(model, inputs));
     const auditor = new ElementAuditor(verifier, { ...knownProgram(model), inputs, trace }, random);
     const verdicts: Verdict[] = [];

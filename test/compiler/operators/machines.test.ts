@@ -1,5 +1,4 @@
 import { expect } from "chai";
-import { network } from "hardhat";
 import { compile } from "../../../src/compiler/compile.ts";
 import { startChainVerifier, type ChainVerifier } from "../../../src/examine/audit/chainVerifier.ts";
 import { drawSamples } from "../../../src/examine/audit/draw.ts";
@@ -12,6 +11,7 @@ import { knownProgram } from "../../../src/player/execution.ts";
 import { Trace } from "../../../src/trace/trace.ts";
 import { FITTED_MACHINES } from "../../../testkit/models/fittedMachines.ts";
 import { expectAgreement, modelOf, type Experiment } from "../../../testkit/onnx/agreement.ts";
+import { createCallChain } from "../../../testkit/verifier/callChain.ts";
 
 const compiled = (experiment: Experiment) => compile(readModel(modelOf(experiment)), { shapes: {} });
 
@@ -34,7 +34,7 @@ function outputsOf(experiment: Experiment): Map<string, ArrayBuffer> {
 describe("support vector machines fitted to tables", function () {
   this.timeout(120_000);
   let verifier: ChainVerifier;
-  before(async () => void (verifier = await startChainVerifier(() => network.create())));
+  before(async () => void (verifier = await startChainVerifier(createCallChain)));
   after(() => verifier.close());
 
   for (const [name, { experiment }] of Object.entries(FITTED_MACHINES)) {

@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import { globSync, readFileSync } from "node:fs";
 import { movingAddresses } from "../../../tools/verify/builds/addresses.ts";
+import { itAtLength } from "../../../testkit/atLength.ts";
 
 /** Addresses that move, left because the other form takes more gas. `npm run builds` tests them. */
 const ACCEPTED = [
@@ -14,7 +15,7 @@ const ACCEPTED = [
 ];
 
 describe("addresses in assembly", () => {
-  it("addressesThatMove_areThoseAccepted", function () {
+  itAtLength("addressesThatMove_areThoseAccepted", function () {
     this.timeout(300_000);
     const files = globSync("contracts/**/*.sol");
     const found = files.flatMap((file) =>

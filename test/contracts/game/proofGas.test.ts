@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { serializeTransaction, size } from "viem";
 import { constantBytes } from "../../../src/program/constants.ts";
 import { estimateStepProof, gameGas } from "../../../src/program/gas.ts";
-import { itAtLength } from "../../../testkit/atLength.ts";
+import { itAtLength, itInTime } from "../../../testkit/atLength.ts";
 import { GameDriver } from "../../../testkit/protocol/gameDriver.ts";
 import { lyingTrace } from "../../../testkit/protocol/chainProgram.ts";
 import { useWorld } from "../../../testkit/protocol/useWorld.ts";
@@ -34,7 +34,7 @@ describe("estimateStepProof against whole games", function () {
   const world = useWorld();
 
   for (const shape of PROGRAMS) {
-    (shape[0] * shape[1] > 500_000 ? itAtLength : it)(
+    (shape[0] * shape[1] > 500_000 ? itAtLength : itInTime)(
       `aStepOf${shape[3]}Inputs_inAProgramOf${shape[4] ?? 1}Outputs_estimateIsNotBelowTheTransaction`,
       async () => {
         const [count, checkpoints] = shape;

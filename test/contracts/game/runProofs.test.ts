@@ -12,7 +12,7 @@ import { claimedRun, RunGame, type ClaimedRun } from "../../../testkit/protocol/
 import { numberOf } from "../../../testkit/protocol/gameDriver.ts";
 import { useWorld } from "../../../testkit/protocol/useWorld.ts";
 import { createWorld, type World } from "../../../testkit/protocol/world.ts";
-import { itAtLength } from "../../../testkit/atLength.ts";
+import { itAtLength, itInTime } from "../../../testkit/atLength.ts";
 
 const ROOT: Hex = `0x${"ab".repeat(32)}`;
 /** The last step of the programs, by their ranges. */
@@ -42,7 +42,7 @@ describe("DisputeGame: a lie in a run", () => {
 
   for (const items of [1, 2, 3, 5, 16, 17]) {
     for (const item of new Set([0, Math.floor(items / 2), items - 1])) {
-      it(`inItem${item}Of${items}_isRefuted_whateverTheRangesOfTheProgramAre`, async () => {
+      itInTime(`inItem${item}Of${items}_isRefuted_whateverTheRangesOfTheProgramAre`, async () => {
         for (const ranges of ["two", "one", "step"] as const)
           await refutes(world(), ranges, items, { item, step: LAST[ranges], element: 299 });
       });
@@ -50,7 +50,7 @@ describe("DisputeGame: a lie in a run", () => {
   }
 
   for (const [reads, step] of Object.entries(RUN_STEPS)) {
-    it(`inWhatReads_${reads}_isRefuted_inTheFirstTheMiddleAndTheLastItem`, async () => {
+    itInTime(`inWhatReads_${reads}_isRefuted_inTheFirstTheMiddleAndTheLastItem`, async () => {
       for (const item of [0, 3, 6]) await refutes(world(), "two", 7, { item, step, element: 130 });
     });
   }
@@ -64,7 +64,7 @@ describe("DisputeGame: a lie in a run", () => {
     }
   });
 
-  it("inWhatReadsTheIndex_isRefuted_whateverTheProofShowsOfIt", async () => {
+  itInTime("inWhatReadsTheIndex_isRefuted_whateverTheProofShowsOfIt", async () => {
     const program = runProgram();
     const lie = { item: 3, step: RUN_STEPS.index, element: 7 };
     const claimed = await claimedRun(world(), await runOf(program, 5, lie));
@@ -76,7 +76,7 @@ describe("DisputeGame: a lie in a run", () => {
   });
 
   for (const firstItem of [1, 255, 65_536, 2 ** 32 - 1]) {
-    it(`inWhatReadsTheIndex_ofARunThatBeginsAt${firstItem}_isRefuted`, async () => {
+    itInTime(`inWhatReadsTheIndex_ofARunThatBeginsAt${firstItem}_isRefuted`, async () => {
       const program = runProgram();
       const lie = { item: 4, step: RUN_STEPS.index, element: 7 };
       const claimed = await claimedRun(world(), await runOf(program, 5, lie, firstItem));
@@ -86,7 +86,7 @@ describe("DisputeGame: a lie in a run", () => {
       expect(await game.status()).to.equal(ClaimStatus.refuted);
     });
 
-    it(`aChallengerThatBeginsElsewhere_losesAgainstAnHonestRunFrom${firstItem}`, async () => {
+    itInTime(`aChallengerThatBeginsElsewhere_losesAgainstAnHonestRunFrom${firstItem}`, async () => {
       const program = runProgram();
       const honest = await claimedRun(world(), await runOf(program, 5, undefined, firstItem));
       const game = new RunGame(world(), honest, await runOf(program, 5, undefined, firstItem - 1));
@@ -100,7 +100,7 @@ for (const arityBits of [1, 4, 6]) {
     const world = useWorld(() => createWorld({ arityBits, bondGas: 5_000_000 }));
 
     for (const ranges of ["two", "one", "step"] as const) {
-      it(`inAProgramWithRangesOf_${ranges}_isRefuted`, async () => {
+      itInTime(`inAProgramWithRangesOf_${ranges}_isRefuted`, async () => {
         for (const [items, item] of [
           [2, 1],
           [17, 11],
@@ -124,7 +124,7 @@ describe("DisputeGame: opened at every node of a run's list", () => {
 
   for (const ranges of ["two", "one", "step"] as const) {
     for (const items of [2, 5, 8]) {
-      it(`of${items}Items_withRangesOf_${ranges}_leadsWhereItShould_underAnIdOfItsOwn`, async () => {
+      itInTime(`of${items}Items_withRangesOf_${ranges}_leadsWhereItShould_underAnIdOfItsOwn`, async () => {
         const program = runProgram(ranges);
         const lie = { item: items - 1, step: LAST[ranges], element: 3 };
         const claimed = await claimedRun(world(), await runOf(program, items, lie));

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { everySecond } from "../../../testkit/atLength.ts";
+import { everySecond, itInTime } from "../../../testkit/atLength.ts";
 import { prove } from "../../../tools/verify/smt/prove.ts";
 
 type Bug = { harness: string; only: string; file: string; from: string; to: string; found: RegExp };
@@ -97,13 +97,13 @@ describe("the SMTChecker", function () {
     });
   }
 
-  it("unchanged_isProved", () => {
+  itInTime("unchanged_isProved", () => {
     const { proved, problems } = prove("LedgerProofs", undefined, "lock");
     expect(problems).to.deep.equal([]);
     expect(proved).to.be.at.least(4);
   });
 
-  it("assumptionsThatContradictOneAnother_areNoProof", () => {
+  itInTime("assumptionsThatContradictOneAnother_areNoProof", () => {
     const edit = (path: string, source: string): string =>
       path.startsWith("test/") ? source.replaceAll("require(locked <= staked)", "require(locked < 0)") : source;
     const { problems } = prove("LedgerProofs", edit, "unlock");

@@ -1,5 +1,4 @@
 import { expect } from "chai";
-import { network } from "hardhat";
 import { keccak256, toBytes, type Hex } from "viem";
 import { toHash, zeroHash } from "../../../src/merkle/hash.ts";
 import { MerkleList } from "../../../src/merkle/list.ts";
@@ -21,6 +20,7 @@ import { INTEGER_TYPES, integerWords } from "../../../testkit/numerics/integerWo
 import { revertName } from "../../../testkit/verifier/revertName.ts";
 import { deployVerifier, proveElement, type DeployedVerifier } from "../../../testkit/verifier/stepProof.ts";
 import { tensorOf } from "../../../testkit/programs/tensorOf.ts";
+import { createCallChain } from "../../../testkit/verifier/callChain.ts";
 
 const ALL = (1n << 256n) - 1n;
 
@@ -292,7 +292,7 @@ describe("Edges of the step verifier", () => {
 });
 
 describe("Edges of Merkle lists", () => {
-  const deploy = async () => (await network.create()).viem.deployContract("MerkleHarness");
+  const deploy = async () => (await createCallChain()).viem.deployContract("MerkleHarness");
   let harness: Awaited<ReturnType<typeof deploy>>;
   before(async () => void (harness = await deploy()));
   const leaf = (k: number): Hex => keccak256(toBytes(`leaf ${k}`));

@@ -1,11 +1,10 @@
 import { expect } from "chai";
-import { network } from "hardhat";
 import { bytesToHex, decodeFunctionResult, encodeFunctionData, hexToBytes, type Hex } from "viem";
 import { canonicalWord, DType, dtypeName, type DType as DTypeCode, type Word } from "../../../src/numerics/dtype.ts";
 import { applyOperation } from "../../../src/program/expression.ts";
 import { operationGas } from "../../../src/program/gas.ts";
 import { Op } from "../../../src/program/operations.ts";
-import { AT_LENGTH } from "../../../testkit/atLength.ts";
+import { AT_LENGTH, itInTime } from "../../../testkit/atLength.ts";
 import {
   hardOperands,
   hardPowPairs,
@@ -22,6 +21,7 @@ import {
 import { float32WordPairs } from "../../../testkit/numerics/float32Words.ts";
 import { Prng } from "../../../testkit/random/prng.ts";
 import { floatPairs } from "../../../testkit/numerics/floatWords.ts";
+import { createCallChain } from "../../../testkit/verifier/callChain.ts";
 
 const FUNCTIONS = ["pow", ...UNIVARIATE] as const;
 const RANDOM_INPUTS = AT_LENGTH ? 20_000 : 1_000;
@@ -53,7 +53,7 @@ function unpack(packed: Hex): Word[] {
 }
 
 async function deploy() {
-  const { viem } = await network.create();
+  const { viem } = await createCallChain();
   const elementary = await viem.deployContract("Elementary");
   const harness = await viem.deployContract("ElementaryHarness");
   const client = await viem.getPublicClient();
@@ -170,12 +170,12 @@ describe("Elementary", () => {
     }
   });
 
-  it("unknownOpcode_reverts", async () => {
+  itInTime("unknownOpcode_reverts", async () => {
     const call = chain.elementary.read.evaluate([0x62n, FLOAT32, 0n, 0n]);
     await chain.viem.assertions.revertWithCustomErrorWithArgs(call, chain.elementary, "UnknownFunction", [0x62n]);
   });
 
-  it("upperBits_areIgnored", async () => {
+  itInTime("upperBits_areIgnored", async () => {
     expect(
       await chain.elementary.read.evaluate([BigInt(Op.exp), FLOAT32, (1n << 255n) | (1n << 32n), 2n ** 256n - 1n]),
     ).to.equal(0x3f800000n);

@@ -1,5 +1,4 @@
 import { expect } from "chai";
-import { network } from "hardhat";
 import type { Hex } from "viem";
 import { cast } from "../../../src/numerics/cast.ts";
 import { DType, dtypeName, type DType as DTypeCode, type Word } from "../../../src/numerics/dtype.ts";
@@ -7,16 +6,17 @@ import { exactDot } from "../../../src/numerics/exactSum.ts";
 import * as float32 from "../../../src/numerics/float32.ts";
 import * as integer from "../../../src/numerics/integer.ts";
 import { roundToFloat32 } from "../../../src/numerics/round.ts";
-import { AT_LENGTH } from "../../../testkit/atLength.ts";
+import { AT_LENGTH, itInTime } from "../../../testkit/atLength.ts";
 import { EDGE_BITS, float32BitsPair, float32Words } from "../../../testkit/numerics/float32Words.ts";
 import { Prng } from "../../../testkit/random/prng.ts";
 import { INTEGER_TYPES, integerWord } from "../../../testkit/numerics/integerWords.ts";
+import { createCallChain } from "../../../testkit/verifier/callChain.ts";
 
 const RANDOM_PAIRS = AT_LENGTH ? 20_000 : 1_250;
 const INTEGER_PAIRS = AT_LENGTH ? 2_250 : 140; // of each of 9 types
 const BATCH = 500; // small: the simulated chain slows down on large calls
 
-const { viem } = await network.create();
+const { viem } = await createCallChain();
 const harness = await viem.deployContract("Float32Harness");
 
 /** Operands of `bytes` bytes each, packed big-endian. */
@@ -128,7 +128,7 @@ describe("arithmetic on chain", () => {
   }
 
   for (const to of [...INTEGER_TYPES, DType.bool, DType.float32]) {
-    it(`cast from every type to ${dtypeName(to)} gives the definition's words`, async () => {
+    itInTime(`cast from every type to ${dtypeName(to)} gives the definition's words`, async () => {
       const run = (from: DTypeCode) => (operands: Hex) =>
         harness.read.integer(["cast", BigInt(from + 256 * to), operands]);
       const floats = [...EDGE_BITS.map(BigInt), ...float32Words(to, 3_000)].map((a): [bigint, bigint] => [a, 0n]);
@@ -139,7 +139,7 @@ describe("arithmetic on chain", () => {
     });
   }
 
-  it("roundToFloat32 gives the definition's bits for mantissas of up to 256 bits", async () => {
+  itInTime("roundToFloat32 gives the definition's bits for mantissas of up to 256 bits", async () => {
     const prng = new Prng(7);
     for (let batch = 0; batch < 5; batch++) {
       const records = Array.from({ length: 4_000 }, () => {
@@ -174,7 +174,7 @@ describe("arithmetic on chain", () => {
     }
   });
 
-  it("an exact dot product gives the definition's bits", async () => {
+  itInTime("an exact dot product gives the definition's bits", async () => {
     const prng = new Prng(20);
     const finite = (bits: number): number =>
       ((bits & 0x7f800000) === 0x7f800000 && prng.below(100) !== 0 ? bits & 0xbfffffff : bits) >>> 0;
@@ -200,7 +200,7 @@ describe("arithmetic on chain", () => {
     }
   });
 
-  it("ignores bits above the 32nd of a float32 word", async () => {
+  itInTime("ignores bits above the 32nd of a float32 word", async () => {
     const dirty = 2n ** 255n + 0x1_3f80_0000n;
     const [packed] = await harness.read.integer([
       "cast",

@@ -1,5 +1,4 @@
 import { expect } from "chai";
-import { network } from "hardhat";
 import type { Hex } from "viem";
 import { arithmeticOf } from "../../../src/numerics/arithmetic.ts";
 import { dtypeBytes, dtypeName, type Word } from "../../../src/numerics/dtype.ts";
@@ -8,7 +7,8 @@ import { applyOperation } from "../../../src/program/expression.ts";
 import { Op, type OpName } from "../../../src/program/operations.ts";
 import { edgeWords, floatPairs, OTHER_FLOATS } from "../../../testkit/numerics/floatWords.ts";
 import { Prng } from "../../../testkit/random/prng.ts";
-import { AT_LENGTH } from "../../../testkit/atLength.ts";
+import { AT_LENGTH, itInTime } from "../../../testkit/atLength.ts";
+import { createCallChain } from "../../../testkit/verifier/callChain.ts";
 
 const PAIRS = AT_LENGTH ? 1_500 : 250;
 const BATCH = 500;
@@ -17,7 +17,7 @@ const OPERATIONS = [
   ...["neg", "abs", "sign", "sqrt", "floor", "ceil", "round", "isNaN", "isInf"],
 ] as OpName[];
 
-const { viem } = await network.create();
+const { viem } = await createCallChain();
 const harness = await viem.deployContract("FloatHarness");
 
 const pack = (words: readonly bigint[]): Hex =>
@@ -44,7 +44,7 @@ describe("arithmetic of other floats on chain", () => {
       });
     }
 
-    it(`a dot product of ${dtypeName(dtype)} gives the definition's bits`, async () => {
+    itInTime(`a dot product of ${dtypeName(dtype)} gives the definition's bits`, async () => {
       const prng = new Prng(dtype);
       const float = arithmeticOf(dtype);
       const edges = edgeWords(dtype);

@@ -1,5 +1,4 @@
 import { expect } from "chai";
-import { network } from "hardhat";
 import { encodeFunctionData } from "viem";
 import { DType, dtypeName, type DType as DTypeCode } from "../../../src/numerics/dtype.ts";
 import { makeProvable } from "../../../src/compiler/program/provable/makeProvable.ts";
@@ -14,14 +13,15 @@ import { axis, matMulStep, rowSumStep } from "../../../testkit/programs/stepMode
 import { longReduction } from "../../../testkit/programs/longReduction.ts";
 import { randomStep, randomTensor } from "../../../testkit/programs/randomStep.ts";
 import { proveElement } from "../../../testkit/verifier/stepProof.ts";
-import { AT_LENGTH } from "../../../testkit/atLength.ts";
+import { AT_LENGTH, itInTime } from "../../../testkit/atLength.ts";
+import { createCallChain } from "../../../testkit/verifier/callChain.ts";
 
 /** What the model reserves for the game itself, which is not measured here. */
 const reserved = (step: Step): number => gameGas(step.inputs.length);
 
 describe("estimateStepProofGas", () => {
   const deploy = async () => {
-    const { viem } = await network.create();
+    const { viem } = await createCallChain();
     const elementary = await viem.deployContract("Elementary");
     const verifier = await viem.deployContract("StepVerifier", [elementary.address]);
     const meter = await viem.deployContract("ProofGasMeter", [verifier.address]);
@@ -179,7 +179,7 @@ describe("estimateStepProofGas", () => {
     ["infinities", 0xff800000],
     ["subnormals", 0x80000001],
   ] as const) {
-    it(`dotOf2000${name}_estimateIsNotBelowTheMeasuredGas`, async () => {
+    itInTime(`dotOf2000${name}_estimateIsNotBelowTheMeasuredGas`, async () => {
       const step = dot(2000);
       const tensors = step.inputs.map(({ count }) => new Uint8Array(new Uint32Array(count).fill(bits).buffer));
       const measured = await measure(step, 4, tensors);
@@ -247,7 +247,7 @@ describe("estimateStepProofGas", () => {
   }
 
   for (const [name, step, element] of cases) {
-    it(`${name}_estimateIsNotBelowTheMeasuredGasAndNotFarAbove`.replaceAll(" ", "_"), async () => {
+    itInTime(`${name}_estimateIsNotBelowTheMeasuredGasAndNotFarAbove`.replaceAll(" ", "_"), async () => {
       const prng = new Prng(5);
       const tensors = step.inputs.map(({ dtype, count }) => randomTensor(prng, dtype, count));
       const measured = await measure(step, element, tensors);

@@ -12,7 +12,7 @@ import { estimateStepProofGas, gameGas } from "../../../src/program/gas.ts";
 import { Op, signature } from "../../../src/program/operations.ts";
 import { hasTwoResults, isPartial } from "../../../src/program/reduction.ts";
 import { Reduce, type Axis, type Constant, type Instruction, type Step } from "../../../src/program/types.ts";
-import { everySecond } from "../../../testkit/atLength.ts";
+import { everySecond, itInTime } from "../../../testkit/atLength.ts";
 import { tensorOf } from "../../../testkit/programs/tensorOf.ts";
 import { openStepGasMeter } from "../../../testkit/verifier/stepGas.ts";
 
@@ -206,7 +206,7 @@ describe("estimateStepProofGas for many terms of one kind", () => {
   ] as const)
     for (const word of [0n, 1n, 2n ** 256n - 1n]) {
       const words = `Of${limbs}Words_of${word.toString(16).slice(0, 4)}`;
-      it(`totalTo${dtypeName(reduceType)}${words}_estimateIsNotBelowTheMeasuredGas`, async () => {
+      itInTime(`totalTo${dtypeName(reduceType)}${words}_estimateIsNotBelowTheMeasuredGas`, async () => {
         const step = totalOf(reduceType, limbs, 200);
         const bytes = tensorOf(
           DType.limb,

@@ -1,9 +1,9 @@
 import { expect } from "chai";
-import { network } from "hardhat";
 import { concatHex, numberToHex, type Hex } from "viem";
 import { DType, dtypeName, type Word } from "../../../src/numerics/dtype.ts";
 import * as integer from "../../../src/numerics/integer.ts";
 import { INTEGER_TYPES, integerWords } from "../../../testkit/numerics/integerWords.ts";
+import { createCallChain } from "../../../testkit/verifier/callChain.ts";
 
 const { add, sub, mul, div, mod, fmod, min, max, eq, lt, le, and, or, xor, shl, shr, neg, abs, sign, not } = integer;
 const BINARY = { add, sub, mul, div, mod, fmod, min, max, eq, lt, le, and, or, xor, shl, shr };
@@ -13,7 +13,7 @@ const pack = (words: readonly Word[]): Hex =>
   concatHex(words.map((word) => numberToHex(BigInt.asUintN(256, word), { size: 32 })));
 
 describe("Integers at their edges, on chain", () => {
-  const deploy = async () => (await network.create()).viem.deployContract("Float32Harness");
+  const deploy = async () => (await createCallChain()).viem.deployContract("Float32Harness");
   let harness: Awaited<ReturnType<typeof deploy>>;
   before(async () => void (harness = await deploy()));
 

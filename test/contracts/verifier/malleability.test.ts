@@ -1,5 +1,4 @@
 import { expect } from "chai";
-import { network } from "hardhat";
 import { encodeFunctionData, type Hex } from "viem";
 import { toHash, toHex, type Hash } from "../../../src/merkle/hash.ts";
 import { tensorTree } from "../../../src/merkle/tensor.ts";
@@ -10,6 +9,7 @@ import { openChunks, type ChunkOpening } from "../../../src/trace/opening.ts";
 import { Prng } from "../../../testkit/random/prng.ts";
 import { randomStep, type RandomStep } from "../../../testkit/programs/randomStep.ts";
 import { proveElement, type StepProof } from "../../../testkit/verifier/stepProof.ts";
+import { createCallChain } from "../../../testkit/verifier/callChain.ts";
 
 /**
  * More than these steps need; a batch of proofs of this length that all burn it stays below a transaction's 2^24 gas.
@@ -147,7 +147,7 @@ function mutateCalldata(prng: Prng, data: Hex): Hex {
 
 describe("Malleability of step proofs", () => {
   const deploy = async () => {
-    const { viem } = await network.create();
+    const { viem } = await createCallChain();
     const elementary = await viem.deployContract("Elementary");
     const verifier = await viem.deployContract("StepVerifier", [elementary.address]);
     const probe = await viem.deployContract("CallProbe");

@@ -8,7 +8,7 @@ import { NO_REDUCTION } from "../../../testkit/programs/stepModel.ts";
 import { revertName } from "../../../testkit/verifier/revertName.ts";
 import { deployVerifier, type DeployedVerifier } from "../../../testkit/verifier/stepProof.ts";
 import { isWellFormed } from "../../../testkit/numerics/wellFormed.ts";
-import { AT_LENGTH } from "../../../testkit/atLength.ts";
+import { AT_LENGTH, itInTime } from "../../../testkit/atLength.ts";
 
 const input = (dtype: DTypeCode, count = 16) => ({ kind: "input" as const, index: 0, dtype, count });
 const axis = (change: Partial<Axis> = {}): Axis => ({ extent: 4, stride: 1, base: 0, div: 1, coeffs: [], ...change });
@@ -216,14 +216,14 @@ describe("What the decoder refuses", () => {
     ...BAD_MAPS.map(([name, change, error]) => [name, { ...MAP, ...change }, error] as const),
   ];
   for (const [name, step, error] of bad) {
-    it(`decode_${name.replaceAll(" ", "_")}_reverts`, async () => {
+    itInTime(`decode_${name.replaceAll(" ", "_")}_reverts`, async () => {
       const body = encodeStepBody(step);
       expect(isWellFormed(body)).to.equal(false);
       expect(await outcome(body)).to.equal(error);
     });
   }
 
-  it("decode_aReadOfNoInput_reverts", async () => {
+  itInTime("decode_aReadOfNoInput_reverts", async () => {
     const body = Buffer.from(encodeStepBody({ ...MAP, ...reads(read(0)) }));
     // After four inputs, a digit, no reduction, no constants, no terms, and the number of reads.
     const at = 1 + 4 * 14 + 5 + 1 + 2 + 1 + 1 + 1;
@@ -236,7 +236,7 @@ describe("What the decoder refuses", () => {
   });
 
   for (const [name, step] of LISTS) {
-    it(`decode_asMany_${name.replaceAll(" ", "_")}_asThereMayBe_isAccepted_oneMoreReverts`, async () => {
+    itInTime(`decode_asMany_${name.replaceAll(" ", "_")}_asThereMayBe_isAccepted_oneMoreReverts`, async () => {
       expect(await outcome(encodeStepBody(step(0)))).to.equal("ElementPastEnd");
       expect(await outcome(encodeStepBody(step(1)))).to.equal("TooMany");
     });
@@ -261,7 +261,7 @@ describe("What the decoder refuses", () => {
       }
   });
 
-  it("decode_anyUnknownType_reverts", async () => {
+  itInTime("decode_anyUnknownType_reverts", async () => {
     const known: readonly number[] = Object.values(DType);
     for (let code = 0; code < 256; code++) {
       if (known.includes(code)) continue;
@@ -272,7 +272,7 @@ describe("What the decoder refuses", () => {
     }
   });
 
-  it("decode_anyUnknownOperation_reverts", async () => {
+  itInTime("decode_anyUnknownOperation_reverts", async () => {
     const known: readonly number[] = Object.values(Op);
     for (let op = 0; op < 256; op++) {
       if (known.includes(op)) continue;
@@ -283,7 +283,7 @@ describe("What the decoder refuses", () => {
   });
 
   for (const [name, step] of GOOD) {
-    it(`decode_${name.replaceAll(" ", "_")}_isAccepted`, async () => {
+    itInTime(`decode_${name.replaceAll(" ", "_")}_isAccepted`, async () => {
       const body = encodeStepBody(step);
       expect(isWellFormed(body)).to.equal(true);
       expect(await outcome(body)).to.equal("ElementPastEnd");

@@ -1,5 +1,4 @@
 import { expect } from "chai";
-import { network } from "hardhat";
 import { concatHex, decodeFunctionResult, encodeFunctionData, numberToHex, type Hex } from "viem";
 import { arithmeticOf } from "../../../src/numerics/arithmetic.ts";
 import { cast } from "../../../src/numerics/cast.ts";
@@ -10,6 +9,7 @@ import { applyOperation } from "../../../src/program/expression.ts";
 import { Op } from "../../../src/program/operations.ts";
 import { UNIVARIATE } from "../../../testkit/numerics/elementaryCases.ts";
 import { edgeWords, OTHER_FLOATS } from "../../../testkit/numerics/floatWords.ts";
+import { createCallChain } from "../../../testkit/verifier/callChain.ts";
 
 const { add, sub, mul, div, fmod, min, max, eq, lt, le } = float32;
 const BINARY = { add, sub, mul, div, fmod, min, max, eq, lt, le };
@@ -45,7 +45,7 @@ function everyExponent(dtype: DTypeCode): Word[] {
 
 describe("Special values on chain", () => {
   const deploy = async () => {
-    const { viem } = await network.create();
+    const { viem } = await createCallChain();
     const elementary = await viem.deployContract("Elementary");
     const functions = await viem.deployContract("ElementaryHarness");
     const floats = await viem.deployContract("FloatHarness");

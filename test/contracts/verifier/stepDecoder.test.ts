@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { toHash } from "../../../src/merkle/hash.ts";
 import { encodeStepBody } from "../../../src/program/encode.ts";
-import { AT_LENGTH } from "../../../testkit/atLength.ts";
+import { AT_LENGTH, itInTime } from "../../../testkit/atLength.ts";
 import { Prng } from "../../../testkit/random/prng.ts";
 import { randomStep } from "../../../testkit/programs/randomStep.ts";
 import { deployVerifier, type DeployedVerifier } from "../../../testkit/verifier/stepProof.ts";
@@ -75,7 +75,7 @@ describe("StepDecoder", () => {
     expect([...seen.keys()], JSON.stringify([...seen])).to.include.members(REFUSALS);
   });
 
-  it("decode_randomBytes_reverts", async () => {
+  itInTime("decode_randomBytes_reverts", async () => {
     const prng = new Prng(4);
     for (let n = 0; n < 200; n++) {
       const body = Uint8Array.from({ length: prng.below(300) }, () =>

@@ -4,7 +4,7 @@ import { estimateStepProofGas } from "../../../src/program/gas.ts";
 import { MAX_STEP_GAS } from "../../../src/program/limits.ts";
 import { OPERATIONS, signature } from "../../../src/program/operations.ts";
 import { Reduce } from "../../../src/program/types.ts";
-import { AT_LENGTH } from "../../../testkit/atLength.ts";
+import { AT_LENGTH, itInTime } from "../../../testkit/atLength.ts";
 import { Prng } from "../../../testkit/random/prng.ts";
 import { randomStep } from "../../../testkit/programs/randomStep.ts";
 import { deployVerifier, proveElement, type DeployedVerifier } from "../../../testkit/verifier/stepProof.ts";
@@ -42,7 +42,7 @@ describe("StepVerifier in lock step with the definition", () => {
 });
 
 describe("StepVerifier", () => {
-  it("deploy_withoutTheElementaryFunctions_reverts", async () => {
+  itInTime("deploy_withoutTheElementaryFunctions_reverts", async () => {
     const { viem } = await network.create();
     const [somebody] = await viem.getWalletClients();
     const failure = await viem.deployContract("StepVerifier", [somebody!.account.address]).then(

@@ -1,5 +1,4 @@
 import { expect } from "chai";
-import { network } from "hardhat";
 import { concatHex, numberToHex, type Hex } from "viem";
 import { arithmeticOf } from "../../../src/numerics/arithmetic.ts";
 import { DType, dtypeBytes, dtypeName, type DType as DTypeCode, type Word } from "../../../src/numerics/dtype.ts";
@@ -8,6 +7,7 @@ import { Reduce, type Step } from "../../../src/program/types.ts";
 import { OTHER_FLOATS } from "../../../testkit/numerics/floatWords.ts";
 import { deployVerifier, proveElement, type DeployedVerifier } from "../../../testkit/verifier/stepProof.ts";
 import { tensorOf } from "../../../testkit/programs/tensorOf.ts";
+import { createCallChain } from "../../../testkit/verifier/callChain.ts";
 
 /**
  * How far below the first product the second one lies, whose sign is the other: next to it, below its bits, in another
@@ -58,7 +58,7 @@ function sumOf(dtype: DTypeCode, row: readonly Word[]): ExactSum {
 
 describe("Exact sums at every place", () => {
   const deploy = async () => {
-    const { viem } = await network.create();
+    const { viem } = await createCallChain();
     return { own: await viem.deployContract("Float32Harness"), others: await viem.deployContract("FloatHarness") };
   };
   let chain: Awaited<ReturnType<typeof deploy>>;

@@ -29,6 +29,7 @@ import {
   type ModelState,
   type Shape,
 } from "../../../testkit/game/gameModel/rules.ts";
+import { everySecond } from "../../../testkit/atLength.ts";
 import { apartAnswers, carriedAnswers } from "../../../testkit/programs/answerPrograms.ts";
 import { runInputBytes, runProgram, type RunRanges } from "../../../testkit/programs/runProgram.ts";
 import { executionOf } from "../../../testkit/programs/runsOf.ts";
@@ -279,46 +280,46 @@ async function played(prng: Prng, games: readonly LockStep[]): Promise<Ending[]>
 }
 
 describe("the rules of runs", () => {
-  for (const form of ["trace", "answer"] as const) {
-    for (const arityBits of [1, 2, 3]) {
-      it(`model_andContract_inLockStep_withArity2^${arityBits}_inTheFormOf_${form}`, async () => {
-        const prng = new Prng(77 * arityBits + (form === "answer" ? 5 : 0));
-        const world = await createWorld({ arityBits, bondGas: 4_000_000 });
-        const verdicts = new Map<string, number>();
-        const levels = new Set<number>();
-        for (let n = 0; n < 12; n++) {
-          const ranges = RANGES[n % 3]!;
-          const answers = n % 2 === 0 ? carriedAnswers(ranges) : apartAnswers(ranges);
-          const program = form === "trace" ? runProgram(ranges) : answers;
-          const items = form === "trace" ? 2 + prng.below(7) : 1 + prng.below(8);
-          const honest = runWith(program, { items, form }, prng, new Set());
-          const lies = new Set(prng.below(4) === 0 ? [] : [prng.below(items), prng.below(items)]);
-          const run = runWith(program, { items, form }, prng, lies);
-          const snapshot = await world.networkHelpers.takeSnapshot();
-          const claimed = await claimedRun(world, { run, execute: executionOf() });
-          // A worker of an answer may show each game another run.
-          const faces = form === "trace" ? [run] : [run, otherFace(run, prng)];
-          const games = faces.map((face, k) => {
-            const shown = { ...claimed, worker: { ...claimed.worker, run: face } };
-            return new LockStep(prng, world, shown, honest, 7 * k);
-          });
-          const endings = await played(prng, games);
-          games.forEach((game) => game.levels.forEach((level) => levels.add(level)));
-          for (const { said, held } of endings) {
-            if (said !== "either") expect(held, said).to.equal(said === "holds");
-            verdicts.set(`${said} ${held}`, (verdicts.get(`${said} ${held}`) ?? 0) + 1);
-          }
-          const [status] = await world.market.read.claimOf([claimKey(world, claimed.claim)]);
-          const isRefuted = endings.some(({ held }) => held);
-          expect(status).to.equal(isRefuted ? ClaimStatus.refuted : ClaimStatus.submitted);
-          await snapshot.restore();
+  const forms = ["trace", "answer"] as const;
+  const shapes = forms.flatMap((form) => [1, 2, 3].map((arityBits) => [form, arityBits] as const));
+  for (const [form, arityBits] of everySecond(shapes, 0)) {
+    it(`model_andContract_inLockStep_withArity2^${arityBits}_inTheFormOf_${form}`, async () => {
+      const prng = new Prng(77 * arityBits + (form === "answer" ? 5 : 0));
+      const world = await createWorld({ arityBits, bondGas: 4_000_000 });
+      const verdicts = new Map<string, number>();
+      const levels = new Set<number>();
+      for (let n = 0; n < 12; n++) {
+        const ranges = RANGES[n % 3]!;
+        const answers = n % 2 === 0 ? carriedAnswers(ranges) : apartAnswers(ranges);
+        const program = form === "trace" ? runProgram(ranges) : answers;
+        const items = form === "trace" ? 2 + prng.below(7) : 1 + prng.below(8);
+        const honest = runWith(program, { items, form }, prng, new Set());
+        const lies = new Set(prng.below(4) === 0 ? [] : [prng.below(items), prng.below(items)]);
+        const run = runWith(program, { items, form }, prng, lies);
+        const snapshot = await world.networkHelpers.takeSnapshot();
+        const claimed = await claimedRun(world, { run, execute: executionOf() });
+        // A worker of an answer may show each game another run.
+        const faces = form === "trace" ? [run] : [run, otherFace(run, prng)];
+        const games = faces.map((face, k) => {
+          const shown = { ...claimed, worker: { ...claimed.worker, run: face } };
+          return new LockStep(prng, world, shown, honest, 7 * k);
+        });
+        const endings = await played(prng, games);
+        games.forEach((game) => game.levels.forEach((level) => levels.add(level)));
+        for (const { said, held } of endings) {
+          if (said !== "either") expect(held, said).to.equal(said === "holds");
+          verdicts.set(`${said} ${held}`, (verdicts.get(`${said} ${held}`) ?? 0) + 1);
         }
-        console.log(`      the model says, and the contract: ${JSON.stringify(Object.fromEntries(verdicts))}`);
-        const ofTraces = [Level.run, Level.trace, Level.interior, Level.tensor];
-        expect([...levels]).to.have.members(form === "trace" ? ofTraces : [Level.answer, Level.items, ...ofTraces]);
-        expect(verdicts.get("holds true") ?? 0).to.be.above(0);
-        expect(verdicts.get("fails false") ?? 0).to.be.above(0);
-      });
-    }
+        const [status] = await world.market.read.claimOf([claimKey(world, claimed.claim)]);
+        const isRefuted = endings.some(({ held }) => held);
+        expect(status).to.equal(isRefuted ? ClaimStatus.refuted : ClaimStatus.submitted);
+        await snapshot.restore();
+      }
+      console.log(`      the model says, and the contract: ${JSON.stringify(Object.fromEntries(verdicts))}`);
+      const ofTraces = [Level.run, Level.trace, Level.interior, Level.tensor];
+      expect([...levels]).to.have.members(form === "trace" ? ofTraces : [Level.answer, Level.items, ...ofTraces]);
+      expect(verdicts.get("holds true") ?? 0).to.be.above(0);
+      expect(verdicts.get("fails false") ?? 0).to.be.above(0);
+    });
   }
 });

@@ -14,7 +14,7 @@ import { modelOf, type Experiment } from "../../../testkit/onnx/agreement.ts";
 import { nBits, type Parts, type Weighted } from "../../../testkit/models/nBits.ts";
 import { Prng } from "../../../testkit/random/prng.ts";
 import { RandomTensors } from "../../../testkit/random/tensors.ts";
-import { itAtLength } from "../../../testkit/atLength.ts";
+import { itAtLength, itInTime } from "../../../testkit/atLength.ts";
 
 const compiled = (experiment: Experiment): CompiledModel => compile(readModel(modelOf(experiment)), { shapes: {} });
 
@@ -61,7 +61,7 @@ describe("packed weights", () => {
     groupsInAnyOrder: { bits: 4, block: 32, K: 256, N: 256, rows: 4, zeros: "packed", groups: true },
   };
   for (const [name, parts] of Object.entries(cases))
-    it(`${name}_areMultipliedAsFloatsWouldBe_andNotUnpacked`, async () => {
+    itInTime(`${name}_areMultipliedAsFloatsWouldBe_andNotUnpacked`, async () => {
       const made = nBits(new RandomTensors(new Prng(parts.K + parts.rows)), parts);
       const model = compiled(made.experiment);
       const expected = unpackedOf(made, parts.K, parts.N);
@@ -72,7 +72,7 @@ describe("packed weights", () => {
         expect(hex(await outputOf(model, made.experiment, options)), JSON.stringify(options)).to.equal(hex(output));
     });
 
-  it("constantsBeyondOneMemory_lieInOthers_andTheBitsStay", async () => {
+  itInTime("constantsBeyondOneMemory_lieInOthers_andTheBitsStay", async () => {
     const parts = { ...cases["fourBits"]!, rows: 6 };
     const made = nBits(new RandomTensors(new Prng(5)), parts);
     const plain = unpackedOf(made, parts.K, parts.N);
@@ -90,7 +90,7 @@ describe("packed weights", () => {
       }
   });
 
-  it("anyStepThatIsKept_hasTheBitsOfTheReference", async () => {
+  itInTime("anyStepThatIsKept_hasTheBitsOfTheReference", async () => {
     const { experiment } = nBits(new RandomTensors(new Prng(3)), { ...cases["twoBits"]!, rows: 2 });
     const model = compiled(experiment);
     const inputs = model.inputs.map(({ name }) => experiment.operands[name]!.bytes);
@@ -110,7 +110,7 @@ describe("packed weights", () => {
     ["rows", 0, 300],
     ["columns", 1, 64],
   ] as const)
-    it(`rowsOfATableWithScalesOf_${name}_areChosenBeforeTheyAreComputed`, async () => {
+    itInTime(`rowsOfATableWithScalesOf_${name}_areChosenBeforeTheyAreComputed`, async () => {
       const r = new RandomTensors(new Prng(length));
       const [rows, width] = [300, 64];
       const parameter = length === 1 ? [] : [length];
@@ -142,7 +142,7 @@ describe("packed weights", () => {
       expect(hex(executeReference(model, [indices.bytes]).at(-1)!)).to.equal(expected);
     });
 
-  it("constantsOf16BitFloats_lieInOtherMemoriesToo", async () => {
+  itInTime("constantsOf16BitFloats_lieInOtherMemoriesToo", async () => {
     const r = new RandomTensors(new Prng(8));
     const [K, N] = [256, 260];
     // Numbers from 1 to 2, which often add up to the middle of two.
@@ -188,7 +188,7 @@ describe("packed weights", () => {
       expect(hex(await outputOf(model, made.experiment, options)), JSON.stringify(options)).to.equal(expected);
   });
 
-  it("weightsThatLieTheOtherWay_arePackedAsTheyAreMultiplied", async () => {
+  itInTime("weightsThatLieTheOtherWay_arePackedAsTheyAreMultiplied", async () => {
     const r = new RandomTensors(new Prng(4));
     const [K, N] = [160, 120];
     const [q, s, x] = [r.integer(DType.int8, [K, N], -128, 127), r.float([N], 1 / 64, 1), r.float([2, K])];
@@ -214,7 +214,7 @@ describe("packed weights", () => {
     expect(hex(await outputOf(model, experiment, {}))).to.equal(expected);
   });
 
-  it("weightsOfDequantizeLinear_areMultipliedAsFloatsWouldBe_andNotUnpacked", async () => {
+  itInTime("weightsOfDequantizeLinear_areMultipliedAsFloatsWouldBe_andNotUnpacked", async () => {
     const r = new RandomTensors(new Prng(9));
     const [w, s, z] = [
       r.integer(DType.int8, [3, 3, 96, 96], -128, 127),

@@ -10,7 +10,7 @@ import { openLibrary, type OpenLibrary } from "../../../src/player/programs/open
 import { gpt2Decoder } from "../../../testkit/models/exports/language.ts";
 import { mlpBytes, mlpProgram } from "../../../testkit/models/mlp.ts";
 import { rejection } from "../../../testkit/rejection.ts";
-import { itAtLength } from "../../../testkit/atLength.ts";
+import { itAtLength, itInTime } from "../../../testkit/atLength.ts";
 
 const LIMITS = { seconds: 200, maxBytes: 2 ** 31 };
 
@@ -54,7 +54,7 @@ describe("the operator's models", function () {
   };
   const problems = () => lines.filter(({ level }) => level >= 40);
 
-  it("areCompiledOnce_andThenLoadedFromTheCache_byAnyNumberOfProcesses", async () => {
+  itInTime("areCompiledOnce_andThenLoadedFromTheCache_byAnyNumberOfProcesses", async () => {
     const specs = [specOf("a.onnx", mlpBytes(1)), specOf("b.onnx", mlpBytes(2))];
     const roots = [1, 2].map((seed) => mlpProgram(seed).model.programRoot);
     const { library, cached } = await open(specs);
@@ -75,7 +75,7 @@ describe("the operator's models", function () {
     expect(problems()).to.deep.equal([]);
   });
 
-  it("modelThatCannotBeCompiled_isAProblemThatNamesIt_andTheOthersGoOn", async () => {
+  itInTime("modelThatCannotBeCompiled_isAProblemThatNamesIt_andTheOthersGoOn", async () => {
     const broken = specOf("broken.onnx", Buffer.from("no model"));
     const { library } = await open([broken, specOf("a.onnx", mlpBytes(1))]);
     await until(() => library.size === 1 && library.problems.length === 1);
@@ -84,7 +84,7 @@ describe("the operator's models", function () {
     expect(problems()).to.have.length(1);
   });
 
-  it("damagedCache_costsACompileAndOneWarning", async () => {
+  itInTime("damagedCache_costsACompileAndOneWarning", async () => {
     const spec = specOf("a.onnx", mlpBytes(1));
     const root = mlpProgram(1).model.programRoot;
     const { library } = await open([spec]);
@@ -103,7 +103,7 @@ describe("the operator's models", function () {
     expect(compiled).to.have.length(2);
   });
 
-  it("folderThatCannotBeWrittenTo_costsOneWarning_andTheProgramsAreThere", async () => {
+  itAtLength("folderThatCannotBeWrittenTo_costsOneWarning_andTheProgramsAreThere", async () => {
     const file = join(folder, "no-folder");
     writeFileSync(file, "");
     chmodSync(file, 0o400);
@@ -113,7 +113,7 @@ describe("the operator's models", function () {
     expect(problems().map(({ msg }) => msg)).to.deep.equal(["the cache of programs does not work"]);
   });
 
-  it("loopIsNotHeld_whileAModelIsCompiled", async () => {
+  itAtLength("loopIsNotHeld_whileAModelIsCompiled", async () => {
     const { library } = await open([specOf("a.onnx", mlpBytes(1))]);
     let turns = 0;
     const timer = setInterval(() => turns++, 10);
@@ -122,7 +122,7 @@ describe("the operator's models", function () {
     expect(turns).to.be.greaterThan(5);
   });
 
-  it("processThatTakesTooLong_orTooMuchMemory_orIsStopped_endsWithAnErrorThatNamesTheModel", async () => {
+  itAtLength("processThatTakesTooLong_orTooMuchMemory_orIsStopped_endsWithAnErrorThatNamesTheModel", async () => {
     const spec = specOf("a.onnx", mlpBytes(1));
     const job = { spec, folders: [folder] };
     const slow = await rejection(compileApart(job, { ...LIMITS, seconds: 0.05 }, stop.signal));
@@ -136,7 +136,7 @@ describe("the operator's models", function () {
     expect((await rejection(compileApart(job, LIMITS, stop.signal))).message).to.contain("given up");
   });
 
-  it("programOfAnotherRootThanExpected_isNotStored", async () => {
+  itInTime("programOfAnotherRootThanExpected_isNotStored", async () => {
     const spec = specOf("a.onnx", mlpBytes(1));
     const expectedRoot = mlpProgram(2).model.programRoot;
     const cache = join(folder, "cache");

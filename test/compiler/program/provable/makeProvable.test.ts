@@ -12,6 +12,7 @@ import { Reduce, type Step } from "../../../../src/program/types.ts";
 import { cast } from "../../../../src/numerics/cast.ts";
 import { DType, readWord, writeWord, type Word } from "../../../../src/numerics/dtype.ts";
 import { fromNumber } from "../../../../src/numerics/float32.ts";
+import { itAtLength, itInTime } from "../../../../testkit/atLength.ts";
 import { Prng } from "../../../../testkit/random/prng.ts";
 import { longReduction } from "../../../../testkit/programs/longReduction.ts";
 import { matMulStep, stepModel } from "../../../../testkit/programs/stepModel.ts";
@@ -71,7 +72,7 @@ async function splitReductions(seed: number, limitOf: (prng: Prng, size: ProofSi
 describe("makeProvable", function () {
   this.timeout(60_000);
 
-  it("anyLongReduction_underAGasLimit_hasTheBitsOfTheUnsplitOne_inBothExecutors", async () => {
+  itInTime("anyLongReduction_underAGasLimit_hasTheBitsOfTheUnsplitOne_inBothExecutors", async () => {
     const { reductions, kinds } = await splitReductions(11, (prng, { gas }) => ({
       gas: below(prng, gas, MIN_LIMIT.gas),
       bytes: MAX_STEP_BYTES,
@@ -80,7 +81,7 @@ describe("makeProvable", function () {
     expect([...kinds].sort((a, b) => a - b)).to.deep.equal(Object.values(Reduce));
   });
 
-  it("anyLongReduction_underAByteLimit_hasTheBitsOfTheUnsplitOne_inBothExecutors", async () => {
+  itAtLength("anyLongReduction_underAByteLimit_hasTheBitsOfTheUnsplitOne_inBothExecutors", async () => {
     const { reductions } = await splitReductions(12, (prng, { bytes }) => ({
       gas: MAX_STEP_GAS,
       bytes: below(prng, bytes, MIN_LIMIT.bytes),
@@ -88,7 +89,7 @@ describe("makeProvable", function () {
     expect(reductions.size).to.be.at.least(25);
   });
 
-  it("longSumOfFloat16_isRoundedOnce", () => {
+  itInTime("longSumOfFloat16_isRoundedOnce", () => {
     const product = matMulStep(1, 9000, 1);
     const dtype = DType.float16;
     const inputs = product.inputs.map((ref) => ({ ...ref, dtype }));
@@ -120,7 +121,7 @@ describe("makeProvable", function () {
     ).to.equal(word(2050));
   });
 
-  it("severalSteps_readTheJoinedTensors", () => {
+  itInTime("severalSteps_readTheJoinedTensors", () => {
     const long = matMulStep(2, 9000, 3);
     const next = matMulStep(2, 3, 3);
     const reader = { ...next, inputs: [{ ...next.inputs[0]!, kind: "step" as const, index: 0 }, next.inputs[0]!] };
@@ -134,7 +135,7 @@ describe("makeProvable", function () {
     expect(steps[0]!.reduce).to.equal(Reduce.partialDot);
   });
 
-  it("detectorOn640x640_compilesUnderTheLimit", () => {
+  itInTime("detectorOn640x640_compilesUnderTheLimit", () => {
     const { program, origins } = compile(readModel(DETECTOR), { shapes: { x: [1, 3, 640, 640] } });
     const pools = origins.filter(({ operator }) => operator === "GlobalAveragePool");
     expect(program.maxStepGas).to.be.at.most(MAX_STEP_GAS);
