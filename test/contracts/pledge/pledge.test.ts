@@ -136,6 +136,26 @@ describe("PledgedClaims", () => {
     await viem.assertions.emitWithArgs(released, claims, "PledgeReleased", [address, parameters.collateral]);
   });
 
+  it("claims_areThoseIssuedUpToTheirBlock_andBeforeTheReleaseIsAskedFor", async () => {
+    const { claims, networkHelpers } = world();
+    const at = (time: bigint) => networkHelpers.time.setNextBlockTimestamp(time);
+    const time = (await timeOf(world())) + 100n;
+    const [now, old] = [
+      await promised(world(), honest, { issued: time }),
+      await promised(world(), honest, { issued: time + 1n - BigInt(LIFETIME) }),
+    ];
+    await at(time);
+    await landed(world(), now);
+    // Its last second.
+    await at(time + 1n);
+    await landed(world(), old);
+    const asked = time + 50n;
+    await at(asked);
+    await claims.write.requestRelease(as("worker"));
+    await revert(landed(world(), await promised(world(), honest, { issued: asked })), "IssuedAfterRequest");
+    await landed(world(), await promised(world(), honest, { issued: asked - 1n }));
+  });
+
   it("expiredPromise_cannotBePutOnChain", async () => {
     const promise = await promised(world(), honest);
     await pass(LIFETIME + 1);
