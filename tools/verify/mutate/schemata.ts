@@ -69,6 +69,12 @@ export function withMutants(
 ): { source: string; mutants: Mutant[] } {
   const bytes = Buffer.from(source);
   const mutants: Mutant[] = [];
+  /** Storage that functions return: the compiler asks that it is assigned. */
+  const returned = new Set(
+    [...source.matchAll(/\breturns \(([^)]*)\)/g)].flatMap(([, list]) =>
+      [...list!.matchAll(/\bstorage (\w+)/g)].map(([, name]) => name!),
+    ),
+  );
   const text = (from: number, to: number): string => bytes.subarray(from, to).toString();
   const original = (node: Node): string => text(node.start, node.end);
   const make = (node: Node, change: string): number | undefined => {
@@ -149,6 +155,8 @@ export function withMutants(
     const isRequire =
       expression.type === "FunctionCall" && /^(require|revert|assert)\b/.test(original(expression).trimStart());
     if (isRequire) return original(expression).startsWith("require") ? `${requirement(expression)};` : original(node);
+    if (expression.type === "Assignment" && returned.has(original(childOf(expression, "leftHandSide"))))
+      return within(node, true);
     const operator = String(expression.fields["operator"]);
     const swapped = ASSIGNMENTS[operator];
     const removed = on(node, `no ${original(expression)}`);
