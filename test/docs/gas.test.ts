@@ -9,6 +9,7 @@ type Golden = {
   runs: Row[];
   attestations: Row[];
   exams: Row[];
+  panels: Row[];
   disputes: Record<string, Dispute[]>;
   endings: Row[];
   sweep: Row[];
@@ -62,6 +63,7 @@ describe("docs/gas.md", () => {
       fields(golden.runs, ["run", "items", "post", "inputs", "claim", "submit", "finalise", "total", "an item"]),
       fields(golden.attestations, ["transaction", "gas"]),
       fields(golden.exams, ["transaction", "gas"]),
+      fields(golden.panels, ["transaction", "gas"]),
       disputes.flatMap(([model, games]) =>
         [false, true]
           .map((published) => games.filter((game) => game.published === published))

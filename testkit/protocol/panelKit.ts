@@ -1,4 +1,4 @@
-import { encodeAbiParameters, keccak256, parseEventLogs, type Hex } from "viem";
+import { encodeAbiParameters, keccak256, parseEventLogs, zeroAddress, zeroHash, type Hex } from "viem";
 import { jobMarketAbi } from "../../src/chain/abi/jobMarket.ts";
 import type { ClaimKey, Job, JobRequest, Terms } from "../../src/chain/structs.ts";
 import { submissionOf } from "../../src/dispute/workerMove.ts";
@@ -34,6 +34,9 @@ export async function panelWorld() {
 
 export type PanelWorld = Awaited<ReturnType<typeof panelWorld>>;
 
+/** In place of the claim of a seat that has none. */
+export const NO_CLAIM: ClaimKey = { jobId: zeroHash, worker: zeroAddress, root: zeroHash, collateral: 0n };
+
 /** A panel that was posted. */
 export type Posted = {
   request: JobRequest;
@@ -66,8 +69,8 @@ export function panelKit(world: () => PanelWorld) {
     });
   }
 
-  async function post(seats: number, audited = false): Promise<Posted> {
-    const asked = await request();
+  async function post(seats: number, audited = false, changes: Partial<JobRequest> = {}): Promise<Posted> {
+    const asked = await request(changes);
     const openFrom = asked.terms[0]!.openFrom;
     const auditUntil = openFrom - HOUR;
     const args = [asked, seats, audited ? auditUntil : 0] as const;

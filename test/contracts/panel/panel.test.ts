@@ -7,7 +7,7 @@ import type { Trace } from "../../../src/trace/trace.ts";
 import { honestTrace, lyingTrace } from "../../../testkit/protocol/chainProgram.ts";
 import { GameDriver } from "../../../testkit/protocol/gameDriver.ts";
 import { delivery, OTHER_ROOT, smallProgram } from "../../../testkit/protocol/marketKit.ts";
-import { panelKit, panelWorld, type Posted } from "../../../testkit/protocol/panelKit.ts";
+import { NO_CLAIM, panelKit, panelWorld, type Posted } from "../../../testkit/protocol/panelKit.ts";
 import { useWorld } from "../../../testkit/protocol/useWorld.ts";
 import { creditOf, ETHER, gasOf, jobId, type Actor } from "../../../testkit/protocol/world.ts";
 
@@ -32,7 +32,6 @@ describe("Panel", function () {
   };
   const stakeOf = async (actor: Actor) => (await world().vault.read.accountOf([actor.account.address]))[1];
   const tokensOf = ({ account }: Actor) => world().token.read.balanceOf([account.address]);
-  const none: ClaimKey = { jobId: zeroHash, worker: `0x${"00".repeat(20)}`, root: zeroHash, collateral: 0n };
   const statusOf = async (job: Job) => (await world().market.read.jobOf([jobId(world(), job)]))[0];
 
   /** Ends a wrong claim by the proof of one element. Its worker answers as the liar that it is. */
@@ -106,7 +105,7 @@ describe("Panel", function () {
       expect((await gasOf(world(), hash)) < 12_000_000n).to.equal(true);
       const [first] = await jobsOf(hash);
       await pass(2 * CLOCK);
-      const keys = Array<ClaimKey>(16).fill(none);
+      const keys = Array<ClaimKey>(16).fill(NO_CLAIM);
       const resolved = await panel.write.resolve([first!, keys], as(world().stranger));
       expect((await gasOf(world(), resolved)) < 12_000_000n).to.equal(true);
       await expectNothingLeft(16n * ETHER);
@@ -264,18 +263,18 @@ describe("Panel", function () {
   it("seatThatNobodyTakes_isClosed_andItsFeeIsOwedWhole", async () => {
     const { panel, worker } = world();
     const posted = await post(2);
-    const claims = [none, none];
+    const claims = [NO_CLAIM, NO_CLAIM];
     const early = panel.write.resolve([posted.first, claims]);
     await world().viem.assertions.revertWithCustomError(early, world().market, "TimeNotUp");
     const [key] = await play(posted, [[worker, honest]]);
-    await revert(panel.write.agree([posted.first, [key!, none]]), "NotTheSeat");
+    await revert(panel.write.agree([posted.first, [key!, NO_CLAIM]]), "NotTheSeat");
     await revert(
-      panel.write.agree([posted.first, [key!, { ...none, jobId: jobId(world(), posted.jobs[1]!) }]]),
+      panel.write.agree([posted.first, [key!, { ...NO_CLAIM, jobId: jobId(world(), posted.jobs[1]!) }]]),
       "SeatNotOpened",
     );
     await pass(WINDOW);
     await finalise(posted.first, key!);
-    await panel.write.resolve([posted.first, [key!, none]], as(world().stranger));
+    await panel.write.resolve([posted.first, [key!, NO_CLAIM]], as(world().stranger));
     expect(await outcomeOf(posted)).to.deep.equal({ outcome: OUTCOME.survived, root: honest.root });
     expect(await statusOf(posted.jobs[1]!)).to.equal(JobStatus.closed);
     await expectNothingLeft(ETHER);
@@ -291,13 +290,13 @@ describe("Panel", function () {
     const before = await stakeOf(mallory);
     await pass(CLOCK + 1);
     await finalise(posted.first, key);
-    await revert(panel.write.resolve([posted.first, [key, none]]), "SeatNotOver");
+    await revert(panel.write.resolve([posted.first, [key, NO_CLAIM]]), "SeatNotOver");
     const { logs } = { logs: await market.getEvents.ClaimSealed({}, { fromBlock: 0n }) };
     const sealed = logs.find(({ args }) => args.worker?.toLowerCase() === mallory.account.address.toLowerCase())!;
     const broken = [posted.jobs[1]!, posted.terms, mallory.account.address, sealed.args.seal!] as const;
     await market.write.breakSeal([...broken], as(world().watcher));
     expect(before - (await stakeOf(mallory))).to.equal(posted.terms.collateral);
-    await panel.write.resolve([posted.first, [key, none]]);
+    await panel.write.resolve([posted.first, [key, NO_CLAIM]]);
     expect((await outcomeOf(posted)).outcome).to.equal(OUTCOME.survived);
     await expectNothingLeft(ETHER);
   });

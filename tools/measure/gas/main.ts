@@ -9,6 +9,7 @@ import { answerDisputes } from "./answerDisputes.ts";
 import { attestationGas } from "./attestations.ts";
 import { endingsGas } from "./endings.ts";
 import { examClaimsGas } from "./examClaims.ts";
+import { panelsGas } from "./panels.ts";
 import { growth } from "./growth.ts";
 import { jobGas } from "./job.ts";
 import { stepProofGas } from "./stepProofs.ts";
@@ -56,6 +57,10 @@ const exams = await examClaimsGas();
 console.log("Exams as claims");
 console.table(exams);
 
+const panels = await panelsGas();
+console.log("A panel");
+console.table(panels);
+
 const disputes: Record<string, PlayedDispute[]> = {};
 for (const [name, subject] of Object.entries({ ppocr2_cls: cls, ppocr4_rec: rec })) {
   disputes[name] = await wholeDisputes(subject, samples);
@@ -88,6 +93,6 @@ console.log(
 );
 console.table(proofs);
 if (values.json !== undefined) {
-  const all = { jobs, runs, attestations, exams, disputes, endings, sweep: swept, growth: grown, proofs };
+  const all = { jobs, runs, attestations, exams, panels, disputes, endings, sweep: swept, growth: grown, proofs };
   writeFileSync(values.json, `${JSON.stringify(all, null, 2)}\n`);
 }
