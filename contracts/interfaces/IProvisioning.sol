@@ -221,15 +221,15 @@ interface IProvisioning {
 
     /// @notice Takes a quote of a machine that attests itself, such as a trust domain of Intel TDX, for the caller,
     /// whom it backs from now on as a device does. The device's id is `keccak256(abi.encode(verifier, platform))`; the
-    /// quote's report data are `nonceOf` the caller, the device, `Identification` and the block, and then the body.
+    /// quote's report data are `nonceOf` the caller, the device, `Identification` and the block, and then the body
+    /// of the report: the Merkle root of an identification's leaves.
     /// @dev What the machine's maker says of it counts up to `OutOfDate`. Reverts with `ManufacturerNotTrusted`,
     /// `WrongReportData`, `PlatformNotAccepted`, `CollateralOverdue`, `OffGrid`, `BlockOutOfReach`, `BlockNotNewer` or
     /// `DeviceBacksAnother`, and as the verifier does.
-    /// @param verifier The verifier of such machines: its address is one of `manufacturers`.
     /// @param evidence The quote and what proves it, as the verifier takes it.
+    /// @param verifier The verifier of such machines: its address is one of `manufacturers`.
     /// @param gridBlock The block whose hash is in the nonce.
-    /// @param body What is reported: the Merkle root of an identification's leaves.
-    function attestPlatform(IQuoteVerifier verifier, bytes calldata evidence, uint64 gridBlock, bytes32 body) external;
+    function attestPlatform(bytes calldata evidence, IQuoteVerifier verifier, uint64 gridBlock) external;
 
     /// @notice Ends the caller's lease: its device is free for another worker at once.
     /// @dev Reverts with `NoLease`.

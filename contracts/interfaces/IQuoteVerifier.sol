@@ -13,11 +13,12 @@ enum PlatformStatus {
     Revoked
 }
 
-/// @notice What a quote shows. Whom it is about, and whether it is fresh, is for the caller to bind by `reportData`.
+/// @notice What a quote shows. Whom it is about, and whether it is fresh, is for the caller to bind by what was signed.
 /// @param platform The machine: a hash that no other machine has, whatever its firmware or its certificates.
 /// @param certificate The machine's certificate, as `revokedSince` takes it.
 /// @param workload Hash of all that was measured of what runs on the machine.
-/// @param reportData The first and the last 32 bytes of what the workload had the machine sign.
+/// @param reportHead The first 32 bytes of what the workload had the machine sign.
+/// @param reportTail The last 32 bytes of it.
 /// @param status What the maker says of the machine's state.
 /// @param isOverdue Whether the maker's word is past its time, but not by more than what is allowed to renewals.
 /// @param until Unix time up to which the maker's word that is known now holds, with what is allowed to renewals.
@@ -26,7 +27,8 @@ struct QuoteFacts {
     bytes32 platform;
     uint64 certificate;
     bytes32 workload;
-    bytes32[2] reportData;
+    bytes32 reportHead;
+    bytes32 reportTail;
     PlatformStatus status;
     bool isOverdue;
     uint64 until;

@@ -121,26 +121,17 @@ struct EnclaveIdentity {
     SvnLevel[] levels;
 }
 
-/// @notice What `verify` takes, ABI-encoded as the list of these fields.
-/// @param quote The quote. Of a platform that is known, up to the signature is enough; of another one, up to the
-/// certificates. What follows is not looked at.
-/// @param tcbInfo Facts of the TCB info to judge by, as `TcbInfoBrought` has them.
-/// @param enclave Facts of the enclave's identity to judge by, as `EnclaveIdentityBrought` has them.
-/// @param platform What `PlatformIntroduced` has of the platform; empty if it is to be introduced.
-/// @param leaf The platform's certificate, as DER, if it is to be introduced; else empty.
-/// @param authority The authority that signed the certificate.
-struct TdxEvidence {
-    bytes quote;
-    bytes tcbInfo;
-    bytes enclave;
-    bytes platform;
-    bytes leaf;
-    uint8 authority;
-}
-
 /// @title Verifies quotes of Intel TDX. Anybody brings what Intel signs; nobody has a say beside Intel.
 /// @dev Intel publishes TCB info and identities by number (`tcbEvaluationDataNumber`), several at once. A number binds
 /// `grace` seconds after it was first brought here; until then the number before it counts too.
+/// The evidence that `verify` takes is bytes: the authority that signed the platform's certificate (1 byte; 0 of a
+/// platform that is known), the lengths of the next three parts (2 bytes each), and the parts:
+/// - facts of the TCB info to judge by, as `TcbInfoBrought` has them;
+/// - facts of the enclave's identity to judge by, as `EnclaveIdentityBrought` has them;
+/// - the quote: of a platform that is known, up to the signature is enough; of another one, up to the certificates;
+///   what follows is not looked at;
+/// - up to the end, the platform's certificate as DER, or, of a platform that is known, what `PlatformIntroduced` has
+///   of it without its bytes 75 to 106, which are those of the enclave's identity from byte 10 on (mrsigner).
 interface ITdxQuoteVerifier is IQuoteVerifier {
     error GraceOutOfRange(uint64 given, uint64 most);
     error UnknownRole(bytes32 commonName);
@@ -162,6 +153,7 @@ interface ITdxQuoteVerifier is IQuoteVerifier {
     error UnknownDocument(uint32 number);
     error NumberSuperseded(uint32 number, uint64 since);
     error CollateralExpired(uint64 until);
+    error EvidenceTooShort(uint256 given, uint256 needed);
     error UnknownPlatform();
     error BadEnclaveReport();
     error WrongAttestationKey();

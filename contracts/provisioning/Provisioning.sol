@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 pragma solidity 0.8.37;
 
+import {Hashes} from "@openzeppelin/contracts/utils/cryptography/Hashes.sol";
 import {
     DeviceInfo,
     Endorsement,
@@ -113,24 +114,26 @@ contract Provisioning is Products {
 
     /// @inheritdoc IProvisioning
     // SAFETY: a verifier stands among the manufacturers, by its address, which is no key's id. It says what a quote
-    // shows; here the quote is bound to the caller, a recent block and what is reported.
-    function attestPlatform(IQuoteVerifier verifier, bytes calldata evidence, uint64 gridBlock, bytes32 body) external {
+    // shows; here the quote is bound to the caller and a recent block. What is reported is in the quote.
+    function attestPlatform(bytes calldata evidence, IQuoteVerifier verifier, uint64 gridBlock) external {
         bytes32 manufacturer = bytes32(uint256(uint160(address(verifier))));
         QuoteFacts memory facts = verifier.verify(evidence);
         // What stands under this id was enrolled by this verifier, so that it is one of the manufacturers.
-        bytes32 device = keccak256(abi.encode(manufacturer, facts.platform));
-        uint32 product = _devices[device].holder.product;
+        bytes32 device = Hashes.efficientKeccak256(manufacturer, facts.platform);
+        Device storage d = _devices[device];
+        Holder memory holder = d.holder;
+        uint32 product = holder.product;
         if (product == 0) product = _numberOf(manufacturer, PLATFORM, 0);
         bytes32 nonce = nonceOf(msg.sender, device, ReportKind.Identification, gridBlock);
-        require(facts.reportData[0] == nonce && facts.reportData[1] == body, WrongReportData(device));
+        require(facts.reportHead == nonce, WrongReportData(device));
         require(facts.status < PlatformStatus.OutOfDate, PlatformNotAccepted(facts.status));
-        Device storage d = _devices[device];
-        Course memory last = d.course;
-        require(gridBlock > last.gridBlock, BlockNotNewer(last.gridBlock, gridBlock));
-        require(!facts.isOverdue || d.holder.worker == msg.sender, CollateralOverdue(device));
-        _lease(device, product, last);
+        Course storage course = d.course;
+        uint64 last = course.gridBlock;
+        require(gridBlock > last, BlockNotNewer(last, gridBlock));
+        require(!facts.isOverdue || holder.worker == msg.sender, CollateralOverdue(device));
+        _lease(device, holder, product, course);
         uint64 until = uint64(block.timestamp + reportLifetime);
-        d.course = Course(facts.certificate, gridBlock, until, facts.until);
+        _write(course, facts.certificate, gridBlock, until, facts.until);
         emit PlatformAttested(
             msg.sender,
             device,
@@ -139,7 +142,7 @@ contract Provisioning is Products {
             facts.isOverdue,
             gridBlock,
             until < facts.until ? until : facts.until,
-            body
+            facts.reportTail
         );
     }
 
@@ -273,10 +276,10 @@ contract Provisioning is Products {
         Course memory last = d.course;
         require(r.seq > last.seq, SeqNotHigher(last.seq, r.seq));
         require(r.gridBlock > last.gridBlock, BlockNotNewer(last.gridBlock, r.gridBlock));
-        _lease(device, product, last);
+        _lease(device, d.holder, product, d.course);
         require(_isSigned(_reportDigest(device, r), signature, r.key), BadSignature(device));
         uint64 until = uint64(block.timestamp + reportLifetime);
-        d.course = Course(r.seq, r.gridBlock, until, notAfter);
+        _write(d.course, r.seq, r.gridBlock, until, notAfter);
         emit ReportAccepted(
             r.worker,
             device,
@@ -289,9 +292,10 @@ contract Provisioning is Products {
         );
     }
 
-    /// @dev Has a device back the caller. @param last The device's last report, by which another lease may still hold.
-    function _lease(bytes32 device, uint32 product, Course memory last) private {
-        Holder memory holder = _devices[device].holder;
+    /// @dev Has a device back the caller.
+    /// @param holder Whom it backs.
+    /// @param last The device's last report, by which another lease may still hold.
+    function _lease(bytes32 device, Holder memory holder, uint32 product, Course storage last) private {
         require(holder.retiredAt == 0, KeyIsRetired(device, holder.retiredAt));
         if (holder.worker == msg.sender) {
             if (holder.product != product) _devices[device].holder.product = product;
@@ -306,6 +310,15 @@ contract Provisioning is Products {
         if (_isHolder(msg.sender, old)) _endLease(msg.sender, old);
         _devices[device].holder = Holder(msg.sender, product, 0);
         _deviceOf[msg.sender] = device;
+    }
+
+    /// @dev Writes a course at once. Assigned as a struct, its word would be read and written for several fields.
+    function _write(Course storage course, uint64 seq, uint64 gridBlock, uint64 until, uint64 notAfter) private {
+        // From the lowest bit up, as the compiler packs.
+        uint256 word = seq | (uint256(gridBlock) << 64) | (uint256(until) << 128) | (uint256(notAfter) << 192);
+        assembly ("memory-safe") {
+            sstore(course.slot, word)
+        }
     }
 
     function _endLease(address worker, bytes32 device) private {

@@ -43,7 +43,7 @@ abstract contract Authorities is ITdxQuoteVerifier {
     /// @dev What each quote needs of the lists, in one word of numbers of 32 bits. The first is how many certificates
     /// of the root are revoked: hardly ever any, and then nothing more is read. Then, of each issuer, when its next
     /// list is due.
-    uint256 private _lists;
+    uint256 internal _lists;
 
     constructor(TdxRoot memory root, ITdxReader reader_) {
         (_rootX, _rootY, _rootName) = (root.x, root.y, root.name);
@@ -111,22 +111,27 @@ abstract contract Authorities is ITdxQuoteVerifier {
     function _authority(uint8 number, AuthorityRole role) internal view returns (Authority memory a) {
         a = _authorities[number];
         require(a.role == role, NoSuchAuthority(number, role));
-        _requireNotRevoked(a.certificate);
+        if (_revokedAuthorities(_lists) != 0) _requireNotRevoked(a.certificate);
         require(block.timestamp <= a.notAfter, CertificateExpired(a.notAfter));
     }
 
     /// @dev When the next revocation lists of the root and of an authority are due, the earlier one.
-    function _listsDue(uint8 authority) internal view returns (uint64) {
-        uint64 root = _list(uint256(ROOT) + 1);
-        uint64 own = _list(uint256(authority) + 1);
+    /// @param lists As `_lists`.
+    function _listsDue(uint256 lists, uint8 authority) internal pure returns (uint256) {
+        uint256 root = _list(lists, uint256(ROOT) + 1);
+        uint256 own = _list(lists, uint256(authority) + 1);
         require(root != 0, CrlMissing(ROOT));
         require(own != 0, CrlMissing(authority));
         return root < own ? root : own;
     }
 
+    /// @dev How many certificates of the root are revoked. @param lists As `_lists`.
+    function _revokedAuthorities(uint256 lists) internal pure returns (uint256) {
+        return _list(lists, 0);
+    }
+
     /// @dev Refuses authorities of which one is revoked by now.
     function _requireAuthorities(uint8 a, uint8 b, uint8 c) internal view {
-        if (_list(0) == 0) return;
         _requireNotRevoked(_authorities[a].certificate);
         _requireNotRevoked(_authorities[b].certificate);
         _requireNotRevoked(_authorities[c].certificate);
@@ -147,22 +152,37 @@ abstract contract Authorities is ITdxQuoteVerifier {
         return uint64(uint256(keccak256(abi.encode(issuer, serial))));
     }
 
+    /// @dev Both fields of what is known of a certificate, read at once.
+    function _stateOf(uint64 certificate) internal view returns (uint64 revoked, uint256 introduced) {
+        CertificateState storage state = _certificates[certificate];
+        uint256 word;
+        assembly ("memory-safe") {
+            word := sload(state.slot)
+        }
+        return (uint64(word), word >> 64);
+    }
+
     function _settle(uint8 issuer, uint256 serial, bool isListed) private {
         uint64 id = _certificateId(issuer, serial);
         CertificateState storage state = _certificates[id];
         if (isListed == (state.revokedSince != 0)) return;
         state.revokedSince = isListed ? uint64(block.timestamp) : 0;
-        if (issuer == ROOT) _setList(0, isListed ? _list(0) + 1 : _list(0) - 1);
+        if (issuer == ROOT) {
+            uint256 count = _revokedAuthorities(_lists);
+            _setList(0, isListed ? count + 1 : count - 1);
+        }
         if (isListed) emit Revoked(id, issuer, serial);
         else emit Cleared(id, issuer, serial);
     }
 
     /// @dev A number of `_lists`.
-    function _list(uint256 index) private view returns (uint64) {
-        return uint32(_lists >> (32 * index));
+    function _list(uint256 lists, uint256 index) private pure returns (uint256) {
+        unchecked {
+            return uint32(lists >> (32 * index));
+        }
     }
 
-    function _setList(uint256 index, uint64 value) private {
+    function _setList(uint256 index, uint256 value) private {
         uint256 shift = 32 * index;
         _lists = (_lists & ~(uint256(type(uint32).max) << shift)) | (uint256(uint32(value)) << shift);
     }

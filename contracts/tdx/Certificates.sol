@@ -3,6 +3,7 @@ pragma solidity 0.8.37;
 
 import {Der} from "./Der.sol";
 import {P256Signatures} from "./P256Signatures.sol";
+import {Words} from "./Words.sol";
 
 /// @dev A certificate as it was read; nothing of it is verified.
 /// @param digest SHA-256 of what is signed.
@@ -32,17 +33,37 @@ struct Certificate {
 
 /// @title X.509 certificates (RFC 5280) with keys and signatures of P-256.
 library Certificates {
-    uint256 private constant ECDSA_WITH_SHA256 = 0x2a8648ce3d040302;
+    /// @dev `SEQUENCE {OBJECT IDENTIFIER ecdsa-with-SHA256}`.
+    uint256 private constant ALGORITHM = 0x300a_0608_2a8648ce3d040302;
+    uint256 private constant ALGORITHM_BYTES = 12;
+    /// @dev `[0] {INTEGER 2}`, version 3.
+    uint256 private constant VERSION = 0xa003_020102;
+    uint256 private constant VERSION_BYTES = 5;
     uint256 private constant COMMON_NAME = 0x550403;
     uint256 private constant KEY_USAGE = 0x551d0f;
     uint256 private constant BASIC_CONSTRAINTS = 0x551d13;
     uint256 private constant SGX_EXTENSION = 0x2a864886f84d010d01;
+    /// @dev Two extensions, critical both: for signatures and non-repudiation, and no authority.
+    uint256 private constant END_ENTITY = 0x300e_0603551d0f_0101ff_0404_030206c0_300c_0603551d13_0101ff_0402_3000;
+    uint256 private constant END_ENTITY_BYTES = 30;
+    uint8 private constant END_ENTITY_USAGE = 0xc0;
     uint256 private constant MAX_EXTENSIONS = 16;
     uint256 private constant MAX_NAME_PARTS = 10;
     /// @dev `SEQUENCE {SEQUENCE {ecPublicKey, prime256v1}, BIT STRING of 66 bytes: no bits left over, uncompressed}`.
     uint256 private constant KEY_HEADER = 0x3059301306072a8648ce3d020106082a8648ce3d030107034200_04;
     uint256 private constant KEY_HEADER_BYTES = 27;
     uint256 private constant KEY_BYTES = KEY_HEADER_BYTES + 64;
+    /// @dev The name that Intel gives all platforms: CN=Intel SGX PCK Certificate, O=Intel Corporation, L=Santa Clara,
+    /// ST=CA, C=US.
+    bytes32 private constant PLATFORM_SUBJECT = keccak256(
+        hex"3070"
+        hex"3122302006035504030c19496e74656c205347582050434b204365727469666963617465"
+        hex"311a3018060355040a0c11496e74656c20436f72706f726174696f6e"
+        hex"3114301206035504070c0b53616e746120436c617261"
+        hex"310b300906035504080c024341"
+        hex"310b3009060355040613025553"
+    );
+    bytes32 private constant PLATFORM_NAME = keccak256("Intel SGX PCK Certificate");
 
     error UnknownCriticalExtension(uint256 oid);
     error ExtensionTwice(uint256 oid);
@@ -63,11 +84,8 @@ library Certificates {
     /// @notice Reads the identifier of ECDSA with SHA-256, which has no parameters.
     /// @return stop Where it stops.
     function readAlgorithm(bytes calldata data, uint256 pos, uint256 end) internal pure returns (uint256 stop) {
-        uint256 start;
-        (start, stop) = Der.read(data, pos, end, Der.SEQUENCE);
-        uint256 oid;
-        (oid, start) = Der.readOid(data, start, stop);
-        require(oid == ECDSA_WITH_SHA256 && start == stop, Der.MalformedDer(pos));
+        stop = pos + ALGORITHM_BYTES;
+        require(Words.number(data, pos, ALGORITHM_BYTES) == ALGORITHM && stop <= end, Der.MalformedDer(pos));
     }
 
     function _parseTbs(bytes calldata data, uint256 pos, uint256 end, Certificate memory c) private pure {
@@ -81,6 +99,17 @@ library Certificates {
         require(end == stop, Der.MalformedDer(start));
         for (uint256 count = 0; pos < end; ++count) {
             require(count < MAX_EXTENSIONS, Der.MalformedDer(pos));
+            // Those who are no authorities have these two alike, in this order: read at once.
+            if (
+                Words.number(data, pos, END_ENTITY_BYTES) == END_ENTITY &&
+                pos + END_ENTITY_BYTES <= end &&
+                c.keyUsage == 0 &&
+                !c.isAuthority
+            ) {
+                c.keyUsage = END_ENTITY_USAGE;
+                pos += END_ENTITY_BYTES;
+                continue;
+            }
             (start, stop) = Der.read(data, pos, end, Der.SEQUENCE);
             _parseExtension(data, start, stop, c);
             pos = stop;
@@ -94,11 +123,9 @@ library Certificates {
         uint256 end,
         Certificate memory c
     ) private pure returns (uint256 stop) {
-        uint256 start;
-        (start, stop) = Der.read(data, pos, end, 0xa0);
-        (uint256 version, uint256 last) = Der.readUint(data, start, stop);
-        require(version == 2 && last == stop, Der.MalformedDer(start));
-        (c.serial, pos) = Der.readUint(data, stop, end);
+        // What is read beyond the end is a serial number that ends beyond it.
+        require(Words.number(data, pos, VERSION_BYTES) == VERSION, Der.MalformedDer(pos));
+        (c.serial, pos) = Der.readUint(data, pos + VERSION_BYTES, end);
         pos = readAlgorithm(data, pos, end);
         (, stop) = Der.read(data, pos, end, Der.SEQUENCE);
         c.issuer = keccak256(data[pos:stop]);
@@ -125,7 +152,7 @@ library Certificates {
         uint256 start;
         (start, stop) = Der.read(data, pos, end, Der.SEQUENCE);
         c.subject = keccak256(data[pos:stop]);
-        c.commonName = _commonName(data, start, stop);
+        c.commonName = c.subject == PLATFORM_SUBJECT ? PLATFORM_NAME : _commonName(data, start, stop);
     }
 
     function _parseKey(

@@ -16,22 +16,28 @@ struct PckFacts {
 }
 
 /// @title Intel's extension of platform certificates: 1.2.840.113741.1.13.1.
-/// @dev Its parts are a sequence of pairs of an identifier and a value, in the order of the identifiers, each once.
+/// @dev Its parts are a sequence of pairs of an identifier and a value, in the order of the identifiers, each once. DER
+/// has one form of each pair whose value has a fixed length: such a pair is compared as bytes, but for the value.
 library PckExtension {
-    /// @dev 1.2.840.113741.1.13.1, below which all identifiers are.
-    uint256 private constant ROOT = 0x2a864886f84d010d01;
-    uint256 private constant PPID = (ROOT << 8) | 1;
-    uint256 private constant TCB = (ROOT << 8) | 2;
-    uint256 private constant PCE_ID = (ROOT << 8) | 3;
-    uint256 private constant FMSPC = (ROOT << 8) | 4;
-    uint256 private constant SGX_TYPE = (ROOT << 8) | 5;
+    /// @dev `SEQUENCE {OBJECT IDENTIFIER of 10 bytes, value}` up to the value, 16 bytes.
+    uint256 private constant PPID = 0x301e_060a_2a864886f84d010d01_01_0410;
+    uint256 private constant PCE_ID = 0x3010_060a_2a864886f84d010d01_03_0402;
+    uint256 private constant FMSPC = 0x3014_060a_2a864886f84d010d01_04_0406;
+    uint256 private constant SGX_TYPE = 0x300f_060a_2a864886f84d010d01_05_0a01;
+    uint256 private constant PAIR_HEAD_BYTES = 16;
+    /// @dev The identifier of the sequence of versions, with its tag and length.
+    uint256 private constant TCB = 0x060a_2a864886f84d010d01_02;
+    uint256 private constant TCB_BYTES = 12;
     uint256 private constant COMPONENTS = 16;
-    uint256 private constant PCE_SVN = 17;
-    uint256 private constant CPU_SVN = 18;
-    /// @dev `SEQUENCE {OBJECT IDENTIFIER of 11 bytes, INTEGER of one byte}`: 30 10 06 0b, 11 bytes, 02 01, and the
-    /// byte.
-    uint256 private constant SMALL_PAIR = (0x3010060b << 104) | 0x0201;
-    uint256 private constant SMALL_PAIR_BYTES = 18;
+    /// @dev `SEQUENCE {OBJECT IDENTIFIER of 11 bytes, INTEGER of one byte}` of the first version, with the value 0; and
+    /// what is added to it for the next one.
+    uint256 private constant FIRST_VERSION = 0x3010_060b_2a864886f84d010d0102_01_0201_00;
+    uint256 private constant NEXT_VERSION = 1 << 24;
+    uint256 private constant VERSION_BYTES = 18;
+    /// @dev The versions of all components once more, up to the value.
+    uint256 private constant CPU_SVN = 0x301f_060b_2a864886f84d010d0102_12_0410;
+    uint256 private constant CPU_SVN_HEAD_BYTES = 17;
+    uint256 private constant CPU_SVN_BYTES = CPU_SVN_HEAD_BYTES + 16;
 
     /// @notice Reads the content of the extension.
     /// @dev Reverts with `MalformedDer`. What comes after the type, such as the platform's instance and its
@@ -40,19 +46,15 @@ library PckExtension {
         uint256 start;
         (start, pos) = Der.read(data, pos, end, Der.SEQUENCE);
         require(pos == end, Der.MalformedDer(start));
-        pos = start;
         uint256 value;
-        (value, pos) = _octets(data, pos, end, PPID, 16);
+        (value, pos) = _pair(data, start, end, PPID, 16);
         p.ppid = bytes16(uint128(value));
         pos = _tcb(data, pos, end, p);
-        (value, pos) = _octets(data, pos, end, PCE_ID, 2);
+        (value, pos) = _pair(data, pos, end, PCE_ID, 2);
         p.pceId = bytes2(uint16(value));
-        (value, pos) = _octets(data, pos, end, FMSPC, 6);
+        (value, pos) = _pair(data, pos, end, FMSPC, 6);
         p.fmspc = bytes6(uint48(value));
-        uint256 stop;
-        (start, stop) = _pair(data, pos, end, SGX_TYPE);
-        (start, pos) = Der.read(data, start, stop, Der.ENUMERATED);
-        require(pos == stop, Der.MalformedDer(start));
+        _pair(data, pos, end, SGX_TYPE, 1);
     }
 
     function _tcb(
@@ -61,64 +63,65 @@ library PckExtension {
         uint256 end,
         PckFacts memory p
     ) private pure returns (uint256 stop) {
-        (pos, stop) = _pair(data, pos, end, TCB);
-        (pos, end) = Der.read(data, pos, stop, Der.SEQUENCE);
+        (pos, stop) = Der.read(data, pos, end, Der.SEQUENCE);
+        require(Words.number(data, pos, TCB_BYTES) == TCB, Der.MalformedDer(pos));
+        (pos, end) = Der.read(data, pos + TCB_BYTES, stop, Der.SEQUENCE);
         require(end == stop, Der.MalformedDer(pos));
         uint256 value;
         uint256 svns;
-        for (uint256 k = 1; k <= COMPONENTS; ++k) {
-            (value, pos) = _version(data, pos, end, (TCB << 8) | k);
-            require(value < 0x100, Der.MalformedDer(pos));
-            svns = (svns << 8) | value;
+        uint256 head = FIRST_VERSION;
+        for (uint256 k = 0; k < COMPONENTS; ++k) {
+            unchecked {
+                // Most versions are below 2^7: their pairs are alike but for it.
+                value = Words.number(data, pos, VERSION_BYTES) ^ head;
+                if (value < 0x80 && pos + VERSION_BYTES <= end) {
+                    pos += VERSION_BYTES;
+                } else {
+                    (value, pos) = _version(data, pos, end, head);
+                    require(value < 0x100, Der.MalformedDer(pos));
+                }
+                svns = (svns << 8) | value;
+                head += NEXT_VERSION;
+            }
         }
         p.svns = bytes16(uint128(svns));
-        (value, pos) = _version(data, pos, end, (TCB << 8) | PCE_SVN);
+        (value, pos) = _version(data, pos, end, head);
         require(value < 0x10000, Der.MalformedDer(pos));
         p.pceSvn = uint16(value);
-        (, pos) = _octets(data, pos, end, (TCB << 8) | CPU_SVN, 16);
-        require(pos == end, Der.MalformedDer(pos));
+        require(
+            Words.number(data, pos, CPU_SVN_HEAD_BYTES) == CPU_SVN && pos + CPU_SVN_BYTES == end,
+            Der.MalformedDer(pos)
+        );
     }
 
-    /// @dev Most versions are below 2^7. Their pairs are alike but for the last bytes, and so are read at once.
+    /// @dev A version of any size. @param head The pair, if the value were 0.
     function _version(
         bytes calldata data,
         uint256 pos,
         uint256 end,
-        uint256 oid
+        uint256 head
     ) private pure returns (uint256 value, uint256 stop) {
-        unchecked {
-            uint256 pair = Words.load(data, pos) >> (256 - 8 * SMALL_PAIR_BYTES);
-            if (pair >> 8 == SMALL_PAIR | (oid << 16) && pair & 0x80 == 0 && pos + SMALL_PAIR_BYTES <= end)
-                return (pair & 0xff, pos + SMALL_PAIR_BYTES);
-        }
-        (pos, stop) = _pair(data, pos, end, oid);
+        (pos, stop) = Der.read(data, pos, end, Der.SEQUENCE);
+        uint256 oid;
+        (oid, pos) = Der.readOid(data, pos, stop);
+        require(oid == uint88(head >> 24), Der.MalformedDer(pos));
         (value, pos) = Der.readUint(data, pos, stop);
         require(pos == stop, Der.MalformedDer(pos));
     }
 
-    function _octets(
-        bytes calldata data,
-        uint256 pos,
-        uint256 end,
-        uint256 oid,
-        uint256 length
-    ) private pure returns (uint256 value, uint256 stop) {
-        uint256 start;
-        (start, stop) = _pair(data, pos, end, oid);
-        (value, pos) = Der.readOctets(data, start, stop, length);
-        require(pos == stop, Der.MalformedDer(start));
-    }
-
-    /// @dev A pair that must have an identifier. @return start Where its value is.
+    /// @dev The value of a pair, of at most 16 bytes. @param head What the pair has before it.
     function _pair(
         bytes calldata data,
         uint256 pos,
         uint256 end,
-        uint256 oid
-    ) private pure returns (uint256 start, uint256 stop) {
-        (start, stop) = Der.read(data, pos, end, Der.SEQUENCE);
-        uint256 given;
-        (given, start) = Der.readOid(data, start, stop);
-        require(given == oid, Der.MalformedDer(pos));
+        uint256 head,
+        uint256 length
+    ) private pure returns (uint256 value, uint256 stop) {
+        unchecked {
+            uint256 pair = Words.load(data, pos);
+            stop = pos + PAIR_HEAD_BYTES + length;
+            require(pair >> 128 == head && stop <= end, Der.MalformedDer(pos));
+            value = uint128(pair) >> (128 - 8 * length);
+        }
     }
 }

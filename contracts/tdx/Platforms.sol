@@ -1,80 +1,149 @@
 // SPDX-License-Identifier: MIT
 pragma solidity 0.8.37;
 
+import {PckFacts} from "./PckExtension.sol";
 import {Quotes} from "./Quotes.sol";
+import {TcbLevels} from "./TcbLevels.sol";
 import {Words} from "./Words.sol";
 
-/// @dev What is known of a platform once its certificate and its quoting enclave's report were checked.
-/// @param authority Who certified it.
-/// @param certificate Of its certificate.
-/// @param notAfter Unix time up to which certificate and authority are valid.
-/// @param id Hash of its PPID.
-/// @param x Of the attestation key; with y.
-// solhint-disable-next-line gas-struct-packing
-struct Platform {
-    uint8 authority;
-    uint64 certificate;
-    uint64 notAfter;
-    bytes32 id;
-    bytes6 fmspc;
-    bytes2 pceId;
-    bytes16 svns;
-    uint16 pceSvn;
-    bytes32 mrsigner;
-    bytes16 attributes;
-    bytes4 miscselect;
-    uint16 product;
-    uint16 enclaveSvn;
-    bytes32 x;
-    bytes32 y;
-}
-
-/// @title Platforms as bytes: the chain keeps the hash, and whoever brings another quote brings the rest.
+/// @title What is known of a platform once its certificate and its quoting enclave's report were checked, as bytes: the
+/// chain keeps the hash, and whoever brings another quote brings the rest.
+/// @dev In fixed places: authority (1 byte), certificate's id (8), unix time up to which certificate and authority are
+/// valid (8), id (32), FMSPC (6), PCE's id (2), SGX components (16), PCE's version (2); then of the quoting enclave:
+/// mrsigner (32), attributes (16), miscselect (4), product (2), security version (2); then the attestation key (64).
+/// What is read of them was compared with the hash before, so that they are whole.
 library Platforms {
-    uint256 private constant MISCSELECT_AT = 16;
-    uint256 private constant ATTRIBUTES_AT = 48;
-    uint256 private constant MRSIGNER_AT = 128;
-    uint256 private constant PRODUCT_AT = 256;
-    uint256 private constant SVN_AT = 258;
+    /// @notice How many bytes `complete` takes.
+    uint256 internal constant KNOWN_BYTES = BYTES - 32;
+    uint256 private constant BYTES = 195;
+    uint256 private constant CERTIFICATE_AT = 1;
+    uint256 private constant NOT_AFTER_AT = 9;
+    uint256 private constant ID_AT = 17;
+    uint256 private constant KIND_AT = 49;
+    uint256 private constant SVNS_AT = 57;
+    uint256 private constant PCE_SVN_AT = 73;
+    uint256 private constant MRSIGNER_AT = 75;
+    uint256 private constant ENCLAVE_AT = 107;
+    uint256 private constant KEY_AT = 131;
+
+    // In the report of a quoting enclave.
+    uint256 private constant REPORT_MISCSELECT_AT = 16;
+    uint256 private constant REPORT_ATTRIBUTES_AT = 48;
+    uint256 private constant REPORT_MRSIGNER_AT = 128;
+    uint256 private constant REPORT_PRODUCT_AT = 256;
+    uint256 private constant REPORT_SVN_AT = 258;
     uint256 private constant REPORT_DATA_AT = 320;
 
-    /// @notice Reads what `pack` wrote.
-    function read(bytes calldata facts) internal pure returns (Platform memory p) {
-        p.authority = uint8(Words.number(facts, 0, 1));
-        p.certificate = uint64(Words.number(facts, 1, 8));
-        p.notAfter = uint64(Words.number(facts, 9, 8));
-        p.id = bytes32(Words.load(facts, 17));
-        p.fmspc = bytes6(bytes32(Words.load(facts, 49)));
-        p.pceId = bytes2(bytes32(Words.load(facts, 55)));
-        p.svns = bytes16(bytes32(Words.load(facts, 57)));
-        p.pceSvn = uint16(Words.number(facts, 73, 2));
-        p.mrsigner = bytes32(Words.load(facts, 75));
-        p.attributes = bytes16(bytes32(Words.load(facts, 107)));
-        p.miscselect = bytes4(bytes32(Words.load(facts, 123)));
-        p.product = uint16(Words.number(facts, 127, 2));
-        p.enclaveSvn = uint16(Words.number(facts, 129, 2));
-        p.x = bytes32(Words.load(facts, 131));
-        p.y = bytes32(Words.load(facts, 163));
-    }
-
-    /// @notice The fields one after the other.
-    function pack(Platform memory p) internal pure returns (bytes memory) {
-        bytes memory head = abi.encodePacked(p.authority, p.certificate, p.notAfter, p.id, p.fmspc, p.pceId, p.svns);
+    /// @notice The platform's facts.
+    /// @param head Authority, certificate, end and id, as they stand in the facts.
+    /// @param pck Of the certificate.
+    /// @param report The quoting enclave's, whole.
+    /// @param x Of the attestation key.
+    /// @param y Of the attestation key.
+    function pack(
+        bytes memory head,
+        PckFacts memory pck,
+        bytes calldata report,
+        bytes32 x,
+        bytes32 y
+    ) internal pure returns (bytes memory) {
         return
-            abi.encodePacked(head, p.pceSvn, p.mrsigner, p.attributes, p.miscselect, p.product, p.enclaveSvn, p.x, p.y);
+            abi.encodePacked(
+                head,
+                pck.fmspc,
+                pck.pceId,
+                pck.svns,
+                pck.pceSvn,
+                Words.load(report, REPORT_MRSIGNER_AT),
+                bytes16(bytes32(Words.load(report, REPORT_ATTRIBUTES_AT))),
+                bytes4(bytes32(Words.load(report, REPORT_MISCSELECT_AT))),
+                uint16(Quotes.u16(report, REPORT_PRODUCT_AT)),
+                uint16(Quotes.u16(report, REPORT_SVN_AT)),
+                x,
+                y
+            );
     }
 
-    /// @notice Reads what a quoting enclave's report, which is whole, says of the enclave.
-    function readEnclave(bytes calldata report, Platform memory p) internal pure {
-        p.mrsigner = bytes32(Words.load(report, MRSIGNER_AT));
-        p.attributes = bytes16(bytes32(Words.load(report, ATTRIBUTES_AT)));
-        p.miscselect = bytes4(bytes32(Words.load(report, MISCSELECT_AT)));
-        p.product = uint16(Quotes.u16(report, PRODUCT_AT));
-        p.enclaveSvn = uint16(Quotes.u16(report, SVN_AT));
+    /// @notice The facts of a platform that is known. Evidence has them without who signed the quoting enclave, which
+    /// is in that enclave's identity: with another signer the hash is another one.
+    /// @param known `KNOWN_BYTES`. If they are fewer, anything may stand in the facts.
+    /// @param identity Facts of the enclave's identity, which need not be checked yet.
+    function complete(bytes calldata known, bytes calldata identity) internal pure returns (bytes memory p) {
+        uint256 signer = TcbLevels.mrsigner(identity);
+        uint256 rest = BYTES - ENCLAVE_AT;
+        uint256 length = BYTES;
+        assembly ("memory-safe") {
+            p := mload(0x40)
+            // With its length, in whole words.
+            mstore(0x40, add(p, 0x100))
+            mstore(p, length)
+            let first := add(p, 0x20)
+            calldatacopy(first, known.offset, MRSIGNER_AT)
+            mstore(add(first, MRSIGNER_AT), signer)
+            calldatacopy(add(first, ENCLAVE_AT), add(known.offset, MRSIGNER_AT), rest)
+        }
+    }
+
+    /// @notice Who certified it.
+    function authority(bytes memory p) internal pure returns (uint8) {
+        return uint8(_word(p, 0) >> 248);
+    }
+
+    /// @notice The id of its certificate.
+    function certificate(bytes memory p) internal pure returns (uint64) {
+        return uint64(_word(p, CERTIFICATE_AT) >> 192);
+    }
+
+    /// @notice Unix time up to which certificate and authority are valid.
+    function notAfter(bytes memory p) internal pure returns (uint64) {
+        return uint64(_word(p, NOT_AFTER_AT) >> 192);
+    }
+
+    /// @notice Hash of its PPID.
+    function id(bytes memory p) internal pure returns (bytes32) {
+        return bytes32(_word(p, ID_AT));
+    }
+
+    /// @notice FMSPC and the PCE's id, one after the other: which TCB info is about it.
+    function kind(bytes memory p) internal pure returns (bytes8) {
+        return bytes8(bytes32(_word(p, KIND_AT)));
+    }
+
+    /// @notice The security versions of the 16 SGX components.
+    function svns(bytes memory p) internal pure returns (bytes16) {
+        return bytes16(bytes32(_word(p, SVNS_AT)));
+    }
+
+    /// @notice The security version of the PCE.
+    function pceSvn(bytes memory p) internal pure returns (uint256) {
+        return _word(p, PCE_SVN_AT) >> 240;
+    }
+
+    /// @notice Who signed its quoting enclave.
+    function mrsigner(bytes memory p) internal pure returns (uint256) {
+        return _word(p, MRSIGNER_AT);
+    }
+
+    /// @notice The enclave's attributes (16 bytes), miscselect (4), product (2) and security version (2), from the
+    /// highest byte on. What is below them may be anything.
+    function enclave(bytes memory p) internal pure returns (uint256) {
+        return _word(p, ENCLAVE_AT);
+    }
+
+    /// @notice The attestation key.
+    function key(bytes memory p) internal pure returns (bytes32 x, bytes32 y) {
+        return (bytes32(_word(p, KEY_AT)), bytes32(_word(p, KEY_AT + 32)));
     }
 
     /// @notice Both halves of an enclave's report data.
     function reportData(bytes calldata report) internal pure returns (bytes32, bytes32) {
         return (bytes32(Words.load(report, REPORT_DATA_AT)), bytes32(Words.load(report, REPORT_DATA_AT + 32)));
+    }
+
+    /// @dev 32 bytes of the facts.
+    function _word(bytes memory p, uint256 pos) private pure returns (uint256 word) {
+        assembly ("memory-safe") {
+            word := mload(add(add(p, 0x20), pos))
+        }
     }
 }

@@ -3,14 +3,6 @@ pragma solidity 0.8.37;
 
 import {Words} from "./Words.sol";
 
-/// @dev Where the parts of a quote are. All numbers in a quote are little-endian.
-/// @param body Where the report of the trust domain starts.
-/// @param bodyEnd Where it stops: the end of what the attestation key signs.
-struct QuoteLayout {
-    uint256 body;
-    uint256 bodyEnd;
-}
-
 /// @dev The report of the quoting enclave, and what vouches for it, of a whole quote.
 /// @param report Where the enclave's report of 384 bytes starts.
 /// @param authentication Where the enclave's own data start, which its report covers.
@@ -30,7 +22,9 @@ library Quotes {
     uint256 private constant TD10_TYPE = 2;
     uint256 private constant TD15_TYPE = 3;
     uint256 private constant P256_KEY_TYPE = 2;
-    uint256 private constant TDX_TYPE = 0x81;
+    /// @dev The first eight bytes of a quote, but for the low byte of its version.
+    uint256 private constant P256_AND_TDX = 0x0000_0200_81000000;
+    uint256 private constant VERSION_BITS = 0xff << 56;
     bytes16 private constant INTEL_ENCLAVE = hex"939a7233f79c4ca9940a0db3957f0607";
     uint256 private constant ENCLAVE_CERTIFICATION = 6;
     uint256 private constant CHAIN_CERTIFICATION = 5;
@@ -55,41 +49,40 @@ library Quotes {
     error UnknownCertification(uint256 kind);
     error WrongLength(uint256 given, uint256 expected);
 
-    /// @notice Reads the header of a quote that has at least its signature.
+    /// @notice Reads the header of a quote that has at least its signature. All numbers are little-endian.
     /// @dev Reverts with `QuoteTooShort`, `UnknownQuoteVersion`, `UnknownKeyType`, `NotTdx`, `UnknownEnclaveVendor` or
     /// `UnknownBody`.
-    function frame(bytes calldata quote) internal pure returns (QuoteLayout memory parts) {
+    /// @return body Where the report of the trust domain starts.
+    /// @return end Where it stops: the end of what the attestation key signs.
+    function frame(bytes calldata quote) internal pure returns (uint256 body, uint256 end) {
         _requireBytes(quote, HEADER_BYTES + 6);
-        uint256 version = u16(quote, 0);
-        require(version == 4 || version == 5, UnknownQuoteVersion(version));
-        require(u16(quote, 2) == P256_KEY_TYPE, UnknownKeyType(u16(quote, 2)));
-        require(u32(quote, 4) == TDX_TYPE, NotTdx(u32(quote, 4)));
-        bytes16 vendor = bytes16(bytes32(Words.load(quote, 12)));
-        require(vendor == INTEL_ENCLAVE, UnknownEnclaveVendor(vendor));
-        if (version == 4) {
-            parts.body = HEADER_BYTES;
-            parts.bodyEnd = HEADER_BYTES + TD10_BYTES;
-        } else {
-            uint256 kind = u16(quote, 48);
-            uint256 size = u32(quote, 50);
-            require(
-                (kind == TD10_TYPE && size == TD10_BYTES) || (kind == TD15_TYPE && size == TD15_BYTES),
-                UnknownBody(kind, size)
-            );
-            parts.body = HEADER_BYTES + 6;
-            parts.bodyEnd = parts.body + size;
+        uint256 head = Words.load(quote, 0);
+        bytes16 vendor = bytes16(bytes32(head << 96));
+        unchecked {
+            // Version 4 or 5, key and type, at once.
+            uint256 version = (head >> 248) - 4;
+            if (version > 1 || uint64(head >> 192) & ~VERSION_BITS != P256_AND_TDX) _refuseHeader(quote);
+            require(vendor == INTEL_ENCLAVE, UnknownEnclaveVendor(vendor));
+            if (version == 0) {
+                body = HEADER_BYTES;
+                end = HEADER_BYTES + TD10_BYTES;
+            } else {
+                (uint256 kind, uint256 size) = (u16(quote, 48), u32(quote, 50));
+                require(
+                    (kind == TD10_TYPE && size == TD10_BYTES) || (kind == TD15_TYPE && size == TD15_BYTES),
+                    UnknownBody(kind, size)
+                );
+                body = HEADER_BYTES + 6;
+                end = body + size;
+            }
+            _requireBytes(quote, end + KEY_AT);
         }
-        _requireBytes(quote, parts.bodyEnd + KEY_AT);
     }
 
-    /// @notice Reads the rest of a whole quote, up to the certificates: those may be cut off. Each length must fit the
-    /// others.
+    /// @notice Reads the rest of a whole quote, from the end of what is signed up to the certificates: those may be cut
+    /// off. Each length must fit the others.
     /// @dev Reverts with `QuoteTooShort`, `UnknownCertification` or `WrongLength`.
-    function certification(
-        bytes calldata quote,
-        QuoteLayout memory parts
-    ) internal pure returns (Certification memory c) {
-        uint256 end = parts.bodyEnd;
+    function certification(bytes calldata quote, uint256 end) internal pure returns (Certification memory c) {
         _requireBytes(quote, end + AUTHENTICATION_AT);
         require(u16(quote, end + KIND_AT) == ENCLAVE_CERTIFICATION, UnknownCertification(u16(quote, end + KIND_AT)));
         uint256 length = u32(quote, end + LENGTH_AT);
@@ -107,24 +100,21 @@ library Quotes {
     }
 
     /// @notice The signature of the attestation key.
-    function signature(bytes calldata quote, QuoteLayout memory parts) internal pure returns (bytes32 r, bytes32 s) {
-        r = bytes32(Words.load(quote, parts.bodyEnd + SIGNATURE_AT));
-        s = bytes32(Words.load(quote, parts.bodyEnd + SIGNATURE_AT + 32));
+    function signature(bytes calldata quote, uint256 end) internal pure returns (bytes32 r, bytes32 s) {
+        r = bytes32(Words.load(quote, end + SIGNATURE_AT));
+        s = bytes32(Words.load(quote, end + SIGNATURE_AT + 32));
     }
 
     /// @notice The attestation key of a whole quote.
-    function key(bytes calldata quote, QuoteLayout memory parts) internal pure returns (bytes32 x, bytes32 y) {
-        x = bytes32(Words.load(quote, parts.bodyEnd + KEY_AT));
-        y = bytes32(Words.load(quote, parts.bodyEnd + KEY_AT + 32));
+    function key(bytes calldata quote, uint256 end) internal pure returns (bytes32 x, bytes32 y) {
+        x = bytes32(Words.load(quote, end + KEY_AT));
+        y = bytes32(Words.load(quote, end + KEY_AT + 32));
     }
 
     /// @notice The signature of the enclave's report, by the platform's certificate.
-    function reportSignature(
-        bytes calldata quote,
-        QuoteLayout memory parts
-    ) internal pure returns (bytes32 r, bytes32 s) {
-        r = bytes32(Words.load(quote, parts.bodyEnd + REPORT_SIGNATURE_AT));
-        s = bytes32(Words.load(quote, parts.bodyEnd + REPORT_SIGNATURE_AT + 32));
+    function reportSignature(bytes calldata quote, uint256 end) internal pure returns (bytes32 r, bytes32 s) {
+        r = bytes32(Words.load(quote, end + REPORT_SIGNATURE_AT));
+        s = bytes32(Words.load(quote, end + REPORT_SIGNATURE_AT + 32));
     }
 
     /// @notice A little-endian number of two bytes, which must be there.
@@ -136,6 +126,14 @@ library Quotes {
     /// @notice A little-endian number of four bytes, which must be there.
     function u32(bytes calldata data, uint256 pos) internal pure returns (uint256) {
         return u16(data, pos) | (u16(data, pos + 2) << 16);
+    }
+
+    /// @dev Says what is wrong with the first eight bytes.
+    function _refuseHeader(bytes calldata quote) private pure {
+        uint256 version = u16(quote, 0);
+        require(version == 4 || version == 5, UnknownQuoteVersion(version));
+        require(u16(quote, 2) == P256_KEY_TYPE, UnknownKeyType(u16(quote, 2)));
+        revert NotTdx(u32(quote, 4));
     }
 
     function _requireBytes(bytes calldata quote, uint256 needed) private pure {

@@ -2,8 +2,7 @@
 pragma solidity 0.8.37;
 
 import {PlatformStatus} from "../interfaces/IQuoteVerifier.sol";
-import {ITdxQuoteVerifier} from "../interfaces/ITdxQuoteVerifier.sol";
-import {Platform} from "./Platforms.sol";
+import {Platforms} from "./Platforms.sol";
 import {Words} from "./Words.sol";
 
 /// @title What is kept of Intel's documents: facts in fixed places, of which the chain has a hash. Here they are read,
@@ -17,10 +16,13 @@ library TcbLevels {
     uint256 private constant HEAD_BYTES = 10;
     uint256 private constant MODULE_LEVEL_BYTES = 3;
     uint256 private constant LEVEL_BYTES = 35;
+    /// @dev In a word of the 16 SGX components and the 16 TDX components.
+    uint256 private constant FIRST_TWO_TDX = 0xffff << 112;
     uint256 private constant ENCLAVE_HEAD_BYTES = HEAD_BYTES + 74;
     uint256 private constant ENCLAVE_LEVEL_BYTES = 3;
-    /// @dev The highest bit of each of 16 numbers of 16 bits.
-    uint256 private constant HIGH_BITS = 0x8000800080008000800080008000800080008000800080008000800080008000;
+    /// @dev Every other byte of a word, as the low bytes of 16 numbers of 16 bits; and the bit above each.
+    uint256 private constant BYTES = 0x00ff00ff00ff00ff00ff00ff00ff00ff00ff00ff00ff00ff00ff00ff00ff00ff;
+    uint256 private constant ABOVE = 0x0100010001000100010001000100010001000100010001000100010001000100;
 
     error NoTcbLevel();
     error ModuleUnknown(uint8 version);
@@ -28,12 +30,15 @@ library TcbLevels {
     error EnclaveTooOld(uint16 svn);
     error WrongEnclave();
 
-    /// @notice The head of both facts.
-    /// @dev Reverts with `UnknownDocument` if there is none.
-    function head(bytes calldata facts) internal pure returns (uint32 number, uint8 authority, uint64 nextUpdate) {
-        require(facts.length >= 32, ITdxQuoteVerifier.UnknownDocument(0));
+    /// @notice The head of both facts. Of facts that are too short it may be anything: their hash is of no document.
+    function head(bytes calldata facts) internal pure returns (uint32 number, uint8 authority, uint256 nextUpdate) {
         uint256 word = Words.load(facts, 0);
-        return (uint32(word >> 224), uint8(word >> 216), uint64((word >> 176) & 0xffffffffff));
+        return (uint32(word >> 224), uint8(word >> 216), uint40(word >> 176));
+    }
+
+    /// @notice Who signs the quoting enclave. @param facts Of its identity.
+    function mrsigner(bytes calldata facts) internal pure returns (uint256) {
+        return Words.load(facts, HEAD_BYTES);
     }
 
     /// @notice The status of a platform's components and of its module, the worse one: Intel's first level that none of
@@ -46,28 +51,28 @@ library TcbLevels {
     function statusOf(
         bytes calldata facts,
         bytes16 svns,
-        uint16 pceSvn,
+        uint256 pceSvn,
         bytes16 tdxSvns
     ) internal pure returns (PlatformStatus status) {
-        uint256 version = uint8(tdxSvns[1]);
-        uint256 pos = HEAD_BYTES + 1;
-        uint256 levels = pos + Words.number(facts, HEAD_BYTES, 1) * MODULE_LEVEL_BYTES;
-        PlatformStatus module = PlatformStatus.UpToDate;
-        uint256 mask = type(uint128).max;
-        if (version != 0) {
-            module = _moduleStatus(facts, pos, levels, version, uint8(tdxSvns[0]));
-            // The module's own identity speaks for the first two components.
-            mask >>= 16;
-        }
-        uint256 sgx = _spread(uint128(svns));
-        uint256 tdx = _spread(uint128(tdxSvns) & mask);
-        for (pos = levels; pos < facts.length; pos += LEVEL_BYTES) {
-            uint256 least = Words.load(facts, pos);
-            bool fits =
-                Words.number(facts, pos + 32, 2) <= pceSvn &&
-                    _noneBelow(sgx, _spread(least >> 128)) &&
-                    _noneBelow(tdx, _spread(least & mask));
-            if (fits) return worse(PlatformStatus(Words.number(facts, pos + 34, 1)), module);
+        unchecked {
+            uint256 version = uint8(tdxSvns[1]);
+            uint256 pos = HEAD_BYTES + 1;
+            uint256 levels = pos + Words.number(facts, HEAD_BYTES, 1) * MODULE_LEVEL_BYTES;
+            uint256 given = (uint256(uint128(svns)) << 128) | uint128(tdxSvns);
+            if (version != 0) {
+                status = _moduleStatus(facts, pos, levels, version, uint8(tdxSvns[0]));
+                // The module's own identity speaks for the first two components.
+                given |= FIRST_TWO_TDX;
+            }
+            (uint256 odd, uint256 even) = (((given >> 8) & BYTES) | ABOVE, (given & BYTES) | ABOVE);
+            for (pos = levels; pos < facts.length; pos += LEVEL_BYTES) {
+                uint256 least = Words.load(facts, pos);
+                // No byte is below the other's: each difference keeps the bit above it.
+                uint256 kept = (odd - ((least >> 8) & BYTES)) & (even - (least & BYTES));
+                if (kept & ABOVE != ABOVE) continue;
+                uint256 rest = Words.load(facts, pos + 32);
+                if (rest >> 240 <= pceSvn) return worse(PlatformStatus((rest >> 232) & 0xff), status);
+            }
         }
         revert NoTcbLevel();
     }
@@ -75,21 +80,27 @@ library TcbLevels {
     /// @notice The status of a platform's quoting enclave, which must have the identity of Intel's.
     /// @dev Reverts with `WrongEnclave` or `EnclaveTooOld`.
     /// @param facts Of the enclave's identity.
-    function enclaveStatus(bytes calldata facts, Platform memory p) internal pure returns (PlatformStatus) {
-        // Attributes and their mask, then miscselect and its mask.
-        uint256 attributes = Words.load(facts, HEAD_BYTES + 32);
-        uint256 misc = Words.number(facts, HEAD_BYTES + 64, 8);
-        require(
-            Words.load(facts, HEAD_BYTES) == uint256(p.mrsigner) &&
-                ((attributes >> 128) ^ uint128(p.attributes)) & uint128(attributes) == 0 &&
-                ((misc >> 32) ^ uint32(p.miscselect)) & uint32(misc) == 0 &&
-                Words.number(facts, HEAD_BYTES + 72, 2) == p.product,
-            WrongEnclave()
-        );
-        for (uint256 pos = ENCLAVE_HEAD_BYTES; pos < facts.length; pos += ENCLAVE_LEVEL_BYTES) {
-            if (Words.number(facts, pos, 2) <= p.enclaveSvn) return PlatformStatus(Words.number(facts, pos + 2, 1));
+    /// @param p The platform's facts.
+    function enclaveStatus(bytes calldata facts, bytes memory p) internal pure returns (PlatformStatus) {
+        unchecked {
+            // Attributes and their mask, then miscselect, its mask and the product.
+            uint256 attributes = Words.load(facts, HEAD_BYTES + 32);
+            uint256 rest = Words.load(facts, HEAD_BYTES + 64);
+            uint256 enclave = Platforms.enclave(p);
+            require(
+                mrsigner(facts) == Platforms.mrsigner(p) &&
+                    ((attributes ^ enclave) >> 128) & attributes & type(uint128).max == 0 &&
+                    uint32((rest >> 224) ^ (enclave >> 96)) & (rest >> 192) == 0 &&
+                    uint16(rest >> 176) == uint16(enclave >> 80),
+                WrongEnclave()
+            );
+            uint256 svn = uint16(enclave >> 64);
+            for (uint256 pos = ENCLAVE_HEAD_BYTES; pos < facts.length; pos += ENCLAVE_LEVEL_BYTES) {
+                uint256 level = Words.number(facts, pos, ENCLAVE_LEVEL_BYTES);
+                if (level >> 8 <= svn) return PlatformStatus(uint8(level));
+            }
+            revert EnclaveTooOld(uint16(svn));
         }
-        revert EnclaveTooOld(p.enclaveSvn);
     }
 
     /// @notice What two parts of a platform are together, by Intel's rule: an old part makes the whole old, and keeps
@@ -114,10 +125,14 @@ library TcbLevels {
         uint256 svn
     ) private pure returns (PlatformStatus) {
         bool isKnown;
-        for (; pos < end; pos += MODULE_LEVEL_BYTES) {
-            if (Words.number(facts, pos, 1) != version) continue;
+        while (pos < end) {
+            uint256 level = Words.number(facts, pos, MODULE_LEVEL_BYTES);
+            unchecked {
+                pos += MODULE_LEVEL_BYTES;
+            }
+            if (level >> 16 != version) continue;
             isKnown = true;
-            if (Words.number(facts, pos + 1, 1) <= svn) return PlatformStatus(Words.number(facts, pos + 2, 1));
+            if (uint8(level >> 8) <= svn) return PlatformStatus(uint8(level));
         }
         require(isKnown, ModuleUnknown(uint8(version)));
         revert ModuleTooOld(uint8(version), uint8(svn));
@@ -132,20 +147,5 @@ library TcbLevels {
 
     function _isSoft(PlatformStatus s) private pure returns (bool) {
         return s == PlatformStatus.SWHardeningNeeded || s == PlatformStatus.ConfigurationAndSWHardeningNeeded;
-    }
-
-    /// @dev Whether no number of 16 bits, all below 2^8, is below the other's: each difference keeps the bit above it.
-    function _noneBelow(uint256 numbers, uint256 least) private pure returns (bool) {
-        unchecked {
-            return ((numbers | HIGH_BITS) - least) & HIGH_BITS == HIGH_BITS;
-        }
-    }
-
-    /// @dev Spreads 16 bytes, a number below 2^128, over 16 numbers of 16 bits.
-    function _spread(uint256 x) private pure returns (uint256) {
-        x = (x | (x << 64)) & 0x0000000000000000ffffffffffffffff0000000000000000ffffffffffffffff;
-        x = (x | (x << 32)) & 0x00000000ffffffff00000000ffffffff00000000ffffffff00000000ffffffff;
-        x = (x | (x << 16)) & 0x0000ffff0000ffff0000ffff0000ffff0000ffff0000ffff0000ffff0000ffff;
-        return (x | (x << 8)) & 0x00ff00ff00ff00ff00ff00ff00ff00ff00ff00ff00ff00ff00ff00ff00ff00ff;
     }
 }

@@ -16,4 +16,35 @@ library Words {
             return load(data, pos) >> (256 - 8 * count);
         }
     }
+
+    /// @notice keccak256 of data.
+    function hash(bytes calldata data) internal pure returns (bytes32 digest) {
+        assembly ("memory-safe") {
+            // Beyond the memory in use.
+            let free := mload(0x40)
+            calldatacopy(free, data.offset, data.length)
+            digest := keccak256(free, data.length)
+        }
+    }
+
+    /// @notice SHA-256 of the first bytes of data, which must be there.
+    function sha(bytes calldata data, uint256 length) internal view returns (bytes32 digest) {
+        assembly ("memory-safe") {
+            // Beyond the memory in use, and the answer in the scratch space.
+            let free := mload(0x40)
+            calldatacopy(free, data.offset, length)
+            if iszero(staticcall(gas(), 0x02, free, length, 0x00, 0x20)) {
+                revert(0x00, 0x00)
+            }
+            digest := mload(0x00)
+        }
+    }
+
+    /// @notice Bytes that are there, where they lie.
+    function slice(bytes calldata data, uint256 start, uint256 end) internal pure returns (bytes calldata part) {
+        assembly ("memory-safe") {
+            part.offset := add(data.offset, start)
+            part.length := sub(end, start)
+        }
+    }
 }

@@ -102,7 +102,7 @@ export class TestPki {
       tlv(
         0xa3,
         sequence(
-          critical("2.5.29.15", tlv(0x03, Buffer.of(0, usage))),
+          critical("2.5.29.15", tlv(0x03, Buffer.of(zeroBits(usage), usage))),
           critical("2.5.29.19", fields.isAuthority === true ? sequence(flag(), integer(0)) : sequence()),
           ...(fields.extensions ?? []),
         ),
@@ -131,6 +131,9 @@ export class TestPki {
     return signed(issuer.key.privateKey, tbs);
   }
 }
+
+/** How many of a byte's lowest bits are zero: those that DER leaves out of a list of named bits. */
+const zeroBits = (byte: number): number => (byte === 0 ? 0 : 31 - Math.clz32(byte & -byte));
 
 /** Intel's extension of a platform's certificate. */
 export function sgxExtension({ ppid, fmspc, svns, pceSvn, pceId = "0x0000" }: PckFields): Buffer {

@@ -79,6 +79,7 @@ export const errorsAbi: Abi = parseAbi([
   "error EndorsementIsOver(uint64 notAfter)",
   "error EnrolledBefore(address worker, uint256 pledged)",
   "error EtherNotSent(address to, uint256 amount)",
+  "error EvidenceTooShort(uint256 given, uint256 needed)",
   "error ExamOver(uint64 gridBlock, uint256 lastBlock)",
   "error ExamSeqNotHigher(uint64 last, uint64 given)",
   "error ExtensionTwice(uint256 oid)",

@@ -55,7 +55,7 @@ isOverdue, uint64 gridBlock, uint64 until, bytes32 body)",
 uint64 gridBlock, uint64 until, bytes32 body)",
   "event StatementMade(bytes32 indexed manufacturer, uint8 indexed scope, bytes32 indexed subject, bool frozen, uint64 \
 number)",
-  "function attestPlatform(address verifier, bytes evidence, uint64 gridBlock, bytes32 body)",
+  "function attestPlatform(bytes evidence, address verifier, uint64 gridBlock)",
   "function deviceInfo(bytes32 device) view returns (DeviceInfo)",
   "function deviceOf(address worker) view returns (bytes32)",
   "function enrol(Endorsement endorsement, Report r, Signature signature)",

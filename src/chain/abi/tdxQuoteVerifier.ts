@@ -12,8 +12,8 @@ miscselectMask; bytes16 attributes; bytes16 attributesMask; bytes32 mrsigner; ui
 TdxModule[] modules; string[32] labels; TcbLevel[] levels; }",
   "struct CrlState { bytes32 digest; uint64 thisUpdate; uint64 nextUpdate; }",
   "struct DocumentState { bytes20 digest; uint32 issued; uint32 since; uint32 supersededAt; }",
-  "struct QuoteFacts { bytes32 platform; uint64 certificate; bytes32 workload; bytes32[2] reportData; uint8 status; \
-bool isOverdue; uint64 until; }",
+  "struct QuoteFacts { bytes32 platform; uint64 certificate; bytes32 workload; bytes32 reportHead; bytes32 reportTail; \
+uint8 status; bool isOverdue; uint64 until; }",
   "error AuthorityKnown(uint8 authority)",
   "error BadCertificate()",
   "error BadCrl()",
@@ -27,6 +27,7 @@ bool isOverdue; uint64 until; }",
   "error CrlNotNewer(uint64 known, uint64 given)",
   "error DebuggableDomain(bytes8 attributes)",
   "error DocumentNotNewer(uint64 known, uint64 given)",
+  "error EvidenceTooShort(uint256 given, uint256 needed)",
   "error FromTheFuture(uint64 date)",
   "error GraceOutOfRange(uint64 given, uint64 most)",
   "error NoSuchAuthority(uint8 authority, uint8 role)",

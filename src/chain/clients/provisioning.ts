@@ -105,8 +105,8 @@ export class Provisioning extends ProvisioningReader {
    *   `CollateralOverdue`, `OffGrid`, `BlockOutOfReach`, `BlockNotNewer`, `DeviceBacksAnother`, and those of the
    * verifier
    */
-  attestPlatform(verifier: Address, evidence: Hex, gridBlock: bigint, body: Hex): Promise<TransactionReceipt> {
-    const args = [verifier, evidence, gridBlock, body] as const;
+  attestPlatform(evidence: Hex, verifier: Address, gridBlock: bigint): Promise<TransactionReceipt> {
+    const args = [evidence, verifier, gridBlock] as const;
     return this.#sender.send({ ...this.contract, functionName: "attestPlatform", args });
   }
 

@@ -52,7 +52,7 @@ export async function attestPlatform(
   if (quote.reportData !== reportData)
     throw new QuoteFormError("the quote has other report data than were asked for: is this folder the kernel's?");
   const evidence = await takenEvidence(session, verifier, quote, await evidencesFor(reader, quote, fromBlock));
-  const receipt = await provisioning.attestPlatform(verifier, encoded(quote, evidence), gridBlock, root);
+  const receipt = await provisioning.attestPlatform(encoded(quote, evidence), verifier, gridBlock);
   const isIntroduced = "platform" in evidence;
   return { device, gridBlock, isIntroduced, receipt };
 }

@@ -1,6 +1,6 @@
-import { encodeAbiParameters, type Hex } from "viem";
+import { concat, numberToHex, size, type Hex } from "viem";
 
-/** What the verifier takes beside a quote: `TdxEvidence` of contracts/interfaces/ITdxQuoteVerifier.sol. */
+/** A quote and what proves it, as contracts/interfaces/ITdxQuoteVerifier.sol describes it. */
 export type Evidence = {
   /** As much of it as is needed: see `SplitQuote`. */
   quote: Hex;
@@ -20,10 +20,13 @@ export type Evidence = {
     }
 );
 
-const TYPES = ["bytes", "bytes", "bytes", "bytes", "bytes", "uint8"].map((type) => ({ type }));
-
-/** Evidence as the verifier takes it. */
+/** Evidence as the verifier takes it: an authority, three lengths, and the parts (ITdxQuoteVerifier). */
 export function encodeEvidence(e: Evidence): Hex {
-  const known = "platform" in e ? [e.platform, "0x", 0] : ["0x", e.leaf, e.authority];
-  return encodeAbiParameters(TYPES, [e.quote, e.tcbInfo, e.enclave, ...known]);
+  const [authority, last] = "platform" in e ? [0, withoutSigner(e.platform)] : [e.authority, e.leaf];
+  const parts = [e.tcbInfo, e.enclave, e.quote];
+  const lengths = parts.map((part) => numberToHex(size(part), { size: 2 }));
+  return concat([numberToHex(authority, { size: 1 }), ...lengths, ...parts, last]);
 }
+
+/** Facts of a platform without bytes 75 to 106: who signed its enclave, which is in the enclave's identity too. */
+const withoutSigner = (facts: Hex): Hex => `${facts.slice(0, 2 + 2 * 75) as Hex}${facts.slice(2 + 2 * 107)}`;

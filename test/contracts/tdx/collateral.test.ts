@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { bytesToHex, type Hex } from "viem";
+import { bytesToHex, size, slice, type Hex } from "viem";
 import { certificateId } from "../../../src/provisioning/tdx/certificates.ts";
 import { encodeEvidence } from "../../../src/provisioning/tdx/evidence.ts";
 import { splitQuote } from "../../../src/provisioning/tdx/quote.ts";
@@ -287,7 +287,7 @@ describe("TDX: what Intel signs, brought by anybody", () => {
       const { tcbInfo, enclave } = world;
       expect(await outcome(introduction(world, undefined, {}, { tcbInfo: enclave }))).to.include("UnknownDocument");
       expect(await outcome(introduction(world, undefined, {}, { enclave: tcbInfo }))).to.include("UnknownDocument");
-      expect(await outcome(introduction(world, undefined, {}, { tcbInfo: "0x" }))).to.include("UnknownDocument(0)");
+      expect(await outcome(introduction(world, undefined, {}, { tcbInfo: "0x" }))).to.include("UnknownDocument");
     });
 
     it("aDateThatIsNone_isRefused", async () => {
@@ -316,12 +316,36 @@ describe("TDX: what Intel signs, brought by anybody", () => {
       const short = (quote: Hex, facts = platform): Hex => encodeEvidence({ quote, tcbInfo, enclave, platform: facts });
       const { signed } = splitQuote(world.platform.quote({ reportData: "0x77" }));
       const facts = await verified(world, short(signed));
-      expect(facts.reportData[0]).to.equal(`0x77${"00".repeat(31)}`);
+      expect(facts.reportHead).to.equal(`0x77${"00".repeat(31)}`);
       // Another machine's quote does not pass as this one's.
       const other = splitQuote(new TestPlatform(world.pki).quote());
       expect(await outcome(short(other.signed))).to.include("BadQuoteSignature");
       expect(await outcome(short(signed, `0x${"00".repeat(195)}`))).to.include("UnknownPlatform");
       expect(await outcome(short(signed, "0x"))).to.include("UnknownPlatform");
+      expect(await outcome(short(signed, `${platform}00`))).to.include("UnknownPlatform");
+    });
+
+    it("verify_ofAKnownPlatform_byTheIdentityOfAnotherSignersEnclave_isRefused", async () => {
+      const platform = await factsOf(
+        world,
+        await world.verifier.write.verify([introduction(world)]),
+        "PlatformIntroduced",
+      );
+      const changes = { number: 18, mrsigner: `0x${"dd".repeat(32)}` } as const;
+      const enclave = await bringIdentity(world, identityOf(world.now, changes));
+      const { signed } = splitQuote(world.platform.quote());
+      const { tcbInfo } = world;
+      const evidence = encodeEvidence({ quote: signed, tcbInfo, enclave, platform });
+      expect(await outcome(evidence)).to.include("UnknownPlatform");
+    });
+
+    it("verify_ofEvidenceThatEndsWithinItsParts_isRefused", async () => {
+      const evidence = introduction(world);
+      const parts = 7 + size(world.tcbInfo) + size(world.enclave) + size(splitQuote(world.platform.quote()).certified);
+      for (const bytes of [1, 6, 7, 100, parts - 1])
+        expect(await outcome(slice(evidence, 0, bytes)), String(bytes)).to.include("EvidenceTooShort");
+      expect(await outcome("0x")).to.include("EvidenceTooShort");
+      expect(await outcome(slice(evidence, 0, parts))).to.include("MalformedDer");
     });
 
     it("verify_remembersAPlatformOnce", async () => {

@@ -7,6 +7,8 @@ import { Prng } from "../../../src/prng.ts";
 import { readCertificate, readCrl } from "../../../src/provisioning/tdx/certificates.ts";
 import { splitQuote } from "../../../src/provisioning/tdx/quote.ts";
 import { intelRoot, realCollateral, realQuote } from "../../../testkit/tdx/realQuote.ts";
+import { TestPki } from "../../../testkit/tdx/pki.ts";
+import { PCK, svnsHex } from "../../../testkit/tdx/quotes.ts";
 import { deployVerifier, type VerifierChain } from "../../../testkit/tdx/tdxWorld.ts";
 
 /** A certificate as a library of others reads it; undefined if it refuses it. */
@@ -104,5 +106,52 @@ describe("TDX: DER, against the readers of others", () => {
         String(bytes),
       ).to.equal("refused");
     }
+  });
+
+  it("ofAPlatformsExtension_eachBitIsRead_upToItsType", async () => {
+    const { leaf } = splitQuote(realQuote());
+    const read = (der: Uint8Array) => chain.reader.read.readPlatformCertificate([bytesToHex(der)]);
+    const original = String(await read(leaf));
+    const text = Buffer.from(leaf).toString("hex");
+    const root = "2a864886f84d010d01";
+    /** Where the content of a pair's value starts. */
+    const valueAt = (head: string): number => (text.indexOf(head) + head.length) / 2;
+    const [first, type] = [valueAt("06092a864886f84d010d0104"), valueAt(`060a${root}050a01`)];
+    const free = new Set<number>();
+    const values = new Set<number>([type]);
+    const add = (set: Set<number>, from: number, bytes: number): void =>
+      void Array.from({ length: bytes }, (_, k) => set.add(from + k));
+    add(values, valueAt(`060a${root}010410`), 16);
+    add(values, valueAt(`060a${root}030402`), 2);
+    add(values, valueAt(`060a${root}040406`), 6);
+    for (let k = 1; k <= 17; ++k) add(values, valueAt(`060b${root}02${k.toString(16).padStart(2, "0")}0201`), 1);
+    // The versions once more, and the type, are not used.
+    add(free, valueAt(`060b${root}02120410`), 16);
+    free.add(type);
+    for (let byte = first; byte <= type; ++byte) {
+      const der = Buffer.from(leaf);
+      der[byte]! ^= 1 << (byte % 7);
+      const outcome = await read(der).then(String, () => "refused");
+      if (free.has(byte)) expect(outcome, `byte ${byte}`).to.equal(original);
+      else if (values.has(byte)) expect([original, "refused"], `byte ${byte}`).to.not.include(outcome);
+      else expect(outcome, `byte ${byte}`).to.equal("refused");
+    }
+  });
+
+  it("versionsOfAPlatform_areReadWhateverTheirSize_withinTheirBounds", async () => {
+    const pki = new TestPki(Math.floor(Date.now() / 1_000));
+    const svnsOf = async (svns: number[], pceSvn: number) => {
+      const { der } = pki.platform({ ...PCK, svns, pceSvn });
+      const [, facts] = await chain.reader.read.readPlatformCertificate([bytesToHex(der)]);
+      return [facts.svns, facts.pceSvn];
+    };
+    for (const svn of [0, 127, 128, 255]) {
+      const svns = Array.from({ length: 16 }, (_, k) => (k % 2 === 0 ? svn : 1));
+      expect(await svnsOf(svns, svn * 257)).to.deep.equal([svnsHex(svns), svn * 257]);
+    }
+    const refused = async (svns: number[], pceSvn: number) =>
+      expect(await svnsOf(svns, pceSvn).catch(String)).to.include("MalformedDer");
+    await refused([256], 1);
+    await refused(PCK.svns, 65_536);
   });
 });
