@@ -8,7 +8,6 @@ import { MerkleList } from "../../../src/merkle/list.ts";
 import { tensorRoot } from "../../../src/merkle/tensor.ts";
 import type { KnownProgram } from "../../../src/player/execution.ts";
 import { Answer } from "../../../src/trace/answer.ts";
-import { itAtLength, itInTime } from "../../../testkit/atLength.ts";
 import { apartAnswers, carriedAnswers } from "../../../testkit/programs/answerPrograms.ts";
 import { RUN_STEPS, type RunRanges } from "../../../testkit/programs/runProgram.ts";
 import type { OwnRun, RunLie } from "../../../testkit/programs/runsOf.ts";
@@ -50,7 +49,7 @@ describe("DisputeGame: a lie in an answer", () => {
 
   for (const [name, programOf] of Object.entries(PROGRAMS)) {
     for (const ranges of RANGES) {
-      itInTime(`ofAProgramThatIs_${name}_withRangesOf_${ranges}_isRefuted_whereverItIs`, async () => {
+      it(`ofAProgramThatIs_${name}_withRangesOf_${ranges}_isRefuted_whereverItIs`, async () => {
         const program = programOf(ranges);
         for (const items of [1, 2, 5]) {
           for (const item of new Set([0, Math.floor(items / 2), items - 1])) {
@@ -61,7 +60,7 @@ describe("DisputeGame: a lie in an answer", () => {
       });
     }
 
-    itInTime(`inEveryStep_ofAProgramThatIs_${name}_isRefuted`, async () => {
+    it(`inEveryStep_ofAProgramThatIs_${name}_isRefuted`, async () => {
       const program = programOf("two");
       for (const step of Object.values(RUN_STEPS)) {
         const lie = { item: 3, step, element: 130 };
@@ -70,7 +69,7 @@ describe("DisputeGame: a lie in an answer", () => {
     });
   }
 
-  itAtLength("inAnItemOfALongRun_isRefuted_throughTheRunThatTheWorkerShows", async () => {
+  it("inAnItemOfALongRun_isRefuted_throughTheRunThatTheWorkerShows", async () => {
     // What an item passes on is doubled by the next: after 32 items nothing is left of a lie.
     for (const item of [40, 55, 69]) {
       const { state } = await refutes(world(), carriedAnswers(), 70, { item, step: RUN_STEPS.index, element: 7 });
@@ -83,7 +82,7 @@ for (const arityBits of [1, 6]) {
   describe(`DisputeGame: a lie in an answer, with arity 2^${arityBits}`, () => {
     const world = useWorld(() => worldOfManyLies({ arityBits, bondGas: 5_000_000 }));
 
-    itInTime("isRefuted_inItemsThatCarryState_andInThoseThatDoNot", async () => {
+    it("isRefuted_inItemsThatCarryState_andInThoseThatDoNot", async () => {
       for (const programOf of Object.values(PROGRAMS)) {
         for (const ranges of ["two", "step"] as const) {
           const lie = { item: 16, step: LAST[ranges], element: 130 };
@@ -113,7 +112,7 @@ describe("DisputeGame: an answer that its worker cannot show", () => {
     expect(await game.status()).to.equal(ClaimStatus.refuted);
   }
 
-  itInTime("outputOfAnother_orOfNothing_cannotBeExpanded", async () => {
+  it("outputOfAnother_orOfNothing_cannotBeExpanded", async () => {
     const outputs: [string, Hash][] = [
       ["another item's", each.node(0, 0)],
       ["nobody's", madeUp("nobody's")],
@@ -130,7 +129,7 @@ describe("DisputeGame: an answer that its worker cannot show", () => {
     }
   });
 
-  itInTime("itemsOfAnOutput_inAnotherOrder_cannotBeExpanded", async () => {
+  it("itemsOfAnOutput_inAnotherOrder_cannotBeExpanded", async () => {
     const swapped = MerkleList.fromHashes([0, 2, 1, 3, 4].map((k) => each.node(0, k)));
     const claimed = await claimedRun(world(), liar([last, swapped]));
     const game = await new RunGame(world(), claimed, honest).open();
@@ -141,7 +140,7 @@ describe("DisputeGame: an answer that its worker cannot show", () => {
     await losesByTime(game);
   });
 
-  itInTime("itemsOfAnOutput_withMoreThanZerosPastTheLast_cannotBeShown", async () => {
+  it("itemsOfAnOutput_withMoreThanZerosPastTheLast_cannotBeShown", async () => {
     const padded = MerkleList.fromHashes([...[0, 1, 2, 3, 4].map((k) => each.node(0, k)), madeUp("sixth")]);
     const claimed = await claimedRun(world(), liar([last, padded]));
     const game = await new RunGame(world(), claimed, honest).open();
@@ -151,7 +150,7 @@ describe("DisputeGame: an answer that its worker cannot show", () => {
     await losesByTime(game);
   });
 
-  itInTime("listOfMoreOrFewerItems_cannotBeShown", async () => {
+  it("listOfMoreOrFewerItems_cannotBeShown", async () => {
     for (const width of [4, 9]) {
       const other = MerkleList.fromHashes(Array.from({ length: width }, (_, k) => each.node(0, k % ITEMS)));
       const claimed = await claimedRun(world(), liar([last, other]), { salt: madeUp(`${width}`) });
@@ -166,7 +165,7 @@ describe("DisputeGame: an answer that its worker cannot show", () => {
     }
   });
 
-  itInTime("outputWithMoreThanZerosPastItsEnd_endsAtTheChunk_thatItsWorkerCannotShow", async () => {
+  it("outputWithMoreThanZerosPastItsEnd_endsAtTheChunk_thatItsWorkerCannotShow", async () => {
     // Of 300 words of 4 bytes the last chunk holds 176 bytes.
     const { trace } = honest.run.item(ITEMS - 1);
     const bytes = Buffer.concat([trace.tensor(RUN_STEPS.last), Buffer.alloc(512 - 176, 0)]);
@@ -214,7 +213,7 @@ describe("DisputeGame: an honest answer", () => {
   };
 
   for (const [name, programOf] of Object.entries(PROGRAMS)) {
-    itInTime(`ofAProgramThatIs_${name}_standsAgainstAnyWrongChallenger_andItsWorkerAlwaysHasAMove`, async () => {
+    it(`ofAProgramThatIs_${name}_standsAgainstAnyWrongChallenger_andItsWorkerAlwaysHasAMove`, async () => {
       for (const ranges of RANGES) {
         for (const items of [1, 3]) {
           const program = programOf(ranges);
@@ -225,7 +224,7 @@ describe("DisputeGame: an honest answer", () => {
       }
     });
 
-    itInTime(`ofAProgramThatIs_${name}_isShown_whateverOutputIsOpened`, async () => {
+    it(`ofAProgramThatIs_${name}_isShown_whateverOutputIsOpened`, async () => {
       for (const ranges of RANGES) {
         const own = answerOf(programOf(ranges), 3);
         const claimed = await claimedRun(world(), own);
@@ -241,7 +240,7 @@ describe("DisputeGame: an honest answer", () => {
     });
   }
 
-  itInTime("itemBefore_isProvenUnderTheRunThatTheWorkerShowed_andUnderNoOtherRoot", async () => {
+  it("itemBefore_isProvenUnderTheRunThatTheWorkerShowed_andUnderNoOtherRoot", async () => {
     const items = 5;
     const lie = { item: 2, step: RUN_STEPS.carriedAndEach, element: 200 };
     const { game, proof } = await wrongChallenger(carriedAnswers(), items, lie);
@@ -259,7 +258,7 @@ describe("DisputeGame: an honest answer", () => {
     await refused(game, { ...proof, previous: mine.node(0, 1), previousSiblings: mine.path(1) }, /PreviousNotProven/);
   });
 
-  itInTime("itemBefore_whereNoRunWasShown_isRefused", async () => {
+  it("itemBefore_whereNoRunWasShown_isRefused", async () => {
     const lie = { item: 2, step: RUN_STEPS.carriedAndEach, element: 200 };
     const { game, proof } = await wrongChallenger(apartAnswers(), 4, lie);
     const { run } = answerOf(apartAnswers(), 4);
@@ -273,7 +272,7 @@ describe("DisputeGame: the same wrong answer, shown as other runs in other games
   const world = useWorld();
   const ITEMS = 5;
 
-  itInTime("isRefuted_inEachGame_byTheRunThatWasShownThere", async () => {
+  it("isRefuted_inEachGame_byTheRunThatWasShownThere", async () => {
     const program = carriedAnswers();
     const [own, lying] = [answerOf(program, ITEMS), answerOf(program, ITEMS, { item: 1, step: 0, element: 5 })];
     // All items are right but the last one, whose output is the same as that of the items that go on from the lie.
