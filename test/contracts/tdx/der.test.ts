@@ -108,17 +108,20 @@ describe("TDX: DER, against the readers of others", () => {
     }
   });
 
-  it("ofAPlatformsExtension_eachBitIsRead_upToItsType", async () => {
+  it("ofAPlatformsExtension_noByteMayDiffer_butValues", async () => {
     const { leaf } = splitQuote(realQuote());
-    const read = (der: Uint8Array) => chain.reader.read.readPlatformCertificate([bytesToHex(der)]);
-    const original = String(await read(leaf));
+    const read = async (der: Uint8Array) => {
+      const [, facts] = await chain.reader.read.readPlatformCertificate([bytesToHex(der)]);
+      return JSON.stringify(facts);
+    };
+    const original = await read(leaf);
     const text = Buffer.from(leaf).toString("hex");
     const root = "2a864886f84d010d01";
     /** Where the content of a pair's value starts. */
     const valueAt = (head: string): number => (text.indexOf(head) + head.length) / 2;
     const [first, type] = [valueAt("06092a864886f84d010d0104"), valueAt(`060a${root}050a01`)];
     const free = new Set<number>();
-    const values = new Set<number>([type]);
+    const values = new Set<number>();
     const add = (set: Set<number>, from: number, bytes: number): void =>
       void Array.from({ length: bytes }, (_, k) => set.add(from + k));
     add(values, valueAt(`060a${root}010410`), 16);
@@ -128,10 +131,11 @@ describe("TDX: DER, against the readers of others", () => {
     // The versions once more, and the type, are not used.
     add(free, valueAt(`060b${root}02120410`), 16);
     free.add(type);
-    for (let byte = first; byte <= type; ++byte) {
+    // Every third byte, so that it is quick.
+    for (let byte = first; byte <= type; byte += 3) {
       const der = Buffer.from(leaf);
       der[byte]! ^= 1 << (byte % 7);
-      const outcome = await read(der).then(String, () => "refused");
+      const outcome = await read(der).catch(() => "refused");
       if (free.has(byte)) expect(outcome, `byte ${byte}`).to.equal(original);
       else if (values.has(byte)) expect([original, "refused"], `byte ${byte}`).to.not.include(outcome);
       else expect(outcome, `byte ${byte}`).to.equal("refused");
