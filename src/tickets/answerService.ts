@@ -176,10 +176,6 @@ export class AnswerService {
       if (error instanceof JobProgramError) throw new RefusedError(400, error.message, { cause: error });
       throw error;
     }
-    const inputs = inputsOf(program, question, { items, firstItem });
-    const root = inputs.roots.length === 0 ? `0x${"0".repeat(64)}` : inputs.list.root;
-    if (root !== inputsRoot.toLowerCase())
-      throw new RefusedError(400, `the inputs have the root ${root}, not ${inputsRoot}`);
     this.#needSigner(payer, digestOf(at.at, "Request", requestOf(question)), question.signature as Hex);
     const since = BigInt(Math.floor(this.#clock()) - at.claimLifetime);
     if (ledger.unpaid(payer, since) > 0)
@@ -191,6 +187,11 @@ export class AnswerService {
       throw new RefusedError(503, "too many answers are out that could be disputed at once: ask again later");
     await this.#needPledge();
     await this.#needDeposit(payer, ledger.owed(payer) + price.face);
+    // Hashing takes longest: it comes last, for somebody who can pay.
+    const inputs = inputsOf(program, question, { items, firstItem });
+    const root = inputs.roots.length === 0 ? `0x${"0".repeat(64)}` : inputs.list.root;
+    if (root !== inputsRoot.toLowerCase())
+      throw new RefusedError(400, `the inputs have the root ${root}, not ${inputsRoot}`);
     return { program, inputs, seconds };
   }
 
