@@ -106,6 +106,8 @@ export class AnswerService {
     try {
       const { program, inputs, seconds } = await this.#checked(question);
       const nonce = question.request.nonce as Hex;
+      // Nothing else happens between this and the reservation: others ask at the same time.
+      this.#needTime(seconds);
       const isNew = this.#kept(() =>
         ledger.reserve({
           nonce,
@@ -177,14 +179,8 @@ export class AnswerService {
       throw error;
     }
     this.#needSigner(payer, digestOf(at.at, "Request", requestOf(question)), question.signature as Hex);
-    const since = BigInt(Math.floor(this.#clock()) - at.claimLifetime);
-    if (ledger.unpaid(payer, since) > 0)
+    if (ledger.unpaid(payer, this.#since) > 0)
       throw new RefusedError(429, "an answer that was given to this payer is not paid: send its ticket first");
-    const seconds = workSeconds(runWork(items, programWork(program.model.program)), parameters.rate);
-    const half = (parameters.baseClock + 2 * seconds) / 2;
-    // SAFETY: all claims that are out can be disputed at once, and each must be executed within a clock.
-    if (ledger.liveSeconds(since) + seconds > half)
-      throw new RefusedError(503, "too many answers are out that could be disputed at once: ask again later");
     await this.#needPledge();
     await this.#needDeposit(payer, ledger.owed(payer) + price.face);
     // Hashing takes longest: it comes last, for somebody who can pay.
@@ -192,7 +188,21 @@ export class AnswerService {
     const root = inputs.roots.length === 0 ? `0x${"0".repeat(64)}` : inputs.list.root;
     if (root !== inputsRoot.toLowerCase())
       throw new RefusedError(400, `the inputs have the root ${root}, not ${inputsRoot}`);
+    const seconds = workSeconds(runWork(items, programWork(program.model.program)), parameters.rate);
     return { program, inputs, seconds };
+  }
+
+  /** SAFETY: all claims that are out can be disputed at once, and each must be executed within a clock. */
+  #needTime(seconds: number): void {
+    const { at, ledger } = this.#options;
+    const { baseClock } = at.session.deployment.parameters;
+    if (ledger.liveSeconds(this.#since) + seconds > (baseClock + 2 * seconds) / 2)
+      throw new RefusedError(503, "too many answers are out that could be disputed at once: ask again later");
+  }
+
+  /** Claims that were issued before this time cannot be put on chain any more. */
+  get #since(): bigint {
+    return BigInt(Math.floor(this.#clock()) - this.#options.at.claimLifetime);
   }
 
   async #sign(question: Question, nonce: Hex, program: KnownProgram, inputs: RunInputs): Promise<AnswerBody> {

@@ -69,6 +69,25 @@ describe("what a worker and a payer can lose to each other", function () {
     await Promise.all([serving.stop(), other.stop()]);
   });
 
+  it("payersAtTheSameTime_getTogetherWhatCanBeDisputedAtOnce", async () => {
+    const { serving, payer, ledger } = await playing();
+    const second = await world.ask(await world.payer(serving.at.account.address), serving.url);
+    let reserved = 0;
+    const reserve = serving.ledger.reserve.bind(serving.ledger);
+    serving.ledger.reserve = (request) => {
+      reserved++;
+      return reserve(request);
+    };
+    // One answer takes all the time there is.
+    serving.ledger.liveSeconds = () => reserved * 1e6;
+    const asked = [payer, second.payer].map((one) => one.ask(program, inputs));
+    const states = (await Promise.allSettled(asked)).map(({ status }) => status);
+    expect(states.sort()).to.deep.equal(["fulfilled", "rejected"]);
+    expect(reserved).to.equal(1);
+    for (const one of [ledger, second.ledger]) one.end();
+    await serving.stop();
+  });
+
   it("aFaceThatTheDepositDoesNotCover_isNoPayment", async () => {
     const { serving, at, payer, ledger } = await playing(2n * FACE);
     const { digest, claim } = await payer.ask(program, inputs);
