@@ -1,8 +1,14 @@
 import { expect } from "chai";
 import { artifacts } from "hardhat";
-import { bytesToHex, getAddress, zeroAddress, zeroHash, type Address, type Hex } from "viem";
+import { bytesToHex, getAddress, keccak256, toHex, zeroAddress, zeroHash, type Address, type Hex } from "viem";
 import { ClaimStatus, PledgeStatus, type Claim, type Parameters } from "../../../src/chain/structs.ts";
+import { submissionOf } from "../../../src/dispute/workerMove.ts";
+import { MerkleList } from "../../../src/merkle/list.ts";
+import type { KnownProgram } from "../../../src/player/execution.ts";
 import { runWork } from "../../../src/program/run.ts";
+import { RunInputs } from "../../../src/trace/runInputs.ts";
+import { apartAnswers, carriedAnswers } from "../../../testkit/programs/answerPrograms.ts";
+import { runInputBytes, runProgram } from "../../../testkit/programs/runProgram.ts";
 import { chainProgram } from "../../../testkit/protocol/chainProgram.ts";
 import { createPledgeWorld, LIFETIME, OTHER_LIFETIME, timeOf } from "../../../testkit/protocol/pledgeWorld.ts";
 import { refusalOf } from "../../../testkit/protocol/refusalOf.ts";
@@ -285,6 +291,69 @@ describe("PledgedClaims: what is refused, and what is told", () => {
       await refused({ program: factsOf(manyOutputs(65).commitment) }, "TooManyOutputs", [65n, 64n]);
       await refused({ program: factsOf(manyOutputs(17).commitment), answer: true }, "TooManyAnswers", [17n, 16n]);
       await enter({ program: factsOf(manyOutputs(17).commitment) });
+    });
+
+    it("atTheLimits_areTaken", async () => {
+      const { maxStepGas, maxStepBytes } = world().parameters;
+      await enter({ items: 65_536, program: patched("work", 1n) });
+      await enter({ program: patched("maxStepGas", BigInt(maxStepGas)) });
+      await enter({ program: patched("maxStepBytes", BigInt(maxStepBytes)) });
+      await enter({ program: factsOf(manyOutputs(64).commitment) });
+    });
+
+    it("comeWithTheNodesOfTheirRoot", async () => {
+      const hashes = Array.from({ length: 16 }, (_, k): Hex => keccak256(toHex(k)));
+      const { arityBits } = world().parameters;
+      const three = chainProgram(8, [1, 1, 1]);
+      const of = { program: factsOf(three.commitment), inputRoots: [three.inputsList.node(0, 0)] };
+      for (const [width, form, changes] of [
+        // A trace's checkpoints, a run's items, an answer's outputs.
+        [3, "trace", of],
+        [5, "trace", { ...of, items: 5 }],
+        [16, "answer", { program: factsOf(manyOutputs(16).commitment), answer: true }],
+      ] as const) {
+        const list = MerkleList.fromHashes(hashes.slice(0, width));
+        const nodes = submissionOf(list, arityBits, form);
+        const root = keccak256(list.root);
+        await revert(enter({ ...changes, root }, nodes), "WrongClaimRoot", [root, list.root]);
+        await enter({ ...changes, root: list.root }, nodes);
+      }
+    });
+
+    it("ofRuns_whoseItemsCarryState_areAnswersOfTheLastItemOnly", async () => {
+      const entry = async (program: KnownProgram, changes: object) => {
+        const { inputs } = program.model.program;
+        const roots = inputs.map(({ source }, k): Hex => (source?.kind === "index" ? zeroHash : keccak256(toHex(k))));
+        const claim = { program: factsOf(program.commitment), inputRoots: roots, answer: true, ...changes };
+        const outputs = program.model.program.outputs.map((_, k): Hex => keccak256(toHex(k)));
+        const list = MerkleList.fromHashes(outputs);
+        return enter({ ...claim, root: list.root }, submissionOf(list, 0, "answer"));
+      };
+      await revert(entry(runProgram(), { items: 2 }), "AnswerOfCarriedItems", [1n], "market");
+      await entry(runProgram(), { items: 1 });
+      await entry(carriedAnswers(), { items: 2 });
+      await entry(apartAnswers(), { items: 2 });
+      const index = { items: 2, inputRoots: [0, 1, 2, 3].map((k): Hex => keccak256(toHex(k))) };
+      await revert(entry(apartAnswers(), index), "WrongInputRoot", [3n, index.inputRoots[3], zeroHash], "market");
+    });
+
+    it("withInputsThatAreNotRead_orZeroAtFirst_areWithoutTheirBytes", async () => {
+      const { model, commitment } = carriedAnswers();
+      const { inputs } = model.program;
+      const bytes = runInputBytes(1);
+      const zeros = new Uint8Array(bytes[0]!.length);
+      const run = new RunInputs(inputs, { items: 1, firstItem: 0 }, [zeros, ...bytes.slice(1)]);
+      const whole = run.bytes.map((each, k): Hex => (k === 0 || k === 3 ? "0x" : bytesToHex(each)));
+      const of = { program: factsOf(commitment), inputRoots: [...run.roots] };
+      await revert(
+        enter({ ...of, inputs: [bytesToHex(zeros), ...whole.slice(1)] }),
+        "WrongInputLength",
+        [0n, BigInt(zeros.length), 0n],
+        "market",
+      );
+      const ofIndex = [...whole.slice(0, 3), "0x00"];
+      await revert(enter({ ...of, inputs: ofIndex }), "WrongInputLength", [3n, 1n, 0n], "market");
+      await enter({ ...of, inputs: whole });
     });
 
     it("withOtherInputsThanTheProgram_areRefused", async () => {
