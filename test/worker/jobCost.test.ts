@@ -1,9 +1,10 @@
+import { readFileSync } from "node:fs";
 import { expect } from "chai";
 import { parseEther, type Hex } from "viem";
 import { submissionOf } from "../../src/dispute/workerMove.ts";
-import { coveringFee, jobGas, jobShape, missingGas } from "../../src/worker/jobCost.ts";
+import { coveringFee, jobGas, jobShape, missingGas, SEALED_GAS } from "../../src/worker/jobCost.ts";
 import { chainProgram, honestTrace, int32Program, type GameProgram } from "../../testkit/protocol/chainProgram.ts";
-import { delivery } from "../../testkit/protocol/marketKit.ts";
+import { delivery, smallProgram } from "../../testkit/protocol/marketKit.ts";
 import { useWorld } from "../../testkit/protocol/useWorld.ts";
 import { createWorld, gasOf, postedJob, requestFor, type World } from "../../testkit/protocol/world.ts";
 import { programShape } from "../../src/player/execution.ts";
@@ -102,6 +103,23 @@ describe("jobGas", function () {
       for (const { name, gas, limit } of played) expect(limit, `${name} burnt ${gas}`).to.be.at.least(gas);
     });
   }
+});
+
+describe("SEALED_GAS", () => {
+  it("coversWhatASeatOfAPanelBurns_byTheGoldenFile_andIsAtMostAFifthMore", () => {
+    const golden = JSON.parse(readFileSync("test/golden/gas.json", "utf8")) as {
+      panels: { transaction: string; gas: number }[];
+    };
+    const names = ["claimOnTerms, a seat", "seal", "openSeal"];
+    const rows = golden.panels.filter(({ transaction }) => names.includes(transaction));
+    expect(rows.length).to.equal(names.length);
+    const burnt = rows.reduce((total, { gas }) => total + gas, 0);
+    const terms = { callbackGas: 0, maxOutputBytes: 0, items: 1, answers: 0 };
+    const { claim, submit } = jobGas(jobShape(programShape(smallProgram), terms, 4));
+    const bound = claim + submit + SEALED_GAS;
+    expect(bound).to.be.at.least(burnt);
+    expect(bound / burnt).to.be.below(MOST);
+  });
 });
 
 describe("coveringFee", () => {
