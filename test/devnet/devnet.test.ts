@@ -211,7 +211,7 @@ describe("refute devnet", function () {
     expect(left()).to.deep.equal(before);
   });
 
-  itInTime("ctrlC_endsEverything_andLeavesNothing", async () => {
+  it("ctrlC_endsEverything_andLeavesNothing", async () => {
     const ended = new Promise((resolve) => child.once("exit", resolve));
     child.kill("SIGINT");
     expect(await ended, said()).to.equal(0);
