@@ -8,9 +8,10 @@ import { MerkleList } from "../../src/merkle/list.ts";
 import { EngineFaultError } from "../../src/executor/errors.ts";
 import { CannotRunHereError } from "../../src/platform.ts";
 import type { CompiledModel } from "../../src/program/compiled.ts";
+import { AT_LENGTH, itInTime } from "../../testkit/atLength.ts";
 import { rejection } from "../../testkit/rejection.ts";
 
-const SEEDS = 5;
+const SEEDS = AT_LENGTH ? 5 : 2;
 
 /** The self test, with something put around each run of the executor. */
 const around = (change: (run: Executor["run"]) => Executor["run"]) =>
@@ -29,7 +30,7 @@ describe("self test of the executor", () => {
   before(async () => void (engine = await onnxEngine()));
   after(() => engine.close());
 
-  it("thisMachine_passes_onAsManyThreadsAsJobsGet", async () => {
+  itInTime("thisMachine_passes_onAsManyThreadsAsJobsGet", async () => {
     expect((await selfTestExecutor()).threads).to.equal(Math.max(2, mostThreads()));
   });
 
@@ -37,7 +38,7 @@ describe("self test of the executor", () => {
     for (let seed = 0; seed < SEEDS; seed++) await selfTestExecutor(createExecutor, seed);
   });
 
-  it("onnxruntime_computesProductsOfFloats_andOfBytes", async () => {
+  itInTime("onnxruntime_computesProductsOfFloats_andOfBytes", async () => {
     const calls = { floats: 0, bytes: 0 };
     await withEngine({
       product: (...args) => (calls.floats++, engine.product(...args)),
@@ -51,7 +52,7 @@ describe("self test of the executor", () => {
     expect(calls.bytes).to.be.above(0);
   });
 
-  it("addonThatTakesNoSharedMemory_isRefused", async () => {
+  itInTime("addonThatTakesNoSharedMemory_isRefused", async () => {
     // As in Node before 22.21: products in memory that is not shared pass.
     const failure = await rejection(
       withEngine({
@@ -66,7 +67,7 @@ describe("self test of the executor", () => {
     expect((failure as Error).message).to.match(/Invalid argument/);
   });
 
-  it("engineWhoseByteProductsAreWrong_isRefused", async () => {
+  itInTime("engineWhoseByteProductsAreWrong_isRefused", async () => {
     let isWrong: (shape: MatrixShape) => boolean = () => true;
     const bytes: NonNullable<MatMulEngine["bytes"]> = {
       minRight: engine.bytes!.minRight,
@@ -90,13 +91,13 @@ describe("self test of the executor", () => {
     expect(later.message).to.match(/\[4, 96\] x \[96, 64\] of bytes has wrong sums/);
   });
 
-  it("threadThatFails_isRefused", async () => {
+  itInTime("threadThatFails_isRefused", async () => {
     const failure = await rejection(selfTestExecutor(() => Promise.reject(new Error("a worker thread failed"))));
     expect(failure).to.be.instanceOf(CannotRunHereError);
     expect((failure as Error).message).to.match(/a worker thread failed/);
   });
 
-  it("aWrongBit_orAWrongHash_isRefused", async () => {
+  itInTime("aWrongBit_orAWrongHash_isRefused", async () => {
     const flipped = await rejection(
       around((run) => async (inputs, options) => {
         const result = await run(inputs, options);

@@ -26,13 +26,18 @@ function casesIn(folder: string): string[] {
   return cases.sort();
 }
 
-/** Runs all cases of a folder. @param onResult Called after each. */
+/**
+ * Runs the cases of a folder.
+ * @param onResult Called after each.
+ * @param isWanted Says by its name and its place in the sorted list whether a case is run; all are if it is left out.
+ */
 export async function runFolder(
   folder: string,
   onResult: (result: NamedResult, done: number, total: number) => void = () => undefined,
+  isWanted: (name: string, number: number) => boolean = () => true,
 ): Promise<NamedResult[]> {
   const results: NamedResult[] = [];
-  const cases = casesIn(folder);
+  const cases = casesIn(folder).filter(isWanted);
   for (const name of cases) {
     const result = { name, ...(await runCase(join(folder, name))) };
     results.push(result);

@@ -12,6 +12,7 @@ import { CatalogueModels, type CatalogueOptions } from "../../../src/player/prog
 import { Compilations } from "../../../src/player/programs/compilations.ts";
 import { fetchModel } from "../../../src/player/programs/fetchModel.ts";
 import { openLibrary } from "../../../src/player/programs/openLibrary.ts";
+import { itAtLength, itInTime } from "../../../testkit/atLength.ts";
 import { mlpBytes, mlpInput, mlpProgram } from "../../../testkit/models/mlp.ts";
 import { first, reference } from "../../../testkit/players/players.ts";
 import { usePlayers } from "../../../testkit/players/usePlayers.ts";
@@ -69,7 +70,7 @@ describe("models of a catalogue", function () {
   };
   const refusals = () => lines.filter(({ level }) => level >= 50).map(({ reason }) => reason);
 
-  it("modelThatIsWanted_isFetchedCompiledAndKnown_andInTheCacheAfterARestart", async () => {
+  itInTime("modelThatIsWanted_isFetchedCompiledAndKnown_andInTheCacheAfterARestart", async () => {
     const source = catalogueOf(entry(1), entry(2));
     const { library, want } = await open(source);
     expect([rootOf(1), rootOf(3)].map((root) => library.awaits(root))).to.deep.equal([true, false]);
@@ -84,7 +85,7 @@ describe("models of a catalogue", function () {
     expect(fetched).to.have.length(1);
   });
 
-  it("modelOfAnotherRoot_orWithOtherBytes_orThatIsNoModel_isRefusedOnce", async () => {
+  itAtLength("modelOfAnotherRoot_orWithOtherBytes_orThatIsNoModel_isRefusedOnce", async () => {
     const bad = Buffer.from("no model");
     writeFileSync(join(folder, "bad.onnx"), bad);
     const noModel = {
@@ -110,7 +111,7 @@ describe("models of a catalogue", function () {
     expect(library.knows(rootOf(2))).to.equal(true);
   });
 
-  it("failureThatMayPass_isTriedAgainEverMoreRarely_andThenNotAnyMore", async () => {
+  itInTime("failureThatMayPass_isTriedAgainEverMoreRarely_andThenNotAnyMore", async () => {
     const { library, want } = await open(catalogueOf(entry(1)), {}, () =>
       Promise.reject(new FetchError("nobody answers")),
     );
@@ -126,7 +127,7 @@ describe("models of a catalogue", function () {
     expect(refusals()).to.have.length(1);
   });
 
-  it("bytesOfAllFetches_areBounded", async () => {
+  itAtLength("bytesOfAllFetches_areBounded", async () => {
     const { library, want } = await open(catalogueOf(entry(1), entry(2)), { fetchBytes: 1.5 * mlpBytes(1).length });
     await want(rootOf(1));
     await want(rootOf(2));
@@ -135,7 +136,7 @@ describe("models of a catalogue", function () {
     expect(refusals()[0]).to.contain("until a restart");
   });
 
-  it("onlyOneIsFetchedAtATime_andTheMostWantedFirst", async () => {
+  itInTime("onlyOneIsFetchedAtATime_andTheMostWantedFirst", async () => {
     const { library, want } = await open(catalogueOf(entry(1), entry(2), entry(3)));
     const having = want(rootOf(2), rootOf(1));
     library.want([rootOf(3)]);
@@ -143,13 +144,13 @@ describe("models of a catalogue", function () {
     expect(fetched).to.deep.equal(["2.onnx"]);
   });
 
-  it("otherLicences_areNotTaken", async () => {
+  itInTime("otherLicences_areNotTaken", async () => {
     const source = catalogueOf(entry(1, { licence: "Secret" }), entry(2));
     const { library } = await open(source, { licences: ["MIT", "Apache-2.0"] });
     expect([1, 2].map((seed) => library.awaits(rootOf(seed)))).to.deep.equal([false, true]);
   });
 
-  it("catalogueWithoutItsForm_isRefusedAtTheStart_andLaterLeavesWhatWasKnown", async () => {
+  itInTime("catalogueWithoutItsForm_isRefusedAtTheStart_andLaterLeavesWhatWasKnown", async () => {
     const start = async (...models: object[]) => (await rejection(open(catalogueOf(...models)))) as { code?: string };
     for (const more of [
       { sha256: "1" },
@@ -174,7 +175,7 @@ describe("models of a catalogue", function () {
   describe("on a chain", () => {
     const players = usePlayers("suite");
 
-    it("worker_serves_andWatcherJudges_aJobOnAModelThatOnlyTheCatalogueKnows", async () => {
+    itInTime("worker_serves_andWatcherJudges_aJobOnAModelThatOnlyTheCatalogueKnows", async () => {
       const program = mlpProgram(7);
       const source = catalogueOf(entry(7));
       const known = (name: string) => {
@@ -195,7 +196,7 @@ describe("models of a catalogue", function () {
       for (const { close } of [forWorker, forWatcher]) await close();
     });
 
-    it("jobOnAModelWhoseProgramHasAnotherRoot_isNotTaken_andOthersAre", async () => {
+    itInTime("jobOnAModelWhoseProgramHasAnotherRoot_isNotTaken_andOthersAre", async () => {
       const catalogue = { source: catalogueOf(entry(1, { root: rootOf(8) })), fetchBytes: 2 ** 24 };
       const cache = join(folder, "cache");
       const { library, close } = await openLibrary({ specs: [], cache, catalogue, log, signal: stop.signal });
