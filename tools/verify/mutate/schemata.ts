@@ -69,10 +69,10 @@ export function withMutants(
 ): { source: string; mutants: Mutant[] } {
   const bytes = Buffer.from(source);
   const mutants: Mutant[] = [];
-  /** Storage that functions return: the compiler asks that it is assigned. */
+  /** Storage and calldata that functions return: the compiler asks that they are assigned. */
   const returned = new Set(
     [...source.matchAll(/\breturns \(([^)]*)\)/g)].flatMap(([, list]) =>
-      [...list!.matchAll(/\bstorage (\w+)/g)].map(([, name]) => name!),
+      [...list!.matchAll(/\b(?:storage|calldata) (\w+)/g)].map(([, name]) => name!),
     ),
   );
   const text = (from: number, to: number): string => bytes.subarray(from, to).toString();
@@ -155,8 +155,8 @@ export function withMutants(
     const isRequire =
       expression.type === "FunctionCall" && /^(require|revert|assert)\b/.test(original(expression).trimStart());
     if (isRequire) return original(expression).startsWith("require") ? `${requirement(expression)};` : original(node);
-    if (expression.type === "Assignment" && returned.has(original(childOf(expression, "leftHandSide"))))
-      return within(node, true);
+    const assigned = expression.type === "Assignment" ? original(childOf(expression, "leftHandSide")) : "";
+    if (assigned.match(/\w+/g)?.some((name) => returned.has(name)) === true) return within(node, true);
     const operator = String(expression.fields["operator"]);
     const swapped = ASSIGNMENTS[operator];
     const removed = on(node, `no ${original(expression)}`);
