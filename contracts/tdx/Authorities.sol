@@ -38,6 +38,8 @@ abstract contract Authorities is ITdxQuoteVerifier {
     mapping(uint64 certificate => uint8 authority) private _numbers;
     mapping(uint8 issuer => CrlState) private _crls;
     mapping(uint64 certificate => CertificateState) internal _certificates;
+    /// @dev Of a revoked certificate the whole hash of issuer and serial number, of which its id is a part.
+    mapping(uint64 certificate => bytes32) private _revokedAs;
     /// @inheritdoc ITdxQuoteVerifier
     uint8 public authorityCount;
     /// @dev What each quote needs of the lists, in one word of numbers of 32 bits. The first is how many certificates
@@ -163,9 +165,13 @@ abstract contract Authorities is ITdxQuoteVerifier {
     }
 
     function _settle(uint8 issuer, uint256 serial, bool isListed) private {
-        uint64 id = _certificateId(issuer, serial);
+        bytes32 whole = keccak256(abi.encode(issuer, serial));
+        uint64 id = uint64(uint256(whole));
         CertificateState storage state = _certificates[id];
         if (isListed == (state.revokedSince != 0)) return;
+        // SAFETY: whoever finds another serial number with the id of a revoked certificate does not clear that one.
+        if (isListed) _revokedAs[id] = whole;
+        else if (_revokedAs[id] != whole) return;
         state.revokedSince = isListed ? uint64(block.timestamp) : 0;
         if (issuer == ROOT) {
             uint256 count = _revokedAuthorities(_lists);

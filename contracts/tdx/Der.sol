@@ -14,7 +14,6 @@ library Der {
     uint8 internal constant BIT_STRING = 0x03;
     uint8 internal constant OCTET_STRING = 0x04;
     uint8 internal constant OBJECT_IDENTIFIER = 0x06;
-    uint8 internal constant ENUMERATED = 0x0a;
     uint8 internal constant UTC_TIME = 0x17;
     uint8 internal constant GENERALIZED_TIME = 0x18;
     uint8 internal constant SEQUENCE = 0x30;
@@ -95,19 +94,6 @@ library Der {
             if (length == 0 || length > 32 || Words.load(data, start) >> 248 == 0) revert MalformedDer(pos);
             oid = Words.number(data, start, length);
         }
-    }
-
-    /// @notice Reads an OCTET STRING of a given length, at most 32 bytes, as a number.
-    function readOctets(
-        bytes calldata data,
-        uint256 pos,
-        uint256 end,
-        uint256 length
-    ) internal pure returns (uint256 value, uint256 stop) {
-        uint256 start;
-        (start, stop) = read(data, pos, end, OCTET_STRING);
-        require(stop - start == length, MalformedDer(pos));
-        value = short(data, start, stop);
     }
 
     /// @notice Reads a UTCTime (years 1950 to 2049) or a GeneralizedTime, both to the second and in UTC, as unix time.

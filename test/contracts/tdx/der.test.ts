@@ -140,6 +140,12 @@ describe("TDX: DER, against the readers of others", () => {
       else if (values.has(byte)) expect([original, "refused"], `byte ${byte}`).to.not.include(outcome);
       else expect(outcome, `byte ${byte}`).to.equal("refused");
     }
+    // Negative integers of one byte are no versions.
+    for (let k = 1; k <= 17; ++k) {
+      const der = Buffer.from(leaf);
+      der[valueAt(`060b${root}02${k.toString(16).padStart(2, "0")}0201`)]! |= 0x80;
+      expect(await read(der).catch(() => "refused"), `version ${k}`).to.equal("refused");
+    }
   });
 
   it("versionsOfAPlatform_areReadWhateverTheirSize_withinTheirBounds", async () => {

@@ -124,6 +124,8 @@ export function withMutants(
 
   function assembly(node: Node): string {
     const block = childOf(node, "AST");
+    const assigned = [...original(block).matchAll(/(\w+)\.(?:offset|length|slot) *:=/g)];
+    if (assigned.some(([, name]) => returned.has(name!))) return original(node);
     return text(node.start, block.start) + withYulMutants(block, text, make) + text(block.end, node.end);
   }
 
