@@ -188,7 +188,13 @@ describe("PledgedClaims", () => {
     const [, , , left] = await claims.read.pledgeOf([worker.account.address]);
     expect(left > (parameters.collateral * 9n) / 10n).to.equal(true);
     await revert(claims.write.sweep([worker.account.address]), "NotYet");
-    await pass(parameters.maxWindow + 2 * (parameters.baseClock + 20_000));
+    const { maxWindow, baseClock, maxWork, rate } = parameters;
+    const [, stopped] = await claims.read.pledgeOf([worker.account.address]);
+    // A window, then the time of both sides.
+    const until = stopped + BigInt(maxWindow) + 2n * (BigInt(baseClock) + (2n * maxWork) / rate);
+    await world().networkHelpers.time.setNextBlockTimestamp(until);
+    await revert(claims.write.sweep([worker.account.address]), "NotYet");
+    await world().networkHelpers.time.setNextBlockTimestamp(until + 1n);
     await claims.write.sweep([worker.account.address]);
     expect((await vault.read.accountOf([SINK]))[0]).to.equal(left);
     await revert(claims.write.sweep([worker.account.address]), "NothingLeft");

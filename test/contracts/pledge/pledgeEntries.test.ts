@@ -302,7 +302,7 @@ describe("PledgedClaims: what is refused, and what is told", () => {
     });
 
     it("comeWithTheNodesOfTheirRoot", async () => {
-      const hashes = Array.from({ length: 16 }, (_, k): Hex => keccak256(toHex(k)));
+      const hashes = Array.from({ length: 33 }, (_, k): Hex => keccak256(toHex(k)));
       const { arityBits } = world().parameters;
       const three = chainProgram(8, [1, 1, 1]);
       const of = { program: factsOf(three.commitment), inputRoots: [three.inputsList.node(0, 0)] };
@@ -310,6 +310,8 @@ describe("PledgedClaims: what is refused, and what is told", () => {
         // A trace's checkpoints, a run's items, an answer's outputs.
         [3, "trace", of],
         [5, "trace", { ...of, items: 5 }],
+        // Of a longer run the first nodes only.
+        [33, "trace", { ...of, items: 33 }],
         [16, "answer", { program: factsOf(manyOutputs(16).commitment), answer: true }],
       ] as const) {
         const list = MerkleList.fromHashes(hashes.slice(0, width));
