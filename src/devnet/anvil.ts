@@ -29,6 +29,8 @@ export function anvilBinary(): string | { missing: string } {
 export type AnvilOptions = {
   /** Seconds between blocks; without it, each transaction is mined at once. */
   blockSeconds?: number;
+  /** Whether transactions are mined at once also where there are seconds between blocks. */
+  isMixed?: boolean;
   /** Where it listens on 127.0.0.1; a port that is free if left out. */
   port?: number;
   /** Where its chain is kept, and goes on from if there is one; a temporary folder if left out. */
@@ -45,6 +47,7 @@ export class Anvil {
   readonly #folder: { path: string; remove: () => void };
   readonly #isKept: boolean;
   readonly #isUnlimited: boolean;
+  readonly #isMixed: boolean;
   #blockSeconds: number | undefined;
   #child: ChildProcess | undefined;
   #port = 0;
@@ -52,8 +55,8 @@ export class Anvil {
   /** Is fulfilled when the node ends by itself after its start. */
   readonly failed = new Promise<string>((resolve) => (this.#onFailed = resolve));
 
-  private constructor({ blockSeconds, port = 0, folder, unlimited = false }: AnvilOptions) {
-    this.#isUnlimited = unlimited;
+  private constructor({ blockSeconds, port = 0, folder, unlimited = false, isMixed = false }: AnvilOptions) {
+    [this.#isUnlimited, this.#isMixed] = [unlimited, isMixed];
     [this.#blockSeconds, this.#port] = [blockSeconds, port];
     this.#isKept = folder !== undefined;
     this.#folder = folder !== undefined ? { path: folder, remove: () => undefined } : temporaryFolder("refute-anvil-");
@@ -119,6 +122,7 @@ export class Anvil {
     const rules = ["--hardfork", "osaka", "--enable-tx-gas-limit", "--gas-limit", String(BLOCK_GAS)];
     if (this.#isUnlimited) rules.push("--disable-code-size-limit");
     const blocks = this.#blockSeconds === undefined ? [] : ["--block-time", String(this.#blockSeconds)];
+    if (this.#isMixed) blocks.push("--mixed-mining");
     const child = spawn(binary, ["--host", "127.0.0.1", "--port", String(this.#port), ...state, ...rules, ...blocks]);
     this.#child = child;
     killAtExit(child);

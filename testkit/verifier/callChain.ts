@@ -6,7 +6,8 @@ const isShipped = ["shipped", undefined].includes(process.env.REFUTE_BUILD);
 let node: Promise<Anvil> | undefined;
 
 async function startNode(): Promise<Anvil> {
-  const started = await Anvil.start({ unlimited: !isShipped });
+  // viem looks for a receipt that it does not find at once when the next block comes, so that there must be one.
+  const started = await Anvil.start({ unlimited: !isShipped, blockSeconds: 1, isMixed: true });
   started.unref();
   return started;
 }
