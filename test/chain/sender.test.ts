@@ -280,7 +280,8 @@ describe("Sender", function () {
   });
 
   it("transactionThatIsTooLarge_isRefusedWithItsSizeAndTheLimit_andNotOfferedAgainSoon", async function () {
-    const sender = await senderOf(node);
+    const patience = { ...PATIENCE, longestMs: 1_500 };
+    const sender = await senderOf(node, patience);
     node.limits = { ...node.limits, maxBytes: 100 };
     for (const number of [1, 2]) {
       const error = await rejection(sender.send(move(number)));
@@ -291,7 +292,7 @@ describe("Sender", function () {
     expect(node.offers).to.equal(1);
     // Another node may be there by then.
     node.limits = { ...node.limits, maxBytes: 1_000 };
-    await sleep(PATIENCE.longestMs);
+    await sleep(patience.longestMs);
     startMining();
     await sender.send(move(1));
     expect(made()).to.equal(1);

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import type { Hex } from "viem";
+import { getAddress, type Hex } from "viem";
 import { apartAnswers } from "../../../testkit/programs/answerPrograms.ts";
 import { RUN_STEPS } from "../../../testkit/programs/runProgram.ts";
 import {
@@ -44,6 +44,7 @@ describe("Tickets: edges and events", () => {
     const id = claimId(world(), onChain);
     await emits(Promise.resolve(submitted), "SignedClaimSubmitted", [digest, id, to, payer]);
     await emits(cash(promise, await ticketFor(world(), promise)), "TicketCashed", [digest, payer, to, ETHER]);
+    expect(await tickets.read.cashed([digest])).to.deep.equal([getAddress(payer), getAddress(to), ETHER]);
     await world().networkHelpers.time.increase(2_000);
     await claims.write.finalise([onChain]);
     await emits(tickets.write.collect([digest]), "TicketPaid", [digest, payer, to, ETHER]);

@@ -187,6 +187,7 @@ describe("Tickets", () => {
     const signed = await ticketFor(world(), promise);
     await revert(cash(promise, signed, promise.secret, "mallory"), "InsufficientDeposit");
     await revert(tickets.write.deposit([zeroAddress, mallory.account.address, 1n]), "ZeroAddress");
+    await revert(tickets.write.deposit([mallory.account.address, zeroAddress, 1n]), "ZeroAddress");
     await revert(tickets.write.deposit([mallory.account.address, mallory.account.address, 0n]), "ZeroAmount");
   });
 
