@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import { keccak256, zeroAddress, zeroHash, type Hex } from "viem";
 import { digestOf, drawOf, oddsOf } from "../../../src/tickets/typedData.ts";
+import { otherSignatures } from "../../../testkit/players/otherSignatures.ts";
 import { apartAnswers } from "../../../testkit/programs/answerPrograms.ts";
 import {
   claimOf,
@@ -20,8 +21,6 @@ import { ETHER } from "../../../testkit/protocol/world.ts";
 import { answerOf } from "../../../testkit/soak/answerRuns.ts";
 
 const honest = answerOf(apartAnswers("two"), 1);
-/** The order of the curve secp256k1. */
-const ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
 
 describe("Tickets", () => {
   const world = useWorld(() => createPledgeWorld());
@@ -150,9 +149,7 @@ describe("Tickets", () => {
       const ofClaim = await sign(world(), "SignedClaim", promise.claim, world().worker, other);
       await revert(cash({ ...promise, signature: ofClaim }, { ticket, signature }), "WrongSigner");
     }
-    const s = ORDER - BigInt(`0x${signature.slice(66, 130)}`);
-    const v = signature.endsWith("1b") ? "1c" : "1b";
-    const flipped: Hex = `0x${signature.slice(2, 66)}${s.toString(16).padStart(64, "0")}${v}`;
+    const [, flipped] = otherSignatures(signature) as [Hex, Hex];
     await revert(cash(promise, { ticket, signature: flipped }), "ECDSAInvalidSignatureS");
     await cash(promise, { ticket, signature });
   });
