@@ -43,10 +43,26 @@ const callers = globSync("test/contracts/solidity/*.t.sol").filter(
 const overrides = Object.fromEntries(callers.map((file) => [file, unoptimised]));
 const sources = { ...profile, overrides };
 
-/** A transaction pool with the limits of real nodes stands before each embedded chain. */
+/** Whether errors of an embedded chain say where in the contracts they come from. */
+const STACK_TRACES = process.env.REFUTE_STACK_TRACES === "true";
+
+/**
+ * A transaction pool with the limits of real nodes stands before each embedded chain. The chain gets no output of the
+ * compiler (200 MB), which each process would read for the sake of stack traces: errors are known by their data.
+ */
 const pool: HardhatPlugin = {
   id: "refute-pool",
   hookHandlers: {
+    hre: () =>
+      Promise.resolve({
+        default: () =>
+          Promise.resolve({
+            created: (_, { artifacts }) => {
+              if (!STACK_TRACES) artifacts.getAllBuildInfoIds = () => Promise.resolve(new Set<string>());
+              return Promise.resolve();
+            },
+          }),
+      }),
     network: async () => {
       const { poolHooks } = await import("./testkit/nodes/poolPlugin.ts");
       return { default: () => Promise.resolve(poolHooks()) };

@@ -1,6 +1,16 @@
 import { network } from "hardhat";
-import { encodeFunctionData, parseEventLogs, toHex, type Abi, type Address, type Hex, type Log } from "viem";
+import {
+  decodeErrorResult,
+  encodeFunctionData,
+  parseEventLogs,
+  toHex,
+  type Abi,
+  type Address,
+  type Hex,
+  type Log,
+} from "viem";
 import { disputeGameAbi } from "../../src/chain/abi/disputeGame.ts";
+import { errorsAbi } from "../../src/chain/abi/errors.ts";
 import { jobMarketAbi } from "../../src/chain/abi/jobMarket.ts";
 import { stakeVaultAbi } from "../../src/chain/abi/stakeVault.ts";
 import { emptyHistory, protocolAbi, takeEvent, type ProtocolEvent } from "../../src/market/history.ts";
@@ -220,8 +230,16 @@ export class SoakChain {
   });
 }
 
-/** The fields of a node's error for a revert. */
-const revertText = (error: unknown): string => {
-  const { message, data } = error as { message?: string; data?: unknown };
-  return `${message ?? String(error)} ${typeof data === "string" ? data : JSON.stringify(data ?? "")}`.slice(0, 300);
-};
+/** The contract's error with its values; the fields of the node's error if it has none of the protocol's. */
+function revertText(error: unknown): string {
+  const { message, data } = error as { message?: string; data?: Hex | { data: Hex } };
+  try {
+    const { errorName, args = [] } = decodeErrorResult({
+      abi: errorsAbi,
+      data: typeof data === "string" ? data : data!.data,
+    });
+    return `${errorName}(${args.join(", ")})`;
+  } catch {
+    return `${message ?? String(error)} ${JSON.stringify(data ?? "")}`.slice(0, 300);
+  }
+}

@@ -29,8 +29,8 @@ export const TOKEN_ABI = [
   },
 ] as unknown as Abi;
 
-/** The name of the error in what a node says of a revert. */
-export const errorName = (refusal: string): string => /custom error '(\w+)/.exec(refusal)?.[1] ?? refusal;
+/** The name of the error in the text of a refusal. */
+export const errorName = (refusal: string): string => /^(\w+)\(/.exec(refusal)?.[1] ?? refusal;
 
 /** How many accounts play each part, in the order of the chain's accounts. */
 export type Cast = Record<(typeof PARTS)[number], number>;

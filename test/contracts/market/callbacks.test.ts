@@ -3,6 +3,7 @@ import { encodeFunctionData, type Hex } from "viem";
 import { submissionOf } from "../../../src/dispute/workerMove.ts";
 import { marketKit, delivery, smallProgram, OTHER_ROOT } from "../../../testkit/protocol/marketKit.ts";
 import { honestTrace, chainProgram, type GameProgram } from "../../../testkit/protocol/chainProgram.ts";
+import { refusalOf } from "../../../testkit/protocol/refusalOf.ts";
 import { useWorld } from "../../../testkit/protocol/useWorld.ts";
 import { claimId, claimKey, creditOf, ETHER, submitted, requestFor } from "../../../testkit/protocol/world.ts";
 
@@ -116,7 +117,7 @@ describe("JobMarket: callbacks", () => {
     const args = [claim, delivery()] as const;
     const withGas = (gas: bigint) => world().market.write.deliver(args, { ...as("mallory"), gas });
     const tried = 1_150_000n;
-    const refusal = await withGas(tried).then(() => "taken", String);
+    const refusal = await refusalOf(withGas(tried));
     const [, available, needed] = /TooLittleGas\((\d+), (\d+)\)/.exec(refusal) ?? [];
     // A reserve of 40,000 beside the callback's gas; a call passes on 63/64.
     expect(needed, refusal).to.equal(String((1_040_000n * 64n) / 63n));

@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import { zeroAddress } from "viem";
+import { refusalOf } from "../../../testkit/protocol/refusalOf.ts";
 import { useWorld } from "../../../testkit/protocol/useWorld.ts";
 import { ETHER, type Actor } from "../../../testkit/protocol/world.ts";
 
@@ -39,10 +40,7 @@ describe("StakeVault: every move of its ledger", () => {
   it("deploy_withoutAssetOrProvisioning_reverts", async () => {
     const { viem, token, provisioning } = world();
     const deploy = (asset: `0x${string}`, attestation: `0x${string}`) =>
-      viem.deployContract("StakeVault", [asset, attestation, DELAY, token.address]).then(
-        () => "deployed",
-        (e: Error) => e.message,
-      );
+      refusalOf(viem.deployContract("StakeVault", [asset, attestation, DELAY, token.address]));
     expect(await deploy(zeroAddress, provisioning.address)).to.include("NoCode");
     expect(await deploy(token.address, zeroAddress)).to.include("NoCode");
   });

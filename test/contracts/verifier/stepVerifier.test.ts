@@ -6,6 +6,7 @@ import { OPERATIONS, signature } from "../../../src/program/operations.ts";
 import { Reduce } from "../../../src/program/types.ts";
 import { AT_LENGTH, itInTime } from "../../../testkit/atLength.ts";
 import { Prng } from "../../../testkit/random/prng.ts";
+import { refusalOf } from "../../../testkit/protocol/refusalOf.ts";
 import { randomStep } from "../../../testkit/programs/randomStep.ts";
 import { deployVerifier, proveElement, type DeployedVerifier } from "../../../testkit/verifier/stepProof.ts";
 
@@ -45,11 +46,8 @@ describe("StepVerifier", () => {
   itInTime("deploy_withoutTheElementaryFunctions_reverts", async () => {
     const { viem } = await network.create();
     const [somebody] = await viem.getWalletClients();
-    const failure = await viem.deployContract("StepVerifier", [somebody!.account.address]).then(
-      () => "deployed",
-      (e: Error) => e.message,
-    );
-    expect(failure).to.include("NoElementaryFunctions");
+    const failed = viem.deployContract("StepVerifier", [somebody!.account.address]);
+    expect(await refusalOf(failed)).to.include("NoElementaryFunctions");
   });
 });
 
