@@ -42,12 +42,13 @@ export function time(seconds: number): Buffer {
 /** A name with a common name, as Intel's are. */
 export const intelName = (commonName: string): Buffer =>
   sequence(
-    part("2.5.4.3", commonName),
-    part("2.5.4.10", "Intel Corporation"),
-    part("2.5.4.7", "Santa Clara"),
-    part("2.5.4.8", "CA"),
-    part("2.5.4.6", "US", 0x13),
+    namePart("2.5.4.3", commonName),
+    namePart("2.5.4.10", "Intel Corporation"),
+    namePart("2.5.4.7", "Santa Clara"),
+    namePart("2.5.4.8", "CA"),
+    namePart("2.5.4.6", "US", 0x13),
   );
 
-const part = (type: string, value: string, tag = 0x0c): Buffer =>
+/** A part of a name. @param type Its identifier. */
+export const namePart = (type: string, value: string, tag = 0x0c): Buffer =>
   tlv(0x31, sequence(oid(type), tlv(tag, Buffer.from(value))));

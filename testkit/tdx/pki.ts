@@ -22,6 +22,8 @@ export type CertificateFields = {
   isAuthority?: boolean;
   keyUsage?: number;
   extensions?: Buffer[];
+  /** In place of the name that goes with the common name. */
+  name?: Buffer;
 };
 
 /** What a platform's certificate says. */
@@ -88,7 +90,7 @@ export class TestPki {
   issue(issuer: Issuer, fields: CertificateFields): Issued {
     const key = fields.key ?? generateKey();
     const serial = fields.serial ?? ++this.#serial;
-    const name = intelName(fields.commonName);
+    const name = fields.name ?? intelName(fields.commonName);
     const usage = fields.keyUsage ?? 0;
     const critical = (id: string, value: Buffer): Buffer => sequence(oid(id), flag(), octets(value));
     const tbs = sequence(
@@ -111,12 +113,13 @@ export class TestPki {
     return { key, name, serial, der: signed(issuer.key.privateKey, tbs) };
   }
 
-  /** A revocation list. */
+  /** A revocation list. @param extensions Beside its number. */
   crl(
     issuer: Issuer,
     serials: readonly bigint[],
     thisUpdate = this.now,
     nextUpdate = thisUpdate + 30 * 86_400,
+    extensions: readonly Buffer[] = [],
   ): Buffer {
     const entries = serials.map((serial) => sequence(integer(serial), time(thisUpdate)));
     const tbs = sequence(
@@ -126,7 +129,7 @@ export class TestPki {
       time(thisUpdate),
       time(nextUpdate),
       ...(entries.length > 0 ? [sequence(...entries)] : []),
-      tlv(0xa0, sequence(sequence(oid("2.5.29.20"), octets(integer(1))))),
+      tlv(0xa0, sequence(sequence(oid("2.5.29.20"), octets(integer(1))), ...extensions)),
     );
     return signed(issuer.key.privateKey, tbs);
   }

@@ -6,7 +6,7 @@ import { splitQuote } from "../../../src/provisioning/tdx/quote.ts";
 import { refusalOf } from "../../../testkit/protocol/refusalOf.ts";
 import { sequence, oid, octets, flag } from "../../../testkit/tdx/der.ts";
 import { TestPki } from "../../../testkit/tdx/pki.ts";
-import { day, identityOf, levelWith, signDocument, tcbInfoOf, TestPlatform } from "../../../testkit/tdx/quotes.ts";
+import { day, identityOf, levelWith, PCK, signDocument, tcbInfoOf, TestPlatform } from "../../../testkit/tdx/quotes.ts";
 import {
   bringIdentity,
   bringTcbInfo,
@@ -89,6 +89,10 @@ describe("TDX: what Intel signs, brought by anybody", () => {
       expect(await outcome(introduction(world, new TestPlatform(pki, platform.pck, asAuthority)))).to.include(
         "UnknownRole",
       );
+      const named = pki.platform(platform.pck, { commonName: "Intel SGX PCK Platform CA" });
+      expect(await outcome(introduction(world, new TestPlatform(pki, platform.pck, named)))).to.include("UnknownRole");
+      const early = pki.platform(platform.pck, { notBefore: world.now + DAY });
+      expect(await outcome(introduction(world, new TestPlatform(pki, platform.pck, early)))).to.include("NotYetValid");
       const old = pki.platform(platform.pck, { notAfter: world.now - 5 });
       expect(await outcome(introduction(world, new TestPlatform(pki, platform.pck, old)))).to.include(
         "CertificateExpired",
@@ -284,6 +288,11 @@ describe("TDX: what Intel signs, brought by anybody", () => {
         tcbInfoOf(now, { fmspc: "0x90806f000000", levels: levelWith("UpToDate") }),
       );
       expect(await outcome(introduction(world, undefined, {}, { tcbInfo: other }))).to.include("UnknownDocument(17)");
+      const pceId = "0x0100";
+      const ofPce = await bringTcbInfo(world, tcbInfoOf(now - 5, { pceId }));
+      expect(await outcome(introduction(world, undefined, {}, { tcbInfo: ofPce }))).to.include("UnknownDocument(17)");
+      const own = new TestPlatform(world.pki, { ...PCK, pceId });
+      expect(await outcome(introduction(world, own, {}, { tcbInfo: ofPce }))).to.equal("accepted");
       const { tcbInfo, enclave } = world;
       expect(await outcome(introduction(world, undefined, {}, { tcbInfo: enclave }))).to.include("UnknownDocument");
       expect(await outcome(introduction(world, undefined, {}, { enclave: tcbInfo }))).to.include("UnknownDocument");

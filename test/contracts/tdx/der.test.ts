@@ -6,8 +6,10 @@ import { bytesToHex } from "viem";
 import { Prng } from "../../../src/prng.ts";
 import { readCertificate, readCrl } from "../../../src/provisioning/tdx/certificates.ts";
 import { splitQuote } from "../../../src/provisioning/tdx/quote.ts";
+import { refusalOf } from "../../../testkit/protocol/refusalOf.ts";
+import { flag, integer, namePart, octets, oid, sequence } from "../../../testkit/tdx/der.ts";
 import { intelRoot, realCollateral, realQuote } from "../../../testkit/tdx/realQuote.ts";
-import { TestPki } from "../../../testkit/tdx/pki.ts";
+import { sgxExtension, TestPki } from "../../../testkit/tdx/pki.ts";
 import { PCK, svnsHex } from "../../../testkit/tdx/quotes.ts";
 import { deployVerifier, type VerifierChain } from "../../../testkit/tdx/tdxWorld.ts";
 
@@ -58,7 +60,7 @@ describe("TDX: DER, against the readers of others", () => {
     const c = realCollateral();
     for (const text of [c.root_ca_crl!, c.pck_crl!]) {
       const other = readCrl(Buffer.from(text, "hex"), "a list");
-      const serials = [...other.serials, 1n, 2n ** 255n];
+      const serials = [...other.serials, 1n, 2n ** 255n, ...other.serials.map((serial) => serial + 2n ** 200n)];
       const [list, isListed] = await chain.reader.read.readRevocationList([`0x${text}`, serials]);
       expect(isListed).to.deep.equal(serials.map((serial) => other.serials.includes(serial)));
       expect(list.issuer).to.equal(other.issuer);
@@ -92,6 +94,34 @@ describe("TDX: DER, against the readers of others", () => {
     }
     expect(counts.taken).to.be.greaterThan(20);
     expect(counts.refused).to.be.greaterThan(20);
+  });
+
+  it("aCertificate_orAList_inAnotherFormThanDer_orWithMoreThanOneOfAThing_isRefused", async () => {
+    const pki = new TestPki(Math.floor(Date.now() / 1_000));
+    const certificate = (der: Uint8Array): Promise<string> =>
+      refusalOf(chain.reader.read.readCertificate([bytesToHex(der)]));
+    const list = (der: Uint8Array): Promise<string> =>
+      refusalOf(chain.reader.read.readRevocationList([bytesToHex(der), [1n]]));
+    const behind = (der: Buffer): Buffer => Buffer.concat([der, Buffer.of(0)]);
+    const nobody = sequence(oid("1.2.3.4"), octets(sequence()));
+    expect(await certificate(pki.authority({ extensions: [nobody] }).der)).to.equal("accepted");
+    expect(await certificate(behind(pki.authority().der))).to.include("MalformedDer(0)");
+    // A length of two bytes where one is enough.
+    const long = Buffer.concat([Buffer.of(0x30, 0x81, nobody.length - 2), nobody.subarray(2)]);
+    expect(await certificate(pki.authority({ extensions: [long] }).der)).to.include("MalformedDer");
+    const constraints = sequence(oid("2.5.29.19"), flag(), octets(sequence()));
+    expect(await certificate(pki.authority({ extensions: [constraints] }).der)).to.include("ExtensionTwice");
+    const machine = sequence(oid("1.2.840.113741.1.13.1"), octets(sgxExtension(PCK)));
+    expect(await certificate(pki.platform(PCK, { extensions: [machine, machine] }).der)).to.include("ExtensionTwice");
+    const names = ["Intel SGX PCK Platform CA", "Intel SGX TCB Signing"].map((name) => namePart("2.5.4.3", name));
+    expect(await certificate(pki.authority({ name: sequence(names[0]!) }).der)).to.equal("accepted");
+    expect(await certificate(pki.authority({ name: sequence(...names) }).der)).to.include("MalformedDer");
+    const crl = (...extensions: Buffer[]): Buffer => pki.crl(pki.root, [1n, 2n], pki.now, pki.now + 1, extensions);
+    expect(await list(crl(nobody))).to.equal("accepted");
+    expect(await list(behind(crl()))).to.include("MalformedDer(0)");
+    // A list of changes only.
+    const changes = sequence(oid("2.5.29.27"), flag(), octets(integer(1)));
+    expect(await list(crl(changes))).to.include("UnknownCriticalExtension");
   });
 
   it("aCertificateThatEndsAnywhere_isRefused", async () => {

@@ -64,8 +64,8 @@ describe("TDX: what a quote must show", () => {
 
   it("verify_ofAnotherHeader_isRefusedByName", async () => {
     expect(await refusal({ headerChanges: { 12: "0x00" } })).to.include("UnknownEnclaveVendor");
-    const { certified, leaf } = splitQuote(world.platform.quote());
-    const withHeader = (offset: number, byte: string): Promise<string> => {
+    const withHeader = (offset: number, byte: string, fields: QuoteFields = {}): Promise<string> => {
+      const { certified, leaf } = splitQuote(world.platform.quote(fields));
       const quote: Hex = `0x${certified.slice(2, 2 + 2 * offset)}${byte}${certified.slice(4 + 2 * offset)}`;
       const { tcbInfo, enclave } = world;
       return refusalOf(
@@ -76,6 +76,9 @@ describe("TDX: what a quote must show", () => {
     expect(await withHeader(2, "03")).to.include("UnknownKeyType(3)");
     expect(await withHeader(4, "00")).to.include("NotTdx(0)");
     expect(await withHeader(0, "05")).to.include("UnknownBody");
+    // Each type of body has its size.
+    expect(await withHeader(48, "02", { version: 5, body: "1.5" })).to.include("UnknownBody(2, 648)");
+    expect(await withHeader(48, "03", { version: 5 })).to.include("UnknownBody(3, 584)");
     // The lengths of the signature's data and of what certifies it must fit each other.
     expect(await withHeader(632, "01")).to.include("WrongLength");
     expect(await withHeader(766, "01")).to.include("WrongLength");

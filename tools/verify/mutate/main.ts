@@ -12,16 +12,14 @@
  *   and is optimised as usual, so that tests of gas count too.
  * - `--alone`: makes a build of its own for each mutant, which takes minutes each, for tests that measure exact gas.
  */
-import { createHash } from "node:crypto";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { Workspace } from "../instrument/workspace.ts";
 import { readRecording } from "../replay/calls.ts";
 import { filesOf, recorded, STATELESS } from "../replay/recorded.ts";
 import { Replay } from "../replay/replay.ts";
 import { replayMutants } from "./byReplay.ts";
-import type { Plan, Report } from "./workOrder.ts";
+import { prepare, reachOf, SWITCH, tryOnTests, type Outcome } from "./onTests.ts";
 import { constantsOf, withMutants, type Mutant } from "./schemata.ts";
 import { forGood } from "./yul.ts";
 
@@ -44,9 +42,6 @@ const TESTED = ["consumer", "game", "market", "panel", "pledge", "provisioning",
 const PROTOCOL_TESTS = TESTED.map((folder) => `test/contracts/${folder}/**/*.test.ts`);
 /** Tests that compare what is burnt. The question which mutant is alive burns gas, so they would fail under any. */
 const GAS_TESTS = /\/(economics|gasPrices|gasSchedule)\.test\.ts$/;
-const LIBRARY = "contracts/test/Mutants.sol";
-/** A test that takes so long under a mutant is taken to run for ever, also on a machine that does much else. */
-const QUIET_SECONDS = 300;
 
 const { values } = parseArgs({
   options: {
@@ -65,7 +60,7 @@ const { values } = parseArgs({
   },
 });
 
-type Tried = Mutant & { killer?: string; tests: number; milliseconds: number };
+type Tried = Mutant & Outcome;
 
 const survived = new Set(earlier(values.survivors).flatMap((v) => (v.killer === undefined ? [nameOf(v)] : [])));
 const isWanted = (mutant: Mutant): boolean => values.survivors === undefined || survived.has(nameOf(mutant));
@@ -77,14 +72,7 @@ try {
 }
 
 async function mutate(): Promise<boolean> {
-  workspace.addLibrary(LIBRARY, "tools/verify/mutate/Mutants.sol");
-  workspace.write(
-    "testkit/protocol/useWorld.ts",
-    workspace
-      .read("tools/verify/mutate/useWorld.ts")
-      .replace("../../../testkit/protocol/", "./")
-      .replace("./alive", "../../tools/verify/mutate/alive"),
-  );
+  prepare(workspace);
   const files = workspace.files(values.files.replace(/^|,/g, "$&contracts/"));
   const made: Mutant[] = [];
   const tried: Tried[] = [];
@@ -122,7 +110,7 @@ function addMutants(files: readonly string[], firstId: number, wanted: (mutant: 
     made.push(...mutants);
     const held = mutants.filter(wanted);
     if (values.alone) for (const { id } of held) workspace.write(file, forGood(source, id));
-    else if (held.length > 0) workspace.writeContract(file, source, { name: "Mutants", file: LIBRARY });
+    else if (held.length > 0) workspace.writeContract(file, source, SWITCH);
   }
   return made;
 }
@@ -158,7 +146,7 @@ async function tryByTests(drawn: readonly Mutant[], before: readonly Tried[]): P
 /** Tries each mutant in a build of its own, on all tests, because it is not known which of them execute it. */
 async function tryAlone(drawn: readonly Mutant[], before: readonly Tried[]): Promise<Tried[]> {
   const files = workspace.files(values.tests);
-  const reach = reachOf(files);
+  const reach = reachOf(workspace, files);
   await workspace.build();
   await run([], files, [], reach);
   const tried: Tried[] = [];
@@ -183,51 +171,26 @@ async function tryByReplay(drawn: readonly Mutant[]): Promise<Tried[]> {
   return drawn.map((mutant) => ({ ...mutant, ...verdicts.get(mutant.id)! }));
 }
 
-/** Tries mutants on tests. A mutant under which the runner hangs is killed; a new runner goes on with the next one. */
+/** Tries mutants on tests. */
 async function run(
   mutants: readonly Mutant[],
   files: readonly string[],
   before: readonly Tried[] = [],
-  reach = reachOf(files),
+  reach = reachOf(workspace, files),
 ): Promise<Tried[]> {
-  const planFile = join(workspace.path, "plan.json");
-  const done = new Map<number, Tried>();
-  for (;;) {
-    const left = mutants.filter(({ id }) => !done.has(id));
-    // With `--alone`, the tests run once without a mutant, to find those that fail then.
-    if (left.length === 0 && !(values.alone && !existsSync(reach))) break;
-    const killers = [...before, ...done.values()].flatMap(({ killer }) => killer ?? []);
-    const ids = left.map(({ id }) => id);
-    const plan: Plan = { files, mutants: ids, tries: Number(values.tries), killers, all: values.alone, reach };
-    writeFileSync(planFile, JSON.stringify(plan));
-    let current: Mutant | undefined;
-    const other: string[] = [];
-    const status = await workspace.run(
-      "tsx",
-      ["tools/verify/mutate/runner.ts", planFile],
-      (line) => {
-        if (!line.startsWith("@{")) return void other.push(line);
-        const message = JSON.parse(line.slice(1)) as Report;
-        if (message.kind === "fails") return console.log(`decides nothing: ${message.title}: ${message.message}`);
-        current = left.find(({ id }) => id === message.id);
-        if (message.kind === "begins" || current === undefined) return;
-        const { killer, tests, milliseconds } = message;
-        done.set(current.id, { ...current, tests, milliseconds, ...(killer === undefined ? {} : { killer }) });
-        if (killer === undefined)
-          console.log(`survives ${tests} tests: ${current.file}:${current.line}: ${current.change}`);
-        current = undefined;
-        if (done.size % 10 !== 0) return;
-        const each = Math.round([...done.values()].reduce((sum, one) => sum + one.milliseconds, 0) / done.size);
-        console.log(`${done.size} of ${mutants.length} tried, last of ${message.id} made, ${each} ms each`);
-        keep([...before, ...done.values()]);
-      },
-      QUIET_SECONDS,
-    );
-    if (current !== undefined)
-      done.set(current.id, { ...current, tests: 0, milliseconds: QUIET_SECONDS * 1_000, killer: "no end" });
-    else if (status !== 0) throw new Error(`the runner failed:\n${other.slice(-40).join("\n")}`);
-  }
-  return mutants.map(({ id }) => done.get(id)!);
+  const done: Tried[] = [];
+  const order = { files, tries: Number(values.tries), all: values.alone, reach };
+  const killers = before.flatMap(({ killer }) => killer ?? []);
+  await tryOnTests(workspace, mutants, order, killers, (mutant, outcome) => {
+    done.push({ ...mutant, ...outcome });
+    if (outcome.killer === undefined)
+      console.log(`survives ${outcome.tests} tests: ${mutant.file}:${mutant.line}: ${mutant.change}`);
+    if (done.length % 10 !== 0) return;
+    const each = Math.round(done.reduce((sum, one) => sum + one.milliseconds, 0) / done.length);
+    console.log(`${done.length} of ${mutants.length} tried, last of ${mutant.id} made, ${each} ms each`);
+    keep([...before, ...done]);
+  });
+  return done;
 }
 
 function report(files: readonly string[], made: readonly Mutant[], tried: readonly Tried[]): boolean {
@@ -249,17 +212,6 @@ function report(files: readonly string[], made: readonly Mutant[], tried: readon
     console.log(`survives ${tests} tests: ${file}:${line}: ${change}`);
   keep(tried);
   return survivors.length === 0;
-}
-
-/**
- * The file that keeps which tests execute which mutants. Its name depends on everything that decides this, so that an
- * earlier run's file is used only if nothing has changed.
- */
-function reachOf(tests: readonly string[]): string {
-  const hash = createHash("sha256");
-  const others = workspace.files("contracts/**/*.sol,src/**/*.ts,testkit/**/*.ts");
-  for (const file of [...tests, ...others]) hash.update(`${file}\n${workspace.read(file)}`);
-  return join(workspace.path, `reach-${hash.digest("hex").slice(0, 16)}.json`);
 }
 
 function keep(tried: readonly Tried[]): void {

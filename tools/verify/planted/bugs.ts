@@ -1,6 +1,8 @@
 import { always, bug, other, unchecked, without, type Bug } from "./bug.ts";
 import { EXAM_BUGS } from "./examBugs.ts";
 import { PANEL_BUGS } from "./panelBugs.ts";
+import { QUOTE_BUGS } from "./quoteBugs.ts";
+import { REPORT_BUGS } from "./reportBugs.ts";
 import { RUN_BUGS } from "./runBugs.ts";
 import { TERM_BUGS } from "./termBugs.ts";
 import { TICKET_BUGS } from "./ticketBugs.ts";
@@ -192,6 +194,7 @@ const MONEY_AND_TIME: readonly Bug[] = [
   without("stake comes back twice", VAULT, "a.withdrawing = 0;"),
 ];
 
+/** Bugs that random sequences of calls must find. */
 export const BUGS: readonly Bug[] = [
   ...MONEY_AND_TIME,
   ...RUN_BUGS,
@@ -200,3 +203,6 @@ export const BUGS: readonly Bug[] = [
   ...EXAM_BUGS,
   ...PANEL_BUGS,
 ];
+
+/** Bugs in what takes signatures of P-256 keys: tests with keys of their own must find them. */
+export const SIGNED_BUGS: readonly Bug[] = [...REPORT_BUGS, ...QUOTE_BUGS];

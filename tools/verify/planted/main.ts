@@ -1,59 +1,24 @@
 /**
- * Plants realistic bugs in a copy of the protocol's contracts, runs on each the files of `test/contracts/solidity` that
- * reach what it is in, and reports which are found: `npm run planted [-- --only WORDS;WORDS] [--in FOLDER] [--runs N]
- * [--tests FILES] [--log FILE]`. What was found and missed is added to the log; a bug that stands there, of the same
- * contracts and tests, is not tried again. All bugs are in one build, without optimisation. An environment variable
- * says which bug is active.
+ * Plants realistic bugs in a copy of the protocol's contracts, runs on each the tests that reach what it is in, and
+ * reports which are found: `npm run planted [-- --by solidity|mocha] [--only WORDS;WORDS] [--in FOLDER] [--runs N]
+ * [--tests FILES] [--log FILE]`. All bugs are in one build, without optimisation.
+ * - `--by`: `solidity` tries bugs that random sequences of calls must find, on `test/contracts/solidity`; `mocha` those
+ *   in what takes signatures of P-256 keys, on the tests in TypeScript, which have such keys. Both by default.
+ * - `--tests`: the files of `test/contracts/solidity`.
+ * - `--log`: what was found and missed is added there; a bug that stands there, of the same contracts and tests, is not
+ *   tried again.
  */
-import { spawnSync } from "node:child_process";
-import { createHash } from "node:crypto";
-import { appendFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { dirname, join, resolve } from "node:path";
+import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { edit, imports, withBugs } from "./apply.ts";
-import { BUGS } from "./bugs.ts";
-
-const HERE = import.meta.dirname;
-const ROOT = resolve(HERE, "../../..");
-const SOLIDITY = "test/contracts/solidity";
-/** Where a copy says which bug is alive: the worlds that the tests make. */
-const WORLDS = ["/ProtocolWorld.t.sol", "/TicketsWorld.t.sol", "/ExamWorld.t.sol"];
-
-/** A fast build: the contracts are not optimised, and tests are compiled as in hardhat.config.ts. */
-const CONFIG = `import { globSync } from "node:fs";
-import { createRequire } from "node:module";
-import { defineConfig } from "hardhat/config";
-const require = createRequire(import.meta.url);
-const optimizer = {
-  enabled: true,
-  runs: 1,
-  details: { yul: true, yulDetails: { stackAllocation: true, optimizerSteps: "u:" } },
-};
-const solc = {
-  version: "0.8.37",
-  path: require.resolve("solc/soljson.js"),
-  settings: { optimizer, viaIR: true, evmVersion: "osaka" },
-};
-const test = { ...solc, settings: { optimizer: { enabled: false, runs: 1 }, viaIR: false, evmVersion: "osaka" } };
-const overrides = Object.fromEntries(globSync("test/contracts/solidity/*.t.sol").map((file) => [file, test]));
-const profile = { compilers: [solc], overrides };
-export default defineConfig({
-  solidity: { profiles: { default: profile, production: profile } },
-  networks: { default: { type: "edr-simulated", chainType: "l1", hardfork: "osaka" } },
-  paths: { tests: { mocha: "./test", solidity: "./${SOLIDITY}" } },
-  test: {
-    solidity: {
-      fuzz: { seed: "0x6f6e6e78" },
-      invariant: { runs: Number(process.env.RUNS), depth: 64, failOnRevert: false },
-    },
-  },
-});
-`;
+import type { Bug } from "./bug.ts";
+import { BUGS, SIGNED_BUGS } from "./bugs.ts";
+import { tryOnHandlers } from "./handlers.ts";
+import { tryOnMocha } from "./onMocha.ts";
 
 const { values } = parseArgs({
   options: {
-    only: { type: "string" },
+    by: { type: "string", default: "solidity,mocha" },
+    only: { type: "string", default: "" },
     in: { type: "string" },
     runs: { type: "string", default: "64" },
     tests: {
@@ -64,129 +29,18 @@ const { values } = parseArgs({
   },
 });
 
-/** What each file of tests reaches, itself included. */
-const reached = new Map(values.tests.split(",").map((name) => [name, reachOf(join(SOLIDITY, name))]));
+const { runs, log } = values;
+const by = values.by.split(",");
+const isWanted = ({ name }: Bug): boolean => values.only.split(";").some((words) => name.includes(words));
+const folder = (name: string): string | undefined => (values.in === undefined ? undefined : join(values.in, name));
 
-const folder = values.in ?? mkdtempSync(join(tmpdir(), "planted-"));
-const heading = `# contracts ${prepare(folder)}`;
-const tried = new Set(values.log === undefined ? [] : triedIn(values.log));
-const built = hardhat(0, "build", "--quiet");
-if (built.status !== 0) throw new Error(built.output);
-const [healthy] = run(0, [...reached.keys()]);
-if (healthy === undefined) {
-  let found = 0;
-  let count = 0;
-  for (const [index, { name, file }] of BUGS.entries()) {
-    if (!(values.only ?? "").split(";").some((words) => name.includes(words)) || tried.has(name)) continue;
-    const tests = [...reached].filter(([, files]) => files.has(file)).map(([test]) => test);
-    if (tests.length === 0) {
-      console.log(`not tried: no tests reach ${file}: ${name}`);
-      continue;
-    }
-    const failures = run(index + 1, tests);
-    count++;
-    if (failures.length > 0) found++;
-    const line = failures.length > 0 ? `found   ${name}: ${failures[0]}` : `MISSED  ${name}`;
-    console.log(line);
-    if (values.log !== undefined) appendFileSync(values.log, `${line}\n`);
-  }
-  console.log(`${found} of ${count} found`);
-  if (found < count) process.exitCode = 1;
-} else {
-  console.log(`fails without a bug: ${healthy}`);
-  process.exitCode = 1;
-}
-
-/** The names of the bugs that were tried on these contracts and tests, by a log; others get a heading of their own. */
-function triedIn(log: string): string[] {
-  const text = existsSync(log) ? readFileSync(log, "utf8") : "";
-  const part = text.slice(text.lastIndexOf("# contracts "));
-  if (!part.startsWith(heading)) {
-    appendFileSync(log, `${heading}\n`);
-    return [];
-  }
-  return [...part.matchAll(/^(?:found  |MISSED ) ([^:\n]+)/gm)].map(([, name]) => name!);
-}
-
-/** A file, what it imports, what it deploys as it is built, and what these import. */
-function reachOf(first: string): Set<string> {
-  const files = new Set<string>();
-  const take = (file: string): void => {
-    if (files.has(file)) return;
-    files.add(file);
-    const text = readFileSync(join(ROOT, file), "utf8");
-    for (const [, path] of text.matchAll(/^import [^"]*"(\.[^"]+)";/gm)) take(join(dirname(file), path!));
-    for (const [, path] of text.matchAll(/"(contracts\/[^":]+\.sol):\w+"/g)) take(path!);
-  };
-  take(first);
-  return files;
-}
-
-/**
- * Makes the copy: what the tests reach, with all bugs in it.
- * @returns a digest of it
- */
-function prepare(to: string): string {
-  const digest = createHash("sha256");
-  const files = new Set([...reached.values()].flatMap((each) => [...each]));
-  for (const file of files) {
-    let text = readFileSync(join(ROOT, file), "utf8");
-    if (file.endsWith("Vm.sol")) {
-      text = edit(
-        text,
-        file,
-        "function warp(",
-        "function etch(address at, bytes calldata code) external;\n" +
-          "    function envOr(string calldata name, uint256 otherwise) external view returns (uint256);\n" +
-          "    function warp(",
-      );
-    }
-    if (WORLDS.some((world) => file.endsWith(world))) {
-      text = edit(
-        text,
-        file,
-        "    constructor() {\n",
-        '    constructor() {\n        vm.etch(Planted.AT, new bytes(vm.envOr("BUG", uint256(0))));\n',
-      );
-      text = imports(text, "../../../contracts/Planted.sol");
-    }
-    text = withBugs(text, file, BUGS);
-    // Whoever asks which bug is alive reads the chain, which pure functions may not.
-    text = text.replace(/\bpure\b/g, "view");
-    digest.update(text);
-    write(join(to, file), text);
-  }
-  write(join(to, "contracts/Planted.sol"), readFileSync(join(HERE, "Planted.sol"), "utf8"));
-  write(join(to, "package.json"), '{ "type": "module" }');
-  write(join(to, "hardhat.config.ts"), CONFIG);
-  if (!existsSync(join(to, "node_modules"))) symlinkSync(join(ROOT, "node_modules"), join(to, "node_modules"));
-  return digest.digest("hex").slice(0, 16);
-}
-
-function write(path: string, text: string): void {
-  mkdirSync(dirname(path), { recursive: true });
-  if (!existsSync(path) || readFileSync(path, "utf8") !== text) writeFileSync(path, text);
-}
-
-/**
- * Runs files of tests with one bug active (0: none), the fixed sequences first.
- * @returns The tests that fail.
- * @throws Error if they do not run.
- */
-function run(bug: number, tests: readonly string[]): string[] {
-  const files = tests.map((name) => join(SOLIDITY, name));
-  for (const words of ["test_", "invariant_"]) {
-    const { output, status } = hardhat(bug, "test", "solidity", "--no-compile", "--grep", words, ...files);
-    const failures = [...output.matchAll(/^\s+\d+\) (\w+)\(/gm)].map(([, name]) => name!);
-    if (status !== 0 && failures.length === 0) throw new Error(`the tests did not run: ${output}`);
-    if (status !== 0) return failures;
-  }
-  return [];
-}
-
-function hardhat(bug: number, ...words: string[]): { output: string; status: number | null } {
-  const env = { ...process.env, BUG: String(bug), RUNS: values.runs };
-  const program = join(ROOT, "node_modules/.bin/hardhat");
-  const { stdout, stderr, status } = spawnSync(program, words, { cwd: folder, env, encoding: "utf8" });
-  return { output: stdout + stderr, status };
-}
+const findings = [];
+if (by.includes("solidity") && BUGS.some(isWanted))
+  findings.push(tryOnHandlers(isWanted, { folder: folder("solidity"), tests: values.tests.split(","), runs, log }));
+if (by.includes("mocha") && SIGNED_BUGS.some(isWanted))
+  findings.push(await tryOnMocha(isWanted, { folder: folder("mocha"), log }));
+const [found, missed] = [findings.map((f) => f.found), findings.map((f) => f.missed)].map((counts) =>
+  counts.reduce((sum, count) => sum + count, 0),
+) as [number, number];
+console.log(`${found} of ${found + missed} found`);
+if (missed > 0) process.exitCode = 1;

@@ -1,0 +1,87 @@
+import { createHash } from "node:crypto";
+import { existsSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Workspace } from "../instrument/workspace.ts";
+import type { Plan, Report } from "./workOrder.ts";
+
+/** The library of a copy that knows which mutant is alive. */
+export const SWITCH = { name: "Mutants", file: "contracts/test/Mutants.sol" };
+/** A test that takes so long under a mutant is taken to run for ever, also on a machine that does much else. */
+const QUIET_SECONDS = 300;
+
+/** @param killer The test that failed. @param tests How many execute the mutant. */
+export type Outcome = { killer?: string; tests: number; milliseconds: number };
+
+/** Prepares a copy whose contracts hold mutants: the library, and worlds of tests that serve many mutants. */
+export function prepare(workspace: Workspace): void {
+  workspace.addLibrary(SWITCH.file, "tools/verify/mutate/Mutants.sol");
+  workspace.write(
+    "testkit/protocol/useWorld.ts",
+    workspace
+      .read("tools/verify/mutate/useWorld.ts")
+      .replace("../../../testkit/protocol/", "./")
+      .replace("./alive", "../../tools/verify/mutate/alive"),
+  );
+}
+
+/** A digest of everything that decides which tests execute which mutants. */
+export function digestOf(workspace: Workspace, tests: readonly string[]): string {
+  const hash = createHash("sha256");
+  const others = workspace.files("contracts/**/*.sol,src/**/*.ts,testkit/**/*.ts");
+  for (const file of [...tests, ...others]) hash.update(`${file}\n${workspace.read(file)}`);
+  return hash.digest("hex").slice(0, 16);
+}
+
+/** The file that keeps which tests execute which mutants: an earlier run's is used only if nothing has changed. */
+export const reachOf = (workspace: Workspace, tests: readonly string[]): string =>
+  join(workspace.path, `reach-${digestOf(workspace, tests)}.json`);
+
+/**
+ * Tries mutants of a built copy on its tests. A mutant under which the runner hangs is killed; a new runner goes on
+ * with the next one.
+ * @param order What the runner is told beside.
+ * @param killers The tests that killed other mutants, each once for every such mutant.
+ * @param over Called with each mutant and its outcome, in the order of the mutants.
+ * @throws Error if the tests do not run.
+ */
+export async function tryOnTests<M extends { id: number }>(
+  workspace: Workspace,
+  mutants: readonly M[],
+  order: Omit<Plan, "mutants" | "killers">,
+  killers: readonly string[],
+  over: (mutant: M, outcome: Outcome) => void,
+): Promise<void> {
+  const planFile = join(workspace.path, "plan.json");
+  const killed = [...killers];
+  let left = mutants;
+  const end = (mutant: M, outcome: Outcome): void => {
+    left = left.filter((other) => other !== mutant);
+    if (outcome.killer !== undefined) killed.push(outcome.killer);
+    over(mutant, outcome);
+  };
+  for (;;) {
+    // Where all mutants are to meet all tests, these run once without a mutant, to find those that fail then.
+    if (left.length === 0 && !(order.all && !existsSync(order.reach))) return;
+    const plan: Plan = { ...order, mutants: left.map(({ id }) => id), killers: killed };
+    writeFileSync(planFile, JSON.stringify(plan));
+    let current: M | undefined;
+    const other: string[] = [];
+    const status = await workspace.run(
+      "tsx",
+      ["tools/verify/mutate/runner.ts", planFile],
+      (line) => {
+        if (!line.startsWith("@{")) return void other.push(line);
+        const message = JSON.parse(line.slice(1)) as Report;
+        if (message.kind === "fails") return console.log(`decides nothing: ${message.title}: ${message.message}`);
+        current = left.find(({ id }) => id === message.id);
+        if (message.kind === "begins" || current === undefined) return;
+        const { killer, tests, milliseconds } = message;
+        end(current, { tests, milliseconds, ...(killer === undefined ? {} : { killer }) });
+        current = undefined;
+      },
+      QUIET_SECONDS,
+    );
+    if (current !== undefined) end(current, { tests: 0, milliseconds: QUIET_SECONDS * 1_000, killer: "no end" });
+    else if (status !== 0) throw new Error(`the runner failed:\n${other.slice(-40).join("\n")}`);
+  }
+}
