@@ -28,15 +28,15 @@ export class EventTable {
     return [...this.#entries.keys()];
   }
 
-  /** A log with its decoded arguments; undefined if it is of no such event, or is malformed. */
-  decode<L extends Undecoded>(log: L): (L & { eventName: string; args: Record<string, unknown> }) | undefined {
+  /** The name and the arguments of a log; undefined if it is of no such event, or is malformed. */
+  decode(log: Undecoded): { eventName: string; args: Record<string, unknown> } | undefined {
     const [selector, ...topics] = log.topics;
     const entry = selector && this.#entries.get(selector);
     if (entry === undefined || topics.length !== entry.indexed.length) return undefined;
     const { eventName, indexed, others } = entry;
     try {
       const args = { ...named(indexed, concatHex(topics)), ...named(others, log.data) };
-      return { ...log, eventName, args };
+      return { eventName, args };
     } catch {
       return undefined;
     }
