@@ -47,22 +47,34 @@ const sources = { ...profile, overrides };
 const STACK_TRACES = process.env.REFUTE_STACK_TRACES === "true";
 
 /**
- * A transaction pool with the limits of real nodes stands before each embedded chain. The chain gets no output of the
- * compiler (200 MB), which each process would read for the sake of stack traces: errors are known by their data.
+ * Saves time. Files with the same settings are compiled together: Hardhat does so where their settings are one object,
+ * and copies them for each override. An embedded chain gets no output of the compiler, which each process would read
+ * for the sake of stack traces: errors are known by their data.
  */
-const pool: HardhatPlugin = {
-  id: "refute-pool",
+const savings: HardhatPlugin = {
+  id: "refute-savings",
   hookHandlers: {
     hre: () =>
       Promise.resolve({
         default: () =>
           Promise.resolve({
-            created: (_, { artifacts }) => {
+            created: (_, { artifacts, config }) => {
+              for (const { overrides: all } of Object.values(config.solidity.profiles)) {
+                const [settings] = Object.values(all);
+                for (const file of Object.keys(all)) all[file] = settings!;
+              }
               if (!STACK_TRACES) artifacts.getAllBuildInfoIds = () => Promise.resolve(new Set<string>());
               return Promise.resolve();
             },
           }),
       }),
+  },
+};
+
+/** A transaction pool with the limits of real nodes stands before each embedded chain. */
+const pool: HardhatPlugin = {
+  id: "refute-pool",
+  hookHandlers: {
     network: async () => {
       const { poolHooks } = await import("./testkit/nodes/poolPlugin.ts");
       return { default: () => Promise.resolve(poolHooks()) };
@@ -71,7 +83,15 @@ const pool: HardhatPlugin = {
 };
 
 export default defineConfig({
-  plugins: [hardhatIgnitionViem, hardhatMocha, hardhatNetworkHelpers, hardhatViem, hardhatViemAssertions, pool],
+  plugins: [
+    hardhatIgnitionViem,
+    hardhatMocha,
+    hardhatNetworkHelpers,
+    hardhatViem,
+    hardhatViemAssertions,
+    savings,
+    pool,
+  ],
   // Ignition builds with `production`: equal to `default`, so that tests and gas tables measure what gets deployed.
   solidity: { profiles: { default: sources, production: sources } },
   networks: {
