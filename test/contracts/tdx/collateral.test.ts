@@ -331,6 +331,7 @@ describe("TDX: what Intel signs, brought by anybody", () => {
       expect(await outcome(short(other.signed))).to.include("BadQuoteSignature");
       expect(await outcome(short(signed, `0x${"00".repeat(195)}`))).to.include("UnknownPlatform");
       expect(await outcome(short(signed, "0x"))).to.include("UnknownPlatform");
+      expect(await outcome(short(slice(signed, 0, size(signed) - 1)))).to.include("QuoteTooShort(699, 700)");
       expect(await outcome(short(signed, `${platform}00`))).to.include("UnknownPlatform");
     });
 

@@ -124,6 +124,74 @@ describe("TDX: DER, against the readers of others", () => {
     expect(await list(crl(changes))).to.include("UnknownCriticalExtension");
   });
 
+  it("aTime_isThatOfTheCalendar_orRefused", async () => {
+    const pki = new TestPki(Math.floor(Date.now() / 1_000));
+    const read = async (der: Uint8Array): Promise<number[]> => {
+      const { notBefore, notAfter } = await chain.reader.read.readCertificate([bytesToHex(der)]);
+      return [Number(notBefore), Number(notAfter)];
+    };
+    const valid = (at: number): Buffer => pki.authority({ notBefore: at, notAfter: at }).der;
+    const days = Array.from({ length: 12 }, (_, month) => new Date(Date.UTC(2025, month + 1, 0)).toISOString());
+    const texts = ["1970-01-01", "1999-12-31", "2000-02-29", "2049-12-31", "2050-01-01", "2100-02-28", "2400-02-29"];
+    for (const text of [...texts.map((date) => `${date}T23:59:59Z`), ...days, "9999-12-31T00:00:00Z"]) {
+      const seconds = Date.parse(text) / 1_000;
+      expect(await read(valid(seconds)), text).to.deep.equal([seconds, seconds]);
+    }
+    const own = "20500101000000Z";
+    const hex = valid(Date.UTC(2050) / 1_000).toString("hex");
+    const withTime = (text: string): Promise<number[] | string> =>
+      read(Buffer.from(hex.replace(Buffer.from(own).toString("hex"), Buffer.from(text).toString("hex")), "hex")).catch(
+        String,
+      );
+    expect(await withTime(own)).to.be.an("array");
+    for (const text of [
+      ...["19691231235959Z", "20501301000000Z", "20500001000000Z", "20500100000000Z", "20500132000000Z"],
+      ...["20500431000000Z", "20500631000000Z", "20500931000000Z", "20501131000000Z", "20500229000000Z"],
+      ...["21000229000000Z", "20500101240000Z", "20500101006000Z", "20500101000060Z", "2050010100000:Z"],
+      ...["205001010000/0Z", "2050010100000 Z"],
+    ])
+      expect(await withTime(text), text).to.include("BadDate");
+    for (const text of ["20500101000000z", "205001010000000"])
+      expect(await withTime(text), text).to.include("MalformedDer");
+  });
+
+  it("aCertificate_orAList_hasSoManyPartsAtMost_andNumbersOfOneForm", async () => {
+    const pki = new TestPki(Math.floor(Date.now() / 1_000));
+    const certificate = (der: Uint8Array): Promise<string> =>
+      refusalOf(chain.reader.read.readCertificate([bytesToHex(der)]));
+    const nobody = sequence(oid("1.2.3.4"), octets(sequence()));
+    const many = (count: number): Buffer[] => Array.from({ length: count }, () => nobody);
+    // Beside the two that say what it is, and in a list the one with its number.
+    expect(await certificate(pki.authority({ extensions: many(14) }).der)).to.equal("accepted");
+    expect(await certificate(pki.authority({ extensions: many(15) }).der)).to.include("MalformedDer");
+    const list = (count: number): Promise<string> => {
+      const der = pki.crl(pki.root, [], pki.now, pki.now + 1, many(count));
+      return refusalOf(chain.reader.read.readRevocationList([bytesToHex(der), []]));
+    };
+    expect(await list(7)).to.equal("accepted");
+    expect(await list(8)).to.include("MalformedDer");
+    const named = (count: number): Buffer =>
+      sequence(...Array.from({ length: count }, () => namePart("2.5.4.10", "Intel Corporation")));
+    expect(await certificate(pki.authority({ name: named(10) }).der)).to.equal("accepted");
+    expect(await certificate(pki.authority({ name: named(11) }).der)).to.include("MalformedDer");
+    for (const serial of [0n, 1n, 127n, 128n, 2n ** 255n, 2n ** 256n - 1n])
+      expect((await chain.reader.read.readCertificate([bytesToHex(pki.authority({ serial }).der)])).serial).to.equal(
+        serial,
+      );
+    expect(await certificate(pki.authority({ serial: 2n ** 256n }).der)).to.include("MalformedDer");
+    /** A certificate with other bytes in place of its first ones like that. */
+    const replaced = (serial: bigint, from: string, to: string): Promise<string> => {
+      const text = pki.authority({ serial }).der.toString("hex");
+      expect(text).to.include(from);
+      return certificate(Buffer.from(text.replace(from, to), "hex"));
+    };
+    expect(await replaced(127n, "a00302010202017f", "a0030201020201ff"), "negative").to.include("MalformedDer");
+    expect(await replaced(128n, "0202008030", "0202007f30"), "a zero too many").to.include("MalformedDer");
+    expect(await replaced(5n, "a003020102", "a003020101"), "version 2").to.include("MalformedDer");
+    expect(await replaced(5n, "551d130101ff0408", "551d13010100 0408".replace(" ", ""))).to.include("MalformedDer");
+    expect(await replaced(5n, "040403020106", "040403020806"), "8 bits left over").to.include("MalformedDer");
+  });
+
   it("aCertificateThatEndsAnywhere_isRefused", async () => {
     const { leaf } = splitQuote(realQuote());
     for (let bytes = 0; bytes < leaf.length; bytes += 61) {

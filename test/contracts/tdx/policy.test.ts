@@ -80,8 +80,7 @@ describe("TDX: what a quote must show", () => {
     expect(await withHeader(48, "02", { version: 5, body: "1.5" })).to.include("UnknownBody(2, 648)");
     expect(await withHeader(48, "03", { version: 5 })).to.include("UnknownBody(3, 584)");
     // The lengths of the signature's data and of what certifies it must fit each other.
-    expect(await withHeader(632, "01")).to.include("WrongLength");
-    expect(await withHeader(766, "01")).to.include("WrongLength");
+    for (const highByte of [635, 769, 1_257]) expect(await withHeader(highByte, "01")).to.include("WrongLength");
     expect(await withHeader(764, "05")).to.include("UnknownCertification(5)");
   });
 
