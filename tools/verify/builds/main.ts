@@ -2,7 +2,8 @@
  * Compiles the contracts in other ways than they are deployed, and runs the tests of the contracts on each build. These
  * compare the contracts with the definition, with models and with the rules: a test that fails on one build only shows
  * an error of the compiler, or code that relies on one.
- * `npm run builds [-- --only NAME]` (`shipped` may be named too).
+ * `npm run builds [-- --only NAME]` (`shipped` may be named too). `npm run builds:compile` compiles only, so that it
+ * need not be done then: a compiler takes one core, and the tests take all.
  */
 import { globSync } from "node:fs";
 import { parseArgs } from "node:util";
@@ -53,20 +54,34 @@ const WORK: Record<BuildName, Work> = {
   },
 };
 
+/** @param flags Of `hardhat build`. */
+function compile(name: BuildName, flags: readonly string[]): Promise<Totals> {
+  const env = { REFUTE_BUILD: name };
+  return run("hardhat", ["build", "--quiet", ...flags, ...WORK[name].contracts], { env });
+}
+
 async function check(name: BuildName): Promise<Totals> {
-  const { contracts, tests, solidityTests } = WORK[name];
+  const { tests, solidityTests } = WORK[name];
   const env = { REFUTE_BUILD: name };
   console.log(`== build ${name}`);
-  const built = await run("hardhat", ["build", "--quiet", "--no-tests", ...contracts], { env });
+  const built = await compile(name, ["--no-tests"]);
   if (built.failed > 0) return built;
   const all = [...NOT_FOR_OTHERS, ...tests];
   return solidityTests ? runAll(all, { env }) : runMocha(all, env);
 }
 
-const { values } = parseArgs({ options: { only: { type: "string" } } });
+const { values } = parseArgs({ options: { only: { type: "string" }, compile: { type: "boolean", default: false } } });
 if (values.only !== undefined) buildOf(values.only);
 const names = BUILD_NAMES.filter((name) => (values.only === undefined ? name !== "shipped" : name === values.only));
-const results: { name: BuildName; totals: Totals }[] = [];
-for (const name of names) results.push({ name, totals: await check(name) });
-for (const { name, totals } of results) console.log(`build ${name}: ${lineOf(totals)}`);
-process.exitCode = results.every(({ totals }) => isGood(totals)) ? 0 : 1;
+if (values.compile) {
+  for (const name of names) {
+    const { failed } = await compile(name, WORK[name].solidityTests ? [] : ["--no-tests"]);
+    console.log(`build ${name}: ${failed > 0 ? "NOT compiled" : "compiled"}`);
+    if (failed > 0) process.exitCode = 1;
+  }
+} else {
+  const results: { name: BuildName; totals: Totals }[] = [];
+  for (const name of names) results.push({ name, totals: await check(name) });
+  for (const { name, totals } of results) console.log(`build ${name}: ${lineOf(totals)}`);
+  process.exitCode = results.every(({ totals }) => isGood(totals)) ? 0 : 1;
+}
