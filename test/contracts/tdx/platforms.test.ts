@@ -7,6 +7,7 @@ import {
   pad,
   toHex,
   zeroAddress,
+  zeroHash,
   type Address,
   type Hex,
 } from "viem";
@@ -20,7 +21,14 @@ import { refusalOf } from "../../../testkit/protocol/refusalOf.ts";
 import { gridBlockAfter, GRID_BLOCKS, signedReport } from "../../../testkit/protocol/reports.ts";
 import { TestDevice } from "../../../testkit/protocol/testDevice.ts";
 import { identityOf, levelWith, PCK, tcbInfoOf, TestPlatform } from "../../../testkit/tdx/quotes.ts";
-import { bringIdentity, bringTcbInfo, CA, createTdxWorld, introduction } from "../../../testkit/tdx/tdxWorld.ts";
+import {
+  bringIdentity,
+  bringTcbInfo,
+  CA,
+  createTdxWorld,
+  introduction,
+  verified,
+} from "../../../testkit/tdx/tdxWorld.ts";
 
 const BODY: Hex = toHex("a body", { size: 32 });
 const LIFETIME = 7 * 86_400;
@@ -105,6 +113,38 @@ describe("Provisioning: machines that attest themselves", () => {
     expect(await reason()).to.equal("reportExpired");
     await attest();
     expect(await reason()).to.equal("eligible");
+  });
+
+  it("attestPlatform_tellsAndKeepsWhatItTook", async () => {
+    const { viem, verifier, provisioning, worker, pki, now, networkHelpers } = world;
+    const end = now + DAY;
+    const short = { ...PCK, ppid: `0x${"99".repeat(16)}` } as const;
+    for (const platform of [world.platform, new TestPlatform(pki, short, pki.platform(short, { notAfter: end }))]) {
+      const { gridBlock, data } = await reportData(worker.address, platform);
+      const evidence = introduction(world, platform, { reportData: data });
+      const { workload, certificate, until } = await verified(world, evidence);
+      const at = (await networkHelpers.time.latest()) + 50;
+      await networkHelpers.time.setNextBlockTimestamp(at);
+      const sent = provisioning.write.attestPlatform([evidence, verifier.address, gridBlock], {
+        account: worker.address,
+      });
+      const reportUntil = BigInt(at + LIFETIME);
+      const told = platform === world.platform ? reportUntil : BigInt(end);
+      const args = [getAddress(worker.address), deviceOf(platform), workload, 0, false, gridBlock, told, BODY];
+      await viem.assertions.emitWithArgs(sent, provisioning, "PlatformAttested", args as never);
+      expect(await provisioning.read.deviceInfo([deviceOf(platform)])).to.deep.equal({
+        manufacturer: pad(verifier.address),
+        model: toHex("platform", { size: 32 }),
+        firmware: zeroHash,
+        notAfter: until,
+        seq: certificate,
+        gridBlock,
+        reportUntil,
+        retiredAt: 0n,
+      });
+      const [, eligibleUntil] = await provisioning.read.whyNotEligible([worker.address]);
+      expect(eligibleUntil).to.equal(told);
+    }
   });
 
   it("attestPlatform_letsTheWorkerStake", async () => {
