@@ -109,6 +109,10 @@ describe("TDX: DER, against the readers of others", () => {
     // A length of two bytes where one is enough.
     const long = Buffer.concat([Buffer.of(0x30, 0x81, nobody.length - 2), nobody.subarray(2)]);
     expect(await certificate(pki.authority({ extensions: [long] }).der)).to.include("MalformedDer");
+    // The last extension takes the identifier of the algorithm, 12 bytes, which follows what is signed.
+    const beyond = Buffer.from(nobody);
+    for (const length of [1, 8]) beyond[length]! += 12;
+    expect(await certificate(pki.authority({ extensions: [beyond] }).der)).to.include("MalformedDer");
     const constraints = sequence(oid("2.5.29.19"), flag(), octets(sequence()));
     expect(await certificate(pki.authority({ extensions: [constraints] }).der)).to.include("ExtensionTwice");
     const machine = sequence(oid("1.2.840.113741.1.13.1"), octets(sgxExtension(PCK)));
@@ -119,6 +123,7 @@ describe("TDX: DER, against the readers of others", () => {
     const crl = (...extensions: Buffer[]): Buffer => pki.crl(pki.root, [1n, 2n], pki.now, pki.now + 1, extensions);
     expect(await list(crl(nobody))).to.equal("accepted");
     expect(await list(behind(crl()))).to.include("MalformedDer(0)");
+    expect(await list(crl(beyond))).to.include("MalformedDer");
     // A list of changes only.
     const changes = sequence(oid("2.5.29.27"), flag(), octets(integer(1)));
     expect(await list(crl(changes))).to.include("UnknownCriticalExtension");
