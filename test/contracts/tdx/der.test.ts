@@ -60,9 +60,15 @@ describe("TDX: DER, against the readers of others", () => {
     const c = realCollateral();
     for (const text of [c.root_ca_crl!, c.pck_crl!]) {
       const other = readCrl(Buffer.from(text, "hex"), "a list");
-      const serials = [...other.serials, 1n, 2n ** 255n, ...other.serials.map((serial) => serial + 2n ** 200n)];
-      const [list, isListed] = await chain.reader.read.readRevocationList([`0x${text}`, serials]);
-      expect(isListed).to.deep.equal(serials.map((serial) => other.serials.includes(serial)));
+      const alike = other.serials.slice(0, 1).map((serial) => serial + 2n ** 200n);
+      const serials = [...other.serials, 1n, 2n ** 255n, ...alike];
+      const [list] = await chain.reader.read.readRevocationList([`0x${text}`, []]);
+      // A few in a call: builds that report what they execute take memory for each report of a call.
+      for (let from = 0; from < serials.length; from += 4) {
+        const some = serials.slice(from, from + 4);
+        const [, isListed] = await chain.reader.read.readRevocationList([`0x${text}`, some]);
+        expect(isListed).to.deep.equal(some.map((serial) => other.serials.includes(serial)));
+      }
       expect(list.issuer).to.equal(other.issuer);
       expect(Number(list.thisUpdate)).to.equal(other.thisUpdate.getTime() / 1_000);
       expect(Number(list.nextUpdate)).to.equal(other.nextUpdate!.getTime() / 1_000);
