@@ -24,7 +24,7 @@ const FULL = { code: -32_000, message: "txpool is full" };
 /** Of tests that wait for no end of it. */
 const LONG = { pollingMs: 2, slowMs: 20_000, longestMs: 60_000 };
 /** Of tests in which a node forgets: the call is tried again (slowMs / 9) before a pool is offered it again (/ 3). */
-const FORGETFUL = { ...LONG, slowMs: 300 };
+const FORGETFUL = { ...LONG, slowMs: 900 };
 const abi = parseAbi(["function move(uint256 number)"]);
 const move = (number: number) => ({ address: zeroAddress, abi, functionName: "move", args: [BigInt(number)] }) as const;
 
