@@ -7,7 +7,7 @@ import { DType } from "../../../src/numerics/dtype.ts";
 import { commitProgram } from "../../../src/program/root.ts";
 import { marketKit, smallProgram, OTHER_ROOT } from "../../../testkit/protocol/marketKit.ts";
 import { useWorld } from "../../../testkit/protocol/useWorld.ts";
-import { factsOf, gasOf } from "../../../testkit/protocol/world.ts";
+import { factsOf, gasOf, jobId } from "../../../testkit/protocol/world.ts";
 
 const subject = smallProgram;
 
@@ -77,6 +77,23 @@ describe("JobMarket: input in parts", () => {
     const job = await post();
     const p = { ...part(0), data: toHex(subject.input) };
     await revert(world().market.write.publishInput([job, factsOf(subject.commitment), p]), "WrongJobStatus");
+  });
+
+  it("parts_areAsManyAsTheBytesNeed_alsoOfWholeParts", async () => {
+    const { market } = world();
+    for (const [bytes, parts] of [
+      [65_535, 1n],
+      [65_536, 1n],
+      [65_537, 2n],
+      [131_071, 2n],
+      [131_072, 2n],
+      [131_073, 3n],
+    ] as const) {
+      const ofBytes = { ...subject.program, inputs: [{ dtype: DType.uint8, count: bytes }] };
+      const job = await post({ program: factsOf(commitProgram(ofBytes)), inputRoots: [OTHER_ROOT], inputs: [] });
+      const missing = (await market.read.jobOf([jobId(world(), job)])).at(-1);
+      expect(missing, `${bytes} bytes`).to.equal(parts);
+    }
   });
 
   it("rootOnly_opensAtOnce", async () => {
