@@ -1,10 +1,15 @@
 import { createWorld, type World } from "./world.ts";
 
-/** One world for a test file: made once, put back after each test. Give `make` to change it before the first test. */
+type OnAChain = Pick<World, "networkHelpers">;
+
+/**
+ * One world for a test file: made once, put back after each test, with the time.
+ * @param make Makes it: the protocol's world, or that with changes, or another on a chain of its own.
+ */
 export function useWorld(): () => World;
-export function useWorld<W extends World>(make: () => Promise<W>): () => W;
-export function useWorld(make: () => Promise<World> = createWorld): () => World {
-  let world: World;
+export function useWorld<W extends OnAChain>(make: () => Promise<W>): () => W;
+export function useWorld(make: () => Promise<OnAChain> = createWorld): () => OnAChain {
+  let world: OnAChain;
   let restore: () => Promise<void>;
   before(async () => {
     world = await make();

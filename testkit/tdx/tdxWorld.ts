@@ -10,6 +10,8 @@ import { identityOf, signDocument, tcbInfoOf, TestPlatform, type QuoteFields } f
 
 /** How long a lower number counts in the tests' deployments. */
 export const GRACE = 60 * 86_400;
+/** Seconds after a world's `now` at which tests bring newer documents: more than it takes to make a world. */
+export const LATER = 3_600;
 
 export type Anchor = { x: Hex; y: Hex; name: Hex };
 

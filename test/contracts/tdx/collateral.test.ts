@@ -4,6 +4,7 @@ import { certificateId } from "../../../src/provisioning/tdx/certificates.ts";
 import { encodeEvidence } from "../../../src/provisioning/tdx/evidence.ts";
 import { splitQuote } from "../../../src/provisioning/tdx/quote.ts";
 import { refusalOf } from "../../../testkit/protocol/refusalOf.ts";
+import { useWorld } from "../../../testkit/protocol/useWorld.ts";
 import { sequence, oid, octets, flag } from "../../../testkit/tdx/der.ts";
 import { TestPki } from "../../../testkit/tdx/pki.ts";
 import { day, identityOf, levelWith, PCK, signDocument, tcbInfoOf, TestPlatform } from "../../../testkit/tdx/quotes.ts";
@@ -15,36 +16,27 @@ import {
   factsOf,
   GRACE,
   introduction,
+  LATER,
   leafId,
   SIGNER,
   verified,
-  type TdxWorld,
 } from "../../../testkit/tdx/tdxWorld.ts";
 
 const DAY = 86_400;
 
 describe("TDX: what Intel signs, brought by anybody", () => {
-  let world: TdxWorld;
-  let restore: () => Promise<void>;
-  before(async () => {
-    world = await createTdxWorld();
-  });
-  beforeEach(async () => {
-    const snapshot = await world.networkHelpers.takeSnapshot();
-    restore = () => snapshot.restore();
-  });
-  afterEach(() => restore());
+  const world = useWorld(createTdxWorld);
 
   const authority = (der: Uint8Array): Promise<string> =>
-    refusalOf(world.verifier.write.bringAuthority([bytesToHex(der)]));
+    refusalOf(world().verifier.write.bringAuthority([bytesToHex(der)]));
   const crl = (issuer: number, der: Uint8Array, serials: bigint[] = []): Promise<string> =>
-    refusalOf(world.verifier.write.bringCrl([issuer, bytesToHex(der), serials]));
-  const outcome = (evidence: Hex = introduction(world)): Promise<string> => refusalOf(verified(world, evidence));
-  const at = (seconds: number): Promise<void> => world.networkHelpers.time.increaseTo(seconds);
+    refusalOf(world().verifier.write.bringCrl([issuer, bytesToHex(der), serials]));
+  const outcome = (evidence: Hex = introduction(world())): Promise<string> => refusalOf(verified(world(), evidence));
+  const at = (seconds: number): Promise<void> => world().networkHelpers.time.increaseTo(seconds);
 
   describe("authorities", () => {
     it("bringAuthority_takesEachRole_andNothingElse", async () => {
-      const { pki } = world;
+      const { pki } = world();
       expect(await authority(pki.authority({ commonName: "Intel SGX PCK Processor CA" }).der)).to.equal("accepted");
       for (const wrong of [
         pki.authority({ commonName: "Intel SGX Root CA" }),
@@ -58,7 +50,7 @@ describe("TDX: what Intel signs, brought by anybody", () => {
     });
 
     it("bringAuthority_ofAnotherRoot_orOutsideItsTime_orTwice_isRefused", async () => {
-      const { pki, now } = world;
+      const { pki, now } = world();
       expect(await authority(new TestPki(now).platformCa.der)).to.include("BadCertificate");
       const foreign = pki.issue(pki.platformCa, { commonName: "Intel SGX TCB Signing", keyUsage: 0xc0 });
       expect(await authority(foreign.der)).to.include("WrongIssuer");
@@ -68,7 +60,7 @@ describe("TDX: what Intel signs, brought by anybody", () => {
     });
 
     it("bringAuthority_withAnExtensionThatIsCriticalAndUnknown_orTwice_isRefused", async () => {
-      const { pki } = world;
+      const { pki } = world();
       const unknown = sequence(oid("2.5.29.36"), flag(), octets(sequence()));
       expect(await authority(pki.authority({ extensions: [unknown] }).der)).to.include("UnknownCriticalExtension");
       const again = sequence(oid("2.5.29.15"), flag(), octets(Buffer.of(3, 2, 0, 6)));
@@ -76,29 +68,33 @@ describe("TDX: what Intel signs, brought by anybody", () => {
     });
 
     it("aPlatformsCertificate_byWhoeverMayNotCertifyPlatforms_isRefused", async () => {
-      const { pki, platform } = world;
+      const { pki, platform } = world();
       const bySigner = new TestPlatform(pki, platform.pck, pki.platform(platform.pck, {}, pki.signer));
-      expect(await outcome(introduction(world, bySigner))).to.include("WrongIssuer");
-      expect(await outcome(introduction(world, bySigner, {}, { authority: SIGNER }))).to.include("NoSuchAuthority");
+      expect(await outcome(introduction(world(), bySigner))).to.include("WrongIssuer");
+      expect(await outcome(introduction(world(), bySigner, {}, { authority: SIGNER }))).to.include("NoSuchAuthority");
       // A platform's key signs no certificates, whatever its name is.
       const byLeaf = pki.platform(platform.pck, {}, { key: platform.leaf.key, name: pki.platformCa.name });
-      expect(await outcome(introduction(world, new TestPlatform(pki, platform.pck, byLeaf)))).to.include(
+      expect(await outcome(introduction(world(), new TestPlatform(pki, platform.pck, byLeaf)))).to.include(
         "BadCertificate",
       );
       const asAuthority = pki.platform(platform.pck, { isAuthority: true });
-      expect(await outcome(introduction(world, new TestPlatform(pki, platform.pck, asAuthority)))).to.include(
+      expect(await outcome(introduction(world(), new TestPlatform(pki, platform.pck, asAuthority)))).to.include(
         "UnknownRole",
       );
       const named = pki.platform(platform.pck, { commonName: "Intel SGX PCK Platform CA" });
-      expect(await outcome(introduction(world, new TestPlatform(pki, platform.pck, named)))).to.include("UnknownRole");
-      const early = pki.platform(platform.pck, { notBefore: world.now + DAY });
-      expect(await outcome(introduction(world, new TestPlatform(pki, platform.pck, early)))).to.include("NotYetValid");
-      const old = pki.platform(platform.pck, { notAfter: world.now - 5 });
-      expect(await outcome(introduction(world, new TestPlatform(pki, platform.pck, old)))).to.include(
+      expect(await outcome(introduction(world(), new TestPlatform(pki, platform.pck, named)))).to.include(
+        "UnknownRole",
+      );
+      const early = pki.platform(platform.pck, { notBefore: world().now + DAY });
+      expect(await outcome(introduction(world(), new TestPlatform(pki, platform.pck, early)))).to.include(
+        "NotYetValid",
+      );
+      const old = pki.platform(platform.pck, { notAfter: world().now - 5 });
+      expect(await outcome(introduction(world(), new TestPlatform(pki, platform.pck, old)))).to.include(
         "CertificateExpired",
       );
       const bare = pki.platform(platform.pck, { extensions: [] });
-      expect(await outcome(introduction(world, platform, {}, { leaf: bytesToHex(bare.der) }))).to.include(
+      expect(await outcome(introduction(world(), platform, {}, { leaf: bytesToHex(bare.der) }))).to.include(
         "NoSgxExtension",
       );
     });
@@ -106,23 +102,23 @@ describe("TDX: what Intel signs, brought by anybody", () => {
 
   describe("revocation lists", () => {
     it("aRevokedPlatform_isRefused_andCleared_byTheNewestList", async () => {
-      const { pki, now, platform } = world;
+      const { pki, now, platform } = world();
       const { serial } = platform.leaf;
-      await at(now + 60);
+      await at(now + LATER);
       const list = pki.crl(pki.platformCa, [1n, serial, 3n], now + 30);
       expect(await crl(CA, list, [serial, 2n])).to.equal("accepted");
       expect(await outcome()).to.include("CertificateRevoked");
-      expect(Number(await world.verifier.read.revokedSince([leafId(platform.leaf)]))).to.be.greaterThan(0);
-      expect(await world.verifier.read.revokedSince([certificateId(CA, 2n)])).to.equal(0n);
+      expect(Number(await world().verifier.read.revokedSince([leafId(platform.leaf)]))).to.be.greaterThan(0);
+      expect(await world().verifier.read.revokedSince([certificateId(CA, 2n)])).to.equal(0n);
       const later = pki.crl(pki.platformCa, [1n], now + 40);
       expect(await crl(CA, later, [serial])).to.equal("accepted");
       expect(await outcome()).to.equal("accepted");
     });
 
     it("anOlderList_orOneOfTheSameTime_neverComesBack", async () => {
-      const { pki, now, platform } = world;
+      const { pki, now, platform } = world();
       const { serial } = platform.leaf;
-      await at(now + 60);
+      await at(now + LATER);
       const [older, newer] = [pki.crl(pki.platformCa, [], now + 10), pki.crl(pki.platformCa, [serial], now + 20)];
       expect(await crl(CA, newer)).to.equal("accepted");
       // What is not looked up yet is looked up in the same list, by anybody.
@@ -130,12 +126,12 @@ describe("TDX: what Intel signs, brought by anybody", () => {
       expect(await crl(CA, older, [serial])).to.include("CrlNotNewer");
       expect(await crl(CA, pki.crl(pki.platformCa, [7n], now + 20), [serial])).to.include("CrlNotNewer");
       expect(await outcome()).to.include("CertificateRevoked");
-      expect(await crl(CA, pki.crl(pki.platformCa, [], now + 1_000))).to.include("FromTheFuture");
+      expect(await crl(CA, pki.crl(pki.platformCa, [], now + DAY))).to.include("FromTheFuture");
     });
 
     it("aListOfAnotherIssuer_isRefused", async () => {
-      const { pki, now } = world;
-      await at(now + 60);
+      const { pki, now } = world();
+      await at(now + LATER);
       expect(await crl(CA, pki.crl(pki.root, [], now + 10))).to.include("WrongIssuer");
       expect(await crl(CA, pki.crl({ ...pki.root, name: pki.platformCa.name }, [], now + 10))).to.include("BadCrl");
       expect(await crl(SIGNER, pki.crl(pki.signer, [], now + 10))).to.include("NoSuchAuthority");
@@ -143,8 +139,8 @@ describe("TDX: what Intel signs, brought by anybody", () => {
     });
 
     it("aRevokedAuthority_endsItsPlatforms_andARevokedSigner_itsDocuments", async () => {
-      const { pki, now } = world;
-      await at(now + 60);
+      const { pki, now } = world();
+      await at(now + LATER);
       expect(await crl(0, pki.crl(pki.root, [pki.platformCa.serial], now + 10), [pki.platformCa.serial])).to.equal(
         "accepted",
       );
@@ -152,15 +148,15 @@ describe("TDX: what Intel signs, brought by anybody", () => {
       const both = [pki.platformCa.serial, pki.signer.serial];
       expect(await crl(0, pki.crl(pki.root, [pki.signer.serial], now + 20), both)).to.equal("accepted");
       expect(await outcome()).to.include("CertificateRevoked");
-      expect(await refusalOf(bringTcbInfo(world, tcbInfoOf(now + 30)))).to.include("CertificateRevoked");
+      expect(await refusalOf(bringTcbInfo(world(), tcbInfoOf(now + 30)))).to.include("CertificateRevoked");
       expect(await crl(0, pki.crl(pki.root, [], now + 30), both)).to.equal("accepted");
       expect(await outcome()).to.equal("accepted");
     });
 
     it("aRevokedCertificate_isNotTakenAsAnAuthority", async () => {
-      const { pki, now } = world;
+      const { pki, now } = world();
       const next = pki.authority();
-      await at(now + 60);
+      await at(now + LATER);
       expect(await crl(0, pki.crl(pki.root, [next.serial], now + 10), [next.serial])).to.equal("accepted");
       expect(await authority(next.der)).to.include("CertificateRevoked");
     });
@@ -168,7 +164,7 @@ describe("TDX: what Intel signs, brought by anybody", () => {
 
   describe("documents", () => {
     it("aDocument_thatIsNotWhatWasSigned_isRefused", async () => {
-      const { pki, now, verifier } = world;
+      const { pki, now, verifier } = world();
       const info = tcbInfoOf(now, { number: 18 });
       const { r, s } = signDocument(pki.signer, info);
       const bring = (given: typeof info, by = SIGNER): Promise<string> =>
@@ -188,7 +184,7 @@ describe("TDX: what Intel signs, brought by anybody", () => {
     });
 
     it("aDocument_isReadInOneWayOnly_whateverItsFreePartsAre", async () => {
-      const { verifier, now } = world;
+      const { verifier, now } = world();
       const info = tcbInfoOf(now, { number: 18 });
       const bring = (given: typeof info): Promise<string> =>
         refusalOf(verifier.write.bringTcbInfo([given, SIGNER, `0x${"11".repeat(32)}`, `0x${"11".repeat(32)}`]));
@@ -215,92 +211,92 @@ describe("TDX: what Intel signs, brought by anybody", () => {
     });
 
     it("anOlderDocumentOfANumber_neverComesBack", async () => {
-      const { now } = world;
-      await at(now + 100);
-      const old = world.tcbInfo;
+      const { now } = world();
+      await at(now + LATER);
+      const old = world().tcbInfo;
       const levels = levelWith("OutOfDate");
-      const next = await bringTcbInfo(world, tcbInfoOf(now + 50, { levels }));
-      expect(await outcome(introduction(world, undefined, {}, { tcbInfo: old }))).to.include("UnknownDocument(17)");
-      expect((await verified(world, introduction(world, undefined, {}, { tcbInfo: next }))).status).to.equal(4);
-      expect(await refusalOf(bringTcbInfo(world, tcbInfoOf(now)))).to.include("DocumentNotNewer");
-      expect(await refusalOf(bringTcbInfo(world, tcbInfoOf(now + 50)))).to.include("DocumentNotNewer");
-      expect(await refusalOf(bringTcbInfo(world, tcbInfoOf(now + 5_000)))).to.include("FromTheFuture");
+      const next = await bringTcbInfo(world(), tcbInfoOf(now + 50, { levels }));
+      expect(await outcome(introduction(world(), undefined, {}, { tcbInfo: old }))).to.include("UnknownDocument(17)");
+      expect((await verified(world(), introduction(world(), undefined, {}, { tcbInfo: next }))).status).to.equal(4);
+      expect(await refusalOf(bringTcbInfo(world(), tcbInfoOf(now)))).to.include("DocumentNotNewer");
+      expect(await refusalOf(bringTcbInfo(world(), tcbInfoOf(now + 50)))).to.include("DocumentNotNewer");
+      expect(await refusalOf(bringTcbInfo(world(), tcbInfoOf(now + DAY)))).to.include("FromTheFuture");
     });
 
     it("aHigherNumber_bindsAfterTheGrace_whoeverBroughtIt", async () => {
-      const { now } = world;
+      const { now } = world();
       // A competitor brings the newest number at once: nobody is shut out before the grace is over.
-      await bringTcbInfo(world, tcbInfoOf(now, { number: 19 }));
-      const since = await world.networkHelpers.time.latest();
-      const { until } = await verified(world, introduction(world));
+      await bringTcbInfo(world(), tcbInfoOf(now, { number: 19 }));
+      const since = await world().networkHelpers.time.latest();
+      const { until } = await verified(world(), introduction(world()));
       expect(Number(until)).to.be.at.most(since + GRACE);
       await at(since + 25 * DAY);
-      const later = world.pki.crl(world.pki.platformCa, [], since + 25 * DAY);
+      const later = world().pki.crl(world().pki.platformCa, [], since + 25 * DAY);
       expect(await crl(CA, later)).to.equal("accepted");
-      expect(await crl(0, world.pki.crl(world.pki.root, [], since + 25 * DAY))).to.equal("accepted");
-      const fresh = { tcbInfo: await bringTcbInfo(world, tcbInfoOf(since + 25 * DAY)) };
-      const enclave = await bringIdentity(world, identityOf(since + 25 * DAY));
-      expect(await outcome(introduction(world, undefined, {}, { ...fresh, enclave }))).to.equal("accepted");
+      expect(await crl(0, world().pki.crl(world().pki.root, [], since + 25 * DAY))).to.equal("accepted");
+      const fresh = { tcbInfo: await bringTcbInfo(world(), tcbInfoOf(since + 25 * DAY)) };
+      const enclave = await bringIdentity(world(), identityOf(since + 25 * DAY));
+      expect(await outcome(introduction(world(), undefined, {}, { ...fresh, enclave }))).to.equal("accepted");
       await at(since + GRACE);
-      expect(await outcome(introduction(world, undefined, {}, { ...fresh, enclave }))).to.include(
+      expect(await outcome(introduction(world(), undefined, {}, { ...fresh, enclave }))).to.include(
         "NumberSuperseded(17",
       );
     });
 
     it("aLowerNumber_broughtLate_endsWithTheNextHigherOne", async () => {
-      const { now, verifier } = world;
-      await bringTcbInfo(world, tcbInfoOf(now, { number: 20 }));
-      const since = await world.networkHelpers.time.latest();
+      const { now, verifier } = world();
+      await bringTcbInfo(world(), tcbInfoOf(now, { number: 20 }));
+      const since = await world().networkHelpers.time.latest();
       await at(since + 10 * DAY);
-      await bringTcbInfo(world, tcbInfoOf(now, { number: 18 }));
+      await bringTcbInfo(world(), tcbInfoOf(now, { number: 18 }));
       const { fmspc, pceId } = tcbInfoOf(now);
       const [, state] = await verifier.read.tcbInfoOf([SIGNER, fmspc, pceId, 18]);
       expect(state.supersededAt).to.equal(since + GRACE);
       const [newest] = await verifier.read.tcbInfoOf([SIGNER, fmspc, pceId, 0]);
       expect(newest).to.equal(20);
-      await bringTcbInfo(world, tcbInfoOf(now, { number: 60 }));
-      expect(await refusalOf(bringTcbInfo(world, tcbInfoOf(now, { number: 21 })))).to.include("NumberTooLow(60, 21)");
+      await bringTcbInfo(world(), tcbInfoOf(now, { number: 60 }));
+      expect(await refusalOf(bringTcbInfo(world(), tcbInfoOf(now, { number: 21 })))).to.include("NumberTooLow(60, 21)");
     });
 
     it("anOutage_isBridgedForTwoWeeks_andEndsWithTheNextDocument", async () => {
-      const { now, pki } = world;
+      const { now, pki } = world();
       const due = now + 30 * DAY;
-      expect((await verified(world, introduction(world))).isOverdue).to.equal(false);
+      expect((await verified(world(), introduction(world()))).isOverdue).to.equal(false);
       await at(due + 8 * DAY);
-      expect((await verified(world, introduction(world))).isOverdue).to.equal(true);
+      expect((await verified(world(), introduction(world()))).isOverdue).to.equal(true);
       await at(due + 14 * DAY + 1);
       expect(await outcome()).to.include("CollateralExpired");
       const later = due + 14 * DAY;
       expect(await crl(0, pki.crl(pki.root, [], later))).to.equal("accepted");
       expect(await crl(CA, pki.crl(pki.platformCa, [], later))).to.equal("accepted");
-      const tcbInfo = await bringTcbInfo(world, tcbInfoOf(later));
-      const enclave = await bringIdentity(world, identityOf(later));
-      expect((await verified(world, introduction(world, undefined, {}, { tcbInfo, enclave }))).isOverdue).to.equal(
+      const tcbInfo = await bringTcbInfo(world(), tcbInfoOf(later));
+      const enclave = await bringIdentity(world(), identityOf(later));
+      expect((await verified(world(), introduction(world(), undefined, {}, { tcbInfo, enclave }))).isOverdue).to.equal(
         false,
       );
-      expect(await refusalOf(bringTcbInfo(world, tcbInfoOf(now, { number: 18 })))).to.include("CollateralExpired");
+      expect(await refusalOf(bringTcbInfo(world(), tcbInfoOf(now, { number: 18 })))).to.include("CollateralExpired");
     });
 
     it("aPlatform_isJudgedByTheDocumentsOfItsOwnKind", async () => {
-      const { now } = world;
+      const { now } = world();
       const other = await bringTcbInfo(
-        world,
+        world(),
         tcbInfoOf(now, { fmspc: "0x90806f000000", levels: levelWith("UpToDate") }),
       );
-      expect(await outcome(introduction(world, undefined, {}, { tcbInfo: other }))).to.include("UnknownDocument(17)");
+      expect(await outcome(introduction(world(), undefined, {}, { tcbInfo: other }))).to.include("UnknownDocument(17)");
       const pceId = "0x0100";
-      const ofPce = await bringTcbInfo(world, tcbInfoOf(now - 5, { pceId }));
-      expect(await outcome(introduction(world, undefined, {}, { tcbInfo: ofPce }))).to.include("UnknownDocument(17)");
-      const own = new TestPlatform(world.pki, { ...PCK, pceId });
-      expect(await outcome(introduction(world, own, {}, { tcbInfo: ofPce }))).to.equal("accepted");
-      const { tcbInfo, enclave } = world;
-      expect(await outcome(introduction(world, undefined, {}, { tcbInfo: enclave }))).to.include("UnknownDocument");
-      expect(await outcome(introduction(world, undefined, {}, { enclave: tcbInfo }))).to.include("UnknownDocument");
-      expect(await outcome(introduction(world, undefined, {}, { tcbInfo: "0x" }))).to.include("UnknownDocument");
+      const ofPce = await bringTcbInfo(world(), tcbInfoOf(now - 5, { pceId }));
+      expect(await outcome(introduction(world(), undefined, {}, { tcbInfo: ofPce }))).to.include("UnknownDocument(17)");
+      const own = new TestPlatform(world().pki, { ...PCK, pceId });
+      expect(await outcome(introduction(world(), own, {}, { tcbInfo: ofPce }))).to.equal("accepted");
+      const { tcbInfo, enclave } = world();
+      expect(await outcome(introduction(world(), undefined, {}, { tcbInfo: enclave }))).to.include("UnknownDocument");
+      expect(await outcome(introduction(world(), undefined, {}, { enclave: tcbInfo }))).to.include("UnknownDocument");
+      expect(await outcome(introduction(world(), undefined, {}, { tcbInfo: "0x" }))).to.include("UnknownDocument");
     });
 
     it("aDateThatIsNone_isRefused", async () => {
-      const { now } = world;
+      const { now } = world();
       for (const text of [
         "2025-02-29T00:00:00Z",
         "2025-13-01T00:00:00Z",
@@ -308,7 +304,7 @@ describe("TDX: what Intel signs, brought by anybody", () => {
         "2025-01-01T24:00:00Z",
       ]) {
         const issueDate: Hex = `0x${Buffer.from(text).toString("hex")}`;
-        expect(await refusalOf(bringTcbInfo(world, tcbInfoOf(now, { number: 18, issueDate }))), text).to.include(
+        expect(await refusalOf(bringTcbInfo(world(), tcbInfoOf(now, { number: 18, issueDate }))), text).to.include(
           "BadDate",
         );
       }
@@ -318,16 +314,16 @@ describe("TDX: what Intel signs, brought by anybody", () => {
 
   describe("platforms that are known", () => {
     it("verify_ofAKnownPlatform_needsTheQuoteUpToItsSignature", async () => {
-      const hash = await world.verifier.write.verify([introduction(world)]);
-      const platform = await factsOf(world, hash, "PlatformIntroduced");
-      expect(await world.verifier.read.isIntroduced([platform])).to.equal(true);
-      const { tcbInfo, enclave } = world;
+      const hash = await world().verifier.write.verify([introduction(world())]);
+      const platform = await factsOf(world(), hash, "PlatformIntroduced");
+      expect(await world().verifier.read.isIntroduced([platform])).to.equal(true);
+      const { tcbInfo, enclave } = world();
       const short = (quote: Hex, facts = platform): Hex => encodeEvidence({ quote, tcbInfo, enclave, platform: facts });
-      const { signed } = splitQuote(world.platform.quote({ reportData: "0x77" }));
-      const facts = await verified(world, short(signed));
+      const { signed } = splitQuote(world().platform.quote({ reportData: "0x77" }));
+      const facts = await verified(world(), short(signed));
       expect(facts.reportHead).to.equal(`0x77${"00".repeat(31)}`);
       // Another machine's quote does not pass as this one's.
-      const other = splitQuote(new TestPlatform(world.pki).quote());
+      const other = splitQuote(new TestPlatform(world().pki).quote());
       expect(await outcome(short(other.signed))).to.include("BadQuoteSignature");
       expect(await outcome(short(signed, `0x${"00".repeat(195)}`))).to.include("UnknownPlatform");
       expect(await outcome(short(signed, "0x"))).to.include("UnknownPlatform");
@@ -337,21 +333,22 @@ describe("TDX: what Intel signs, brought by anybody", () => {
 
     it("verify_ofAKnownPlatform_byTheIdentityOfAnotherSignersEnclave_isRefused", async () => {
       const platform = await factsOf(
-        world,
-        await world.verifier.write.verify([introduction(world)]),
+        world(),
+        await world().verifier.write.verify([introduction(world())]),
         "PlatformIntroduced",
       );
       const changes = { number: 18, mrsigner: `0x${"dd".repeat(32)}` } as const;
-      const enclave = await bringIdentity(world, identityOf(world.now, changes));
-      const { signed } = splitQuote(world.platform.quote());
-      const { tcbInfo } = world;
+      const enclave = await bringIdentity(world(), identityOf(world().now, changes));
+      const { signed } = splitQuote(world().platform.quote());
+      const { tcbInfo } = world();
       const evidence = encodeEvidence({ quote: signed, tcbInfo, enclave, platform });
       expect(await outcome(evidence)).to.include("UnknownPlatform");
     });
 
     it("verify_ofEvidenceThatEndsWithinItsParts_isRefused", async () => {
-      const evidence = introduction(world);
-      const parts = 7 + size(world.tcbInfo) + size(world.enclave) + size(splitQuote(world.platform.quote()).certified);
+      const evidence = introduction(world());
+      const parts =
+        7 + size(world().tcbInfo) + size(world().enclave) + size(splitQuote(world().platform.quote()).certified);
       for (const bytes of [1, 6, 7, 100, parts - 1])
         expect(await outcome(slice(evidence, 0, bytes)), String(bytes)).to.include("EvidenceTooShort");
       expect(await outcome("0x")).to.include("EvidenceTooShort");
@@ -359,9 +356,9 @@ describe("TDX: what Intel signs, brought by anybody", () => {
     });
 
     it("verify_remembersAPlatformOnce", async () => {
-      const first = await world.verifier.write.verify([introduction(world)]);
-      const again = await world.verifier.write.verify([introduction(world)]);
-      const logsOf = async (hash: Hex) => (await world.client.getTransactionReceipt({ hash })).logs.length;
+      const first = await world().verifier.write.verify([introduction(world())]);
+      const again = await world().verifier.write.verify([introduction(world())]);
+      const logsOf = async (hash: Hex) => (await world().client.getTransactionReceipt({ hash })).logs.length;
       expect([await logsOf(first), await logsOf(again)]).to.deep.equal([1, 0]);
     });
   });

@@ -6,8 +6,9 @@ import type { EnclaveIdentity, TcbInfo } from "../../../src/chain/tdxStructs.ts"
 import { certificateId } from "../../../src/provisioning/tdx/certificates.ts";
 import { identityText, tcbInfoText } from "../../../src/provisioning/tdx/documents.ts";
 import { refusalOf } from "../../../testkit/protocol/refusalOf.ts";
+import { useWorld } from "../../../testkit/protocol/useWorld.ts";
 import { end, identityOf, signDocument, svnsHex, tcbInfoOf } from "../../../testkit/tdx/quotes.ts";
-import { CA, createTdxWorld, GRACE, SIGNER, type TdxWorld } from "../../../testkit/tdx/tdxWorld.ts";
+import { CA, createTdxWorld, GRACE, LATER, SIGNER, type TdxWorld } from "../../../testkit/tdx/tdxWorld.ts";
 
 /** What the contract's text of a document may have, bytes. */
 const CAPACITY = 32_000;
@@ -16,27 +17,21 @@ const PLATFORMS = 1;
 const DOCUMENTS = 2;
 
 describe("TDX: what is told, and how much is taken", () => {
-  let world: TdxWorld;
-  let restore: () => Promise<void>;
-  before(async () => {
-    world = await createTdxWorld();
-  });
-  beforeEach(async () => {
-    const snapshot = await world.networkHelpers.takeSnapshot();
-    restore = () => snapshot.restore();
-  });
-  afterEach(() => restore());
+  const world = useWorld(createTdxWorld);
 
   const emits = (sent: Promise<Hex>, name: string, args: unknown[]): Promise<void> =>
-    world.viem.assertions.emitWithArgs(sent, world.verifier, name as never, args as never);
-  const latest = (): Promise<number> => world.networkHelpers.time.latest();
+    world().viem.assertions.emitWithArgs(sent, world().verifier, name as never, args as never);
+  const latest = (): Promise<number> => world().networkHelpers.time.latest();
   const sha256 = (text: string): Hex => `0x${createHash("sha256").update(text).digest("hex")}`;
   const level = { svn: 0, ...end("UpToDate") };
 
   it("authorities_areToldAndKept_sixThatCertifyAtMost", async () => {
-    const { pki, verifier } = world;
+    const { pki, verifier } = world();
     const { read, write } = verifier;
-    expect([await read.grace(), await read.reader()]).to.deep.equal([BigInt(GRACE), getAddress(world.reader.address)]);
+    expect([await read.grace(), await read.reader()]).to.deep.equal([
+      BigInt(GRACE),
+      getAddress(world().reader.address),
+    ]);
     const known = async (number: number) => {
       const { x, y, subject, certificate, notAfter, role } = await read.authorityOf([number]);
       return { key: [x, y], subject, certificate, notAfter, role };
@@ -64,8 +59,8 @@ describe("TDX: what is told, and how much is taken", () => {
   });
 
   it("lists_areToldAndKept_andWhatIsRevokedIsToldOnce", async () => {
-    const { pki, now, verifier, networkHelpers } = world;
-    await networkHelpers.time.increaseTo(now + 60);
+    const { pki, now, verifier, networkHelpers } = world();
+    await networkHelpers.time.increaseTo(now + LATER);
     const [der, next] = [pki.crl(pki.platformCa, [7n], now + 10), pki.crl(pki.platformCa, [], now + 20)];
     const bring = (list: Buffer, serials: bigint[]) => verifier.write.bringCrl([CA, bytesToHex(list), serials]);
     const dates = (thisUpdate: number) => [BigInt(thisUpdate), BigInt(thisUpdate + 30 * 86_400)] as const;
@@ -76,7 +71,7 @@ describe("TDX: what is told, and how much is taken", () => {
     await emits(bring(der, [7n]), "Revoked", [id, CA, 7n]);
     const since = await latest();
     expect(Number(await verifier.read.revokedSince([id]))).to.equal(since);
-    const logsOf = async (hash: Hex) => (await world.client.getTransactionReceipt({ hash })).logs.length;
+    const logsOf = async (hash: Hex) => (await world().client.getTransactionReceipt({ hash })).logs.length;
     expect(await logsOf(await bring(der, [7n, 8n]))).to.equal(0);
     expect(Number(await verifier.read.revokedSince([id]))).to.equal(since);
     await emits(bring(next, [7n]), "Cleared", [id, CA, 7n]);
@@ -84,13 +79,14 @@ describe("TDX: what is told, and how much is taken", () => {
   });
 
   it("documents_areToldAndKept", async () => {
-    const { now, verifier, pki } = world;
+    const { now, verifier, pki } = world();
     const [info, identity] = [tcbInfoOf(now, { number: 18 }), identityOf(now, { number: 18 })];
     const signed = [info, identity].map((document) => signDocument(pki.signer, document));
     const [first, second] = signed as [{ r: Hex; s: Hex }, { r: Hex; s: Hex }];
-    const facts = (kept: Hex): Hex => concat([slice(world.tcbInfo, 0, 3), "0x12", slice(world.tcbInfo, 4, 10), kept]);
-    const [, ofInfo] = await world.reader.read.readTcbInfo([info]);
-    const [, ofIdentity] = await world.reader.read.readEnclaveIdentity([identity]);
+    const facts = (kept: Hex): Hex =>
+      concat([slice(world().tcbInfo, 0, 3), "0x12", slice(world().tcbInfo, 4, 10), kept]);
+    const [, ofInfo] = await world().reader.read.readTcbInfo([info]);
+    const [, ofIdentity] = await world().reader.read.readEnclaveIdentity([identity]);
     const bringInfo = verifier.write.bringTcbInfo([info, SIGNER, first.r, first.s]);
     await emits(bringInfo, "TcbInfoBrought", [info.fmspc, info.pceId, 18, BigInt(now), facts(ofInfo)]);
     const kept = (given: Hex, since: number) => ({
@@ -110,7 +106,7 @@ describe("TDX: what is told, and how much is taken", () => {
   });
 
   it("theTextOfADocument_isIntels_whateverItsNumbersAre", async () => {
-    const { now, reader } = world;
+    const { now, reader } = world();
     const ofNumber = (svn: number): TcbInfo =>
       tcbInfoOf(now, {
         number: svn * 16_843_009,
@@ -134,7 +130,7 @@ describe("TDX: what is told, and how much is taken", () => {
   });
 
   it("aDocument_ofMoreLevelsOrBytesThanThereMayBe_isRefused_andOneOfAsMuchIsTaken", async () => {
-    const { now, reader } = world;
+    const { now, reader } = world();
     const info = (changes: Partial<TcbInfo>): Promise<string> =>
       refusalOf(reader.read.readTcbInfo([tcbInfoOf(now, changes)]));
     const identity = (changes: Partial<EnclaveIdentity>): Promise<string> =>
@@ -173,11 +169,11 @@ describe("TDX: what is told, and how much is taken", () => {
 
   it("deploy_withMoreGraceThanTwoYears_orWithoutP256_isRefused", async () => {
     const most = 730n * 86_400n;
-    const { pki, reader } = world;
+    const { pki, reader } = world();
     const deploy = (on: Pick<TdxWorld, "viem">, grace: bigint): Promise<string> =>
       refusalOf(on.viem.deployContract("TdxQuoteVerifier", [pki.anchor, reader.address, grace]));
-    expect(await deploy(world, most)).to.equal("accepted");
-    expect(await deploy(world, most + 1n)).to.include(`GraceOutOfRange(${most + 1n}, ${most})`);
+    expect(await deploy(world(), most)).to.equal("accepted");
+    expect(await deploy(world(), most + 1n)).to.include(`GraceOutOfRange(${most + 1n}, ${most})`);
     const chain = await network.create({ override: { hardfork: "prague" } });
     try {
       expect(await deploy(chain, most)).to.include("NoP256Precompile");

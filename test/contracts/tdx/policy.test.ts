@@ -4,6 +4,7 @@ import { STATUSES, type PlatformStatus } from "../../../src/provisioning/tdx/doc
 import { encodeEvidence } from "../../../src/provisioning/tdx/evidence.ts";
 import { splitQuote } from "../../../src/provisioning/tdx/quote.ts";
 import { refusalOf } from "../../../testkit/protocol/refusalOf.ts";
+import { useWorld } from "../../../testkit/protocol/useWorld.ts";
 import {
   end,
   identityOf,
@@ -14,35 +15,18 @@ import {
   TestPlatform,
   type QuoteFields,
 } from "../../../testkit/tdx/quotes.ts";
-import {
-  bringIdentity,
-  bringTcbInfo,
-  createTdxWorld,
-  introduction,
-  verified,
-  type TdxWorld,
-} from "../../../testkit/tdx/tdxWorld.ts";
+import { bringIdentity, bringTcbInfo, createTdxWorld, introduction, verified } from "../../../testkit/tdx/tdxWorld.ts";
 
 describe("TDX: what a quote must show", () => {
-  let world: TdxWorld;
-  let restore: () => Promise<void>;
-  before(async () => {
-    world = await createTdxWorld();
-    restore = async () => (await world.networkHelpers.takeSnapshot()).restore();
-  });
-  beforeEach(async () => {
-    const snapshot = await world.networkHelpers.takeSnapshot();
-    restore = () => snapshot.restore();
-  });
-  afterEach(() => restore());
+  const world = useWorld(createTdxWorld);
 
   const refusal = (fields: QuoteFields, platform?: TestPlatform): Promise<string> =>
-    refusalOf(verified(world, introduction(world, platform, fields)));
+    refusalOf(verified(world(), introduction(world(), platform, fields)));
   const status = async (
     fields: QuoteFields,
     documents: { tcbInfo?: Hex; enclave?: Hex } = {},
   ): Promise<PlatformStatus> =>
-    STATUSES[(await verified(world, introduction(world, undefined, fields, documents))).status]!;
+    STATUSES[(await verified(world(), introduction(world(), undefined, fields, documents))).status]!;
 
   it("verify_ofAllVersionsAndBodies_isTaken", async () => {
     for (const fields of [{ version: 4 }, { version: 5 }, { version: 5, body: "1.5" }] as QuoteFields[]) {
@@ -53,7 +37,7 @@ describe("TDX: what a quote must show", () => {
 
   it("verify_ofOneWorkload_isTheSameHash_inEveryVersion_unlessAServiceDomainIsBound", async () => {
     const workload = async (fields: QuoteFields) =>
-      (await verified(world, introduction(world, undefined, fields))).workload;
+      (await verified(world(), introduction(world(), undefined, fields))).workload;
     const four = await workload({});
     expect(await workload({ version: 5 })).to.equal(four);
     expect(await workload({ version: 5, body: "1.5" })).to.equal(four);
@@ -65,11 +49,11 @@ describe("TDX: what a quote must show", () => {
   it("verify_ofAnotherHeader_isRefusedByName", async () => {
     expect(await refusal({ headerChanges: { 12: "0x00" } })).to.include("UnknownEnclaveVendor");
     const withHeader = (offset: number, byte: string, fields: QuoteFields = {}): Promise<string> => {
-      const { certified, leaf } = splitQuote(world.platform.quote(fields));
+      const { certified, leaf } = splitQuote(world().platform.quote(fields));
       const quote: Hex = `0x${certified.slice(2, 2 + 2 * offset)}${byte}${certified.slice(4 + 2 * offset)}`;
-      const { tcbInfo, enclave } = world;
+      const { tcbInfo, enclave } = world();
       return refusalOf(
-        verified(world, encodeEvidence({ quote, tcbInfo, enclave, leaf: bytesToHex(leaf), authority: 1 })),
+        verified(world(), encodeEvidence({ quote, tcbInfo, enclave, leaf: bytesToHex(leaf), authority: 1 })),
       );
     };
     expect(await withHeader(0, "03")).to.include("UnknownQuoteVersion(3)");
@@ -85,12 +69,12 @@ describe("TDX: what a quote must show", () => {
   });
 
   it("verify_ofAQuoteThatEndsAnywhere_isRefused", async () => {
-    const { certified, leaf } = splitQuote(world.platform.quote());
-    const { tcbInfo, enclave } = world;
+    const { certified, leaf } = splitQuote(world().platform.quote());
+    const { tcbInfo, enclave } = world();
     for (const bytes of [0, 1, 47, 53, 54, 600, 631, 699, 767, 1000, 1219, 1257]) {
       const quote = certified.slice(0, 2 + 2 * bytes) as Hex;
       const evidence = encodeEvidence({ quote, tcbInfo, enclave, leaf: bytesToHex(leaf), authority: 1 });
-      expect(await refusalOf(verified(world, evidence)), String(bytes)).to.include("QuoteTooShort");
+      expect(await refusalOf(verified(world(), evidence)), String(bytes)).to.include("QuoteTooShort");
     }
   });
 
@@ -143,8 +127,8 @@ describe("TDX: what a quote must show", () => {
   });
 
   it("verify_takesTheFirstLevelThatNoComponentIsBelow", async () => {
-    const platform = (changes: Partial<typeof PCK>) => new TestPlatform(world.pki, { ...PCK, ...changes });
-    const of = async (p: TestPlatform) => STATUSES[(await verified(world, introduction(world, p))).status];
+    const platform = (changes: Partial<typeof PCK>) => new TestPlatform(world().pki, { ...PCK, ...changes });
+    const of = async (p: TestPlatform) => STATUSES[(await verified(world(), introduction(world(), p))).status];
     for (let k = 0; k < 16; ++k) {
       const svns = PCK.svns.map((svn, j) => (j === k ? svn + 1 : svn));
       expect(await of(platform({ svns })), `above in ${k}`).to.equal("UpToDate");
@@ -158,17 +142,17 @@ describe("TDX: what a quote must show", () => {
   });
 
   it("verify_givesEachStatus_ofThePlatform_theModule_andTheEnclave_theWorseOne", async () => {
-    const { now } = world;
+    const { now } = world();
     const modules = (state: PlatformStatus) => [{ version: 1, levels: [{ svn: 0, ...end(state) }] }];
     for (const [k, state] of STATUSES.entries()) {
       const number = 30 + k;
       const levels = levelWith(state);
-      const info = await bringTcbInfo(world, tcbInfoOf(now, { number, levels, modules: modules("UpToDate") }));
+      const info = await bringTcbInfo(world(), tcbInfoOf(now, { number, levels, modules: modules("UpToDate") }));
       const module = await bringTcbInfo(
-        world,
+        world(),
         tcbInfoOf(now, { number: number + 20, levels: levelWith("UpToDate"), modules: modules(state) }),
       );
-      const enclave = await bringIdentity(world, identityOf(now, { number, levels: [{ svn: 6, ...end(state) }] }));
+      const enclave = await bringIdentity(world(), identityOf(now, { number, levels: [{ svn: 6, ...end(state) }] }));
       expect(await status({}, { tcbInfo: info }), "platform").to.equal(state);
       expect(await status({}, { tcbInfo: module }), "module").to.equal(state);
       expect(await status({}, { enclave }), "enclave").to.equal(state);

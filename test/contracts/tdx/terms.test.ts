@@ -4,6 +4,7 @@ import { certificateId } from "../../../src/provisioning/tdx/certificates.ts";
 import { encodeEvidence } from "../../../src/provisioning/tdx/evidence.ts";
 import { splitQuote } from "../../../src/provisioning/tdx/quote.ts";
 import { refusalOf } from "../../../testkit/protocol/refusalOf.ts";
+import { useWorld } from "../../../testkit/protocol/useWorld.ts";
 import { day, identityOf, PCK, tcbInfoOf, TestPlatform } from "../../../testkit/tdx/quotes.ts";
 import {
   bringIdentity,
@@ -13,9 +14,9 @@ import {
   factsOf,
   GRACE,
   introduction,
+  LATER,
   SIGNER,
   verified,
-  type TdxWorld,
 } from "../../../testkit/tdx/tdxWorld.ts";
 
 const DAY = 86_400;
@@ -26,73 +27,64 @@ const NEXT = 3;
 type Documents = { tcbInfo?: Hex; enclave?: Hex };
 
 describe("TDX: how long what counts", () => {
-  let world: TdxWorld;
-  let restore: () => Promise<void>;
-  before(async () => {
-    world = await createTdxWorld();
-  });
-  beforeEach(async () => {
-    const snapshot = await world.networkHelpers.takeSnapshot();
-    restore = () => snapshot.restore();
-  });
-  afterEach(() => restore());
+  const world = useWorld(createTdxWorld);
 
-  const outcome = (evidence: Hex): Promise<string> => refusalOf(verified(world, evidence));
-  const at = (seconds: number): Promise<void> => world.networkHelpers.time.increaseTo(seconds);
+  const outcome = (evidence: Hex): Promise<string> => refusalOf(verified(world(), evidence));
+  const at = (seconds: number): Promise<void> => world().networkHelpers.time.increaseTo(seconds);
   const crl = (issuer: number, der: Uint8Array, serials: bigint[] = []): Promise<Hex> =>
-    world.verifier.write.bringCrl([issuer, bytesToHex(der), serials]);
+    world().verifier.write.bringCrl([issuer, bytesToHex(der), serials]);
 
   /** Introduces a machine. @returns evidence of another quote of it */
   async function introduced(platform: TestPlatform, documents: Documents = {}): Promise<Hex> {
-    const hash = await world.verifier.write.verify([introduction(world, platform, {}, documents)]);
-    const facts = await factsOf(world, hash, "PlatformIntroduced");
-    const { tcbInfo, enclave } = { ...world, ...documents };
+    const hash = await world().verifier.write.verify([introduction(world(), platform, {}, documents)]);
+    const facts = await factsOf(world(), hash, "PlatformIntroduced");
+    const { tcbInfo, enclave } = { ...world(), ...documents };
     return encodeEvidence({ quote: splitQuote(platform.quote()).signed, tcbInfo, enclave, platform: facts });
   }
 
   it("aKnownMachine_endsWithItsCertificate", async () => {
-    const { pki, now } = world;
+    const { pki, now } = world();
     const end = now + DAY;
     const evidence = await introduced(new TestPlatform(pki, PCK, pki.platform(PCK, { notAfter: end })));
     await at(end);
-    expect(Number((await verified(world, evidence)).until)).to.equal(end);
+    expect(Number((await verified(world(), evidence)).until)).to.equal(end);
     await at(end + 1);
     expect(await outcome(evidence)).to.include(`CertificateExpired(${end})`);
   });
 
   it("aMachine_endsWithItsAuthority_andNeedsItsList", async () => {
-    const { pki, now, verifier } = world;
+    const { pki, now, verifier } = world();
     const end = now + DAY;
     const authority = pki.authority({ notAfter: end });
     await verifier.write.bringAuthority([bytesToHex(authority.der)]);
     const machine = new TestPlatform(pki, PCK, pki.platform(PCK, {}, authority));
-    const evidence = introduction(world, machine, {}, { authority: NEXT });
+    const evidence = introduction(world(), machine, {}, { authority: NEXT });
     expect(await outcome(evidence)).to.include(`CrlMissing(${NEXT})`);
     await crl(NEXT, pki.crl(authority, []));
-    expect(Number((await verified(world, evidence)).until)).to.equal(end);
+    expect(Number((await verified(world(), evidence)).until)).to.equal(end);
     await at(end + 1);
     expect(await outcome(evidence)).to.include("CertificateExpired");
   });
 
   it("aDocument_endsWithItsSigner", async () => {
-    const { pki, now, verifier } = world;
+    const { pki, now, verifier } = world();
     const end = now + 10 * DAY;
     const signer = pki.documentSigner({ notAfter: end });
     await verifier.write.bringAuthority([bytesToHex(signer.der)]);
-    const tcbInfo = await bringTcbInfo(world, tcbInfoOf(now), signer, NEXT);
+    const tcbInfo = await bringTcbInfo(world(), tcbInfoOf(now), signer, NEXT);
     expect(hexToNumber(slice(tcbInfo, 5, 10))).to.equal(end);
-    const evidence = introduction(world, undefined, {}, { tcbInfo });
+    const evidence = introduction(world(), undefined, {}, { tcbInfo });
     await at(end);
-    expect((await verified(world, evidence)).isOverdue).to.equal(false);
-    const late = bringTcbInfo(world, tcbInfoOf(now + 10), signer, NEXT);
+    expect((await verified(world(), evidence)).isOverdue).to.equal(false);
+    const late = bringTcbInfo(world(), tcbInfoOf(now + 10), signer, NEXT);
     expect(await refusalOf(late)).to.include(`CertificateExpired(${end})`);
   });
 
   it("aKnownMachine_endsWithItsRevocation_untilItIsCleared", async () => {
-    const { pki, now, platform } = world;
+    const { pki, now, platform } = world();
     const { serial } = platform.leaf;
     const evidence = await introduced(platform);
-    await at(now + 60);
+    await at(now + LATER);
     await crl(CA, pki.crl(pki.platformCa, [serial], now + 10), [serial]);
     expect(await outcome(evidence)).to.include("CertificateRevoked");
     await crl(CA, pki.crl(pki.platformCa, [], now + 20), [serial]);
@@ -100,11 +92,11 @@ describe("TDX: how long what counts", () => {
   });
 
   it("aKnownMachine_endsWithEachOfItsAuthorities", async () => {
-    const { pki, now, verifier, platform } = world;
+    const { pki, now, verifier, platform } = world();
     const signer = pki.documentSigner();
     await verifier.write.bringAuthority([bytesToHex(signer.der)]);
-    const evidence = await introduced(platform, { tcbInfo: await bringTcbInfo(world, tcbInfoOf(now), signer, NEXT) });
-    await at(now + 60);
+    const evidence = await introduced(platform, { tcbInfo: await bringTcbInfo(world(), tcbInfoOf(now), signer, NEXT) });
+    await at(now + LATER);
     const serials = [pki.platformCa, signer, pki.signer].map(({ serial }) => serial);
     for (const [k, serial] of serials.entries()) {
       await crl(0, pki.crl(pki.root, [serial], now + 10 + k), serials);
@@ -115,9 +107,9 @@ describe("TDX: how long what counts", () => {
   });
 
   it("whatIsDueFirst_decidesWhatIsOverdue", async () => {
-    const { pki, now, networkHelpers } = world;
+    const { pki, now, networkHelpers } = world();
     const end = now + 2 * DAY;
-    await at(now + 60);
+    await at(now + LATER);
     const dates = { nextUpdate: day(end) };
     const short: Record<string, () => Promise<Documents>> = {
       rootsList: async () => {
@@ -128,26 +120,26 @@ describe("TDX: how long what counts", () => {
         await crl(CA, pki.crl(pki.platformCa, [], now + 10, end));
         return {};
       },
-      tcbInfo: async () => ({ tcbInfo: await bringTcbInfo(world, tcbInfoOf(now + 10, dates)) }),
-      identity: async () => ({ enclave: await bringIdentity(world, identityOf(now + 10, dates)) }),
+      tcbInfo: async () => ({ tcbInfo: await bringTcbInfo(world(), tcbInfoOf(now + 10, dates)) }),
+      identity: async () => ({ enclave: await bringIdentity(world(), identityOf(now + 10, dates)) }),
     };
     for (const [what, bring] of Object.entries(short)) {
       const before = await networkHelpers.takeSnapshot();
-      const evidence = introduction(world, undefined, {}, await bring());
+      const evidence = introduction(world(), undefined, {}, await bring());
       await at(end);
-      const { isOverdue, until } = await verified(world, evidence);
+      const { isOverdue, until } = await verified(world(), evidence);
       expect([isOverdue, Number(until)], what).to.deep.equal([false, end + OVERDUE]);
       await at(end + 1);
-      expect((await verified(world, evidence)).isOverdue, what).to.equal(true);
+      expect((await verified(world(), evidence)).isOverdue, what).to.equal(true);
       await before.restore();
     }
   });
 
   it("aNumberThatIsSuperseded_saysUntilWhenItCounts", async () => {
-    const { pki, now, networkHelpers } = world;
+    const { pki, now, networkHelpers } = world();
     const bringings = [
-      () => bringTcbInfo(world, tcbInfoOf(now, { number: 18 })),
-      () => bringIdentity(world, identityOf(now, { number: 18 })),
+      () => bringTcbInfo(world(), tcbInfoOf(now, { number: 18 })),
+      () => bringIdentity(world(), identityOf(now, { number: 18 })),
     ];
     for (const bring of bringings) {
       const before = await networkHelpers.takeSnapshot();
@@ -157,9 +149,9 @@ describe("TDX: how long what counts", () => {
       await at(later);
       await crl(0, pki.crl(pki.root, [], later));
       await crl(CA, pki.crl(pki.platformCa, [], later));
-      const tcbInfo = await bringTcbInfo(world, tcbInfoOf(later), pki.signer, SIGNER);
-      const enclave = await bringIdentity(world, identityOf(later));
-      const { until } = await verified(world, introduction(world, undefined, {}, { tcbInfo, enclave }));
+      const tcbInfo = await bringTcbInfo(world(), tcbInfoOf(later), pki.signer, SIGNER);
+      const enclave = await bringIdentity(world(), identityOf(later));
+      const { until } = await verified(world(), introduction(world(), undefined, {}, { tcbInfo, enclave }));
       expect(Number(until)).to.equal(since + GRACE);
       await before.restore();
     }

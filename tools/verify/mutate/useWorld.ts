@@ -5,11 +5,12 @@
 import { createWorld, type World } from "../../../testkit/protocol/world.ts";
 import { alive } from "./alive.ts";
 
-type Shared = { world: World; takeBack: () => Promise<void> };
+type OnAChain = Pick<World, "networkHelpers">;
+type Shared = { world: OnAChain; takeBack: () => Promise<void> };
 const kept = new Map<unknown, Shared>();
 
-export function useWorld(make: () => Promise<World> = createWorld): () => World {
-  let world: World;
+export function useWorld(make: () => Promise<OnAChain> = createWorld): () => OnAChain {
+  let world: OnAChain;
   let restore: () => Promise<void>;
   before(async function () {
     const fresh = alive.fresh.has(this.test!.parent!.fullTitle());
