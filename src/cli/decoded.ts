@@ -1,4 +1,5 @@
 import { writeFileSync } from "node:fs";
+import { resolve } from "node:path";
 import { writeNpy } from "../onnx/inputs/npy.ts";
 import { DType } from "../numerics/dtype.ts";
 import { toHex } from "../merkle/hash.ts";
@@ -54,6 +55,8 @@ export function outputFiles(program: ProgramDescription | undefined, given: read
     if (!names.includes(name))
       throw new UsageError(`--output ${text}: the program has no output ${name}; its outputs are ${names.join(", ")}`);
     if (files.has(name)) throw new UsageError(`--output ${text}: ${name} is given already`);
+    if ([...files.values()].some((other) => resolve(other) === resolve(path)))
+      throw new UsageError(`--output ${text}: another output goes to this file: name another one`);
     files.set(name, path);
   }
   return files;

@@ -75,6 +75,11 @@ export async function followOnTerminal(
     }
   });
   answerPanel(output, state);
+  if (state.outcome === "agreed")
+    output.note(
+      "fees of seats that are refuted, or not added, come back to the poster once all windows are over: " +
+        `refute panel-result ${panelId} --panel ${panel.address} --wait`,
+    );
   if (state.outcome === "split" || state.outcome === "failed")
     throw new NegativeVerdict(`panel ${panelId}: ${WORDS[state.outcome]}`);
 }

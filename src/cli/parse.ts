@@ -1,4 +1,4 @@
-import { isAddress, isHex, type Address, type Hex } from "viem";
+import { getAddress, isAddress, isHex, type Address, type Hex } from "viem";
 import { withoutKeys } from "../redact.ts";
 import { UsageError } from "./errors.ts";
 
@@ -57,9 +57,12 @@ export const blockNumber: Parse<bigint> = (text, name) => {
   throw unfit(text, name, "the number of a block, from 0 on");
 };
 
-/** Addresses of accounts and contracts. With capitals the checksum of EIP-55 must be right. */
+/**
+ * Addresses of accounts and contracts, with capitals as EIP-55 has them: names of files are made of them. Where the text
+ * has capitals, they must be right.
+ */
 export const address: Parse<Address> = (text, name) => {
-  if (isAddress(text)) return text;
+  if (isAddress(text)) return getAddress(text);
   const form = isAddress(text, { strict: false });
   throw unfit(
     text,

@@ -8,6 +8,11 @@ import type { ProgramDescription } from "../sdk/description.ts";
 import { bytesOf } from "../trace/runInputs.ts";
 import { DispatchInputError } from "./errors.ts";
 
+/** Parts of a batch, at most: all of them are looked at in each round. */
+const MAX_PARTS = 100_000;
+/** What an index can be at most in the first item of a job. */
+const MAX_FIRST_ITEM = 2 ** 32 - 1;
+
 /** What a batch is made of. */
 export type BatchRequest = {
   program: KnownProgram;
@@ -67,6 +72,13 @@ export function cutBatch(request: BatchRequest): Batch {
       "all items would compute the same: compile the program with --batch, or with inputs that each item has (--each)",
     );
   const count = Math.ceil(items / partItems);
+  if (count > MAX_PARTS)
+    throw new DispatchInputError(`${count} parts, at most ${MAX_PARTS}: make them larger (--part-items)`);
+  if (firstItem + (count - 1) * partItems > MAX_FIRST_ITEM)
+    throw new DispatchInputError(
+      `the last part begins with item ${firstItem + (count - 1) * partItems}, at most ${MAX_FIRST_ITEM}: begin lower ` +
+        "(--first-item), or with fewer items (--items)",
+    );
   taken.forEach((input, k) => requireBytes(program, input, k, inputs[k]!, items, count));
   const parts = Array.from({ length: count }, (_, number): Part => {
     const first = number * partItems;

@@ -1,7 +1,8 @@
 import type { Hex } from "viem";
 import { pause } from "../chain/pause.ts";
-import { RefuteError } from "../errors.ts";
+import { ShortOfFundsError } from "../chain/errors.ts";
 import { getOrAdd } from "../getOrAdd.ts";
+import { inTurn } from "../inTurn.ts";
 import type { ClaimRecord, JobRecord } from "../market/history.ts";
 import { followMarket, type Snapshot } from "../market/session.ts";
 import { Tasks } from "../player/tasks.ts";
@@ -15,6 +16,7 @@ import { DispatchJoinError } from "./errors.ts";
 import { ensureCredit, metered, requireFunds } from "./funds.ts";
 import { nextFee, type DispatchOptions } from "./options.ts";
 import { PartOutputs } from "./partOutputs.ts";
+import { pendingAreMined } from "./pending.ts";
 import { isWanted, partState, type PartState } from "./partState.ts";
 import { mayPass } from "./races.ts";
 import { requireProgress } from "./progress.ts";
@@ -28,7 +30,8 @@ const FETCHES = 4;
 /**
  * Dispatches a batch until all its parts are done: posts them as jobs, follows these, posts again what came to nothing,
  * checks a share of the claims, and gathers the bytes of all outputs in the store. It may be killed at any point and
- * started again with the same store, or with a new one: the chain says what was posted, by salts.
+ * started again with the same store, or with a new one: the chain says what was posted, by salts. Two dispatchers of
+ * one batch and account at the same time, each with a store of its own, may post a part twice.
  * @throws DispatchBudgetError, ShortOfFundsError, InsufficientGasFundsError before anything is sent;
  *   DispatchUnfinishedError, DispatchJoinError; the errors of `checkJob` and `postJob`; the signal's reason
  */
@@ -45,6 +48,8 @@ class Dispatcher {
   readonly #checks: Checks;
   readonly #disputes: Disputes;
   readonly #tasks = new Tasks();
+  /** Two deposits at once would take the same money. */
+  readonly #paying = inTurn();
   /** What a task failed with, which ends all. */
   #failure: { error: unknown } | undefined;
   /** Parts that have had all their attempts. */
@@ -65,14 +70,17 @@ class Dispatcher {
     this.#done = new Set(store.done().map(({ part }) => part));
     this.#outputs = new PartOutputs(batch, store, urls);
     this.#checks = new Checks(options);
-    this.#disputes = new Disputes(options);
+    this.#disputes = new Disputes(options, this.#paying);
   }
 
   async run(): Promise<void> {
-    const { session, batch, signal, intervalMs, onOutage } = this.#options;
+    const { session, batch, store, signal, intervalMs, onOutage, onEvent } = this.#options;
     const follow = followMarket(session);
-    const look = (): Promise<Snapshot> => throughOutages(follow, { signal, intervalMs, onOutage });
+    const outages = { signal, intervalMs, onOutage };
+    const look = (): Promise<Snapshot> => throughOutages(follow, outages);
     try {
+      // SAFETY: without what was written down, jobs that are on their way are not known before they are mined.
+      if (store.attempts().length === 0) await pendingAreMined(session, outages);
       this.#adopt(await look());
       const left = batch.parts.filter(({ number }) => this.#attempts[number]!.length === 0);
       await requireFunds(session, batch, left, this.#options.terms, this.#committed());
@@ -85,6 +93,7 @@ class Dispatcher {
       }
     } finally {
       await this.#tasks.settled();
+      for (const claim of this.#disputes.left) onEvent?.({ kind: "disputeLeft", claim });
       await this.#disputes.end();
     }
   }
@@ -146,7 +155,8 @@ class Dispatcher {
       if ((this.#acted.get(part.number) ?? 0n) > blockNumber) continue;
       this.#follow(one, now);
     }
-    await this.#post(toPost, openJobs - open, now);
+    const bonds = await this.#dispute(looked);
+    await this.#post(toPost, openJobs - open, now, bonds);
     return open === 0 && this.#tasks.running.size === 0;
   }
 
@@ -168,8 +178,12 @@ class Dispatcher {
     switch (state.kind) {
       case "unseen":
         // Killed before it was sent, or before it was mined: the same job again, which the market takes once.
-        if (this.#isInTime(last, now)) this.#send(part, last, (session) => this.#postAttempt(session, part, last));
-        return;
+        if (!this.#isInTime(last, now)) return;
+        return this.#send(part, last, async (session) => {
+          // What was paid in for it may have gone elsewhere since.
+          await this.#paying(() => ensureCredit(session, last.terms.fee, last.terms.fee));
+          await this.#postAttempt(session, part, last);
+        });
       case "awaitingInput":
         return this.#send(part, last, (session) =>
           publishInputs(session, this.#options.batch.description, part.inputs, record!.job),
@@ -193,8 +207,7 @@ class Dispatcher {
         return this.#takeClaim(part, record!, state.claim);
       case "due":
         this.#takeClaim(part, record!, state.claim);
-        if (now <= state.claim.windowEnd + FINALISE_AFTER) return;
-        return this.#send(part, last, async ({ market }) => void (await market.finalise(state.claim.claim)));
+        return this.#makeFinal(part, last, record!, state.claim, now);
       case "final":
         return this.#takeResult(part, record!, state.claim);
       case "closed":
@@ -205,16 +218,32 @@ class Dispatcher {
 
   /** Fetches what a claim in its window says already, and checks it if the draw falls on it. */
   #takeClaim(part: Part, record: JobRecord, claim: ClaimRecord): void {
-    const { store, onEvent } = this.#options;
     this.#check(part, claim);
-    if (store.check(claim.id) !== "wrong") return this.#fetch(part, record, claim);
-    if (!this.#isNew(`dispute ${claim.id}`)) return;
-    this.#start(`dispute ${claim.id}`, () =>
-      this.#disputes.begin(claim.id).catch((error: unknown) => {
-        if (!(error instanceof RefuteError)) throw error;
-        onEvent?.({ kind: "undisputed", part: part.number, claim: claim.id, why: error.message });
-      }),
+    if (this.#options.store.check(claim.id) !== "wrong") this.#fetch(part, record, claim);
+  }
+
+  /** Makes a claim final whose window is over, unless it is wrong or its check goes on. */
+  #makeFinal(part: Part, last: Attempt, record: JobRecord, claim: ClaimRecord, now: bigint): void {
+    if (now <= claim.windowEnd + FINALISE_AFTER) return;
+    const outcome = this.#options.store.check(claim.id);
+    if (outcome === "drawn") return;
+    // Nobody can dispute it any more. Its outputs are computed here; others may have it paid.
+    if (outcome === "wrong") return this.#takeResult(part, record, claim);
+    this.#send(part, last, async ({ market }) => void (await market.finalise(claim.claim)));
+  }
+
+  /** Has the claims disputed that a check found wrong. @returns the bonds that this may still take */
+  async #dispute(looked: readonly Looked[]): Promise<bigint> {
+    const { store, onEvent } = this.#options;
+    const wrong = looked.flatMap(({ part, state }) =>
+      state.kind === "submitted" && store.check(state.claim.id) === "wrong" ? [{ part, claim: state.claim }] : [],
     );
+    const { bonds, undisputed } = await this.#disputes.tend(wrong.map(({ claim }) => claim));
+    for (const { claim, why } of undisputed) {
+      const { part } = wrong.find((one) => one.claim.id === claim)!;
+      if (this.#isNew(`undisputed ${claim}`)) onEvent?.({ kind: "undisputed", part: part.number, claim, why });
+    }
+    return bonds;
   }
 
   #check(part: Part, claim: ClaimRecord): void {
@@ -244,8 +273,6 @@ class Dispatcher {
 
   #computeIfWithheld(part: Part, claim: ClaimRecord): void {
     const { withheldSeconds, onEvent } = this.#options;
-    // What is delivered on chain is waited for: nobody is paid for it before.
-    if (claim.claim.job.deliverables !== 0n && !claim.paid) return;
     const since = getOrAdd(this.#withoutBytes, claim.id, () => Date.now());
     if (Date.now() - since < withheldSeconds * 1_000) return;
     if (this.#isNew(`withheld ${claim.id}`))
@@ -264,12 +291,14 @@ class Dispatcher {
     this.#requireJoin(part, claim.id);
     store.finish({ part: part.number, claim: claim.id, worker, source: this.#sourceOf(part, claim) });
     this.#done.add(part.number);
+    if (claim.finalised && claim.claim.job.deliverables !== 0n && !claim.paid)
+      onEvent?.({ kind: "undelivered", part: part.number, worker, job: claim.jobId });
     onEvent?.({ kind: "done", part: part.number, worker, done: this.#done.size, total: batch.parts.length });
   }
 
   #sourceOf(part: Part, claim: ClaimRecord): BytesSource {
     const { store } = this.#options;
-    if (store.check(claim.id) === "wrong") return "computed here, the final claim is wrong";
+    if (store.check(claim.id) === "wrong") return "computed here, the claim is wrong";
     if (store.isComputed(claim.id)) return "computed here";
     return this.#outputs.areDelivered(part, claim) ? "chain" : "worker";
   }
@@ -314,8 +343,8 @@ class Dispatcher {
     });
   }
 
-  /** Posts as many parts as may be open and the budget allows. */
-  async #post(wanted: readonly Looked[], room: number, now: bigint): Promise<void> {
+  /** Posts as many parts as may be open and the budget allows. @param bonds What disputes need of the credit first. */
+  async #post(wanted: readonly Looked[], room: number, now: bigint, bonds: bigint): Promise<void> {
     const { batch, session, store, terms } = this.#options;
     const chosen: { part: Part; attempt: Attempt }[] = [];
     let committed = this.#committed();
@@ -342,7 +371,14 @@ class Dispatcher {
     if (chosen.length === 0) return;
     const needed = chosen.reduce((sum, { attempt }) => sum + attempt.terms.fee, 0n);
     const unposted = this.#attempts.filter(({ length }) => length === 0).length - chosen.length;
-    await ensureCredit(session, needed, needed + BigInt(Math.max(unposted, 0)) * terms.fee);
+    const wantedSoon = needed + BigInt(Math.max(unposted, 0)) * terms.fee;
+    try {
+      await this.#paying(() => ensureCredit(session, bonds + needed, bonds + wantedSoon));
+    } catch (error) {
+      // Bonds come back, and then there is more.
+      if (error instanceof ShortOfFundsError && this.#disputes.left.length > 0) return;
+      throw error;
+    }
     for (const { part, attempt } of chosen) {
       // Written down before it is sent: after a kill it is this job that is sent again, and no other.
       store.begin(attempt);

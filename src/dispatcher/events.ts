@@ -10,8 +10,12 @@ export type DispatchEvent =
   | { kind: "submitted"; part: number; worker: Address; claim: Hex }
   | { kind: "refuted"; part: number; worker: Address; claim: Hex }
   | { kind: "checked"; part: number; worker: Address; claim: Hex; isRight: boolean; windowEnd: bigint }
-  /** A wrong claim that this account cannot dispute. */
+  /** A wrong claim that this account cannot dispute now. */
   | { kind: "undisputed"; part: number; claim: Hex; why: string }
   /** No server gives the outputs of a final claim: they are computed here. */
   | { kind: "withheld"; part: number; worker: Address }
+  /** The dispatcher ends while its dispute of a claim goes on: without its moves the bond is lost. */
+  | { kind: "disputeLeft"; claim: Hex }
+  /** A part is done whose worker has not delivered on chain: the job's fee is not paid, and may come back. */
+  | { kind: "undelivered"; part: number; worker: Address; job: Hex }
   | { kind: "done"; part: number; worker: Address; done: number; total: number };

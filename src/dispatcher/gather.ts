@@ -1,4 +1,4 @@
-import { closeSync, openSync, renameSync, rmSync, writeSync } from "node:fs";
+import { closeSync, openSync, renameSync, rmSync, statSync, writeSync } from "node:fs";
 import { npyData, npyHeader } from "../onnx/inputs/npy.ts";
 import type { Batch } from "./batch.ts";
 import { DispatchOutputError } from "./errors.ts";
@@ -11,9 +11,14 @@ export type OutputFiles = ReadonlyMap<number, string>;
  * Checks that files of outputs can be written, before anything is paid for them.
  * @throws DispatchOutputError
  */
-export function requireWritable(files: OutputFiles): void {
-  for (const path of files.values()) guarded(path, () => closeSync(openSync(partial(path), "w")));
-  for (const path of files.values()) rmSync(partial(path), { force: true });
+export function requireWritable(batch: Batch, files: OutputFiles): void {
+  for (const path of files.values())
+    guarded(path, () => {
+      if (statSync(path, { throwIfNoEntry: false })?.isFile() === false) throw new Error("it is no regular file");
+      const probe = partial(path, batch);
+      closeSync(openSync(probe, "w"));
+      rmSync(probe);
+    });
 }
 
 /**
@@ -22,14 +27,15 @@ export function requireWritable(files: OutputFiles): void {
  * at all.
  * @throws DispatchOutputError
  */
-export function writeOutputs({ program, items, parts }: Batch, store: DispatchStore, files: OutputFiles): void {
+export function writeOutputs(batch: Batch, store: DispatchStore, files: OutputFiles): void {
+  const { program, items, parts } = batch;
   const { each = [] } = program.model.program;
   const claims = new Map(store.done().map(({ part, claim }) => [part, claim]));
   for (const [output, path] of files) {
     const { dtype, shape } = program.model.outputs[output]!;
     const isEach = each.includes(output);
     guarded(path, () => {
-      const file = openSync(partial(path), "w");
+      const file = openSync(partial(path, batch), "w");
       try {
         write(file, npyHeader({ dtype, shape: isEach ? [items, ...shape] : shape }));
         for (const part of isEach ? parts : parts.slice(-1)) {
@@ -42,12 +48,13 @@ export function writeOutputs({ program, items, parts }: Batch, store: DispatchSt
       } finally {
         closeSync(file);
       }
-      renameSync(partial(path), path);
+      renameSync(partial(path, batch), path);
     });
   }
 }
 
-const partial = (path: string): string => `${path}.partial`;
+/** The name of a file until it is whole: no other program's. */
+const partial = (path: string, { id }: Batch): string => `${path}.${id.slice(2, 18)}.partial`;
 
 function write(file: number, bytes: Uint8Array): void {
   for (let at = 0; at < bytes.length;) at += writeSync(file, bytes, at);

@@ -1,4 +1,4 @@
-import { isHex, type Address, type Hex } from "viem";
+import { getAddress, isHex, type Address, type Hex } from "viem";
 import { Database, type Row } from "../database/database.ts";
 import type { JobTerms } from "../sdk/postJob.ts";
 import { DispatchStateError } from "./errors.ts";
@@ -40,7 +40,7 @@ const SCHEMA = `
 export type Owner = { batch: Hex; chainId: number; market: Address; requester: Address };
 
 /** Where a part's bytes came from. */
-export type BytesSource = "worker" | "chain" | "computed here" | "computed here, the final claim is wrong";
+export type BytesSource = "worker" | "chain" | "computed here" | "computed here, the claim is wrong";
 
 /** How a part was done. */
 export type Done = { part: number; claim: Hex; worker: Address; source: BytesSource };
@@ -73,8 +73,8 @@ export class DispatchStore {
       const differs = [
         ["inputs, program, parts or name", has.id, batch],
         ["chain", has.chain, chainId],
-        ["market", has.market, market],
-        ["account", has.requester, requester],
+        ["market", getAddress(has.market as string), getAddress(market)],
+        ["account", getAddress(has.requester as string), getAddress(requester)],
       ].filter(([, kept, given]) => kept !== given);
       if (differs.length > 0)
         throw new DispatchStateError(

@@ -1,4 +1,4 @@
-import { zeroAddress, type Address, type PublicClient } from "viem";
+import { getAddress, zeroAddress, type Address, type PublicClient } from "viem";
 import { JobMarketReader } from "../chain/clients/jobMarket.ts";
 import { NotDeployedError, OtherSemanticsError, RpcUnavailableError } from "../chain/errors.ts";
 import { translateError } from "../chain/translateError.ts";
@@ -24,7 +24,8 @@ export async function readDeployment(publicClient: PublicClient, market: Address
     ]);
     const { semantics } = facts;
     if (semantics !== BigInt(SEMANTICS_VERSION)) throw new OtherSemanticsError(market, semantics, SEMANTICS_VERSION);
-    return { chainId, market, ...facts };
+    // Files are named after it, so it has one form.
+    return { chainId, market: getAddress(market), ...facts };
   } catch (error) {
     const translated = translateError(error, "reading the deployment");
     const isTold = [RpcUnavailableError, NotDeployedError, OtherSemanticsError].some(

@@ -38,10 +38,8 @@ export async function standingsOf(reader: Reader, history: History, exams?: Addr
   const count = (worker: Address, more: number): void => {
     finals.set(getAddress(worker), (finals.get(getAddress(worker)) ?? 0) + more);
   };
-  for (const { holder, late } of history.jobs.values()) {
-    if (holder !== undefined) count(holder.worker, 0);
-    for (const worker of late) count(worker, 0);
-  }
+  for (const { holder, late, sealed, broken } of history.jobs.values())
+    for (const worker of [holder?.worker, sealed?.worker, broken, ...late]) if (worker !== undefined) count(worker, 0);
   for (const { claim, finalised } of history.claims.values()) count(claim.worker, finalised ? 1 : 0);
   const vault = new StakeVaultReader(deployment.vault, { publicClient });
   const classes = exams === undefined ? undefined : (await readExams(reader, exams)).exams;

@@ -46,6 +46,8 @@ describe("cutting a batch", () => {
     for (const [request, says] of [
       [{ items: 0 }, /items: 0, expected a whole number from 1/],
       [{ partItems: 65_537 }, /--part-items.*65537/],
+      [{ items: 5_000_000_000, partItems: 1 }, /5000000000 parts, at most 100000.*--part-items/],
+      [{ firstItem: 2 ** 32 - 6 }, /last part begins with item 4294967296, at most 4294967295.*--first-item/],
       [
         { inputs: inputs(2) },
         /input "state" has 2400 bytes, expected 3600: the state that each of 3 parts begins with/,

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseEther } from "viem";
-import { cutBatch, type Batch } from "../../src/dispatcher/batch.ts";
+import { cutBatch, partSalt, type Batch } from "../../src/dispatcher/batch.ts";
 import { costsOf } from "../../src/dispatcher/costs.ts";
 import { dispatch } from "../../src/dispatcher/dispatcher.ts";
 import { DispatchBudgetError, DispatchJoinError } from "../../src/dispatcher/errors.ts";
@@ -13,6 +13,7 @@ import { DispatchStore } from "../../src/dispatcher/store.ts";
 import { executeReference } from "../../src/executor/reference.ts";
 import type { ClaimRecord } from "../../src/market/history.ts";
 import type { Session } from "../../src/market/session.ts";
+import type { WorkerEvent } from "../../src/worker/events.ts";
 import { passTime } from "../../testkit/dispatch/passTime.ts";
 import { startServer } from "../../testkit/dispatch/servers.ts";
 import { reference } from "../../testkit/players/players.ts";
@@ -43,6 +44,8 @@ const batchOf = (begins: readonly Uint8Array[]): Batch => {
   const inputs = [Buffer.concat(begins), ...runInputBytes(ITEMS).slice(1)];
   return cutBatch({ program, inputs, items: ITEMS, partItems: PART_ITEMS });
 };
+const isSubmission = (event: WorkerEvent): event is WorkerEvent & { kind: "submitted" } => event.kind === "submitted";
+const whole = cutBatch({ program, inputs: runInputBytes(ITEMS), items: ITEMS, partItems: ITEMS });
 const batch = batchOf([states[0]!, states[2]!, states[4]!]);
 
 describe("dispatching a batch", function () {
@@ -147,6 +150,71 @@ describe("dispatching a batch", function () {
     const wrong = events.filter((event) => event.kind === "checked" && !event.isRight);
     expect(wrong.length).to.equal(lies.length);
     expect(outputsHere().every((bytes, item) => Buffer.from(bytes).equals(each[item]!))).to.equal(true);
+  });
+
+  it("wrongClaimsAtTheSameTime_areAllDisputed_eachWithABond", async () => {
+    const lying = reference({ step: RUN_STEPS.shared, element: 7 });
+    const liars = await Promise.all([0, 1].map(() => startServer(players(), program, lying, { maxOpenClaims: 1 })));
+    const addresses = liars.map(({ key }) => players().addressOf(key));
+    const isLie = ({ claim }: ClaimRecord): boolean => addresses.includes(claim.worker);
+    const playing = play({ checkShare: 1 }, isLie);
+    await Promise.all(liars.map(({ worker }) => worker.inbox.first("a submission", isSubmission)));
+    const honest = await startServer(players(), program, reference());
+    const { history, error } = await playing;
+    await Promise.all([...liars, honest].map(({ stop }) => stop()));
+    expect(error).to.equal(undefined);
+    const lies = [...history.claims.values()].filter(isLie);
+    expect(new Set(lies.map(({ claim }) => claim.worker)).size).to.equal(2);
+    expect(lies.every(({ refuted }) => refuted)).to.equal(true);
+  });
+
+  it("aWrongClaimThatCannotBeDisputed_isToldOnce_notMadeFinalFromHere_andItsOutputsAreComputed", async () => {
+    session = await players().chain.newSession(3n * FEE);
+    store.close();
+    store = await openStore(whole, "poor.db");
+    const liar = await startServer(players(), program, reference({ step: RUN_STEPS.shared, element: 7 }));
+    const told = liar.worker.inbox.first("a submission", isSubmission);
+    // Whoever lies does not come back to make its claims final.
+    const stops = told.then(() => liar.stop());
+    const { history, events, error } = await play({ batch: whole, checkShare: 1 });
+    await stops;
+    expect(error).to.equal(undefined);
+    const [claim] = [...history.claims.values()];
+    expect(claim!.finalised).to.equal(false);
+    const why = events.flatMap((event) => (event.kind === "undisputed" ? [event.why] : []));
+    expect(why).to.deep.equal(["its bond is 0.0625, and the account holds that of 0 only"]);
+    expect(store.done()[0]!.source).to.equal("computed here, the claim is wrong");
+  });
+
+  it("outputsThatAreNotDelivered_areComputedHere_andTheFeeCanBeTakenBack", async () => {
+    const worker = await players().startWorker(await players().workerKey(), program, reference());
+    const stops = worker.inbox.first("a submission", isSubmission).then(() => worker.stop());
+    store.close();
+    store = await openStore(whole, "whole.db");
+    const { history, events, error } = await play({ batch: whole });
+    await stops;
+    expect(error).to.equal(undefined);
+    const [job] = [...history.jobs.values()];
+    expect(job!.claims.map(({ finalised, paid }) => [finalised, paid])).to.deep.equal([[true, false]]);
+    expect(store.done().map(({ source }) => source)).to.deep.equal(["computed here"]);
+    expect(events.find(({ kind }) => kind === "undelivered")).to.deep.include({ job: job!.id });
+    await players().chain.advance(7 * 86_400);
+    await session.market.reclaim(job!.claims[0]!.claim);
+  });
+
+  it("aJobThatWasWrittenDown_isPostedAlsoIfItsFeeWentElsewhere", async () => {
+    const { timestamp } = await session.publicClient.getBlock();
+    const { window, claimSeconds } = options().terms;
+    const [part] = batch.parts;
+    const salt = partSalt(batch.id, part!, 0);
+    const terms = { fee: FEE, window, claimSeconds, deadline: timestamp + 86_400n, items: PART_ITEMS, salt };
+    store.begin({ part: 0, attempt: 0, terms });
+    const server = await startServer(players(), program, reference());
+    const { history, error } = await play({ urls: [server.url] });
+    await server.stop();
+    expect(error).to.equal(undefined);
+    expect([...history.jobs.values()].some(({ job }) => job.salt === salt)).to.equal(true);
+    expect(history.jobs.size).to.equal(3);
   });
 
   it("statesOfAnotherRun_endTheBatch_whereItsPartsDoNotJoin", async () => {

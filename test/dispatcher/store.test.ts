@@ -2,6 +2,7 @@ import { expect } from "chai";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { getAddress } from "viem";
 import { DispatchStateError } from "../../src/dispatcher/errors.ts";
 import { DispatchStore, type Owner } from "../../src/dispatcher/store.ts";
 import { rejection } from "../../testkit/rejection.ts";
@@ -12,6 +13,7 @@ const OWNER: Owner = {
   market: `0x${"22".repeat(20)}`,
   requester: `0x${"33".repeat(20)}`,
 };
+const OTHER_OWNER: Owner = { ...OWNER, market: `0x${"ab".repeat(20)}`, requester: `0x${"cd".repeat(20)}` };
 const [CLAIM, OTHER] = [`0x${"44".repeat(32)}`, `0x${"55".repeat(32)}`] as const;
 
 describe("the state of a batch", () => {
@@ -53,6 +55,10 @@ describe("the state of a batch", () => {
       expect(error).to.be.instanceOf(DispatchStateError);
       expect(error.message).to.match(says);
     }
+    // Capitals of an address make no difference.
+    const written = { market: getAddress(OTHER_OWNER.market), requester: getAddress(OTHER_OWNER.requester) };
+    (await DispatchStore.open(join(folder, "other.db"), OTHER_OWNER)).close();
+    (await DispatchStore.open(join(folder, "other.db"), { ...OTHER_OWNER, ...written })).close();
     // A refusal holds no lock.
     (await DispatchStore.open(path(), OWNER)).close();
   });

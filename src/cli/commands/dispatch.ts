@@ -87,7 +87,7 @@ export function dispatchCommand(output: Output): Command {
       const values = readSettings(command, settings);
       const batch = readBatch(path, options, values, output);
       const files = filesOf(batch, options);
-      requireWritable(files);
+      requireWritable(batch, files);
       const executors = new FastExecutors();
       try {
         const cost = await run(batch, options, values, files, executors, output);
@@ -201,7 +201,14 @@ function lineOf(event: DispatchEvent): string | undefined {
         : `part ${event.part}: the claim ${event.claim} of ${event.worker} is WRONG; its window ends at ` +
             timeText(event.windowEnd);
     case "undisputed":
-      return `part ${event.part}: claim ${event.claim} cannot be disputed from this account: ${event.why}`;
+      return `part ${event.part}: claim ${event.claim} cannot be disputed from this account now: ${event.why}`;
+    case "disputeLeft":
+      return `claim ${event.claim} is under dispute: run the same command again soon, or the bond is lost`;
+    case "undelivered":
+      return (
+        `part ${event.part}: ${event.worker} has not delivered on chain, and is not paid before it does; ` +
+        `refute reclaim ${event.job} brings the fee back from a week after the claim became final on`
+      );
     case "withheld":
       return `part ${event.part}: nobody serves the outputs of ${event.worker}'s claim; they are computed here`;
     default:

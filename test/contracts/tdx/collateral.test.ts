@@ -129,6 +129,15 @@ describe("TDX: what Intel signs, brought by anybody", () => {
       expect(await crl(CA, pki.crl(pki.platformCa, [], now + DAY))).to.include("FromTheFuture");
     });
 
+    it("aList_isTakenFromItsVerySecond", async () => {
+      const { pki, now, networkHelpers } = world();
+      const second = now + LATER;
+      await networkHelpers.time.setNextBlockTimestamp(second);
+      expect(await crl(CA, pki.crl(pki.platformCa, [], second + 1))).to.include(`FromTheFuture(${second + 1})`);
+      await networkHelpers.time.setNextBlockTimestamp(second);
+      expect(await crl(CA, pki.crl(pki.platformCa, [], second))).to.equal("accepted");
+    });
+
     it("aListOfAnotherIssuer_isRefused", async () => {
       const { pki, now } = world();
       await at(now + LATER);

@@ -62,7 +62,7 @@ async function assemble(devnet: BenchDevnet): Promise<Cast> {
   for (let k = 0; k < WORKERS; k++) {
     const { session } = await devnet.party(`worker ${k}`, { claims: SLICE });
     const own = { programs: ProgramLibrary.of([PROGRAM]), execute: execute.execute, selfAuditSamples: 0 };
-    const policy = { minFee: 1n, marginSeconds: 10 };
+    const policy = { minFee: 1n, marginSeconds: 10, maxOpenClaims: SLICE };
     players.push(start<WorkerEvent>(session, (all) => runWorker({ ...all, ...own, policy })));
   }
   for (let k = 0; k < WATCHERS; k++) {
