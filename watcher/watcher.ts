@@ -83,7 +83,9 @@ class Watcher {
     }));
     this.#executions = this.#role.executions;
     const { native, log } = options;
-    const jobs = native && new NativeJobs(native, { log, meter: this.#role.meter, health: this.#role.health });
+    const { meter, health } = this.#role;
+    const { rate } = session.deployment.parameters;
+    const jobs = native && new NativeJobs(native, { log, meter, health, rate });
     this.#auditor = new Auditor(this.#executions, session.deployment.parameters.arityBits, jobs);
     this.#responder = new Responder(session);
     this.#judging = new Judging(this.#role.health, this.#role.meter);

@@ -1,5 +1,6 @@
 import { CalibratedPrograms } from "../player/native/calibratedPrograms.ts";
 import type { Logger } from "../player/log.ts";
+import { UsageError } from "./errors.ts";
 import type { ProgramLibrary } from "../player/programLibrary.ts";
 import { share, webUrl, unfit, type Parse } from "./parse.ts";
 import { defaulted, optional, type SettingValues } from "./settings.ts";
@@ -24,6 +25,17 @@ export const nativeSettings = {
     "the calibration's",
   ),
 };
+
+/**
+ * Checks that settings of native execution are given only where there is any.
+ * @param needed What turns it on.
+ * @throws UsageError that names one that would do nothing
+ */
+export function requireNative(settings: Readonly<Record<string, unknown>>, needed: string, isNative: boolean): void {
+  const [idle] = isNative ? [] : Object.keys(settings).filter((name) => settings[name] !== undefined);
+  if (idle !== undefined)
+    throw new UsageError(`--${idle.replace(/[A-Z]/g, (c) => `-${c.toLowerCase()}`)} also needs ${needed}`);
+}
 
 /**
  * The programs that calibrations are of.

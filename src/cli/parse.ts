@@ -58,8 +58,8 @@ export const blockNumber: Parse<bigint> = (text, name) => {
 };
 
 /**
- * Addresses of accounts and contracts, with capitals as EIP-55 has them: names of files are made of them. Where the text
- * has capitals, they must be right.
+ * Addresses of accounts and contracts, with capitals as EIP-55 has them: names of files are made of them. Where the
+ * text has capitals, they must be right.
  */
 export const address: Parse<Address> = (text, name) => {
   if (isAddress(text)) return getAddress(text);

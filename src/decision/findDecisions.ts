@@ -1,7 +1,6 @@
-import { isFloat } from "../numerics/dtype.ts";
 import type { Model } from "../onnx/model.ts";
 import type { DecidedOutput, UndecidedOutput } from "./decision.ts";
-import { exact, type ValueState } from "./valueState.ts";
+import { given, type ValueState } from "./valueState.ts";
 import { Walk } from "./walk.ts";
 
 /**
@@ -40,6 +39,6 @@ export function findDecisions(model: Model, carried: Readonly<Record<string, str
 
 /** @param assumed What inputs are that are not simply given. */
 function walkModel({ graph, opsets }: Model, assumed: ReadonlyMap<string, ValueState>): Walk {
-  const inputs = graph.inputs.map(({ name, dtype }) => [name, assumed.get(name) ?? exact(isFloat(dtype))] as const);
+  const inputs = graph.inputs.map(({ name, dtype }) => [name, assumed.get(name) ?? given(dtype)] as const);
   return new Walk(graph, new Map(inputs), { opset: opsets.get("") ?? 0, visits: { left: MAX_VISITS } });
 }

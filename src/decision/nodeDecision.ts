@@ -61,11 +61,20 @@ export function nodeDecision(node: Node, around: Surroundings): Decision | strin
 
 type Common = { node: string; operator: string; tensors: string[]; constant?: true };
 
+/** Why nothing is read of a TopK without an order: each runtime gives another one. */
+export const UNORDERED = "gives the largest elements in no order (sorted=0)";
+
+/** Whether a node gives several largest elements in no order, which is another one on each machine. */
+export const isUnordered = (node: Node, around: Pick<Surroundings, "opset" | "constant">): boolean =>
+  node.operator === "TopK" && node.domain === "" && int(node, "sorted", 1) === 0 && largestCount(node, around) !== 1;
+
+/** How many elements a TopK gives; undefined if the model does not say. */
+const largestCount = (node: Node, { opset, constant }: Pick<Surroundings, "opset" | "constant">): number | undefined =>
+  opset < 10 ? int(node, "k", 0) : wholeConstant(constant(node.inputs[1] ?? ""));
+
 function topK(node: Node, common: Common, around: Surroundings): Decision | string {
-  const k = around.opset < 10 ? int(node, "k", 0) : wholeConstant(around.constant(node.inputs[1] ?? ""));
+  const k = largestCount(node, around);
   if (k === undefined) return "takes the number of elements from a value that is not constant";
-  // Without an order each runtime gives another one.
-  if (int(node, "sorted", 1) === 0 && k > 1) return "gives the largest elements in no order (sorted=0)";
   return { ...common, kind: "topk", axis: int(node, "axis", -1), k, largest: int(node, "largest", 1) !== 0 };
 }
 

@@ -1,18 +1,25 @@
-import { DType, isFloat } from "../numerics/dtype.ts";
-import { nodeLabel, type Node } from "../onnx/model.ts";
+import { DType, dtypeBytes, isFloat, isSigned, readWord } from "../numerics/dtype.ts";
+import { wordNumber } from "../numerics/numbers.ts";
+import { nodeLabel, type Node, type TensorData } from "../onnx/model.ts";
 import { castTarget } from "./nodeDecision.ts";
 import { isUnreadOutput, operatorClass } from "./operatorClasses.ts";
-import { approximate, exact, joined, unread, type ValueState } from "./valueState.ts";
+import { approximate, exact, given, joined, unread, type ValueState } from "./valueState.ts";
 
 /**
  * What output k of a node is. Whether a node's decision can be read is the caller's question: here it can.
  * @param inputs What its inputs are; undefined where one is left out.
+ * @param constants The constants of the graph, by name.
  */
-export function resultOf(node: Node, inputs: readonly (ValueState | undefined)[], k: number): ValueState {
+export function resultOf(
+  node: Node,
+  inputs: readonly (ValueState | undefined)[],
+  k: number,
+  constants: ReadonlyMap<string, TensorData>,
+): ValueState {
   const of = operatorClass(node);
   const place = `${nodeLabel(node)} (${node.operator})`;
-  const given = inputs.filter((input) => input !== undefined);
-  const all = joined(given, inputs[0]?.float);
+  const present = inputs.filter((input) => input !== undefined);
+  const all = joined(present, inputs[0]?.float);
   if (of.kind === "shape") return constantResult(node);
   if (all.kind === "unread") return all;
   switch (of.kind) {
@@ -24,9 +31,9 @@ export function resultOf(node: Node, inputs: readonly (ValueState | undefined)[]
     case "integers":
       return all.kind === "exact" ? { ...all, float: false } : unread(`${place} takes floats`);
     case "arithmetic":
-      return arithmetic(given, all, place);
+      return arithmetic(node, present, all, constants);
     case "whole":
-      return given.every(({ float }) => float === false) ? all : approximate(place, all.constant);
+      return present.every(({ float }) => float === false) ? all : approximate(place, all.constant);
     case "cast":
       return cast(place, node, inputs, all);
     case "decision":
@@ -46,8 +53,8 @@ function constantResult({ operator, attributes }: Node): ValueState {
   if (operator === "Shape" || operator === "Size") return exact(false, { constant: true });
   if (operator === "EyeLike") return exact(undefined, { constant: true });
   if (value === undefined) return exact(true, { constant: true });
-  const float = value.kind === "tensor" ? isFloat(value.value.dtype) : value.kind.startsWith("float");
-  return exact(float, { constant: true });
+  if (value.kind === "tensor") return given(value.value.dtype, { constant: true });
+  return exact(value.kind.startsWith("float"), { constant: true });
 }
 
 function moved(
@@ -65,11 +72,36 @@ function moved(
   );
 }
 
-function arithmetic(given: readonly ValueState[], all: ValueState, place: string): ValueState {
-  if (all.kind === "exact" && given.every(({ float }) => float === false)) return all;
-  // A correctly rounded operation is the same everywhere. Of several in a row, a runtime may make one.
-  const isOne = all.kind === "exact" && given.length === 2 && !all.rounded;
+function arithmetic(
+  node: Node,
+  present: readonly ValueState[],
+  all: ValueState,
+  constants: ReadonlyMap<string, TensorData>,
+): ValueState {
+  const place = `${nodeLabel(node)} (${node.operator})`;
+  const divisor = node.operator === "Div" ? constants.get(node.inputs[1]!) : undefined;
+  const divides = (by: number): boolean => divisor === undefined || holds(divisor, by);
+  if (all.kind === "exact" && present.every(({ float }) => float === false)) {
+    // The least integer by -1 ends the whole process where the processor divides.
+    if (node.operator === "Div" && !all.constant && divides(-1)) return unread(`${place} divides integers`);
+    return all;
+  }
+  // A correctly rounded operation is the same everywhere. Of several in a row, a runtime may make one. 0 / 0 is NaN,
+  // which runtimes compare otherwise, and what is divided by 0 depends on its sign.
+  const isOne =
+    all.kind === "exact" && present.length === 2 && !all.rounded && !(node.operator === "Div" && divides(0));
   return isOne ? { ...all, float: true, rounded: true } : approximate(place, all.constant);
+}
+
+/** Whether a tensor has an element of a value. */
+function holds({ bytes, dtype }: TensorData, value: number): boolean {
+  const size = dtypeBytes(dtype);
+  const numberOf = (word: bigint): number => {
+    if (isFloat(dtype)) return wordNumber(word, dtype);
+    return Number(isSigned(dtype) ? BigInt.asIntN(8 * size, word) : word);
+  };
+  for (let i = 0; i < bytes.length / size; i++) if (numberOf(readWord(bytes, i, dtype)) === value) return true;
+  return false;
 }
 
 function cast(
@@ -81,8 +113,8 @@ function cast(
   const to = castTarget(node);
   const float = node.operator === "CastLike" ? like?.float : to !== undefined && isFloat(to);
   const { kind, reason, constant, rounded } = input ?? all;
-  // Runtimes do not agree on how these are rounded.
-  if (to === DType.bfloat16) return approximate(place, constant);
+  // Runtimes do not agree on how bfloat16 is rounded, and may leave out the rounding to float16.
+  if (to === DType.bfloat16 || (to === DType.float16 && input?.float !== false)) return approximate(place, constant);
   if (kind === "approximate") return float === true ? approximate(reason, constant) : exact(false, { constant });
   return exact(float, { constant, rounded: rounded && float !== false });
 }

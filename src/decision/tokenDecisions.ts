@@ -1,5 +1,5 @@
 import { DType } from "../numerics/dtype.ts";
-import type { Model, Node } from "../onnx/model.ts";
+import { nodeLabel, type Model, type Node } from "../onnx/model.ts";
 import type { DecidedOutput, TokenDecision, UndecidedOutput } from "./decision.ts";
 import { findDecisions } from "./findDecisions.ts";
 
@@ -15,18 +15,22 @@ export function tokenDecisions(
   { tokens, logits, drawn }: { tokens: string; logits: string; drawn: boolean },
   carried: Readonly<Record<string, string>>,
 ): DecidedOutput | UndecidedOutput {
+  const { graph } = model;
+  // SAFETY: a node of the model with this name would pass for the choice, and its own decision would not be read.
+  const taken = new Set(graph.nodes.map(nodeLabel));
+  let name = tokens;
+  while (taken.has(name)) name += "_";
   const choice: Node = {
-    ...{ name: tokens, operator: "ArgMax", domain: "", inputs: [logits], outputs: [tokens] },
+    ...{ name, operator: "ArgMax", domain: "", inputs: [logits], outputs: [tokens] },
     attributes: new Map([["axis", { kind: "int", value: -1n }]]),
   };
   const output = { name: tokens, dtype: DType.int64, shape: undefined };
-  const { graph } = model;
   const chosen = { ...model, graph: { ...graph, nodes: [...graph.nodes, choice], outputs: [output] } };
   const [found] = findDecisions(chosen, carried).outputs as [DecidedOutput | UndecidedOutput];
   if (!("decisions" in found)) return found;
   const token: TokenDecision = { kind: "token", node: tokens, operator: "ArgMax", tensors: [logits], drawn };
   return {
     name: tokens,
-    decisions: found.decisions.map((decision) => (decision.node === tokens ? token : decision)),
+    decisions: found.decisions.map((decision) => (decision.node === name ? token : decision)),
   };
 }

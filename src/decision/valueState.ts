@@ -1,3 +1,5 @@
+import { isFloat, isHalf, type DType } from "../numerics/dtype.ts";
+
 /** What is known of a value of the graph. */
 export type ValueState = {
   /**
@@ -21,6 +23,13 @@ export const exact = (float: boolean | undefined, more: Partial<ValueState> = {}
   ...{ kind: "exact", reason: "", float, constant: false, rounded: false },
   ...more,
 });
+
+/**
+ * A value that is given: an input, or a constant of the model. Floats of 16 bits count as rounded already, because
+ * runtimes widen them, and may leave out the rounding back of what is computed of them.
+ */
+export const given = (dtype: DType, more: Partial<ValueState> = {}): ValueState =>
+  exact(isFloat(dtype), { rounded: isHalf(dtype), ...more });
 
 /** Floats that the reason gives. */
 export const approximate = (reason: string, constant = false): ValueState => ({

@@ -1,11 +1,10 @@
-import { isFloat } from "../numerics/dtype.ts";
 import { nodeLabel, type Body, type Node, type TensorData } from "../onnx/model.ts";
 import { bodiesOf, controlResults, namesReadIn } from "./bodies.ts";
 import type { DecidedOutput, Decision, UndecidedOutput } from "./decision.ts";
-import { nodeDecision, type Surroundings } from "./nodeDecision.ts";
+import { isUnordered, nodeDecision, UNORDERED, type Surroundings } from "./nodeDecision.ts";
 import { operatorClass } from "./operatorClasses.ts";
 import { resultOf } from "./resultOf.ts";
-import { exact, joined, unread, type ValueState } from "./valueState.ts";
+import { given, joined, unread, type ValueState } from "./valueState.ts";
 
 type Context = {
   opset: number;
@@ -31,7 +30,7 @@ export class Walk {
   ) {
     this.#context = context;
     this.#constants = new Map(initializers);
-    for (const [name, { dtype }] of initializers) this.#states.set(name, exact(isFloat(dtype), { constant: true }));
+    for (const [name, { dtype }] of initializers) this.#states.set(name, given(dtype, { constant: true }));
     for (const [name, state] of inputs) this.#states.set(name, state);
     this.#around = {
       opset: context.opset,
@@ -95,12 +94,13 @@ export class Walk {
     });
     if (inner !== undefined) return (k) => inner[k] ?? unread(`${place} does not give it`);
     const why = this.#decide(node, joined(inputs.filter((input) => input !== undefined)));
-    return (k) => (why === undefined ? resultOf(node, inputs, k) : unread(`${place} ${why}`));
+    return (k) => (why === undefined ? resultOf(node, inputs, k, this.#constants) : unread(`${place} ${why}`));
   }
 
   /** Notes the decision of a node, if it makes one. @returns why it makes none that can be read, where it does not */
   #decide(node: Node, all: ValueState): string | undefined {
     const { kind } = operatorClass(node);
+    if (isUnordered(node, this.#around)) return UNORDERED;
     if ((kind !== "decision" && kind !== "cast") || all.kind === "unread") return undefined;
     // Of integers, and of constants, nothing is decided.
     if (all.kind === "exact" && (all.constant || this.state(node.inputs[0]!).float === false)) return undefined;

@@ -12,15 +12,15 @@ import { partSalt, type Part } from "./batch.ts";
 import { postingReceipts } from "./chainSpending.ts";
 import { Checks } from "./checks.ts";
 import { Disputes } from "./disputes.ts";
-import { DispatchJoinError } from "./errors.ts";
 import { ensureCredit, metered, requireFunds } from "./funds.ts";
+import { requireJoin } from "./joins.ts";
 import { nextFee, type DispatchOptions } from "./options.ts";
 import { PartOutputs } from "./partOutputs.ts";
 import { pendingAreMined } from "./pending.ts";
-import { isWanted, partState, type PartState } from "./partState.ts";
+import { isWanted, ownJobs, partState, type PartState } from "./partState.ts";
 import { mayPass } from "./races.ts";
 import { requireProgress } from "./progress.ts";
-import type { Attempt, BytesSource } from "./store.ts";
+import type { Attempt } from "./store.ts";
 
 /** Seconds after a window's end in which the worker may make its claim final itself. */
 const FINALISE_AFTER = 60n;
@@ -100,8 +100,8 @@ class Dispatcher {
 
   /** Finds the jobs that were posted for this batch, by whichever process, and notes those that the store lacks. */
   #adopt({ history }: Snapshot): void {
-    const { store, batch } = this.#options;
-    const records = this.#recordsOf(history.jobs);
+    const { store, batch, session } = this.#options;
+    const records = ownJobs(history.jobs, session.sender.address);
     for (const part of batch.parts) {
       const known = this.#attempts[part.number]!;
       for (let attempt = 0; ; attempt++) {
@@ -129,17 +129,10 @@ class Dispatcher {
     });
   }
 
-  /** The own jobs by their salts. */
-  #recordsOf(jobs: Snapshot["history"]["jobs"]): Map<Hex, JobRecord> {
-    const own = this.#options.session.sender.address.toLowerCase();
-    const records = [...jobs.values()].filter(({ job }) => job.requester.toLowerCase() === own);
-    return new Map(records.map((record) => [record.job.salt, record]));
-  }
-
   /** @returns whether nothing is under way */
   async #round({ history, now, blockNumber }: Snapshot): Promise<boolean> {
-    const { batch, openJobs } = this.#options;
-    const records = this.#recordsOf(history.jobs);
+    const { batch, openJobs, session } = this.#options;
+    const records = ownJobs(history.jobs, session.sender.address);
     const looked = batch.parts.flatMap((part): Looked[] => {
       if (this.#done.has(part.number) || this.#failed.has(part.number)) return [];
       const last = this.#attempts[part.number]!.at(-1);
@@ -150,7 +143,9 @@ class Dispatcher {
     let open = 0;
     for (const one of looked) {
       const { part, last, state } = one;
-      if (last === undefined || state.kind === "closed" || this.#isAbandoned(one, now)) toPost.push(one);
+      // What was written down and is not on chain cannot get there any more once its time is over.
+      const isAbandoned = state.kind === "unseen" && last !== undefined && !this.#isInTime(last, now);
+      if (last === undefined || state.kind === "closed" || isAbandoned) toPost.push(one);
       else open++;
       if ((this.#acted.get(part.number) ?? 0n) > blockNumber) continue;
       this.#follow(one, now);
@@ -158,11 +153,6 @@ class Dispatcher {
     const bonds = await this.#dispute(looked);
     await this.#post(toPost, openJobs - open, now, bonds);
     return open === 0 && this.#tasks.running.size === 0;
-  }
-
-  /** Whether an attempt was written down, is not on chain, and cannot get there any more. */
-  #isAbandoned({ last, state }: Looked, now: bigint): boolean {
-    return state.kind === "unseen" && last !== undefined && !this.#isInTime(last, now);
   }
 
   #isInTime({ terms }: Attempt, now: bigint): boolean {
@@ -288,34 +278,12 @@ class Dispatcher {
   #finish(part: Part, claim: ClaimRecord): void {
     const { store, batch, onEvent } = this.#options;
     const { worker } = claim.claim;
-    this.#requireJoin(part, claim.id);
-    store.finish({ part: part.number, claim: claim.id, worker, source: this.#sourceOf(part, claim) });
+    requireJoin(batch, store, part, claim.id);
+    store.finish({ part: part.number, claim: claim.id, worker, source: this.#outputs.source(part, claim) });
     this.#done.add(part.number);
     if (claim.finalised && claim.claim.job.deliverables !== 0n && !claim.paid)
       onEvent?.({ kind: "undelivered", part: part.number, worker, job: claim.jobId });
     onEvent?.({ kind: "done", part: part.number, worker, done: this.#done.size, total: batch.parts.length });
-  }
-
-  #sourceOf(part: Part, claim: ClaimRecord): BytesSource {
-    const { store } = this.#options;
-    if (store.check(claim.id) === "wrong") return "computed here, the claim is wrong";
-    if (store.isComputed(claim.id)) return "computed here";
-    return this.#outputs.areDelivered(part, claim) ? "chain" : "worker";
-  }
-
-  /** @throws DispatchJoinError if the next part begins with another state than this one ends with */
-  #requireJoin(part: Part, claim: Hex): void {
-    const { store, batch } = this.#options;
-    const next = batch.parts[part.number + 1];
-    for (const { input, output } of next === undefined ? [] : batch.joins) {
-      const ends = store.output(part.number, claim, part.items - 1, output)!;
-      if (Buffer.from(ends).equals(next!.inputs[input]!)) continue;
-      const name = batch.description.inputs[input]!.name;
-      throw new DispatchJoinError(
-        `part ${part.number} ends with another state than part ${next!.number} begins with (input "${name}"): the ` +
-          "states that were given are not those of one run",
-      );
-    }
   }
 
   #reportClaims(part: Part, record: JobRecord | undefined): void {

@@ -2,7 +2,7 @@ import { hexToBytes, type Hex } from "viem";
 import type { ClaimRecord, JobRecord } from "../market/history.ts";
 import { claimedOutputs } from "../sdk/itemOutputs.ts";
 import type { Batch, Part } from "./batch.ts";
-import type { DispatchStore } from "./store.ts";
+import type { BytesSource, DispatchStore } from "./store.ts";
 
 /** The bytes of parts: which ones there are, and where they come from. */
 export class PartOutputs {
@@ -22,10 +22,17 @@ export class PartOutputs {
   }
 
   /** Whether all outputs of a part were delivered on chain. */
-  areDelivered(part: Part, { delivered }: ClaimRecord): boolean {
+  #areDelivered(part: Part, { delivered }: ClaimRecord): boolean {
     return Array.from({ length: part.items }, (_, item) => item).every((item) =>
       this.of(part, item).every((output) => item === part.items - 1 && delivered.has(output)),
     );
+  }
+
+  /** Where the bytes of a part come from. */
+  source(part: Part, claim: ClaimRecord): BytesSource {
+    if (this.#store.check(claim.id) === "wrong") return "computed here, the claim is wrong";
+    if (this.#store.isComputed(claim.id)) return "computed here";
+    return this.#areDelivered(part, claim) ? "chain" : "worker";
   }
 
   /** The items of which bytes under a claim are missing. */

@@ -1,3 +1,4 @@
+import { isAddressEqual, type Address, type Hex } from "viem";
 import type { ClaimRecord, JobRecord } from "../market/history.ts";
 
 /** How far a part's latest job is on chain. */
@@ -16,6 +17,12 @@ export type PartState =
   | { kind: "final"; claim: ClaimRecord }
   /** No result will come, and the fee went back. */
   | { kind: "closed" };
+
+/** The jobs of an account by their salts. */
+export function ownJobs(jobs: ReadonlyMap<Hex, JobRecord>, account: Address): Map<Hex, JobRecord> {
+  const own = [...jobs.values()].filter(({ job }) => isAddressEqual(job.requester, account));
+  return new Map(own.map((record) => [record.job.salt, record]));
+}
 
 /** How far a job is. @param now The chain's time, unix seconds. */
 export function partState(record: JobRecord | undefined, now: bigint): PartState {

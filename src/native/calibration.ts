@@ -2,6 +2,7 @@ import { z } from "zod/v4";
 import { dtypeName, DType, isFloat, type DTypeName } from "../numerics/dtype.ts";
 import { FileError, readRegularFile } from "../regularFile.ts";
 import type { Box } from "./box.ts";
+import { roundedTo } from "./elements.ts";
 import { CalibrationError } from "./errors.ts";
 import type { TensorError } from "./judge.ts";
 
@@ -36,6 +37,8 @@ export type Calibration = {
 
 const FORMAT = "refute calibration 1";
 const MAX_BYTES = 2 ** 24;
+/** Threads that onnxruntime may be given. */
+export const MAX_THREADS = 256;
 
 const hex = (digits: number, prefix: string) =>
   z.string().regex(new RegExp(`^${prefix}[0-9a-f]{${digits}}$`), `expected ${prefix}${digits} hexadecimal digits`);
@@ -47,7 +50,11 @@ const dtype = z.enum(Object.keys(DType) as [DTypeName, ...DTypeName[]]).transfor
 const rangeSchema = z
   .object({ name, dtype, low: z.number(), high: z.number() })
   .strict()
-  .refine(({ low, high }) => low <= high, "expected low to be at most high");
+  .refine(({ low, high }) => low <= high, "expected low to be at most high")
+  .refine(
+    ({ dtype: type, low, high }) => [low, high].every((end) => Number.isFinite(end) && roundedTo(end, type) === end),
+    "expected numbers of the input's type",
+  );
 
 const tensorSchema = z
   .object({
@@ -65,13 +72,13 @@ const schema = z
     programRoot: hex(64, "0x"),
     modelSha256: hex(64, ""),
     runtime: z.string().min(1).max(1_000),
-    threads: z.number().int().positive().optional(),
+    threads: z.number().int().positive().max(MAX_THREADS).optional(),
     box: z.array(rangeSchema),
     tensors: z.array(tensorSchema),
     outputs: z.array(z.object({ name, decisions: z.array(z.string()) }).strict()),
     inputs: z.object({ given: count, random: count, searched: count }).strict(),
     seed: count,
-    differing: z.object({ native: count, thick: count }).strict(),
+    differing: z.object({ native: count, thick: z.literal(0, "expected 0: results differ where margins are thick") }),
     thick: count,
     factor: z.number().min(1),
   })

@@ -4,6 +4,7 @@ import { DType } from "../numerics/dtype.ts";
 import type { Model } from "../onnx/model.ts";
 import type { CompiledModel, TensorInfo } from "../program/compiled.ts";
 import { decidingTensor } from "./decidingTensor.ts";
+import { NativeModelError } from "./errors.ts";
 import type { NativeResult } from "./nativeRuntime.ts";
 
 /** Exact execution that also gives the tensors that decide. */
@@ -19,7 +20,7 @@ export type ExactDeciding = {
  * than the model's own, with the same values.
  * @param model As it is compiled for the program.
  * @param names Of the tensors that decide.
- * @throws the compiler's and the executor's errors
+ * @throws NativeModelError, and the compiler's and the executor's errors
  */
 export async function openExactDeciding(
   model: Model,
@@ -37,14 +38,20 @@ export async function openExactDeciding(
   const stepOf = new Map(compiled.outputs.map(({ name }, k) => [name, outputStep(compiled, k)]));
   const infoOf = new Map(compiled.outputs.map((info) => [info.name, info]));
   const steps = new Set(stepOf.values());
-  const deciding = names.map((name) => infoOf.get(name)!);
+  // A program has no outputs without elements.
+  const kept = outputs.filter(({ name }) => stepOf.has(name));
+  const deciding = names.map((name) => {
+    const info = infoOf.get(name);
+    if (info === undefined) throw new NativeModelError(`${name} decides and has no elements: it is not compared`);
+    return info;
+  });
   return {
     deciding,
     async run(inputs) {
       const { tensors } = await executor.run(inputs, { keep: (step) => steps.has(step) });
       const bytesOf = (name: string): Uint8Array => tensors[stepOf.get(name)!]!;
       return {
-        outputs: outputs.map(({ name }) => bytesOf(name)),
+        outputs: kept.map(({ name }) => bytesOf(name)),
         deciding: new Map(
           deciding.map(({ name, dtype, shape }) => [name, decidingTensor(bytesOf(name), dtype, shape)]),
         ),

@@ -1,6 +1,6 @@
 import type { DecidedOutput, Decision } from "../decision/decision.ts";
 import { MarginError } from "../decision/errors.ts";
-import { readMargin, type DecidingTensor } from "../decision/margin.ts";
+import { readMargin, type DecidingTensor, type Margin } from "../decision/margin.ts";
 import type { TensorInfo } from "../program/compiled.ts";
 
 /**
@@ -19,7 +19,7 @@ export type Judgement = { kind: "thick" } | { kind: "thin"; reason: string };
 
 /**
  * Judges native decisions. One is thick if its margin is larger than `factor` times what the calibrated errors of what
- * decides can change it by.
+ * decides can change it by ({@link neededMargin}).
  * @param factor How many times the largest error that was found is allowed for.
  */
 export function judge(
@@ -54,21 +54,18 @@ function thinness(
       return `${name} has the shape [${tensor.dims.join(", ")}], not [${error.shape.join(", ")}]`;
   }
   if (isSettled(decision, known)) return undefined;
-  const [tolerated, needed] = [toleratedError(decision, deciding), neededError(decision, known, factor)];
-  if (tolerated > needed) return undefined;
-  return `it holds for errors up to ${tolerated.toPrecision(3)} of the largest value, not ${needed.toPrecision(3)}`;
+  const { margin, scale } = marginOf(decision, deciding);
+  const needed = neededMargin(errorOf(decision, known), scale, factor);
+  if (margin > needed) return undefined;
+  return `its margin is ${margin.toPrecision(3)}, and native errors may change it by ${needed.toPrecision(3)}`;
 }
 
-/**
- * The error of what decides, relative to its largest magnitude, up to which a decision is certain: half its margin, as
- * the difference of two values changes by twice the error of one. 0 where no margin can be read.
- */
-export function toleratedError(decision: Decision, deciding: ReadonlyMap<string, DecidingTensor>): number {
+/** A decision's margin; 0 where none can be read. */
+export function marginOf(decision: Decision, deciding: ReadonlyMap<string, DecidingTensor>): Margin {
   try {
-    const { margin, scale } = readMargin(decision, deciding);
-    return margin === 0 ? 0 : margin / scale / 2;
+    return readMargin(decision, deciding);
   } catch (error) {
-    if (error instanceof MarginError) return 0;
+    if (error instanceof MarginError) return { margin: 0, scale: 0 };
     throw error;
   }
 }
@@ -82,9 +79,17 @@ export const isSettled = (
   known: ReadonlyMap<string, Pick<TensorError, "absolute">>,
 ): boolean => constant === true && tensors.every((name) => known.get(name)!.absolute === 0);
 
-/** The relative error that a decision must tolerate. */
-export const neededError = (
-  { tensors }: Decision,
-  known: ReadonlyMap<string, Pick<TensorError, "relative">>,
-  factor: number,
-): number => factor * Math.max(LEAST_ERROR, ...tensors.map((name) => known.get(name)!.relative));
+type Errors = Pick<TensorError, "relative" | "absolute">;
+
+/** The largest errors of what decides that were found. */
+export const errorOf = ({ tensors }: Decision, known: ReadonlyMap<string, Errors>): Errors => ({
+  relative: Math.max(LEAST_ERROR, ...tensors.map((name) => known.get(name)!.relative)),
+  absolute: Math.max(0, ...tensors.map((name) => known.get(name)!.absolute)),
+});
+
+/**
+ * What a margin must exceed: twice the error, because both of two compared values may be off.
+ * SAFETY: where large values cancel, what is left is small and its error is not. So both errors count.
+ */
+export const neededMargin = ({ relative, absolute }: Errors, scale: number, factor: number): number =>
+  2 * factor * Math.max(relative * scale, absolute);

@@ -1,11 +1,12 @@
 import type { DecidedOutput } from "../decision/decision.ts";
-import type { DecidingTensor } from "../decision/margin.ts";
+import type { DecidingTensor, Margin } from "../decision/margin.ts";
 import { Prng } from "../prng.ts";
 import type { Box } from "./box.ts";
 import { canonical } from "./canonical.ts";
 import { changedInputs, drawInputs, type InputNumbers } from "./drawnInputs.ts";
 import { bytesOfNumbers, numbersOf } from "./elements.ts";
-import { isSettled, neededError, toleratedError, type TensorError } from "./judge.ts";
+import { errorOf, isSettled, marginOf, neededMargin, type TensorError } from "./judge.ts";
+import { CalibrationError } from "./errors.ts";
 import type { NativeResult, NativeRuntime, NativeSignature } from "./nativeRuntime.ts";
 import { apart } from "./tensorErrors.ts";
 
@@ -63,23 +64,27 @@ export async function measureErrors(
   const decisions = outputs.flatMap((output) => output.decisions);
   const errors = deciding.map((info) => ({ ...info, relative: 0, absolute: 0 }));
   const climbs: (Climb | undefined)[] = deciding.map(() => undefined);
-  /** Of each input: what each decision tolerates, and whether an output differed. */
-  const seen: { tolerated: number[]; differs: boolean }[] = [];
-  const searched = deciding.length === 0 ? 0 : search;
-  const total = given.length + random + searched;
+  /** Of each input: the margin of each decision, and whether an output differed. */
+  const seen: { margins: Margin[]; differs: boolean }[] = [];
+  /** Tensors whose error was measured, or that were the same to the bit each time. */
+  const [finite, unequal] = [new Set<string>(), new Set<string>()];
+  const total = given.length + random + search;
 
   /** @returns the relative error of each tensor that decides */
   const measure = async (bytes: readonly Uint8Array[]): Promise<number[]> => {
     const [own, other] = aligned(bytes, [await exact(bytes), await native.run(bytes)]);
     const differs = own.outputs.some((output, k) => Buffer.compare(output, other.outputs[k]!) !== 0);
-    seen.push({ tolerated: decisions.map((decision) => toleratedError(decision, other.deciding)), differs });
+    seen.push({ margins: decisions.map((decision) => marginOf(decision, other.deciding)), differs });
     progress(seen.length, total);
     return errors.map((error) => {
       const [a, b] = [other.deciding.get(error.name)!, own.deciding.get(error.name)!] as [
         DecidingTensor,
         DecidingTensor,
       ];
-      const { relative, absolute } = apart(error.name, a, b) ?? { relative: 0, absolute: 0 };
+      const found = apart(error.name, a, b);
+      if (found !== undefined) finite.add(error.name);
+      else if (!isSame(a, b)) unequal.add(error.name);
+      const { relative, absolute } = found ?? { relative: 0, absolute: 0 };
       error.relative = Math.max(error.relative, relative);
       error.absolute = Math.max(error.absolute, absolute);
       return relative;
@@ -103,27 +108,42 @@ export async function measureErrors(
     const numbers = drawInputs(infos, box, prng);
     note(numbers, await measure(bytesOf(numbers)));
   }
-  for (let n = 0; n < searched; n++) {
-    const t = n % deciding.length;
+  for (let n = 0; n < search; n++) {
+    // Where no tensor decides there is nothing to climb, and outputs are compared all the same.
+    const t = n % Math.max(deciding.length, 1);
     const climb = climbs[t];
     const isNew = climb === undefined || climb.idle >= PATIENCE;
     const numbers = isNew ? drawInputs(infos, box, prng) : changedInputs(climb.inputs, box, prng);
-    const relative = (await measure(bytesOf(numbers)))[t]!;
+    const relative = (await measure(bytesOf(numbers)))[t] ?? 0;
     if (isNew || relative > climb.relative) climbs[t] = { inputs: numbers, relative, idle: 0 };
     // What is as bad is gone on from too: errors of rounding have few values.
     else climbs[t] = { ...climb, ...(relative === climb.relative && { inputs: numbers }), idle: climb.idle + 1 };
   }
+  const isConstant = (name: string): boolean =>
+    decisions.every(({ tensors, constant }) => constant === true || !tensors.includes(name));
+  for (const { name } of errors)
+    if (!finite.has(name) && (unequal.has(name) || !isConstant(name)))
+      throw new CalibrationError(
+        `${name} was NaN or infinite on all inputs, so that no error of it is known; calibrate on a smaller range of ` +
+          "inputs (--range)",
+      );
   const known = new Map(errors.map((error) => [error.name, error]));
   const thick = (factor: number): { all: number; differing: number } => {
-    const needed = decisions.map((decision) => neededError(decision, known, factor));
+    const worst = decisions.map((decision) => errorOf(decision, known));
     const settled = decisions.map((decision) => isSettled(decision, known));
-    const sure = seen.filter(({ tolerated }) => tolerated.every((error, k) => settled[k]! || error > needed[k]!));
+    const isThick = ({ margin, scale }: Margin, k: number): boolean =>
+      settled[k]! || margin > neededMargin(worst[k]!, scale, factor);
+    const sure = seen.filter(({ margins }) => margins.every(isThick));
     return { all: sure.length, differing: sure.filter(({ differs }) => differs).length };
   };
   return {
     tensors: errors,
-    inputs: { given: given.length, random, searched },
+    inputs: { given: given.length, random, searched: search },
     differing: seen.filter(({ differs }) => differs).length,
     thick,
   };
 }
+
+/** Whether two tensors have the same values, NaN and the sign of zero included. */
+const isSame = (a: DecidingTensor, b: DecidingTensor): boolean =>
+  a.data.length === b.data.length && a.data.every((value: number, i: number) => Object.is(value, b.data[i]));

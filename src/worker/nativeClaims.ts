@@ -23,12 +23,14 @@ export class NativeClaims {
   readonly #parameters: Parameters;
   /** The outputs of jobs that were answered natively, by job. */
   readonly #outputs = new Map<Hex, OutputTensors>();
+  /** Jobs that are answered natively, or were, and whose claims are not among the open ones yet. */
+  readonly #underWay = new Map<Hex, JobRecord>();
   /** Jobs that this process executed exactly. After a restart, none is known to have been. */
   readonly #exact = new Set<Hex>();
 
   constructor(options: NativeWorkerOptions, role: Role<WorkerEvent>, log: Logger, parameters: Parameters) {
     this.#options = options;
-    this.#jobs = new NativeJobs(options, { log, meter: role.meter, health: role.health });
+    this.#jobs = new NativeJobs(options, { log, meter: role.meter, health: role.health, rate: parameters.rate });
     [this.#executions, this.#parameters] = [role.executions, parameters];
   }
 
@@ -43,19 +45,28 @@ export class NativeClaims {
     // A submission that failed is sent again.
     const known = this.#outputs.get(id);
     if (known !== undefined) return Answer.ofTensors(known);
-    const uncertain = open.filter((one) => formOf(one.job) === "answer" && !this.#exact.has(one.id));
+    for (const one of open) this.#underWay.delete(one.id);
+    const all = new Map([...open.map((one) => [one.id, one] as const), ...this.#underWay]);
+    all.delete(id);
+    const uncertain = [...all.values()].filter((one) => formOf(one.job) === "answer" && !this.#exact.has(one.id));
     const refusal = nativeRefusal(job, uncertain, this.#options.policy, this.#parameters);
     if (refusal !== undefined) {
       this.#jobs.refused(id, refusal);
       this.#exact.add(id);
       return undefined;
     }
-    const tensors = await this.#tensors(job);
+    // SAFETY: from here on other jobs are answered too, and count this one.
+    this.#underWay.set(id, job);
+    const tensors = await this.#tensors(job).catch((error: unknown) => {
+      this.#underWay.delete(id);
+      throw error;
+    });
     const answer = tensors && Answer.ofTensors(tensors);
     if (answer !== undefined && !this.#jobs.drawsExact()) {
       this.#outputs.set(id, tensors!);
       return answer;
     }
+    this.#underWay.delete(id);
     this.#exact.add(id);
     const execution = answer && (await this.#executions.of(job));
     if (execution !== undefined) this.#jobs.compared(id, job.job.programRoot, execution.root === answer!.root);
@@ -87,6 +98,8 @@ export class NativeClaims {
   forget({ jobs }: History): void {
     for (const id of this.#outputs.keys()) if (!jobs.has(id)) this.#outputs.delete(id);
     for (const id of this.#exact) if (!jobs.has(id)) this.#exact.delete(id);
+    // Without a holder, a job is either claimed, and so among the open ones, or lost.
+    for (const id of this.#underWay.keys()) if (jobs.get(id)?.holder === undefined) this.#underWay.delete(id);
   }
 
   async #tensors(job: JobRecord): Promise<OutputTensors | undefined> {

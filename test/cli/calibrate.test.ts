@@ -101,7 +101,7 @@ describe("refute calibrate", () => {
     const programs = new CalibratedPrograms({ paths: [path("c.json")] }, library, quiet);
     const jobs = new NativeJobs(
       { programs, exactShare: 0 },
-      { log: quiet, meter: NO_METER, health: new Health(quiet) },
+      { log: quiet, meter: NO_METER, health: new Health(quiet), rate: 100_000_000n },
     );
     const textOf = (items: number) =>
       new RunInputs(

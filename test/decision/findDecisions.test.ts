@@ -143,6 +143,32 @@ describe("findDecisions", () => {
     expect(reason([node("Hardmax", ["h"])], { opset: 12 })).to.contain("operator set 13");
   });
 
+  it("whatRuntimesComputeOtherwise_isNotTakenForExact", () => {
+    const float = { name: "x", dtype: DType.float32, shape: [2, 3] };
+    const inputs = [float, { ...float, name: "z" }, { ...float, name: "n", dtype: DType.int32 }];
+    const halves = ["a", "b", "c"].map((name) => ({ ...float, name, dtype: DType.float16 }));
+    const all = { inputs: [...inputs, ...halves] };
+    const kinds = (...nodes: NodeSpec[]): string[] => decisions(nodes, all).map(({ kind }) => kind);
+    // The margin of what follows is read: a product of 16 bits that may not be rounded, and divisions that may be NaN.
+    const greater = (a: string, b: string): NodeSpec => node("Greater", [a, b]);
+    expect(kinds(node("Mul", ["a", "b"], {}, "d"), greater("d", "c"))).to.deep.equal(["comparison"]);
+    expect(kinds(node("Div", ["x", "z"], {}, "d"), node("ArgMax", ["d"]))).to.deep.equal(["argmax"]);
+    expect(kinds(node("Cast", ["x"], { to: DType.float16 }, "d"), greater("d", "c"))).to.deep.equal(["comparison"]);
+    // One multiplication, or a division by a constant other than zero, is the same everywhere.
+    expect(kinds(node("Mul", ["x", "z"], {}, "d"), node("ArgMax", ["d"]))).to.deep.equal([]);
+    expect(kinds(node("Div", ["x", "hundred"], {}, "d"), node("ArgMax", ["d"]))).to.deep.equal([]);
+    // The least integer divided by -1 ends the process of a runtime.
+    expect(reason([node("Div", ["n", "n"])], all)).to.include("divides integers");
+    expect(reason([node("Div", ["ids", "two"])])).to.equal("decided by 0");
+  });
+
+  it("largestElementsInNoOrder_areNotDecided_alsoOfGivenFloatsAndIntegers", () => {
+    for (const of of ["x", "ids"])
+      expect(reason([node("TopK", [of, "two"], { sorted: 0 })]), of).to.include("in no order");
+    const one = { initializers: { ...SPEC.initializers, one: int64Tensor([1]) } };
+    expect(reason([node("TopK", ["ids", "one"], { sorted: 0 })], one)).to.equal("decided by 0");
+  });
+
   it("aDecisionWithinAFunction_cannotBeFetched", () => {
     const inner = [node("Exp", ["a"], {}, "e"), node("ArgMax", ["e"], {}, "b")];
     const f = { name: "Choose", domain: "test", inputs: ["a"], outputs: ["b"], nodes: inner };

@@ -36,9 +36,17 @@ describe("judging native decisions", () => {
   });
 
   it("judge_errorOfZero_stillAsksForMoreThanARounding", () => {
-    const none = ERRORS.map((error) => ({ ...error, relative: 0 }));
+    const none = ERRORS.map((error) => ({ ...error, relative: 0, absolute: 0 }));
     expect(judge(OUTPUTS, none, tensors([1, 4, 4 - 2 ** -21]), 1).kind).to.equal("thin");
     expect(judge(OUTPUTS, none, tensors([1, 4, 4 - 2 ** -19]), 1).kind).to.equal("thick");
+  });
+
+  it("judge_ofSmallValuesThatAreLeftOfLargeOnes_isThinByTheLargestErrorThatWasFound", () => {
+    const large = ERRORS.map((error) => ({ ...error, relative: 1e-7, absolute: 64 }));
+    // Relative to the largest value of now, the margin is as wide as can be.
+    expect(judge(OUTPUTS, large, tensors([0, 0, 1]), 1).kind).to.equal("thin");
+    expect(judge(OUTPUTS, large, tensors([0, 0, 129]), 1).kind).to.equal("thick");
+    expect(judge(OUTPUTS, large, tensors([0, 0, 129]), 10).kind).to.equal("thin");
   });
 
   it("judge_nanInfinityAnotherShapeOrNoTensor_isThin", () => {

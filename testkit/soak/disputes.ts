@@ -20,9 +20,9 @@ const USUAL_SECONDS = 120;
 
 /**
  * Gas by which a settlement, or the end of a game about a signed claim, may be paid too little: what the contracts pay
- * for these ends is flat, and one that fills an empty account burns 11,100 more (docs/testing.md).
+ * for these ends is flat, and one that fills an empty account burns up to 14,998 more (docs/testing.md).
  */
-const SHORT_GAS = 12_000n;
+const SHORT_GAS = 15_000n;
 
 /** How a claim ended; halted: its worker was stopped by another claim. */
 export type Ending = "finalised" | "refuted" | "accepted" | "halted";

@@ -1,8 +1,8 @@
-import { writeFileSync } from "node:fs";
+import { closeSync, existsSync, openSync, rmSync, writeFileSync } from "node:fs";
 import { Command } from "commander";
 import { compile } from "../../compiler/compile.ts";
 import { calibrate } from "../../native/calibrate.ts";
-import { calibrationText, type Calibration } from "../../native/calibration.ts";
+import { calibrationText, MAX_THREADS, type Calibration } from "../../native/calibration.ts";
 import { boxFor, readGivenInputs } from "../../native/givenInputs.ts";
 import { readModel } from "../../onnx/readModel.ts";
 import { nativeSubject } from "../../player/native/nativeSubject.ts";
@@ -49,9 +49,16 @@ export function calibrateCommand(output: Output): Command {
     .option("--random <n>", "random inputs", as(whole(0, MAX_INPUTS), "--random"), 64)
     .option("--search <n>", "inputs searched for the largest error", as(whole(0, MAX_INPUTS), "--search"), 256)
     .option("--draw <n>", "seed of random inputs and of the search", as(whole(0, 2 ** 32 - 1), "--draw"), 1)
-    .option("--threads <n>", "threads of onnxruntime, also when jobs are served", as(whole(1, 256), "--threads"), 1)
+    .option(
+      "--threads <n>",
+      "threads of onnxruntime, also when jobs are served",
+      as(whole(1, MAX_THREADS), "--threads"),
+      1,
+    )
     .option("--native-url <url>", "a runtime of your own over HTTP, instead of onnxruntime", as(webUrl, "--native-url"))
-    .action(async (path: string, options: Options) => {
+    .action(async (path: string, options: Options, command: Command) => {
+      if (options.nativeUrl !== undefined && command.getOptionValueSource("threads") === "cli")
+        throw new UsageError("--threads is of onnxruntime here: a runtime at --native-url has its own");
       const spec = modelSpec(path, options);
       if (spec.drawn !== undefined)
         throw new UsageError("--drawn: a program that draws its inputs is not executed natively");
@@ -70,6 +77,12 @@ export function calibrateCommand(output: Output): Command {
           throw new UsageError(`--range ${name}: the model's inputs are ${inputs.map((each) => each.name).join(", ")}`);
       const given = options.inputs === undefined ? [] : readGivenInputs(options.inputs, inputs);
       const { random, search, draw, threads, nativeUrl, out } = options;
+      // A calibration may take hours.
+      writing(out, () => {
+        const isNew = !existsSync(out);
+        closeSync(openSync(out, "a"));
+        if (isNew) rmSync(out);
+      });
       if (given.length + random === 0) throw new UsageError("give --inputs, or --random above 0");
       const box = boxFor(inputs, given, asked, subject.most);
       const found = await calibrate({
@@ -88,7 +101,7 @@ export function calibrateCommand(output: Output): Command {
           `${found.differing.thick} native results differ from the exact ones although their margins are thick: ` +
             "this model is not to be executed natively, and no calibration was written",
         );
-      writeFileSync(out, calibrationText(found));
+      writing(out, () => writeFileSync(out, calibrationText(found)));
       output.answer(found, page(found, out));
     });
   return addExamples(
@@ -96,6 +109,15 @@ export function calibrateCommand(output: Output): Command {
     "calibrate model.onnx --shape x=1,48,192,3 --uint8 x,mean=0.5,std=0.5 --out model.calibration.json",
     "calibrate model.onnx --inputs pictures --search 2000 --out model.calibration.json",
   );
+}
+
+/** @throws UsageError if the file cannot be written */
+function writing(out: string, action: () => void): void {
+  try {
+    action();
+  } catch (cause) {
+    throw new UsageError(`--out ${out}: cannot be written (${(cause as Error).message}): name another file`, { cause });
+  }
 }
 
 /** The calibration for people, line by line. */

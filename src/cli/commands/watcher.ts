@@ -8,7 +8,7 @@ import { httpTensors } from "../../trace/published.ts";
 import { UsageError } from "../errors.ts";
 import { addExamples } from "../globalOptions.ts";
 import type { Output } from "../output.ts";
-import { nativeSettings, openCalibrated } from "../nativeSettings.ts";
+import { nativeSettings, openCalibrated, requireNative } from "../nativeSettings.ts";
 import { address, list, oneOf, share, text, webUrl } from "../parse.ts";
 import { referenceSettings, referencesOf } from "../references.ts";
 import { play, playerSettings } from "../playing.ts";
@@ -65,6 +65,8 @@ export function watcherCommand(output: Output): Command {
       const { mode, check, calibration, exactShare } = values;
       if ((check === "native") !== (calibration !== undefined))
         throw new UsageError("--check native and --calibration go together: give both, or neither");
+      const { nativeUrl, marginFactor } = values;
+      requireNative({ nativeUrl, marginFactor }, "--check native", check === "native");
       requireLedger(values.ledger, values.references);
       await play(values, output, async (playing) => {
         const programs = calibration && openCalibrated(calibration, values, playing.programs, playing.log);

@@ -13,7 +13,7 @@ import { amountAboveZero, amountFromZero } from "../amount.ts";
 import { UsageError } from "../errors.ts";
 import { addExamples } from "../globalOptions.ts";
 import type { Output } from "../output.ts";
-import { nativeSettings, openCalibrated } from "../nativeSettings.ts";
+import { nativeSettings, openCalibrated, requireNative } from "../nativeSettings.ts";
 import { address, list, port, seconds, text, whole, type Parse } from "../parse.ts";
 import { referenceSettings, referencesOf } from "../references.ts";
 import { play, playerSettings, STATE_FOLDER } from "../playing.ts";
@@ -88,7 +88,9 @@ const settings = {
 };
 
 /** What must be said for native execution. @throws UsageError if not all of it is given */
-function nativePolicy({ native, nativeRequesters, nativeExposure }: SettingValues<typeof settings>) {
+function nativePolicy({ native, nativeRequesters, nativeExposure, ...more }: SettingValues<typeof settings>) {
+  const { nativeUrl, marginFactor } = more;
+  requireNative({ nativeRequesters, nativeExposure, nativeUrl, marginFactor }, "--native", native !== undefined);
   if (native === undefined) return undefined;
   if (nativeRequesters === undefined || nativeExposure === undefined)
     throw new UsageError(

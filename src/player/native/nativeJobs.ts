@@ -1,6 +1,9 @@
 import type { Hash } from "../../merkle/hash.ts";
 import { freshSeed } from "../../prng.ts";
 import { nativeAnswer, type NativeProgram } from "../../native/nativeAnswer.ts";
+import { workSeconds } from "../../market/clock.ts";
+import { runWork } from "../../program/run.ts";
+import { programWork } from "../../program/work.ts";
 import type { RunInputs } from "../../trace/runInputs.ts";
 import type { KnownProgram } from "../execution.ts";
 import type { Meter } from "../figures.ts";
@@ -26,6 +29,14 @@ export type NativeOptions = {
 /** The outputs of a run: of each output the tensors of its items, or that of the last item. */
 export type OutputTensors = readonly (readonly Uint8Array[])[];
 
+type NativeSurroundings = { log: Logger; meter: Meter; health: Health; rate: bigint };
+
+/**
+ * Seconds that the native answer to a job may take, beside a quarter of what its work may take exactly: after that,
+ * exact execution still has to be in time.
+ */
+const SECONDS = 20;
+
 /**
  * Answers jobs natively where all decisions have thick margins, counts how often that is so, and no longer does so for
  * a program once an exact execution disagreed.
@@ -35,10 +46,12 @@ export class NativeJobs {
   readonly #log: Logger;
   readonly #meter: Meter;
   readonly #health: Health;
+  readonly #rate: bigint;
   readonly #distrusted = new Set<Hash>();
 
-  constructor(options: NativeOptions, { log, meter, health }: { log: Logger; meter: Meter; health: Health }) {
-    [this.#options, this.#log, this.#meter, this.#health] = [options, log, meter, health];
+  /** @param rate Of the deployment: work a second. */
+  constructor(options: NativeOptions, { log, meter, health, rate }: NativeSurroundings) {
+    [this.#options, this.#log, this.#meter, this.#health, this.#rate] = [options, log, meter, health, rate];
     health.set("native", undefined);
   }
 
@@ -59,9 +72,14 @@ export class NativeJobs {
     if (typeof executions === "string") return this.#answerExactly({ job }, "outside", executions);
     const { count } = executions;
     const tensors: Uint8Array[][] = outputs.map(() => []);
+    const work = runWork(inputs.length.items, programWork(program.model.program));
+    const limit = SECONDS + workSeconds(work, this.#rate) / 4;
+    const begun = performance.now();
     for (let item = 0; item < count; item++) {
       const answer = await nativeAnswer(program, executions.inputs(item));
       if (answer.kind !== "native") return this.#answerExactly({ job, item }, answer.kind, answer.reason);
+      if ((performance.now() - begun) / 1_000 > limit)
+        return this.#answerExactly({ job, item }, "failed", `the runtime takes more than ${limit} s`);
       answer.outputs.forEach((bytes, k) => {
         // The runtime may use its memory again.
         if (each.includes(k) || item === count - 1) tensors[k]!.push(Uint8Array.from(bytes));

@@ -1,6 +1,6 @@
 import { MARGIN_FACTOR } from "../../../src/native/calibration.ts";
 import { changedInputs, drawInputs, type InputNumbers } from "../../../src/native/drawnInputs.ts";
-import { judge, neededError, toleratedError, type TensorError } from "../../../src/native/judge.ts";
+import { errorOf, judge, marginOf, neededMargin, type TensorError } from "../../../src/native/judge.ts";
 import { apart } from "../../../src/native/tensorErrors.ts";
 import { Prng } from "../../../src/prng.ts";
 import type { OpenedModel } from "../../../testkit/native/openedModel.ts";
@@ -106,7 +106,10 @@ export async function attackInside(
     if (!areDifferent(own.outputs, other.outputs)) return 0;
     found.differing++;
     // Wrong outputs are accepted up to the factor of the decision that is thinnest.
-    const factors = decisions.map((each) => toleratedError(each, other.deciding) / neededError(each, known, 1));
+    const factors = decisions.map((each) => {
+      const { margin, scale } = marginOf(each, other.deciding);
+      return margin === 0 ? 0 : margin / neededMargin(errorOf(each, known), scale, 1);
+    });
     const defeated = Math.min(...factors);
     found.defeated = Math.max(found.defeated, defeated);
     if (judge(outputs, errors, other.deciding, MARGIN_FACTOR).kind === "thick") found.accepted++;

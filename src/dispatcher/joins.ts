@@ -1,0 +1,22 @@
+import type { Hex } from "viem";
+import type { Batch, Part } from "./batch.ts";
+import { DispatchJoinError } from "./errors.ts";
+import type { DispatchStore } from "./store.ts";
+
+/**
+ * Checks that a part ends with the states that the next one begins with.
+ * @param claim The one that the part's outputs are under.
+ * @throws DispatchJoinError
+ */
+export function requireJoin({ parts, joins, description }: Batch, store: DispatchStore, part: Part, claim: Hex): void {
+  const next = parts[part.number + 1];
+  for (const { input, output } of next === undefined ? [] : joins) {
+    const ends = store.output(part.number, claim, part.items - 1, output)!;
+    if (Buffer.from(ends).equals(next!.inputs[input]!)) continue;
+    const { name } = description.inputs[input]!;
+    throw new DispatchJoinError(
+      `part ${part.number} ends with another state than part ${next!.number} begins with (input "${name}"): the ` +
+        "states that were given are not those of one run",
+    );
+  }
+}
