@@ -320,6 +320,7 @@ describe("Panel", function () {
       await revert(add(requester, { terms: [] }), "OtherRequest");
       const job = await added(posted);
       expect(job).to.deep.equal(await panel.read.seatOf([posted.first, 1n]));
+      expect((await panel.read.panelOf([panelId(posted)])).slice(1, 3)).to.deep.equal([2n, true]);
       expect(job.deadline).to.equal(BigInt(posted.auditUntil));
       await revert(add(requester), "NoSeatToAdd");
       await seal(posted, job, mallory, honest);

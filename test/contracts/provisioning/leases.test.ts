@@ -54,6 +54,10 @@ describe("Provisioning: leases", () => {
     const device = new TestDevice(manufacturer, { notAfter: BigInt(notAfter) });
     await enrol(world(), first(), device);
     expect(await reason(first())).to.deep.equal(["eligible", notAfter]);
+    const [accepted] = await world().provisioning.getEvents.ReportAccepted({ device: device.id });
+    expect(accepted!.args.until).to.equal(BigInt(notAfter));
+    await time().increaseTo(notAfter);
+    expect((await holders(device))[0]).to.equal(getAddress(first()));
     await time().increaseTo(notAfter + 1);
     expect((await holders(device))[0]).to.equal(zeroAddress);
     const longer = device.endorsedBy(manufacturer);

@@ -138,6 +138,17 @@ describe("TDX: what Intel signs, brought by anybody", () => {
       expect(await crl(CA, pki.crl(pki.platformCa, [], second))).to.equal("accepted");
     });
 
+    it("aDocument_isTakenUpToItsVeryLastSecond", async () => {
+      const { now, networkHelpers } = world();
+      const last = now + 44 * DAY;
+      const bring = async (at: number): Promise<string> => {
+        await networkHelpers.time.setNextBlockTimestamp(at);
+        return refusalOf(bringTcbInfo(world(), tcbInfoOf(now, { number: 18 })));
+      };
+      expect(await bring(last + 1)).to.include(`CollateralExpired(${last})`);
+      expect(await bring(last)).to.equal("accepted");
+    });
+
     it("aListOfAnotherIssuer_isRefused", async () => {
       const { pki, now } = world();
       await at(now + LATER);
@@ -264,7 +275,8 @@ describe("TDX: what Intel signs, brought by anybody", () => {
       const [newest] = await verifier.read.tcbInfoOf([SIGNER, fmspc, pceId, 0]);
       expect(newest).to.equal(20);
       await bringTcbInfo(world(), tcbInfoOf(now, { number: 60 }));
-      expect(await refusalOf(bringTcbInfo(world(), tcbInfoOf(now, { number: 21 })))).to.include("NumberTooLow(60, 21)");
+      expect(await refusalOf(bringTcbInfo(world(), tcbInfoOf(now, { number: 27 })))).to.include("NumberTooLow(60, 27)");
+      await bringTcbInfo(world(), tcbInfoOf(now, { number: 28 }));
     });
 
     it("anOutage_isBridgedForTwoWeeks_andEndsWithTheNextDocument", async () => {

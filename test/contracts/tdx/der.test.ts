@@ -7,7 +7,7 @@ import { Prng } from "../../../src/prng.ts";
 import { readCertificate, readCrl } from "../../../src/provisioning/tdx/certificates.ts";
 import { splitQuote } from "../../../src/provisioning/tdx/quote.ts";
 import { refusalOf } from "../../../testkit/protocol/refusalOf.ts";
-import { flag, integer, namePart, octets, oid, sequence } from "../../../testkit/tdx/der.ts";
+import { bits, flag, integer, namePart, octets, oid, sequence, tlv } from "../../../testkit/tdx/der.ts";
 import { intelRoot, realCollateral, realQuote } from "../../../testkit/tdx/realQuote.ts";
 import { sgxExtension, TestPki } from "../../../testkit/tdx/pki.ts";
 import { PCK, svnsHex } from "../../../testkit/tdx/quotes.ts";
@@ -133,6 +133,48 @@ describe("TDX: DER, against the readers of others", () => {
     // A list of changes only.
     const changes = sequence(oid("2.5.29.27"), flag(), octets(integer(1)));
     expect(await list(crl(changes))).to.include("UnknownCriticalExtension");
+  });
+
+  it("aCertificate_signedByAnotherAlgorithm_orWithASignatureInAnotherForm_isRefused", async () => {
+    const pki = new TestPki(Math.floor(Date.now() / 1_000));
+    const read = (der: Uint8Array): Promise<string> => refusalOf(chain.reader.read.readCertificate([bytesToHex(der)]));
+    const { der } = pki.authority();
+    // What is signed (its head has four bytes), then the algorithm (12 bytes), then the bits of the signature.
+    const tbs = der.subarray(4, 8 + der.readUInt16BE(6));
+    const [algorithm, rest] = [der.subarray(4 + tbs.length, 16 + tbs.length), der.subarray(16 + tbs.length)];
+    const numbers = rest.subarray(5);
+    const certificate = (signature: Buffer, by = algorithm, what = tbs): Promise<string> =>
+      read(sequence(what, by, signature));
+    expect(await certificate(bits(sequence(numbers)))).to.equal("accepted");
+    const sha384 = sequence(oid("1.2.840.10045.4.3.3"));
+    expect(await certificate(rest, sha384)).to.include("MalformedDer");
+    const within = Buffer.from(tbs.toString("hex").replace(algorithm.toString("hex"), sha384.toString("hex")), "hex");
+    expect(await certificate(rest, algorithm, within)).to.include("MalformedDer");
+    for (const [what, signature] of [
+      ["without bits", tlv(0x03)],
+      ["with a bit left over", tlv(0x03, Buffer.of(1), sequence(numbers))],
+      ["with more behind its numbers", bits(Buffer.concat([sequence(numbers), Buffer.of(0)]))],
+      ["of three numbers", bits(sequence(numbers, integer(1)))],
+    ] as const)
+      expect(await certificate(signature), what).to.include("MalformedDer");
+  });
+
+  it("anExtension_hasAnIdentifierOf1To32Bytes_comesOnce_andHasVersionsOfOneByte", async () => {
+    const pki = new TestPki(Math.floor(Date.now() / 1_000));
+    const read = (der: Uint8Array): Promise<string> => refusalOf(chain.reader.read.readCertificate([bytesToHex(der)]));
+    const named = (...content: number[]): Promise<string> =>
+      read(pki.authority({ extensions: [sequence(tlv(0x06, Buffer.from(content)), octets(sequence()))] }).der);
+    expect(await named(...new Array<number>(32).fill(0x55))).to.equal("accepted");
+    for (const content of [[], new Array<number>(33).fill(0x55), [0, 1]])
+      expect(await named(...content), String(content)).to.include("MalformedDer");
+    const usage = sequence(oid("2.5.29.15"), flag(), octets(tlv(0x03, Buffer.of(6, 0xc0))));
+    const constraints = sequence(oid("2.5.29.19"), flag(), octets(sequence()));
+    expect(await read(pki.platform(PCK, { extensions: [usage, constraints] }).der)).to.include("ExtensionTwice");
+    const machine = (pck: Partial<typeof PCK>): Promise<string> =>
+      refusalOf(chain.reader.read.readPlatformCertificate([bytesToHex(pki.platform({ ...PCK, ...pck }).der)]));
+    expect(await machine({ svns: [255, ...PCK.svns.slice(1)], pceSvn: 65_535 })).to.equal("accepted");
+    expect(await machine({ svns: [256, ...PCK.svns.slice(1)] })).to.include("MalformedDer");
+    expect(await machine({ pceSvn: 65_536 })).to.include("MalformedDer");
   });
 
   it("aTime_isThatOfTheCalendar_orRefused", async () => {
