@@ -127,4 +127,22 @@ describe("StakeVault: every move of its ledger", () => {
       readyAt: 0n,
     });
   });
+
+  it("aWorkersRecord_beginsWithItsFirstStake_andAnewAfterItHadNone", async () => {
+    const { vault, by, who, networkHelpers } = await setUp();
+    const { time } = networkHelpers;
+    const minute = (at: number): bigint => BigInt(Math.floor(at / 60) * 60);
+    const stakeAt = async (at: number): Promise<void> => {
+      await time.setNextBlockTimestamp(at);
+      await vault.write.stake([5n], by);
+    };
+    const first = (await time.latest()) + 10_000;
+    await stakeAt(first);
+    expect(await vault.read.recordOf([who])).to.deep.equal([minute(first), 0n, 0n]);
+    await stakeAt(first + 3_600);
+    expect((await vault.read.recordOf([who]))[0]).to.equal(minute(first));
+    await vault.write.requestWithdraw([10n], by);
+    await stakeAt(first + 7_200);
+    expect((await vault.read.recordOf([who]))[0]).to.equal(minute(first + 7_200));
+  });
 });
