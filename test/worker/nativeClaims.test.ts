@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import type { Address, Hex } from "viem";
+import type { Address } from "viem";
 import type { Parameters } from "../../src/chain/structs.ts";
 import { emptyHistory, type JobRecord } from "../../src/market/history.ts";
 import { floatTensor } from "../../src/onnx/tensorData.ts";
@@ -59,7 +59,7 @@ describe("answers of a worker without exact execution", () => {
     expect(await answer("0xa")).to.equal(true);
     expect(await answer("0xb", [job("0xa")])).to.equal(false);
     const history = emptyHistory();
-    history.jobs.set("0xa" as Hex, { ...job("0xa"), holder: undefined });
+    history.jobs.set("0xa", { ...job("0xa"), holder: undefined });
     of.forget(history);
     expect(await answer("0xc")).to.equal(true);
   });
