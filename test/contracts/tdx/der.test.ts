@@ -7,7 +7,7 @@ import { Prng } from "../../../src/prng.ts";
 import { readCertificate, readCrl } from "../../../src/provisioning/tdx/certificates.ts";
 import { splitQuote } from "../../../src/provisioning/tdx/quote.ts";
 import { refusalOf } from "../../../testkit/protocol/refusalOf.ts";
-import { bits, flag, integer, namePart, octets, oid, sequence, tlv } from "../../../testkit/tdx/der.ts";
+import { bits, flag, integer, namePart, octets, oid, sequence, time, tlv } from "../../../testkit/tdx/der.ts";
 import { intelRoot, realCollateral, realQuote } from "../../../testkit/tdx/realQuote.ts";
 import { sgxExtension, TestPki } from "../../../testkit/tdx/pki.ts";
 import { PCK, svnsHex } from "../../../testkit/tdx/quotes.ts";
@@ -130,6 +130,10 @@ describe("TDX: DER, against the readers of others", () => {
     expect(await list(crl(nobody))).to.equal("accepted");
     expect(await list(behind(crl()))).to.include("MalformedDer(0)");
     expect(await list(crl(beyond))).to.include("MalformedDer");
+    // One without any extension.
+    const ecdsa = sequence(oid("1.2.840.10045.4.3.2"));
+    const bare = sequence(integer(1), ecdsa, pki.root.name, time(pki.now), time(pki.now + 1));
+    expect(await list(sequence(bare, ecdsa, bits(sequence(integer(1), integer(1)))))).to.equal("accepted");
     // A list of changes only.
     const changes = sequence(oid("2.5.29.27"), flag(), octets(integer(1)));
     expect(await list(crl(changes))).to.include("UnknownCriticalExtension");

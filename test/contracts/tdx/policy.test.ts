@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { bytesToHex, pad, type Hex } from "viem";
+import { bytesToHex, pad, toHex, type Hex } from "viem";
 import { STATUSES, type PlatformStatus } from "../../../src/provisioning/tdx/documents.ts";
 import { encodeEvidence } from "../../../src/provisioning/tdx/evidence.ts";
 import { splitQuote } from "../../../src/provisioning/tdx/quote.ts";
@@ -10,6 +10,7 @@ import {
   identityOf,
   levelWith,
   PCK,
+  svnsHex,
   tcbInfoOf,
   TDX_SVNS,
   TestPlatform,
@@ -83,15 +84,14 @@ describe("TDX: what a quote must show", () => {
       expect(await refusal({ changes: { 120: `0x${(1 << bit).toString(16).padStart(2, "0")}` } })).to.include(
         "DebuggableDomain",
       );
-    for (const [offset, byte] of [
-      [121, "0x01"],
-      [122, "0x02"],
-      [123, "0x04"],
-      [124, "0x80"],
-      [127, "0x20"],
-    ] as [number, Hex][])
-      expect(await refusal({ changes: { [offset]: byte } }), String(offset)).to.include("ReservedAttributes");
     // Key locker, protection keys, migration, LASS and performance counters are defined.
+    const defined: Record<number, number> = { 122: 0x01, 123: 0xf8, 127: 0xc0 };
+    for (let bit = 8; bit < 64; ++bit) {
+      const [offset, mask] = [120 + (bit >> 3), 1 << (bit & 7)];
+      if (((defined[offset] ?? 0) & mask) !== 0) continue;
+      const byte = toHex(mask, { size: 1 });
+      expect(await refusal({ changes: { [offset]: byte } }), `bit ${bit}`).to.include("ReservedAttributes");
+    }
     for (const [offset, byte] of [
       [122, "0x01"],
       [123, "0xf8"],
@@ -139,6 +139,14 @@ describe("TDX: what a quote must show", () => {
     expect(await of(platform({ svns: [4, ...PCK.svns.slice(1)] }))).to.equal("OutOfDate");
     expect(await refusal({}, platform({ pceSvn: 12 }))).to.include("NoTcbLevel");
     expect(await refusal({ svns: [5, 1, 3] })).to.include("NoTcbLevel");
+    // Also of the last components, which are 0 here, the least difference counts.
+    for (const k of [14, 15]) {
+      const tdxSvns = svnsHex(TDX_SVNS.map((_, j) => Number(j === k)));
+      const levels = levelWith("UpToDate").map((level) => ({ ...level, tdxSvns }));
+      const tcbInfo = await bringTcbInfo(world(), tcbInfoOf(world().now, { number: 18 + k, levels }));
+      const evidence = introduction(world(), undefined, {}, { tcbInfo });
+      expect(await refusalOf(verified(world(), evidence)), `below in ${k}`).to.include("NoTcbLevel");
+    }
   });
 
   it("verify_givesEachStatus_ofThePlatform_theModule_andTheEnclave_theWorseOne", async () => {
