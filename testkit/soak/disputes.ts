@@ -20,7 +20,7 @@ const USUAL_SECONDS = 120;
 
 /**
  * Gas by which a settlement, or the end of a game about a signed claim, may be paid too little: what the contracts pay
- * for these ends is flat, and one that fills an empty account burns up to 14,998 more (docs/testing.md).
+ * for these ends is flat, and one that fills an empty account burns some 15,000 more (docs/testing.md).
  */
 const SHORT_GAS = 15_000n;
 
