@@ -3,7 +3,7 @@ import type { Logger } from "../player/log.ts";
 import { UsageError } from "./errors.ts";
 import type { ProgramLibrary } from "../player/programLibrary.ts";
 import { share, webUrl, unfit, type Parse } from "./parse.ts";
-import { defaulted, optional, type SettingValues } from "./settings.ts";
+import { defaulted, flagName, optional, type SettingValues } from "./settings.ts";
 
 /** Part of native answers that are executed exactly too, where nothing else is asked for: one in twenty. */
 const EXACT_SHARE = 0.05;
@@ -33,8 +33,7 @@ export const nativeSettings = {
  */
 export function requireNative(settings: Readonly<Record<string, unknown>>, needed: string, isNative: boolean): void {
   const [idle] = isNative ? [] : Object.keys(settings).filter((name) => settings[name] !== undefined);
-  if (idle !== undefined)
-    throw new UsageError(`--${idle.replace(/[A-Z]/g, (c) => `-${c.toLowerCase()}`)} also needs ${needed}`);
+  if (idle !== undefined) throw new UsageError(`${flagName(idle)} also needs ${needed}`);
 }
 
 /**
