@@ -1,13 +1,13 @@
 import type { Hex } from "viem";
 import { submittedList } from "../src/dispute/disputed.ts";
-import type { Executions } from "../src/player/executions.ts";
-import { Answer } from "../src/trace/answer.ts";
-import { formOf } from "../src/market/form.ts";
-import { sourcesOf } from "../src/market/jobInputs.ts";
-import type { NativeJobs } from "../src/player/native/nativeJobs.ts";
+import type { Executions } from "../src/runs/executions.ts";
+import { Answer } from "../src/program/trace/answer.ts";
+import { formOf } from "../src/chain/market/claimForm.ts";
+import { sourcesOf } from "../src/chain/market/jobInputs.ts";
+import type { NativeJobs } from "../src/runs/native/nativeJobs.ts";
 import { openingPick } from "../src/dispute/pick.ts";
-import type { ClaimRecord, History, JobRecord } from "../src/market/history.ts";
-import { errorWithCode } from "../src/errors.ts";
+import type { ClaimRecord, History, JobRecord } from "../src/chain/market/history.ts";
+import { errorWithCode } from "../src/base/errors.ts";
 import type { Pick } from "../src/chain/structs.ts";
 
 /** What re-executing a claim's job says of it. `opening` is where a game over a difference begins. */

@@ -6,11 +6,11 @@ import { LogStore } from "../src/chain/logStore.ts";
 import type { ChainEvent } from "../src/chain/logReader.ts";
 import { PledgeStatus, type Sitting } from "../src/chain/structs.ts";
 import { translateError } from "../src/chain/translateError.ts";
-import type { Hash } from "../src/merkle/hash.ts";
-import { programFacts } from "../src/player/execution.ts";
-import type { Role } from "../src/player/role.ts";
-import type { ExamCourt } from "../src/provisioning/exams/openExamClaims.ts";
-import { solver } from "../src/provisioning/exams/solve.ts";
+import type { Hash } from "../src/program/merkle/hash.ts";
+import { programFacts } from "../src/dispute/run/execution.ts";
+import type { Role } from "../src/parties/role/role.ts";
+import type { ExamCourt } from "../src/attestation/exams/openExamClaims.ts";
+import { solver } from "../src/attestation/exams/solve.ts";
 import type { WatcherEvent } from "./events.ts";
 import type { WatcherOptions } from "./watcher.ts";
 

@@ -1,10 +1,10 @@
 import type { TransactionReceipt } from "viem";
 import { ContractRevertError } from "../src/chain/errors.ts";
-import { packState } from "../src/market/state.ts";
-import { stateOf, type ClaimRecord, type GameRecord } from "../src/market/history.ts";
-import type { Session } from "../src/market/session.ts";
+import { packState } from "../src/chain/market/state.ts";
+import { stateOf, type ClaimRecord, type GameRecord } from "../src/chain/market/history.ts";
+import type { Session } from "../src/chain/market/session.ts";
 import type { Pick } from "../src/chain/structs.ts";
-import { errorWithCode } from "../src/errors.ts";
+import { errorWithCode } from "../src/base/errors.ts";
 import type { ChallengerMove } from "../src/dispute/challengerMove.ts";
 
 /** The watcher's credit does not cover the bond. */

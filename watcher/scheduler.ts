@@ -1,5 +1,5 @@
 import { isAddressEqual, type Address } from "viem";
-import type { ClaimRecord, GameRecord, History, JobRecord } from "../src/market/history.ts";
+import type { ClaimRecord, GameRecord, History, JobRecord } from "../src/chain/market/history.ts";
 import { Outcome, Side } from "../src/chain/structs.ts";
 
 const isLost = ({ closed }: GameRecord): boolean => closed?.outcome === Outcome.workerWon;

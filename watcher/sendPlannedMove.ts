@@ -2,7 +2,7 @@ import type { TransactionReceipt } from "viem";
 import { ContractRevertError } from "../src/chain/errors.ts";
 import type { ChallengerMove } from "../src/dispute/challengerMove.ts";
 import type { PlannedMove } from "../src/dispute/challengerPlan.ts";
-import type { ClaimRecord, GameRecord } from "../src/market/history.ts";
+import type { ClaimRecord, GameRecord } from "../src/chain/market/history.ts";
 import { VerifierDisagreesError, type Responder } from "./responder.ts";
 
 /** A move that was sent. */

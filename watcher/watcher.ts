@@ -1,24 +1,24 @@
 import type { Hex } from "viem";
 import { TransactionRevertedError } from "../src/chain/errors.ts";
-import { isOver, type Forget } from "../src/market/forget.ts";
-import { overtime } from "../src/market/clock.ts";
-import type { Executions } from "../src/player/executions.ts";
-import { stateOf, type ClaimRecord, type GameRecord } from "../src/market/history.ts";
-import { Lane } from "../src/player/lane.ts";
-import { requirePlainAccount } from "../src/player/plainAccount.ts";
-import { NativeJobs, type NativeOptions } from "../src/player/native/nativeJobs.ts";
-import { Races } from "../src/player/races.ts";
-import { Role, type RoleOptions, type RoundSnapshot, type Start } from "../src/player/role.ts";
-import type { TensorSource } from "../src/trace/published.ts";
+import { isOver, type Forget } from "../src/chain/market/forget.ts";
+import { overtime } from "../src/chain/market/clock.ts";
+import type { Executions } from "../src/runs/executions.ts";
+import { stateOf, type ClaimRecord, type GameRecord } from "../src/chain/market/history.ts";
+import { Lane } from "../src/parties/role/lane.ts";
+import { requirePlainAccount } from "../src/parties/role/plainAccount.ts";
+import { NativeJobs, type NativeOptions } from "../src/runs/native/nativeJobs.ts";
+import { Races } from "../src/parties/role/races.ts";
+import { Role, type RoleOptions, type RoundSnapshot, type Start } from "../src/parties/role/role.ts";
+import type { TensorSource } from "../src/program/trace/published.ts";
 import { Auditor, type Verdict } from "./auditor.ts";
 import type { WatcherEvent } from "./events.ts";
 import { ExamAudits, type ExamAuditOptions } from "./examAudits.ts";
-import { Judging } from "./judging.ts";
+import { Judging } from "./verdictQueue.ts";
 import { idleChallengerMove, planChallengerMove, type PlannedMove } from "../src/dispute/challengerPlan.ts";
 import { sendPlannedMove } from "./sendPlannedMove.ts";
 import { BondError, Responder } from "./responder.ts";
 import { schedule, type AuditTask, type GameTask } from "./scheduler.ts";
-import { WatcherFunds } from "./upkeep.ts";
+import { WatcherFunds } from "./funds.ts";
 
 /** How a watcher runs. */
 export type WatcherOptions = RoleOptions<WatcherEvent> & {

@@ -1,5 +1,5 @@
 import { formatUnits } from "viem";
-import { printable } from "../src/text.ts";
+import { printable } from "../src/base/text.ts";
 
 /** The longest text of the chain's or a model's that is shown in one place, characters. */
 const MAX_TEXT = 200;

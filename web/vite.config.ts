@@ -9,8 +9,8 @@ const HERE = import.meta.dirname;
 /** Files of the sources that need Node, and what stands in their place in a page. */
 const REPLACED = new Map(
   ["bytes", "hashKernel"].map((name) => [
-    resolve(ROOT, `src/merkle/${name}.ts`),
-    resolve(ROOT, `src/merkle/browser/${name}.ts`),
+    resolve(ROOT, `src/program/merkle/${name}.ts`),
+    resolve(ROOT, `src/program/merkle/browser/${name}.ts`),
   ]),
 );
 /** Modules of Node, and the little of them that compiler and executor use. */

@@ -3,7 +3,7 @@ pragma solidity ^0.8.28;
 
 /// @title What a job takes its worker in gas, and the fee that covers it.
 /// @notice Workers take no job that pays less, by their usual policy. They may ask for more.
-/// @dev The same bounds as src/worker/jobCost.ts, number by number: test/contracts/consumer/jobFees.test.ts compares
+/// @dev The same bounds as src/dispute/jobCost.ts, number by number: test/contracts/consumer/jobFees.test.ts compares
 /// them. All constants are in gas, unless they say otherwise.
 library JobFees {
     /// @notice What the gas of a job follows from.
@@ -115,7 +115,7 @@ library JobFees {
         while (1 << depth < leaves) ++depth;
     }
 
-    /// @dev Levels that a submission shows at once (src/market/hop.ts).
+    /// @dev Levels that a submission shows at once (src/chain/market/revealLevels.ts).
     function _hop(uint256 depth, uint256 arityBits) private pure returns (uint256) {
         if (depth == 0) return 0;
         uint256 hops = (depth + arityBits - 1) / arityBits;

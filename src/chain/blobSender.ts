@@ -10,7 +10,7 @@ import {
   TransactionDroppedError,
 } from "./errors.ts";
 import type { Fees } from "./fees.ts";
-import { PATIENCE, type Patience } from "./patience.ts";
+import { PATIENCE, type Patience } from "./resendTimes.ts";
 import { pause } from "./pause.ts";
 import { refusalIn } from "./refusals.ts";
 import { translateError, translateRefusal } from "./translateError.ts";

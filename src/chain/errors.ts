@@ -1,5 +1,5 @@
 import type { Address, Hex } from "viem";
-import { errorWithCode, RefuteError } from "../errors.ts";
+import { errorWithCode, RefuteError } from "../base/errors.ts";
 
 /** No answer from a node: it is down, unreachable, too busy or too slow. */
 export class RpcUnavailableError extends errorWithCode("RPC_UNAVAILABLE", { retryable: true }) {}

@@ -1,5 +1,5 @@
 import { HttpRequestError, RpcRequestError, TimeoutError } from "viem";
-import { withoutPaths } from "../redact.ts";
+import { withoutPaths } from "../base/redact.ts";
 
 /** Characters of a node's own words that are repeated. */
 const MAX_WORDS = 120;

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { deserialize, serialize } from "node:v8";
-import { writeWhole } from "../writeWhole.ts";
+import { writeWhole } from "../base/writeWhole.ts";
 
 /** Raised when the form of what is kept changes. */
 const FORMAT = 2;

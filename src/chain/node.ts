@@ -1,7 +1,7 @@
 import { BaseError, HttpRequestError, http, type Transport } from "viem";
-import { isAnswer } from "./answers.ts";
+import { isAnswer } from "./checkRpcResult.ts";
 import { RpcUnavailableError, WrongChainError } from "./errors.ts";
-import { concatenated } from "../merkle/concatenated.ts";
+import { concatenated } from "../program/merkle/concatenated.ts";
 import { failureReason, isConnectionLost } from "./failureReason.ts";
 import { isUnavailable } from "./translateError.ts";
 

@@ -1,7 +1,7 @@
 import { custom, isHex, LimitExceededRpcError, BaseError, type Transport } from "viem";
-import { withoutPaths } from "../redact.ts";
-import { isForHead } from "./answers.ts";
-import { firstSuccess, type AttemptPolicy } from "./attempts.ts";
+import { withoutPaths } from "../base/redact.ts";
+import { isForHead } from "./checkRpcResult.ts";
+import { firstSuccess, type AttemptPolicy } from "./retry.ts";
 import { RpcUnavailableError, WrongChainError } from "./errors.ts";
 import { Node, type RpcCall } from "./node.ts";
 import { pause } from "./pause.ts";

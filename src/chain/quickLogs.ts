@@ -1,5 +1,5 @@
 import { formatLog, numberToHex, type AbiEvent, type GetLogsParameters, type PublicClient, type RpcLog } from "viem";
-import { getOrAdd } from "../getOrAdd.ts";
+import { getOrAdd } from "../base/getOrAdd.ts";
 import { DecodedLogs } from "./decodedLogs.ts";
 import { EventTable } from "./eventTable.ts";
 

@@ -11,7 +11,7 @@ import {
 import type { Address, Hex, LocalAccount, SignableMessage, TypedDataDefinition } from "viem";
 import type { TransactionSerializable, TransactionSerialized } from "viem";
 import { toAccount, type CustomSource } from "viem/accounts";
-import { withoutPaths } from "../redact.ts";
+import { withoutPaths } from "../base/redact.ts";
 import { SignerError, SignerUnavailableError, SIGNS_NO_BLOBS } from "./errors.ts";
 import { failureReason } from "./failureReason.ts";
 import { httpNode } from "./node.ts";

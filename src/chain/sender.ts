@@ -12,7 +12,7 @@ import { calldataOf, type Call, type TransactionSender, type Writable } from "./
 import { covering, maxFees, raised, refundedFees } from "./fees.ts";
 import { checkCall } from "./checkCall.ts";
 import { withMargin } from "./gasLimit.ts";
-import { inTurn } from "../inTurn.ts";
+import { inTurn } from "../base/inTurn.ts";
 import {
   PATIENCE,
   FIRST_RESEND_PART,
@@ -26,11 +26,11 @@ import {
   MAX_TIP_FACTOR,
   MAX_RAISES,
   type Patience,
-} from "./patience.ts";
+} from "./resendTimes.ts";
 import { pause } from "./pause.ts";
 import { refusalIn } from "./refusals.ts";
 import { translateError, translateRefusal } from "./translateError.ts";
-import { isTooCheap, type Outcome, type Seen, type Waiting } from "./waiting.ts";
+import { isTooCheap, type Outcome, type Seen, type Waiting } from "./sentTransaction.ts";
 
 /**
  * Sends one account's transactions, one after the other, and waits for each to be mined. Several may wait together, so

@@ -14,7 +14,7 @@ import {
   type Hex,
 } from "viem";
 import { errorsAbi } from "./abi/errors.ts";
-import { RefuteError } from "../errors.ts";
+import { RefuteError } from "../base/errors.ts";
 import {
   ContractRevertError,
   InsufficientGasFundsError,

@@ -3,10 +3,10 @@ import type { Abi, Address, Chain, ContractFunctionName } from "viem";
 import type { Hex, PublicClient, ReplacementReason, TransactionReceipt, Transport } from "viem";
 import { calldataOf, type Call, type TransactionSender, type Writable } from "./call.ts";
 import { TransactionDroppedError, TransactionRevertedError, WalletRefusedError, WrongChainError } from "./errors.ts";
-import { RefuteError } from "../errors.ts";
+import { RefuteError } from "../base/errors.ts";
 import { checkCall } from "./checkCall.ts";
 import { withMargin } from "./gasLimit.ts";
-import { inTurn } from "../inTurn.ts";
+import { inTurn } from "../base/inTurn.ts";
 import { translateError } from "./translateError.ts";
 import { walletWords, type Wallet } from "./wallet.ts";
 

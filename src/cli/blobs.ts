@@ -1,11 +1,11 @@
 import { formatEther, formatGwei, zeroHash, type Hex, type LocalAccount } from "viem";
-import { BLOB_SECONDS } from "../market/blobs.ts";
-import { lastSecondOf } from "../market/clock.ts";
-import { blobsReference } from "../market/references.ts";
-import type { Session } from "../market/session.ts";
-import { withPackages } from "../optionalPackage.ts";
+import { BLOB_SECONDS } from "../chain/market/blobs.ts";
+import { lastSecondOf } from "../chain/market/clock.ts";
+import { blobsReference } from "../chain/market/references.ts";
+import type { Session } from "../chain/market/session.ts";
+import { withPackages } from "../base/optionalPackage.ts";
 import { runWork } from "../program/run.ts";
-import type { ProgramDescription } from "../sdk/description.ts";
+import type { ProgramDescription } from "../parties/requester/description.ts";
 import {
   blobCosts,
   blobTransactions,
@@ -14,8 +14,8 @@ import {
   sendBlobs,
   type BlobCosts,
   type PostBlobsOptions,
-} from "../sdk/postBlobs.ts";
-import type { JobTerms } from "../sdk/postJob.ts";
+} from "../parties/requester/postBlobs.ts";
+import type { JobTerms } from "../parties/requester/postJob.ts";
 import { UsageError } from "./errors.ts";
 import { bytes32, list, type Parse } from "./parse.ts";
 import { optional, toggle } from "./settings.ts";

@@ -1,5 +1,5 @@
 import type { Address, LocalAccount } from "viem";
-import { openReader, openSession, type Reader, type Session, type SessionOptions } from "../market/session.ts";
+import { openReader, openSession, type Reader, type Session, type SessionOptions } from "../chain/market/session.ts";
 import { UsageError } from "./errors.ts";
 import { loadAccount } from "./keys.ts";
 import { address, blockNumber, text, webUrl, whole, type Parse } from "./parse.ts";

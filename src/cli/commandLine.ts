@@ -1,7 +1,7 @@
 import { Command, CommanderError } from "commander";
-import { RefuteError } from "../errors.ts";
-import { addonFailure } from "../platform.ts";
-import { withoutKeys } from "../redact.ts";
+import { RefuteError } from "../base/errors.ts";
+import { addonFailure } from "../base/platform.ts";
+import { withoutKeys } from "../base/redact.ts";
 import { UsageError } from "./errors.ts";
 import { ExitStatus, exitStatusOf } from "./exitStatus.ts";
 import { addExamples, addGlobalOptions } from "./globalOptions.ts";

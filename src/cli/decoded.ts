@@ -1,11 +1,11 @@
 import { writeFileSync } from "node:fs";
 import { resolve } from "node:path";
-import { writeNpy } from "../onnx/inputs/npy.ts";
+import { writeNpy } from "../model/onnx/inputs/npy.ts";
 import { DType } from "../numerics/dtype.ts";
-import { toHex } from "../merkle/hash.ts";
-import { FileError, readRegularFile } from "../regularFile.ts";
-import { decodeOutputs, topScores, type DecodedOutput, type Score } from "../sdk/decodeOutputs.ts";
-import type { OutputDescription, ProgramDescription } from "../sdk/description.ts";
+import { toHex } from "../program/merkle/hash.ts";
+import { FileError, readRegularFile } from "../base/regularFile.ts";
+import { decodeOutputs, topScores, type DecodedOutput, type Score } from "../parties/requester/decodeOutputs.ts";
+import type { OutputDescription, ProgramDescription } from "../parties/requester/description.ts";
 import { JobStateError, NotReadyError, UsageError } from "./errors.ts";
 import { tensorJson, tensorText } from "./tensorText.ts";
 

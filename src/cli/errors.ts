@@ -1,4 +1,4 @@
-import { errorWithCode } from "../errors.ts";
+import { errorWithCode } from "../base/errors.ts";
 
 /** A flag, environment variable, config file or input file that cannot be used as it is. */
 export class UsageError extends errorWithCode("USAGE") {}

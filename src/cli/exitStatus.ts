@@ -1,4 +1,4 @@
-import { RefuteError } from "../errors.ts";
+import { RefuteError } from "../base/errors.ts";
 
 /** The exit statuses of the command line (docs/cli.md). */
 export const ExitStatus = {

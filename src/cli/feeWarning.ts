@@ -1,5 +1,5 @@
 import { formatGwei } from "viem";
-import type { FeeEstimate } from "../sdk/estimateFee.ts";
+import type { FeeEstimate } from "../parties/requester/estimateFee.ts";
 import { amountText } from "./amount.ts";
 import type { Output } from "./output.ts";
 

@@ -1,7 +1,7 @@
 import type { Hex } from "viem";
-import type { JobRecord } from "../market/history.ts";
-import { followMarket, type Reader } from "../market/session.ts";
-import { requireJob } from "../sdk/result.ts";
+import type { JobRecord } from "../chain/market/history.ts";
+import { followMarket, type Reader } from "../chain/market/session.ts";
+import { requireJob } from "../parties/requester/result.ts";
 
 /** A job from the market's events, and the chain's time. @throws JobUnknownError */
 export async function findJob(reader: Reader, jobId: Hex): Promise<{ job: JobRecord; now: bigint }> {

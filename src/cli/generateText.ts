@@ -1,7 +1,7 @@
-import { generate } from "../examine/decoder/generate.ts";
+import { generate } from "../native/plain/decoder/generate.ts";
 import { createExecutor } from "../executor/createExecutor.ts";
-import type { ModelSpec } from "../player/programs/modelSpec.ts";
-import { TextStream } from "../tokenizer/textStream.ts";
+import type { ModelSpec } from "../runs/programs/modelSpec.ts";
+import { TextStream } from "../model/tokenizer/textStream.ts";
 import type { GenerationOptions } from "./generationOptions.ts";
 import type { Output } from "./output.ts";
 import { prepareGeneration } from "./prepareGeneration.ts";

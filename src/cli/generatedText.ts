@@ -1,8 +1,8 @@
-import { DECODER } from "../compiler/decoder/wrapDecoder.ts";
-import type { ProgramDescription } from "../sdk/description.ts";
-import { elementsIn } from "../sdk/typedArrays.ts";
-import { readTokenizer, type Tokenizer } from "../tokenizer/readTokenizer.ts";
-import { TextStream } from "../tokenizer/textStream.ts";
+import { DECODER } from "../compiler/wraps/wrapDecoder.ts";
+import type { ProgramDescription } from "../parties/requester/description.ts";
+import { elementsIn } from "../parties/requester/typedArrays.ts";
+import { readTokenizer, type Tokenizer } from "../model/tokenizer/readTokenizer.ts";
+import { TextStream } from "../model/tokenizer/textStream.ts";
 import { UsageError } from "./errors.ts";
 
 /** What is known of a job of a wrapped decoder. */

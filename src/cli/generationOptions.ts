@@ -1,6 +1,6 @@
 import type { Command } from "commander";
-import type { Generation } from "../compiler/decoder/decoderInputs.ts";
-import { readTokenizer, type Tokenizer } from "../tokenizer/readTokenizer.ts";
+import type { Generation } from "../compiler/wraps/decoderInputs.ts";
+import { readTokenizer, type Tokenizer } from "../model/tokenizer/readTokenizer.ts";
 import { UsageError } from "./errors.ts";
 import { as, unfit, whole } from "./parse.ts";
 

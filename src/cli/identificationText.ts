@@ -1,5 +1,5 @@
-import type { Identification } from "../provisioning/machine/identification.ts";
-import { table } from "../text.ts";
+import type { Identification } from "../attestation/machine/identification.ts";
+import { table } from "../base/text.ts";
 
 /** What is reported of a machine, for people. */
 export function identificationLines({ class: kind, root, parts }: Identification): string[] {

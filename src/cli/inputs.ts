@@ -1,5 +1,5 @@
-import type { Model, TensorData } from "../onnx/model.ts";
-import { readInputFile } from "../onnx/inputs/readInputFile.ts";
+import type { Model, TensorData } from "../model/onnx/model.ts";
+import { readInputFile } from "../model/onnx/inputs/readInputFile.ts";
 import { UsageError } from "./errors.ts";
 import type { ModelOptions } from "./modelOptions.ts";
 

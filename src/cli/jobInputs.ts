@@ -1,15 +1,15 @@
 import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { RunWiring } from "../compiler/runWiring.ts";
-import { concatenated } from "../merkle/concatenated.ts";
-import type { Model, TensorData, ValueInfo } from "../onnx/model.ts";
-import { InputFileError } from "../onnx/inputs/errors.ts";
-import { isTensorFile, readInputFile } from "../onnx/inputs/readInputFile.ts";
+import { concatenated } from "../program/merkle/concatenated.ts";
+import type { Model, TensorData, ValueInfo } from "../model/onnx/model.ts";
+import { InputFileError } from "../model/onnx/inputs/errors.ts";
+import { isTensorFile, readInputFile } from "../model/onnx/inputs/readInputFile.ts";
 import { dtypeBytes, dtypeName } from "../numerics/dtype.ts";
 import type { TensorInfo } from "../program/compiled.ts";
-import { readRegularFile } from "../regularFile.ts";
+import { readRegularFile } from "../base/regularFile.ts";
 import { UsageError } from "./errors.ts";
-import type { LoadedModel } from "../player/programs/modelSpec.ts";
+import type { LoadedModel } from "../runs/programs/modelSpec.ts";
 import { filesByName, missingInput, onlyFile } from "./inputs.ts";
 
 /** The maximum bytes of an input: those of a tensor. */

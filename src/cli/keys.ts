@@ -3,8 +3,8 @@ import { decryptKeystoreJson, isKeystoreJson } from "ethers";
 import { isHex, type Address, type LocalAccount } from "viem";
 import { privateKeyToAccount, type PrivateKeyAccount } from "viem/accounts";
 import { remoteAccount } from "../chain/remoteSigner.ts";
-import { withoutKeys } from "../redact.ts";
-import { readRegularFile } from "../regularFile.ts";
+import { withoutKeys } from "../base/redact.ts";
+import { readRegularFile } from "../base/regularFile.ts";
 import { KeyError } from "./errors.ts";
 
 /**

@@ -1,5 +1,5 @@
 import type { Account } from "../chain/clients/stakeVault.ts";
-import type { Session } from "../market/session.ts";
+import type { Session } from "../chain/market/session.ts";
 import { amountText, timeText } from "./amount.ts";
 import type { Output } from "./output.ts";
 

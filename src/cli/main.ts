@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { requirePlatform, thisPlatform } from "../platform.ts";
+import { requirePlatform, thisPlatform } from "../base/platform.ts";
 import { AnswerLostError } from "./errors.ts";
 import { exitStatusOf } from "./exitStatus.ts";
 import { Output, outputMode } from "./output.ts";

@@ -1,13 +1,13 @@
 import type { Command } from "commander";
-import type { ImagePreprocessing } from "../onnx/preprocess.ts";
+import type { ImagePreprocessing } from "../model/onnx/preprocess.ts";
 import { DEFAULT_STEP_BYTES, MAX_STEP_BYTES } from "../program/limits.ts";
 import { defaultLimits, type CompileLimits } from "../compiler/budget.ts";
-import type { DecideSpec } from "../decision/decideSpec.ts";
-import type { DrawnInput } from "../compiler/drawn/withDrawnInputs.ts";
-import type { DecoderOptions } from "../compiler/decoder/wrapDecoder.ts";
+import type { DecideSpec } from "../model/decision/decideSpec.ts";
+import type { DrawnInput } from "../compiler/wraps/withDrawnInputs.ts";
+import type { DecoderOptions } from "../compiler/wraps/wrapDecoder.ts";
 import type { RunWiring } from "../compiler/runWiring.ts";
-import { lossText, optimiserText, parseLoss, parseOptimiser, type TrainSpec } from "../compiler/training/trainSpec.ts";
-import type { ModelSpec } from "../player/programs/modelSpec.ts";
+import { lossText, optimiserText, parseLoss, parseOptimiser, type TrainSpec } from "../compiler/wraps/trainSpec.ts";
+import type { ModelSpec } from "../runs/programs/modelSpec.ts";
 import { UsageError } from "./errors.ts";
 import {
   bindingText,

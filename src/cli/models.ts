@@ -1,19 +1,19 @@
 import { z } from "zod/v4";
-import { checkDecoder } from "../examine/decoder/checkDecoder.ts";
+import { checkDecoder } from "../native/plain/decoder/checkDecoder.ts";
 import type { CompiledModel } from "../program/compiled.ts";
-import { knownProgram, type KnownProgram } from "../player/execution.ts";
+import { knownProgram, type KnownProgram } from "../dispute/run/execution.ts";
 import { compile } from "../compiler/compile.ts";
-import type { DrawnInput } from "../compiler/drawn/withDrawnInputs.ts";
-import { decideText, parseDecideSpec, type DecideSpec } from "../decision/decideSpec.ts";
-import type { ImagePreprocessing } from "../onnx/preprocess.ts";
+import type { DrawnInput } from "../compiler/wraps/withDrawnInputs.ts";
+import { decideText, parseDecideSpec, type DecideSpec } from "../model/decision/decideSpec.ts";
+import type { ImagePreprocessing } from "../model/onnx/preprocess.ts";
 import {
   compileOptions,
   modelSpecOf,
   preprocessingOf,
   seedSchema,
   uint8Schema,
-} from "../player/programs/compileOptions.ts";
-import { loadModel, type LoadedModel, type ModelSpec } from "../player/programs/modelSpec.ts";
+} from "../runs/programs/compileOptions.ts";
+import { loadModel, type LoadedModel, type ModelSpec } from "../runs/programs/modelSpec.ts";
 import { UsageError } from "./errors.ts";
 import type { Output } from "./output.ts";
 import { compileProgress } from "./progress.ts";

@@ -1,10 +1,10 @@
 import type { ServerResponse } from "node:http";
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom-client";
-import { getOrAdd } from "../getOrAdd.ts";
-import type { Figures, Meter } from "../player/figures.ts";
-import type { Health } from "../player/health.ts";
-import { HttpServer } from "../player/httpServer.ts";
-import { printable } from "../text.ts";
+import { getOrAdd } from "../base/getOrAdd.ts";
+import type { Figures, Meter } from "../runs/figures.ts";
+import type { Health } from "../base/health.ts";
+import { HttpServer } from "../base/httpServer.ts";
+import { printable } from "../base/text.ts";
 
 /** An event of a worker or a watcher, as far as it is counted. */
 export type CountedEvent = { kind: string; receipt?: { gasUsed: bigint } };

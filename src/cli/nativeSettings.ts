@@ -1,7 +1,7 @@
-import { CalibratedPrograms } from "../player/native/calibratedPrograms.ts";
-import type { Logger } from "../player/log.ts";
+import { CalibratedPrograms } from "../runs/native/calibratedPrograms.ts";
+import type { Logger } from "../base/log.ts";
 import { UsageError } from "./errors.ts";
-import type { ProgramLibrary } from "../player/programLibrary.ts";
+import type { ProgramLibrary } from "../runs/programLibrary.ts";
 import { share, webUrl, unfit, type Parse } from "./parse.ts";
 import { defaulted, flagName, optional, type SettingValues } from "./settings.ts";
 

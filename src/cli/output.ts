@@ -1,5 +1,5 @@
-import { withoutPaths } from "../redact.ts";
-import { printable, printableJson, stackLines } from "../text.ts";
+import { withoutPaths } from "../base/redact.ts";
+import { printable, printableJson, stackLines } from "../base/text.ts";
 import { codeOf, isExpected } from "./exitStatus.ts";
 import { countdown, StatusLine, stepProgress, type Progress } from "./progress.ts";
 

@@ -1,10 +1,10 @@
 import type { Address, Hex } from "viem";
-import type { Session } from "../market/session.ts";
+import type { Session } from "../chain/market/session.ts";
 import type { Panel } from "../chain/clients/panel.ts";
-import { followPanel } from "../sdk/followPanel.ts";
-import { drawAudit } from "../sdk/panel.ts";
-import type { PanelMove } from "../sdk/panelMoves.ts";
-import type { PanelState, SeatState } from "../sdk/panelState.ts";
+import { followPanel } from "../parties/requester/followPanel.ts";
+import { drawAudit } from "../parties/requester/panel.ts";
+import type { PanelMove } from "../parties/requester/panelMoves.ts";
+import type { PanelState, SeatState } from "../parties/requester/panelState.ts";
 import { amountText, timeText } from "./amount.ts";
 import { InterruptedError, NegativeVerdict } from "./errors.ts";
 import type { Output } from "./output.ts";

@@ -1,5 +1,5 @@
 import { getAddress, isAddress, isHex, type Address, type Hex } from "viem";
-import { withoutKeys } from "../redact.ts";
+import { withoutKeys } from "../base/redact.ts";
 import { UsageError } from "./errors.ts";
 
 /**

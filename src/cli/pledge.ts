@@ -1,6 +1,6 @@
 import { PledgedClaimsReader } from "../chain/clients/pledgedClaims.ts";
 import { PledgeStatus } from "../chain/structs.ts";
-import type { Session } from "../market/session.ts";
+import type { Session } from "../chain/market/session.ts";
 import { amountText, timeText } from "./amount.ts";
 import type { Output } from "./output.ts";
 

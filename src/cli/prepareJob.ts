@@ -1,8 +1,8 @@
 import { compile } from "../compiler/compile.ts";
-import { decoderInputs } from "../compiler/decoder/decoderInputs.ts";
-import { loadModel, type LoadedModel, type ModelSpec } from "../player/programs/modelSpec.ts";
+import { decoderInputs } from "../compiler/wraps/decoderInputs.ts";
+import { loadModel, type LoadedModel, type ModelSpec } from "../runs/programs/modelSpec.ts";
 import type { CompiledModel } from "../program/compiled.ts";
-import type { Tokenizer } from "../tokenizer/readTokenizer.ts";
+import type { Tokenizer } from "../model/tokenizer/readTokenizer.ts";
 import { UsageError } from "./errors.ts";
 import { requireNoGeneration, type GenerationOptions } from "./generationOptions.ts";
 import { itemsOf, jobBytes, readJobInputs, shapesOfJob } from "./jobInputs.ts";

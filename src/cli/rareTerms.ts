@@ -1,5 +1,5 @@
 import { keccak256, stringToHex, type Address, type Hex } from "viem";
-import type { RareTerms } from "../sdk/postJob.ts";
+import type { RareTerms } from "../parties/requester/postJob.ts";
 import { amountAboveZero } from "./amount.ts";
 import { address, bytes32, unfit, whole, type Parse } from "./parse.ts";
 import { optional, toggle, type SettingValues } from "./settings.ts";

@@ -1,10 +1,10 @@
-import { packInputs } from "../sdk/postJob.ts";
-import type { ProgramDescription } from "../sdk/description.ts";
-import { parseReference } from "../market/references.ts";
-import type { BlobChain } from "../player/inputs/fetchBlobs.ts";
-import { fetchReference, type InputSources } from "../player/inputs/fetchReference.ts";
-import { KEPT_INPUT_BYTES, MAX_INPUT_BYTES, type ReferenceOptions } from "../player/inputs/referencedInputs.ts";
-import { s3Signer } from "../player/inputs/s3Signer.ts";
+import { packInputs } from "../parties/requester/postJob.ts";
+import type { ProgramDescription } from "../parties/requester/description.ts";
+import { parseReference } from "../chain/market/references.ts";
+import type { BlobChain } from "../runs/inputs/fetchBlobs.ts";
+import { fetchReference, type InputSources } from "../runs/inputs/fetchReference.ts";
+import { KEPT_INPUT_BYTES, MAX_INPUT_BYTES, type ReferenceOptions } from "../runs/inputs/referencedInputs.ts";
+import { s3Signer } from "../runs/inputs/s3Signer.ts";
 import { UsageError, WrongReferenceError } from "./errors.ts";
 import { list, positive, unfit, webUrl, type Parse } from "./parse.ts";
 import { inputKeys } from "./s3Keys.ts";

@@ -1,4 +1,4 @@
-import type { S3Keys } from "../s3Client.ts";
+import type { S3Keys } from "../base/s3Client.ts";
 import { UsageError } from "./errors.ts";
 
 /** Before the names of Amazon's variables: other keys, for reading the inputs of jobs. */

@@ -1,5 +1,5 @@
 import { Option, type Command } from "commander";
-import { FileError, readRegularFile } from "../regularFile.ts";
+import { FileError, readRegularFile } from "../base/regularFile.ts";
 import { UsageError } from "./errors.ts";
 import { yesOrNo, type Parse } from "./parse.ts";
 

@@ -1,12 +1,12 @@
 import type { Hex } from "viem";
-import { chosenToken } from "../compiler/decoder/decoderInputs.ts";
-import { DECODER } from "../compiler/decoder/wrapDecoder.ts";
-import type { ProgramDescription } from "../sdk/description.ts";
-import type { JobResult } from "../sdk/result.ts";
-import { streamedItems } from "../sdk/streamedItems.ts";
-import type { Tokenizer } from "../tokenizer/readTokenizer.ts";
-import { TextStream } from "../tokenizer/textStream.ts";
-import { withoutPaths } from "../redact.ts";
+import { chosenToken } from "../compiler/wraps/decoderInputs.ts";
+import { DECODER } from "../compiler/wraps/wrapDecoder.ts";
+import type { ProgramDescription } from "../parties/requester/description.ts";
+import type { JobResult } from "../parties/requester/result.ts";
+import { streamedItems } from "../parties/requester/streamedItems.ts";
+import type { Tokenizer } from "../model/tokenizer/readTokenizer.ts";
+import { TextStream } from "../model/tokenizer/textStream.ts";
+import { withoutPaths } from "../base/redact.ts";
 import type { Output } from "./output.ts";
 
 /** A text that a worker computes. */

@@ -1,6 +1,6 @@
 import { wordNumber } from "../numerics/numbers.ts";
 import { dtypeName, isFloat, readWord } from "../numerics/dtype.ts";
-import { elementCount, type TensorData } from "../onnx/model.ts";
+import { elementCount, type TensorData } from "../model/onnx/model.ts";
 
 type Named = TensorData & { name: string };
 

@@ -1,8 +1,8 @@
 import type { Hex } from "viem";
-import type { Reader } from "../market/session.ts";
-import { withoutPaths } from "../redact.ts";
-import { throughOutages, type OutageOptions } from "../sdk/outages.ts";
-import { waitForResult, type JobResult } from "../sdk/result.ts";
+import type { Reader } from "../chain/market/session.ts";
+import { withoutPaths } from "../base/redact.ts";
+import { throughOutages, type OutageOptions } from "../parties/requester/outages.ts";
+import { waitForResult, type JobResult } from "../parties/requester/result.ts";
 import { outputLines, type Presentation } from "./decoded.ts";
 import { InterruptedError } from "./errors.ts";
 import type { Output } from "./output.ts";

@@ -1,4 +1,4 @@
-import { defaultMib } from "../onnx/tensorMemory.ts";
+import { defaultMib } from "../model/onnx/tensorMemory.ts";
 import { CompileBudgetError } from "./errors.ts";
 
 /** What one compilation may take. A limit only refuses: whoever compiles within other limits gets the same program. */

@@ -1,4 +1,4 @@
-import { CHUNK_BYTES } from "../merkle/sizes.ts";
+import { CHUNK_BYTES } from "../program/merkle/sizes.ts";
 import { dtypeBytes } from "../numerics/dtype.ts";
 import type { CompiledModel, TensorInfo } from "../program/compiled.ts";
 import { estimateStepProof, type ProofSize } from "../program/gas.ts";
@@ -7,14 +7,14 @@ import { mostRunProofBytes, runProofBytes } from "../program/proofBytes.ts";
 import { programRoot } from "../program/root.ts";
 import type { InputSource, Program, Step } from "../program/types.ts";
 import { validateProgram, validateStep } from "../program/validate.ts";
-import { elementCount, type Model } from "../onnx/model.ts";
+import { elementCount, type Model } from "../model/onnx/model.ts";
 import { bindShapes } from "./graph/bindShapes.ts";
 import { expandTraining } from "./gradients/expandTraining.ts";
 import { withinBits } from "./operators/narrow.ts";
 import { Budget, type CompileLimits } from "./budget.ts";
 import type { LazyTensor } from "./expressions/tensor.ts";
 import { ProgramBuilder, type JobSeed } from "./steps/builder.ts";
-import { chooseCheckpoints } from "./program/checkpoints.ts";
+import { chooseCheckpoints } from "./passes/checkpoints.ts";
 import {
   EmptyOutputsError,
   RunWiringError,
@@ -23,10 +23,10 @@ import {
   StepTooExpensiveError,
   type ExpensiveStep,
 } from "./errors.ts";
-import { keepLiveSteps } from "./program/liveSteps.ts";
+import { keepLiveSteps } from "./passes/liveSteps.ts";
 import { countName, lowerGraph } from "./graph/lowerGraph.ts";
-import { locateValues } from "./program/valueLocations.ts";
-import { makeProvable } from "./program/provable/makeProvable.ts";
+import { locateValues } from "./passes/valueLocations.ts";
+import { makeProvable } from "./passes/provable/makeProvable.ts";
 import { checkSource, wire, type RunWiring } from "./runWiring.ts";
 
 export type CompileOptions = {

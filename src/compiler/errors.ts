@@ -1,5 +1,5 @@
-import { RefuteError, errorWithCode } from "../errors.ts";
-import { nodeLabel, type Node } from "../onnx/model.ts";
+import { RefuteError, errorWithCode } from "../base/errors.ts";
+import { nodeLabel, type Node } from "../model/onnx/model.ts";
 import type { TensorInfo } from "../program/compiled.ts";
 import { MAX_STEP_BYTES } from "../program/limits.ts";
 

@@ -1,5 +1,5 @@
 import { DType, dtypeName } from "../numerics/dtype.ts";
-import { elementCount, type Model } from "../onnx/model.ts";
+import { elementCount, type Model } from "../model/onnx/model.ts";
 import type { InputSource } from "../program/types.ts";
 import { RunWiringError } from "./errors.ts";
 

@@ -1,7 +1,7 @@
-import { checkNames } from "../onnx/graph.ts";
-import { nodeLabel, type Model, type Node } from "../onnx/model.ts";
+import { checkNames } from "../model/onnx/graph.ts";
+import { nodeLabel, type Model, type Node } from "../model/onnx/model.ts";
 import type { CompiledModel } from "../program/compiled.ts";
-import { RefuteError } from "../errors.ts";
+import { RefuteError } from "../base/errors.ts";
 import { Budget } from "./budget.ts";
 import { compileWithin, type CompileOptions } from "./compile.ts";
 import {

@@ -1,14 +1,14 @@
 import type { Hex } from "viem";
 import { disputedOf, currentList } from "./disputed.ts";
-import type { RunExecution } from "../player/runExecution.ts";
-import { overtime } from "../market/clock.ts";
-import { hopOf } from "../market/hop.ts";
+import type { RunExecution } from "./run/runExecution.ts";
+import { overtime } from "../chain/market/clock.ts";
+import { hopOf } from "../chain/market/revealLevels.ts";
 import { pickBelow } from "./pick.ts";
 import { isWholeGame } from "./wholeGame.ts";
 import { buildStepProof, firstDifferentElement } from "./stepProof.ts";
-import type { MoveRecord } from "../market/history.ts";
+import type { MoveRecord } from "../chain/market/history.ts";
 import { Level, Side, type Pick, type StepProof } from "../chain/structs.ts";
-import { chunkOf } from "../merkle/tensor.ts";
+import { chunkOf } from "../program/merkle/tensor.ts";
 
 /** What a challenger does next in a game. */
 export type ChallengerMove =

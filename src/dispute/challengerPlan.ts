@@ -1,8 +1,8 @@
-import type { RunExecution } from "../player/runExecution.ts";
-import { overtime } from "../market/clock.ts";
-import { stateOf, type ClaimRecord, type GameRecord } from "../market/history.ts";
+import type { RunExecution } from "./run/runExecution.ts";
+import { overtime } from "../chain/market/clock.ts";
+import { stateOf, type ClaimRecord, type GameRecord } from "../chain/market/history.ts";
 import { Side } from "../chain/structs.ts";
-import { publishedTensor, type TensorSource } from "../trace/published.ts";
+import { publishedTensor, type TensorSource } from "../program/trace/published.ts";
 import { challengerMove, type ChallengerMove } from "./challengerMove.ts";
 import { proofTransactionBytes } from "./proofSize.ts";
 import { publishedProof, tensorAhead } from "./shortcut.ts";

@@ -1,9 +1,9 @@
 import { hexToBytes, type Hex } from "viem";
-import type { Hash } from "../merkle/hash.ts";
-import { DisputedList } from "../trace/disputedList.ts";
-import type { MoveRecord } from "../market/history.ts";
+import type { Hash } from "../program/merkle/hash.ts";
+import { DisputedList } from "../program/trace/disputedList.ts";
+import type { MoveRecord } from "../chain/market/history.ts";
 import { Level, Move } from "../chain/structs.ts";
-import type { RunExecution } from "../player/runExecution.ts";
+import type { RunExecution } from "./run/runExecution.ts";
 import { outputItems } from "./expansion.ts";
 import { checkpointOf } from "./openings.ts";
 

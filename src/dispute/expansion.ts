@@ -1,11 +1,11 @@
 import { Level } from "../chain/structs.ts";
-import type { GameState } from "../market/state.ts";
-import type { Hash } from "../merkle/hash.ts";
-import type { MerkleList } from "../merkle/list.ts";
-import type { RunExecution } from "../player/runExecution.ts";
+import type { GameState } from "../chain/market/state.ts";
+import type { Hash } from "../program/merkle/hash.ts";
+import type { MerkleList } from "../program/merkle/list.ts";
+import type { RunExecution } from "./run/runExecution.ts";
 import { carriesState } from "../program/run.ts";
 import type { Program } from "../program/types.ts";
-import { isOfEachItem } from "../trace/answer.ts";
+import { isOfEachItem } from "../program/trace/answer.ts";
 import { checkpointOf } from "./openings.ts";
 
 /** Where a game goes from an output of an answer: the list of its items, or what the worker expands it into. */

@@ -1,13 +1,13 @@
 import { hexToBytes, keccak256, type Hex } from "viem";
-import { errorWithCode } from "../errors.ts";
-import type { KnownProgram } from "../player/execution.ts";
+import { errorWithCode } from "../base/errors.ts";
+import type { KnownProgram } from "./run/execution.ts";
 import type { WorkerMove } from "./workerMove.ts";
-import type { ClaimForm } from "../market/form.ts";
-import type { MoveRecord } from "../market/history.ts";
-import { type GameState } from "../market/state.ts";
+import type { ClaimForm } from "../chain/market/claimForm.ts";
+import type { MoveRecord } from "../chain/market/history.ts";
+import { type GameState } from "../chain/market/state.ts";
 import { Level, Move, Side, ZERO_HASH, type Pick, type StepProof } from "../chain/structs.ts";
-import { fromHash, sha256, toHash, zeroHash, type Hash } from "../merkle/hash.ts";
-import { depthOf } from "../merkle/sizes.ts";
+import { fromHash, sha256, toHash, zeroHash, type Hash } from "../program/merkle/hash.ts";
+import { depthOf } from "../program/merkle/sizes.ts";
 import { dtypeBytes } from "../numerics/dtype.ts";
 import type { Program } from "../program/types.ts";
 

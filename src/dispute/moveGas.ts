@@ -1,5 +1,5 @@
-import { CHUNK_BYTES, depthOf } from "../merkle/sizes.ts";
-import { hopOf, submittedHop } from "../market/hop.ts";
+import { CHUNK_BYTES, depthOf } from "../program/merkle/sizes.ts";
+import { hopOf, submittedHop } from "../chain/market/revealLevels.ts";
 
 /** What moves are worth: contracts/game/GasSchedule.sol (test/dispute/worstDispute.test.ts holds them to it). */
 export const MOVE_GAS = {

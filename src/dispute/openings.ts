@@ -1,7 +1,7 @@
-import { toHash, sha256 } from "../merkle/hash.ts";
+import { toHash, sha256 } from "../program/merkle/hash.ts";
 import { encodeStepBody } from "../program/encode.ts";
 import type { Pick } from "../chain/structs.ts";
-import type { KnownProgram } from "../player/execution.ts";
+import type { KnownProgram } from "./run/execution.ts";
 
 /** Opens checkpoint `j` under the program's checkpoints root. */
 export function openCheckpoint({ model, commitment }: KnownProgram, j: number): Pick["checkpoint"] {

@@ -1,11 +1,11 @@
-import type { Hash } from "../merkle/hash.ts";
-import type { DisputedList } from "../trace/disputedList.ts";
+import type { Hash } from "../program/merkle/hash.ts";
+import type { DisputedList } from "../program/trace/disputedList.ts";
 import { Level, NO_CHECKPOINT, NO_PROGRAM, NO_STEP, type Pick as PickStruct } from "../chain/structs.ts";
-import { programFacts, type KnownProgram } from "../player/execution.ts";
-import { submittedHop } from "../market/hop.ts";
+import { programFacts, type KnownProgram } from "./run/execution.ts";
+import { submittedHop } from "../chain/market/revealLevels.ts";
 import { openCheckpoint, openStep } from "./openings.ts";
-import type { GameState } from "../market/state.ts";
-import type { RunExecution } from "../player/runExecution.ts";
+import type { GameState } from "../chain/market/state.ts";
+import type { RunExecution } from "./run/runExecution.ts";
 import { listBelow } from "./expansion.ts";
 
 /** What of an execution decides where games over a claim on it open. */

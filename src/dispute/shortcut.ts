@@ -1,13 +1,13 @@
 import type { Hex } from "viem";
 import { disputedOf } from "./disputed.ts";
-import type { RunExecution } from "../player/runExecution.ts";
+import type { RunExecution } from "./run/runExecution.ts";
 import { buildStepProof, firstDifferentElement } from "./stepProof.ts";
-import type { MoveRecord } from "../market/history.ts";
+import type { MoveRecord } from "../chain/market/history.ts";
 import { Level, NO_STEP } from "../chain/structs.ts";
-import { CHUNK_BYTES, depthOf } from "../merkle/sizes.ts";
-import { chunkOf } from "../merkle/tensor.ts";
+import { CHUNK_BYTES, depthOf } from "../program/merkle/sizes.ts";
+import { chunkOf } from "../program/merkle/tensor.ts";
 import { dtypeBytes } from "../numerics/dtype.ts";
-import type { CommittedNode, PublishedTensor } from "../trace/published.ts";
+import type { CommittedNode, PublishedTensor } from "../program/trace/published.ts";
 import type { ChallengerMove } from "./challengerMove.ts";
 
 /** The tensor with which a game could be ended now. */

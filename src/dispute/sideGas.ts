@@ -1,5 +1,5 @@
-import type { ProgramShape } from "../player/execution.ts";
-import type { ClaimForm } from "../market/form.ts";
+import type { ProgramShape } from "./run/execution.ts";
+import type { ClaimForm } from "../chain/market/claimForm.ts";
 import { disputeMoves, MOVE_GAS } from "./moveGas.ts";
 
 /** Levels of which an expansion shows a path: of a trace, with fewer than 2^32 leaves, and of the run that it is in. */

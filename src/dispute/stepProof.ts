@@ -1,13 +1,13 @@
-import { toHex } from "../merkle/hash.ts";
-import { tensorRoot } from "../merkle/tensor.ts";
+import { toHex } from "../program/merkle/hash.ts";
+import { tensorRoot } from "../program/merkle/tensor.ts";
 import { dtypeBytes } from "../numerics/dtype.ts";
 import { encodeStepBody } from "../program/encode.ts";
 import type { TensorRef } from "../program/types.ts";
-import { openElement } from "../trace/opening.ts";
+import { openElement } from "../program/trace/opening.ts";
 import { NO_CHECKPOINT, NO_PICK, ZERO_HASH, type StepProof } from "../chain/structs.ts";
 import type { Disputed } from "./disputed.ts";
-import { openable, programFacts, type Execution } from "../player/execution.ts";
-import type { RunExecution } from "../player/runExecution.ts";
+import { openable, programFacts, type Execution } from "./run/execution.ts";
+import type { RunExecution } from "./run/runExecution.ts";
 import { checkpointOf, openCheckpoint, openStep } from "./openings.ts";
 
 /** The element to prove: of a step's tensor in an item, in a range that begins at `first`, in the revealed chunk. */

@@ -1,7 +1,7 @@
 import { Level, Move, Side } from "../chain/structs.ts";
-import type { MoveRecord } from "../market/history.ts";
-import { hopOf } from "../market/hop.ts";
-import { depthOf } from "../merkle/sizes.ts";
+import type { MoveRecord } from "../chain/market/history.ts";
+import { hopOf } from "../chain/market/revealLevels.ts";
+import { depthOf } from "../program/merkle/sizes.ts";
 
 /**
  * Whether a list of a game's moves, oldest first, has none missing before its last one. A node that lags may give a

@@ -1,13 +1,13 @@
 import type { Hex } from "viem";
-import { toHex, type Hash } from "../merkle/hash.ts";
-import type { MerkleList } from "../merkle/list.ts";
-import { chunkOf } from "../merkle/tensor.ts";
+import { toHex, type Hash } from "../program/merkle/hash.ts";
+import type { MerkleList } from "../program/merkle/list.ts";
+import { chunkOf } from "../program/merkle/tensor.ts";
 import { Level, Side } from "../chain/structs.ts";
-import type { GameState } from "../market/state.ts";
-import type { RunExecution } from "../player/runExecution.ts";
-import { overtime } from "../market/clock.ts";
-import type { ClaimForm } from "../market/form.ts";
-import { hopOf, submittedHop } from "../market/hop.ts";
+import type { GameState } from "../chain/market/state.ts";
+import type { RunExecution } from "./run/runExecution.ts";
+import { overtime } from "../chain/market/clock.ts";
+import type { ClaimForm } from "../chain/market/claimForm.ts";
+import { hopOf, submittedHop } from "../chain/market/revealLevels.ts";
 import { expansionOf, outputItems } from "./expansion.ts";
 import { checkpointOf } from "./openings.ts";
 

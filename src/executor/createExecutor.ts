@@ -1,5 +1,5 @@
 import { availableParallelism } from "node:os";
-import type { MerkleList } from "../merkle/list.ts";
+import type { MerkleList } from "../program/merkle/list.ts";
 import type { DType } from "../numerics/dtype.ts";
 import type { CompiledModel } from "../program/compiled.ts";
 import { MAX_MEMORY_BYTES } from "./memory/memoryPlan.ts";
@@ -16,7 +16,7 @@ import { checkInputs } from "./sources.ts";
 import type { Stage } from "./stages.ts";
 import { SuccessiveTrees } from "./successiveTrees.ts";
 import { HashJob, hashLayout } from "./threads/hashJob.ts";
-import { SharedWork } from "./threads/shared.ts";
+import { SharedWork } from "./threads/splitWork.ts";
 import { onnxEngine } from "./engine/onnxEngine.ts";
 import { testEngine } from "./product/testEngine.ts";
 

@@ -1,4 +1,4 @@
-import { errorWithCode } from "../errors.ts";
+import { errorWithCode } from "../base/errors.ts";
 
 /** The executor's arguments do not fit the program: inputs of another number or length, or a missing constant. */
 export class ExecutionInputError extends errorWithCode("EXECUTION_INPUT") {}

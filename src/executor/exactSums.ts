@@ -1,4 +1,4 @@
-import { getOrAdd } from "../getOrAdd.ts";
+import { getOrAdd } from "../base/getOrAdd.ts";
 import { DType, dtypeBytes, type DType as DTypeCode } from "../numerics/dtype.ts";
 import { exactSumOfProducts, type ExactSum } from "../numerics/exactSum.ts";
 import { isPlainFloatSum } from "../program/loops.ts";

@@ -1,5 +1,5 @@
-import type { DirectCall } from "../kernels/direct/directKernels.ts";
-import type { ProductKernels } from "../kernels/productKernels.ts";
+import type { DirectCall } from "../numerics/kernels/direct/directKernels.ts";
+import type { ProductKernels } from "../numerics/kernels/productKernels.ts";
 import type { ReductionCall } from "./loops/reductions.ts";
 import type { LoopCall } from "./loops/compile.ts";
 import type { Views } from "./memory/views.ts";

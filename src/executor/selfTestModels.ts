@@ -1,8 +1,8 @@
-import type { Model, Node, TensorData, ValueInfo } from "../onnx/model.ts";
+import type { Model, Node, TensorData, ValueInfo } from "../model/onnx/model.ts";
 import { DType } from "../numerics/dtype.ts";
-import { elementCount } from "../onnx/model.ts";
-import { floatTensor } from "../onnx/tensorData.ts";
-import type { Prng } from "../prng.ts";
+import { elementCount } from "../model/onnx/model.ts";
+import { floatTensor } from "../model/onnx/tensorData.ts";
+import type { Prng } from "../base/prng.ts";
 import { randomBytes, randomNumbers } from "./product/randomNumbers.ts";
 
 /** A model, and what it is executed on. */

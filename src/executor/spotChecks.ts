@@ -1,4 +1,4 @@
-import { freshSeed, Prng } from "../prng.ts";
+import { freshSeed, Prng } from "../base/prng.ts";
 
 /** A check takes as long as its terms and so many more. */
 const CALL_TERMS = 350;

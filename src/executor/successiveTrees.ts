@@ -1,4 +1,4 @@
-import type { MerkleList } from "../merkle/list.ts";
+import type { MerkleList } from "../program/merkle/list.ts";
 import type { HashJob, HashLayout } from "./threads/hashJob.ts";
 
 /**

@@ -1,5 +1,5 @@
-import { decisionText } from "../decision/decisionText.ts";
-import type { Box } from "./box.ts";
+import { decisionText } from "../model/decision/decisionText.ts";
+import type { Box } from "./inputRange.ts";
 import { MARGIN_FACTOR, type Calibration } from "./calibration.ts";
 import { measureErrors, type MeasuredInputs } from "./measureErrors.ts";
 import type { NativeSubject } from "./nativeSubject.ts";

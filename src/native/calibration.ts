@@ -1,10 +1,10 @@
 import { z } from "zod/v4";
 import { dtypeName, DType, isFloat, type DTypeName } from "../numerics/dtype.ts";
-import { FileError, readRegularFile } from "../regularFile.ts";
-import type { Box } from "./box.ts";
+import { FileError, readRegularFile } from "../base/regularFile.ts";
+import type { Box } from "./inputRange.ts";
 import { roundedTo } from "./elements.ts";
 import { CalibrationError } from "./errors.ts";
-import type { TensorError } from "./judge.ts";
+import type { TensorError } from "./calibrationErrors.ts";
 
 /** How many times the largest native error that was found a margin must exceed, if nothing else is asked for. */
 export const MARGIN_FACTOR = 16;

@@ -1,6 +1,6 @@
-import { isDecided, type DecidedOutput } from "../decision/decision.ts";
-import { findDecisions } from "../decision/findDecisions.ts";
-import type { Model } from "../onnx/model.ts";
+import { isDecided, type DecidedOutput } from "../model/decision/decision.ts";
+import { findDecisions } from "../model/decision/findDecisions.ts";
+import type { Model } from "../model/onnx/model.ts";
 import type { CompiledModel } from "../program/compiled.ts";
 import { NativeModelError } from "./errors.ts";
 

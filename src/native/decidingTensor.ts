@@ -1,4 +1,4 @@
-import type { DecidingTensor } from "../decision/margin.ts";
+import type { DecidingTensor } from "../model/decision/margin.ts";
 import { CONSTRUCTORS } from "../executor/arrays.ts";
 import { widenedBits } from "../executor/halfBits.ts";
 import { DType, isHalf } from "../numerics/dtype.ts";

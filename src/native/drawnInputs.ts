@@ -1,8 +1,8 @@
-import type { Prng } from "../prng.ts";
+import type { Prng } from "../base/prng.ts";
 import { isFloat } from "../numerics/dtype.ts";
-import { elementCount } from "../onnx/model.ts";
+import { elementCount } from "../model/onnx/model.ts";
 import type { TensorInfo } from "../program/compiled.ts";
-import type { Box, InputRange } from "./box.ts";
+import type { Box, InputRange } from "./inputRange.ts";
 
 /** The elements of a program's inputs as numbers, in the program's order. */
 export type InputNumbers = readonly Float64Array[];

@@ -1,4 +1,4 @@
-import { errorWithCode } from "../errors.ts";
+import { errorWithCode } from "../base/errors.ts";
 
 /** A native runtime gave no answer, or one that has not the form that it must have. Exact execution answers instead. */
 export class NativeRuntimeError extends errorWithCode("NATIVE_RUNTIME", { retryable: true }) {}

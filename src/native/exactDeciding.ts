@@ -1,7 +1,7 @@
 import { compile, type CompileOptions } from "../compiler/compile.ts";
 import { createExecutor } from "../executor/createExecutor.ts";
 import { DType } from "../numerics/dtype.ts";
-import type { Model } from "../onnx/model.ts";
+import type { Model } from "../model/onnx/model.ts";
 import type { CompiledModel, TensorInfo } from "../program/compiled.ts";
 import { decidingTensor } from "./decidingTensor.ts";
 import { NativeModelError } from "./errors.ts";

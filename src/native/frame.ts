@@ -1,6 +1,6 @@
 import { z } from "zod/v4";
 import { DType, dtypeBytes, dtypeName, type DTypeName } from "../numerics/dtype.ts";
-import { elementCount } from "../onnx/model.ts";
+import { elementCount } from "../model/onnx/model.ts";
 import type { TensorInfo } from "../program/compiled.ts";
 import { NativeRuntimeError } from "./errors.ts";
 

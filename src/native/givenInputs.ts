@@ -1,10 +1,10 @@
 import { readdirSync } from "node:fs";
 import { basename, extname, join } from "node:path";
 import { dtypeBytes, dtypeName, isFloat, type DType } from "../numerics/dtype.ts";
-import { isTensorFile, readInputFile } from "../onnx/inputs/readInputFile.ts";
-import { elementCount } from "../onnx/model.ts";
+import { isTensorFile, readInputFile } from "../model/onnx/inputs/readInputFile.ts";
+import { elementCount } from "../model/onnx/model.ts";
 import type { TensorInfo } from "../program/compiled.ts";
-import { extremes, usualRange, type Box, type InputRange } from "./box.ts";
+import { extremes, usualRange, type Box, type InputRange } from "./inputRange.ts";
 import { roundedTo } from "./elements.ts";
 import { CalibrationError } from "./errors.ts";
 

@@ -1,7 +1,7 @@
 import { dtypeBytes, dtypeName } from "../numerics/dtype.ts";
-import { elementCount } from "../onnx/model.ts";
+import { elementCount } from "../model/onnx/model.ts";
 import type { TensorInfo } from "../program/compiled.ts";
-import { withoutPaths } from "../redact.ts";
+import { withoutPaths } from "../base/redact.ts";
 import { decidingTensor } from "./decidingTensor.ts";
 import { canonical } from "./canonical.ts";
 import { NativeRuntimeError } from "./errors.ts";

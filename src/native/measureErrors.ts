@@ -1,11 +1,11 @@
-import type { DecidedOutput } from "../decision/decision.ts";
-import type { DecidingTensor, Margin } from "../decision/margin.ts";
-import { Prng } from "../prng.ts";
-import type { Box } from "./box.ts";
+import type { DecidedOutput } from "../model/decision/decision.ts";
+import type { DecidingTensor, Margin } from "../model/decision/margin.ts";
+import { Prng } from "../base/prng.ts";
+import type { Box } from "./inputRange.ts";
 import { canonical } from "./canonical.ts";
 import { changedInputs, drawInputs, type InputNumbers } from "./drawnInputs.ts";
 import { bytesOfNumbers, numbersOf } from "./elements.ts";
-import { errorOf, isSettled, marginOf, neededMargin, type TensorError } from "./judge.ts";
+import { errorOf, isSettled, marginOf, neededMargin, type TensorError } from "./calibrationErrors.ts";
 import { CalibrationError } from "./errors.ts";
 import type { NativeResult, NativeRuntime, NativeSignature } from "./nativeRuntime.ts";
 import { apart } from "./tensorErrors.ts";

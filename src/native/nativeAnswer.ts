@@ -1,7 +1,7 @@
-import type { DecidedOutput } from "../decision/decision.ts";
+import type { DecidedOutput } from "../model/decision/decision.ts";
 import type { Calibration } from "./calibration.ts";
-import { insideOf } from "./box.ts";
-import { judge } from "./judge.ts";
+import { insideOf } from "./inputRange.ts";
+import { judge } from "./calibrationErrors.ts";
 import type { NativeResult, NativeRuntime } from "./nativeRuntime.ts";
 
 /** A program as it is answered natively. */

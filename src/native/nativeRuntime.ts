@@ -1,4 +1,4 @@
-import type { DecidingTensor } from "../decision/margin.ts";
+import type { DecidingTensor } from "../model/decision/margin.ts";
 import type { TensorInfo } from "../program/compiled.ts";
 
 /** What a native runtime computes of one set of inputs. */

@@ -1,7 +1,7 @@
 import type { CompileOptions } from "../compiler/compile.ts";
-import type { Model } from "../onnx/model.ts";
+import type { Model } from "../model/onnx/model.ts";
 import type { CompiledModel, TensorInfo } from "../program/compiled.ts";
-import type { Box, InputRange } from "./box.ts";
+import type { Box, InputRange } from "./inputRange.ts";
 import { decidedProgram, type DecidedProgram } from "./decidedProgram.ts";
 import { openExactDeciding, type ExactDeciding } from "./exactDeciding.ts";
 import type { Measuring } from "./measureErrors.ts";

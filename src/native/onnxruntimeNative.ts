@@ -1,11 +1,11 @@
 import { cpus } from "node:os";
 import type * as ort from "onnxruntime-node";
-import type { DecidingTensor } from "../decision/margin.ts";
-import { withOutputs } from "../decision/withOutputs.ts";
+import type { DecidingTensor } from "../model/decision/margin.ts";
+import { withOutputs } from "../model/decision/withOutputs.ts";
 import { bytesOf, viewOf, type TensorArray } from "../executor/arrays.ts";
 import { onnxruntime } from "../executor/engine/binding.ts";
 import { DType, dtypeName } from "../numerics/dtype.ts";
-import { elementCount, type Model } from "../onnx/model.ts";
+import { elementCount, type Model } from "../model/onnx/model.ts";
 import type { TensorInfo } from "../program/compiled.ts";
 import { canonical } from "./canonical.ts";
 import { decidingTensor } from "./decidingTensor.ts";

@@ -1,5 +1,5 @@
-import type { Model } from "../onnx/model.ts";
-import { readRegularFile } from "../regularFile.ts";
+import type { Model } from "../model/onnx/model.ts";
+import { readRegularFile } from "../base/regularFile.ts";
 import { HttpNative } from "./httpNative.ts";
 import type { NativeRuntime, NativeSignature } from "./nativeRuntime.ts";
 import { openOnnxruntime } from "./onnxruntimeNative.ts";

@@ -1,11 +1,11 @@
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { ModelProtoSchema, TensorProto_DataLocation as DataLocation, TypeProtoSchema, type GraphProto } from "onnx-buf";
-import { decidedFile } from "../decision/decidedFile.ts";
-import type { DecideSpec } from "../decision/decideSpec.ts";
+import { decidedFile } from "../model/decision/decidedFile.ts";
+import type { DecideSpec } from "../model/decision/decideSpec.ts";
 import { DType } from "../numerics/dtype.ts";
-import type { Model, TensorData } from "../onnx/model.ts";
-import { withImagePreprocessing, type ImagePreprocessing } from "../onnx/preprocess.ts";
-import { nodeProto, tensorProto } from "../onnx/toProto.ts";
+import type { Model, TensorData } from "../model/onnx/model.ts";
+import { withImagePreprocessing, type ImagePreprocessing } from "../model/onnx/preprocess.ts";
+import { nodeProto, tensorProto } from "../model/onnx/toProto.ts";
 import { NativeModelError } from "./errors.ts";
 
 /** What stands between a model's file and its program, besides the compiler. */

@@ -1,4 +1,4 @@
-import type { DecidingTensor } from "../decision/margin.ts";
+import type { DecidingTensor } from "../model/decision/margin.ts";
 import { CalibrationError } from "./errors.ts";
 
 /** How far a native tensor is from the exact one: at most, and divided by the native tensor's largest magnitude. */

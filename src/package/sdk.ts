@@ -1,4 +1,4 @@
 /** `refute/sdk`: what requesters of results need, in Node. */
 export * from "./requester.ts";
-export { loadProgram, type LoadOptions } from "../sdk/loadProgram.ts";
-export { readAddressFile } from "../sdk/readAddressFile.ts";
+export { loadProgram, type LoadOptions } from "../parties/requester/loadProgram.ts";
+export { readAddressFile } from "../chain/market/readAddressFile.ts";

@@ -1,5 +1,5 @@
-import type { Hash } from "../merkle/hash.ts";
-import { CHUNK_BYTES } from "../merkle/sizes.ts";
+import type { Hash } from "./merkle/hash.ts";
+import { CHUNK_BYTES } from "./merkle/sizes.ts";
 import { dtypeBytes } from "../numerics/dtype.ts";
 import { ProgramFormatError } from "./errors.ts";
 import type { TensorRef } from "./types.ts";

@@ -1,4 +1,4 @@
-import { toHash } from "../merkle/hash.ts";
+import { toHash } from "./merkle/hash.ts";
 import { DType, isElementType } from "../numerics/dtype.ts";
 import { ByteReader } from "./bytes.ts";
 import { ProgramFormatError } from "./errors.ts";

@@ -1,4 +1,4 @@
-import { fromHash, sha256 } from "../merkle/hash.ts";
+import { fromHash, sha256 } from "./merkle/hash.ts";
 import { DType, type Word } from "../numerics/dtype.ts";
 import { ByteWriter } from "./bytes.ts";
 import type { Instruction, Program, Step, TensorRef, View } from "./types.ts";

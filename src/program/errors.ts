@@ -1,4 +1,4 @@
-import { errorWithCode } from "../errors.ts";
+import { errorWithCode } from "../base/errors.ts";
 
 /**
  * A program, step or header that is not well-formed (docs/program.md). Recompile it, or do not trust where it came

@@ -1,4 +1,4 @@
-import { CHUNK_BYTES } from "../merkle/sizes.ts";
+import { CHUNK_BYTES } from "./merkle/sizes.ts";
 import { DType, dtypeBytes, isFloat, isHalf, isInteger } from "../numerics/dtype.ts";
 import { FLOAT64_LIMBS } from "../numerics/exactSum.ts";
 import { encodeStepBody } from "./encode.ts";

@@ -1,4 +1,4 @@
-import { CHUNK_BYTES, depthOf } from "../merkle/sizes.ts";
+import { CHUNK_BYTES, depthOf } from "./merkle/sizes.ts";
 import { dtypeBytes } from "../numerics/dtype.ts";
 import { product, sum } from "./sums.ts";
 import type { Axis, Step, View } from "./types.ts";

@@ -1,4 +1,4 @@
-import { CHUNK_BYTES, depthOf } from "../merkle/sizes.ts";
+import { CHUNK_BYTES, depthOf } from "./merkle/sizes.ts";
 import { encodeStepBody } from "./encode.ts";
 import { openedChunks, type Opened } from "./openedChunks.ts";
 import { sum } from "./sums.ts";

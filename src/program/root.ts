@@ -1,5 +1,5 @@
-import { fromHash, sha256, toHash, type Hash } from "../merkle/hash.ts";
-import { MerkleList } from "../merkle/list.ts";
+import { fromHash, sha256, toHash, type Hash } from "./merkle/hash.ts";
+import { MerkleList } from "./merkle/list.ts";
 import { checkpointLeaf, encodeHeader, stepLeaf } from "./encode.ts";
 import type { Program } from "./types.ts";
 

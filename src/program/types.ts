@@ -1,4 +1,4 @@
-import type { Hash } from "../merkle/hash.ts";
+import type { Hash } from "./merkle/hash.ts";
 import type { DType } from "../numerics/dtype.ts";
 import type { Op } from "./operations.ts";
 

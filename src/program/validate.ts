@@ -9,7 +9,7 @@ import {
   type DType as DTypeCode,
 } from "../numerics/dtype.ts";
 import { FLOAT64_LIMBS, LIMBS } from "../numerics/exactSum.ts";
-import { CHUNK_BYTES, depthOf } from "../merkle/sizes.ts";
+import { CHUNK_BYTES, depthOf } from "./merkle/sizes.ts";
 import { ProgramFormatError } from "./errors.ts";
 import { LIMITS, MAX_COUNT, MAX_LEVELS, MAX_STEP_BYTES, MAX_STEP_GAS } from "./limits.ts";
 import { Op, signature } from "./operations.ts";

@@ -1,4 +1,4 @@
-import { getOrAdd } from "../getOrAdd.ts";
+import { getOrAdd } from "../base/getOrAdd.ts";
 import { DType, dtypeBytes, isFloat, isHalf, type DType as DTypeCode } from "../numerics/dtype.ts";
 import { countsAsDefined, isPlainFloatSum, staysInside } from "./loops.ts";
 import { isElementary, Op } from "./operations.ts";

@@ -2,18 +2,18 @@ import { expect } from "chai";
 import type { Hex } from "viem";
 import { compile } from "../../src/compiler/compile.ts";
 import { DType } from "../../src/numerics/dtype.ts";
-import { readModel } from "../../src/onnx/readModel.ts";
-import { int64Tensor } from "../../src/onnx/tensorData.ts";
-import { knownProgram, type KnownProgram } from "../../src/player/execution.ts";
-import type { WorkerEvent } from "../../src/worker/events.ts";
-import type { WorkerOptions } from "../../src/worker/worker.ts";
-import { waitForResult } from "../../src/sdk/result.ts";
+import { readModel } from "../../src/model/onnx/readModel.ts";
+import { int64Tensor } from "../../src/model/onnx/tensorData.ts";
+import { knownProgram, type KnownProgram } from "../../src/dispute/run/execution.ts";
+import type { WorkerEvent } from "../../src/parties/worker/events.ts";
+import type { WorkerOptions } from "../../src/parties/worker/worker.ts";
+import { waitForResult } from "../../src/parties/requester/result.ts";
 import { mlpInput, mlpProgram } from "../../testkit/models/mlp.ts";
 import { ETHEREUM_LIMITS, ROLLUP_MAX_BYTES } from "../../testkit/nodes/poolRules.ts";
 import { buildModel } from "../../testkit/onnx/onnxBuilder.ts";
 import { first, reference, type Running } from "../../testkit/players/players.ts";
 import { usePlayers } from "../../testkit/players/usePlayers.ts";
-import { ProgramLibrary } from "../../src/player/programLibrary.ts";
+import { ProgramLibrary } from "../../src/runs/programLibrary.ts";
 
 const WINDOW_OVER = 3_601;
 /** `MAX_OUTPUT_BYTES` of contracts/market/MarketParameters.sol. */

@@ -1,8 +1,8 @@
 import { expect } from "chai";
 import { numberToHex, parseGwei, type Hex } from "viem";
 import { privateKeyToAccount, generatePrivateKey } from "viem/accounts";
-import { Anvil, anvilBinary } from "../../src/devnet/anvil.ts";
-import { askNode } from "../../src/devnet/askNode.ts";
+import { Anvil, anvilBinary } from "../../src/deploy/devnet/anvil.ts";
+import { askNode } from "../../src/deploy/devnet/askNode.ts";
 import { FaultyProxy, NetworkPool } from "../../testkit/nodes/faultyProxy.ts";
 import type { NodeFaults } from "../../testkit/nodes/nodeFaults.ts";
 import { rejection } from "../../testkit/rejection.ts";

@@ -13,7 +13,7 @@ import {
   type Hex,
 } from "viem";
 import { quickLogs } from "../../src/chain/quickLogs.ts";
-import { protocolAbi } from "../../src/market/history.ts";
+import { protocolAbi } from "../../src/chain/market/history.ts";
 import { Prng } from "../../testkit/random/prng.ts";
 
 type RawLog = { topics: Hex[]; data: Hex };

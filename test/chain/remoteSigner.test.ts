@@ -5,7 +5,7 @@ import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { connect } from "../../src/chain/connect.ts";
 import { SignerError, SignerUnavailableError } from "../../src/chain/errors.ts";
 import { remoteAccount } from "../../src/chain/remoteSigner.ts";
-import { Anvil, anvilBinary } from "../../src/devnet/anvil.ts";
+import { Anvil, anvilBinary } from "../../src/deploy/devnet/anvil.ts";
 import { serveRpc, type RpcRequest } from "../../testkit/nodes/rpcServer.ts";
 import { otherSignatures } from "../../testkit/players/otherSignatures.ts";
 import { rejection } from "../../testkit/rejection.ts";

@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { expect } from "chai";
 import { erc20Abi, parseEther, zeroAddress, type Hex } from "viem";
 import { privateKeyToAddress } from "viem/accounts";
-import { holdDevice } from "../../src/provisioning/heldDevice.ts";
-import { startLocalChain, type LocalChain } from "../../src/demo/localChain.ts";
+import { holdDevice } from "../../src/attestation/heldDevice.ts";
+import { startLocalChain, type LocalChain } from "../../src/deploy/demo/localChain.ts";
 import { refute } from "./refute.ts";
 import { serveRpc } from "../../testkit/nodes/rpcServer.ts";
 

@@ -3,14 +3,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
 import { network } from "hardhat";
-import { knownProgram } from "../../src/player/execution.ts";
+import { knownProgram } from "../../src/dispute/run/execution.ts";
 import { ElementAuditor } from "../../src/examine/audit/elementAuditor.ts";
 import { startChainVerifier, type ChainVerifier } from "../../src/examine/audit/chainVerifier.ts";
 import { drawSamples, strataOf } from "../../src/examine/audit/draw.ts";
 import { seededRandom } from "../../src/examine/audit/random.ts";
 import { summarise } from "../../src/examine/audit/summary.ts";
 import { executeReference } from "../../src/executor/reference.ts";
-import { Trace } from "../../src/trace/trace.ts";
+import { Trace } from "../../src/program/trace/trace.ts";
 import { refute } from "./refute.ts";
 import { mlpBytes, mlpInput, mlpProgram } from "../../testkit/models/mlp.ts";
 

@@ -227,7 +227,7 @@ describe("refute, the command line", function () {
         ...env,
         REFUTE_PRIVATE_KEY: key,
       });
-      const { jobProgress } = await import("../../src/sdk/result.ts");
+      const { jobProgress } = await import("../../src/parties/requester/result.ts");
       while ((await jobProgress(requester, jobId)).status !== "submitted") {
         await new Promise((resolve) => setTimeout(resolve, 30));
       }

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect } from "chai";
 import { UsageError } from "../../src/cli/errors.ts";
 import { readModels } from "../../src/cli/models.ts";
-import { cacheKey } from "../../src/player/programs/cacheKey.ts";
+import { cacheKey } from "../../src/runs/programs/cacheKey.ts";
 import { gpt2Decoder } from "../../testkit/models/exports/language.ts";
 import { mlpBytes } from "../../testkit/models/mlp.ts";
 import { refute } from "./refute.ts";

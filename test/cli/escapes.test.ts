@@ -14,9 +14,9 @@ import {
 import { generatePrivateKey } from "viem/accounts";
 import { zeroAddress } from "viem";
 import { DType } from "../../src/numerics/dtype.ts";
-import { floatTensor } from "../../src/onnx/tensorData.ts";
-import { createLogger } from "../../src/player/log.ts";
-import { logError } from "../../src/player/loop.ts";
+import { floatTensor } from "../../src/model/onnx/tensorData.ts";
+import { createLogger } from "../../src/base/log.ts";
+import { logError } from "../../src/parties/role/loop.ts";
 import { buildModel, tensorProto, type ModelSpec } from "../../testkit/onnx/onnxBuilder.ts";
 import { refute } from "./refute.ts";
 

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect } from "chai";
 import { parseEther } from "viem";
 import { privateKeyToAddress } from "viem/accounts";
-import { startLocalChain, type LocalChain } from "../../src/demo/localChain.ts";
+import { startLocalChain, type LocalChain } from "../../src/deploy/demo/localChain.ts";
 import { drawnMlp, mlpBytes, mlpInput } from "../../testkit/models/mlp.ts";
 import { serveRpc } from "../../testkit/nodes/rpcServer.ts";
 import { refute } from "./refute.ts";

@@ -6,10 +6,10 @@ import { pino } from "pino";
 import { UsageError } from "../../src/cli/errors.ts";
 import { openExecutionQueue, openStore, queueUrl, snapshotSecret } from "../../src/cli/fleetSettings.ts";
 import { inputKeys } from "../../src/cli/s3Keys.ts";
-import { FolderStore } from "../../src/fleet/folderStore.ts";
-import { EmbeddedQueue } from "../../src/player/executionQueue.ts";
-import { NO_METER } from "../../src/player/figures.ts";
-import { Health } from "../../src/player/health.ts";
+import { FolderStore } from "../../src/runs/fleet/folderStore.ts";
+import { EmbeddedQueue } from "../../src/runs/executionQueue.ts";
+import { NO_METER } from "../../src/runs/figures.ts";
+import { Health } from "../../src/base/health.ts";
 import { rejection } from "../../testkit/rejection.ts";
 
 describe("settings of a fleet", () => {

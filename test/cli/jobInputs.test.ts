@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect } from "chai";
 import { itemsOf, jobBytes, readJobInputs, shapesOfJob } from "../../src/cli/jobInputs.ts";
 import { DType } from "../../src/numerics/dtype.ts";
-import { readModel } from "../../src/onnx/readModel.ts";
+import { readModel } from "../../src/model/onnx/readModel.ts";
 import { buildModel } from "../../testkit/onnx/onnxBuilder.ts";
 
 const F = DType.float32;

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { pino } from "pino";
 import { Monitor } from "../../src/cli/monitor.ts";
-import { Health } from "../../src/player/health.ts";
+import { Health } from "../../src/base/health.ts";
 
 describe("monitor", function () {
   let time: number;

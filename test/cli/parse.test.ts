@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { UsageError } from "../../src/cli/errors.ts";
 import { outputFiles } from "../../src/cli/decoded.ts";
 import { address } from "../../src/cli/parse.ts";
-import { describeProgram } from "../../src/sdk/describeProgram.ts";
+import { describeProgram } from "../../src/parties/requester/describeProgram.ts";
 import { runProgram } from "../../testkit/programs/runProgram.ts";
 
 const MARKET = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed";

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { compileProgress, duration, StatusLine, stepProgress } from "../../src/cli/progress.ts";
 import { compile } from "../../src/compiler/compile.ts";
-import { readModel } from "../../src/onnx/readModel.ts";
+import { readModel } from "../../src/model/onnx/readModel.ts";
 import { mlpBytes } from "../../testkit/models/mlp.ts";
 
 describe("stepProgress", () => {

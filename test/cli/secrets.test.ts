@@ -9,7 +9,7 @@ import { pino } from "pino";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { createPublicClient, zeroAddress } from "viem";
 import { httpNode } from "../../src/chain/node.ts";
-import { logError } from "../../src/player/loop.ts";
+import { logError } from "../../src/parties/role/loop.ts";
 import { refute } from "./refute.ts";
 import { rejection } from "../../testkit/rejection.ts";
 

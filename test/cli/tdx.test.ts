@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect } from "chai";
 import { bytesToHex, pad, parseEther, type Address, type Hex } from "viem";
 import { privateKeyToAddress } from "viem/accounts";
-import { startLocalChain, type LocalChain } from "../../src/demo/localChain.ts";
+import { startLocalChain, type LocalChain } from "../../src/deploy/demo/localChain.ts";
 import { serveRpc } from "../../testkit/nodes/rpcServer.ts";
 import { collateralFile } from "../../testkit/tdx/collateralFile.ts";
 import { imitateKernel, type Quoting } from "../../testkit/tdx/imitatedKernel.ts";

@@ -2,8 +2,8 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
-import { readModel } from "../../src/onnx/readModel.ts";
-import { floatTensor, int64Tensor } from "../../src/onnx/tensorData.ts";
+import { readModel } from "../../src/model/onnx/readModel.ts";
+import { floatTensor, int64Tensor } from "../../src/model/onnx/tensorData.ts";
 import { trainableModel, trainingBatch } from "../../testkit/models/trainable.ts";
 import { refute } from "./refute.ts";
 

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { expect } from "chai";
 import { generatePrivateKey } from "viem/accounts";
 import { DType } from "../../src/numerics/dtype.ts";
-import { int64Tensor } from "../../src/onnx/tensorData.ts";
+import { int64Tensor } from "../../src/model/onnx/tensorData.ts";
 import { mlpBytes } from "../../testkit/models/mlp.ts";
 import { buildModel } from "../../testkit/onnx/onnxBuilder.ts";
 import { refute } from "./refute.ts";

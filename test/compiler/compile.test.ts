@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { expect } from "chai";
 import fc from "fast-check";
-import { chooseCheckpoints, LONG_RANGE } from "../../src/compiler/program/checkpoints.ts";
+import { chooseCheckpoints, LONG_RANGE } from "../../src/compiler/passes/checkpoints.ts";
 import { compile } from "../../src/compiler/compile.ts";
 import * as errors from "../../src/compiler/errors.ts";
 import { CONTROL } from "../../src/compiler/graph/control/table.ts";
@@ -9,8 +9,8 @@ import { MICROSOFT_REGISTRY } from "../../src/compiler/operators/microsoft/regis
 import { REGISTRY } from "../../src/compiler/operators/registry.ts";
 import { DType } from "../../src/numerics/dtype.ts";
 import { executeReference } from "../../src/executor/reference.ts";
-import { readModel } from "../../src/onnx/readModel.ts";
-import { floatTensor, int64Tensor } from "../../src/onnx/tensorData.ts";
+import { readModel } from "../../src/model/onnx/readModel.ts";
+import { floatTensor, int64Tensor } from "../../src/model/onnx/tensorData.ts";
 import { Reduce, type Step } from "../../src/program/types.ts";
 import { validateProgram } from "../../src/program/validate.ts";
 import { buildModel, type ModelSpec, type NodeSpec } from "../../testkit/onnx/onnxBuilder.ts";

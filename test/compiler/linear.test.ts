@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { Budget } from "../../src/compiler/budget.ts";
 import { compileWithin } from "../../src/compiler/compile.ts";
-import { readModel } from "../../src/onnx/readModel.ts";
+import { readModel } from "../../src/model/onnx/readModel.ts";
 import { LONG_GRAPHS } from "../../testkit/models/longGraphs.ts";
 
 const [FEW, MANY] = [150, 600];

@@ -3,12 +3,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
 import { compile } from "../../src/compiler/compile.ts";
-import { plainOutputs } from "../../src/examine/compare/plainRun.ts";
+import { plainOutputs } from "../../src/native/plain/plainRun.ts";
 import { firstDifference } from "../../src/examine/conform/tolerance.ts";
-import { bindInputs } from "../../src/onnx/bindInputs.ts";
-import { shapesOf } from "../../src/onnx/inputs/readInputFile.ts";
-import { elementCount, type Model, type TensorData } from "../../src/onnx/model.ts";
-import { readModel } from "../../src/onnx/readModel.ts";
+import { bindInputs } from "../../src/model/onnx/bindInputs.ts";
+import { shapesOf } from "../../src/model/onnx/inputs/readInputFile.ts";
+import { elementCount, type Model, type TensorData } from "../../src/model/onnx/model.ts";
+import { readModel } from "../../src/model/onnx/readModel.ts";
 import type { CompiledModel } from "../../src/program/compiled.ts";
 import { executeBoth } from "../../testkit/models/executeBoth.ts";
 import {

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { compile } from "../../src/compiler/compile.ts";
-import { readModel } from "../../src/onnx/readModel.ts";
+import { readModel } from "../../src/model/onnx/readModel.ts";
 import { executeBoth } from "../../testkit/models/executeBoth.ts";
 import { miniLm, sentence } from "../../testkit/models/miniLm.ts";
 import { runOnnxruntime } from "../../testkit/onnx/onnxruntime.ts";

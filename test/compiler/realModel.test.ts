@@ -5,8 +5,8 @@ import * as ort from "onnxruntime-node";
 import { compile } from "../../src/compiler/compile.ts";
 import { executeReference } from "../../src/executor/reference.ts";
 import { DType } from "../../src/numerics/dtype.ts";
-import { PADDLE_OCR_LINE, withImagePreprocessing } from "../../src/onnx/preprocess.ts";
-import { readModel } from "../../src/onnx/readModel.ts";
+import { PADDLE_OCR_LINE, withImagePreprocessing } from "../../src/model/onnx/preprocess.ts";
+import { readModel } from "../../src/model/onnx/readModel.ts";
 import { validateProgram } from "../../src/program/validate.ts";
 import { itAtLength, itInTime } from "../../testkit/atLength.ts";
 
@@ -44,8 +44,8 @@ describe("ppocr2_cls", () => {
   itInTime("twoProcesses_giveTheSameRoot", () => {
     const script = `
       import { compile } from "./src/compiler/compile.ts";
-      import { PADDLE_OCR_LINE, withImagePreprocessing } from "./src/onnx/preprocess.ts";
-      import { readModel } from "./src/onnx/readModel.ts";
+      import { PADDLE_OCR_LINE, withImagePreprocessing } from "./src/model/onnx/preprocess.ts";
+      import { readModel } from "./src/model/onnx/readModel.ts";
       const model = withImagePreprocessing(readModel(${JSON.stringify(FILE)}), PADDLE_OCR_LINE);
       console.log(compile(model, { shapes: ${JSON.stringify(SHAPES)} }).programRoot);`;
     const args = ["--import=tsx", "--input-type=module", "--eval", script];

@@ -5,14 +5,14 @@ import type { RunWiring } from "../../src/compiler/runWiring.ts";
 import { createExecutor } from "../../src/executor/createExecutor.ts";
 import { executeReference } from "../../src/executor/reference.ts";
 import { DType } from "../../src/numerics/dtype.ts";
-import { readModel } from "../../src/onnx/readModel.ts";
+import { readModel } from "../../src/model/onnx/readModel.ts";
 import { encodeHeader } from "../../src/program/encode.ts";
 import { ProgramFormatError } from "../../src/program/errors.ts";
 import { readHeader } from "../../src/program/header.ts";
 import { validateProgram } from "../../src/program/validate.ts";
-import { floatTensor } from "../../src/onnx/tensorData.ts";
-import { RunInputs } from "../../src/trace/runInputs.ts";
-import { keptSteps, runItems } from "../../src/trace/runItems.ts";
+import { floatTensor } from "../../src/model/onnx/tensorData.ts";
+import { RunInputs } from "../../src/program/trace/runInputs.ts";
+import { keptSteps, runItems } from "../../src/program/trace/runItems.ts";
 import { buildModel } from "../../testkit/onnx/onnxBuilder.ts";
 import { runOnnxruntime } from "../../testkit/onnx/onnxruntime.ts";
 

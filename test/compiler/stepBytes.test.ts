@@ -13,9 +13,9 @@ import {
   writeWord,
   type DType as DTypeCode,
 } from "../../src/numerics/dtype.ts";
-import type { Model } from "../../src/onnx/model.ts";
-import { readModel } from "../../src/onnx/readModel.ts";
-import { int64Tensor } from "../../src/onnx/tensorData.ts";
+import type { Model } from "../../src/model/onnx/model.ts";
+import { readModel } from "../../src/model/onnx/readModel.ts";
+import { int64Tensor } from "../../src/model/onnx/tensorData.ts";
 import { estimateStepProof } from "../../src/program/gas.ts";
 import { DEFAULT_STEP_BYTES, MAX_STEP_BYTES } from "../../src/program/limits.ts";
 import { buildModel, type AttributeValue } from "../../testkit/onnx/onnxBuilder.ts";

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { survey } from "../../src/compiler/survey.ts";
 import { DType } from "../../src/numerics/dtype.ts";
-import { readModel } from "../../src/onnx/readModel.ts";
+import { readModel } from "../../src/model/onnx/readModel.ts";
 import { buildModel, type NodeSpec } from "../../testkit/onnx/onnxBuilder.ts";
 
 const surveyOf = (nodes: readonly NodeSpec[], shape = [2, 3]) =>

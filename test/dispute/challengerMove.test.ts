@@ -1,14 +1,14 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { knownProgram } from "../../src/player/execution.ts";
-import type { RunExecution } from "../../src/player/runExecution.ts";
+import { knownProgram } from "../../src/dispute/run/execution.ts";
+import type { RunExecution } from "../../src/dispute/run/runExecution.ts";
 import { openingPick } from "../../src/dispute/pick.ts";
 import { submittedList } from "../../src/dispute/disputed.ts";
 import { submissionOf, workerMove } from "../../src/dispute/workerMove.ts";
 import { Side } from "../../src/chain/structs.ts";
 import { executeReference } from "../../src/executor/reference.ts";
 import type { CompiledModel } from "../../src/program/compiled.ts";
-import { Trace } from "../../src/trace/trace.ts";
+import { Trace } from "../../src/program/trace/trace.ts";
 import { MemoryGame } from "../../src/dispute/memoryGame.ts";
 import { randomSums, sumsInput } from "../../testkit/programs/randomSums.ts";
 import { runOfOne } from "../../testkit/programs/runOfOne.ts";

@@ -2,8 +2,8 @@ import { readFileSync } from "node:fs";
 import { expect } from "chai";
 import { pino } from "pino";
 import { Monitor } from "../../src/cli/monitor.ts";
-import type { Figures } from "../../src/player/figures.ts";
-import { Health } from "../../src/player/health.ts";
+import type { Figures } from "../../src/runs/figures.ts";
+import { Health } from "../../src/base/health.ts";
 
 const FIGURES: Figures = {
   openClaims: 0,
@@ -39,7 +39,7 @@ describe("metrics on docs/operating.md", () => {
 
   it("everyConditionIsDescribed", () => {
     const page = readFileSync("docs/operating.md", "utf8");
-    const kinds = /const KINDS = \{([^]*?)\n\}/.exec(readFileSync("src/player/health.ts", "utf8"))![1]!;
+    const kinds = /const KINDS = \{([^]*?)\n\}/.exec(readFileSync("src/base/health.ts", "utf8"))![1]!;
     const names = [...kinds.matchAll(/^ {2}(\w+):/gm)].map(([, name]) => name!);
     expect(names).to.have.length.above(8);
     for (const name of names) expect(page).to.contain(`\n- \`${name}\``);

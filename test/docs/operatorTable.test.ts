@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
-import { decodeModel } from "../../src/onnx/decodeModel.ts";
+import { decodeModel } from "../../src/model/onnx/decodeModel.ts";
 import { unpackCases } from "../../testkit/onnx/packedCases.ts";
 import { OPERATOR_TABLE, operatorTable, REFUSED, TAKEN } from "../../testkit/operators/operatorTable.ts";
 

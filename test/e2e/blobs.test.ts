@@ -6,24 +6,24 @@ import { loadKZG } from "kzg-wasm";
 import { parseEther, type Hex, type LocalAccount } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import type { Kzg } from "../../src/chain/blobSender.ts";
-import { Anvil, anvilBinary } from "../../src/devnet/anvil.ts";
-import { deployLocally } from "../../src/devnet/deployLocally.ts";
+import { Anvil, anvilBinary } from "../../src/deploy/devnet/anvil.ts";
+import { deployLocally } from "../../src/deploy/devnet/deployLocally.ts";
 import { executeReference } from "../../src/executor/reference.ts";
-import { FILE_BYTES_PER_BLOB } from "../../src/market/blobs.ts";
-import { followMarket } from "../../src/market/session.ts";
-import { parseReference, referencesIn } from "../../src/market/references.ts";
-import { fetchReference } from "../../src/player/inputs/fetchReference.ts";
-import { ProgramLibrary } from "../../src/player/programLibrary.ts";
-import { BlobsIncompleteError, WrongBlobsError } from "../../src/sdk/errors.ts";
-import { blobCosts, postBlobs } from "../../src/sdk/postBlobs.ts";
-import { waitForResult } from "../../src/sdk/result.ts";
-import { runWorker } from "../../src/worker/worker.ts";
+import { FILE_BYTES_PER_BLOB } from "../../src/chain/market/blobs.ts";
+import { followMarket } from "../../src/chain/market/session.ts";
+import { parseReference, referencesIn } from "../../src/chain/market/references.ts";
+import { fetchReference } from "../../src/runs/inputs/fetchReference.ts";
+import { ProgramLibrary } from "../../src/runs/programLibrary.ts";
+import { BlobsIncompleteError, WrongBlobsError } from "../../src/parties/requester/errors.ts";
+import { blobCosts, postBlobs } from "../../src/parties/requester/postBlobs.ts";
+import { waitForResult } from "../../src/parties/requester/result.ts";
+import { runWorker } from "../../src/parties/worker/worker.ts";
 import { mlpBytes, mlpInput, mlpProgram } from "../../testkit/models/mlp.ts";
 import { serveBeacon } from "../../testkit/nodes/beaconServer.ts";
 import { first, reference, start } from "../../testkit/players/players.ts";
 import { Parties, type Party } from "../../testkit/processes/parties.ts";
 import { rejection } from "../../testkit/rejection.ts";
-import type { WorkerEvent } from "../../src/worker/events.ts";
+import type { WorkerEvent } from "../../src/parties/worker/events.ts";
 import type { WatcherEvent } from "../../watcher/events.ts";
 import { runWatcher } from "../../watcher/watcher.ts";
 import { itAtLength } from "../../testkit/atLength.ts";
@@ -31,7 +31,7 @@ import { refute } from "../cli/refute.ts";
 
 const WINDOW = 3_600;
 
-/** Commitments and proofs take seconds: test/sdk/postBlobs.test.ts has the rest, with others in their place. */
+/** Commitments and proofs take seconds: test/parties/requester/postBlobs.test.ts has the rest, with others in their place. */
 describe("inputs in blobs, on a real node", function () {
   this.timeout(600_000);
   let folder: string;

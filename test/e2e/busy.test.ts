@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { parseEther } from "viem";
-import type { Execute } from "../../src/player/executeRun.ts";
+import type { Execute } from "../../src/runs/executeRun.ts";
 import { mlpInput, mlpProgram } from "../../testkit/models/mlp.ts";
 import { first, reference } from "../../testkit/players/players.ts";
 import { usePlayers } from "../../testkit/players/usePlayers.ts";

@@ -4,11 +4,11 @@ import { createTestClient, createWalletClient, parseEther, type Address, type He
 import { describe as describeAnswer, readAnswer } from "../../examples/textDirection/readAnswer.ts";
 import { jobMarketAbi } from "../../src/chain/abi/jobMarket.ts";
 import { textDirectionDappAbi } from "../../src/chain/abi/textDirectionDapp.ts";
-import type { Session } from "../../src/market/session.ts";
+import type { Session } from "../../src/chain/market/session.ts";
 import { TextDirectionDapp } from "../../src/chain/clients/textDirectionDapp.ts";
 import { translateError } from "../../src/chain/translateError.ts";
-import { ask } from "../../src/demo/dapp.ts";
-import { startLocalChain, type LocalChain } from "../../src/demo/localChain.ts";
+import { ask } from "../../src/deploy/demo/dapp.ts";
+import { startLocalChain, type LocalChain } from "../../src/deploy/demo/localChain.ts";
 import { mlpInput, mlpProgram } from "../../testkit/models/mlp.ts";
 import { rejection } from "../../testkit/rejection.ts";
 import { Prng } from "../../testkit/random/prng.ts";

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { parseEther } from "viem";
-import { jobProgress, waitForResult } from "../../src/sdk/result.ts";
+import { jobProgress, waitForResult } from "../../src/parties/requester/result.ts";
 import { mlpInput, mlpProgram } from "../../testkit/models/mlp.ts";
 import { first, reference } from "../../testkit/players/players.ts";
 import { usePlayers } from "../../testkit/players/usePlayers.ts";

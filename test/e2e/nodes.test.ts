@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { anvilBinary } from "../../src/devnet/anvil.ts";
+import { anvilBinary } from "../../src/deploy/devnet/anvil.ts";
 import { Story, type StoryResult, type StoryTerms } from "../../testkit/processes/story.ts";
 import { itAtLength } from "../../testkit/atLength.ts";
 

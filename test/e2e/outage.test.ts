@@ -1,8 +1,8 @@
 import { expect } from "chai";
 import { HttpRequestError, custom, type Hex } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
-import { stateOf, type JobRecord } from "../../src/market/history.ts";
-import { followMarket, openSession, type Session } from "../../src/market/session.ts";
+import { stateOf, type JobRecord } from "../../src/chain/market/history.ts";
+import { followMarket, openSession, type Session } from "../../src/chain/market/session.ts";
 import { Side } from "../../src/chain/structs.ts";
 import { first, reference } from "../../testkit/players/players.ts";
 import { chainOfSums, sumsInput } from "../../testkit/programs/randomSums.ts";

@@ -1,8 +1,8 @@
 import { expect } from "chai";
 import type { Hex } from "viem";
 import { stakeVaultAbi } from "../../src/chain/abi/stakeVault.ts";
-import type { PanelMove } from "../../src/sdk/panelMoves.ts";
-import type { PanelState } from "../../src/sdk/panelState.ts";
+import type { PanelMove } from "../../src/parties/requester/panelMoves.ts";
+import type { PanelState } from "../../src/parties/requester/panelState.ts";
 import { mlpInput, mlpProgram } from "../../testkit/models/mlp.ts";
 import { FEE, PanelPlayers, WINDOW, type PostedPanel } from "../../testkit/players/panelPlayers.ts";
 import { first, reference } from "../../testkit/players/players.ts";

@@ -1,7 +1,7 @@
 import { expect } from "chai";
-import type { Execute } from "../../src/player/executeRun.ts";
+import type { Execute } from "../../src/runs/executeRun.ts";
 import { executeReference } from "../../src/executor/reference.ts";
-import { followMarket } from "../../src/market/session.ts";
+import { followMarket } from "../../src/chain/market/session.ts";
 import { first } from "../../testkit/players/players.ts";
 import { refutedClaim } from "../../testkit/players/refutedClaim.ts";
 import { usePlayers } from "../../testkit/players/usePlayers.ts";

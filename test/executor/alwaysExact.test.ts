@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { compile } from "../../src/compiler/compile.ts";
 import { createExecutor } from "../../src/executor/createExecutor.ts";
-import { readModel } from "../../src/onnx/readModel.ts";
+import { readModel } from "../../src/model/onnx/readModel.ts";
 import { miniLm, sentence } from "../../testkit/models/miniLm.ts";
 
 const SHAPE = { layers: 1, width: 32, heads: 2, tokens: 8, hidden: 64, vocabulary: 50 };

@@ -4,7 +4,7 @@ import { onnxEngine } from "../../src/executor/engine/onnxEngine.ts";
 import { exactSums } from "../../src/executor/exactSums.ts";
 import { executeStepReference } from "../../src/executor/referenceStep.ts";
 import { DType, dtypeName, readWord, type Word } from "../../src/numerics/dtype.ts";
-import { makeProvable } from "../../src/compiler/program/provable/makeProvable.ts";
+import { makeProvable } from "../../src/compiler/passes/provable/makeProvable.ts";
 import { joinedSum } from "../../src/executor/plan/joinedSum.ts";
 import { estimateStepProof } from "../../src/program/gas.ts";
 import { MAX_STEP_BYTES } from "../../src/program/limits.ts";

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { createExecutor, type ExecutorOptions } from "../../src/executor/createExecutor.ts";
 import { onnxEngine } from "../../src/executor/engine/onnxEngine.ts";
 import type { MatMulEngine } from "../../src/executor/engine/matMulEngine.ts";
-import { Team } from "../../src/executor/threads/team.ts";
+import { Team } from "../../src/executor/threads/threadPool.ts";
 import { executeReference } from "../../src/executor/reference.ts";
 import { executeStepReference } from "../../src/executor/referenceStep.ts";
 import { DType, readWord } from "../../src/numerics/dtype.ts";

@@ -5,8 +5,8 @@ import { createExecutor, type Executor } from "../../src/executor/createExecutor
 import { onnxEngine } from "../../src/executor/engine/onnxEngine.ts";
 import type { MatMulEngine } from "../../src/executor/engine/matMulEngine.ts";
 import { executeReference } from "../../src/executor/reference.ts";
-import { PADDLE_OCR_LINE, withImagePreprocessing } from "../../src/onnx/preprocess.ts";
-import { readModel } from "../../src/onnx/readModel.ts";
+import { PADDLE_OCR_LINE, withImagePreprocessing } from "../../src/model/onnx/preprocess.ts";
+import { readModel } from "../../src/model/onnx/readModel.ts";
 import type { CompiledModel } from "../../src/program/compiled.ts";
 import { Prng } from "../../testkit/random/prng.ts";
 import { webEngine } from "../../testkit/onnx/webEngine.ts";

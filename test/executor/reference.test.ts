@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { tensorRoot } from "../../src/merkle/tensor.ts";
+import { tensorRoot } from "../../src/program/merkle/tensor.ts";
 import { DType } from "../../src/numerics/dtype.ts";
 import { fromNumber, toNumber } from "../../src/numerics/float32.ts";
 import { ExecutionInputError } from "../../src/executor/errors.ts";

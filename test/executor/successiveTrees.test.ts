@@ -1,8 +1,8 @@
 import { expect } from "chai";
 import { createExecutor, type Executor, type ExecutorOptions } from "../../src/executor/createExecutor.ts";
 import { SuccessiveTrees } from "../../src/executor/successiveTrees.ts";
-import type { MerkleList } from "../../src/merkle/list.ts";
-import { tensorRoot } from "../../src/merkle/tensor.ts";
+import type { MerkleList } from "../../src/program/merkle/list.ts";
+import { tensorRoot } from "../../src/program/merkle/tensor.ts";
 import { DType } from "../../src/numerics/dtype.ts";
 import type { CompiledModel } from "../../src/program/compiled.ts";
 import type { Step, TensorRef } from "../../src/program/types.ts";

@@ -1,10 +1,10 @@
 import { expect } from "chai";
-import { drawText } from "../../src/demo/picture.ts";
+import { drawText } from "../../src/deploy/demo/picture.ts";
 import { outputTensors } from "../../src/examine/compare/compare.ts";
-import { openPlain } from "../../src/examine/compare/plainRun.ts";
+import { openPlain } from "../../src/native/plain/plainRun.ts";
 import { createExecutor } from "../../src/executor/createExecutor.ts";
-import type { TensorData } from "../../src/onnx/model.ts";
-import { floatTensor } from "../../src/onnx/tensorData.ts";
+import type { TensorData } from "../../src/model/onnx/model.ts";
+import { floatTensor } from "../../src/model/onnx/tensorData.ts";
 import { catalogued, ocrCharacters, ocrInput, VAD_FRAME, vadFrame } from "../../testkit/models/catalogue.ts";
 import { compileModel } from "../../testkit/models/compileModel.ts";
 import { RATE, speech } from "../../testkit/models/speech.ts";

@@ -1,9 +1,9 @@
 import { expect } from "chai";
 import { compare } from "../../src/examine/compare/compare.ts";
-import { shapesOf } from "../../src/onnx/inputs/readInputFile.ts";
+import { shapesOf } from "../../src/model/onnx/inputs/readInputFile.ts";
 import { compile } from "../../src/compiler/compile.ts";
 import { createExecutor } from "../../src/executor/createExecutor.ts";
-import { readModel } from "../../src/onnx/readModel.ts";
+import { readModel } from "../../src/model/onnx/readModel.ts";
 import { EXPORTS } from "../../testkit/models/exports/all.ts";
 
 /** Untrained networks, but the graphs that export tools make of trained ones. */

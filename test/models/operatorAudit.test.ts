@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { knownProgram } from "../../src/player/execution.ts";
+import { knownProgram } from "../../src/dispute/run/execution.ts";
 import { ElementAuditor, type Verdict } from "../../src/examine/audit/elementAuditor.ts";
 import { startChainVerifier, type ChainVerifier } from "../../src/examine/audit/chainVerifier.ts";
 import { drawSamples } from "../../src/examine/audit/draw.ts";
@@ -8,8 +8,8 @@ import { summarise } from "../../src/examine/audit/summary.ts";
 import { compile } from "../../src/compiler/compile.ts";
 import { executeReference } from "../../src/executor/reference.ts";
 import { DType } from "../../src/numerics/dtype.ts";
-import { readModel } from "../../src/onnx/readModel.ts";
-import { Trace } from "../../src/trace/trace.ts";
+import { readModel } from "../../src/model/onnx/readModel.ts";
+import { Trace } from "../../src/program/trace/trace.ts";
 import { modelOf } from "../../testkit/onnx/agreement.ts";
 import { Prng } from "../../testkit/random/prng.ts";
 import { CASES } from "../../testkit/operators/cases.ts";

@@ -5,7 +5,7 @@ import { encodeFrame, type FramedTensor } from "../../src/native/frame.ts";
 import { HttpNative } from "../../src/native/httpNative.ts";
 import { nativeAnswer } from "../../src/native/nativeAnswer.ts";
 import { DType } from "../../src/numerics/dtype.ts";
-import { floatTensor } from "../../src/onnx/tensorData.ts";
+import { floatTensor } from "../../src/model/onnx/tensorData.ts";
 import { classifierBytes } from "../../testkit/models/classifier.ts";
 import { calibrationOf } from "../../testkit/native/nativePrograms.ts";
 import { NativeServer } from "../../testkit/native/nativeServer.ts";

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { usualRange } from "../../src/native/box.ts";
+import { usualRange } from "../../src/native/inputRange.ts";
 import { numbersOf } from "../../src/native/elements.ts";
 import { CalibrationError } from "../../src/native/errors.ts";
 import { measureErrors, type Measuring } from "../../src/native/measureErrors.ts";

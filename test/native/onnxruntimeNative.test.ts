@@ -3,7 +3,7 @@ import { createExecutor } from "../../src/executor/createExecutor.ts";
 import { outputTensors } from "../../src/examine/compare/compare.ts";
 import { NativeModelError, NativeRuntimeError } from "../../src/native/errors.ts";
 import { DType } from "../../src/numerics/dtype.ts";
-import { floatTensor } from "../../src/onnx/tensorData.ts";
+import { floatTensor } from "../../src/model/onnx/tensorData.ts";
 import { classifierBytes, classifierSpec } from "../../testkit/models/classifier.ts";
 import { openBoth } from "../../testkit/native/openedModel.ts";
 import { buildModel } from "../../testkit/onnx/onnxBuilder.ts";

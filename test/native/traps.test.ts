@@ -3,15 +3,15 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { compile } from "../../src/compiler/compile.ts";
-import { usualRange } from "../../src/native/box.ts";
+import { usualRange } from "../../src/native/inputRange.ts";
 import { calibrate } from "../../src/native/calibrate.ts";
 import { bytesOfNumbers, roundedTo } from "../../src/native/elements.ts";
 import { CalibrationError } from "../../src/native/errors.ts";
 import { nativeAnswer, type NativeAnswer } from "../../src/native/nativeAnswer.ts";
 import { itemSubject } from "../../src/native/nativeSubject.ts";
 import { DType } from "../../src/numerics/dtype.ts";
-import { floatTensor } from "../../src/onnx/tensorData.ts";
-import { readModel } from "../../src/onnx/readModel.ts";
+import { floatTensor } from "../../src/model/onnx/tensorData.ts";
+import { readModel } from "../../src/model/onnx/readModel.ts";
 import { buildModel, type ModelSpec, type NodeSpec } from "../../testkit/onnx/onnxBuilder.ts";
 import { rejection } from "../../testkit/rejection.ts";
 

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { createRequire } from "node:module";
-import { MissingPackageError, withPackages, withPackagesSync } from "../../src/optionalPackage.ts";
+import { MissingPackageError, withPackages, withPackagesSync } from "../../src/base/optionalPackage.ts";
 import { rejection } from "../../testkit/rejection.ts";
 
 describe("optional packages", function () {

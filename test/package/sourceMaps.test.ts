@@ -6,7 +6,7 @@ import { lineMappings } from "../../tools/package/sourceMaps.mjs";
 
 describe("source maps of the package", () => {
   it("thinned_sayTheSameLineOfEveryPlace", () => {
-    const path = "src/worker/worker.ts";
+    const path = "src/parties/worker/worker.ts";
     const { code, map } = transformSync(readFileSync(path, "utf8"), {
       loader: "ts",
       minifyWhitespace: true,

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { toHex } from "../../src/merkle/hash.ts";
+import { toHex } from "../../src/program/merkle/hash.ts";
 import { DType } from "../../src/numerics/dtype.ts";
 import { decodeStepBody } from "../../src/program/decode.ts";
 import { encodeHeader, encodeStepBody } from "../../src/program/encode.ts";

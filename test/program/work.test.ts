@@ -1,8 +1,8 @@
 import { expect } from "chai";
 import { compile } from "../../src/compiler/compile.ts";
-import { RefuteError } from "../../src/errors.ts";
+import { RefuteError } from "../../src/base/errors.ts";
 import { DType, isFloat } from "../../src/numerics/dtype.ts";
-import { readModel } from "../../src/onnx/readModel.ts";
+import { readModel } from "../../src/model/onnx/readModel.ts";
 import { decodeStepBody } from "../../src/program/decode.ts";
 import { encodeHeader, encodeStepBody } from "../../src/program/encode.ts";
 import { readHeader } from "../../src/program/header.ts";

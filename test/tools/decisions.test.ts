@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect } from "chai";
 import type { InputNumbers } from "../../src/native/drawnInputs.ts";
 import { DType } from "../../src/numerics/dtype.ts";
-import { Prng } from "../../src/prng.ts";
+import { Prng } from "../../src/base/prng.ts";
 import { classifierBytes } from "../../testkit/models/classifier.ts";
 import { alteredRuntime } from "../../testkit/native/nativePrograms.ts";
 import { openBoth, type OpenedModel } from "../../testkit/native/openedModel.ts";

@@ -3,7 +3,7 @@ import { spawnSync } from "node:child_process";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { BOUND, endFactors } from "../../src/kernels/elementary/certified.ts";
+import { BOUND, endFactors } from "../../src/numerics/kernels/elementary/certified.ts";
 import { DType } from "../../src/numerics/dtype.ts";
 import { toNumber } from "../../src/numerics/float32.ts";
 import { applyOperation } from "../../src/program/expression.ts";

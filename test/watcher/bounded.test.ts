@@ -1,15 +1,15 @@
 import { expect } from "chai";
 import type { Hex } from "viem";
-import { emptyHistory, type ClaimRecord, type JobRecord } from "../../src/market/history.ts";
-import { programFacts } from "../../src/player/execution.ts";
+import { emptyHistory, type ClaimRecord, type JobRecord } from "../../src/chain/market/history.ts";
+import { programFacts } from "../../src/dispute/run/execution.ts";
 import { ONE_ITEM } from "../../src/program/run.ts";
-import { Executions } from "../../src/player/executions.ts";
+import { Executions } from "../../src/runs/executions.ts";
 import { reference } from "../../testkit/players/players.ts";
 import { mlpInput, mlpProgram } from "../../testkit/models/mlp.ts";
-import { toHex } from "../../src/merkle/hash.ts";
-import { MerkleList } from "../../src/merkle/list.ts";
-import { tensorRoot } from "../../src/merkle/tensor.ts";
-import { ProgramLibrary } from "../../src/player/programLibrary.ts";
+import { toHex } from "../../src/program/merkle/hash.ts";
+import { MerkleList } from "../../src/program/merkle/list.ts";
+import { tensorRoot } from "../../src/program/merkle/tensor.ts";
+import { ProgramLibrary } from "../../src/runs/programLibrary.ts";
 import { Auditor } from "../../watcher/auditor.ts";
 
 const idOf = (k: number): Hex => `0x${k.toString(16).padStart(64, "0")}`;

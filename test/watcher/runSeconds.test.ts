@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "chai";
 import { numberToHex } from "viem";
-import { toHex } from "../../src/merkle/hash.ts";
-import type { ClaimRecord, JobRecord } from "../../src/market/history.ts";
-import type { Execute } from "../../src/player/executeRun.ts";
-import { Executions } from "../../src/player/executions.ts";
-import { ProgramLibrary } from "../../src/player/programLibrary.ts";
-import { RunInputs } from "../../src/trace/runInputs.ts";
+import { toHex } from "../../src/program/merkle/hash.ts";
+import type { ClaimRecord, JobRecord } from "../../src/chain/market/history.ts";
+import type { Execute } from "../../src/runs/executeRun.ts";
+import { Executions } from "../../src/runs/executions.ts";
+import { ProgramLibrary } from "../../src/runs/programLibrary.ts";
+import { RunInputs } from "../../src/program/trace/runInputs.ts";
 import { runInputBytes, runProgram } from "../../testkit/programs/runProgram.ts";
 import { executionOf } from "../../testkit/programs/runsOf.ts";
 import { Auditor } from "../../watcher/auditor.ts";

@@ -5,8 +5,8 @@ import {
   type GameRecord,
   type History,
   type JobRecord,
-} from "../../src/market/history.ts";
-import type { GameState } from "../../src/market/state.ts";
+} from "../../src/chain/market/history.ts";
+import type { GameState } from "../../src/chain/market/state.ts";
 import { Outcome, Side } from "../../src/chain/structs.ts";
 import { schedule } from "../../watcher/scheduler.ts";
 

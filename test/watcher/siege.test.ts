@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { Lane } from "../../src/player/lane.ts";
+import { Lane } from "../../src/parties/role/lane.ts";
 import { Arena } from "../../testkit/adversaries/arena.ts";
 import { besiege } from "../../testkit/adversaries/watcherSiege.ts";
 import { AT_LENGTH, itAtLength, itInTime } from "../../testkit/atLength.ts";

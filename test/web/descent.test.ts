@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { Level, Move, Side } from "../../src/chain/structs.ts";
-import type { GameRecord, MoveRecord } from "../../src/market/history.ts";
-import type { GameState } from "../../src/market/state.ts";
+import type { GameRecord, MoveRecord } from "../../src/chain/market/history.ts";
+import type { GameState } from "../../src/chain/market/state.ts";
 import { cellsOf, descentOf, rangeOf, type DescentRow } from "../../web/explorer/descent.ts";
 import { clocksOf, movesOf } from "../../web/explorer/moves.ts";
 

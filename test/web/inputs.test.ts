@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { DType, type DType as DTypeCode } from "../../src/numerics/dtype.ts";
-import { writeNpy } from "../../src/onnx/inputs/npy.ts";
+import { writeNpy } from "../../src/model/onnx/inputs/npy.ts";
 import { rejection } from "../../testkit/rejection.ts";
 import { drawInputs, openModel } from "../../web/playground/engine.ts";
 import { givenInputs } from "../../web/playground/inputs.ts";

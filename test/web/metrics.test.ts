@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { pino } from "pino";
 import { Monitor } from "../../src/cli/monitor.ts";
-import { Health } from "../../src/player/health.ts";
+import { Health } from "../../src/base/health.ts";
 import { operatorView, readMetrics } from "../../web/operators/metrics.ts";
 
 const TEXT = `# HELP refute_condition 1 while it holds

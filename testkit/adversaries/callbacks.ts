@@ -1,10 +1,10 @@
 import { encodeFunctionData, parseAbi, parseEther, type Hex } from "viem";
 import { jobMarketAbi } from "../../src/chain/abi/jobMarket.ts";
 import { JobMarket } from "../../src/chain/clients/jobMarket.ts";
-import { deposit } from "../../src/market/ledger.ts";
-import type { Session } from "../../src/market/session.ts";
-import { describeProgram } from "../../src/sdk/describeProgram.ts";
-import { postJob } from "../../src/sdk/postJob.ts";
+import { deposit } from "../../src/chain/market/deposit.ts";
+import type { Session } from "../../src/chain/market/session.ts";
+import { describeProgram } from "../../src/parties/requester/describeProgram.ts";
+import { postJob } from "../../src/parties/requester/postJob.ts";
 import { first, reference } from "../players/players.ts";
 import { sumsInput } from "../programs/randomSums.ts";
 import { Prng } from "../random/prng.ts";

@@ -1,16 +1,16 @@
 import { custom, type Hex } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
-import { stateOf } from "../../src/market/history.ts";
-import { openSession, type Session } from "../../src/market/session.ts";
+import { stateOf } from "../../src/chain/market/history.ts";
+import { openSession, type Session } from "../../src/chain/market/session.ts";
 import { Side } from "../../src/chain/structs.ts";
-import { runWorker } from "../../src/worker/worker.ts";
+import { runWorker } from "../../src/parties/worker/worker.ts";
 import { runWatcher } from "../../watcher/watcher.ts";
 import { quiet, reference } from "../players/players.ts";
 import { Adversary } from "./adversary.ts";
 import type { Verdict } from "./verdict.ts";
 import type { Arena, Posted } from "./arena.ts";
 import { postSums } from "./workers.ts";
-import { ProgramLibrary } from "../../src/player/programLibrary.ts";
+import { ProgramLibrary } from "../../src/runs/programLibrary.ts";
 
 const LIE = { step: 4, element: 1 };
 

@@ -1,5 +1,5 @@
-import type { Execute } from "../../src/player/executeRun.ts";
-import type { KnownProgram } from "../../src/player/execution.ts";
+import type { Execute } from "../../src/runs/executeRun.ts";
+import type { KnownProgram } from "../../src/dispute/run/execution.ts";
 import { executeReference } from "../../src/executor/reference.ts";
 import type { CompiledModel } from "../../src/program/compiled.ts";
 import { mlpInput } from "../models/mlp.ts";

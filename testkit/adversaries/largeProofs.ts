@@ -1,10 +1,10 @@
 import { compile } from "../../src/compiler/compile.ts";
 import { DType } from "../../src/numerics/dtype.ts";
-import { readModel } from "../../src/onnx/readModel.ts";
-import { floatTensor, int64Tensor } from "../../src/onnx/tensorData.ts";
-import { knownProgram, type KnownProgram } from "../../src/player/execution.ts";
-import type { Execute } from "../../src/player/executeRun.ts";
-import { FastExecutors } from "../../src/player/fastExecutors.ts";
+import { readModel } from "../../src/model/onnx/readModel.ts";
+import { floatTensor, int64Tensor } from "../../src/model/onnx/tensorData.ts";
+import { knownProgram, type KnownProgram } from "../../src/dispute/run/execution.ts";
+import type { Execute } from "../../src/runs/executeRun.ts";
+import { FastExecutors } from "../../src/runs/fastExecutors.ts";
 import { buildModel, type ModelSpec } from "../onnx/onnxBuilder.ts";
 import { Prng } from "../random/prng.ts";
 import { Adversary } from "./adversary.ts";

@@ -1,11 +1,11 @@
 import type { Hex } from "viem";
-import type { Execution } from "../../src/player/execution.ts";
-import type { RunExecution } from "../../src/player/runExecution.ts";
-import { stateOf, type GameRecord } from "../../src/market/history.ts";
-import { followMarket, type Session } from "../../src/market/session.ts";
-import { RefuteError } from "../../src/errors.ts";
+import type { Execution } from "../../src/dispute/run/execution.ts";
+import type { RunExecution } from "../../src/dispute/run/runExecution.ts";
+import { stateOf, type GameRecord } from "../../src/chain/market/history.ts";
+import { followMarket, type Session } from "../../src/chain/market/session.ts";
+import { RefuteError } from "../../src/base/errors.ts";
 import { Side } from "../../src/chain/structs.ts";
-import { defend } from "../../src/worker/defend.ts";
+import { defend } from "../../src/parties/worker/sendMove.ts";
 import type { Arena, Posted } from "./arena.ts";
 import { claim, concede, runFor, submit } from "./sendMoves.ts";
 import type { Verdict } from "./verdict.ts";

@@ -1,7 +1,7 @@
 import { executeReference } from "../../src/executor/reference.ts";
-import type { Execute } from "../../src/player/executeRun.ts";
-import type { ClaimForm } from "../../src/market/form.ts";
-import type { KnownProgram } from "../../src/player/execution.ts";
+import type { Execute } from "../../src/runs/executeRun.ts";
+import type { ClaimForm } from "../../src/chain/market/claimForm.ts";
+import type { KnownProgram } from "../../src/dispute/run/execution.ts";
 import { int32Words } from "../programs/int32Words.ts";
 import { RUN_COUNT, runInputBytes } from "../programs/runProgram.ts";
 import type { Adversary } from "./adversary.ts";

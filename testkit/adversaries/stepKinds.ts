@@ -1,9 +1,9 @@
-import type { KnownProgram } from "../../src/player/execution.ts";
-import type { Execute } from "../../src/player/executeRun.ts";
+import type { KnownProgram } from "../../src/dispute/run/execution.ts";
+import type { Execute } from "../../src/runs/executeRun.ts";
 import { executeReference } from "../../src/executor/reference.ts";
-import { getOrAdd } from "../../src/getOrAdd.ts";
+import { getOrAdd } from "../../src/base/getOrAdd.ts";
 import { Reduce, type ReduceName } from "../../src/program/types.ts";
-import { Trace } from "../../src/trace/trace.ts";
+import { Trace } from "../../src/program/trace/trace.ts";
 import { Prng } from "../random/prng.ts";
 import { drawProgram, type DrawnProgram } from "../soak/programs.ts";
 import type { Adversary } from "./adversary.ts";

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import type { ClaimForm } from "../../src/market/form.ts";
+import type { ClaimForm } from "../../src/chain/market/claimForm.ts";
 import type { Adversary } from "./adversary.ts";
 import { verdictTable, type Verdict } from "./verdict.ts";
 import { Arena } from "./arena.ts";

@@ -1,8 +1,8 @@
-import { TRAINING } from "../../src/compiler/training/wrapTraining.ts";
+import { TRAINING } from "../../src/compiler/wraps/wrapTraining.ts";
 import { executeReference } from "../../src/executor/reference.ts";
-import { floatTensor, int64Tensor } from "../../src/onnx/tensorData.ts";
-import type { Execute } from "../../src/player/executeRun.ts";
-import type { KnownProgram } from "../../src/player/execution.ts";
+import { floatTensor, int64Tensor } from "../../src/model/onnx/tensorData.ts";
+import type { Execute } from "../../src/runs/executeRun.ts";
+import type { KnownProgram } from "../../src/dispute/run/execution.ts";
 import { trainable, TRAINABLE, trainingBatch, trainingInputs } from "../models/trainable.ts";
 import type { Adversary } from "./adversary.ts";
 import { WrongExecution } from "./executions.ts";

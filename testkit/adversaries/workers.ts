@@ -1,12 +1,12 @@
-import type { Execution } from "../../src/player/execution.ts";
+import type { Execution } from "../../src/dispute/run/execution.ts";
 import { workerMove } from "../../src/dispute/workerMove.ts";
-import { stateOf } from "../../src/market/history.ts";
+import { stateOf } from "../../src/chain/market/history.ts";
 import { Level, Side } from "../../src/chain/structs.ts";
 import { reference } from "../players/players.ts";
 import { sumsInput } from "../programs/randomSums.ts";
 import { Prng } from "../random/prng.ts";
 import { mutated } from "../soak/lies.ts";
-import { Trace } from "../../src/trace/trace.ts";
+import { Trace } from "../../src/program/trace/trace.ts";
 import { Adversary } from "./adversary.ts";
 import type { Verdict } from "./verdict.ts";
 import type { Arena, Posted } from "./arena.ts";

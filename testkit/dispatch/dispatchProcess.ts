@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import type { Hex } from "viem";
-import { killAtExit } from "../../src/devnet/killAtExit.ts";
+import { killAtExit } from "../../src/deploy/devnet/killAtExit.ts";
 import { builtCommandLine } from "../processes/commandLine.ts";
 
 /** How a process ended: by itself, or killed. */

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Address } from "viem";
-import type { ClaimRecord, History } from "../../src/market/history.ts";
-import { followMarket } from "../../src/market/session.ts";
+import type { ClaimRecord, History } from "../../src/chain/market/history.ts";
+import { followMarket } from "../../src/chain/market/session.ts";
 import type { Players } from "../players/players.ts";
 
 /** Looks at a chain on which nothing happens before time passes there; more while a job is open. */

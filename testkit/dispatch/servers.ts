@@ -1,9 +1,9 @@
 import type { Hex } from "viem";
-import type { KnownProgram } from "../../src/player/execution.ts";
-import type { Execute } from "../../src/player/executeRun.ts";
-import type { WorkerEvent } from "../../src/worker/events.ts";
-import type { WorkerPolicy } from "../../src/worker/jobs.ts";
-import { TracePublisher } from "../../src/worker/publisher.ts";
+import type { KnownProgram } from "../../src/dispute/run/execution.ts";
+import type { Execute } from "../../src/runs/executeRun.ts";
+import type { WorkerEvent } from "../../src/parties/worker/events.ts";
+import type { WorkerPolicy } from "../../src/parties/worker/jobPolicy.ts";
+import { TracePublisher } from "../../src/parties/worker/publisher.ts";
 import type { Players, Running } from "../players/players.ts";
 
 /** A worker that publishes its claims. */

@@ -2,12 +2,12 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { formatEther, parseTransaction, toFunctionSelector, type Address, type Hex } from "viem";
-import { protocolAbi, type ClaimRecord, type History } from "../../src/market/history.ts";
-import { readNpy } from "../../src/onnx/inputs/npy.ts";
-import type { TensorData } from "../../src/onnx/model.ts";
-import type { Execute } from "../../src/player/executeRun.ts";
-import type { KnownProgram } from "../../src/player/execution.ts";
-import type { WorkerEvent } from "../../src/worker/events.ts";
+import { protocolAbi, type ClaimRecord, type History } from "../../src/chain/market/history.ts";
+import { readNpy } from "../../src/model/onnx/inputs/npy.ts";
+import type { TensorData } from "../../src/model/onnx/model.ts";
+import type { Execute } from "../../src/runs/executeRun.ts";
+import type { KnownProgram } from "../../src/dispute/run/execution.ts";
+import type { WorkerEvent } from "../../src/parties/worker/events.ts";
 import { serveRpc } from "../nodes/rpcServer.ts";
 import type { Players } from "../players/players.ts";
 import { DispatchProcess } from "./dispatchProcess.ts";

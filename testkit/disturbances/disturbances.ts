@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { numberToHex, parseEther } from "viem";
-import { stateOf } from "../../src/market/history.ts";
+import { stateOf } from "../../src/chain/market/history.ts";
 import { Side } from "../../src/chain/structs.ts";
 import { heldBack, outage } from "./faults.ts";
 import type { Fault } from "./rpcLine.ts";

@@ -2,8 +2,8 @@ import { decodeErrorResult, decodeFunctionData, numberToHex, type Hex } from "vi
 import { errorsAbi } from "../../src/chain/abi/errors.ts";
 import { wrappedEtherAbi } from "../../src/chain/abi/wrappedEther.ts";
 import { stakeVaultAbi } from "../../src/chain/abi/stakeVault.ts";
-import { protocolAbi } from "../../src/market/history.ts";
-import type { LocalChain } from "../../src/demo/localChain.ts";
+import { protocolAbi } from "../../src/chain/market/history.ts";
+import type { LocalChain } from "../../src/deploy/demo/localChain.ts";
 import { readSigned } from "../nodes/poolTransaction.ts";
 
 /** A transaction that got into a block. */

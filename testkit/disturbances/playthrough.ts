@@ -2,17 +2,17 @@ import { pino } from "pino";
 import { decodeFunctionData, keccak256, parseTransaction, type Hex } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { jobMarketAbi } from "../../src/chain/abi/jobMarket.ts";
-import { protocolAbi, stateOf, type ClaimRecord, type JobRecord } from "../../src/market/history.ts";
-import { followMarket, openSession, type Session, type Snapshot } from "../../src/market/session.ts";
-import type { GameState } from "../../src/market/state.ts";
+import { protocolAbi, stateOf, type ClaimRecord, type JobRecord } from "../../src/chain/market/history.ts";
+import { followMarket, openSession, type Session, type Snapshot } from "../../src/chain/market/session.ts";
+import type { GameState } from "../../src/chain/market/state.ts";
 import { Outcome, Side } from "../../src/chain/structs.ts";
-import { runWorker } from "../../src/worker/worker.ts";
+import { runWorker } from "../../src/parties/worker/worker.ts";
 import { runWatcher } from "../../watcher/watcher.ts";
 import type { ForkingChain, Included } from "./forkingChain.ts";
 import { RpcLine, type Fault } from "./rpcLine.ts";
 import { PARTIES, type Party, type Scenario } from "./scenarios.ts";
 import type { Setup } from "./setup.ts";
-import { ProgramLibrary } from "../../src/player/programLibrary.ts";
+import { ProgramLibrary } from "../../src/runs/programLibrary.ts";
 
 /** What never ends is given up after this time. */
 const LIMIT_MS = 60_000;

@@ -1,4 +1,4 @@
-import type { Execute } from "../../src/player/executeRun.ts";
+import type { Execute } from "../../src/runs/executeRun.ts";
 import { reference } from "../players/players.ts";
 import { RUN_STEPS } from "../programs/runProgram.ts";
 import { executionOf } from "../programs/runsOf.ts";

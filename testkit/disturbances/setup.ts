@@ -1,11 +1,11 @@
 import { parseEther, type Hex } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
-import type { KnownProgram } from "../../src/player/execution.ts";
-import type { Deployment } from "../../src/market/deployment.ts";
-import { deposit } from "../../src/market/ledger.ts";
-import { openSession, type Session } from "../../src/market/session.ts";
-import { describeProgram } from "../../src/sdk/describeProgram.ts";
-import { postJob, type JobTerms } from "../../src/sdk/postJob.ts";
+import type { KnownProgram } from "../../src/dispute/run/execution.ts";
+import type { Deployment } from "../../src/chain/market/deployment.ts";
+import { deposit } from "../../src/chain/market/deposit.ts";
+import { openSession, type Session } from "../../src/chain/market/session.ts";
+import { describeProgram } from "../../src/parties/requester/describeProgram.ts";
+import { postJob, type JobTerms } from "../../src/parties/requester/postJob.ts";
 import { Players } from "../players/players.ts";
 import { carriedAnswers } from "../programs/answerPrograms.ts";
 import { runInputBytes, runProgram } from "../programs/runProgram.ts";

@@ -1,5 +1,5 @@
-import type { BlobStore } from "../../src/fleet/blobStore.ts";
-import { StoreFullError } from "../../src/fleet/errors.ts";
+import type { BlobStore } from "../../src/runs/fleet/blobStore.ts";
+import { StoreFullError } from "../../src/runs/fleet/errors.ts";
 
 /** A store in memory, which can be spoiled and have no room. */
 export class MemoryStore implements BlobStore {

@@ -1,6 +1,6 @@
-import { TaskFailedError } from "../../src/fleet/errors.ts";
-import type { Outcome, Task } from "../../src/fleet/task.ts";
-import { Postponed, type HandleTask, type TaskQueue } from "../../src/fleet/taskQueue.ts";
+import { TaskFailedError } from "../../src/runs/fleet/errors.ts";
+import type { Outcome, Task } from "../../src/runs/fleet/task.ts";
+import { Postponed, type HandleTask, type TaskQueue } from "../../src/runs/fleet/taskQueue.ts";
 
 /** A queue in memory, without retries: executors take tasks in turns, and one that postpones a task is passed by. */
 export class MemoryTasks implements TaskQueue {

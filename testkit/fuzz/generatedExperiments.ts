@@ -2,10 +2,10 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import { compile } from "../../src/compiler/compile.ts";
-import { RefuteError } from "../../src/errors.ts";
+import { RefuteError } from "../../src/base/errors.ts";
 import type { DType } from "../../src/numerics/dtype.ts";
-import type { TensorData } from "../../src/onnx/model.ts";
-import { readModel } from "../../src/onnx/readModel.ts";
+import type { TensorData } from "../../src/model/onnx/model.ts";
+import { readModel } from "../../src/model/onnx/readModel.ts";
 import { expectAgreement, modelOf, type Experiment } from "../onnx/agreement.ts";
 import { Prng } from "../random/prng.ts";
 import { runOnnxruntime } from "../onnx/onnxruntime.ts";

@@ -2,12 +2,12 @@
 import { compile } from "../../src/compiler/compile.ts";
 import type { CompileLimits } from "../../src/compiler/budget.ts";
 import { survey } from "../../src/compiler/survey.ts";
-import { RefuteError } from "../../src/errors.ts";
+import { RefuteError } from "../../src/base/errors.ts";
 import { createExecutor } from "../../src/executor/createExecutor.ts";
 import { executeReference } from "../../src/executor/reference.ts";
 import { DType, dtypeBytes, writeWord } from "../../src/numerics/dtype.ts";
-import { elementCount, type TensorData } from "../../src/onnx/model.ts";
-import { readModel } from "../../src/onnx/readModel.ts";
+import { elementCount, type TensorData } from "../../src/model/onnx/model.ts";
+import { readModel } from "../../src/model/onnx/readModel.ts";
 import type { CompiledModel } from "../../src/program/compiled.ts";
 import { programTerms } from "../../src/program/work.ts";
 import { modelOf, type Experiment } from "../onnx/agreement.ts";

@@ -1,7 +1,7 @@
 /** Makers of convolutions, poolings, resizes, products and norms, with all their attributes. */
 import { DType } from "../../src/numerics/dtype.ts";
-import type { TensorData } from "../../src/onnx/model.ts";
-import { floatTensor, int64Tensor } from "../../src/onnx/tensorData.ts";
+import type { TensorData } from "../../src/model/onnx/model.ts";
+import { floatTensor, int64Tensor } from "../../src/model/onnx/tensorData.ts";
 import { single, type Experiment } from "../onnx/agreement.ts";
 import type { AttributeValue } from "../onnx/onnxBuilder.ts";
 import { F, type Make } from "../operators/makers.ts";

@@ -5,12 +5,12 @@ import { submittedList } from "../../src/dispute/disputed.ts";
 import { openingPick } from "../../src/dispute/pick.ts";
 import { submissionOf, workerMove } from "../../src/dispute/workerMove.ts";
 import type { Executor } from "../../src/executor/createExecutor.ts";
-import type { JobRecord } from "../../src/market/history.ts";
-import { MerkleList } from "../../src/merkle/list.ts";
-import type { Execute } from "../../src/player/executeRun.ts";
-import type { Executions } from "../../src/player/executions.ts";
-import { RunExecution } from "../../src/player/runExecution.ts";
-import { Trace } from "../../src/trace/trace.ts";
+import type { JobRecord } from "../../src/chain/market/history.ts";
+import { MerkleList } from "../../src/program/merkle/list.ts";
+import type { Execute } from "../../src/runs/executeRun.ts";
+import type { Executions } from "../../src/runs/executions.ts";
+import { RunExecution } from "../../src/dispute/run/runExecution.ts";
+import { Trace } from "../../src/program/trace/trace.ts";
 import { MemoryGame } from "../../src/dispute/memoryGame.ts";
 
 const ARITY_BITS = 4;

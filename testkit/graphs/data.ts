@@ -1,7 +1,7 @@
 import { convert } from "../../src/numerics/arithmetic.ts";
 import { DType, dtypeBytes, isFloat, isInteger, writeWord } from "../../src/numerics/dtype.ts";
 import { fromNumber } from "../../src/numerics/float32.ts";
-import { elementCount, type TensorData } from "../../src/onnx/model.ts";
+import { elementCount, type TensorData } from "../../src/model/onnx/model.ts";
 import { Prng } from "../random/prng.ts";
 import { floatWord } from "../numerics/floatWords.ts";
 import { integerWord } from "../numerics/integerWords.ts";

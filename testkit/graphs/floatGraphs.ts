@@ -3,7 +3,7 @@
  * definition up to rounding. What fuses, is shared, or is read through views must not change a result.
  */
 import { DType } from "../../src/numerics/dtype.ts";
-import { floatTensor } from "../../src/onnx/tensorData.ts";
+import { floatTensor } from "../../src/model/onnx/tensorData.ts";
 import type { Experiment } from "../onnx/agreement.ts";
 import type { RandomTensors } from "../random/tensors.ts";
 import { Choices } from "./choices.ts";

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { DType, isDType } from "../../src/numerics/dtype.ts";
-import type { TensorData } from "../../src/onnx/model.ts";
-import { numberTensor } from "../../src/onnx/tensorData.ts";
+import type { TensorData } from "../../src/model/onnx/model.ts";
+import { numberTensor } from "../../src/model/onnx/tensorData.ts";
 import { buildModel, type AttributeValue, type NodeSpec } from "../onnx/onnxBuilder.ts";
 
 type Tensor = { shape: readonly number[]; values: readonly number[] };

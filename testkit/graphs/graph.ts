@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { DType, dtypeName } from "../../src/numerics/dtype.ts";
-import { elementCount, type TensorData } from "../../src/onnx/model.ts";
-import { int64Tensor } from "../../src/onnx/tensorData.ts";
+import { elementCount, type TensorData } from "../../src/model/onnx/model.ts";
+import { int64Tensor } from "../../src/model/onnx/tensorData.ts";
 import type { Experiment } from "../onnx/agreement.ts";
 import type { AttributeValue, NodeSpec } from "../onnx/onnxBuilder.ts";
 import type { Choices } from "./choices.ts";

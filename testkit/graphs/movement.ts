@@ -1,5 +1,5 @@
 import { DType } from "../../src/numerics/dtype.ts";
-import { elementCount } from "../../src/onnx/model.ts";
+import { elementCount } from "../../src/model/onnx/model.ts";
 import type { Choices } from "./choices.ts";
 import { F, FLOATS, INTEGERS } from "./elementwise.ts";
 import type { Recipe, Value } from "./graph.ts";

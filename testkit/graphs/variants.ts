@@ -1,5 +1,5 @@
 import { onnxEngine } from "../../src/executor/engine/onnxEngine.ts";
-import { Team } from "../../src/executor/threads/team.ts";
+import { Team } from "../../src/executor/threads/threadPool.ts";
 import { webEngine } from "../onnx/webEngine.ts";
 import type { Variant } from "./check.ts";
 

@@ -1,7 +1,7 @@
 import { compile } from "../../src/compiler/compile.ts";
 import { DType } from "../../src/numerics/dtype.ts";
-import { readModel } from "../../src/onnx/readModel.ts";
-import { knownProgram, type KnownProgram } from "../../src/player/execution.ts";
+import { readModel } from "../../src/model/onnx/readModel.ts";
+import { knownProgram, type KnownProgram } from "../../src/dispute/run/execution.ts";
 import { buildModel } from "../onnx/onnxBuilder.ts";
 
 /** A program that takes an input of so many bytes, and does next to nothing with it. */

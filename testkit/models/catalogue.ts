@@ -4,9 +4,9 @@
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
-import { drawText } from "../../src/demo/picture.ts";
-import type { TensorData } from "../../src/onnx/model.ts";
-import { floatTensor } from "../../src/onnx/tensorData.ts";
+import { drawText } from "../../src/deploy/demo/picture.ts";
+import type { TensorData } from "../../src/model/onnx/model.ts";
+import { floatTensor } from "../../src/model/onnx/tensorData.ts";
 import { Prng } from "../random/prng.ts";
 import { MINI_LM, miniLm, sentence, type MiniLmShape } from "./miniLm.ts";
 import { RandomTensors } from "../random/tensors.ts";

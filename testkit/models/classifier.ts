@@ -1,5 +1,5 @@
 import { DType } from "../../src/numerics/dtype.ts";
-import { floatTensor } from "../../src/onnx/tensorData.ts";
+import { floatTensor } from "../../src/model/onnx/tensorData.ts";
 import { buildModel, type ModelSpec } from "../onnx/onnxBuilder.ts";
 import { Prng } from "../random/prng.ts";
 

@@ -1,9 +1,9 @@
 import { compile } from "../../src/compiler/compile.ts";
-import { bindInputs } from "../../src/onnx/bindInputs.ts";
-import { boundTensors } from "../../src/onnx/inputs/boundTensors.ts";
-import { shapesOf } from "../../src/onnx/inputs/readInputFile.ts";
-import type { Model, TensorData } from "../../src/onnx/model.ts";
-import { readModel } from "../../src/onnx/readModel.ts";
+import { bindInputs } from "../../src/model/onnx/bindInputs.ts";
+import { boundTensors } from "../../src/model/onnx/inputs/boundTensors.ts";
+import { shapesOf } from "../../src/model/onnx/inputs/readInputFile.ts";
+import type { Model, TensorData } from "../../src/model/onnx/model.ts";
+import { readModel } from "../../src/model/onnx/readModel.ts";
 import type { CompiledModel } from "../../src/program/compiled.ts";
 import type { CatalogueModel } from "./catalogue.ts";
 

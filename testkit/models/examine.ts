@@ -1,4 +1,4 @@
-import { knownProgram } from "../../src/player/execution.ts";
+import { knownProgram } from "../../src/dispute/run/execution.ts";
 import { worstDispute } from "../../src/dispute/worstDispute.ts";
 import { ElementAuditor, type Verdict } from "../../src/examine/audit/elementAuditor.ts";
 import type { ChainVerifier } from "../../src/examine/audit/chainVerifier.ts";
@@ -7,9 +7,9 @@ import { seededRandom } from "../../src/examine/audit/random.ts";
 import { summarise, type AuditSummary } from "../../src/examine/audit/summary.ts";
 import { compare, type Comparison } from "../../src/examine/compare/compare.ts";
 import { createExecutor } from "../../src/executor/createExecutor.ts";
-import { operatorCounts } from "../../src/onnx/operatorCounts.ts";
+import { operatorCounts } from "../../src/model/onnx/operatorCounts.ts";
 import type { CompiledModel } from "../../src/program/compiled.ts";
-import { Trace } from "../../src/trace/trace.ts";
+import { Trace } from "../../src/program/trace/trace.ts";
 import type { CatalogueModel } from "./catalogue.ts";
 import { compileModel } from "./compileModel.ts";
 

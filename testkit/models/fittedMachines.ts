@@ -1,5 +1,5 @@
 import { DType } from "../../src/numerics/dtype.ts";
-import { floatTensor } from "../../src/onnx/tensorData.ts";
+import { floatTensor } from "../../src/model/onnx/tensorData.ts";
 import type { Experiment } from "../onnx/agreement.ts";
 
 /*

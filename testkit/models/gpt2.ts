@@ -1,8 +1,8 @@
 /** A language model in the shape of GPT-2, with seeded weights in float32 or float16. */
 import { DType, writeWord } from "../../src/numerics/dtype.ts";
 import { numberWord } from "../../src/numerics/numbers.ts";
-import { elementCount, type TensorData } from "../../src/onnx/model.ts";
-import { int64Tensor } from "../../src/onnx/tensorData.ts";
+import { elementCount, type TensorData } from "../../src/model/onnx/model.ts";
+import { int64Tensor } from "../../src/model/onnx/tensorData.ts";
 import { GraphBuilder } from "../onnx/graphBuilder.ts";
 import { buildModel, type IoSpec } from "../onnx/onnxBuilder.ts";
 import { Prng } from "../random/prng.ts";

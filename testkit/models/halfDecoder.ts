@@ -1,8 +1,8 @@
 /** The least decoder: one head of attention over a cache, in float16, with other names and types than most have. */
 import { numberWord } from "../../src/numerics/numbers.ts";
 import { DType, writeWord } from "../../src/numerics/dtype.ts";
-import { elementCount } from "../../src/onnx/model.ts";
-import { int64Tensor } from "../../src/onnx/tensorData.ts";
+import { elementCount } from "../../src/model/onnx/model.ts";
+import { int64Tensor } from "../../src/model/onnx/tensorData.ts";
 import { GraphBuilder } from "../onnx/graphBuilder.ts";
 import { buildModel } from "../onnx/onnxBuilder.ts";
 import { Prng } from "../random/prng.ts";

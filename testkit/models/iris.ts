@@ -1,5 +1,5 @@
 import { DType } from "../../src/numerics/dtype.ts";
-import { floatTensor } from "../../src/onnx/tensorData.ts";
+import { floatTensor } from "../../src/model/onnx/tensorData.ts";
 import { buildModel } from "../onnx/onnxBuilder.ts";
 
 /** A row for each feature of a flower: centimetres of sepal length and width, petal length and width. */

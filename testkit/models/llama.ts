@@ -2,8 +2,8 @@
  * A language model in the shape of LLaMA as onnxruntime's generator tools write it: weights of four bits, with seeds.
  */
 import { DType } from "../../src/numerics/dtype.ts";
-import { elementCount, type TensorData } from "../../src/onnx/model.ts";
-import { int64Tensor } from "../../src/onnx/tensorData.ts";
+import { elementCount, type TensorData } from "../../src/model/onnx/model.ts";
+import { int64Tensor } from "../../src/model/onnx/tensorData.ts";
 import { GraphBuilder } from "../onnx/graphBuilder.ts";
 import { buildModel, type AttributeValue, type IoSpec } from "../onnx/onnxBuilder.ts";
 import { Prng } from "../random/prng.ts";

@@ -1,6 +1,6 @@
 /** Models of many small nodes. */
 import { DType } from "../../src/numerics/dtype.ts";
-import { floatTensor, int64Tensor } from "../../src/onnx/tensorData.ts";
+import { floatTensor, int64Tensor } from "../../src/model/onnx/tensorData.ts";
 import { buildModel, type NodeSpec } from "../onnx/onnxBuilder.ts";
 
 const SHAPE = [4, 4];

@@ -1,7 +1,7 @@
 /** A sentence encoder in the shape of MiniLM, with seeded weights: float32 or dynamically quantised to 8 bits. */
 import { DType } from "../../src/numerics/dtype.ts";
-import { elementCount, type TensorData } from "../../src/onnx/model.ts";
-import { floatTensor, int64Tensor } from "../../src/onnx/tensorData.ts";
+import { elementCount, type TensorData } from "../../src/model/onnx/model.ts";
+import { floatTensor, int64Tensor } from "../../src/model/onnx/tensorData.ts";
 import { GraphBuilder } from "../onnx/graphBuilder.ts";
 import { buildModel } from "../onnx/onnxBuilder.ts";
 import { Prng } from "../random/prng.ts";

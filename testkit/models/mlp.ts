@@ -1,9 +1,9 @@
 import { compile } from "../../src/compiler/compile.ts";
-import { withDrawnInputs } from "../../src/compiler/drawn/withDrawnInputs.ts";
-import { knownProgram, type KnownProgram } from "../../src/player/execution.ts";
+import { withDrawnInputs } from "../../src/compiler/wraps/withDrawnInputs.ts";
+import { knownProgram, type KnownProgram } from "../../src/dispute/run/execution.ts";
 import { DType } from "../../src/numerics/dtype.ts";
-import { readModel } from "../../src/onnx/readModel.ts";
-import { floatTensor } from "../../src/onnx/tensorData.ts";
+import { readModel } from "../../src/model/onnx/readModel.ts";
+import { floatTensor } from "../../src/model/onnx/tensorData.ts";
 import { buildModel } from "../onnx/onnxBuilder.ts";
 import { Prng } from "../random/prng.ts";
 

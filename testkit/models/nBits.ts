@@ -1,7 +1,7 @@
 /** Products of packed weights, and what these are. */
 import { DType } from "../../src/numerics/dtype.ts";
-import type { TensorData } from "../../src/onnx/model.ts";
-import { int64Tensor } from "../../src/onnx/tensorData.ts";
+import type { TensorData } from "../../src/model/onnx/model.ts";
+import { int64Tensor } from "../../src/model/onnx/tensorData.ts";
 import type { Experiment } from "../onnx/agreement.ts";
 import type { RandomTensors } from "../random/tensors.ts";
 

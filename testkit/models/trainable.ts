@@ -1,10 +1,10 @@
 import { compile } from "../../src/compiler/compile.ts";
-import type { TrainSpec } from "../../src/compiler/training/trainSpec.ts";
-import { wrapTraining, type TrainingRun } from "../../src/compiler/training/wrapTraining.ts";
+import type { TrainSpec } from "../../src/compiler/wraps/trainSpec.ts";
+import { wrapTraining, type TrainingRun } from "../../src/compiler/wraps/wrapTraining.ts";
 import { DType } from "../../src/numerics/dtype.ts";
-import { readModel } from "../../src/onnx/readModel.ts";
-import { floatTensor, int64Tensor } from "../../src/onnx/tensorData.ts";
-import { knownProgram, type KnownProgram } from "../../src/player/execution.ts";
+import { readModel } from "../../src/model/onnx/readModel.ts";
+import { floatTensor, int64Tensor } from "../../src/model/onnx/tensorData.ts";
+import { knownProgram, type KnownProgram } from "../../src/dispute/run/execution.ts";
 import { buildModel } from "../onnx/onnxBuilder.ts";
 
 /** Pictures of a batch of the model, numbers of a picture, classes. */

@@ -1,8 +1,8 @@
 import type { Calibration } from "../../src/native/calibration.ts";
 import type { NativeResult, NativeRuntime } from "../../src/native/nativeRuntime.ts";
-import type { Box } from "../../src/native/box.ts";
-import { knownProgram, type KnownProgram } from "../../src/player/execution.ts";
-import type { NativePrograms } from "../../src/player/native/nativeJobs.ts";
+import type { Box } from "../../src/native/inputRange.ts";
+import { knownProgram, type KnownProgram } from "../../src/dispute/run/execution.ts";
+import type { NativePrograms } from "../../src/runs/native/nativeJobs.ts";
 import type { OpenedModel } from "./openedModel.ts";
 
 /** A calibration that was not measured: errors of a float32 network of some layers. */

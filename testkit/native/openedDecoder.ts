@@ -1,7 +1,7 @@
 import { compile } from "../../src/compiler/compile.ts";
-import { wrapDecoder, type DecoderOptions } from "../../src/compiler/decoder/wrapDecoder.ts";
+import { wrapDecoder, type DecoderOptions } from "../../src/compiler/wraps/wrapDecoder.ts";
 import { decoderSubject } from "../../src/native/decoder/decoderSubject.ts";
-import { readModel } from "../../src/onnx/readModel.ts";
+import { readModel } from "../../src/model/onnx/readModel.ts";
 import type { OpenedModel } from "./openedModel.ts";
 import type { NativeSubject } from "../../src/native/nativeSubject.ts";
 

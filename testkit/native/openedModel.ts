@@ -1,15 +1,15 @@
 import { compile } from "../../src/compiler/compile.ts";
-import { appendDecisions } from "../../src/decision/appendDecision.ts";
-import { usualRange, type Box } from "../../src/native/box.ts";
+import { appendDecisions } from "../../src/model/decision/appendDecision.ts";
+import { usualRange, type Box } from "../../src/native/inputRange.ts";
 import { decidedProgram, type DecidedProgram } from "../../src/native/decidedProgram.ts";
 import { openExactDeciding, type ExactDeciding } from "../../src/native/exactDeciding.ts";
 import type { Measuring } from "../../src/native/measureErrors.ts";
 import type { NativeRuntime, NativeSignature } from "../../src/native/nativeRuntime.ts";
 import { openOnnxruntime } from "../../src/native/onnxruntimeNative.ts";
 import type { FilePreparation } from "../../src/native/preparedFile.ts";
-import { readModel } from "../../src/onnx/readModel.ts";
-import { bindInputs } from "../../src/onnx/bindInputs.ts";
-import { withImagePreprocessing } from "../../src/onnx/preprocess.ts";
+import { readModel } from "../../src/model/onnx/readModel.ts";
+import { bindInputs } from "../../src/model/onnx/bindInputs.ts";
+import { withImagePreprocessing } from "../../src/model/onnx/preprocess.ts";
 import type { CompiledModel } from "../../src/program/compiled.ts";
 
 /** A model opened natively and exactly. */

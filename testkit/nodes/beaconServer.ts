@@ -1,7 +1,7 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { numberToHex } from "viem";
-import type { Anvil } from "../../src/devnet/anvil.ts";
+import type { Anvil } from "../../src/deploy/devnet/anvil.ts";
 
 /** Slots of one second: of the blocks that anvil makes in one, at most one has blobs, whose proofs take longer. */
 const SLOT_SECONDS = 1;

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from "node:net";
 import type { Hex } from "viem";
 import { Prng } from "../random/prng.ts";
-import { NodeError, askNode } from "../../src/devnet/askNode.ts";
+import { NodeError, askNode } from "../../src/deploy/devnet/askNode.ts";
 import { answerBehind, type Call } from "./behind.ts";
 import { EmbeddedPool, type Ask } from "./embeddedPool.ts";
 import { FAILURES, LOG_SPAN_WORDS, RATE_LIMIT_WORDS, garbage, type Failure, type NodeFaults } from "./nodeFaults.ts";

@@ -1,6 +1,6 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import type { LocalChain } from "../../src/demo/localChain.ts";
+import type { LocalChain } from "../../src/deploy/demo/localChain.ts";
 
 export type RpcRequest = { method: string; params?: unknown[] };
 type Call = RpcRequest & { id: number };

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { isFloat, readWord, type DType } from "../../src/numerics/dtype.ts";
-import { elementCount, type TensorData } from "../../src/onnx/model.ts";
-import { readModel } from "../../src/onnx/readModel.ts";
+import { elementCount, type TensorData } from "../../src/model/onnx/model.ts";
+import { readModel } from "../../src/model/onnx/readModel.ts";
 import { compile } from "../../src/compiler/compile.ts";
 import { executeReference } from "../../src/executor/reference.ts";
 import { buildModel, type AttributeValue, type FunctionSpec, type NodeSpec } from "./onnxBuilder.ts";

@@ -4,7 +4,7 @@ import { outputTensors } from "../../src/examine/compare/compare.ts";
 import { withinCounts } from "../../src/examine/compare/withinCounts.ts";
 import { firstDifference } from "../../src/examine/conform/tolerance.ts";
 import { executeReference } from "../../src/executor/reference.ts";
-import { readModel } from "../../src/onnx/readModel.ts";
+import { readModel } from "../../src/model/onnx/readModel.ts";
 import { modelOf, type Experiment } from "./agreement.ts";
 import { runOnnxruntime } from "./onnxruntime.ts";
 

@@ -1,5 +1,5 @@
-import type { TensorData } from "../../src/onnx/model.ts";
-import { floatTensor } from "../../src/onnx/tensorData.ts";
+import type { TensorData } from "../../src/model/onnx/model.ts";
+import { floatTensor } from "../../src/model/onnx/tensorData.ts";
 import type { AttributeValue, NodeSpec } from "./onnxBuilder.ts";
 
 /** Collects nodes of one output and constants, and names them. */

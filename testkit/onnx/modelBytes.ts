@@ -1,4 +1,4 @@
-import type { Attribute, Dim, Model, ValueInfo } from "../../src/onnx/model.ts";
+import type { Attribute, Dim, Model, ValueInfo } from "../../src/model/onnx/model.ts";
 import { buildModel, type AttributeValue, type IoSpec } from "./onnxBuilder.ts";
 
 /** An ONNX file of a model that was read or made. @throws RangeError for graphs in attributes */

@@ -23,7 +23,7 @@ import {
 } from "onnx-buf";
 import { DType } from "../../src/numerics/dtype.ts";
 import { narrowLayout } from "../../src/numerics/narrow.ts";
-import type { TensorData } from "../../src/onnx/model.ts";
+import type { TensorData } from "../../src/model/onnx/model.ts";
 
 const utf8 = new TextEncoder();
 

@@ -2,12 +2,12 @@
 import * as ort from "onnxruntime-node";
 import { CONSTRUCTORS, type TensorArray } from "../../src/executor/arrays.ts";
 import { DType, dtypeName } from "../../src/numerics/dtype.ts";
-import type { TensorData } from "../../src/onnx/model.ts";
+import type { TensorData } from "../../src/model/onnx/model.ts";
 
 function toOrt({ dtype, shape, bytes }: TensorData): ort.Tensor {
   const array = new CONSTRUCTORS[dtype](Uint8Array.from(bytes).buffer);
   const name = dtypeName(dtype);
-  // As in src/examine/compare/ortTensor.ts.
+  // As in src/native/plain/ortTensor.ts.
   const tensor = new ort.Tensor((name === "float16" ? "uint16" : name) as ort.Tensor.Type, array as never, [...shape]);
   if (name === "float16") Object.defineProperty(tensor, "type", { value: name });
   return tensor;

@@ -1,6 +1,6 @@
 /** Random experiments of the operators of attention. */
 import { DType } from "../../src/numerics/dtype.ts";
-import type { TensorData } from "../../src/onnx/model.ts";
+import type { TensorData } from "../../src/model/onnx/model.ts";
 import type { Experiment } from "../onnx/agreement.ts";
 import type { AttributeValue } from "../onnx/onnxBuilder.ts";
 import { F, type Make } from "./makers.ts";

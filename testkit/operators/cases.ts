@@ -1,5 +1,5 @@
 import { DType } from "../../src/numerics/dtype.ts";
-import { floatTensor, int64Tensor } from "../../src/onnx/tensorData.ts";
+import { floatTensor, int64Tensor } from "../../src/model/onnx/tensorData.ts";
 import { ATTENTION_CASES } from "./attentionCases.ts";
 import { single, type Experiment } from "../onnx/agreement.ts";
 import {

@@ -1,7 +1,7 @@
 /** Random experiments of operators on values known at compile time, and of crops, folds and places of maxima. */
 import { DType } from "../../src/numerics/dtype.ts";
-import { elementCount, type TensorData } from "../../src/onnx/model.ts";
-import { floatTensor, int64Tensor } from "../../src/onnx/tensorData.ts";
+import { elementCount, type TensorData } from "../../src/model/onnx/model.ts";
+import { floatTensor, int64Tensor } from "../../src/model/onnx/tensorData.ts";
 import { single, type Experiment } from "../onnx/agreement.ts";
 import type { AttributeValue, NodeSpec } from "../onnx/onnxBuilder.ts";
 import { F, pooling, type Make } from "./makers.ts";

@@ -1,8 +1,8 @@
 /** Random experiments of operators of the operator sets 26 and 27, and of element types below 16 bits. */
 import { DType } from "../../src/numerics/dtype.ts";
 import { narrowLayout, type NarrowType } from "../../src/numerics/narrow.ts";
-import { floatTensor, int64Tensor } from "../../src/onnx/tensorData.ts";
-import type { TensorData } from "../../src/onnx/model.ts";
+import { floatTensor, int64Tensor } from "../../src/model/onnx/tensorData.ts";
+import type { TensorData } from "../../src/model/onnx/model.ts";
 import type { Experiment } from "../onnx/agreement.ts";
 import type { NodeSpec } from "../onnx/onnxBuilder.ts";
 import type { RandomTensors } from "../random/tensors.ts";

@@ -1,5 +1,5 @@
-import { elementCount } from "../../src/onnx/model.ts";
-import { int64Tensor } from "../../src/onnx/tensorData.ts";
+import { elementCount } from "../../src/model/onnx/model.ts";
+import { int64Tensor } from "../../src/model/onnx/tensorData.ts";
 import type { AttributeValue } from "../onnx/onnxBuilder.ts";
 import type { Experiment } from "../onnx/agreement.ts";
 import { F, type Make } from "./makers.ts";

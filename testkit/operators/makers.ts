@@ -1,6 +1,6 @@
 /** Random experiments of one operator each. */
 import { DType } from "../../src/numerics/dtype.ts";
-import { floatTensor, int64Tensor } from "../../src/onnx/tensorData.ts";
+import { floatTensor, int64Tensor } from "../../src/model/onnx/tensorData.ts";
 import { single, type Experiment } from "../onnx/agreement.ts";
 import type { RandomTensors } from "../random/tensors.ts";
 

@@ -1,6 +1,6 @@
 /** Random experiments of mathematical functions of elements, window functions, norms and products. */
 import { DType } from "../../src/numerics/dtype.ts";
-import { floatTensor, int64Tensor } from "../../src/onnx/tensorData.ts";
+import { floatTensor, int64Tensor } from "../../src/model/onnx/tensorData.ts";
 import { single, type Experiment } from "../onnx/agreement.ts";
 import { F, pooling, reduction, unary, type Make } from "./makers.ts";
 

@@ -1,7 +1,7 @@
 /** Random experiments of the operators of com.microsoft for attention and its surroundings. */
 import { DType } from "../../src/numerics/dtype.ts";
-import { int64Tensor } from "../../src/onnx/tensorData.ts";
-import type { TensorData } from "../../src/onnx/model.ts";
+import { int64Tensor } from "../../src/model/onnx/tensorData.ts";
+import type { TensorData } from "../../src/model/onnx/model.ts";
 import type { AttributeValue } from "../onnx/onnxBuilder.ts";
 import type { RandomTensors } from "../random/tensors.ts";
 import { F, type Make } from "./makers.ts";

@@ -1,7 +1,7 @@
 /** Random experiments of the operators of ai.onnx.ml. */
 import { DType } from "../../src/numerics/dtype.ts";
-import { floatTensor, int64Tensor } from "../../src/onnx/tensorData.ts";
-import type { TensorData } from "../../src/onnx/model.ts";
+import { floatTensor, int64Tensor } from "../../src/model/onnx/tensorData.ts";
+import type { TensorData } from "../../src/model/onnx/model.ts";
 import type { Experiment } from "../onnx/agreement.ts";
 import type { AttributeValue } from "../onnx/onnxBuilder.ts";
 import { Prng } from "../random/prng.ts";

@@ -4,7 +4,7 @@ import { REASONS } from "../../src/compiler/graph/unsupported.ts";
 import { ML_REGISTRY } from "../../src/compiler/operators/ml/registry.ts";
 import { MICROSOFT_REGISTRY } from "../../src/compiler/operators/microsoft/registry.ts";
 import { REGISTRY } from "../../src/compiler/operators/registry.ts";
-import { OPSETS } from "../../src/onnx/readModel.ts";
+import { OPSETS } from "../../src/model/onnx/readModel.ts";
 
 /** The file of the generated table. */
 export const OPERATOR_TABLE = "docs/operatorTable.md";

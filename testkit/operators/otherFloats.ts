@@ -1,6 +1,6 @@
 import { cast } from "../../src/numerics/cast.ts";
 import { DType, dtypeBytes, readWord, writeWord } from "../../src/numerics/dtype.ts";
-import { elementCount, type TensorData } from "../../src/onnx/model.ts";
+import { elementCount, type TensorData } from "../../src/model/onnx/model.ts";
 import type { Experiment } from "../onnx/agreement.ts";
 import type { AttributeValue } from "../onnx/onnxBuilder.ts";
 

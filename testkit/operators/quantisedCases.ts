@@ -1,7 +1,7 @@
 /** Random experiments of the quantised operators. */
 import { byteEngine } from "../../src/executor/engine/byteEngine.ts";
 import { DType } from "../../src/numerics/dtype.ts";
-import type { TensorData } from "../../src/onnx/model.ts";
+import type { TensorData } from "../../src/model/onnx/model.ts";
 import type { Experiment } from "../onnx/agreement.ts";
 import type { AttributeValue } from "../onnx/onnxBuilder.ts";
 import type { RandomTensors } from "../random/tensors.ts";

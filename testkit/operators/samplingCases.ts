@@ -1,6 +1,6 @@
 /** Random experiments of operators that read at places that data says. */
 import { DType } from "../../src/numerics/dtype.ts";
-import { floatTensor } from "../../src/onnx/tensorData.ts";
+import { floatTensor } from "../../src/model/onnx/tensorData.ts";
 import { single } from "../onnx/agreement.ts";
 import { F, type Make } from "./makers.ts";
 import { fused } from "./microsoftCases.ts";

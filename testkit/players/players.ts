@@ -1,24 +1,24 @@
 import { pino } from "pino";
 import { numberToHex, parseEther, zeroHash, type Hex } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
-import type { KnownProgram } from "../../src/player/execution.ts";
-import type { Execute } from "../../src/player/executeRun.ts";
+import type { KnownProgram } from "../../src/dispute/run/execution.ts";
+import type { Execute } from "../../src/runs/executeRun.ts";
 import { postedJob } from "../../src/chain/clients/jobMarket.ts";
-import { deposit } from "../../src/market/ledger.ts";
-import type { Session } from "../../src/market/session.ts";
-import { Inbox } from "../../src/demo/events.ts";
-import { startLocalChain, type LocalChain, type LocalParameters } from "../../src/demo/localChain.ts";
+import { deposit } from "../../src/chain/market/deposit.ts";
+import type { Session } from "../../src/chain/market/session.ts";
+import { Inbox } from "../../src/deploy/demo/events.ts";
+import { startLocalChain, type LocalChain, type LocalParameters } from "../../src/deploy/demo/localChain.ts";
 import { executeReference } from "../../src/executor/reference.ts";
-import { attest } from "../../src/provisioning/attest.ts";
-import { SoftwareDevice } from "../../src/provisioning/device.ts";
-import { SoftwareManufacturer } from "../../src/provisioning/manufacturer.ts";
-import { describeProgram } from "../../src/sdk/describeProgram.ts";
-import { jobRequest, postJob, type JobTerms } from "../../src/sdk/postJob.ts";
-import type { WorkerEvent } from "../../src/worker/events.ts";
-import { runWorker, type WorkerOptions } from "../../src/worker/worker.ts";
+import { attest } from "../../src/attestation/attest.ts";
+import { SoftwareDevice } from "../../src/attestation/device.ts";
+import { SoftwareManufacturer } from "../../src/attestation/manufacturer.ts";
+import { describeProgram } from "../../src/parties/requester/describeProgram.ts";
+import { jobRequest, postJob, type JobTerms } from "../../src/parties/requester/postJob.ts";
+import type { WorkerEvent } from "../../src/parties/worker/events.ts";
+import { runWorker, type WorkerOptions } from "../../src/parties/worker/worker.ts";
 import type { WatcherEvent } from "../../watcher/events.ts";
 import { runWatcher, type WatcherOptions } from "../../watcher/watcher.ts";
-import { ProgramLibrary } from "../../src/player/programLibrary.ts";
+import { ProgramLibrary } from "../../src/runs/programLibrary.ts";
 
 /** A log that writes nothing. */
 export const quiet = pino({ level: "silent" });

@@ -1,7 +1,7 @@
-import type { ClaimRecord } from "../../src/market/history.ts";
-import { followMarket } from "../../src/market/session.ts";
-import type { Execute } from "../../src/player/executeRun.ts";
-import type { KnownProgram } from "../../src/player/execution.ts";
+import type { ClaimRecord } from "../../src/chain/market/history.ts";
+import { followMarket } from "../../src/chain/market/session.ts";
+import type { Execute } from "../../src/runs/executeRun.ts";
+import type { KnownProgram } from "../../src/dispute/run/execution.ts";
 import { first, type Players } from "./players.ts";
 
 /** A job of a run: its program, inputs and items, and whether it asks for an answer. */

@@ -1,6 +1,6 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { killAtExit } from "../../src/devnet/killAtExit.ts";
+import { killAtExit } from "../../src/deploy/devnet/killAtExit.ts";
 import { builtCommandLine } from "./commandLine.ts";
 
 /** `refute dongle` in a process of its own. */

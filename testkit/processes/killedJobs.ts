@@ -1,10 +1,10 @@
 import { compile } from "../../src/compiler/compile.ts";
 import type { RunWiring } from "../../src/compiler/runWiring.ts";
 import { DType } from "../../src/numerics/dtype.ts";
-import { readModel } from "../../src/onnx/readModel.ts";
-import type { Execute } from "../../src/player/executeRun.ts";
-import { knownProgram, type KnownProgram } from "../../src/player/execution.ts";
-import type { JobTerms } from "../../src/sdk/postJob.ts";
+import { readModel } from "../../src/model/onnx/readModel.ts";
+import type { Execute } from "../../src/runs/executeRun.ts";
+import { knownProgram, type KnownProgram } from "../../src/dispute/run/execution.ts";
+import type { JobTerms } from "../../src/parties/requester/postJob.ts";
 import { mlpBytes, mlpInput, seededWeights } from "../models/mlp.ts";
 import { buildModel } from "../onnx/onnxBuilder.ts";
 import { reference } from "../players/players.ts";

@@ -1,9 +1,9 @@
 import { keccak256, numberToHex, parseEther, toHex, type Address, type Hex } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
-import { openSession, type Session } from "../../src/market/session.ts";
-import type { Anvil } from "../../src/devnet/anvil.ts";
-import { giveCredit, giveStake } from "../../src/devnet/parties.ts";
-import type { LocalDeployment } from "../../src/devnet/deployLocally.ts";
+import { openSession, type Session } from "../../src/chain/market/session.ts";
+import type { Anvil } from "../../src/deploy/devnet/anvil.ts";
+import { giveCredit, giveStake } from "../../src/deploy/devnet/parties.ts";
+import type { LocalDeployment } from "../../src/deploy/devnet/deployLocally.ts";
 
 /** Ether of each account beside what it wraps: for gas. */
 const PURSE = parseEther("100");

@@ -6,7 +6,7 @@ import { encryptKeystoreJson } from "ethers";
 import type { Hex } from "viem";
 import { privateKeyToAddress } from "viem/accounts";
 import type { RunWiring } from "../../src/compiler/runWiring.ts";
-import { killAtExit } from "../../src/devnet/killAtExit.ts";
+import { killAtExit } from "../../src/deploy/devnet/killAtExit.ts";
 import { builtCommandLine } from "./commandLine.ts";
 
 const PASSWORD = "Tr0ub4dor-and-3";

@@ -4,8 +4,8 @@ import { jobMarketAbi } from "../../src/chain/abi/jobMarket.ts";
 import { provisioningAbi } from "../../src/chain/abi/provisioning.ts";
 import { stakeVaultAbi } from "../../src/chain/abi/stakeVault.ts";
 import { Outcome } from "../../src/chain/structs.ts";
-import type { ClaimRecord, GameRecord, History } from "../../src/market/history.ts";
-import type { Anvil } from "../../src/devnet/anvil.ts";
+import type { ClaimRecord, GameRecord, History } from "../../src/chain/market/history.ts";
+import type { Anvil } from "../../src/deploy/devnet/anvil.ts";
 import type { Party } from "./parties.ts";
 
 /** What an account has. */

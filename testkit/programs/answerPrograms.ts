@@ -1,4 +1,4 @@
-import { knownProgram, type KnownProgram } from "../../src/player/execution.ts";
+import { knownProgram, type KnownProgram } from "../../src/dispute/run/execution.ts";
 import { commitProgram } from "../../src/program/root.ts";
 import { runProgram, type RunRanges } from "./runProgram.ts";
 

@@ -1,10 +1,10 @@
 import { numberToHex } from "viem";
-import type { ClaimForm } from "../../src/market/form.ts";
-import type { JobRecord } from "../../src/market/history.ts";
-import { toHex } from "../../src/merkle/hash.ts";
-import type { KnownProgram } from "../../src/player/execution.ts";
-import { answersOf } from "../../src/sdk/postJob.ts";
-import type { RunInputs } from "../../src/trace/runInputs.ts";
+import type { ClaimForm } from "../../src/chain/market/claimForm.ts";
+import type { JobRecord } from "../../src/chain/market/history.ts";
+import { toHex } from "../../src/program/merkle/hash.ts";
+import type { KnownProgram } from "../../src/dispute/run/execution.ts";
+import { answersOf } from "../../src/parties/requester/postJob.ts";
+import type { RunInputs } from "../../src/program/trace/runInputs.ts";
 
 /** A job of so many items, as the history has it once all of its inputs are published, each in one part. */
 export function publishedRun(

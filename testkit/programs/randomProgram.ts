@@ -1,4 +1,4 @@
-import { tensorRoot } from "../../src/merkle/tensor.ts";
+import { tensorRoot } from "../../src/program/merkle/tensor.ts";
 import type { CompiledModel } from "../../src/program/compiled.ts";
 import type { Program, Step, TensorRef } from "../../src/program/types.ts";
 import type { Prng } from "../random/prng.ts";

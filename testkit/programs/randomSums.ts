@@ -1,5 +1,5 @@
-import { knownProgram, type KnownProgram } from "../../src/player/execution.ts";
-import { tensorRoot } from "../../src/merkle/tensor.ts";
+import { knownProgram, type KnownProgram } from "../../src/dispute/run/execution.ts";
+import { tensorRoot } from "../../src/program/merkle/tensor.ts";
 import { DType } from "../../src/numerics/dtype.ts";
 import type { CompiledModel } from "../../src/program/compiled.ts";
 import { Op } from "../../src/program/operations.ts";

@@ -1,4 +1,4 @@
-import { tensorRoot } from "../../src/merkle/tensor.ts";
+import { tensorRoot } from "../../src/program/merkle/tensor.ts";
 import { DType, writeWord } from "../../src/numerics/dtype.ts";
 import { fromNumber } from "../../src/numerics/float32.ts";
 import { Op } from "../../src/program/operations.ts";

@@ -1,9 +1,9 @@
 import { ONE_ITEM } from "../../src/program/run.ts";
-import type { Execution } from "../../src/player/execution.ts";
-import type { ClaimForm } from "../../src/market/form.ts";
-import { RunExecution } from "../../src/player/runExecution.ts";
-import { rootsOfTraces } from "../../src/player/runRoots.ts";
-import { RunInputs } from "../../src/trace/runInputs.ts";
+import type { Execution } from "../../src/dispute/run/execution.ts";
+import type { ClaimForm } from "../../src/chain/market/claimForm.ts";
+import { RunExecution } from "../../src/dispute/run/runExecution.ts";
+import { rootsOfTraces } from "../../src/dispute/run/runRoots.ts";
+import { RunInputs } from "../../src/program/trace/runInputs.ts";
 
 /** The run whose only item is an execution. */
 export function runOfOne({ inputs, trace, ...program }: Execution, form: ClaimForm = "trace"): RunExecution {

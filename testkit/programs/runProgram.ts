@@ -1,6 +1,6 @@
-import { tensorRoot } from "../../src/merkle/tensor.ts";
+import { tensorRoot } from "../../src/program/merkle/tensor.ts";
 import { DType } from "../../src/numerics/dtype.ts";
-import { knownProgram, type KnownProgram } from "../../src/player/execution.ts";
+import { knownProgram, type KnownProgram } from "../../src/dispute/run/execution.ts";
 import { Op } from "../../src/program/operations.ts";
 import { commitProgram } from "../../src/program/root.ts";
 import type { Instruction, Program, Step, TensorRef } from "../../src/program/types.ts";

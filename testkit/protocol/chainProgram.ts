@@ -1,6 +1,6 @@
-import { makeProvable } from "../../src/compiler/program/provable/makeProvable.ts";
-import { MerkleList } from "../../src/merkle/list.ts";
-import { tensorRoot } from "../../src/merkle/tensor.ts";
+import { makeProvable } from "../../src/compiler/passes/provable/makeProvable.ts";
+import { MerkleList } from "../../src/program/merkle/list.ts";
+import { tensorRoot } from "../../src/program/merkle/tensor.ts";
 import { executeReference } from "../../src/executor/reference.ts";
 import { executeStepReference } from "../../src/executor/referenceStep.ts";
 import { stepSources } from "../../src/executor/sources.ts";
@@ -11,7 +11,7 @@ import { estimateStepProofGas } from "../../src/program/gas.ts";
 import { MAX_STEP_BYTES } from "../../src/program/limits.ts";
 import { commitProgram, type ProgramCommitment } from "../../src/program/root.ts";
 import type { Checkpoint, Program, Step, TensorRef } from "../../src/program/types.ts";
-import { Trace } from "../../src/trace/trace.ts";
+import { Trace } from "../../src/program/trace/trace.ts";
 import { int32Words } from "../programs/int32Words.ts";
 import { axis, NO_REDUCTION, rowSumStep, stepModel } from "../programs/stepModel.ts";
 

@@ -1,4 +1,4 @@
-import type { Trace } from "../../src/trace/trace.ts";
+import type { Trace } from "../../src/program/trace/trace.ts";
 import { GameDriver } from "./gameDriver.ts";
 import { lyingTrace, chainProgram, type GameProgram } from "./chainProgram.ts";
 import { claimKey, submitted, type World } from "./world.ts";

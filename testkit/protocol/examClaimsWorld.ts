@@ -1,9 +1,9 @@
 import { parseEventLogs, type Address, type Hex } from "viem";
 import { jobMarketAbi } from "../../src/chain/abi/jobMarket.ts";
 import type { Claim, Sitting } from "../../src/chain/structs.ts";
-import { MerkleList } from "../../src/merkle/list.ts";
-import { tensorRoot } from "../../src/merkle/tensor.ts";
-import type { Trace } from "../../src/trace/trace.ts";
+import { MerkleList } from "../../src/program/merkle/list.ts";
+import { tensorRoot } from "../../src/program/merkle/tensor.ts";
+import type { Trace } from "../../src/program/trace/trace.ts";
 import { chainProgram, honestTrace, lyingTrace, type GameProgram } from "./chainProgram.ts";
 import { CLASS_BLOCKS, deployExams, examNonce, nextExam, sit, sittingOf, type ExamsContract } from "./examKit.ts";
 import { GameDriver } from "./gameDriver.ts";

@@ -1,7 +1,7 @@
 import { type Address, type Hex } from "viem";
 import { ReportKind, type ExamReport, type Sitting } from "../../src/chain/structs.ts";
-import type { P256Signature } from "../../src/provisioning/keys.ts";
-import { nonceOf } from "../../src/provisioning/report.ts";
+import type { P256Signature } from "../../src/attestation/keys.ts";
+import { nonceOf } from "../../src/attestation/report.ts";
 import { domain, GRID_BLOCKS } from "./reports.ts";
 import type { TestDevice } from "./testDevice.ts";
 import type { World } from "./world.ts";

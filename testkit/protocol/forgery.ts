@@ -1,10 +1,10 @@
 import { dtypeBytes, readWord } from "../../src/numerics/dtype.ts";
-import { CHUNK_BYTES } from "../../src/merkle/sizes.ts";
-import { tensorTree } from "../../src/merkle/tensor.ts";
-import { openable, type Execution } from "../../src/player/execution.ts";
+import { CHUNK_BYTES } from "../../src/program/merkle/sizes.ts";
+import { tensorTree } from "../../src/program/merkle/tensor.ts";
+import { openable, type Execution } from "../../src/dispute/run/execution.ts";
 import type { StepProof } from "../../src/chain/structs.ts";
-import type { Hash } from "../../src/merkle/hash.ts";
-import { openElement } from "../../src/trace/opening.ts";
+import type { Hash } from "../../src/program/merkle/hash.ts";
+import { openElement } from "../../src/program/trace/opening.ts";
 
 /** What a step is made to read instead of one of its inputs, and the path that is shown for it. */
 export type ForgedInput = { input: number; bytes: Uint8Array; siblings: readonly Hash[] };

@@ -1,7 +1,7 @@
 import type { Hex } from "viem";
 import { submissionOf } from "../../src/dispute/workerMove.ts";
 import type { Claim, Delivery, Job, JobRequest } from "../../src/chain/structs.ts";
-import { toHex } from "../../src/merkle/hash.ts";
+import { toHex } from "../../src/program/merkle/hash.ts";
 import { honestTrace, chainProgram, type GameProgram } from "./chainProgram.ts";
 import { factsOf, jobId, postJob, submitted, requestFor, type World } from "./world.ts";
 

@@ -2,9 +2,9 @@ import { encodeAbiParameters, keccak256, parseEventLogs, zeroAddress, zeroHash, 
 import { jobMarketAbi } from "../../src/chain/abi/jobMarket.ts";
 import type { ClaimKey, Job, JobRequest, Terms } from "../../src/chain/structs.ts";
 import { submissionOf } from "../../src/dispute/workerMove.ts";
-import { claimOf } from "../../src/market/ids.ts";
-import { completeTerms } from "../../src/sdk/postJob.ts";
-import type { Trace } from "../../src/trace/trace.ts";
+import { claimOf } from "../../src/chain/market/ids.ts";
+import { completeTerms } from "../../src/parties/requester/postJob.ts";
+import type { Trace } from "../../src/program/trace/trace.ts";
 import { smallProgram } from "./marketKit.ts";
 import { attest } from "./reports.ts";
 import { TestDevice } from "./testDevice.ts";

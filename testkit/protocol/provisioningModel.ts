@@ -1,6 +1,6 @@
 import { zeroHash, type Address, type Hex } from "viem";
 import { StatementScope, type Endorsement, type Reason, type Report, type Statement } from "../../src/chain/structs.ts";
-import { manufacturerId } from "../../src/provisioning/keys.ts";
+import { manufacturerId } from "../../src/attestation/keys.ts";
 
 /** A device as the model knows it. */
 type Device = {

@@ -1,8 +1,8 @@
 import { toHex, zeroHash, type Address, type Hex } from "viem";
 import { ReportKind, StatementScope, type Report, type Statement } from "../../src/chain/structs.ts";
-import type { P256Signature } from "../../src/provisioning/keys.ts";
-import type { SoftwareManufacturer } from "../../src/provisioning/manufacturer.ts";
-import { domainOf, nonceOf, type ReportFields } from "../../src/provisioning/report.ts";
+import type { P256Signature } from "../../src/attestation/keys.ts";
+import type { SoftwareManufacturer } from "../../src/attestation/manufacturer.ts";
+import { domainOf, nonceOf, type ReportFields } from "../../src/attestation/report.ts";
 import { signedStatement, type TestDevice } from "./testDevice.ts";
 import type { World } from "./world.ts";
 

@@ -1,5 +1,5 @@
 import { ReportKind, ZERO_HASH } from "../../src/chain/structs.ts";
-import type { SignRequest } from "../../src/provisioning/device.ts";
+import type { SignRequest } from "../../src/attestation/device.ts";
 
 /** A request that every device signs. */
 export const signRequest: SignRequest = {

@@ -1,12 +1,12 @@
 import { keccak256, stringToHex, zeroHash, type Hex } from "viem";
 import { NO_CHECKPOINT, NO_PROGRAM, NO_STEP } from "../../src/chain/structs.ts";
 import type { Claim, JobRequest, PackedState, Pick, ProgramFacts } from "../../src/chain/structs.ts";
-import { packState, unpackState, type GameState } from "../../src/market/state.ts";
-import { fromHash, sha256, toHash, toHex, zeroHash as zeroSubtree, type Hash } from "../../src/merkle/hash.ts";
-import { MerkleList } from "../../src/merkle/list.ts";
+import { packState, unpackState, type GameState } from "../../src/chain/market/state.ts";
+import { fromHash, sha256, toHash, toHex, zeroHash as zeroSubtree, type Hash } from "../../src/program/merkle/hash.ts";
+import { MerkleList } from "../../src/program/merkle/list.ts";
 import { DType } from "../../src/numerics/dtype.ts";
 import { SCOPE, SEMANTICS_VERSION, SOURCE } from "../../src/program/encode.ts";
-import { claimContentOf } from "../../src/market/ids.ts";
+import { claimContentOf } from "../../src/chain/market/ids.ts";
 import { claimKey, gameEvents, gasOf, postJob, usualTerms, type Actor, type World } from "./world.ts";
 
 /** Base fee of the blocks in which the moves of a {@link SketchedGame} are mined. */

@@ -1,9 +1,9 @@
 import type { Hex } from "viem";
 import type { Endorsement, Statement } from "../../src/chain/structs.ts";
-import type { EndorsementFields } from "../../src/provisioning/endorsement.ts";
-import { deviceId, generateKey, signMessage, type P256Signature, type PublicKey } from "../../src/provisioning/keys.ts";
-import { SOFTWARE_MODEL, type SoftwareManufacturer } from "../../src/provisioning/manufacturer.ts";
-import { payloadOf, sigStructure, type ReportFields } from "../../src/provisioning/report.ts";
+import type { EndorsementFields } from "../../src/attestation/endorsement.ts";
+import { deviceId, generateKey, signMessage, type P256Signature, type PublicKey } from "../../src/attestation/keys.ts";
+import { SOFTWARE_MODEL, type SoftwareManufacturer } from "../../src/attestation/manufacturer.ts";
+import { payloadOf, sigStructure, type ReportFields } from "../../src/attestation/report.ts";
 
 /** Later than any clock of a test. */
 const NOT_AFTER = 2n ** 40n;

@@ -1,4 +1,4 @@
-import { tensorRoot } from "../../src/merkle/tensor.ts";
+import { tensorRoot } from "../../src/program/merkle/tensor.ts";
 import { DType } from "../../src/numerics/dtype.ts";
 import { Op } from "../../src/program/operations.ts";
 import type { Program, Step, TensorRef } from "../../src/program/types.ts";

@@ -1,1 +1,1 @@
-export { Prng } from "../../src/prng.ts";
+export { Prng } from "../../src/base/prng.ts";

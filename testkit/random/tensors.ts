@@ -1,6 +1,6 @@
 import { DType, dtypeBytes } from "../../src/numerics/dtype.ts";
-import { elementCount, type TensorData } from "../../src/onnx/model.ts";
-import { floatTensor } from "../../src/onnx/tensorData.ts";
+import { elementCount, type TensorData } from "../../src/model/onnx/model.ts";
+import { floatTensor } from "../../src/model/onnx/tensorData.ts";
 import { writeWord } from "../../src/numerics/dtype.ts";
 import type { Prng } from "./prng.ts";
 

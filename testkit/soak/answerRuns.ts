@@ -1,8 +1,8 @@
 import { executeReference } from "../../src/executor/reference.ts";
-import type { KnownProgram } from "../../src/player/execution.ts";
-import type { Answer } from "../../src/trace/answer.ts";
-import { RunInputs } from "../../src/trace/runInputs.ts";
-import { Trace } from "../../src/trace/trace.ts";
+import type { KnownProgram } from "../../src/dispute/run/execution.ts";
+import type { Answer } from "../../src/program/trace/answer.ts";
+import { RunInputs } from "../../src/program/trace/runInputs.ts";
+import { Trace } from "../../src/program/trace/trace.ts";
 import { executedRun, heldRun, itemsOf } from "./executedRun.ts";
 import { runInputBytes } from "../programs/runProgram.ts";
 import { executionOf, type OwnRun, type RunLie } from "../programs/runsOf.ts";

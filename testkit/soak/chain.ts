@@ -13,7 +13,7 @@ import { disputeGameAbi } from "../../src/chain/abi/disputeGame.ts";
 import { errorsAbi } from "../../src/chain/abi/errors.ts";
 import { jobMarketAbi } from "../../src/chain/abi/jobMarket.ts";
 import { stakeVaultAbi } from "../../src/chain/abi/stakeVault.ts";
-import { emptyHistory, protocolAbi, takeEvent, type ProtocolEvent } from "../../src/market/history.ts";
+import { emptyHistory, protocolAbi, takeEvent, type ProtocolEvent } from "../../src/chain/market/history.ts";
 import type { Parameters } from "../../src/chain/structs.ts";
 import { deployMarket } from "../protocol/deployMarket.ts";
 import { ETHER, PARAMETERS } from "../protocol/world.ts";

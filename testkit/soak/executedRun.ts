@@ -1,10 +1,10 @@
 import { executeReference } from "../../src/executor/reference.ts";
-import type { ClaimForm } from "../../src/market/form.ts";
-import type { Execution, KnownProgram } from "../../src/player/execution.ts";
-import { carriedFrom, RunExecution } from "../../src/player/runExecution.ts";
-import { rootsOfTraces, type RunRoots } from "../../src/player/runRoots.ts";
-import type { RunInputs } from "../../src/trace/runInputs.ts";
-import { Trace } from "../../src/trace/trace.ts";
+import type { ClaimForm } from "../../src/chain/market/claimForm.ts";
+import type { Execution, KnownProgram } from "../../src/dispute/run/execution.ts";
+import { carriedFrom, RunExecution } from "../../src/dispute/run/runExecution.ts";
+import { rootsOfTraces, type RunRoots } from "../../src/dispute/run/runRoots.ts";
+import type { RunInputs } from "../../src/program/trace/runInputs.ts";
+import { Trace } from "../../src/program/trace/trace.ts";
 
 /** A program with the inputs of a job, and the form of its claims: "trace" if it is left out. */
 type Job = { known: KnownProgram; inputs: RunInputs; form?: ClaimForm };

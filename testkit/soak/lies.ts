@@ -1,7 +1,7 @@
 import { executeReference } from "../../src/executor/reference.ts";
-import { toHex } from "../../src/merkle/hash.ts";
-import { MerkleList } from "../../src/merkle/list.ts";
-import type { RunExecution } from "../../src/player/runExecution.ts";
+import { toHex } from "../../src/program/merkle/hash.ts";
+import { MerkleList } from "../../src/program/merkle/list.ts";
+import type { RunExecution } from "../../src/dispute/run/runExecution.ts";
 import type { Prng } from "../random/prng.ts";
 import { executedRun, heldRun, itemsOf } from "./executedRun.ts";
 import type { SoakProgram } from "./programs.ts";

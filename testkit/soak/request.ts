@@ -1,7 +1,7 @@
 import type { JobRequest } from "../../src/chain/structs.ts";
-import { concatenated } from "../../src/merkle/concatenated.ts";
-import { toHex } from "../../src/merkle/hash.ts";
-import { programFacts } from "../../src/player/execution.ts";
+import { concatenated } from "../../src/program/merkle/concatenated.ts";
+import { toHex } from "../../src/program/merkle/hash.ts";
+import { programFacts } from "../../src/dispute/run/execution.ts";
 import type { SoakMarket } from "./market.ts";
 import type { SoakProgram } from "./programs.ts";
 

@@ -1,5 +1,5 @@
 import type { Address, Hex } from "viem";
-import { claimIdOf, claimKeyOf } from "../../src/market/ids.ts";
+import { claimIdOf, claimKeyOf } from "../../src/chain/market/ids.ts";
 import type { Job } from "../../src/chain/structs.ts";
 import type { Prng } from "../random/prng.ts";
 import { ETHER } from "../protocol/world.ts";

@@ -1,11 +1,11 @@
-import type { RunExecution } from "../../src/player/runExecution.ts";
+import type { RunExecution } from "../../src/dispute/run/runExecution.ts";
 import { submissionOf, workerMove, type WorkerMove } from "../../src/dispute/workerMove.ts";
-import { stateOf, type GameRecord } from "../../src/market/history.ts";
+import { stateOf, type GameRecord } from "../../src/chain/market/history.ts";
 import { Level, Move } from "../../src/chain/structs.ts";
 import type { Hex } from "viem";
-import { toHex, type Hash } from "../../src/merkle/hash.ts";
-import { MerkleList } from "../../src/merkle/list.ts";
-import { Trace } from "../../src/trace/trace.ts";
+import { toHex, type Hash } from "../../src/program/merkle/hash.ts";
+import { MerkleList } from "../../src/program/merkle/list.ts";
+import { Trace } from "../../src/program/trace/trace.ts";
 import type { Prng } from "../random/prng.ts";
 import { heldRun, itemsOf } from "./executedRun.ts";
 import { lyingRun, mutated, paddedWithGarbage, type LieKind } from "./lies.ts";

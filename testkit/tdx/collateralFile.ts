@@ -1,4 +1,4 @@
-import { identityText, tcbInfoText } from "../../src/provisioning/tdx/documents.ts";
+import { identityText, tcbInfoText } from "../../src/attestation/tdx/documents.ts";
 import type { EnclaveIdentity, TcbInfo } from "../../src/chain/tdxStructs.ts";
 import type { TestPki } from "./pki.ts";
 import { identityOf, pem, signDocument, tcbInfoOf } from "./quotes.ts";

@@ -1,4 +1,4 @@
-import { QuoteFormError } from "../../src/provisioning/tdx/errors.ts";
+import { QuoteFormError } from "../../src/attestation/tdx/errors.ts";
 import { refusalOf } from "../protocol/refusalOf.ts";
 import { realEvidence, type RealWorld } from "./realQuote.ts";
 import { verified } from "./tdxWorld.ts";

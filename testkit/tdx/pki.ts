@@ -1,6 +1,6 @@
 import { sign, type KeyObject } from "node:crypto";
 import { bytesToHex, keccak256, type Hex } from "viem";
-import { generateKey, type P256Key } from "../../src/provisioning/keys.ts";
+import { generateKey, type P256Key } from "../../src/attestation/keys.ts";
 import { bits, flag, integer, intelName, octets, oid, sequence, time, tlv } from "./der.ts";
 
 const ECDSA = sequence(oid("1.2.840.10045.4.3.2"));

@@ -1,7 +1,7 @@
 import { createHash, sign } from "node:crypto";
 import { stringToHex, toHex, type Hex } from "viem";
-import { generateKey, type P256Key } from "../../src/provisioning/keys.ts";
-import { identityText, STATUSES, tcbInfoText, type PlatformStatus } from "../../src/provisioning/tdx/documents.ts";
+import { generateKey, type P256Key } from "../../src/attestation/keys.ts";
+import { identityText, STATUSES, tcbInfoText, type PlatformStatus } from "../../src/attestation/tdx/documents.ts";
 import type { EnclaveIdentity, TcbInfo } from "../../src/chain/tdxStructs.ts";
 import type { Issued, PckFields, TestPki } from "./pki.ts";
 

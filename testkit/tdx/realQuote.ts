@@ -1,10 +1,10 @@
 import { X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { bytesToHex, type Hex } from "viem";
-import { readCertificate } from "../../src/provisioning/tdx/certificates.ts";
-import { readEnclaveIdentity, readTcbInfo } from "../../src/provisioning/tdx/documents.ts";
-import { encodeEvidence } from "../../src/provisioning/tdx/evidence.ts";
-import { splitQuote } from "../../src/provisioning/tdx/quote.ts";
+import { readCertificate } from "../../src/attestation/tdx/certificates.ts";
+import { readEnclaveIdentity, readTcbInfo } from "../../src/attestation/tdx/documents.ts";
+import { encodeEvidence } from "../../src/attestation/tdx/evidence.ts";
+import { splitQuote } from "../../src/attestation/tdx/quote.ts";
 import { CA, deployVerifier, factsOf, SIGNER, type Anchor } from "./tdxWorld.ts";
 
 const FOLDER = "test/golden/tdx";

@@ -2,9 +2,9 @@ import { network } from "hardhat";
 import { bytesToHex, parseEventLogs, type Hex } from "viem";
 import { tdxQuoteVerifierAbi } from "../../src/chain/abi/tdxQuoteVerifier.ts";
 import type { EnclaveIdentity, TcbInfo } from "../../src/chain/tdxStructs.ts";
-import { certificateId } from "../../src/provisioning/tdx/certificates.ts";
-import { encodeEvidence } from "../../src/provisioning/tdx/evidence.ts";
-import { splitQuote } from "../../src/provisioning/tdx/quote.ts";
+import { certificateId } from "../../src/attestation/tdx/certificates.ts";
+import { encodeEvidence } from "../../src/attestation/tdx/evidence.ts";
+import { splitQuote } from "../../src/attestation/tdx/quote.ts";
 import { TestPki, type Issued } from "./pki.ts";
 import { identityOf, signDocument, tcbInfoOf, TestPlatform, type QuoteFields } from "./quotes.ts";
 

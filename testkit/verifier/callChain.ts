@@ -1,5 +1,5 @@
 import { network } from "hardhat";
-import { Anvil, anvilBinary } from "../../src/devnet/anvil.ts";
+import { Anvil, anvilBinary } from "../../src/deploy/devnet/anvil.ts";
 
 /** Contracts of other builds may be larger than on a real network. */
 const isShipped = ["shipped", undefined].includes(process.env.REFUTE_BUILD);

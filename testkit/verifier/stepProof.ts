@@ -1,8 +1,8 @@
-import { toHash, type Hash } from "../../src/merkle/hash.ts";
-import { tensorTree } from "../../src/merkle/tensor.ts";
+import { toHash, type Hash } from "../../src/program/merkle/hash.ts";
+import { tensorTree } from "../../src/program/merkle/tensor.ts";
 import { encodeStepBody } from "../../src/program/encode.ts";
 import type { Step } from "../../src/program/types.ts";
-import { openElement, type ChunkOpening } from "../../src/trace/opening.ts";
+import { openElement, type ChunkOpening } from "../../src/program/trace/opening.ts";
 import { createCallChain } from "./callChain.ts";
 
 /** The arguments of `IStepVerifier.evaluate`. */

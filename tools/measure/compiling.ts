@@ -5,7 +5,7 @@
  */
 import { parseArgs } from "node:util";
 import { compile } from "../../src/compiler/compile.ts";
-import { readModel } from "../../src/onnx/readModel.ts";
+import { readModel } from "../../src/model/onnx/readModel.ts";
 import { gpt2 } from "../../testkit/models/gpt2.ts";
 import { LONG_GRAPHS } from "../../testkit/models/longGraphs.ts";
 

@@ -7,7 +7,7 @@ import { build } from "esbuild";
 /** What the command line and the package's entries consist of. */
 const FOLDERS = ["src", "watcher", "ignition"];
 /** What runs from its sources only: the demonstration, and the game without a chain of the web page and of tests. */
-const LEFT_OUT = [join("src", "demo"), join("src", "dispute", "memoryGame.ts")];
+const LEFT_OUT = [join("src", "deploy", "demo"), join("src", "dispute", "memoryGame.ts")];
 
 /** Imports of sources in what was written: the built files import built files. */
 const SOURCES = /((?:from|import) ?\(?)"(\.[^"]+)\.ts"/g;

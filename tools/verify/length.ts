@@ -13,7 +13,7 @@ const LONGEST = [
   "test/e2e/blobs.test.ts",
   "test/adversaries/reorgs.test.ts",
   "test/docs/executedWithOthers.test.ts",
-  "test/devnet/devnet.test.ts",
+  "test/deploy/devnet/devnet.test.ts",
   "test/e2e/nodes.test.ts",
   "test/e2e/killed.test.ts",
   "test/docs/deploying.test.ts",

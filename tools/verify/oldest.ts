@@ -4,19 +4,19 @@
  * the packages here have a newer one.
  */
 import { spawnSync } from "node:child_process";
-import { FIRST_VERSIONS } from "../../src/platform.ts";
+import { FIRST_VERSIONS } from "../../src/base/platform.ts";
 import { isGood, lineOf, run } from "./totals.ts";
 
 const SUITES = [
-  "test/platform.test.ts",
+  "test/base/platform.test.ts",
   "test/executor/{createExecutor,engineFaults,random,realModel,reference,selfTest}.test.ts",
   "test/executor/{engine,items,loops,product,threads}/**/*.test.ts",
-  "test/kernels/{checked,productKernels,sha256}.test.ts",
-  "test/kernels/{assembler,elementary}/**/*.test.ts",
-  "test/onnx/readModel.test.ts",
+  "test/numerics/kernels/{checked,productKernels,sha256}.test.ts",
+  "test/numerics/kernels/{assembler,elementary}/**/*.test.ts",
+  "test/model/onnx/readModel.test.ts",
   "test/chain/**/*.test.ts",
-  "test/database/**/*.test.ts",
-  "test/tickets/{kills,ledgers,serving}.test.ts",
+  "test/base/database/**/*.test.ts",
+  "test/parties/tickets/{kills,ledgers,serving}.test.ts",
   "test/cli/built.test.ts",
   "test/cli/commandLine.test.ts",
   "test/cli/monitor.test.ts",

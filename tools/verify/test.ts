@@ -9,13 +9,10 @@ import { isGood, lineOf, longestFirst, run, runAll, runMocha, sumOf, type Totals
 const NEED_NO_BUILD = [
   "compiler",
   "executor",
-  "kernels",
-  "merkle",
+  "model/onnx",
+  "model/tokenizer",
   "numerics",
-  "onnx",
   "program",
-  "tokenizer",
-  "trace",
 ];
 
 /** The files that take longest. */
@@ -23,8 +20,8 @@ const LONGEST = [
   "test/chain/nodes.test.ts",
   "test/adversaries/faults.test.ts",
   "test/adversaries/reorgs.test.ts",
-  "test/decision/models.test.ts",
-  "test/player/programs/ownModels.test.ts",
+  "test/model/decision/models.test.ts",
+  "test/runs/programs/ownModels.test.ts",
   "test/models/everyModel.test.ts",
   "test/contracts/verifier/stepVerifier.test.ts",
 ];

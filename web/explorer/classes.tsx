@@ -1,5 +1,5 @@
-import type { Snapshot } from "../../src/market/session.ts";
-import { readExams } from "../../src/provisioning/exams/openExams.ts";
+import type { Snapshot } from "../../src/chain/market/session.ts";
+import { readExams } from "../../src/attestation/exams/openExams.ts";
 import { grouped } from "../format.ts";
 import { Empty, Failure, Loading } from "../ui/states.tsx";
 import { Hex } from "../ui/hex.tsx";

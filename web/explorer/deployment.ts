@@ -1,6 +1,6 @@
 import { createPublicClient, http, isAddress, type Address } from "viem";
-import { openReader, followMarket, type Reader, type Snapshot } from "../../src/market/session.ts";
-import { RefuteError } from "../../src/errors.ts";
+import { openReader, followMarket, type Reader, type Snapshot } from "../../src/chain/market/session.ts";
+import { RefuteError } from "../../src/base/errors.ts";
 
 /** What somebody looks at: a market, and the node that is asked about it. */
 export type Target = {

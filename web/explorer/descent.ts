@@ -1,7 +1,7 @@
 import { Level, Move } from "../../src/chain/structs.ts";
-import type { GameRecord } from "../../src/market/history.ts";
-import type { GameState } from "../../src/market/state.ts";
-import { CHUNK_BYTES } from "../../src/merkle/sizes.ts";
+import type { GameRecord } from "../../src/chain/market/history.ts";
+import type { GameState } from "../../src/chain/market/state.ts";
+import { CHUNK_BYTES } from "../../src/program/merkle/sizes.ts";
 import { grouped } from "../format.ts";
 
 /** Leaves of a list: from one to before another. */

@@ -1,6 +1,6 @@
 import { useMemo } from "preact/hooks";
-import type { Snapshot } from "../../src/market/session.ts";
-import type { ClaimRecord, GameRecord } from "../../src/market/history.ts";
+import type { Snapshot } from "../../src/chain/market/session.ts";
+import type { ClaimRecord, GameRecord } from "../../src/chain/market/history.ts";
 import { Side } from "../../src/chain/structs.ts";
 import { amount, clock, grouped, short } from "../format.ts";
 import { Hex } from "../ui/hex.tsx";

@@ -1,11 +1,11 @@
-import type { Snapshot } from "../../src/market/session.ts";
-import type { ClaimRecord, JobRecord } from "../../src/market/history.ts";
+import type { Snapshot } from "../../src/chain/market/session.ts";
+import type { ClaimRecord, JobRecord } from "../../src/chain/market/history.ts";
 import { amount, counted, grouped, short, time } from "../format.ts";
 import { routeHash, type Route } from "../route.ts";
 import { Empty } from "../ui/states.tsx";
 import { Facts } from "../ui/facts.tsx";
 import { Hex } from "../ui/hex.tsx";
-import { formOf } from "../../src/market/form.ts";
+import { formOf } from "../../src/chain/market/claimForm.ts";
 import { claimPhase, gamePhase, jobPhase } from "./phases.ts";
 import { Phase } from "./phase.tsx";
 

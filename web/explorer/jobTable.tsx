@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks";
-import type { Snapshot } from "../../src/market/session.ts";
+import type { Snapshot } from "../../src/chain/market/session.ts";
 import { amount, grouped, short } from "../format.ts";
 import { routeHash, type Route } from "../route.ts";
 import { jobPhase } from "./phases.ts";

@@ -1,7 +1,7 @@
 import { decodeFunctionData, hexToBytes, type Address, type Hex } from "viem";
 import { disputeGameAbi } from "../../src/chain/abi/disputeGame.ts";
 import type { StepProof } from "../../src/chain/structs.ts";
-import { CHUNK_BYTES } from "../../src/merkle/sizes.ts";
+import { CHUNK_BYTES } from "../../src/program/merkle/sizes.ts";
 import { isElementType, dtypeBytes, dtypeName, readWord, type DType, type Word } from "../../src/numerics/dtype.ts";
 import { decodeStepBody } from "../../src/program/decode.ts";
 import { evaluateElement, readAll, type ReadElement } from "../../src/program/evaluate.ts";

@@ -1,4 +1,4 @@
-import type { GameRecord } from "../../src/market/history.ts";
+import type { GameRecord } from "../../src/chain/market/history.ts";
 import { counted, grouped } from "../format.ts";
 import { MOST_TERMS, type LastSum } from "./lastSum.ts";
 

@@ -1,5 +1,5 @@
 import { Level, Move, Outcome, Side } from "../../src/chain/structs.ts";
-import type { GameRecord, MoveRecord } from "../../src/market/history.ts";
+import type { GameRecord, MoveRecord } from "../../src/chain/market/history.ts";
 import { grouped } from "../format.ts";
 import { LEAVES, rangeOf, rangeText } from "./descent.ts";
 

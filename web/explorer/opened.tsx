@@ -1,4 +1,4 @@
-import type { Snapshot } from "../../src/market/session.ts";
+import type { Snapshot } from "../../src/chain/market/session.ts";
 import { short } from "../format.ts";
 import { routeHash, type Route } from "../route.ts";
 import { Empty } from "../ui/states.tsx";

@@ -1,4 +1,4 @@
-import type { ClaimRecord, GameRecord, JobRecord } from "../../src/market/history.ts";
+import type { ClaimRecord, GameRecord, JobRecord } from "../../src/chain/market/history.ts";
 import { Outcome } from "../../src/chain/structs.ts";
 import { clock } from "../format.ts";
 

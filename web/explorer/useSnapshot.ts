@@ -1,5 +1,5 @@
 import { useEffect, useState } from "preact/hooks";
-import type { Snapshot } from "../../src/market/session.ts";
+import type { Snapshot } from "../../src/chain/market/session.ts";
 import { followTarget, type Followed, type Target } from "./deployment.ts";
 
 /** What is known of a deployment, and how the last request went. */

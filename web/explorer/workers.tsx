@@ -1,5 +1,5 @@
-import type { Snapshot } from "../../src/market/session.ts";
-import { standingsOf } from "../../src/sdk/listWorkers.ts";
+import type { Snapshot } from "../../src/chain/market/session.ts";
+import { standingsOf } from "../../src/parties/requester/listWorkers.ts";
 import { amount, grouped, time } from "../format.ts";
 import { Empty, Failure, Loading } from "../ui/states.tsx";
 import { Hex } from "../ui/hex.tsx";

@@ -1,4 +1,4 @@
-import { concatenated } from "../../src/merkle/concatenated.ts";
+import { concatenated } from "../../src/program/merkle/concatenated.ts";
 
 /** What compiler and executor use of the global objects of Node, where there are none. */
 const node = {

@@ -1,7 +1,7 @@
 import { isAddressEqual, type Address } from "viem";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { developmentAccount, PLAYGROUND } from "../../src/devnet/accounts.ts";
-import type { ClaimRecord, GameRecord } from "../../src/market/history.ts";
+import { developmentAccount, PLAYGROUND } from "../../src/deploy/devnet/accounts.ts";
+import type { ClaimRecord, GameRecord } from "../../src/chain/market/history.ts";
 import { agree, targetOf, type Target } from "../explorer/deployment.ts";
 import { GameView } from "../explorer/gamePage.tsx";
 import { useSnapshot } from "../explorer/useSnapshot.ts";

@@ -1,4 +1,4 @@
-import { InputFileError } from "../../src/onnx/inputs/errors.ts";
+import { InputFileError } from "../../src/model/onnx/inputs/errors.ts";
 import type { Decode } from "./inputs.ts";
 
 /** Reads a picture as the browser does. */

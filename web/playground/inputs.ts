@@ -1,6 +1,6 @@
 import { DType } from "../../src/numerics/dtype.ts";
-import { InputFileError } from "../../src/onnx/inputs/errors.ts";
-import { inputTensor } from "../../src/onnx/inputs/readInputFile.ts";
+import { InputFileError } from "../../src/model/onnx/inputs/errors.ts";
+import { inputTensor } from "../../src/model/onnx/inputs/readInputFile.ts";
 import type { CompiledModel, TensorInfo } from "../../src/program/compiled.ts";
 import { pictureTensor, planeOf, type Pixels, type Plane } from "./picture.ts";
 import type { InputFile } from "./protocol.ts";

@@ -1,5 +1,5 @@
 import { useMemo, useState } from "preact/hooks";
-import type { GameRecord } from "../../src/market/history.ts";
+import type { GameRecord } from "../../src/chain/market/history.ts";
 import { ZERO_HASH } from "../../src/chain/structs.ts";
 import { descentOf } from "../explorer/descent.ts";
 import { DescentView } from "../explorer/descentView.tsx";

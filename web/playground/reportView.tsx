@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks";
-import { byteText } from "../../src/text.ts";
+import { byteText } from "../../src/base/text.ts";
 import { counted, grouped, shown } from "../format.ts";
 import { Facts } from "../ui/facts.tsx";
 import { Hex } from "../ui/hex.tsx";

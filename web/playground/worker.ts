@@ -1,6 +1,6 @@
 import { challengerMove } from "../../src/dispute/challengerMove.ts";
 import { workerMove } from "../../src/dispute/workerMove.ts";
-import { describeProgram } from "../../src/sdk/describeProgram.ts";
+import { describeProgram } from "../../src/parties/requester/describeProgram.ts";
 import { installGlobals } from "../platform/globals.ts";
 import type { Answer, Ask } from "./protocol.ts";
 import { drawInputs, openModel, outputViews, runExactly, type Exact, type Opened } from "./engine.ts";

@@ -160,7 +160,7 @@ export class JobMarket extends JobMarketReader {
 
   /**
    * Commits to the execution of a job that the sender has claimed and whose submissions are sealed.
-   * @param seal `sealOf` in src/market/ids.ts.
+   * @param seal `sealOf` in src/chain/market/ids.ts.
    * @throws ContractRevertError `NotWorker`, `TimeIsUp`, `WrongJobStatus`, `NotSealed`
    */
   seal(job: Job, terms: Terms, seal: Hex): Promise<TransactionReceipt> {

@@ -1,15 +1,15 @@
 import { Command } from "commander";
 import type { Address } from "viem";
 import type { Eligibility } from "../../chain/clients/provisioning.ts";
-import { attest } from "../../provisioning/attest.ts";
-import type { Device } from "../../provisioning/device.ts";
-import { Dongle } from "../../provisioning/dongleClient.ts";
-import { ineligibility } from "../../provisioning/eligibility.ts";
-import { holdDevice } from "../../provisioning/heldDevice.ts";
-import { identify } from "../../provisioning/machine/identification.ts";
-import { domainOf } from "../../provisioning/report.ts";
-import { attestPlatform } from "../../provisioning/tdx/attestPlatform.ts";
-import { tsmSource, TSM_FOLDER } from "../../provisioning/tdx/quoteSource.ts";
+import { attest } from "../../attestation/attest.ts";
+import type { Device } from "../../attestation/device.ts";
+import { Dongle } from "../../attestation/dongleClient.ts";
+import { ineligibility } from "../../attestation/eligibility.ts";
+import { holdDevice } from "../../attestation/heldDevice.ts";
+import { identify } from "../../attestation/machine/identification.ts";
+import { domainOf } from "../../attestation/report.ts";
+import { attestPlatform } from "../../attestation/tdx/attestPlatform.ts";
+import { tsmSource, TSM_FOLDER } from "../../attestation/tdx/quoteSource.ts";
 import { timeText } from "../amount.ts";
 import { accountSettings, sessionFrom } from "../chainSettings.ts";
 import { UsageError } from "../errors.ts";
@@ -18,7 +18,7 @@ import { identificationLines } from "../identificationText.ts";
 import type { Output } from "../output.ts";
 import { address, text } from "../parse.ts";
 import { addSettings, defaulted, optional, readSettings, type SettingValues } from "../settings.ts";
-import { table } from "../../text.ts";
+import { table } from "../../base/text.ts";
 
 const settings = {
   ...accountSettings,

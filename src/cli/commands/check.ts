@@ -1,5 +1,5 @@
-import type { RefuteError } from "../../errors.ts";
-import { readDraft } from "../../onnx/readModel.ts";
+import type { RefuteError } from "../../base/errors.ts";
+import { readDraft } from "../../model/onnx/readModel.ts";
 import { Command } from "commander";
 import { surveyDraft } from "../../compiler/survey.ts";
 import { NegativeVerdict } from "../errors.ts";
@@ -9,12 +9,12 @@ import { givenNames, requireName } from "../inputs.ts";
 import { addExamples } from "../globalOptions.ts";
 import { modelOptions, modelSpec, seedOption, type ModelOptions } from "../modelOptions.ts";
 import { checkIfDecoder } from "../models.ts";
-import { decisionText, marginText } from "../../decision/decisionText.ts";
-import { decisionsOf } from "../../player/programs/decisionsOf.ts";
-import { prepareModel } from "../../player/programs/modelSpec.ts";
+import { decisionText, marginText } from "../../model/decision/decisionText.ts";
+import { decisionsOf } from "../../runs/programs/decisionsOf.ts";
+import { prepareModel } from "../../runs/programs/modelSpec.ts";
 import type { Line, Output } from "../output.ts";
 import { compileProgress } from "../progress.ts";
-import { byteText, table } from "../../text.ts";
+import { byteText, table } from "../../base/text.ts";
 
 /** `refute check`: one page that says whether a model can be served. */
 export function checkCommand(output: Output): Command {

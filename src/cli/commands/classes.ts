@@ -1,13 +1,13 @@
 import { Command } from "commander";
 import type { Address } from "viem";
-import { readExams } from "../../provisioning/exams/openExams.ts";
+import { readExams } from "../../attestation/exams/openExams.ts";
 import { chainSettings, readerFrom } from "../chainSettings.ts";
 import { addExamples } from "../globalOptions.ts";
 import { loadProgram, readModels } from "../models.ts";
 import type { Output } from "../output.ts";
 import { address, text } from "../parse.ts";
 import { addSettings, optional, readSettings, required } from "../settings.ts";
-import { table } from "../../text.ts";
+import { table } from "../../base/text.ts";
 
 const settings = {
   ...chainSettings,

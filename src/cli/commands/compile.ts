@@ -3,13 +3,13 @@ import { largestProofs } from "../../program/largestProofs.ts";
 import type { TensorInfo } from "../../program/compiled.ts";
 import { inputTexts, outputTexts } from "../../program/sourceText.ts";
 import { programTerms } from "../../program/work.ts";
-import { RefuteError } from "../../errors.ts";
+import { RefuteError } from "../../base/errors.ts";
 import { NegativeVerdict, UsageError } from "../errors.ts";
 import { addExamples } from "../globalOptions.ts";
 import { modelOptions, modelSpec, seedOption, type ModelOptions } from "../modelOptions.ts";
 import { checkIfDecoder, loadProgram } from "../models.ts";
 import type { Output } from "../output.ts";
-import { table } from "../../text.ts";
+import { table } from "../../base/text.ts";
 
 /** `refute compile`: what a model's program is and costs; of several sizes of a dimension, one program each. */
 export function compileCommand(output: Output): Command {

@@ -1,5 +1,5 @@
 import { Command } from "commander";
-import { withoutKeys, withoutPaths } from "../../redact.ts";
+import { withoutKeys, withoutPaths } from "../../base/redact.ts";
 import { UsageError } from "../errors.ts";
 import { addExamples } from "../globalOptions.ts";
 import type { Output } from "../output.ts";

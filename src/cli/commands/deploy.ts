@@ -10,11 +10,11 @@ import { addExamples } from "../globalOptions.ts";
 import { loadAccount } from "../keys.ts";
 import type { Output } from "../output.ts";
 import { address, oneOf, seconds, text, unfit, whole, type Parse } from "../parse.ts";
-import { NETWORK_KINDS, parametersOfKind, readParameters, type NetworkKind } from "../../deploy/parameters.ts";
-import { checkDevices, checkParameters } from "../../deploy/parameterChecks.ts";
-import { checkNetwork } from "../../deploy/networkChecks.ts";
-import { verifyDeployment } from "../../deploy/verifyDeployment.ts";
-import { writeAddressFile } from "../../deploy/writeAddressFile.ts";
+import { NETWORK_KINDS, parametersOfKind, readParameters, type NetworkKind } from "../../deploy/network/parameters.ts";
+import { checkDevices, checkParameters } from "../../deploy/network/parameterChecks.ts";
+import { checkNetwork } from "../../deploy/network/networkChecks.ts";
+import { verifyDeployment } from "../../deploy/network/verifyDeployment.ts";
+import { writeAddressFile } from "../../deploy/network/writeAddressFile.ts";
 import { addSettings, defaulted, optional, readSettings, required, toggle } from "../settings.ts";
 
 /** Ids of manufacturers, with commas between them. */
@@ -79,7 +79,7 @@ export function deployCommand(output: Output): Command {
           "everything is ready for the deployment; nothing was sent",
         );
       }
-      const { deployContracts, firstBlockOf } = await import("../../deploy/deployContracts.ts").catch(
+      const { deployContracts, firstBlockOf } = await import("../../deploy/network/deployContracts.ts").catch(
         missingPackage("@nomicfoundation/ignition-core@3.1.9"),
       );
       const journal = join(folder, `${values.chainId}-journal`);

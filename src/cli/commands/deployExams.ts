@@ -1,10 +1,10 @@
 import { Command } from "commander";
 import { join } from "node:path";
 import { connect } from "../../chain/connect.ts";
-import { readDeployment } from "../../market/deployment.ts";
-import { openExams } from "../../provisioning/exams/openExams.ts";
-import { OWN_ZOO, readZoo } from "../../deploy/zoo.ts";
-import { addToAddressFile } from "../../deploy/addToAddressFile.ts";
+import { readDeployment } from "../../chain/market/deployment.ts";
+import { openExams } from "../../attestation/exams/openExams.ts";
+import { OWN_ZOO, readZoo } from "../../deploy/network/examClasses.ts";
+import { addToAddressFile } from "../../deploy/network/addToAddressFile.ts";
 import { accountSettings, sessionFrom } from "../chainSettings.ts";
 import { addExamples } from "../globalOptions.ts";
 import { loadAccount } from "../keys.ts";
@@ -32,7 +32,7 @@ export function deployExamsCommand(output: Output): Command {
       const publicClient = await connect({ rpcUrls: rpcUrl }, chainId);
       const deployment = await readDeployment(publicClient, market);
       const { provisioning } = deployment;
-      const { deployExams } = await import("../../deploy/deployContracts.ts").catch(
+      const { deployExams } = await import("../../deploy/network/deployContracts.ts").catch(
         missingPackage("@nomicfoundation/ignition-core@3.1.9"),
       );
       const journal = join(folder, `${chainId}-${provisioning}-exams-journal`);

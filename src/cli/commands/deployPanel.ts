@@ -1,8 +1,8 @@
 import { Command } from "commander";
 import { join } from "node:path";
 import { connect } from "../../chain/connect.ts";
-import { addToAddressFile } from "../../deploy/addToAddressFile.ts";
-import { readDeployment } from "../../market/deployment.ts";
+import { addToAddressFile } from "../../deploy/network/addToAddressFile.ts";
+import { readDeployment } from "../../chain/market/deployment.ts";
 import { accountSettings } from "../chainSettings.ts";
 import { addExamples } from "../globalOptions.ts";
 import { loadAccount } from "../keys.ts";
@@ -27,7 +27,7 @@ export function deployPanelCommand(output: Output): Command {
       const account = await loadAccount(values);
       const publicClient = await connect({ rpcUrls: rpcUrl }, chainId);
       const deployment = await readDeployment(publicClient, market);
-      const { deployPanel } = await import("../../deploy/deployContracts.ts").catch(
+      const { deployPanel } = await import("../../deploy/network/deployContracts.ts").catch(
         missingPackage("@nomicfoundation/ignition-core@3.1.9"),
       );
       const journal = join(folder, `${chainId}-${market}-panel-journal`);

@@ -5,8 +5,8 @@ import { keccak256, pad, toHex } from "viem";
 import { DEFAULT_TDX_GRACE } from "../../../ignition/defaults.ts";
 import { TdxQuoteVerifierReader } from "../../chain/clients/tdxQuoteVerifier.ts";
 import { connect } from "../../chain/connect.ts";
-import { readCertificate } from "../../provisioning/tdx/certificates.ts";
-import { FileError, readRegularFile } from "../../regularFile.ts";
+import { readCertificate } from "../../attestation/tdx/certificates.ts";
+import { FileError, readRegularFile } from "../../base/regularFile.ts";
 import { chainSettings, keySettings } from "../chainSettings.ts";
 import { UsageError } from "../errors.ts";
 import { addExamples } from "../globalOptions.ts";
@@ -15,7 +15,7 @@ import { missingPackage } from "../missingPackage.ts";
 import type { Output } from "../output.ts";
 import { seconds, text, whole } from "../parse.ts";
 import { addSettings, defaulted, optional, readSettings } from "../settings.ts";
-import type { TdxRoot } from "../../deploy/deployContracts.ts";
+import type { TdxRoot } from "../../deploy/network/deployContracts.ts";
 
 /** The most bytes of a certificate's file: Intel's root has 659. */
 const MAX_CERTIFICATE_BYTES = 2 ** 16;
@@ -46,7 +46,7 @@ export function deployTdxCommand(output: Output): Command {
       const root = values.root === undefined ? undefined : readRoot(values.root);
       const account = await loadAccount(values);
       const publicClient = await connect({ rpcUrls: values.rpcUrl }, values.chainId);
-      const { deployTdx } = await import("../../deploy/deployContracts.ts").catch(
+      const { deployTdx } = await import("../../deploy/network/deployContracts.ts").catch(
         missingPackage("@nomicfoundation/ignition-core@3.1.9"),
       );
       // A verifier under another root, or with another grace, is another deployment.

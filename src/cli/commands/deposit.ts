@@ -1,5 +1,5 @@
 import { Command } from "commander";
-import { deposit } from "../../market/ledger.ts";
+import { deposit } from "../../chain/market/deposit.ts";
 import { amountAboveZero } from "../amount.ts";
 import { accountSettings, sessionFrom } from "../chainSettings.ts";
 import { addExamples } from "../globalOptions.ts";

@@ -1,12 +1,12 @@
 import { existsSync, rmdirSync } from "node:fs";
 import { resolve } from "node:path";
 import { Command } from "commander";
-import { addressFilePath, writeAddressFile } from "../../deploy/writeAddressFile.ts";
-import type { Devnet } from "../../devnet/devnet.ts";
-import { DevnetError } from "../../devnet/errors.ts";
-import { removeAtExit } from "../../devnet/removeAtExit.ts";
+import { addressFilePath, writeAddressFile } from "../../deploy/network/writeAddressFile.ts";
+import type { Devnet } from "../../deploy/devnet/devnet.ts";
+import { DevnetError } from "../../deploy/devnet/errors.ts";
+import { removeAtExit } from "../../deploy/devnet/removeAtExit.ts";
 import type { CompiledModel } from "../../program/compiled.ts";
-import type { ModelSpec } from "../../player/programs/modelSpec.ts";
+import type { ModelSpec } from "../../runs/programs/modelSpec.ts";
 import { InterruptedError, UsageError } from "../errors.ts";
 import { addExamples } from "../globalOptions.ts";
 import { missingPackage } from "../missingPackage.ts";
@@ -39,7 +39,7 @@ export function devnetCommand(output: Output): Command {
       const specs = modelSpecs(values.models, options);
       // A model that cannot be served is refused before anything starts.
       const programs = specs.map((spec) => loadProgram(spec, output).model);
-      const { startDevnet } = await import("../../devnet/devnet.ts").catch(
+      const { startDevnet } = await import("../../deploy/devnet/devnet.ts").catch(
         missingPackage("@nomicfoundation/ignition-core@3.1.9"),
       );
       await untilStopped(

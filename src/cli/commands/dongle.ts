@@ -1,8 +1,8 @@
 import { existsSync } from "node:fs";
 import { Command } from "commander";
-import { createLogger } from "../../player/log.ts";
-import { holdDevice } from "../../provisioning/heldDevice.ts";
-import { makeDevice } from "../../provisioning/standInDevice.ts";
+import { createLogger } from "../../base/log.ts";
+import { holdDevice } from "../../attestation/heldDevice.ts";
+import { makeDevice } from "../../attestation/standInDevice.ts";
 import { addExamples } from "../globalOptions.ts";
 import type { Output } from "../output.ts";
 import { untilStopped } from "../stop.ts";

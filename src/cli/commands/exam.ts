@@ -1,8 +1,8 @@
 import { Command } from "commander";
 import type { Address } from "viem";
-import { FastExecutors } from "../../player/fastExecutors.ts";
-import { readExams } from "../../provisioning/exams/openExams.ts";
-import { solver } from "../../provisioning/exams/solve.ts";
+import { FastExecutors } from "../../runs/fastExecutors.ts";
+import { readExams } from "../../attestation/exams/openExams.ts";
+import { solver } from "../../attestation/exams/solve.ts";
 import { chainSettings, readerFrom } from "../chainSettings.ts";
 import { UsageError } from "../errors.ts";
 import { addExamples } from "../globalOptions.ts";
@@ -10,7 +10,7 @@ import { loadProgram, readModels } from "../models.ts";
 import type { Output } from "../output.ts";
 import { address, text } from "../parse.ts";
 import { addSettings, readSettings, required, toggle } from "../settings.ts";
-import { table } from "../../text.ts";
+import { table } from "../../base/text.ts";
 
 /** Blocks over which the time of one is taken. */
 const BLOCKS = 256n;

@@ -1,7 +1,7 @@
 import { Command } from "commander";
 import type { Address } from "viem";
-import { identify } from "../../provisioning/machine/identification.ts";
-import { domainOf } from "../../provisioning/report.ts";
+import { identify } from "../../attestation/machine/identification.ts";
+import { domainOf } from "../../attestation/report.ts";
 import { ZERO_HASH } from "../../chain/structs.ts";
 import { UsageError } from "../errors.ts";
 import { addExamples } from "../globalOptions.ts";

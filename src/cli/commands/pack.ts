@@ -1,12 +1,12 @@
 import { writeFileSync } from "node:fs";
 import { hexToBytes } from "viem";
 import { Command } from "commander";
-import { knownProgram } from "../../player/execution.ts";
+import { knownProgram } from "../../dispute/run/execution.ts";
 import { MAX_ITEMS } from "../../program/run.ts";
 import { readHeader } from "../../program/header.ts";
-import { describeProgram } from "../../sdk/describeProgram.ts";
-import { packInputs } from "../../sdk/postJob.ts";
-import { RunInputs } from "../../trace/runInputs.ts";
+import { describeProgram } from "../../parties/requester/describeProgram.ts";
+import { packInputs } from "../../parties/requester/postJob.ts";
+import { RunInputs } from "../../program/trace/runInputs.ts";
 import { UsageError } from "../errors.ts";
 import { generationOptions, type GenerationOptions } from "../generationOptions.ts";
 import { addExamples } from "../globalOptions.ts";

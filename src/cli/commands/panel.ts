@@ -1,8 +1,8 @@
 import { Command } from "commander";
-import { knownProgram } from "../../player/execution.ts";
+import { knownProgram } from "../../dispute/run/execution.ts";
 import { MAX_ITEMS } from "../../program/run.ts";
-import { describeProgram } from "../../sdk/describeProgram.ts";
-import { estimateFee } from "../../sdk/estimateFee.ts";
+import { describeProgram } from "../../parties/requester/describeProgram.ts";
+import { estimateFee } from "../../parties/requester/estimateFee.ts";
 import {
   leastSealSeconds,
   MAX_SEATS,
@@ -12,9 +12,9 @@ import {
   postPanel,
   usualSealSeconds,
   type PanelTerms,
-} from "../../sdk/panel.ts";
-import { minWindow, usualClaimSeconds } from "../../sdk/postJob.ts";
-import { MAX_SEAL_SECONDS } from "../../worker/jobs.ts";
+} from "../../parties/requester/panel.ts";
+import { minWindow, usualClaimSeconds } from "../../parties/requester/postJob.ts";
+import { MAX_SEAL_SECONDS } from "../../parties/worker/jobPolicy.ts";
 import { amountAboveZero, amountText, timeText } from "../amount.ts";
 import { accountSettings, sessionFrom } from "../chainSettings.ts";
 import { UsageError } from "../errors.ts";

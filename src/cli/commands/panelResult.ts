@@ -1,7 +1,7 @@
 import { Command } from "commander";
 import type { Hex } from "viem";
-import { openPanel, openPanelReader } from "../../sdk/panel.ts";
-import { panelState } from "../../sdk/panelState.ts";
+import { openPanel, openPanelReader } from "../../parties/requester/panel.ts";
+import { panelState } from "../../parties/requester/panelState.ts";
 import { accountSettings, readerFrom, sessionFrom } from "../chainSettings.ts";
 import { UsageError } from "../errors.ts";
 import { addExamples } from "../globalOptions.ts";

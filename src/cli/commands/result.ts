@@ -1,9 +1,9 @@
 import { Command } from "commander";
 import type { Hex } from "viem";
-import { describeProgram } from "../../sdk/describeProgram.ts";
-import { parseDescription, type ProgramDescription } from "../../sdk/description.ts";
-import { itemOutputs, type ItemOutputs } from "../../sdk/itemOutputs.ts";
-import { jobState, type JobState } from "../../sdk/result.ts";
+import { describeProgram } from "../../parties/requester/describeProgram.ts";
+import { parseDescription, type ProgramDescription } from "../../parties/requester/description.ts";
+import { itemOutputs, type ItemOutputs } from "../../parties/requester/itemOutputs.ts";
+import { jobState, type JobState } from "../../parties/requester/result.ts";
 import { timeText } from "../amount.ts";
 import { chainSettings, readerFrom } from "../chainSettings.ts";
 import { outputFiles, outputLines, outputsJson, withLabels, writeOutputs, type Presentation } from "../decoded.ts";

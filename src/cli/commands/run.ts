@@ -2,19 +2,19 @@ import { Command } from "commander";
 import { compile } from "../../compiler/compile.ts";
 import { createExecutor } from "../../executor/createExecutor.ts";
 import { compare, emptyTensor, outputTensors, type Comparison, type Distances } from "../../examine/compare/compare.ts";
-import { PlainRefusalError } from "../../examine/compare/plainRun.ts";
+import { PlainRefusalError } from "../../native/plain/plainRun.ts";
 import { generateText } from "../generateText.ts";
 import { generationOptions, requireNoGeneration, type GenerationOptions } from "../generationOptions.ts";
 import { UsageError } from "../errors.ts";
-import { shapesOf } from "../../onnx/inputs/readInputFile.ts";
+import { shapesOf } from "../../model/onnx/inputs/readInputFile.ts";
 import { readInputs } from "../inputs.ts";
 import { addExamples } from "../globalOptions.ts";
 import { appendOption, modelOptions, modelSpec, seedOption, type ModelOptions } from "../modelOptions.ts";
-import { loadModel } from "../../player/programs/modelSpec.ts";
+import { loadModel } from "../../runs/programs/modelSpec.ts";
 import type { Output } from "../output.ts";
 import { compileProgress, executionProgress } from "../progress.ts";
 import { tensorJson, tensorText } from "../tensorText.ts";
-import { table } from "../../text.ts";
+import { table } from "../../base/text.ts";
 
 type Options = ModelOptions & GenerationOptions & { input?: string[]; compare?: boolean };
 

@@ -1,6 +1,6 @@
 import { Command } from "commander";
 import { ShortOfFundsError } from "../../chain/errors.ts";
-import { ineligibility } from "../../provisioning/eligibility.ts";
+import { ineligibility } from "../../attestation/eligibility.ts";
 import { amountAboveZero, amountText } from "../amount.ts";
 import { accountSettings, sessionFrom } from "../chainSettings.ts";
 import { NotAttestedError } from "../errors.ts";

@@ -1,6 +1,6 @@
 import { Command } from "commander";
-import { NOT_AFTER } from "../../provisioning/device.ts";
-import { endorseAgain, makeDevice } from "../../provisioning/standInDevice.ts";
+import { NOT_AFTER } from "../../attestation/device.ts";
+import { endorseAgain, makeDevice } from "../../attestation/standInDevice.ts";
 import { addExamples } from "../globalOptions.ts";
 import type { Output } from "../output.ts";
 import { as, whole } from "../parse.ts";

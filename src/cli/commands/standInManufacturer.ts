@@ -1,5 +1,5 @@
 import { Command } from "commander";
-import { makeManufacturer } from "../../provisioning/standInFile.ts";
+import { makeManufacturer } from "../../attestation/standInFile.ts";
 import { addExamples } from "../globalOptions.ts";
 import type { Output } from "../output.ts";
 

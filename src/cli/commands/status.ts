@@ -2,10 +2,10 @@ import { Command } from "commander";
 import type { Address, Hex } from "viem";
 import { ProvisioningReader } from "../../chain/clients/provisioning.ts";
 import { StakeVaultReader } from "../../chain/clients/stakeVault.ts";
-import type { Deployment } from "../../market/deployment.ts";
-import type { Reader } from "../../market/session.ts";
-import { ineligibility } from "../../provisioning/eligibility.ts";
-import { jobProgress } from "../../sdk/result.ts";
+import type { Deployment } from "../../chain/market/deployment.ts";
+import type { Reader } from "../../chain/market/session.ts";
+import { ineligibility } from "../../attestation/eligibility.ts";
+import { jobProgress } from "../../parties/requester/result.ts";
 import { timeText } from "../amount.ts";
 import { chainSettings, readerFrom } from "../chainSettings.ts";
 import { addExamples } from "../globalOptions.ts";
@@ -13,7 +13,7 @@ import { ledgerJson, ledgerText } from "../ledger.ts";
 import type { Line, Output } from "../output.ts";
 import { address, as, jobId } from "../parse.ts";
 import { addSettings, optional, readSettings } from "../settings.ts";
-import { table } from "../../text.ts";
+import { table } from "../../base/text.ts";
 
 const settings = {
   ...chainSettings,

@@ -1,7 +1,7 @@
 import { Command } from "commander";
 import type { Address } from "viem";
 import { loadAccount } from "../keys.ts";
-import { ticketSession, type TicketSession } from "../../tickets/ticketSession.ts";
+import { ticketSession, type TicketSession } from "../../parties/tickets/ticketSession.ts";
 import { amountAboveZero, amountText, timeText } from "../amount.ts";
 import { accountSettings, sessionFrom, type AccountSettings } from "../chainSettings.ts";
 import { addExamples } from "../globalOptions.ts";

@@ -1,10 +1,10 @@
 import { writeFileSync } from "node:fs";
 import { Command } from "commander";
-import { TRAINING, weightsByName } from "../../compiler/training/wrapTraining.ts";
+import { TRAINING, weightsByName } from "../../compiler/wraps/wrapTraining.ts";
 import { floatsOf, itemOutputs } from "../../examine/train/itemOutputs.ts";
-import { replaceInitializers } from "../../onnx/replaceInitializers.ts";
-import { readRegularFile } from "../../regularFile.ts";
-import { RunInputs } from "../../trace/runInputs.ts";
+import { replaceInitializers } from "../../model/onnx/replaceInitializers.ts";
+import { readRegularFile } from "../../base/regularFile.ts";
+import { RunInputs } from "../../program/trace/runInputs.ts";
 import { UsageError } from "../errors.ts";
 import { addExamples } from "../globalOptions.ts";
 import { appendOption, modelOptions, modelSpec, seedOption, type ModelOptions } from "../modelOptions.ts";

@@ -1,5 +1,5 @@
 import { Command } from "commander";
-import type { Session } from "../../market/session.ts";
+import type { Session } from "../../chain/market/session.ts";
 import { ShortOfFundsError } from "../../chain/errors.ts";
 import { amountAboveZero, amountText, timeText } from "../amount.ts";
 import { accountSettings, sessionFrom } from "../chainSettings.ts";

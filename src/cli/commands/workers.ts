@@ -1,7 +1,7 @@
 import { Command } from "commander";
 import type { Address } from "viem";
-import { table } from "../../text.ts";
-import { listWorkers } from "../../sdk/listWorkers.ts";
+import { table } from "../../base/text.ts";
+import { listWorkers } from "../../parties/requester/listWorkers.ts";
 import { amountText, timeText } from "../amount.ts";
 import { chainSettings, readerFrom } from "../chainSettings.ts";
 import { addExamples } from "../globalOptions.ts";

@@ -1,9 +1,9 @@
 import { DType, isFloat, type DType as DTypeCode } from "../../numerics/dtype.ts";
-import { elementCount, type Body, type Node } from "../../onnx/model.ts";
-import { numberTensor } from "../../onnx/tensorData.ts";
+import { elementCount, type Body, type Node } from "../../model/onnx/model.ts";
+import { numberTensor } from "../../model/onnx/tensorData.ts";
 import { UnsupportedOperatorError } from "../errors.ts";
 import type { NodeContext } from "../lowering/nodeContext.ts";
-import type { AttributeValue, Nodes } from "../wrapping/nodes.ts";
+import type { AttributeValue, Nodes } from "../wraps/nodes.ts";
 import { drawingNode, inlineBody } from "./inlineBody.ts";
 import type { Values } from "./values.ts";
 

@@ -1,7 +1,7 @@
 import { isFloat } from "../../numerics/dtype.ts";
-import type { Model, Node } from "../../onnx/model.ts";
+import type { Model, Node } from "../../model/onnx/model.ts";
 import { UnsupportedOperatorError } from "../errors.ts";
-import type { Nodes } from "../wrapping/nodes.ts";
+import type { Nodes } from "../wraps/nodes.ts";
 import { Backward, type Rule } from "./backward.ts";
 import { readBy } from "./inlineBody.ts";
 import { COMPOSITIONS, OF_ALL_OUTPUTS, operatorKey, RULES, WITHOUT_GRADIENT } from "./table.ts";

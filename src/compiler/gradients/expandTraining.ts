@@ -1,7 +1,7 @@
-import type { Attribute, Model, Node, TensorData } from "../../onnx/model.ts";
+import type { Attribute, Model, Node, TensorData } from "../../model/onnx/model.ts";
 import type { Budget } from "../budget.ts";
 import { NodeInputError, UnsupportedOperatorError } from "../errors.ts";
-import { Nodes } from "../wrapping/nodes.ts";
+import { Nodes } from "../wraps/nodes.ts";
 import { differentiate } from "./differentiate.ts";
 import { readBy, renamed } from "./inlineBody.ts";
 import { isOptimiser, writeOptimiser } from "./optimisers.ts";

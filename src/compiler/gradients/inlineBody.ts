@@ -1,5 +1,5 @@
-import type { Attribute, Body, Node } from "../../onnx/model.ts";
-import type { Nodes } from "../wrapping/nodes.ts";
+import type { Attribute, Body, Node } from "../../model/onnx/model.ts";
+import type { Nodes } from "../wraps/nodes.ts";
 
 type Names = ReadonlyMap<string, string>;
 

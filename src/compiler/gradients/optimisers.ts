@@ -1,8 +1,8 @@
 import type { DType } from "../../numerics/dtype.ts";
-import type { Node } from "../../onnx/model.ts";
+import type { Node } from "../../model/onnx/model.ts";
 import { NodeInputError } from "../errors.ts";
 import type { NodeContext } from "../lowering/nodeContext.ts";
-import type { Nodes } from "../wrapping/nodes.ts";
+import type { Nodes } from "../wraps/nodes.ts";
 import type { Values } from "./values.ts";
 
 /** One tensor that an optimiser updates: it, its gradient, and its state; the rate and the number of updates so far. */

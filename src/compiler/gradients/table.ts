@@ -1,4 +1,4 @@
-import type { Node } from "../../onnx/model.ts";
+import type { Node } from "../../model/onnx/model.ts";
 import type { Rule } from "./backward.ts";
 import * as activations from "./rules/activations.ts";
 import * as arithmetic from "./rules/arithmetic.ts";

@@ -1,5 +1,5 @@
 import type { DType } from "../../numerics/dtype.ts";
-import type { Graph, Model, Node } from "../../onnx/model.ts";
+import type { Graph, Model, Node } from "../../model/onnx/model.ts";
 import type { Budget } from "../budget.ts";
 import type { LazyTensor } from "../expressions/tensor.ts";
 import { lowerGraph } from "../graph/lowerGraph.ts";

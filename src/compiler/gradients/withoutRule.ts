@@ -1,4 +1,4 @@
-import type { Node } from "../../onnx/model.ts";
+import type { Node } from "../../model/onnx/model.ts";
 import { operatorKey } from "./table.ts";
 
 const STEPS = "it is not differentiable: it is constant but where it jumps; leave it out of what is trained";

@@ -1,4 +1,4 @@
-import { elementCount, MAX_RANK, type Model, type ValueInfo } from "../../onnx/model.ts";
+import { elementCount, MAX_RANK, type Model, type ValueInfo } from "../../model/onnx/model.ts";
 import { MAX_COUNT } from "../../program/limits.ts";
 import { InputShapeError, OpenShapeError } from "../errors.ts";
 

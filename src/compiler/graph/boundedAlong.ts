@@ -1,9 +1,9 @@
 /** Nodes that compute along the axis of a bounded tensor, or that say how many elements there are. */
 import { DType, isFloat, isHalf } from "../../numerics/dtype.ts";
 import { greatestWord, leastWord } from "../../numerics/numbers.ts";
-import { int64Tensor } from "../../onnx/tensorData.ts";
+import { int64Tensor } from "../../model/onnx/tensorData.ts";
 import type { LazyTensor } from "../expressions/tensor.ts";
-import { getOrAdd } from "../../getOrAdd.ts";
+import { getOrAdd } from "../../base/getOrAdd.ts";
 import { broadcast } from "../lowering/broadcast.ts";
 import { indexTensor } from "../lowering/indices.ts";
 import type { NodeContext } from "../lowering/nodeContext.ts";

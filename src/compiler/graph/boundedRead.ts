@@ -1,5 +1,5 @@
 /** What rules about bounded tensors are made of. */
-import { getOrAdd } from "../../getOrAdd.ts";
+import { getOrAdd } from "../../base/getOrAdd.ts";
 import type { Expr } from "../expressions/expression.ts";
 import type { Bounded, LazyTensor } from "../expressions/tensor.ts";
 import { broadcast } from "../lowering/broadcast.ts";

@@ -6,8 +6,8 @@ import {
   type Model,
   type Node,
   type TensorData,
-} from "../../onnx/model.ts";
-import { elementName } from "../../onnx/containers.ts";
+} from "../../model/onnx/model.ts";
+import { elementName } from "../../model/onnx/containers.ts";
 import { MAX_COUNT } from "../../program/limits.ts";
 import type { ProgramBuilder } from "../steps/builder.ts";
 import { findControl } from "./control/table.ts";

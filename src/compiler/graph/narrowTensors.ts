@@ -1,5 +1,5 @@
 import { narrowLayout, type NarrowType } from "../../numerics/narrow.ts";
-import { elementTypeName } from "../../onnx/narrow.ts";
+import { elementTypeName } from "../../model/onnx/narrow.ts";
 import type { NodeContext, Lower } from "../lowering/nodeContext.ts";
 import { asBytes } from "../operators/narrow.ts";
 

@@ -1,4 +1,4 @@
-import type { Node } from "../../onnx/model.ts";
+import type { Node } from "../../model/onnx/model.ts";
 
 const TEXT = "texts are not executed: tokenise before the model";
 const GENERATION = "it generates until the data says stop: export one step of it";

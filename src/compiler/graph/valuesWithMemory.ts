@@ -1,4 +1,4 @@
-import type { Body, Node } from "../../onnx/model.ts";
+import type { Body, Node } from "../../model/onnx/model.ts";
 import { findEntry } from "../operators/registry.ts";
 
 /** The names that the bodies of a node read or return; some are defined in the bodies themselves. */

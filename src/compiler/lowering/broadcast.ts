@@ -1,4 +1,4 @@
-import { elementCount } from "../../onnx/model.ts";
+import { elementCount } from "../../model/onnx/model.ts";
 import type { ProgramBuilder } from "../steps/builder.ts";
 import { commonRefinement } from "../expressions/digits.ts";
 import { expressionSize } from "../steps/emit.ts";

@@ -1,4 +1,4 @@
-import { elementCount } from "../../onnx/model.ts";
+import { elementCount } from "../../model/onnx/model.ts";
 import { addAffine, constantAffine } from "../expressions/affine.ts";
 import type { Expr } from "../expressions/expression.ts";
 import { dimensionIndices, plainDigits, radixOf, type LazyTensor } from "../expressions/tensor.ts";

@@ -1,5 +1,5 @@
 import { isFloat, type DType, type Word } from "../../numerics/dtype.ts";
-import type { Attribute, Body, Node, TensorData } from "../../onnx/model.ts";
+import type { Attribute, Body, Node, TensorData } from "../../model/onnx/model.ts";
 import type { ProgramBuilder } from "../steps/builder.ts";
 import { NodeInputError, UnsupportedOperatorError } from "../errors.ts";
 import type { Expressions } from "../expressions/expression.ts";

@@ -6,7 +6,7 @@ import { concatenate } from "../lowering/concatenate.ts";
 import { indexTensor } from "../lowering/indices.ts";
 import type { NodeContext } from "../lowering/nodeContext.ts";
 import { slicedAlong } from "../lowering/slices.ts";
-import { bounded, positionsOf } from "./dataSizes.ts";
+import { bounded, positionsOf } from "./boundedOutputs.ts";
 import { gatherAlong } from "./gather.ts";
 import { reduceAxes } from "./reduction.ts";
 

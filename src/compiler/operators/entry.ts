@@ -1,4 +1,4 @@
-import { OPSETS } from "../../onnx/readModel.ts";
+import { OPSETS } from "../../model/onnx/readModel.ts";
 import type { Lower } from "../lowering/nodeContext.ts";
 
 /** The newest operator set of ai.onnx whose meaning is known: the last version in which most operators are executed. */

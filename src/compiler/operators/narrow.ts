@@ -1,6 +1,6 @@
 import { DType, isFloat, type DType as DTypeCode } from "../../numerics/dtype.ts";
 import { narrowLayout, narrowNumber, type NarrowFloat, type NarrowType } from "../../numerics/narrow.ts";
-import { floatTensor } from "../../onnx/tensorData.ts";
+import { floatTensor } from "../../model/onnx/tensorData.ts";
 import type { Expr, Expressions } from "../expressions/expression.ts";
 import type { LazyTensor } from "../expressions/tensor.ts";
 import { broadcast, combine } from "../lowering/broadcast.ts";

@@ -1,5 +1,5 @@
 import { DType } from "../../numerics/dtype.ts";
-import { int64Tensor } from "../../onnx/tensorData.ts";
+import { int64Tensor } from "../../model/onnx/tensorData.ts";
 import { boundedSuppression } from "./boundedSuppression.ts";
 import type { Lower, NodeContext } from "../lowering/nodeContext.ts";
 import { wordNumber } from "../../numerics/numbers.ts";

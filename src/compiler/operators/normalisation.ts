@@ -1,4 +1,4 @@
-import { elementCount } from "../../onnx/model.ts";
+import { elementCount } from "../../model/onnx/model.ts";
 import { Reduce } from "../../program/types.ts";
 import type { Expr } from "../expressions/expression.ts";
 import type { Lower, NodeContext } from "../lowering/nodeContext.ts";

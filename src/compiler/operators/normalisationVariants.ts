@@ -1,4 +1,4 @@
-import { elementCount } from "../../onnx/model.ts";
+import { elementCount } from "../../model/onnx/model.ts";
 import { Reduce } from "../../program/types.ts";
 import { addAffine, constantAffine, digitAffine } from "../expressions/affine.ts";
 import { REDUCTION_DIGIT, type Expr } from "../expressions/expression.ts";

@@ -1,5 +1,5 @@
-import { elementCount } from "../../onnx/model.ts";
-import { int64Tensor } from "../../onnx/tensorData.ts";
+import { elementCount } from "../../model/onnx/model.ts";
+import { int64Tensor } from "../../model/onnx/tensorData.ts";
 import { addAffine, constantAffine } from "../expressions/affine.ts";
 import type { Lower, NodeContext } from "../lowering/nodeContext.ts";
 import { dimensionIndices, identityOrder, plainDigits, radixOf, type LazyTensor } from "../expressions/tensor.ts";

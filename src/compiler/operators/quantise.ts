@@ -1,7 +1,7 @@
 import { DType, isInteger, type DType as DTypeCode } from "../../numerics/dtype.ts";
 import { narrowLayout, narrowRange, narrowTypeOf, type NarrowType } from "../../numerics/narrow.ts";
-import { elementCount } from "../../onnx/model.ts";
-import { elementTypeName } from "../../onnx/narrow.ts";
+import { elementCount } from "../../model/onnx/model.ts";
+import { elementTypeName } from "../../model/onnx/narrow.ts";
 import { Reduce } from "../../program/types.ts";
 import type { Expr, Expressions } from "../expressions/expression.ts";
 import type { Lower, NodeContext } from "../lowering/nodeContext.ts";

@@ -1,6 +1,6 @@
 import { DType, isDType, isFloat } from "../../numerics/dtype.ts";
-import { elementCount } from "../../onnx/model.ts";
-import { floatTensor } from "../../onnx/tensorData.ts";
+import { elementCount } from "../../model/onnx/model.ts";
+import { floatTensor } from "../../model/onnx/tensorData.ts";
 import { Reduce } from "../../program/types.ts";
 import type { Expr } from "../expressions/expression.ts";
 import type { Lower, NodeContext } from "../lowering/nodeContext.ts";

@@ -1,5 +1,5 @@
 import { DType } from "../../numerics/dtype.ts";
-import { elementCount } from "../../onnx/model.ts";
+import { elementCount } from "../../model/onnx/model.ts";
 import type { Lower, NodeContext } from "../lowering/nodeContext.ts";
 import type { LazyTensor } from "../expressions/tensor.ts";
 import { numberWord } from "../../numerics/numbers.ts";

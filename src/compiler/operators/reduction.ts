@@ -1,5 +1,5 @@
 import { DType, isFloat } from "../../numerics/dtype.ts";
-import { elementCount } from "../../onnx/model.ts";
+import { elementCount } from "../../model/onnx/model.ts";
 import { Reduce } from "../../program/types.ts";
 import { addAffine, constantAffine, digitAffine } from "../expressions/affine.ts";
 import type { ProgramBuilder } from "../steps/builder.ts";

@@ -1,6 +1,6 @@
 import { DType } from "../../numerics/dtype.ts";
-import { elementCount } from "../../onnx/model.ts";
-import { int64Tensor } from "../../onnx/tensorData.ts";
+import { elementCount } from "../../model/onnx/model.ts";
+import { int64Tensor } from "../../model/onnx/tensorData.ts";
 import { Reduce } from "../../program/types.ts";
 import { constantAffine, digitAffine, type Affine } from "../expressions/affine.ts";
 import { broadcast, combine } from "../lowering/broadcast.ts";

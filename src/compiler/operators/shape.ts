@@ -1,6 +1,6 @@
 import { DType } from "../../numerics/dtype.ts";
-import { elementCount } from "../../onnx/model.ts";
-import { floatTensor, int64Tensor } from "../../onnx/tensorData.ts";
+import { elementCount } from "../../model/onnx/model.ts";
+import { floatTensor, int64Tensor } from "../../model/onnx/tensorData.ts";
 import type { Lower, NodeContext } from "../lowering/nodeContext.ts";
 import type { LazyTensor } from "../expressions/tensor.ts";
 import { transposed } from "../steps/views.ts";

@@ -4,7 +4,7 @@ import { melBin } from "../../numerics/elementary/mel.ts";
 import { cosTurn, sinTurn } from "../../numerics/elementary/turn.ts";
 import { Reduce } from "../../program/types.ts";
 import { addAffine, digitAffine, scaleAffine } from "../expressions/affine.ts";
-import { floatTensor } from "../../onnx/tensorData.ts";
+import { floatTensor } from "../../model/onnx/tensorData.ts";
 import { REDUCTION_DIGIT } from "../expressions/expression.ts";
 import type { Lower, NodeContext } from "../lowering/nodeContext.ts";
 import { dimensionIndices, identityOrder, plainDigits, radixOf, type LazyTensor } from "../expressions/tensor.ts";

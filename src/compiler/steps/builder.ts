@@ -1,9 +1,9 @@
 import { canonicalWord, dtypeBytes, DType, readWord, writeWord, type Word } from "../../numerics/dtype.ts";
-import { elementCount, type TensorData } from "../../onnx/model.ts";
-import { unpacked } from "../../onnx/narrow.ts";
+import { elementCount, type TensorData } from "../../model/onnx/model.ts";
+import { unpacked } from "../../model/onnx/narrow.ts";
 import type { NarrowType } from "../../numerics/narrow.ts";
-import { tensorRoot } from "../../merkle/tensor.ts";
-import type { Hash } from "../../merkle/hash.ts";
+import { tensorRoot } from "../../program/merkle/tensor.ts";
+import type { Hash } from "../../program/merkle/hash.ts";
 import { constantBytes } from "../../program/constants.ts";
 import { evaluateElement } from "../../program/evaluate.ts";
 import { estimateStepProofGas } from "../../program/gas.ts";

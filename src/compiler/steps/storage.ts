@@ -1,4 +1,4 @@
-import type { Body, Node } from "../../onnx/model.ts";
+import type { Body, Node } from "../../model/onnx/model.ts";
 import { identityOrder } from "../expressions/tensor.ts";
 
 /** How the nodes that read a value prefer it stored. */

@@ -1,8 +1,8 @@
 import { createPublicClient, createWalletClient, custom, type Hex } from "viem";
-import { withPackages } from "../../optionalPackage.ts";
+import { withPackages } from "../../base/optionalPackage.ts";
 import { evaluateCalldata, type ElementProof } from "../../chain/clients/stepVerifier.ts";
-import { contractArtifact } from "../../deploy/artifacts.ts";
-import { packageFile } from "../../deploy/packageFiles.ts";
+import { contractArtifact } from "../../chain/market/artifacts.ts";
+import { packageFile } from "../../chain/market/packageFiles.ts";
 
 /** The step verifier on an embedded chain. */
 export type ChainVerifier = {

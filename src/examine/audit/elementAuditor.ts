@@ -1,12 +1,12 @@
-import { openable, type Execution } from "../../player/execution.ts";
+import { openable, type Execution } from "../../dispute/run/execution.ts";
 import { ZERO_HASH } from "../../chain/structs.ts";
-import { getOrAdd } from "../../getOrAdd.ts";
-import { toHex } from "../../merkle/hash.ts";
+import { getOrAdd } from "../../base/getOrAdd.ts";
+import { toHex } from "../../program/merkle/hash.ts";
 import { dtypeBytes } from "../../numerics/dtype.ts";
 import { encodeStepBody } from "../../program/encode.ts";
 import { estimateStepProofGas } from "../../program/gas.ts";
-import { openElement, type OpenableTensor } from "../../trace/opening.ts";
-import type { MerkleList } from "../../merkle/list.ts";
+import { openElement, type OpenableTensor } from "../../program/trace/opening.ts";
+import type { MerkleList } from "../../program/merkle/list.ts";
 import type { ElementProof } from "../../chain/clients/stepVerifier.ts";
 import type { ChainVerifier } from "./chainVerifier.ts";
 import type { Sample } from "./draw.ts";

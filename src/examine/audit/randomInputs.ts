@@ -1,6 +1,6 @@
 import { numberWord } from "../../numerics/numbers.ts";
 import { DType, dtypeBytes, isFloat, writeWord } from "../../numerics/dtype.ts";
-import { elementCount } from "../../onnx/model.ts";
+import { elementCount } from "../../model/onnx/model.ts";
 import type { TensorInfo } from "../../program/compiled.ts";
 import type { Random } from "./random.ts";
 

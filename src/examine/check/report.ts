@@ -1,10 +1,10 @@
-import { isDecided, type Decision } from "../../decision/decision.ts";
-import type { FoundDecisions } from "../../decision/findDecisions.ts";
+import { isDecided, type Decision } from "../../model/decision/decision.ts";
+import type { FoundDecisions } from "../../model/decision/findDecisions.ts";
 import { worstDispute } from "../../dispute/worstDispute.ts";
 import type { Refusal, Survey } from "../../compiler/survey.ts";
 import { dtypeBytes, dtypeName } from "../../numerics/dtype.ts";
-import { operatorCounts } from "../../onnx/operatorCounts.ts";
-import type { Model } from "../../onnx/model.ts";
+import { operatorCounts } from "../../model/onnx/operatorCounts.ts";
+import type { Model } from "../../model/onnx/model.ts";
 import type { CompiledModel, TensorInfo } from "../../program/compiled.ts";
 import { largestProofs } from "../../program/largestProofs.ts";
 import type { TensorRef } from "../../program/types.ts";

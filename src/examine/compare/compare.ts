@@ -1,10 +1,10 @@
 import { isFloat } from "../../numerics/dtype.ts";
-import type { TensorData } from "../../onnx/model.ts";
+import type { TensorData } from "../../model/onnx/model.ts";
 import type { CompiledModel, TensorInfo, ValueLocation } from "../../program/compiled.ts";
 import { differenceOf, OF_LARGEST, type Difference } from "./difference.ts";
 import { gatherNumbers, gatherValue } from "./gatherValue.ts";
 import { withinCounts } from "./withinCounts.ts";
-import { plainOutputs, plainValues } from "./plainRun.ts";
+import { plainOutputs, plainValues } from "../../native/plain/plainRun.ts";
 import { numbersOf, wideTensor } from "./wideRun.ts";
 
 /**

@@ -1,6 +1,6 @@
 import { wordNumber } from "../../numerics/numbers.ts";
 import { floatFormat, isFloat, readWord, type DType } from "../../numerics/dtype.ts";
-import { elementCount, type TensorData } from "../../onnx/model.ts";
+import { elementCount, type TensorData } from "../../model/onnx/model.ts";
 
 /** How far two tensors of one type and shape are apart. */
 export type Difference = {

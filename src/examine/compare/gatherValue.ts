@@ -1,5 +1,5 @@
 import { dtypeBytes } from "../../numerics/dtype.ts";
-import { elementCount, type TensorData } from "../../onnx/model.ts";
+import { elementCount, type TensorData } from "../../model/onnx/model.ts";
 import type { ValueLocation } from "../../program/compiled.ts";
 
 /** A value of the ONNX graph in row-major order, out of the tensor of the step that holds it. */

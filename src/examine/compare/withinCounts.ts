@@ -1,5 +1,5 @@
 import { dtypeBytes } from "../../numerics/dtype.ts";
-import type { TensorData } from "../../onnx/model.ts";
+import type { TensorData } from "../../model/onnx/model.ts";
 import type { TensorInfo } from "../../program/compiled.ts";
 import { cutAlong } from "../../program/cutAlong.ts";
 

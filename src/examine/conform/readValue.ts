@@ -1,8 +1,8 @@
 import { BinaryReader, WireType } from "@bufbuild/protobuf/wire";
 import type { ValueInfoProto } from "onnx-buf";
-import { readProto } from "../../onnx/inputs/readInputFile.ts";
-import type { TensorData } from "../../onnx/model.ts";
-import { unpacked } from "../../onnx/narrow.ts";
+import { readProto } from "../../model/onnx/inputs/readInputFile.ts";
+import type { TensorData } from "../../model/onnx/model.ts";
+import { unpacked } from "../../model/onnx/narrow.ts";
 
 /** A value of a case: a tensor, the tensors of a sequence, or undefined for an optional without an element. */
 export type CaseValue = TensorData | readonly TensorData[] | undefined;

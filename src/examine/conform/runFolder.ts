@@ -1,6 +1,6 @@
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { errorWithCode } from "../../errors.ts";
+import { errorWithCode } from "../../base/errors.ts";
 import { runCase, type CaseResult } from "./runCase.ts";
 
 /** A folder that cannot be read, or holds no ONNX backend case. */

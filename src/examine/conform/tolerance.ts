@@ -1,7 +1,7 @@
 import { wordNumber } from "../../numerics/numbers.ts";
 import { floatFormat, isFloat, readWord } from "../../numerics/dtype.ts";
 import { narrowLayout, narrowNumber } from "../../numerics/narrow.ts";
-import { elementCount, type TensorData } from "../../onnx/model.ts";
+import { elementCount, type TensorData } from "../../model/onnx/model.ts";
 
 /** How far a float element may be from what is expected: `atol + rtol * |expected|`. */
 export type Tolerance = {

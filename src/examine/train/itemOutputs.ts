@@ -1,7 +1,7 @@
 import { createExecutor } from "../../executor/createExecutor.ts";
 import type { CompiledModel } from "../../program/compiled.ts";
-import type { RunInputs } from "../../trace/runInputs.ts";
-import { keptSteps, runItems } from "../../trace/runItems.ts";
+import type { RunInputs } from "../../program/trace/runInputs.ts";
+import { keptSteps, runItems } from "../../program/trace/runItems.ts";
 
 /** A copy of an output of one item. @throws RangeError by a name that is no output */
 export type ItemOutputs = (name: string) => Uint8Array;

@@ -1,7 +1,7 @@
 import { createRequire } from "node:module";
 import type * as Onnxruntime from "onnxruntime-node";
 import type { InferenceSession, Tensor } from "onnxruntime-node";
-import { withPackagesSync } from "../../optionalPackage.ts";
+import { withPackagesSync } from "../../base/optionalPackage.ts";
 import { nativeCall } from "./nativeCalls.ts";
 
 /**

@@ -1,5 +1,5 @@
 import type { Worker } from "node:worker_threads";
-import type { MerkleList } from "../../merkle/list.ts";
+import type { MerkleList } from "../../program/merkle/list.ts";
 import type { CompiledModel } from "../../program/compiled.ts";
 import type { RunOptions } from "../createExecutor.ts";
 import { EngineFaultError, ExecutionThreadError } from "../errors.ts";

@@ -1,6 +1,6 @@
 /** A thread that executes items of a run, one after the other, with an executor of its own. */
 import { parentPort, workerData } from "node:worker_threads";
-import type { MerkleList } from "../../merkle/list.ts";
+import type { MerkleList } from "../../program/merkle/list.ts";
 import { createExecutor } from "../createExecutor.ts";
 import { onnxEngine } from "../engine/onnxEngine.ts";
 import { EngineFaultError } from "../errors.ts";

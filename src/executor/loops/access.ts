@@ -1,4 +1,4 @@
-import type { Code } from "../../kernels/assembler/encoding.ts";
+import type { Code } from "../../numerics/kernels/assembler/encoding.ts";
 import {
   f32,
   f32x4,
@@ -11,7 +11,7 @@ import {
   f64x2,
   v128,
   i8x16,
-} from "../../kernels/assembler/instructions.ts";
+} from "../../numerics/kernels/assembler/instructions.ts";
 import { DType, dtypeBytes, isSigned, type DType as DTypeCode } from "../../numerics/dtype.ts";
 
 /** Loads an element. @param memory The number of the memory. */

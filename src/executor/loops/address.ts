@@ -1,5 +1,5 @@
-import type { Code } from "../../kernels/assembler/encoding.ts";
-import { i32, i64 } from "../../kernels/assembler/instructions.ts";
+import type { Code } from "../../numerics/kernels/assembler/encoding.ts";
+import { i32, i64 } from "../../numerics/kernels/assembler/instructions.ts";
 import { DType, dtypeBytes } from "../../numerics/dtype.ts";
 import { axisRange } from "../../program/loops.ts";
 import type { Axis, View } from "../../program/types.ts";

@@ -1,6 +1,6 @@
-import type { Code } from "../../kernels/assembler/encoding.ts";
-import { select } from "../../kernels/assembler/control.ts";
-import { i32, i64 } from "../../kernels/assembler/instructions.ts";
+import type { Code } from "../../numerics/kernels/assembler/encoding.ts";
+import { select } from "../../numerics/kernels/assembler/control.ts";
+import { i32, i64 } from "../../numerics/kernels/assembler/instructions.ts";
 import { DType, dtypeBytes, isFloat, isSigned, type DType as DTypeCode } from "../../numerics/dtype.ts";
 import { wrapped } from "./integerOperation.ts";
 import { floatScalar, isWide } from "./values.ts";

@@ -1,9 +1,9 @@
-import type { FunctionBuilder, Signature } from "../../kernels/assembler/functionBuilder.ts";
-import { ModuleBuilder, type Callable } from "../../kernels/assembler/moduleBuilder.ts";
-import { elementaryFunctions, type ElementaryFunctions } from "../../kernels/elementary/elementary.ts";
-import { writePool } from "../../kernels/elementary/pool.ts";
-import { hasTwoMemories, importTables } from "../../kernels/elementary/tables.ts";
-import { MAX_PAGES } from "../../kernels/memory.ts";
+import type { FunctionBuilder, Signature } from "../../numerics/kernels/assembler/functionBuilder.ts";
+import { ModuleBuilder, type Callable } from "../../numerics/kernels/assembler/moduleBuilder.ts";
+import { elementaryFunctions, type ElementaryFunctions } from "../../numerics/kernels/elementary/elementary.ts";
+import { writePool } from "../../numerics/kernels/elementary/pool.ts";
+import { hasTwoMemories, importTables } from "../../numerics/kernels/elementary/tables.ts";
+import { MAX_PAGES } from "../../numerics/kernels/memory.ts";
 import { axisRange, REACH } from "../../program/loops.ts";
 import { EXACT, EXACT64, fmodNumber } from "./exactFunctions.ts";
 import { HALF_HELPERS } from "./halfHelpers.ts";

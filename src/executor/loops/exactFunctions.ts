@@ -1,8 +1,8 @@
 import { DType } from "../../numerics/dtype.ts";
 import { fromNumber, toNumber } from "../../numerics/float32.ts";
-import type { ExactFunctions } from "../../kernels/elementary/elementary.ts";
-import { ESTIMATES64, quick64, type Name64 } from "../../kernels/elementary64/elementary64.ts";
-import { ELEMENTARY } from "../../kernels/elementary/estimates.ts";
+import type { ExactFunctions } from "../../numerics/kernels/elementary/elementary.ts";
+import { ESTIMATES64, quick64, type Name64 } from "../../numerics/kernels/elementary64/elementary64.ts";
+import { ELEMENTARY } from "../../numerics/kernels/elementary/estimates.ts";
 import { applyOperation } from "../../program/expression.ts";
 import { Op } from "../../program/operations.ts";
 

@@ -1,7 +1,7 @@
-import type { Code } from "../../kernels/assembler/encoding.ts";
-import type { Callable } from "../../kernels/assembler/moduleBuilder.ts";
-import { f32, f32x4, f64, i64, v128 } from "../../kernels/assembler/instructions.ts";
-import { select } from "../../kernels/assembler/control.ts";
+import type { Code } from "../../numerics/kernels/assembler/encoding.ts";
+import type { Callable } from "../../numerics/kernels/assembler/moduleBuilder.ts";
+import { f32, f32x4, f64, i64, v128 } from "../../numerics/kernels/assembler/instructions.ts";
+import { select } from "../../numerics/kernels/assembler/control.ts";
 import { DType, isFloat, isHalf, type DType as DTypeCode } from "../../numerics/dtype.ts";
 import { Op, signature, type OpName } from "../../program/operations.ts";
 import type { Instruction } from "../../program/types.ts";

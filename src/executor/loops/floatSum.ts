@@ -1,7 +1,7 @@
-import { ifElse } from "../../kernels/assembler/control.ts";
-import type { Code } from "../../kernels/assembler/encoding.ts";
-import type { FunctionBuilder, Local } from "../../kernels/assembler/functionBuilder.ts";
-import { f32, f32x4, f64, f64x2, i32, i32x4, v128 } from "../../kernels/assembler/instructions.ts";
+import { ifElse } from "../../numerics/kernels/assembler/control.ts";
+import type { Code } from "../../numerics/kernels/assembler/encoding.ts";
+import type { FunctionBuilder, Local } from "../../numerics/kernels/assembler/functionBuilder.ts";
+import { f32, f32x4, f64, f64x2, i32, i32x4, v128 } from "../../numerics/kernels/assembler/instructions.ts";
 import { promoteHigh } from "./access.ts";
 import { LANES, store, type Emitter, type Value } from "./values.ts";
 
@@ -84,7 +84,7 @@ const listed = ({ index, flagged, count }: Destination, lane: number): Code => [
 ];
 
 /**
- * Stores a sum rounded to float32 if the error bound `factor * magnitude` settles it, see src/kernels/certify.ts; else
+ * Stores a sum rounded to float32 if the error bound `factor * magnitude` settles it, see src/numerics/kernels/certify.ts; else
  * lists it.
  */
 export function settleScalar(fn: FunctionBuilder, { sums, magnitudes }: Sums, factor: number, to: Destination): Code {

@@ -1,7 +1,7 @@
-import { ifElse, select } from "../../kernels/assembler/control.ts";
-import type { Code } from "../../kernels/assembler/encoding.ts";
-import type { FunctionBuilder, Local } from "../../kernels/assembler/functionBuilder.ts";
-import { f32x4, i32, i32x4, i64, v128 } from "../../kernels/assembler/instructions.ts";
+import { ifElse, select } from "../../numerics/kernels/assembler/control.ts";
+import type { Code } from "../../numerics/kernels/assembler/encoding.ts";
+import type { FunctionBuilder, Local } from "../../numerics/kernels/assembler/functionBuilder.ts";
+import { f32x4, i32, i32x4, i64, v128 } from "../../numerics/kernels/assembler/instructions.ts";
 import { DType, dtypeBytes, isFloat, isSigned, type DType as DTypeCode } from "../../numerics/dtype.ts";
 import { Reduce } from "../../program/types.ts";
 import { extractLane } from "./access.ts";

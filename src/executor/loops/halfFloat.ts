@@ -1,6 +1,6 @@
-import { select } from "../../kernels/assembler/control.ts";
-import type { Code } from "../../kernels/assembler/encoding.ts";
-import { f32, f32x4, i32, i32x4, v128 } from "../../kernels/assembler/instructions.ts";
+import { select } from "../../numerics/kernels/assembler/control.ts";
+import type { Code } from "../../numerics/kernels/assembler/encoding.ts";
+import { f32, f32x4, i32, i32x4, v128 } from "../../numerics/kernels/assembler/instructions.ts";
 import { DType, type DType as DTypeCode } from "../../numerics/dtype.ts";
 import { define, exact, store, type Emitter, type Value } from "./values.ts";
 

@@ -1,9 +1,9 @@
-import { ifElse } from "../../kernels/assembler/control.ts";
-import type { Code } from "../../kernels/assembler/encoding.ts";
-import { f32x4, v128 } from "../../kernels/assembler/instructions.ts";
-import { roundedEnds } from "../../kernels/elementary/certified.ts";
-import { estimateOf } from "../../kernels/elementary/estimates.ts";
-import { hasTwoMemories } from "../../kernels/elementary/tables.ts";
+import { ifElse } from "../../numerics/kernels/assembler/control.ts";
+import type { Code } from "../../numerics/kernels/assembler/encoding.ts";
+import { f32x4, v128 } from "../../numerics/kernels/assembler/instructions.ts";
+import { roundedEnds } from "../../numerics/kernels/elementary/certified.ts";
+import { estimateOf } from "../../numerics/kernels/elementary/estimates.ts";
+import { hasTwoMemories } from "../../numerics/kernels/elementary/tables.ts";
 import { DType } from "../../numerics/dtype.ts";
 import type { OpName } from "../../program/operations.ts";
 import { withOneNaN, withoutNegativeZero } from "./floatOperation.ts";

@@ -1,7 +1,7 @@
-import { ifElse, select } from "../../kernels/assembler/control.ts";
-import type { Code } from "../../kernels/assembler/encoding.ts";
-import type { FunctionBuilder } from "../../kernels/assembler/functionBuilder.ts";
-import { i32, i64 } from "../../kernels/assembler/instructions.ts";
+import { ifElse, select } from "../../numerics/kernels/assembler/control.ts";
+import type { Code } from "../../numerics/kernels/assembler/encoding.ts";
+import type { FunctionBuilder } from "../../numerics/kernels/assembler/functionBuilder.ts";
+import { i32, i64 } from "../../numerics/kernels/assembler/instructions.ts";
 import { DType, dtypeBytes, isSigned, type DType as DTypeCode } from "../../numerics/dtype.ts";
 import type { OpName } from "../../program/operations.ts";
 import { isWide, scalarType } from "./values.ts";

@@ -1,5 +1,5 @@
-import type { Code } from "../../kernels/assembler/encoding.ts";
-import { f32, f64, i32, i64 } from "../../kernels/assembler/instructions.ts";
+import type { Code } from "../../numerics/kernels/assembler/encoding.ts";
+import { f32, f64, i32, i64 } from "../../numerics/kernels/assembler/instructions.ts";
 import { convert } from "../../numerics/arithmetic.ts";
 import { DType, isFloat, type DType as DTypeCode, type Word } from "../../numerics/dtype.ts";
 import { isWide } from "./values.ts";

@@ -1,4 +1,4 @@
-import { FunctionBuilder, type Local } from "../../kernels/assembler/functionBuilder.ts";
+import { FunctionBuilder, type Local } from "../../numerics/kernels/assembler/functionBuilder.ts";
 import { dtypeBytes } from "../../numerics/dtype.ts";
 import { linear } from "./address.ts";
 import { canVectorise, expressionEmitter } from "./expression.ts";

@@ -1,7 +1,7 @@
-import { doWhile, whileLoop } from "../../kernels/assembler/control.ts";
-import type { Code } from "../../kernels/assembler/encoding.ts";
-import type { FunctionBuilder, Local } from "../../kernels/assembler/functionBuilder.ts";
-import { i32 } from "../../kernels/assembler/instructions.ts";
+import { doWhile, whileLoop } from "../../numerics/kernels/assembler/control.ts";
+import type { Code } from "../../numerics/kernels/assembler/encoding.ts";
+import type { FunctionBuilder, Local } from "../../numerics/kernels/assembler/functionBuilder.ts";
+import { i32 } from "../../numerics/kernels/assembler/instructions.ts";
 import { LANES } from "./values.ts";
 
 /**

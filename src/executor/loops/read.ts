@@ -1,6 +1,6 @@
-import { ifElse } from "../../kernels/assembler/control.ts";
-import type { Code } from "../../kernels/assembler/encoding.ts";
-import { f32x4, i32, i32x4, v128 } from "../../kernels/assembler/instructions.ts";
+import { ifElse } from "../../numerics/kernels/assembler/control.ts";
+import type { Code } from "../../numerics/kernels/assembler/encoding.ts";
+import { f32x4, i32, i32x4, v128 } from "../../numerics/kernels/assembler/instructions.ts";
 import { DType, dtypeBytes, isFloat, isHalf } from "../../numerics/dtype.ts";
 import type { View } from "../../program/types.ts";
 import { loadScalar, loadVector } from "./access.ts";

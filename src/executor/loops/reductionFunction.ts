@@ -1,7 +1,7 @@
-import type { Code } from "../../kernels/assembler/encoding.ts";
-import { FunctionBuilder, type Local } from "../../kernels/assembler/functionBuilder.ts";
-import { i32 } from "../../kernels/assembler/instructions.ts";
-import { errorFactor } from "../../kernels/certify.ts";
+import type { Code } from "../../numerics/kernels/assembler/encoding.ts";
+import { FunctionBuilder, type Local } from "../../numerics/kernels/assembler/functionBuilder.ts";
+import { i32 } from "../../numerics/kernels/assembler/instructions.ts";
+import { errorFactor } from "../../numerics/kernels/certify.ts";
 import { dtypeBytes, isFloat } from "../../numerics/dtype.ts";
 import { hasTwoResults, accumulatorTypes } from "../../program/reduction.ts";
 import { Reduce } from "../../program/types.ts";

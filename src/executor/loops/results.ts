@@ -1,6 +1,6 @@
-import type { Code } from "../../kernels/assembler/encoding.ts";
-import type { Local } from "../../kernels/assembler/functionBuilder.ts";
-import { i32 } from "../../kernels/assembler/instructions.ts";
+import type { Code } from "../../numerics/kernels/assembler/encoding.ts";
+import type { Local } from "../../numerics/kernels/assembler/functionBuilder.ts";
+import { i32 } from "../../numerics/kernels/assembler/instructions.ts";
 import { dtypeBytes, isFloat, isHalf } from "../../numerics/dtype.ts";
 import { digitStrides } from "../splitStep.ts";
 import { extractLane, storeScalar, storeVector, storeWidened, storeWidenedVector } from "./access.ts";

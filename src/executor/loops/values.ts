@@ -1,8 +1,8 @@
-import type { Callable } from "../../kernels/assembler/moduleBuilder.ts";
-import type { FunctionBuilder, Local } from "../../kernels/assembler/functionBuilder.ts";
-import type { ValueType } from "../../kernels/assembler/control.ts";
-import type { Code } from "../../kernels/assembler/encoding.ts";
-import { i32, i32x4, f32, f32x4, f64 } from "../../kernels/assembler/instructions.ts";
+import type { Callable } from "../../numerics/kernels/assembler/moduleBuilder.ts";
+import type { FunctionBuilder, Local } from "../../numerics/kernels/assembler/functionBuilder.ts";
+import type { ValueType } from "../../numerics/kernels/assembler/control.ts";
+import type { Code } from "../../numerics/kernels/assembler/encoding.ts";
+import { i32, i32x4, f32, f32x4, f64 } from "../../numerics/kernels/assembler/instructions.ts";
 import type { OpName } from "../../program/operations.ts";
 import { DType, isFloat, type DType as DTypeCode } from "../../numerics/dtype.ts";
 

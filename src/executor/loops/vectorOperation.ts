@@ -1,5 +1,5 @@
-import type { Code } from "../../kernels/assembler/encoding.ts";
-import { f32, f32x4, i32, i32x4, v128 } from "../../kernels/assembler/instructions.ts";
+import type { Code } from "../../numerics/kernels/assembler/encoding.ts";
+import { f32, f32x4, i32, i32x4, v128 } from "../../numerics/kernels/assembler/instructions.ts";
 import { DType, dtypeBytes, isFloat, isSigned, type DType as DTypeCode } from "../../numerics/dtype.ts";
 import type { OpName } from "../../program/operations.ts";
 import { isWide } from "./values.ts";

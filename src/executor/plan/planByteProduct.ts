@@ -1,7 +1,7 @@
 import { DType } from "../../numerics/dtype.ts";
 import { Op } from "../../program/operations.ts";
 import { Reduce, type Step, type View } from "../../program/types.ts";
-import { freshSeed, Prng } from "../../prng.ts";
+import { freshSeed, Prng } from "../../base/prng.ts";
 import type { LoopSpec } from "../loops/spec.ts";
 import type { Region } from "../memory/memoryPlan.ts";
 import { byteCheck, makeWitness, ROWS, rowVisits, witnessLength } from "../product/byteCheck.ts";

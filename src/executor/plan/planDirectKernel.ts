@@ -1,6 +1,6 @@
-import { errorFactor } from "../../kernels/certify.ts";
-import type { DirectSpec } from "../../kernels/direct/directKernels.ts";
-import { ENTRY_BYTES } from "../../kernels/direct/rounding.ts";
+import { errorFactor } from "../../numerics/kernels/certify.ts";
+import type { DirectSpec } from "../../numerics/kernels/direct/directKernels.ts";
+import { ENTRY_BYTES } from "../../numerics/kernels/direct/rounding.ts";
 import type { Step, View } from "../../program/types.ts";
 import type { LoopDigit } from "../loops/spec.ts";
 import type { Region } from "../memory/memoryPlan.ts";

@@ -1,5 +1,5 @@
-import { BLOCK, PACKED_STEP } from "../../kernels/direct/narrowProduct.ts";
-import type { OuterLoop } from "../../kernels/direct/outerLoops.ts";
+import { BLOCK, PACKED_STEP } from "../../numerics/kernels/direct/narrowProduct.ts";
+import type { OuterLoop } from "../../numerics/kernels/direct/outerLoops.ts";
 import { DType } from "../../numerics/dtype.ts";
 import { Reduce, type Step, type View } from "../../program/types.ts";
 import type { LoopDigit } from "../loops/spec.ts";

@@ -4,8 +4,8 @@ import {
   directCode,
   type CompiledKernels,
   type DirectCode,
-} from "../../kernels/direct/directKernels.ts";
-import { EXACT_SCRATCH } from "../../kernels/exactDot.ts";
+} from "../../numerics/kernels/direct/directKernels.ts";
+import { EXACT_SCRATCH } from "../../numerics/kernels/exactDot.ts";
 import { Reduce, type Step, type TensorRef } from "../../program/types.ts";
 import { compileLoops, loopCode, type CompiledFunctions, type LoopCode } from "../loops/compile.ts";
 import { compileReductions, reductionCode, type ReductionCode } from "../loops/reductions.ts";
@@ -13,7 +13,7 @@ import type { Region } from "../memory/memoryPlan.ts";
 import type { Machine } from "../machine.ts";
 import type { PlanOptions, StepPlan } from "./stepPlan.ts";
 import { stepNanoseconds } from "./stepNanoseconds.ts";
-import { hasTwoMemories } from "../../kernels/elementary/tables.ts";
+import { hasTwoMemories } from "../../numerics/kernels/elementary/tables.ts";
 import { ExecutionMemoryError } from "../errors.ts";
 import { PlanResources, textOf, type PlannedModel } from "./planResources.ts";
 import { inlinedWeights } from "./inlinedWeights.ts";

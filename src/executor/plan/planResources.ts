@@ -1,9 +1,9 @@
-import type { DirectSpec } from "../../kernels/direct/directKernels.ts";
+import type { DirectSpec } from "../../numerics/kernels/direct/directKernels.ts";
 import { DType, dtypeBytes, type DType as DTypeCode } from "../../numerics/dtype.ts";
 import { constantBytes } from "../../program/constants.ts";
 import type { CompiledModel } from "../../program/compiled.ts";
 import type { Step, TensorRef } from "../../program/types.ts";
-import { getOrAdd } from "../../getOrAdd.ts";
+import { getOrAdd } from "../../base/getOrAdd.ts";
 import { bytesOf, readableArray } from "../arrays.ts";
 import { neededSlots, type Expression } from "../loops/slots.ts";
 import type { ReductionSpec } from "../loops/reductionSpec.ts";

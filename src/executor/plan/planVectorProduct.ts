@@ -1,4 +1,4 @@
-import { errorFactor } from "../../kernels/certify.ts";
+import { errorFactor } from "../../numerics/kernels/certify.ts";
 import { DType } from "../../numerics/dtype.ts";
 import { Reduce, type Step, type View } from "../../program/types.ts";
 import type { LoopDigit } from "../loops/spec.ts";

@@ -1,4 +1,4 @@
-import type { OuterLoop } from "../../kernels/direct/outerLoops.ts";
+import type { OuterLoop } from "../../numerics/kernels/direct/outerLoops.ts";
 import { DType } from "../../numerics/dtype.ts";
 import { Reduce, type Step, type View } from "../../program/types.ts";
 import type { LoopDigit } from "../loops/spec.ts";

@@ -1,4 +1,4 @@
-import { ELEMENTARY } from "../../kernels/elementary/estimates.ts";
+import { ELEMENTARY } from "../../numerics/kernels/elementary/estimates.ts";
 import { Op } from "../../program/operations.ts";
 import type { Instruction, Step } from "../../program/types.ts";
 import { TERM_NS } from "./stepPlan.ts";

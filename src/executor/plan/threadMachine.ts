@@ -1,4 +1,4 @@
-import { productKernels } from "../../kernels/productKernels.ts";
+import { productKernels } from "../../numerics/kernels/productKernels.ts";
 import { Views, type ProgramMemories } from "../memory/views.ts";
 import { noStats } from "../certificateStats.ts";
 import type { MatMulEngine } from "../engine/matMulEngine.ts";

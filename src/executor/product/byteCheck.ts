@@ -1,6 +1,6 @@
 import type { MatrixShape } from "../engine/matMulEngine.ts";
 import { EngineFaultError } from "../errors.ts";
-import type { Prng } from "../../prng.ts";
+import type { Prng } from "../../base/prng.ts";
 import { visitTerms } from "../spotChecks.ts";
 
 /** So many rows are checked in a row. */

@@ -1,5 +1,5 @@
-import { errorFactor, SLACK } from "../../kernels/certify.ts";
-import type { ProductKernels } from "../../kernels/productKernels.ts";
+import { errorFactor, SLACK } from "../../numerics/kernels/certify.ts";
+import type { ProductKernels } from "../../numerics/kernels/productKernels.ts";
 import { ExactSum } from "../../numerics/exactSum.ts";
 import type { MatrixShape } from "../engine/matMulEngine.ts";
 import { EngineFaultError } from "../errors.ts";

@@ -1,5 +1,5 @@
 import type { Machine } from "../machine.ts";
-import { errorFactor } from "../../kernels/certify.ts";
+import { errorFactor } from "../../numerics/kernels/certify.ts";
 import type { MatrixShape } from "../engine/matMulEngine.ts";
 import { ELEMENTS, elementVisits, floatCheck } from "./floatCheck.ts";
 

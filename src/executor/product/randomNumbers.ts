@@ -1,4 +1,4 @@
-import type { Prng } from "../../prng.ts";
+import type { Prng } from "../../base/prng.ts";
 
 /** Float32 numbers: ordinary ones, of any magnitude, small integers (whose sums are exact), or many zeros. */
 const KINDS: readonly ((prng: Prng) => number)[] = [

@@ -1,4 +1,4 @@
-import { productRest } from "../../kernels/elementary64/doubleDouble.ts";
+import { productRest } from "../../numerics/kernels/elementary64/doubleDouble.ts";
 import { ExactSum } from "../../numerics/exactSum.ts";
 import { FLOAT64_ARITHMETIC } from "../../numerics/float64.ts";
 

@@ -1,4 +1,4 @@
-import { SLACK } from "../../kernels/certify.ts";
+import { SLACK } from "../../numerics/kernels/certify.ts";
 import type { Machine } from "../machine.ts";
 import { compensatedError } from "./compensated.ts";
 

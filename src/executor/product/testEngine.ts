@@ -1,6 +1,6 @@
-import { kernelMemory, PAGE_BYTES } from "../../kernels/memory.ts";
-import { productKernels, type ProductKernels } from "../../kernels/productKernels.ts";
-import { freshSeed, Prng } from "../../prng.ts";
+import { kernelMemory, PAGE_BYTES } from "../../numerics/kernels/memory.ts";
+import { productKernels, type ProductKernels } from "../../numerics/kernels/productKernels.ts";
+import { freshSeed, Prng } from "../../base/prng.ts";
 import type { ByteEngine, MatMulEngine, MatrixShape } from "../engine/matMulEngine.ts";
 import { selfTest } from "../engine/selfTest.ts";
 import { EngineFaultError, EngineUnfitError } from "../errors.ts";

@@ -1,6 +1,6 @@
-import { copyChanges } from "../../merkle/changes.ts";
-import { chunksOf, levelBytes, Levels, unitsOf } from "../../merkle/levels.ts";
-import { MerkleList } from "../../merkle/list.ts";
+import { copyChanges } from "../../program/merkle/changes.ts";
+import { chunksOf, levelBytes, Levels, unitsOf } from "../../program/merkle/levels.ts";
+import { MerkleList } from "../../program/merkle/list.ts";
 import { dtypeBytes } from "../../numerics/dtype.ts";
 import type { Program } from "../../program/types.ts";
 

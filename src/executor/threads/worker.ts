@@ -11,7 +11,7 @@ import { noStats } from "../certificateStats.ts";
 import { EngineFaultError } from "../errors.ts";
 import { testEngine } from "../product/testEngine.ts";
 import { StageClock } from "../stages.ts";
-import { Control, ControlWord } from "./control.ts";
+import { Control, ControlWord } from "./poolMemory.ts";
 import { HashJob } from "./hashJob.ts";
 import type { FromWorker, ToWorker, WorkerStart } from "./messages.ts";
 

@@ -1,9 +1,9 @@
-import { decoderLimits } from "../../compiler/decoder/decoderInputs.ts";
-import type { DecoderInterface } from "../../compiler/decoder/decoderInterface.ts";
-import { DECODER } from "../../compiler/decoder/wrapDecoder.ts";
-import { isDecided } from "../../decision/decision.ts";
-import { tokenDecisions } from "../../decision/tokenDecisions.ts";
-import type { Model, TensorData } from "../../onnx/model.ts";
+import { decoderLimits } from "../../compiler/wraps/decoderInputs.ts";
+import type { DecoderInterface } from "../../compiler/wraps/decoderInterface.ts";
+import { DECODER } from "../../compiler/wraps/wrapDecoder.ts";
+import { isDecided } from "../../model/decision/decision.ts";
+import { tokenDecisions } from "../../model/decision/tokenDecisions.ts";
+import type { Model, TensorData } from "../../model/onnx/model.ts";
 import type { CompiledModel } from "../../program/compiled.ts";
 import { NativeModelError } from "../errors.ts";
 import type { NativeSubject } from "../nativeSubject.ts";
@@ -24,7 +24,7 @@ export type DecoderFile = {
 
 /**
  * The run of a wrapped decoder, as one execution: its tokens are the most probable ones. Runs that draw tokens are
- * not taken (`nativeExecutions` in `src/player/native`).
+ * not taken (`nativeExecutions` in `src/runs/native`).
  * @throws NativeModelError if anything but the choice of tokens is decided in it
  */
 export function decoderSubject(

@@ -1,6 +1,6 @@
-import { decoderLimits } from "../../compiler/decoder/decoderInputs.ts";
-import { DECODER } from "../../compiler/decoder/wrapDecoder.ts";
-import { generate } from "../../examine/decoder/generate.ts";
+import { decoderLimits } from "../../compiler/wraps/decoderInputs.ts";
+import { DECODER } from "../../compiler/wraps/wrapDecoder.ts";
+import { generate } from "../plain/decoder/generate.ts";
 import { createExecutor } from "../../executor/createExecutor.ts";
 import type { CompiledModel } from "../../program/compiled.ts";
 import type { ExactDeciding } from "../exactDeciding.ts";

@@ -1,7 +1,7 @@
-import type { DecoderInterface } from "../../compiler/decoder/decoderInterface.ts";
-import type { DecidingTensor } from "../../decision/margin.ts";
-import { openPlainDecoder, type PlainDecoder } from "../../examine/decoder/plainDecoder.ts";
-import type { TensorData } from "../../onnx/model.ts";
+import type { DecoderInterface } from "../../compiler/wraps/decoderInterface.ts";
+import type { DecidingTensor } from "../../model/decision/margin.ts";
+import { openPlainDecoder, type PlainDecoder } from "../plain/decoder/plainDecoder.ts";
+import type { TensorData } from "../../model/onnx/model.ts";
 import { decidingTensor } from "../decidingTensor.ts";
 import { NativeModelError, NativeRuntimeError } from "../errors.ts";
 import type { NativeResult, NativeRuntime, NativeSignature } from "../nativeRuntime.ts";

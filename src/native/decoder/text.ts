@@ -1,7 +1,7 @@
-import type { DecoderLimits } from "../../compiler/decoder/decoderInputs.ts";
-import { DECODER } from "../../compiler/decoder/wrapDecoder.ts";
+import type { DecoderLimits } from "../../compiler/wraps/decoderInputs.ts";
+import { DECODER } from "../../compiler/wraps/wrapDecoder.ts";
 import type { CompiledModel, TensorInfo } from "../../program/compiled.ts";
-import { usualRange, type Box, type InputRange } from "../box.ts";
+import { usualRange, type Box, type InputRange } from "../inputRange.ts";
 import { NativeRuntimeError } from "../errors.ts";
 
 /** A text that is generated: places are counted from 0, and item i chooses the token at place i + 1. */

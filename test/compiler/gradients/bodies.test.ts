@@ -3,9 +3,9 @@ import { compile } from "../../../src/compiler/compile.ts";
 import { UnsupportedOperatorError } from "../../../src/compiler/errors.ts";
 import { executeReference } from "../../../src/executor/reference.ts";
 import { DType } from "../../../src/numerics/dtype.ts";
-import { readModel } from "../../../src/onnx/readModel.ts";
-import type { TensorData } from "../../../src/onnx/model.ts";
-import { int64Tensor, numberTensor } from "../../../src/onnx/tensorData.ts";
+import { readModel } from "../../../src/model/onnx/readModel.ts";
+import type { TensorData } from "../../../src/model/onnx/model.ts";
+import { int64Tensor, numberTensor } from "../../../src/model/onnx/tensorData.ts";
 import { buildModel, type NodeSpec } from "../../../testkit/onnx/onnxBuilder.ts";
 
 const F = DType.float32;

@@ -9,8 +9,8 @@ import { ML_REGISTRY } from "../../../src/compiler/operators/ml/registry.ts";
 import { REGISTRY } from "../../../src/compiler/operators/registry.ts";
 import { executeReference } from "../../../src/executor/reference.ts";
 import { DType } from "../../../src/numerics/dtype.ts";
-import { readModel } from "../../../src/onnx/readModel.ts";
-import { numberTensor } from "../../../src/onnx/tensorData.ts";
+import { readModel } from "../../../src/model/onnx/readModel.ts";
+import { numberTensor } from "../../../src/model/onnx/tensorData.ts";
 import { gradientCases, gradientModel, type GradientCase } from "../../../testkit/graphs/gradientCases.ts";
 
 /** Largest difference from what is expected, in units of the largest element of it. */

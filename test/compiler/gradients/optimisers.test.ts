@@ -4,8 +4,8 @@ import { compile } from "../../../src/compiler/compile.ts";
 import { runCase } from "../../../src/examine/conform/runCase.ts";
 import { executeReference } from "../../../src/executor/reference.ts";
 import { DType } from "../../../src/numerics/dtype.ts";
-import { readModel } from "../../../src/onnx/readModel.ts";
-import { int64Tensor, numberTensor } from "../../../src/onnx/tensorData.ts";
+import { readModel } from "../../../src/model/onnx/readModel.ts";
+import { int64Tensor, numberTensor } from "../../../src/model/onnx/tensorData.ts";
 import { buildModel, type AttributeValue } from "../../../testkit/onnx/onnxBuilder.ts";
 
 /** Where Debian puts the ONNX backend tests. */

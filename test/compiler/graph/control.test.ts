@@ -2,8 +2,8 @@ import { expect } from "chai";
 import { compile } from "../../../src/compiler/compile.ts";
 import { UnsupportedOperatorError } from "../../../src/compiler/errors.ts";
 import { DType } from "../../../src/numerics/dtype.ts";
-import { readModel } from "../../../src/onnx/readModel.ts";
-import { floatTensor, int64Tensor } from "../../../src/onnx/tensorData.ts";
+import { readModel } from "../../../src/model/onnx/readModel.ts";
+import { floatTensor, int64Tensor } from "../../../src/model/onnx/tensorData.ts";
 import { expectAgreement, modelOf, type Experiment } from "../../../testkit/onnx/agreement.ts";
 
 const F = DType.float32;

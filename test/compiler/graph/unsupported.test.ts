@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { compile } from "../../../src/compiler/compile.ts";
 import { UnsupportedOperatorError } from "../../../src/compiler/errors.ts";
 import { DType } from "../../../src/numerics/dtype.ts";
-import { readModel } from "../../../src/onnx/readModel.ts";
+import { readModel } from "../../../src/model/onnx/readModel.ts";
 import { buildModel } from "../../../testkit/onnx/onnxBuilder.ts";
 
 /** A model of one node of another kind. */

@@ -6,9 +6,9 @@ import { ElementAuditor, type Verdict } from "../../../src/examine/audit/element
 import { seededRandom } from "../../../src/examine/audit/random.ts";
 import { summarise } from "../../../src/examine/audit/summary.ts";
 import { executeReference } from "../../../src/executor/reference.ts";
-import { readModel } from "../../../src/onnx/readModel.ts";
-import { knownProgram } from "../../../src/player/execution.ts";
-import { Trace } from "../../../src/trace/trace.ts";
+import { readModel } from "../../../src/model/onnx/readModel.ts";
+import { knownProgram } from "../../../src/dispute/run/execution.ts";
+import { Trace } from "../../../src/program/trace/trace.ts";
 import { FITTED_MACHINES } from "../../../testkit/models/fittedMachines.ts";
 import { expectAgreement, modelOf, type Experiment } from "../../../testkit/onnx/agreement.ts";
 import { createCallChain } from "../../../testkit/verifier/callChain.ts";

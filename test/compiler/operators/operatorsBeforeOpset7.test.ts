@@ -3,9 +3,9 @@ import { compile } from "../../../src/compiler/compile.ts";
 import { NodeInputError, UnsupportedOperatorError } from "../../../src/compiler/errors.ts";
 import { executeReference } from "../../../src/executor/reference.ts";
 import { DType } from "../../../src/numerics/dtype.ts";
-import { readModel } from "../../../src/onnx/readModel.ts";
-import { floatTensor } from "../../../src/onnx/tensorData.ts";
-import type { TensorData } from "../../../src/onnx/model.ts";
+import { readModel } from "../../../src/model/onnx/readModel.ts";
+import { floatTensor } from "../../../src/model/onnx/tensorData.ts";
+import type { TensorData } from "../../../src/model/onnx/model.ts";
 import { buildModel, type AttributeValue } from "../../../testkit/onnx/onnxBuilder.ts";
 
 const count = (n: number): number[] => Array.from({ length: n }, (_, i) => i);

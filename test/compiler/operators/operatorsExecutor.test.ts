@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { compile } from "../../../src/compiler/compile.ts";
 import { createExecutor } from "../../../src/executor/createExecutor.ts";
 import { executeReference } from "../../../src/executor/reference.ts";
-import { readModel } from "../../../src/onnx/readModel.ts";
+import { readModel } from "../../../src/model/onnx/readModel.ts";
 import { modelOf } from "../../../testkit/onnx/agreement.ts";
 import { Prng } from "../../../testkit/random/prng.ts";
 import { SAMPLING_CASES } from "../../../testkit/operators/samplingCases.ts";

@@ -1,12 +1,12 @@
 import { expect } from "chai";
 import { differenceOf } from "../../../src/examine/compare/difference.ts";
 import { compile } from "../../../src/compiler/compile.ts";
-import { RefuteError } from "../../../src/errors.ts";
+import { RefuteError } from "../../../src/base/errors.ts";
 import { createExecutor } from "../../../src/executor/createExecutor.ts";
 import { executeReference } from "../../../src/executor/reference.ts";
 import { DType, dtypeName } from "../../../src/numerics/dtype.ts";
-import type { TensorData } from "../../../src/onnx/model.ts";
-import { readModel } from "../../../src/onnx/readModel.ts";
+import type { TensorData } from "../../../src/model/onnx/model.ts";
+import { readModel } from "../../../src/model/onnx/readModel.ts";
 import type { CompiledModel } from "../../../src/program/compiled.ts";
 import { itAtLength, itInTime } from "../../../testkit/atLength.ts";
 import { modelOf, type Experiment } from "../../../testkit/onnx/agreement.ts";

@@ -4,8 +4,8 @@ import { UnsupportedOperatorError } from "../../../src/compiler/errors.ts";
 import { philox } from "../../../src/compiler/operators/philox.ts";
 import { executeReference } from "../../../src/executor/reference.ts";
 import { DType } from "../../../src/numerics/dtype.ts";
-import { floatTensor } from "../../../src/onnx/tensorData.ts";
-import { readModel } from "../../../src/onnx/readModel.ts";
+import { floatTensor } from "../../../src/model/onnx/tensorData.ts";
+import { readModel } from "../../../src/model/onnx/readModel.ts";
 import { buildModel, type AttributeValue } from "../../../testkit/onnx/onnxBuilder.ts";
 
 const SIZE = 4000;

@@ -1,5 +1,5 @@
 import { DType } from "../../../src/numerics/dtype.ts";
-import { floatTensor, int64Tensor } from "../../../src/onnx/tensorData.ts";
+import { floatTensor, int64Tensor } from "../../../src/model/onnx/tensorData.ts";
 import { floatGraph } from "../../../testkit/graphs/floatGraphs.ts";
 import { expectAgreement } from "../../../testkit/onnx/agreement.ts";
 import { Prng } from "../../../testkit/random/prng.ts";

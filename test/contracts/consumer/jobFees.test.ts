@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import { network } from "hardhat";
-import { coveringFee, jobGas, type JobShape } from "../../../src/worker/jobCost.ts";
+import { coveringFee, jobGas, type JobShape } from "../../../src/dispute/jobCost.ts";
 
 const shapes: fc.Arbitrary<JobShape> = fc.record({
   headerBytes: fc.integer({ min: 30, max: 2_048 }),

@@ -2,8 +2,8 @@ import { expect } from "chai";
 import { zeroHash } from "viem";
 import { Level, NO_CHECKPOINT, NO_PICK, NO_PROGRAM, NO_STEP, Side } from "../../../src/chain/structs.ts";
 import type { Pick, ProgramFacts, StepProof } from "../../../src/chain/structs.ts";
-import { packState, type GameState } from "../../../src/market/state.ts";
-import { MerkleList } from "../../../src/merkle/list.ts";
+import { packState, type GameState } from "../../../src/chain/market/state.ts";
+import { MerkleList } from "../../../src/program/merkle/list.ts";
 import { refusalOf } from "../../../testkit/protocol/refusalOf.ts";
 import {
   climb,

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { MOVE_GAS } from "../../../src/dispute/moveGas.ts";
-import { MerkleList } from "../../../src/merkle/list.ts";
+import { MerkleList } from "../../../src/program/merkle/list.ts";
 import {
   expansionAround,
   leafPick,

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { concat, encodeFunctionData, keccak256, padHex, parseEther, toHex, type Hex } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { disputeGameAbi } from "../../../src/chain/abi/disputeGame.ts";
-import { MerkleList } from "../../../src/merkle/list.ts";
+import { MerkleList } from "../../../src/program/merkle/list.ts";
 import { GameDriver } from "../../../testkit/protocol/gameDriver.ts";
 import { honestTrace, lyingTrace, chainProgram } from "../../../testkit/protocol/chainProgram.ts";
 import { useWorld } from "../../../testkit/protocol/useWorld.ts";

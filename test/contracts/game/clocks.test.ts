@@ -1,8 +1,8 @@
 import { expect } from "chai";
 import type { Hex } from "viem";
 import { ClaimStatus } from "../../../src/chain/structs.ts";
-import { packState } from "../../../src/market/state.ts";
-import { claimContentOf } from "../../../src/market/ids.ts";
+import { packState } from "../../../src/chain/market/state.ts";
+import { claimContentOf } from "../../../src/chain/market/ids.ts";
 import { disputeKit, disputedProgram } from "../../../testkit/protocol/disputeKit.ts";
 import { GameDriver } from "../../../testkit/protocol/gameDriver.ts";
 import { honestTrace } from "../../../testkit/protocol/chainProgram.ts";

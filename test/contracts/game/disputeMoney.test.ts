@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { ClaimStatus } from "../../../src/chain/structs.ts";
-import type { Trace } from "../../../src/trace/trace.ts";
+import type { Trace } from "../../../src/program/trace/trace.ts";
 import { GameDriver } from "../../../testkit/protocol/gameDriver.ts";
 import { schedule } from "../../../testkit/protocol/schedule.ts";
 import { honestTrace, lyingTrace, chainProgram, traceNodes } from "../../../testkit/protocol/chainProgram.ts";

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { disputedProgram, disputeKit, LIE } from "../../../testkit/protocol/disputeKit.ts";
-import { gameIdOf } from "../../../src/market/state.ts";
+import { gameIdOf } from "../../../src/chain/market/state.ts";
 import { GameDriver, numberOf } from "../../../testkit/protocol/gameDriver.ts";
 import { honestTrace, lyingTrace } from "../../../testkit/protocol/chainProgram.ts";
 import { useWorld } from "../../../testkit/protocol/useWorld.ts";

@@ -1,8 +1,8 @@
 import { expect } from "chai";
 import { compile } from "../../../src/compiler/compile.ts";
-import { MerkleList } from "../../../src/merkle/list.ts";
-import { tensorRoot } from "../../../src/merkle/tensor.ts";
-import { readModel } from "../../../src/onnx/readModel.ts";
+import { MerkleList } from "../../../src/program/merkle/list.ts";
+import { tensorRoot } from "../../../src/program/merkle/tensor.ts";
+import { readModel } from "../../../src/model/onnx/readModel.ts";
 import { estimateStepProofGas } from "../../../src/program/gas.ts";
 import { commitProgram } from "../../../src/program/root.ts";
 import { modelOf } from "../../../testkit/onnx/agreement.ts";

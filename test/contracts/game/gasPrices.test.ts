@@ -1,7 +1,7 @@
 import { expect } from "chai";
-import { hopOf } from "../../../src/market/hop.ts";
+import { hopOf } from "../../../src/chain/market/revealLevels.ts";
 import { Level, type Pick } from "../../../src/chain/structs.ts";
-import { claimContentOf } from "../../../src/market/ids.ts";
+import { claimContentOf } from "../../../src/chain/market/ids.ts";
 import { disputedProgram, disputeKit, LIE } from "../../../testkit/protocol/disputeKit.ts";
 import type { GameDriver } from "../../../testkit/protocol/gameDriver.ts";
 import { schedule } from "../../../testkit/protocol/schedule.ts";

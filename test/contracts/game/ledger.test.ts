@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { zeroHash, type Hex } from "viem";
-import { packState } from "../../../src/market/state.ts";
+import { packState } from "../../../src/chain/market/state.ts";
 import { ClaimStatus, Outcome } from "../../../src/chain/structs.ts";
 import { disputedProgram, disputeKit, LIE } from "../../../testkit/protocol/disputeKit.ts";
 import { GameDriver, numberOf } from "../../../testkit/protocol/gameDriver.ts";

@@ -4,12 +4,12 @@ import { ClaimStatus, NO_CHECKPOINT, NO_PICK, type StepProof } from "../../../sr
 import { openCheckpoint, openStep } from "../../../src/dispute/openings.ts";
 import { proofTransactionBytes } from "../../../src/dispute/proofSize.ts";
 import { submissionOf } from "../../../src/dispute/workerMove.ts";
-import { packState, unpackState } from "../../../src/market/state.ts";
-import { toHex } from "../../../src/merkle/hash.ts";
-import { MerkleList } from "../../../src/merkle/list.ts";
-import { chunkOf, tensorTree } from "../../../src/merkle/tensor.ts";
+import { packState, unpackState } from "../../../src/chain/market/state.ts";
+import { toHex } from "../../../src/program/merkle/hash.ts";
+import { MerkleList } from "../../../src/program/merkle/list.ts";
+import { chunkOf, tensorTree } from "../../../src/program/merkle/tensor.ts";
 import { DType } from "../../../src/numerics/dtype.ts";
-import { knownProgram } from "../../../src/player/execution.ts";
+import { knownProgram } from "../../../src/dispute/run/execution.ts";
 import { encodeStepBody } from "../../../src/program/encode.ts";
 import { estimateStepProof } from "../../../src/program/gas.ts";
 import { Op } from "../../../src/program/operations.ts";
@@ -17,7 +17,7 @@ import { mostRunProofBytes, runProofBytes } from "../../../src/program/proofByte
 import { commitProgram } from "../../../src/program/root.ts";
 import { MAX_ITEMS } from "../../../src/program/run.ts";
 import type { Program, Step } from "../../../src/program/types.ts";
-import { openElement } from "../../../src/trace/opening.ts";
+import { openElement } from "../../../src/program/trace/opening.ts";
 import { NO_REDUCTION } from "../../../testkit/programs/stepModel.ts";
 import { useWorld } from "../../../testkit/protocol/useWorld.ts";
 import { claimKey, factsOf, gameEvents, gasOf, postJob, usualTerms } from "../../../testkit/protocol/world.ts";

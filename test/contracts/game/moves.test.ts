@@ -1,8 +1,8 @@
 import { expect } from "chai";
 import { zeroHash, type Hex } from "viem";
 import { ClaimStatus, NO_CHECKPOINT, NO_PROGRAM, NO_STEP, type Pick } from "../../../src/chain/structs.ts";
-import { sha256, toHex } from "../../../src/merkle/hash.ts";
-import { MerkleList } from "../../../src/merkle/list.ts";
+import { sha256, toHex } from "../../../src/program/merkle/hash.ts";
+import { MerkleList } from "../../../src/program/merkle/list.ts";
 import { commitProgram } from "../../../src/program/root.ts";
 import { disputeKit, LIE, disputedProgram } from "../../../testkit/protocol/disputeKit.ts";
 import { GameDriver } from "../../../testkit/protocol/gameDriver.ts";

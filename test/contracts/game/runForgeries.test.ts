@@ -1,8 +1,8 @@
 import { expect } from "chai";
 import { zeroHash, type Hex } from "viem";
 import { ClaimStatus, type StepProof } from "../../../src/chain/structs.ts";
-import type { Execution } from "../../../src/player/execution.ts";
-import { executeItems } from "../../../src/player/executeRun.ts";
+import type { Execution } from "../../../src/dispute/run/execution.ts";
+import { executeItems } from "../../../src/runs/executeRun.ts";
 import { RUN_STEPS, runInputBytes, runProgram } from "../../../testkit/programs/runProgram.ts";
 import { runOf, type OwnRun } from "../../../testkit/programs/runsOf.ts";
 import { withForgedInput } from "../../../testkit/protocol/forgery.ts";

@@ -1,10 +1,10 @@
 import { expect } from "chai";
 import { MOVE_GAS } from "../../../src/dispute/moveGas.ts";
 import { executeReference } from "../../../src/executor/reference.ts";
-import { packState } from "../../../src/market/state.ts";
-import { executeRun, type Execute } from "../../../src/player/executeRun.ts";
-import { knownProgram } from "../../../src/player/execution.ts";
-import { RunInputs } from "../../../src/trace/runInputs.ts";
+import { packState } from "../../../src/chain/market/state.ts";
+import { executeRun, type Execute } from "../../../src/runs/executeRun.ts";
+import { knownProgram } from "../../../src/dispute/run/execution.ts";
+import { RunInputs } from "../../../src/program/trace/runInputs.ts";
 import { chainProgram } from "../../../testkit/protocol/chainProgram.ts";
 import { claimedRun, RunGame, type ClaimedRun } from "../../../testkit/protocol/runGame.ts";
 import { schedule } from "../../../testkit/protocol/schedule.ts";

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import fc from "fast-check";
 import { encodeFunctionData, type Hex } from "viem";
 import { disputeGameAbi } from "../../../src/chain/abi/disputeGame.ts";
-import { hopOf } from "../../../src/market/hop.ts";
+import { hopOf } from "../../../src/chain/market/revealLevels.ts";
 import { Level } from "../../../src/chain/structs.ts";
 import { GameDriver } from "../../../testkit/protocol/gameDriver.ts";
 import { nextPrice, schedule } from "../../../testkit/protocol/schedule.ts";

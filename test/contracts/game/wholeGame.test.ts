@@ -1,8 +1,8 @@
 import { expect } from "chai";
 import { zeroHash } from "viem";
 import { ClaimStatus, Level } from "../../../src/chain/structs.ts";
-import { hopOf } from "../../../src/market/hop.ts";
-import { gameIdOf, hashStateOf } from "../../../src/market/state.ts";
+import { hopOf } from "../../../src/chain/market/revealLevels.ts";
+import { gameIdOf, hashStateOf } from "../../../src/chain/market/state.ts";
 import { disputeKit, LIE, disputedProgram } from "../../../testkit/protocol/disputeKit.ts";
 import { GameDriver } from "../../../testkit/protocol/gameDriver.ts";
 import { honestTrace, limbProgram, lyingTrace, chainProgram } from "../../../testkit/protocol/chainProgram.ts";

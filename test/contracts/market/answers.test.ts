@@ -1,9 +1,9 @@
 import { expect } from "chai";
 import { zeroHash, type Hex } from "viem";
 import { ClaimStatus, type Delivery, type JobRequest } from "../../../src/chain/structs.ts";
-import { toHex } from "../../../src/merkle/hash.ts";
-import { MerkleList } from "../../../src/merkle/list.ts";
-import { tensorRoot } from "../../../src/merkle/tensor.ts";
+import { toHex } from "../../../src/program/merkle/hash.ts";
+import { MerkleList } from "../../../src/program/merkle/list.ts";
+import { tensorRoot } from "../../../src/program/merkle/tensor.ts";
 import { SOURCE } from "../../../src/program/encode.ts";
 import { apartAnswers, carriedAnswers } from "../../../testkit/programs/answerPrograms.ts";
 import { RUN_STEPS, type RunRanges } from "../../../testkit/programs/runProgram.ts";

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import type { Hex } from "viem";
 import { ClaimStatus, JobStatus, type Delivery } from "../../../src/chain/structs.ts";
 import { submissionOf } from "../../../src/dispute/workerMove.ts";
-import { toHex } from "../../../src/merkle/hash.ts";
+import { toHex } from "../../../src/program/merkle/hash.ts";
 import { marketKit, delivery, smallProgram, SUBMITTED_NODES, OTHER_ROOT } from "../../../testkit/protocol/marketKit.ts";
 import { GameDriver } from "../../../testkit/protocol/gameDriver.ts";
 import { honestTrace, lyingTrace, chainProgram } from "../../../testkit/protocol/chainProgram.ts";

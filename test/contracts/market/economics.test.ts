@@ -14,9 +14,9 @@ import { chanceOfOthers, seatsOfWorkers } from "../../../tools/measure/economics
 import { panelTables } from "../../../tools/measure/economics/panelTables.ts";
 import { economicsTables } from "../../../tools/measure/economics/tables.ts";
 import { disputeGameAbi } from "../../../src/chain/abi/disputeGame.ts";
-import { hopOf } from "../../../src/market/hop.ts";
+import { hopOf } from "../../../src/chain/market/revealLevels.ts";
 import { Level } from "../../../src/chain/structs.ts";
-import { claimContentOf } from "../../../src/market/ids.ts";
+import { claimContentOf } from "../../../src/chain/market/ids.ts";
 import { GameDriver } from "../../../testkit/protocol/gameDriver.ts";
 import { honestTrace, lyingTrace, chainProgram, traceNodes } from "../../../testkit/protocol/chainProgram.ts";
 import { useWorld } from "../../../testkit/protocol/useWorld.ts";

@@ -1,9 +1,9 @@
 import { expect } from "chai";
 import { zeroAddress, zeroHash, type Hex } from "viem";
 import { ClaimStatus, JobStatus, type JobRequest } from "../../../src/chain/structs.ts";
-import { toHex } from "../../../src/merkle/hash.ts";
-import { MerkleList } from "../../../src/merkle/list.ts";
-import { tensorTree } from "../../../src/merkle/tensor.ts";
+import { toHex } from "../../../src/program/merkle/hash.ts";
+import { MerkleList } from "../../../src/program/merkle/list.ts";
+import { tensorTree } from "../../../src/program/merkle/tensor.ts";
 import { DType } from "../../../src/numerics/dtype.ts";
 import { commitProgram } from "../../../src/program/root.ts";
 import { GameDriver } from "../../../testkit/protocol/gameDriver.ts";

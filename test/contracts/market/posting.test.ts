@@ -1,8 +1,8 @@
 import { expect } from "chai";
 import type { Hex } from "viem";
 import { JobStatus } from "../../../src/chain/structs.ts";
-import { toHex } from "../../../src/merkle/hash.ts";
-import { tensorTree } from "../../../src/merkle/tensor.ts";
+import { toHex } from "../../../src/program/merkle/hash.ts";
+import { tensorTree } from "../../../src/program/merkle/tensor.ts";
 import { DType } from "../../../src/numerics/dtype.ts";
 import { commitProgram } from "../../../src/program/root.ts";
 import { RESERVED_TYPES } from "../../../testkit/programs/reserved.ts";

@@ -1,12 +1,12 @@
 import { expect } from "chai";
 import type { Hex } from "viem";
 import { JobStatus, type InputPart, type Job, type JobRequest } from "../../../src/chain/structs.ts";
-import { toHex } from "../../../src/merkle/hash.ts";
-import { tensorTree, zeroRoot } from "../../../src/merkle/tensor.ts";
+import { toHex } from "../../../src/program/merkle/hash.ts";
+import { tensorTree, zeroRoot } from "../../../src/program/merkle/tensor.ts";
 import { DType } from "../../../src/numerics/dtype.ts";
 import { commitProgram } from "../../../src/program/root.ts";
 import type { Program } from "../../../src/program/types.ts";
-import { RunInputs } from "../../../src/trace/runInputs.ts";
+import { RunInputs } from "../../../src/program/trace/runInputs.ts";
 import { runProgram } from "../../../testkit/programs/runProgram.ts";
 import { refusalOf } from "../../../testkit/protocol/refusalOf.ts";
 import { useWorld } from "../../../testkit/protocol/useWorld.ts";

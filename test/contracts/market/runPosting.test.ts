@@ -1,11 +1,11 @@
 import { expect } from "chai";
 import { zeroHash, type Hex } from "viem";
 import type { JobRequest } from "../../../src/chain/structs.ts";
-import { toHex } from "../../../src/merkle/hash.ts";
-import { MerkleList } from "../../../src/merkle/list.ts";
+import { toHex } from "../../../src/program/merkle/hash.ts";
+import { MerkleList } from "../../../src/program/merkle/list.ts";
 import { DType } from "../../../src/numerics/dtype.ts";
 import { MAX_ITEMS, runWork } from "../../../src/program/run.ts";
-import { RunInputs } from "../../../src/trace/runInputs.ts";
+import { RunInputs } from "../../../src/program/trace/runInputs.ts";
 import { runInputBytes, runProgram } from "../../../testkit/programs/runProgram.ts";
 import { refusalOf } from "../../../testkit/protocol/refusalOf.ts";
 import { useWorld } from "../../../testkit/protocol/useWorld.ts";

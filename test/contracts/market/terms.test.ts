@@ -1,8 +1,8 @@
 import { expect } from "chai";
 import { encodeAbiParameters, hexToBytes, keccak256, pad, zeroAddress, zeroHash, type Hex } from "viem";
 import { ClaimStatus, JobStatus, type Claim, type Job, type Terms } from "../../../src/chain/structs.ts";
-import { claimOf, termsHashOf } from "../../../src/market/ids.ts";
-import { completeTerms } from "../../../src/sdk/postJob.ts";
+import { claimOf, termsHashOf } from "../../../src/chain/market/ids.ts";
+import { completeTerms } from "../../../src/parties/requester/postJob.ts";
 import { honestTrace, lyingTrace } from "../../../testkit/protocol/chainProgram.ts";
 import { GameDriver } from "../../../testkit/protocol/gameDriver.ts";
 import { delivery, marketKit, OTHER_ROOT, smallProgram, SUBMITTED_NODES } from "../../../testkit/protocol/marketKit.ts";

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 pragma solidity 0.8.37;
 
-import {PanelFees} from "../../../contracts/panel/PanelFees.sol";
+import {PanelFees} from "../../../contracts/extras/panel/PanelFees.sol";
 
 /// @notice The fees of a panel, a call at a time: what comes in is what the seats cost and what is kept for one more,
 /// and no more comes back.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 pragma solidity 0.8.37;
 
-import {TicketAccounts} from "../../../contracts/tickets/TicketAccounts.sol";
+import {TicketAccounts} from "../../../contracts/extras/tickets/TicketAccounts.sol";
 
 /// @notice A payer's deposit for a worker, an entry at a time: what is reserved or asked back is taken from what is
 /// there, and nothing else changes.

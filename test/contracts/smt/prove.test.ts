@@ -65,7 +65,7 @@ const BUGS: readonly Bug[] = [
   {
     harness: "TicketProofs",
     only: "reserve",
-    file: "contracts/tickets/TicketAccounts.sol",
+    file: "contracts/extras/tickets/TicketAccounts.sol",
     from: "withdrawing - (face - free)",
     to: "withdrawing - face",
     found: /Underflow|Assertion/,
@@ -73,7 +73,7 @@ const BUGS: readonly Bug[] = [
   {
     harness: "PanelProofs",
     only: "resolved",
-    file: "contracts/panel/PanelFees.sol",
+    file: "contracts/extras/panel/PanelFees.sol",
     from: "auditUntil != 0 && !added ? fee",
     to: "auditUntil != 0 ? fee",
     found: /Assertion/,

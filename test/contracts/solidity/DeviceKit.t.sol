@@ -12,7 +12,7 @@ import {
     Statement,
     StatementScope
 } from "../../../contracts/interfaces/IProvisioning.sol";
-import {Claims, ReportEncoding} from "../../../contracts/provisioning/ReportEncoding.sol";
+import {Claims, ReportEncoding} from "../../../contracts/attestation/ReportEncoding.sol";
 import {Shipped} from "./Shipped.sol";
 import {vm} from "./Vm.sol";
 
@@ -40,7 +40,7 @@ abstract contract DeviceKit {
         bytes32[] memory ids = new bytes32[](MAKERS);
         for (uint256 i = 0; i < MAKERS; ++i) ids[i] = _makerId(i);
         bytes memory arguments = abi.encode(ids, 1, LIFETIME);
-        registry = IProvisioning(Shipped.deploy("contracts/provisioning/Provisioning.sol:Provisioning", arguments));
+        registry = IProvisioning(Shipped.deploy("contracts/attestation/Provisioning.sol:Provisioning", arguments));
         for (uint256 device = 0; device < DEVICES; ++device) _newKey(device);
         for (uint256 i = 0; i < 5; ++i) _attest(actors_[i], i, 0, 0, true, now_);
     }

@@ -8,7 +8,7 @@ import {ClaimStatus, IMarketEvents} from "../../../contracts/interfaces/IMarketE
 import {Authoriser, IPledgedClaims, PledgeStatus} from "../../../contracts/interfaces/IPledgedClaims.sol";
 import {ReportKind, Signature} from "../../../contracts/interfaces/IProvisioning.sol";
 import {IStakeVault} from "../../../contracts/interfaces/IStakeVault.sol";
-import {ClaimsDeployer} from "../../../contracts/pledge/ClaimsDeployer.sol";
+import {ClaimsDeployer} from "../../../contracts/extras/pledge/ClaimsDeployer.sol";
 import {OnesVerifier} from "../../../contracts/test/ProtocolMocks.sol";
 import {TestToken} from "../../../contracts/test/TestTokens.sol";
 import {GameState, PackedState} from "../../../contracts/types/GameState.sol";
@@ -94,13 +94,13 @@ abstract contract ExamWorld is OnesProgram, DeviceKit {
         ExamClass[] memory zoo = new ExamClass[](CLASSES);
         for (uint8 k = 0; k < CLASSES; ++k) zoo[k] = ExamClass(_programRoot(), uint16(k == 0 ? BLOCKS : SPACING));
         arguments = abi.encode(registry, zoo, 1, SPACING);
-        exams = IExams(Shipped.deploy("contracts/provisioning/Exams.sol:Exams", arguments));
+        exams = IExams(Shipped.deploy("contracts/attestation/Exams.sol:Exams", arguments));
         claims = IPledgedClaims(market);
         arguments = abi.encode(exams, claims);
-        examClaims = IExamClaims(Shipped.deploy("contracts/pledge/ExamClaims.sol:ExamClaims", arguments));
+        examClaims = IExamClaims(Shipped.deploy("contracts/extras/pledge/ExamClaims.sol:ExamClaims", arguments));
         Authoriser[] memory authorisers = new Authoriser[](1);
         authorisers[0] = Authoriser(address(examClaims), uint32(CHALLENGE));
-        bytes memory code = Shipped.creationCode("contracts/pledge/PledgedClaims.sol:PledgedClaims");
+        bytes memory code = Shipped.creationCode("contracts/extras/pledge/PledgedClaims.sol:PledgedClaims");
         deployer.deploy(code, vault, game, authorisers, SINK, p);
     }
 

@@ -51,7 +51,7 @@ abstract contract PanelWorld is ProtocolWorld {
     string public wrong;
 
     constructor() {
-        panel = IPanel(Shipped.deploy("contracts/panel/Panel.sol:Panel", abi.encode(market)));
+        panel = IPanel(Shipped.deploy("contracts/extras/panel/Panel.sol:Panel", abi.encode(market)));
         for (uint256 i = 0; i < 5; ++i) {
             _prankAs(actors[i]);
             token.approve(address(panel), type(uint256).max);

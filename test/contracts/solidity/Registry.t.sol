@@ -56,7 +56,7 @@ contract RegistryInvariants {
     function test_registry_isRefused_whereBlocksHaveNoHashesOfTheirOwn() external {
         bytes32[] memory ids = new bytes32[](1);
         ids[0] = bytes32(uint256(1));
-        bytes memory code = Shipped.creationCode("contracts/provisioning/Provisioning.sol:Provisioning");
+        bytes memory code = Shipped.creationCode("contracts/attestation/Provisioning.sol:Provisioning");
         code = abi.encodePacked(code, abi.encode(ids, 1, 1));
         vm.roll(5_000);
         (bytes32 first, bytes32 second) = (keccak256("first"), keccak256("second"));

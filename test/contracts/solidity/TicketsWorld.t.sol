@@ -6,7 +6,7 @@ import {IMarketEvents} from "../../../contracts/interfaces/IMarketEvents.sol";
 import {Authoriser, IPledgedClaims} from "../../../contracts/interfaces/IPledgedClaims.sol";
 import {ITickets} from "../../../contracts/interfaces/ITickets.sol";
 import {IStakeVault} from "../../../contracts/interfaces/IStakeVault.sol";
-import {ClaimsDeployer} from "../../../contracts/pledge/ClaimsDeployer.sol";
+import {ClaimsDeployer} from "../../../contracts/extras/pledge/ClaimsDeployer.sol";
 import {ProgramProofs} from "../../../contracts/program/ProgramProofs.sol";
 import {OnesVerifier, OpenProvisioning} from "../../../contracts/test/ProtocolMocks.sol";
 import {TestToken} from "../../../contracts/test/TestTokens.sol";
@@ -106,10 +106,10 @@ abstract contract TicketsWorld is OnesProgram {
         arguments = abi.encode(p.sink, checker, p);
         game = IDisputeGame(Shipped.deploy("contracts/game/DisputeGame.sol:DisputeGame", arguments));
         arguments = abi.encode(claims, token, LIFETIME, DELAY);
-        tickets = ITickets(Shipped.deploy("contracts/tickets/Tickets.sol:Tickets", arguments));
+        tickets = ITickets(Shipped.deploy("contracts/extras/tickets/Tickets.sol:Tickets", arguments));
         Authoriser[] memory authorisers = new Authoriser[](1);
         authorisers[0] = Authoriser(address(tickets), uint32(LIFETIME));
-        bytes memory code = Shipped.creationCode("contracts/pledge/PledgedClaims.sol:PledgedClaims");
+        bytes memory code = Shipped.creationCode("contracts/extras/pledge/PledgedClaims.sol:PledgedClaims");
         deployer.deploy(code, vault, game, authorisers, SINK, p);
     }
 

@@ -1,8 +1,8 @@
 import { expect } from "chai";
 import { keccak256, toBytes, type Hex } from "viem";
-import { toHash, zeroHash } from "../../../src/merkle/hash.ts";
-import { MerkleList } from "../../../src/merkle/list.ts";
-import { tensorTree } from "../../../src/merkle/tensor.ts";
+import { toHash, zeroHash } from "../../../src/program/merkle/hash.ts";
+import { MerkleList } from "../../../src/program/merkle/list.ts";
+import { tensorTree } from "../../../src/program/merkle/tensor.ts";
 import {
   DType,
   dtypeName,
@@ -14,7 +14,7 @@ import {
 } from "../../../src/numerics/dtype.ts";
 import { encodeStepBody } from "../../../src/program/encode.ts";
 import { Reduce, type Step, type View } from "../../../src/program/types.ts";
-import { openChunks } from "../../../src/trace/opening.ts";
+import { openChunks } from "../../../src/program/trace/opening.ts";
 import { edgeWords } from "../../../testkit/numerics/floatWords.ts";
 import { INTEGER_TYPES, integerWords } from "../../../testkit/numerics/integerWords.ts";
 import { revertName } from "../../../testkit/verifier/revertName.ts";

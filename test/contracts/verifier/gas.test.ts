@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { encodeFunctionData } from "viem";
 import { DType, dtypeName, type DType as DTypeCode } from "../../../src/numerics/dtype.ts";
-import { makeProvable } from "../../../src/compiler/program/provable/makeProvable.ts";
+import { makeProvable } from "../../../src/compiler/passes/provable/makeProvable.ts";
 import { executeStepReference } from "../../../src/executor/referenceStep.ts";
 import { estimateStepProofGas, gameGas } from "../../../src/program/gas.ts";
 import { MAX_STEP_BYTES } from "../../../src/program/limits.ts";

@@ -1,11 +1,11 @@
 import { expect } from "chai";
 import { encodeFunctionData, type Hex } from "viem";
-import { toHash, toHex, type Hash } from "../../../src/merkle/hash.ts";
-import { tensorTree } from "../../../src/merkle/tensor.ts";
-import { CHUNK_BYTES } from "../../../src/merkle/sizes.ts";
+import { toHash, toHex, type Hash } from "../../../src/program/merkle/hash.ts";
+import { tensorTree } from "../../../src/program/merkle/tensor.ts";
+import { CHUNK_BYTES } from "../../../src/program/merkle/sizes.ts";
 import { estimateStepProofGas } from "../../../src/program/gas.ts";
 import { Reduce } from "../../../src/program/types.ts";
-import { openChunks, type ChunkOpening } from "../../../src/trace/opening.ts";
+import { openChunks, type ChunkOpening } from "../../../src/program/trace/opening.ts";
 import { Prng } from "../../../testkit/random/prng.ts";
 import { randomStep, type RandomStep } from "../../../testkit/programs/randomStep.ts";
 import { proveElement, type StepProof } from "../../../testkit/verifier/stepProof.ts";

@@ -1,9 +1,9 @@
 import { expect } from "chai";
-import { toHash, type Hash } from "../../../src/merkle/hash.ts";
-import { tensorTree } from "../../../src/merkle/tensor.ts";
+import { toHash, type Hash } from "../../../src/program/merkle/hash.ts";
+import { tensorTree } from "../../../src/program/merkle/tensor.ts";
 import { DType } from "../../../src/numerics/dtype.ts";
 import { Reduce, type Step } from "../../../src/program/types.ts";
-import { openChunks, type ChunkOpening } from "../../../src/trace/opening.ts";
+import { openChunks, type ChunkOpening } from "../../../src/program/trace/opening.ts";
 import { Prng } from "../../../testkit/random/prng.ts";
 import { randomTensor } from "../../../testkit/programs/randomStep.ts";
 import { revertName } from "../../../testkit/verifier/revertName.ts";

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { compile } from "../../../src/compiler/compile.ts";
 import { createExecutor } from "../../../src/executor/createExecutor.ts";
 import { DType } from "../../../src/numerics/dtype.ts";
-import { readModel } from "../../../src/onnx/readModel.ts";
+import { readModel } from "../../../src/model/onnx/readModel.ts";
 import { constantBytes } from "../../../src/program/constants.ts";
 import { Reduce, type TensorRef } from "../../../src/program/types.ts";
 import { nBits, type Parts } from "../../../testkit/models/nBits.ts";

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { toHash } from "../../../src/merkle/hash.ts";
+import { toHash } from "../../../src/program/merkle/hash.ts";
 import { DType, type DType as DTypeCode } from "../../../src/numerics/dtype.ts";
 import { encodeStepBody } from "../../../src/program/encode.ts";
 import { Op } from "../../../src/program/operations.ts";

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { toHash } from "../../../src/merkle/hash.ts";
+import { toHash } from "../../../src/program/merkle/hash.ts";
 import { encodeStepBody } from "../../../src/program/encode.ts";
 import { AT_LENGTH, itInTime } from "../../../testkit/atLength.ts";
 import { Prng } from "../../../testkit/random/prng.ts";

@@ -1,8 +1,8 @@
 import { expect } from "chai";
 import { ClaimStatus, Level, Side } from "../../../src/chain/structs.ts";
-import type { MerkleList } from "../../../src/merkle/list.ts";
+import type { MerkleList } from "../../../src/program/merkle/list.ts";
 import { executeReference } from "../../../src/executor/reference.ts";
-import { Trace } from "../../../src/trace/trace.ts";
+import { Trace } from "../../../src/program/trace/trace.ts";
 import { Prng } from "../../../testkit/random/prng.ts";
 import {
   afterPick,
@@ -17,7 +17,7 @@ import {
   type ModelState,
   type Shape,
 } from "../../../testkit/game/gameModel/rules.ts";
-import { hopOf } from "../../../src/market/hop.ts";
+import { hopOf } from "../../../src/chain/market/revealLevels.ts";
 import { GameDriver } from "../../../testkit/protocol/gameDriver.ts";
 import { honestTrace, chainProgram, type GameProgram } from "../../../testkit/protocol/chainProgram.ts";
 import { rejection } from "../../../testkit/rejection.ts";

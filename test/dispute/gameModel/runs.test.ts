@@ -5,16 +5,16 @@ import { pickAt, pickBelow } from "../../../src/dispute/pick.ts";
 import { buildStepProof } from "../../../src/dispute/stepProof.ts";
 import { listOf } from "../../../src/dispute/workerMove.ts";
 import { executeReference } from "../../../src/executor/reference.ts";
-import type { ClaimForm } from "../../../src/market/form.ts";
-import { hopOf } from "../../../src/market/hop.ts";
-import type { GameState } from "../../../src/market/state.ts";
-import type { MerkleList } from "../../../src/merkle/list.ts";
-import { chunkOf } from "../../../src/merkle/tensor.ts";
+import type { ClaimForm } from "../../../src/chain/market/claimForm.ts";
+import { hopOf } from "../../../src/chain/market/revealLevels.ts";
+import type { GameState } from "../../../src/chain/market/state.ts";
+import type { MerkleList } from "../../../src/program/merkle/list.ts";
+import { chunkOf } from "../../../src/program/merkle/tensor.ts";
 import { checkpointOf } from "../../../src/dispute/openings.ts";
-import type { KnownProgram } from "../../../src/player/execution.ts";
-import type { RunExecution } from "../../../src/player/runExecution.ts";
-import { DisputedList } from "../../../src/trace/disputedList.ts";
-import { RunInputs } from "../../../src/trace/runInputs.ts";
+import type { KnownProgram } from "../../../src/dispute/run/execution.ts";
+import type { RunExecution } from "../../../src/dispute/run/runExecution.ts";
+import { DisputedList } from "../../../src/program/trace/disputedList.ts";
+import { RunInputs } from "../../../src/program/trace/runInputs.ts";
 import {
   afterPick,
   afterWorker,

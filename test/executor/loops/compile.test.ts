@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { compileLoops, type LoopCall } from "../../../src/executor/loops/compile.ts";
 import type { LoopSpec } from "../../../src/executor/loops/spec.ts";
-import { kernelMemory } from "../../../src/kernels/memory.ts";
+import { kernelMemory } from "../../../src/numerics/kernels/memory.ts";
 import { cast } from "../../../src/numerics/cast.ts";
 import { canonicalWord, DType, isHalf, readWord, writeWord, type Word } from "../../../src/numerics/dtype.ts";
 import { toNumber } from "../../../src/numerics/float32.ts";

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { compileReductions } from "../../../src/executor/loops/reductions.ts";
 import type { ReductionSpec } from "../../../src/executor/loops/reductionSpec.ts";
-import { kernelMemory } from "../../../src/kernels/memory.ts";
+import { kernelMemory } from "../../../src/numerics/kernels/memory.ts";
 import { canonicalWord, DType, readWord, writeWord, type Word } from "../../../src/numerics/dtype.ts";
 import { fromNumber } from "../../../src/numerics/float32.ts";
 import { runCode } from "../../../src/program/expression.ts";

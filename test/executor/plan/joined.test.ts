@@ -3,10 +3,10 @@ import { compile } from "../../../src/compiler/compile.ts";
 import { createExecutor, type ExecutorOptions } from "../../../src/executor/createExecutor.ts";
 import { partsOf } from "../../../src/executor/plan/planParts.ts";
 import { executeReference } from "../../../src/executor/reference.ts";
-import { Team } from "../../../src/executor/threads/team.ts";
+import { Team } from "../../../src/executor/threads/threadPool.ts";
 import { DType } from "../../../src/numerics/dtype.ts";
-import { numberTensor } from "../../../src/onnx/tensorData.ts";
-import { readModel } from "../../../src/onnx/readModel.ts";
+import { numberTensor } from "../../../src/model/onnx/tensorData.ts";
+import { readModel } from "../../../src/model/onnx/readModel.ts";
 import { buildModel, type NodeSpec } from "../../../testkit/onnx/onnxBuilder.ts";
 import { Prng } from "../../../testkit/random/prng.ts";
 

@@ -1,9 +1,9 @@
 import { expect } from "chai";
 import { createExecutor, type ExecutorOptions } from "../../../src/executor/createExecutor.ts";
-import { Team } from "../../../src/executor/threads/team.ts";
+import { Team } from "../../../src/executor/threads/threadPool.ts";
 import { planProgram } from "../../../src/executor/plan/planProgram.ts";
 import { executeReference } from "../../../src/executor/reference.ts";
-import { kernelMemory } from "../../../src/kernels/memory.ts";
+import { kernelMemory } from "../../../src/numerics/kernels/memory.ts";
 import { AT_LENGTH, itInTime } from "../../../testkit/atLength.ts";
 import { Prng } from "../../../testkit/random/prng.ts";
 import { randomWindow, VALUES, type Values } from "../../../testkit/programs/randomWindow.ts";

@@ -1,8 +1,8 @@
 import { expect } from "chai";
 import { float32Bits } from "../../../src/executor/arrays.ts";
 import { compensatedError } from "../../../src/executor/product/compensated.ts";
-import { kernelMemory } from "../../../src/kernels/memory.ts";
-import { productKernels } from "../../../src/kernels/productKernels.ts";
+import { kernelMemory } from "../../../src/numerics/kernels/memory.ts";
+import { productKernels } from "../../../src/numerics/kernels/productKernels.ts";
 import { ExactSum } from "../../../src/numerics/exactSum.ts";
 import { Prng } from "../../../testkit/random/prng.ts";
 

@@ -8,9 +8,9 @@ import { byteCheck, makeWitness, witnessLength } from "../../../src/executor/pro
 import { wideProduct } from "../../../src/executor/product/byteProduct.ts";
 import { ELEMENTS, elementVisits, floatCheck } from "../../../src/executor/product/floatCheck.ts";
 import { SpotChecks } from "../../../src/executor/spotChecks.ts";
-import { errorFactor } from "../../../src/kernels/certify.ts";
-import { kernelMemory, PAGE_BYTES } from "../../../src/kernels/memory.ts";
-import { productKernels } from "../../../src/kernels/productKernels.ts";
+import { errorFactor } from "../../../src/numerics/kernels/certify.ts";
+import { kernelMemory, PAGE_BYTES } from "../../../src/numerics/kernels/memory.ts";
+import { productKernels } from "../../../src/numerics/kernels/productKernels.ts";
 import { float32Words } from "../../../testkit/numerics/float32Words.ts";
 import { Prng } from "../../../testkit/random/prng.ts";
 

@@ -1,12 +1,12 @@
 import { expect } from "chai";
 import { createExecutor, type ExecutorOptions } from "../../../src/executor/createExecutor.ts";
-import type { MerkleList } from "../../../src/merkle/list.ts";
-import { tensorRoot } from "../../../src/merkle/tensor.ts";
+import type { MerkleList } from "../../../src/program/merkle/list.ts";
+import { tensorRoot } from "../../../src/program/merkle/tensor.ts";
 import { DType } from "../../../src/numerics/dtype.ts";
 import type { CompiledModel } from "../../../src/program/compiled.ts";
 import { Op } from "../../../src/program/operations.ts";
 import { Reduce, type Step } from "../../../src/program/types.ts";
-import { Trace } from "../../../src/trace/trace.ts";
+import { Trace } from "../../../src/program/trace/trace.ts";
 import { stepModel } from "../../../testkit/programs/stepModel.ts";
 
 const dtype = DType.float32;

@@ -1,4 +1,4 @@
-"""Writes the tokenizers of test/tokenizer, and what Hugging Face's own library (Rust) makes of texts.
+"""Writes the tokenizers of test/model/tokenizer, and what Hugging Face's own library (Rust) makes of texts.
 
 python make.py, with the package tokenizers 0.22.2
 """

@@ -1,10 +1,10 @@
 import { expect } from "chai";
-import { decoderInputs } from "../../../src/compiler/decoder/decoderInputs.ts";
+import { decoderInputs } from "../../../src/compiler/wraps/decoderInputs.ts";
 import { measureErrors } from "../../../src/native/measureErrors.ts";
 import { nativeAnswer } from "../../../src/native/nativeAnswer.ts";
-import { int64Tensor } from "../../../src/onnx/tensorData.ts";
-import { nativeExecutions } from "../../../src/player/native/nativeExecutions.ts";
-import { RunInputs } from "../../../src/trace/runInputs.ts";
+import { int64Tensor } from "../../../src/model/onnx/tensorData.ts";
+import { nativeExecutions } from "../../../src/runs/native/nativeExecutions.ts";
+import { RunInputs } from "../../../src/program/trace/runInputs.ts";
 import { gpt2Decoder } from "../../../testkit/models/gpt2.ts";
 import { halfDecoder } from "../../../testkit/models/halfDecoder.ts";
 import { LLAMA_TINY, llama } from "../../../testkit/models/llama.ts";

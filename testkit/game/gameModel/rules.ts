@@ -1,5 +1,5 @@
-import { hopOf } from "../../../src/market/hop.ts";
-import { depthOf } from "../../../src/merkle/sizes.ts";
+import { hopOf } from "../../../src/chain/market/revealLevels.ts";
+import { depthOf } from "../../../src/program/merkle/sizes.ts";
 import { Level, Side } from "../../../src/chain/structs.ts";
 
 /**

@@ -1,5 +1,5 @@
 import { DType } from "../../../src/numerics/dtype.ts";
-import { floatTensor } from "../../../src/onnx/tensorData.ts";
+import { floatTensor } from "../../../src/model/onnx/tensorData.ts";
 import type { Exporter } from "./exporter.ts";
 
 /** The lowest finite float32, which PyTorch adds to scores that do not count. */

@@ -1,6 +1,6 @@
 import { DType } from "../../../src/numerics/dtype.ts";
-import { elementCount, type TensorData } from "../../../src/onnx/model.ts";
-import { floatTensor, int64Tensor } from "../../../src/onnx/tensorData.ts";
+import { elementCount, type TensorData } from "../../../src/model/onnx/model.ts";
+import { floatTensor, int64Tensor } from "../../../src/model/onnx/tensorData.ts";
 import { Prng } from "../../random/prng.ts";
 import { buildModel, type AttributeValue, type IoSpec, type NodeSpec } from "../../onnx/onnxBuilder.ts";
 import { RandomTensors } from "../../random/tensors.ts";

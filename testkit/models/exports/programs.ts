@@ -1,7 +1,7 @@
 /** Recurrences, loops, branches and quantised networks, as export tools and quantisers write them. */
 import { DType } from "../../../src/numerics/dtype.ts";
-import type { TensorData } from "../../../src/onnx/model.ts";
-import { floatTensor, int64Tensor } from "../../../src/onnx/tensorData.ts";
+import type { TensorData } from "../../../src/model/onnx/model.ts";
+import { floatTensor, int64Tensor } from "../../../src/model/onnx/tensorData.ts";
 import type { IoSpec, NodeSpec } from "../../onnx/onnxBuilder.ts";
 import { Exporter, type Exported } from "./exporter.ts";
 

@@ -1,7 +1,7 @@
 /** Networks of sound, of text beside pictures, and of sentences, as PyTorch exports them. */
 import { DType } from "../../../src/numerics/dtype.ts";
-import type { TensorData } from "../../../src/onnx/model.ts";
-import { floatTensor, int64Tensor } from "../../../src/onnx/tensorData.ts";
+import type { TensorData } from "../../../src/model/onnx/model.ts";
+import { floatTensor, int64Tensor } from "../../../src/model/onnx/tensorData.ts";
 import { joinHeads, LOWEST_FLOAT32, sdpa, splitHeads } from "./attention.ts";
 import { Exporter, type Exported } from "./exporter.ts";
 

@@ -1,6 +1,6 @@
 /** Networks on pictures, as PyTorch and TensorFlow export them. */
 import { DType } from "../../../src/numerics/dtype.ts";
-import { floatTensor, int64Tensor } from "../../../src/onnx/tensorData.ts";
+import { floatTensor, int64Tensor } from "../../../src/model/onnx/tensorData.ts";
 import { Exporter, type Exported } from "./exporter.ts";
 
 const BATCH = { x: ["batch_size", 3, "height", "width"] };

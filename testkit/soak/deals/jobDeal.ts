@@ -1,7 +1,7 @@
 import { encodeAbiParameters, keccak256, toHex, type Address, type Hex } from "viem";
 import type { Claim, Delivery, Job, Terms } from "../../../src/chain/structs.ts";
-import { claimIdOf, claimKeyOf } from "../../../src/market/ids.ts";
-import { deliveryOf, wantedOutputs } from "../../../src/worker/settlement.ts";
+import { claimIdOf, claimKeyOf } from "../../../src/chain/market/ids.ts";
+import { deliveryOf, wantedOutputs } from "../../../src/parties/worker/settlement.ts";
 import { ETHER } from "../../protocol/world.ts";
 import type { SoakCall } from "../chain.ts";
 import { drawChallengers } from "../challengers.ts";

@@ -1,8 +1,8 @@
 import { encodeAbiParameters, keccak256, parseEventLogs, toHex, zeroHash, type Address, type Hex } from "viem";
 import type { Claim, ClaimKey, Job, JobRequest, Terms } from "../../../src/chain/structs.ts";
-import { claimKeyOf, jobIdOf } from "../../../src/market/ids.ts";
-import { completeTerms } from "../../../src/sdk/postJob.ts";
-import { deliveryOf } from "../../../src/worker/settlement.ts";
+import { claimKeyOf, jobIdOf } from "../../../src/chain/market/ids.ts";
+import { completeTerms } from "../../../src/parties/requester/postJob.ts";
+import { deliveryOf } from "../../../src/parties/worker/settlement.ts";
 import { ETHER } from "../../protocol/world.ts";
 import { drawChallengers } from "../challengers.ts";
 import { Disputes, type Ending } from "../disputes.ts";

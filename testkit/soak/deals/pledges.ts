@@ -4,7 +4,7 @@ import { privateKeyToAccount } from "viem/accounts";
 import { pledgedClaimsAbi } from "../../../src/chain/abi/pledgedClaims.ts";
 import { ticketsAbi } from "../../../src/chain/abi/tickets.ts";
 import type { Job } from "../../../src/chain/structs.ts";
-import { openTickets, type TicketSession } from "../../../src/tickets/ticketSession.ts";
+import { openTickets, type TicketSession } from "../../../src/parties/tickets/ticketSession.ts";
 import { ETHER, SINK } from "../../protocol/world.ts";
 import type { SoakCall } from "../chain.ts";
 import type { Venue } from "../disputes.ts";

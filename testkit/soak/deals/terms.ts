@@ -1,6 +1,6 @@
 import { decodeAbiParameters, keccak256, toHex, zeroAddress, zeroHash, type Address } from "viem";
 import type { Job, Terms } from "../../../src/chain/structs.ts";
-import { completeTerms } from "../../../src/sdk/postJob.ts";
+import { completeTerms } from "../../../src/parties/requester/postJob.ts";
 import type { Town } from "./town.ts";
 
 /** Terms that a requester draws: each of them now and then. @param openFrom Of sealed jobs, unix seconds; else 0 */

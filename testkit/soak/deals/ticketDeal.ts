@@ -1,9 +1,9 @@
 import type { Hex } from "viem";
 import { PledgeStatus, type Claim, type Ticket } from "../../../src/chain/structs.ts";
-import { programFacts } from "../../../src/player/execution.ts";
-import type { Answered } from "../../../src/tickets/payer.ts";
-import { putOnChain } from "../../../src/tickets/refute.ts";
-import { digestOf, drawOf, oddsOf, typedData } from "../../../src/tickets/typedData.ts";
+import { programFacts } from "../../../src/dispute/run/execution.ts";
+import type { Answered } from "../../../src/parties/tickets/payer.ts";
+import { putOnChain } from "../../../src/parties/tickets/landClaim.ts";
+import { digestOf, drawOf, oddsOf, typedData } from "../../../src/parties/tickets/typedData.ts";
 import { drawChallengers } from "../challengers.ts";
 import { Disputes, type Ending } from "../disputes.ts";
 import { errorName } from "../market.ts";

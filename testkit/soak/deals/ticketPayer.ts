@@ -1,9 +1,9 @@
 import type { Hex, LocalAccount } from "viem";
-import type { Answered } from "../../../src/tickets/payer.ts";
-import { RefusedError } from "../../../src/tickets/errors.ts";
-import { Payer } from "../../../src/tickets/payer.ts";
-import { PayerLedger } from "../../../src/tickets/payerLedger.ts";
-import type { TicketSession } from "../../../src/tickets/ticketSession.ts";
+import type { Answered } from "../../../src/parties/tickets/payer.ts";
+import { RefusedError } from "../../../src/parties/tickets/errors.ts";
+import { Payer } from "../../../src/parties/tickets/payer.ts";
+import { PayerLedger } from "../../../src/parties/tickets/payerLedger.ts";
+import type { TicketSession } from "../../../src/parties/tickets/ticketSession.ts";
 import type { SoakProgram } from "../programs.ts";
 import { FACE, ONE_IN, type TicketServer } from "./ticketServer.ts";
 import type { Town } from "./town.ts";

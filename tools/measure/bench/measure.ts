@@ -3,15 +3,15 @@
  * JSON on a channel. With 0 seconds each kind is run once.
  */
 import * as ort from "onnxruntime-node";
-import { toOrt } from "../../../src/examine/compare/ortTensor.ts";
+import { toOrt } from "../../../src/native/plain/ortTensor.ts";
 import { createExecutor, type ExecutionResult, type Executor } from "../../../src/executor/createExecutor.ts";
 import type { CertificateStats } from "../../../src/executor/certificateStats.ts";
 import type { Stage } from "../../../src/executor/stages.ts";
-import type { Hash } from "../../../src/merkle/hash.ts";
-import type { MerkleList } from "../../../src/merkle/list.ts";
-import { tensorRoot } from "../../../src/merkle/tensor.ts";
+import type { Hash } from "../../../src/program/merkle/hash.ts";
+import type { MerkleList } from "../../../src/program/merkle/list.ts";
+import { tensorRoot } from "../../../src/program/merkle/tensor.ts";
 import { dtypeBytes } from "../../../src/numerics/dtype.ts";
-import { Trace } from "../../../src/trace/trace.ts";
+import { Trace } from "../../../src/program/trace/trace.ts";
 import { median } from "./median.ts";
 import { readPrepared, type Prepared } from "./prepare.ts";
 

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { deserialize, serialize } from "node:v8";
 import { compile } from "../../../src/compiler/compile.ts";
-import { readModel } from "../../../src/onnx/readModel.ts";
+import { readModel } from "../../../src/model/onnx/readModel.ts";
 import type { CompiledModel } from "../../../src/program/compiled.ts";
 import type { Subject } from "./models.ts";
 

@@ -1,4 +1,4 @@
-import { Prng } from "../../../src/prng.ts";
+import { Prng } from "../../../src/base/prng.ts";
 
 /** What a worker sees of a job before it takes it, all of it public. */
 export type SeenJob = {

@@ -3,7 +3,7 @@
  * TermedJobs.sol) from fixed numbers, and what it takes to have all seats, counted exactly.
  */
 import { concatBytes, keccak256 } from "viem";
-import { Prng } from "../../../src/prng.ts";
+import { Prng } from "../../../src/base/prng.ts";
 
 const DRAW_BITS = 248n;
 

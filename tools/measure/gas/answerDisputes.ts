@@ -1,7 +1,7 @@
 import { createExecutor } from "../../../src/executor/createExecutor.ts";
 import { dtypeBytes } from "../../../src/numerics/dtype.ts";
-import type { RunExecution } from "../../../src/player/runExecution.ts";
-import { Trace } from "../../../src/trace/trace.ts";
+import type { RunExecution } from "../../../src/dispute/run/runExecution.ts";
+import { Trace } from "../../../src/program/trace/trace.ts";
 import { runOfOne } from "../../../testkit/programs/runOfOne.ts";
 import { claimedRun, RunGame } from "../../../testkit/protocol/runGame.ts";
 import { gasOf, type World } from "../../../testkit/protocol/world.ts";

@@ -1,8 +1,8 @@
 import type { Hex } from "viem";
 import { submissionOf } from "../../../src/dispute/workerMove.ts";
-import { toHex } from "../../../src/merkle/hash.ts";
-import { MerkleList } from "../../../src/merkle/list.ts";
-import { Trace } from "../../../src/trace/trace.ts";
+import { toHex } from "../../../src/program/merkle/hash.ts";
+import { MerkleList } from "../../../src/program/merkle/list.ts";
+import { Trace } from "../../../src/program/trace/trace.ts";
 import { honestTrace, chainProgram, type GameProgram } from "../../../testkit/protocol/chainProgram.ts";
 import { factsOf, gasOf, postedJob, requestFor, type World } from "../../../testkit/protocol/world.ts";
 import { gasWorld } from "./wholeDisputes.ts";

@@ -1,17 +1,17 @@
 import { network } from "hardhat";
 import { encodeFunctionData } from "viem";
 import { verifierModule } from "../../../ignition/modules/Verifier.ts";
-import { openable, knownProgram } from "../../../src/player/execution.ts";
+import { openable, knownProgram } from "../../../src/dispute/run/execution.ts";
 import { stepVerifierAbi } from "../../../src/chain/abi/stepVerifier.ts";
 import { ZERO_HASH } from "../../../src/chain/structs.ts";
 import { createExecutor } from "../../../src/executor/createExecutor.ts";
-import { toHex } from "../../../src/merkle/hash.ts";
+import { toHex } from "../../../src/program/merkle/hash.ts";
 import type { CompiledModel } from "../../../src/program/compiled.ts";
 import { encodeStepBody } from "../../../src/program/encode.ts";
 import { estimateStepProofGas } from "../../../src/program/gas.ts";
 import { Reduce, type Step } from "../../../src/program/types.ts";
-import { openElement } from "../../../src/trace/opening.ts";
-import { Trace } from "../../../src/trace/trace.ts";
+import { openElement } from "../../../src/program/trace/opening.ts";
+import { Trace } from "../../../src/program/trace/trace.ts";
 
 /** One kind of step: the reduction, and how many terms an element of its dearest step has. */
 type Row = {

@@ -1,12 +1,12 @@
 import { compile, type CompileOptions } from "../../../src/compiler/compile.ts";
 import { createExecutor } from "../../../src/executor/createExecutor.ts";
-import { MerkleList } from "../../../src/merkle/list.ts";
-import { tensorRoot } from "../../../src/merkle/tensor.ts";
-import { PADDLE_OCR_LINE, withImagePreprocessing } from "../../../src/onnx/preprocess.ts";
-import { readModel } from "../../../src/onnx/readModel.ts";
+import { MerkleList } from "../../../src/program/merkle/list.ts";
+import { tensorRoot } from "../../../src/program/merkle/tensor.ts";
+import { PADDLE_OCR_LINE, withImagePreprocessing } from "../../../src/model/onnx/preprocess.ts";
+import { readModel } from "../../../src/model/onnx/readModel.ts";
 import type { CompiledModel } from "../../../src/program/compiled.ts";
 import { commitProgram } from "../../../src/program/root.ts";
-import { drawText } from "../../../src/demo/picture.ts";
+import { drawText } from "../../../src/deploy/demo/picture.ts";
 import type { GameProgram } from "../../../testkit/protocol/chainProgram.ts";
 
 type Shape = readonly [number, number, number, number];

@@ -1,5 +1,5 @@
 import { disputeMoves, type DisputeShape } from "../../../src/dispute/moveGas.ts";
-import { CHUNK_BYTES } from "../../../src/merkle/sizes.ts";
+import { CHUNK_BYTES } from "../../../src/program/merkle/sizes.ts";
 import { dtypeBytes } from "../../../src/numerics/dtype.ts";
 import { gasWorld, longestGame, playDispute } from "./wholeDisputes.ts";
 import type { Subject } from "./subject.ts";

@@ -1,8 +1,8 @@
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { disputeCost } from "../../../src/dispute/worstDispute.ts";
-import { hopOf } from "../../../src/market/hop.ts";
-import { Trace } from "../../../src/trace/trace.ts";
+import { hopOf } from "../../../src/chain/market/revealLevels.ts";
+import { Trace } from "../../../src/program/trace/trace.ts";
 import { GameDriver } from "../../../testkit/protocol/gameDriver.ts";
 import { createWorld, SINK, submitted, type World } from "../../../testkit/protocol/world.ts";
 import { executionOf, type Subject } from "./subject.ts";

@@ -1,13 +1,13 @@
 /** Jobs of a decoder on an embedded chain: an honest one to its end, and such with lies that are refuted. */
 import { hexToBytes, parseEther, type TransactionReceipt } from "viem";
 import type { WatcherEvent } from "../../../watcher/events.ts";
-import { chosenToken } from "../../../src/compiler/decoder/decoderInputs.ts";
-import type { Execute } from "../../../src/player/executeRun.ts";
-import type { KnownProgram } from "../../../src/player/execution.ts";
-import { followMarket, type Session } from "../../../src/market/session.ts";
-import { describeProgram } from "../../../src/sdk/describeProgram.ts";
-import { minWindow, usualClaimSeconds, type JobTerms } from "../../../src/sdk/postJob.ts";
-import type { WorkerEvent } from "../../../src/worker/events.ts";
+import { chosenToken } from "../../../src/compiler/wraps/decoderInputs.ts";
+import type { Execute } from "../../../src/runs/executeRun.ts";
+import type { KnownProgram } from "../../../src/dispute/run/execution.ts";
+import { followMarket, type Session } from "../../../src/chain/market/session.ts";
+import { describeProgram } from "../../../src/parties/requester/describeProgram.ts";
+import { minWindow, usualClaimSeconds, type JobTerms } from "../../../src/parties/requester/postJob.ts";
+import type { WorkerEvent } from "../../../src/parties/worker/events.ts";
 import type { Players, Running } from "../../../testkit/players/players.ts";
 
 /** What is asked for. */

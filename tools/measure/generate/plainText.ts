@@ -1,5 +1,5 @@
-import type { DecoderInterface } from "../../../src/compiler/decoder/decoderInterface.ts";
-import { numbersOf, openPlainDecoder } from "../../../src/examine/decoder/plainDecoder.ts";
+import type { DecoderInterface } from "../../../src/compiler/wraps/decoderInterface.ts";
+import { numbersOf, openPlainDecoder } from "../../../src/native/plain/decoder/plainDecoder.ts";
 
 /** A token that plain onnxruntime chose, and the logits that it chose it by. */
 export type PlainChoice = { token: number; logits: readonly number[] };

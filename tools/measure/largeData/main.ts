@@ -1,11 +1,11 @@
 /** The table of costs of docs/large-data.md: what a large input costs by calldata, by blobs and by reference. */
 import { compile } from "../../../src/compiler/compile.ts";
-import { BLOBS_PER_TRANSACTION, blobCount, FILE_BYTES_PER_BLOB } from "../../../src/market/blobs.ts";
+import { BLOBS_PER_TRANSACTION, blobCount, FILE_BYTES_PER_BLOB } from "../../../src/chain/market/blobs.ts";
 import { DType } from "../../../src/numerics/dtype.ts";
-import { readModel } from "../../../src/onnx/readModel.ts";
-import { knownProgram } from "../../../src/player/execution.ts";
-import { describeProgram } from "../../../src/sdk/describeProgram.ts";
-import { postingGas } from "../../../src/sdk/postingGas.ts";
+import { readModel } from "../../../src/model/onnx/readModel.ts";
+import { knownProgram } from "../../../src/dispute/run/execution.ts";
+import { describeProgram } from "../../../src/parties/requester/describeProgram.ts";
+import { postingGas } from "../../../src/parties/requester/postingGas.ts";
 import { buildModel } from "../../../testkit/onnx/onnxBuilder.ts";
 
 const SHAPE = [1, 3, 640, 640];

@@ -5,7 +5,7 @@ import { basename, join } from "node:path";
 import { create, toBinary } from "@bufbuild/protobuf";
 import { ModelProtoSchema, TensorProto_DataLocation as Location } from "onnx-buf";
 import { DType, dtypeBytes } from "../../../src/numerics/dtype.ts";
-import { floatTensor } from "../../../src/onnx/tensorData.ts";
+import { floatTensor } from "../../../src/model/onnx/tensorData.ts";
 import { dataEntries } from "../../../testkit/onnx/dataFile.ts";
 import { Prng } from "../../../testkit/random/prng.ts";
 import { compareRuns } from "./compareRuns.ts";

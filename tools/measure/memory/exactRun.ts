@@ -1,11 +1,11 @@
 /** Reads, compiles and executes a model once as a worker does, in a process of its own: see `answer`. */
 import { compile } from "../../../src/compiler/compile.ts";
 import { createExecutor } from "../../../src/executor/createExecutor.ts";
-import type { MerkleList } from "../../../src/merkle/list.ts";
-import { shapesOf } from "../../../src/onnx/inputs/readInputFile.ts";
-import { knownProgram } from "../../../src/player/execution.ts";
-import { loadModel } from "../../../src/player/programs/modelSpec.ts";
-import { Trace } from "../../../src/trace/trace.ts";
+import type { MerkleList } from "../../../src/program/merkle/list.ts";
+import { shapesOf } from "../../../src/model/onnx/inputs/readInputFile.ts";
+import { knownProgram } from "../../../src/dispute/run/execution.ts";
+import { loadModel } from "../../../src/runs/programs/modelSpec.ts";
+import { Trace } from "../../../src/program/trace/trace.ts";
 import { answer, type RunRequest, type Stages } from "./figures.ts";
 
 /** The program alone stays in memory, as it does in a worker. */

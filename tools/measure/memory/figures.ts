@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import type { TensorData } from "../../../src/onnx/model.ts";
+import type { TensorData } from "../../../src/model/onnx/model.ts";
 
 export const MIB = 2 ** 20;
 

@@ -1,6 +1,6 @@
 /** Runs a model once in plain onnxruntime, in a process of its own: see `answer`. */
 import * as ort from "onnxruntime-node";
-import { fromOrt, toOrt } from "../../../src/examine/compare/ortTensor.ts";
+import { fromOrt, toOrt } from "../../../src/native/plain/ortTensor.ts";
 import { answer } from "./figures.ts";
 
 answer(async ({ path, inputs, threads }, stages) => {

@@ -1,6 +1,6 @@
 import { startChainVerifier } from "../../../src/examine/audit/chainVerifier.ts";
 import type { Comparison } from "../../../src/examine/compare/compare.ts";
-import { table } from "../../../src/text.ts";
+import { table } from "../../../src/base/text.ts";
 import type { CatalogueModel } from "../../../testkit/models/catalogue.ts";
 import { examine, type Examination } from "../../../testkit/models/examine.ts";
 

@@ -1,8 +1,8 @@
 import { MARGIN_FACTOR } from "../../../src/native/calibration.ts";
 import { changedInputs, drawInputs, type InputNumbers } from "../../../src/native/drawnInputs.ts";
-import { errorOf, judge, marginOf, neededMargin, type TensorError } from "../../../src/native/judge.ts";
+import { errorOf, judge, marginOf, neededMargin, type TensorError } from "../../../src/native/calibrationErrors.ts";
 import { apart } from "../../../src/native/tensorErrors.ts";
-import { Prng } from "../../../src/prng.ts";
+import { Prng } from "../../../src/base/prng.ts";
 import type { OpenedModel } from "../../../testkit/native/openedModel.ts";
 import { atBoundary } from "./boundary.ts";
 import { areDifferent, boxOf, bytesOf } from "./measured.ts";

@@ -1,7 +1,7 @@
 import { MARGIN_FACTOR } from "../../../src/native/calibration.ts";
-import { judge, type TensorError } from "../../../src/native/judge.ts";
+import { judge, type TensorError } from "../../../src/native/calibrationErrors.ts";
 import { isFloat } from "../../../src/numerics/dtype.ts";
-import { Prng } from "../../../src/prng.ts";
+import { Prng } from "../../../src/base/prng.ts";
 import type { OpenedModel } from "../../../testkit/native/openedModel.ts";
 import { cancelling } from "./cancelling.ts";
 import { areDifferent, bytesOf } from "./measured.ts";

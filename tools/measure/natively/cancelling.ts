@@ -1,4 +1,4 @@
-import type { Prng } from "../../../src/prng.ts";
+import type { Prng } from "../../../src/base/prng.ts";
 
 /** Weights of a first layer of dense sums: of each sum, one for each element of the input. */
 export type FirstLayer = { weights: Float32Array; sums: number };

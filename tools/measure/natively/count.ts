@@ -1,5 +1,5 @@
 import { MARGIN_FACTOR } from "../../../src/native/calibration.ts";
-import { elementCount } from "../../../src/onnx/model.ts";
+import { elementCount } from "../../../src/model/onnx/model.ts";
 import { boxOf, bytesOf, CALIBRATED, calibratedErrors, inputsOf, programOf, seenOf } from "./measured.ts";
 import type { Subject } from "./subjects.ts";
 import { NO_COUNTS, withSeen, type Tally } from "./tally.ts";

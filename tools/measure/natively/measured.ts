@@ -1,10 +1,10 @@
-import { usualRange, type Box } from "../../../src/native/box.ts";
+import { usualRange, type Box } from "../../../src/native/inputRange.ts";
 import { drawInputs, type InputNumbers } from "../../../src/native/drawnInputs.ts";
 import { bytesOfNumbers } from "../../../src/native/elements.ts";
-import type { TensorError } from "../../../src/native/judge.ts";
+import type { TensorError } from "../../../src/native/calibrationErrors.ts";
 import { measureErrors, type Measuring } from "../../../src/native/measureErrors.ts";
 import { nativeAnswer, type NativeProgram } from "../../../src/native/nativeAnswer.ts";
-import { Prng } from "../../../src/prng.ts";
+import { Prng } from "../../../src/base/prng.ts";
 import type { CompiledModel } from "../../../src/program/compiled.ts";
 import { calibrationOf } from "../../../testkit/native/nativePrograms.ts";
 import type { OpenedModel } from "../../../testkit/native/openedModel.ts";

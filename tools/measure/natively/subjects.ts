@@ -1,10 +1,10 @@
 /** Models whose decisions are counted, with inputs like those of jobs. */
-import { drawText, turned } from "../../../src/demo/picture.ts";
-import type { InputRange } from "../../../src/native/box.ts";
+import { drawText, turned } from "../../../src/deploy/demo/picture.ts";
+import type { InputRange } from "../../../src/native/inputRange.ts";
 import type { InputNumbers } from "../../../src/native/drawnInputs.ts";
-import { PADDLE_OCR_LINE } from "../../../src/onnx/preprocess.ts";
-import { readModel } from "../../../src/onnx/readModel.ts";
-import type { Prng } from "../../../src/prng.ts";
+import { PADDLE_OCR_LINE } from "../../../src/model/onnx/preprocess.ts";
+import { readModel } from "../../../src/model/onnx/readModel.ts";
+import type { Prng } from "../../../src/base/prng.ts";
 import { catalogued } from "../../../testkit/models/catalogue.ts";
 import { gpt2 } from "../../../testkit/models/gpt2.ts";
 import { MINI_LM, miniLm } from "../../../testkit/models/miniLm.ts";

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { z } from "zod/v4";
-import type { TensorError } from "../../../src/native/judge.ts";
+import type { TensorError } from "../../../src/native/calibrationErrors.ts";
 import { upperBound } from "./bounds.ts";
 
 /** What native execution did with an answer, and whether its outputs are those of exact execution. */

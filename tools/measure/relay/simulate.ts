@@ -1,6 +1,6 @@
-import { Prng } from "../../../src/prng.ts";
+import { Prng } from "../../../src/base/prng.ts";
 
-/** A class is held by 12 of the last 16 exams, as in contracts/provisioning/Exams.sol. */
+/** A class is held by 12 of the last 16 exams, as in contracts/attestation/Exams.sol. */
 const EXAMS = 16;
 const PASSES = 12;
 

@@ -6,18 +6,18 @@
 import { parseArgs } from "node:util";
 import { formatEther, type TransactionReceipt } from "viem";
 import { compile } from "../../../src/compiler/compile.ts";
-import { drawText } from "../../../src/demo/picture.ts";
-import { parseDecideSpec } from "../../../src/decision/decideSpec.ts";
-import { PADDLE_OCR_LINE } from "../../../src/onnx/preprocess.ts";
-import { workSeconds } from "../../../src/market/clock.ts";
-import { readModel } from "../../../src/onnx/readModel.ts";
-import type { Execute } from "../../../src/player/executeRun.ts";
-import { knownProgram } from "../../../src/player/execution.ts";
-import { prepareModel } from "../../../src/player/programs/modelSpec.ts";
-import { FastExecutors } from "../../../src/player/fastExecutors.ts";
+import { drawText } from "../../../src/deploy/demo/picture.ts";
+import { parseDecideSpec } from "../../../src/model/decision/decideSpec.ts";
+import { PADDLE_OCR_LINE } from "../../../src/model/onnx/preprocess.ts";
+import { workSeconds } from "../../../src/chain/market/clock.ts";
+import { readModel } from "../../../src/model/onnx/readModel.ts";
+import type { Execute } from "../../../src/runs/executeRun.ts";
+import { knownProgram } from "../../../src/dispute/run/execution.ts";
+import { prepareModel } from "../../../src/runs/programs/modelSpec.ts";
+import { FastExecutors } from "../../../src/runs/fastExecutors.ts";
 import { runWork } from "../../../src/program/run.ts";
 import { programWork } from "../../../src/program/work.ts";
-import { RunInputs } from "../../../src/trace/runInputs.ts";
+import { RunInputs } from "../../../src/program/trace/runInputs.ts";
 import { catalogued } from "../../../testkit/models/catalogue.ts";
 import { FACE, TicketPlayers } from "../../../testkit/players/ticketPlayers.ts";
 

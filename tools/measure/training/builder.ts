@@ -1,5 +1,5 @@
-import { elementCount } from "../../../src/onnx/model.ts";
-import { floatTensor } from "../../../src/onnx/tensorData.ts";
+import { elementCount } from "../../../src/model/onnx/model.ts";
+import { floatTensor } from "../../../src/model/onnx/tensorData.ts";
 import { GraphBuilder } from "../../../testkit/onnx/graphBuilder.ts";
 import { buildModel, type IoSpec, type NodeSpec } from "../../../testkit/onnx/onnxBuilder.ts";
 import { Prng } from "../../../testkit/random/prng.ts";

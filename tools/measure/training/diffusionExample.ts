@@ -1,11 +1,11 @@
 import { compile } from "../../../src/compiler/compile.ts";
-import { NOISE } from "../../../src/compiler/noise/withNoise.ts";
+import { NOISE } from "../../../src/compiler/wraps/withNoise.ts";
 import { floatsOf, itemOutputs } from "../../../src/examine/train/itemOutputs.ts";
-import { int64Tensor } from "../../../src/onnx/tensorData.ts";
-import { readModel } from "../../../src/onnx/readModel.ts";
-import { replaceInitializers } from "../../../src/onnx/replaceInitializers.ts";
-import { prepareModel } from "../../../src/player/programs/modelSpec.ts";
-import { RunInputs } from "../../../src/trace/runInputs.ts";
+import { int64Tensor } from "../../../src/model/onnx/tensorData.ts";
+import { readModel } from "../../../src/model/onnx/readModel.ts";
+import { replaceInitializers } from "../../../src/model/onnx/replaceInitializers.ts";
+import { prepareModel } from "../../../src/runs/programs/modelSpec.ts";
+import { RunInputs } from "../../../src/program/trace/runInputs.ts";
 import { Prng } from "../../../testkit/random/prng.ts";
 import { mixAt, scheduleOf, SHAPE, SIDE, timesOf } from "./diffusion.ts";
 import { SIDE as WHOLE, readDigits, type Digit } from "./digits.ts";

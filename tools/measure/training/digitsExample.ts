@@ -1,8 +1,8 @@
 import { compile } from "../../../src/compiler/compile.ts";
 import { floatsOf, itemOutputs } from "../../../src/examine/train/itemOutputs.ts";
-import { int64Tensor } from "../../../src/onnx/tensorData.ts";
-import { readModel } from "../../../src/onnx/readModel.ts";
-import { RunInputs } from "../../../src/trace/runInputs.ts";
+import { int64Tensor } from "../../../src/model/onnx/tensorData.ts";
+import { readModel } from "../../../src/model/onnx/readModel.ts";
+import { RunInputs } from "../../../src/program/trace/runInputs.ts";
 import { PIXELS, readDigits, type Digit } from "./digits.ts";
 import { classifier } from "./models.ts";
 import { fallingRates, floats, train, type Trained, type Training } from "./trainer.ts";

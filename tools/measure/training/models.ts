@@ -1,6 +1,6 @@
 /** Small models that are trained, with seeded weights of float32, and the steps of runs that use what was learned. */
 import { DType } from "../../../src/numerics/dtype.ts";
-import { floatTensor, int64Tensor } from "../../../src/onnx/tensorData.ts";
+import { floatTensor, int64Tensor } from "../../../src/model/onnx/tensorData.ts";
 import { Builder } from "./builder.ts";
 
 /** A convolutional classifier of digits: x [batch, 1, 28, 28] to scores [batch, 10]. */

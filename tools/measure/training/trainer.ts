@@ -1,12 +1,12 @@
 import { compile } from "../../../src/compiler/compile.ts";
-import type { TrainSpec } from "../../../src/compiler/training/trainSpec.ts";
-import { TRAINING, weightsByName, type TrainingRun } from "../../../src/compiler/training/wrapTraining.ts";
+import type { TrainSpec } from "../../../src/compiler/wraps/trainSpec.ts";
+import { TRAINING, weightsByName, type TrainingRun } from "../../../src/compiler/wraps/wrapTraining.ts";
 import { floatsOf, itemOutputs } from "../../../src/examine/train/itemOutputs.ts";
-import { readModel } from "../../../src/onnx/readModel.ts";
-import { replaceInitializers } from "../../../src/onnx/replaceInitializers.ts";
-import { prepareModel } from "../../../src/player/programs/modelSpec.ts";
+import { readModel } from "../../../src/model/onnx/readModel.ts";
+import { replaceInitializers } from "../../../src/model/onnx/replaceInitializers.ts";
+import { prepareModel } from "../../../src/runs/programs/modelSpec.ts";
 import type { CompiledModel } from "../../../src/program/compiled.ts";
-import { RunInputs } from "../../../src/trace/runInputs.ts";
+import { RunInputs } from "../../../src/program/trace/runInputs.ts";
 
 /** What a batch gives, by input. */
 export type Batch = Readonly<Record<string, Uint8Array>>;

@@ -11,7 +11,7 @@
  * cannot go stale. It needs code of this form (SSA), which the steps before it in the sequence make: the sequence is
  * therefore otherwise the default one.
  */
-import { errorWithCode } from "../../../src/errors.ts";
+import { errorWithCode } from "../../../src/base/errors.ts";
 
 export class UnknownBuild extends errorWithCode("UNKNOWN_BUILD") {}
 

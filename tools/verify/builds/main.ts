@@ -10,7 +10,7 @@ import { parseArgs } from "node:util";
 import { isGood, lineOf, run, runAll, runMocha, type Totals } from "../totals.ts";
 import { BUILD_NAMES, buildOf, type BuildName } from "./build.ts";
 
-const FOLDERS = ["verifier", "merkle", "game", "market", "vault", "provisioning", "examples"];
+const FOLDERS = ["verifier", "merkle", "game", "market", "vault", "attestation", "examples"];
 
 /** Tests of figures of the shipped build. Other builds take other gas, and no estimate is made for them. */
 const ONLY_SHIPPED = [

@@ -16,15 +16,15 @@ import { withPoints, type Point } from "./points.ts";
 
 const LIBRARY = "contracts/test/Coverage.sol";
 const PROTOCOL = [
-  ...["market", "game", "vault", "provisioning", "consumer", "examples"],
-  ...["panel", "pledge", "tdx", "tickets"],
+  ...["market", "game", "vault", "attestation", "consumer", "examples"],
+  ...["extras/panel", "extras/pledge", "attestation/tdx", "extras/tickets"],
 ];
 const FILES = [...PROTOCOL, "program", "merkle", "types", "verifier", "verifier/elementary"].map(
   (folder) => `${folder}/*.sol`,
 );
 const TESTS = [
   ...PROTOCOL.map((folder) => `test/contracts/${folder}/**/*.test.ts`),
-  "test/provisioning/*.test.ts",
+  "test/attestation/*.test.ts",
   "test/e2e/dapp.test.ts",
 ];
 

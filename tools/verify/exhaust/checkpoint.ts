@@ -7,7 +7,7 @@ import type { ChunkReport } from "./chunks.ts";
 const ROOT = resolve(import.meta.dirname, "../../..");
 /** Everything that a report on a chunk depends on. */
 const SOURCES = [
-  "{src/kernels,src/numerics,src/executor/loops}/**/*.ts",
+  "{src/numerics,src/executor/loops}/**/*.ts",
   "tools/verify/exhaust/{definition.c,definition.h,wide.h,judge.c}",
   "tools/verify/exhaust/{chunks,estimateLoop,group,kernel}.ts",
 ];

@@ -1,5 +1,5 @@
 import type { OpName } from "../../../src/program/operations.ts";
-import { ELEMENTARY } from "../../../src/kernels/elementary/estimates.ts";
+import { ELEMENTARY } from "../../../src/numerics/kernels/elementary/estimates.ts";
 
 /** The functions of one float32. */
 export const FUNCTIONS: readonly OpName[] = ELEMENTARY.filter((name) => name !== "pow");

@@ -1,11 +1,11 @@
 import { compileFunctions, instantiate } from "../../../src/executor/loops/compile.ts";
-import { whileLoop } from "../../../src/kernels/assembler/control.ts";
-import type { Code } from "../../../src/kernels/assembler/encoding.ts";
-import { FunctionBuilder, type Local } from "../../../src/kernels/assembler/functionBuilder.ts";
-import { f64x2, i32, v128 } from "../../../src/kernels/assembler/instructions.ts";
-import { relaxedMadd } from "../../../src/kernels/assembler/relaxed.ts";
-import { wideEstimate } from "../../../src/kernels/elementary/certified.ts";
-import type { Estimate } from "../../../src/kernels/elementary/vectorMath.ts";
+import { whileLoop } from "../../../src/numerics/kernels/assembler/control.ts";
+import type { Code } from "../../../src/numerics/kernels/assembler/encoding.ts";
+import { FunctionBuilder, type Local } from "../../../src/numerics/kernels/assembler/functionBuilder.ts";
+import { f64x2, i32, v128 } from "../../../src/numerics/kernels/assembler/instructions.ts";
+import { relaxedMadd } from "../../../src/numerics/kernels/assembler/relaxed.ts";
+import { wideEstimate } from "../../../src/numerics/kernels/elementary/certified.ts";
+import type { Estimate } from "../../../src/numerics/kernels/elementary/vectorMath.ts";
 import type { OpName } from "../../../src/program/operations.ts";
 
 const VECTOR_BYTES = 16;

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
-import type { BoundedEstimate } from "../../../src/kernels/elementary/certified.ts";
-import { estimateOf } from "../../../src/kernels/elementary/estimates.ts";
+import type { BoundedEstimate } from "../../../src/numerics/kernels/elementary/certified.ts";
+import { estimateOf } from "../../../src/numerics/kernels/elementary/estimates.ts";
 import type { OpName } from "../../../src/program/operations.ts";
 import { Checkpoint } from "./checkpoint.ts";
 import { BUILDS, CHUNKS, type BuildName, type ChunkReport, type Measured } from "./chunks.ts";

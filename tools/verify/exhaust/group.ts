@@ -1,9 +1,9 @@
 import { spawn, spawnSync, type ChildProcess } from "node:child_process";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { endFactors } from "../../../src/kernels/elementary/certified.ts";
-import { SATURATION } from "../../../src/kernels/elementary/errorFunction.ts";
-import { estimateOf, farEstimateOf } from "../../../src/kernels/elementary/estimates.ts";
+import { endFactors } from "../../../src/numerics/kernels/elementary/certified.ts";
+import { SATURATION } from "../../../src/numerics/kernels/elementary/errorFunction.ts";
+import { estimateOf, farEstimateOf } from "../../../src/numerics/kernels/elementary/estimates.ts";
 import type { OpName } from "../../../src/program/operations.ts";
 import { BUILDS, NODE_OPTIONS, type BuildName, type ChunkReport, type Measured } from "./chunks.ts";
 import type { Built } from "./build.ts";

@@ -36,7 +36,7 @@ static const struct { const char *name; wide (*function)(wide); } LIBRARY[] = {
     {"cos", cosl},     {"tan", tanl},     {"asin", asinl},       {"acos", acosl}, {"atan", atanl},   {"erf", erfl},
 };
 
-/* The estimate that says nothing: src/kernels/elementary/certified.ts. */
+/* The estimate that says nothing: src/numerics/kernels/elementary/certified.ts. */
 static const double UNKNOWN = 1 + 0x1p-24;
 
 static double least, most;

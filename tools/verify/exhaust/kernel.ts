@@ -6,8 +6,8 @@
 import { createHash } from "node:crypto";
 import { closeSync, openSync, writeSync } from "node:fs";
 import { compileLoops } from "../../../src/executor/loops/compile.ts";
-import { estimateOf, farEstimateOf } from "../../../src/kernels/elementary/estimates.ts";
-import { kernelMemory } from "../../../src/kernels/memory.ts";
+import { estimateOf, farEstimateOf } from "../../../src/numerics/kernels/elementary/estimates.ts";
+import { kernelMemory } from "../../../src/numerics/kernels/memory.ts";
 import { DType } from "../../../src/numerics/dtype.ts";
 import { Op, type OpName } from "../../../src/program/operations.ts";
 import { CHUNK, writeInputs, type BuildName } from "./chunks.ts";

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { KERNEL_HASHES } from "../../../src/kernels/kernelHashes.ts";
+import { KERNEL_HASHES } from "../../../src/numerics/kernels/kernelHashes.ts";
 import type { OpName } from "../../../src/program/operations.ts";
 import { BUILDS, FUNCTIONS, type BuildName } from "./chunks.ts";
 import type { FunctionReport } from "./exhaust.ts";

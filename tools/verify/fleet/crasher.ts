@@ -1,6 +1,6 @@
 /** An executor that one task ends: `crasher.ts URL NAME`. It says `took` for each task that it takes. */
-import { takeTasks } from "../../../src/fleet/bullTasks.ts";
-import type { Outcome } from "../../../src/fleet/task.ts";
+import { takeTasks } from "../../../src/runs/fleet/bullTasks.ts";
+import type { Outcome } from "../../../src/runs/fleet/task.ts";
 import { LEASE_MS, POISON } from "./queue.ts";
 import { PASSWORD } from "./redis.ts";
 

@@ -1,7 +1,7 @@
 import { strict as assert } from "node:assert";
 import { spawn, type ChildProcess } from "node:child_process";
 import { setTimeout as sleep } from "node:timers/promises";
-import { killAtExit } from "../../../src/devnet/killAtExit.ts";
+import { killAtExit } from "../../../src/deploy/devnet/killAtExit.ts";
 import { builtCommandLine } from "../../../testkit/processes/commandLine.ts";
 
 /** Tasks that each executor does at a time. */

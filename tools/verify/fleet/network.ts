@@ -1,5 +1,5 @@
 import { DType } from "../../../src/numerics/dtype.ts";
-import { floatTensor } from "../../../src/onnx/tensorData.ts";
+import { floatTensor } from "../../../src/model/onnx/tensorData.ts";
 import { seededWeights } from "../../../testkit/models/mlp.ts";
 import { buildModel } from "../../../testkit/onnx/onnxBuilder.ts";
 import { Prng } from "../../../testkit/random/prng.ts";

@@ -2,11 +2,11 @@ import { strict as assert } from "node:assert";
 import { spawn, type ChildProcess } from "node:child_process";
 import { resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { killAtExit } from "../../../src/devnet/killAtExit.ts";
-import { BullTasks, takeTasks } from "../../../src/fleet/bullTasks.ts";
-import { PoisonedTaskError, QueueUnavailableError, TaskFailedError } from "../../../src/fleet/errors.ts";
-import { taskOf, type Outcome, type Task } from "../../../src/fleet/task.ts";
-import { Postponed, type HandleTask, type TaskSource } from "../../../src/fleet/taskQueue.ts";
+import { killAtExit } from "../../../src/deploy/devnet/killAtExit.ts";
+import { BullTasks, takeTasks } from "../../../src/runs/fleet/bullTasks.ts";
+import { PoisonedTaskError, QueueUnavailableError, TaskFailedError } from "../../../src/runs/fleet/errors.ts";
+import { taskOf, type Outcome, type Task } from "../../../src/runs/fleet/task.ts";
+import { Postponed, type HandleTask, type TaskSource } from "../../../src/runs/fleet/taskQueue.ts";
 import { rejection } from "../../../testkit/rejection.ts";
 import { PASSWORD, type Redis } from "./redis.ts";
 

@@ -4,7 +4,7 @@ import { createServer, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { killAtExit } from "../../../src/devnet/killAtExit.ts";
+import { killAtExit } from "../../../src/deploy/devnet/killAtExit.ts";
 
 const PROGRAMS = ["valkey-server", "redis-server"];
 export const PASSWORD = "c0rrectHorse";

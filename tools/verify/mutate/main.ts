@@ -26,19 +26,19 @@ import { forGood } from "./yul.ts";
 /** The folders whose contracts decide over money and verdicts. */
 const PROTOCOL = [
   "vault/*.sol",
-  "provisioning/*.sol",
+  "attestation/*.sol",
   "market/*.sol",
   "game/*.sol",
   "program/*.sol",
   "consumer/*.sol",
-  "panel/*.sol",
-  "tickets/*.sol",
-  "pledge/*.sol",
-  "tdx/*.sol",
+  "extras/panel/*.sol",
+  "extras/tickets/*.sol",
+  "extras/pledge/*.sol",
+  "attestation/tdx/*.sol",
   "merkle/TensorTree.sol",
 ];
 const VERIFIER = ["merkle/PositionalMerkle.sol", "verifier/*.sol", "verifier/elementary/*.sol"];
-const TESTED = ["consumer", "game", "market", "panel", "pledge", "provisioning", "tdx", "tickets", "vault"];
+const TESTED = ["attestation", "consumer", "extras", "game", "market", "vault"];
 const PROTOCOL_TESTS = TESTED.map((folder) => `test/contracts/${folder}/**/*.test.ts`);
 /** Tests that compare what is burnt. The question which mutant is alive burns gas, so they would fail under any. */
 const GAS_TESTS = /\/(economics|gasPrices|gasSchedule)\.test\.ts$/;

@@ -5,10 +5,10 @@ import { build } from "esbuild";
 import { parseEther, type Hex } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { WrappedEther } from "../../../src/chain/clients/wrappedEther.ts";
-import { openSession } from "../../../src/market/session.ts";
+import { openSession } from "../../../src/chain/market/session.ts";
 import { mlpBytes } from "../../../testkit/models/mlp.ts";
-import { Anvil, anvilBinary } from "../../../src/devnet/anvil.ts";
-import { deployLocally } from "../../../src/devnet/deployLocally.ts";
+import { Anvil, anvilBinary } from "../../../src/deploy/devnet/anvil.ts";
+import { deployLocally } from "../../../src/deploy/devnet/deployLocally.ts";
 import { run } from "./pack.ts";
 
 /** A figure and the bar that it is compared with. */

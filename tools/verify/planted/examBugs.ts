@@ -1,7 +1,7 @@
 import { bug, other, unchecked, type Bug } from "./bug.ts";
 
-const EXAMS = "contracts/provisioning/Exams.sol";
-const CLAIMS = "contracts/pledge/ExamClaims.sol";
+const EXAMS = "contracts/attestation/Exams.sol";
+const CLAIMS = "contracts/extras/pledge/ExamClaims.sol";
 
 /** Bugs in exams, and in the claims that their sittings become. */
 export const EXAM_BUGS: readonly Bug[] = [

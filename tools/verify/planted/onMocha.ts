@@ -6,7 +6,7 @@ import type { Bug } from "./bug.ts";
 import { SIGNED_BUGS } from "./bugs.ts";
 import { Findings } from "./findings.ts";
 
-const TESTS = ["contracts/tdx", "contracts/provisioning", "provisioning/tdx"].map(
+const TESTS = ["contracts/attestation/tdx", "contracts/attestation", "attestation/tdx"].map(
   (folder) => `test/${folder}/*.test.ts`,
 );
 

@@ -1,7 +1,7 @@
 import { bug, other, unchecked, without, type Bug } from "./bug.ts";
 
-const PANEL = "contracts/panel/Panel.sol";
-const FEES = "contracts/panel/PanelFees.sol";
+const PANEL = "contracts/extras/panel/Panel.sol";
+const FEES = "contracts/extras/panel/PanelFees.sol";
 
 /** Bugs in panels. */
 export const PANEL_BUGS: readonly Bug[] = [

@@ -1,18 +1,18 @@
 import { always, bug, other, unchecked, without, type Bug } from "./bug.ts";
 
-const VERIFIER = "contracts/tdx/TdxQuoteVerifier.sol";
-const AUTHORITIES = "contracts/tdx/Authorities.sol";
-const CERTIFICATES = "contracts/tdx/Certificates.sol";
-const LISTS = "contracts/tdx/RevocationLists.sol";
-const DOCUMENTS = "contracts/tdx/Documents.sol";
-const TEXT = "contracts/tdx/DocumentText.sol";
-const DER = "contracts/tdx/Der.sol";
-const SIGNATURES = "contracts/tdx/P256Signatures.sol";
-const QUOTES = "contracts/tdx/Quotes.sol";
-const DOMAINS = "contracts/tdx/TrustDomains.sol";
-const LEVELS = "contracts/tdx/TcbLevels.sol";
-const PLATFORMS = "contracts/tdx/Platforms.sol";
-const PCK = "contracts/tdx/PckExtension.sol";
+const VERIFIER = "contracts/attestation/tdx/TdxQuoteVerifier.sol";
+const AUTHORITIES = "contracts/attestation/tdx/Authorities.sol";
+const CERTIFICATES = "contracts/attestation/tdx/Certificates.sol";
+const LISTS = "contracts/attestation/tdx/RevocationLists.sol";
+const DOCUMENTS = "contracts/attestation/tdx/Documents.sol";
+const TEXT = "contracts/attestation/tdx/DocumentText.sol";
+const DER = "contracts/attestation/tdx/Der.sol";
+const SIGNATURES = "contracts/attestation/tdx/P256Signatures.sol";
+const QUOTES = "contracts/attestation/tdx/Quotes.sol";
+const DOMAINS = "contracts/attestation/tdx/TrustDomains.sol";
+const LEVELS = "contracts/attestation/tdx/TcbLevels.sol";
+const PLATFORMS = "contracts/attestation/tdx/Platforms.sol";
+const PCK = "contracts/attestation/tdx/PckExtension.sol";
 
 /** What a quote shows, and who signed it. */
 const SHOWN: readonly Bug[] = [

@@ -1,10 +1,10 @@
 import { always, bug, other, unchecked, without, type Bug } from "./bug.ts";
 
-const PROVISIONING = "contracts/provisioning/Provisioning.sol";
-const MANUFACTURERS = "contracts/provisioning/Manufacturers.sol";
-const PRODUCTS = "contracts/provisioning/Products.sol";
-const ENCODING = "contracts/provisioning/ReportEncoding.sol";
-const PROBES = "contracts/provisioning/ChainProbes.sol";
+const PROVISIONING = "contracts/attestation/Provisioning.sol";
+const MANUFACTURERS = "contracts/attestation/Manufacturers.sol";
+const PRODUCTS = "contracts/attestation/Products.sol";
+const ENCODING = "contracts/attestation/ReportEncoding.sol";
+const PROBES = "contracts/attestation/ChainProbes.sol";
 
 /** Bugs in reports, leases, statements and retirements. Where two are about one text, the second is in the first. */
 export const REPORT_BUGS: readonly Bug[] = [

@@ -1,9 +1,9 @@
 import { bug, other, unchecked, without, type Bug } from "./bug.ts";
 
-const TICKETS = "contracts/tickets/Tickets.sol";
-const SIGNED = "contracts/tickets/SignedClaims.sol";
-const ACCOUNTS = "contracts/tickets/TicketAccounts.sol";
-const PLEDGED = "contracts/pledge/PledgedClaims.sol";
+const TICKETS = "contracts/extras/tickets/Tickets.sol";
+const SIGNED = "contracts/extras/tickets/SignedClaims.sol";
+const ACCOUNTS = "contracts/extras/tickets/TicketAccounts.sol";
+const PLEDGED = "contracts/extras/pledge/PledgedClaims.sol";
 
 /** Bugs in tickets, and in the pledges behind signed claims. */
 export const TICKET_BUGS: readonly Bug[] = [

@@ -1,14 +1,14 @@
 // One lie in each step of the demo's model, each refuted on an embedded chain by the real worker and watcher loops:
 // about 3 s a step.
 //   npx tsx tools/verify/soak/everyStep.ts [FIRST [LAST]]
-import { Trace } from "../../../src/trace/trace.ts";
+import { Trace } from "../../../src/program/trace/trace.ts";
 import { jobMarketAbi } from "../../../src/chain/abi/jobMarket.ts";
-import { FastExecutors } from "../../../src/player/fastExecutors.ts";
-import { followMarket } from "../../../src/market/session.ts";
-import { cheatingExecute } from "../../../src/demo/cheat.ts";
-import { gameGas } from "../../../src/demo/figures.ts";
-import { PICTURE, textDirectionProgram } from "../../../src/demo/model.ts";
-import { drawText } from "../../../src/demo/picture.ts";
+import { FastExecutors } from "../../../src/runs/fastExecutors.ts";
+import { followMarket } from "../../../src/chain/market/session.ts";
+import { cheatingExecute } from "../../../src/deploy/demo/cheat.ts";
+import { gameGas } from "../../../src/deploy/demo/figures.ts";
+import { PICTURE, textDirectionProgram } from "../../../src/deploy/demo/model.ts";
+import { drawText } from "../../../src/deploy/demo/picture.ts";
 import { DType } from "../../../src/numerics/dtype.ts";
 import { estimateStepProofGas } from "../../../src/program/gas.ts";
 import { first, Players } from "../../../testkit/players/players.ts";

@@ -1,6 +1,6 @@
 import { compileLoops } from "../../../src/executor/loops/compile.ts";
 import { EXACT } from "../../../src/executor/loops/exactFunctions.ts";
-import { kernelMemory } from "../../../src/kernels/memory.ts";
+import { kernelMemory } from "../../../src/numerics/kernels/memory.ts";
 import { DType } from "../../../src/numerics/dtype.ts";
 import { Op } from "../../../src/program/operations.ts";
 

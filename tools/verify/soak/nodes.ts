@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { shapesOf } from "../../../src/onnx/inputs/readInputFile.ts";
+import { shapesOf } from "../../../src/model/onnx/inputs/readInputFile.ts";
 import { CATALOGUE } from "../../../testkit/models/catalogue.ts";
 import type { ServedModel } from "../../../testkit/processes/refuteProcess.ts";
 import { SCENARIOS, staged, type Scenario } from "../../../testkit/processes/scenarios.ts";

@@ -1,4 +1,4 @@
-import { anvilBinary } from "../../../src/devnet/anvil.ts";
+import { anvilBinary } from "../../../src/deploy/devnet/anvil.ts";
 
 /** Before processes are started: anvil must be there, and a signal must end them with this one. @throws Error */
 export function prepareForProcesses(): void {

@@ -1,5 +1,5 @@
 import { MAX_STEP_BYTES, MAX_STEP_GAS } from "../../../src/program/limits.ts";
-import { makeProvable } from "../../../src/compiler/program/provable/makeProvable.ts";
+import { makeProvable } from "../../../src/compiler/passes/provable/makeProvable.ts";
 import { createExecutor } from "../../../src/executor/createExecutor.ts";
 import { executeReference } from "../../../src/executor/reference.ts";
 import { executeStepReference } from "../../../src/executor/referenceStep.ts";

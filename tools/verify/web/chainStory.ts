@@ -1,8 +1,8 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Browser } from "puppeteer-core";
-import { anvilBinary } from "../../../src/devnet/anvil.ts";
-import { startDevnet } from "../../../src/devnet/devnet.ts";
+import { anvilBinary } from "../../../src/deploy/devnet/anvil.ts";
+import { startDevnet } from "../../../src/deploy/devnet/devnet.ts";
 import { mlpBytes } from "../../../testkit/models/mlp.ts";
 import { click, fill, picture, waitForText, watchedPage } from "./browser.ts";
 import { openFile } from "./playgroundStory.ts";

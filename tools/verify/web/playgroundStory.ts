@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { Browser } from "puppeteer-core";
 import { executeReference } from "../../../src/executor/reference.ts";
 import { DType, readWord } from "../../../src/numerics/dtype.ts";
-import { writeNpy } from "../../../src/onnx/inputs/npy.ts";
+import { writeNpy } from "../../../src/model/onnx/inputs/npy.ts";
 import { mlpBytes, mlpInput, mlpProgram } from "../../../testkit/models/mlp.ts";
 import { buildModel } from "../../../testkit/onnx/onnxBuilder.ts";
 import { valueText } from "../../../web/value.ts";

@@ -1,4 +1,4 @@
-import { openApi } from "../../../src/tickets/openApi.ts";
+import { openApi } from "../../../src/parties/tickets/openApi.ts";
 import { escapeMarkdown, indented } from "./markdown.ts";
 
 type Body = { content: { "application/json": { schema: object } } };

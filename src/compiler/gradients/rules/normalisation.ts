@@ -1,4 +1,4 @@
-import { elementCount } from "../../../onnx/model.ts";
+import { elementCount } from "../../../model/onnx/model.ts";
 import type { Backward, Rule } from "../backward.ts";
 
 /** x - mean over some axes, divided by the root of the mean square; and what a gradient of that becomes. */

@@ -1,5 +1,5 @@
 import { DType } from "../../../numerics/dtype.ts";
-import { elementCount } from "../../../onnx/model.ts";
+import { elementCount } from "../../../model/onnx/model.ts";
 import { windowCounts } from "../../operators/pool.ts";
 import { readWindows, type Window } from "../../operators/window.ts";
 import type { Backward, Rule } from "../backward.ts";

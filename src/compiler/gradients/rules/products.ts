@@ -1,4 +1,4 @@
-import { elementCount } from "../../../onnx/model.ts";
+import { elementCount } from "../../../model/onnx/model.ts";
 import type { Backward, Rule } from "../backward.ts";
 
 const swapLast = (b: Backward, x: string, rank: number): string => {

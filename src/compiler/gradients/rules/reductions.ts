@@ -1,4 +1,4 @@
-import { elementCount } from "../../../onnx/model.ts";
+import { elementCount } from "../../../model/onnx/model.ts";
 import type { Backward, Rule } from "../backward.ts";
 
 /** The axes that a reduction is over: by attribute or, in later operator sets, by its second input. */

@@ -1,5 +1,5 @@
 import { DType } from "../../../numerics/dtype.ts";
-import { elementCount } from "../../../onnx/model.ts";
+import { elementCount } from "../../../model/onnx/model.ts";
 import type { Backward, Rule } from "../backward.ts";
 import { part } from "./movement.ts";
 

@@ -1,5 +1,5 @@
 import { DType } from "../../../numerics/dtype.ts";
-import { elementCount } from "../../../onnx/model.ts";
+import { elementCount } from "../../../model/onnx/model.ts";
 import type { Backward, Rule } from "../backward.ts";
 
 /** A way in which indices name elements of a tensor: how they are read, and how updates are written there. */

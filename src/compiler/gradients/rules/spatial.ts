@@ -1,4 +1,4 @@
-import { elementCount } from "../../../onnx/model.ts";
+import { elementCount } from "../../../model/onnx/model.ts";
 import type { Rule } from "../backward.ts";
 import { padded } from "./movement.ts";
 

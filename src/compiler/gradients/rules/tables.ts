@@ -1,5 +1,5 @@
 import { DType } from "../../../numerics/dtype.ts";
-import { elementCount } from "../../../onnx/model.ts";
+import { elementCount } from "../../../model/onnx/model.ts";
 import type { Backward, Rule } from "../backward.ts";
 
 /** Operators of ai.onnx.ml on numbers, each written in those of ai.onnx. */

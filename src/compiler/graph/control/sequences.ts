@@ -1,5 +1,5 @@
 import { DType } from "../../../numerics/dtype.ts";
-import { int64Tensor } from "../../../onnx/tensorData.ts";
+import { int64Tensor } from "../../../model/onnx/tensorData.ts";
 import type { LazyTensor } from "../../expressions/tensor.ts";
 import {
   ABSENT,

@@ -1,4 +1,4 @@
-import type { Body } from "../../../onnx/model.ts";
+import type { Body } from "../../../model/onnx/model.ts";
 import type { NodeContext } from "../../lowering/nodeContext.ts";
 import type { LazyTensor } from "../../expressions/tensor.ts";
 

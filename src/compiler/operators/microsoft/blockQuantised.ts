@@ -1,7 +1,7 @@
 /** Operators of com.microsoft on weights of few bits with a scale for each block. They stay packed as they are. */
 import { DType } from "../../../numerics/dtype.ts";
-import { elementCount } from "../../../onnx/model.ts";
-import { int64Tensor } from "../../../onnx/tensorData.ts";
+import { elementCount } from "../../../model/onnx/model.ts";
+import { int64Tensor } from "../../../model/onnx/tensorData.ts";
 import type { Expr } from "../../expressions/expression.ts";
 import type { LazyTensor } from "../../expressions/tensor.ts";
 import { broadcast } from "../../lowering/broadcast.ts";

@@ -2,7 +2,7 @@
  * Fused operators of com.microsoft that onnxruntime writes into image generators. The data of convolutions has its
  * channels last.
  */
-import { elementCount } from "../../../onnx/model.ts";
+import { elementCount } from "../../../model/onnx/model.ts";
 import { Reduce } from "../../../program/types.ts";
 import type { Expr } from "../../expressions/expression.ts";
 import type { Lower, NodeContext } from "../../lowering/nodeContext.ts";

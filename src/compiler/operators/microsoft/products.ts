@@ -1,6 +1,6 @@
 /** Quantised products of com.microsoft with float results. */
 import { DType } from "../../../numerics/dtype.ts";
-import { elementCount } from "../../../onnx/model.ts";
+import { elementCount } from "../../../model/onnx/model.ts";
 import type { Expr } from "../../expressions/expression.ts";
 import type { Lower, NodeContext } from "../../lowering/nodeContext.ts";
 import type { LazyTensor } from "../../expressions/tensor.ts";

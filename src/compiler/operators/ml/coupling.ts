@@ -1,6 +1,6 @@
 import { DType } from "../../../numerics/dtype.ts";
 import { floatWord } from "../../../numerics/numbers.ts";
-import { int64Tensor } from "../../../onnx/tensorData.ts";
+import { int64Tensor } from "../../../model/onnx/tensorData.ts";
 import { Reduce } from "../../../program/types.ts";
 import type { Expr } from "../../expressions/expression.ts";
 import type { LazyTensor } from "../../expressions/tensor.ts";

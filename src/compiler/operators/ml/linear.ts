@@ -1,4 +1,4 @@
-import { floatTensor } from "../../../onnx/tensorData.ts";
+import { floatTensor } from "../../../model/onnx/tensorData.ts";
 import type { LazyTensor } from "../../expressions/tensor.ts";
 import type { Lower, NodeContext } from "../../lowering/nodeContext.ts";
 import { transposed } from "../../steps/views.ts";

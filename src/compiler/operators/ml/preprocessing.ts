@@ -1,7 +1,7 @@
 import { DType, dtypeBytes, isFloat, writeWord, type DType as DTypeCode } from "../../../numerics/dtype.ts";
 import { numberWord } from "../../../numerics/numbers.ts";
-import { elementCount } from "../../../onnx/model.ts";
-import { int64Tensor } from "../../../onnx/tensorData.ts";
+import { elementCount } from "../../../model/onnx/model.ts";
+import { int64Tensor } from "../../../model/onnx/tensorData.ts";
 import { Reduce } from "../../../program/types.ts";
 import { digitAffine } from "../../expressions/affine.ts";
 import { REDUCTION_DIGIT } from "../../expressions/expression.ts";

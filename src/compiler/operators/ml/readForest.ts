@@ -1,6 +1,6 @@
 import { wordNumber } from "../../../numerics/numbers.ts";
 import { readWord, isFloat } from "../../../numerics/dtype.ts";
-import { elementCount, type TensorData } from "../../../onnx/model.ts";
+import { elementCount, type TensorData } from "../../../model/onnx/model.ts";
 import type { NodeContext } from "../../lowering/nodeContext.ts";
 import { MODES, type Forest, type Mode, type TreeNode } from "./trees.ts";
 

@@ -1,5 +1,5 @@
 import { DType } from "../../../numerics/dtype.ts";
-import { floatTensor, int64Tensor } from "../../../onnx/tensorData.ts";
+import { floatTensor, int64Tensor } from "../../../model/onnx/tensorData.ts";
 import { Reduce } from "../../../program/types.ts";
 import type { Expr } from "../../expressions/expression.ts";
 import type { LazyTensor } from "../../expressions/tensor.ts";

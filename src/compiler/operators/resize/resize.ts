@@ -1,5 +1,5 @@
 import { DType, isFloat } from "../../../numerics/dtype.ts";
-import { floatTensor, int64Tensor } from "../../../onnx/tensorData.ts";
+import { floatTensor, int64Tensor } from "../../../model/onnx/tensorData.ts";
 import { Reduce } from "../../../program/types.ts";
 import { digitAffine, type Affine } from "../../expressions/affine.ts";
 import { combine } from "../../lowering/broadcast.ts";

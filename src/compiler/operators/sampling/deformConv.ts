@@ -1,5 +1,5 @@
-import { elementCount } from "../../../onnx/model.ts";
-import { floatTensor } from "../../../onnx/tensorData.ts";
+import { elementCount } from "../../../model/onnx/model.ts";
+import { floatTensor } from "../../../model/onnx/tensorData.ts";
 import { contract, labelSizes } from "../contract.ts";
 import type { Expr } from "../../expressions/expression.ts";
 import type { Lower } from "../../lowering/nodeContext.ts";

@@ -1,11 +1,11 @@
 import * as ort from "onnxruntime-node";
 import { compile } from "../../../../src/compiler/compile.ts";
-import { toOrt } from "../../../../src/examine/compare/ortTensor.ts";
+import { toOrt } from "../../../../src/native/plain/ortTensor.ts";
 import { createExecutor } from "../../../../src/executor/createExecutor.ts";
 import { executeReference } from "../../../../src/executor/reference.ts";
 import { DType } from "../../../../src/numerics/dtype.ts";
-import type { TensorData } from "../../../../src/onnx/model.ts";
-import { readModel } from "../../../../src/onnx/readModel.ts";
+import type { TensorData } from "../../../../src/model/onnx/model.ts";
+import { readModel } from "../../../../src/model/onnx/readModel.ts";
 import { modelOf, single } from "../../../../testkit/onnx/agreement.ts";
 import { Prng } from "../../../../testkit/random/prng.ts";
 

@@ -1,8 +1,8 @@
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { numberToHex, type Address } from "viem";
-import { Anvil } from "../../../../src/devnet/anvil.ts";
-import { deployLocally, type LocalDeployment } from "../../../../src/devnet/deployLocally.ts";
+import { Anvil } from "../../../../src/deploy/devnet/anvil.ts";
+import { deployLocally, type LocalDeployment } from "../../../../src/deploy/devnet/deployLocally.ts";
 import { Parties, type Party } from "../../../../testkit/processes/parties.ts";
 
 /** A part of a campaign: what so many jobs took, one after the other on the same chain. */

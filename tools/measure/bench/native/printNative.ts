@@ -1,9 +1,9 @@
-import { tensorRoot } from "../../../../src/merkle/tensor.ts";
+import { tensorRoot } from "../../../../src/program/merkle/tensor.ts";
 import { drawInputs } from "../../../../src/native/drawnInputs.ts";
 import { bytesOfNumbers } from "../../../../src/native/elements.ts";
 import { measureErrors } from "../../../../src/native/measureErrors.ts";
 import { nativeAnswer, type NativeProgram } from "../../../../src/native/nativeAnswer.ts";
-import { Prng } from "../../../../src/prng.ts";
+import { Prng } from "../../../../src/base/prng.ts";
 import { calibrationOf } from "../../../../testkit/native/nativePrograms.ts";
 import { median } from "../median.ts";
 import { NATIVE_SUBJECTS, type NativeSubject } from "./subjects.ts";

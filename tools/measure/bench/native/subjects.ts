@@ -1,13 +1,13 @@
 import type * as ort from "onnxruntime-node";
-import { decidedFile } from "../../../../src/decision/decidedFile.ts";
+import { decidedFile } from "../../../../src/model/decision/decidedFile.ts";
 import { CONSTRUCTORS } from "../../../../src/executor/arrays.ts";
 import { createExecutor } from "../../../../src/executor/createExecutor.ts";
 import { onnxruntime } from "../../../../src/executor/engine/binding.ts";
-import type { Box } from "../../../../src/native/box.ts";
+import type { Box } from "../../../../src/native/inputRange.ts";
 import type { InputNumbers } from "../../../../src/native/drawnInputs.ts";
 import { DType, dtypeName } from "../../../../src/numerics/dtype.ts";
-import { readModel } from "../../../../src/onnx/readModel.ts";
-import { int64Tensor } from "../../../../src/onnx/tensorData.ts";
+import { readModel } from "../../../../src/model/onnx/readModel.ts";
+import { int64Tensor } from "../../../../src/model/onnx/tensorData.ts";
 import { llama } from "../../../../testkit/models/llama.ts";
 import { MINI_LM, miniLm, sentence } from "../../../../testkit/models/miniLm.ts";
 import { openBoth, type OpenedModel } from "../../../../testkit/native/openedModel.ts";

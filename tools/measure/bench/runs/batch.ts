@@ -1,13 +1,13 @@
 import * as ort from "onnxruntime-node";
 import { compile } from "../../../../src/compiler/compile.ts";
-import { toOrt } from "../../../../src/examine/compare/ortTensor.ts";
+import { toOrt } from "../../../../src/native/plain/ortTensor.ts";
 import { createExecutor } from "../../../../src/executor/createExecutor.ts";
-import { floatTensor } from "../../../../src/onnx/tensorData.ts";
-import type { TensorData } from "../../../../src/onnx/model.ts";
-import { readModel } from "../../../../src/onnx/readModel.ts";
-import { executeRun, type Execute } from "../../../../src/player/executeRun.ts";
-import { knownProgram } from "../../../../src/player/execution.ts";
-import { RunInputs } from "../../../../src/trace/runInputs.ts";
+import { floatTensor } from "../../../../src/model/onnx/tensorData.ts";
+import type { TensorData } from "../../../../src/model/onnx/model.ts";
+import { readModel } from "../../../../src/model/onnx/readModel.ts";
+import { executeRun, type Execute } from "../../../../src/runs/executeRun.ts";
+import { knownProgram } from "../../../../src/dispute/run/execution.ts";
+import { RunInputs } from "../../../../src/program/trace/runInputs.ts";
 import { MODELS } from "../models.ts";
 import { median } from "../median.ts";
 

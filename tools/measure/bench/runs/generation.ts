@@ -1,17 +1,17 @@
 import * as ort from "onnxruntime-node";
 import { compile } from "../../../../src/compiler/compile.ts";
-import { chosenToken, decoderInputs, type Generation } from "../../../../src/compiler/decoder/decoderInputs.ts";
-import type { DecoderInterface } from "../../../../src/compiler/decoder/decoderInterface.ts";
-import { wrapDecoder } from "../../../../src/compiler/decoder/wrapDecoder.ts";
+import { chosenToken, decoderInputs, type Generation } from "../../../../src/compiler/wraps/decoderInputs.ts";
+import type { DecoderInterface } from "../../../../src/compiler/wraps/decoderInterface.ts";
+import { wrapDecoder } from "../../../../src/compiler/wraps/wrapDecoder.ts";
 import { createExecutor, type Executor, type RunOptions } from "../../../../src/executor/createExecutor.ts";
 import type { Stage } from "../../../../src/executor/stages.ts";
 import { SuccessiveTrees } from "../../../../src/executor/successiveTrees.ts";
 import { dtypeBytes } from "../../../../src/numerics/dtype.ts";
-import { readModel } from "../../../../src/onnx/readModel.ts";
+import { readModel } from "../../../../src/model/onnx/readModel.ts";
 import type { CompiledModel } from "../../../../src/program/compiled.ts";
-import { RunInputs } from "../../../../src/trace/runInputs.ts";
-import { carriedTensors, keptSteps } from "../../../../src/trace/runItems.ts";
-import { Trace } from "../../../../src/trace/trace.ts";
+import { RunInputs } from "../../../../src/program/trace/runInputs.ts";
+import { carriedTensors, keptSteps } from "../../../../src/program/trace/runItems.ts";
+import { Trace } from "../../../../src/program/trace/trace.ts";
 import { gpt2Decoder, GPT2_SMALL, type Gpt2Shape } from "../../../../testkit/models/gpt2.ts";
 import { median } from "../median.ts";
 

@@ -1,6 +1,6 @@
 import { EXACT } from "../../../../src/executor/loops/exactFunctions.ts";
 import { HALF_HELPERS, halfName } from "../../../../src/executor/loops/halfHelpers.ts";
-import { ELEMENTARY } from "../../../../src/kernels/elementary/estimates.ts";
+import { ELEMENTARY } from "../../../../src/numerics/kernels/elementary/estimates.ts";
 import { DType, type DType as DTypeCode } from "../../../../src/numerics/dtype.ts";
 import { toNumber } from "../../../../src/numerics/float32.ts";
 import { applyOperation } from "../../../../src/program/expression.ts";

@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { compile } from "../../../../src/compiler/compile.ts";
-import { RefuteError } from "../../../../src/errors.ts";
+import { RefuteError } from "../../../../src/base/errors.ts";
 import { createExecutor } from "../../../../src/executor/createExecutor.ts";
 import type { MatMulEngine } from "../../../../src/executor/engine/matMulEngine.ts";
-import { readModel } from "../../../../src/onnx/readModel.ts";
+import { readModel } from "../../../../src/model/onnx/readModel.ts";
 import type { CompiledModel } from "../../../../src/program/compiled.ts";
 import { graphs } from "../../../../testkit/graphs/arbitrary.ts";
 import { CATALOGUE } from "../../../../testkit/models/catalogue.ts";

@@ -1,6 +1,6 @@
 import { createExecutor } from "../../../../src/executor/createExecutor.ts";
 import type { MatMulEngine } from "../../../../src/executor/engine/matMulEngine.ts";
-import type { MerkleList } from "../../../../src/merkle/list.ts";
+import type { MerkleList } from "../../../../src/program/merkle/list.ts";
 import type { Program } from "../../../../src/program/types.ts";
 import { programWork } from "../../../../src/program/work.ts";
 import type { WorstSubject } from "./subject.ts";

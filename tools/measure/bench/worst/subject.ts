@@ -1,5 +1,5 @@
 import { stepSources } from "../../../../src/executor/sources.ts";
-import { tensorRoot } from "../../../../src/merkle/tensor.ts";
+import { tensorRoot } from "../../../../src/program/merkle/tensor.ts";
 import { DType, dtypeBytes, type DType as DTypeCode } from "../../../../src/numerics/dtype.ts";
 import type { CompiledModel } from "../../../../src/program/compiled.ts";
 import { LIMITS } from "../../../../src/program/limits.ts";

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT
+pragma solidity 0.8.37;
+
+import {ECDSA} from "@openzeppelin/contracts/utils/cryptography/ECDSA.sol";
+import {EIP712} from "@openzeppelin/contracts/utils/cryptography/EIP712.sol";
+import {IPledgedClaims} from "../../interfaces/IPledgedClaims.sol";
+import {ITickets} from "../../interfaces/ITickets.sol";
+import {Inputs} from "../../market/Inputs.sol";
+import {ProgramProofs} from "../../program/ProgramProofs.sol";
+import {IMarketEvents} from "../../interfaces/IMarketEvents.sol";
+import {ProgramFacts} from "../../types/Program.sol";
+import {Landing, PledgedEntry, SignedClaim} from "../../types/SignedClaim.sol";
+
+/// @title How a claim that a worker signed is put on chain.
+abstract contract SignedClaims is ITickets, EIP712 {
+    using ProgramProofs for ProgramFacts;
+
+    // Hashed by the compiler.
+    // solhint-disable gas-small-strings
+    bytes32 private constant CLAIM_TYPE = keccak256(
+        "SignedClaim(address worker,address payer,bytes32 programRoot,bytes32 inputsRoot,uint32 items,"
+        "uint32 firstItem,uint64 number,uint64 issued,bytes32 root,bytes32 secretHash)"
+    );
+    // solhint-enable gas-small-strings
+
+    /// @inheritdoc ITickets
+    IPledgedClaims public immutable claims;
+
+    /// @inheritdoc ITickets
+    mapping(bytes32 digest => bytes32) public claimIdOf;
+
+    constructor(IPledgedClaims claims_) EIP712("Refute tickets", "1") {
+        claims = claims_;
+    }
+
+    /// @inheritdoc ITickets
+    function submitSigned(
+        SignedClaim calldata claim,
+        bytes calldata signature,
+        Landing calldata landing
+    ) public returns (bytes32 claimId) {
+        bytes32 digest = claimDigest(claim);
+        require(claimIdOf[digest] == 0, AlreadyOnChain(digest));
+        _needSigner(digest, signature, claim.worker);
+        // SAFETY: what was signed is the roots; what is brought beside them must be what they are of.
+        bytes32 programRoot = landing.program.root();
+        require(programRoot == claim.programRoot, IMarketEvents.WrongProgram(claim.programRoot, programRoot));
+        bytes32 inputsRoot = Inputs.listRoot(landing.inputRoots);
+        require(inputsRoot == claim.inputsRoot, WrongClaim(inputsRoot, claim.inputsRoot));
+        PledgedEntry memory entry = PledgedEntry({
+            program: landing.program,
+            inputRoots: landing.inputRoots,
+            inputs: landing.inputs,
+            items: claim.items,
+            firstItem: claim.firstItem,
+            answer: true,
+            worker: claim.worker,
+            requester: claim.payer,
+            root: claim.root,
+            issued: claim.issued,
+            salt: digest
+        });
+        // The pledged claims call nobody back: what is written after the call is written before anything else happens.
+        claimId = claims.enter(entry, landing.nodes);
+        claimIdOf[digest] = claimId;
+        emit SignedClaimSubmitted(digest, claimId, claim.worker, claim.payer);
+    }
+
+    /// @inheritdoc ITickets
+    function claimDigest(SignedClaim calldata claim) public view returns (bytes32) {
+        // All fields have a fixed size, so that the struct's words are those of EIP-712.
+        return _hashTypedDataV4(keccak256(abi.encode(CLAIM_TYPE, claim)));
+    }
+
+    /// @dev SAFETY: `recover` refuses signatures with s in the upper half.
+    function _needSigner(bytes32 digest, bytes calldata signature, address expected) internal pure {
+        address signer = ECDSA.recover(digest, signature);
+        require(signer == expected, WrongSigner(signer, expected));
+    }
+}

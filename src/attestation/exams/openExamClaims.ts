@@ -1,0 +1,81 @@
+import type { Address } from "viem";
+import { ExamClaims, ExamClaimsReader } from "../../chain/clients/examClaims.ts";
+import { ExamsReader } from "../../chain/clients/exams.ts";
+import { PledgedClaimsReader } from "../../chain/clients/pledgedClaims.ts";
+import { firstBlockSince } from "../../chain/firstBlockSince.ts";
+import type { ExamClass } from "../../chain/structs.ts";
+import { translateError } from "../../chain/translateError.ts";
+import { sessionBeside, type Session } from "../../chain/market/session.ts";
+import { WrongExamsError } from "../errors.ts";
+
+/** How sittings of exams become claims, with what is fixed of it. */
+export type ExamCourt = {
+  examClaims: ExamClaims;
+  exams: ExamsReader;
+  pledges: PledgedClaimsReader;
+  /** By number. */
+  classes: readonly ExamClass[];
+  /** Seconds after a sitting in which it can be challenged. */
+  lifetime: bigint;
+};
+
+/** Where a worker's sittings are disputed: the claims that they become, as its account plays games about them. */
+export type OwnExamCourt = { session: Session; court: ExamCourt };
+
+/**
+ * Opens what a worker's own sittings become when they are challenged.
+ * @param session The worker's. @param exams Those that it sits. @param address By which they are challenged.
+ * @throws WrongExamsError if no exam can be challenged there, or other exams; RpcUnavailableError
+ */
+export async function openOwnExamCourt(session: Session, exams: Address, address: Address): Promise<OwnExamCourt> {
+  const claims = await new ExamClaimsReader(address, session).claims().catch((error: unknown) => {
+    throw notThere(address, error);
+  });
+  const beside = await sessionBeside(session, claims);
+  const court = await openExamClaims(beside, address);
+  if (court.exams.address.toLowerCase() !== exams.toLowerCase())
+    throw new WrongExamsError(
+      `exams at ${court.exams.address} are challenged at ${address}, not those at ${exams}: give --exams ` +
+        court.exams.address,
+    );
+  const fromBlock = await firstBlockOf(beside, court);
+  return { session: { ...beside, fromBlock }, court };
+}
+
+/** The block from which on a sitting's claim that is open may be: it may be older than what the worker follows. */
+async function firstBlockOf({ publicClient, deployment, fromBlock }: Session, court: ExamCourt): Promise<bigint> {
+  const { maxWindow, baseClock, maxWork, rate } = deployment.parameters;
+  const clock = BigInt(baseClock) + (2n * maxWork) / rate;
+  const { timestamp } = await publicClient.getBlock().catch((error: unknown) => {
+    throw translateError(error, "reading the head");
+  });
+  const oldest = timestamp - court.lifetime - BigInt(maxWindow) - 2n * clock;
+  const block = await firstBlockSince(publicClient, oldest, 0n);
+  return block < fromBlock ? block : fromBlock;
+}
+
+/**
+ * Reads what is at an address.
+ * @param session About the pledged claims: its market is theirs.
+ * @throws WrongExamsError if no exam can be challenged there, or its claims are others; RpcUnavailableError
+ */
+export async function openExamClaims(session: Session, address: Address): Promise<ExamCourt> {
+  const { market } = session.deployment;
+  const examClaims = new ExamClaims(address, session);
+  const [named, examsAt] = await Promise.all([examClaims.claims(), examClaims.exams()]).catch((error: unknown) => {
+    throw notThere(address, error);
+  });
+  if (named.toLowerCase() !== market.toLowerCase())
+    throw new WrongExamsError(
+      `exams that are challenged at ${address} become claims at ${named}, not at ${market}: give --market ${named}`,
+    );
+  const exams = new ExamsReader(examsAt, session);
+  const pledges = new PledgedClaimsReader(market, session);
+  const [classes, lifetime] = await Promise.all([exams.classes(), pledges.lifetimeOf(address)]);
+  return { examClaims, exams, pledges, classes, lifetime };
+}
+
+const notThere = (address: Address, error: unknown): WrongExamsError =>
+  new WrongExamsError(`no exams can be challenged at ${address}: name the contract ExamClaims`, {
+    cause: translateError(error, "reading how exams are challenged"),
+  });

@@ -1,0 +1,37 @@
+import type { Address } from "viem";
+import { Exams, ExamsReader } from "../../chain/clients/exams.ts";
+import { ProvisioningReader } from "../../chain/clients/provisioning.ts";
+import type { ExamClass } from "../../chain/structs.ts";
+import { translateError } from "../../chain/translateError.ts";
+import type { Reader, Session } from "../../chain/market/session.ts";
+import { WrongExamsError } from "../errors.ts";
+
+/** Exams of a deployment, with what is fixed of them. */
+export type Zoo<E extends ExamsReader = ExamsReader> = {
+  exams: E;
+  /** By number. */
+  classes: readonly ExamClass[];
+  gridBlocks: bigint;
+};
+
+/** Reads the exams at an address. @throws WrongExamsError if they are not of this deployment; RpcUnavailableError */
+export const readExams = (reader: Reader, address: Address): Promise<Zoo> =>
+  read(reader, new ExamsReader(address, reader));
+
+/** The same, to sit them. @throws WrongExamsError, RpcUnavailableError */
+export const openExams = (session: Session, address: Address): Promise<Zoo<Exams>> =>
+  read(session, new Exams(address, session));
+
+async function read<E extends ExamsReader>({ deployment, publicClient }: Reader, exams: E): Promise<Zoo<E>> {
+  const [named, classes] = await Promise.all([exams.provisioning(), exams.classes()]).catch((error: unknown) => {
+    throw new WrongExamsError(`no exams are at ${exams.address}: name the contract of this deployment's exams`, {
+      cause: translateError(error, "reading the exams"),
+    });
+  });
+  if (named.toLowerCase() !== deployment.provisioning.toLowerCase())
+    throw new WrongExamsError(
+      `the exams at ${exams.address} are of devices at ${named}, not of those at ${deployment.provisioning}`,
+    );
+  const provisioning = new ProvisioningReader(deployment.provisioning, { publicClient });
+  return { exams, classes, gridBlocks: BigInt(await provisioning.gridBlocks()) };
+}

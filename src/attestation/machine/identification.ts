@@ -1,0 +1,75 @@
+import { encodeAbiParameters, hexToBytes, type Hex } from "viem";
+import { ZERO_HASH } from "../../chain/structs.ts";
+import { sha256, toHex } from "../../program/merkle/bytes.ts";
+import { fromHash } from "../../program/merkle/hash.ts";
+import { MerkleList } from "../../program/merkle/list.ts";
+import { judgeAccelerators } from "./accelerators.ts";
+import { judgeProcessors } from "./processors.ts";
+import { LAYERS, type Layer, type Seen } from "./observation.ts";
+import { look, THIS_MACHINE, type Sources } from "./sources.ts";
+
+/** A part of a machine, as it is reported. */
+export type Part = {
+  kind: "processors" | "accelerator";
+  vendor: string;
+  device: string;
+  /** As its driver names it; empty if nothing does. It is reported hashed with the deployment. */
+  uuid: string;
+  memoryMiB: number;
+  /** Logical processors, or 1. */
+  units: number;
+  /** The layers of which a source agrees with all this. */
+  layers: Layer[];
+};
+
+/**
+ * What a machine is, by what it computes with: all its accelerators have names of their own, or it has none. A machine
+ * with an accelerator that has none, or of which nothing is known, is unidentified.
+ */
+export type MachineClass = "accelerators" | "processors" | "unidentified";
+
+/** What is reported of a machine, and what was odd. */
+export type Identification = {
+  class: MachineClass;
+  parts: (Omit<Part, "uuid"> & { uuid: Hex })[];
+  /** The Merkle root of the parts' leaves: what the device signs. */
+  root: Hex;
+  /** Disagreements between sources. They are no proof of a lie: containers have them too. */
+  warnings: string[];
+};
+
+/** Identifies a machine. @param domain `domainOf` the deployment, which UUIDs are hashed with. */
+export const identify = async (domain: Hex, sources: Sources = THIS_MACHINE): Promise<Identification> =>
+  identificationOf(await look(sources), domain);
+
+/** What is reported of what was seen. Pure. */
+export function identificationOf(seen: Seen, domain: Hex): Identification {
+  const processors = judgeProcessors(seen.processors);
+  const accelerators = judgeAccelerators(seen.accelerators);
+  const parts = [processors.part, ...accelerators.parts].map((part) => ({ ...part, uuid: hashOf(part.uuid, domain) }));
+  const leaves = parts.map(leafOf);
+  // Sources have no order of their own.
+  const root = new MerkleList(Buffer.concat(leaves.sort((a, b) => Buffer.compare(a, b)))).root;
+  const warnings = [...processors.warnings, ...accelerators.warnings];
+  return { class: classOf(processors.part, accelerators.parts), parts, root, warnings };
+}
+
+function classOf(processors: Part, accelerators: readonly Part[]): MachineClass {
+  if (accelerators.length === 0) return processors.device === "" ? "unidentified" : "processors";
+  return accelerators.every(({ uuid }) => uuid !== "") ? "accelerators" : "unidentified";
+}
+
+/** A UUID has 122 random bits: nobody finds it from its hash, and hashes of two deployments cannot be compared. */
+function hashOf(uuid: string, domain: Hex): Hex {
+  if (uuid === "") return ZERO_HASH;
+  return toHex(sha256(Buffer.from("refute uuid 1"), fromHash(domain), Buffer.from(uuid)));
+}
+
+const LEAF = ["string", "string", "string", "string", "bytes32", "uint64", "uint32", "uint8"].map((type) => ({ type }));
+
+/** A leaf: SHA-256 of the ABI encoding of `"refute leaf 1"` and the part. Layers are bits, the user's the lowest. */
+function leafOf({ kind, vendor, device, uuid, memoryMiB, units, layers }: Identification["parts"][number]): Uint8Array {
+  const bits = layers.reduce((sum, layer) => sum | (1 << LAYERS.indexOf(layer)), 0);
+  const fields = ["refute leaf 1", kind, vendor, device, uuid, BigInt(memoryMiB), units, bits];
+  return sha256(hexToBytes(encodeAbiParameters(LEAF, fields)));
+}

@@ -1,0 +1,54 @@
+import type { Part } from "./identification.ts";
+import { LAYERS, type Layer, type SeenProcessors } from "./observation.ts";
+
+/** Memory that a kernel or a hypervisor keeps for itself makes sources differ: an eighth is no disagreement. */
+const MEMORY_SHARE = 8;
+
+type Field = "vendor" | "model" | "units" | "memoryMiB";
+const WORDS: Record<Field, (value: string | number) => string> = {
+  vendor: (value) => `vendor ${value}`,
+  model: (value) => `model ${value}`,
+  units: (value) => `${value} logical processors`,
+  memoryMiB: (value) => `${value} MiB of memory`,
+};
+const FIELDS = Object.keys(WORDS) as Field[];
+
+/** Whose word counts where sources disagree: the kernel first, which runs the programs. */
+const ORDER: readonly Layer[] = ["kernel", "hypervisor", "vendor", "user"];
+
+/** The processors of a machine, and where sources disagree. @param seen At least one. */
+export function judgeProcessors(seen: readonly SeenProcessors[]): { part: Part; warnings: string[] } {
+  const ordered = [...seen].sort((a, b) => ORDER.indexOf(a.layer) - ORDER.indexOf(b.layer));
+  const warnings: string[] = [];
+  const liars = new Set<SeenProcessors>();
+  for (const field of FIELDS) {
+    const first = ordered.find((one) => one[field] !== undefined);
+    for (const one of ordered) {
+      if (first === undefined || one[field] === undefined || agree(field, one[field], first[field]!)) continue;
+      liars.add(one);
+      warnings.push(
+        `${sourceOf(one)} says ${WORDS[field](one[field])}, ${sourceOf(first)} ${WORDS[field](first[field]!)}`,
+      );
+    }
+  }
+  const agreeing = ordered.filter((one) => !liars.has(one) && FIELDS.some((field) => one[field] !== undefined));
+  const fact = <F extends Field>(field: F) => ordered.find((one) => one[field] !== undefined)?.[field];
+  const part: Part = {
+    kind: "processors",
+    vendor: fact("vendor") ?? "",
+    device: fact("model") ?? "",
+    uuid: "",
+    memoryMiB: fact("memoryMiB") ?? 0,
+    units: fact("units") ?? 0,
+    layers: LAYERS.filter((layer) => agreeing.some((one) => one.layer === layer)),
+  };
+  return { part, warnings };
+}
+
+function agree(field: Field, a: string | number, b: string | number): boolean {
+  if (field !== "memoryMiB") return a === b;
+  return Math.abs(Number(a) - Number(b)) * MEMORY_SHARE <= Math.max(Number(a), Number(b));
+}
+
+/** How a warning names a source. */
+export const sourceOf = ({ source, layer }: Pick<SeenProcessors, "source" | "layer">): string => `${source} (${layer})`;

@@ -1,0 +1,144 @@
+import { bytesToHex, type Hex } from "viem";
+import type { TdxQuoteVerifierReader } from "../../chain/clients/tdxQuoteVerifier.ts";
+import { certificateId, platformDevice, readCertificate, readPck } from "./certificates.ts";
+import { ROOT } from "./submitCollateral.ts";
+import { CollateralMissingError } from "./errors.ts";
+import type { SplitQuote } from "./quote.ts";
+
+/** The roles of authorities, in the contract's order. */
+const Role = { platforms: 1, documents: 2 } as const;
+/** How long after its next update is due what Intel signed counts, for renewals: 14 days. */
+export const OVERDUE_SECONDS = 14n * 86_400n;
+
+/** Something that a platform's quotes need. */
+export type Need = {
+  what: string;
+  /** `missing`; `overdue`, which only renewals may be; `expired`, `superseded`, `revoked`; or `current`. */
+  state: "missing" | "current" | "overdue" | "expired" | "superseded" | "revoked";
+  /** Unix time until when it counts; since when it is revoked; 0 if it is missing. */
+  until: bigint;
+};
+
+/** What a platform is to the chain. */
+export type PlatformStanding = { device: Hex; fmspc: Hex; needs: Need[] };
+
+/** What a verifier lacks for the quotes of a platform, at a time. */
+export async function standingOf(
+  verifier: TdxQuoteVerifierReader,
+  { leaf }: Pick<SplitQuote, "leaf">,
+  { chainId, now, fromBlock }: { chainId: number; now: bigint; fromBlock: bigint },
+): Promise<PlatformStanding> {
+  const name = "the platform's certificate";
+  const [certificate, pck] = [readCertificate(leaf, name), readPck(leaf, name)];
+  const device = platformDevice(pck.ppid, { chainId, verifier: verifier.address });
+  const facts = await knownFacts(verifier, fromBlock);
+  const needs: Need[] = [];
+  const due = (what: string, next: bigint, supersededAt = 0n): void => {
+    const state = supersededAt !== 0n && now >= supersededAt ? "superseded" : stateAt(next, now);
+    const until = next + OVERDUE_SECONDS;
+    needs.push({ what, state, until: supersededAt !== 0n && supersededAt < until ? supersededAt : until });
+  };
+  const missing = (what: string): void => void needs.push({ what, state: "missing", until: 0n });
+  const list = async (what: string, issuer: number): Promise<void> => {
+    const { nextUpdate } = await verifier.crlOf(issuer);
+    if (nextUpdate === 0n) missing(what);
+    else due(what, nextUpdate);
+  };
+  const authorities = await verifier.authorities();
+  await list("revocation list of the root", ROOT);
+  const issuer =
+    authorities.findIndex(({ role, subject }) => role === Role.platforms && subject === certificate.issuer) + 1;
+  if (issuer === 0) missing("certificate of who certified the platform");
+  else {
+    await list(`revocation list of authority ${issuer}`, issuer);
+    const since = await verifier.revokedSince(certificateId(issuer, certificate.serial));
+    if (since !== 0n) needs.push({ what: name, state: "revoked", until: since });
+  }
+  const documents = [
+    ["TCB info", facts.tcbInfos.filter(({ fmspc }) => fmspc === pck.fmspc)],
+    ["identity of the enclave", facts.enclaves],
+  ] as const;
+  for (const [what, found] of documents) {
+    const last = lastOfEach<KnownDocument>(found);
+    if (last.length === 0) missing(what);
+    for (const { number, nextUpdate, supersededAt } of last) due(`${what} ${number}`, nextUpdate, supersededAt);
+  }
+  return { device, fmspc: pck.fmspc, needs };
+}
+
+/** What a quote is judged by, and what introduces its platform or names it. */
+export type JudgedBy = { tcbInfo: Hex; enclave: Hex } & ({ platform: Hex } | { leaf: Hex; authority: number });
+
+/**
+ * What a quote may be judged by: facts of the documents that count, the highest numbers first. While a number has not
+ * bound yet, a machine that it finds out of date may name the one before.
+ * @throws CollateralMissingError
+ */
+export async function evidencesFor(
+  verifier: TdxQuoteVerifierReader,
+  { leaf, attestationKey }: Pick<SplitQuote, "leaf" | "attestationKey">,
+  fromBlock: bigint,
+): Promise<JudgedBy[]> {
+  const name = "the platform's certificate";
+  const [certificate, pck] = [readCertificate(leaf, name), readPck(leaf, name)];
+  const facts = await knownFacts(verifier, fromBlock);
+  const authority =
+    (await verifier.authorities()).findIndex(
+      ({ role, subject }) => role === Role.platforms && subject === certificate.issuer,
+    ) + 1;
+  const tcbInfos = lastOfEach(facts.tcbInfos.filter(({ fmspc }) => fmspc === pck.fmspc));
+  const enclaves = lastOfEach(facts.enclaves);
+  if (tcbInfos.length === 0 || enclaves.length === 0 || authority === 0)
+    throw new CollateralMissingError(
+      `the chain lacks what Intel signed about platforms ${pck.fmspc}: run refute tdx status, and refute tdx bring`,
+    );
+  const key = `${attestationKey.x.slice(2)}${attestationKey.y.slice(2)}`;
+  const id = certificateId(authority, certificate.serial);
+  let platform: { platform: Hex } | { leaf: Hex; authority: number } = { leaf: bytesToHex(leaf), authority };
+  for (const known of facts.platforms.filter((p) => p.certificate === id && p.facts.endsWith(key)))
+    if (await verifier.isIntroduced(known.facts)) platform = { platform: known.facts };
+  return tcbInfos.flatMap((tcbInfo) =>
+    enclaves.map((enclave) => ({ tcbInfo: tcbInfo.facts, enclave: enclave.facts, ...platform })),
+  );
+}
+
+type KnownDocument = { number: number; facts: Hex; issued: bigint; nextUpdate: bigint; supersededAt: bigint };
+
+/** Of each number the document that was issued last, the highest number first. */
+function lastOfEach<T extends KnownDocument>(documents: readonly T[]): T[] {
+  const sorted = [...documents].sort((a, b) => b.number - a.number || Number(b.issued - a.issued));
+  return sorted.filter(({ number }, k) => number !== sorted[k - 1]?.number);
+}
+
+/** What the chain's events have of documents and platforms. */
+async function knownFacts(verifier: TdxQuoteVerifierReader, fromBlock: bigint) {
+  const tcbInfos: (KnownDocument & { fmspc: Hex })[] = [];
+  const enclaves: KnownDocument[] = [];
+  const platforms: { certificate: bigint; facts: Hex }[] = [];
+  for (const event of await verifier.events(fromBlock)) {
+    if (event.eventName === "TcbInfoBrought") {
+      const { fmspc, pceId, number, issued, facts } = event.args;
+      const [, state] = await verifier.tcbInfoOf(signerOf(facts), { fmspc, pceId }, number);
+      tcbInfos.push({ fmspc, ...knownDocument(number, issued, facts, state) });
+    } else if (event.eventName === "EnclaveIdentityBrought") {
+      const { number, issued, facts } = event.args;
+      const [, state] = await verifier.enclaveIdentityOf(signerOf(facts), number);
+      enclaves.push(knownDocument(number, issued, facts, state));
+    } else if (event.eventName === "PlatformIntroduced") platforms.push(event.args);
+  }
+  return { tcbInfos, enclaves, platforms };
+}
+
+const knownDocument = (
+  number: number,
+  issued: bigint,
+  facts: Hex,
+  { supersededAt }: { supersededAt: number },
+): KnownDocument => ({ number, facts, issued, nextUpdate: nextUpdateOf(facts), supersededAt: BigInt(supersededAt) });
+
+/** Facts begin with number (4 bytes), authority (1) and next update (5). */
+const signerOf = (facts: Hex): number => Number.parseInt(facts.slice(10, 12), 16);
+const nextUpdateOf = (facts: Hex): bigint => BigInt(`0x${facts.slice(12, 22)}`);
+
+const stateAt = (next: bigint, now: bigint): Need["state"] =>
+  now <= next ? "current" : now <= next + OVERDUE_SECONDS ? "overdue" : "expired";

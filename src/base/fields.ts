@@ -1,0 +1,92 @@
+import { isHex, size, type Hex } from "viem";
+import type { RefuteError } from "./errors.ts";
+
+/** Makes the error of what a document lacks. */
+export type Refusal = new (message: string, options?: ErrorOptions) => RefuteError;
+
+/** An object of a JSON document that comes from outside. What is wrong is named by its path in the document. */
+export class Fields {
+  readonly #fields: Readonly<Record<string, unknown>>;
+  readonly #path: string;
+  readonly #refusal: Refusal;
+
+  /**
+   * @param path What the object is in its document: a file's name, or `outputs[0]`.
+   * @param refusal The type of the errors.
+   * @throws The refusal, if the value is no object
+   */
+  constructor(value: unknown, path: string, refusal: Refusal) {
+    if (typeof value !== "object" || value === null || Array.isArray(value))
+      throw new refusal(`${path}: expected a JSON object, got ${kindOf(value)}`);
+    this.#fields = value as Record<string, unknown>;
+    this.#path = path;
+    this.#refusal = refusal;
+  }
+
+  /** Refuses a field. @param got Shown in place of the value's kind. */
+  refuse(name: string, expected: string, got = kindOf(this.#fields[name])): never {
+    throw new this.#refusal(`${this.#path}: field "${name}": expected ${expected}, got ${got}`);
+  }
+
+  /** Whether a field is there. */
+  has = (name: string): boolean => this.#fields[name] !== undefined;
+
+  text(name: string): string {
+    const value = this.#fields[name];
+    return typeof value === "string" ? value : this.refuse(name, "text");
+  }
+
+  /** A whole number from `least` on. */
+  count(name: string, least = 0): number {
+    const value = this.#fields[name];
+    return Number.isSafeInteger(value) && (value as number) >= least
+      ? (value as number)
+      : this.refuse(name, `a whole number from ${least} on`);
+  }
+
+  /** 0x and hexadecimal digits. @param bytes So many; any number if it is left out. */
+  hex(name: string, bytes?: number): Hex {
+    const value = this.#fields[name];
+    const fits = isHex(value) && value.length % 2 === 0 && (bytes === undefined || size(value) === bytes);
+    const expected = `0x and ${bytes === undefined ? "an even number of" : 2 * bytes} hexadecimal digits`;
+    return fits ? (value.toLowerCase() as Hex) : this.refuse(name, expected);
+  }
+
+  /** A number, or text. */
+  scalar(name: string): number | string {
+    const value = this.#fields[name];
+    return typeof value === "number" || typeof value === "string" ? value : this.refuse(name, "a number or text");
+  }
+
+  object(name: string): Fields {
+    return new Fields(this.#fields[name], `${this.#path}: ${name}`, this.#refusal);
+  }
+
+  /** The names of all fields. */
+  names = (): string[] => Object.keys(this.#fields);
+
+  /** A list of objects. */
+  objects(name: string): Fields[] {
+    return this.#list(name).map((item, k) => new Fields(item, `${this.#path}: ${name}[${k}]`, this.#refusal));
+  }
+
+  /** A list of which every item has a type. @param expected What the list is, for the message. */
+  list<T>(name: string, isItem: (item: unknown) => item is T, expected: string): readonly T[] {
+    const items = this.#list(name);
+    return items.every(isItem) ? items : this.refuse(name, expected);
+  }
+
+  #list(name: string): readonly unknown[] {
+    const value = this.#fields[name];
+    return Array.isArray(value) ? value : this.refuse(name, "a list");
+  }
+}
+
+/** What a value is, in a few words: the value itself where it is short. */
+function kindOf(value: unknown): string {
+  if (value === undefined) return "nothing";
+  if (Array.isArray(value)) return "a list";
+  if (typeof value === "object" && value !== null) return "an object";
+  const text = JSON.stringify(value);
+  return text.length <= 80 ? text : `${text.slice(0, 77)}...`;
+}

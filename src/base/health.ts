@@ -1,0 +1,117 @@
+import { RefuteError } from "./errors.ts";
+import { withoutPaths } from "./redact.ts";
+import type { Logger } from "./log.ts";
+
+const MINUTE = 60_000;
+
+/** How a condition that does not hold is logged, and whether it must hold for a process to be ready. */
+type Kind = { level: "warn" | "error"; repeatMs: number; isNeeded: boolean };
+const needed = (level: Kind["level"]): Kind => ({ level, repeatMs: 10 * MINUTE, isNeeded: true });
+
+/** What a worker or a watcher can be relied on for. Each role sets those that it needs. */
+const KINDS = {
+  /** Rounds end well, and not long ago. */
+  rounds: needed("warn"),
+  /** The head that the nodes show is not old. */
+  chain: needed("warn"),
+  /** All models are compiled. */
+  programs: needed("warn"),
+  /** Executions end. */
+  executes: needed("error"),
+  /** The machines that execute for this one can be asked, and none was found to compute wrongly. */
+  fleet: needed("error"),
+  /** What runs need on disk can be written, and there is room for that of the next job. */
+  runsOnDisk: needed("warn"),
+  /** A worker's executions pass their self-audit. */
+  selfAudit: needed("error"),
+  /** What opens a worker's seals is on disk, and can be kept there. */
+  seals: needed("error"),
+  /** A watcher's audits end. */
+  judges: needed("error"),
+  /** Exact executions agree with the native answers that they check. */
+  native: needed("error"),
+  /** Games can be played from the account. */
+  account: needed("error"),
+  /** The money covers what is open. */
+  pays: needed("warn"),
+  /** A worker is attested and has free stake. */
+  mayClaim: needed("warn"),
+  /** A worker plays the games about its exams. */
+  examGames: needed("error"),
+  /** A worker's dongle answers, and can renew the attestation. */
+  renewal: { level: "warn", repeatMs: 60 * MINUTE, isNeeded: false },
+  /** A worker sits exams. */
+  exams: { level: "warn", repeatMs: 60 * MINUTE, isNeeded: false },
+  /** The attestation does not end soon. */
+  attestation: { level: "warn", repeatMs: 60 * MINUTE, isNeeded: false },
+} satisfies Record<string, Kind>;
+
+export type Condition = keyof typeof KINDS;
+/** Why a condition does not hold. */
+export type Problem = { reason: string; code?: string };
+
+/** A condition that comes and goes is logged no more often. */
+const LEAST_MS = MINUTE;
+
+type State = { problem: Problem | undefined; loggedAt: number; isLogged: boolean };
+
+/**
+ * Whether a process can do what it is there for: named conditions, each of which holds or has a reason why not. The log
+ * has a line when one fails, again every ten minutes, and when it holds again.
+ */
+export class Health {
+  readonly #log: Logger;
+  readonly #now: () => number;
+  readonly #states = new Map<Condition, State>();
+
+  /** @param now The time, milliseconds. */
+  constructor(log: Logger, now: () => number = Date.now) {
+    this.#log = log;
+    this.#now = now;
+  }
+
+  /** Takes note of a condition. @param problem Why it does not hold; undefined if it does. */
+  set(condition: Condition, problem: Problem | undefined): void {
+    const { problem: before, loggedAt, isLogged } = this.#states.get(condition) ?? NEW;
+    const isOver = before !== undefined && problem === undefined;
+    if (isOver && isLogged) this.#log.info({ condition }, `all right again: ${condition}`);
+    this.#states.set(condition, { problem, loggedAt, isLogged: isLogged && !isOver });
+    this.repeat();
+  }
+
+  /** Logs what is due. To be called from time to time. */
+  repeat(): void {
+    for (const [condition, state] of this.#states) {
+      const { problem, loggedAt, isLogged } = state;
+      const { level, repeatMs, isNeeded } = KINDS[condition];
+      if (problem === undefined || this.#now() - loggedAt < (isLogged ? repeatMs : LEAST_MS)) continue;
+      this.#log[level]({ condition, ...problem }, `${isNeeded ? "not ready" : "soon not ready"}: ${condition}`);
+      this.#states.set(condition, { problem, loggedAt: this.#now(), isLogged: true });
+    }
+  }
+
+  /** Why a condition does not hold; undefined if it does, or was not looked at. */
+  problem(condition: Condition): Problem | undefined {
+    return this.#states.get(condition)?.problem;
+  }
+
+  /** The conditions that were looked at, and whether they hold. */
+  get conditions(): { condition: Condition; holds: boolean }[] {
+    return [...this.#states].map(([condition, { problem }]) => ({ condition, holds: problem === undefined }));
+  }
+
+  /** Why the process is not ready; empty if it is. */
+  get reasons(): { condition: Condition; reason: string }[] {
+    return [...this.#states].flatMap(([condition, { problem }]) =>
+      problem === undefined || !KINDS[condition].isNeeded ? [] : [{ condition, reason: problem.reason }],
+    );
+  }
+}
+
+const NEW: State = { problem: undefined, loggedAt: -Infinity, isLogged: false };
+
+/** An error as the reason of a condition that does not hold. @param doing What failed. */
+export function problemOf(error: unknown, doing: string): Problem {
+  const message = withoutPaths(error instanceof Error ? error.message : String(error));
+  return { reason: `${doing}: ${message}`, ...(error instanceof RefuteError && { code: error.code }) };
+}

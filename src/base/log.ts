@@ -1,0 +1,38 @@
+import { pino } from "pino";
+import { printable } from "./text.ts";
+
+type Log = { (fields: object, message?: string): void; (message: string): void };
+
+/** What is used of a logger: of pino's, or of any other that takes fields and words. */
+export type Logger = Record<"debug" | "info" | "warn" | "error", Log>;
+
+/** The longest text in a line, characters. */
+const MAX_TEXT = 4_000;
+
+type Out = { isTTY?: boolean; write: (line: string) => unknown };
+
+/**
+ * JSON lines when the output is no terminal, one readable line an event when it is. Texts are made printable in both:
+ * names and messages come from models, nodes and contracts, and whoever reads a log may have JSON decoded first.
+ */
+export function createLogger(level: string, out: Out = process.stderr): Logger {
+  const stream = { write: (line: string) => void out.write(shown(line, out.isTTY === true)) };
+  return pino({ level, base: undefined, timestamp: pino.stdTimeFunctions.isoTime }, stream);
+}
+
+function shown(line: string, isTerminal: boolean): string {
+  const entry = JSON.parse(line, (_key, value: unknown) =>
+    typeof value === "string" ? printable(value, MAX_TEXT) : value,
+  ) as Entry;
+  return isTerminal ? readable(entry) : `${JSON.stringify(entry)}\n`;
+}
+
+type Entry = { time: string; level: number; msg?: string };
+
+function readable({ time, level, msg, ...rest }: Entry): string {
+  const fields = Object.entries(rest).map(([key, value]) => `${key}=${format(value)}`);
+  return `${time.slice(11, 19)} ${LEVELS[level] ?? "?"} ${[msg ?? "", ...fields].join("  ")}\n`;
+}
+
+const LEVELS: Record<number, string> = { 10: "trace", 20: "debug", 30: "info ", 40: "WARN ", 50: "ERROR", 60: "FATAL" };
+const format = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value));

@@ -1,0 +1,51 @@
+import { getAddress, type Address } from "viem";
+import { AddressFileError } from "./errors.ts";
+import { Fields } from "../../base/fields.ts";
+
+/** The contracts that a deployment consists of, by the names of its address file. */
+export const DEPLOYED = ["market", "vault", "game", "provisioning", "verifier", "asset"] as const;
+
+/** Where a deployment lies: `deployments/CHAINID-MARKET.json`, which `refute deploy` writes. */
+export type AddressFile = {
+  /** Of this type: 1. */
+  format: 1;
+  chainId: number;
+  /** The block of the deployment: no event is older. */
+  block: number;
+  /** The contracts; there may be more than those that are always there. */
+  contracts: Readonly<Record<(typeof DEPLOYED)[number], Address> & Record<string, Address>>;
+  /** The market's parameters as they were given, numbers beyond 2^53 as decimal text. For people. */
+  parameters: Readonly<Record<string, number | string>>;
+};
+
+/** What opens a session with a deployment: beside it, `openSession` takes an endpoint and an account. */
+export type DeploymentTarget = { chainId: number; market: Address; fromBlock: bigint };
+
+/** What opens a session with the deployment of an address file. */
+export const targetOf = ({ chainId, contracts, block }: AddressFile): DeploymentTarget => ({
+  chainId,
+  market: contracts.market,
+  fromBlock: BigInt(block),
+});
+
+/**
+ * Reads an address file.
+ * @param from What was parsed from JSON.
+ * @throws AddressFileError that names the field
+ */
+export function parseAddressFile(from: unknown, name = "the address file"): AddressFile {
+  const fields = new Fields(from, name, AddressFileError);
+  if (fields.count("format") !== 1) fields.refuse("format", "1");
+  const contracts = fields.object("contracts");
+  const addresses = new Set([...DEPLOYED, ...contracts.names()]);
+  const parameters = fields.object("parameters");
+  return {
+    format: 1,
+    chainId: fields.count("chainId", 1),
+    block: fields.count("block"),
+    contracts: Object.fromEntries(
+      [...addresses].map((contract) => [contract, getAddress(contracts.hex(contract, 20))]),
+    ) as AddressFile["contracts"],
+    parameters: Object.fromEntries(parameters.names().map((parameter) => [parameter, parameters.scalar(parameter)])),
+  };
+}

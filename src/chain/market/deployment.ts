@@ -1,0 +1,41 @@
+import { getAddress, zeroAddress, type Address, type PublicClient } from "viem";
+import { JobMarketReader } from "../clients/jobMarket.ts";
+import { NotDeployedError, OtherSemanticsError, RpcUnavailableError } from "../errors.ts";
+import { translateError } from "../translateError.ts";
+import type { DeploymentFacts } from "../structs.ts";
+import { SEMANTICS_VERSION } from "../../program/encode.ts";
+
+/** One deployment of the protocol, as its market describes it. */
+export type Deployment = DeploymentFacts & { chainId: number; market: Address };
+
+/**
+ * Reads a deployment, starting from the market's address.
+ * @throws NotDeployedError if there is no market, OtherSemanticsError, RpcUnavailableError
+ */
+export async function readDeployment(publicClient: PublicClient, market: Address): Promise<Deployment> {
+  try {
+    const code = await publicClient.getCode({ address: market });
+    if (market === zeroAddress || code === undefined) {
+      throw new NotDeployedError(`no contract at ${market}: is it the market's address on this chain?`);
+    }
+    const [facts, chainId] = await Promise.all([
+      new JobMarketReader(market, { publicClient }).deployment(),
+      publicClient.getChainId(),
+    ]);
+    const { semantics } = facts;
+    if (semantics !== BigInt(SEMANTICS_VERSION)) throw new OtherSemanticsError(market, semantics, SEMANTICS_VERSION);
+    // Files are named after it, so it has one form.
+    return { chainId, market: getAddress(market), ...facts };
+  } catch (error) {
+    const translated = translateError(error, "reading the deployment");
+    const isTold = [RpcUnavailableError, NotDeployedError, OtherSemanticsError].some(
+      (type) => translated instanceof type,
+    );
+    if (isTold) throw translated;
+    throw new NotDeployedError(
+      `the contract at ${market} is no job market of Refute, or one of semantics version 1, which this release of ` +
+        `Refute does not play`,
+      { cause: error },
+    );
+  }
+}

@@ -1,0 +1,179 @@
+import type { Address, Chain, LocalAccount, PublicClient, Transport } from "viem";
+import type { TransactionSender } from "../call.ts";
+import { connect, type Endpoint } from "../connect.ts";
+import { readDeployment, type Deployment } from "./deployment.ts";
+import { chooseForgotten, jobOf, REMEMBERED_BLOCKS, removeJobs, type Forget } from "./forget.ts";
+import { ForgottenInputs, forgetInputs, withoutInput } from "./forgottenInputs.ts";
+import { emptyHistory, protocolAbi, takeEvent, type History } from "./history.ts";
+import { DisputeGame } from "../clients/disputeGame.ts";
+import { Erc20 } from "../clients/erc20.ts";
+import { JobMarket } from "../clients/jobMarket.ts";
+import { Provisioning } from "../clients/provisioning.ts";
+import { StakeVault } from "../clients/stakeVault.ts";
+import { inTurn } from "../../base/inTurn.ts";
+import { LogStore, type SyncResult } from "../logStore.ts";
+import type { RpcFailure } from "../nodes.ts";
+import type { ResumePoint } from "./resume.ts";
+import type { Patience } from "../resendTimes.ts";
+import { Sender } from "../sender.ts";
+import type { Wallet } from "../wallet.ts";
+import { WalletSender } from "../walletSender.ts";
+
+/** A deployment, a node to read it from, and an account to act with. */
+export type Session = {
+  deployment: Deployment;
+  publicClient: PublicClient<Transport, Chain>;
+  sender: TransactionSender;
+  /** The block of the deployment: no event is older. */
+  fromBlock: bigint;
+  /** The deployment's contracts, as the account uses them. */
+  market: JobMarket;
+  game: DisputeGame;
+  vault: StakeVault;
+  provisioning: Provisioning;
+  asset: Erc20;
+};
+
+/** What reading needs of a session. */
+export type Reader = Pick<Session, "deployment" | "publicClient" | "fromBlock">;
+
+/** What names a session. */
+export type SessionOptions = {
+  endpoint: Endpoint;
+  chainId: number;
+  /** The market's address: the other contracts are read from it. */
+  market: Address;
+  /** A key of this process, or a wallet that signs and sends by itself. */
+  account: LocalAccount | Wallet;
+  fromBlock?: bigint;
+  /** How long a transaction is waited for. */
+  patience?: Partial<Patience>;
+  /** Called for each request to a node that had no answer. */
+  onRpcFailure?: (failure: RpcFailure) => void;
+};
+
+/**
+ * Connects to a chain without an account, checks it, and reads the deployment.
+ * @throws WrongChainError, NotDeployedError, RpcUnavailableError
+ */
+export async function openReader({
+  endpoint,
+  chainId,
+  market,
+  fromBlock = 0n,
+  onRpcFailure,
+}: Omit<SessionOptions, "account" | "patience">): Promise<Reader> {
+  const publicClient = await connect(endpoint, chainId, onRpcFailure);
+  return { publicClient, deployment: await readDeployment(publicClient, market), fromBlock };
+}
+
+/**
+ * The same with an account to act with.
+ * @throws WrongChainError, NotDeployedError, RpcUnavailableError
+ */
+export async function openSession({ account, patience, ...options }: SessionOptions): Promise<Session> {
+  const reader = await openReader(options);
+  const { publicClient } = reader;
+  const sender =
+    account.type === "wallet"
+      ? new WalletSender(publicClient, account, patience)
+      : new Sender(publicClient, account, patience);
+  return sessionOf(reader, sender);
+}
+
+/**
+ * A session about another market on the same chain, by the same account. Both send by one sender, so that no
+ * transaction of one takes the nonce of another's.
+ * @throws NotDeployedError, RpcUnavailableError
+ */
+export async function sessionBeside(
+  { publicClient, sender, fromBlock }: Pick<Session, "publicClient" | "sender" | "fromBlock">,
+  market: Address,
+): Promise<Session> {
+  return sessionOf({ publicClient, deployment: await readDeployment(publicClient, market), fromBlock }, sender);
+}
+
+function sessionOf(reader: Reader, sender: TransactionSender): Session {
+  const { publicClient, deployment } = reader;
+  const access = { publicClient, sender };
+  return {
+    ...reader,
+    ...access,
+    market: new JobMarket(deployment.market, access),
+    game: new DisputeGame(deployment.game, access),
+    vault: new StakeVault(deployment.vault, access),
+    provisioning: new Provisioning(deployment.provisioning, access),
+    asset: new Erc20(deployment.asset, access),
+  };
+}
+
+/** What is known of a market at one block. */
+export type Snapshot = {
+  history: History;
+  /** The head's time, unix seconds. */
+  now: bigint;
+  /** The head: reads beside the history are made at this block, so that they agree with it. */
+  blockNumber: bigint;
+};
+
+/** Keeps the events of a market on disk. */
+export type Resume = (reader: Reader, store: LogStore<typeof protocolAbi>) => ResumePoint;
+
+/** Blocks between two searches for jobs that may be forgotten. */
+const TIDY_BLOCKS = 64n;
+
+/**
+ * Follows a market: each call brings the history up to the head. Calls that overlap are done one after the other.
+ * @param forget What need not be remembered of a job whose last event is some time ago; without it, everything is.
+ * @param resume Keeps the events on disk (`resumeFrom`), so that a restart reads only what is new.
+ */
+export function followMarket(reader: Reader, forget?: Forget, resume?: Resume): () => Promise<Snapshot> {
+  const { deployment, publicClient, fromBlock } = reader;
+  const store = new LogStore(publicClient, [deployment.market, deployment.game], protocolAbi, fromBlock);
+  const point = resume?.(reader, store);
+  const forgotten = forget && new ForgottenInputs(store, forget);
+  let history = emptyHistory();
+  let taken = 0;
+  let tidied = fromBlock;
+  const take = ({ head, rewoundTo }: SyncResult): void => {
+    // Records are changed in place, so what a reorganisation took back can only be left out by starting again.
+    if (rewoundTo !== undefined) [history, taken, tidied] = [emptyHistory(), 0, fromBlock];
+    for (; taken < store.events.length; taken++) takeEvent(history, store.events[taken]!);
+    const old = head.number - REMEMBERED_BLOCKS;
+    const below = old < store.keptFrom ? old : store.keptFrom;
+    if (forget === undefined || below < tidied + TIDY_BLOCKS) return;
+    tidy(store, history, forget, below, head.timestamp);
+    [taken, tidied] = [store.events.length, below];
+  };
+  const bringUp = async (): Promise<SyncResult["head"]> => {
+    const result = await store.sync(async (read) => {
+      take(read);
+      await point?.saveOnTheWay();
+    });
+    take(result);
+    return result.head;
+  };
+  const follow = async (): Promise<Snapshot> => {
+    await point?.load();
+    let head = await bringUp();
+    if (await forgotten?.bringBack(history, head)) head = await bringUp();
+    await point?.saveAtHead(head.timestamp);
+    return { history, now: head.timestamp, blockNumber: head.number };
+  };
+  const turn = inTurn();
+  return () => turn(follow);
+}
+
+/** Forgets what may be forgotten of jobs without an event from block `below` on. */
+function tidy(store: LogStore<typeof protocolAbi>, history: History, forget: Forget, below: bigint, now: bigint): void {
+  const recent = new Set(store.events.flatMap((event) => (event.blockNumber >= below ? [jobOf(history, event)] : [])));
+  const chosen = chooseForgotten(history, forget, now, ({ id }) => !recent.has(id));
+  store.drop(below, (event) => {
+    const id = jobOf(history, event);
+    // An event of no job that is known, or of one that was forgotten before.
+    if (id === undefined || !history.jobs.has(id) || chosen.all.has(id)) return undefined;
+    return chosen.inputs.has(id) ? withoutInput(event) : event;
+  });
+  for (const id of chosen.inputs) forgetInputs(history, id);
+  removeJobs(history, chosen.all);
+}

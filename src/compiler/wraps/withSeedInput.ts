@@ -1,0 +1,36 @@
+import { DType } from "../../numerics/dtype.ts";
+import type { Model, ValueInfo } from "../../model/onnx/model.ts";
+import { SeedInputError } from "../errors.ts";
+import type { RunWiring } from "../runWiring.ts";
+
+/** The inputs that random operators draw from: a seed, int64[1], and the item's number where items have none yet. */
+export const RANDOM = { seed: "random_seed", index: "random_index" } as const;
+
+/**
+ * The model whose random operators draw from an input of the job, `random_seed`: another seed is another result of the
+ * same program. In a run that is no batch, what an item draws depends on its number too; in a batch each item has a
+ * seed of its own. Item 0 draws what the same seed draws that is given to the compiler.
+ * @throws SeedInputError if the model has a value of such a name
+ */
+export function withSeedInput(model: Model, run: RunWiring | undefined): { model: Model; run: RunWiring | undefined } {
+  const { graph, source } = model;
+  const made = [...graph.initializers.keys(), ...graph.nodes.flatMap(({ outputs }) => outputs)];
+  const taken = [...made, ...graph.inputs.map(({ name }) => name)].find(
+    (name) => name === RANDOM.seed || name === RANDOM.index,
+  );
+  if (taken !== undefined)
+    throw new SeedInputError(`${source}: it has a value "${taken}" of its own, a name that --seed-input needs`);
+  const hasNumbers = run !== undefined && run.batch !== true;
+  const given = hasNumbers ? run.index?.[0] : undefined;
+  const isAdded = hasNumbers && given === undefined;
+  const index = isAdded ? RANDOM.index : given;
+  const int64 = (name: string): ValueInfo => ({ name, dtype: DType.int64, shape: [1] });
+  return {
+    run: isAdded ? { ...run, index: [RANDOM.index] } : run,
+    model: {
+      ...model,
+      seedInputs: { seed: RANDOM.seed, ...(index !== undefined && { index }) },
+      graph: { ...graph, inputs: [int64(RANDOM.seed), ...(isAdded ? [int64(RANDOM.index)] : []), ...graph.inputs] },
+    },
+  };
+}

@@ -1,0 +1,34 @@
+import type { Address } from "viem";
+import { connect } from "../../chain/connect.ts";
+import type { Parameters } from "../../chain/structs.ts";
+import { deployContracts, deployWrappedEther } from "../network/deployContracts.ts";
+import { parametersOfKind, readParameters } from "../network/parameters.ts";
+import { SoftwareManufacturer } from "../../attestation/manufacturer.ts";
+import { CHAIN_ID, developmentAccount } from "./accounts.ts";
+
+/** A market on a local node, and who makes the devices that it trusts. */
+export type LocalDeployment = { chainId: number; market: Address; manufacturer: SoftwareManufacturer };
+
+/** How often is looked for a block. */
+const POLLING_MS = 50;
+
+/**
+ * Deploys everything on a local node that mines each transaction at once. The stake asset is wrapped ether. Each block
+ * is on the grid of reports: this chain has none that nobody asked for.
+ * @param changes Parameters other than those of Ethereum's L1 (ignition/parameters/l1.json5).
+ * @throws DeployFailedError
+ */
+export async function deployLocally(url: string, changes: Partial<Parameters>): Promise<LocalDeployment> {
+  const publicClient = await connect({ rpcUrls: [url] }, CHAIN_ID);
+  const manufacturer = new SoftwareManufacturer();
+  const deployer = { publicClient, account: developmentAccount(9), confirmations: 1, pollingMs: POLLING_MS };
+  const asset = await deployWrappedEther(deployer);
+  const parameters = { ...readParameters(parametersOfKind("l1")), ...changes };
+  const market = await deployContracts(deployer, {
+    parameters,
+    asset,
+    manufacturers: [manufacturer.id],
+    gridBlocks: 1,
+  });
+  return { chainId: CHAIN_ID, market, manufacturer };
+}

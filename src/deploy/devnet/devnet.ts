@@ -1,0 +1,246 @@
+import { writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { extname, join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { parseEther, type Address, type Hex } from "viem";
+import type { Deployment } from "../../chain/market/deployment.ts";
+import { openSession, type Session } from "../../chain/market/session.ts";
+import { decideText } from "../../model/decision/decideSpec.ts";
+import type { ModelSpec } from "../../runs/programs/modelSpec.ts";
+import type { SoftwareManufacturer } from "../../attestation/manufacturer.ts";
+import { CHAIN_ID, developmentAccount, developmentKey, PLAYGROUND } from "./accounts.ts";
+import { Anvil } from "./anvil.ts";
+import { deployLocally } from "./deployLocally.ts";
+import { DevnetError } from "./errors.ts";
+import type { LiarSettings } from "./liar.ts";
+import { Part } from "./childProcess.ts";
+import { giveAsset, giveCredit, giveStake } from "./parties.ts";
+import { temporaryFolder } from "./temporaryFolder.ts";
+
+/** The shortest window and clock that a market takes, seconds (contracts/market/ParameterChecks.sol). */
+const SHORTEST = { baseWindow: 12, baseClock: 72 } as const;
+/** Claims that the worker, the liar and the playground can have open at once: each that is refuted is one less. */
+const CLAIMS = { worker: 20, liar: 5, playground: 50 } as const;
+/** Bonds that the watcher, and the playground, can have out at once. */
+const BONDS = 20n;
+const USER_ASSET = parseEther("1000");
+/** How often is looked for a block while nothing but this uses the chain. */
+const POLLING_MS = 50;
+const READY_POLLING_MS = 200;
+/** Pause of the worker's and the watcher's rounds, seconds. */
+const INTERVAL = "1";
+
+/** How a local market runs. */
+export type DevnetOptions = {
+  /** Of the node, on 127.0.0.1. */
+  port: number;
+  /** Between blocks. */
+  blockSeconds: number;
+  /** The models that worker and watcher serve; without any, neither is started. */
+  models: readonly ModelSpec[];
+  /** A file of the same, as `refute worker` takes it. */
+  modelsFile?: string | undefined;
+  /** Models that may be fetched for jobs, as `refute worker` takes it. */
+  catalogue?: string | undefined;
+  /** Whether another worker lies about the outputs. */
+  hasLiar: boolean;
+  /** The command line: the program and what comes before a command's name. */
+  commandLine: readonly string[];
+  /** Called with what is done now. */
+  onProgress?: (what: string) => void;
+  /** Called with each line that a part logs. */
+  onLog?: (part: string, line: string) => void;
+  signal?: AbortSignal;
+};
+
+/** A local market that runs. */
+export type Devnet = {
+  url: string;
+  deployment: Deployment;
+  fromBlock: bigint;
+  /** An account with ether, and 1,000 of the stake asset. */
+  user: { address: Address; key: Hex };
+  /** Is fulfilled when the chain's node or a part ends by itself, with what it said last. */
+  failed: Promise<string>;
+  close: () => Promise<void>;
+};
+
+/**
+ * Starts a chain, deploys a market with the shortest times, and starts a worker and a watcher in processes of their
+ * own.
+ * @throws DevnetError; the errors of a deployment
+ */
+export async function startDevnet(options: DevnetOptions): Promise<Devnet> {
+  await requireFreePort(options.port);
+  const closing: (() => Promise<void>)[] = [];
+  const close = async (): Promise<void> => {
+    for (const end of closing.splice(0).reverse()) await end();
+  };
+  try {
+    options.onProgress?.("starting the chain");
+    const anvil = await Anvil.start({ port: options.port });
+    closing.push(() => anvil.close());
+    options.onProgress?.("deploying");
+    const { market, manufacturer } = await deployLocally(anvil.url, SHORTEST);
+    options.signal?.throwIfAborted();
+    const sessionOf: SessionOf = (index) =>
+      openSession({
+        endpoint: { rpcUrls: [anvil.url] },
+        chainId: CHAIN_ID,
+        market,
+        account: developmentAccount(index),
+        patience: { pollingMs: POLLING_MS },
+      });
+    const user = await sessionOf(0);
+    await giveAsset(user, USER_ASSET);
+    await giveStake(await sessionOf(PLAYGROUND.worker), manufacturer, CLAIMS.playground);
+    await giveCredit(await sessionOf(PLAYGROUND.watcher), BONDS * user.deployment.bond);
+    const parts = await startParts(options, anvil, sessionOf, manufacturer, closing);
+    await anvil.mineEvery(options.blockSeconds);
+    const failed = Promise.race([
+      anvil.failed,
+      ...parts.map(({ part }) => part.failed.then((last) => `the ${part.name} ended: ${last}`)),
+    ]);
+    if (parts.length > 0) options.onProgress?.("waiting for the worker and the watcher to compile the models");
+    await untilReady(parts, failed, options.signal);
+    options.signal?.throwIfAborted();
+    const { deployment } = user;
+    return {
+      url: anvil.url,
+      deployment,
+      fromBlock: 1n,
+      user: { address: user.sender.address, key: developmentKey(0) },
+      failed,
+      close,
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+type SessionOf = (index: number) => Promise<Session>;
+type Started = { part: Part; monitorUrl: Promise<string | undefined> };
+
+async function startParts(
+  { models, modelsFile, catalogue, hasLiar, commandLine, onLog }: DevnetOptions,
+  { url }: Anvil,
+  sessionOf: SessionOf,
+  manufacturer: SoftwareManufacturer,
+  closing: (() => Promise<void>)[],
+): Promise<Started[]> {
+  if (models.length === 0) return [];
+  const { path: folder, remove } = temporaryFolder("refute-devnet-");
+  closing.push(() => Promise.resolve(remove()));
+  const list = modelsFile ?? join(folder, "models.json");
+  if (modelsFile === undefined) writeFileSync(list, JSON.stringify(models.map(modelEntry)));
+  const parts: Started[] = [];
+  const start = (name: string, command: readonly string[], env: Record<string, string>): Part => {
+    const part = new Part(name, command, env);
+    if (onLog !== undefined) part.onLine((line) => onLog(name, line));
+    closing.push(() => part.stop());
+    return part;
+  };
+  const play = async (name: "worker" | "watcher", index: number, flags: readonly string[]): Promise<void> => {
+    const { deployment } = await sessionOf(index);
+    const chain = ["--rpc-url", url, "--chain-id", String(CHAIN_ID), "--market", deployment.market];
+    const known = ["--models", list, "--cache", join(folder, name)];
+    const more = catalogue === undefined ? [] : ["--catalogue", catalogue];
+    const common = [...chain, ...known, ...more, "--interval", INTERVAL, "--monitor-port", "0"];
+    const part = start(name, [...commandLine, name, ...common, ...flags], {
+      REFUTE_PRIVATE_KEY: developmentKey(index),
+    });
+    parts.push({ part, monitorUrl: part.said(monitorIn) });
+  };
+
+  await giveStake(await sessionOf(1), manufacturer, CLAIMS.worker);
+  const watcher = await sessionOf(2);
+  await giveCredit(watcher, BONDS * watcher.deployment.bond);
+  await play("worker", 1, ["--max-open-claims", String(CLAIMS.worker), "--seals", join(folder, "worker")]);
+  await play("watcher", 2, ["--mode", "defend"]);
+  if (hasLiar) {
+    const liar = await sessionOf(3);
+    await giveStake(liar, manufacturer, CLAIMS.liar);
+    const settings: LiarSettings = {
+      url,
+      chainId: CHAIN_ID,
+      market: liar.deployment.market,
+      key: developmentKey(3),
+      models: models.map(({ seed, ...spec }) => ({ ...spec, seed: seed?.toString() })),
+      maxOpenClaims: CLAIMS.liar,
+    };
+    start("liar", liarCommand(), { LIAR: JSON.stringify(settings) });
+  }
+  return parts;
+}
+
+/** The liar's own program, beside this file: built or not. */
+const liarCommand = (): string[] => [
+  process.execPath,
+  ...process.execArgv,
+  join(import.meta.dirname, `liar${extname(import.meta.filename)}`),
+];
+
+/** A model as a models file has it. */
+const modelEntry = ({ path, shapes, bind, uint8, decide, run, decoder, stepByteLimit, seed, limits }: ModelSpec) => ({
+  path,
+  shapes,
+  bind,
+  uint8: uint8.map(({ reverseChannels, ...picture }) => ({ ...picture, reverse: reverseChannels ?? false })),
+  ...(decide === undefined
+    ? {}
+    : {
+        decide: Object.fromEntries(Object.entries(decide).map(([output, spec]) => [output, decideText(spec)])),
+      }),
+  ...(stepByteLimit === undefined ? {} : { stepBytes: stepByteLimit }),
+  ...(seed === undefined ? {} : { seed: seed.toString() }),
+  ...(run === undefined ? {} : { run }),
+  ...(decoder === undefined ? {} : { decoder }),
+  ...(limits === undefined ? {} : { limits }),
+});
+
+/** Where a part answers whether it is ready, from the line of its log that says so. */
+function monitorIn(line: string): string | undefined {
+  const port = /"port":(\d+),"msg":"monitor listens"/.exec(line)?.[1];
+  return port === undefined ? undefined : `http://127.0.0.1:${port}/readyz`;
+}
+
+/**
+ * Waits until each part knows its programs and has read the chain.
+ * @param failed Is fulfilled when any part ends. @throws DevnetError then
+ */
+async function untilReady(
+  parts: readonly Started[],
+  failed: Promise<string>,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  const failure = failed.then((ended) => {
+    throw new DevnetError(ended);
+  });
+  // What ends after all parts are ready is for others to see.
+  failure.catch(() => {});
+  for (const { monitorUrl } of parts) {
+    const url = await Promise.race([failure, monitorUrl]);
+    while (url === undefined || !(await Promise.race([failure, ready(url)]))) {
+      signal?.throwIfAborted();
+      await Promise.race([failure, sleep(READY_POLLING_MS)]);
+    }
+  }
+}
+
+const ready = (url: string): Promise<boolean> =>
+  fetch(url).then(
+    ({ ok }) => ok,
+    () => false,
+  );
+
+/** @throws DevnetError if something else listens there */
+function requireFreePort(port: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.once("error", () =>
+      reject(new DevnetError(`port ${port} of 127.0.0.1 is taken: name another one with --port`)),
+    );
+    server.listen(port, "127.0.0.1", () => server.close(() => resolve()));
+  });
+}

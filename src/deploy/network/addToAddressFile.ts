@@ -1,0 +1,28 @@
+import { existsSync, writeFileSync } from "node:fs";
+import type { Address } from "viem";
+import type { Deployment } from "../../chain/market/deployment.ts";
+import { readAddressFile } from "../../chain/market/readAddressFile.ts";
+import { DeployFailedError } from "./errors.ts";
+import { addressFilePath } from "./writeAddressFile.ts";
+
+/**
+ * Adds contracts that were deployed beside a market to its address file.
+ * @returns the file's path, or undefined if the folder has none
+ * @throws DeployFailedError, AddressFileError
+ */
+export function addToAddressFile(
+  folder: string,
+  deployment: Pick<Deployment, "chainId" | "market">,
+  contracts: Readonly<Record<string, Address | undefined>>,
+): string | undefined {
+  const path = addressFilePath(folder, deployment);
+  if (!existsSync(path)) return undefined;
+  const file = readAddressFile(path);
+  const added = { ...file, contracts: { ...file.contracts, ...contracts } };
+  try {
+    writeFileSync(path, `${JSON.stringify(added, null, 2)}\n`);
+  } catch (cause) {
+    throw new DeployFailedError(`the address file ${path} cannot be written (${(cause as Error).message})`, { cause });
+  }
+  return path;
+}

@@ -1,0 +1,100 @@
+import { encodeDeployData, type Address, type PublicClient } from "viem";
+import { ContractRevertError } from "../../chain/errors.ts";
+import { DEFAULT_GRID_BLOCKS, DEFAULT_REPORT_LIFETIME } from "../../../ignition/defaults.ts";
+import type { Parameters } from "../../chain/structs.ts";
+import { translateError } from "../../chain/translateError.ts";
+import { contractArtifact, type ContractName } from "../../chain/market/artifacts.ts";
+import type { MarketPlan } from "./deployContracts.ts";
+import { DeployParametersError } from "../../chain/market/errors.ts";
+
+/** What `Provisioning` is deployed with. */
+type DevicePlan = Pick<MarketPlan, "manufacturers" | "gridBlocks" | "reportLifetime">;
+
+/** The errors of contracts/market/ParameterChecks.sol: what each says of which parameter. */
+const MEANINGS: Record<string, (...values: string[]) => string> = {
+  ArityOutOfRange: (given) => `arityBits ${given}: expected 1 to 6`,
+  ZeroRate: () => "rate 0: expected terms a second",
+  ZeroWork: () => "maxWork 0: expected terms",
+  PriceCapOutOfRange: (given) => `priceCap ${given}: expected 1 to 2^48`,
+  ZeroSink: () => "sink is the zero address: name an account without a key, or leave it out",
+  WindowTooShort: (given, least) =>
+    `a window of ${given} s (baseWindow, or maxWindow, which must hold baseWindow + maxWork / rate): ` +
+    `expected at least ${least} s`,
+  ClockTooShort: (given, least) => `baseClock ${given} s: expected at least ${least} s`,
+  DurationTooLong: (given, most) =>
+    `a duration of ${given} s (maxWork / rate, maxWindow or baseClock): expected at most ${most} s`,
+  WithdrawalTooFast: (given, longest) =>
+    `withdrawalDelay ${given} s: expected more than the longest dispute, ` +
+    `maxWindow + 2 * (baseClock + 2 * maxWork / rate) = ${longest} s`,
+  BondBelowGas: (given, least) => `bondGas ${given}: expected at least a worker's worst game, ${least}`,
+  StepGasOutOfRange: (given, most) => `maxStepGas ${given}: expected 1 to ${most}`,
+  StepBytesOutOfRange: (given, least, most) => `maxStepBytes ${given}: expected ${least} to ${most}`,
+  CollateralTooSmall: (given, least) =>
+    `collateral ${given}: expected at least bounty + (bondGas + a challenger's worst game) * priceCap = ${least}`,
+  PenaltyOutOfRange: (given) => `penaltyBps ${given}: expected 1 to 10000`,
+  PenaltyBelowGas: (given, least) =>
+    `a penalty of ${given} (penaltyBps of the collateral): expected at least ${least}, 100,000 gas * priceCap`,
+};
+
+/** The errors of the constructor of contracts/attestation/Provisioning.sol. */
+const DEVICE_MEANINGS: typeof MEANINGS = {
+  NoManufacturers: () => "no manufacturers: name those whose devices count, 1 to 32",
+  TooManyManufacturers: (given, most) => `${given} manufacturers: expected 1 to ${most}`,
+  ZeroManufacturer: () => "a manufacturer's id is zero: expected the ids that refute stand-in-manufacturer prints",
+  ManufacturerTwice: (id) => `manufacturer ${id} is named twice`,
+  GridOutOfRange: (given, most) => `gridBlocks ${given}: expected 1 to ${most}`,
+  LifetimeOutOfRange: (given, most) => `reportLifetime ${given} s: expected 1 to ${most}`,
+  NoP256Precompile: () =>
+    "the network's precompile at 0x100 does not tell good P-256 signatures from bad ones (EIP-7951)",
+  NoBlockHashes: () => "the network does not give the hashes of its last blocks (BLOCKHASH), which devices sign over",
+};
+
+/** An address at which no contract is: the market's constructor gets there only with parameters that hold. */
+const NOWHERE: Address = `0x${"1".repeat(40)}`;
+
+/**
+ * Has the market's own constructor check the parameters, by a call that costs nothing.
+ * @throws DeployParametersError that names the parameter, RpcUnavailableError
+ */
+export async function checkParameters(publicClient: PublicClient, account: Address, parameters: Parameters) {
+  // What lies behind the checks fails because the vault and the game are nowhere.
+  await construct(publicClient, account, "JobMarket", [NOWHERE, NOWHERE, NOWHERE, parameters], MEANINGS);
+}
+
+/**
+ * Has the constructor of `Provisioning` check what it would be deployed with, and the network, by a call that costs
+ * nothing.
+ * @throws DeployParametersError that names what is wrong, RpcUnavailableError
+ */
+export async function checkDevices(
+  publicClient: PublicClient,
+  account: Address,
+  { manufacturers, gridBlocks = DEFAULT_GRID_BLOCKS, reportLifetime = DEFAULT_REPORT_LIFETIME }: DevicePlan,
+) {
+  const given = [manufacturers, BigInt(gridBlocks), BigInt(reportLifetime)];
+  await construct(publicClient, account, "Provisioning", given, DEVICE_MEANINGS);
+}
+
+async function construct(
+  publicClient: PublicClient,
+  account: Address,
+  name: ContractName,
+  args: readonly unknown[],
+  meanings: typeof MEANINGS,
+): Promise<void> {
+  const { abi, bytecode } = contractArtifact(name);
+  const data = encodeDeployData({ abi, bytecode, args });
+  try {
+    await publicClient.call({ account, data });
+  } catch (error) {
+    const translated = translateError(error, "checking the parameters");
+    if (translated instanceof ContractRevertError) {
+      const meaning = meanings[translated.errorName];
+      if (meaning === undefined) return;
+      throw new DeployParametersError(`what is to be deployed is refused: ${meaning(...translated.args.map(String))}`, {
+        cause: error,
+      });
+    }
+    throw translated;
+  }
+}

@@ -1,4 +1,0 @@
-import { errorWithCode } from "../errors.ts";
-
-/** A local market that does not start, or of which a part ended by itself. */
-export class DevnetError extends errorWithCode("DEVNET") {}

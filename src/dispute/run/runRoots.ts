@@ -1,0 +1,76 @@
+import { fromHash } from "../../program/merkle/hash.ts";
+import { MerkleList } from "../../program/merkle/list.ts";
+import { HASH_BYTES } from "../../program/merkle/sizes.ts";
+import type { Program } from "../../program/types.ts";
+import { Answer, answerLeaves, isOfEachItem, outputTensors } from "../../program/trace/answer.ts";
+import type { Trace } from "../../program/trace/trace.ts";
+
+/** What remains of a run that was executed: the trace roots of its items, and its outputs' roots. */
+export type RunRoots = { traces: MerkleList; answer: Answer };
+
+type Outputs = Pick<Program, "outputs" | "each">;
+
+/** Bytes of the roots of a run: see {@link RootsOfItems}. */
+export const rootBytes = (program: Outputs, items: number): number =>
+  (items + answerLeaves(program, items)) * HASH_BYTES;
+
+/** The roots of a run of which {@link RootsOfItems} has collected these bytes. */
+export function readRunRoots(program: Outputs, items: number, bytes: Uint8Array): RunRoots {
+  const at = items * HASH_BYTES;
+  const traces = new MerkleList(bytes.subarray(0, at));
+  return { traces, answer: Answer.ofRoots(program, items, bytes.subarray(at)) };
+}
+
+/** Collects the roots of a run while its items are executed: those of the traces, then those of each output. */
+export class RootsOfItems {
+  readonly #program: Outputs;
+  readonly #items: number;
+  readonly bytes: Uint8Array;
+
+  constructor(program: Outputs, items: number) {
+    [this.#program, this.#items] = [program, items];
+    this.bytes = new Uint8Array(rootBytes(program, items));
+  }
+
+  /** Takes the roots of an item. Items may come in any order. */
+  take(item: number, trace: Trace): void {
+    const put = (index: number, root: `0x${string}`): void => this.bytes.set(fromHash(root), index * HASH_BYTES);
+    put(item, trace.root);
+    let at = this.#items;
+    this.#program.outputs.forEach((checkpoint, output) => {
+      const root = trace.list.node(0, checkpoint);
+      if (isOfEachItem(this.#program, output)) put(at + item, root);
+      else if (item === this.#items - 1) put(at, root);
+      at += outputTensors(this.#program, output, this.#items);
+    });
+  }
+
+  /** Takes the roots of items that follow each other. @param bytes What was collected of them, as of a run. */
+  takeItems(from: number, items: number, bytes: Uint8Array): void {
+    let [read, at] = [0, 0];
+    const copy = (count: number, index: number): void => {
+      this.bytes.set(bytes.subarray(read * HASH_BYTES, (read + count) * HASH_BYTES), index * HASH_BYTES);
+    };
+    copy(items, from);
+    [read, at] = [items, this.#items];
+    this.#program.outputs.forEach((_, output) => {
+      const isEach = isOfEachItem(this.#program, output);
+      if (isEach) copy(items, at + from);
+      else if (from + items === this.#items) copy(1, at);
+      read += outputTensors(this.#program, output, items);
+      at += outputTensors(this.#program, output, this.#items);
+    });
+  }
+
+  /** The roots, once all items were taken. */
+  get roots(): RunRoots {
+    return readRunRoots(this.#program, this.#items, this.bytes);
+  }
+}
+
+/** The roots of a run whose items have these traces. */
+export function rootsOfTraces(program: Outputs, traces: readonly Trace[]): RunRoots {
+  const collected = new RootsOfItems(program, traces.length);
+  traces.forEach((trace, item) => collected.take(item, trace));
+  return collected.roots;
+}

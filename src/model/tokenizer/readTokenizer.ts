@@ -1,0 +1,84 @@
+import { Tokenizer as LibraryTokenizer } from "@huggingface/tokenizers";
+import { FileError, readRegularFile } from "../../base/regularFile.ts";
+import { TokenizerError } from "./errors.ts";
+
+/** Texts as tokens, and back. */
+export type Tokenizer = {
+  /**
+   * The tokens of a text, with those that the file puts around each text, such as one that begins it.
+   * @throws TokenizerError if a part of the text has no token
+   */
+  encode: (text: string) => number[];
+  /** The text of tokens. Special ones, and those that the file does not have, give none. */
+  decode: (tokens: readonly number[]) => string;
+};
+
+/** What is used of the library. Its own types import files without endings, which are not found. */
+type Library = {
+  encode: (text: string) => { ids: number[] };
+  decode: (
+    tokens: number[],
+    options: { skip_special_tokens: boolean; clean_up_tokenization_spaces: boolean },
+  ) => string;
+  id_to_token: (token: number) => string | undefined;
+};
+const LibraryClass = LibraryTokenizer as unknown as new (tokenizer: object, config: object) => Library;
+
+/** The largest known ones, of 256,000 tokens, have some 35 MB. */
+const MAX_BYTES = 2 ** 28;
+
+/**
+ * Reads a `tokenizer.json`, as the library `tokenizers` writes it.
+ * @throws TokenizerError, which names the file
+ */
+export function readTokenizer(path: string): Tokenizer {
+  const refused = (why: string, cause: unknown): TokenizerError =>
+    new TokenizerError(`${path} ${why}: expected a tokenizer.json`, { cause });
+  let text: string;
+  try {
+    text = new TextDecoder("utf-8", { fatal: true }).decode(readRegularFile(path, MAX_BYTES));
+  } catch (cause) {
+    throw refused(cause instanceof FileError ? cause.message : "is no text", cause);
+  }
+  let json: unknown;
+  try {
+    json = JSON.parse(text);
+  } catch (cause) {
+    throw refused("is no JSON document", cause);
+  }
+  const { model } = (json ?? {}) as { model?: { vocab?: unknown } };
+  if (typeof model?.vocab !== "object") throw refused('has no "model" with a "vocab"', undefined);
+  try {
+    return opened(path, json as object);
+  } catch (cause) {
+    throw refused(`cannot be used (${(cause as Error).message})`, cause);
+  }
+}
+
+function opened(path: string, json: object): Tokenizer {
+  const parts = { added_tokens: [], normalizer: null, pre_tokenizer: null, post_processor: null, decoder: null };
+  const library = new LibraryClass({ ...parts, ...json }, {});
+  // The library looks at parts of the file only when it uses them.
+  const using = <T>(action: () => T): T => {
+    try {
+      return action();
+    } catch (cause) {
+      const { message } = cause as Error;
+      throw new TokenizerError(`${path} cannot be used (${message}): expected a tokenizer.json`, { cause });
+    }
+  };
+  const isKnown = (token: number): boolean => library.id_to_token(token) !== undefined;
+  return {
+    encode: (text) => {
+      const ids: number[] = using(() => library.encode(text).ids);
+      if (ids.every((id) => Number.isSafeInteger(id) && id >= 0)) return ids;
+      throw new TokenizerError(`${path} has no token for a part of the text ${JSON.stringify(text)}`);
+    },
+    decode: (tokens) => {
+      const known = tokens.filter(isKnown);
+      // Only what the file's own decoder does: a text is not tidied beyond it.
+      const options = { skip_special_tokens: true, clean_up_tokenization_spaces: false };
+      return known.length === 0 ? "" : using(() => library.decode(known, options));
+    },
+  };
+}

@@ -1,0 +1,83 @@
+import type { DecoderInterface } from "../../../compiler/wraps/decoderInterface.ts";
+import { decoderLimits } from "../../../compiler/wraps/decoderInputs.ts";
+import { DECODER } from "../../../compiler/wraps/wrapDecoder.ts";
+import { DecoderError } from "../../../compiler/errors.ts";
+import { createExecutor } from "../../../executor/createExecutor.ts";
+import type { TensorData } from "../../../model/onnx/model.ts";
+import type { CompiledModel } from "../../../program/compiled.ts";
+import { Prng } from "../../../base/prng.ts";
+import { generate } from "./generate.ts";
+import { numbersOf, openPlainDecoder } from "./plainDecoder.ts";
+
+/** Tokens that are compared: a model that takes positions from the slots differs at the first. */
+const TOKENS = 6;
+/**
+ * How far logits may be apart, as a part of how far the plain ones are spread. Kernels of four and 16 bits of
+ * onnxruntime are off by some 2^-8. It decides about a refusal only; the program's meaning does not depend on it.
+ */
+const TOLERANCE = 0.02;
+
+/** The largest difference of logits that was found, as a part of how far they are spread. */
+export type DecoderCheck = { tokens: number; difference: number };
+
+/**
+ * Compares a wrapped decoder with its model in plain onnxruntime on random tokens: a model that takes positions or
+ * masks from the shape of its past computes something else with slots.
+ * @param from Path of the model's own file, or its bytes.
+ * @throws DecoderError if the logits differ
+ */
+export async function checkDecoder(
+  from: string | Uint8Array,
+  wrapped: CompiledModel,
+  of: DecoderInterface,
+  { bound, seed = 1 }: { bound?: ReadonlyMap<string, TensorData>; seed?: number } = {},
+): Promise<DecoderCheck> {
+  const location = wrapped.valueLocations!.get(DECODER.logits)!;
+  const vocabulary = location.shape[0]!;
+  const prng = new Prng(seed);
+  const count = Math.min(TOKENS, decoderLimits(wrapped).slots);
+  const prompt = Array.from({ length: count }, () => prng.below(vocabulary));
+  const plain = await openPlainDecoder(from, of, bound);
+  const text = plain.begin();
+  const executor = await createExecutor(wrapped);
+  let difference = 0;
+  try {
+    let place = 0;
+    for await (const { tensors } of generate(wrapped, executor, { prompt }, count, [location.step])) {
+      const bytes = tensors[location.step]!;
+      const exact = new Float32Array(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength));
+      const expected = numbersOf(await text.next([prompt[place]!]));
+      difference = Math.max(difference, differenceOf(exact, expected));
+      if (!(difference <= TOLERANCE))
+        throw new DecoderError(
+          `with slots, the model gives other logits than without: at place ${place} of random tokens they differ by ` +
+            `${(100 * difference).toPrecision(2)} % of their spread. It takes positions or a mask from the shape of ` +
+            "its past: export it with the input position_ids, or with positions from attention_mask",
+        );
+      place++;
+    }
+  } finally {
+    await executor.close();
+    await plain.close();
+  }
+  return { tokens: count, difference };
+}
+
+/**
+ * The largest difference as a part of the distance of the largest from the smallest finite logit; NaN if others than
+ * finite ones differ.
+ */
+function differenceOf(exact: Float32Array, expected: readonly number[]): number {
+  if (exact.length !== expected.length) return NaN;
+  const finite = expected.filter(Number.isFinite);
+  const [low, high] = finite.reduce(([least, most], x) => [Math.min(least, x), Math.max(most, x)], [
+    Infinity,
+    -Infinity,
+  ] as [number, number]);
+  // Object.is, because two that are no number agree.
+  const largest = expected.reduce(
+    (most, x, k) => Math.max(most, Object.is(x, exact[k]) ? 0 : Number.isFinite(x) ? Math.abs(x - exact[k]!) : NaN),
+    0,
+  );
+  return largest === 0 ? 0 : largest / (high - low);
+}

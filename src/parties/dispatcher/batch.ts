@@ -1,0 +1,158 @@
+import { concatHex, encodeAbiParameters, keccak256, stringToHex, type Hex } from "viem";
+import { sha256, toHex } from "../../program/merkle/hash.ts";
+import { MAX_ITEMS } from "../../program/run.ts";
+import type { ProgramInput } from "../../program/types.ts";
+import type { KnownProgram } from "../../dispute/run/execution.ts";
+import { describeProgram } from "../requester/describeProgram.ts";
+import type { ProgramDescription } from "../requester/description.ts";
+import { bytesOf } from "../../program/trace/runInputs.ts";
+import { DispatchInputError } from "./errors.ts";
+
+/** Parts of a batch, at most: all of them are looked at in each round. */
+const MAX_PARTS = 100_000;
+/** What an index can be at most in the first item of a job. */
+const MAX_FIRST_ITEM = 2 ** 32 - 1;
+
+/** What a batch is made of. */
+export type BatchRequest = {
+  program: KnownProgram;
+  /**
+   * In the program's order, as for a job of all items: of an input that each item has of its own, those of all items;
+   * of the index none. Of state that is carried: the state that each part begins with, one after the other.
+   */
+  inputs: readonly Uint8Array[];
+  items: number;
+  /** Items of a part, at most 65,536; the last part may have fewer. */
+  partItems: number;
+  /** What an input that is the index reads in the first item, 0 if it is left out. */
+  firstItem?: number;
+  /** Batches of the same content and name are one batch: what was computed for it is not paid again. */
+  name?: string;
+};
+
+/** A part of a batch: what one job computes. */
+export type Part = {
+  /** From 0. */
+  number: number;
+  /** The first of its items, counted in the batch. */
+  first: number;
+  items: number;
+  /** What an input that is the index reads in its first item. */
+  firstItem: number;
+  inputs: readonly Uint8Array[];
+};
+
+/** An input whose state joins the parts of a run, and the output that is the state of the next item. */
+export type Join = { input: number; output: number };
+
+/** A batch, cut into parts. */
+export type Batch = {
+  /** The hash of its content: it names the batch wherever it is dispatched from. */
+  id: Hex;
+  program: KnownProgram;
+  description: ProgramDescription;
+  items: number;
+  parts: readonly Part[];
+  joins: readonly Join[];
+};
+
+/**
+ * Cuts a batch into parts.
+ * @throws DispatchInputError
+ */
+export function cutBatch(request: BatchRequest): Batch {
+  const { program, inputs, items, partItems, firstItem = 0 } = request;
+  const taken = program.model.program.inputs;
+  requireWhole("items", items, Number.MAX_SAFE_INTEGER);
+  requireWhole("items of a part (--part-items)", partItems, MAX_ITEMS);
+  if (inputs.length !== taken.length)
+    throw new DispatchInputError(`the program takes ${taken.length} inputs, got ${inputs.length}`);
+  if (items > 1 && taken.every(({ source: { kind } = { kind: "shared" } }) => kind === "shared"))
+    throw new DispatchInputError(
+      "all items would compute the same: compile the program with --batch, or with inputs that each item has (--each)",
+    );
+  const count = Math.ceil(items / partItems);
+  if (count > MAX_PARTS)
+    throw new DispatchInputError(`${count} parts, at most ${MAX_PARTS}: make them larger (--part-items)`);
+  if (firstItem + (count - 1) * partItems > MAX_FIRST_ITEM)
+    throw new DispatchInputError(
+      `the last part begins with item ${firstItem + (count - 1) * partItems}, at most ${MAX_FIRST_ITEM}: begin lower ` +
+        "(--first-item), or with fewer items (--items)",
+    );
+  taken.forEach((input, k) => requireBytes(program, input, k, inputs[k]!, items, count));
+  const parts = Array.from({ length: count }, (_, number): Part => {
+    const first = number * partItems;
+    const own = Math.min(partItems, items - first);
+    const ofPart = taken.map((input, k) => {
+      const [from, tensors] = { each: [first, own], carried: [number, 1], shared: [0, 1], index: [0, 0] }[
+        input.source?.kind ?? "shared"
+      ] as [number, number];
+      return inputs[k]!.subarray(from * bytesOf(input), (from + tensors) * bytesOf(input));
+    });
+    return { number, first, items: own, firstItem: firstItem + first, inputs: ofPart };
+  });
+  const joins = count === 1 ? [] : joinsOf(program);
+  return { id: batchId(request), program, description: describeProgram(program), items, parts, joins };
+}
+
+/** The salt of a part's job: the same in every life of a dispatcher, so that no part is posted twice. */
+export const partSalt = (batch: Hex, { first, items }: Pick<Part, "first" | "items">, attempt: number): Hex =>
+  keccak256(
+    encodeAbiParameters(
+      [{ type: "bytes32" }, { type: "uint64" }, { type: "uint32" }, { type: "uint32" }],
+      [batch, BigInt(first), items, attempt],
+    ),
+  );
+
+function batchId({ program, inputs, items, partItems, firstItem = 0, name = "" }: BatchRequest): Hex {
+  const hashes = inputs.map((bytes) => toHex(sha256(bytes)));
+  const numbers = [items, partItems, firstItem].map((number) => toHex(bytes8(number)));
+  return keccak256(concatHex([program.model.programRoot, ...numbers, ...hashes, stringToHex(name)]));
+}
+
+function bytes8(number: number): Uint8Array {
+  const bytes = new Uint8Array(8);
+  new DataView(bytes.buffer).setBigUint64(0, BigInt(number));
+  return bytes;
+}
+
+function requireWhole(what: string, number: number, most: number): void {
+  if (!Number.isSafeInteger(number) || number < 1 || number > most)
+    throw new DispatchInputError(`${what}: ${number}, expected a whole number from 1 to ${most}`);
+}
+
+function requireBytes(
+  { model }: KnownProgram,
+  input: ProgramInput,
+  k: number,
+  { length }: Uint8Array,
+  items: number,
+  parts: number,
+): void {
+  const kind = input.source?.kind ?? "shared";
+  const tensors = { each: items, carried: parts, shared: 1, index: 0 }[kind];
+  if (length === tensors * bytesOf(input)) return;
+  const has = `input "${model.inputs[k]!.name}" has ${length} bytes, expected ${tensors * bytesOf(input)}`;
+  const why = {
+    each: `: one tensor for each of ${items} items`,
+    carried: `: the state that each of ${parts} parts begins with; without these states, a run is one job`,
+    shared: "",
+    index: ": it is the number of the item",
+  }[kind];
+  throw new DispatchInputError(has + why);
+}
+
+/** @throws DispatchInputError if parts cannot be joined, because the state that is carried is no output */
+function joinsOf({ model }: KnownProgram): Join[] {
+  const { inputs, outputs } = model.program;
+  return inputs.flatMap(({ source }, input) => {
+    if (source?.kind !== "carried") return [];
+    const output = outputs.indexOf(source.checkpoint);
+    if (output === -1)
+      throw new DispatchInputError(
+        `input "${model.inputs[input]!.name}" is carried, and what it is carried from is no output: compile it as an ` +
+          "output too (--last-output), so that the parts of the run can be joined on it",
+      );
+    return [{ input, output }];
+  });
+}

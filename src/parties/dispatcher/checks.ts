@@ -1,0 +1,64 @@
+import { randomInt } from "node:crypto";
+import { inTurn } from "../../base/inTurn.ts";
+import { formOf } from "../../chain/market/claimForm.ts";
+import type { ClaimRecord } from "../../chain/market/history.ts";
+import type { Part } from "./batch.ts";
+import { computedOutputs, executePart } from "./executePart.ts";
+import type { DispatchOptions } from "./options.ts";
+import type { PartOutputs } from "./partOutputs.ts";
+
+/** Draws are made of so many. */
+const LOTS = 1_000_000;
+
+/** Executes parts exactly, one at a time: those whose claims are drawn, and those whose outputs nobody serves. */
+export class Checks {
+  readonly #options: DispatchOptions;
+  readonly #turn = inTurn();
+  /** The claims whose part waits to be executed or is. */
+  readonly #running = new Set<string>();
+
+  constructor(options: DispatchOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Draws, once for each claim, whether it is checked. A worker that has submitted cannot know the draw before.
+   * @returns what checks it, if it is drawn and was not checked yet
+   */
+  take(part: Part, claim: ClaimRecord): (() => Promise<void>) | undefined {
+    const { store, checkShare } = this.#options;
+    if (store.check(claim.id) === undefined)
+      store.checked(part.number, claim.id, randomInt(LOTS) < checkShare * LOTS ? "drawn" : "passed over");
+    if (store.check(claim.id) !== "drawn" || this.#running.has(claim.id)) return undefined;
+    return () => this.#execute(part, claim);
+  }
+
+  /** Computes all outputs of a part here, in the place of those that a claim on it names. */
+  compute(part: Part, claim: ClaimRecord, outputs: PartOutputs): Promise<void> {
+    return this.#execute(part, claim, outputs);
+  }
+
+  async #execute(part: Part, claim: ClaimRecord, outputs?: PartOutputs): Promise<void> {
+    const { batch, store, execute, onEvent } = this.#options;
+    this.#running.add(claim.id);
+    try {
+      await this.#turn(async () => {
+        const run = await executePart(batch, part, execute, formOf(claim.claim.job));
+        const { worker, root } = claim.claim;
+        const isRight = run.root === root;
+        store.checked(part.number, claim.id, isRight ? "right" : "wrong");
+        const about = { part: part.number, worker, claim: claim.id, isRight, windowEnd: claim.windowEnd };
+        onEvent?.({ kind: "checked", ...about });
+        if (outputs === undefined) return;
+        for (let item = 0; item < part.items; item++) {
+          const asked = outputs.of(part, item);
+          if (asked.length === 0) continue;
+          store.keep(part.number, claim.id, item, await computedOutputs(run, item, asked, execute));
+        }
+        store.markComputed(claim.id);
+      });
+    } finally {
+      this.#running.delete(claim.id);
+    }
+  }
+}

@@ -1,0 +1,77 @@
+import { formatEther, type Abi, type ContractFunctionName, type TransactionReceipt } from "viem";
+import type { Call, TransactionSender, Writable } from "../../chain/call.ts";
+import { JobMarket } from "../../chain/clients/jobMarket.ts";
+import { InsufficientGasFundsError, ShortOfFundsError } from "../../chain/errors.ts";
+import { gasPriceNow } from "../../chain/gasPrice.ts";
+import { deposit } from "../../chain/market/deposit.ts";
+import type { Session } from "../../chain/market/session.ts";
+import { postingGas } from "../requester/postingGas.ts";
+import type { Batch, Part } from "./batch.ts";
+import { DispatchBudgetError } from "./errors.ts";
+import type { DispatchTerms } from "./options.ts";
+
+/**
+ * Checks that fees and gas of all parts that are left can be paid, before anything is.
+ * @param committed What was paid or is promised for parts by now.
+ * @throws DispatchBudgetError, ShortOfFundsError, InsufficientGasFundsError
+ */
+export async function requireFunds(
+  { sender: { address }, vault, asset, publicClient }: Session,
+  { description }: Batch,
+  left: readonly Part[],
+  { fee, budget }: DispatchTerms,
+  committed: bigint,
+): Promise<void> {
+  const fees = BigInt(left.length) * fee;
+  if (committed + fees > budget)
+    throw new DispatchBudgetError(
+      `the budget is ${formatEther(budget)}, and ${left.length} parts at ${formatEther(fee)} take ` +
+        `${formatEther(fees)}${committed > 0n ? ` beside ${formatEther(committed)} for others` : ""}: give a higher ` +
+        "budget (--budget), a lower fee (--fee), or larger parts (--part-items); nothing was sent",
+    );
+  const { credit } = await vault.accountOf(address);
+  const held = credit + (await asset.balanceOf(address));
+  if (held < fees)
+    throw new ShortOfFundsError(
+      `${address} has ${formatEther(held)} of the stake asset with credit, and the fees are ${formatEther(fees)}: ` +
+        `send it ${formatEther(fees - held)} more; nothing was sent`,
+    );
+  const gasPrice = await gasPriceNow(publicClient);
+  const gas = left.reduce((sum, part) => sum + postingGas(description, part.items, part.inputs).gas, 0);
+  const [balance, cost] = [await publicClient.getBalance({ address }), BigInt(gas) * gasPrice];
+  if (balance < cost)
+    throw new InsufficientGasFundsError(
+      `${address} has ${formatEther(balance)} of the native token, and posting ${left.length} parts may take ` +
+        `${formatEther(cost)} (${gas} gas): send it more; nothing was sent`,
+    );
+}
+
+/**
+ * Has the account hold so much credit.
+ * @param needed Now.
+ * @param wanted Soon: as much of it as there is goes along, so that there are few deposits.
+ * @throws ShortOfFundsError
+ */
+export async function ensureCredit(session: Session, needed: bigint, wanted: bigint): Promise<void> {
+  const { vault, asset, sender } = session;
+  const { credit } = await vault.accountOf(sender.address);
+  if (credit >= needed) return;
+  const held = await asset.balanceOf(sender.address);
+  const most = wanted - credit < held ? wanted - credit : held;
+  await deposit(session, most > needed - credit ? most : needed - credit);
+}
+
+/** A session whose market tells of the receipts of what it sends. */
+export function metered(session: Session, onReceipt: (receipt: TransactionReceipt) => void): Session {
+  const { sender, publicClient, deployment } = session;
+  const counted: TransactionSender = {
+    address: sender.address,
+    send: async <const A extends Abi, Name extends ContractFunctionName<A, Writable>>(call: Call<A, Name>) => {
+      const receipt = await sender.send(call);
+      onReceipt(receipt);
+      return receipt;
+    },
+    check: (call) => sender.check(call),
+  };
+  return { ...session, sender: counted, market: new JobMarket(deployment.market, { publicClient, sender: counted }) };
+}

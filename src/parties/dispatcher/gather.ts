@@ -1,0 +1,71 @@
+import { closeSync, openSync, renameSync, rmSync, statSync, writeSync } from "node:fs";
+import { npyData, npyHeader } from "../../model/onnx/inputs/npy.ts";
+import type { Batch } from "./batch.ts";
+import { DispatchOutputError } from "./errors.ts";
+import type { DispatchStore } from "./store.ts";
+
+/** Where outputs go, by their numbers. */
+export type OutputFiles = ReadonlyMap<number, string>;
+
+/**
+ * Checks that files of outputs can be written, before anything is paid for them.
+ * @throws DispatchOutputError
+ */
+export function requireWritable(batch: Batch, files: OutputFiles): void {
+  for (const path of files.values())
+    guarded(path, () => {
+      if (statSync(path, { throwIfNoEntry: false })?.isFile() === false) throw new Error("it is no regular file");
+      const probe = partial(path, batch);
+      closeSync(openSync(probe, "w"));
+      rmSync(probe);
+    });
+}
+
+/**
+ * Writes the outputs of a batch whose parts are all done as NumPy files: of an output that each item has those of all
+ * items in order, with the items as first dimension; of another one that of the last item. A file is there whole or not
+ * at all.
+ * @throws DispatchOutputError
+ */
+export function writeOutputs(batch: Batch, store: DispatchStore, files: OutputFiles): void {
+  const { program, items, parts } = batch;
+  const { each = [] } = program.model.program;
+  const claims = new Map(store.done().map(({ part, claim }) => [part, claim]));
+  for (const [output, path] of files) {
+    const { dtype, shape } = program.model.outputs[output]!;
+    const isEach = each.includes(output);
+    guarded(path, () => {
+      const file = openSync(partial(path, batch), "w");
+      try {
+        write(file, npyHeader({ dtype, shape: isEach ? [items, ...shape] : shape }));
+        for (const part of isEach ? parts : parts.slice(-1)) {
+          const first = isEach ? 0 : part.items - 1;
+          for (let item = first; item < part.items; item++) {
+            const bytes = store.output(part.number, claims.get(part.number)!, item, output)!;
+            write(file, npyData({ dtype, bytes }));
+          }
+        }
+      } finally {
+        closeSync(file);
+      }
+      renameSync(partial(path, batch), path);
+    });
+  }
+}
+
+/** The name of a file until it is whole: no other program's. */
+const partial = (path: string, { id }: Batch): string => `${path}.${id.slice(2, 18)}.partial`;
+
+function write(file: number, bytes: Uint8Array): void {
+  for (let at = 0; at < bytes.length;) at += writeSync(file, bytes, at);
+}
+
+function guarded(path: string, action: () => void): void {
+  try {
+    action();
+  } catch (cause) {
+    throw new DispatchOutputError(`${path} cannot be written (${(cause as Error).message}): name another file`, {
+      cause,
+    });
+  }
+}

@@ -1,0 +1,16 @@
+import { pause } from "../../chain/pause.ts";
+import type { Session } from "../../chain/market/session.ts";
+import { throughOutages, type OutageOptions } from "../requester/outages.ts";
+
+/**
+ * Waits until all transactions of the account that a node knows are mined.
+ * @throws the signal's reason
+ */
+export async function pendingAreMined(
+  { publicClient, sender: { address } }: Pick<Session, "publicClient" | "sender">,
+  options: OutageOptions,
+): Promise<void> {
+  const count = (blockTag: "latest" | "pending") =>
+    throughOutages(() => publicClient.getTransactionCount({ address, blockTag }), options);
+  while ((await count("pending")) > (await count("latest"))) await pause(options.intervalMs, options.signal);
+}

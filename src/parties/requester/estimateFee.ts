@@ -1,0 +1,39 @@
+import { size } from "viem";
+import { gasPriceNow } from "../../chain/gasPrice.ts";
+import type { Reader } from "../../chain/market/session.ts";
+import { dtypeBytes } from "../../numerics/dtype.ts";
+import { coveringFee, jobGas, jobShape, SEALED_GAS, type JobGas } from "../../dispute/jobCost.ts";
+import { requireGenuine, type ProgramDescription } from "./description.ts";
+import { answersOf, DEFAULT_TERMS, type JobTerms } from "./postJob.ts";
+
+/** What a job must pay at least, by the usual policy of workers. */
+export type FeeEstimate = {
+  /** In the smallest unit of the stake asset: what the gas costs now, and half as much again. */
+  fee: bigint;
+  /** Of the transactions that the job takes its worker, upper bounds. */
+  gas: JobGas;
+  /** wei. */
+  gasPrice: bigint;
+};
+
+/**
+ * The fee that covers what a job takes its worker at the gas price of now. Workers may ask for more: their `minFee`
+ * comes on top.
+ * @param terms Those that decide which outputs are delivered, and how, and what is submitted, and whether submissions
+ *   are sealed.
+ * @throws DescriptionError, RpcUnavailableError
+ */
+export async function estimateFee(
+  { publicClient, deployment: { parameters } }: Pick<Reader, "publicClient" | "deployment">,
+  program: ProgramDescription,
+  terms: Pick<JobTerms, "callbackGas" | "maxOutputBytes" | "items" | "answer" | "rare"> = {},
+): Promise<FeeEstimate> {
+  const { checkpoints, outputs } = requireGenuine(program);
+  const outputBytes = outputs.flatMap(({ dtype, count, each }) => (each ? [] : [count * dtypeBytes(dtype)]));
+  const shape = { headerBytes: size(program.header), checkpoints, outputBytes };
+  const all = { ...DEFAULT_TERMS, ...terms };
+  const plain = jobGas(jobShape(shape, { ...all, answers: answersOf(all, outputs.length) }, parameters.arityBits));
+  const gas = { ...plain, total: plain.total + ((terms.rare?.openFrom ?? 0) === 0 ? 0 : SEALED_GAS) };
+  const gasPrice = await gasPriceNow(publicClient);
+  return { fee: coveringFee(gas, gasPrice), gas, gasPrice };
+}

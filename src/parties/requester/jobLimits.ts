@@ -1,0 +1,123 @@
+import type { Parameters } from "../../chain/structs.ts";
+import type { HeaderFacts } from "../../program/header.ts";
+import { HEADER_BYTES } from "../../program/limits.ts";
+import { carriesState, MAX_ITEMS, runWork } from "../../program/run.ts";
+import { JobProgramError, JobTermsError } from "./errors.ts";
+
+/** Outputs of a program, at most (contracts/market/MarketParameters.sol). */
+const MAX_OUTPUTS = 64;
+/** Bytes of an output that can be delivered on chain, and of a part of an input (contracts/market/Inputs.sol). */
+export const PART_BYTES = 65_536;
+/**
+ * Tensors that are posted in one transaction, at most: each takes some 2,700 gas for its tree and its place in the
+ * lists, so that these and their bytes stay below 12,000,000.
+ */
+const MAX_POSTED_TENSORS = 4_000;
+
+/** Whether all that is posted of a job's inputs fits into the transaction that posts the job. */
+export const isPostedWhole = (tensors: number, bytes: number): boolean =>
+  tensors <= MAX_POSTED_TENSORS && bytes <= PART_BYTES;
+
+type Limits = Pick<Parameters, "maxStepGas" | "maxStepBytes" | "maxWork">;
+
+/**
+ * Checks that a deployment takes jobs of a program, as its market does.
+ * @param header Bytes of the program's header.
+ * @param items Of the run.
+ * @throws JobProgramError that names what is too large, both figures, and what to do
+ */
+export function requireServed(
+  { maxStepGas, maxStepBytes, maxWork }: Limits,
+  program: HeaderFacts,
+  header: number,
+  items = 1,
+): void {
+  if (program.maxStepBytes > maxStepBytes)
+    throw new JobProgramError(
+      `the program's largest step proof is a transaction of up to ${program.maxStepBytes} bytes, ` +
+        `this deployment takes up to ${maxStepBytes}: compile with --step-bytes ${maxStepBytes} (stepByteLimit)`,
+    );
+  if (program.maxStepGas > maxStepGas)
+    throw new JobProgramError(
+      `the program's largest step proof takes ${program.maxStepGas} gas, this deployment takes up to ${maxStepGas}: ` +
+        `compile with stepGasLimit ${maxStepGas}`,
+    );
+  const work = runWork(items, program.work);
+  if (work > maxWork)
+    throw new JobProgramError(
+      items === 1
+        ? `the program's work is ${work} units, this deployment takes up to ${maxWork}: compile for smaller shapes`
+        : `the work of ${items} items is ${work} units, this deployment takes up to ${maxWork}: ask for fewer items`,
+    );
+  if (program.outputs.length > MAX_OUTPUTS)
+    throw new JobProgramError(
+      `the program has ${program.outputs.length} outputs, a market takes up to ${MAX_OUTPUTS}: ` +
+        "leave some out of the graph",
+    );
+  if (header > HEADER_BYTES.max)
+    throw new JobProgramError(
+      `the program's header has ${header} bytes, a market takes up to ${HEADER_BYTES.max}: ` +
+        "give the model fewer inputs and outputs",
+    );
+}
+
+/** Outputs of a program whose claims are answers, at most (contracts/market/MarketParameters.sol). */
+const MAX_ANSWERS = 16;
+
+/**
+ * Checks that claims on a program's jobs can be answers: it has at most 16 outputs, and if its items carry state, every
+ * output is that of the last item. Else nobody could show an item of an output in the run.
+ * @param items Of the run.
+ * @throws JobProgramError
+ */
+export function requireAnswerable({ inputs, outputs }: HeaderFacts, items: number): void {
+  if (outputs.length > MAX_ANSWERS)
+    throw new JobProgramError(
+      `the program has ${outputs.length} outputs, and an answer up to ${MAX_ANSWERS}: ` +
+        "leave some out of the graph, or leave out answer (--answer)",
+    );
+  const each = outputs.findIndex((output) => output.each);
+  if (items > 1 && each !== -1 && carriesState(inputs))
+    throw new JobProgramError(
+      `output ${each} is one that each item has, and items carry state: an answer needs outputs of the last item; ` +
+        "leave out answer (--answer)",
+    );
+}
+
+/** The numbers of a job's terms, and what the contracts' types and limits hold of each. */
+const TERMS = {
+  items: [1n, BigInt(MAX_ITEMS)],
+  firstItem: [0n, 2n ** 32n - 1n],
+  fee: [0n, 2n ** 128n - 1n],
+  claimSeconds: [1n, 2n ** 32n - 1n],
+  deadline: [0n, 2n ** 64n - 1n],
+  // contracts/market/MarketParameters.sol
+  callbackGas: [0n, 2_000_000n],
+} as const;
+
+/** Checks the numbers of a job's terms, whatever the deployment. @throws JobTermsError that names the one */
+export function requireTerms(terms: Record<keyof typeof TERMS, number | bigint>): void {
+  for (const name of Object.keys(TERMS) as (keyof typeof TERMS)[]) {
+    const [value, [least, most]] = [terms[name], TERMS[name]];
+    const isWhole = typeof value === "bigint" || Number.isSafeInteger(value);
+    if (!isWhole || value < least || value > most)
+      throw new JobTermsError(`${name} ${value}: expected a whole number from ${least} to ${most}`);
+  }
+}
+
+/** Checks a job's limit for outputs that are delivered on chain. @throws JobTermsError */
+export function requireDeliverable(maxOutputBytes: number): void {
+  if (!Number.isInteger(maxOutputBytes) || maxOutputBytes < 0 || maxOutputBytes > PART_BYTES)
+    throw new JobTermsError(
+      `maxOutputBytes ${maxOutputBytes}: a market delivers outputs of up to ${PART_BYTES} bytes on chain; ` +
+        "larger ones travel off chain",
+    );
+}
+
+/** Checks a job's window against the deployment's bounds for its program, all in seconds. @throws JobTermsError */
+export function requireWindow(window: number, least: number, { maxWindow }: Pick<Parameters, "maxWindow">): void {
+  if (!Number.isInteger(window) || window < least || window > maxWindow)
+    throw new JobTermsError(
+      `window (--window) of ${window} s: this deployment takes ${least} to ${maxWindow} s for this program`,
+    );
+}

@@ -1,0 +1,165 @@
+import { formatEther, isAddressEqual, type Address, type Hex } from "viem";
+import { Panel, PanelReader, postedPanel } from "../../chain/clients/panel.ts";
+import { NotDeployedError, ShortOfFundsError } from "../../chain/errors.ts";
+import type { JobRequest } from "../../chain/structs.ts";
+import { referenceSuffix } from "../../chain/market/references.ts";
+import type { Reader, Session } from "../../chain/market/session.ts";
+import type { ProgramDescription } from "./description.ts";
+import { JobInputError, JobTermsError } from "./errors.ts";
+import { checkLocally, jobRequest, type JobTerms, type RareTerms } from "./postJob.ts";
+import { PART_BYTES } from "./jobLimits.ts";
+
+/** Seats that a panel is posted with, at most (contracts/extras/panel/Panel.sol). */
+export const MAX_SEATS = 16;
+
+/** What the poster of a panel asks of each seat, and how many there are. Times are unix seconds. */
+export type PanelTerms = Pick<
+  JobTerms,
+  "items" | "firstItem" | "fee" | "window" | "claimSeconds" | "deadline" | "answer" | "salt" | "references"
+> & {
+  /** Workers that are asked: 1 to 16. */
+  seats: number;
+  /** From when on seals are opened: after the deadline, and after `auditUntil`. */
+  openFrom: number;
+  /** By when a seat that the poster may add is sealed; none may be added if it is left out. */
+  auditUntil?: number;
+  /** What is asked of the workers. A panel's seats are for anybody, of a group of their own. */
+  rare?: Partial<Omit<RareTerms, "openFrom" | "earlyAccept" | "reservedFor" | "group">>;
+};
+
+/** What a panel takes from its poster: a fee for each seat, and one more if a seat may be added. */
+export const panelFees = ({ fee, seats, auditUntil }: Pick<PanelTerms, "fee" | "seats" | "auditUntil">): bigint =>
+  fee * BigInt(seats + (auditUntil === undefined ? 0 : 1));
+
+/**
+ * The contract of panels at an address, read only.
+ * @throws NotDeployedError if it has no panels on the reader's market
+ */
+export async function openPanelReader({ deployment, publicClient }: Reader, address: Address): Promise<PanelReader> {
+  const panel = new PanelReader(address, { publicClient });
+  await requireMarket(panel, deployment.market);
+  return panel;
+}
+
+/** The same with the account of a session. @throws NotDeployedError */
+export async function openPanel(session: Session, address: Address): Promise<Panel> {
+  const panel = new Panel(address, session);
+  await requireMarket(panel, session.deployment.market);
+  return panel;
+}
+
+/** Seconds beside those of a claim in which workers notice what is open, or a poster adds a seat, at least. */
+const NOTICE_SECONDS = 120;
+
+/** The shortest time in which seats are claimed and sealed (seconds). */
+export const leastSealSeconds = (claimSeconds: number): number => claimSeconds + NOTICE_SECONDS;
+
+/** The time in which they are if nothing is said: as long again to notice what is open as to compute. */
+export const usualSealSeconds = (claimSeconds: number): number =>
+  Math.max(2 * claimSeconds, leastSealSeconds(claimSeconds));
+
+/**
+ * Times of a panel whose steps leave workers time to notice what is open, and to compute. Unix seconds.
+ * @param options `sealSeconds`: until the deadline, and as long again for a seat that is added.
+ * @throws JobTermsError if `sealSeconds` is below `leastSealSeconds`
+ */
+export function panelTimes(
+  now: bigint,
+  claimSeconds: number,
+  options: { hasAudit?: boolean; sealSeconds?: number } = {},
+): { deadline: bigint; openFrom: number; auditUntil?: number } {
+  const { hasAudit = false, sealSeconds = usualSealSeconds(claimSeconds) } = options;
+  const least = leastSealSeconds(claimSeconds);
+  if (sealSeconds < least)
+    throw new JobTermsError(
+      `sealSeconds ${sealSeconds}: a worker notices the seat and computes for ${claimSeconds} s: at least ${least}`,
+    );
+  const deadline = now + BigInt(sealSeconds);
+  const sealed = Number(deadline);
+  if (!hasAudit) return { deadline, openFrom: sealed + 1 };
+  // A claim, and time for the poster to add the seat.
+  const auditUntil = sealed + sealSeconds;
+  return { deadline, auditUntil, openFrom: auditUntil + 1 };
+}
+
+/**
+ * Posts a panel. Its fees are taken from the account's tokens, not from its credit.
+ * @param inputs As for `postJob`. They are posted in one transaction, 65,536 bytes at most, unless they lie elsewhere
+ *   (`references`).
+ * @param onId Called with the panel's id before the transaction is sent: whoever is stopped while it is under way can
+ *   still find the panel.
+ * @returns the panel's id, which is that of the first seat's job, and the jobs of all seats
+ * @throws JobInputError, DescriptionError, JobProgramError, JobTermsError, FeeTooLowError, ShortOfFundsError,
+ *   ContractRevertError
+ */
+export async function postPanel(
+  session: Session,
+  panel: Panel,
+  program: ProgramDescription,
+  inputs: readonly Uint8Array[],
+  terms: PanelTerms,
+  onId?: (panelId: Hex) => void,
+): Promise<{ panelId: Hex; jobs: readonly Hex[] }> {
+  requirePanelTerms(terms);
+  const { seats, auditUntil, openFrom, rare, ...job } = terms;
+  const { collateral } = session.deployment.parameters;
+  const asked: JobTerms = { ...job, maxOutputBytes: 0, rare: { collateral, ...rare, openFrom } };
+  checkLocally(session, program, inputs, asked);
+  const request = jobRequest(program, inputs, asked);
+  if (asked.references === undefined) requireWhole(request, inputs);
+  const fees = panelFees(terms);
+  const { asset, sender, deployment } = session;
+  const held = await asset.balanceOf(sender.address);
+  if (held < fees)
+    throw new ShortOfFundsError(
+      `${sender.address} holds ${formatEther(held)} of the stake asset ${deployment.asset}, and a panel of ${seats} ` +
+        `seats takes ${formatEther(fees)}: send it ${formatEther(fees - held)} more, or take credit out of the vault ` +
+        "(refute withdraw)",
+    );
+  await asset.approve(panel.address, fees);
+  const args = [request, seats, auditUntil ?? 0] as const;
+  // Only told early: what is wrong with the call fails, by its name, when it is sent.
+  const id = onId && (await panel.idOf(...args).catch(() => undefined));
+  if (id !== undefined) onId?.(id);
+  return postedPanel(await panel.post(...args, asked.references && referenceSuffix(asked.references)));
+}
+
+/**
+ * Draws whether a seat is added to a panel: in private, so that no worker knows.
+ * @param share Of the panels to which one is added, 0 to 1.
+ */
+export function drawAudit(share: number): boolean {
+  const [drawn] = crypto.getRandomValues(new Uint32Array(1));
+  return drawn! < share * 2 ** 32;
+}
+
+async function requireMarket(panel: PanelReader, market: Address): Promise<void> {
+  const own = await panel.market().catch(() => undefined);
+  if (own === undefined || !isAddressEqual(own, market))
+    throw new NotDeployedError(`the contract at ${panel.address} has no panels on the market at ${market}`);
+}
+
+/** @throws JobTermsError that names the term and what it must be */
+function requirePanelTerms({ seats, deadline, claimSeconds, auditUntil, openFrom }: PanelTerms): void {
+  if (!Number.isInteger(seats) || seats < 1 || seats > MAX_SEATS)
+    throw new JobTermsError(`seats ${seats}: a panel has 1 to ${MAX_SEATS}`);
+  const earliest = Number(deadline) + claimSeconds + 1;
+  if (auditUntil !== undefined && auditUntil < earliest)
+    throw new JobTermsError(
+      `auditUntil ${auditUntil}: a seat that is added is claimed after the deadline and sealed by then: at least ` +
+        `${earliest}`,
+    );
+  const sealed = auditUntil ?? Number(deadline);
+  if (openFrom <= sealed)
+    throw new JobTermsError(`openFrom ${openFrom}: seals are opened when all of them are there, after ${sealed}`);
+}
+
+/** @throws JobInputError if the inputs do not go with the post */
+function requireWhole({ inputs: posted }: JobRequest, inputs: readonly Uint8Array[]): void {
+  const bytes = inputs.reduce((sum, { length }) => sum + length, 0);
+  if (posted.length > 0 || bytes === 0) return;
+  throw new JobInputError(
+    `the inputs have ${bytes} bytes, and a panel posts them in one transaction, of ${PART_BYTES} bytes at most: have ` +
+      "them lie elsewhere (--reference, `references` in the SDK), or ask for fewer items",
+  );
+}

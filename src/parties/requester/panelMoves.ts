@@ -1,0 +1,135 @@
+import { isAddressEqual, zeroAddress, type Address } from "viem";
+import type { Panel } from "../../chain/clients/panel.ts";
+import { PanelOutcome, ZERO_HASH, type ClaimKey, type JobRequest } from "../../chain/structs.ts";
+import type { JobRecord } from "../../chain/market/history.ts";
+import { claimKeyOf } from "../../chain/market/ids.ts";
+import type { Session } from "../../chain/market/session.ts";
+import { toHex } from "../../program/merkle/hash.ts";
+import { lastClaim, type KnownPanel } from "./panelState.ts";
+
+/** What can be done now so that a panel goes on. `seat` from 0. */
+export type PanelMove =
+  { kind: "addSeat" | "agree" | "resolve" } | { kind: "expire" | "breakSeal" | "finalise"; seat: number };
+
+/** What decides which moves are made. */
+export type MoveOptions = {
+  me: Address;
+  /** Whether this poster adds a seat: drawn in private. */
+  addsSeat: boolean;
+  /** Of the deployment, seconds: so long seals can be opened. */
+  baseClock: number;
+};
+
+/** Workers finalise their own claims. So long after the window somebody else does, seconds. */
+const GRACE_SECONDS = 120n;
+
+/** The next move that brings a panel on, if there is one now. Pure. @param now Unix seconds. */
+export function nextMove(panel: KnownPanel, now: bigint, options: MoveOptions): PanelMove | undefined {
+  const { record, seats } = panel;
+  const { outcome } = record;
+  if (outcome !== PanelOutcome.open && outcome !== PanelOutcome.agreed) return undefined;
+  if (options.addsSeat && canAddSeat(panel, now, options.me)) return { kind: "addSeat" };
+  if (outcome === PanelOutcome.open && areAlike(seats)) return { kind: "agree" };
+  if (seats.every((seat) => isSeatOver(seat, now))) return { kind: "resolve" };
+  for (const [seat, job] of seats.entries()) {
+    const kind = seatMove(job, now, options.baseClock);
+    if (kind !== undefined) return { kind, seat };
+  }
+  return undefined;
+}
+
+/** Makes a move. @throws as the client's calls */
+export async function makePanelMove(
+  session: Pick<Session, "market">,
+  contract: Panel,
+  { seats, record }: KnownPanel,
+  move: PanelMove,
+): Promise<void> {
+  const { job: first } = seats[0]!;
+  switch (move.kind) {
+    case "addSeat":
+      await contract.addSeat(first, addedSeat(seats[0]!, record.auditUntil));
+      return;
+    case "agree":
+      await contract.agree(first, seats.map(keyOf));
+      return;
+    case "resolve":
+      await contract.resolve(first, seats.map(keyOf));
+      return;
+    case "expire": {
+      const { job, terms } = seats[move.seat]!;
+      await session.market.expire(job, terms);
+      return;
+    }
+    case "breakSeal": {
+      const { job, terms, sealed } = seats[move.seat]!;
+      await session.market.breakSeal(job, terms!, sealed!.worker, sealed!.seal);
+      return;
+    }
+    case "finalise":
+      await session.market.finalise(lastClaim(seats[move.seat]!)!.claim);
+  }
+}
+
+/** Whether the poster can still add a seat that a worker has the time to take. */
+function canAddSeat(panel: KnownPanel, now: bigint, me: Address): boolean {
+  const { record, seats } = panel;
+  const isMine = record.outcome === PanelOutcome.open && isAddressEqual(record.poster, me);
+  const isTime = now > seats[0]!.job.deadline && !isTooLateToAdd(panel, now);
+  // Nobody's answer would be checked by it.
+  const isAnswered = seats.some(({ sealed }) => sealed !== undefined);
+  return isMine && record.auditUntil !== 0 && !record.added && isTime && isAnswered;
+}
+
+/** Whether no worker has the time any more to take a seat that is added now. Not so if one was added. */
+export const isTooLateToAdd = ({ record: { added, auditUntil }, seats }: KnownPanel, now: bigint): boolean =>
+  !added && now + BigInt(seats[0]!.job.claimSeconds) >= BigInt(auditUntil);
+
+/** Whether all seats are opened with one root. */
+function areAlike(seats: readonly JobRecord[]): boolean {
+  const roots = seats.map((seat) => {
+    const claim = lastClaim(seat);
+    return claim === undefined || claim.refuted ? undefined : claim.claim.root;
+  });
+  return roots[0] !== undefined && roots.every((root) => root === roots[0]);
+}
+
+/** Whether nothing can come of a seat any more, or it can be closed when the panel is resolved. */
+function isSeatOver(seat: JobRecord, now: bigint): boolean {
+  const { closed, open, job } = seat;
+  if (closed || lastClaim(seat)?.finalised === true) return true;
+  return open && now + BigInt(job.claimSeconds) > job.deadline;
+}
+
+function seatMove(seat: JobRecord, now: bigint, baseClock: number): "expire" | "breakSeal" | "finalise" | undefined {
+  const { holder, sealed, terms } = seat;
+  if (holder !== undefined) return now > holder.until ? "expire" : undefined;
+  if (sealed !== undefined) return now > BigInt(terms!.openFrom + baseClock) ? "breakSeal" : undefined;
+  const claim = lastClaim(seat);
+  if (claim === undefined || claim.refuted || claim.finalised) return undefined;
+  const isQuiet = claim.games.every(({ closed }) => closed !== undefined);
+  return isQuiet && now > claim.windowEnd + GRACE_SECONDS ? "finalise" : undefined;
+}
+
+/** The latest claim of a seat; of a seat without one, nothing that any claim is. */
+function keyOf(seat: JobRecord): ClaimKey {
+  const claim = lastClaim(seat);
+  if (claim === undefined) return { jobId: ZERO_HASH, worker: zeroAddress, root: ZERO_HASH, collateral: 0n };
+  return claimKeyOf(seat.id, claim.claim);
+}
+
+/** The request of a panel's seat, as its first job has it: the contract takes the rest from there. */
+function addedSeat({ job, terms, program, inputRoots }: JobRecord, auditUntil: number): JobRequest {
+  const { items, firstItem, fee, window, claimSeconds, callbackGas, maxOutputBytes, answers } = job;
+  return {
+    ...{ items, firstItem, fee, window, claimSeconds, callbackGas, maxOutputBytes },
+    program,
+    inputRoots,
+    inputs: [],
+    deadline: BigInt(auditUntil),
+    rootOnly: true,
+    answer: answers > 0,
+    salt: toHex(new Uint8Array(32)),
+    terms: [terms!],
+  };
+}

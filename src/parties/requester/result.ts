@@ -1,0 +1,216 @@
+import { hexToBytes, type Address, type Hex } from "viem";
+import { JobMarketReader } from "../../chain/clients/jobMarket.ts";
+import { formOf, type ClaimForm } from "../../chain/market/claimForm.ts";
+import type { ClaimRecord, History, JobRecord } from "../../chain/market/history.ts";
+import { inputsOf } from "../../chain/market/jobInputs.ts";
+import { followMarket, type Reader } from "../../chain/market/session.ts";
+import { pause } from "../../chain/pause.ts";
+import { JobStatus } from "../../chain/structs.ts";
+import { JobClosedError, JobUnknownError } from "./errors.ts";
+import { throughOutages, type OutageOptions } from "./outages.ts";
+
+/** How far a job is. */
+export type JobProgress = {
+  /** What claims on the job commit to. */
+  form: ClaimForm;
+  status: keyof typeof JobStatus;
+  /** Who has claimed it, while somebody has. */
+  worker?: Address;
+  /** Of the latest claim: its root, and how many games dispute it. */
+  claim?: ClaimProgress;
+};
+
+/** How far a claim is: its root, the end of its window (unix seconds), and how many games dispute it. */
+export type ClaimProgress = {
+  worker: Address;
+  root: Hex;
+  windowEnd: bigint;
+  gamesOpen: number;
+  refuted: boolean;
+};
+
+/** What the chain says of a job by now. */
+export type JobState = {
+  /** Of the program that was asked for. */
+  programRoot: Hex;
+  /** Of the run that was asked for. */
+  items: number;
+  /** What claims on the job commit to. */
+  form: ClaimForm;
+  /** As they were published, in the program's order; undefined while a part is missing. */
+  inputs: readonly Uint8Array[] | undefined;
+  status: keyof typeof JobStatus;
+  /** All claims, oldest first. */
+  claims: (ClaimProgress & { finalised: boolean })[];
+  /** The outputs of the final claim that were delivered so far, by their number: little-endian, row-major. */
+  outputs: ReadonlyMap<number, Uint8Array>;
+};
+
+/** The result of a finalised job. */
+export type JobResult = {
+  /** Of the program that was asked for. */
+  programRoot: Hex;
+  /** Of the run that was asked for. */
+  items: number;
+  /** As they were published, in the program's order. */
+  inputs: readonly Uint8Array[] | undefined;
+  worker: Address;
+  root: Hex;
+  /** The delivered outputs by their number: little-endian, row-major. */
+  outputs: ReadonlyMap<number, Uint8Array>;
+};
+
+/** Reads how far a job is. @throws JobUnknownError */
+export async function jobProgress(session: Reader, jobId: Hex): Promise<JobProgress> {
+  const { history, blockNumber } = await followMarket(session)();
+  return progressOf(session, requireJob(session, history, jobId), blockNumber);
+}
+
+/** Reads all that the chain says of a job: its state, its claims, the outputs delivered. @throws JobUnknownError */
+export async function jobState(session: Reader, jobId: Hex): Promise<JobState> {
+  const { history, blockNumber } = await followMarket(session)();
+  const job = requireJob(session, history, jobId);
+  const final = job.claims.find(({ finalised }) => finalised);
+  return {
+    programRoot: job.job.programRoot,
+    items: job.job.items,
+    form: formOf(job.job),
+    // Decoded and hashed for those who ask only: they may be large.
+    get inputs() {
+      return inputsOf(job)?.bytes;
+    },
+    status: (await progressOf(session, job, blockNumber)).status,
+    claims: job.claims.map((record) => ({ ...claimProgress(record), finalised: record.finalised })),
+    outputs: final === undefined ? new Map() : outputsOf(final),
+  };
+}
+
+/** How a result is waited for. */
+export type WaitOptions = Partial<OutageOptions> & {
+  /** The job was posted: a node that does not know it lags. */
+  isPosted?: boolean;
+  /**
+   * Called with each new phase of the job, in words.
+   * @param until The end of the window (unix seconds), while the claim may be disputed.
+   */
+  onPhase?: (phase: string, until?: bigint) => void;
+};
+
+/**
+ * Waits until a job is finalised and its outputs are delivered. Everything is read from the chain, so that it can be
+ * called again at any time. While no node answers it goes on waiting.
+ * @throws JobClosedError if it ends without a result, JobUnknownError, or the signal's reason
+ */
+export async function waitForResult(
+  session: Reader,
+  jobId: Hex,
+  { isPosted = false, onPhase, intervalMs = 4_000, ...options }: WaitOptions = {},
+): Promise<JobResult> {
+  const { signal } = options;
+  const follow = followMarket(session);
+  let phase: string | undefined;
+  for (;;) {
+    signal?.throwIfAborted();
+    const { history } = await throughOutages(follow, { ...options, intervalMs });
+    if (history.jobs.has(jobId) || !isPosted) {
+      const job = requireJob(session, history, jobId);
+      if (job.closed) throw new JobClosedError(`job ${jobId} was closed without a result; its fee was returned`);
+      const taken = job.claims.find(({ accepted }) => accepted);
+      if (taken !== undefined)
+        throw new JobClosedError(
+          `the requester accepted the claim of job ${jobId} in its window: it never becomes final; its root is ` +
+            `${taken.claim.root}`,
+        );
+      const claim = job.claims.find(({ finalised }) => finalised);
+      if (claim !== undefined && isDelivered(claim)) return resultOf(job, claim);
+      // Nobody is paid for a delivery any more.
+      if (claim?.reclaimed === true)
+        throw new JobClosedError(
+          `outputs of job ${jobId} were not delivered in time, and its fee was returned; its result is final and has ` +
+            `the root ${claim.claim.root}`,
+        );
+      const now = phaseOf(job);
+      if (now !== phase) onPhase?.(now, windowOf(job));
+      phase = now;
+    }
+    await pause(intervalMs, signal);
+  }
+}
+
+/** The end of the window that is running. */
+function windowOf({ open, holder, claims }: JobRecord): bigint | undefined {
+  const last = claims.at(-1);
+  return open || holder !== undefined || last?.finalised === true ? undefined : last?.windowEnd;
+}
+
+/** How far a job without a result is, in words. */
+function phaseOf({ open, holder, sealed, claims }: JobRecord): string {
+  const last = claims.at(-1);
+  if (open)
+    return last?.refuted ? "the claim was refuted; the job is open again" : "open: no worker has claimed it yet";
+  if (holder !== undefined) return `claimed by ${holder.worker}`;
+  if (sealed !== undefined) return `sealed by ${sealed.worker}; to be opened`;
+  if (last === undefined) return "waiting for its input";
+  if (last.finalised) return "final; outputs are being delivered";
+  const { windowEnd, gamesOpen } = claimProgress(last);
+  const until = new Date(Number(windowEnd) * 1_000).toISOString();
+  const disputes = gamesOpen === 0 ? "" : `, disputed in ${gamesOpen} ${gamesOpen === 1 ? "game" : "games"}`;
+  return `submitted by ${last.claim.worker}; may be disputed until ${until}${disputes}`;
+}
+
+const isDelivered = ({ claim, delivered }: ClaimRecord): boolean =>
+  [...delivered.keys()].reduce((bits, output) => bits | (1n << BigInt(output)), 0n) === claim.job.deliverables;
+
+const outputsOf = ({ delivered }: ClaimRecord): Map<number, Uint8Array> =>
+  new Map([...delivered].map(([output, data]) => [output, hexToBytes(data)]));
+
+function resultOf(job: JobRecord, record: ClaimRecord): JobResult {
+  const { programRoot, items } = job.job;
+  const { worker, root } = record.claim;
+  return {
+    programRoot,
+    items,
+    // Decoded and hashed for those who ask only: they may be large.
+    get inputs() {
+      return inputsOf(job)?.bytes;
+    },
+    worker,
+    root,
+    outputs: outputsOf(record),
+  };
+}
+
+/** @param blockNumber Of the history: what is read beside it agrees with it. */
+async function progressOf(
+  { publicClient, deployment }: Reader,
+  job: JobRecord,
+  blockNumber: bigint,
+): Promise<JobProgress> {
+  const { status, worker } = await new JobMarketReader(deployment.market, { publicClient }).jobOf(job.id, blockNumber);
+  const names = Object.keys(JobStatus) as (keyof typeof JobStatus)[];
+  const last = job.claims.at(-1);
+  const holder = status === JobStatus.submitted ? last?.claim.worker : worker;
+  const claimed = status === JobStatus.claimed || status === JobStatus.submitted;
+  return {
+    form: formOf(job.job),
+    status: names[status]!,
+    ...(claimed && holder !== undefined ? { worker: holder } : {}),
+    ...(last === undefined ? {} : { claim: claimProgress(last) }),
+  };
+}
+
+function claimProgress({ claim, windowEnd, games, refuted }: ClaimRecord): ClaimProgress {
+  const gamesOpen = refuted ? 0 : games.filter(({ closed }) => closed === undefined).length;
+  return { worker: claim.worker, root: claim.root, windowEnd, gamesOpen, refuted };
+}
+
+/** A job of a market's history. @throws JobUnknownError */
+export function requireJob({ fromBlock }: Reader, { jobs }: History, jobId: Hex): JobRecord {
+  const job = jobs.get(jobId);
+  if (job === undefined)
+    throw new JobUnknownError(
+      `no job ${jobId} on this market since block ${fromBlock}: check the id, or name an earlier block ` +
+        "(fromBlock; --from-block on the command line)",
+    );
+  return job;
+}

@@ -1,0 +1,68 @@
+import type { Hex } from "viem";
+import { submissionOf } from "../../dispute/workerMove.ts";
+import { concatenated } from "../../program/merkle/concatenated.ts";
+import type { Hash } from "../../program/merkle/hash.ts";
+import { dtypeBytes } from "../../numerics/dtype.ts";
+import type { Execute } from "../../runs/executeRun.ts";
+import type { KnownProgram } from "../../dispute/run/execution.ts";
+import type { Program } from "../../program/types.ts";
+import { Answer, isOfEachItem, outputTensors } from "../../program/trace/answer.ts";
+import type { RunInputs } from "../../program/trace/runInputs.ts";
+import { keptSteps, runItems } from "../../program/trace/runItems.ts";
+
+/** The outputs of a run, and what a claim in answer form says of them. */
+export type AnsweredRun = {
+  /** Of each output its tensors, one after the other: of each item if it has the output, else the last item's. */
+  outputs: readonly Uint8Array[];
+  root: Hash;
+  /** The outputs' roots, as they are put on chain beside the claim. */
+  nodes: Hex;
+};
+
+/** Executes a run exactly, for its outputs alone: nothing of a trace is hashed. */
+export async function answerRun(
+  { model }: Pick<KnownProgram, "model">,
+  inputs: RunInputs,
+  execute: Execute,
+): Promise<AnsweredRun> {
+  const { program } = model;
+  const { items } = inputs.length;
+  const kept = keptSteps(program);
+  const steps = outputSteps(program);
+  const tensors: Uint8Array[][] = steps.map(() => []);
+  let item = 0;
+  for await (const results of runItems(program, inputs, (all) => execute(model, all, (step) => kept.has(step)))) {
+    for (const [k, step] of steps.entries())
+      if (item === items - 1 || isOfEachItem(program, k)) tensors[k]!.push(results[step]!.slice());
+    item++;
+  }
+  return answered(tensors);
+}
+
+/** The same of outputs that somebody else computed. @returns undefined if their bytes are not as many as there are */
+export function answerOfBytes(
+  program: Program,
+  items: number,
+  outputs: readonly Uint8Array[],
+): AnsweredRun | undefined {
+  if (outputs.length !== program.outputs.length) return undefined;
+  const tensors: Uint8Array[][] = [];
+  for (const [k, step] of outputSteps(program).entries()) {
+    const { dtype, count } = program.steps[step]!;
+    const size = count * dtypeBytes(dtype);
+    const expected = outputTensors(program, k, items);
+    const bytes = outputs[k]!;
+    if (bytes.length !== size * expected) return undefined;
+    tensors.push(Array.from({ length: expected }, (_, i) => bytes.subarray(i * size, (i + 1) * size)));
+  }
+  return answered(tensors);
+}
+
+function answered(tensors: readonly (readonly Uint8Array[])[]): AnsweredRun {
+  const { list, root } = Answer.ofTensors(tensors);
+  // All outputs are shown, whatever the deployment's arity.
+  return { outputs: tensors.map((ofItems) => concatenated(ofItems)), root, nodes: submissionOf(list, 0, "answer") };
+}
+
+const outputSteps = ({ outputs, checkpoints }: Program): number[] =>
+  outputs.map((checkpoint) => checkpoints[checkpoint]!.step);

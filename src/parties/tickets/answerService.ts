@@ -1,0 +1,302 @@
+import { randomBytes } from "node:crypto";
+import { bytesToHex, isAddressEqual, type Address, type Hex } from "viem";
+import { PledgeStatus, type SignedClaim } from "../../chain/structs.ts";
+import { DatabaseAccessError } from "../../base/database/errors.ts";
+import { workSeconds } from "../../chain/market/clock.ts";
+import type { Execute } from "../../runs/executeRun.ts";
+import type { KnownProgram } from "../../dispute/run/execution.ts";
+import type { ProgramLibrary } from "../../runs/programLibrary.ts";
+import { MAX_ITEMS, runWork } from "../../program/run.ts";
+import { programWork } from "../../program/work.ts";
+import { JobProgramError } from "../requester/errors.ts";
+import { RunInputError, RunInputs } from "../../program/trace/runInputs.ts";
+import { answerRun } from "./answerRun.ts";
+import { requireClaimable } from "./claimable.ts";
+import { RefusedError } from "./errors.ts";
+import type { AnswerBody, Info, Payment, Question } from "./bodies.ts";
+import { claimBody, requestOf, ticketOfBody } from "./protocol.ts";
+import type { FindSigner } from "./signatures.ts";
+import type { TicketSession } from "./ticketSession.ts";
+import { digestOf, drawOf, oddsOf, secretHashOf, typedData } from "./typedData.ts";
+import type { WorkerLedger } from "./workerLedger.ts";
+
+/** What a worker asks of tickets. */
+export type TicketPrice = {
+  /** The least face, smallest units of the stake asset. */
+  face: bigint;
+  /** A ticket wins once in at most so many times. */
+  oneIn: number;
+};
+
+export type ServiceOptions = {
+  at: TicketSession;
+  ledger: WorkerLedger;
+  programs: ProgramLibrary;
+  execute: Execute;
+  findSigner: FindSigner;
+  price: TicketPrice;
+  maxBodyBytes: number;
+  /** Answers that are executed or wait for it, at most. */
+  maxWaiting?: number;
+  /** The time of this machine, unix seconds. */
+  clock?: () => number;
+};
+
+/** Seconds by which the clocks of a payer and a worker may differ. */
+export const CLOCK_SKEW = 60;
+/** How long what the chain says of a pledge or a deposit is taken as it was, milliseconds. */
+const FRESH_MS = 10_000;
+const MAX_WAITING = 128;
+
+/**
+ * Answers payers and takes their tickets. Everything that can be refused is refused before anything is executed, and
+ * all that is signed is in the ledger before it leaves.
+ */
+export class AnswerService {
+  readonly #options: ServiceOptions;
+  readonly #clock: () => number;
+  /** Of this process: numbers of claims grow from one start to the next, also after a restored backup. */
+  #number: bigint;
+  #waiting = 0;
+  #last: Promise<unknown> = Promise.resolve();
+  readonly #asking = new Set<string>();
+  readonly #read = new Map<string, { at: number; value: Promise<unknown> }>();
+  #stops = false;
+
+  constructor(options: ServiceOptions) {
+    this.#options = options;
+    this.#clock = options.clock ?? (() => Date.now() / 1_000);
+    this.#number = BigInt(Date.now()) << 20n;
+  }
+
+  /** What payers need to know. */
+  get info(): Info {
+    const { at, price, programs, maxBodyBytes } = this.#options;
+    return {
+      worker: at.account.address,
+      chainId: at.at.chainId,
+      tickets: at.at.tickets,
+      face: String(price.face),
+      oneIn: price.oneIn,
+      claimLifetime: at.claimLifetime,
+      maxBodyBytes,
+      programs: [...programs.roots],
+    };
+  }
+
+  /** From now on every request is refused. @returns once the answers under way are given */
+  async stop(): Promise<void> {
+    this.#stops = true;
+    await this.#last;
+  }
+
+  /**
+   * Executes and signs what a payer asks for.
+   * @throws RefusedError
+   */
+  async answer(question: Question): Promise<AnswerBody> {
+    const { ledger, maxWaiting = MAX_WAITING } = this.#options;
+    if (this.#stops) throw new RefusedError(503, "the worker stops: ask again later");
+    if (this.#waiting >= maxWaiting)
+      throw new RefusedError(503, `${maxWaiting} answers wait to be executed: ask again later`);
+    const payer = question.payer.toLowerCase();
+    if (this.#asking.has(payer)) throw new RefusedError(429, "an answer to this payer is under way: wait for it");
+    this.#asking.add(payer);
+    this.#waiting++;
+    try {
+      const { program, inputs, seconds } = await this.#checked(question);
+      const nonce = question.request.nonce as Hex;
+      // Nothing else happens between this and the reservation: others ask at the same time.
+      this.#needTime(seconds);
+      const isNew = this.#kept(() =>
+        ledger.reserve({
+          nonce,
+          payer: payer as Address,
+          time: BigInt(question.request.time),
+          seconds,
+          inputsRoot: question.request.inputsRoot.toLowerCase() as Hex,
+          inputs: inputs.bytes,
+        }),
+      );
+      if (!isNew) throw new RefusedError(409, "a request with this nonce was made before: use a new one");
+      try {
+        return await this.#inTurn(() => this.#sign(question, nonce, program, inputs));
+      } catch (error) {
+        ledger.release(nonce);
+        throw error;
+      }
+    } finally {
+      this.#asking.delete(payer);
+      this.#waiting--;
+    }
+  }
+
+  /**
+   * Takes the ticket for an answer. The same one may come again.
+   * @throws RefusedError
+   */
+  async pay(payment: Payment): Promise<void> {
+    const { at, ledger, price } = this.#options;
+    const ticket = ticketOfBody(payment);
+    const answer = ledger.find(ticket.claim);
+    if (answer === undefined) throw new RefusedError(404, `no answer has the claim ${ticket.claim}`);
+    if (answer.state !== "signed") return;
+    if (ticket.face < price.face) throw new RefusedError(402, `the face is ${ticket.face}, not ${price.face}`);
+    // SAFETY: a face that the deposit does not cover would win nothing.
+    if (ticket.face > price.face) await this.#needDeposit(answer.payer, ledger.owed(answer.payer) + ticket.face);
+    if (ticket.odds < oddsOf(price.oneIn))
+      throw new RefusedError(402, `the ticket wins less often than once in ${price.oneIn} times`);
+    const needed = answer.claim.issued + BigInt(at.claimLifetime);
+    if (ticket.expiry < needed) throw new RefusedError(402, `the ticket expires before ${needed}`);
+    const signature = payment.signature as Hex;
+    const digest = digestOf(at.at, "Ticket", ticket);
+    this.#needSigner(answer.payer, digest, signature);
+    const wins = drawOf(answer.secret, digest) < ticket.odds;
+    this.#kept(() => ledger.paid(ticket.claim, ticket, signature, wins));
+  }
+
+  /** All that can be refused. */
+  async #checked(question: Question) {
+    const { at, programs, ledger, price } = this.#options;
+    const { worker, programRoot, items, firstItem, time, inputsRoot } = question.request;
+    const payer = question.payer as Address;
+    if (!isAddressEqual(worker as Address, at.account.address))
+      throw new RefusedError(400, `this is the worker ${at.account.address}, not ${worker}`);
+    if (Math.abs(Number(time) - this.#clock()) > CLOCK_SKEW)
+      throw new RefusedError(400, `the request's time is more than ${CLOCK_SKEW} s from this machine's: set the clock`);
+    const program = await programs.load(programRoot as Hex);
+    if (program === undefined) {
+      // After a start models are still compiled: which programs they are is known later.
+      if (programs.pending.length > 0) throw new RefusedError(503, "models are compiled still: ask again later");
+      throw new RefusedError(404, `program ${programRoot} is not served here`);
+    }
+    const { parameters } = at.session.deployment;
+    if (items > MAX_ITEMS) throw new RefusedError(400, `${items} items: a claim has up to ${MAX_ITEMS}`);
+    try {
+      requireClaimable(parameters, program, items);
+    } catch (error) {
+      if (error instanceof JobProgramError) throw new RefusedError(400, error.message, { cause: error });
+      throw error;
+    }
+    this.#needSigner(payer, digestOf(at.at, "Request", requestOf(question)), question.signature as Hex);
+    if (ledger.unpaid(payer, this.#since) > 0)
+      throw new RefusedError(429, "an answer that was given to this payer is not paid: send its ticket first");
+    await this.#needPledge();
+    await this.#needDeposit(payer, ledger.owed(payer) + price.face);
+    // Hashing takes longest: it comes last, for somebody who can pay.
+    const inputs = inputsOf(program, question, { items, firstItem });
+    const root = inputs.roots.length === 0 ? `0x${"0".repeat(64)}` : inputs.list.root;
+    if (root !== inputsRoot.toLowerCase())
+      throw new RefusedError(400, `the inputs have the root ${root}, not ${inputsRoot}`);
+    const seconds = workSeconds(runWork(items, programWork(program.model.program)), parameters.rate);
+    return { program, inputs, seconds };
+  }
+
+  /** SAFETY: all claims that are out can be disputed at once, and each must be executed within a clock. */
+  #needTime(seconds: number): void {
+    const { at, ledger } = this.#options;
+    const { baseClock } = at.session.deployment.parameters;
+    if (ledger.liveSeconds(this.#since) + seconds > (baseClock + 2 * seconds) / 2)
+      throw new RefusedError(503, "too many answers are out that could be disputed at once: ask again later");
+  }
+
+  /** Claims that were issued before this time cannot be put on chain any more. */
+  get #since(): bigint {
+    return BigInt(Math.floor(this.#clock()) - this.#options.at.claimLifetime);
+  }
+
+  async #sign(question: Question, nonce: Hex, program: KnownProgram, inputs: RunInputs): Promise<AnswerBody> {
+    const { at, ledger, execute } = this.#options;
+    const { outputs, root, nodes } = await answerRun(program, inputs, execute);
+    const secret = bytesToHex(randomBytes(32));
+    const { programRoot, inputsRoot, items, firstItem } = requestOf(question);
+    const claim: SignedClaim = {
+      worker: at.account.address,
+      payer: question.payer as Address,
+      ...{ programRoot, inputsRoot, items, firstItem },
+      number: this.#number++,
+      issued: BigInt(Math.floor(this.#clock())),
+      root,
+      secretHash: secretHashOf(secret),
+    };
+    const signature = await at.account.signTypedData(typedData(at.at, "SignedClaim", claim));
+    const digest = digestOf(at.at, "SignedClaim", claim);
+    // SAFETY: what leaves this machine is written to disk before.
+    this.#kept(() => ledger.signed(nonce, { digest, claim, signature, secret, nodes }));
+    return {
+      claim: claimBody(claim),
+      signature,
+      outputs: outputs.map((bytes) => Buffer.from(bytes).toString("base64")),
+    };
+  }
+
+  async #needPledge(): Promise<void> {
+    const { at } = this.#options;
+    const { status } = await this.#fresh("pledge", () => at.pledges.pledgeOf(at.account.address));
+    if (status !== PledgeStatus.active) throw new RefusedError(503, "this worker has no pledge that backs its claims");
+  }
+
+  async #needDeposit(payer: Address, needed: bigint): Promise<void> {
+    const { at } = this.#options;
+    const read = () => at.tickets.depositOf(payer, at.account.address);
+    let { free } = await this.#fresh(payer, read);
+    // Somebody who just deposited is not sent away.
+    if (free < needed) ({ free } = await this.#fresh(payer, read, 1_000));
+    if (free < needed)
+      throw new RefusedError(402, `the payer's deposit for this worker is ${free}, at least ${needed} is needed`);
+  }
+
+  /** What the chain says, asked again after some seconds. */
+  #fresh<T>(key: string, read: () => Promise<T>, freshMs = FRESH_MS): Promise<T> {
+    const known = this.#read.get(key);
+    const now = performance.now();
+    if (known !== undefined && now - known.at < freshMs) return known.value as Promise<T>;
+    const value = read().catch((cause: unknown) => {
+      this.#read.delete(key);
+      throw new RefusedError(503, "the chain cannot be read: ask again later", { cause });
+    });
+    if (this.#read.size > 10_000) this.#read.clear();
+    this.#read.set(key, { at: now, value });
+    return value;
+  }
+
+  #needSigner(expected: Address, digest: Hex, signature: Hex): void {
+    const signer = this.#options.findSigner(digest, signature);
+    if (signer === undefined || !isAddressEqual(signer, expected))
+      throw new RefusedError(401, `the signature is not that of ${expected}`);
+  }
+
+  /** Does what needs the disk. @throws RefusedError if it cannot be written */
+  #kept<T>(action: () => T): T {
+    try {
+      return action();
+    } catch (cause) {
+      if (!(cause instanceof DatabaseAccessError)) throw cause;
+      throw new RefusedError(503, "the worker cannot keep what it signs: ask again later", { cause });
+    }
+  }
+
+  /** Executions follow each other. */
+  #inTurn<T>(action: () => Promise<T>): Promise<T> {
+    const done = this.#last.then(action);
+    this.#last = done.catch(() => undefined);
+    return done;
+  }
+}
+
+function inputsOf(
+  { model }: KnownProgram,
+  { inputs }: Question,
+  length: { items: number; firstItem: number },
+): RunInputs {
+  try {
+    return new RunInputs(
+      model.program.inputs,
+      length,
+      inputs.map((text) => Buffer.from(text, "base64")),
+    );
+  } catch (error) {
+    if (error instanceof RunInputError) throw new RefusedError(400, error.message, { cause: error });
+    throw error;
+  }
+}

@@ -1,0 +1,106 @@
+import type { Logger } from "../../base/log.ts";
+import { isAddressEqual, zeroAddress, zeroHash, type Hex } from "viem";
+import { ClaimStatus, PledgeStatus, type Landing } from "../../chain/structs.ts";
+import { programFacts } from "../../dispute/run/execution.ts";
+import type { ProgramLibrary } from "../../runs/programLibrary.ts";
+import { RunInputs } from "../../program/trace/runInputs.ts";
+import { errorWithCode } from "../../base/errors.ts";
+import { heldSeconds, type TicketSession } from "./ticketSession.ts";
+import type { KeptAnswer, WorkerLedger } from "./workerLedger.ts";
+
+/** A winner that will not be paid any more. */
+class LostWinnerError extends errorWithCode("LOST_WINNER") {}
+
+export type CashierOptions = {
+  at: TicketSession;
+  ledger: WorkerLedger;
+  programs: ProgramLibrary;
+  log: Logger;
+};
+
+/** What became of winners in a round. */
+export type Cashed = { cashed: Hex[]; collected: Hex[]; lost: Hex[] };
+
+/**
+ * Brings a worker's winners to their money. It starts from the chain each time, so that it may be stopped at any point,
+ * and cashes nothing twice. Claims become final by the worker that follows the market.
+ */
+export class Cashier {
+  readonly #options: CashierOptions;
+
+  constructor(options: CashierOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Does what can be done now for each winner: one that fails does not keep the others waiting. Then forgets what
+   * nothing can come of any more.
+   */
+  async round(): Promise<Cashed> {
+    const done: Cashed = { cashed: [], collected: [], lost: [] };
+    const { at, ledger } = this.#options;
+    for (const answer of ledger.winners()) {
+      try {
+        const what = await this.#advance(answer);
+        if (what !== undefined) done[what].push(answer.digest);
+      } catch (error) {
+        this.#options.log.warn({ digest: answer.digest, reason: (error as Error).message }, "a winner waits");
+      }
+    }
+    const { timestamp } = await at.session.publicClient.getBlock();
+    ledger.forget(timestamp - BigInt(heldSeconds(at)));
+    return done;
+  }
+
+  async #advance(answer: KeptAnswer): Promise<keyof Cashed | undefined> {
+    const { at, ledger, log } = this.#options;
+    const { tickets, session } = at;
+    const { digest, claim } = answer;
+    const { payer, face } = await tickets.cashed(digest);
+    if (!isAddressEqual(payer, zeroAddress)) {
+      if (face === 0n) {
+        // Not at once when it was collected: a reorganisation may undo that.
+        ledger.close(digest);
+        return undefined;
+      }
+      if (!(await this.#canCollect(digest))) return undefined;
+      await tickets.collect(digest);
+      return "collected";
+    }
+    const { timestamp } = await session.publicClient.getBlock();
+    try {
+      if (timestamp > answer.ticket!.expiry) throw new LostWinnerError("its ticket has expired");
+      const isThere = (await tickets.claimIdOf(digest)) !== zeroHash;
+      if (!isThere && timestamp > claim.issued + BigInt(at.claimLifetime))
+        throw new LostWinnerError("its claim is too old to be put on chain");
+      if ((await at.pledges.pledgeOf(claim.worker)).status === PledgeStatus.stopped)
+        throw new LostWinnerError("this worker was refuted: nothing of it is paid");
+    } catch (error) {
+      if (!(error instanceof LostWinnerError)) throw error;
+      log.error({ digest, reason: error.message }, "a winner is lost");
+      ledger.close(digest);
+      return "lost";
+    }
+    // This machine's clock may be ahead of the chain's.
+    if (claim.issued > timestamp) return undefined;
+    const { ticket, ticketSignature, signature, secret } = answer;
+    await tickets.submitAndCash(claim, signature, await this.#landing(answer), ticket!, ticketSignature!, secret);
+    return "cashed";
+  }
+
+  /** Whether a cashed ticket is paid or returned by now. */
+  async #canCollect(digest: Hex): Promise<boolean> {
+    const { tickets, pledges, account } = this.#options.at;
+    const { status } = await pledges.claimStatus(await tickets.claimIdOf(digest));
+    return (
+      status === ClaimStatus.finalised || (await pledges.pledgeOf(account.address)).status === PledgeStatus.stopped
+    );
+  }
+
+  async #landing({ claim, inputs, nodes }: KeptAnswer): Promise<Landing> {
+    const program = await this.#options.programs.load(claim.programRoot);
+    if (program === undefined) throw new LostWinnerError(`program ${claim.programRoot} is not served any more`);
+    const run = new RunInputs(program.model.program.inputs, claim, inputs);
+    return { program: programFacts(program.commitment), inputRoots: run.roots, inputs: [], nodes };
+  }
+}

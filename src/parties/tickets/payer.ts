@@ -1,0 +1,225 @@
+import { randomBytes } from "node:crypto";
+import { bytesToHex, isAddressEqual, type Address, type Hex } from "viem";
+import type { z } from "zod/v4";
+import { PledgeStatus, type SignedClaim, type Ticket } from "../../chain/structs.ts";
+import type { KnownProgram } from "../../dispute/run/execution.ts";
+import { RunInputs } from "../../program/trace/runInputs.ts";
+import { answerOfBytes } from "./answerRun.ts";
+import { CLOCK_SKEW } from "./answerService.ts";
+import { requireClaimable } from "./claimable.ts";
+import { EndpointError, REFUSALS, RefusedError, TicketTermsError, WrongAnswerError, type Refusal } from "./errors.ts";
+import type { HeldClaim, PayerLedger } from "./payerLedger.ts";
+import type { AnswerBody, Info } from "./bodies.ts";
+import { answerSchema, claimOfBody, infoSchema, refusalSchema, takenSchema, ticketBody } from "./protocol.ts";
+import { loadFindSigner, type FindSigner } from "./signatures.ts";
+import type { TicketSession } from "./ticketSession.ts";
+import { digestOf, oddsOf, typedData, type AnswerRequest } from "./typedData.ts";
+
+/** What a payer pays at most. */
+export type PayerLimits = { face: bigint; oneIn: number };
+
+export type PayerOptions = {
+  at: TicketSession;
+  ledger: PayerLedger;
+  /** The worker's endpoint. */
+  url: string;
+  limits: PayerLimits;
+  /** How long an answer is waited for. */
+  timeoutMs?: number;
+  clock?: () => number;
+};
+
+/** An answer that the worker is bound to. */
+export type Answered = {
+  digest: Hex;
+  claim: SignedClaim;
+  outputs: readonly Uint8Array[];
+};
+
+const TIMEOUT_MS = 120_000;
+/** How long a pledge is taken as it was, milliseconds. */
+const FRESH_MS = 10_000;
+
+/** Asks one worker, keeps what it promises, and pays it with tickets. */
+export class Payer {
+  readonly #options: PayerOptions;
+  readonly #clock: () => number;
+  readonly #info: Info;
+  readonly #findSigner: FindSigner;
+  #pledgedAt = -Infinity;
+
+  private constructor(options: PayerOptions, info: Info, findSigner: FindSigner) {
+    [this.#options, this.#info, this.#findSigner] = [options, info, findSigner];
+    this.#clock = options.clock ?? (() => Date.now() / 1_000);
+  }
+
+  /**
+   * Reads the worker's terms.
+   * @throws TicketTermsError if it asks for more than the limits, or is of another deployment; EndpointError;
+   * MissingPackageError
+   */
+  static async open(options: PayerOptions): Promise<Payer> {
+    const findSigner = await loadFindSigner();
+    const info = await call(options, "/v1/info", undefined, infoSchema);
+    const { at, limits } = options;
+    if (info.chainId !== at.at.chainId || !isAddressEqual(info.tickets as Address, at.at.tickets))
+      throw new TicketTermsError(`${options.url} serves tickets at ${info.tickets} of chain ${info.chainId}`);
+    if (BigInt(info.face) > limits.face || info.oneIn < limits.oneIn)
+      throw new TicketTermsError(
+        `the worker asks for a face of ${info.face} once in ${info.oneIn} times, more than the limits allow`,
+      );
+    return new Payer(options, info, findSigner);
+  }
+
+  get worker(): Address {
+    return this.#info.worker as Address;
+  }
+
+  get info(): Info {
+    return this.#info;
+  }
+
+  /**
+   * Asks for an answer and checks all of it but its outputs' values. Nothing is paid: see {@link pay}.
+   * @param isDrawn Whether it is to be executed here before it can be paid: see `judgeAnswer`.
+   * @throws WrongAnswerError, RefusedError, EndpointError, TicketTermsError, JobProgramError
+   */
+  async ask(program: KnownProgram, inputs: RunInputs, isDrawn = false): Promise<Answered> {
+    const { at, ledger } = this.#options;
+    const { model } = program;
+    requireClaimable(at.session.deployment.parameters, program, inputs.length.items);
+    await this.#needPledge();
+    const request: AnswerRequest = {
+      worker: this.worker,
+      programRoot: model.programRoot,
+      inputsRoot: inputs.roots.length === 0 ? `0x${"0".repeat(64)}` : inputs.list.root,
+      ...inputs.length,
+      time: BigInt(Math.floor(this.#clock())),
+      nonce: bytesToHex(randomBytes(32)),
+    };
+    const signature = await at.account.signTypedData(typedData(at.at, "Request", request));
+    const question = {
+      payer: at.account.address,
+      request: { ...request, time: String(request.time) },
+      signature,
+      inputs: inputs.bytes.map((bytes, k) =>
+        model.program.inputs[k]!.source?.kind === "index" ? "" : Buffer.from(bytes).toString("base64"),
+      ),
+    };
+    const body = await call(this.#options, "/v1/answers", question, answerSchema);
+    const { claim, digest, outputs, nodes } = this.#checked(program, request, body);
+    const fate = isDrawn ? "drawn" : "open";
+    ledger.hold({ digest, claim, signature: body.signature as Hex, nodes, inputs: inputs.bytes, fate });
+    return { digest, claim, outputs };
+  }
+
+  /**
+   * Pays an answer: signs its ticket, or takes the one that was signed before, and sends it.
+   * @throws RefusedError, EndpointError, TicketTermsError for an answer that is wrong, or not judged although drawn
+   */
+  async pay(digest: Hex): Promise<void> {
+    const { ledger } = this.#options;
+    const held = ledger.find(digest);
+    if (held === undefined) throw new TicketTermsError(`no answer with the claim ${digest} is known here`);
+    // SAFETY: also after a crash, no lie that was found is paid, and nothing that was to be looked at before.
+    if (held.fate !== "open")
+      throw new TicketTermsError(`the answer with the claim ${digest} is ${held.fate}: it is not paid`);
+    const { ticket, ticketSignature } =
+      held.ticket === undefined ? await this.#ticketFor(held) : (held as Required<HeldClaim>);
+    // SAFETY: a ticket is kept before it leaves, so that no other one is signed for the same answer.
+    if (held.ticket === undefined) ledger.ticketed(digest, ticket, ticketSignature);
+    await call(this.#options, "/v1/tickets", { ticket: ticketBody(ticket), signature: ticketSignature }, takenSchema);
+    ledger.sent(digest);
+  }
+
+  /** Pays what the worker may not have been paid for: after a crash, before anything else is asked. */
+  async payRest(): Promise<number> {
+    const { ledger, at } = this.#options;
+    const rest = ledger.unsent(this.worker).filter(({ fate }) => fate === "open");
+    for (const { digest, claim } of rest)
+      if (Number(claim.issued) + at.claimLifetime > this.#clock()) await this.pay(digest);
+    return rest.length;
+  }
+
+  async #ticketFor({ digest, claim }: HeldClaim): Promise<{ ticket: Ticket; ticketSignature: Hex }> {
+    const { at } = this.#options;
+    const ticket: Ticket = {
+      claim: digest,
+      face: BigInt(this.#info.face),
+      odds: oddsOf(this.#info.oneIn),
+      // A winner has time to be put on chain as late as its claim can be.
+      expiry: claim.issued + 2n * BigInt(at.claimLifetime),
+      nonce: bytesToHex(randomBytes(32)),
+    };
+    const ticketSignature = await at.account.signTypedData(typedData(at.at, "Ticket", ticket));
+    return { ticket, ticketSignature };
+  }
+
+  /** What an answer must be, whatever its outputs are. */
+  #checked({ model }: KnownProgram, request: AnswerRequest, body: AnswerBody) {
+    const { at } = this.#options;
+    const claim = claimOfBody(body);
+    const wrong = (what: string): WrongAnswerError =>
+      new WrongAnswerError(`the worker's claim ${what}: nothing is paid`);
+    if (!isAddressEqual(claim.worker, this.worker)) throw wrong(`is of another worker, ${claim.worker}`);
+    if (!isAddressEqual(claim.payer, at.account.address)) throw wrong(`is for another payer, ${claim.payer}`);
+    const { programRoot, inputsRoot, items, firstItem } = request;
+    if (claim.programRoot !== programRoot) throw wrong("is about another program");
+    if (claim.inputsRoot !== inputsRoot) throw wrong("is about other inputs");
+    if (claim.items !== items || claim.firstItem !== firstItem) throw wrong("is about other items");
+    if (Math.abs(Number(claim.issued) - this.#clock()) > CLOCK_SKEW)
+      throw wrong(`says that it was issued at ${claim.issued}, more than ${CLOCK_SKEW} s from now`);
+    const digest = digestOf(at.at, "SignedClaim", claim);
+    const signer = this.#findSigner(digest, body.signature as Hex);
+    if (signer === undefined || !isAddressEqual(signer, this.worker)) throw wrong("is not signed by the worker");
+    const answer = answerOfBytes(
+      model.program,
+      items,
+      body.outputs.map((text) => Buffer.from(text, "base64")),
+    );
+    if (answer === undefined) throw wrong("comes with outputs of another size");
+    if (answer.root !== claim.root) throw wrong("has another root than its outputs");
+    return { claim, digest, outputs: answer.outputs, nodes: answer.nodes };
+  }
+
+  async #needPledge(): Promise<void> {
+    if (performance.now() - this.#pledgedAt < FRESH_MS) return;
+    const { status } = await this.#options.at.pledges.pledgeOf(this.worker);
+    if (status !== PledgeStatus.active)
+      throw new TicketTermsError(`the worker ${this.worker} has no pledge: nothing would back its answers`);
+    this.#pledgedAt = performance.now();
+  }
+}
+
+async function call<Schema extends z.ZodType>(
+  { url, timeoutMs = TIMEOUT_MS }: Pick<PayerOptions, "url" | "timeoutMs">,
+  path: string,
+  body: object | undefined,
+  schema: Schema,
+): Promise<z.infer<Schema>> {
+  const where = new URL(path, url);
+  let response: Response;
+  let json: unknown;
+  try {
+    response = await fetch(where, {
+      signal: AbortSignal.timeout(timeoutMs),
+      ...(body !== undefined && {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify(body),
+      }),
+    });
+    json = await response.json();
+  } catch (cause) {
+    throw new EndpointError(`${where.origin} does not answer: is it a worker's endpoint, and up?`, { cause });
+  }
+  if (!response.ok) {
+    const refusal = refusalSchema.safeParse(json);
+    const status = response.status;
+    if (refusal.success && status in REFUSALS) throw new RefusedError(status as Refusal, refusal.data.message);
+    throw new EndpointError(`${where.origin} answers ${path} with status ${status}`);
+  }
+  const parsed = schema.safeParse(json);
+  if (!parsed.success) throw new EndpointError(`${where.origin} answers ${path} with something else than an answer`);
+  return parsed.data;
+}

@@ -1,0 +1,153 @@
+import type { Address, Hex } from "viem";
+import { Database, type Row } from "../../base/database/database.ts";
+import type { SignedClaim, Ticket } from "../../chain/structs.ts";
+import type { AnswerBody, Payment } from "./bodies.ts";
+import { claimBody, claimOfBody, ticketBody, ticketOfBody } from "./protocol.ts";
+
+/**
+ * What is to become of an answer. open: it is paid. drawn: it is executed here before it is paid. wrong: it was, and is
+ * a lie, which is put on chain and never paid.
+ */
+export type Fate = "open" | "drawn" | "wrong";
+
+/** What a payer keeps of an answer: enough to refute it, and to pay it again with the same ticket. */
+export type HeldClaim = {
+  digest: Hex;
+  claim: SignedClaim;
+  signature: Hex;
+  nodes: Hex;
+  inputs: readonly Uint8Array[];
+  ticket?: Ticket;
+  ticketSignature?: Hex;
+  /** Whether the worker has the ticket. */
+  sent: boolean;
+  fate: Fate;
+};
+
+const SCHEMA = `
+  create table held (
+    digest text primary key, worker text not null, issued integer not null, inputs_root text not null,
+    claim text not null,
+    signature text not null, nodes text not null, ticket text, ticket_signature text, sent integer not null default 0);
+  create table inputs (
+    digest text not null references held (digest) on delete cascade, number integer not null, bytes blob not null,
+    primary key (digest, number));`;
+
+/** What was missing in version 1. */
+const TO_VERSION_2 = `
+  alter table held add column fate text not null default 'open';
+  create index held_by_worker on held (worker, sent);
+  create index held_by_inputs on held (inputs_root);
+  create index held_by_time on held (issued);`;
+
+const CONTENT = {
+  applicationId: 0x52665450,
+  what: "the ledger of a payer's answers",
+  schema: SCHEMA + TO_VERSION_2,
+  version: 2,
+  upgrades: [TO_VERSION_2],
+};
+
+/** What a payer was promised, and what it signed. */
+export class PayerLedger {
+  readonly #database: Database;
+
+  private constructor(database: Database) {
+    this.#database = database;
+  }
+
+  /** @throws DatabaseFileError, DatabaseInUseError, DatabaseAccessError */
+  static async open(path: string): Promise<PayerLedger> {
+    return new PayerLedger(await Database.open(path, CONTENT));
+  }
+
+  /** Keeps a signed claim, before anything is paid for it. */
+  hold(held: Omit<HeldClaim, "ticket" | "ticketSignature" | "sent">): void {
+    const { digest, claim, signature, nodes, inputs, fate } = held;
+    this.#database.transaction(() => {
+      this.#database.run(
+        "insert or ignore into held (digest, worker, issued, inputs_root, claim, signature, nodes, fate) " +
+          "values (?, ?, ?, ?, ?, ?, ?, ?)",
+        ...[digest, claim.worker.toLowerCase(), Number(claim.issued), claim.inputsRoot],
+        ...[JSON.stringify(claimBody(claim)), signature, nodes, fate],
+      );
+      for (const [number, bytes] of inputs.entries())
+        this.#database.run("insert or ignore into inputs values (?, ?, ?)", digest, number, bytes);
+    });
+  }
+
+  /** Keeps a ticket, before it leaves: of one answer one ticket is signed. */
+  ticketed(digest: Hex, ticket: Ticket, signature: Hex): void {
+    this.#database.run(
+      "update held set ticket = ?, ticket_signature = ? where digest = ? and ticket is null",
+      ...[JSON.stringify(ticketBody(ticket)), signature, digest],
+    );
+  }
+
+  /** Keeps what an execution of an answer said, before anything follows from it. */
+  judged(digest: Hex, fate: Fate): void {
+    this.#database.run("update held set fate = ? where digest = ?", fate, digest);
+  }
+
+  sent(digest: Hex): void {
+    this.#database.run("update held set sent = 1 where digest = ?", digest);
+  }
+
+  find(digest: Hex): HeldClaim | undefined {
+    const row = this.#database.first("select * from held where digest = ?", digest);
+    return row && this.#held(row);
+  }
+
+  /** Answers of a worker that it was not paid for, as far as is known here. */
+  unsent(worker: Address): HeldClaim[] {
+    return this.#database
+      .all("select * from held where worker = ? and sent = 0", worker.toLowerCase())
+      .map((row) => this.#held(row));
+  }
+
+  /** Forgets what was issued before a time: it cannot be put on chain any more. */
+  forget(before: bigint): void {
+    this.#database.transaction(() => {
+      this.#database.run(
+        "delete from inputs where digest in (select digest from held where issued < ?)",
+        Number(before),
+      );
+      this.#database.run("delete from held where issued < ?", Number(before));
+    });
+  }
+
+  /** The inputs of some answer that have a root: of one program and number of items these are the same bytes. */
+  inputsOf(inputsRoot: Hex): Uint8Array[] | undefined {
+    const row = this.#database.first("select digest from held where inputs_root = ?", inputsRoot);
+    return row && this.#inputs(row.digest as string);
+  }
+
+  end(): void {
+    this.#database.close();
+  }
+
+  #inputs(digest: string): Uint8Array[] {
+    return this.#database
+      .all("select bytes from inputs where digest = ? order by number", digest)
+      .map(({ bytes }) => bytes as Uint8Array);
+  }
+
+  #held(row: Row): HeldClaim {
+    const digest = row.digest as Hex;
+    return {
+      digest,
+      claim: claimOfBody({ claim: JSON.parse(row.claim as string) as AnswerBody["claim"] }),
+      signature: row.signature as Hex,
+      nodes: row.nodes as Hex,
+      inputs: this.#inputs(digest),
+      sent: row.sent === 1,
+      fate: row.fate as Fate,
+      ...(row.ticket === null
+        ? {}
+        : {
+            ticket: ticketOfBody({ ticket: JSON.parse(row.ticket as string) as Payment["ticket"] }),
+            ticketSignature: row.ticket_signature as Hex,
+          }),
+    };
+  }
+}

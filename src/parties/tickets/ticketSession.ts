@@ -1,0 +1,77 @@
+import { isAddressEqual, type Address, type LocalAccount } from "viem";
+import { PledgedClaims } from "../../chain/clients/pledgedClaims.ts";
+import { Tickets, TicketsReader } from "../../chain/clients/tickets.ts";
+import { connect, type Endpoint } from "../../chain/connect.ts";
+import { NotDeployedError } from "../../chain/errors.ts";
+import { workSeconds } from "../../chain/market/clock.ts";
+import { openSession, type Session } from "../../chain/market/session.ts";
+import type { TicketsAt } from "./typedData.ts";
+
+/** A session about pledged claims, and the tickets that are paid for some of them. */
+export type TicketSession = {
+  /** Its market is that of the pledged claims. */
+  session: Session;
+  tickets: Tickets;
+  pledges: PledgedClaims;
+  at: TicketsAt;
+  account: LocalAccount;
+  /** Seconds after it was issued in which a claim can be put on chain. */
+  claimLifetime: number;
+};
+
+/**
+ * Connects to a chain with the address of its tickets: all else is read from it.
+ * @throws WrongChainError, NotDeployedError, RpcUnavailableError
+ */
+export async function openTickets(options: {
+  endpoint: Endpoint;
+  chainId: number;
+  tickets: Address;
+  account: LocalAccount;
+  fromBlock?: bigint;
+}): Promise<TicketSession> {
+  const { endpoint, chainId, account, fromBlock } = options;
+  const publicClient = await connect(endpoint, chainId);
+  const code = await publicClient.getCode({ address: options.tickets });
+  if (code === undefined)
+    throw new NotDeployedError(`no contract at ${options.tickets}: is it the address of the tickets on this chain?`);
+  const market = await new TicketsReader(options.tickets, { publicClient }).claims();
+  const session = await openSession({
+    ...{ endpoint, chainId, market, account },
+    ...(fromBlock !== undefined && { fromBlock }),
+  });
+  return ticketSession(session, options.tickets, account);
+}
+
+/**
+ * Adds the tickets to a session about their claims.
+ * @param account That of the session.
+ * @throws NotDeployedError if the tickets are about other claims
+ */
+export async function ticketSession(session: Session, address: Address, account: LocalAccount): Promise<TicketSession> {
+  const { market, chainId } = session.deployment;
+  const tickets = new Tickets(address, session);
+  const claims = await tickets.claims().catch(() => undefined);
+  if (claims === undefined || !isAddressEqual(claims, market))
+    throw new NotDeployedError(`the contract at ${address} has no tickets about the claims at ${market}`);
+  return {
+    session,
+    tickets,
+    pledges: new PledgedClaims(market, session),
+    at: { chainId, tickets: address },
+    account,
+    claimLifetime: await tickets.claimLifetime(),
+  };
+}
+
+/** What a chain without blocks may add, and what is rounded. */
+const MARGIN_SECONDS = 3_600;
+
+/**
+ * Seconds after it was issued in which anything can still come of a claim: it is put on chain as late as it can be, is
+ * disputed at the end of its window, and both sides use up their time.
+ */
+export function heldSeconds({ session, claimLifetime }: TicketSession): number {
+  const { baseClock, maxWindow, maxWork, rate } = session.deployment.parameters;
+  return claimLifetime + maxWindow + 2 * (baseClock + 2 * workSeconds(maxWork, rate)) + MARGIN_SECONDS;
+}

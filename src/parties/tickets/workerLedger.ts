@@ -1,0 +1,215 @@
+import type { Address, Hex } from "viem";
+import { Database, type Row } from "../../base/database/database.ts";
+import type { SignedClaim, Ticket } from "../../chain/structs.ts";
+import type { AnswerBody, Payment } from "./bodies.ts";
+import { claimBody, claimOfBody, ticketBody, ticketOfBody } from "./protocol.ts";
+
+/**
+ * How far an answer is. reserved: its request was taken, nothing is signed. signed: the claim was given away. paid: its
+ * ticket is there, and did not win. won: it is to be cashed. closed: nothing is to come of it.
+ */
+export type AnswerState = "reserved" | "signed" | "paid" | "won" | "closed";
+
+/** What a worker keeps of an answer: enough to defend it and to cash its ticket. */
+export type KeptAnswer = {
+  digest: Hex;
+  payer: Address;
+  claim: SignedClaim;
+  signature: Hex;
+  secret: Hex;
+  nodes: Hex;
+  inputs: readonly Uint8Array[];
+  state: AnswerState;
+  ticket?: Ticket;
+  ticketSignature?: Hex;
+};
+
+/** A request that is taken. */
+export type Reserved = {
+  nonce: Hex;
+  payer: Address;
+  time: bigint;
+  /** What its slowest execution takes. */
+  seconds: number;
+  inputsRoot: Hex;
+  inputs: readonly Uint8Array[];
+};
+
+const SCHEMA = `
+  create table answers (
+    nonce text primary key, payer text not null, time integer not null, seconds real not null,
+    inputs_root text not null, state text not null,
+    digest text unique, issued integer, claim text, signature text, secret text, nodes text,
+    ticket text, ticket_signature text);
+  create table inputs (
+    nonce text not null references answers (nonce) on delete cascade, number integer not null, bytes blob not null,
+    primary key (nonce, number));
+  create index answers_by_inputs on answers (inputs_root);
+  create index answers_by_payer on answers (payer, state);
+  create index answers_by_state on answers (state, issued);`;
+
+/** What was missing in version 1: all answers that can still be put on chain are summed before each execution. */
+const TO_VERSION_2 = "create index answers_by_time on answers (issued);";
+
+/** Both ledgers hold money: files of earlier versions are brought to this one when they are opened. */
+const CONTENT = {
+  applicationId: 0x52665457,
+  what: "the ledger of a worker's answers",
+  schema: SCHEMA + TO_VERSION_2,
+  version: 2,
+  upgrades: [TO_VERSION_2],
+};
+
+/** What a worker signed and what it is owed. All that leaves the worker was written here before. */
+export class WorkerLedger {
+  readonly #database: Database;
+
+  private constructor(database: Database) {
+    this.#database = database;
+  }
+
+  /** @throws DatabaseFileError, DatabaseInUseError, DatabaseAccessError */
+  static async open(path: string): Promise<WorkerLedger> {
+    const database = await Database.open(path, CONTENT);
+    // Of these nothing was signed.
+    database.run("delete from inputs where nonce in (select nonce from answers where state = 'reserved')");
+    database.run("delete from answers where state = 'reserved'");
+    return new WorkerLedger(database);
+  }
+
+  /**
+   * Takes a request in, with all that a dispute about its answer needs, before anything is executed. A failure of power
+   * may undo it, but not once the answer is signed.
+   * @returns false if there is one with that nonce
+   */
+  reserve({ nonce, payer, time, seconds, inputsRoot, inputs }: Reserved): boolean {
+    return this.#database.unsynced(() => {
+      if (this.#database.first("select 1 from answers where nonce = ?", nonce) !== undefined) return false;
+      this.#database.run(
+        "insert into answers (nonce, payer, time, seconds, inputs_root, state) values (?, ?, ?, ?, ?, 'reserved')",
+        ...[nonce, payer.toLowerCase(), Number(time), seconds, inputsRoot],
+      );
+      for (const [number, bytes] of inputs.entries())
+        this.#database.run("insert into inputs values (?, ?, ?)", nonce, number, bytes);
+      return true;
+    });
+  }
+
+  /** Gives a request up whose answer failed. */
+  release(nonce: Hex): void {
+    this.#database.transaction(() => {
+      this.#database.run("delete from inputs where nonce = ?", nonce);
+      this.#database.run("delete from answers where nonce = ? and state = 'reserved'", nonce);
+    });
+  }
+
+  /** Keeps a signed claim. Only after that it may be given away. */
+  signed(nonce: Hex, answer: Pick<KeptAnswer, "digest" | "claim" | "signature" | "secret" | "nodes">): void {
+    const { digest, claim, signature, secret, nodes } = answer;
+    this.#database.run(
+      "update answers set state = 'signed', digest = ?, issued = ?, claim = ?, signature = ?, secret = ?, nodes = ? " +
+        "where nonce = ?",
+      ...[digest, Number(claim.issued), JSON.stringify(claimBody(claim)), signature, secret, nodes, nonce],
+    );
+  }
+
+  /** Keeps the ticket of an answer. */
+  paid(digest: Hex, ticket: Ticket, signature: Hex, wins: boolean): void {
+    this.#database.run(
+      "update answers set state = ?, ticket = ?, ticket_signature = ? where digest = ? and state = 'signed'",
+      ...[wins ? "won" : "paid", JSON.stringify(ticketBody(ticket)), signature, digest],
+    );
+  }
+
+  /** Nothing more is to come of an answer's ticket. */
+  close(digest: Hex): void {
+    this.#database.run("update answers set state = 'closed' where digest = ?", digest);
+  }
+
+  /** Answers of a payer that are not paid and were issued after a time, and those under way. */
+  unpaid(payer: Address, since: bigint): number {
+    const row = this.#database.first(
+      "select count(*) as n from answers where payer = ? and " +
+        "(state = 'reserved' or (state = 'signed' and issued > ?))",
+      ...[payer.toLowerCase(), Number(since)],
+    );
+    return Number(row!.n);
+  }
+
+  /** What the payer's deposit owes for tickets that won and are not cashed. */
+  owed(payer: Address): bigint {
+    const rows = this.#database.all(
+      "select ticket from answers where payer = ? and state = 'won'",
+      payer.toLowerCase(),
+    );
+    return rows.reduce((sum, row) => sum + ticketOf(row).face, 0n);
+  }
+
+  /** Seconds that the slowest exact executions of all answers take that can be put on chain, or are to be cashed. */
+  liveSeconds(since: bigint): number {
+    const row = this.#database.first(
+      "select coalesce(sum(seconds), 0) as s from answers where state in ('reserved', 'won') or issued > ?",
+      Number(since),
+    );
+    return Number(row!.s);
+  }
+
+  /** The answer whose signed claim has a digest. */
+  find(digest: Hex): KeptAnswer | undefined {
+    const row = this.#database.first("select * from answers where digest = ?", digest);
+    return row && this.#answerOf(row);
+  }
+
+  /** The answers whose tickets won and are to be cashed. */
+  winners(): KeptAnswer[] {
+    return this.#database.all("select * from answers where state = 'won'").map((row) => this.#answerOf(row));
+  }
+
+  /** How many answers there are of each state. */
+  counts(): Map<AnswerState, number> {
+    const rows = this.#database.all("select state, count(*) as n from answers group by state");
+    return new Map(rows.map(({ state, n }) => [state as AnswerState, Number(n)]));
+  }
+
+  /** Forgets what was issued before a time and is not to be cashed: nothing of it can be put on chain any more. */
+  forget(before: bigint): void {
+    this.#database.transaction(() => {
+      const old = "select nonce from answers where issued < ? and state in ('signed', 'paid', 'closed')";
+      this.#database.run(`delete from inputs where nonce in (${old})`, Number(before));
+      this.#database.run(`delete from answers where nonce in (${old})`, Number(before));
+    });
+  }
+
+  /** The inputs of some answer that have a root: of one program and number of items these are the same bytes. */
+  inputsOf(inputsRoot: Hex): Uint8Array[] | undefined {
+    const row = this.#database.first("select nonce from answers where inputs_root = ?", inputsRoot);
+    return row && this.#inputs(row.nonce as string);
+  }
+
+  end(): void {
+    this.#database.close();
+  }
+
+  #inputs(nonce: string): Uint8Array[] {
+    return this.#database
+      .all("select bytes from inputs where nonce = ? order by number", nonce)
+      .map(({ bytes }) => bytes as Uint8Array);
+  }
+
+  #answerOf(row: Row): KeptAnswer {
+    return {
+      digest: row.digest as Hex,
+      payer: row.payer as Address,
+      claim: claimOfBody({ claim: JSON.parse(row.claim as string) as AnswerBody["claim"] }),
+      signature: row.signature as Hex,
+      secret: row.secret as Hex,
+      nodes: row.nodes as Hex,
+      inputs: this.#inputs(row.nonce as string),
+      state: row.state as AnswerState,
+      ...(row.ticket === null ? {} : { ticket: ticketOf(row), ticketSignature: row.ticket_signature as Hex }),
+    };
+  }
+}
+
+const ticketOf = ({ ticket }: Row): Ticket =>
+  ticketOfBody({ ticket: JSON.parse(ticket as string) as Payment["ticket"] });

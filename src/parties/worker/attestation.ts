@@ -1,0 +1,120 @@
+import { RefuteError } from "../../base/errors.ts";
+import type { Session } from "../../chain/market/session.ts";
+import { problemOf, type Problem } from "../../base/health.ts";
+import type { Logger } from "../../base/log.ts";
+import type { Role } from "../role/role.ts";
+import { attest, isEndorsed } from "../../attestation/attest.ts";
+import type { Device, DeviceIdentity } from "../../attestation/device.ts";
+import { ineligibility } from "../../attestation/eligibility.ts";
+import { ReportTooSoonError } from "../../attestation/errors.ts";
+import { deviceId } from "../../attestation/keys.ts";
+import { identify } from "../../attestation/machine/identification.ts";
+import { domainOf } from "../../attestation/report.ts";
+import type { WorkerEvent } from "./events.ts";
+import type { WorkerOptions } from "./worker.ts";
+
+/** How often is looked whether a report is due, seconds of the chain's time. */
+const LOOK_SECONDS = 60n;
+/** The pause after a failure, seconds of the chain's time; it doubles with each one more, up to the longest. */
+const LEAST_PAUSE = 15n;
+const LONGEST_PAUSE = 600n;
+
+/** How long before its end an attestation is to be renewed by hand. */
+const DAY_SECONDS = 86_400;
+
+/** A worker's attestation: how long it holds, and reports of a dongle when half of that is over. */
+export class Attestation {
+  readonly #session: Session;
+  readonly #device: Device | undefined;
+  readonly #exams: WorkerOptions["exams"];
+  readonly #log: Logger;
+  readonly #role: Role<WorkerEvent>;
+  /** The deployment's `reportLifetime`, once it was read. */
+  #lifetime: number | undefined;
+  #lookAt = 0n;
+  #failures = 0;
+
+  constructor(
+    { session, device, exams, log }: Pick<WorkerOptions, "session" | "device" | "exams" | "log">,
+    role: Role<WorkerEvent>,
+  ) {
+    this.#session = session;
+    this.#device = device;
+    this.#exams = exams;
+    this.#log = log;
+    this.#role = role;
+  }
+
+  /** Says how long the attestation holds, and whether that is too short. @param now The chain's time. */
+  async measure(now: bigint): Promise<void> {
+    const { provisioning, sender } = this.#session;
+    const { reason, time } = await provisioning.eligibilityOf(sender.address);
+    const left = Number(time - now);
+    const attestation = reason === "eligible" ? left : Math.min(left, -1);
+    this.#role.meter.figures({ attestation });
+    const least = this.#device === undefined ? DAY_SECONDS : Math.min(DAY_SECONDS, (await this.#reportLifetime()) / 4);
+    const remedy = this.#device === undefined ? "run refute attest again, or give the worker --dongle" : "see renewal";
+    const why = `the attestation ends in ${Math.ceil(attestation / 3_600)} hours: ${remedy}`;
+    const isSoon = attestation >= 0 && attestation < least;
+    this.#role.health.set("attestation", isSoon ? { reason: why } : undefined);
+  }
+
+  /**
+   * Has the dongle report, if there is one and that is due. What keeps it from reporting is said by the condition
+   * `renewal`, and it is tried again.
+   * @param now The chain's time.
+   */
+  async tend(now: bigint): Promise<void> {
+    const device = this.#device;
+    if (device === undefined || now < this.#lookAt) return;
+    this.#lookAt = now + LOOK_SECONDS;
+    try {
+      const { problem, isDue } = await this.#state(await device.identity(), now);
+      if (isDue) await this.#report(device);
+      this.#failures = 0;
+      this.#role.health.set("renewal", problem);
+    } catch (error) {
+      const pause = LEAST_PAUSE << BigInt(Math.min(this.#failures, 8));
+      this.#lookAt = now + (pause < LONGEST_PAUSE ? pause : LONGEST_PAUSE);
+      // The chain goes on; nothing is wrong.
+      if (error instanceof ReportTooSoonError) return;
+      this.#failures++;
+      this.#role.health.set("renewal", problemOf(error, "the attestation is not renewed, and tried again"));
+      if (!(error instanceof RefuteError)) throw error;
+    }
+  }
+
+  /** Whether a report is due, and why none would help. */
+  async #state({ key, endorsement }: DeviceIdentity, now: bigint): Promise<{ isDue: boolean; problem?: Problem }> {
+    const { provisioning, sender } = this.#session;
+    const id = deviceId(key);
+    const [known, own] = await Promise.all([provisioning.deviceInfo(id), provisioning.deviceOf(sender.address)]);
+    const half = BigInt(Math.floor((await this.#reportLifetime()) / 2));
+    if (known.retiredAt !== 0n) return hopeless({ reason: "keyRetired", time: known.retiredAt });
+    if (endorsement.notAfter < now) return hopeless({ reason: "endorsementExpired", time: endorsement.notAfter });
+    return { isDue: own !== id || !isEndorsed(known, endorsement) || known.reportUntil <= now + half };
+  }
+
+  async #report(device: Device): Promise<void> {
+    const { root, warnings } = await identify(domainOf(this.#session.deployment));
+    if (warnings.length > 0 && this.#role.isNew("machine", "", warnings.join()))
+      this.#log.warn({ warnings }, "sources disagree about this machine");
+    const { key } = await device.identity();
+    const sat = (await this.#exams?.exams.seqOf(deviceId(key))) ?? 0n;
+    const { device: id, seq, receipt } = await attest(this.#session, device, root, sat);
+    this.#role.report({ kind: "attested", device: id, seq: String(seq), receipt });
+  }
+
+  async #reportLifetime(): Promise<number> {
+    if (this.#lifetime !== undefined) return this.#lifetime;
+    this.#lifetime = await this.#session.provisioning.reportLifetime();
+    const fields = { holdsSeconds: this.#lifetime, renewedAfterSeconds: this.#lifetime / 2 };
+    this.#log.info(fields, "the dongle renews the attestation");
+    return this.#lifetime;
+  }
+}
+
+const hopeless = (eligibility: Parameters<typeof ineligibility>[0]) => ({
+  isDue: false,
+  problem: { reason: ineligibility(eligibility)! },
+});

@@ -1,0 +1,115 @@
+import { Health, type Condition } from "../../base/health.ts";
+import { NO_METER, type Figures, type Meter } from "../../runs/figures.ts";
+import type { Logger } from "../../base/log.ts";
+import { PledgeStatus } from "../../chain/structs.ts";
+import type { OwnExamCourt } from "../../attestation/exams/openExamClaims.ts";
+import { runWorker, type WorkerOptions } from "./worker.ts";
+
+/** Figures of all games of an account together. */
+type Played = Pick<Figures, "openClaims" | "openGames" | "leastClock">;
+
+type OnRound = NonNullable<WorkerOptions["onRound"]>;
+
+/** As for the rounds of the worker itself: if the last one ended longer ago, it is not to be relied on. */
+const STALE_INTERVALS = 5;
+const STALE_MS = 60_000;
+const PLAYED = ["openClaims", "openGames", "leastClock"] as const;
+/** What the games about exams do not need: nothing is claimed there, and its stake is the pledge. */
+const NOT_NEEDED: ReadonlySet<Condition> = new Set(["mayClaim"]);
+
+/**
+ * Runs a worker with the games about its own exams, by one key and one sender: sittings that were challenged are
+ * answered for and made final beside all else. The condition `examGames` says whether that can be relied on.
+ * @param court What its sittings become; without it, the worker runs alone.
+ * @throws NotPlainAccountError
+ */
+export async function runWorkerWithExamGames(options: WorkerOptions, court: OwnExamCourt | undefined): Promise<void> {
+  if (court === undefined) return runWorker(options);
+  const { log, health = new Health(log), meter = NO_METER, intervalMs } = options;
+  const [ofJobs, ofExams] = together(meter);
+  await warnWithoutPledge(court, log);
+  // Its conditions are one of the worker's, which logs them.
+  const own = new Health(SILENT);
+  const say = (reason: string | undefined): void =>
+    health.set("examGames", reason === undefined ? undefined : { reason });
+  // Until the first round.
+  say("no round about exams has ended yet");
+  let roundAt = Date.now();
+  const onExamRound: OnRound = (outcome) => {
+    if (outcome === "done") roundAt = Date.now();
+    const [first] = own.reasons.filter(({ condition }) => !NOT_NEEDED.has(condition));
+    if (outcome === "failed") say("the last round about exams failed");
+    else say(first && `${first.condition}: ${first.reason}`);
+  };
+  const onRound: OnRound = (outcome) => {
+    options.onRound?.(outcome);
+    if (Date.now() - roundAt > Math.max(STALE_MS, STALE_INTERVALS * intervalMs))
+      say("the last round about exams ended too long ago");
+  };
+  // What one may need is not there for the other.
+  const needed = { jobs: 0, games: 0 };
+  const besideJobs = (own: number): number => ((needed.jobs = own), needed.games);
+  const besideGames = (own: number): number => ((needed.games = own), needed.jobs);
+  // If one ends, the other does.
+  const ended = new AbortController();
+  const signal = AbortSignal.any([options.signal, ended.signal]);
+  const alone = { device: undefined, exams: undefined, seals: undefined, native: undefined, publisher: undefined };
+  const policy = { minFee: 0n, marginSeconds: 0 };
+  const about = { session: court.session, health: own, meter: ofExams, onRound: onExamRound, log: marked(log) };
+  const outcomes = await Promise.allSettled(
+    [
+      runWorker({ ...options, health, meter: ofJobs, onRound, signal, gasBeside: besideJobs }),
+      runWorker({ ...options, ...alone, ...about, signal, gasBeside: besideGames, policy, selfAuditSamples: 0 }),
+    ].map((running) => running.finally(() => ended.abort())),
+  );
+  for (const outcome of outcomes) if (outcome.status === "rejected") throw outcome.reason as Error;
+}
+
+/** Says that what is sat is backed by nothing. */
+async function warnWithoutPledge({ session, court }: OwnExamCourt, log: Logger): Promise<void> {
+  const { address } = session.sender;
+  const [pledge, enrolment] = await Promise.all([
+    court.pledges.pledgeOf(address),
+    court.examClaims.enrolmentOf(address),
+  ]);
+  if (pledge.status === PledgeStatus.active && enrolment.pledged === pledge.time) return;
+  const market = session.deployment.market;
+  const examClaims = court.examClaims.address;
+  log.warn({ market, examClaims }, "no pledge backs what it sits of exams: refute pledge --exam-claims");
+}
+
+/** Two meters of one account: what both have open is told together, and money by the first only. */
+function together(meter: Meter): readonly [Meter, Meter] {
+  const last = [{}, {}] as [Partial<Played>, Partial<Played>];
+  const sum = (key: "openClaims" | "openGames"): number => (last[0][key] ?? 0) + (last[1][key] ?? 0);
+  const meterOf = (k: 0 | 1): Meter => ({
+    ...meter,
+    figures: (figures) => {
+      const isPlayed = PLAYED.some((key) => key in figures);
+      if (isPlayed) last[k] = { ...last[k], ...pick(figures) };
+      const leastClock = Math.min(last[0].leastClock ?? Infinity, last[1].leastClock ?? Infinity);
+      const all = { openClaims: sum("openClaims"), openGames: sum("openGames"), leastClock };
+      meter.figures({ ...(k === 0 ? figures : {}), ...(isPlayed && all) });
+    },
+  });
+  return [meterOf(0), meterOf(1)];
+}
+
+const pick = ({ openClaims, openGames, leastClock }: Partial<Figures>): Partial<Played> => ({
+  ...(openClaims !== undefined && { openClaims }),
+  ...(openGames !== undefined && { openGames }),
+  ...(leastClock !== undefined && { leastClock }),
+});
+
+const SILENT: Logger = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
+
+/** A log whose lines say that they are about exams. */
+function marked(log: Logger): Logger {
+  const mark =
+    (level: keyof Logger) =>
+    (fields: object | string, message?: string): void =>
+      typeof fields === "string"
+        ? log[level]({ about: "exams" }, fields)
+        : log[level]({ ...fields, about: "exams" }, message);
+  return { debug: mark("debug"), info: mark("info"), warn: mark("warn"), error: mark("error") };
+}

@@ -1,0 +1,127 @@
+import type { Exams } from "../../chain/clients/exams.ts";
+import { ContractRevertError } from "../../chain/errors.ts";
+import { RefuteError } from "../../base/errors.ts";
+import { problemOf } from "../../base/health.ts";
+import type { Role } from "../role/role.ts";
+import type { Device } from "../../attestation/device.ts";
+import type { Zoo } from "../../attestation/exams/openExams.ts";
+import { sitExam } from "../../attestation/exams/sitExam.ts";
+import { solver } from "../../attestation/exams/solve.ts";
+import type { WorkerEvent } from "./events.ts";
+import type { WorkerOptions } from "./worker.ts";
+
+/** How often a worker looks which classes it holds, seconds of the chain's time. */
+const MEASURE_SECONDS = 60n;
+/** Errors of the contract after which an exam is over for this worker: the block was replaced, or it is too late. */
+const OVER = new Set(["NoExam", "ExamOver", "SatBefore"]);
+
+/** What a worker sits exams with. */
+type Examinee = Pick<WorkerOptions, "session" | "programs" | "execute" | "log"> & { device: Device };
+
+/** The exams of a deployment, with the programs that this worker knows. */
+export type ExamZoo = Zoo<Exams>;
+
+/** A worker's exams: it sits each one for every class whose program it knows. */
+export class Examinations {
+  readonly #options: Examinee;
+  readonly #zoo: ExamZoo;
+  readonly #role: Role<WorkerEvent>;
+  /** Blocks of exams, and classes, that were sat or given up. */
+  readonly #done = new Set<string>();
+  /** The newest block on the grid that is known to be an exam's, or not. */
+  #seen = -1n;
+  #exam: bigint | undefined;
+  #measureAt = 0n;
+
+  constructor(options: Examinee, zoo: ExamZoo, role: Role<WorkerEvent>) {
+    this.#options = options;
+    this.#zoo = zoo;
+    this.#role = role;
+  }
+
+  /**
+   * Sits the exam that is open, if there is one that was not sat. What keeps it from that is said by the condition
+   * `exams`, and it is tried again while the exam is open.
+   * @param head The number of the chain's head. @param now Its time.
+   */
+  async tend(head: bigint, now: bigint): Promise<void> {
+    try {
+      await this.#look(head);
+      const exam = this.#exam;
+      if (exam !== undefined) for (const k of this.#due(exam, head)) await this.#sit(exam, k);
+      if (now >= this.#measureAt) await this.#measure(now);
+      this.#role.health.set("exams", this.#problem());
+    } catch (error) {
+      this.#role.health.set("exams", problemOf(error, "an exam is not sat, and tried again while it is open"));
+      if (!(error instanceof RefuteError)) throw error;
+    }
+  }
+
+  /** Why there is nothing to sit. */
+  #problem() {
+    if (this.#known().length > 0) return undefined;
+    return { reason: "no program of the exams' classes is among the models: see refute classes" };
+  }
+
+  /** The classes whose programs are known, those that must be there soonest first. */
+  #known(): number[] {
+    const { classes } = this.#zoo;
+    return classes
+      .map((_, k) => k)
+      .filter((k) => this.#options.programs.knows(classes[k]!.programRoot))
+      .sort((a, b) => classes[a]!.blocks - classes[b]!.blocks);
+  }
+
+  /** Looks whether a block on the grid is an exam's, newest first, as long as a class could sit it. */
+  async #look(head: bigint): Promise<void> {
+    const { exams, classes, gridBlocks } = this.#zoo;
+    // A node may judge a call as if it were in its head: the block must be before that.
+    const newest = head - 1n - ((head - 1n) % gridBlocks);
+    if (newest === this.#seen) return;
+    const reach = BigInt(Math.max(...classes.map(({ blocks }) => blocks)));
+    const oldest = this.#seen < newest - reach ? newest - reach : this.#seen;
+    for (let block = newest; block > oldest && block > 0n; block -= gridBlocks)
+      if (await exams.isExam(block)) {
+        this.#exam = block;
+        break;
+      }
+    this.#seen = newest;
+  }
+
+  /** The classes that can still sit an exam in the next block, and have not. */
+  #due(exam: bigint, head: bigint): number[] {
+    const { classes } = this.#zoo;
+    return this.#known().filter(
+      (k) => !this.#done.has(`${exam} ${k}`) && head + 1n <= exam + BigInt(classes[k]!.blocks),
+    );
+  }
+
+  async #sit(exam: bigint, k: number): Promise<void> {
+    const { session, device, programs, execute } = this.#options;
+    const { exams, classes } = this.#zoo;
+    const { programRoot } = classes[k]!;
+    const program = await programs.load(programRoot);
+    if (program === undefined) return;
+    const paper = { class: k, programRoot, gridBlock: exam };
+    try {
+      const { seq, milliseconds, receipt } = await sitExam(session, exams, device, paper, solver(program, execute));
+      this.#role.report({
+        ...{ kind: "sat", class: k, exam: String(exam), seq: String(seq) },
+        ...{ milliseconds: Math.round(milliseconds), receipt },
+      });
+    } catch (error) {
+      if (!(error instanceof ContractRevertError && OVER.has(error.errorName))) throw error;
+      this.#options.log.warn({ class: k, exam: String(exam), error: error.errorName }, "an exam was missed");
+    }
+    this.#done.add(`${exam} ${k}`);
+  }
+
+  /** Says which classes are held. */
+  async #measure(now: bigint): Promise<void> {
+    const { exams } = this.#zoo;
+    const held = await exams.classesOf(this.#options.session.sender.address);
+    this.#measureAt = now + MEASURE_SECONDS;
+    this.#role.meter.figures({ classes: held.length });
+    if (this.#role.isNew("classes", "", held.join())) this.#options.log.info({ classes: held }, "classes held");
+  }
+}

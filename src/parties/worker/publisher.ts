@@ -1,0 +1,112 @@
+import type { ServerResponse } from "node:http";
+import type { Hex } from "viem";
+import type { Executions } from "../../runs/executions.ts";
+import type { JobRecord } from "../../chain/market/history.ts";
+import { encodeOutput } from "../../program/trace/openedOutput.ts";
+import { HttpServer } from "../../base/httpServer.ts";
+import { ItemStream } from "./itemStream.ts";
+
+/**
+ * Maximum number of requests that wait or are being answered, each with a tensor in memory. More are refused, and the
+ * challenger plays without the trace.
+ */
+const MAX_REQUESTS = 4;
+/** How long an answer may take to be read: longer than a challenger waits for one. */
+const PATIENCE_MS = 20_000;
+
+/**
+ * Publishes a worker's traces over HTTP. `/<claim id>/<item>/<step>` is the tensor of a step of an item, little-endian,
+ * while the claim can be disputed: a challenger that has it goes from a range's steps straight to the proof, so that a
+ * dispute takes three transactions instead of eleven. `/<claim id>/<item>/outputs/<number>` is an output of an item
+ * with its path (`encodeOutput`), as long as the worker knows the claim. `/jobs/<job id>/items` are the outputs after
+ * each item of a run that carries state, while it is executed (`ItemStream`).
+ */
+export class TracePublisher {
+  readonly #server = new HttpServer((url, response) => this.#answer(url, response));
+  readonly #patienceMs: number;
+  #executions: Executions | undefined;
+  #claims: ReadonlyMap<Hex, JobRecord> = new Map();
+  readonly #items = new ItemStream();
+  #requests = 0;
+  #last: Promise<unknown> = Promise.resolve();
+
+  /** @param patienceMs How long an answer may take to be read. */
+  constructor(patienceMs = PATIENCE_MS) {
+    this.#patienceMs = patienceMs;
+  }
+
+  /** Takes over what there is to publish. @param claims The jobs that the worker's claims are on. */
+  publish(claims: ReadonlyMap<Hex, JobRecord>, executions: Executions): void {
+    [this.#claims, this.#executions] = [claims, executions];
+    executions.onItem = this.#items.take;
+  }
+
+  /** Begins to serve. @param port 0 for any free one. @returns the port */
+  listen(port: number, host?: string): Promise<number> {
+    return this.#server.listen(port, host);
+  }
+
+  close(): Promise<void> {
+    return this.#server.close();
+  }
+
+  async #answer(url: string, response: ServerResponse): Promise<void> {
+    const [, jobId] = /^\/jobs\/(0x[0-9a-f]{64})\/items$/.exec(url) ?? [];
+    if (jobId !== undefined) {
+      const isOver = [...this.#claims.values()].some(({ id }) => id === jobId);
+      return this.#items.follow(jobId as Hex, isOver, response);
+    }
+    const [, claimId, item, outputs, number] = /^\/(0x[0-9a-f]{64})\/(\d{1,9})\/(outputs\/)?(\d{1,9})$/.exec(url) ?? [];
+    const job = this.#served((claimId ?? "") as Hex, outputs !== undefined);
+    if (job === undefined) return void response.writeHead(404).end("no such claim, or it is over\n");
+    // SAFETY: anybody may ask, and what was not kept takes an execution. The worker's own moves, whose clocks run, wait
+    // for one execution of an item at most.
+    if (this.#requests === MAX_REQUESTS)
+      return void response.writeHead(503, { "retry-after": "10" }).end("too many requests\n");
+    this.#requests++;
+    try {
+      const read = outputs === undefined ? this.#tensor : this.#output;
+      const bytes = await this.#inTurn(() =>
+        response.destroyed ? Promise.resolve(undefined) : read(job, Number(item), Number(number)),
+      );
+      await this.#send(response, bytes);
+    } finally {
+      this.#requests--;
+    }
+  }
+
+  /** The job of a claim whose tensors are served while it can be disputed, and its outputs as long as it is known. */
+  #served(claimId: Hex, isOutput: boolean): JobRecord | undefined {
+    const job = this.#claims.get(claimId);
+    const claim = job?.claims.find(({ id }) => id === claimId);
+    return claim === undefined || claim.refuted || (claim.finalised && !isOutput) ? undefined : job;
+  }
+
+  #inTurn<T>(action: () => Promise<T>): Promise<T> {
+    const result = this.#last.then(action);
+    this.#last = result.catch(() => undefined);
+    return result;
+  }
+
+  readonly #tensor = async (job: JobRecord, item: number, step: number): Promise<Uint8Array | undefined> =>
+    this.#executions?.tensor(job, item, step);
+
+  readonly #output = async (job: JobRecord, item: number, output: number): Promise<Uint8Array | undefined> => {
+    const opened = await this.#executions?.output(job, item, output);
+    return opened && encodeOutput(opened);
+  };
+
+  /** Resolves when the answer is read or given up: until then it takes memory. */
+  async #send(response: ServerResponse, bytes: Uint8Array | undefined): Promise<void> {
+    if (response.destroyed) return;
+    const closed = new Promise((resolve) => response.once("close", resolve));
+    const patience = setTimeout(() => response.destroy(), this.#patienceMs);
+    if (bytes === undefined) response.writeHead(404).end("no such item, step or output\n");
+    else {
+      response.writeHead(200, { "content-type": "application/octet-stream", "content-length": bytes.length });
+      response.end(bytes);
+    }
+    await closed;
+    clearTimeout(patience);
+  }
+}

@@ -1,0 +1,115 @@
+import { accessSync, closeSync, mkdirSync, openSync } from "node:fs";
+import { dirname } from "node:path";
+import type { Hex } from "viem";
+import { Database, type Row } from "../../base/database/database.ts";
+import { DatabaseAccessError } from "../../base/database/errors.ts";
+
+/** What opens a seal: all that `openSeal` takes, so that nothing has to be executed again. */
+export type Opening = { jobId: Hex; seal: Hex; root: Hex; salt: Hex; nodes: Hex };
+
+const SCHEMA = `
+  create table openings (
+    seal text primary key, job_id text not null, root text not null, salt text not null, nodes text not null);
+  create index openings_by_job on openings (job_id, root);`;
+
+const CONTENT = { applicationId: 0x5266534c, what: "the openings of a worker's seals", schema: SCHEMA, version: 1 };
+
+/**
+ * The openings of a worker's seals, in one file. A seal that is not opened costs the whole collateral, so what opens it
+ * is on disk before it is sent, and stays there until the claim is over.
+ */
+export class SealBook {
+  readonly path: string;
+  #database: Database | undefined;
+  /** The jobs that have openings here. */
+  readonly #jobs = new Set<Hex>();
+
+  private constructor(path: string) {
+    this.path = path;
+  }
+
+  /**
+   * The book at a path. Its file is made when it is needed (`open`).
+   * @throws DatabaseFileError, DatabaseInUseError, DatabaseAccessError
+   */
+  static async at(path: string): Promise<SealBook> {
+    const book = new SealBook(path);
+    if (mayExist(path)) await book.open();
+    return book;
+  }
+
+  /** The jobs that have openings here. */
+  get jobs(): readonly Hex[] {
+    return [...this.#jobs];
+  }
+
+  /** Has the file ready to be written to. @throws DatabaseFileError, DatabaseInUseError, DatabaseAccessError */
+  async open(): Promise<void> {
+    if (this.#database !== undefined) return;
+    try {
+      mkdirSync(dirname(this.path), { recursive: true, mode: 0o700 });
+      // Whoever reads a salt can try roots before the seal is opened. SQLite gives its second file the same mode.
+      closeSync(openSync(this.path, "a", 0o600));
+    } catch (cause) {
+      const reason = (cause as Error).message;
+      throw new DatabaseAccessError(`${this.path}, what opens a worker's seals, cannot be written (${reason})`, {
+        cause,
+      });
+    }
+    this.#database = await Database.open(this.path, CONTENT);
+    for (const { job_id } of this.#database.all("select distinct job_id from openings")) this.#jobs.add(job_id as Hex);
+  }
+
+  /** Keeps an opening: once this returns, no kill and no failure of power loses it. @throws DatabaseAccessError */
+  async keep({ jobId, seal, root, salt, nodes }: Opening): Promise<void> {
+    await this.open();
+    const values = [seal, jobId, root, salt, nodes];
+    this.#database!.run("insert into openings (seal, job_id, root, salt, nodes) values (?, ?, ?, ?, ?)", ...values);
+    this.#jobs.add(jobId);
+  }
+
+  /** The opening of a seal. */
+  of(seal: Hex): Opening | undefined {
+    return openingOf(this.#database?.first("select * from openings where seal = ?", seal));
+  }
+
+  /** An opening of a job with a root, which may be sealed already or not. */
+  ofRoot(jobId: Hex, root: Hex): Opening | undefined {
+    return openingOf(this.#database?.first("select * from openings where job_id = ? and root = ?", jobId, root));
+  }
+
+  /** Whether there are openings of a job. */
+  has(jobId: Hex): boolean {
+    return this.#jobs.has(jobId);
+  }
+
+  /** Forgets the openings of a job that is over. */
+  forget(jobId: Hex): void {
+    this.#database?.run("delete from openings where job_id = ?", jobId);
+    this.#jobs.delete(jobId);
+  }
+
+  close(): void {
+    this.#database?.close();
+    this.#database = undefined;
+  }
+}
+
+/** Whether a file may be there: also if that cannot be seen. */
+function mayExist(path: string): boolean {
+  try {
+    accessSync(path);
+    return true;
+  } catch (error) {
+    return !["ENOENT", "ENOTDIR"].includes((error as { code?: string }).code ?? "");
+  }
+}
+
+const openingOf = (row: Row | undefined): Opening | undefined =>
+  row && {
+    jobId: row.job_id as Hex,
+    seal: row.seal as Hex,
+    root: row.root as Hex,
+    salt: row.salt as Hex,
+    nodes: row.nodes as Hex,
+  };

@@ -1,0 +1,344 @@
+import { isAddressEqual, type Hex } from "viem";
+import { gasPriceNow } from "../../chain/gasPrice.ts";
+import { isOver, type Forget } from "../../chain/market/forget.ts";
+import type { Snapshot } from "../../chain/market/session.ts";
+import { idleWorkerMove, submissionOf, workerMove } from "../../dispute/workerMove.ts";
+import type { Executions } from "../../runs/executions.ts";
+import type { RunExecution } from "../../dispute/run/runExecution.ts";
+import { stateOf, type GameRecord, type History, type JobRecord } from "../../chain/market/history.ts";
+import type { Problem } from "../../base/health.ts";
+import type { Device } from "../../attestation/device.ts";
+import { requirePlainAccount } from "../role/plainAccount.ts";
+import { Races } from "../role/races.ts";
+import { Role, type Funds, type RoleOptions, type RoundSnapshot, type Start } from "../role/role.ts";
+import { shortOfGas } from "../role/shortFunds.ts";
+import { Attestation } from "./attestation.ts";
+import { ClaimEnds } from "./claimEnds.ts";
+import { makeMove } from "./sendMove.ts";
+import { Examinations, type ExamZoo } from "./examinations.ts";
+import { UndefendedClaimError, UNKNOWN, WrongClaimError } from "./errors.ts";
+import { FailedAudits } from "./failedAudits.ts";
+import type { WorkerEvent } from "./events.ts";
+import { JobChoice } from "./jobChoice.ts";
+import { claimProblem, hasRoom, isOpen, isSealed, type WorkerPolicy } from "./jobPolicy.ts";
+import { NativeClaims, type NativeWorkerOptions } from "./nativeClaims.ts";
+import type { TracePublisher } from "./publisher.ts";
+import type { SealBook } from "./sealBook.ts";
+import { Seals } from "./seals.ts";
+import { drawSamples, selfAudit, SelfAuditError } from "./selfAudit.ts";
+import { WorkerGas } from "./gasNeeded.ts";
+import { expire, missingOutputs } from "./settlement.ts";
+import { bestUnknown } from "./wantedPrograms.ts";
+
+/** How a worker runs. */
+export type WorkerOptions = RoleOptions<WorkerEvent> & {
+  policy: WorkerPolicy;
+  /** Random elements that the chain recomputes, free of charge, before a submission. */
+  selfAuditSamples: number;
+  /** Publishes the traces of its claims. */
+  publisher?: TracePublisher | undefined;
+  /** Reports for the worker, so that its attestation does not end; it is left to its operator if absent. */
+  device?: Device | undefined;
+  /** The exams that it sits with its device; none if absent. */
+  exams?: ExamZoo | undefined;
+  /** Where what opens its seals is kept; without it, no job is claimed whose submissions are sealed. */
+  seals?: SealBook | undefined;
+  /** Another worker of this process with the same account: told the gas that this one may need, it tells its own. */
+  gasBeside?: ((own: number) => number) | undefined;
+  /** How jobs that ask for an answer are answered without exact execution; never if absent. */
+  native?: NativeWorkerOptions | undefined;
+};
+
+/**
+ * Runs a worker until the signal: it claims suitable jobs, executes, submits, answers disputes, finalises, delivers and
+ * collects.
+ * @throws NotPlainAccountError
+ */
+export async function runWorker(options: WorkerOptions): Promise<void> {
+  await requirePlainAccount(options.session);
+  await new Worker(options).run();
+}
+
+/** What costs the worker money. */
+const LOSSES: ReadonlySet<WorkerEvent["kind"]> = new Set(["refuted", "withheld", "undelivered", "sealLost"]);
+
+class Worker {
+  readonly #options: WorkerOptions;
+  readonly #role: Role<WorkerEvent>;
+  readonly #executions: Executions;
+  readonly #races: Races;
+  readonly #failedAudits = new FailedAudits();
+  readonly #ends: ClaimEnds;
+  readonly #seals: Seals;
+  readonly #gas: WorkerGas;
+  readonly #choice: JobChoice;
+  readonly #native: NativeClaims | undefined;
+  readonly #attestation: Attestation;
+  readonly #examinations: Examinations | undefined;
+
+  constructor(options: WorkerOptions) {
+    this.#options = options;
+    this.#races = new Races(options.log);
+    const references = options.references && { ...options.references, mustLast: true };
+    this.#role = new Role("worker", { ...options, references }, ({ kind }) => ({
+      level: LOSSES.has(kind) ? "error" : "info",
+      message: kind,
+    }));
+    this.#executions = this.#role.executions;
+    for (const condition of ["selfAudit", "runsOnDisk", "seals"] as const) this.#role.health.set(condition, undefined);
+    const { session, native, log, device, exams, seals } = options;
+    const policy = { ...options.policy, ...(seals === undefined && { maxSealSeconds: 0 }) };
+    this.#choice = new JobChoice({ ...options, policy }, this.#role);
+    this.#attestation = new Attestation(options, this.#role);
+    if (device !== undefined && exams !== undefined)
+      this.#examinations = new Examinations({ ...options, device }, exams, this.#role);
+    const { parameters } = session.deployment;
+    this.#gas = new WorkerGas(parameters.arityBits);
+    this.#native = native && new NativeClaims(native, this.#role, log, parameters);
+    this.#ends = new ClaimEnds({ session, log }, this.#role, this.#native);
+    this.#seals = new Seals(session, this.#role, log, seals);
+  }
+
+  async run(): Promise<void> {
+    await this.#role.run({
+      facts: {},
+      forget: this.#forget,
+      needsPlainAccountTo: "claim jobs",
+      checkFunds: (funds, snapshot) => this.#checkFunds(funds, snapshot),
+      round: (snapshot, start) => this.#round(snapshot, start),
+    });
+    this.#seals.sayWaiting();
+  }
+
+  /** All of a job that is over and owes this worker nothing, and the input of a job that it does not serve. */
+  readonly #forget: Forget = (job, now) => {
+    const { sender, deployment } = this.#options.session;
+    const isOwed = job.claims.some((record) => {
+      const { claim, refuted, finalised, accepted, games } = record;
+      const isSettled = missingOutputs(record).length === 0 || this.#ends.hasGivenUp(record);
+      const isDone = refuted || accepted || (finalised && isSettled);
+      // What a game earned may be there to be collected.
+      return this.#isMe(claim.worker) && (!isDone || games.length > 0);
+    });
+    const isMine = this.#seals.keeps(job) || (job.holder !== undefined && this.#isMe(job.holder.worker));
+    if (isOwed || isMine) return "nothing";
+    if (isOver(job, now, sender.address, deployment.parameters.baseClock)) return "all";
+    return this.#executions.knows(job) || this.#executions.awaits(job) ? "nothing" : "inputs";
+  };
+
+  /** Says whether this worker may claim and can pay for what it has claimed, and for one job more. */
+  async #checkFunds(funds: Funds, { history, now }: Snapshot): Promise<void> {
+    const { session } = this.#options;
+    const { health } = this.#role;
+    health.set("pays", this.#payProblem(funds, history));
+    await this.#attestation.measure(now);
+    health.set("mayClaim", await claimProblem(session, session.deployment.parameters.collateral));
+  }
+
+  /** Why the account cannot pay for what it has claimed and for one job more. @returns undefined if it can. */
+  #payProblem({ balance, gasPrice }: Pick<Funds, "balance" | "gasPrice">, history: History): Problem | undefined {
+    const { session, programs } = this.#options;
+    const owner = session.sender.address;
+    const own = this.#gas.needed(history, owner, programs.shapes, this.#executions);
+    // All of it may be disputed at once.
+    const gas = own + (this.#options.gasBeside?.(own) ?? 0);
+    return shortOfGas({ balance, gasPrice, owner }, gas, "a job, and the answers for all claims,");
+  }
+
+  #round({ history, now, isPlain, blockNumber }: RoundSnapshot, start: Start): void {
+    this.#ends.begin(history, now);
+    this.#failedAudits.forget(history.jobs);
+    this.#native?.forget(history);
+    const attempt = (doing: string, id: string, action: () => Promise<void>) =>
+      start(`${doing} ${id}`, () => this.#role.attempt(doing, id, () => this.#races.run(doing, id, action)));
+    // One after the other: both send, and an exam has less time.
+    attempt("reporting with the dongle", "", async () => {
+      await this.#examinations?.tend(blockNumber, now);
+      await this.#attestation.tend(now);
+    });
+    const published = new Map<Hex, JobRecord>();
+    for (const record of history.claims.values()) {
+      if (!this.#isMe(record.claim.worker)) continue;
+      const job = history.jobs.get(record.jobId)!;
+      published.set(record.id, job);
+      if (record.refuted && this.#role.isNew("refuted", record.id))
+        this.#role.report({ kind: "refuted", jobId: job.id, claimId: record.id });
+      const alive = !isOpen(record) ? [] : record.games.filter(({ closed }) => closed === undefined);
+      for (const game of alive) attempt("game", game.id, () => this.#defend(job, game, now));
+      if (alive.length === 0) attempt("claim", record.id, () => this.#ends.tend(job, record, now));
+    }
+    this.#options.publisher?.publish(published, this.#executions);
+    const jobs = [...history.jobs.values()];
+    const claimed = jobs.flatMap((job) =>
+      job.holder !== undefined && this.#isMe(job.holder.worker) ? [{ job, until: job.holder.until }] : [],
+    );
+    const sealed = this.#seals.sealed(history);
+    for (const job of sealed) attempt("seal", job.id, () => this.#seals.open(job, now));
+    this.#seals.tidy(history, blockNumber);
+    const disputable = [...history.claims.values()].filter(
+      (record) => this.#isMe(record.claim.worker) && isOpen(record),
+    );
+    // What is sealed will be a claim.
+    const undecided = [...sealed, ...disputable.map(({ jobId }) => history.jobs.get(jobId)!)];
+    for (const { job, until } of claimed) attempt("job", job.id, () => this.#work(job, until, now, undecided));
+    const atStake = jobs.filter(
+      ({ holder, sealed, claims }) =>
+        [holder, sealed].some((one) => one !== undefined && this.#isMe(one.worker)) ||
+        claims.some(({ claim, refuted, paid }) => this.#isMe(claim.worker) && !refuted && !paid),
+    );
+    this.#options.programs.want(atStake.map(({ job }) => job.programRoot));
+    const { stored } = this.#executions;
+    stored.reserve(atStake);
+    if (stored.problem !== undefined) this.#role.health.set("runsOnDisk", stored.problem);
+    const { atOnce = 1 } = this.#options;
+    if (claimed.length >= atOnce || !isPlain || this.#role.isAtFault) return;
+    // What is claimed will be open too.
+    const open = undecided.length + claimed.length;
+    attempt("claiming", "", () => this.#claim(history, open, now));
+    const awaited = jobs.filter((job) => job.open && this.#executions.awaits(job) && !this.#hasLost(job));
+    if (awaited.length > 0 && hasRoom(this.#options.policy, open))
+      attempt("looking for models", "", () => this.#want(awaited, now));
+  }
+
+  async #defend(job: JobRecord, game: GameRecord, now: bigint): Promise<void> {
+    const { session } = this.#options;
+    const { arityBits } = session.deployment.parameters;
+    // The execution is released before the move is mined: there may be many games.
+    const planned =
+      idleWorkerMove(stateOf(game), now) ??
+      (await this.#executions.use(job, (execution) => {
+        this.#requireRight(job, game, execution);
+        return workerMove(execution, stateOf(game), arityBits, now);
+      }));
+    if (planned === undefined) throw new UndefendedClaimError(`claim ${game.claimId} is disputed, but ${UNKNOWN}`);
+    this.#role.report(await makeMove(session, game, planned));
+  }
+
+  /** @throws WrongClaimError if what was claimed natively is not what exact execution gives */
+  #requireRight(job: JobRecord, { claimId, key }: GameRecord, { root }: RunExecution): void {
+    if (this.#native === undefined || root === key.root) return;
+    if (this.#role.isNew("wrong", claimId)) this.#native.wrong(job);
+    throw new WrongClaimError(
+      `claim ${claimId} is disputed, and wrong: it was answered natively with root ${key.root}, exact execution ` +
+        `gives ${root}. The collateral is lost; no move is made`,
+    );
+  }
+
+  /**
+   * Executes and submits a job that this worker has claimed.
+   * @param open Jobs of its claims that can be disputed.
+   */
+  async #work(job: JobRecord, until: bigint, now: bigint, open: readonly JobRecord[]): Promise<void> {
+    const { session, selfAuditSamples, log } = this.#options;
+    const { deployment } = session;
+    // Otherwise the rest of the collateral would stay locked, and this worker would claim nothing more.
+    if (now > until) return this.#role.report(await expire(session, job));
+    if (this.#failedAudits.isWithheld(job)) return;
+    const start = performance.now();
+    const native = await this.#native?.answer(job, open);
+    if (native !== undefined) {
+      const milliseconds = Math.round(performance.now() - start);
+      if (this.#role.isNew("answered", job.id, String(until)))
+        this.#role.report({ kind: "answered", jobId: job.id, root: native.root, milliseconds });
+      return this.#submit(job, native.root, submissionOf(native.list, deployment.parameters.arityBits, "answer"));
+    }
+    const execution = await this.#executions.of(job);
+    if (execution === undefined) {
+      if (this.#role.isNew("unknown", job.id))
+        log.error({ job: job.id }, `a claimed job cannot be executed: ${UNKNOWN}`);
+      return;
+    }
+    const { root, runRoot } = execution;
+    const milliseconds = Math.round(performance.now() - start);
+    if (this.#role.isNew("executed", job.id, String(until)))
+      this.#role.report({ kind: "executed", jobId: job.id, root, milliseconds });
+    const samples = [...this.#failedAudits.samplesOf(job), ...drawSamples(execution, selfAuditSamples)];
+    try {
+      const use = (action: (run: RunExecution) => Promise<true>) => this.#executions.use(job, action);
+      await selfAudit(session.publicClient, deployment.verifier, runRoot, samples, use);
+    } catch (error) {
+      if (error instanceof SelfAuditError) return this.#withhold(job, runRoot, until, error);
+      throw error;
+    }
+    await this.#submit(job, root, submissionOf(execution.claimed, deployment.parameters.arityBits, execution.form));
+  }
+
+  async #submit(job: JobRecord, root: Hex, nodes: Hex): Promise<void> {
+    if (isSealed(job)) return this.#seals.seal(job, root, nodes);
+    const receipt = await this.#options.session.market.submit(job.job, nodes, job.terms);
+    this.#role.report({ kind: "submitted", jobId: job.id, root, receipt });
+  }
+
+  /** Has a job whose execution is wrong executed anew, or gives it up. */
+  #withhold(job: JobRecord, runRoot: Hex, submitBy: bigint, { code, message, sample }: SelfAuditError): void {
+    const { session, log } = this.#options;
+    const { collateral, penaltyBps } = session.deployment.parameters;
+    this.#executions.drop(job);
+    this.#role.meter.auditFailed();
+    if (!this.#failedAudits.add(job, runRoot, sample))
+      return log.warn({ code, job: job.id, reason: message }, "self-audit failed, executing anew");
+    const penalty = (collateral * BigInt(penaltyBps)) / 10_000n;
+    const by = new Date(Number(submitBy) * 1_000).toISOString();
+    const reason =
+      `${message}; this machine's executions of the job are wrong, and none is submitted: the penalty of ` +
+      `${penalty} (of the stake asset's smallest unit) is lost unless a mended worker with this key ` +
+      `submits by ${by}. ` +
+      `No more jobs of this program are claimed until a restart`;
+    this.#role.health.set("selfAudit", { code, reason: `job ${job.id} was given up: ${message}` });
+    this.#role.report({ kind: "withheld", jobId: job.id, reason, submitBy, penalty });
+  }
+
+  /** Claims the best paid of the suitable jobs. @param open Own claims that can be disputed, or will be. */
+  async #claim(history: History, open: number, now: bigint): Promise<void> {
+    const { session, policy, log } = this.#options;
+    const known = [...history.jobs.values()].filter(
+      (job) => job.open && !this.#hasLost(job) && !this.#failedAudits.isDistrusted(job.job.programRoot),
+    );
+    const best = await this.#choice.best(known, now);
+    if (best === undefined) return;
+    if (!hasRoom(policy, open)) {
+      const message = "as many claims are open as the policy allows; no more jobs are claimed until one is final";
+      if (this.#role.isNew("full", "")) log.warn({ open }, message);
+      return;
+    }
+    const { health } = this.#role;
+    // A job that is claimed and cannot be submitted, or whose claim cannot be defended, costs more than it pays.
+    const balance = await session.publicClient.getBalance({ address: session.sender.address });
+    const short = this.#payProblem({ balance, gasPrice: best.gasPrice }, history);
+    health.set("pays", short);
+    const problem = await claimProblem(
+      session,
+      best.record.terms?.collateral ?? session.deployment.parameters.collateral,
+    );
+    health.set("mayClaim", problem);
+    if (short !== undefined || problem !== undefined || !(await this.#executions.prepare(best.record))) return;
+    if (isSealed(best.record)) {
+      const unkept = await this.#seals.problem();
+      health.set("seals", unkept);
+      if (unkept !== undefined) return;
+    }
+    const { job, terms, id } = best.record;
+    await this.#races.run("claiming", id, async () =>
+      this.#role.report({ kind: "claimed", jobId: id, receipt: await session.market.claim(job, terms) }),
+    );
+  }
+
+  /** Asks for the program of the best paid of the jobs that may be known soon. */
+  async #want(awaited: readonly JobRecord[], now: bigint): Promise<void> {
+    const { session, policy, programs } = this.#options;
+    const { rate, arityBits } = session.deployment.parameters;
+    const gasPrice = await gasPriceNow(session.publicClient);
+    const best = bestUnknown(awaited, { policy, rate, arityBits, gasPrice, now });
+    if (best !== undefined) programs.want([best.job.programRoot]);
+  }
+
+  /** A job on which this worker was refuted, or that it did not submit in time: it would lose on it again. */
+  #hasLost({ claims, late }: JobRecord): boolean {
+    const refuted = claims.some((record) => record.refuted && this.#isMe(record.claim.worker));
+    return refuted || [...late].some((worker) => this.#isMe(worker));
+  }
+
+  #isMe(address: Hex): boolean {
+    return isAddressEqual(address, this.#options.session.sender.address);
+  }
+}

@@ -1,0 +1,43 @@
+import type { Program } from "../types.ts";
+import type { RunInputs } from "./runInputs.ts";
+
+/** Tensors that an item takes from the item before, by input. */
+export type Carried = ReadonlyMap<number, Uint8Array>;
+
+/** Executes one item. @returns the tensors of steps by their numbers: at least those of `keptSteps` */
+export type ExecuteItem = (inputs: readonly Uint8Array[], item: number) => Promise<readonly Uint8Array[]>;
+
+/** The steps whose tensors a run needs of each item: outputs, and what is carried. */
+export function keptSteps({ inputs, outputs, checkpoints }: Program): Set<number> {
+  const carried = inputs.flatMap(({ source }) => (source?.kind === "carried" ? [source.checkpoint] : []));
+  return new Set([...outputs, ...carried].map((checkpoint) => checkpoints[checkpoint]!.step));
+}
+
+/** What the next item takes from the one whose tensors of steps these are, by input. */
+export function carriedTensors(
+  { inputs, checkpoints }: Program,
+  tensorOf: (step: number) => Uint8Array,
+): Map<number, Uint8Array> {
+  const carried = new Map<number, Uint8Array>();
+  inputs.forEach(({ source }, k) => {
+    if (source?.kind === "carried") carried.set(k, tensorOf(checkpoints[source.checkpoint]!.step));
+  });
+  return carried;
+}
+
+/**
+ * Executes the items of a run one after the other, without the trees that a claim needs.
+ * @returns after each item its tensors of steps, by the steps' numbers
+ */
+export async function* runItems(
+  program: Program,
+  inputs: RunInputs,
+  execute: ExecuteItem,
+): AsyncGenerator<readonly Uint8Array[]> {
+  let carried: Carried | undefined;
+  for (let item = 0; item < inputs.length.items; item++) {
+    const tensors = await execute(inputs.of(item, carried), item);
+    carried = carriedTensors(program, (step) => tensors[step]!);
+    yield tensors;
+  }
+}

@@ -1,0 +1,17 @@
+import { overtime } from "../chain/market/clock.ts";
+import { stateOf, type JobRecord } from "../chain/market/history.ts";
+
+/**
+ * Until when an execution of a job is of use, unix seconds: the earliest end of a clock, a window or a claim's time
+ * that runs over it. Infinity if none runs. Pure.
+ */
+export function dueOf({ holder, claims }: Pick<JobRecord, "holder" | "claims">): number {
+  let due = holder === undefined ? Infinity : Number(holder.until);
+  for (const { games, windowEnd, finalised, refuted, accepted } of claims) {
+    if (finalised || refuted || accepted) continue;
+    const open = games.filter(({ closed }) => closed === undefined);
+    const ends = open.length === 0 ? [Number(windowEnd)] : open.map((game) => -overtime(stateOf(game), 0n));
+    due = Math.min(due, ...ends);
+  }
+  return due;
+}

@@ -1,0 +1,52 @@
+import { mostThreads } from "../executor/createExecutor.ts";
+import type { Execute } from "./executeRun.ts";
+
+/** Where executions go: into this process, or to other machines (src/runs/fleet). */
+export type ExecutionQueue = {
+  readonly execute: Execute;
+  /** Ends. Nothing may wait for it any more, but for what other machines do. */
+  close: () => Promise<void>;
+};
+
+/** As many executions are begun at a time as keep all threads busy with items of a run, and two that are no items. */
+const AT_ONCE = 2 * mostThreads() + 2;
+
+type Waiting = { due: number; begin: () => void };
+
+/**
+ * Executes in this process. What is due first is begun first; of what is due at the same time, what was asked for
+ * first.
+ */
+export class EmbeddedQueue implements ExecutionQueue {
+  readonly #waiting: Waiting[] = [];
+  readonly #execute: Execute;
+  readonly #atOnce: number;
+  #running = 0;
+
+  /** @param atOnce Executions that are begun at a time. */
+  constructor(execute: Execute, atOnce = AT_ONCE) {
+    [this.#execute, this.#atOnce] = [execute, atOnce];
+  }
+
+  readonly execute: Execute = async (model, inputs, keep, trees, order) => {
+    if (this.#running < this.#atOnce) this.#running++;
+    else await new Promise<void>((begin) => this.#waiting.push({ due: order?.due ?? Infinity, begin }));
+    try {
+      return await this.#execute(model, inputs, keep, trees, order);
+    } finally {
+      this.#next();
+    }
+  };
+
+  close(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  /** Hands the place of an execution that has ended to the next one. */
+  #next(): void {
+    const first = this.#waiting.reduce((best, { due }, k) => (due < this.#waiting[best]!.due ? k : best), 0);
+    const [next] = this.#waiting.splice(first, 1);
+    if (next === undefined) this.#running--;
+    else next.begin();
+  }
+}

@@ -1,0 +1,133 @@
+import {
+  createExecutor,
+  mostThreads,
+  START_MS,
+  type Executor,
+  type ExecutorOptions,
+  type RunOptions,
+} from "../executor/createExecutor.ts";
+import { ItemThreads } from "../executor/items/itemThreads.ts";
+import { getOrAdd } from "../base/getOrAdd.ts";
+import { EngineFaultError, ExecutionThreadError } from "../executor/errors.ts";
+import type { CompiledModel } from "../program/compiled.ts";
+import type { Execute } from "./executeRun.ts";
+
+/**
+ * Bytes of memory that threads which execute items beside each other may take together. Programs that need more are
+ * large: their steps are shared among threads instead.
+ */
+const ITEM_BYTES = 2 ** 30;
+
+/** The fast executor, prepared once for each program. */
+export class FastExecutors {
+  readonly #options: ExecutorOptions;
+  readonly #prepared = new Map<string, Promise<Executor>>();
+  /** What was found wrong with the engine. Nothing is executed any more. */
+  #fault: EngineFaultError | undefined;
+  /** The threads for items, of the program that had many of them last. */
+  #threads: ItemThreads | undefined;
+  #starting: Promise<void> | undefined;
+  /** Programs whose threads failed. */
+  readonly #unfit = new Set<string>();
+  /** By program, how long its items that can be executed beside each other took, milliseconds. */
+  readonly #spent = new Map<string, number>();
+
+  constructor(options: ExecutorOptions = {}) {
+    this.#options = options;
+  }
+
+  /**
+   * Executes a program.
+   * @param options Callbacks of the run.
+   * @param isOneOfMany Whether other items of the same run are executed beside it: see {@link ExecutionOrder}.
+   * @throws EngineFaultError if a product of this or of an earlier execution was wrong; the errors of `createExecutor`
+   * and of its `run`.
+   */
+  async run(
+    model: CompiledModel,
+    inputs: readonly Uint8Array[],
+    options: RunOptions = {},
+    isOneOfMany = false,
+  ): Promise<Uint8Array[]> {
+    try {
+      if (this.#fault === undefined) {
+        const tensors = isOneOfMany
+          ? await this.#runOneOfMany(model, inputs, options)
+          : await this.#run(model, inputs, options);
+        // Another execution may have found a fault meanwhile.
+        if (this.#fault === undefined) return tensors;
+      }
+    } catch (error) {
+      if (!(error instanceof EngineFaultError)) throw error;
+      this.#fault ??= error;
+    }
+    throw this.#fault;
+  }
+
+  async #run(model: CompiledModel, inputs: readonly Uint8Array[], options: RunOptions): Promise<Uint8Array[]> {
+    return (await (await this.#executorOf(model)).run(inputs, options)).tensors;
+  }
+
+  #executorOf(model: CompiledModel): Promise<Executor> {
+    const { programRoot } = model;
+    const executor = getOrAdd(this.#prepared, programRoot, () => createExecutor(model, this.#options));
+    // One that could not be prepared is prepared anew the next time: memory may be free again.
+    executor.catch(() => this.#prepared.get(programRoot) === executor && this.#prepared.delete(programRoot));
+    return executor;
+  }
+
+  /** Executes an item on a thread for items, once the program's items took as long as threads take to start. */
+  async #runOneOfMany(model: CompiledModel, inputs: readonly Uint8Array[], options: RunOptions): Promise<Uint8Array[]> {
+    const { programRoot } = model;
+    const executor = await this.#executorOf(model);
+    const threads = this.#threadsOf(model, executor);
+    if (threads !== undefined) {
+      try {
+        return await threads.run(inputs, options);
+      } catch (error) {
+        if (!(error instanceof ExecutionThreadError)) throw error;
+        // The executor may have memory where threads had none. They are not tried again for this program.
+        this.#unfit.add(programRoot);
+        options.trees?.clear();
+      }
+    }
+    const start = performance.now();
+    const { tensors } = await executor.run(inputs, options);
+    this.#spent.set(programRoot, (this.#spent.get(programRoot) ?? 0) + performance.now() - start);
+    return tensors;
+  }
+
+  /** The threads for a program's items, if they have started. Starts them if they are worth it. */
+  #threadsOf(model: CompiledModel, { bytes }: Executor): ItemThreads | undefined {
+    const threads = this.#threads;
+    if (threads?.programRoot === model.programRoot && threads.failure === undefined) return threads;
+    const { engine, threads: wanted = 0 } = this.#options;
+    const count = Math.min(wanted === 0 ? mostThreads() : wanted, Math.floor(ITEM_BYTES / bytes));
+    const isFit = engine === undefined && count > 1 && !this.#unfit.has(model.programRoot);
+    const isWorthIt = isFit && (this.#spent.get(model.programRoot) ?? 0) > START_MS;
+    if (!isWorthIt || this.#starting !== undefined || threads?.isIdle === false) return undefined;
+    this.#threads = undefined;
+    this.#starting = Promise.resolve(threads?.close())
+      .then(() => ItemThreads.start(model, count))
+      .then(
+        (started) => void (this.#threads = started),
+        (error: unknown) => {
+          if (error instanceof EngineFaultError) this.#fault ??= error;
+          this.#unfit.add(model.programRoot);
+        },
+      )
+      .finally(() => (this.#starting = undefined));
+    return undefined;
+  }
+
+  readonly execute: Execute = (model, inputs, keep, trees, order) =>
+    this.run(model, inputs, { ...(keep && { keep }), ...(trees && { trees }) }, order?.isOneOfMany);
+
+  async close(): Promise<void> {
+    await this.#starting;
+    await this.#threads?.close();
+    this.#threads = undefined;
+    for (const executor of this.#prepared.values()) await (await executor).close();
+    this.#prepared.clear();
+  }
+}

@@ -1,0 +1,67 @@
+import { mostThreads } from "../../executor/createExecutor.ts";
+import { EngineFaultError } from "../../executor/errors.ts";
+import { ItemThreads } from "../../executor/items/itemThreads.ts";
+import type { CompiledModel } from "../../program/compiled.ts";
+import type { Execute } from "../executeRun.ts";
+
+/** Programs whose threads are kept at a time. */
+const MAX_PROGRAMS = 4;
+
+/**
+ * Executes on threads, as many tasks at a time as there are threads: the event loop stays free, so that a queue sees
+ * that this process lives. Each program has threads of its own; those that were not used for longest end first.
+ */
+export class ThreadedExecutor {
+  readonly #threads: number;
+  /** By program; those used longest ago first. */
+  readonly #programs = new Map<string, Promise<ItemThreads>>();
+  #fault: EngineFaultError | undefined;
+
+  constructor(threads = mostThreads()) {
+    this.#threads = threads;
+  }
+
+  /** What was found wrong with the engine: nothing is executed any more. */
+  get fault(): EngineFaultError | undefined {
+    return this.#fault;
+  }
+
+  /** @throws EngineFaultError, ExecutionThreadError, ExecutionInputError */
+  readonly execute: Execute = async (model, inputs, keep, trees) => {
+    if (this.#fault !== undefined) throw this.#fault;
+    try {
+      const threads = await this.#threadsOf(model);
+      return await threads.run(inputs, { ...(keep && { keep }), ...(trees && { trees }) });
+    } catch (error) {
+      if (error instanceof EngineFaultError) this.#fault = error;
+      throw error;
+    }
+  };
+
+  async close(): Promise<void> {
+    for (const threads of this.#programs.values()) await close(threads);
+    this.#programs.clear();
+  }
+
+  async #threadsOf(model: CompiledModel): Promise<ItemThreads> {
+    const { programRoot } = model;
+    const known = this.#programs.get(programRoot);
+    const isFit = known !== undefined && (await known.then(({ failure }) => failure === undefined).catch(() => false));
+    // Another task may have started them meanwhile.
+    const latest = this.#programs.get(programRoot);
+    const threads = isFit || latest !== known ? latest! : ItemThreads.start(model, this.#threads);
+    this.#programs.delete(programRoot);
+    this.#programs.set(programRoot, threads);
+    for (const [root, old] of this.#programs) {
+      if (this.#programs.size <= MAX_PROGRAMS) break;
+      const idle = await old.then(({ isIdle }) => isIdle).catch(() => true);
+      if (!idle || root === programRoot) continue;
+      this.#programs.delete(root);
+      void close(old);
+    }
+    return threads;
+  }
+}
+
+const close = (threads: Promise<ItemThreads>): Promise<void> =>
+  threads.then((started) => started.close()).catch(() => undefined);

@@ -1,0 +1,314 @@
+import { createHash } from "node:crypto";
+import type { Hex, PublicClient } from "viem";
+import { getOrAdd } from "../../base/getOrAdd.ts";
+import { questionOf, type JobRecord } from "../../chain/market/history.ts";
+import { inputFileSize, readInputFile } from "../../chain/market/inputFile.ts";
+import { referencesIn, type Reference } from "../../chain/market/references.ts";
+import { withoutPaths } from "../../base/redact.ts";
+import type { RunInputs } from "../../program/trace/runInputs.ts";
+import { FetchError, FetchRefusedError } from "../../base/fetchErrors.ts";
+import type { HeldInputs } from "../executions.ts";
+import type { Meter } from "../figures.ts";
+import type { Logger } from "../../base/log.ts";
+import { BlobTimes } from "./blobTimes.ts";
+import { dateOf } from "./fetchBlobs.ts";
+import { fetchReference, type InputSources } from "./fetchReference.ts";
+import { secondsFor } from "./readBody.ts";
+import { InputStore } from "./inputStore.ts";
+
+/** How the inputs are fetched that jobs refer to. */
+export type ReferenceOptions = {
+  sources: InputSources;
+  /** The most bytes of one job's inputs. `MAX_INPUT_BYTES` if absent. */
+  maxInputBytes?: number | undefined;
+  /** The most bytes of all that are kept. `KEPT_INPUT_BYTES` if absent. */
+  keptInputBytes?: number | undefined;
+  /** Whether places must have the inputs until the job's last dispute ends, as far as is known of them. */
+  mustLast?: boolean | undefined;
+  /** How long one place may take to give them, if not by the slowest speed allowed. */
+  seconds?: number | undefined;
+};
+
+/** By default 256 MiB of one job, 4 GiB of all. */
+export const MAX_INPUT_BYTES = 2 ** 28;
+export const KEPT_INPUT_BYTES = 2 ** 32;
+/** Bytes of inputs in memory, besides those of the latest job. */
+const MEMORY_BYTES = 2 ** 28;
+/**
+ * Searches at once, and those among them for what could not be had before: strangers may post jobs whose places drip,
+ * and what nobody has looked for yet does not wait for these.
+ */
+const MAX_AT_ONCE = 8;
+const MAX_RETRIES_AT_ONCE = 4;
+/** Inputs so small that they do not wait until larger ones leave room. */
+const SMALL_BYTES = 2 ** 20;
+/** Transactions of others that are read for the places of one job, and places that are tried. */
+const MAX_OTHERS = 3;
+const MAX_PLACES = 8;
+/** The pause after a failure; it doubles with each, to an hour. Where all places gave what is wrong it is longer. */
+const RETRY_MS = 15_000;
+const REFUSED_TRIES = 4;
+const MAX_RETRY_MS = 3_600_000;
+
+/** What became of the inputs of a job so far. */
+type Search = { job: JobRecord; bytes: number; tries: number; notBefore: number; isRunning: boolean };
+
+/** Where it is done. */
+type Surroundings = {
+  publicClient: Pick<PublicClient, "getTransaction" | "getBlock">;
+  /** The last second at which a claim on a job may be disputed. */
+  lastSecondOf: (job: JobRecord) => bigint;
+  /** Whether the job may be judged here: its program is known. */
+  knows: (job: JobRecord) => boolean;
+  /** Of nobody else's; inputs are kept in memory if it is absent. */
+  folder: string | undefined;
+  log: Logger;
+  meter: Pick<Meter, "figures">;
+  signal: AbortSignal;
+};
+
+/**
+ * The inputs of jobs that publish none, from the places that the transactions which posted them name. They are fetched
+ * when they are asked for, beside everything else, and given once they are there. Only what gives a job's roots is
+ * kept, and kept as long as the job may need it. Those in blobs, which nodes forget, are fetched as soon as their job
+ * is known, before anybody claims it.
+ */
+export class ReferencedInputs implements HeldInputs {
+  readonly #options: ReferenceOptions;
+  readonly #at: Surroundings;
+  readonly #store: InputStore;
+  /** Those asked for longest ago first. */
+  readonly #memory = new Map<string, RunInputs>();
+  /** Keys of files that gave their job's roots in this process. */
+  readonly #checked = new Set<string>();
+  readonly #searches = new Map<string, Search>();
+  readonly #running = new Map<Promise<void>, Search>();
+  /** Keys of jobs that somebody has claimed: their inputs are not given up for those of others. */
+  #atStake: ReadonlySet<string> = new Set();
+  /** Absent where jobs are left alone whose blobs may be forgotten too early, and where none are read. */
+  readonly #blobs: BlobTimes | undefined;
+  /** Jobs about whose blobs was warned. */
+  readonly #warned = new Set<Hex>();
+
+  constructor(options: ReferenceOptions, at: Surroundings) {
+    [this.#options, this.#at] = [options, at];
+    const usual = at.folder === undefined ? MEMORY_BYTES : KEPT_INPUT_BYTES;
+    this.#store = new InputStore(at.folder, options.keptInputBytes ?? usual);
+    const { beaconUrl } = options.sources;
+    if (options.mustLast !== true && beaconUrl !== undefined)
+      this.#blobs = new BlobTimes({ chain: at.publicClient, beaconUrl, signal: at.signal });
+  }
+
+  of(job: JobRecord): RunInputs | undefined {
+    if (!job.job.rootOnly || inputFileSize(job) === undefined) return undefined;
+    const key = keyOf(job);
+    const known = this.#memory.get(key) ?? this.#stored(key, job);
+    if (known !== undefined) this.#remember(key, known);
+    else this.#want(key, job);
+    return known;
+  }
+
+  has(job: JobRecord): boolean {
+    const key = keyOf(job);
+    // A file is read and hashed once: many jobs may wait.
+    const isKnown = this.#memory.has(key) || (this.#store.has(key) && this.#checked.has(key));
+    return isKnown ? job.job.rootOnly && inputFileSize(job) !== undefined : this.of(job) !== undefined;
+  }
+
+  awaits(job: JobRecord): boolean {
+    return !this.has(job) && (this.#searches.get(keyOf(job))?.tries ?? 1) === 0;
+  }
+
+  keep(jobs: ReadonlyMap<Hex, JobRecord>): void {
+    const known = new Set<string>();
+    const atStake = new Set<string>();
+    for (const job of jobs.values()) {
+      if (!job.job.rootOnly) continue;
+      known.add(keyOf(job));
+      const isClaimed = job.holder !== undefined || job.sealed !== undefined;
+      const isOpen = job.claims.some(({ finalised, refuted, accepted }) => !finalised && !refuted && !accepted);
+      if (isClaimed || isOpen) atStake.add(keyOf(job));
+    }
+    if (this.#blobs !== undefined) this.#keepBlobs([...jobs.values()], this.#blobs, atStake);
+    this.#atStake = atStake;
+    // Files stay until their room is needed: a node that lags does not know each job.
+    for (const key of this.#memory.keys()) if (!known.has(key)) this.#memory.delete(key);
+    for (const key of this.#searches.keys()) if (!known.has(key)) this.#searches.delete(key);
+  }
+
+  /**
+   * Fetches what is in blobs early, what is forgotten first before others, and warns where nodes may forget it before
+   * the last dispute can end: then it is not given up for others.
+   *
+   * SAFETY: anybody may post such jobs. Those that nobody has claimed take half of the room, and displace nothing.
+   */
+  #keepBlobs(jobs: readonly JobRecord[], blobs: BlobTimes, atStake: Set<string>): void {
+    const { log, meter, folder, knows, lastSecondOf } = this.#at;
+    const open = jobs.filter((job) => job.job.rootOnly && mayBeDisputed(job) && knows(job));
+    blobs.look(open);
+    for (const id of this.#warned) if (!open.some((job) => job.id === id)) this.#warned.delete(id);
+    let blobsAtRisk = 0;
+    const timed = open.flatMap((job) => {
+      const until = blobs.of(job);
+      return until === undefined ? [] : [{ job, until }];
+    });
+    timed.sort((a, b) => Number(a.until - b.until));
+    for (const { job, until } of timed) {
+      const [key, last] = [keyOf(job), lastSecondOf(job)];
+      const isKept = this.#memory.has(key) || this.#store.has(key);
+      const isHeld = (isKept || atStake.has(key) || this.#isRoomFor(job)) && this.has(job);
+      if (until >= last) continue;
+      if (isHeld) atStake.add(key);
+      else blobsAtRisk++;
+      if (this.#warned.has(job.id)) continue;
+      this.#warned.add(job.id);
+      const reason =
+        `nodes may forget its blobs at ${dateOf(until)}, and disputes of it may end at ${dateOf(last)}: they are ` +
+        (folder === undefined ? "kept in memory only: use --cache" : "fetched now; do not delete inputs-* of --cache");
+      log.warn({ job: job.id, reason }, "the inputs of a job may not last as long as its disputes");
+    }
+    meter.figures({ blobsAtRisk });
+  }
+
+  /** Whether the inputs of a job that nobody has claimed may be fetched, beside those that are being fetched. */
+  #isRoomFor(job: JobRecord): boolean {
+    let bytes = inputFileSize(job) ?? 0;
+    for (const search of this.#running.values()) bytes += search.bytes;
+    return this.#store.isHalfFree(bytes);
+  }
+
+  /** Resolves when nothing is fetched any more. */
+  async settled(): Promise<void> {
+    await this.#blobs?.settled();
+    while (this.#running.size > 0) await Promise.all(this.#running.keys());
+  }
+
+  #stored(key: string, job: JobRecord): RunInputs | undefined {
+    const file = this.#store.read(key);
+    const inputs = file && readInputFile(job, file);
+    if (inputs !== undefined) this.#checked.add(key);
+    else if (file !== undefined) this.#store.delete(key);
+    return inputs;
+  }
+
+  #remember(key: string, inputs: RunInputs): void {
+    this.#memory.delete(key);
+    this.#memory.set(key, inputs);
+    let bytes = [...this.#memory.values()].reduce((sum, { size }) => sum + size, 0);
+    for (const [other, { size }] of this.#memory) {
+      if (bytes <= MEMORY_BYTES || other === key) return;
+      this.#memory.delete(other);
+      bytes -= size;
+    }
+  }
+
+  #want(key: string, job: JobRecord): void {
+    const bytes = inputFileSize(job)!;
+    const search = getOrAdd(this.#searches, key, () => ({ job, bytes, tries: 0, notBefore: 0, isRunning: false }));
+    if (search.isRunning || Date.now() < search.notBefore || !this.#hasSlot(search)) return;
+    search.isRunning = true;
+    const running = this.#search(key, search).finally(() => {
+      search.isRunning = false;
+      this.#running.delete(running);
+    });
+    this.#running.set(running, search);
+  }
+
+  #hasSlot({ bytes, tries }: Search): boolean {
+    const now = [...this.#running.values()];
+    const retries = now.filter((one) => one.tries > 0).length;
+    if (this.#at.signal.aborted || now.length >= MAX_AT_ONCE || (tries > 0 && retries >= MAX_RETRIES_AT_ONCE))
+      return false;
+    if (bytes <= SMALL_BYTES) return true;
+    const { maxInputBytes = MAX_INPUT_BYTES } = this.#options;
+    return now.reduce((sum, one) => sum + one.bytes, bytes) <= 2 * maxInputBytes || now.length === 0;
+  }
+
+  async #search(key: string, search: Search): Promise<void> {
+    const { log, signal } = this.#at;
+    const { job } = search;
+    try {
+      const { file, inputs, uri } = await this.#fetch(search);
+      this.#remember(key, inputs);
+      this.#searches.delete(key);
+      log.info({ job: job.id, bytes: file.length, from: withoutPaths(uri) }, "inputs fetched");
+      await this.#write(key, job, file);
+    } catch (error) {
+      if (signal.aborted) return;
+      search.tries += error instanceof FetchRefusedError ? REFUSED_TRIES : 1;
+      search.notBefore = Date.now() + Math.min(RETRY_MS * 2 ** (search.tries - 1), MAX_RETRY_MS);
+      const fields = { job: job.id, reason: withoutPaths((error as Error).message) };
+      log.warn(fields, "the inputs of a job cannot be had from where it says; trying again later");
+    }
+  }
+
+  /** Keeps a file on disk. Without it the inputs are there all the same, until their memory is needed. */
+  async #write(key: string, job: JobRecord, file: Uint8Array): Promise<void> {
+    try {
+      await this.#store.write(key, file, (other) => !this.#atStake.has(other));
+      this.#checked.add(key);
+    } catch (error) {
+      const fields = { job: job.id, reason: (error as Error).message };
+      this.#at.log.warn(fields, "the inputs of a job cannot be kept on disk: a restart must fetch them again");
+    }
+  }
+
+  /** @throws FetchError if they may be had later, FetchRefusedError */
+  async #fetch({ job, bytes }: Search): Promise<{ file: Uint8Array; inputs: RunInputs; uri: string }> {
+    const { maxInputBytes = MAX_INPUT_BYTES, sources, seconds, mustLast = false } = this.#options;
+    const { publicClient, lastSecondOf, signal } = this.#at;
+    const until = mustLast ? lastSecondOf(job) : undefined;
+    if (bytes > maxInputBytes)
+      throw new FetchRefusedError(`it has ${bytes} bytes of inputs, and ${maxInputBytes} are fetched at most`);
+    const problems: string[] = [];
+    let mayPass = false;
+    let places = 0;
+    // All places together have no more time than two that are slow.
+    const budget = 2 * (seconds ?? secondsFor(bytes)) * 1_000;
+    const end = performance.now() + budget;
+    for await (const reference of this.#placesOf(job)) {
+      if (++places > MAX_PLACES || performance.now() > end) break;
+      try {
+        const file = await fetchReference(reference, bytes, { sources, signal, seconds, chain: publicClient, until });
+        const inputs = readInputFile(job, file);
+        if (inputs !== undefined) return { file, inputs, uri: reference.uri };
+        problems.push(`${reference.uri} has other bytes than the job names`);
+      } catch (error) {
+        mayPass ||= !(error instanceof FetchRefusedError);
+        problems.push((error as Error).message);
+      }
+    }
+    if (places === 0) throw new FetchError("no transaction says where they lie");
+    throw new (mayPass ? FetchError : FetchRefusedError)(problems.join("; "));
+  }
+
+  /** Where a job's inputs may lie: as it says itself, then as others say that ask the same, whoever posted them. */
+  async *#placesOf(job: JobRecord): AsyncGenerator<Reference> {
+    const others = job.alike.filter((other) => other.job.rootOnly).map(({ postedIn }) => postedIn);
+    const hashes = [...new Set([job.postedIn, ...others])].slice(0, 1 + MAX_OTHERS);
+    const seen = new Set<string>();
+    for (const hash of hashes) {
+      // A node need not have the transactions of others any more.
+      const found = await this.#at.publicClient.getTransaction({ hash }).catch((cause: unknown) => {
+        if (hash !== job.postedIn) return undefined;
+        throw new FetchError("no node has the transaction that posted it", { cause });
+      });
+      for (const reference of found === undefined ? [] : referencesIn(found.input)) {
+        if (seen.has(reference.uri)) continue;
+        seen.add(reference.uri);
+        yield reference;
+      }
+    }
+  }
+}
+
+/** Whether a claim on a job is open, or may still come. */
+const mayBeDisputed = ({ closed, claims }: JobRecord): boolean =>
+  !closed && !claims.some(({ finalised, accepted }) => finalised || accepted);
+
+/** Names the inputs of a job, as an execution takes them. */
+const keyOf = ({ job }: Pick<JobRecord, "job">): string =>
+  createHash("sha256")
+    .update(`${questionOf(job)},${job.firstItem}`)
+    .digest("hex")
+    .slice(0, 32);

@@ -1,0 +1,26 @@
+import { DECODER } from "../../compiler/wraps/wrapDecoder.ts";
+import { textInfos } from "../../native/decoder/text.ts";
+import { isZeros } from "../../program/merkle/tensor.ts";
+import type { CompiledModel } from "../../program/compiled.ts";
+import { carriesState } from "../../program/run.ts";
+import type { RunInputs } from "../../program/trace/runInputs.ts";
+
+/** The native executions that make up a run: how many, and what the runtime takes for each. */
+export type NativeExecutions = { count: number; inputs: (execution: number) => readonly Uint8Array[] };
+
+/** Inputs of a wrapped decoder that a runtime does not take: they do not matter to a text that draws no token. */
+const WITHOUT_EFFECT: readonly string[] = [DECODER.topK, DECODER.topP, DECODER.seed];
+
+/** One for each item; one for the text of a wrapped decoder. @returns why there are none, if it is no such text */
+export function nativeExecutions(model: CompiledModel, run: RunInputs): NativeExecutions | string {
+  const { items, firstItem } = run.length;
+  if (!carriesState(model.program.inputs)) return { count: items, inputs: (item) => run.of(item) };
+  const taken = textInfos(model).map(({ name }) => name);
+  const given = new Map(model.inputs.map(({ name }, k) => [name, run.bytes[k]!]));
+  if (firstItem !== 0) return `the run begins with item ${firstItem}, not with 0`;
+  for (const [name, bytes] of given)
+    if (!taken.includes(name) && !WITHOUT_EFFECT.includes(name) && !isZeros(bytes))
+      return name === DECODER.temperature ? "its tokens are drawn" : `${name} does not begin with zeros`;
+  given.set(DECODER.index, new Uint8Array(BigInt64Array.of(BigInt(items - 1)).buffer));
+  return { count: 1, inputs: () => taken.map((name) => given.get(name)!) };
+}

@@ -1,0 +1,72 @@
+import { createHash } from "node:crypto";
+import { createReadStream, existsSync, readdirSync, readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { DEFAULT_STEP_BYTES } from "../../program/limits.ts";
+import { SEMANTICS_VERSION } from "../../program/encode.ts";
+import type { ModelSpec } from "./modelSpec.ts";
+
+/** The folders whose code decides which program a model becomes. */
+const COMPILER = ["numerics", "program", "model", "compiler"];
+
+let version: string | undefined;
+
+/**
+ * What compiles: a hash over the code itself, because two states of it may have one release number. Where the code is
+ * not in these folders, because it was packed into one file, that file stands for it.
+ */
+function compilerVersion(): string {
+  if (version !== undefined) return version;
+  const hash = createHash("sha256");
+  const folders = COMPILER.map((name) => fileURLToPath(new URL(`../../${name}/`, import.meta.url)));
+  const paths = folders.every((folder) => existsSync(folder))
+    ? folders.flatMap((folder) => {
+        const names = readdirSync(folder, { recursive: true }) as string[];
+        return names.sort().map((name) => folder + name);
+      })
+    : [fileURLToPath(import.meta.url)];
+  for (const path of paths) if (/\.[mc]?[jt]s$/.test(path)) hash.update(readFileSync(path));
+  return (version = hash.digest("hex"));
+}
+
+/** SHA-256 of a file, in hexadecimal digits. The event loop runs meanwhile. */
+export async function sha256OfFile(path: string): Promise<string> {
+  const hash = createHash("sha256");
+  for await (const piece of createReadStream(path, { highWaterMark: 2 ** 20 })) hash.update(piece as Buffer);
+  return hash.digest("hex");
+}
+
+/**
+ * The name of a model's compilation in the cache: a hash over the model's file, all that it is compiled with, and the
+ * compiler. Files of external data are not in it: only the compiler learns which there are. The cached file names them
+ * with their hashes.
+ * @param sha256 Of the model's file, if it is known.
+ */
+export async function cacheKey(spec: ModelSpec, sha256?: string): Promise<string> {
+  const bound = await Promise.all(
+    Object.entries(spec.bind).map(async ([name, value]) =>
+      typeof value === "string" ? [name, "file", await sha256OfFile(value)] : [name, "value", value],
+    ),
+  );
+  const described = {
+    compiler: compilerVersion(),
+    semantics: SEMANTICS_VERSION,
+    model: sha256 ?? (await sha256OfFile(spec.path)),
+    shapes: Object.entries(spec.shapes).sort(byName),
+    dims: spec.dims && Object.entries(spec.dims).sort(byName),
+    bound: bound.sort(byName),
+    lengths: spec.lengths && Object.entries(spec.lengths).sort(byName),
+    uint8: spec.uint8,
+    decide: spec.decide && Object.entries(spec.decide).sort(byName),
+    drawn: spec.drawn && Object.entries(spec.drawn).sort(byName),
+    noise: spec.noise && Object.entries(spec.noise).sort(byName),
+    train: spec.train,
+    run: spec.run,
+    decoder: spec.decoder,
+    stepBytes: spec.stepByteLimit ?? DEFAULT_STEP_BYTES,
+    seed: spec.seed === undefined ? undefined : String(spec.seed),
+    seedInput: spec.seedInput,
+  };
+  return createHash("sha256").update(JSON.stringify(described)).digest("hex");
+}
+
+const byName = ([a]: readonly unknown[], [b]: readonly unknown[]): number => (String(a) < String(b) ? -1 : 1);

@@ -1,0 +1,69 @@
+/**
+ * The process that compiles one model, apart from the loop that plays games: a compile holds its thread for as long as
+ * it takes, and may take any amount of memory. `compileApart` starts it.
+ */
+import { once } from "node:events";
+import { constants as os, setPriority } from "node:os";
+import { Worker } from "node:worker_threads";
+import { compile } from "../../compiler/compile.ts";
+import { RefuteError } from "../../base/errors.ts";
+import { cacheKey } from "./cacheKey.ts";
+import type { CompileAnswer, CompileJob } from "./compileJob.ts";
+import { loadModel } from "./modelSpec.ts";
+import { ProgramCache } from "./programCache.ts";
+
+/** Looks after the process while its first thread compiles: ends it over its memory, or when nobody waits for it. */
+const GUARD = `
+  const { workerData, parentPort } = require("node:worker_threads");
+  const { writeSync } = require("node:fs");
+  const parent = process.ppid;
+  const look = () => {
+    const { rss } = process.memoryUsage();
+    if (rss > workerData.maxBytes)
+      writeSync(2, "it holds " + Math.round(rss / 2 ** 20) + " MiB, at most " + workerData.maxBytes / 2 ** 20);
+    if (rss > workerData.maxBytes || process.ppid !== parent) process.kill(process.pid, "SIGKILL");
+  };
+  look();
+  setInterval(look, 100);
+  parentPort.postMessage("ready");
+`;
+
+async function compileOne({ spec, folders, expectedRoot }: CompileJob): Promise<CompileAnswer> {
+  const key = await cacheKey(spec);
+  const files: string[] = [];
+  const loaded = loadModel(spec, (path) => files.push(path));
+  const model = compile(loaded.model, { ...spec, run: loaded.run });
+  if (expectedRoot !== undefined && model.programRoot !== expectedRoot)
+    return { kind: "other root", root: model.programRoot };
+  if (loaded.decoder !== undefined) {
+    // Other models need no executor here, and none is loaded for them.
+    const { checkDecoder } = await import("../../native/plain/decoder/checkDecoder.ts");
+    await checkDecoder(spec.path, model, loaded.decoder, loaded);
+  }
+  if ((await cacheKey(spec)) !== key)
+    return { kind: "refused", code: "MODEL_FILE", reason: `${spec.path} changed while it was compiled` };
+  let unwritable: string | undefined;
+  for (const folder of folders) {
+    try {
+      const cached = await new ProgramCache(folder).store(key, model, spec.path, files);
+      return { kind: "done", cached, folder, ...(unwritable === undefined ? {} : { unwritable }) };
+    } catch (error) {
+      unwritable = (error as Error).message;
+    }
+  }
+  return { kind: "refused", code: "CACHE", reason: `the compiled program cannot be stored: ${unwritable}` };
+}
+
+process.once("message", (job: CompileJob) => {
+  void (async () => {
+    // Executions and games come first.
+    setPriority(os.priority.PRIORITY_LOW);
+    const guard = new Worker(GUARD, { eval: true, workerData: { maxBytes: job.maxBytes }, execArgv: [] });
+    await once(guard, "message");
+    const answer = await compileOne(job).catch((error: unknown): CompileAnswer => {
+      const { message } = error as Error;
+      return { kind: "refused", code: error instanceof RefuteError ? error.code : "UNEXPECTED", reason: message };
+    });
+    process.send!(answer, () => process.exit(0));
+  })();
+});

@@ -1,0 +1,20 @@
+import type { Hash } from "../../program/merkle/hash.ts";
+import type { Cached } from "./programCache.ts";
+import type { ModelSpec } from "./modelSpec.ts";
+
+/** What a process that compiles is asked for. */
+export type CompileJob = {
+  spec: ModelSpec;
+  /** Where the compilation is stored; if that fails, the next one. */
+  folders: readonly string[];
+  /** The root that the program must have; any if absent. */
+  expectedRoot?: Hash | undefined;
+  /** The process ends itself if it holds more bytes. */
+  maxBytes: number;
+};
+
+/** What it answers. */
+export type CompileAnswer =
+  | { kind: "done"; cached: Cached; folder: string; unwritable?: string }
+  | { kind: "other root"; root: Hash }
+  | { kind: "refused"; code: string; reason: string };

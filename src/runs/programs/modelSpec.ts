@@ -1,0 +1,138 @@
+import type { CompileLimits } from "../../compiler/budget.ts";
+import type { DecoderInterface } from "../../compiler/wraps/decoderInterface.ts";
+import { withDrawnInputs, type DrawnInput } from "../../compiler/wraps/withDrawnInputs.ts";
+import { wrapDecoder, type DecoderOptions } from "../../compiler/wraps/wrapDecoder.ts";
+import { DrawnInputError, NoiseError, RunWiringError, SeedInputError, TrainingError } from "../../compiler/errors.ts";
+import { withNoise } from "../../compiler/wraps/withNoise.ts";
+import { withSeedInput } from "../../compiler/wraps/withSeedInput.ts";
+import type { RunWiring } from "../../compiler/runWiring.ts";
+import type { TrainSpec } from "../../compiler/wraps/trainSpec.ts";
+import { wrapTraining, type TrainingRun } from "../../compiler/wraps/wrapTraining.ts";
+import { appendDecisions } from "../../model/decision/appendDecision.ts";
+import type { DecideSpec } from "../../model/decision/decideSpec.ts";
+import { DecideError } from "../../model/decision/errors.ts";
+import { bindInputs } from "../../model/onnx/bindInputs.ts";
+import { bindDimensions } from "../../model/onnx/bindDimensions.ts";
+import { boundTensors } from "../../model/onnx/inputs/boundTensors.ts";
+import type { Model, TensorData } from "../../model/onnx/model.ts";
+import { withImagePreprocessing, type ImagePreprocessing } from "../../model/onnx/preprocess.ts";
+import { readModel } from "../../model/onnx/readModel.ts";
+
+/** A model file and all that decides which program it becomes. */
+export type ModelSpec = {
+  path: string;
+  /** The shapes that it is compiled for, by input. */
+  shapes: Record<string, readonly number[]>;
+  /** The size of dimensions that the model names, in all inputs that have them. */
+  dims?: Readonly<Record<string, number>> | undefined;
+  /** Inputs that are known at compile time: a JSON value, or the name of a .pb, .npy or .json file. */
+  bind: Readonly<Record<string, unknown>>;
+  /** Of inputs that are sequences, how many tensors they have; of optional ones, whether they are given: 1 or 0. */
+  lengths?: Readonly<Record<string, number>> | undefined;
+  /** Which inputs are pictures given as bytes. */
+  uint8: readonly ImagePreprocessing[];
+  /** Decisions that take the place of outputs that are floats, by output. */
+  decide?: Readonly<Record<string, DecideSpec>> | undefined;
+  /** Inputs that are drawn within the program from one seed, and from which values. */
+  drawn?: Readonly<Record<string, DrawnInput>> | undefined;
+  /** The scale of the normal noise that is added to inputs of floats, from a seed and the item's number. */
+  noise?: Readonly<Record<string, number>> | undefined;
+  /** Makes of the model a run that trains it; `run` is then its own. */
+  train?: TrainSpec | undefined;
+  /** Bytes of the largest transaction with a step proof, if not the compiler's default. */
+  stepByteLimit?: number | undefined;
+  /** How the items of a run hang together, by names of the model. */
+  run?: RunWiring | undefined;
+  /** Wraps a decoder into a run that generates text; `run` is then its own. */
+  decoder?: DecoderOptions | undefined;
+  /** Of random operators; without it, or `seedInput`, they are refused. */
+  seed?: bigint | undefined;
+  /** Random operators draw from a seed that is an input of the job, instead of `seed`. */
+  seedInput?: true | undefined;
+  /** What compiling may take, if not the compiler's defaults. */
+  limits?: Partial<CompileLimits> | undefined;
+};
+
+/**
+ * A model ready to compile with the wiring of its run, and the tensors that were bound to inputs of its file. Of a
+ * wrapped decoder also what the model itself has.
+ */
+export type LoadedModel = {
+  model: Model;
+  /** The same before it was wrapped as a decoder. */
+  unwrapped: Model;
+  run: RunWiring | undefined;
+  bound: ReadonlyMap<string, TensorData>;
+  decoder?: DecoderInterface;
+  /** Of a training run, its weights and what carried inputs begin with. */
+  training?: Pick<TrainingRun, "parts" | "initial">;
+};
+
+/** What of a specification decides how a model is prepared. */
+type Preparation = Pick<ModelSpec, "bind" | "uint8" | "decide" | "drawn" | "noise" | "run" | "decoder" | "train"> &
+  Pick<ModelSpec, "dims" | "seedInput"> &
+  Partial<Pick<ModelSpec, "shapes">>;
+
+/**
+ * Reads a model, binds what is known at compile time, and puts the preprocessing of pictures before it and decisions
+ * behind it.
+ * @param externalFile Called with the path of each file beside the model's that is read.
+ * @throws the reader's errors
+ */
+export const loadModel = (
+  spec: Preparation & Pick<ModelSpec, "path" | "limits" | "lengths">,
+  externalFile?: (path: string) => void,
+): LoadedModel => {
+  const { path, limits, lengths } = spec;
+  return prepareModel(readModel(path, { mib: limits?.mib, lengths, ...(externalFile && { externalFile }) }), spec);
+};
+
+/**
+ * The same of a model that is read already.
+ * @throws DimensionError, InputBindingError, PreprocessingError, DecideError, DrawnInputError, NoiseError,
+ *   SeedInputError, DecoderError, DecoderRequestError, TrainingError
+ */
+export function prepareModel(file: Model, preparation: Preparation): LoadedModel {
+  const { bind, uint8, decide = {}, drawn = {}, noise = {}, run, decoder, train, shapes, seedInput } = preparation;
+  const own = bindDimensions(file, preparation.dims);
+  const bound = boundTensors(own, bind);
+  const given = uint8.reduce(withImagePreprocessing, bindInputs(own, bound));
+  const drawing = withDrawnInputs(appendDecisions(given, decide), drawn);
+  if (train !== undefined) return { ...trained(drawing, preparation, train, shapes), unwrapped: drawing, bound };
+  const noisy = withNoise(drawing, noise, run);
+  if (decoder === undefined) {
+    const { model, run: wiring } = seedInput === true ? withSeedInput(noisy.model, noisy.run) : noisy;
+    return { model, unwrapped: model, run: wiring, bound };
+  }
+  const { model } = noisy;
+  if (Object.keys(decide).length > 0)
+    throw new DecideError("a wrapped decoder gives tokens, which are decisions already: leave the other decisions out");
+  if (Object.keys(noise).length > 0) throw new NoiseError("a wrapped decoder has no input of floats to add noise to");
+  if (Object.keys(drawn).length > 0)
+    throw new DrawnInputError("a wrapped decoder takes a prompt: its inputs cannot be drawn");
+  if (seedInput === true)
+    throw new SeedInputError("a wrapped decoder has a seed of its own, an input: leave --seed-input out");
+  if (run !== undefined) throw new RunWiringError("a wrapped decoder has a run of its own: leave the other wiring out");
+  return { ...wrapDecoder(model, decoder), unwrapped: model, bound };
+}
+
+/** The training run of a prepared model. @throws TrainingError, and as wrapping does */
+function trained(
+  model: Model,
+  { decide = {}, drawn = {}, noise = {}, run, decoder, seedInput }: Preparation,
+  train: TrainSpec,
+  shapes: ModelSpec["shapes"] | undefined,
+): Pick<LoadedModel, "model" | "run" | "training"> {
+  const refuse = (what: string): never => {
+    throw new TrainingError(`a training run ${what}`);
+  };
+  if (decoder !== undefined) refuse("is no generation: leave the decoder's flags out");
+  if (run !== undefined) refuse("has a run of its own: leave the other wiring out");
+  if (Object.keys(decide).length > 0) refuse("gives weights and losses: leave the decisions out");
+  if (Object.keys(drawn).length > 0) refuse("takes batches: its inputs cannot be drawn");
+  const wrapped = wrapTraining(model, train, shapes);
+  const { parts, initial } = wrapped;
+  const noisy = withNoise(wrapped.model, noise, wrapped.run);
+  const { model: seeded, run: wiring } = seedInput === true ? withSeedInput(noisy.model, noisy.run) : noisy;
+  return { model: seeded, run: wiring, training: { parts, initial } };
+}

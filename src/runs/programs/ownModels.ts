@@ -1,0 +1,111 @@
+import { statSync } from "node:fs";
+import { totalmem } from "node:os";
+import type { Logger } from "../../base/log.ts";
+import type { ProgramLibrary, ProgramSource } from "../programLibrary.ts";
+import type { Compilations, CompilationsOptions } from "./compilations.ts";
+import type { ModelSpec } from "./modelSpec.ts";
+
+/**
+ * What compiling a model of the operator's may take: far more than any model that was measured, so that only a compile
+ * without an end is given up.
+ */
+export const OWN_LIMITS = { seconds: 7_200, maxBytes: Math.max(2 ** 32, Math.floor(totalmem() / 2)) };
+
+/** How often a program is compiled again because what was stored cannot be read. */
+const MAX_LOSSES = 2;
+
+/**
+ * The models that the operator names. They are looked up in the cache, and those that are not there are compiled. One
+ * that cannot be compiled is a problem of the library; the others go on.
+ */
+export class OwnModels implements ProgramSource {
+  readonly #specs: readonly ModelSpec[];
+  readonly #compilations: Compilations;
+  readonly #library: ProgramLibrary;
+  readonly #log: Logger;
+  readonly #signal: AbortSignal;
+  /** Models whose root is not known yet. */
+  readonly #pending: Set<ModelSpec>;
+  readonly #losses = new Map<ModelSpec, number>();
+
+  constructor(specs: readonly ModelSpec[], compilations: Compilations, { library, log, signal }: CompilationsOptions) {
+    this.#specs = specs;
+    this.#compilations = compilations;
+    this.#library = library;
+    this.#log = log;
+    this.#signal = signal;
+    this.#pending = new Set(specs);
+    library.addSource(this);
+  }
+
+  /** While a root is not known, any program may be that model's. */
+  awaits = (): boolean => this.#pending.size > 0;
+
+  get pending(): readonly string[] {
+    return [...this.#pending].map((spec) => this.#nameOf(spec));
+  }
+
+  /** A file that is another one has another size or another time. */
+  get content(): readonly string[] {
+    return this.#specs.map((spec) => {
+      const { size = 0, mtimeMs = 0 } = statSync(spec.path, { throwIfNoEntry: false }) ?? {};
+      const text = (_key: string, value: unknown): unknown => (typeof value === "bigint" ? String(value) : value);
+      return JSON.stringify({ ...spec, limits: undefined, size, mtimeMs }, text);
+    });
+  }
+
+  /** Makes the models known. @returns Resolves when those that are cached are known; the others are then compiled. */
+  async start(): Promise<void> {
+    const missing: ModelSpec[] = [];
+    for (const spec of this.#specs) {
+      if (this.#signal.aborted) return;
+      const isKnown = await this.#attempt(spec, async () => {
+        const root = await this.#compilations.lookUp({ spec, onLost: () => this.#onLost(spec) });
+        if (root === undefined) missing.push(spec);
+        return root !== undefined;
+      });
+      if (isKnown !== false) this.#pending.delete(spec);
+    }
+    for (const spec of missing) void this.#compile(spec);
+  }
+
+  #onLost(spec: ModelSpec): void {
+    const losses = (this.#losses.get(spec) ?? 0) + 1;
+    this.#losses.set(spec, losses);
+    if (losses > MAX_LOSSES) return this.#fail(spec, "CACHE", "its compiled program cannot be read back");
+    this.#pending.add(spec);
+    void this.#compile(spec);
+  }
+
+  async #compile(spec: ModelSpec): Promise<void> {
+    await this.#attempt(spec, async () => {
+      const answer = await this.#compilations.compile({ spec, onLost: () => this.#onLost(spec) }, OWN_LIMITS, true);
+      if (answer.kind === "refused") this.#fail(spec, answer.code, answer.reason);
+      else this.#library.setProblem(this.#nameOf(spec), undefined);
+    });
+    this.#pending.delete(spec);
+  }
+
+  /** @returns undefined if the action failed. */
+  async #attempt<T>(spec: ModelSpec, action: () => Promise<T>): Promise<T | undefined> {
+    try {
+      return await action();
+    } catch (error) {
+      const { message, code = "UNEXPECTED" } = error as Error & { code?: string };
+      this.#fail(spec, code, message);
+      return undefined;
+    }
+  }
+
+  /** Two models may have one file and different options. */
+  #nameOf(spec: ModelSpec): string {
+    return `model ${this.#specs.indexOf(spec) + 1} (${spec.path})`;
+  }
+
+  #fail(spec: ModelSpec, code: string, reason: string): void {
+    // What was given up at the end of the process is no problem of the model.
+    if (this.#signal.aborted) return;
+    this.#library.setProblem(this.#nameOf(spec), reason);
+    this.#log.error({ model: spec.path, code, reason }, "model cannot be used; the others are");
+  }
+}

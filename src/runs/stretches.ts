@@ -1,0 +1,82 @@
+import { programWork } from "../program/work.ts";
+import type { Program } from "../program/types.ts";
+import type { RunInputs } from "../program/trace/runInputs.ts";
+import { carriedTensors, keptSteps, type Carried } from "../program/trace/runItems.ts";
+import type { ExecutedItem, ExecutionOrder } from "./executeRun.ts";
+import type { KnownProgram } from "../dispute/run/execution.ts";
+import { snapshotInterval } from "../dispute/run/storedRun.ts";
+
+/** Items of a run that follow each other, each of which takes something from the item before. */
+export type Stretch = {
+  program: KnownProgram;
+  /** As of a run of their own. */
+  inputs: RunInputs;
+  /** The steps whose tensors of the last of them are asked for, in ascending order. */
+  steps: readonly number[];
+};
+
+/** What a stretch gave. */
+export type StretchResult = {
+  /** What `RootsOfItems` collects of it, as of a run. */
+  roots: Uint8Array;
+  /** Tensors of its last item by step, with holes. */
+  tensors: readonly Uint8Array[];
+};
+
+/** Executes a stretch. */
+export type ExecuteStretch = (stretch: Stretch, order?: ExecutionOrder) => Promise<StretchResult>;
+
+/** An item, and what it takes from the item before. */
+export type Start = { from: number; carried: Carried };
+
+/** A stretch from one item to before another one, and what that takes from it. */
+type Done = { from: number; to: number; roots: Uint8Array; carried: Carried; last: ExecutedItem };
+
+/** The work of a stretch at most, where it has several items: some seconds, and half a minute in the worst case. */
+const STRETCH_WORK = 3_000_000_000n;
+export const MAX_STRETCH = 256;
+
+/** How many items of a program are executed in a stretch. */
+const stretchLength = (program: Program): number =>
+  Math.max(1, Math.min(MAX_STRETCH, Number(STRETCH_WORK / (programWork(program) || 1n))));
+
+/**
+ * Where the stretch ends that begins with an item: where a state is kept if it has as many items, so that what is
+ * executed again in a dispute is what was executed at first.
+ * @param to The end at the latest.
+ * @param length Of a stretch, in items.
+ * @param interval From one state that is kept to the next.
+ */
+export function stretchEnd(from: number, to: number, length: number, interval: number): number {
+  const whole = length - (length % interval);
+  if (whole > 0) return Math.min(to, from - (from % whole) + whole);
+  return Math.min(to, from + length, from - (from % interval) + interval);
+}
+
+/**
+ * Has items of a run executed in stretches.
+ * @param item Before which it ends.
+ * @param onStretch Told of each, in their order.
+ * @returns What that item takes from the one before
+ */
+export async function executeStretches(
+  { program, inputs }: Pick<Stretch, "program" | "inputs">,
+  start: Start,
+  item: number,
+  execute: ExecuteStretch,
+  onStretch: (done: Done) => Promise<void> = () => Promise.resolve(),
+): Promise<Carried> {
+  const own = program.model.program;
+  const interval = snapshotInterval(inputs.length.items);
+  const length = stretchLength(own);
+  const steps = [...keptSteps(own)].sort((a, b) => a - b);
+  let { from, carried } = start;
+  for (let to: number; from < item; from = to) {
+    to = stretchEnd(from, item, length, interval);
+    const { roots, tensors } = await execute({ program, inputs: inputs.part(from, to - from, carried), steps });
+    const tensor = (step: number): Uint8Array => tensors[step]!;
+    carried = carriedTensors(own, tensor);
+    await onStretch({ from, to, roots, carried, last: { program: own, tensor } });
+  }
+  return carried;
+}

@@ -1,0 +1,99 @@
+import { expect } from "chai";
+import { readFileSync } from "node:fs";
+import type { PublicClient } from "viem";
+import type { TransactionSender } from "../../../src/chain/call.ts";
+import { TdxQuoteVerifier } from "../../../src/chain/clients/tdxQuoteVerifier.ts";
+import { bringMissing } from "../../../src/attestation/tdx/submitCollateral.ts";
+import { parseCollateral } from "../../../src/attestation/tdx/collateralFile.ts";
+import { CollateralFormError, CollateralMissingError, QuoteFormError } from "../../../src/attestation/tdx/errors.ts";
+import { encodeEvidence } from "../../../src/attestation/tdx/evidence.ts";
+import { splitQuote } from "../../../src/attestation/tdx/quote.ts";
+import { evidencesFor, standingOf } from "../../../src/attestation/tdx/platformStatus.ts";
+import { anchorOf, intelRoot, REAL_TIME, realCollateral, realQuote } from "../../../testkit/tdx/realQuote.ts";
+import { deployVerifier, verified, type VerifierChain } from "../../../testkit/tdx/tdxWorld.ts";
+
+const FILE = "test/golden/tdx/tdx_quote_collateral.json";
+
+describe("collateral of Intel TDX", () => {
+  let chain: VerifierChain;
+  let contract: TdxQuoteVerifier;
+  const collateral = () => parseCollateral(readFileSync(FILE, "utf8"), FILE);
+  const where = async () => ({
+    chainId: await chain.client.getChainId(),
+    now: (await chain.client.getBlock()).timestamp,
+    fromBlock: 0n,
+  });
+
+  before(async () => {
+    chain = await deployVerifier(anchorOf(intelRoot()), REAL_TIME, new Date("2025-06-20T00:00:00Z"));
+    const [wallet] = await chain.viem.getWalletClients();
+    const send = async (call: object) => {
+      const hash = await wallet!.writeContract(call as never);
+      return chain.client.getTransactionReceipt({ hash });
+    };
+    const sender = { address: wallet!.account.address, send } as unknown as TransactionSender;
+    const publicClient = chain.client as unknown as PublicClient;
+    contract = new TdxQuoteVerifier(chain.verifier.address, { publicClient, sender });
+  });
+
+  it("status_ofAChainWithNothing_saysAllThatIsMissing_andBringBringsIt_once", async () => {
+    const quote = splitQuote(realQuote());
+    const empty = await standingOf(contract, quote, await where());
+    expect(empty.needs.map(({ state }) => state)).to.deep.equal(["missing", "missing", "missing", "missing"]);
+    expect(await evidencesFor(contract, quote, 0n).catch((error: unknown) => error)).to.be.instanceOf(
+      CollateralMissingError,
+    );
+    const brought = await bringMissing(contract, collateral());
+    expect(brought.map(({ what }) => what)).to.deep.equal([
+      "certificate Intel SGX PCK Platform CA",
+      "certificate Intel SGX TCB Signing",
+      "revocation list of the root",
+      "revocation list of authority 1",
+      "more of the revocation list of authority 1",
+      "TCB info 17",
+      "identity of the enclave 17",
+    ]);
+    // 400,000 is the aim; the document of 2,934 bytes takes more, and so do 40 serial numbers.
+    const most = (what: string): number =>
+      what.includes("revocation list of authority") ? 4_000_000 : what.startsWith("TCB") ? 560_000 : 400_000;
+    for (const { what, receipt } of brought) expect(Number(receipt.gasUsed), what).to.be.lessThan(most(what));
+    expect(await bringMissing(contract, collateral())).to.deep.equal([]);
+    const standing = await standingOf(contract, quote, await where());
+    expect(standing.needs.map(({ what, state }) => [what, state])).to.deep.equal([
+      ["revocation list of the root", "current"],
+      ["revocation list of authority 1", "current"],
+      ["TCB info 17", "current"],
+      ["identity of the enclave 17", "current"],
+    ]);
+    const [evidence] = await evidencesFor(contract, quote, 0n);
+    expect((await verified(chain, encodeEvidence({ ...evidence!, quote: quote.certified }))).status).to.equal(0);
+  });
+
+  it("parseCollateral_refusesWhatIsNone_andWhatTheContractDoesNotWrite", () => {
+    const real = realCollateral();
+    const refused = (changes: object): string => {
+      try {
+        parseCollateral(JSON.stringify({ ...real, ...changes }), "f.json");
+        return "taken";
+      } catch (error) {
+        expect(error).to.be.instanceOf(CollateralFormError);
+        return (error as Error).message;
+      }
+    };
+    expect(() => parseCollateral("{", "f.json")).to.throw(CollateralFormError, "not JSON");
+    expect(refused({ pck_crl: undefined })).to.include("pck_crl");
+    expect(refused({ pck_crl: "30" })).to.include("not the DER");
+    expect(refused({ tcb_info_issuer_chain: "no" })).to.include("no certificate in PEM");
+    expect(refused({ tcb_info: real.tcb_info!.replace('"tcbType":0', '"tcbType": 0') })).to.include("from character");
+    expect(refused({ tcb_info: real.qe_identity })).to.include("not the document that was expected");
+    expect(refused({ qe_identity: real.qe_identity!.replace("{", '{"new":1,') })).to.include("from character 2");
+  });
+
+  it("splitQuote_refusesWhatIsNone_byName", () => {
+    for (const bytes of [0, 10, 60, 700, 1_260, 3_000])
+      expect(() => splitQuote(realQuote().subarray(0, bytes)), String(bytes)).to.throw(QuoteFormError);
+    const behind = realQuote();
+    behind[behind.length - 1] = 1;
+    expect(() => splitQuote(behind)).to.throw(QuoteFormError, "behind its certificates");
+  });
+});

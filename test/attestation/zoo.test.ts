@@ -1,0 +1,58 @@
+import { expect } from "chai";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { readModels } from "../../src/cli/models.ts";
+import { compile } from "../../src/compiler/compile.ts";
+import { DeployParametersError } from "../../src/chain/market/errors.ts";
+import { OWN_ZOO, readZoo } from "../../src/deploy/network/examClasses.ts";
+import { knownProgram } from "../../src/dispute/run/execution.ts";
+import { loadModel } from "../../src/runs/programs/modelSpec.ts";
+import { checkZooProgram } from "../../tools/verify/examClasses/check.ts";
+
+describe("the zoo", function () {
+  this.timeout(60_000);
+
+  it("cheapestPrograms_areThoseOfItsFile_andDifferByNonce", async () => {
+    const { classes } = readZoo(OWN_ZOO);
+    const specs = readModels("ignition/examClasses/models.json");
+    for (const [k, nonces] of [
+      [0, 40],
+      [1, 6],
+    ] as const) {
+      const spec = specs[k]!;
+      const program = knownProgram(compile(loadModel(spec).model, { shapes: spec.shapes }));
+      expect(program.model.programRoot).to.equal(classes[k]!.programRoot);
+      // What the contract roots: one input, the seed.
+      expect(program.model.inputs.map(({ dtype, shape }) => [dtype, shape])).to.have.length(1);
+      const { milliseconds, ...found } = await checkZooProgram(program, nonces);
+      expect(milliseconds).to.be.greaterThan(0);
+      expect(found).to.deep.equal({ roots: nonces, results: nonces, nans: 0 });
+    }
+  });
+
+  it("zooFile_thatIsNone_isRefusedByName", () => {
+    const folder = mkdtempSync(join(tmpdir(), "refute-zoo-"));
+    const refusalOf = (text: string): string => {
+      const path = join(folder, "zoo.json5");
+      writeFileSync(path, text);
+      try {
+        readZoo(path);
+        return "taken";
+      } catch (error) {
+        expect(error).to.be.instanceOf(DeployParametersError);
+        return (error as Error).message;
+      }
+    };
+    const good = { odds: 8, spacing: 256, classes: [{ programRoot: `0x${"12".repeat(32)}`, blocks: 16 }] };
+    const bad = (changes: object): string => refusalOf(JSON.stringify({ ...good, ...changes }));
+    expect(bad({})).to.equal("taken");
+    expect(refusalOf("{")).to.match(/is not JSON5/);
+    expect(bad({ odds: 0 })).to.match(/odds/);
+    expect(bad({ spacing: 255 })).to.match(/spacing/);
+    expect(bad({ classes: [] })).to.match(/classes/);
+    expect(bad({ classes: [{ programRoot: "0x12", blocks: 16 }] })).to.match(/classes.0.programRoot.*program root/);
+    expect(bad({ classes: [{ ...good.classes[0], blocks: 257 }] })).to.match(/classes.0.blocks/);
+    rmSync(folder, { recursive: true });
+  });
+});

@@ -1,0 +1,118 @@
+import { expect } from "chai";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import type { Hex } from "viem";
+import type { SignedClaim, Ticket } from "../../../src/chain/structs.ts";
+import { DatabaseFileError } from "../../../src/base/database/errors.ts";
+import { PayerLedger } from "../../../src/parties/tickets/payerLedger.ts";
+import { WorkerLedger } from "../../../src/parties/tickets/workerLedger.ts";
+import { rejection } from "../../../testkit/rejection.ts";
+
+const word = (digit: string): Hex => `0x${digit.repeat(64)}`;
+const account = (digit: string): Hex => `0x${digit.repeat(40)}`;
+const SIGNATURE: Hex = `0x${"9".repeat(130)}`;
+const claimOf = (issued: bigint): SignedClaim => ({
+  ...{ worker: account("1"), payer: account("2"), programRoot: word("3"), inputsRoot: word("4") },
+  ...{ items: 1, firstItem: 0, number: issued, issued, root: word("5"), secretHash: word("6") },
+});
+const TICKET: Ticket = { claim: word("a"), face: 7n, odds: 2n ** 255n, expiry: 2_000n, nonce: word("8") };
+
+describe("the ledgers of workers and payers", () => {
+  let folder: string;
+  let path: string;
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), "refute-ledgers-"));
+    path = join(folder, "state.db");
+  });
+  afterEach(() => rmSync(folder, { recursive: true }));
+
+  function reserve(ledger: WorkerLedger, nonce: Hex, digest: Hex, issued: bigint): void {
+    const request = { nonce, payer: account("2"), time: issued, seconds: 3, inputsRoot: word("4") };
+    expect(ledger.reserve({ ...request, inputs: [new Uint8Array([1, 2, 3])] })).to.equal(true);
+    const signed = { claim: claimOf(issued), signature: SIGNATURE, secret: word("7"), nodes: word("5") };
+    ledger.signed(nonce, { digest, ...signed });
+  }
+  function hold(ledger: PayerLedger, digest: Hex, issued: bigint): void {
+    const claim = { claim: claimOf(issued), signature: SIGNATURE, nodes: word("5") };
+    ledger.hold({ digest, ...claim, inputs: [new Uint8Array([4, 5])], fate: "open" });
+  }
+  /** Makes of a file one of another version. */
+  function become(version: number, ...drop: string[]): void {
+    const raw = new DatabaseSync(path);
+    for (const index of drop) raw.exec(`drop index ${index}`);
+    if (drop.includes("held_by_worker")) raw.exec("alter table held drop column fate");
+    raw.exec(`pragma user_version = ${version}`);
+    raw.close();
+  }
+  const versionOf = (): unknown => {
+    const raw = new DatabaseSync(path);
+    const { user_version } = raw.prepare("pragma user_version").get()!;
+    raw.close();
+    return user_version;
+  };
+
+  it("ofAnOlderVersion_areBroughtToThisOne_withAllThatTheyHold", async () => {
+    const first = await WorkerLedger.open(path);
+    reserve(first, word("b"), word("a"), 1_000n);
+    first.paid(word("a"), TICKET, SIGNATURE, true);
+    first.end();
+    become(1, "answers_by_time");
+    const again = await WorkerLedger.open(path);
+    const [winner] = again.winners();
+    expect(winner).to.deep.include({ digest: word("a"), ticket: TICKET, secret: word("7"), claim: claimOf(1_000n) });
+    expect(again.inputsOf(word("4"))).to.deep.equal([new Uint8Array([1, 2, 3])]);
+    expect(again.liveSeconds(0n)).to.equal(3);
+    again.end();
+    expect(versionOf()).to.equal(2);
+  });
+
+  it("ofAPayer_likewise", async () => {
+    const first = await PayerLedger.open(path);
+    hold(first, word("a"), 1_000n);
+    first.ticketed(word("a"), TICKET, SIGNATURE);
+    first.end();
+    become(1, "held_by_worker", "held_by_inputs", "held_by_time");
+    const again = await PayerLedger.open(path);
+    expect(again.unsent(account("1"))).to.have.length(1);
+    expect(again.find(word("a"))).to.deep.include({ ticket: TICKET, sent: false, inputs: [new Uint8Array([4, 5])] });
+    again.end();
+    expect(versionOf()).to.equal(2);
+  });
+
+  it("ofANewerVersion_areRefusedByName_andLeftAsTheyAre", async () => {
+    for (const open of [(file: string) => WorkerLedger.open(file), (file: string) => PayerLedger.open(file)]) {
+      (await open(path)).end();
+      become(3);
+      const error = await rejection(open(path));
+      expect(error).to.be.instanceOf(DatabaseFileError);
+      expect(error.message).to.contain(path).and.contain("in version 3").and.contain("reads 2");
+      expect(versionOf()).to.equal(3);
+      rmSync(path);
+    }
+  });
+
+  it("forgetWhatNothingCanComeOfAnyMore_andKeepWinners", async () => {
+    const worker = await WorkerLedger.open(path);
+    reserve(worker, word("b"), word("a"), 1_000n);
+    reserve(worker, word("c"), word("d"), 1_000n);
+    reserve(worker, word("e"), word("f"), 5_000n);
+    worker.paid(word("a"), TICKET, SIGNATURE, true);
+    worker.forget(4_000n);
+    expect([...worker.counts()].sort()).to.deep.equal([
+      ["signed", 1],
+      ["won", 1],
+    ]);
+    worker.close(word("a"));
+    worker.forget(4_000n);
+    expect(worker.find(word("a"))).to.equal(undefined);
+    worker.end();
+    const payer = await PayerLedger.open(join(folder, "payer.db"));
+    hold(payer, word("a"), 1_000n);
+    hold(payer, word("b"), 5_000n);
+    payer.forget(4_000n);
+    expect([payer.find(word("a")), payer.find(word("b"))?.digest]).to.deep.equal([undefined, word("b")]);
+    payer.end();
+  });
+});

@@ -1,0 +1,78 @@
+import type { Hex } from "viem";
+import { ExecutionInputError } from "../src/executor/errors.ts";
+import type { Meter } from "../src/runs/figures.ts";
+import { problemOf, type Health, type Problem } from "../src/base/health.ts";
+
+/** So many games on claims on one program may be lost to the chain's verifier: each costs a bond. */
+const MAX_REFUTED = 2;
+
+/**
+ * Whether a watcher's audits end, and are right. A watcher does not judge while its last audit failed, or while there
+ * is a claim to be judged whose audit failed, or has not ended when most of its window is over: that claim may be
+ * wrong, and become final. Nor does it once the chain's verifier refuted an execution made here.
+ */
+export class Judging {
+  readonly #health: Health;
+  readonly #meter: Meter;
+  /** Claims whose audit failed when it was tried last. */
+  readonly #failed = new Map<Hex, Problem>();
+  #last: Problem | undefined;
+  #late: Problem | undefined;
+  /** By program, how often the chain's verifier refuted executions made here; and what it said last. */
+  readonly #refuted = new Map<Hex, number>();
+  #fault: Problem | undefined;
+
+  constructor(health: Health, meter: Meter) {
+    [this.#health, this.#meter] = [health, meter];
+    this.#tell();
+  }
+
+  /** Takes note of an audit. @throws what the audit throws */
+  async take<T>(claimId: Hex, audit: () => Promise<T>): Promise<T> {
+    try {
+      const verdict = await audit();
+      this.#failed.delete(claimId);
+      this.#last = undefined;
+      return verdict;
+    } catch (error) {
+      // Inputs that do not fit are the job's fault, and anybody may post jobs.
+      if (!(error instanceof ExecutionInputError)) {
+        this.#meter.auditFailed();
+        this.#last = problemOf(error, `the audit of claim ${claimId} failed`);
+        this.#failed.set(claimId, this.#last);
+      }
+      throw error;
+    } finally {
+      this.#tell();
+    }
+  }
+
+  /** Takes note that the chain's verifier refutes an execution made here. That stays until a restart. */
+  refuted(programRoot: Hex, error: Error): void {
+    this.#refuted.set(programRoot, (this.#refuted.get(programRoot) ?? 0) + 1);
+    this.#fault = problemOf(error, `an execution of program ${programRoot} was wrong`);
+    this.#tell();
+  }
+
+  /** Whether games may be opened over a program: a machine that is at fault would lose a bond on each honest claim. */
+  isTrusted(programRoot: Hex): boolean {
+    return (this.#refuted.get(programRoot) ?? 0) < MAX_REFUTED;
+  }
+
+  /**
+   * Forgets claims that are not to be judged any more.
+   * @param due Those that are.
+   * @param late Those of them that have no verdict although most of their window is over.
+   */
+  keep(due: ReadonlySet<Hex>, late: readonly Hex[]): void {
+    for (const claimId of this.#failed.keys()) if (!due.has(claimId)) this.#failed.delete(claimId);
+    const reason = `claims without a verdict of which most of the window is over: ${late.length}, first ${late[0]}`;
+    this.#late = late.length === 0 ? undefined : { reason };
+    this.#tell();
+  }
+
+  #tell(): void {
+    const [first] = this.#failed.values();
+    this.#health.set("judges", this.#fault ?? this.#last ?? first ?? this.#late);
+  }
+}
