@@ -4,7 +4,6 @@ import type { BlobStore } from "../runs/fleet/blobStore.ts";
 import { FolderStore } from "../runs/fleet/folderStore.ts";
 import { S3Store } from "../runs/fleet/s3Store.ts";
 import { EmbeddedQueue, type ExecutionQueue } from "../runs/executionQueue.ts";
-import type { Execute } from "../runs/executeRun.ts";
 import type { Meter } from "../runs/figures.ts";
 import type { Health } from "../base/health.ts";
 import type { Logger } from "../base/log.ts";
@@ -13,6 +12,7 @@ import { UsageError } from "./errors.ts";
 import { share, text, whole, type Parse } from "./parse.ts";
 import { s3Keys } from "./s3Keys.ts";
 import { defaulted, optional, type SettingValues } from "./settings.ts";
+import type { Execute } from "../runs/execute.ts";
 
 /** The URL of a server of Redis or Valkey. A password in it would be seen by other users of the machine. */
 export const queueUrl: Parse<string> = (given, name) => {

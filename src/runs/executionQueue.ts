@@ -1,5 +1,5 @@
 import { mostThreads } from "../executor/createExecutor.ts";
-import type { Execute } from "./executeRun.ts";
+import type { Execute } from "./execute.ts";
 
 /** Where executions go: into this process, or to other machines (src/runs/fleet). */
 export type ExecutionQueue = {

@@ -10,7 +10,7 @@ import { ItemThreads } from "../executor/items/itemThreads.ts";
 import { getOrAdd } from "../base/getOrAdd.ts";
 import { EngineFaultError, ExecutionThreadError } from "../executor/errors.ts";
 import type { CompiledModel } from "../program/compiled.ts";
-import type { Execute } from "./executeRun.ts";
+import type { Execute } from "./execute.ts";
 
 /**
  * Bytes of memory that threads which execute items beside each other may take together. Programs that need more are

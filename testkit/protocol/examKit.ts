@@ -2,12 +2,14 @@ import { type Address, type Hex } from "viem";
 import { ReportKind, type ExamReport, type Sitting } from "../../src/chain/structs.ts";
 import type { P256Signature } from "../../src/attestation/keys.ts";
 import { nonceOf } from "../../src/attestation/report.ts";
-import { domain, GRID_BLOCKS } from "./reports.ts";
+import { domain } from "./reports.ts";
 import type { TestDevice } from "./testDevice.ts";
-import type { World } from "./world.ts";
+import type { World } from "./deployWorld.ts";
+import { GRID_BLOCKS } from "./deployWorld.ts";
 
 /** The least spacing that there is: then one exam is open at a time. */
 export const SPACING = 256;
+
 /** What the classes of a test's zoo are made of: T in blocks. */
 export const CLASS_BLOCKS = [16, 256] as const;
 

@@ -4,10 +4,8 @@ import type { P256Signature } from "../../src/attestation/keys.ts";
 import type { SoftwareManufacturer } from "../../src/attestation/manufacturer.ts";
 import { domainOf, nonceOf, type ReportFields } from "../../src/attestation/report.ts";
 import { signedStatement, type TestDevice } from "./testDevice.ts";
-import type { World } from "./world.ts";
-
-/** The grid of the tests' deployments. */
-export const GRID_BLOCKS = 4;
+import type { World } from "./deployWorld.ts";
+import { GRID_BLOCKS } from "./deployWorld.ts";
 
 type Chain = Pick<World, "provisioning" | "chainId" | "networkHelpers" | "client">;
 

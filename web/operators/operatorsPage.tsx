@@ -1,10 +1,10 @@
 import { useEffect, useState } from "preact/hooks";
 import { amount, clock, counted, grouped, shown } from "../format.ts";
-import type { PageProps } from "../pages.ts";
 import { routeHash } from "../route.ts";
 import { Facts } from "../ui/facts.tsx";
 import { Empty, Failure, Loading } from "../ui/states.tsx";
 import { operatorView, readMetrics, type OperatorView } from "./metrics.ts";
+import type { PageProps } from "../pageProps.ts";
 
 const INTERVAL_MS = 5_000;
 

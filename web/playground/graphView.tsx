@@ -1,11 +1,12 @@
 import { useMemo } from "preact/hooks";
 import { shown } from "../format.ts";
 import { VirtualList } from "../ui/virtualList.tsx";
-import type { GraphNode } from "./protocol.ts";
+import type { GraphNode } from "./messages.ts";
 import { railsOf, widthOf, type Rail } from "./rails.ts";
 
 const HEIGHT = 36;
 const LANE = 14;
+
 /** Lanes that there is room for; values of others are drawn on the last one. */
 const MOST_LANES = 14;
 

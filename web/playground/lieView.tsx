@@ -8,7 +8,7 @@ import { movesOf } from "../explorer/moves.ts";
 import { counted, grouped, short, shown } from "../format.ts";
 import type { Route } from "../route.ts";
 import { ChainView } from "./chainView.tsx";
-import type { Played, StepView } from "./protocol.ts";
+import type { Played, StepView } from "./messages.ts";
 import type { Engine } from "./useEngine.ts";
 
 /** Steps that can be chosen, at most: a list of all would be slow to open. */

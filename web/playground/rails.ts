@@ -1,4 +1,4 @@
-import type { GraphNode } from "./protocol.ts";
+import type { GraphNode } from "./messages.ts";
 
 /** How a node is drawn: its own lane, the lanes of values that it reads, and those that pass it by. */
 export type Rail = { lane: number; reads: readonly number[]; passing: readonly number[] };

@@ -1,7 +1,7 @@
 import { useState } from "preact/hooks";
 import { shown } from "../format.ts";
 import { Failure } from "../ui/states.tsx";
-import type { InputFile, InputView } from "./protocol.ts";
+import type { InputFile, InputView } from "./messages.ts";
 
 type Props = {
   inputs: readonly InputView[];

@@ -1,6 +1,6 @@
 import { counted, grouped, shown } from "../format.ts";
 import { VirtualList } from "../ui/virtualList.tsx";
-import type { StepView } from "./protocol.ts";
+import type { StepView } from "./messages.ts";
 
 /** The steps of a compiled program: what each computes, how large, what the proof of one number costs. */
 export function StepList({ steps }: { steps: readonly StepView[] }) {

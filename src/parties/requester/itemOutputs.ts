@@ -3,11 +3,12 @@ import type { Claim, Delivery } from "../../chain/structs.ts";
 import { concatenated } from "../../program/merkle/concatenated.ts";
 import { toHex } from "../../program/merkle/hash.ts";
 import type { ClaimRecord, JobRecord } from "../../chain/market/history.ts";
-import { followMarket, type Reader } from "../../chain/market/session.ts";
+import { followMarket } from "../../chain/market/session.ts";
 import { readHeader } from "../../program/header.ts";
 import { decodeOutput, encodedBytes, outputPlace, type OutputPlace } from "../../program/trace/openedOutput.ts";
 import { ItemOutputError, JobInputError } from "./errors.ts";
 import { requireJob } from "./result.ts";
+import type { Reader } from "../../chain/market/reader.ts";
 
 /** Outputs of an item of a run, by their numbers, and the claim that holds them. */
 export type ItemOutputs = {

@@ -3,11 +3,12 @@ import { Panel, PanelReader, postedPanel } from "../../chain/clients/panel.ts";
 import { NotDeployedError, ShortOfFundsError } from "../../chain/errors.ts";
 import type { JobRequest } from "../../chain/structs.ts";
 import { referenceSuffix } from "../../chain/market/references.ts";
-import type { Reader, Session } from "../../chain/market/session.ts";
+import type { Session } from "../../chain/market/session.ts";
 import type { ProgramDescription } from "./description.ts";
 import { JobInputError, JobTermsError } from "./errors.ts";
 import { checkLocally, jobRequest, type JobTerms, type RareTerms } from "./postJob.ts";
 import { PART_BYTES } from "./jobLimits.ts";
+import type { Reader } from "../../chain/market/reader.ts";
 
 /** Seats that a panel is posted with, at most (contracts/extras/panel/Panel.sol). */
 export const MAX_SEATS = 16;

@@ -13,8 +13,8 @@ import type { Patience } from "../../chain/resendTimes.ts";
 import { translateError } from "../../chain/translateError.ts";
 import { blobCount, blobsOf, BLOBS_PER_TRANSACTION } from "../../chain/market/blobs.ts";
 import { blobsReference, MAX_BLOB_TRANSACTIONS } from "../../chain/market/references.ts";
-import type { Reader } from "../../chain/market/session.ts";
 import { BlobsIncompleteError, JobInputError, WrongBlobsError } from "./errors.ts";
+import type { Reader } from "../../chain/market/reader.ts";
 
 /** What it takes to put a file into blobs, by the prices of now. Amounts in wei of the native token. */
 export type BlobCosts = {

@@ -11,10 +11,11 @@ import { deviceId } from "../../attestation/keys.ts";
 import { identify } from "../../attestation/machine/identification.ts";
 import { domainOf } from "../../attestation/report.ts";
 import type { WorkerEvent } from "./events.ts";
-import type { WorkerOptions } from "./worker.ts";
+import type { WorkerOptions } from "./options.ts";
 
 /** How often is looked whether a report is due, seconds of the chain's time. */
 const LOOK_SECONDS = 60n;
+
 /** The pause after a failure, seconds of the chain's time; it doubles with each one more, up to the longest. */
 const LEAST_PAUSE = 15n;
 const LONGEST_PAUSE = 600n;

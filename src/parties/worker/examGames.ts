@@ -3,7 +3,8 @@ import { NO_METER, type Figures, type Meter } from "../../runs/figures.ts";
 import type { Logger } from "../../base/log.ts";
 import { PledgeStatus } from "../../chain/structs.ts";
 import type { OwnExamCourt } from "../../attestation/exams/openExamClaims.ts";
-import { runWorker, type WorkerOptions } from "./worker.ts";
+import { runWorker } from "./worker.ts";
+import type { WorkerOptions } from "./options.ts";
 
 /** Figures of all games of an account together. */
 type Played = Pick<Figures, "openClaims" | "openGames" | "leastClock">;
@@ -14,6 +15,7 @@ type OnRound = NonNullable<WorkerOptions["onRound"]>;
 const STALE_INTERVALS = 5;
 const STALE_MS = 60_000;
 const PLAYED = ["openClaims", "openGames", "leastClock"] as const;
+
 /** What the games about exams do not need: nothing is claimed there, and its stake is the pledge. */
 const NOT_NEEDED: ReadonlySet<Condition> = new Set(["mayClaim"]);
 

@@ -5,12 +5,11 @@ import { checkInputs } from "../../executor/sources.ts";
 import type { MerkleList } from "../../program/merkle/list.ts";
 import { tensorRoot, tensorTree } from "../../program/merkle/tensor.ts";
 import type { ExecutionQueue } from "../executionQueue.ts";
-import { executeStretch, withOrder, type Execute, type ExecutionOrder } from "../executeRun.ts";
+import { executeStretch, withOrder } from "../executeRun.ts";
 import type { Meter } from "../figures.ts";
 import type { Health } from "../../base/health.ts";
 import type { Logger } from "../../base/log.ts";
 import { rootBytes } from "../../dispute/run/runRoots.ts";
-import type { ExecuteStretch } from "../stretches.ts";
 import { bytesOf } from "../../program/trace/runInputs.ts";
 import type { BlobStore } from "./blobStore.ts";
 import { QueueUnavailableError, StoreCorruptError, StoreError, StoreFullError, TaskFailedError } from "./errors.ts";
@@ -18,6 +17,7 @@ import { outcomeName, taskOf, tensorName, tensorsOf, type Asked, type Outcome } 
 import type { Task, TensorRef } from "./task.ts";
 import { isSent } from "./taskHandler.ts";
 import type { TaskQueue } from "./taskQueue.ts";
+import type { Execute, ExecutionOrder, ExecuteStretch } from "../execute.ts";
 
 export type FleetOptions = {
   tasks: TaskQueue;
@@ -52,17 +52,23 @@ type Result = { tensors: readonly Uint8Array[]; trees: readonly MerkleList[] };
 export const AGAIN_SHARE = 1;
 const AGAIN_MS = 120_000;
 const PATIENCE = { least: 15_000, most: 600_000 };
+
 /** So many times as long as was waited in vain, others are not asked. */
 const SILENT = 4;
 const COUNTED_MS = 5_000;
+
 /** What others cannot do is done here; a task that ended executors would end this process too. */
 const FALLBACKS = [QueueUnavailableError, TaskFailedError, StoreError, StoreFullError, StoreCorruptError];
+
 /** Tries of a task whose tensors are not in the store, or are others. */
 const TRIES = 3;
+
 /** A share is drawn in millionths. */
 const MILLION = 1_000_000;
+
 /** Roots of tensors that are known to be in the store: what was put there lately is not put there again. */
 const MAX_KNOWN = 10_000;
+
 /** So long after it was put there, it may be deleted already. */
 const KNOWN_MS = 3_600_000;
 

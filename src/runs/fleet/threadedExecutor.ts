@@ -2,7 +2,7 @@ import { mostThreads } from "../../executor/createExecutor.ts";
 import { EngineFaultError } from "../../executor/errors.ts";
 import { ItemThreads } from "../../executor/items/itemThreads.ts";
 import type { CompiledModel } from "../../program/compiled.ts";
-import type { Execute } from "../executeRun.ts";
+import type { Execute } from "../execute.ts";
 
 /** Programs whose threads are kept at a time. */
 const MAX_PROGRAMS = 4;

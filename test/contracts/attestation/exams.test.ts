@@ -13,10 +13,12 @@ import {
   type ExamsContract,
 } from "../../../testkit/protocol/examKit.ts";
 import { provisioningKit } from "../../../testkit/protocol/provisioningKit.ts";
-import { attest, freeze, GRID_BLOCKS } from "../../../testkit/protocol/reports.ts";
+import { attest, freeze } from "../../../testkit/protocol/reports.ts";
 import { TestDevice } from "../../../testkit/protocol/testDevice.ts";
 import { useWorld } from "../../../testkit/protocol/useWorld.ts";
-import { createWorld, gasOf, type World } from "../../../testkit/protocol/world.ts";
+import { createWorld, gasOf } from "../../../testkit/protocol/world.ts";
+import type { World } from "../../../testkit/protocol/deployWorld.ts";
+import { GRID_BLOCKS } from "../../../testkit/protocol/deployWorld.ts";
 
 /** What a report of an exam may cost, and the first of an exam, which numbers it. */
 const MOST_GAS = { steady: 67_000, numbering: 70_000 };

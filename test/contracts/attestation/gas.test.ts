@@ -5,7 +5,8 @@ import { provisioningKit } from "../../../testkit/protocol/provisioningKit.ts";
 import { enrol, renew, scopeOf } from "../../../testkit/protocol/reports.ts";
 import { signedStatement, TestDevice } from "../../../testkit/protocol/testDevice.ts";
 import { useWorld } from "../../../testkit/protocol/useWorld.ts";
-import { gasOf, LIFETIME } from "../../../testkit/protocol/world.ts";
+import { gasOf } from "../../../testkit/protocol/world.ts";
+import { LIFETIME } from "../../../testkit/protocol/deployWorld.ts";
 
 /** What whole transactions may cost, of a product that has devices already. */
 const MOST = { renewal: 60_000, lease: 95_000, enrolment: 130_000 };

@@ -9,11 +9,13 @@ import { RunInputs } from "../../../src/program/trace/runInputs.ts";
 import { runInputBytes, runProgram } from "../../../testkit/programs/runProgram.ts";
 import { refusalOf } from "../../../testkit/protocol/refusalOf.ts";
 import { useWorld } from "../../../testkit/protocol/useWorld.ts";
-import { ETHER, factsOf, jobId, postedJob } from "../../../testkit/protocol/world.ts";
+import { factsOf, jobId, postedJob } from "../../../testkit/protocol/world.ts";
+import { ETHER } from "../../../testkit/protocol/deployWorld.ts";
 
 const ROOT: Hex = `0x${"ab".repeat(32)}`;
 const program = runProgram();
 const { inputs, checkpoints } = program.model.program;
+
 /** Where fields of the header lie, bytes: its work, and those of an input and of an output. */
 const WORK = 10;
 const inputAt = (k: number): number => 30 + 14 * k;

@@ -5,10 +5,10 @@ import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { versionedHashOf, type Kzg } from "../../../src/chain/blobSender.ts";
 import { BlobsTooDearError, NoBlobsError, NonceTakenError, SignerError } from "../../../src/chain/errors.ts";
 import { blobsOf, FILE_BYTES_PER_BLOB } from "../../../src/chain/market/blobs.ts";
-import type { Reader } from "../../../src/chain/market/session.ts";
 import { BlobsIncompleteError, JobInputError, WrongBlobsError } from "../../../src/parties/requester/errors.ts";
 import { blobCosts, postBlobs } from "../../../src/parties/requester/postBlobs.ts";
 import { rejection } from "../../../testkit/rejection.ts";
+import type { Reader } from "../../../src/chain/market/reader.ts";
 
 /** Numbers of the right size that stand for commitments and proofs. */
 const digest = (text: string): string => createHash("sha384").update(text).digest("hex");

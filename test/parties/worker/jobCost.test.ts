@@ -6,8 +6,9 @@ import { coveringFee, jobGas, jobShape, missingGas, SEALED_GAS } from "../../../
 import { chainProgram, honestTrace, int32Program, type GameProgram } from "../../../testkit/protocol/chainProgram.ts";
 import { delivery, smallProgram } from "../../../testkit/protocol/marketKit.ts";
 import { useWorld } from "../../../testkit/protocol/useWorld.ts";
-import { createWorld, gasOf, postedJob, requestFor, type World } from "../../../testkit/protocol/world.ts";
+import { createWorld, gasOf, postedJob, requestFor } from "../../../testkit/protocol/world.ts";
 import { programShape } from "../../../src/dispute/run/execution.ts";
+import type { World } from "../../../testkit/protocol/deployWorld.ts";
 
 /** What the bound may be, as a multiple of what was burnt. */
 const MOST = 1.2;

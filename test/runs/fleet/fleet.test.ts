@@ -8,7 +8,6 @@ import { taskOf } from "../../../src/runs/fleet/task.ts";
 import { TaskHandler } from "../../../src/runs/fleet/taskHandler.ts";
 import { Postponed, type HandleTask } from "../../../src/runs/fleet/taskQueue.ts";
 import type { MerkleList } from "../../../src/program/merkle/list.ts";
-import type { Execute } from "../../../src/runs/executeRun.ts";
 import { tensorRoot } from "../../../src/program/merkle/tensor.ts";
 import { EmbeddedQueue } from "../../../src/runs/executionQueue.ts";
 import { NO_METER, type FleetOutcome } from "../../../src/runs/figures.ts";
@@ -20,6 +19,7 @@ import { MemoryStore } from "../../../testkit/fleet/memoryStore.ts";
 import { MemoryTasks } from "../../../testkit/fleet/memoryTasks.ts";
 import { chainProgram } from "../../../testkit/protocol/chainProgram.ts";
 import { rejection } from "../../../testkit/rejection.ts";
+import type { Execute } from "../../../src/runs/execute.ts";
 
 const subject = chainProgram(300, [3, 6]);
 const { model, input } = subject;

@@ -13,7 +13,8 @@ import { chainProgram } from "../../../../testkit/protocol/chainProgram.ts";
 import { createPledgeWorld, LIFETIME, OTHER_LIFETIME, timeOf } from "../../../../testkit/protocol/pledgeWorld.ts";
 import { refusalOf } from "../../../../testkit/protocol/refusalOf.ts";
 import { useWorld } from "../../../../testkit/protocol/useWorld.ts";
-import { claimId, claimKey, creditOf, ETHER, factsOf, postedJob, SINK } from "../../../../testkit/protocol/world.ts";
+import { claimId, claimKey, creditOf, factsOf, postedJob } from "../../../../testkit/protocol/world.ts";
+import { ETHER, SINK } from "../../../../testkit/protocol/deployWorld.ts";
 
 /** Where a header's fields begin, and their bytes (docs/program.md, "Header"). */
 const FIELDS = { maxStepGas: [2, 4], maxStepBytes: [6, 4], work: [10, 8] } as const;

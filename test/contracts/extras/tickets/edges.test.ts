@@ -15,8 +15,9 @@ import {
 } from "../../../../testkit/protocol/pledgeWorld.ts";
 import { RunGame } from "../../../../testkit/protocol/runGame.ts";
 import { useWorld } from "../../../../testkit/protocol/useWorld.ts";
-import { claimId, ETHER } from "../../../../testkit/protocol/world.ts";
+import { claimId } from "../../../../testkit/protocol/world.ts";
 import { answerOf } from "../../../../testkit/soak/answerRuns.ts";
+import { ETHER } from "../../../../testkit/protocol/deployWorld.ts";
 
 const honest = answerOf(apartAnswers("two"), 1);
 const liar = answerOf(apartAnswers("two"), 1, { item: 0, step: RUN_STEPS.last, element: 3 });
