@@ -86,7 +86,7 @@ export class Nodes {
   check(): Promise<void> {
     const policy = { ...this.#policy({ method: "eth_chainId" }), besideMs: () => undefined };
     const isFinal = (error: unknown): boolean => error instanceof WrongChainError;
-    return firstSuccess(() => this.#checkOnce(), { ...policy, most: PASSES, isFinal }, mostInformative);
+    return firstSuccess(() => this.#checkOnce(), { ...policy, max: PASSES, isFinal }, mostInformative);
   }
 
   async #checkOnce(): Promise<void> {
@@ -128,7 +128,7 @@ export class Nodes {
     const slowMs = this.#slowMs();
     const isLong = isForManyLogs(call);
     return {
-      most: PASSES * nodes,
+      max: PASSES * nodes,
       beginWithinMs: ASK_AGAIN_WITHIN_MS,
       pauseMs: (k) => {
         const passes = Math.floor((k + 1) / nodes);

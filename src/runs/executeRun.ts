@@ -1,6 +1,6 @@
 import type { MerkleList } from "../program/merkle/list.ts";
 import { SuccessiveTrees } from "../executor/successiveTrees.ts";
-import { mostThreads } from "../executor/createExecutor.ts";
+import { maxThreads } from "../executor/createExecutor.ts";
 import type { RunInputs } from "../program/trace/runInputs.ts";
 import type { Carried } from "../program/trace/runItems.ts";
 import { Trace } from "../program/trace/trace.ts";
@@ -29,7 +29,7 @@ export function withOrder(
 export type ItemListener = (item: number, of: ExecutedItem) => void;
 
 /** So many items that take nothing from each other are executed or wait for it at a time: two for each thread. */
-const AT_ONCE = 2 * mostThreads();
+const AT_ONCE = 2 * maxThreads();
 
 /**
  * Executes all items of a run. Of many items the roots are kept, the execution of the last one, and what some of them

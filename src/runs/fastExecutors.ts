@@ -1,6 +1,6 @@
 import {
   createExecutor,
-  mostThreads,
+  maxThreads,
   START_MS,
   type Executor,
   type ExecutorOptions,
@@ -102,7 +102,7 @@ export class FastExecutors {
     const threads = this.#threads;
     if (threads?.programRoot === model.programRoot && threads.failure === undefined) return threads;
     const { engine, threads: wanted = 0 } = this.#options;
-    const count = Math.min(wanted === 0 ? mostThreads() : wanted, Math.floor(ITEM_BYTES / bytes));
+    const count = Math.min(wanted === 0 ? maxThreads() : wanted, Math.floor(ITEM_BYTES / bytes));
     const isFit = engine === undefined && count > 1 && !this.#unfit.has(model.programRoot);
     const isWorthIt = isFit && (this.#spent.get(model.programRoot) ?? 0) > START_MS;
     if (!isWorthIt || this.#starting !== undefined || threads?.isIdle === false) return undefined;

@@ -32,8 +32,8 @@ export type ExamsContract = Awaited<ReturnType<typeof deployExams>>;
 export async function nextExam(world: World, exams: ExamsContract): Promise<bigint> {
   const [number, last] = await exams.read.lastExam();
   const latest = BigInt(await world.networkHelpers.time.latestBlock());
-  const least = number === 0 ? latest : last + BigInt(SPACING);
-  const from = least > latest ? least : latest;
+  const min = number === 0 ? latest : last + BigInt(SPACING);
+  const from = min > latest ? min : latest;
   const grid = BigInt(GRID_BLOCKS);
   const block = from + ((grid - (from % grid)) % grid);
   await world.networkHelpers.mine(Number(block - latest));

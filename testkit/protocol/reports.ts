@@ -18,9 +18,9 @@ export const BODY: Hex = toHex("a body", { size: 32 });
 /** The newest block of the grid that a report of the next block can name. @param after The one before it. */
 export async function gridBlockAfter({ networkHelpers }: Chain, after: bigint): Promise<bigint> {
   const latest = await networkHelpers.time.latestBlock();
-  const least = Math.max(Number(after), 0) + GRID_BLOCKS;
-  if (latest < least) await networkHelpers.mine(least - latest);
-  const now = Math.max(latest, least);
+  const min = Math.max(Number(after), 0) + GRID_BLOCKS;
+  if (latest < min) await networkHelpers.mine(min - latest);
+  const now = Math.max(latest, min);
   return BigInt(now - (now % GRID_BLOCKS));
 }
 

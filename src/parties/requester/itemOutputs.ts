@@ -89,7 +89,7 @@ async function fetchBytes(address: string, place: OutputPlace): Promise<Uint8Arr
     throw fail("cannot be reached", cause);
   });
   if (!response.ok || response.body === null) throw fail(`answered ${response.status}`);
-  const most = encodedBytes(place);
+  const max = encodedBytes(place);
   const parts: Uint8Array[] = [];
   let bytes = 0;
   // A reader, because not all browsers iterate over a body.
@@ -101,9 +101,9 @@ async function fetchBytes(address: string, place: OutputPlace): Promise<Uint8Arr
   for (let next = await read(); !next.done; next = await read()) {
     bytes += next.value.length;
     parts.push(next.value);
-    if (bytes <= most) continue;
+    if (bytes <= max) continue;
     await reader.cancel();
-    throw fail(`sent more than the ${most} bytes that the output has`);
+    throw fail(`sent more than the ${max} bytes that the output has`);
   }
   return concatenated(parts);
 }

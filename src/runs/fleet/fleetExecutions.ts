@@ -32,7 +32,7 @@ export type FleetOptions = {
   /** How long another executor may take until the repetition is made here, milliseconds. */
   againMs?: number;
   /** How long others may take until this process executes itself, milliseconds: half of the time that is left. */
-  patience?: { least: number; most: number };
+  patience?: { min: number; max: number };
 };
 
 /** What is asked of others. */
@@ -51,7 +51,7 @@ type Result = { tensors: readonly Uint8Array[]; trees: readonly MerkleList[] };
 /** The share of executions that are repeated, if nothing else is said. */
 export const AGAIN_SHARE = 1;
 const AGAIN_MS = 120_000;
-const PATIENCE = { least: 15_000, most: 600_000 };
+const PATIENCE = { min: 15_000, max: 600_000 };
 
 /** So many times as long as was waited in vain, others are not asked. */
 const SILENT = 4;
@@ -188,9 +188,9 @@ export class FleetExecutions implements ExecutionQueue {
    */
   async #inTime(result: Promise<Result>, due: number, programRoot: string): Promise<Result> {
     const began = Date.now();
-    const { least, most } = this.#options.patience ?? PATIENCE;
+    const { min, max } = this.#options.patience ?? PATIENCE;
     const half = (due * 1_000 - Date.now()) / 2;
-    const patience = Math.min(most, Math.max(least, half));
+    const patience = Math.min(max, Math.max(min, half));
     const ended = new AbortController();
     const late = sleep(patience, undefined, { signal: ended.signal }).then(() => {
       if ((this.#answeredAt.get(programRoot) ?? 0) < began)

@@ -1,4 +1,4 @@
-import { mostThreads } from "../../executor/createExecutor.ts";
+import { maxThreads } from "../../executor/createExecutor.ts";
 import { EngineFaultError } from "../../executor/errors.ts";
 import { ItemThreads } from "../../executor/items/itemThreads.ts";
 import type { CompiledModel } from "../../program/compiled.ts";
@@ -17,7 +17,7 @@ export class ThreadedExecutor {
   readonly #programs = new Map<string, Promise<ItemThreads>>();
   #fault: EngineFaultError | undefined;
 
-  constructor(threads = mostThreads()) {
+  constructor(threads = maxThreads()) {
     this.#threads = threads;
   }
 

@@ -13,7 +13,7 @@ import type { Town } from "./town.ts";
 import { ETHER } from "../../protocol/deployWorld.ts";
 
 const CLAIM_SECONDS = 600;
-const MOST_SEATS = 4;
+const MAX_SEATS = 4;
 const OUTCOMES = ["None", "Open", "Agreed", "Survived", "Split", "Failed"] as const;
 type Outcome = (typeof OUTCOMES)[number];
 
@@ -86,7 +86,7 @@ export class PanelDeal {
   async #post(): Promise<void> {
     const { market, panels } = this.#town;
     const { chain, prng, totals } = market;
-    const seats = 1 + prng.below(MOST_SEATS);
+    const seats = 1 + prng.below(MAX_SEATS);
     const deadline = chain.now + CLAIM_SECONDS + 3_000;
     const auditUntil = deadline + CLAIM_SECONDS + 2_000;
     this.#audit = prng.below(2) === 0 ? auditUntil : 0;

@@ -279,14 +279,14 @@ describe("PledgedClaims: what is refused, and what is told", () => {
       await refused({ items: 0 }, "ItemsOutOfRange", [0n, 65_536n]);
       await refused({ items: 65_537 }, "ItemsOutOfRange", [65_537n, 65_536n]);
       // The most that one item may have.
-      const most = maxWork - runWork(1, 0n);
-      await refused({ program: patched("work", most + 1n) }, "TooMuchWork", [maxWork + 1n, maxWork]);
-      await refused({ program: patched("work", most), items: 2 }, "TooMuchWork", [2n * maxWork, maxWork]);
+      const max = maxWork - runWork(1, 0n);
+      await refused({ program: patched("work", max + 1n) }, "TooMuchWork", [maxWork + 1n, maxWork]);
+      await refused({ program: patched("work", max), items: 2 }, "TooMuchWork", [2n * maxWork, maxWork]);
       const gas = maxStepGas + 1;
       await refused({ program: patched("maxStepGas", BigInt(gas)) }, "StepProofTooLarge", [gas, maxStepGas]);
       const bytes = maxStepBytes + 1;
       await refused({ program: patched("maxStepBytes", BigInt(bytes)) }, "StepProofTooLong", [bytes, maxStepBytes]);
-      await enter({ program: patched("work", most) });
+      await enter({ program: patched("work", max) });
       const long = manyOutputs(150).commitment;
       await refused({ program: factsOf(long) }, "HeaderTooLong", [BigInt(long.header.length), 2_048n]);
       await refused({ program: factsOf(manyOutputs(65).commitment) }, "TooManyOutputs", [65n, 64n]);
