@@ -30,7 +30,7 @@ import {
 import { pause } from "./pause.ts";
 import { refusalIn } from "./refusals.ts";
 import { translateError, translateRefusal } from "./translateError.ts";
-import { isTooCheap, type Outcome, type Seen, type Waiting } from "./sentTransaction.ts";
+import { isTooCheap, type SendOutcome, type TransactionPlace, type Waiting } from "./sentTransaction.ts";
 
 /**
  * Sends one account's transactions, one after the other, and waits for each to be mined. Several may wait together, so
@@ -187,7 +187,7 @@ export class Sender implements TransactionSender {
    * @returns What became of them. A node that gives no answer may have taken them, and a full pool may take them later:
    *   that is "unclear", and the transaction counts as sent.
    */
-  async #broadcast(raw: Hex, functionName: string): Promise<Outcome> {
+  async #broadcast(raw: Hex, functionName: string): Promise<SendOutcome> {
     try {
       await this.#publicClient.sendRawTransaction({ serializedTransaction: raw });
       return "taken";
@@ -214,7 +214,7 @@ export class Sender implements TransactionSender {
     try {
       const end = Date.now() + longestMs;
       let sentAt = Date.now();
-      let seen: Seen = "unknown";
+      let seen: TransactionPlace = "unknown";
       for (; Date.now() < end && waiting.refusals < MAX_REFUSALS; await pause(this.#untilNextLook(waiting))) {
         const receipt = await this.#receipt(waiting);
         if (receipt !== undefined) {
@@ -309,7 +309,7 @@ export class Sender implements TransactionSender {
   }
 
   /** Sends the same bytes again if that is due: they can be in the chain once only. */
-  async #sendAgain(waiting: Waiting, seen: Seen): Promise<void> {
+  async #sendAgain(waiting: Waiting, seen: TransactionPlace): Promise<void> {
     const { pollingMs, slowMs } = this.#patience;
     const longest = Math.max(slowMs / LONGEST_RESEND_PART, pollingMs);
     const now = Date.now();
@@ -327,7 +327,7 @@ export class Sender implements TransactionSender {
   }
 
   /** @throws What refuses the call or the transaction */
-  async #tryAgain(waiting: Waiting, seen: Seen): Promise<Outcome> {
+  async #tryAgain(waiting: Waiting, seen: TransactionPlace): Promise<SendOutcome> {
     const { functionName, passedAt } = waiting;
     if (seen !== "pool" && Date.now() - passedAt >= this.#patience.slowMs / PASSED_PART) {
       // The state may be another by now, and a transaction that fails costs its gas.
@@ -358,7 +358,7 @@ export class Sender implements TransactionSender {
   }
 
   /** Where the latest of the transactions is. */
-  #seen({ hashes }: Waiting): Promise<Seen> {
+  #seen({ hashes }: Waiting): Promise<TransactionPlace> {
     return this.#publicClient.getTransaction({ hash: hashes.at(-1)! }).then(
       () => "pool",
       (error: unknown) => (error instanceof TransactionNotFoundError ? "nowhere" : "unknown"),

@@ -92,12 +92,12 @@ export class Output {
 
   /** Says something beside the answer, unless --quiet is given. */
   note(lines: string | readonly string[]): void {
-    this.#say("note", lines);
+    this.#log("note", lines);
   }
 
   /** Warns of something, unless --quiet is given. */
   warn(text: string): void {
-    this.#say("warning", text);
+    this.#log("warning", text);
   }
 
   /**
@@ -136,7 +136,7 @@ export class Output {
     console.error(this.#text([line, ...stack], process.stderr.isTTY, MAX_MESSAGE));
   }
 
-  #say(kind: "note" | "warning", lines: string | readonly string[]): void {
+  #log(kind: "note" | "warning", lines: string | readonly string[]): void {
     if (this.mode.quiet) return;
     this.#status.clear();
     const all = [lines].flat();

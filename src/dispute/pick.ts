@@ -12,7 +12,7 @@ import { listBelow } from "./expansion.ts";
 type Claimed = Pick<RunExecution, "program" | "items" | "form" | "claimedLevel">;
 
 /** Where a pick lands. */
-type Landing = { depth: number; index: number; node: Hash; siblings: Hash[] };
+type PickTarget = { depth: number; index: number; node: Hash; siblings: Hash[] };
 
 /**
  * The pick that opens a game: the first node of those submitted that differs from the challenger's own.
@@ -30,7 +30,10 @@ export function openingPick(run: Claimed, list: DisputedList, arityBits: number)
 }
 
 /** The pick that opens a game at a node of the list that a claim's root is the root of. */
-export function pickAt({ program, items, claimedLevel: level }: Omit<Claimed, "form">, landing: Landing): PickStruct {
+export function pickAt(
+  { program, items, claimedLevel: level }: Omit<Claimed, "form">,
+  landing: PickTarget,
+): PickStruct {
   if (level !== Level.answer) return landOn(program, level, landing, 0);
   const { program: compiled } = program.model;
   const isLeaf = listBelow(compiled, landing.index, items) === "trace" && compiled.checkpoints.length === 1;
@@ -38,10 +41,10 @@ export function pickAt({ program, items, claimedLevel: level }: Omit<Claimed, "f
 }
 
 /** The pick of a node in the list that `state` is in. */
-export const pickBelow = (program: KnownProgram, { level, first }: GameState, landing: Landing): PickStruct =>
+export const pickBelow = (program: KnownProgram, { level, first }: GameState, landing: PickTarget): PickStruct =>
   landOn(program, level, landing, first);
 
-function landOn(program: KnownProgram, level: Level, landing: Landing, first: number): PickStruct {
+function landOn(program: KnownProgram, level: Level, landing: PickTarget, first: number): PickStruct {
   const { depth, index } = landing;
   if (depth > 0 || level === Level.tensor) return bare(landing);
   // A leaf of the run is a trace root, one of an output's items a leaf of a trace. It is both if there is one
@@ -53,7 +56,7 @@ function landOn(program: KnownProgram, level: Level, landing: Landing, first: nu
 }
 
 /** A pick that lands on a leaf of a trace: checkpoint `j`. */
-function atCheckpoint(program: KnownProgram, landing: Landing, j: number): PickStruct {
+function atCheckpoint(program: KnownProgram, landing: PickTarget, j: number): PickStruct {
   const checkpoint = openCheckpoint(program, j);
   // A range of one step has no interior list: the game enters the tensor at once.
   const step = checkpoint.first === checkpoint.step ? openStep(program, checkpoint.step) : NO_STEP;
@@ -61,7 +64,7 @@ function atCheckpoint(program: KnownProgram, landing: Landing, j: number): PickS
 }
 
 /** A pick that lands above the leaves. */
-const bare = ({ index, node, siblings }: Landing): PickStruct => ({
+const bare = ({ index, node, siblings }: PickTarget): PickStruct => ({
   index: BigInt(index),
   node,
   siblings,

@@ -37,9 +37,9 @@ export class DispatchProcess {
     const child = spawn(process.execPath, [builtCommandLine(), ...this.#args], { env: this.#env });
     killAtExit(child);
     this.#kill = () => child.kill("SIGKILL");
-    const said = { stdout: "", stderr: "" };
-    child.stdout.on("data", (chunk: Buffer) => void (said.stdout += chunk.toString()));
-    child.stderr.on("data", (chunk: Buffer) => void (said.stderr += chunk.toString()));
-    return new Promise((done) => child.once("close", (status) => done({ status, ...said })));
+    const output = { stdout: "", stderr: "" };
+    child.stdout.on("data", (chunk: Buffer) => void (output.stdout += chunk.toString()));
+    child.stderr.on("data", (chunk: Buffer) => void (output.stderr += chunk.toString()));
+    return new Promise((done) => child.once("close", (status) => done({ status, ...output })));
   }
 }

@@ -5,9 +5,9 @@ import { fromHash } from "../../program/merkle/hash.ts";
 import { MerkleList } from "../../program/merkle/list.ts";
 import { judgeAccelerators } from "./accelerators.ts";
 import { judgeProcessors } from "./processors.ts";
-import { LAYERS, type Seen } from "./observation.ts";
+import { LAYERS, type MachineObservation } from "./observation.ts";
 import { look, THIS_MACHINE, type Sources } from "./sources.ts";
-import type { Part } from "./part.ts";
+import type { MachinePart } from "./part.ts";
 
 /**
  * What a machine is, by what it computes with: all its accelerators have names of their own, or it has none. A machine
@@ -18,7 +18,7 @@ export type MachineClass = "accelerators" | "processors" | "unidentified";
 /** What is reported of a machine, and what was odd. */
 export type Identification = {
   class: MachineClass;
-  parts: (Omit<Part, "uuid"> & { uuid: Hex })[];
+  parts: (Omit<MachinePart, "uuid"> & { uuid: Hex })[];
   /** The Merkle root of the parts' leaves: what the device signs. */
   root: Hex;
   /** Disagreements between sources. They are no proof of a lie: containers have them too. */
@@ -30,7 +30,7 @@ export const identify = async (domain: Hex, sources: Sources = THIS_MACHINE): Pr
   identificationOf(await look(sources), domain);
 
 /** What is reported of what was seen. Pure. */
-export function identificationOf(seen: Seen, domain: Hex): Identification {
+export function identificationOf(seen: MachineObservation, domain: Hex): Identification {
   const processors = judgeProcessors(seen.processors);
   const accelerators = judgeAccelerators(seen.accelerators);
   const parts = [processors.part, ...accelerators.parts].map((part) => ({ ...part, uuid: hashOf(part.uuid, domain) }));
@@ -41,7 +41,7 @@ export function identificationOf(seen: Seen, domain: Hex): Identification {
   return { class: classOf(processors.part, accelerators.parts), parts, root, warnings };
 }
 
-function classOf(processors: Part, accelerators: readonly Part[]): MachineClass {
+function classOf(processors: MachinePart, accelerators: readonly MachinePart[]): MachineClass {
   if (accelerators.length === 0) return processors.device === "" ? "unidentified" : "processors";
   return accelerators.every(({ uuid }) => uuid !== "") ? "accelerators" : "unidentified";
 }

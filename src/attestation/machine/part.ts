@@ -1,7 +1,7 @@
 import type { Layer } from "./observation.ts";
 
 /** A part of a machine, as it is reported. */
-export type Part = {
+export type MachinePart = {
   kind: "processors" | "accelerator";
   vendor: string;
   device: string;

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import * as os from "node:os";
 import { join } from "node:path";
 import { physicalMachine } from "./dmi.ts";
-import type { Seen, SeenAccelerator, SeenProcessors } from "./observation.ts";
+import type { MachineObservation, SeenAccelerator, SeenProcessors } from "./observation.ts";
 
 /** Where a machine is looked at. */
 export type Sources = {
@@ -19,13 +19,15 @@ export const THIS_MACHINE: Sources = { root: "/", env: process.env, system: os }
 
 /** The longest text of a source, bytes; what is longer is not read. `/proc/cpuinfo` has some 1.5 kB a processor. */
 const MAX_BYTES = 2 ** 22;
+
 /** How long a tool may take. */
 const TOOL_MS = 10_000;
+
 /** The longest name that is taken over, characters. */
 const MAX_NAME = 64;
 
 /** Looks at a machine from every side. What cannot be read says nothing. */
-export async function look({ root, env, system }: Sources): Promise<Seen> {
+export async function look({ root, env, system }: Sources): Promise<MachineObservation> {
   const [lscpu, nvidiaSmi] = await Promise.all([
     run("lscpu", [], env),
     run("nvidia-smi", ["--query-gpu=name,uuid,memory.total", "--format=csv,noheader,nounits"], env),

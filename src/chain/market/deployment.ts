@@ -28,10 +28,10 @@ export async function readDeployment(publicClient: PublicClient, market: Address
     return { chainId, market: getAddress(market), ...facts };
   } catch (error) {
     const translated = translateError(error, "reading the deployment");
-    const isTold = [RpcUnavailableError, NotDeployedError, OtherSemanticsError].some(
+    const isKnown = [RpcUnavailableError, NotDeployedError, OtherSemanticsError].some(
       (type) => translated instanceof type,
     );
-    if (isTold) throw translated;
+    if (isKnown) throw translated;
     throw new NotDeployedError(
       `the contract at ${market} is no job market of Refute, or one of semantics version 1, which this release of ` +
         `Refute does not play`,

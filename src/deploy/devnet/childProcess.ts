@@ -6,7 +6,7 @@ import { killAtExit } from "./killAtExit.ts";
 const END_MS = 5_000;
 
 /** A process of a local market, which logs JSON lines. */
-export class Part {
+export class MarketProcess {
   readonly name: string;
   readonly #child: ChildProcess;
   readonly #lines = new EventEmitter<{ line: [string] }>();
@@ -52,7 +52,7 @@ export class Part {
   }
 
   /** Waits for a line of its log. @returns what `find` finds in it; undefined if the process ends before */
-  said<T>(find: (line: string) => T | undefined): Promise<T | undefined> {
+  waitForLine<T>(find: (line: string) => T | undefined): Promise<T | undefined> {
     return new Promise((resolve) => {
       this.onLine((line) => {
         const found = find(line);

@@ -13,20 +13,24 @@ import { Anvil } from "./anvil.ts";
 import { deployLocally } from "./deployLocally.ts";
 import { DevnetError } from "./errors.ts";
 import type { LiarSettings } from "./liar.ts";
-import { Part } from "./childProcess.ts";
+import { MarketProcess } from "./childProcess.ts";
 import { giveAsset, giveCredit, giveStake } from "./parties.ts";
 import { temporaryFolder } from "./temporaryFolder.ts";
 
 /** The shortest window and clock that a market takes, seconds (contracts/market/ParameterChecks.sol). */
 const SHORTEST = { baseWindow: 12, baseClock: 72 } as const;
+
 /** Claims that the worker, the liar and the playground can have open at once: each that is refuted is one less. */
 const CLAIMS = { worker: 20, liar: 5, playground: 50 } as const;
+
 /** Bonds that the watcher, and the playground, can have out at once. */
 const BONDS = 20n;
 const USER_ASSET = parseEther("1000");
+
 /** How often is looked for a block while nothing but this uses the chain. */
 const POLLING_MS = 50;
 const READY_POLLING_MS = 200;
+
 /** Pause of the worker's and the watcher's rounds, seconds. */
 const INTERVAL = "1";
 
@@ -120,7 +124,7 @@ export async function startDevnet(options: DevnetOptions): Promise<Devnet> {
 }
 
 type SessionOf = (index: number) => Promise<Session>;
-type Started = { part: Part; monitorUrl: Promise<string | undefined> };
+type Started = { part: MarketProcess; monitorUrl: Promise<string | undefined> };
 
 async function startParts(
   { models, modelsFile, catalogue, hasLiar, commandLine, onLog }: DevnetOptions,
@@ -135,8 +139,8 @@ async function startParts(
   const list = modelsFile ?? join(folder, "models.json");
   if (modelsFile === undefined) writeFileSync(list, JSON.stringify(models.map(modelEntry)));
   const parts: Started[] = [];
-  const start = (name: string, command: readonly string[], env: Record<string, string>): Part => {
-    const part = new Part(name, command, env);
+  const start = (name: string, command: readonly string[], env: Record<string, string>): MarketProcess => {
+    const part = new MarketProcess(name, command, env);
     if (onLog !== undefined) part.onLine((line) => onLog(name, line));
     closing.push(() => part.stop());
     return part;
@@ -150,7 +154,7 @@ async function startParts(
     const part = start(name, [...commandLine, name, ...common, ...flags], {
       REFUTE_PRIVATE_KEY: developmentKey(index),
     });
-    parts.push({ part, monitorUrl: part.said(monitorIn) });
+    parts.push({ part, monitorUrl: part.waitForLine(monitorIn) });
   };
 
   await giveStake(await sessionOf(1), manufacturer, CLAIMS.worker);

@@ -15,7 +15,7 @@ import { artifactResolver, contractArtifact, type ContractName } from "../../cha
 import { DeployFailedError } from "./errors.ts";
 import { signingProvider } from "./signingProvider.ts";
 import { forgetUnsent } from "./unsent.ts";
-import type { ZooPlan } from "./examClasses.ts";
+import type { ExamPlan } from "./examClasses.ts";
 
 /** Where and by whom is deployed. */
 export type Deployer = {
@@ -102,10 +102,12 @@ export async function deployTickets(
 export async function deployExams(
   deployer: Deployer,
   provisioning: Address,
-  { classes, odds, spacing }: ZooPlan,
+  { classes, odds, spacing }: ExamPlan,
 ): Promise<Address> {
-  const zoo = classes.map(({ programRoot, blocks }) => ({ programRoot, blocks }));
-  return (await run(deployer, examsModule, "Exams", { Exams: { provisioning, classes: zoo, odds, spacing } }))("Exams");
+  const examClasses = classes.map(({ programRoot, blocks }) => ({ programRoot, blocks }));
+  return (await run(deployer, examsModule, "Exams", { Exams: { provisioning, classes: examClasses, odds, spacing } }))(
+    "Exams",
+  );
 }
 
 /**

@@ -1,7 +1,7 @@
 import { isDecided, type Decision } from "../../model/decision/decision.ts";
 import type { FoundDecisions } from "../../model/decision/findDecisions.ts";
 import { worstDispute } from "../../dispute/worstDispute.ts";
-import type { Refusal, Survey } from "../../compiler/survey.ts";
+import type { NodeRefusal, Survey } from "../../compiler/survey.ts";
 import { dtypeBytes, dtypeName } from "../../numerics/dtype.ts";
 import { operatorCounts } from "../../model/onnx/operatorCounts.ts";
 import type { Model } from "../../model/onnx/model.ts";
@@ -20,7 +20,7 @@ export type CheckReport = {
   served: boolean;
   /** Operators of the graph and its bodies, most common first; `refused` of `count` nodes are refused. */
   operators: { operator: string; count: number; refused: number }[];
-  refusals: Refusal[];
+  refusals: NodeRefusal[];
   unreached: number;
   program?: ProgramReport;
   /** Of each output of the program: what decides it, or why it may differ between machines in plain execution. */
@@ -54,7 +54,7 @@ export function checkReport(
   model: Model,
   { refusals: found, unreached, model: compiled }: Survey,
   decided: () => FoundDecisions,
-  memoryOf: (model: CompiledModel) => number | Refusal | undefined,
+  memoryOf: (model: CompiledModel) => number | NodeRefusal | undefined,
 ): CheckReport {
   const memory = compiled === undefined ? undefined : memoryOf(compiled);
   const refusals = typeof memory === "object" ? [...found, memory] : found;
@@ -79,7 +79,7 @@ function outputDecisions({ outputs }: CompiledModel, found: FoundDecisions): Out
     );
 }
 
-function programReport(model: CompiledModel, memory: number | Refusal | undefined): ProgramReport {
+function programReport(model: CompiledModel, memory: number | NodeRefusal | undefined): ProgramReport {
   const { program, origins } = model;
   const where = (step: number): string => `step ${step}, ${origins[step]!.operator}, node ${origins[step]!.node}`;
   const proofs = largestProofs(program);

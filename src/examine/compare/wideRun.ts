@@ -8,10 +8,11 @@ import { isDot, isPartial, isTotal, hasTwoResults } from "../../program/reductio
 import { product } from "../../program/sums.ts";
 import { Reduce, type Step, type TensorRef, type View } from "../../program/types.ts";
 import { splitDigits, viewOffset } from "../../program/view.ts";
-import { runWide, wideConstant, type Value } from "./wideCode.ts";
+import { runWide, wideConstant, type WideValue } from "./wideCode.ts";
 
 /** What a chain may take: terms of plain sums, some ten seconds of them. */
 const MAX_COST = 2 ** 28;
+
 /** Terms of plain sums that any other term takes. */
 const OTHER_TERM = 40;
 
@@ -150,8 +151,13 @@ class Sum {
   }
 }
 
-function readAll(step: Step, views: readonly View[], digits: readonly number[], sources: readonly Tensor[]): Value[] {
-  const values: Value[] = [];
+function readAll(
+  step: Step,
+  views: readonly View[],
+  digits: readonly number[],
+  sources: readonly Tensor[],
+): WideValue[] {
+  const values: WideValue[] = [];
   for (const view of views) {
     const { dtype } = step.inputs[view.input]!;
     // Indirect axes read whole numbers.
@@ -169,13 +175,13 @@ function reduced(
   digits: readonly number[],
   terms: number,
   sources: readonly Tensor[],
-  constants: readonly Value[],
-): Value[] {
+  constants: readonly WideValue[],
+): WideValue[] {
   const { reduce, term, redDigits } = step;
   const sum = new Sum();
   let whole = 0n;
-  let best: Value | undefined;
-  let [at, last, found]: [bigint, Value, bigint] = [0n, wideConstant(0n, step.reduceType!), 0n];
+  let best: WideValue | undefined;
+  let [at, last, found]: [bigint, WideValue, bigint] = [0n, wideConstant(0n, step.reduceType!), 0n];
   const adds = reduce === Reduce.sum || isDot(reduce) || isPartial(reduce) || isTotal(reduce);
   const isGreatest = reduce === Reduce.max || reduce === Reduce.argmax || reduce === Reduce.argmaxLast;
   const takesLast = reduce === Reduce.argmaxLast || reduce === Reduce.argminLast;

@@ -10,6 +10,7 @@ import { DispatchInputError } from "./errors.ts";
 
 /** Parts of a batch, at most: all of them are looked at in each round. */
 const MAX_PARTS = 100_000;
+
 /** What an index can be at most in the first item of a job. */
 const MAX_FIRST_ITEM = 2 ** 32 - 1;
 
@@ -31,7 +32,7 @@ export type BatchRequest = {
 };
 
 /** A part of a batch: what one job computes. */
-export type Part = {
+export type BatchPart = {
   /** From 0. */
   number: number;
   /** The first of its items, counted in the batch. */
@@ -52,7 +53,7 @@ export type Batch = {
   program: KnownProgram;
   description: ProgramDescription;
   items: number;
-  parts: readonly Part[];
+  parts: readonly BatchPart[];
   joins: readonly Join[];
 };
 
@@ -80,7 +81,7 @@ export function cutBatch(request: BatchRequest): Batch {
         "(--first-item), or with fewer items (--items)",
     );
   taken.forEach((input, k) => requireBytes(program, input, k, inputs[k]!, items, count));
-  const parts = Array.from({ length: count }, (_, number): Part => {
+  const parts = Array.from({ length: count }, (_, number): BatchPart => {
     const first = number * partItems;
     const own = Math.min(partItems, items - first);
     const ofPart = taken.map((input, k) => {
@@ -96,7 +97,7 @@ export function cutBatch(request: BatchRequest): Batch {
 }
 
 /** The salt of a part's job: the same in every life of a dispatcher, so that no part is posted twice. */
-export const partSalt = (batch: Hex, { first, items }: Pick<Part, "first" | "items">, attempt: number): Hex =>
+export const partSalt = (batch: Hex, { first, items }: Pick<BatchPart, "first" | "items">, attempt: number): Hex =>
   keccak256(
     encodeAbiParameters(
       [{ type: "bytes32" }, { type: "uint64" }, { type: "uint32" }, { type: "uint32" }],

@@ -2,7 +2,7 @@ import { randomInt } from "node:crypto";
 import { inTurn } from "../../base/inTurn.ts";
 import { formOf } from "../../chain/market/claimForm.ts";
 import type { ClaimRecord } from "../../chain/market/history.ts";
-import type { Part } from "./batch.ts";
+import type { BatchPart } from "./batch.ts";
 import { computedOutputs, executePart } from "./executePart.ts";
 import type { DispatchOptions } from "./options.ts";
 import type { PartOutputs } from "./partOutputs.ts";
@@ -25,7 +25,7 @@ export class Checks {
    * Draws, once for each claim, whether it is checked. A worker that has submitted cannot know the draw before.
    * @returns what checks it, if it is drawn and was not checked yet
    */
-  take(part: Part, claim: ClaimRecord): (() => Promise<void>) | undefined {
+  take(part: BatchPart, claim: ClaimRecord): (() => Promise<void>) | undefined {
     const { store, checkShare } = this.#options;
     if (store.check(claim.id) === undefined)
       store.checked(part.number, claim.id, randomInt(LOTS) < checkShare * LOTS ? "drawn" : "passed over");
@@ -34,11 +34,11 @@ export class Checks {
   }
 
   /** Computes all outputs of a part here, in the place of those that a claim on it names. */
-  compute(part: Part, claim: ClaimRecord, outputs: PartOutputs): Promise<void> {
+  compute(part: BatchPart, claim: ClaimRecord, outputs: PartOutputs): Promise<void> {
     return this.#execute(part, claim, outputs);
   }
 
-  async #execute(part: Part, claim: ClaimRecord, outputs?: PartOutputs): Promise<void> {
+  async #execute(part: BatchPart, claim: ClaimRecord, outputs?: PartOutputs): Promise<void> {
     const { batch, store, execute, onEvent } = this.#options;
     this.#running.add(claim.id);
     try {

@@ -8,7 +8,7 @@ import { followMarket, type Snapshot } from "../../chain/market/session.ts";
 import { Tasks } from "../role/tasks.ts";
 import { throughOutages } from "../requester/outages.ts";
 import { postJob, publishInputs } from "../requester/postJob.ts";
-import { partSalt, type Part } from "./batch.ts";
+import { partSalt, type BatchPart } from "./batch.ts";
 import { postingReceipts } from "./chainSpending.ts";
 import { Checks } from "./checks.ts";
 import { Disputes } from "./disputes.ts";
@@ -16,7 +16,7 @@ import { ensureCredit, metered, requireFunds } from "./funds.ts";
 import { requireJoin } from "./chainedParts.ts";
 import { nextFee, type DispatchOptions } from "./options.ts";
 import { PartOutputs } from "./partOutputs.ts";
-import { pendingAreMined } from "./waitUntilMined.ts";
+import { waitUntilMined } from "./waitUntilMined.ts";
 import { isWanted, ownJobs, partState, type PartState } from "./partState.ts";
 import { mayPass } from "./retryable.ts";
 import { requireProgress } from "./progress.ts";
@@ -24,6 +24,7 @@ import type { Attempt } from "./store.ts";
 
 /** Seconds after a window's end in which the worker may make its claim final itself. */
 const FINALISE_AFTER = 60n;
+
 /** Parts whose outputs are fetched at a time. */
 const FETCHES = 4;
 
@@ -38,7 +39,7 @@ const FETCHES = 4;
 export const dispatch = (options: DispatchOptions): Promise<void> => new Dispatcher(options).run();
 
 /** A part whose latest attempt is looked at. */
-type Looked = { part: Part; last: Attempt | undefined; record: JobRecord | undefined; state: PartState };
+type Looked = { part: BatchPart; last: Attempt | undefined; record: JobRecord | undefined; state: PartState };
 
 class Dispatcher {
   readonly #options: DispatchOptions;
@@ -80,7 +81,7 @@ class Dispatcher {
     const look = (): Promise<Snapshot> => throughOutages(follow, outages);
     try {
       // SAFETY: without what was written down, jobs that are on their way are not known before they are mined.
-      if (store.attempts().length === 0) await pendingAreMined(session, outages);
+      if (store.attempts().length === 0) await waitUntilMined(session, outages);
       this.#adopt(await look());
       const left = batch.parts.filter(({ number }) => this.#attempts[number]!.length === 0);
       await requireFunds(session, batch, left, this.#options.terms, this.#committed());
@@ -207,13 +208,13 @@ class Dispatcher {
   }
 
   /** Fetches what a claim in its window says already, and checks it if the draw falls on it. */
-  #takeClaim(part: Part, record: JobRecord, claim: ClaimRecord): void {
+  #takeClaim(part: BatchPart, record: JobRecord, claim: ClaimRecord): void {
     this.#check(part, claim);
     if (this.#options.store.check(claim.id) !== "wrong") this.#fetch(part, record, claim);
   }
 
   /** Makes a claim final whose window is over, unless it is wrong or its check goes on. */
-  #makeFinal(part: Part, last: Attempt, record: JobRecord, claim: ClaimRecord, now: bigint): void {
+  #makeFinal(part: BatchPart, last: Attempt, record: JobRecord, claim: ClaimRecord, now: bigint): void {
     if (now <= claim.windowEnd + FINALISE_AFTER) return;
     const outcome = this.#options.store.check(claim.id);
     if (outcome === "drawn") return;
@@ -236,13 +237,13 @@ class Dispatcher {
     return bonds;
   }
 
-  #check(part: Part, claim: ClaimRecord): void {
+  #check(part: BatchPart, claim: ClaimRecord): void {
     const check = this.#checks.take(part, claim);
     if (check !== undefined) this.#start(`check ${claim.id}`, check);
   }
 
   /** Takes the bytes of a final claim: delivered on chain, or from its worker; or computes them here. */
-  #takeResult(part: Part, record: JobRecord, claim: ClaimRecord): void {
+  #takeResult(part: BatchPart, record: JobRecord, claim: ClaimRecord): void {
     const { store } = this.#options;
     this.#check(part, claim);
     const outcome = store.check(claim.id);
@@ -254,14 +255,14 @@ class Dispatcher {
     this.#computeIfWithheld(part, claim);
   }
 
-  #fetch(part: Part, record: JobRecord, claim: ClaimRecord): void {
+  #fetch(part: BatchPart, record: JobRecord, claim: ClaimRecord): void {
     const { urls, signal } = this.#options;
     const fetches = [...this.#tasks.running].filter((key) => key.startsWith("fetch"));
     if (urls.length === 0 || fetches.length >= FETCHES) return;
     this.#start(`fetch ${part.number}`, () => this.#outputs.fetch(part, record, claim, signal));
   }
 
-  #computeIfWithheld(part: Part, claim: ClaimRecord): void {
+  #computeIfWithheld(part: BatchPart, claim: ClaimRecord): void {
     const { withheldSeconds, onEvent } = this.#options;
     const since = getOrAdd(this.#withoutBytes, claim.id, () => Date.now());
     if (Date.now() - since < withheldSeconds * 1_000) return;
@@ -270,12 +271,12 @@ class Dispatcher {
     this.#compute(part, claim);
   }
 
-  #compute(part: Part, claim: ClaimRecord): void {
+  #compute(part: BatchPart, claim: ClaimRecord): void {
     this.#start(`compute ${part.number}`, () => this.#checks.compute(part, claim, this.#outputs));
   }
 
   /** A part whose bytes are all here, under a final claim. */
-  #finish(part: Part, claim: ClaimRecord): void {
+  #finish(part: BatchPart, claim: ClaimRecord): void {
     const { store, batch, onEvent } = this.#options;
     const { worker } = claim.claim;
     requireJoin(batch, store, part, claim.id);
@@ -286,7 +287,7 @@ class Dispatcher {
     onEvent?.({ kind: "done", part: part.number, worker, done: this.#done.size, total: batch.parts.length });
   }
 
-  #reportClaims(part: Part, record: JobRecord | undefined): void {
+  #reportClaims(part: BatchPart, record: JobRecord | undefined): void {
     const { onEvent } = this.#options;
     for (const { id, claim, refuted } of record?.claims ?? []) {
       const { worker } = claim;
@@ -302,7 +303,7 @@ class Dispatcher {
     return true;
   }
 
-  #noteRefund(part: Part, last: Attempt, { job }: JobRecord): void {
+  #noteRefund(part: BatchPart, last: Attempt, { job }: JobRecord): void {
     if (last.refund !== undefined) return;
     const { session, store } = this.#options;
     this.#start(`part ${part.number}`, async () => {
@@ -314,7 +315,7 @@ class Dispatcher {
   /** Posts as many parts as may be open and the budget allows. @param bonds What disputes need of the credit first. */
   async #post(wanted: readonly Looked[], room: number, now: bigint, bonds: bigint): Promise<void> {
     const { batch, session, store, terms } = this.#options;
-    const chosen: { part: Part; attempt: Attempt }[] = [];
+    const chosen: { part: BatchPart; attempt: Attempt }[] = [];
     let committed = this.#committed();
     for (const { part, last, record, state } of wanted) {
       if (chosen.length >= room) break;
@@ -355,7 +356,7 @@ class Dispatcher {
     }
   }
 
-  async #postAttempt(session: DispatchOptions["session"], part: Part, { attempt, terms }: Attempt): Promise<void> {
+  async #postAttempt(session: DispatchOptions["session"], part: BatchPart, { attempt, terms }: Attempt): Promise<void> {
     await postJob(session, this.#options.batch.description, part.inputs, terms);
     this.#options.onEvent?.({ kind: "posted", part: part.number, attempt, fee: terms.fee });
   }
@@ -366,7 +367,7 @@ class Dispatcher {
     this.#options.store.refunded(last.part, last.attempt, last.refund);
   }
 
-  #mayTryAgain({ number }: Part): boolean {
+  #mayTryAgain({ number }: BatchPart): boolean {
     return this.#attempts[number]!.length < this.#options.maxAttempts;
   }
 
@@ -385,7 +386,7 @@ class Dispatcher {
   }
 
   /** Sends something about a part, unless something is being sent. What others were faster with is looked at again. */
-  #send(part: Part, { attempt }: Attempt, action: (session: DispatchOptions["session"]) => Promise<void>): void {
+  #send(part: BatchPart, { attempt }: Attempt, action: (session: DispatchOptions["session"]) => Promise<void>): void {
     const { session, store } = this.#options;
     this.#start(`part ${part.number}`, async () => {
       const own = metered(session, ({ transactionHash, gasUsed, effectiveGasPrice, blockNumber }) => {

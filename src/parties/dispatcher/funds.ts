@@ -6,7 +6,7 @@ import { gasPriceNow } from "../../chain/gasPrice.ts";
 import { deposit } from "../../chain/market/deposit.ts";
 import type { Session } from "../../chain/market/session.ts";
 import { postingGas } from "../requester/postingGas.ts";
-import type { Batch, Part } from "./batch.ts";
+import type { Batch, BatchPart } from "./batch.ts";
 import { DispatchBudgetError } from "./errors.ts";
 import type { DispatchTerms } from "./options.ts";
 
@@ -18,7 +18,7 @@ import type { DispatchTerms } from "./options.ts";
 export async function requireFunds(
   { sender: { address }, vault, asset, publicClient }: Session,
   { description }: Batch,
-  left: readonly Part[],
+  left: readonly BatchPart[],
   { fee, budget }: DispatchTerms,
   committed: bigint,
 ): Promise<void> {

@@ -1,7 +1,7 @@
 import { hexToBytes, type Hex } from "viem";
 import type { ClaimRecord, JobRecord } from "../../chain/market/history.ts";
 import { claimedOutputs } from "../requester/itemOutputs.ts";
-import type { Batch, Part } from "./batch.ts";
+import type { Batch, BatchPart } from "./batch.ts";
 import type { BytesSource, DispatchStore } from "./store.ts";
 
 /** The bytes of parts: which ones there are, and where they come from. */
@@ -16,34 +16,34 @@ export class PartOutputs {
   }
 
   /** The outputs that a part has of one of its items: those of each item, and of the last one all. */
-  of({ items }: Part, item: number): number[] {
+  of({ items }: BatchPart, item: number): number[] {
     const { outputs, each = [] } = this.#batch.program.model.program;
     return outputs.flatMap((_, output) => (item === items - 1 || each.includes(output) ? [output] : []));
   }
 
   /** Whether all outputs of a part were delivered on chain. */
-  #areDelivered(part: Part, { delivered }: ClaimRecord): boolean {
+  #areDelivered(part: BatchPart, { delivered }: ClaimRecord): boolean {
     return Array.from({ length: part.items }, (_, item) => item).every((item) =>
       this.of(part, item).every((output) => item === part.items - 1 && delivered.has(output)),
     );
   }
 
   /** Where the bytes of a part come from. */
-  source(part: Part, claim: ClaimRecord): BytesSource {
+  source(part: BatchPart, claim: ClaimRecord): BytesSource {
     if (this.#store.check(claim.id) === "wrong") return "computed here, the claim is wrong";
     if (this.#store.isComputed(claim.id)) return "computed here";
     return this.#areDelivered(part, claim) ? "chain" : "worker";
   }
 
   /** The items of which bytes under a claim are missing. */
-  missing(part: Part, claim: Hex): number[] {
+  missing(part: BatchPart, claim: Hex): number[] {
     return Array.from({ length: part.items }, (_, item) => item).filter((item) =>
       this.of(part, item).some((output) => !this.#store.hasOutput(part.number, claim, item, output)),
     );
   }
 
   /** Takes what was delivered on chain. */
-  takeDelivered(part: Part, { id, delivered }: ClaimRecord): void {
+  takeDelivered(part: BatchPart, { id, delivered }: ClaimRecord): void {
     const item = part.items - 1;
     const fresh = [...delivered].filter(([output]) => !this.#store.hasOutput(part.number, id, item, output));
     if (fresh.length > 0)
@@ -51,7 +51,7 @@ export class PartOutputs {
   }
 
   /** Fetches what is missing from the workers' servers, as far as they give it, and checks it against the claim. */
-  async fetch(part: Part, job: JobRecord, claim: ClaimRecord, signal?: AbortSignal): Promise<void> {
+  async fetch(part: BatchPart, job: JobRecord, claim: ClaimRecord, signal?: AbortSignal): Promise<void> {
     for (const item of this.missing(part, claim.id)) {
       const outputs = signal?.aborted === true ? undefined : await this.#served(job, claim, item);
       if (outputs === undefined) return;

@@ -1,5 +1,5 @@
 import { getAddress, isHex, type Address, type Hex } from "viem";
-import { Database, type Row } from "../../base/database/database.ts";
+import { Database, type SqlRow } from "../../base/database/database.ts";
 import type { JobTerms } from "../requester/postJob.ts";
 import { DispatchStateError } from "./errors.ts";
 
@@ -187,7 +187,7 @@ export class DispatchStore {
   }
 }
 
-function attemptOf({ part, attempt, terms, refund }: Row): Attempt {
+function attemptOf({ part, attempt, terms, refund }: SqlRow): Attempt {
   const revived: unknown = JSON.parse(terms as string, (_, value: unknown) =>
     typeof value === "string" && !isHex(value) && /^\d+n$/.test(value) ? BigInt(value.slice(0, -1)) : value,
   );

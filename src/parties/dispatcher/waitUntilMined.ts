@@ -6,7 +6,7 @@ import { throughOutages, type OutageOptions } from "../requester/outages.ts";
  * Waits until all transactions of the account that a node knows are mined.
  * @throws the signal's reason
  */
-export async function pendingAreMined(
+export async function waitUntilMined(
   { publicClient, sender: { address } }: Pick<Session, "publicClient" | "sender">,
   options: OutageOptions,
 ): Promise<void> {

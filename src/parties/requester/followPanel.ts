@@ -46,7 +46,7 @@ export async function followPanel(
   const follow = followMarket(session);
   const { baseClock } = session.deployment.parameters;
   const me = session.sender.address;
-  let told = "";
+  let last = "";
   let isMissed = false;
   let [refused, refusals] = ["", 0];
   for (;;) {
@@ -62,8 +62,8 @@ export async function followPanel(
       const { panel, now } = read;
       const state = stateOfPanel(panel);
       const text = JSON.stringify(state, (_, value: unknown) => (typeof value === "bigint" ? String(value) : value));
-      if (text !== told) onState?.(state);
-      told = text;
+      if (text !== last) onState?.(state);
+      last = text;
       if (addsSeat && !isMissed && isTooLateToAdd(panel, now)) {
         isMissed = true;
         onSeatMissed?.();
