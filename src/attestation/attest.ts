@@ -8,7 +8,7 @@ import { deviceId, manufacturerId } from "./keys.ts";
 import { domainOf, nonceOf } from "./report.ts";
 
 /** What is known of a report that the chain took. */
-export type Attested = {
+type Attested = {
   /** The device's id. */
   device: Hex;
   seq: bigint;

@@ -29,7 +29,7 @@ export type Device = {
 };
 
 /** What a stand-in keeps when it is switched off. */
-export type DeviceMemory = {
+type DeviceMemory = {
   key: P256Key;
   endorsement: Endorsement;
   /** The counter of its last report. */

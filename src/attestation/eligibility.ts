@@ -49,4 +49,4 @@ export function ineligibility({ reason, time }: Eligibility): string | undefined
 }
 
 /** A unix time for people. */
-export const utc = (time: bigint): string => new Date(Number(time) * 1_000).toISOString().replace(".000Z", "Z");
+const utc = (time: bigint): string => new Date(Number(time) * 1_000).toISOString().replace(".000Z", "Z");

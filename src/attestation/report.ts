@@ -5,7 +5,7 @@ import { ReportFieldError } from "./errors.ts";
 import type { P256Signature } from "./keys.ts";
 
 /** Where a report counts: one chain, one provisioning contract. */
-export type ReportDomain = { chainId: number; provisioning: Address };
+type ReportDomain = { chainId: number; provisioning: Address };
 
 /** What a device signs, beside its own id and the domain. */
 export type ReportFields = {
@@ -27,6 +27,7 @@ export type ReportFields = {
 
 /** COSE's protected header in CBOR: {1: -7}, ES256 (RFC 9052, RFC 9053). */
 const PROTECTED = "a10126";
+
 /** How the keys of the claims begin that are for private use: -70001 is 3a00011170. */
 const PRIVATE = "3a000111";
 
@@ -37,7 +38,7 @@ export function domainOf({ chainId, provisioning }: ReportDomain): Hex {
 }
 
 /** What a nonce depends on. */
-export type NonceFields = ReportDomain & {
+type NonceFields = ReportDomain & {
   worker: Address;
   /** `deviceId` of its key. */
   device: Hex;

@@ -2,7 +2,7 @@ import { isHex, size, type Hex } from "viem";
 import type { RefuteError } from "./errors.ts";
 
 /** Makes the error of what a document lacks. */
-export type RefusalClass = new (message: string, options?: ErrorOptions) => RefuteError;
+type RefusalClass = new (message: string, options?: ErrorOptions) => RefuteError;
 
 /** An object of a JSON document that comes from outside. What is wrong is named by its path in the document. */
 export class Fields {

@@ -22,7 +22,7 @@ export type Kzg = {
 };
 
 /** What a transaction with blobs offers at most, wei for a unit of gas and of blob gas. */
-export type BlobFees = Fees & { maxFeePerBlobGas: bigint };
+type BlobFees = Fees & { maxFeePerBlobGas: bigint };
 
 /** What a transaction to oneself takes, and a blob (EIP-4844). */
 export const BLOB_TRANSACTION_GAS = 21_000n;
@@ -32,15 +32,17 @@ export const GAS_PER_BLOB = 131_072n;
  * twice as much of each fee.
  */
 export const BLOB_FEE_DOUBLINGS = 2;
+
 /** Blobs have little room in a block: a transaction with some may wait for many of them. */
 const BLOB_PATIENCE = { ...PATIENCE, longestMs: 600_000 };
+
 /** The form of sidecars with a proof for each cell of a blob (EIP-7594): the only one that is taken since Fusaka. */
 const WRAPPER_VERSION = "0x01";
 const TYPE = "0x03";
 const WHAT = "sending blobs";
 
 /** What blobs cost now, and what is offered for them at first: room for a price of blob gas that doubles. */
-export type BlobPrice = { gasPrice: bigint; blobGasPrice: bigint; offered: BlobFees };
+type BlobPrice = { gasPrice: bigint; blobGasPrice: bigint; offered: BlobFees };
 
 /**
  * Reads what blobs cost on a chain.
@@ -71,7 +73,7 @@ export const versionedHashOf = (kzg: Kzg, blob: Uint8Array): Hex =>
   commitmentToVersionedHash({ commitment: kzg.blobToKZGCommitment(bytesToHex(blob)) as Hex });
 
 /** How a transaction with blobs is sent. */
-export type BlobSending = {
+type BlobSending = {
   /** The most that it may offer, in wei. */
   max: bigint;
   /** Called with the hash of each transaction, before it is sent. One of them comes into a block. */

@@ -16,7 +16,7 @@ const DENSE_REQUESTS = 8;
  * - `logs`: too many logs, or it took too long: this says nothing of other blocks.
  * - `behind`: the node does not have all of the blocks yet.
  */
-export type SpanRefusal = { kind: "span"; named: readonly bigint[] } | { kind: "logs" } | { kind: "behind" };
+type SpanRefusal = { kind: "span"; named: readonly bigint[] } | { kind: "logs" } | { kind: "behind" };
 
 /** Providers' codes for too many requests in a time. */
 const TOO_MANY_REQUESTS: readonly number[] = [429, -32_007];

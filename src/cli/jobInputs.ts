@@ -20,7 +20,7 @@ const KINDS = ".npy, .pb, .json, or its bytes";
 type JobInput = { path: string } & ({ tensor: TensorData } | { bytes: Uint8Array });
 
 /** The inputs of a job, by name: one file each; of an input that each item has of its own, one an item; no index. */
-export type JobInputs = ReadonlyMap<string, readonly JobInput[]>;
+type JobInputs = ReadonlyMap<string, readonly JobInput[]>;
 
 /**
  * All inputs of a job. A file whose name ends in .npy, .pb or .json is a tensor, any other the input's bytes:

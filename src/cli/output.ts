@@ -15,13 +15,13 @@ const MAX_MESSAGE = 4_000;
 
 /** SGR parameters. */
 const COLOURS = { red: 31, green: 32, yellow: 33, bold: 1 } as const;
-export type Colour = keyof typeof COLOURS;
+type Colour = keyof typeof COLOURS;
 
 /** A line for people; one with a colour has it whole. */
 export type Line = string | { text: string; colour: Colour };
 
 /** How a command prints. */
-export type OutputMode = {
+type OutputMode = {
   /** JSON instead of lines: one document on stdout, one object a line on stderr. */
   json: boolean;
   /** Nothing on stderr but errors. */

@@ -14,7 +14,7 @@ import { compileProgress } from "./progress.ts";
  * A job as the flags describe it: the compiled program, its inputs in the program's order, the number of items, and
  * what turns the tokens of a decoder into text.
  */
-export type PreparedJob = {
+type PreparedJob = {
   compiled: CompiledModel;
   inputs: Uint8Array[];
   items: number;

@@ -10,7 +10,7 @@ import { withoutPaths } from "../base/redact.ts";
 import type { Output } from "./output.ts";
 
 /** A text that a worker computes. */
-export type StreamedJob = {
+type StreamedJob = {
   program: ProgramDescription;
   jobId: Hex;
   items: number;

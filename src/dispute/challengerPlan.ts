@@ -18,7 +18,7 @@ export function idleChallengerMove(game: GameRecord, now: bigint): ChallengerMov
 }
 
 /** What a plan depends on beside the game. */
-export type PlanOptions = {
+type PlanOptions = {
   /** log2 of the children in a reveal: the deployment's. */
   arityBits: number;
   /** Bytes of the largest transaction that may be counted on: the deployment's. */

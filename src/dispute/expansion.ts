@@ -9,7 +9,7 @@ import { isOfEachItem } from "../program/trace/answer.ts";
 import { checkpointOf } from "./openings.ts";
 
 /** Where a game goes from an output of an answer: the list of its items, or what the worker expands it into. */
-export type ListBelow = "items" | "run" | "trace";
+type ListBelow = "items" | "run" | "trace";
 
 /** What of a program decides where its games go. */
 type Shape = Pick<Program, "inputs" | "outputs" | "each">;

@@ -12,7 +12,7 @@ import { dtypeBytes } from "../numerics/dtype.ts";
 import type { Program } from "../program/types.ts";
 
 /** A move that the rules do not allow. */
-export class RefusedMoveError extends errorWithCode("MOVE_REFUSED") {}
+class RefusedMoveError extends errorWithCode("MOVE_REFUSED") {}
 
 /**
  * A dispute game in memory: the rules of movement (contracts/game/Descent.sol), without money or time. The page plays

@@ -17,13 +17,13 @@ export const MOVE_GAS = {
 /** A byte of a revealed chunk: calldata, log and hash. */
 const CHUNK_BYTE = 25;
 
-export type MoveName = "open" | "reveal" | "pick" | "expand" | "chunk" | "prove";
+type MoveName = "open" | "reveal" | "pick" | "expand" | "chunk" | "prove";
 
 /** A game from its opening to the proof. */
 export type DisputeMoves = { moves: MoveName[]; gas: number };
 
 /** What the length of a game over an answer follows from beside what it shares with one over a trace. */
-export type AnswerShape = {
+type AnswerShape = {
   /** Outputs of the program. */
   outputs: number;
   /** Whether the disputed output is one that each item has. */

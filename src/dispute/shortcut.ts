@@ -11,7 +11,7 @@ import type { CommittedNode, PublishedTensor } from "../program/trace/published.
 import type { ChallengerMove } from "./challengerMove.ts";
 
 /** The tensor with which a game could be ended now. */
-export type TensorAhead = { item: number; step: number; first: number; bytes: number; committed: CommittedNode };
+type TensorAhead = { item: number; step: number; first: number; bytes: number; committed: CommittedNode };
 
 /**
  * The tensor that a game is in, or that a pick enters: with its bytes at hand the next move is the proof.

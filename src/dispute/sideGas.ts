@@ -6,7 +6,7 @@ import { disputeMoves, MOVE_GAS } from "./moveGas.ts";
 const MAX_LEVELS = 48;
 
 /** Upper bounds of the gas that each side's own transactions take in a game that goes the whole way. */
-export type SideGas = { worker: number; challenger: number };
+type SideGas = { worker: number; challenger: number };
 
 /**
  * What a game may take each side: a game through the longest range, over the largest tensor, with the dearest proof.

@@ -11,7 +11,7 @@ import type { RunExecution } from "./run/runExecution.ts";
 import { checkpointOf, openCheckpoint, openStep } from "./openings.ts";
 
 /** The element to prove: of a step's tensor in an item, in a range that begins at `first`, in the revealed chunk. */
-export type Target = { item: number; step: number; first: number; element: number; chunk: Uint8Array };
+type Target = { item: number; step: number; first: number; element: number; chunk: Uint8Array };
 
 /**
  * Builds the proof that an element of a step is wrong. Paths lead through the worker's own nodes, as the game has shown

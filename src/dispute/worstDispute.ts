@@ -5,7 +5,7 @@ import type { Program } from "../program/types.ts";
 import { disputeMoves, type DisputeMoves } from "./moveGas.ts";
 
 /** A game over one element of `step`. */
-export type DisputeCost = DisputeMoves & { step: number };
+type DisputeCost = DisputeMoves & { step: number };
 
 /**
  * The moves of a game over one element of `step`, entered through checkpoint `j`, if nobody skips a level.

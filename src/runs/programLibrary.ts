@@ -3,7 +3,7 @@ import { programShape, type KnownProgram, type ProgramShape } from "../dispute/r
 import type { ModelSpec } from "./programs/modelSpec.ts";
 
 /** A program that is known, and how it is brought into memory. */
-export type LibraryEntry = {
+type LibraryEntry = {
   root: Hash;
   shape: ProgramShape;
   /** @throws ProgramUnavailableError if it is not known any more: the entry was removed */

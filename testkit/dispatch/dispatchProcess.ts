@@ -4,7 +4,7 @@ import { killAtExit } from "../../src/deploy/devnet/killAtExit.ts";
 import { builtCommandLine } from "../processes/commandLine.ts";
 
 /** How a process ended: by itself, or killed. */
-export type Ended = { status: number | null; stdout: string; stderr: string };
+type Ended = { status: number | null; stdout: string; stderr: string };
 
 /** `refute dispatch` as a process that is killed and started again until it ends by itself. */
 export class DispatchProcess {

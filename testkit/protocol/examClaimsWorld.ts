@@ -52,19 +52,19 @@ export async function createExamClaimsWorld(tokenName: "TestToken" | "ReentrantT
   return { ...world, exams: exams!, examClaims: examClaims!, device };
 }
 
-export type ExamClaimsWorld = Awaited<ReturnType<typeof createExamClaimsWorld>>;
+type ExamClaimsWorld = Awaited<ReturnType<typeof createExamClaimsWorld>>;
 
 /** A sitting with what was executed for it. */
 export type Sat = { sitting: Sitting; subject: GameProgram; trace: Trace };
 
 /** A program with the bytes of a seed as its input. */
-export function onSeed(subject: GameProgram, nonce: Hex): GameProgram {
+function onSeed(subject: GameProgram, nonce: Hex): GameProgram {
   const input = Buffer.from(nonce.slice(2), "hex");
   return { ...subject, input, inputsList: MerkleList.fromHashes([tensorRoot(input)]) };
 }
 
 /** Who sits an exam and how: the world's worker in the first class, honestly, in the next exam, unless said. */
-export type SittingOptions = {
+type SittingOptions = {
   by?: Address;
   device?: TestDevice;
   class?: number;

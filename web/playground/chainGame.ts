@@ -18,7 +18,7 @@ import type { Target } from "../explorer/deployment.ts";
 import type { Prepared } from "./messages.ts";
 
 /** A chain on which the playground does not play, or cannot. */
-export class PlaygroundChainError extends errorWithCode("PLAYGROUND_CHAIN") {}
+class PlaygroundChainError extends errorWithCode("PLAYGROUND_CHAIN") {}
 
 /** Both sides of a dispute about a changed number. The thread that has their executions plays them. */
 export type Players = {

@@ -82,7 +82,7 @@ function viewOf(model: Model, survey: Survey): OpenedModel {
 }
 
 /** The nodes of a graph, without constants, and what they read of each other. */
-export function graphOf({ graph }: Model, refusals: readonly NodeRefusal[]): GraphNode[] {
+function graphOf({ graph }: Model, refusals: readonly NodeRefusal[]): GraphNode[] {
   const reasons = new Map(refusals.map(({ node, reason }) => [node, reason]));
   const nodes = graph.nodes.filter((node) => node.operator !== "Constant" || reasons.has(nodeLabel(node)));
   const makers = new Map(nodes.flatMap(({ outputs }, k) => outputs.map((output): [string, number] => [output, k])));

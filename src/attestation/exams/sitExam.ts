@@ -10,7 +10,7 @@ import { deviceId } from "../keys.ts";
 import { domainOf, nonceOf } from "../report.ts";
 
 /** An exam of a class. */
-export type ExamTask = {
+type ExamTask = {
   /** The number of the class. */
   class: number;
   /** Its program. */
@@ -20,7 +20,7 @@ export type ExamTask = {
 };
 
 /** What was reported of an exam. */
-export type SatExam = {
+type SatExam = {
   seq: bigint;
   traceRoot: Hash;
   /** That the execution took. */

@@ -13,7 +13,7 @@ import type { MachinePart } from "./part.ts";
  * What a machine is, by what it computes with: all its accelerators have names of their own, or it has none. A machine
  * with an accelerator that has none, or of which nothing is known, is unidentified.
  */
-export type MachineClass = "accelerators" | "processors" | "unidentified";
+type MachineClass = "accelerators" | "processors" | "unidentified";
 
 /** What is reported of a machine, and what was odd. */
 export type Identification = {

@@ -14,7 +14,7 @@ import type { QuoteSource } from "./quoteSource.ts";
 import { evidencesFor, type JudgedBy } from "./platformStatus.ts";
 
 /** What is known of a quote that the chain took. */
-export type PlatformAttested = { device: Hex; gridBlock: bigint; isIntroduced: boolean; receipt: TransactionReceipt };
+type PlatformAttested = { device: Hex; gridBlock: bigint; isIntroduced: boolean; receipt: TransactionReceipt };
 
 /** From this status on, a machine does not count. */
 const OUT_OF_DATE = STATUSES.indexOf("OutOfDate");

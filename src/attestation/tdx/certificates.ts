@@ -14,10 +14,11 @@ export type CertificateFacts = {
 };
 
 /** What a platform's certificate says of the platform. */
-export type PckFacts = { ppid: Hex; fmspc: Hex; pceId: Hex };
+type PckFacts = { ppid: Hex; fmspc: Hex; pceId: Hex };
 
 const COMMON_NAME = "2.5.4.3";
 const SGX_EXTENSION = "1.2.840.113741.1.13.1";
+
 /** An uncompressed point. */
 const POINT_BYTES = 65;
 

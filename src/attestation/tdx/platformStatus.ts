@@ -7,11 +7,12 @@ import type { SplitQuote } from "./quote.ts";
 
 /** The roles of authorities, in the contract's order. */
 const Role = { platforms: 1, documents: 2 } as const;
+
 /** How long after its next update is due what Intel signed counts, for renewals: 14 days. */
-export const OVERDUE_SECONDS = 14n * 86_400n;
+const OVERDUE_SECONDS = 14n * 86_400n;
 
 /** Something that a platform's quotes need. */
-export type Need = {
+type Need = {
   what: string;
   /** `missing`; `overdue`, which only renewals may be; `expired`, `superseded`, `revoked`; or `current`. */
   state: "missing" | "current" | "overdue" | "expired" | "superseded" | "revoked";
@@ -20,7 +21,7 @@ export type Need = {
 };
 
 /** What a platform is to the chain. */
-export type PlatformStanding = { device: Hex; fmspc: Hex; needs: Need[] };
+type PlatformStanding = { device: Hex; fmspc: Hex; needs: Need[] };
 
 /** What a verifier lacks for the quotes of a platform, at a time. */
 export async function standingOf(

@@ -5,10 +5,11 @@ import type { Collateral, Signed } from "./collateralFile.ts";
 import { CollateralMissingError } from "./errors.ts";
 
 /** Something that was brought. */
-export type Brought = { what: string; receipt: TransactionReceipt };
+type Brought = { what: string; receipt: TransactionReceipt };
 
 /** The number of the root among issuers. */
 export const ROOT = 0;
+
 /** How many serial numbers are looked up in one transaction: each that is revoked takes a word of storage. */
 const SERIALS_AT_ONCE = 40;
 

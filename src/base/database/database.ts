@@ -2,7 +2,7 @@ import type { DatabaseSync, SQLInputValue, SQLOutputValue } from "node:sqlite";
 import { DatabaseAccessError, DatabaseFileError, DatabaseInUseError } from "./errors.ts";
 
 /** A value that a row holds. Whole numbers beyond 2^53 are kept as text. */
-export type SqlValue = SQLInputValue;
+type SqlValue = SQLInputValue;
 
 /** A row, by the names of its columns. */
 export type SqlRow = Record<string, SQLOutputValue>;

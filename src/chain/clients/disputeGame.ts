@@ -6,7 +6,7 @@ import type { Access, ReadAccess } from "./access.ts";
 type Contract = { address: Address; abi: typeof disputeGameAbi };
 
 /** What the dispute game keeps of a claim, amounts in the smallest unit of the stake asset. */
-export type ClaimGames = {
+type ClaimGames = {
   /** Games that are open on the claim. */
   open: bigint;
   /** Whether the claim was refuted. */
@@ -18,7 +18,7 @@ export type ClaimGames = {
 };
 
 /** The dispute game, as anybody reads it. */
-export class DisputeGameReader {
+class DisputeGameReader {
   readonly #publicClient: ReadAccess["publicClient"];
   protected readonly contract: Contract;
 

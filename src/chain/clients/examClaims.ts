@@ -7,7 +7,7 @@ import type { Access, ReadAccess } from "./access.ts";
 const contractAt = (address: Address) => ({ address, abi: examClaimsAbi });
 
 /** From when on a worker's sittings count: zeros if it never enrolled. */
-export type Enrolment = {
+type Enrolment = {
   /** Since when the pledge is locked that backs them, unix seconds. */
   pledged: bigint;
   /** Exams with a number above this one count. */

@@ -7,7 +7,7 @@ type Contract = { address: Address; abi: typeof examsAbi };
 type Signature = { r: Hex; s: Hex };
 
 /** An exam: its number, once it has one, and its block. */
-export type Exam = { number: number; gridBlock: bigint };
+type Exam = { number: number; gridBlock: bigint };
 
 /** The exams of a deployment, as anybody reads them. */
 export class ExamsReader {

@@ -7,7 +7,7 @@ import type { Access, ReadAccess } from "./access.ts";
 const contractAt = (address: Address) => ({ address, abi: pledgedClaimsAbi });
 
 /** What is kept of a worker's pledge. */
-export type PledgeState = {
+type PledgeState = {
   status: PledgeStatus;
   /** Since when it has that status, unix seconds; 0 without a pledge. */
   time: bigint;

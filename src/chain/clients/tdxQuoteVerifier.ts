@@ -5,7 +5,7 @@ import type { Authority, CrlState, DocumentState, EnclaveIdentity, TcbInfo } fro
 import type { Access, ReadAccess } from "./access.ts";
 
 /** What a document's kind of platform is. */
-export type PlatformKind = { fmspc: Hex; pceId: Hex };
+type PlatformKind = { fmspc: Hex; pceId: Hex };
 
 /** A signature. */
 type Signed = { r: Hex; s: Hex };

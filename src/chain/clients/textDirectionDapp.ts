@@ -4,7 +4,7 @@ import type { Job, ProgramFacts } from "../structs.ts";
 import type { Access } from "./access.ts";
 
 /** What a question costs and allows: the fee in the smallest unit of the stake asset, times in seconds. */
-export type QuestionTerms = ContractFunctionArgs<typeof textDirectionDappAbi, "nonpayable", "ask">[3];
+type QuestionTerms = ContractFunctionArgs<typeof textDirectionDappAbi, "nonpayable", "ask">[3];
 
 /** The example dapp: it asks whether a line of text is upright. */
 export class TextDirectionDapp {

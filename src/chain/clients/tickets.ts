@@ -7,7 +7,7 @@ import type { Access, ReadAccess } from "./access.ts";
 const contractAt = (address: Address) => ({ address, abi: ticketsAbi });
 
 /** A payer's deposit for a worker, in the smallest unit of the stake asset. */
-export type TicketDeposit = {
+type TicketDeposit = {
   free: bigint;
   /** What is asked back, and can be withdrawn from `readyAt` on (unix seconds; 0 if nothing is). */
   withdrawing: bigint;

@@ -19,7 +19,7 @@ export type AddressFile = {
 };
 
 /** What opens a session with a deployment: beside it, `openSession` takes an endpoint and an account. */
-export type DeploymentTarget = { chainId: number; market: Address; fromBlock: bigint };
+type DeploymentTarget = { chainId: number; market: Address; fromBlock: bigint };
 
 /** What opens a session with the deployment of an address file. */
 export const targetOf = ({ chainId, contracts, block }: AddressFile): DeploymentTarget => ({

@@ -5,7 +5,7 @@ import { DeployParametersError } from "./errors.ts";
 import { packageFile } from "./packageFiles.ts";
 
 /** The source files of the contracts that are deployed, below contracts. */
-export const SOURCES = {
+const SOURCES = {
   Elementary: "verifier/Elementary.sol",
   StepVerifier: "verifier/StepVerifier.sol",
   Provisioning: "attestation/Provisioning.sol",

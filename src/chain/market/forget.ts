@@ -7,7 +7,7 @@ import { sourcesOf } from "./jobInputs.ts";
  * not be executed here.
  */
 export type Forget = (job: JobRecord, now: bigint) => Forgotten;
-export type Forgotten = "all" | "inputs" | "nothing";
+type Forgotten = "all" | "inputs" | "nothing";
 
 /** Blocks after its last event for which a job that is over is remembered: 51 minutes of L1. */
 export const REMEMBERED_BLOCKS = 256n;

@@ -5,10 +5,12 @@ import { errorWithCode } from "../../base/errors.ts";
 export class InputReferenceError extends errorWithCode("INPUT_REFERENCE") {}
 
 /** Places that a job may name, and characters of all together. */
-export const MAX_REFERENCES = 4;
+const MAX_REFERENCES = 4;
 const MAX_CHARACTERS = 2_048;
+
 /** Transactions with blobs that a place names. */
 export const MAX_BLOB_TRANSACTIONS = 30;
+
 /** The last bytes of calldata that names where inputs lie. */
 const MARK = stringToHex("refute:inputs/1");
 const LENGTH_BYTES = 2;

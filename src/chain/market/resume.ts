@@ -8,7 +8,7 @@ import type { Reader } from "./reader.ts";
  * Where the events of a market are kept on disk, and for whom. The events that are there are those that were not
  * forgotten: whoever forgets others must have another owner or content.
  */
-export type ResumeOptions = LogCacheOptions;
+type ResumeOptions = LogCacheOptions;
 
 /** Seconds of the chain's time between two savings at the head: a restart reads so much again. */
 const SAVE_SECONDS = 300n;

@@ -1,7 +1,7 @@
-import type { Address, Chain, LocalAccount, PublicClient, Transport } from "viem";
+import type { Address, LocalAccount } from "viem";
 import type { TransactionSender } from "../call.ts";
 import { connect, type Endpoint } from "../connect.ts";
-import { readDeployment, type Deployment } from "./deployment.ts";
+import { readDeployment } from "./deployment.ts";
 import { chooseForgotten, jobOf, REMEMBERED_BLOCKS, removeJobs, type Forget } from "./forget.ts";
 import { ForgottenInputs, forgetInputs, withoutInput } from "./forgottenInputs.ts";
 import { emptyHistory, protocolAbi, takeEvent, type History } from "./history.ts";

@@ -11,7 +11,7 @@ import type { Values } from "./values.ts";
 export type Rule = (b: Backward) => readonly (string | undefined)[];
 
 /** A node whose rule is asked. */
-export type Differentiated = {
+type Differentiated = {
   node: Node;
   opset: number;
   /** The gradient of each output, undefined where nothing that matters reads it. */

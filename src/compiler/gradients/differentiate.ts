@@ -9,7 +9,7 @@ import { whyNoRule } from "./withoutRule.ts";
 import type { Values } from "./values.ts";
 
 /** What is differentiated by what, by names in the graph. */
-export type GradientRequest = {
+type GradientRequest = {
   /** The Gradient node that asks, for messages. */
   asked: Node;
   y: string;

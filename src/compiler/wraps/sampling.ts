@@ -3,7 +3,7 @@ import { floatTensor } from "../../model/onnx/tensorData.ts";
 import type { NodeList } from "./nodes.ts";
 
 /** The inputs of a run that say how the next token is drawn, by their names. */
-export type SamplingInputs = { temperature: string; topK: string; topP: string; seed: string; index: string };
+type SamplingInputs = { temperature: string; topK: string; topP: string; seed: string; index: string };
 
 /** Bits of a key: logits that are further below the largest than 2^8 are not told apart. */
 const KEY_BITS = 28;

@@ -5,7 +5,7 @@ import { DrawnInputError } from "../errors.ts";
 import { NodeList } from "./nodes.ts";
 
 /** The input that all drawn ones come from: int64[4], 32 bytes. */
-export const DRAW_SEED = "draw_seed";
+const DRAW_SEED = "draw_seed";
 
 /** All names that drawing adds begin with it. */
 const PREFIX = "draw.";

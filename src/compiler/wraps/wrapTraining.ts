@@ -34,7 +34,7 @@ export const TRAINING = {
 } as const;
 
 /** Where a weight of the model lies in the vector of all weights. */
-export type WeightPart = { name: string; shape: readonly number[]; start: number };
+type WeightPart = { name: string; shape: readonly number[]; start: number };
 
 /** A model as a training run. */
 export type TrainingRun = {

@@ -6,7 +6,7 @@ import { toHex } from "../../program/merkle/hash.ts";
 import { tensorRoot } from "../../program/merkle/tensor.ts";
 
 /** What a question to the dapp costs and allows. */
-export type TextQuestion = { fee: bigint; window: number; claimSeconds: number; salt: string };
+type TextQuestion = { fee: bigint; window: number; claimSeconds: number; salt: string };
 
 /** Asks the dapp about a picture; the dapp posts the job. @returns The job's id and the gas of the transaction. */
 export async function ask(

@@ -12,6 +12,7 @@ const PACKAGE = `@foundry-rs/anvil-${process.platform === "win32" ? "win32" : pr
 }`;
 const LISTENING = /Listening on 127\.0\.0\.1:(\d+)/;
 const START_MS = 30_000;
+
 /** Of a block: that of Ethereum's L1. */
 const BLOCK_GAS = 60_000_000;
 
@@ -26,7 +27,7 @@ export function anvilBinary(): string | { missing: string } {
 }
 
 /** How a node runs. */
-export type AnvilOptions = {
+type AnvilOptions = {
   /** Seconds between blocks; without it, each transaction is mined at once. */
   blockSeconds?: number;
   /** Whether transactions are mined at once also where there are seconds between blocks. */

@@ -35,7 +35,7 @@ const READY_POLLING_MS = 200;
 const INTERVAL = "1";
 
 /** How a local market runs. */
-export type DevnetOptions = {
+type DevnetOptions = {
   /** Of the node, on 127.0.0.1. */
   port: number;
   /** Between blocks. */

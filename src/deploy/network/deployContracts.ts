@@ -18,7 +18,7 @@ import { forgetUnsent } from "./unsent.ts";
 import type { ExamPlan } from "./examClasses.ts";
 
 /** Where and by whom is deployed. */
-export type Deployer = {
+type Deployer = {
   publicClient: PublicClient<Transport, Chain>;
   account: LocalAccount;
   /** Folder of Ignition's journal, with which a deployment that was interrupted goes on; none if left out. */
@@ -71,7 +71,7 @@ export async function deployContracts(deployer: Deployer, plan: MarketPlan): Pro
 }
 
 /** Contracts of signed claims and tickets; `examClaims` where exams can be challenged. */
-export type TicketContracts = { tickets: Address; claims: Address; examClaims?: Address };
+type TicketContracts = { tickets: Address; claims: Address; examClaims?: Address };
 
 /**
  * Deploys pledged claims and tickets beside a market, with its parameters.

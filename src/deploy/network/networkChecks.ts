@@ -10,16 +10,19 @@ import { DeployRefusedError } from "./errors.ts";
 
 /** EIP-7951, RIP-7212. */
 const P256_VERIFY: Address = "0x0000000000000000000000000000000000000100";
+
 /** Creation code that returns CLZ(1) = 255 (EIP-7939): PUSH1 1, CLZ, PUSH0, MSTORE, PUSH1 32, PUSH0, RETURN. */
 const CLZ_CODE: Hex = "0x60011e5f5260205ff3";
+
 /** EIP-7825: the gas of the largest transaction that the protocol may need. */
 const TRANSACTION_GAS = 2n ** 24n;
 const DECIMALS = 18;
+
 /** What a price may rise by until the last of the transactions is mined, in percent. */
 const COVERED_PERCENT = 150n;
 
 /** What was found of a network that is fit for a deployment. Amounts in wei. */
-export type NetworkFacts = {
+type NetworkFacts = {
   symbol: string;
   gasPrice: bigint;
   balance: bigint;
@@ -29,7 +32,7 @@ export type NetworkFacts = {
 };
 
 /** What a deployment needs of a network. */
-export type NetworkNeeds = {
+type NetworkNeeds = {
   publicClient: PublicClient;
   account: Address;
   /** The wrapped native token. */

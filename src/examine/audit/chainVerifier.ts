@@ -14,13 +14,14 @@ export type ChainVerifier = {
 };
 
 /** A chain in this process whose accounts have ether, and which signs for them. */
-export type EmbeddedChain = {
+type EmbeddedChain = {
   provider: { request: (request: { method: string; params?: readonly unknown[] }) => Promise<unknown> };
   close: () => Promise<void>;
 };
 
 /** EIP-7825: the maximum gas of a transaction. */
 const TRANSACTION_GAS = 2n ** 24n;
+
 /** How often is looked for the block of a transaction, which the chain mines at once. */
 const POLLING_MS = 10;
 

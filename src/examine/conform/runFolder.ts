@@ -4,7 +4,7 @@ import { errorWithCode } from "../../base/errors.ts";
 import { runCase, type CaseResult } from "./runCase.ts";
 
 /** A folder that cannot be read, or holds no ONNX backend case. */
-export class CaseFolderError extends errorWithCode("CASE_FOLDER") {}
+class CaseFolderError extends errorWithCode("CASE_FOLDER") {}
 
 /** A case with its folder's name. */
 export type NamedResult = CaseResult & { name: string };

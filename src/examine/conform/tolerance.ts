@@ -4,7 +4,7 @@ import { narrowLayout, narrowNumber } from "../../numerics/narrow.ts";
 import { elementCount, type TensorData } from "../../model/onnx/model.ts";
 
 /** How far a float element may be from what is expected: `atol + rtol * |expected|`. */
-export type Tolerance = {
+type Tolerance = {
   rtol: number;
   atol: number;
   /** Whether an expected value below the rounding unit of the tensor's largest element may be any such value. */
@@ -12,7 +12,7 @@ export type Tolerance = {
 };
 
 /** What the ONNX backend tests allow where a case says nothing else. */
-export const STANDARD: Tolerance = { rtol: 1e-3, atol: 1e-7, noise: true };
+const STANDARD: Tolerance = { rtol: 1e-3, atol: 1e-7, noise: true };
 
 /**
  * The rounding unit of a tensor's largest element. An expected value of that size stands for nothing: it is what

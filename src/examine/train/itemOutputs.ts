@@ -4,7 +4,7 @@ import type { RunInputs } from "../../program/trace/runInputs.ts";
 import { keptSteps, runItems } from "../../program/trace/runItems.ts";
 
 /** A copy of an output of one item. @throws RangeError by a name that is no output */
-export type ItemOutputs = (name: string) => Uint8Array;
+type ItemOutputs = (name: string) => Uint8Array;
 
 /** Executes a run exactly, without committing to it. @returns after each item its outputs */
 export async function* itemOutputs(compiled: CompiledModel, inputs: RunInputs): AsyncGenerator<ItemOutputs> {

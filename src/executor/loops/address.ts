@@ -14,7 +14,7 @@ export type DigitLocal = { code: Code; level: number; radix: number; value?: num
 export type Digits = ReadonlyMap<number, DigitLocal>;
 
 /** An i32 and the level that it is known at. */
-export type Number32 = { code: Code; level: number };
+type Number32 = { code: Code; level: number };
 
 /** A constant modulo 2^32, as addresses are computed. */
 export const addressConstant = (value: number): Code => i32.const(Number(BigInt.asIntN(32, BigInt(value))));

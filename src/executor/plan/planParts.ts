@@ -14,7 +14,7 @@ const MAX_PARTS = 16;
  * The elements of a step whose first digit is `first` to `first + radix - 1`, as a step of their own, and where they
  * begin in the step's tensor, in bytes.
  */
-export type StepPart = { first: number; radix: number; step: Step; offset: number };
+type StepPart = { first: number; radix: number; step: Step; offset: number };
 
 /**
  * Cuts a step that joins tensors along its first digit, by comparing the digit with constants and selecting, where the

@@ -44,7 +44,7 @@ export type BatchPart = {
 };
 
 /** An input whose state joins the parts of a run, and the output that is the state of the next item. */
-export type Join = { input: number; output: number };
+type Join = { input: number; output: number };
 
 /** A batch, cut into parts. */
 export type Batch = {

@@ -10,7 +10,7 @@ import { ensureCredit } from "./funds.ts";
 import type { DispatchOptions } from "./options.ts";
 
 /** A wrong claim that cannot be disputed now, and why. */
-export type Undisputed = { claim: Hex; why: string };
+type Undisputed = { claim: Hex; why: string };
 
 /** Disputes claims that a check found wrong, as a watcher of these claims alone. */
 export class Disputes {

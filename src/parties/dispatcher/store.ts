@@ -43,7 +43,7 @@ export type Owner = { batch: Hex; chainId: number; market: Address; requester: A
 export type BytesSource = "worker" | "chain" | "computed here" | "computed here, the claim is wrong";
 
 /** How a part was done. */
-export type Done = { part: number; claim: Hex; worker: Address; source: BytesSource };
+type Done = { part: number; claim: Hex; worker: Address; source: BytesSource };
 
 /**
  * What a dispatcher knows of a batch beside the chain, on disk: what it is about to post (before it is posted), the

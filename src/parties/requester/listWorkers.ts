@@ -7,7 +7,7 @@ import { readExams } from "../../attestation/exams/openExams.ts";
 import type { Reader } from "../../chain/market/reader.ts";
 
 /** A worker that has claimed a job of the market, with its stake (smallest units) and its record (times unix). */
-export type WorkerStanding = {
+type WorkerStanding = {
   worker: Address;
   staked: bigint;
   /** The part of the stake that backs claims now. */

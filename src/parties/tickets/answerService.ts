@@ -21,7 +21,7 @@ import type { WorkerLedger } from "./workerLedger.ts";
 import type { Execute } from "../../runs/execute.ts";
 
 /** What a worker asks of tickets. */
-export type TicketPrice = {
+type TicketPrice = {
   /** The least face, smallest units of the stake asset. */
   face: bigint;
   /** A ticket wins once in at most so many times. */

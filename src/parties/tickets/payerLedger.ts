@@ -8,7 +8,7 @@ import { claimBody, claimOfBody, ticketBody, ticketOfBody } from "./messageSchem
  * What is to become of an answer. open: it is paid. drawn: it is executed here before it is paid. wrong: it was, and is
  * a lie, which is put on chain and never paid.
  */
-export type Fate = "open" | "drawn" | "wrong";
+type Fate = "open" | "drawn" | "wrong";
 
 /** What a payer keeps of an answer: enough to refute it, and to pay it again with the same ticket. */
 export type HeldClaim = {

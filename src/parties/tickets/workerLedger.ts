@@ -8,7 +8,7 @@ import { claimBody, claimOfBody, ticketBody, ticketOfBody } from "./messageSchem
  * How far an answer is. reserved: its request was taken, nothing is signed. signed: the claim was given away. paid: its
  * ticket is there, and did not win. won: it is to be cashed. closed: nothing is to come of it.
  */
-export type AnswerState = "reserved" | "signed" | "paid" | "won" | "closed";
+type AnswerState = "reserved" | "signed" | "paid" | "won" | "closed";
 
 /** What a worker keeps of an answer: enough to defend it and to cash its ticket. */
 export type KeptAnswer = {
@@ -25,7 +25,7 @@ export type KeptAnswer = {
 };
 
 /** A request that is taken. */
-export type Reserved = {
+type Reserved = {
   nonce: Hex;
   payer: Address;
   time: bigint;

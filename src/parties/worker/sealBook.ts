@@ -5,7 +5,7 @@ import { Database, type SqlRow } from "../../base/database/database.ts";
 import { DatabaseAccessError } from "../../base/database/errors.ts";
 
 /** What opens a seal: all that `openSeal` takes, so that nothing has to be executed again. */
-export type Opening = { jobId: Hex; seal: Hex; root: Hex; salt: Hex; nodes: Hex };
+type Opening = { jobId: Hex; seal: Hex; root: Hex; salt: Hex; nodes: Hex };
 
 const SCHEMA = `
   create table openings (

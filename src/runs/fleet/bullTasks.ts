@@ -7,7 +7,7 @@ import { isOutcome, type TaskOutcome, type Task } from "./task.ts";
 import { Postponed, type HandleTask, type TaskQueue, type TaskSource } from "./taskQueue.ts";
 
 /** Where the queue is: a server of Redis or Valkey. */
-export type BullOptions = {
+type BullOptions = {
   /** `redis://host:port/number`, or `rediss://` for TLS; without a password. */
   url: string;
   password?: string | undefined;
@@ -18,7 +18,7 @@ export type BullOptions = {
 };
 
 /** How an executor takes tasks. */
-export type SourceOptions = BullOptions & {
+type SourceOptions = BullOptions & {
   name: string;
   /** Tasks at a time. */
   atOnce: number;

@@ -8,7 +8,7 @@ import type { TaskOutcome, Task } from "./task.ts";
 import { TaskHandler, type HandlerOptions } from "./taskHandler.ts";
 import { Postponed, type HandleTask, type TaskSource } from "./taskQueue.ts";
 
-export type ExecutorOptions = HandlerOptions & {
+type ExecutorOptions = HandlerOptions & {
   /** Begins to take tasks. */
   take: (handle: HandleTask) => Promise<TaskSource>;
   health: Health;

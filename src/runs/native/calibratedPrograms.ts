@@ -13,7 +13,7 @@ import type { NativePrograms } from "./nativeJobs.ts";
 import { nativeSubject } from "./nativeSubject.ts";
 
 /** Where calibrations lie, and with what they are used. */
-export type CalibratedOptions = {
+type CalibratedOptions = {
   /** Files that `refute calibrate` wrote. */
   paths: readonly string[];
   /** A runtime over HTTP; onnxruntime in this process if absent. */

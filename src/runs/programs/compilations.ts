@@ -25,7 +25,7 @@ export type CompilationsOptions = {
 };
 
 /** A model to be made known. */
-export type Wanted = {
+type Wanted = {
   spec: ModelSpec;
   /** The root that its program must have; any if absent. */
   expectedRoot?: Hash;

@@ -6,7 +6,7 @@ import { Compilations, type CompilationsOptions } from "./compilations.ts";
 import type { ModelSpec } from "./modelSpec.ts";
 import { OwnModels } from "./ownModels.ts";
 
-export type LibraryOptions = {
+type LibraryOptions = {
   specs: readonly ModelSpec[];
   /** The folder of caches. */
   cache: string;
