@@ -9,7 +9,7 @@ import { dtypeBytes, dtypeName } from "../numerics/dtype.ts";
 import type { TensorInfo } from "../program/compiled.ts";
 import { readRegularFile } from "../base/regularFile.ts";
 import { UsageError } from "./errors.ts";
-import type { LoadedModel } from "../runs/programs/modelSpec.ts";
+import type { LoadedModel } from "../compiler/wraps/modelSpec.ts";
 import { filesByName, missingInput, onlyFile } from "./inputs.ts";
 
 /** The maximum bytes of an input: those of a tensor. */

@@ -16,7 +16,7 @@ import { fleetSettings, openExecutionQueue, openStore, snapshotSecret } from "./
 import { loadAccount } from "./keys.ts";
 import { createLogger, type Logger } from "../base/log.ts";
 import type { ProgramLibrary } from "../runs/programLibrary.ts";
-import type { ModelSpec } from "../runs/programs/modelSpec.ts";
+import type { ModelSpec } from "../compiler/wraps/modelSpec.ts";
 import { openLibrary } from "../runs/programs/openLibrary.ts";
 import { UsageError } from "./errors.ts";
 import { readModels } from "./models.ts";

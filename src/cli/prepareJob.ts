@@ -1,6 +1,6 @@
 import { compile } from "../compiler/compile.ts";
 import { decoderInputs } from "../compiler/wraps/decoderInputs.ts";
-import { loadModel, type LoadedModel, type ModelSpec } from "../runs/programs/modelSpec.ts";
+import { loadModel, type LoadedModel, type ModelSpec } from "../compiler/wraps/modelSpec.ts";
 import type { CompiledModel } from "../program/compiled.ts";
 import type { Tokenizer } from "../model/tokenizer/readTokenizer.ts";
 import { UsageError } from "./errors.ts";

@@ -1,6 +1,6 @@
 import type { Hash } from "../program/merkle/hash.ts";
 import { programShape, type KnownProgram, type ProgramShape } from "../dispute/run/execution.ts";
-import type { ModelSpec } from "./programs/modelSpec.ts";
+import type { ModelSpec } from "../compiler/wraps/modelSpec.ts";
 
 /** A program that is known, and how it is brought into memory. */
 type LibraryEntry = {

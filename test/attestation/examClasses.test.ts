@@ -7,7 +7,7 @@ import { compile } from "../../src/compiler/compile.ts";
 import { DeployParametersError } from "../../src/chain/market/errors.ts";
 import { OWN_EXAM_PLAN, readExamPlan } from "../../src/deploy/network/examClasses.ts";
 import { knownProgram } from "../../src/dispute/run/execution.ts";
-import { loadModel } from "../../src/runs/programs/modelSpec.ts";
+import { loadModel } from "../../src/compiler/wraps/modelSpec.ts";
 import { checkClassProgram } from "../../tools/verify/examClasses/check.ts";
 
 describe("the zoo", function () {

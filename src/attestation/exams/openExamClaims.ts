@@ -8,18 +8,21 @@ import { translateError } from "../../chain/translateError.ts";
 import { sessionBeside, type Session } from "../../chain/market/session.ts";
 import { WrongExamsError } from "../errors.ts";
 
-/** How sittings of exams become claims, with what is fixed of it. */
+/** The contracts that turn exam sittings into claims, with their fixed settings. */
 export type ExamClaimContracts = {
   examClaims: ExamClaims;
   exams: ExamsReader;
   pledges: PledgedClaimsReader;
   /** By number. */
   classes: readonly ExamClass[];
-  /** Seconds after a sitting in which it can be challenged. */
+  /** Seconds after a sitting during which anybody can challenge the sitting. */
   lifetime: bigint;
 };
 
-/** Where a worker's sittings are disputed: the claims that they become, as its account plays games about them. */
+/**
+ * Where a worker's sittings are disputed: the claims made from the sittings, and the session in which the worker's
+ * account plays games about the claims.
+ */
 export type OwnExamClaims = { session: Session; claimContracts: ExamClaimContracts };
 
 /**
@@ -42,7 +45,10 @@ export async function openOwnExamClaims(session: Session, exams: Address, addres
   return { session: { ...beside, fromBlock }, claimContracts };
 }
 
-/** The block from which on a sitting's claim that is open may be: it may be older than what the worker follows. */
+/**
+ * Returns the earliest block at which a still open claim of a sitting may have begun. The block may be older than the
+ * first block that the worker follows.
+ */
 async function firstBlockOf(
   { publicClient, deployment, fromBlock }: Session,
   claimContracts: ExamClaimContracts,

@@ -7,7 +7,7 @@ import type { Session } from "../../chain/market/session.ts";
 import { WrongExamsError } from "../errors.ts";
 import type { Reader } from "../../chain/market/reader.ts";
 
-/** Exams of a deployment, with what is fixed of them. */
+/** A deployment's exams contract, with its fixed settings. */
 export type ExamClasses<E extends ExamsReader = ExamsReader> = {
   exams: E;
   /** By number. */
@@ -15,7 +15,9 @@ export type ExamClasses<E extends ExamsReader = ExamsReader> = {
   gridBlocks: bigint;
 };
 
-/** Reads the exams at an address. @throws WrongExamsError if they are not of this deployment; RpcUnavailableError */
+/**
+ * Reads the exams at an address. @throws WrongExamsError if the exams belong to another deployment; RpcUnavailableError
+ */
 export const readExams = (reader: Reader, address: Address): Promise<ExamClasses> =>
   read(reader, new ExamsReader(address, reader));
 

@@ -19,7 +19,7 @@ type ExamTask = {
   gridBlock: bigint;
 };
 
-/** What was reported of an exam. */
+/** The result reported for an exam. */
 type SatExam = {
   seq: bigint;
   traceRoot: Hash;
@@ -63,7 +63,7 @@ export async function sitExam(
   const milliseconds = performance.now() - start;
   const signed = await device.sign({
     ...{ domain: domainOf(deployment), nonce, kind, worker, body: traceRoot, aux: task.programRoot },
-    // SAFETY: a device whose memory is old must take no number that one of its reports has.
+    // SAFETY: even a device with old memory must use a number unused by its earlier reports.
     after: seq > known.seq ? seq : known.seq,
   });
   const { gridBlock, class: number } = task;

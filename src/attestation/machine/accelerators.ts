@@ -13,7 +13,7 @@ export function judgeAccelerators(seen: readonly SeenAccelerator[]): { parts: Ma
     partOf(named.filter((one) => one.uuid === uuid)),
   );
   const warnings = [...disagreements(named), ...missingOnBus(parts, onBus)];
-  // What the bus shows beyond what drivers name has no identity.
+  // Devices that the bus shows and no driver names have no identity.
   for (const [vendor, devices] of grouped(onBus, ({ vendor }) => vendor)) {
     const known = parts.filter((part) => part.vendor === MAKERS[vendor]).length;
     parts.push(...devices.slice(known).map((one) => partOf([one])));

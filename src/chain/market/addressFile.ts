@@ -2,7 +2,7 @@ import { getAddress, type Address } from "viem";
 import { AddressFileError } from "./errors.ts";
 import { Fields } from "../../base/fields.ts";
 
-/** The contracts that a deployment consists of, by the names of its address file. */
+/** A deployment's contracts, by their names in the address file. */
 export const DEPLOYED = ["market", "vault", "game", "provisioning", "verifier", "asset"] as const;
 
 /** Where a deployment lies: `deployments/CHAINID-MARKET.json`, which `refute deploy` writes. */

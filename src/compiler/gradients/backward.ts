@@ -3,7 +3,7 @@ import { elementCount, type Body, type Node } from "../../model/onnx/model.ts";
 import { numberTensor } from "../../model/onnx/tensorData.ts";
 import { UnsupportedOperatorError } from "../errors.ts";
 import type { NodeContext } from "../lowering/nodeContext.ts";
-import type { AttributeValue, NodeList } from "../wraps/nodes.ts";
+import type { AttributeValue, NodeList } from "../graph/nodeList.ts";
 import { drawingNode, inlineBody } from "./inlineBody.ts";
 import type { Values } from "./values.ts";
 

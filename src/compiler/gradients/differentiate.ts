@@ -1,7 +1,7 @@
 import { isFloat } from "../../numerics/dtype.ts";
 import type { Model, Node } from "../../model/onnx/model.ts";
 import { UnsupportedOperatorError } from "../errors.ts";
-import type { NodeList } from "../wraps/nodes.ts";
+import type { NodeList } from "../graph/nodeList.ts";
 import { Backward, type Rule } from "./backward.ts";
 import { readBy } from "./inlineBody.ts";
 import { COMPOSITIONS, OF_ALL_OUTPUTS, operatorKey, RULES, WITHOUT_GRADIENT } from "./table.ts";

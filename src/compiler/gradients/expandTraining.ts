@@ -1,7 +1,7 @@
 import type { Attribute, Model, Node, TensorData } from "../../model/onnx/model.ts";
 import type { Budget } from "../budget.ts";
 import { NodeInputError, UnsupportedOperatorError } from "../errors.ts";
-import { NodeList } from "../wraps/nodes.ts";
+import { NodeList } from "../graph/nodeList.ts";
 import { differentiate } from "./differentiate.ts";
 import { readBy, renamed } from "./inlineBody.ts";
 import { isOptimiser, writeOptimiser } from "./optimisers.ts";

@@ -1,5 +1,5 @@
 import type { Attribute, Body, Node } from "../../model/onnx/model.ts";
-import type { NodeList } from "../wraps/nodes.ts";
+import type { NodeList } from "../graph/nodeList.ts";
 
 type Names = ReadonlyMap<string, string>;
 

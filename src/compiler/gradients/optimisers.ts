@@ -2,7 +2,7 @@ import type { DType } from "../../numerics/dtype.ts";
 import type { Node } from "../../model/onnx/model.ts";
 import { NodeInputError } from "../errors.ts";
 import type { NodeContext } from "../lowering/nodeContext.ts";
-import type { NodeList } from "../wraps/nodes.ts";
+import type { NodeList } from "../graph/nodeList.ts";
 import type { Values } from "./values.ts";
 
 /** One tensor that an optimiser updates: it, its gradient, and its state; the rate and the number of updates so far. */

@@ -16,7 +16,7 @@ import { TRAINING_DOMAIN } from "../gradients/expandTraining.ts";
 import { Values, type Typed } from "../gradients/values.ts";
 import { bindShapes } from "../graph/bindShapes.ts";
 import type { RunWiring } from "../runWiring.ts";
-import { NodeList } from "./nodes.ts";
+import { NodeList } from "../graph/nodeList.ts";
 import { OPTIMISERS, type TrainSpec } from "./trainSpec.ts";
 
 /** All names that the wrapping adds begin with it, but those of its inputs and outputs. */

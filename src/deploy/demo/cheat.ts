@@ -21,7 +21,7 @@ export function cheatingExecute(executors: FastExecutors, { step, element }: Alt
     });
 }
 
-/** Minimum of elements of the altered tensor, so that the dispute goes down several levels. */
+/** Minimum number of elements in the altered tensor: a dispute then goes down several levels. */
 const MIN_ELEMENTS = 1_000;
 
 /**

@@ -5,7 +5,7 @@ import type { Session } from "../../chain/market/session.ts";
 import { toHex } from "../../program/merkle/hash.ts";
 import { tensorRoot } from "../../program/merkle/tensor.ts";
 
-/** What a question to the dapp costs and allows. */
+/** The fee and the times of a question to the dapp. */
 type TextQuestion = { fee: bigint; window: number; claimSeconds: number; salt: string };
 
 /** Asks the dapp about a picture; the dapp posts the job. @returns The job's id and the gas of the transaction. */

@@ -5,7 +5,7 @@ import { killAtExit } from "./killAtExit.ts";
 /** How long a process may take to end after it is asked to, milliseconds. */
 const END_MS = 5_000;
 
-/** A process of a local market, which logs JSON lines. */
+/** A process of a local market. The process logs JSON lines. */
 export class MarketProcess {
   readonly name: string;
   readonly #child: ChildProcess;
@@ -13,7 +13,7 @@ export class MarketProcess {
   readonly #ended: Promise<void>;
   #last = "it said nothing";
   #isStopping = false;
-  /** Is fulfilled when it ends by itself, with the last that it said. */
+  /** Fulfilled with the last output when the process ends by itself. */
   readonly failed: Promise<string>;
 
   /**
@@ -46,7 +46,7 @@ export class MarketProcess {
     });
   }
 
-  /** Calls back with each line that it logs from now on. */
+  /** Calls back with each line that the process logs from now on. */
   onLine(take: (line: string) => void): void {
     this.#lines.on("line", take);
   }

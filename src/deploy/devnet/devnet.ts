@@ -6,7 +6,7 @@ import { parseEther, type Address, type Hex } from "viem";
 import type { Deployment } from "../../chain/market/deployment.ts";
 import { openSession, type Session } from "../../chain/market/session.ts";
 import { decideText } from "../../model/decision/decideSpec.ts";
-import type { ModelSpec } from "../../runs/programs/modelSpec.ts";
+import type { ModelSpec } from "../../compiler/wraps/modelSpec.ts";
 import type { SoftwareManufacturer } from "../../attestation/manufacturer.ts";
 import { CHAIN_ID, developmentAccount, developmentKey, PLAYGROUND } from "./accounts.ts";
 import { Anvil } from "./anvil.ts";
@@ -36,15 +36,15 @@ const INTERVAL = "1";
 
 /** How a local market runs. */
 type DevnetOptions = {
-  /** Of the node, on 127.0.0.1. */
+  /** The node's port on 127.0.0.1. */
   port: number;
   /** Between blocks. */
   blockSeconds: number;
   /** The models that worker and watcher serve; without any, neither is started. */
   models: readonly ModelSpec[];
-  /** A file of the same, as `refute worker` takes it. */
+  /** A file with further models, in the format of `refute worker`. */
   modelsFile?: string | undefined;
-  /** Models that may be fetched for jobs, as `refute worker` takes it. */
+  /** Models that workers may fetch for jobs, in the same format that `refute worker` takes. */
   catalogue?: string | undefined;
   /** Whether another worker lies about the outputs. */
   hasLiar: boolean;
@@ -64,7 +64,7 @@ export type Devnet = {
   fromBlock: bigint;
   /** An account with ether, and 1,000 of the stake asset. */
   user: { address: Address; key: Hex };
-  /** Is fulfilled when the chain's node or a part ends by itself, with what it said last. */
+  /** Fulfilled with the last output when the chain's node or another part ends by itself. */
   failed: Promise<string>;
   close: () => Promise<void>;
 };
@@ -203,7 +203,7 @@ const modelEntry = ({ path, shapes, bind, uint8, decide, run, decoder, stepByteL
   ...(limits === undefined ? {} : { limits }),
 });
 
-/** Where a part answers whether it is ready, from the line of its log that says so. */
+/** Reads the URL of a part's readiness probe from the log line that announces the probe. */
 function monitorIn(line: string): string | undefined {
   const port = /"port":(\d+),"msg":"monitor listens"/.exec(line)?.[1];
   return port === undefined ? undefined : `http://127.0.0.1:${port}/readyz`;
@@ -221,7 +221,7 @@ async function untilReady(
   const failure = failed.then((ended) => {
     throw new DevnetError(ended);
   });
-  // What ends after all parts are ready is for others to see.
+  // After all parts are ready, callers must handle a failure.
   failure.catch(() => {});
   for (const { monitorUrl } of parts) {
     const url = await Promise.race([failure, monitorUrl]);

@@ -9,10 +9,10 @@ import { packageFile } from "../../chain/market/packageFiles.ts";
 /** More than a zoo of 16 classes needs. */
 const MAX_BYTES = 2 ** 16;
 
-/** What exams are deployed with. */
+/** The plan for an exams deployment. */
 export type ExamPlan = {
   classes: readonly ExamClass[];
-  /** One of so many blocks on the grid is an exam. */
+  /** One in `odds` grid blocks is an exam. */
   odds: number;
   /** The least distance of two exams, blocks. */
   spacing: number;

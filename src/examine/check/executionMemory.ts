@@ -3,7 +3,7 @@ import { executionBytes } from "../../executor/createExecutor.ts";
 import { ExecutionMemoryError } from "../../executor/errors.ts";
 import type { CompiledModel } from "../../program/compiled.ts";
 
-/** The bytes of an execution, or why there can be none. */
+/** Returns an execution's bytes, or the reason why an execution is impossible. */
 export function executionMemory(model: CompiledModel): number | NodeRefusal {
   try {
     return executionBytes(model);

@@ -5,7 +5,7 @@ import { applyOperation } from "../../program/expression.ts";
 import { Op, signature, type OpName } from "../../program/operations.ts";
 import type { Instruction } from "../../program/types.ts";
 
-/** A float as a number; an integer or a truth value as its word. */
+/** A float as a number; an integer or a truth value as a word. */
 export type WideValue = number | bigint;
 
 /** A constant of a type as a value. */
@@ -14,10 +14,13 @@ export const wideConstant = (word: Word, dtype: DTypeCode): WideValue =>
 
 const bool = (holds: boolean): bigint => (holds ? 1n : 0n);
 
-/** To the nearest whole number, of two the even one. */
+/** Rounds to the nearest whole number; ties go to the even number. */
 const toEven = (x: number): number => (Math.abs(x % 1) === 0.5 ? 2 * Math.round(x / 2) : Math.round(x));
 
-/** What is left of the error function, by Lentz's continued fraction, where its series would cancel. */
+/**
+ * From this argument on, the error function's remainder is computed by Lentz's continued fraction, because the series
+ * would cancel.
+ */
 const TAIL = 2.5;
 
 /** The error function, to a few units of the last place. */

@@ -11,12 +11,12 @@ type Tolerance = {
   noise?: true;
 };
 
-/** What the ONNX backend tests allow where a case says nothing else. */
+/** The default tolerance of the ONNX backend tests. */
 const STANDARD: Tolerance = { rtol: 1e-3, atol: 1e-7, noise: true };
 
 /**
- * The rounding unit of a tensor's largest element. An expected value of that size stands for nothing: it is what
- * roundings leave where a sum cancels, and the exact result there is 0 or another such value.
+ * Returns the rounding unit of a tensor's largest element. Expected values up to this size count as noise: roundings
+ * leave such a value when a sum cancels, and the exact result is 0 or another noise value.
  */
 function noiseOf({ bytes, dtype, shape }: TensorData): number {
   if (!isFloat(dtype)) return 0;
@@ -29,10 +29,10 @@ function noiseOf({ bytes, dtype, shape }: TensorData): number {
 }
 
 /**
- * The first element where `got` is not `expected`: within the tolerance for floats (in relation never less than the
- * distance of two neighbouring numbers of their type; an expected value that is noise may be any noise), exactly for
- * other types.
- * @returns a description, or undefined if there is none
+ * Finds the first element where `got` differs from `expected`. Floats have a tolerance: the relative tolerance is at
+ * least the distance between two neighbouring numbers of the type, and a noise value matches any noise. Other types
+ * must match exactly.
+ * @returns a description, or undefined if no element differs
  */
 export function firstDifference(
   got: TensorData,

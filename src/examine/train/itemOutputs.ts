@@ -3,7 +3,7 @@ import type { CompiledModel } from "../../program/compiled.ts";
 import type { RunInputs } from "../../program/trace/runInputs.ts";
 import { keptSteps, runItems } from "../../program/trace/runItems.ts";
 
-/** A copy of an output of one item. @throws RangeError by a name that is no output */
+/** Returns a copy of an item's output. @throws RangeError for an unknown output name */
 type ItemOutputs = (name: string) => Uint8Array;
 
 /** Executes a run exactly, without committing to it. @returns after each item its outputs */

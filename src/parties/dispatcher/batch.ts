@@ -8,26 +8,26 @@ import type { ProgramDescription } from "../requester/description.ts";
 import { bytesOf } from "../../program/trace/runInputs.ts";
 import { DispatchInputError } from "./errors.ts";
 
-/** Parts of a batch, at most: all of them are looked at in each round. */
+/** Maximum number of parts in a batch: each round looks at all parts. */
 const MAX_PARTS = 100_000;
 
-/** What an index can be at most in the first item of a job. */
+/** Maximum index in a job's first item. */
 const MAX_FIRST_ITEM = 2 ** 32 - 1;
 
-/** What a batch is made of. */
+/** The contents of a batch. */
 export type BatchRequest = {
   program: KnownProgram;
   /**
-   * In the program's order, as for a job of all items: of an input that each item has of its own, those of all items;
-   * of the index none. Of state that is carried: the state that each part begins with, one after the other.
+   * The inputs in the program's order, like a job over all items. An input with a separate value per item holds all
+   * items' values; an index input is empty. A carried input holds each part's initial state, one after the other.
    */
   inputs: readonly Uint8Array[];
   items: number;
   /** Items of a part, at most 65,536; the last part may have fewer. */
   partItems: number;
-  /** What an input that is the index reads in the first item, 0 if it is left out. */
+  /** The first item's value for an index input, default 0. */
   firstItem?: number;
-  /** Batches of the same content and name are one batch: what was computed for it is not paid again. */
+  /** Batches with the same content and name are one batch: already computed parts are not paid again. */
   name?: string;
 };
 

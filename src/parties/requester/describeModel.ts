@@ -1,7 +1,7 @@
 import { compile } from "../../compiler/compile.ts";
 import { readModel } from "../../model/onnx/readModel.ts";
 import { knownProgram } from "../../dispute/run/execution.ts";
-import { prepareModel } from "../../runs/programs/modelSpec.ts";
+import { prepareModel } from "../../compiler/wraps/modelSpec.ts";
 import type { ProgramDescription } from "./description.ts";
 import { describeProgram, type Labels } from "./describeProgram.ts";
 import type { DecoderOptions } from "../../compiler/wraps/wrapDecoder.ts";

@@ -8,7 +8,7 @@ import type { KnownProgram } from "../../dispute/run/execution.ts";
 import type { Logger } from "../../base/log.ts";
 import type { ProgramLibrary } from "../programLibrary.ts";
 import { sha256OfFile } from "../programs/cacheKey.ts";
-import { prepareModel } from "../programs/modelSpec.ts";
+import { prepareModel } from "../../compiler/wraps/modelSpec.ts";
 import type { NativePrograms } from "./nativeJobs.ts";
 import { nativeSubject } from "./nativeSubject.ts";
 

@@ -9,7 +9,7 @@ import type { ProgramLibrary } from "../programLibrary.ts";
 import { cacheKey } from "./cacheKey.ts";
 import { compileApart, type ProcessLimits } from "./compileApart.ts";
 import type { CompileAnswer } from "./compileJob.ts";
-import type { ModelSpec } from "./modelSpec.ts";
+import type { ModelSpec } from "../../compiler/wraps/modelSpec.ts";
 import { ProgramCache, type Cached } from "./programCache.ts";
 
 export type CompilationsOptions = {

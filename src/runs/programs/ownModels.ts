@@ -3,7 +3,7 @@ import { totalmem } from "node:os";
 import type { Logger } from "../../base/log.ts";
 import type { ProgramLibrary, ProgramSource } from "../programLibrary.ts";
 import type { Compilations, CompilationsOptions } from "./compilations.ts";
-import type { ModelSpec } from "./modelSpec.ts";
+import type { ModelSpec } from "../../compiler/wraps/modelSpec.ts";
 
 /**
  * What compiling a model of the operator's may take: far more than any model that was measured, so that only a compile

@@ -9,7 +9,7 @@ import { compile } from "../../../src/compiler/compile.ts";
 import { OWN_EXAM_PLAN, readExamPlan } from "../../../src/deploy/network/examClasses.ts";
 import { knownProgram } from "../../../src/dispute/run/execution.ts";
 import { compileOptions, modelSpecOf } from "../../../src/runs/programs/compileOptions.ts";
-import { loadModel } from "../../../src/runs/programs/modelSpec.ts";
+import { loadModel } from "../../../src/compiler/wraps/modelSpec.ts";
 import { checkClassProgram } from "./check.ts";
 
 const { values } = parseArgs({ options: { nonces: { type: "string", default: "20" } } });
