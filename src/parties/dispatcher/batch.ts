@@ -35,20 +35,20 @@ export type BatchRequest = {
 export type BatchPart = {
   /** From 0. */
   number: number;
-  /** The first of its items, counted in the batch. */
+  /** The number of the part's first item in the batch. */
   first: number;
   items: number;
-  /** What an input that is the index reads in its first item. */
+  /** The part's first value for an index input. */
   firstItem: number;
   inputs: readonly Uint8Array[];
 };
 
-/** An input whose state joins the parts of a run, and the output that is the state of the next item. */
+/** An input whose state joins the parts of a run, and the output with the next item's state. */
 type Join = { input: number; output: number };
 
 /** A batch, cut into parts. */
 export type Batch = {
-  /** The hash of its content: it names the batch wherever it is dispatched from. */
+  /** The hash of the batch's content: every dispatcher derives the same id. */
   id: Hex;
   program: KnownProgram;
   description: ProgramDescription;
@@ -96,7 +96,10 @@ export function cutBatch(request: BatchRequest): Batch {
   return { id: batchId(request), program, description: describeProgram(program), items, parts, joins };
 }
 
-/** The salt of a part's job: the same in every life of a dispatcher, so that no part is posted twice. */
+/**
+ * Returns the salt of a part's job: the salt stays the same across restarts of a dispatcher, and no part is posted
+ * twice.
+ */
 export const partSalt = (batch: Hex, { first, items }: Pick<BatchPart, "first" | "items">, attempt: number): Hex =>
   keccak256(
     encodeAbiParameters(
@@ -143,7 +146,10 @@ function requireBytes(
   throw new DispatchInputError(has + why);
 }
 
-/** @throws DispatchInputError if parts cannot be joined, because the state that is carried is no output */
+/**
+ * Finds the carried inputs that join the parts.
+ * @throws DispatchInputError if parts cannot be joined, because no output holds the carried state
+ */
 function joinsOf({ model }: KnownProgram): Join[] {
   const { inputs, outputs } = model.program;
   return inputs.flatMap(({ source }, input) => {

@@ -4,8 +4,8 @@ import { DispatchJoinError } from "./errors.ts";
 import type { DispatchStore } from "./store.ts";
 
 /**
- * Checks that a part ends with the states that the next one begins with.
- * @param claim The one that the part's outputs are under.
+ * Checks that a part's final states equal the next part's initial states.
+ * @param claim The claim over the part's outputs.
  * @throws DispatchJoinError
  */
 export function requireJoin(

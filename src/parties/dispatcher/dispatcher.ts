@@ -29,10 +29,10 @@ const FINALISE_AFTER = 60n;
 const FETCHES = 4;
 
 /**
- * Dispatches a batch until all its parts are done: posts them as jobs, follows these, posts again what came to nothing,
- * checks a share of the claims, and gathers the bytes of all outputs in the store. It may be killed at any point and
- * started again with the same store, or with a new one: the chain says what was posted, by salts. Two dispatchers of
- * one batch and account at the same time, each with a store of its own, may post a part twice.
+ * Dispatches a batch until all parts are done: posts the parts as jobs, follows the jobs, posts failed jobs again,
+ * checks a share of the claims, and gathers the bytes of all outputs in the store. The process may be killed at any
+ * point and restarted with the same store or a new store: the chain shows the posted jobs, by salts. Two simultaneous
+ * dispatchers with the same batch and account, but separate stores, may post a part twice.
  * @throws DispatchBudgetError, ShortOfFundsError, InsufficientGasFundsError before anything is sent;
  *   DispatchUnfinishedError, DispatchJoinError; the errors of `checkJob` and `postJob`; the signal's reason
  */
@@ -51,15 +51,15 @@ class Dispatcher {
   readonly #tasks = new Tasks();
   /** Two deposits at once would take the same money. */
   readonly #paying = inTurn();
-  /** What a task failed with, which ends all. */
+  /** The error of a failed task. An error ends the dispatcher. */
   #failure: { error: unknown } | undefined;
   /** Parts that have had all their attempts. */
   readonly #failed = new Set<number>();
-  /** By part, the block of the latest own transaction: a snapshot of an earlier one does not show it. */
+  /** By part, the block of the latest own transaction: snapshots from earlier blocks do not show the transaction. */
   readonly #acted = new Map<number, bigint>();
   /** By salt, since when (the chain's time) a job is seen open. */
   readonly #openSince = new Map<Hex, bigint>();
-  /** By claim, since when (this machine's time, milliseconds) it is final without all bytes. */
+  /** By claim, the time (local clock, milliseconds) since which the claim is final without all bytes. */
   readonly #withoutBytes = new Map<Hex, number>();
   readonly #reported = new Set<string>();
 
@@ -99,7 +99,7 @@ class Dispatcher {
     }
   }
 
-  /** Finds the jobs that were posted for this batch, by whichever process, and notes those that the store lacks. */
+  /** Finds the jobs that any process posted for the batch, and notes jobs missing from the store. */
   #adopt({ history }: Snapshot): void {
     const { store, batch, session } = this.#options;
     const records = ownJobs(history.jobs, session.sender.address);
@@ -123,7 +123,7 @@ class Dispatcher {
   #noteSpending(part: number, attempt: number, jobId: Hex): void {
     const { session, store } = this.#options;
     this.#start(`spending ${part} ${attempt}`, async () => {
-      // Figures only: a node that gives no old events leaves them out.
+      // The receipts are only for statistics: a node without old events leaves them out.
       const receipts = await postingReceipts(session, jobId).catch(() => []);
       for (const { transactionHash, gasUsed, effectiveGasPrice } of receipts)
         store.spent(part, attempt, transactionHash, Number(gasUsed), gasUsed * effectiveGasPrice);
@@ -144,7 +144,7 @@ class Dispatcher {
     let open = 0;
     for (const one of looked) {
       const { part, last, state } = one;
-      // What was written down and is not on chain cannot get there any more once its time is over.
+      // A noted job that is not on chain can no longer reach the chain once the job's time is over.
       const isAbandoned = state.kind === "unseen" && last !== undefined && !this.#isInTime(last, now);
       if (last === undefined || state.kind === "closed" || isAbandoned) toPost.push(one);
       else open++;
@@ -168,10 +168,11 @@ class Dispatcher {
     if (state.kind !== "open") this.#openSince.delete(last.terms.salt);
     switch (state.kind) {
       case "unseen":
-        // Killed before it was sent, or before it was mined: the same job again, which the market takes once.
+        // The process was killed before the job was sent or mined: post the same job again. The market accepts a job
+        // only once.
         if (!this.#isInTime(last, now)) return;
         return this.#send(part, last, async (session) => {
-          // What was paid in for it may have gone elsewhere since.
+          // The deposit for the job may have been spent elsewhere meanwhile.
           await this.#paying(() => ensureCredit(session, last.terms.fee, last.terms.fee));
           await this.#postAttempt(session, part, last);
         });
@@ -207,13 +208,13 @@ class Dispatcher {
     }
   }
 
-  /** Fetches what a claim in its window says already, and checks it if the draw falls on it. */
+  /** Fetches the outputs of a claim during the claim's window, and checks the claim if drawn. */
   #takeClaim(part: BatchPart, record: JobRecord, claim: ClaimRecord): void {
     this.#check(part, claim);
     if (this.#options.store.check(claim.id) !== "wrong") this.#fetch(part, record, claim);
   }
 
-  /** Makes a claim final whose window is over, unless it is wrong or its check goes on. */
+  /** Makes a claim final after the window, unless the claim is wrong or a check is running. */
   #makeFinal(part: BatchPart, last: Attempt, record: JobRecord, claim: ClaimRecord, now: bigint): void {
     if (now <= claim.windowEnd + FINALISE_AFTER) return;
     const outcome = this.#options.store.check(claim.id);
@@ -275,7 +276,7 @@ class Dispatcher {
     this.#start(`compute ${part.number}`, () => this.#checks.compute(part, claim, this.#outputs));
   }
 
-  /** A part whose bytes are all here, under a final claim. */
+  /** Finishes a part with complete local bytes under a final claim. */
   #finish(part: BatchPart, claim: ClaimRecord): void {
     const { store, batch, onEvent } = this.#options;
     const { worker } = claim.claim;
@@ -312,14 +313,17 @@ class Dispatcher {
     });
   }
 
-  /** Posts as many parts as may be open and the budget allows. @param bonds What disputes need of the credit first. */
+  /**
+   * Posts parts up to the limit on open jobs and within the budget.
+   * @param bonds Credit that disputes need first.
+   */
   async #post(wanted: readonly Looked[], room: number, now: bigint, bonds: bigint): Promise<void> {
     const { batch, session, store, terms } = this.#options;
     const chosen: { part: BatchPart; attempt: Attempt }[] = [];
     let committed = this.#committed();
     for (const { part, last, record, state } of wanted) {
       if (chosen.length >= room) break;
-      // What came back is known before more is paid.
+      // The refund must be known before paying more.
       if (state.kind === "closed" && last?.refund === undefined) continue;
       if (last !== undefined && !this.#mayTryAgain(part)) {
         this.#failed.add(part.number);
@@ -349,7 +353,7 @@ class Dispatcher {
       throw error;
     }
     for (const { part, attempt } of chosen) {
-      // Written down before it is sent: after a kill it is this job that is sent again, and no other.
+      // Noted before sending: a restarted process sends the same job again, and no other job.
       store.begin(attempt);
       this.#attempts[part.number]!.push(attempt);
       this.#send(part, attempt, (own) => this.#postAttempt(own, part, attempt));
@@ -371,12 +375,15 @@ class Dispatcher {
     return this.#attempts[number]!.length < this.#options.maxAttempts;
   }
 
-  /** What was paid or is promised, without what came back. */
+  /** Returns the amount paid or promised, minus refunds. */
   #committed(): bigint {
     return this.#attempts.flat().reduce((sum, { terms, refund = 0n }) => sum + terms.fee - refund, 0n);
   }
 
-  /** Starts an action beside the others, unless one of its key runs. What it fails with ends all. */
+  /**
+   * Starts an action in parallel, unless an action with the same key is running. An error of the action ends the
+   * dispatcher.
+   */
   #start(key: string, action: () => Promise<void>): void {
     this.#tasks.start(key, () =>
       action().catch((error: unknown) => {
@@ -385,7 +392,10 @@ class Dispatcher {
     );
   }
 
-  /** Sends something about a part, unless something is being sent. What others were faster with is looked at again. */
+  /**
+   * Sends a transaction about a part, unless another transaction is under way. If another account was faster, the next
+   * round looks at the part again.
+   */
   #send(part: BatchPart, { attempt }: Attempt, action: (session: DispatchOptions["session"]) => Promise<void>): void {
     const { session, store } = this.#options;
     this.#start(`part ${part.number}`, async () => {

@@ -5,7 +5,10 @@ import { RunInputs } from "../../program/trace/runInputs.ts";
 import type { Batch, BatchPart } from "./batch.ts";
 import type { Execute } from "../../runs/execute.ts";
 
-/** Executes a part exactly, here. @param form Of the claim that it is compared with. */
+/**
+ * Executes a part exactly on the local machine.
+ * @param form The form of the claim to compare with.
+ */
 export function executePart(
   { program }: Batch,
   part: BatchPart,
@@ -17,7 +20,10 @@ export function executePart(
   return executeRun(program, run, execute, { form });
 }
 
-/** The outputs of an item of a part that was executed here. @param outputs Their numbers. */
+/**
+ * Returns an item's outputs from a locally executed part.
+ * @param outputs The outputs' numbers.
+ */
 export async function computedOutputs(
   run: RunExecution,
   item: number,

@@ -3,7 +3,7 @@ import type { Session } from "../../chain/market/session.ts";
 import { throughOutages, type OutageOptions } from "../requester/outages.ts";
 
 /**
- * Waits until all transactions of the account that a node knows are mined.
+ * Waits until all the account's transactions known to the node are mined.
  * @throws the signal's reason
  */
 export async function waitUntilMined(

@@ -1,6 +1,13 @@
 import { z } from "zod/v4";
 import { REFUSALS, type TicketRefusal } from "./errors.ts";
-import { answerSchema, infoSchema, paymentSchema, questionSchema, refusalSchema, takenSchema } from "./messageSchemas.ts";
+import {
+  answerSchema,
+  infoSchema,
+  paymentSchema,
+  questionSchema,
+  refusalSchema,
+  takenSchema,
+} from "./messageSchemas.ts";
 
 const json = (schema: z.ZodType) => ({ content: { "application/json": { schema: schemaOf(schema) } } });
 
