@@ -15,9 +15,8 @@ contract StakeVault is IStakeVault, ReentrancyGuard {
     using SafeERC20 for IERC20;
     using SafeCast for uint256;
 
-    /// @dev An account's ledger, in smallest units of the asset; `readyAt` is a unix time. What a worker has done so
-    /// far: minutes since 1970 when it began to have stake, claims that were refuted, deadlines that it missed. Counts
-    /// stay at the largest value of their field.
+    /// @dev An account's ledger, in smallest units of the asset; `readyAt` is a unix time. The worker's record: minutes
+    /// since 1970 when stake began, refuted claims, missed deadlines. Counts stop at the largest value of their field.
     struct Account {
         uint128 credit;
         uint128 withdrawing;

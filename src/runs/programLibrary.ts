@@ -2,13 +2,13 @@ import type { Hash } from "../program/merkle/hash.ts";
 import { programShape, type KnownProgram, type ProgramShape } from "../dispute/run/execution.ts";
 import type { ModelSpec } from "../compiler/wraps/modelSpec.ts";
 
-/** A program that is known, and how it is brought into memory. */
+/** A known program, with a function to load the program into memory. */
 type LibraryEntry = {
   root: Hash;
   shape: ProgramShape;
-  /** @throws ProgramUnavailableError if it is not known any more: the entry was removed */
+  /** @throws ProgramUnavailableError if the entry was removed and the program is therefore unknown */
   load: () => Promise<KnownProgram>;
-  /** The model on this machine that it was compiled from. */
+  /** The model on this machine from which the program was compiled. */
   spec?: ModelSpec;
 };
 
@@ -16,17 +16,17 @@ type LibraryEntry = {
 export type ProgramSource = {
   /** Whether a program that is not known may become known without anybody changing anything. */
   awaits: (root: Hash) => boolean;
-  /** Says which programs are needed that are not known, the most wanted first. */
+  /** Receives the needed unknown programs, the most wanted first. */
   want?: (roots: readonly Hash[]) => void;
-  /** What it can make known, as far as it is known at the start. */
+  /** The models or programs that the source can provide, as far as known at the start. */
   content: readonly string[];
-  /** The models that it makes known by itself, and has not yet. */
+  /** The models that the source provides by itself, and has not provided yet. */
   pending?: readonly string[];
 };
 
 /**
- * The programs that a worker or a watcher knows now, by root. More may become known while it runs. Only roots and
- * shapes are in memory from the start: a program is loaded when something is first executed.
+ * The programs that a worker or a watcher knows now, by root. More programs may become known during operation. Only
+ * roots and shapes are in memory from the start: a program is loaded at its first execution.
  */
 export class ProgramLibrary {
   readonly #entries = new Map<Hash, LibraryEntry>();

@@ -1,6 +1,6 @@
 import type { Machine, Operation } from "../machine.ts";
 
-/** How a step is computed, once everything has its address. */
+/** A step's computation, after all addresses are set. */
 export type StepPlan = {
   /** Whether parts of the step can be computed at the same time, in any order; else one thread computes it all. */
   shared: boolean;
