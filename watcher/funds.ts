@@ -24,7 +24,9 @@ export class WatcherFunds {
     const { sender, deployment } = this.#session;
     if (credit < deployment.bond) {
       const [has, bond] = [credit, deployment.bond].map((amount) => formatEther(amount));
-      return { reason: `the credit is ${has}, and the bond of a game ${bond}: no game can be opened; refute deposit` };
+      return {
+        reason: `the credit is ${has}, and the bond of a game ${bond}: no game can be opened; refute account deposit`,
+      };
     }
     const { openGames } = playFigures(history, sender.address, now);
     const { arityBits } = deployment.parameters;

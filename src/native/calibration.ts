@@ -97,16 +97,19 @@ export function readCalibration(path: string): Calibration {
     value = JSON.parse(new TextDecoder().decode(readRegularFile(path, MAX_BYTES)));
   } catch (cause) {
     const what = cause instanceof FileError ? cause.message : "is not JSON";
-    throw new CalibrationError(`the calibration ${path} cannot be read: it ${what}; make it by refute calibrate`, {
-      cause,
-    });
+    throw new CalibrationError(
+      `the calibration ${path} cannot be read: it ${what}; make it by refute model calibrate`,
+      {
+        cause,
+      },
+    );
   }
   const result = schema.safeParse(value);
   if (!result.success) {
     const [issue] = result.error.issues;
     const field = issue!.path.join(".") || "the file";
     throw new CalibrationError(
-      `the calibration ${path}: ${field}: ${issue!.message}; make it again by refute calibrate`,
+      `the calibration ${path}: ${field}: ${issue!.message}; make it again by refute model calibrate`,
     );
   }
   const calibration: Calibration & { format?: string } = { ...result.data };
@@ -125,7 +128,8 @@ export type CalibrationUse = Pick<Calibration, "programRoot"> & {
 export function requireCalibrated(calibration: Calibration, path: string, use: CalibrationUse): void {
   const refuse = (what: string, found: string, expected: string): never => {
     throw new CalibrationError(
-      `the calibration ${path} is of another ${what}: ${found}, not ${expected}; make it again by refute calibrate`,
+      `the calibration ${path} is of another ${what}: ${found}, not ${expected}; ` +
+        "make it again by refute model calibrate",
     );
   };
   const { programRoot, tensors, box } = calibration;

@@ -24,7 +24,7 @@ describe("refute, a worker's account over HTTP", function () {
   before(async () => {
     folder = mkdtempSync(join(tmpdir(), "refute-"));
     manufacturer = join(folder, "manufacturer.json");
-    const made = await refute(["stand-in-manufacturer", manufacturer]);
+    const made = await refute(["device", "stand-in-manufacturer", manufacturer]);
     expect(made.status, made.output).to.equal(0);
     chain = await startLocalChain({ manufacturers: [made.output] });
     rpc = await serveRpc(chain.provider);
@@ -57,7 +57,7 @@ describe("refute, a worker's account over HTTP", function () {
   let files = 0;
   async function newDevice(by = manufacturer): Promise<string> {
     const file = join(folder, `device${++files}`);
-    const { status, output } = await refute(["stand-in-device", file, "--manufacturer", by]);
+    const { status, output } = await refute(["device", "stand-in", file, "--manufacturer", by]);
     expect(status, output).to.equal(0);
     return file;
   }
@@ -132,7 +132,7 @@ describe("refute, a worker's account over HTTP", function () {
     await second.says("attest", "--device", device);
     const status = async ({ key }: { key: Hex }) =>
       (await refute(["status", "--account", privateKeyToAddress(key)], network)).output;
-    expect(await status(first)).to.contain("none that is live: no device backs the account: run refute attest");
+    expect(await status(first)).to.contain("none that is live: no device backs the account: run refute device attest");
     expect(await status(second)).to.match(/attestation: live until \d{4}-/);
     expect(await first.refused("CONTRACT_REVERT", "release")).to.contain("NoLease");
   });
@@ -156,9 +156,9 @@ describe("refute, a worker's account over HTTP", function () {
     expect(await refused("SHORT_OF_FUNDS", "withdraw", "2", "--to", OTHER)).to.contain("credit 1, not 2");
     expect(await refused("SHORT_OF_FUNDS", "unstake", "1")).to.contain("0 of unlocked stake");
     expect(await refused("SHORT_OF_FUNDS", "unstake")).to.contain("no stake back");
-    expect(await refused("NOT_ATTESTED", "stake", "1")).to.contain("refute attest");
+    expect(await refused("NOT_ATTESTED", "stake", "1")).to.contain("refute device attest");
     await says("attest", "--device", await newDevice());
-    expect(await refused("SHORT_OF_FUNDS", "stake", "1.5")).to.contain("refute deposit");
+    expect(await refused("SHORT_OF_FUNDS", "stake", "1.5")).to.contain("refute account deposit");
   });
 
   it("amountsAndAddressesThatAreNone_areRefused", async function () {
@@ -183,7 +183,7 @@ describe("refute, a worker's account over HTTP", function () {
 
   it("devicesThatTheChainDoesNotTake_areRefused", async function () {
     const unknown = join(folder, "unknown.json");
-    await refute(["stand-in-manufacturer", unknown]);
+    await refute(["device", "stand-in-manufacturer", unknown]);
     const { says, refused } = await operator();
     const attest = (device: string) => ["attest", "--device", device];
     expect(await refused("CONTRACT_REVERT", ...attest(await newDevice(unknown)))).to.contain("ManufacturerNotTrusted");
@@ -230,7 +230,7 @@ describe("refute, a worker's account over HTTP", function () {
     }
     expect(readFileSync(key, "utf8")).to.equal(before);
     const fresh = join(folder, "fresh");
-    expect((await refute(["stand-in-device", fresh, "--manufacturer", key])).output).to.contain("[STAND_IN_FILE]");
-    expect((await refute(["stand-in-device", fresh])).status).to.equal(2);
+    expect((await refute(["device", "stand-in", fresh, "--manufacturer", key])).output).to.contain("[STAND_IN_FILE]");
+    expect((await refute(["device", "stand-in", fresh])).status).to.equal(2);
   });
 });

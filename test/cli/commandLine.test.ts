@@ -19,7 +19,7 @@ describe("refute, the command line", function () {
   after(() => rmSync(folder, { recursive: true }));
 
   it("compile_printsTheProgramsFacts", async function () {
-    const { status, output } = await refute(["compile", model]);
+    const { status, output } = await refute(["model", "compile", model]);
     expect(status).to.equal(0);
     expect(output)
       .to.contain(mlpProgram().model.programRoot)
@@ -28,23 +28,23 @@ describe("refute, the command line", function () {
       .to.match(/checkpoints +\d+/)
       .and.match(/largest step proof, gas +\d+/)
       .and.match(/longest proof, bytes +\d+/);
-    const json = await refute(["compile", model, "--json"]);
+    const json = await refute(["model", "compile", model, "--json"]);
     expect(JSON.parse(json.output)).to.have.property("programRoot", mlpProgram().model.programRoot);
   });
 
   it("stepBytes_limitsTheProofsOfTheProgram", async function () {
     const whole = mlpProgram().model.program.maxStepBytes;
-    const { status, output } = await refute(["compile", model, "--json", "--step-bytes", String(whole)]);
+    const { status, output } = await refute(["model", "compile", model, "--json", "--step-bytes", String(whole)]);
     expect(status).to.equal(0);
     expect(JSON.parse(output)).to.have.property("longestStepProofBytes", whole);
-    const short = await refute(["compile", model, "--step-bytes", "5000"]);
+    const short = await refute(["model", "compile", model, "--step-bytes", "5000"]);
     expect(short.status).to.equal(1);
     expect(short.output).to.contain("5000 bytes").and.contain("COMPILE_STEP_PROOF");
   });
 
   it("limitsOfACompilation_areFlags", async () => {
     for (const flag of ["--compile-nodes", "--fold-elements"]) {
-      const { status, output } = await refute(["compile", model, flag, "1"]);
+      const { status, output } = await refute(["model", "compile", model, flag, "1"]);
       expect(status, flag).to.equal(1);
       expect(output, flag).to.contain(flag).and.contain("COMPILE_BUDGET");
     }
@@ -78,13 +78,13 @@ describe("refute, the command line", function () {
   it("fileThatIsNoModel_isRefused", async function () {
     const file = join(folder, "text.onnx");
     writeFileSync(file, "not a model");
-    const { status, output } = await refute(["compile", file]);
+    const { status, output } = await refute(["model", "compile", file]);
     expect(status).to.equal(1);
     expect(output).to.contain("text.onnx").and.contain("[MODEL_");
   });
 
   it("shapeOfAnInputThatTheModelHasNot_isRefused", async function () {
-    const { status, output } = await refute(["compile", model, "--shape", "z=1,64"]);
+    const { status, output } = await refute(["model", "compile", model, "--shape", "z=1,64"]);
     expect(status).to.equal(2);
     expect(output).to.contain("z");
   });

@@ -9,7 +9,7 @@ import { drawnMlp, mlpBytes, mlpInput } from "../../testkit/models/mlp.ts";
 import { serveRpc } from "../../testkit/nodes/rpcServer.ts";
 import { refute } from "./refute.ts";
 
-describe("refute deploy-exams, classes, exam and canary", function () {
+describe("refute deploy exams, classes, exam and canary", function () {
   this.timeout(60_000);
   let folder: string;
   let chain: LocalChain;
@@ -38,7 +38,7 @@ describe("refute deploy-exams, classes, exam and canary", function () {
     ];
     writeFileSync(zoo, JSON.stringify({ odds: 2, spacing: 256, classes }));
     const deployed = await refute(
-      ["deploy-exams", "--zoo", zoo, "--folder", join(folder, "deployments"), "--confirmations", "1", "--json"],
+      ["deploy", "exams", "--zoo", zoo, "--folder", join(folder, "deployments"), "--confirmations", "1", "--json"],
       network,
     );
     expect(deployed.status, deployed.output).to.equal(0);
@@ -53,7 +53,7 @@ describe("refute deploy-exams, classes, exam and canary", function () {
   it("classes_showsWhatAWorkerHolds_andWhichProgramsThisMachineHas", async () => {
     const account = privateKeyToAddress(network.REFUTE_PRIVATE_KEY as `0x${string}`);
     const { status, output } = await refute(
-      ["classes", "--exams", exams, "--account", account, "--models", models],
+      ["exam", "classes", "--exams", exams, "--account", account, "--models", models],
       network,
     );
     expect(status, output).to.equal(0);
@@ -93,7 +93,7 @@ describe("refute deploy-exams, classes, exam and canary", function () {
   });
 
   it("addressWithoutExams_isRefused", async () => {
-    const { status, output } = await refute(["classes", "--exams", chain.market], network);
+    const { status, output } = await refute(["exam", "classes", "--exams", chain.market], network);
     expect(status).to.equal(1);
     expect(output).to.contain("[WRONG_EXAMS]");
   });

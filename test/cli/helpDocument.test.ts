@@ -9,6 +9,6 @@ describe("refute --help --json", () => {
     expect(commands.map(({ command }) => command)).to.include.members(["check", "tdx bring", "completion"]);
     const serve = commands.find(({ command }) => command === "serve");
     expect(serve).to.have.property("group", "Answers off chain");
-    expect(serve!.help).to.match(/^Usage: refute serve .*--one-in <n>.*Examples:\n/s);
+    expect(serve!.help).to.match(/^Usage: refute tickets serve .*--one-in <n>.*Examples:\n/s);
   });
 });

@@ -20,7 +20,7 @@ import { itAtLength, itInTime } from "../../testkit/atLength.ts";
 
 type Answer = { panel: Hex; outcome: string; finals: number; root?: Hex; seats: { phase: string; jobId: Hex }[] };
 
-describe("refute deploy-panel, panel and panel-result", function () {
+describe("refute deploy panel, panel and panel-result", function () {
   this.timeout(120_000);
   const program = mlpProgram();
   let folder: string;
@@ -45,7 +45,7 @@ describe("refute deploy-panel, panel and panel-result", function () {
     writeFileSync(input, mlpInput(1));
     ask = ["panel", model, "--input", `x=${input}`, "--fee", "0.1"];
     writeAddressFile(folder, (await chain.sessionOf(key)).deployment, 1n);
-    const deployed = await refute(["deploy-panel", "--folder", folder, "--confirmations", "1", "--json"], env);
+    const deployed = await refute(["deploy", "panel", "--folder", folder, "--confirmations", "1", "--json"], env);
     expect(deployed.status, deployed.output).to.equal(0);
     const made = JSON.parse(deployed.stdout) as { panel: Address; addressFile: string };
     panel = made.panel;

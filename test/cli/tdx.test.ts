@@ -14,7 +14,7 @@ import { refute } from "./refute.ts";
 
 const DAY = 86_400;
 
-describe("refute deploy-tdx, tdx status, tdx bring and attest --tdx", function () {
+describe("refute deploy tdx, tdx status, tdx bring and attest --tdx", function () {
   this.timeout(120_000);
   let folder: string;
   let tsm: string;
@@ -41,7 +41,7 @@ describe("refute deploy-tdx, tdx status, tdx bring and attest --tdx", function (
     const { brought } = await answerOf<{ brought: { what: string }[] }>(["tdx", "bring", file, "--verifier", verifier]);
     return brought.map(({ what }) => what);
   };
-  const attest = (env = network) => refute(["attest", "--tdx", verifier, "--tsm", tsm, "--json"], env);
+  const attest = (env = network) => refute(["device", "attest", "--tdx", verifier, "--tsm", tsm, "--json"], env);
   const reason = async (): Promise<string> => {
     const account = privateKeyToAddress(network.REFUTE_PRIVATE_KEY as Hex);
     const of = await answerOf<{ attestation: { reason: string } }>(["status", "--account", account]);
@@ -109,7 +109,7 @@ describe("refute deploy-tdx, tdx status, tdx bring and attest --tdx", function (
       ["identity of the enclave 17", "current"],
     ]);
     expect(await reason()).to.equal("noDevice");
-    const refused = await refute(["stake", "1"], network);
+    const refused = await refute(["account", "stake", "1"], network);
     expect(refused.status).to.equal(1);
     const registered = await attest();
     expect(registered.status, registered.output).to.equal(0);
@@ -169,7 +169,7 @@ describe("refute deploy-tdx, tdx status, tdx bring and attest --tdx", function (
       [join(folder, "no.pem"), "expected the certificate of a root"],
       [join(folder, "none.pem"), "--root"],
     ] as const) {
-      const { status: exit, output } = await refute(["deploy-tdx", "--root", name], network);
+      const { status: exit, output } = await refute(["deploy", "tdx", "--root", name], network);
       expect(exit, output).to.equal(2);
       expect(output).to.contain(says);
     }

@@ -19,7 +19,7 @@ import { Players } from "../../testkit/players/players.ts";
 import { builtCommandLine } from "../../testkit/processes/commandLine.ts";
 import { refute } from "./refute.ts";
 
-describe("refute deploy-tickets, pledge, serve, tickets and ask", function () {
+describe("refute deploy tickets, pledge, serve, tickets and ask", function () {
   this.timeout(300_000);
   let folder: string;
   let players: Players;
@@ -78,9 +78,9 @@ describe("refute deploy-tickets, pledge, serve, tickets and ask", function () {
 
   it("aWorkerPledges_serves_andIsPaidByATicket_byCommandsOnly", async () => {
     const own = privateKeyToAddress(network.REFUTE_PRIVATE_KEY as Hex);
-    const early = await refute(["pledge"], network);
+    const early = await refute(["tickets", "pledge"], network);
     expect(early.status).to.equal(1);
-    expect(early.output).to.contain("refute stake");
+    expect(early.output).to.contain("refute account stake");
     await answerOf(["deposit", "1.8"], network);
     await answerOf(["stake", "1.8"], network);
     const pledge = await answerOf<{ pledge: string }>(["pledge", "--exam-claims", made.examClaims], network);
@@ -115,7 +115,7 @@ describe("refute deploy-tickets, pledge, serve, tickets and ask", function () {
       "NothingEarned",
     );
     expect(await answerOf<{ pledge: string }>(["unpledge"], network)).to.include({ pledge: "asked back" });
-    expect((await refute(["unpledge"], network)).status).not.to.equal(0);
+    expect((await refute(["tickets", "unpledge"], network)).status).not.to.equal(0);
   });
 
   it("whatIsNoContractOfTickets_isRefused", async () => {
@@ -132,7 +132,7 @@ describe("refute deploy-tickets, pledge, serve, tickets and ask", function () {
       await new Promise((resolve) => setTimeout(resolve, 500));
   }
 
-  /** Starts `refute serve` in a process of its own. @returns its URL */
+  /** Starts `refute tickets serve` in a process of its own. @returns its URL */
   async function serve(own: string): Promise<string> {
     const cache = join(folder, "cache");
     const price = ["--face", "0.01", "--one-in", "1", "--port", "0", "--cache", cache];
@@ -149,7 +149,7 @@ describe("refute deploy-tickets, pledge, serve, tickets and ask", function () {
       };
       serving!.stdout!.on("data", take);
       serving!.stderr!.on("data", take);
-      serving!.once("exit", () => failed(new Error(`refute serve of ${own} ended: ${log}`)));
+      serving!.once("exit", () => failed(new Error(`refute tickets serve of ${own} ended: ${log}`)));
     });
     return `http://127.0.0.1:${port}`;
   }

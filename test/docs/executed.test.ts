@@ -121,7 +121,7 @@ describe("calls in the pages' blocks", function () {
           chain = await startLocalChain({ manufacturers: [typed.MANUFACTURER!] });
           const rpc = await serveRpc(chain.provider);
           const key = await chain.newAccount(parseEther("100"));
-          // `refute dongle dongle`, until all is done.
+          // `refute device dongle dongle`, until all is done.
           const dongle = await DongleProcess.start(join(folder, "dongle"));
           toClose.push(
             chain.close,

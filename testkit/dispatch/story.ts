@@ -14,7 +14,7 @@ import { DispatchProcess } from "./dispatchProcess.ts";
 import { passTime } from "./passTime.ts";
 import { startServer } from "./servers.ts";
 
-/** A batch that `refute dispatch` has computed. */
+/** A batch that `refute job dispatch` has computed. */
 export type DispatchStory = {
   /** Compiled as a batch of one input and one output. */
   program: KnownProgram;
@@ -138,7 +138,7 @@ export async function playDispatch(players: Players, story: DispatchStory): Prom
   try {
     const { status, stdout, stderr } = await dispatcher.run();
     over.abort();
-    if (status !== 0) throw new Error(`refute dispatch ends with ${status}: ${stderr}`);
+    if (status !== 0) throw new Error(`refute job dispatch ends with ${status}: ${stderr}`);
     return {
       ...{ status, stderr, history: await time, lives: dispatcher.lives },
       answer: JSON.parse(stdout) as DispatchStoryResult["answer"],

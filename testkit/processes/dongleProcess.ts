@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { killAtExit } from "../../src/deploy/devnet/killAtExit.ts";
 import { builtCommandLine } from "./commandLine.ts";
 
-/** `refute dongle` in a process of its own. */
+/** `refute device dongle` in a process of its own. */
 export class DongleProcess {
   readonly #child: ChildProcess;
   /** All that it printed. */

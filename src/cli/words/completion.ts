@@ -1,62 +1,92 @@
 import type { Command } from "commander";
+import { withParts, wordsOf } from "./walk.ts";
 
 /** The shells that completion is written for. */
 export const SHELLS = ["bash", "zsh", "fish"] as const;
 export type Shell = (typeof SHELLS)[number];
 
-type Word = { word: string; help: string };
-type Words = { commands: Word[]; options: Map<string, Word[]> };
+type Option = { flag: string; help: string };
+/** A command or a noun: the words after `refute`, those that may follow it, and its flags. */
+type Entry = { words: string[]; help: string; parts: string[]; options: Option[] };
 
-/** A script that completes the names of commands and options, and files after them. */
+/** A script that completes the names of commands and flags, and files after them. */
 export function completionScript(shell: Shell, program: Command): string[] {
-  const words = wordsOf(program);
-  return { bash, zsh, fish }[shell](words);
+  const entries = program.commands.flatMap(withParts).map(entryOf);
+  return { bash, zsh, fish }[shell](entries);
 }
 
-function wordsOf({ commands }: Command): Words {
-  const optionWords = (command: Command): Word[] =>
-    command
-      .createHelp()
-      .visibleOptions(command)
-      .map(({ long, description }) => ({ word: long!, help: description }));
-  return {
-    commands: commands.map((command) => ({ word: command.name(), help: command.description() })),
-    options: new Map(commands.map((command) => [command.name(), optionWords(command)])),
-  };
-}
+const entryOf = (command: Command): Entry => ({
+  words: wordsOf(command),
+  help: command.summary(),
+  parts: command.commands.map((part) => part.name()),
+  options: command
+    .createHelp()
+    .visibleOptions(command)
+    .map(({ long, description }) => ({ flag: long!, help: description })),
+});
 
-const names = (words: readonly Word[]): string => words.map(({ word }) => word).join(" ");
+const isTop = ({ words }: Entry): boolean => words.length === 1;
+const namesOf = (entries: readonly Entry[]): string => entries.map(({ words }) => words.at(-1)).join(" ");
+const flagsOf = ({ options }: Entry): string => options.map(({ flag }) => flag).join(" ");
 
-const bash = ({ commands, options }: Words): string[] => [
-  "_refute() {",
-  '  local word="${COMP_WORDS[COMP_CWORD]}" words',
-  "  if ((COMP_CWORD == 1)); then",
-  `    words="${names(commands)}"`,
-  '  elif [[ "$word" == -* ]]; then',
-  '    case "${COMP_WORDS[1]}" in',
-  ...[...options].map(([command, words]) => `      ${command}) words="${names(words)}" ;;`),
-  "    esac",
-  "  fi",
-  '  COMPREPLY=($(compgen -W "$words" -- "$word"))',
-  "}",
-  "complete -o default -F _refute refute",
-];
+const bash = (entries: readonly Entry[]): string[] => {
+  const tops = entries.filter(isTop);
+  const help = tops.find(({ words }) => words[0] === "help")!;
+  return [
+    "_refute() {",
+    '  local word="${COMP_WORDS[COMP_CWORD]}" at=1 found=""',
+    // The words after `help` and `config` are those of another command.
+    '  case "${COMP_WORDS[1]}" in help | config) ((COMP_CWORD > 1)) && at=2 ;; esac',
+    '  local first="${COMP_WORDS[at]}" second="${COMP_WORDS[at + 1]}"',
+    "  if ((COMP_CWORD == at)); then",
+    `    found="${namesOf(tops)}"`,
+    `    [[ "\${COMP_WORDS[1]}" == help ]] && found="$found ${help.parts.join(" ")}"`,
+    '  elif [[ "$word" == -* ]]; then',
+    '    case "$first $second" in',
+    ...entries
+      .filter((entry) => !isTop(entry))
+      .map((entry) => `      "${entry.words.join(" ")}") found="${flagsOf(entry)}" ;;`),
+    ...tops.map((entry) => `      "${entry.words[0]} "*) found="${flagsOf(entry)}" ;;`),
+    "    esac",
+    "  elif ((COMP_CWORD == at + 1)); then",
+    '    case "$first" in',
+    ...tops
+      .filter(({ parts }) => parts.length > 0)
+      .map(({ words, parts }) => `      ${words[0]}) found="${parts.join(" ")}" ;;`),
+    "    esac",
+    "  fi",
+    '  COMPREPLY=($(compgen -W "$found" -- "$word"))',
+    "}",
+    "complete -o default -F _refute refute",
+  ];
+};
 
-const zsh = (words: Words): string[] => [
+const zsh = (entries: readonly Entry[]): string[] => [
   "#compdef refute",
   "autoload -U +X bashcompinit && bashcompinit",
-  ...bash(words),
+  ...bash(entries),
 ];
 
 /** A word in single quotes, as fish takes it. */
 const quoted = (text: string): string => `'${text.replace(/[\\']/g, "\\$&")}'`;
 
-const fish = ({ commands, options }: Words): string[] => [
-  ...commands.map(({ word, help }) => `complete -c refute -n __fish_use_subcommand -f -a ${word} -d ${quoted(help)}`),
-  ...[...options].flatMap(([command, words]) =>
-    words.map(({ word, help }) => {
-      const when = quoted(`__fish_seen_subcommand_from ${command}`);
-      return `complete -c refute -n ${when} -l ${word.slice(2)} -d ${quoted(help)}`;
-    }),
-  ),
-];
+const fish = (entries: readonly Entry[]): string[] => {
+  const nouns = entries.filter(({ parts }) => parts.length > 0);
+  /** The condition that a command line has the words of an entry. */
+  const has = ({ words: [first, second], parts }: Entry): string => {
+    if (second !== undefined) return `__fish_seen_subcommand_from ${first}; and __fish_seen_subcommand_from ${second}`;
+    const others = parts.length > 0 ? parts : nouns.map(({ words }) => words[0]);
+    return `__fish_seen_subcommand_from ${first}; and not __fish_seen_subcommand_from ${others.join(" ")}`;
+  };
+  return entries.flatMap((entry) => {
+    const { words, help, options } = entry;
+    const noun = nouns.find((one) => one.words[0] === words[0]);
+    const before = isTop(entry) ? "__fish_use_subcommand" : quoted(has(noun!));
+    return [
+      `complete -c refute -n ${before} -f -a ${words.at(-1)} -d ${quoted(help)}`,
+      ...options.map(
+        ({ flag, help }) => `complete -c refute -n ${quoted(has(entry))} -l ${flag.slice(2)} -d ${quoted(help)}`,
+      ),
+    ];
+  });
+};

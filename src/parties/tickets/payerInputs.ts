@@ -10,8 +10,8 @@ import { PayerLedger } from "./payerLedger.ts";
 const AGAIN_MS = 10_000;
 
 /**
- * The inputs of pledged claims from a payer's ledger, for a watcher beside `refute ask`. The file is one process's
- * alone while it is open, so that it is open for a look only.
+ * The inputs of pledged claims from a payer's ledger, for a watcher beside `refute tickets ask`. The file is one
+ * process's alone while it is open, so that it is open for a look only.
  */
 export class PayerInputs implements HeldInputs {
   readonly #path: string;

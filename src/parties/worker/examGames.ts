@@ -75,7 +75,7 @@ async function warnWithoutPledge({ session, court }: OwnExamCourt, log: Logger):
   if (pledge.status === PledgeStatus.active && enrolment.pledged === pledge.time) return;
   const market = session.deployment.market;
   const examClaims = court.examClaims.address;
-  log.warn({ market, examClaims }, "no pledge backs what it sits of exams: refute pledge --exam-claims");
+  log.warn({ market, examClaims }, "no pledge backs what it sits of exams: refute tickets pledge --exam-claims");
 }
 
 /** Two meters of one account: what both have open is told together, and money by the first only. */

@@ -93,7 +93,7 @@ describe("a worker with a dongle and exams", function () {
   it("worker_withoutAProgramOfTheZoo_saysSo", async () => {
     const worker = await start(zoo.slice(1));
     await worker.until(() => worker.health.problem("exams") !== undefined, "the condition");
-    expect(worker.health.problem("exams")!.reason).to.contain("refute classes");
+    expect(worker.health.problem("exams")!.reason).to.contain("refute exam classes");
     await worker.running.stop();
   });
 

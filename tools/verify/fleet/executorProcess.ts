@@ -10,7 +10,7 @@ export const THREADS = 2;
 /** What an executor logs. */
 type Line = { msg: string; task: string; level: number; items: number };
 
-/** `refute executor`, and what it says. */
+/** `refute fleet executor`, and what it says. */
 export class ExecutorProcess {
   readonly name: string;
   readonly #child: ChildProcess;

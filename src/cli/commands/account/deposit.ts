@@ -8,7 +8,7 @@ import type { Output } from "../../output.ts";
 import { as } from "../../parse.ts";
 import { addSettings, readSettings } from "../../settings.ts";
 
-/** `refute deposit`: tokens become credit in the vault. */
+/** `refute account deposit`: tokens become credit in the vault. */
 export function depositCommand(output: Output): Command {
   const command = new Command("deposit")
     .description("move stake asset of this account into the vault, as its credit")
@@ -18,5 +18,5 @@ export function depositCommand(output: Output): Command {
       await deposit(session, amount);
       await answerLedger(output, session);
     });
-  return addExamples(addSettings(command, accountSettings), "deposit 0.5");
+  return addExamples(addSettings(command, accountSettings), "account deposit 0.5");
 }

@@ -10,7 +10,7 @@ import type { Output } from "../../output.ts";
 import { as } from "../../parse.ts";
 import { addSettings, readSettings } from "../../settings.ts";
 
-/** `refute stake`: credit becomes stake, if the attestation is live. */
+/** `refute account stake`: credit becomes stake, if the attestation is live. */
 export function stakeCommand(output: Output): Command {
   const command = new Command("stake")
     .description("turn credit of this account into stake; needs a live attestation")
@@ -25,10 +25,10 @@ export function stakeCommand(output: Output): Command {
       const { credit } = await session.vault.accountOf(address);
       if (credit < amount) {
         const has = `${address} has credit ${amountText(credit)}, not ${amountText(amount)}`;
-        throw new ShortOfFundsError(`${has}: refute deposit first`);
+        throw new ShortOfFundsError(`${has}: refute account deposit first`);
       }
       await session.vault.stake(amount);
       await answerLedger(output, session);
     });
-  return addExamples(addSettings(command, accountSettings), "stake 1.8");
+  return addExamples(addSettings(command, accountSettings), "account stake 1.8");
 }

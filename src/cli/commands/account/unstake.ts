@@ -10,7 +10,7 @@ import type { Output } from "../../output.ts";
 import { as } from "../../parse.ts";
 import { addSettings, readSettings } from "../../settings.ts";
 
-/** `refute unstake`: ask stake back, and after the delay turn it into credit. */
+/** `refute account unstake`: ask stake back, and after the delay turn it into credit. */
 export function unstakeCommand(output: Output): Command {
   const command = new Command("unstake")
     .description("ask unlocked stake back; without an amount, turn into credit what was asked back and is ready")
@@ -20,7 +20,7 @@ export function unstakeCommand(output: Output): Command {
       await (amount === undefined ? collect(session) : request(session, amount));
       await answerLedger(output, session);
     });
-  return addExamples(addSettings(command, accountSettings), "unstake 0.5", "unstake");
+  return addExamples(addSettings(command, accountSettings), "account unstake 0.5", "account unstake");
 }
 
 async function request(session: Session, amount: bigint): Promise<void> {
@@ -40,7 +40,7 @@ async function collect(session: Session): Promise<void> {
   const { address } = session.sender;
   const { withdrawing, readyAt } = await session.vault.accountOf(address);
   if (withdrawing === 0n) {
-    throw new ShortOfFundsError(`${address} has asked no stake back: refute unstake AMOUNT asks`);
+    throw new ShortOfFundsError(`${address} has asked no stake back: refute account unstake AMOUNT asks`);
   }
   if ((await now(session)) < readyAt) {
     throw new NotReadyError(`${amountText(withdrawing)} is ready at ${timeText(readyAt)}: run this again then`);

@@ -17,7 +17,7 @@ const recipient: Parse<Address> = (text, name) => {
 
 const settings = { ...accountSettings, to: required("address", "who gets it", recipient) };
 
-/** `refute withdraw`: credit leaves the vault as tokens. */
+/** `refute account withdraw`: credit leaves the vault as tokens. */
 export function withdrawCommand(output: Output): Command {
   const command = new Command("withdraw")
     .description("send credit of this account to an address, as stake asset")
@@ -32,5 +32,5 @@ export function withdrawCommand(output: Output): Command {
       await session.vault.withdraw(amount, values.to);
       await answerLedger(output, session);
     });
-  return addExamples(addSettings(command, settings), `withdraw 0.5 --to 0x${"70".repeat(20)}`);
+  return addExamples(addSettings(command, settings), `account withdraw 0.5 --to 0x${"70".repeat(20)}`);
 }

@@ -14,7 +14,7 @@ const settings = {
   exams: optional<Address>("address", "the deployment's exams: shows the classes that workers hold", address),
 };
 
-/** `refute workers`: the workers of a market, with stake and record. Reads only: no key is needed. */
+/** `refute account workers`: the workers of a market, with stake and record. Reads only: no key is needed. */
 export function workersCommand(output: Output): Command {
   const command = new Command("workers")
     .description("list the workers that have claimed jobs, with their stake and record")
@@ -29,5 +29,5 @@ export function workersCommand(output: Output): Command {
       ]);
       output.answer({ workers }, rows.length === 0 ? "no worker has claimed a job yet" : table(rows));
     });
-  return addExamples(addSettings(command, settings), "workers", "workers --exams 0x...");
+  return addExamples(addSettings(command, settings), "account workers", "account workers --exams 0x...");
 }

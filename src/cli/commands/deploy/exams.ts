@@ -20,9 +20,9 @@ const settings = {
   confirmations: defaulted("blocks", "on top of the transaction", whole(1), 5),
 };
 
-/** `refute deploy-exams`: deploys exams beside a market. */
+/** `refute deploy exams`: deploys exams beside a market. */
 export function deployExamsCommand(output: Output): Command {
-  const command = new Command("deploy-exams")
+  const command = new Command("exams")
     .description("deploy the exams of a market's workers for good: a zoo of programs, each with a time")
     .action(async (_options: unknown, command: Command) => {
       const values = readSettings(command, settings);
@@ -48,7 +48,7 @@ export function deployExamsCommand(output: Output): Command {
     });
   return addExamples(
     addSettings(command, settings),
-    "deploy-exams --keystore key.json",
-    "deploy-exams --zoo zoo.json5 --keystore key.json",
+    "deploy exams --keystore key.json",
+    "deploy exams --zoo zoo.json5 --keystore key.json",
   );
 }

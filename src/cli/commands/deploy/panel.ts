@@ -17,9 +17,9 @@ const settings = {
   confirmations: defaulted("blocks", "on top of the transaction", whole(1), 5),
 };
 
-/** `refute deploy-panel`: deploys the contract of panels beside a market. */
+/** `refute deploy panel`: deploys the contract of panels beside a market. */
 export function deployPanelCommand(output: Output): Command {
-  const command = new Command("deploy-panel")
+  const command = new Command("panel")
     .description("deploy panels beside a market for good: one question to several workers")
     .action(async (_options: unknown, command: Command) => {
       const values = readSettings(command, settings);
@@ -37,8 +37,8 @@ export function deployPanelCommand(output: Output): Command {
       output.answer({ panel, market, addressFile }, [
         `panels ${panel}; keep the journal ${journal}`,
         "To ask several workers:",
-        `  refute panel model.onnx --input x=x.npy --seats 3 --fee 0.05 --panel ${panel} --wait`,
+        `  refute panel post model.onnx --input x=x.npy --seats 3 --fee 0.05 --panel ${panel} --wait`,
       ]);
     });
-  return addExamples(addSettings(command, settings), "deploy-panel --keystore key.json");
+  return addExamples(addSettings(command, settings), "deploy panel --keystore key.json");
 }

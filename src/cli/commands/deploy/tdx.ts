@@ -36,9 +36,9 @@ const settings = {
   ...keySettings,
 };
 
-/** `refute deploy-tdx`: deploys a verifier of quotes of Intel TDX. */
+/** `refute deploy tdx`: deploys a verifier of quotes of Intel TDX. */
 export function deployTdxCommand(output: Output): Command {
-  const command = new Command("deploy-tdx")
+  const command = new Command("tdx")
     .description("deploy a verifier of quotes of Intel TDX for good; markets name it among their manufacturers")
     .action(async (_options: unknown, command: Command) => {
       const values = readSettings(command, settings);
@@ -64,13 +64,13 @@ export function deployTdxCommand(output: Output): Command {
         `  refute deploy --manufacturers ${manufacturer} ...`,
         "Then bring what Intel signs, and attest in a trust domain:",
         `  refute tdx bring collateral.json --verifier ${verifier}`,
-        `  refute attest --tdx ${verifier}`,
+        `  refute device attest --tdx ${verifier}`,
       ]);
     });
   return addExamples(
     addSettings(command, settings),
-    "deploy-tdx --keystore key.json",
-    "deploy-tdx --root test-root.pem --keystore key.json",
+    "deploy tdx --keystore key.json",
+    "deploy tdx --root test-root.pem --keystore key.json",
   );
 }
 

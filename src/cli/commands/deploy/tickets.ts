@@ -19,9 +19,9 @@ const settings = {
   confirmations: defaulted("blocks", "on top of a transaction before the next one", whole(1), 5),
 };
 
-/** `refute deploy-tickets`: deploys pledged claims and lottery tickets beside a market. */
+/** `refute deploy tickets`: deploys pledged claims and lottery tickets beside a market. */
 export function deployTicketsCommand(output: Output): Command {
-  const command = new Command("deploy-tickets")
+  const command = new Command("tickets")
     .description("deploy pledged claims and lottery tickets beside a market for good, with its parameters")
     .action(async (_options: unknown, command: Command) => {
       const values = readSettings(command, settings);
@@ -45,15 +45,15 @@ export function deployTicketsCommand(output: Output): Command {
         `tickets ${made.tickets}, pledged claims ${made.claims}; keep the journal ${journal}`,
         ...(made.examClaims === undefined ? [] : [`exams are challenged at ${made.examClaims}`]),
         ...(file === undefined ? [] : [`address file ${file} has them`]),
-        "To use them, a worker: refute deposit, stake and pledge, each with",
+        "To use them, a worker: refute account deposit, account stake and tickets pledge, each with",
         `  --market ${made.claims}`,
-        "then refute serve, and a payer refute tickets deposit and refute ask, each with",
+        "then refute tickets serve, and a payer refute tickets deposit and tickets ask, each with",
         `  --market ${made.claims} --tickets ${made.tickets}`,
       ]);
     });
   return addExamples(
     addSettings(command, settings),
-    "deploy-tickets --keystore key.json",
-    "deploy-tickets --exams 0x... --keystore key.json",
+    "deploy tickets --keystore key.json",
+    "deploy tickets --exams 0x... --keystore key.json",
   );
 }

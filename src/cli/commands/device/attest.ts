@@ -22,8 +22,8 @@ import { table } from "../../../base/text.ts";
 
 const settings = {
   ...accountSettings,
-  dongle: optional<string>("socket", "of a dongle, which refute dongle prints", text, "none"),
-  device: optional<string>("folder", "of refute stand-in-device, in place of a dongle", text, "none"),
+  dongle: optional<string>("socket", "of a dongle, which refute device dongle prints", text, "none"),
+  device: optional<string>("folder", "of refute device stand-in, in place of a dongle", text, "none"),
   tdx: optional<Address>(
     "address",
     "of a verifier: this machine, a trust domain of Intel TDX, attests itself",
@@ -32,7 +32,7 @@ const settings = {
   tsm: defaulted("folder", "where the kernel gives a trust domain its quotes", text, TSM_FOLDER),
 };
 
-/** `refute attest`: a report of what this machine is, signed by the worker's device. */
+/** `refute device attest`: a report of what this machine is, signed by the worker's device. */
 export function attestCommand(output: Output): Command {
   const command = new Command("attest")
     .description("have this worker's device report what this machine is, once; a worker with --dongle does it itself")
@@ -59,9 +59,9 @@ export function attestCommand(output: Output): Command {
     });
   return addExamples(
     addSettings(command, settings),
-    "attest --dongle dongle/dongle.sock",
-    "attest --device stand-in-folder",
-    "attest --tdx VERIFIER",
+    "device attest --dongle dongle/dongle.sock",
+    "device attest --device stand-in-folder",
+    "device attest --tdx VERIFIER",
   );
 }
 

@@ -7,12 +7,12 @@ import { addExamples } from "../../globalOptions.ts";
 import type { Output } from "../../output.ts";
 import { untilStopped } from "../../stop.ts";
 
-/** `refute dongle`: a stand-in for the device, as a process of its own. */
+/** `refute device dongle`: a stand-in for the device, as a process of its own. */
 export function dongleCommand(output: Output): Command {
   const command = new Command("dongle")
     .description("development networks only: stand in for a worker's device, at a socket in the device's folder")
-    .argument("<folder>", "of refute stand-in-device")
-    .option("--manufacturer <file>", "of refute stand-in-manufacturer: make the folder if there is none")
+    .argument("<folder>", "of refute device stand-in")
+    .option("--manufacturer <file>", "of refute device stand-in-manufacturer: make the folder if there is none")
     .action(async (folder: string, { manufacturer }: { manufacturer?: string }) => {
       if (manufacturer !== undefined && !existsSync(folder)) makeDevice(folder, manufacturer);
       const log = createLogger(output.mode.quiet ? "error" : "info");
@@ -28,5 +28,5 @@ export function dongleCommand(output: Output): Command {
         }
       });
     });
-  return addExamples(command, "dongle dongle", "dongle dongle --manufacturer manufacturer.json");
+  return addExamples(command, "device dongle dongle", "device dongle dongle --manufacturer manufacturer.json");
 }

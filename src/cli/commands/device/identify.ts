@@ -15,7 +15,7 @@ const settings = {
   registry: optional<Address>("address", "its Provisioning contract, which refute status prints", address, "none"),
 };
 
-/** `refute identify`: what would be reported of this machine. */
+/** `refute device identify`: what would be reported of this machine. */
 export function identifyCommand(output: Output): Command {
   const command = new Command("identify")
     .description("show what an attestation would report of this machine, and where sources disagree")
@@ -30,5 +30,9 @@ export function identifyCommand(output: Output): Command {
       if (registry === undefined) output.note("the root is that of no deployment: name one by --registry");
       output.answer(identification, identificationLines(identification));
     });
-  return addExamples(addSettings(command, settings), "identify", "identify --chain-id 1 --registry ADDRESS");
+  return addExamples(
+    addSettings(command, settings),
+    "device identify",
+    "device identify --chain-id 1 --registry ADDRESS",
+  );
 }

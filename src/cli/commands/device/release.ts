@@ -4,7 +4,7 @@ import { addExamples } from "../../globalOptions.ts";
 import type { Output } from "../../output.ts";
 import { addSettings, readSettings } from "../../settings.ts";
 
-/** `refute release`: the account's device is free for another worker. */
+/** `refute device release`: the account's device is free for another worker. */
 export function releaseCommand(output: Output): Command {
   const command = new Command("release")
     .description("give this worker's device up: it is free for another worker at once, and this one may not claim")
@@ -14,5 +14,5 @@ export function releaseCommand(output: Output): Command {
       await provisioning.release();
       output.answer({ device }, `free: ${device}`);
     });
-  return addExamples(addSettings(command, accountSettings), "release");
+  return addExamples(addSettings(command, accountSettings), "device release");
 }

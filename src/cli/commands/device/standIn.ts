@@ -7,12 +7,12 @@ import { as, whole } from "../../parse.ts";
 
 type Options = { manufacturer: string; again?: true; notAfter?: number };
 
-/** `refute stand-in-device`: help for development networks. */
-export function standInDeviceCommand(output: Output): Command {
-  const command = new Command("stand-in-device")
+/** `refute device stand-in`: help for development networks. */
+export function standInCommand(output: Output): Command {
+  const command = new Command("stand-in")
     .description("development networks only: make a folder that stands in for a worker's device, and print its id")
     .argument("<folder>", "to be made; it holds a secret key")
-    .requiredOption("--manufacturer <file>", "of refute stand-in-manufacturer, which endorses the device")
+    .requiredOption("--manufacturer <file>", "of refute device stand-in-manufacturer, which endorses the device")
     .option("--not-after <seconds>", "unix time up to which it is endorsed; default: 2100", as(whole(0), "--not-after"))
     .option("--again", "endorse the device of a folder that is there again")
     .action((folder: string, { manufacturer, again, notAfter }: Options) => {
@@ -20,5 +20,5 @@ export function standInDeviceCommand(output: Output): Command {
       const id = make(folder, manufacturer, notAfter === undefined ? NOT_AFTER : BigInt(notAfter));
       output.answer({ device: id, folder }, id);
     });
-  return addExamples(command, "stand-in-device dongle --manufacturer manufacturer.json");
+  return addExamples(command, "device stand-in dongle --manufacturer manufacturer.json");
 }

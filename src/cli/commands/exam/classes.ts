@@ -16,7 +16,7 @@ const settings = {
   models: optional<string>("file", "models file: which of the classes this machine can sit", text, "none"),
 };
 
-/** `refute classes`: the classes of a deployment's exams, and which of them a worker and this machine have. */
+/** `refute exam classes`: the classes of a deployment's exams, and which of them a worker and this machine have. */
 export function classesCommand(output: Output): Command {
   const command = new Command("classes")
     .description("show the classes of exams: which a worker holds, and of which this machine has the program")
@@ -49,8 +49,8 @@ export function classesCommand(output: Output): Command {
     });
   return addExamples(
     addSettings(command, settings),
-    "classes --exams 0x... --account ADDRESS",
-    "classes --exams 0x... --models models.json",
+    "exam classes --exams 0x... --account ADDRESS",
+    "exam classes --exams 0x... --models models.json",
   );
 }
 

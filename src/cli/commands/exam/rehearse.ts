@@ -1,15 +1,14 @@
-import { Command } from "commander";
+import { Command, Option } from "commander";
 import type { Address } from "viem";
 import { FastExecutors } from "../../../runs/fastExecutors.ts";
 import { readExams } from "../../../attestation/exams/openExams.ts";
 import { solver } from "../../../attestation/exams/solve.ts";
 import { chainSettings, readerFrom } from "../../chainSettings.ts";
-import { UsageError } from "../../errors.ts";
 import { addExamples } from "../../globalOptions.ts";
 import { loadProgram, readModels } from "../../models.ts";
 import type { Output } from "../../output.ts";
 import { address, text } from "../../parse.ts";
-import { addSettings, readSettings, required, toggle } from "../../settings.ts";
+import { addSettings, readSettings, required } from "../../settings.ts";
 import { table } from "../../../base/text.ts";
 
 /** Blocks over which the time of one is taken. */
@@ -21,17 +20,19 @@ const settings = {
   ...chainSettings,
   exams: required<Address>("address", "the deployment's exams", address),
   models: required("file", "models file", text),
-  rehearse: toggle("execute each class's program once, and say how much of its time that takes"),
 };
 
-/** `refute exam --rehearse`: what this machine would pass. */
-export function examCommand(output: Output): Command {
-  const command = new Command("exam")
-    .description("rehearse exams: what this machine would pass; a worker with --exams sits them by itself")
+/** `refute exam rehearse`: what this machine would pass. */
+export function rehearseCommand(output: Output): Command {
+  const command = new Command("rehearse")
+    .description(
+      "execute the program of each class once, and say whether this machine would pass; exams come by themselves, " +
+        "and a worker with --exams sits them",
+    )
+    // The flag of the old word `exam`, also in config files.
+    .addOption(new Option("--rehearse").hideHelp())
     .action(async (_options: unknown, command: Command) => {
       const values = readSettings(command, settings);
-      if (!values.rehearse)
-        throw new UsageError("exams come by themselves, and a worker with --exams sits them: give --rehearse");
       const reader = await readerFrom(values);
       const { classes } = await readExams(reader, values.exams);
       const seconds = await secondsOfBlock(reader);
@@ -69,7 +70,7 @@ export function examCommand(output: Output): Command {
       ]);
       output.answer({ secondsOfBlock: seconds, classes: rows }, table(lines));
     });
-  return addExamples(addSettings(command, settings), "exam --rehearse --exams 0x... --models models.json");
+  return addExamples(addSettings(command, settings), "exam rehearse --exams 0x... --models models.json");
 }
 
 /** How long a block of the chain takes, seconds, over the last ones. */

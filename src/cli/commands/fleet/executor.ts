@@ -43,7 +43,7 @@ const settings = {
 const PRUNE_MS = 3_600_000;
 const LOOK_MS = 5_000;
 
-/** `refute executor`: execute for workers and watchers on other machines, until stopped. */
+/** `refute fleet executor`: execute for workers and watchers on other machines, until stopped. */
 export function executorCommand(output: Output): Command {
   const command = new Command("executor")
     .description("execute jobs for workers and watchers on other machines: one of a fleet; it needs no key")
@@ -58,8 +58,8 @@ export function executorCommand(output: Output): Command {
     });
   return addExamples(
     addSettings(command, settings),
-    "executor --queue redis://queue.internal:6379 --store /mnt/refute --models models.json",
-    "executor --queue rediss://queue.internal:6379 --store s3://refute/tensors --models models.json --threads 8",
+    "fleet executor --queue redis://queue.internal:6379 --store /mnt/refute --models models.json",
+    "fleet executor --queue rediss://queue.internal:6379 --store s3://refute/tensors --models models.json --threads 8",
   );
 }
 

@@ -27,7 +27,7 @@ const settings = {
   perDay: defaulted("n", "jobs a day, on average", positive, 4),
 };
 
-/** `refute canary`: posts jobs over real data at random times, until a purse is spent. */
+/** `refute job canary`: posts jobs over real data at random times, until a purse is spent. */
 export function canaryCommand(output: Output): Command {
   const command = new Command("canary")
     .description(
@@ -63,7 +63,7 @@ export function canaryCommand(output: Output): Command {
     });
   return addExamples(
     addSettings(modelOptions(command), settings),
-    "canary model.onnx --inputs x=pictures/ --fee 0.05 --purse 2",
+    "job canary model.onnx --inputs x=pictures/ --fee 0.05 --purse 2",
   );
 }
 

@@ -9,7 +9,7 @@ import type { Output } from "../../output.ts";
 import { as, jobId } from "../../parse.ts";
 import { addSettings, readSettings } from "../../settings.ts";
 
-/** `refute cancel`: the requester takes back a job that nobody has claimed. */
+/** `refute job cancel`: the requester takes back a job that nobody has claimed. */
 export function cancelCommand(output: Output): Command {
   const command = new Command("cancel")
     .description("take back a job of this account that no worker has claimed; its fee becomes credit again")
@@ -24,11 +24,11 @@ export function cancelCommand(output: Output): Command {
         );
       if (closed) throw new JobStateError(`job ${id} is closed already; its fee went back`);
       if (holder !== undefined)
-        throw new JobStateError(`job ${id} is claimed by ${holder.worker}: refute expire frees it if that is late`);
+        throw new JobStateError(`job ${id} is claimed by ${holder.worker}: refute job expire frees it if that is late`);
       if (claims.some(({ refuted }) => !refuted))
         throw new JobStateError(`job ${id} has a claim that is not refuted: it cannot be cancelled any more`);
       await session.market.cancel(job);
       await answerLedger(output, session);
     });
-  return addExamples(addSettings(command, accountSettings), "cancel JOB");
+  return addExamples(addSettings(command, accountSettings), "job cancel JOB");
 }

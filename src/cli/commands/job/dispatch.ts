@@ -62,7 +62,7 @@ const settings = {
 type Options = ModelOptions & { input?: string[]; output?: string[]; from?: string[] };
 type Values = ReturnType<typeof readSettings<typeof settings>>;
 
-/** `refute dispatch`: a batch as many jobs, and its outputs in one file. */
+/** `refute job dispatch`: a batch as many jobs, and its outputs in one file. */
 export function dispatchCommand(output: Output): Command {
   const command = new Command("dispatch")
     .description("cut a large batch into jobs, follow them, and gather the outputs. Inputs and outputs are public")
@@ -98,7 +98,7 @@ export function dispatchCommand(output: Output): Command {
     });
   return addExamples(
     addSettings(seedOption(modelOptions(command)), settings),
-    "dispatch model.onnx --batch --input x=pictures/ --part-items 50 --fee 0.01 --budget 0.5 --state batch.db " +
+    "job dispatch model.onnx --batch --input x=pictures/ --part-items 50 --fee 0.01 --budget 0.5 --state batch.db " +
       "--output y=y.npy --from http://worker.example:8080",
   );
 }
@@ -207,7 +207,7 @@ function lineOf(event: DispatchEvent): string | undefined {
     case "undelivered":
       return (
         `part ${event.part}: ${event.worker} has not delivered on chain, and is not paid before it does; ` +
-        `refute reclaim ${event.job} brings the fee back from a week after the claim became final on`
+        `refute job reclaim ${event.job} brings the fee back from a week after the claim became final on`
       );
     case "withheld":
       return `part ${event.part}: nobody serves the outputs of ${event.worker}'s claim; they are computed here`;

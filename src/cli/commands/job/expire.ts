@@ -10,7 +10,7 @@ import type { Output } from "../../output.ts";
 import { as, jobId } from "../../parse.ts";
 import { addSettings, readSettings } from "../../settings.ts";
 
-/** `refute expire`: anybody frees a job whose worker is late, or closes one that nobody took in time. */
+/** `refute job expire`: anybody frees a job whose worker is late, or closes one that nobody took in time. */
 export function expireCommand(output: Output): Command {
   const command = new Command("expire")
     .description("free a job whose worker is late, or close one that nobody took in time; anybody may")
@@ -28,5 +28,5 @@ export function expireCommand(output: Output): Command {
       await session.market.expire(job, holder === undefined ? undefined : terms);
       await answerLedger(output, session);
     });
-  return addExamples(addSettings(command, accountSettings), "expire JOB");
+  return addExamples(addSettings(command, accountSettings), "job expire JOB");
 }

@@ -17,7 +17,7 @@ import { prepareJob } from "../../prepareJob.ts";
 
 type Options = ModelOptions & GenerationOptions & { input?: string[]; items?: number; firstItem?: number; out: string };
 
-/** `refute pack`: the inputs of a job as one file. */
+/** `refute job pack`: the inputs of a job as one file. */
 export function packCommand(output: Output): Command {
   const command = new Command("pack")
     .description("write the inputs of a job as one file, for where refute submit --reference says that they lie")
@@ -48,7 +48,7 @@ export function packCommand(output: Output): Command {
     });
   return addExamples(
     generationOptions(seedOption(modelOptions(command))),
-    "pack model.onnx --input x=x.npy --out inputs.bin",
+    "job pack model.onnx --input x=x.npy --out inputs.bin",
     "submit model.onnx --input x=x.npy --fee 0.05 --reference https://files.example/inputs.bin",
   );
 }

@@ -21,7 +21,7 @@ import { addSettings, readSettings } from "../../settings.ts";
 /** The latest jobs whose fees are shown. */
 const RECENT_JOBS = 100;
 
-/** `refute quote`: what a job of a model costs now. Reads only: no key is needed. */
+/** `refute job quote`: what a job of a model costs now. Reads only: no key is needed. */
 export function quoteCommand(output: Output): Command {
   const command = new Command("quote")
     .description("say what a job of this model costs now: gas of posting, fee, what others pay, window, worst dispute")
@@ -71,8 +71,8 @@ export function quoteCommand(output: Output): Command {
     });
   return addExamples(
     addSettings(seedOption(modelOptions(command)), chainSettings),
-    "quote model.onnx",
-    "quote model.onnx --shape x=1,3,224,224 --json",
+    "job quote model.onnx",
+    "job quote model.onnx --shape x=1,3,224,224 --json",
   );
 }
 

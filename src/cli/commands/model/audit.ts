@@ -24,7 +24,7 @@ const MAX_SAMPLES = 100_000;
 
 type Options = Omit<ModelOptions, "seed"> & { input?: string[]; samples: number; seed: number };
 
-/** `refute audit`: the deployed verifier against exact execution. */
+/** `refute model audit`: the deployed verifier against exact execution. */
 export function auditCommand(output: Output): Command {
   const command = new Command("audit")
     .description("have the on-chain verifier, on a chain in this process, judge elements of an execution")
@@ -75,7 +75,7 @@ export function auditCommand(output: Output): Command {
       output.answer({ ...summary, verdicts }, report(summary, [...strataOf(model).keys()]));
       if (!summary.clean) throw new NegativeVerdict(`${path}: the verifier and the execution do not agree`);
     });
-  return addExamples(modelOptions(command), "audit model.onnx --samples 200 --seed 7");
+  return addExamples(modelOptions(command), "model audit model.onnx --samples 200 --seed 7");
 }
 
 /** The summary for people, line by line. */

@@ -31,7 +31,7 @@ type Options = ModelOptions & {
   nativeUrl?: string;
 };
 
-/** `refute calibrate`: how far native and exact execution lie apart. */
+/** `refute model calibrate`: how far native and exact execution lie apart. */
 export function calibrateCommand(output: Output): Command {
   const command = new Command("calibrate")
     .description("measure how far native execution of a model lies from the exact one, for --native")
@@ -106,8 +106,8 @@ export function calibrateCommand(output: Output): Command {
     });
   return addExamples(
     seedOption(modelOptions(command)),
-    "calibrate model.onnx --shape x=1,48,192,3 --uint8 x,mean=0.5,std=0.5 --out model.calibration.json",
-    "calibrate model.onnx --inputs pictures --search 2000 --out model.calibration.json",
+    "model calibrate model.onnx --shape x=1,48,192,3 --uint8 x,mean=0.5,std=0.5 --out model.calibration.json",
+    "model calibrate model.onnx --inputs pictures --search 2000 --out model.calibration.json",
   );
 }
 

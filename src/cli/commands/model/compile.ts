@@ -11,7 +11,7 @@ import { checkIfDecoder, loadProgram } from "../../models.ts";
 import type { Output } from "../../output.ts";
 import { table } from "../../../base/text.ts";
 
-/** `refute compile`: what a model's program is and costs; of several sizes of a dimension, one program each. */
+/** `refute model compile`: what a model's program is and costs; of several sizes of a dimension, one program each. */
 export function compileCommand(output: Output): Command {
   const command = new Command("compile")
     .description("compile an ONNX model and show its program: root, steps, checkpoints, largest step proof")
@@ -28,9 +28,9 @@ export function compileCommand(output: Output): Command {
     });
   return addExamples(
     seedOption(modelOptions(command)),
-    "compile model.onnx --shape x=1,48,192,3",
-    "compile model.onnx --dim batch=1 --dim sequence=32,64,128",
-    "compile model.onnx --decoder --slots 512 --end-token 2",
+    "model compile model.onnx --shape x=1,48,192,3",
+    "model compile model.onnx --dim batch=1 --dim sequence=32,64,128",
+    "model compile model.onnx --decoder --slots 512 --end-token 2",
   );
 }
 

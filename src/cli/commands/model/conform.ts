@@ -4,7 +4,7 @@ import { addExamples } from "../../globalOptions.ts";
 import type { Output } from "../../output.ts";
 import { NegativeVerdict } from "../../errors.ts";
 
-/** `refute conform`: ONNX backend cases through the compiler and exact execution. */
+/** `refute model conform`: ONNX backend cases through the compiler and exact execution. */
 export function conformCommand(output: Output): Command {
   const command = new Command("conform")
     .description("run ONNX backend test cases; a refusal is no failure, a wrong answer is never a refusal")
@@ -21,7 +21,7 @@ export function conformCommand(output: Output): Command {
       ]);
       if (counts.failed > 0) throw new NegativeVerdict(`${counts.failed} cases of ${folder} failed`);
     });
-  return addExamples(command, "conform onnx/backend/test/data/node");
+  return addExamples(command, "model conform onnx/backend/test/data/node");
 }
 
 const line = ({ name, kind, detail }: NamedResult): string => `${name}: ${kind}: ${detail}`;

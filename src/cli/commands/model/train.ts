@@ -14,7 +14,7 @@ import { prepareJob } from "../../prepareJob.ts";
 
 type Options = ModelOptions & { input?: string[]; labels?: string[]; items?: number; out?: string };
 
-/** `refute train`: the run that trains a model, executed exactly. */
+/** `refute model train`: the run that trains a model, executed exactly. */
 export function trainCommand(output: Output): Command {
   const command = new Command("train")
     .description("train a model exactly: a run whose items each take a batch and update the weights")
@@ -52,6 +52,7 @@ export function trainCommand(output: Output): Command {
     });
   return addExamples(
     seedOption(modelOptions(command)),
-    "train model.onnx --loss crossEntropy --optimiser adam --input x=batches/ --labels labels/ --input rates=r.json",
+    "model train model.onnx --loss crossEntropy --optimiser adam --input x=batches/ --labels labels/ " +
+      "--input rates=r.json",
   );
 }

@@ -68,7 +68,7 @@ export async function followOnTerminal(
     } catch (error) {
       if (!signal.aborted) throw error;
       const given = (audit === undefined ? "" : ` --audit ${partText(audit)}`) + (agreed ? " --agreed" : "");
-      const resume = `refute panel-result ${panelId} --panel ${panel.address} --wait${given}`;
+      const resume = `refute panel result ${panelId} --panel ${panel.address} --wait${given}`;
       throw new InterruptedError(`stopped before the panel has ended; it goes on. To wait again: ${resume}`, {
         cause: error,
       });
@@ -78,7 +78,7 @@ export async function followOnTerminal(
   if (state.outcome === "agreed")
     output.note(
       "fees of seats that are refuted, or not added, come back to the poster once all windows are over: " +
-        `refute panel-result ${panelId} --panel ${panel.address} --wait`,
+        `refute panel result ${panelId} --panel ${panel.address} --wait`,
     );
   if (state.outcome === "split" || state.outcome === "failed")
     throw new NegativeVerdict(`panel ${panelId}: ${WORDS[state.outcome]}`);

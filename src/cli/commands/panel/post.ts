@@ -57,9 +57,9 @@ const settings = {
 
 type Options = ModelOptions & GenerationOptions & { input?: string[]; reference?: string[] };
 
-/** `refute panel`: ask several workers the same, none of which sees another's answer before its own is sealed. */
-export function panelCommand(output: Output): Command {
-  const command = new Command("panel")
+/** `refute panel post`: ask several workers the same, none of which sees another's answer before its own is sealed. */
+export function postCommand(output: Output): Command {
+  const command = new Command("post")
     .description("ask several workers the same, none of whom sees the others' answers. Inputs are public")
     .argument("<model>", "ONNX file")
     .option("--input <name=file>", "an input, as for refute submit; repeat for more", appendOption)
@@ -125,7 +125,7 @@ export function panelCommand(output: Output): Command {
     });
   return addExamples(
     addSettings(generationOptions(seedOption(modelOptions(command))), settings),
-    "panel model.onnx --input x=x.npy --seats 3 --fee 0.05 --panel 0x... --wait",
-    "panel model.onnx --input x=x.npy --seats 1 --audit 10% --fee 0.05 --panel 0x... --wait",
+    "panel post model.onnx --input x=x.npy --seats 3 --fee 0.05 --panel 0x... --wait",
+    "panel post model.onnx --input x=x.npy --seats 1 --audit 10% --fee 0.05 --panel 0x... --wait",
   );
 }

@@ -17,11 +17,11 @@ const settings = {
   wait: toggle("follow the panel to its end, and make the moves that lead there: anybody may, and this takes a key"),
 };
 
-/** `refute panel-result`: how far a panel is; with --wait, the moves that end it. */
-export function panelResultCommand(output: Output): Command {
-  const command = new Command("panel-result")
+/** `refute panel result`: how far a panel is; with --wait, the moves that end it. */
+export function resultCommand(output: Output): Command {
+  const command = new Command("result")
     .description("show how far a panel is, or follow it to its end. Only with --wait a key is needed")
-    .argument("<panel>", "id of a panel, as refute panel prints it", as(jobId, "PANEL"))
+    .argument("<panel>", "id of a panel, as refute panel post prints it", as(jobId, "PANEL"))
     .action(async (panelId: Hex, _options: unknown, command: Command) => {
       const values = readSettings(command, settings);
       const { audit, agreed } = values;
@@ -37,7 +37,7 @@ export function panelResultCommand(output: Output): Command {
     });
   return addExamples(
     addSettings(command, settings),
-    "panel-result PANEL --panel 0x...",
-    "panel-result PANEL --panel 0x... --wait",
+    "panel result PANEL --panel 0x...",
+    "panel result PANEL --panel 0x... --wait",
   );
 }

@@ -49,7 +49,7 @@ const settings = {
 
 type Options = ModelOptions & { input?: string[] };
 
-/** `refute ask`: ask a worker's endpoint, and pay with lottery tickets. */
+/** `refute tickets ask`: ask a worker's endpoint, and pay with lottery tickets. */
 export function askCommand(output: Output): Command {
   const command = new Command("ask")
     .description("ask a worker's endpoint to run this model, and pay with a lottery ticket")
@@ -109,8 +109,10 @@ export function askCommand(output: Output): Command {
     });
   return addExamples(
     addSettings(modelOptions(command), settings),
-    "ask model.onnx --input x=x.npy --url http://worker.example:8700 --tickets 0x... --ledger ask.db --face 0.01",
-    "ask model.onnx --carry x=y --last-output y --noise x=0.01 --items 50 --unchained --input x=x.npy --url URL ...",
+    "tickets ask model.onnx --input x=x.npy --url http://worker.example:8700 --tickets 0x... --ledger ask.db " +
+      "--face 0.01",
+    "tickets ask model.onnx --carry x=y --last-output y --noise x=0.01 --items 50 --unchained --input x=x.npy " +
+      "--url URL ...",
   );
 }
 

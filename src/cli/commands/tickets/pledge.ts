@@ -19,7 +19,7 @@ const settings = {
   examClaims: optional<Address>("address", "enrol there too: the pledge backs what is sat of exams", address, "none"),
 };
 
-/** `refute pledge`: locks one collateral behind all that this account signs. */
+/** `refute tickets pledge`: locks one collateral behind all that this account signs. */
 export function pledgeCommand(output: Output): Command {
   const command = new Command("pledge")
     .description("lock one collateral of this account's stake behind the claims that it signs from now on")
@@ -37,7 +37,7 @@ export function pledgeCommand(output: Output): Command {
         if (staked - locked < collateral)
           throw new ShortOfFundsError(
             `${own} has free stake ${amountText(staked - locked)} in the vault of these claims, and a pledge takes ` +
-              `${amountText(collateral)}: refute deposit and refute stake first, with the same --market`,
+              `${amountText(collateral)}: refute account deposit and account stake first, with the same --market`,
           );
         await pledges.pledge();
       }
@@ -49,7 +49,7 @@ export function pledgeCommand(output: Output): Command {
     });
   return addExamples(
     addSettings(command, settings),
-    "pledge --market CLAIMS",
-    "pledge --market CLAIMS --exam-claims 0x...",
+    "tickets pledge --market CLAIMS",
+    "tickets pledge --market CLAIMS --exam-claims 0x...",
   );
 }

@@ -35,7 +35,7 @@ const settings = {
   bodyMib: defaulted("n", "MiB of a request, at most", whole(1, 512), 16),
 };
 
-/** `refute serve`: answer over HTTP with signed claims until stopped. */
+/** `refute tickets serve`: answer over HTTP with signed claims until stopped. */
 export function serveCommand(output: Output): Command {
   const command = new Command("serve")
     .description("answer over HTTP with signed claims that are paid by lottery tickets; needs a pledge")
@@ -72,6 +72,6 @@ export function serveCommand(output: Output): Command {
     });
   return addExamples(
     addSettings(command, settings),
-    `serve --models models.json --tickets 0x... --ledger ${join("state", "serve.db")} --face 0.01`,
+    `tickets serve --models models.json --tickets 0x... --ledger ${join("state", "serve.db")} --face 0.01`,
   );
 }

@@ -7,7 +7,7 @@ import type { Output } from "../../output.ts";
 import { answerPledge } from "./answerPledge.ts";
 import { addSettings, readSettings } from "../../settings.ts";
 
-/** `refute unpledge`: asks the pledge back, and unlocks it once nothing rests on it. */
+/** `refute tickets unpledge`: asks the pledge back, and unlocks it once nothing rests on it. */
 export function unpledgeCommand(output: Output): Command {
   const command = new Command("unpledge")
     .description("ask this account's pledge back; the same command later unlocks it")
@@ -18,5 +18,5 @@ export function unpledgeCommand(output: Output): Command {
       await (status === PledgeStatus.releasing ? pledges.release() : pledges.requestRelease());
       await answerPledge(output, session);
     });
-  return addExamples(addSettings(command, accountSettings), "unpledge --market CLAIMS");
+  return addExamples(addSettings(command, accountSettings), "tickets unpledge --market CLAIMS");
 }
