@@ -51,15 +51,23 @@ describe("refute, the command line", function () {
   });
 
   const refusals: [name: string, args: string[], expected: RegExp][] = [
-    ["unknownOption_isRefusedWithASuggestion", ["compile", "m.onnx", "--shap", "x=1"], /Did you mean --shape/],
-    ["unknownCommand_isRefusedWithASuggestion", ["complie", "m.onnx"], /Did you mean compile/],
-    ["missingFile_isNamed", ["compile", "absent.onnx"], /absent\.onnx/],
-    ["malformedShape_isRefused", ["compile", "m.onnx", "--shape", "x:1"], /expected NAME=D0,D1/],
-    ["malformedUint8_isRefused", ["compile", "m.onnx", "--uint8", "x,scale=none"], /--uint8.*scale/],
-    ["stepBytesAboveThePools_isRefused", ["compile", "m.onnx", "--step-bytes", "131073"], /--step-bytes.*131072/],
-    ["stepBytesThatAreNoNumber_isRefused", ["compile", "m.onnx", "--step-bytes", "90k"], /--step-bytes 90k/],
-    ["limitThatIsNoNumber_isRefused", ["compile", "m.onnx", "--compile-mib", "1G"], /--compile-mib 1G: expected/],
-    ["unknownUint8Key_isRefused", ["compile", "m.onnx", "--uint8", "x,foo=1"], /foo/],
+    ["unknownOption_isRefusedWithASuggestion", ["model", "compile", "m.onnx", "--shap", "x=1"], /Did you mean --shape/],
+    ["unknownCommand_isRefusedWithASuggestion", ["complie", "m.onnx"], /Did you mean refute model compile/],
+    ["missingFile_isNamed", ["model", "compile", "absent.onnx"], /absent\.onnx/],
+    ["malformedShape_isRefused", ["model", "compile", "m.onnx", "--shape", "x:1"], /expected NAME=D0,D1/],
+    ["malformedUint8_isRefused", ["model", "compile", "m.onnx", "--uint8", "x,scale=none"], /--uint8.*scale/],
+    [
+      "stepBytesAboveThePools_isRefused",
+      ["model", "compile", "m.onnx", "--step-bytes", "131073"],
+      /--step-bytes.*131072/,
+    ],
+    ["stepBytesThatAreNoNumber_isRefused", ["model", "compile", "m.onnx", "--step-bytes", "90k"], /--step-bytes 90k/],
+    [
+      "limitThatIsNoNumber_isRefused",
+      ["model", "compile", "m.onnx", "--compile-mib", "1G"],
+      /--compile-mib 1G: expected/,
+    ],
+    ["unknownUint8Key_isRefused", ["model", "compile", "m.onnx", "--uint8", "x,foo=1"], /foo/],
     ["missingSettings_areAllNamed", ["status"], /rpcUrl.*chainId.*market/],
     [
       "malformedAddress_isRefused",

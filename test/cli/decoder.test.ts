@@ -65,7 +65,7 @@ describe("refute, text from a decoder", () => {
   itInTime("modelWithPositionsFromItsPast_isRefused_exit1", async () => {
     const path = file("gpt2.onnx", gpt2Decoder("past").bytes);
     const decoder = ["--decoder", "--slots", "12"];
-    for (const command of [["compile"], ["check"], ["run", ...generating]]) {
+    for (const command of [["model", "compile"], ["check"], ["run", ...generating]]) {
       const { status, stderr } = await refute([command[0]!, path, ...decoder, ...command.slice(1)]);
       expect(status).to.equal(1);
       expect(stderr).to.contain("position_ids").and.contain("[COMPILE_DECODER]");

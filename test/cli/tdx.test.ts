@@ -65,7 +65,7 @@ describe("refute deploy tdx, tdx status, tdx bring and attest --tdx", function (
     network = { REFUTE_RPC_URL: rpc.url, REFUTE_CHAIN_ID: String(first.chainId), REFUTE_PRIVATE_KEY: key };
     const where = ["--folder", join(folder, "deployments"), "--confirmations", "1"];
     const made = await answerOf<{ verifier: Address; manufacturer: Hex }>([
-      ...["deploy-tdx", "--root", join(folder, "root.pem"), "--grace", String(60 * DAY)],
+      ...["deploy", "tdx", "--root", join(folder, "root.pem"), "--grace", String(60 * DAY)],
       ...where,
     ]);
     verifier = made.verifier;
@@ -74,7 +74,7 @@ describe("refute deploy tdx, tdx status, tdx bring and attest --tdx", function (
     network.REFUTE_MARKET = chain.market;
     // An interrupted or repeated deployment goes on from its journal: nothing is deployed twice.
     const again = await answerOf<{ verifier: Address }>([
-      ...["deploy-tdx", "--root", join(folder, "root.pem"), "--grace", String(60 * DAY)],
+      ...["deploy", "tdx", "--root", join(folder, "root.pem"), "--grace", String(60 * DAY)],
       ...where,
     ]);
     expect(again.verifier).to.equal(verifier);
@@ -116,8 +116,8 @@ describe("refute deploy tdx, tdx status, tdx bring and attest --tdx", function (
     const attested = JSON.parse(registered.stdout) as { device: Hex; attestation: { reason: string; time: string } };
     expect(attested).to.deep.include({ device: current.device });
     expect(attested.attestation.reason).to.equal("eligible");
-    await answerOf(["deposit", "2"]);
-    const ledger = await answerOf<{ staked: string }>(["stake", "2"]);
+    await answerOf(["account", "deposit", "2"]);
+    const ledger = await answerOf<{ staked: string }>(["account", "stake", "2"]);
     expect(ledger.staked).to.equal("2");
     await chain.advance(3 * DAY);
     const renewed = JSON.parse((await attest()).stdout) as { attestation: { time: string } };
@@ -132,7 +132,7 @@ describe("refute deploy tdx, tdx status, tdx bring and attest --tdx", function (
     expect(over.status).to.equal(1);
     expect(over.output).to.contain("CertificateRevoked");
     // What it has is its own still.
-    const left = await answerOf<{ askedBack: string }>(["unstake", "2"]);
+    const left = await answerOf<{ askedBack: string }>(["account", "unstake", "2"]);
     expect(left.askedBack).to.equal("2");
   });
 

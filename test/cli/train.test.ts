@@ -24,7 +24,7 @@ describe("refute model train", () => {
 
   const at = (name: string): string => join(folder, name);
   const given = (): string[] => [
-    ...["train", at("model.onnx"), "--loss", "crossEntropy", "--optimiser", "momentum,alpha=0.5"],
+    ...["model", "train", at("model.onnx"), "--loss", "crossEntropy", "--optimiser", "momentum,alpha=0.5"],
     ...["--input", `x=${at("x")}`, "--labels", at("labels"), "--input", `rates=${at("rates.json")}`],
   ];
 

@@ -266,7 +266,7 @@ describe("calls in the pages' blocks that need others", function () {
       ...{ REFUTE_RPC_URL: rpc.url, REFUTE_CHAIN_ID: String(first.chainId), REFUTE_TSM: at("tsm") },
       ...{ REFUTE_PRIVATE_KEY: await first.newAccount(parseEther("5")), REFUTE_CONFIRMATIONS: "1" },
     };
-    const deploying = ["deploy-tdx", "--root", at("root.pem"), "--folder", at("deployments"), "--json"];
+    const deploying = ["deploy", "tdx", "--root", at("root.pem"), "--folder", at("deployments"), "--json"];
     const { status, output, stdout } = await refute(deploying, env);
     expect(status, output).to.equal(0);
     const { verifier, manufacturer } = JSON.parse(stdout) as { verifier: Address; manufacturer: Hex };

@@ -128,7 +128,7 @@ export async function playDispatch(players: Players, story: DispatchStory): Prom
     "--market": chain.market,
   };
   const from = all.flatMap(({ url }) => ["--from", url]);
-  const command = ["dispatch", join(folder, "model.onnx"), "--batch", ...story.modelFlags, "--json", ...from];
+  const command = ["job", "dispatch", join(folder, "model.onnx"), "--batch", ...story.modelFlags, "--json", ...from];
   const dispatcher = new DispatchProcess([...command, ...Object.entries(flags).flat()], requester);
   const addressOf = (name: keyof typeof servers): Address => players.addressOf(servers[name].key);
   const over = new AbortController();

@@ -18,7 +18,7 @@ export class DongleProcess {
 
   /** Starts it on a folder, and waits until it answers. @throws Error with its words if it ends */
   static async start(folder: string): Promise<DongleProcess> {
-    const child = spawn(process.execPath, [builtCommandLine(), "dongle", folder]);
+    const child = spawn(process.execPath, [builtCommandLine(), "device", "dongle", folder]);
     const dongle = new DongleProcess(child);
     const ended = once(child, "exit");
     while (!dongle.output.includes("socket ")) {

@@ -1,6 +1,6 @@
-/** A word is near another one if at most so many letters differ, and more than this share of them is right. */
+/** A word is near another one if at most so many letters differ, and at least this share of the letters is right. */
 const MAX_DISTANCE = 3;
-const MIN_SHARE = 0.4;
+const MIN_SHARE = 0.6;
 
 /** The names that are nearest to a word, all at the same distance; none if no name is near. */
 export function closest(word: string, names: readonly string[]): string[] {
@@ -8,7 +8,7 @@ export function closest(word: string, names: readonly string[]): string[] {
     .map((name) => ({ name, distance: editDistance(word, name) }))
     .filter(({ name, distance }) => {
       const length = Math.max(word.length, name.length);
-      return distance <= MAX_DISTANCE && (length - distance) / length > MIN_SHARE;
+      return distance <= MAX_DISTANCE && (length - distance) / length >= MIN_SHARE;
     });
   const least = Math.min(...near.map(({ distance }) => distance));
   return near.filter(({ distance }) => distance === least).map(({ name }) => name);

@@ -58,13 +58,15 @@ export class CommandTree {
       .configureOutput({ outputError: () => {}, writeErr: () => {}, writeOut: (text) => this.#output.page(text) })
       .exitOverride((error) => {
         if (error.exitCode === 0) throw error;
-        const name = ["refute", ...wordsOf(command)].join(" ");
+        const words = wordsOf(command);
+        const name = ["refute", ...words].join(" ");
         if (error.code === "commander.help") throw new UsageError(`no command is given; ${name} --help lists them`);
         // What is not understood is repeated, and may be a key in the wrong place.
         const what = withoutKeys(error.message)
           .replace(/^error: /, "")
           .replace(/\s*\n\s*/g, " ");
-        throw new UsageError(`${what}; ${name} --help shows all ${command.parent === null ? "commands" : "options"}`);
+        const shown = wordAt(words)?.load === undefined ? "commands" : "options";
+        throw new UsageError(`${what}; ${name} --help shows all ${shown}`);
       });
   }
 }

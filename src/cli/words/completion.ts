@@ -70,23 +70,26 @@ const zsh = (entries: readonly Entry[]): string[] => [
 /** A word in single quotes, as fish takes it. */
 const quoted = (text: string): string => `'${text.replace(/[\\']/g, "\\$&")}'`;
 
-const fish = (entries: readonly Entry[]): string[] => {
-  const nouns = entries.filter(({ parts }) => parts.length > 0);
-  /** The condition that a command line has the words of an entry. */
-  const has = ({ words: [first, second], parts }: Entry): string => {
-    if (second !== undefined) return `__fish_seen_subcommand_from ${first}; and __fish_seen_subcommand_from ${second}`;
-    const others = parts.length > 0 ? parts : nouns.map(({ words }) => words[0]);
-    return `__fish_seen_subcommand_from ${first}; and not __fish_seen_subcommand_from ${others.join(" ")}`;
-  };
-  return entries.flatMap((entry) => {
-    const { words, help, options } = entry;
-    const noun = nouns.find((one) => one.words[0] === words[0]);
-    const before = isTop(entry) ? "__fish_use_subcommand" : quoted(has(noun!));
+const fish = (entries: readonly Entry[]): string[] => [
+  // Whether the words after `refute` are these, and whether they begin with these.
+  "function __refute_are",
+  '    set -l words (commandline -opc)[2..]; test "$words" = "$argv"',
+  "end",
+  "function __refute_begin",
+  '    set -l words (commandline -opc)[2..]; test "$words[1..$(count $argv)]" = "$argv"',
+  "end",
+  ...entries.flatMap(({ words, help, parts, options }) => {
+    const before = words.slice(0, -1);
+    const own = [
+      `__refute_begin ${words.join(" ")}`,
+      ...parts.map((part) => `not __refute_begin ${words.join(" ")} ${part}`),
+    ];
     return [
-      `complete -c refute -n ${before} -f -a ${words.at(-1)} -d ${quoted(help)}`,
+      `complete -c refute -n ${quoted(["__refute_are", ...before].join(" "))} -f -a ${words.at(-1)} -d ${quoted(help)}`,
       ...options.map(
-        ({ flag, help }) => `complete -c refute -n ${quoted(has(entry))} -l ${flag.slice(2)} -d ${quoted(help)}`,
+        ({ flag, help }) =>
+          `complete -c refute -n ${quoted(own.join("; and "))} -l ${flag.slice(2)} -d ${quoted(help)}`,
       ),
     ];
-  });
-};
+  }),
+];

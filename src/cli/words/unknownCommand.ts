@@ -2,15 +2,13 @@ import { withoutKeys } from "../../base/redact.ts";
 import { UsageError } from "../errors.ts";
 import { closest } from "./closest.ts";
 import { OLD_WORDS } from "./oldWords.ts";
-import { allCommands, topWords } from "./words.ts";
+import { allCommands, topWord, topWords } from "./words.ts";
 
 /** The error of words that name no command. It suggests commands with a similar name. */
 export function unknownCommand(words: readonly string[]): UsageError {
   const noun = words.slice(0, -1);
-  const similar = similarCommands(words.at(-1)!, noun[0]);
-  const [which, ...more] = similar;
-  const hint =
-    which === undefined ? "" : ` (Did you mean ${more.length === 0 ? which : `one of ${similar.join(", ")}`}?)`;
+  const similar = similarCommands(words.at(-1)!, noun[0]).map((command) => `refute ${command}`);
+  const hint = similar.length === 0 ? "" : ` (Did you mean ${similar.join(" or ")}?)`;
   // What is not understood is repeated, and may be a key in the wrong place.
   const typed = withoutKeys(words.join(" "));
   return new UsageError(
@@ -18,7 +16,10 @@ export function unknownCommand(words: readonly string[]): UsageError {
   );
 }
 
-/** Commands whose last word, or whose old word, is near a word; those of the noun where it has any. */
+/**
+ * Commands whose last word, or whose old word, is near a word: those of the noun where it has any, and the noun itself
+ * where it is a command and nothing is near.
+ */
 function similarCommands(word: string, noun: string | undefined): string[] {
   const named: [name: string, command: string][] = [
     ...topWords().map((top): [string, string] => [top, top]),
@@ -26,7 +27,8 @@ function similarCommands(word: string, noun: string | undefined): string[] {
     ...Object.entries(OLD_WORDS),
   ];
   const ofNoun = named.filter(([, command]) => command.startsWith(`${noun} `));
-  return commandsNear(word, ofNoun) ?? commandsNear(word, named) ?? [];
+  const isCommand = noun !== undefined && topWord(noun)?.load !== undefined;
+  return commandsNear(word, ofNoun) ?? commandsNear(word, named) ?? (isCommand ? [noun] : []);
 }
 
 function commandsNear(word: string, named: readonly [name: string, command: string][]): string[] | undefined {

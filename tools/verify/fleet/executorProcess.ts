@@ -23,7 +23,17 @@ export class ExecutorProcess {
 
   constructor(name: string, flags: readonly string[], env: NodeJS.ProcessEnv) {
     this.name = name;
-    const args = [builtCommandLine(), "executor", "--name", name, "--threads", String(THREADS), "--lease", "5"];
+    const args = [
+      builtCommandLine(),
+      "fleet",
+      "executor",
+      "--name",
+      name,
+      "--threads",
+      String(THREADS),
+      "--lease",
+      "5",
+    ];
     this.#child = spawn(process.execPath, [...args, "--log-level", "debug", ...flags], { env });
     killAtExit(this.#child);
     this.#child.stderr!.on("data", (chunk: Buffer) => this.#read(chunk.toString()));
