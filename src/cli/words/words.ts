@@ -160,11 +160,11 @@ export const WORDS: Record<string, Record<string, Word>> = {
           load: async () => (await import("../commands/device/dongle.ts")).dongleCommand,
         },
         "stand-in": {
-          about: "development only: make a folder in place of a device",
+          about: "development only: a folder in place of a device",
           load: async () => (await import("../commands/device/standIn.ts")).standInCommand,
         },
         "stand-in-manufacturer": {
-          about: "development only: make a file in place of a manufacturer",
+          about: "development only: a file in place of a manufacturer",
           load: async () => (await import("../commands/device/standInManufacturer.ts")).standInManufacturerCommand,
         },
       },
