@@ -20,7 +20,7 @@ import { itAtLength, itInTime } from "../../testkit/atLength.ts";
 
 type Answer = { panel: Hex; outcome: string; finals: number; root?: Hex; seats: { phase: string; jobId: Hex }[] };
 
-describe("refute deploy panel, panel and panel-result", function () {
+describe("refute deploy panel, panel post and panel result", function () {
   this.timeout(120_000);
   const program = mlpProgram();
   let folder: string;
