@@ -30,7 +30,8 @@ export const queueUrl: Parse<string> = (given, name) => {
 export const fleetSettings = {
   queue: optional<string>(
     "url",
-    "have other machines execute (refute executor), by a server of Redis or Valkey; password: REFUTE_QUEUE_PASSWORD",
+    "have other machines execute (refute fleet executor), by a server of Redis or Valkey; " +
+      "password: REFUTE_QUEUE_PASSWORD",
     queueUrl,
     "execute in this process",
   ),

@@ -216,7 +216,7 @@ function dimsOf({ dim }: ModelOptions): ModelSpec["dims"] {
   return Object.fromEntries(
     Object.entries(dim).map(([name, [size, ...others]]) => {
       if (others.length > 0)
-        throw new UsageError(`--dim ${name}: a program has one size of it; refute compile takes several`);
+        throw new UsageError(`--dim ${name}: a program has one size of it; refute model compile takes several`);
       return [name, size!];
     }),
   );

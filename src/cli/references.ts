@@ -85,8 +85,8 @@ export async function checkReferences(
     const found = await fetchReference(parseReference(uri), file.length, options);
     if (!file.equals(found))
       throw new WrongReferenceError(
-        `${uri} has other bytes than the inputs: put the file there that refute pack writes, with the same flags; ` +
-          "nothing was sent",
+        `${uri} has other bytes than the inputs: put the file there that refute job pack writes, with the same ` +
+          "flags; nothing was sent",
       );
   }
 }

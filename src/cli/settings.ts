@@ -2,6 +2,7 @@ import { Option, type Command } from "commander";
 import { FileError, readRegularFile } from "../base/regularFile.ts";
 import { UsageError } from "./errors.ts";
 import { yesOrNo, type Parse } from "./parse.ts";
+import { programOf, withParts } from "./words/walk.ts";
 
 /** `rpcUrl` is set by --rpc-url, REFUTE_RPC_URL or "rpcUrl" in the config file. */
 export const flagName = (key: string): string => `--${kebab(key)}`;
@@ -110,6 +111,10 @@ export function findSetting(key: string, { parse, absent }: Setting<unknown>, { 
   }
 }
 
+/** Whether the config file of a command has settings that the command does not know: they may be those of others. */
+export const hasForeignSettings = (command: Command, env: NodeJS.ProcessEnv = process.env): boolean =>
+  settingsOf(command) !== undefined && unknownIn(sourcesOf(command, env), [command]) !== undefined;
+
 /** What a config file has that none of the commands knows. Several commands may share a file. */
 export function unknownIn({ path, file }: Sources, commands: readonly Command[]): string | undefined {
   const known = commands.flatMap(({ options }) => options.map(optionKey));
@@ -127,7 +132,7 @@ export function readSettings<S extends Settings>(
   env: NodeJS.ProcessEnv = process.env,
 ): SettingValues<S> {
   const sources = sourcesOf(command, env);
-  const unknown = unknownIn(sources, command.parent?.commands ?? [command]);
+  const unknown = unknownIn(sources, withParts(programOf(command)));
   const problems = unknown === undefined ? [] : [unknown];
   const values: Record<string, unknown> = {};
   for (const [key, setting] of Object.entries(settings)) {

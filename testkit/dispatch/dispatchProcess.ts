@@ -6,7 +6,7 @@ import { builtCommandLine } from "../processes/commandLine.ts";
 /** How a process ended: by itself, or killed. */
 type Ended = { status: number | null; stdout: string; stderr: string };
 
-/** `refute dispatch` as a process that is killed and started again until it ends by itself. */
+/** `refute job dispatch` as a process that is killed and started again until it ends by itself. */
 export class DispatchProcess {
   readonly #args: readonly string[];
   readonly #env: NodeJS.ProcessEnv;

@@ -14,7 +14,7 @@ import { passTime } from "./passTime.ts";
 import { startServer } from "./servers.ts";
 import type { Execute } from "../../src/runs/execute.ts";
 
-/** A batch that `refute dispatch` has computed. */
+/** A batch that `refute job dispatch` has computed. */
 export type DispatchStory = {
   /** Compiled as a batch of one input and one output. */
   program: KnownProgram;
@@ -128,7 +128,7 @@ export async function playDispatch(players: Players, story: DispatchStory): Prom
     "--market": chain.market,
   };
   const from = all.flatMap(({ url }) => ["--from", url]);
-  const command = ["dispatch", join(folder, "model.onnx"), "--batch", ...story.modelFlags, "--json", ...from];
+  const command = ["job", "dispatch", join(folder, "model.onnx"), "--batch", ...story.modelFlags, "--json", ...from];
   const dispatcher = new DispatchProcess([...command, ...Object.entries(flags).flat()], requester);
   const addressOf = (name: keyof typeof servers): Address => players.addressOf(servers[name].key);
   const over = new AbortController();
@@ -138,7 +138,7 @@ export async function playDispatch(players: Players, story: DispatchStory): Prom
   try {
     const { status, stdout, stderr } = await dispatcher.run();
     over.abort();
-    if (status !== 0) throw new Error(`refute dispatch ends with ${status}: ${stderr}`);
+    if (status !== 0) throw new Error(`refute job dispatch ends with ${status}: ${stderr}`);
     return {
       ...{ status, stderr, history: await time, lives: dispatcher.lives },
       answer: JSON.parse(stdout) as DispatchStoryResult["answer"],

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { killAtExit } from "../../src/deploy/devnet/killAtExit.ts";
 import { builtCommandLine } from "./commandLine.ts";
 
-/** `refute dongle` in a process of its own. */
+/** `refute device dongle` in a process of its own. */
 export class DongleProcess {
   readonly #child: ChildProcess;
   /** All that it printed. */
@@ -18,7 +18,7 @@ export class DongleProcess {
 
   /** Starts it on a folder, and waits until it answers. @throws Error with its words if it ends */
   static async start(folder: string): Promise<DongleProcess> {
-    const child = spawn(process.execPath, [builtCommandLine(), "dongle", folder]);
+    const child = spawn(process.execPath, [builtCommandLine(), "device", "dongle", folder]);
     const dongle = new DongleProcess(child);
     const ended = once(child, "exit");
     while (!dongle.output.includes("socket ")) {

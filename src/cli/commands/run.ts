@@ -31,7 +31,7 @@ export function runCommand(output: Output): Command {
       if (options.compare === true && options.decide !== undefined)
         throw new UsageError("--compare takes the model's own outputs: compare floats, without --decide");
       if (options.loss !== undefined)
-        throw new UsageError("--loss: a run that trains has many items: refute train executes it");
+        throw new UsageError("--loss: a run that trains has many items: refute model train executes it");
       if (options.compare === true && options.noise !== undefined)
         throw new UsageError("--compare takes the model's own inputs: compare without --noise");
       if (options.compare === true && options.drawn !== undefined)

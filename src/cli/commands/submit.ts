@@ -71,7 +71,7 @@ export function submitCommand(output: Output): Command {
     .option(
       "--reference <uri>",
       "where the inputs lie (https://..., ipfs://CID, s3://BUCKET/KEY, blobs:TRANSACTION,...), instead of on the " +
-        "chain; repeat for more. Such a job protects only those who can fetch them: keep the file of refute pack " +
+        "chain; repeat for more. Such a job protects only those who can fetch them: keep the file of refute job pack " +
         "there until it is final",
       appendOption,
     )

@@ -2,7 +2,7 @@ import { workerData, type Worker } from "node:worker_threads";
 
 /**
  * A word in shared memory that records whether a thread runs inside onnxruntime. Each thread calling onnxruntime has
- * its own word. A thread ended by force inside onnxruntime takes the whole process with it: the addon can no longer
+ * its own word. A thread ended by force inside onnxruntime takes the whole process with it: the addon then cannot
  * create its results, and aborts.
  */
 export type NativeGate = SharedArrayBuffer;

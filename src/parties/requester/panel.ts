@@ -115,7 +115,7 @@ export async function postPanel(
     throw new ShortOfFundsError(
       `${sender.address} holds ${formatEther(held)} of the stake asset ${deployment.asset}, and a panel of ${seats} ` +
         `seats takes ${formatEther(fees)}: send it ${formatEther(fees - held)} more, or take credit out of the vault ` +
-        "(refute withdraw)",
+        "(refute account withdraw)",
     );
   await asset.approve(panel.address, fees);
   const args = [request, seats, auditUntil ?? 0] as const;

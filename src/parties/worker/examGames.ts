@@ -86,7 +86,7 @@ async function warnWithoutPledge({ session, claimContracts }: OwnExamClaims, log
   if (pledge.status === PledgeStatus.active && enrolment.pledged === pledge.time) return;
   const market = session.deployment.market;
   const examClaims = claimContracts.examClaims.address;
-  log.warn({ market, examClaims }, "no pledge backs what it sits of exams: refute pledge --exam-claims");
+  log.warn({ market, examClaims }, "no pledge backs what it sits of exams: refute tickets pledge --exam-claims");
 }
 
 /** Returns two meters for one account: open claims and games are summed, and only the first meter reports funds. */

@@ -56,7 +56,7 @@ export class Examinations {
   /** Why there is nothing to sit. */
   #problem() {
     if (this.#known().length > 0) return undefined;
-    return { reason: "no program of the exams' classes is among the models: see refute classes" };
+    return { reason: "no program of the exams' classes is among the models: see refute exam classes" };
   }
 
   /** Returns the classes with known programs, in the order of their deadlines. */

@@ -111,5 +111,5 @@ export async function claimProblem(
   if (why !== undefined) return { reason: `not attested: ${why}` };
   if (staked - locked >= collateral) return undefined;
   const [has, free, needs] = [staked, staked - locked, collateral].map((amount) => formatEther(amount));
-  return { reason: `of the stake of ${has}, ${free} is free, and a claim locks ${needs}: run refute stake` };
+  return { reason: `of the stake of ${has}, ${free} is free, and a claim locks ${needs}: run refute account stake` };
 }

@@ -14,7 +14,7 @@ import { nativeSubject } from "./nativeSubject.ts";
 
 /** Where calibrations lie, and with what they are used. */
 type CalibratedOptions = {
-  /** Files that `refute calibrate` wrote. */
+  /** Files that `refute model calibrate` wrote. */
   paths: readonly string[];
   /** A runtime over HTTP; onnxruntime in this process if absent. */
   url?: string | undefined;
@@ -78,7 +78,8 @@ export class CalibratedPrograms implements NativePrograms {
     const wanted = this.#options.url === undefined ? onnxruntimeName(threads ?? 1) : undefined;
     if (wanted !== undefined && wanted !== runtime)
       throw new CalibrationError(
-        `the calibration ${path} is of another runtime: ${runtime}, not ${wanted}; make it again by refute calibrate`,
+        `the calibration ${path} is of another runtime: ${runtime}, not ${wanted}; ` +
+          "make it again by refute model calibrate",
       );
   }
 

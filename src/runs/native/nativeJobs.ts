@@ -32,8 +32,8 @@ export type OutputTensors = readonly (readonly Uint8Array[])[];
 type NativeSurroundings = { log: Logger; meter: Meter; health: Health; rate: bigint };
 
 /**
- * Seconds allowed for the native answer to a job, plus a quarter of the time allowed for its exact work. After a native
- * failure, exact execution must still be in time.
+ * Seconds allowed for the native answer to a job, plus a quarter of the time allowed for its exact work. After this
+ * time, exact execution must still be in time.
  */
 const SECONDS = 20;
 

@@ -1,0 +1,21 @@
+import { isFlag, placeOfWord } from "./arguments.ts";
+import { unknownCommand } from "./unknownCommand.ts";
+import { own, topWord } from "./words.ts";
+
+/**
+ * The words of the command that arguments name: none, a word, or a noun and a word.
+ * @throws UsageError if there is no such command
+ */
+export function findCommand(args: readonly string[]): string[] {
+  const at = placeOfWord(args);
+  if (at < 0) return [];
+  const first = args[at]!;
+  const word = topWord(first);
+  if (word === undefined) throw unknownCommand([first]);
+  if (word.commands === undefined) return [first];
+  // The flags of a noun take no values. Those of a command that has others (`deploy`) may: another follows at once.
+  const second = args[word.load === undefined ? placeOfWord(args, at + 1) : at + 1];
+  if (second === undefined || isFlag(second)) return [first];
+  if (own(word.commands, second) === undefined) throw unknownCommand([first, second]);
+  return [first, second];
+}
