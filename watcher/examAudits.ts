@@ -12,19 +12,12 @@ import type { Role } from "../src/parties/role/role.ts";
 import type { ExamCourt } from "../src/attestation/exams/openExamClaims.ts";
 import { solver } from "../src/attestation/exams/solve.ts";
 import type { WatcherEvent } from "./events.ts";
-import type { WatcherOptions } from "./watcher.ts";
-
-/** How a watcher audits exams. */
-export type ExamAuditOptions = {
-  court: ExamCourt;
-  /** The share of sittings that are executed, 0 to 1. Which ones nobody else knows. */
-  share: number;
-};
-
+import type { WatcherOptions, ExamAuditOptions } from "./options.ts";
 type Sat = Extract<ChainEvent<typeof examsAbi>, { eventName: "ExamSat" }>;
 
 /** Steps of a share. */
 const SHARES = 1_000_000;
+
 /** Errors of the contracts after which nothing can be done about a sitting, or nothing need be. */
 const OVER = new Set([
   ...["NotASitting", "ClaimExists", "WorkerStopped", "WrongPledgeStatus", "IssuedAfterRequest", "LifetimeOver"],

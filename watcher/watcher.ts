@@ -6,33 +6,19 @@ import type { Executions } from "../src/runs/executions.ts";
 import { stateOf, type ClaimRecord, type GameRecord } from "../src/chain/market/history.ts";
 import { Lane } from "../src/parties/role/lane.ts";
 import { requirePlainAccount } from "../src/parties/role/plainAccount.ts";
-import { NativeJobs, type NativeOptions } from "../src/runs/native/nativeJobs.ts";
+import { NativeJobs } from "../src/runs/native/nativeJobs.ts";
 import { Races } from "../src/parties/role/races.ts";
-import { Role, type RoleOptions, type RoundSnapshot, type Start } from "../src/parties/role/role.ts";
-import type { TensorSource } from "../src/program/trace/published.ts";
+import { Role, type RoundSnapshot, type Start } from "../src/parties/role/role.ts";
 import { Auditor, type Verdict } from "./auditor.ts";
 import type { WatcherEvent } from "./events.ts";
-import { ExamAudits, type ExamAuditOptions } from "./examAudits.ts";
+import { ExamAudits } from "./examAudits.ts";
 import { Judging } from "./verdictQueue.ts";
 import { idleChallengerMove, planChallengerMove, type PlannedMove } from "../src/dispute/challengerPlan.ts";
 import { sendPlannedMove } from "./sendPlannedMove.ts";
 import { BondError, Responder } from "./responder.ts";
 import { schedule, type AuditTask, type GameTask } from "./scheduler.ts";
 import { WatcherFunds } from "./funds.ts";
-
-/** How a watcher runs. */
-export type WatcherOptions = RoleOptions<WatcherEvent> & {
-  /** Where workers' traces are published, if anywhere: disputes are then shorter. */
-  tensors?: TensorSource | undefined;
-  /** `watch` observes and reports, `defend` also opens and plays games. */
-  mode: "watch" | "defend";
-  /** How answers are judged without exact execution; none are if absent. */
-  native?: NativeOptions | undefined;
-  /** The only claims that are judged; all if absent. */
-  claims?: ReadonlySet<Hex>;
-  /** How exams are audited whose wrong roots become claims of this market; they are not if absent. */
-  exams?: ExamAuditOptions | undefined;
-};
+import type { WatcherOptions } from "./options.ts";
 
 /**
  * Runs a watcher until the signal. A round schedules what the market's history asks for: audits of claims, and moves in

@@ -36,12 +36,12 @@ export class Fields {
     return typeof value === "string" ? value : this.refuse(name, "text");
   }
 
-  /** A whole number from `least` on. */
-  count(name: string, least = 0): number {
+  /** A whole number from `min` on. */
+  count(name: string, min = 0): number {
     const value = this.#fields[name];
-    return Number.isSafeInteger(value) && (value as number) >= least
+    return Number.isSafeInteger(value) && (value as number) >= min
       ? (value as number)
-      : this.refuse(name, `a whole number from ${least} on`);
+      : this.refuse(name, `a whole number from ${min} on`);
   }
 
   /** 0x and hexadecimal digits. @param bytes So many; any number if it is left out. */

@@ -51,7 +51,7 @@ export type Condition = keyof typeof KINDS;
 export type Problem = { reason: string; code?: string };
 
 /** A condition that comes and goes is logged no more often. */
-const LEAST_MS = MINUTE;
+const MIN_MS = MINUTE;
 
 type State = { problem: Problem | undefined; loggedAt: number; isLogged: boolean };
 
@@ -84,7 +84,7 @@ export class Health {
     for (const [condition, state] of this.#states) {
       const { problem, loggedAt, isLogged } = state;
       const { level, repeatMs, isNeeded } = KINDS[condition];
-      if (problem === undefined || this.#now() - loggedAt < (isLogged ? repeatMs : LEAST_MS)) continue;
+      if (problem === undefined || this.#now() - loggedAt < (isLogged ? repeatMs : MIN_MS)) continue;
       this.#log[level]({ condition, ...problem }, `${isNeeded ? "not ready" : "soon not ready"}: ${condition}`);
       this.#states.set(condition, { problem, loggedAt: this.#now(), isLogged: true });
     }

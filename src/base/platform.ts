@@ -87,5 +87,5 @@ export function addonFailure(cause: unknown): CannotRunHereError | undefined {
 function isNewEnough(version: string): boolean {
   const [line = 0, minor = 0] = version.split(".").map(Number);
   const [newest] = FIRST_VERSIONS.at(-1)!;
-  return line > newest || FIRST_VERSIONS.some(([first, least]) => line === first && minor >= least);
+  return line > newest || FIRST_VERSIONS.some(([first, min]) => line === first && minor >= min);
 }

@@ -73,7 +73,7 @@ export const versionedHashOf = (kzg: Kzg, blob: Uint8Array): Hex =>
 /** How a transaction with blobs is sent. */
 export type BlobSending = {
   /** The most that it may offer, in wei. */
-  most: bigint;
+  max: bigint;
   /** Called with the hash of each transaction, before it is sent. One of them comes into a block. */
   onOffered?: ((transaction: Hex) => void) | undefined;
 };
@@ -117,11 +117,11 @@ export class BlobSender {
 
   /**
    * Sends a transaction with blobs, and waits until it is in a block. One that waits long is sent again with twice its
-   * fees, twice at most, and as far as `most` goes.
+   * fees, twice at most, and as far as `max` goes.
    * @param blobs As many as a transaction may have.
    * @returns The hash of the transaction that is in a block, and what it cost, in wei.
    * @throws NoBlobsError, SignerError for an account that does not sign such transactions, NonceTakenError,
-   *   BlobsTooDearError if prices rose above `most`, InsufficientGasFundsError, TransactionRefusedError,
+   *   BlobsTooDearError if prices rose above `max`, InsufficientGasFundsError, TransactionRefusedError,
    *   RpcUnavailableError: nothing of it was sent;
    *   TransactionDroppedError if it is not in a block in time, and may still come into one
    */
@@ -245,7 +245,7 @@ export class BlobSender {
 
   /** With twice the fees; with those of before if that would be too much. */
   async #offerAgain(waiting: Waiting, payload: Payload): Promise<void> {
-    if (waiting.doublings < BLOB_FEE_DOUBLINGS && 2n * offeredBy(waiting) <= waiting.most) {
+    if (waiting.doublings < BLOB_FEE_DOUBLINGS && 2n * offeredBy(waiting) <= waiting.max) {
       this.#double(waiting);
       await this.#offer(waiting, payload);
     } else if (!(await this.#isTooCheap(waiting.raw))) waiting.taken = waiting.hashes.at(-1);
@@ -253,12 +253,12 @@ export class BlobSender {
 }
 
 /** @throws BlobsTooDearError if a transaction offers more than it may */
-function requireWithin(waiting: Pick<Waiting, "gas" | "blobGas" | "fees" | "most">): void {
+function requireWithin(waiting: Pick<Waiting, "gas" | "blobGas" | "fees" | "max">): void {
   const offered = offeredBy(waiting);
-  if (offered <= waiting.most) return;
+  if (offered <= waiting.max) return;
   throw new BlobsTooDearError(
     `${WHAT}: the next transaction would offer ${formatEther(offered)} of the native token, and ` +
-      `${formatEther(waiting.most)} is left of the most that was to be offered: prices rose; try again when they fell`,
+      `${formatEther(waiting.max)} is left of the most that was to be offered: prices rose; try again when they fell`,
   );
 }
 

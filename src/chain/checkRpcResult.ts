@@ -1,5 +1,5 @@
 import { isHex } from "viem";
-import type { RpcCall } from "./node.ts";
+import type { RpcCall } from "./rpcCall.ts";
 
 type Check = (answer: unknown) => boolean;
 

@@ -103,9 +103,9 @@ export class TransactionTooLargeError extends RefuteError {
     readonly limit: number | undefined,
     options?: ErrorOptions,
   ) {
-    const most = limit === undefined ? "the node takes" : `the ${limit} bytes that the node takes`;
+    const max = limit === undefined ? "the node takes" : `the ${limit} bytes that the node takes`;
     super(
-      `${functionName}: a transaction of ${bytes} bytes is larger than ${most}; nothing was sent. Use a node with a ` +
+      `${functionName}: a transaction of ${bytes} bytes is larger than ${max}; nothing was sent. Use a node with a ` +
         "higher limit, or a program with smaller steps, inputs or outputs",
       options,
     );

@@ -4,26 +4,29 @@ import { RpcUnavailableError, WrongChainError } from "./errors.ts";
 import { concatenated } from "../program/merkle/concatenated.ts";
 import { failureReason, isConnectionLost } from "./failureReason.ts";
 import { isUnavailable } from "./translateError.ts";
+import type { RpcCall } from "./rpcCall.ts";
 
 /** Time limit of a whole answer, headers and body. */
 const TIMEOUT_MS = 10_000;
+
 /** The longest answer that is read. The logs of a full block of published bytes are a tenth of it. */
 const MAX_ANSWER_BYTES = 64 * 2 ** 20;
+
 /**
  * How long a node is asked last that gave no answer twice in a row. It doubles with each failure, up to the maximum. A
  * single failure has no such effect: it says nothing about the next request.
  */
 const FIRST_PAUSE_MS = 500;
 const MAX_PAUSE_MS = 5_000;
+
 /** A node that asks for a pause itself gets it, up to this: it may be the only one, and a clock may be running. */
 const MAX_RETRY_AFTER_MS = 10_000;
+
 /** How long a node is believed to serve the chain that it named. */
 const CHECKED_MS = 600_000;
+
 /** A question for the chain that has waited longer is not waited for by others: a node may be silent to one alone. */
 const SHARED_MS = 1_000;
-
-/** A JSON-RPC request. */
-export type RpcCall = { method: string; params?: unknown };
 type Ask = (call: RpcCall) => Promise<unknown>;
 
 /**

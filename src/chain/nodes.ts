@@ -3,10 +3,11 @@ import { withoutPaths } from "../base/redact.ts";
 import { isForHead } from "./checkRpcResult.ts";
 import { firstSuccess, type AttemptPolicy } from "./retry.ts";
 import { RpcUnavailableError, WrongChainError } from "./errors.ts";
-import { Node, type RpcCall } from "./node.ts";
+import { Node } from "./node.ts";
 import { pause } from "./pause.ts";
 import { refusalIn } from "./refusals.ts";
 import { detailsMatch, isUnavailable } from "./translateError.ts";
+import type { RpcCall } from "./rpcCall.ts";
 
 /** A request to a node that had no answer. */
 export type RpcFailure = {
@@ -22,11 +23,14 @@ export type RpcFailure = {
  * six times.
  */
 const PASSES = 6;
+
 /** The pause after the first pass over all nodes, which doubles up to the maximum, less up to a half at random. */
 const RETRY_PAUSE_MS = 100;
 const MAX_RETRY_PAUSE_MS = 1_000;
+
 /** A request is not asked anew later than this: a clock may be running, and the next round asks for all of it again. */
 const ASK_AGAIN_WITHIN_MS = 8_000;
+
 /**
  * A request that takes this many times as long as usual is asked again beside, within bounds. The next such pause is
  * twice as long, so that a slow node is not given the same work over and over.
@@ -34,13 +38,17 @@ const ASK_AGAIN_WITHIN_MS = 8_000;
 const SLOW_FACTOR = 8;
 const MIN_BESIDE_MS = 500;
 const MAX_BESIDE_MS = 2_500;
+
 /** Logs of more blocks than this may take long: they are not asked for a second time meanwhile. */
 const FEW_BLOCKS = 200n;
+
 /** How long after the first head those of the other nodes are waited for. */
 const HEAD_WAIT_MS = 1_000;
+
 /** How often the head is asked for if it is behind one that was seen, and the pause before, which doubles. */
 const HEAD_LOOKS = 3;
 const HEAD_PAUSE_MS = 100;
+
 /** Several nodes of one chain, used as one: the answer of any of them is enough. */
 export class Nodes {
   readonly #nodes: readonly Node[];
@@ -78,7 +86,7 @@ export class Nodes {
   check(): Promise<void> {
     const policy = { ...this.#policy({ method: "eth_chainId" }), besideMs: () => undefined };
     const isFinal = (error: unknown): boolean => error instanceof WrongChainError;
-    return firstSuccess(() => this.#checkOnce(), { ...policy, most: PASSES, isFinal }, mostInformative);
+    return firstSuccess(() => this.#checkOnce(), { ...policy, max: PASSES, isFinal }, mostInformative);
   }
 
   async #checkOnce(): Promise<void> {
@@ -120,7 +128,7 @@ export class Nodes {
     const slowMs = this.#slowMs();
     const isLong = isForManyLogs(call);
     return {
-      most: PASSES * nodes,
+      max: PASSES * nodes,
       beginWithinMs: ASK_AGAIN_WITHIN_MS,
       pauseMs: (k) => {
         const passes = Math.floor((k + 1) / nodes);

@@ -1,7 +1,7 @@
 /** How often and how quickly something is tried. Times in milliseconds. */
 export type AttemptPolicy = {
   /** So many attempts may fail. One that takes long is no failure, and has another one begin beside it. */
-  most: number;
+  max: number;
   /** No attempt begins later than this after the first one. */
   beginWithinMs: number;
   /** Pause after the failure of attempt `k` (from 0). */
@@ -21,7 +21,7 @@ export type AttemptPolicy = {
  */
 export function firstSuccess<T>(
   attempt: (k: number) => Promise<T>,
-  { most, beginWithinMs, pauseMs, besideMs, isFinal }: AttemptPolicy,
+  { max, beginWithinMs, pauseMs, besideMs, isFinal }: AttemptPolicy,
   choose: (errors: readonly Error[]) => Error,
 ): Promise<T> {
   const since = Date.now();
@@ -30,7 +30,7 @@ export function firstSuccess<T>(
   let running = 0;
   let isDone = false;
   let timer: NodeJS.Timeout | undefined;
-  const mayBegin = (): boolean => errors.length < most && Date.now() - since <= beginWithinMs;
+  const mayBegin = (): boolean => errors.length < max && Date.now() - since <= beginWithinMs;
   return new Promise<T>((resolve, reject) => {
     const end = (settle: () => void): void => {
       isDone = true;

@@ -4,7 +4,6 @@ import type { BlobStore } from "../runs/fleet/blobStore.ts";
 import { FolderStore } from "../runs/fleet/folderStore.ts";
 import { S3Store } from "../runs/fleet/s3Store.ts";
 import { EmbeddedQueue, type ExecutionQueue } from "../runs/executionQueue.ts";
-import type { Execute } from "../runs/executeRun.ts";
 import type { Meter } from "../runs/figures.ts";
 import type { Health } from "../base/health.ts";
 import type { Logger } from "../base/log.ts";
@@ -13,6 +12,7 @@ import { UsageError } from "./errors.ts";
 import { share, text, whole, type Parse } from "./parse.ts";
 import { s3Keys } from "./s3Keys.ts";
 import { defaulted, optional, type SettingValues } from "./settings.ts";
+import type { Execute } from "../runs/execute.ts";
 
 /** The URL of a server of Redis or Valkey. A password in it would be seen by other users of the machine. */
 export const queueUrl: Parse<string> = (given, name) => {
@@ -64,7 +64,7 @@ export function openStore(place: string, env: NodeJS.ProcessEnv = process.env): 
 }
 
 /** A file with a secret has at least so many bytes, and no more than these. */
-const SECRET_BYTES = { least: 32, most: 2 ** 16 };
+const SECRET_BYTES = { min: 32, max: 2 ** 16 };
 
 /** What protects snapshots of runs in a store, if the operator gives it. @throws UsageError */
 export function snapshotSecret(path: string | undefined, store: string | undefined): Uint8Array | undefined {
@@ -74,14 +74,14 @@ export function snapshotSecret(path: string | undefined, store: string | undefin
     new UsageError(`--snapshot-key ${path}: the file ${why}; make one with: openssl rand -hex 32`, { cause });
   let bytes: Uint8Array;
   try {
-    bytes = readRegularFile(path, SECRET_BYTES.most);
+    bytes = readRegularFile(path, SECRET_BYTES.max);
   } catch (error) {
     throw refused((error as Error).message, error);
   }
   const text = new TextDecoder().decode(bytes);
   // An editor may end it with a line feed, or not.
   const secret = /^[\x20-\x7e\s]*$/.test(text) ? new TextEncoder().encode(text.trimEnd()) : bytes;
-  if (secret.length < SECRET_BYTES.least) throw refused(`has ${secret.length} bytes of ${SECRET_BYTES.least} at least`);
+  if (secret.length < SECRET_BYTES.min) throw refused(`has ${secret.length} bytes of ${SECRET_BYTES.min} at least`);
   return secret;
 }
 

@@ -19,7 +19,7 @@ const MIN_STALE_MS = 60_000;
 const FIGURES: Record<keyof Figures, { name: string; help: string }> = {
   openClaims: { name: "refute_open_claims", help: "Own claims that are neither final nor refuted" },
   openGames: { name: "refute_open_games", help: "Games that the account plays" },
-  leastClock: { name: "refute_least_clock_seconds", help: "Time left for the account's next move in any game" },
+  minClock: { name: "refute_least_clock_seconds", help: "Time left for the account's next move in any game" },
   headLag: { name: "refute_head_lag_seconds", help: "Age of the newest block that the nodes show" },
   balance: { name: "refute_balance_wei", help: "The account's ether" },
   gasPrice: { name: "refute_gas_price_wei", help: "Base fee and usual tip" },

@@ -18,11 +18,11 @@ export function sideGas(program: ProgramShape, items: number, form: ClaimForm, a
   const answer = form === "answer" ? { outputs, isEach, isCarried } : undefined;
   const { moves, gas } = disputeMoves({ ...program, items, answer, arityBits });
   const children = MOVE_GAS.child * 2 ** arityBits;
-  let [worker, least] = [0, 0];
+  let [worker, min] = [0, 0];
   for (const move of moves) {
     if (move !== "reveal" && move !== "expand" && move !== "chunk") continue;
-    least += MOVE_GAS[move];
+    min += MOVE_GAS[move];
     worker += MOVE_GAS[move] + children + MOVE_GAS.level * MAX_LEVELS;
   }
-  return { worker, challenger: gas - least };
+  return { worker, challenger: gas - min };
 }

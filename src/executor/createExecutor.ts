@@ -103,7 +103,7 @@ const MIN_UNITS = 32;
 export const START_MS = 500;
 
 /** The number of threads that jobs are executed on, where nothing else is asked for and they are long enough. */
-export const mostThreads = (): number => Math.min(MAX_THREADS, availableParallelism());
+export const maxThreads = (): number => Math.min(MAX_THREADS, availableParallelism());
 
 /** The threads that are asked for; 0 for as many as are worth it. */
 const threadsWanted = ({ engine, threads = 0 }: ExecutorOptions): number => (engine === undefined ? threads : 1);
@@ -113,7 +113,7 @@ function planOptionsOf(options: ExecutorOptions): Omit<PlanOptions, "spreads"> {
   return {
     minEngineWork: options.minEngineWork ?? MIN_ENGINE_WORK,
     chunkElements: options.chunkElements ?? CHUNK_ELEMENTS,
-    threads: wanted === 0 ? mostThreads() : wanted,
+    threads: wanted === 0 ? maxThreads() : wanted,
     memoryBytes: options.memoryBytes ?? MAX_MEMORY_BYTES,
   };
 }

@@ -7,7 +7,7 @@ import { chunksOf } from "../program/merkle/levels.ts";
 import { CannotRunHereError } from "../base/platform.ts";
 import type { CompiledModel } from "../program/compiled.ts";
 import { freshSeed, Prng } from "../base/prng.ts";
-import { createExecutor, mostThreads, type Executor, type ExecutorOptions } from "./createExecutor.ts";
+import { createExecutor, maxThreads, type Executor, type ExecutorOptions } from "./createExecutor.ts";
 import { executeReference } from "./reference.ts";
 import { selfTestModel } from "./selfTestModels.ts";
 
@@ -31,7 +31,7 @@ export async function selfTestExecutor(
   seed = freshSeed(),
 ): Promise<SelfTestReport> {
   const began = performance.now();
-  const threads = Math.max(2, mostThreads());
+  const threads = Math.max(2, maxThreads());
   try {
     const { model, inputs } = selfTestModel(new Prng(seed));
     const compiled = compile(model, { shapes: {} });

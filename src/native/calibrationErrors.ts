@@ -12,7 +12,7 @@ import type { TensorInfo } from "../program/compiled.ts";
 export type TensorError = TensorInfo & { relative: number; absolute: number };
 
 /** The least error that is ever assumed, relative to the largest magnitude: neighbouring numbers of float32. */
-const LEAST_ERROR = 2 ** -23;
+const MIN_ERROR = 2 ** -23;
 
 /** What native tensors say of a result: whether exact execution decides the same, as far as was calibrated. */
 export type Judgement = { kind: "thick" } | { kind: "thin"; reason: string };
@@ -83,7 +83,7 @@ type Errors = Pick<TensorError, "relative" | "absolute">;
 
 /** The largest errors of what decides that were found. */
 export const errorOf = ({ tensors }: Decision, known: ReadonlyMap<string, Errors>): Errors => ({
-  relative: Math.max(LEAST_ERROR, ...tensors.map((name) => known.get(name)!.relative)),
+  relative: Math.max(MIN_ERROR, ...tensors.map((name) => known.get(name)!.relative)),
   absolute: Math.max(0, ...tensors.map((name) => known.get(name)!.absolute)),
 });
 

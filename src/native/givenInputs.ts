@@ -63,19 +63,19 @@ function readOne(input: TensorInfo, path: string): Uint8Array {
 /**
  * The box that a calibration is for. The range of an input is the one that is asked for; else that of the given inputs,
  * where there are any; else the usual one. Types of one byte have all their values.
- * @param mostOf The largest range that an input may have: it has that if nothing else is known. Any range if absent.
+ * @param maxOf The largest range that an input may have: it has that if nothing else is known. Any range if absent.
  * @throws CalibrationError if a given input is outside a range that is asked for, or is NaN or infinite
  */
 export function boxFor(
   inputs: readonly TensorInfo[],
   given: readonly GivenInputs[],
   asked: ReadonlyMap<string, { low: number; high: number }>,
-  mostOf?: (input: TensorInfo) => InputRange,
+  maxOf?: (input: TensorInfo) => InputRange,
 ): Box {
   return inputs.map((input, i): InputRange => {
     const { name, dtype } = input;
-    const most = mostOf?.(input);
-    const usual = most ?? usualRange(input);
+    const max = maxOf?.(input);
+    const usual = max ?? usualRange(input);
     const wanted = asked.has(name) ? typedRange(name, dtype, asked.get(name)!) : undefined;
     let seen: { low: number; high: number } | undefined;
     for (const { path, bytes } of given) {
@@ -90,9 +90,9 @@ export function boxFor(
     }
     const chosen = wanted ?? (dtypeBytes(dtype) === 1 ? undefined : seen);
     if (chosen === undefined) return usual;
-    if (most !== undefined && !(chosen.low >= most.low && chosen.high <= most.high))
+    if (max !== undefined && !(chosen.low >= max.low && chosen.high <= max.high))
       throw new CalibrationError(
-        `the range ${chosen.low} to ${chosen.high} of ${name}: expected one from ${most.low} to ${most.high}`,
+        `the range ${chosen.low} to ${chosen.high} of ${name}: expected one from ${max.low} to ${max.high}`,
       );
     return { ...usual, ...chosen };
   });

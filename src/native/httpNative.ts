@@ -80,7 +80,7 @@ export class HttpNative implements NativeRuntime {
 
   /** @throws NativeRuntimeError whatever goes wrong */
   async #post(body: Uint8Array): Promise<Uint8Array> {
-    const most =
+    const max =
       4 +
       MAX_HEAD_BYTES +
       this.#wanted.reduce((sum, { dtype, shape }) => sum + elementCount(shape) * dtypeBytes(dtype), 0);
@@ -96,7 +96,7 @@ export class HttpNative implements NativeRuntime {
         await response.body?.cancel();
         throw new NativeRuntimeError(`${this.#place} answers ${response.status}`);
       }
-      return await readAtMost(response, most);
+      return await readAtMost(response, max);
     } catch (cause) {
       if (cause instanceof NativeRuntimeError) throw cause;
       const { message, cause: reason } = cause as Error;
@@ -107,12 +107,12 @@ export class HttpNative implements NativeRuntime {
 }
 
 /** The whole body. @throws NativeRuntimeError if it has more bytes */
-async function readAtMost(response: Response, most: number): Promise<Uint8Array> {
+async function readAtMost(response: Response, max: number): Promise<Uint8Array> {
   const pieces: Uint8Array[] = [];
   let length = 0;
   for await (const piece of response.body as unknown as AsyncIterable<Uint8Array>) {
     length += piece.length;
-    if (length > most) throw new NativeRuntimeError(`the answer has more than ${most} bytes`);
+    if (length > max) throw new NativeRuntimeError(`the answer has more than ${max} bytes`);
     pieces.push(piece);
   }
   return Buffer.concat(pieces);

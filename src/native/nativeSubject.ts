@@ -14,7 +14,7 @@ export type NativeSubject = DecidedProgram &
     compiled: CompiledModel;
     inputs: readonly TensorInfo[];
     /** The largest range that an input may have; absent where any will do. */
-    most?: (input: TensorInfo) => InputRange;
+    max?: (input: TensorInfo) => InputRange;
     /** The inputs of a box on which errors are measured. */
     measured: (box: Box) => Box;
     /** @throws the compiler's and the executor's errors */

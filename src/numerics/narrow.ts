@@ -16,10 +16,10 @@ export type NarrowType =
   | "uint2"
   | "int2";
 
-/** A float whose codes count upwards: `fraction` bits below the exponent, 2^`least` the least normal number. */
+/** A float whose codes count upwards: `fraction` bits below the exponent, 2^`min` the least normal number. */
 export type NarrowFloat = {
   fraction: number;
-  least: number;
+  min: number;
   /** Its sign bit; 0 if it has none. */
   sign: number;
   /** The code of the greatest finite number. */
@@ -45,25 +45,25 @@ const LAYOUTS: Readonly<Record<NarrowType, NarrowLayout>> = {
     code: 17,
     bits: 8,
     storage: DType.uint8,
-    float: { fraction: 3, least: -6, sign: 0x80, greatest: 0x7e, nan: 0x7f },
+    float: { fraction: 3, min: -6, sign: 0x80, greatest: 0x7e, nan: 0x7f },
   },
   float8e4m3fnuz: {
     code: 18,
     bits: 8,
     storage: DType.uint8,
-    float: { fraction: 3, least: -7, sign: 0x80, greatest: 0x7f, nan: 0x80, unsignedZero: true },
+    float: { fraction: 3, min: -7, sign: 0x80, greatest: 0x7f, nan: 0x80, unsignedZero: true },
   },
   float8e5m2: {
     code: 19,
     bits: 8,
     storage: DType.uint8,
-    float: { fraction: 2, least: -14, sign: 0x80, greatest: 0x7b, infinity: 0x7c, nan: 0x7f },
+    float: { fraction: 2, min: -14, sign: 0x80, greatest: 0x7b, infinity: 0x7c, nan: 0x7f },
   },
   float8e5m2fnuz: {
     code: 20,
     bits: 8,
     storage: DType.uint8,
-    float: { fraction: 2, least: -15, sign: 0x80, greatest: 0x7f, nan: 0x80, unsignedZero: true },
+    float: { fraction: 2, min: -15, sign: 0x80, greatest: 0x7f, nan: 0x80, unsignedZero: true },
   },
   uint4: { code: 21, bits: 4, storage: DType.uint8 },
   int4: { code: 22, bits: 4, storage: DType.int8 },
@@ -71,13 +71,13 @@ const LAYOUTS: Readonly<Record<NarrowType, NarrowLayout>> = {
     code: 23,
     bits: 4,
     storage: DType.uint8,
-    float: { fraction: 1, least: 0, sign: 0x08, greatest: 0x07 },
+    float: { fraction: 1, min: 0, sign: 0x08, greatest: 0x07 },
   },
   float8e8m0: {
     code: 24,
     bits: 8,
     storage: DType.uint8,
-    float: { fraction: 0, least: -127, sign: 0, greatest: 0xfe, nan: 0xff },
+    float: { fraction: 0, min: -127, sign: 0, greatest: 0xfe, nan: 0xff },
   },
   uint2: { code: 25, bits: 2, storage: DType.uint8 },
   int2: { code: 26, bits: 2, storage: DType.int8 },
@@ -101,7 +101,7 @@ export function narrowNumber(type: NarrowType, byte: number): number {
   const { float, bits } = LAYOUTS[type];
   const code = byte & (2 ** bits - 1);
   if (float === undefined) return code;
-  const { fraction, least, sign, infinity, nan, greatest, unsignedZero } = float;
+  const { fraction, min, sign, infinity, nan, greatest, unsignedZero } = float;
   if (unsignedZero && code === sign) return NaN;
   const magnitude = code & ~sign;
   const negative = sign !== 0 && (code & sign) !== 0;
@@ -109,9 +109,9 @@ export function narrowNumber(type: NarrowType, byte: number): number {
   if (magnitude === infinity) return signed(Infinity);
   if (magnitude > greatest && nan !== undefined) return NaN;
   // The least exponent of a type without fraction is a normal number: it has no zero.
-  if (fraction === 0) return 2 ** (least + magnitude);
+  if (fraction === 0) return 2 ** (min + magnitude);
   const exponent = magnitude >> fraction;
   const part = magnitude & (2 ** fraction - 1);
-  if (exponent === 0) return signed(part * 2 ** (least - fraction));
-  return signed((2 ** fraction + part) * 2 ** (least + exponent - 1 - fraction));
+  if (exponent === 0) return signed(part * 2 ** (min - fraction));
+  return signed((2 ** fraction + part) * 2 ** (min + exponent - 1 - fraction));
 }

@@ -30,7 +30,7 @@ const UNSIGNED_BITS = new Map<DType, bigint>([
 ]);
 
 /** The least word of a type: -Infinity, or the minimum integer. */
-export function leastWord(dtype: DType): Word {
+export function minWord(dtype: DType): Word {
   const bits = SIGNED_BITS.get(dtype);
   if (bits !== undefined) return -(1n << (bits - 1n));
   if (!isFloat(dtype)) return 0n;

@@ -1,8 +1,6 @@
 import type { MerkleList } from "../program/merkle/list.ts";
 import { SuccessiveTrees } from "../executor/successiveTrees.ts";
-import type { CompiledModel } from "../program/compiled.ts";
-import { mostThreads } from "../executor/createExecutor.ts";
-import type { Program } from "../program/types.ts";
+import { maxThreads } from "../executor/createExecutor.ts";
 import type { RunInputs } from "../program/trace/runInputs.ts";
 import type { Carried } from "../program/trace/runItems.ts";
 import { Trace } from "../program/trace/trace.ts";
@@ -10,32 +8,8 @@ import type { Execution, KnownProgram } from "../dispute/run/execution.ts";
 import { carriedFrom, RunExecution, type RunOptions } from "../dispute/run/runExecution.ts";
 import { RootsOfItems } from "../dispute/run/runRoots.ts";
 import { StoredRun } from "../dispute/run/storedRun.ts";
-import { executeStretches, type ExecuteStretch, type Start, type Stretch, type StretchResult } from "./stretches.ts";
-
-/**
- * Executes a program: one tensor for each step, canonical little-endian bytes.
- * @param keep Steps whose tensors are asked for; others may be left out, as holes. Without it, all.
- * @param trees May be given the trees of checkpoints' tensors, where those are hashed on the way.
- */
-export type Execute = {
-  (
-    model: CompiledModel,
-    inputs: readonly Uint8Array[],
-    keep?: (step: number) => boolean,
-    trees?: Map<number, MerkleList>,
-    order?: ExecutionOrder,
-  ): Promise<Uint8Array[]>;
-  /** Executes several items of a run that carries state, where asking for each of them would take too long. */
-  readonly stretch?: ExecuteStretch | undefined;
-};
-
-/** What decides when an execution comes, and beside which others. */
-export type ExecutionOrder = {
-  /** Whether other items of the same run are executed beside it. */
-  isOneOfMany?: boolean;
-  /** Until when the result is of use, unix seconds: the earliest comes first. Infinity if absent. */
-  due?: number;
-};
+import { executeStretches, type Start } from "./stretches.ts";
+import type { Execute, ExecutionOrder, ExecutedItem, ExecuteStretch, Stretch, StretchResult } from "./execute.ts";
 
 /** The same way to execute, with another order of each execution. */
 export function withOrder(
@@ -48,9 +22,6 @@ export function withOrder(
   return Object.assign(one, { stretch: many });
 }
 
-/** What an item gave, of the steps whose tensors its run needs: outputs and what is carried. */
-export type ExecutedItem = { program: Program; tensor: (step: number) => Uint8Array };
-
 /**
  * Told of an item once it is executed, and those before it: its tensors are there until it returns. Of items that are
  * executed in stretches it is told the last ones only.
@@ -58,7 +29,7 @@ export type ExecutedItem = { program: Program; tensor: (step: number) => Uint8Ar
 export type ItemListener = (item: number, of: ExecutedItem) => void;
 
 /** So many items that take nothing from each other are executed or wait for it at a time: two for each thread. */
-const AT_ONCE = 2 * mostThreads();
+const AT_ONCE = 2 * maxThreads();
 
 /**
  * Executes all items of a run. Of many items the roots are kept, the execution of the last one, and what some of them

@@ -1,5 +1,5 @@
-import { mostThreads } from "../executor/createExecutor.ts";
-import type { Execute } from "./executeRun.ts";
+import { maxThreads } from "../executor/createExecutor.ts";
+import type { Execute } from "./execute.ts";
 
 /** Where executions go: into this process, or to other machines (src/runs/fleet). */
 export type ExecutionQueue = {
@@ -9,7 +9,7 @@ export type ExecutionQueue = {
 };
 
 /** As many executions are begun at a time as keep all threads busy with items of a run, and two that are no items. */
-const AT_ONCE = 2 * mostThreads() + 2;
+const AT_ONCE = 2 * maxThreads() + 2;
 
 type Waiting = { due: number; begin: () => void };
 

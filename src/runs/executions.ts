@@ -9,16 +9,18 @@ import type { RunInputs } from "../program/trace/runInputs.ts";
 import { ProgramUnavailableError } from "./errors.ts";
 import type { OpenedOutput } from "../program/trace/openedOutput.ts";
 import { dueOf } from "./dueOf.ts";
-import { executeRun, inputsOfItem, itemOf, withOrder, type Execute, type ItemListener } from "./executeRun.ts";
+import { executeRun, inputsOfItem, itemOf, withOrder, type ItemListener } from "./executeRun.ts";
 import type { Execution, ProgramShape } from "../dispute/run/execution.ts";
 import { ItemSweeps } from "./itemSweeps.ts";
 import type { ProgramLibrary } from "./programLibrary.ts";
 import { MissingItemsError, outputAt, RunExecution } from "../dispute/run/runExecution.ts";
 import { readRunRoots } from "../dispute/run/runRoots.ts";
 import { StoredRuns } from "./storedRuns.ts";
+import type { Execute } from "./execute.ts";
 
 /** Bytes of executions that are kept by default: 512 MiB. */
 export const KEPT_BYTES = 2 ** 29;
+
 /** Roughly what an execution takes besides its tensors and trees. */
 const OBJECT_BYTES = 2 ** 16;
 

@@ -1,6 +1,6 @@
 import {
   createExecutor,
-  mostThreads,
+  maxThreads,
   START_MS,
   type Executor,
   type ExecutorOptions,
@@ -10,7 +10,7 @@ import { ItemThreads } from "../executor/items/itemThreads.ts";
 import { getOrAdd } from "../base/getOrAdd.ts";
 import { EngineFaultError, ExecutionThreadError } from "../executor/errors.ts";
 import type { CompiledModel } from "../program/compiled.ts";
-import type { Execute } from "./executeRun.ts";
+import type { Execute } from "./execute.ts";
 
 /**
  * Bytes of memory that threads which execute items beside each other may take together. Programs that need more are
@@ -102,7 +102,7 @@ export class FastExecutors {
     const threads = this.#threads;
     if (threads?.programRoot === model.programRoot && threads.failure === undefined) return threads;
     const { engine, threads: wanted = 0 } = this.#options;
-    const count = Math.min(wanted === 0 ? mostThreads() : wanted, Math.floor(ITEM_BYTES / bytes));
+    const count = Math.min(wanted === 0 ? maxThreads() : wanted, Math.floor(ITEM_BYTES / bytes));
     const isFit = engine === undefined && count > 1 && !this.#unfit.has(model.programRoot);
     const isWorthIt = isFit && (this.#spent.get(model.programRoot) ?? 0) > START_MS;
     if (!isWorthIt || this.#starting !== undefined || threads?.isIdle === false) return undefined;

@@ -11,7 +11,7 @@ export type Figures = {
   /** Games that the account plays. */
   openGames: number;
   /** Of the games in which it is the account's turn, the time left in the one that ends first; or infinity. */
-  leastClock: number;
+  minClock: number;
   /** Age of the head. */
   headLag: number;
   balance: bigint;
@@ -76,8 +76,8 @@ export function playFigures(
   { claims }: History,
   me: Address,
   now: bigint,
-): Pick<Figures, "openClaims" | "openGames" | "leastClock"> {
-  let [openClaims, openGames, leastClock] = [0, 0, Infinity];
+): Pick<Figures, "openClaims" | "openGames" | "minClock"> {
+  let [openClaims, openGames, minClock] = [0, 0, Infinity];
   for (const { claim, finalised, refuted, games } of claims.values()) {
     const isMine = isAddressEqual(claim.worker, me);
     if (isMine && !finalised && !refuted) openClaims++;
@@ -85,10 +85,10 @@ export function playFigures(
       const side = isMine ? Side.worker : isAddressEqual(game.challenger, me) ? Side.challenger : undefined;
       if (side === undefined || game.closed !== undefined) continue;
       openGames++;
-      leastClock = Math.min(leastClock, secondsLeft(game, side, now));
+      minClock = Math.min(minClock, secondsLeft(game, side, now));
     }
   }
-  return { openClaims, openGames, leastClock };
+  return { openClaims, openGames, minClock };
 }
 
 /** What a side's clock in a game has left; infinity while it is the other's turn. */

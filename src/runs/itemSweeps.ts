@@ -1,6 +1,7 @@
 import { setImmediate } from "node:timers/promises";
-import { executeItems, type Execute } from "./executeRun.ts";
+import { executeItems } from "./executeRun.ts";
 import type { RunExecution } from "../dispute/run/runExecution.ts";
+import type { Execute } from "./execute.ts";
 
 /** Somebody who waits for items of a run, with what starts them once these are held. */
 type Waiter = { items: readonly number[]; start: (end: () => void) => void; fail: (error: unknown) => void };

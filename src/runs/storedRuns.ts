@@ -121,8 +121,8 @@ export class StoredRuns {
     const left = this.#outstanding();
     const taken = this.#used() + left;
     if (taken + bytes > this.#maxBytes) {
-      const [has, needs, most] = [taken, bytes, this.#maxBytes].map((each) => Math.ceil(each / MIB));
-      const reason = `runs take ${has} MiB on disk, the next one ${needs}, and at most ${most} may be taken`;
+      const [has, needs, max] = [taken, bytes, this.#maxBytes].map((each) => Math.ceil(each / MIB));
+      const reason = `runs take ${has} MiB on disk, the next one ${needs}, and at most ${max} may be taken`;
       return { reason: `${reason}: raise --snapshot-mib, or wait until claims are final` };
     }
     try {

@@ -1,30 +1,8 @@
 import { programWork } from "../program/work.ts";
 import type { Program } from "../program/types.ts";
-import type { RunInputs } from "../program/trace/runInputs.ts";
 import { carriedTensors, keptSteps, type Carried } from "../program/trace/runItems.ts";
-import type { ExecutedItem, ExecutionOrder } from "./executeRun.ts";
-import type { KnownProgram } from "../dispute/run/execution.ts";
 import { snapshotInterval } from "../dispute/run/storedRun.ts";
-
-/** Items of a run that follow each other, each of which takes something from the item before. */
-export type Stretch = {
-  program: KnownProgram;
-  /** As of a run of their own. */
-  inputs: RunInputs;
-  /** The steps whose tensors of the last of them are asked for, in ascending order. */
-  steps: readonly number[];
-};
-
-/** What a stretch gave. */
-export type StretchResult = {
-  /** What `RootsOfItems` collects of it, as of a run. */
-  roots: Uint8Array;
-  /** Tensors of its last item by step, with holes. */
-  tensors: readonly Uint8Array[];
-};
-
-/** Executes a stretch. */
-export type ExecuteStretch = (stretch: Stretch, order?: ExecutionOrder) => Promise<StretchResult>;
+import type { ExecutedItem, Stretch, ExecuteStretch } from "./execute.ts";
 
 /** An item, and what it takes from the item before. */
 export type Start = { from: number; carried: Carried };

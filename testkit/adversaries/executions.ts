@@ -1,4 +1,3 @@
-import type { Execute } from "../../src/runs/executeRun.ts";
 import type { KnownProgram } from "../../src/dispute/run/execution.ts";
 import { executeReference } from "../../src/executor/reference.ts";
 import type { CompiledModel } from "../../src/program/compiled.ts";
@@ -7,6 +6,7 @@ import { reference } from "../players/players.ts";
 import { Adversary } from "./adversary.ts";
 import type { Verdict } from "./verdict.ts";
 import type { Arena } from "./arena.ts";
+import type { Execute } from "../../src/runs/execute.ts";
 
 /** A worker that runs as the real one does, but executes something else. */
 export abstract class WrongExecution extends Adversary {

@@ -1,6 +1,5 @@
 import { jobMarketAbi } from "../../src/chain/abi/jobMarket.ts";
 import { knownProgram, programFacts, type KnownProgram } from "../../src/dispute/run/execution.ts";
-import type { Execute } from "../../src/runs/executeRun.ts";
 import { FastExecutors } from "../../src/runs/fastExecutors.ts";
 import { deposit } from "../../src/chain/market/deposit.ts";
 import { compile } from "../../src/compiler/compile.ts";
@@ -23,6 +22,7 @@ import type { Verdict } from "./verdict.ts";
 import type { Arena } from "./arena.ts";
 import { LiarWorker } from "./liarWorker.ts";
 import { claim, mustRefuse } from "./sendMoves.ts";
+import type { Execute } from "../../src/runs/execute.ts";
 
 /** A job whose program root commits to steps that nobody has; a worker in league claims it. */
 export class ProgramNobodyCanOpen extends Adversary {

@@ -5,7 +5,6 @@ import { formatEther, parseTransaction, toFunctionSelector, type Address, type H
 import { protocolAbi, type ClaimRecord, type History } from "../../src/chain/market/history.ts";
 import { readNpy } from "../../src/model/onnx/inputs/npy.ts";
 import type { TensorData } from "../../src/model/onnx/model.ts";
-import type { Execute } from "../../src/runs/executeRun.ts";
 import type { KnownProgram } from "../../src/dispute/run/execution.ts";
 import type { WorkerEvent } from "../../src/parties/worker/events.ts";
 import { serveRpc } from "../nodes/rpcServer.ts";
@@ -13,6 +12,7 @@ import type { Players } from "../players/players.ts";
 import { DispatchProcess } from "./dispatchProcess.ts";
 import { passTime } from "./passTime.ts";
 import { startServer } from "./servers.ts";
+import type { Execute } from "../../src/runs/execute.ts";
 
 /** A batch that `refute dispatch` has computed. */
 export type DispatchStory = {

@@ -4,7 +4,6 @@ import { openSession, type Session } from "../../src/chain/market/session.ts";
 import { PledgedClaims } from "../../src/chain/clients/pledgedClaims.ts";
 import type { Sitting } from "../../src/chain/structs.ts";
 import type { LocalTickets } from "../../src/deploy/demo/localChain.ts";
-import type { Execute } from "../../src/runs/executeRun.ts";
 import type { KnownProgram } from "../../src/dispute/run/execution.ts";
 import { ProgramLibrary } from "../../src/runs/programLibrary.ts";
 import { attest } from "../../src/attestation/attest.ts";
@@ -17,8 +16,10 @@ import { runWorker } from "../../src/parties/worker/worker.ts";
 import type { WorkerEvent } from "../../src/parties/worker/events.ts";
 import { privateKeyToAccount } from "viem/accounts";
 import type { WatcherEvent } from "../../watcher/events.ts";
-import { runWatcher, type WatcherOptions } from "../../watcher/watcher.ts";
+import { runWatcher } from "../../watcher/watcher.ts";
 import { Players, start } from "./players.ts";
+import type { Execute } from "../../src/runs/execute.ts";
+import type { WatcherOptions } from "../../watcher/options.ts";
 
 /** The least distance of two exams. */
 const SPACING = 256n;

@@ -10,10 +10,12 @@ import { GameDriver } from "./gameDriver.ts";
 import { createPledgeWorld } from "./pledgeWorld.ts";
 import { attest } from "./reports.ts";
 import { TestDevice } from "./testDevice.ts";
-import { factsOf, type Actor, type World } from "./world.ts";
+import { factsOf } from "./world.ts";
+import type { Actor, World } from "./deployWorld.ts";
 
 /** How long after a sitting it can be challenged, seconds. */
 export const EXAM_LIFETIME = 86_400;
+
 /**
  * Programs of the zoo. The first has 9 steps in 3 ranges. The input of the first two has 32 bytes, as a seed has; that
  * of the last is too long: a deployer's mistake.
@@ -23,6 +25,7 @@ export const EXAM_ZOO = EXAM_PROGRAMS.map(({ commitment }, k) => ({
   programRoot: commitment.programRoot,
   blocks: CLASS_BLOCKS[k === 0 ? 0 : 1],
 }));
+
 /** Of the first program: where liars lie, with the checkpoint of that step. */
 export const EXAM_LIE = { step: 6, element: 5, checkpoint: 2 };
 

@@ -2,12 +2,14 @@ import { type Address, type Hex } from "viem";
 import { ReportKind, type ExamReport, type Sitting } from "../../src/chain/structs.ts";
 import type { P256Signature } from "../../src/attestation/keys.ts";
 import { nonceOf } from "../../src/attestation/report.ts";
-import { domain, GRID_BLOCKS } from "./reports.ts";
+import { domain } from "./reports.ts";
 import type { TestDevice } from "./testDevice.ts";
-import type { World } from "./world.ts";
+import type { World } from "./deployWorld.ts";
+import { GRID_BLOCKS } from "./deployWorld.ts";
 
 /** The least spacing that there is: then one exam is open at a time. */
 export const SPACING = 256;
+
 /** What the classes of a test's zoo are made of: T in blocks. */
 export const CLASS_BLOCKS = [16, 256] as const;
 
@@ -30,8 +32,8 @@ export type ExamsContract = Awaited<ReturnType<typeof deployExams>>;
 export async function nextExam(world: World, exams: ExamsContract): Promise<bigint> {
   const [number, last] = await exams.read.lastExam();
   const latest = BigInt(await world.networkHelpers.time.latestBlock());
-  const least = number === 0 ? latest : last + BigInt(SPACING);
-  const from = least > latest ? least : latest;
+  const min = number === 0 ? latest : last + BigInt(SPACING);
+  const from = min > latest ? min : latest;
   const grid = BigInt(GRID_BLOCKS);
   const block = from + ((grid - (from % grid)) % grid);
   await world.networkHelpers.mine(Number(block - latest));

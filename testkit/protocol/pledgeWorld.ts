@@ -8,7 +8,8 @@ import type { OwnRun } from "../programs/runsOf.ts";
 import type { ClaimedRun } from "./runGame.ts";
 import { attest } from "./reports.ts";
 import { TestDevice } from "./testDevice.ts";
-import { createWorld, ETHER, factsOf, postedJob, SINK, type Actor, type World } from "./world.ts";
+import { createWorld, factsOf, postedJob } from "./world.ts";
+import { ETHER, SINK, type Actor, type World } from "./deployWorld.ts";
 
 /** Seconds in which a signed claim can be put on chain, as deployments have it, and until a deposit is back. */
 export const LIFETIME = 900;

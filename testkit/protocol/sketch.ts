@@ -7,7 +7,8 @@ import { MerkleList } from "../../src/program/merkle/list.ts";
 import { DType } from "../../src/numerics/dtype.ts";
 import { SCOPE, SEMANTICS_VERSION, SOURCE } from "../../src/program/encode.ts";
 import { claimContentOf } from "../../src/chain/market/ids.ts";
-import { claimKey, gameEvents, gasOf, postJob, usualTerms, type Actor, type World } from "./world.ts";
+import { claimKey, gameEvents, gasOf, postJob, usualTerms } from "./world.ts";
+import type { Actor, World } from "./deployWorld.ts";
 
 /** Base fee of the blocks in which the moves of a {@link SketchedGame} are mined. */
 const BASE_FEE = 8n * 10n ** 9n;

@@ -104,8 +104,8 @@ export class TestPlatform {
 /** TCB info of the tests' platforms. */
 export function tcbInfoOf(issued: number, changes: Partial<TcbInfo> = {}): TcbInfo {
   const labels = Array.from({ length: 32 }, (_, k) => (k % 5 === 0 ? `,"category":"BIOS","type":"part ${k}"` : ""));
-  const level = (least: number, status: PlatformStatus, rest = "") => ({
-    svns: svnsHex([least, ...PCK.svns.slice(1)]),
+  const level = (min: number, status: PlatformStatus, rest = "") => ({
+    svns: svnsHex([min, ...PCK.svns.slice(1)]),
     pceSvn: 13,
     tdxSvns: svnsHex([5, 0, 4]),
     ...end(status, rest),

@@ -130,13 +130,13 @@ export type Cell = { from: number; to: number; count: number; isPicked: boolean 
 
 /**
  * What of a row is drawn: its leaves or, where there are too many, groups of them. What is picked stands for itself.
- * @param most The number of cells beside the picked one, at most.
+ * @param max The number of cells beside the picked one, at most.
  */
-export function cellsOf({ range, span, picked }: DescentRow, most = 64): Cell[] {
+export function cellsOf({ range, span, picked }: DescentRow, max = 64): Cell[] {
   const size = range.to - range.from;
   if (size <= 0) return [];
   const natural = span ?? 1;
-  const each = Math.max(natural, Math.ceil(size / most / natural) * natural);
+  const each = Math.max(natural, Math.ceil(size / max / natural) * natural);
   const cells: Cell[] = [];
   const push = (from: number, to: number, isPicked: boolean): void => {
     if (to > from)

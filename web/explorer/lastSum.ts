@@ -34,7 +34,7 @@ type ProvedElement = { element: bigint; claimed: bigint; exact: bigint };
 
 const REDUCTIONS = Object.keys(Reduce);
 /** Terms that are written out. */
-export const MOST_TERMS = 256;
+export const MAX_TERMS = 256;
 /** Terms of the longest sum that is computed again here: no proof that a chain accepts has more. */
 const LONGEST_SUM = 65_536;
 
@@ -92,7 +92,7 @@ function termsOf(step: Step, outDigits: readonly number[], read: ReadElement): P
   const count = step.redDigits.reduce((product, radix) => product * radix, 1);
   const constants = step.constants.map(({ value }) => value);
   const isPair = hasTwoResults(step.reduce);
-  const terms = Array.from({ length: Math.min(count, MOST_TERMS) }, (_, r) => {
+  const terms = Array.from({ length: Math.min(count, MAX_TERMS) }, (_, r) => {
     const digits = [...outDigits, ...splitDigits(r, step.redDigits)];
     const slots = [...readAll(step.termReads, digits, read), ...constants];
     runCode(step.term.code, slots, digits);

@@ -15,7 +15,7 @@ import { claimProblem } from "../../src/parties/worker/jobPolicy.ts";
 import { Responder } from "../../watcher/responder.ts";
 import { counted } from "../format.ts";
 import type { Target } from "../explorer/deployment.ts";
-import type { Prepared } from "./protocol.ts";
+import type { Prepared } from "./messages.ts";
 
 /** A chain on which the playground does not play, or cannot. */
 export class PlaygroundChainError extends errorWithCode("PLAYGROUND_CHAIN") {}
@@ -32,12 +32,15 @@ export type Players = {
 export type News = { what: string; jobId?: Hex };
 
 const FEE = parseEther("0.01");
+
 /** Seconds that remain for opening the dispute, at least: who looks on may take some of them. */
 const WINDOW = 600;
 const DAY = 86_400n;
+
 /** Pauses between two looks at the chain: for a receipt, and for a move of somebody else. */
 const [POLLING_MS, ROUND_MS] = [200, 500] as const;
 const TIMEOUT_MS = 15_000;
+
 /** Errors of moves that somebody else came before. */
 const OVERTAKEN = new Set(["ClaimDead", "StaleState"]);
 

@@ -12,7 +12,7 @@ import { Prng } from "../../src/base/prng.ts";
 import { bitsText, valueText } from "../value.ts";
 import type { Exactly } from "./execute.ts";
 import type { GivenInputs } from "./inputs.ts";
-import type { ElementView, GraphNode, OpenedModel, OutputView, StepView } from "./protocol.ts";
+import type { ElementView, GraphNode, OpenedModel, OutputView, StepView } from "./messages.ts";
 
 export type Progress = (what: string, done: number, total: number) => void;
 

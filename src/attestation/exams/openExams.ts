@@ -3,8 +3,9 @@ import { Exams, ExamsReader } from "../../chain/clients/exams.ts";
 import { ProvisioningReader } from "../../chain/clients/provisioning.ts";
 import type { ExamClass } from "../../chain/structs.ts";
 import { translateError } from "../../chain/translateError.ts";
-import type { Reader, Session } from "../../chain/market/session.ts";
+import type { Session } from "../../chain/market/session.ts";
 import { WrongExamsError } from "../errors.ts";
+import type { Reader } from "../../chain/market/reader.ts";
 
 /** Exams of a deployment, with what is fixed of them. */
 export type Zoo<E extends ExamsReader = ExamsReader> = {

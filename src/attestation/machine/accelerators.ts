@@ -1,7 +1,6 @@
 import { getOrAdd } from "../../base/getOrAdd.ts";
-import type { Part } from "./identification.ts";
-import { sourceOf } from "./processors.ts";
-import { LAYERS, type SeenAccelerator } from "./observation.ts";
+import { LAYERS, type SeenAccelerator, sourceOf } from "./observation.ts";
+import type { Part } from "./part.ts";
 
 /** Makers by their PCI vendor: their drivers name devices that the bus shows too. */
 const MAKERS: Record<string, string> = { "0x10de": "NVIDIA" };

@@ -5,22 +5,9 @@ import { fromHash } from "../../program/merkle/hash.ts";
 import { MerkleList } from "../../program/merkle/list.ts";
 import { judgeAccelerators } from "./accelerators.ts";
 import { judgeProcessors } from "./processors.ts";
-import { LAYERS, type Layer, type Seen } from "./observation.ts";
+import { LAYERS, type Seen } from "./observation.ts";
 import { look, THIS_MACHINE, type Sources } from "./sources.ts";
-
-/** A part of a machine, as it is reported. */
-export type Part = {
-  kind: "processors" | "accelerator";
-  vendor: string;
-  device: string;
-  /** As its driver names it; empty if nothing does. It is reported hashed with the deployment. */
-  uuid: string;
-  memoryMiB: number;
-  /** Logical processors, or 1. */
-  units: number;
-  /** The layers of which a source agrees with all this. */
-  layers: Layer[];
-};
+import type { Part } from "./part.ts";
 
 /**
  * What a machine is, by what it computes with: all its accelerators have names of their own, or it has none. A machine

@@ -32,3 +32,6 @@ export type SeenAccelerator = {
 
 /** All that is seen of a machine. */
 export type Seen = { processors: SeenProcessors[]; accelerators: SeenAccelerator[] };
+
+/** How a warning names a source. */
+export const sourceOf = ({ source, layer }: Pick<SeenProcessors, "source" | "layer">): string => `${source} (${layer})`;

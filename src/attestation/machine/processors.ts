@@ -1,5 +1,5 @@
-import type { Part } from "./identification.ts";
-import { LAYERS, type Layer, type SeenProcessors } from "./observation.ts";
+import { LAYERS, type Layer, type SeenProcessors, sourceOf } from "./observation.ts";
+import type { Part } from "./part.ts";
 
 /** Memory that a kernel or a hypervisor keeps for itself makes sources differ: an eighth is no disagreement. */
 const MEMORY_SHARE = 8;
@@ -49,6 +49,3 @@ function agree(field: Field, a: string | number, b: string | number): boolean {
   if (field !== "memoryMiB") return a === b;
   return Math.abs(Number(a) - Number(b)) * MEMORY_SHARE <= Math.max(Number(a), Number(b));
 }
-
-/** How a warning names a source. */
-export const sourceOf = ({ source, layer }: Pick<SeenProcessors, "source" | "layer">): string => `${source} (${layer})`;

@@ -2,7 +2,7 @@ import { keccak256, toHex } from "viem";
 import { LogCache, type LogCacheOptions } from "../logCache.ts";
 import type { LogStore, StoreState } from "../logStore.ts";
 import { protocolAbi } from "./history.ts";
-import type { Reader } from "./session.ts";
+import type { Reader } from "./reader.ts";
 
 /**
  * Where the events of a market are kept on disk, and for whom. The events that are there are those that were not
@@ -12,6 +12,7 @@ export type ResumeOptions = LogCacheOptions;
 
 /** Seconds of the chain's time between two savings at the head: a restart reads so much again. */
 const SAVE_SECONDS = 300n;
+
 /** Blocks between two savings while a long chain is read. */
 const SAVE_BLOCKS = 50_000n;
 

@@ -18,14 +18,11 @@ import type { Patience } from "../resendTimes.ts";
 import { Sender } from "../sender.ts";
 import type { Wallet } from "../wallet.ts";
 import { WalletSender } from "../walletSender.ts";
+import type { Reader } from "./reader.ts";
 
 /** A deployment, a node to read it from, and an account to act with. */
-export type Session = {
-  deployment: Deployment;
-  publicClient: PublicClient<Transport, Chain>;
+export type Session = Reader & {
   sender: TransactionSender;
-  /** The block of the deployment: no event is older. */
-  fromBlock: bigint;
   /** The deployment's contracts, as the account uses them. */
   market: JobMarket;
   game: DisputeGame;
@@ -33,9 +30,6 @@ export type Session = {
   provisioning: Provisioning;
   asset: Erc20;
 };
-
-/** What reading needs of a session. */
-export type Reader = Pick<Session, "deployment" | "publicClient" | "fromBlock">;
 
 /** What names a session. */
 export type SessionOptions = {

@@ -84,7 +84,7 @@ export function calibrateCommand(output: Output): Command {
         if (isNew) rmSync(out);
       });
       if (given.length + random === 0) throw new UsageError("give --inputs, or --random above 0");
-      const box = boxFor(inputs, given, asked, subject.most);
+      const box = boxFor(inputs, given, asked, subject.max);
       const found = await calibrate({
         subject,
         modelSha256: await sha256OfFile(path),

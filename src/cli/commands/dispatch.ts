@@ -225,11 +225,11 @@ async function warnOfLowFee(
   { description, parts }: Batch,
   { fee, answer }: Values,
 ): Promise<void> {
-  const { fee: least, gas, gasPrice } = await estimateFee(session, description, { items: parts[0]!.items, answer });
+  const { fee: min, gas, gasPrice } = await estimateFee(session, description, { items: parts[0]!.items, answer });
   const good = GAS_TIMES * BigInt(gas.total) * gasPrice;
-  if (fee < least)
+  if (fee < min)
     output.warn(
-      `--fee ${amountText(fee)} is below ${amountText(least)}, what a worker needs now: nobody may take a part`,
+      `--fee ${amountText(fee)} is below ${amountText(min)}, what a worker needs now: nobody may take a part`,
     );
   else if (fee < good)
     output.warn(

@@ -1,6 +1,6 @@
 import { hostname } from "node:os";
 import { Command } from "commander";
-import { mostThreads } from "../../executor/createExecutor.ts";
+import { maxThreads } from "../../executor/createExecutor.ts";
 import { selfTestExecutor } from "../../executor/selfTest.ts";
 import { takeTasks } from "../../runs/fleet/bullTasks.ts";
 import { runExecutor } from "../../runs/fleet/executor.ts";
@@ -33,7 +33,7 @@ const settings = {
   store: required<string>("place", "folder that all machines share, or s3://bucket/prefix", text),
   models,
   name: defaulted("name", "of this executor, no other's", executorName, hostname(), "that of the machine"),
-  threads: defaulted("n", "tasks at a time, each on a thread", whole(1), mostThreads(), "one for each processor, to 8"),
+  threads: defaulted("n", "tasks at a time, each on a thread", whole(1), maxThreads(), "one for each processor, to 8"),
   lease: defaulted("seconds", "after which others take the tasks of an executor that is silent", seconds(5, 3_600), 30),
   keep: defaulted("seconds", "how long a folder keeps what is put there; 0: for ever", seconds(0), 172_800, "2d"),
   ...{ cache, monitorPort, logLevel, untriedPlatform },

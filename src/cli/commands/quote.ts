@@ -1,7 +1,7 @@
 import { Command } from "commander";
 import { formatGwei } from "viem";
 import { worstDispute } from "../../dispute/worstDispute.ts";
-import { followMarket, type Reader } from "../../chain/market/session.ts";
+import { followMarket } from "../../chain/market/session.ts";
 import { MAX_ITEMS } from "../../program/run.ts";
 import { describeProgram } from "../../parties/requester/describeProgram.ts";
 import { estimateFee } from "../../parties/requester/estimateFee.ts";
@@ -17,6 +17,7 @@ import type { Output } from "../output.ts";
 import { as, whole } from "../parse.ts";
 import { duration } from "../progress.ts";
 import { addSettings, readSettings } from "../settings.ts";
+import type { Reader } from "../../chain/market/reader.ts";
 
 /** The latest jobs whose fees are shown. */
 const RECENT_JOBS = 100;

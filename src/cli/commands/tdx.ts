@@ -99,11 +99,11 @@ function bringCommand(output: Output): Command {
 /** The bytes of a file. */
 function readFile(
   path: string,
-  most: number,
+  max: number,
   Refusal: new (what: string, options?: ErrorOptions) => Error,
 ): Uint8Array {
   try {
-    return readRegularFile(path, most);
+    return readRegularFile(path, max);
   } catch (cause) {
     throw new Refusal(`${path} cannot be read: it ${(cause as Error).message}`, { cause });
   }

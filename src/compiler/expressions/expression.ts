@@ -1,6 +1,6 @@
 import { convert } from "../../numerics/arithmetic.ts";
 import { DType, dtypeName, type Word } from "../../numerics/dtype.ts";
-import { floatWord, greatestWord, leastWord, numberWord } from "../../numerics/numbers.ts";
+import { floatWord, greatestWord, minWord, numberWord } from "../../numerics/numbers.ts";
 import { Op, signature, type OpName } from "../../program/operations.ts";
 import { Reduce, type TensorRef } from "../../program/types.ts";
 import { affineKey, constantAffine, substitute, type Affine } from "./affine.ts";
@@ -275,7 +275,7 @@ export class Expressions implements Formulas {
 
 /** What a reduction of no terms gives. @throws RangeError if it is the place of one of them */
 function overNothing(reduce: Reduce, dtype: DType): Word {
-  if (reduce === Reduce.max) return leastWord(dtype);
+  if (reduce === Reduce.max) return minWord(dtype);
   if (reduce === Reduce.min) return greatestWord(dtype);
   if (reduce === Reduce.sum || reduce === Reduce.dot || reduce === Reduce.last) return 0n;
   throw new RangeError("the place of one of no elements");

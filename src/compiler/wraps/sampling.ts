@@ -25,9 +25,9 @@ export function sampledToken(n: Nodes, logits: string, inputs: SamplingInputs): 
   const z = n.node("Div", [n.node("Sub", [logits, largest]), inputs.temperature]);
   const keys = keysOf(n, z);
   const byCount = topK(n, keys, logits, inputs.topK);
-  const least = topP(n, { keys, z, byCount }, inputs.topP);
+  const min = topP(n, { keys, z, byCount }, inputs.topP);
   const scores = n.node("Add", [z, gumbel(n, logits, inputs)]);
-  const kept = n.node("LessOrEqual", [least, keys]);
+  const kept = n.node("LessOrEqual", [min, keys]);
   const choices = n.node("Where", [kept, scores, n.constant(floatTensor([-Infinity]))]);
   const sampled = n.node("ArgMax", [choices], { axis: 0, keepdims: 1 });
   const isGreedy = n.node("LessOrEqual", [inputs.temperature, n.constant(floatTensor([0]))]);

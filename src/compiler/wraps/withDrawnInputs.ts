@@ -103,13 +103,13 @@ function checkRange({ name, dtype }: ValueInfo, { low, high }: DrawnInput, refus
   const range = `"${name}" (${dtypeName(dtype)}) cannot be drawn from ${low} to ${high}`;
   if (!(low < high)) refuse(`${range}: the first must be less than the second`);
   if (isFloat(dtype)) {
-    const most = dtype === DType.float16 ? 65_504 : 2 ** 127;
-    if (!(low >= -most && high <= most)) refuse(`${range}: it goes from -${most} to ${most} at most`);
+    const max = dtype === DType.float16 ? 65_504 : 2 ** 127;
+    if (!(low >= -max && high <= max)) refuse(`${range}: it goes from -${max} to ${max} at most`);
     return;
   }
   if (!Number.isSafeInteger(low) || !Number.isSafeInteger(high)) refuse(`${range}: expected whole numbers`);
   const bits = dtype === DType.bool ? 1 : 8 * dtypeBytes(dtype);
-  const [least, largest] = isSigned(dtype) ? [-(2 ** (bits - 1)), 2 ** (bits - 1) - 1] : [0, 2 ** bits - 1];
-  if (low < least || high > largest) refuse(`${range}: the type goes from ${least} to ${largest}`);
+  const [min, largest] = isSigned(dtype) ? [-(2 ** (bits - 1)), 2 ** (bits - 1) - 1] : [0, 2 ** bits - 1];
+  if (low < min || high > largest) refuse(`${range}: the type goes from ${min} to ${largest}`);
   if (high - low >= 2 ** 32) refuse(`${range}: that are more than 2^32 values`);
 }

@@ -1,8 +1,8 @@
 import type { KnownProgram } from "../../dispute/run/execution.ts";
-import type { Execute } from "../../runs/executeRun.ts";
 import type { FastExecutors } from "../../runs/fastExecutors.ts";
 import { DType } from "../../numerics/dtype.ts";
 import { Trace } from "../../program/trace/trace.ts";
+import type { Execute } from "../../runs/execute.ts";
 
 /** The value that a cheat alters. */
 export type Alteration = { step: number; element: number };

@@ -9,11 +9,11 @@ import { compile } from "../../compiler/compile.ts";
 import { openSession } from "../../chain/market/session.ts";
 import { dtypeBytes } from "../../numerics/dtype.ts";
 import { knownProgram } from "../../dispute/run/execution.ts";
-import type { Execute } from "../../runs/executeRun.ts";
 import { FastExecutors } from "../../runs/fastExecutors.ts";
 import { ProgramLibrary } from "../../runs/programLibrary.ts";
 import { loadModel, type ModelSpec } from "../../runs/programs/modelSpec.ts";
 import { runWorker } from "../../parties/worker/worker.ts";
+import type { Execute } from "../../runs/execute.ts";
 
 /** What a liar needs to know. */
 export type LiarSettings = {

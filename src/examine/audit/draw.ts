@@ -44,8 +44,8 @@ export function drawSamples(model: CompiledModel, count: number, random: Random)
     const step = members[random(members.length)]!;
     return { step, element: elementOf(step), stratum };
   });
-  const most = dearest(steps);
-  samples.push({ step: most, element: elementOf(most), stratum: "dearest" });
+  const max = dearest(steps);
+  samples.push({ step: max, element: elementOf(max), stratum: "dearest" });
   while (samples.length < count) {
     const step = random(steps.length);
     samples.push({ step, element: elementOf(step), stratum: "any" });

@@ -55,6 +55,6 @@ function saturated(to: DTypeCode, whole: Code): Code {
   const bits = 8 * dtypeBytes(to);
   const low = i32.const(isSigned(to) ? -(2 ** (bits - 1)) : 0);
   const high = i32.const(isSigned(to) ? 2 ** (bits - 1) - 1 : 2 ** bits - 1);
-  const least = select(low, whole, i32.ltS(whole, low));
-  return select(high, least, i32.gtS(whole, high));
+  const min = select(low, whole, i32.ltS(whole, low));
+  return select(high, min, i32.gtS(whole, high));
 }

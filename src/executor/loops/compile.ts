@@ -53,7 +53,7 @@ export function canCompile(spec: LoopSpec): boolean {
 
 /** Compiles nests of loops to one WebAssembly module; equal nests share a function. */
 export function compileLoops(specs: readonly LoopSpec[]): LoopCode {
-  const far = specs.reduce((most, { sourceMemories = [] }) => Math.max(most, ...sourceMemories), 0);
+  const far = specs.reduce((max, { sourceMemories = [] }) => Math.max(max, ...sourceMemories), 0);
   return loopCode(compileFunctions((imports) => specs.map((spec) => loopFunction(spec, imports)), far));
 }
 

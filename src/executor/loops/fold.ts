@@ -21,12 +21,12 @@ export type Fold = Accumulator & {
 /** The result of a fold of no terms: the identity of the operation. */
 function identity(reduce: Reduce, dtype: DTypeCode): Code {
   if (reduce === Reduce.sum || reduce === Reduce.dot) return literal(0n, dtype);
-  const least = reduce === Reduce.max || reduce === Reduce.argmax || reduce === Reduce.argmaxLast;
-  if (isFloat(dtype)) return floatScalar(dtype).const(least ? -Infinity : Infinity);
-  if (dtype === DType.bool) return literal(least ? 0n : 1n, dtype);
+  const min = reduce === Reduce.max || reduce === Reduce.argmax || reduce === Reduce.argmaxLast;
+  if (isFloat(dtype)) return floatScalar(dtype).const(min ? -Infinity : Infinity);
+  if (dtype === DType.bool) return literal(min ? 0n : 1n, dtype);
   const bits = BigInt(8 * dtypeBytes(dtype));
-  if (!isSigned(dtype)) return literal(least ? 0n : (1n << bits) - 1n, dtype);
-  return literal(least ? -(1n << (bits - 1n)) : (1n << (bits - 1n)) - 1n, dtype);
+  if (!isSigned(dtype)) return literal(min ? 0n : (1n << bits) - 1n, dtype);
+  return literal(min ? -(1n << (bits - 1n)) : (1n << (bits - 1n)) - 1n, dtype);
 }
 
 /** `a` and `b` folded, scalars of one type: sum and dot modulo 2^32 or 2^64, max, min. */

@@ -22,10 +22,10 @@ export function inlined(emitter: Emitter, name: OpName, values: readonly Value[]
   const vector = { ...exact([], DType.float32, level, true), mayBeNegativeZero: true };
   if (!hasTwoMemories) return { ...vector, code: called, mayBeOtherNaN: true };
 
-  const [least, most] = roundedEnds(estimateOf(name), keepOne, operands);
-  const result = store(emitter, "v128", least, level);
+  const [min, max] = roundedEnds(estimateOf(name), keepOne, operands);
+  const result = store(emitter, "v128", min, level);
   const withNaN = withOneNaN({ ...vector, code: result.get, mayBeOtherNaN: true });
-  const isOpen = v128.anyTrue(f32x4.ne(result.get, most));
+  const isOpen = v128.anyTrue(f32x4.ne(result.get, max));
   emitter.levels[level]!.push(ifElse(isOpen, [result.set(called), result.set(withNaN.code)]));
   return { ...vector, code: result.get };
 }

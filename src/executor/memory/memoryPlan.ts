@@ -80,9 +80,9 @@ export class MemoryPlan {
       insert(placed, region);
     }
     if (top > maxBytes) {
-      const [needed, most] = [top, maxBytes].map((bytes) => (bytes / 2 ** 30).toFixed(1));
+      const [needed, max] = [top, maxBytes].map((bytes) => (bytes / 2 ** 30).toFixed(1));
       throw new ExecutionMemoryError(
-        `an execution needs ${needed} GiB of memory at once, at most ${most} can be addressed; ` +
+        `an execution needs ${needed} GiB of memory at once, at most ${max} can be addressed; ` +
           "give smaller shapes (--shape)",
       );
     }

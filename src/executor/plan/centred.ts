@@ -51,6 +51,6 @@ export function centred(step: Step): Centred | undefined {
 /** Whether a constant is in the range of a type of one byte. */
 function isInRange({ dtype, value }: Constant, bytes: number): boolean {
   const number = Number(value);
-  const least = bytes === DType.int8 ? -128 : 0;
-  return isInteger(dtype) && number >= least && number <= least + 255;
+  const min = bytes === DType.int8 ? -128 : 0;
+  return isInteger(dtype) && number >= min && number <= min + 255;
 }

@@ -52,8 +52,8 @@ export function planByteProduct(resources: PlanResources, step: Step, out: Regio
       name: "bytes",
       bytes: operandBytes(rightTerms) + witnessLength(columnCount, innerCount) * INT32,
       make: (machine, from, to) => {
-        const least = machine.engine.bytes?.minRight ?? 0;
-        narrow(machine, { loop: narrowRight, from, to, room: rightTerms, count: rightTerms, least });
+        const min = machine.engine.bytes?.minRight ?? 0;
+        narrow(machine, { loop: narrowRight, from, to, room: rightTerms, count: rightTerms, min });
         const { values, zero, witness } = rightOf(machine, to);
         makeWitness(values, zero[0]!, { columns: columnCount, inner: innerCount }, witness, new Prng(freshSeed()));
       },
@@ -153,7 +153,7 @@ function planNarrowed(
         make(start, end) {
           gather(wide.address, start, end);
           const count = (end - start) * pieces.rowsPerValue * pieces.innerCount;
-          return narrow(machine, { loop, from: wide.address, to: bytes.address, room, count, least: 0 });
+          return narrow(machine, { loop, from: wide.address, to: bytes.address, room, count, min: 0 });
         },
       };
     },
@@ -168,19 +168,19 @@ type Narrowing = {
   /** The maximum number of bytes: the zero point lies after this many. */
   room: number;
   /** The value of the minimum byte. */
-  least: 0 | -128;
+  min: 0 | -128;
 };
 
 /**
  * Makes bytes of int32 by adding the zero point that is stored after them.
  * @returns false if they are not bytes around a zero point.
  */
-function narrow(machine: Machine, { loop, from, to, count, room, least }: Narrowing): boolean {
+function narrow(machine: Machine, { loop, from, to, count, room, min }: Narrowing): boolean {
   const { views, loops, clock } = machine;
   clock.enter("loops");
   const zero = byteZero(views.int32(from, count));
   if (zero === undefined) return false;
-  views.int32(to + zeroAt(room), 1)[0] = zero + least;
+  views.int32(to + zeroAt(room), 1)[0] = zero + min;
   loops[loop]!([from, to + zeroAt(room)], [to], 0, count);
   return true;
 }

@@ -22,7 +22,7 @@ export type BoundBytes = {
   make: (start: number, end: number) => boolean;
 };
 
-const SIGNED_LEAST = -128;
+const SIGNED_MIN = -128;
 
 /**
  * Plans the left factor as the difference of bytes and their zero point. The bytes are read in place if they are a
@@ -111,7 +111,7 @@ const BYTES = 0;
 const ZERO = 1;
 const instruction = (op: Op, dtype: DType, a: number, b: number): Instruction => ({ op, dtype, a, b, c: 0 });
 const isTensor = (zero: Centred["zero"]): zero is { ref: TensorRef; view: View } => zero !== undefined && "ref" in zero;
-const least = ({ bytes }: Centred): number => (bytes.dtype === DType.int8 ? SIGNED_LEAST : 0);
+const min = ({ bytes }: Centred): number => (bytes.dtype === DType.int8 ? SIGNED_MIN : 0);
 const int32 = (value: number): Constant => ({ dtype: DType.int32, value: BigInt(value) });
 
 /** How a loop reads the zero point: as a tensor's element, or as a constant. */
@@ -129,7 +129,7 @@ function zeroSpec(parts: Centred): LoopSpec {
     digits: [{ digit: 0, radix: 1 }],
     reads: views,
     sourceTypes: [parts.bytes.dtype, dtype],
-    constants: [constant, int32(-least(parts))],
+    constants: [constant, int32(-min(parts))],
     code: [
       instruction(Op.cast, isTensor(parts.zero) ? dtype : constant.dtype, value, DType.int32),
       instruction(Op.add, DType.int32, shift + 1, shift),
@@ -151,7 +151,7 @@ function gatherSpec(view: View, parts: Centred, isBytes: boolean, digits: Pieces
     digits,
     reads,
     sourceTypes: [from, dtype],
-    constants: [constant, int32(-least(parts))],
+    constants: [constant, int32(-min(parts))],
     code: [
       instruction(Op.cast, from, 0, DType.int32),
       instruction(Op.add, DType.int32, next, shift),

@@ -36,8 +36,8 @@ export function planPartialSum(resources: PlanResources, step: Step, out: Region
   const perValue = digits.reduce((product, { radix }) => product * radix, 1) / firstRadix;
   // Where the digit of words is the only one, the first digit is one of the terms: then it is not cut.
   const isCut = limbDigit > 0;
-  const most = Math.max(1, Math.floor(resources.options.chunkElements / perValue));
-  const length = isCut ? Math.min(firstRadix, most) : firstRadix;
+  const max = Math.max(1, Math.floor(resources.options.chunkElements / perValue));
+  const length = isCut ? Math.min(firstRadix, max) : firstRadix;
   const factors = results.map((slot) => planFactor(resources, step, slot, digits, { isWidened: false }));
   const pieces = factors.map((factor) => resources.scratch(length * factor.bytesPerValue));
   return {

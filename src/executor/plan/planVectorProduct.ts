@@ -134,14 +134,14 @@ function matrixOf(view: View, columns: readonly LoopDigit[], inner: readonly Loo
   let first = 0;
   const strides = new Map<number, number>();
   for (const { extent, stride, base, coeffs } of view.axes) {
-    let [least, most] = [base, base];
+    let [min, max] = [base, base];
     for (const { digit, coeff } of coeffs) {
       const reach = coeff * ((radixOf.get(digit) ?? 1) - 1);
-      least += Math.min(0, reach);
-      most += Math.max(0, reach);
+      min += Math.min(0, reach);
+      max += Math.max(0, reach);
       strides.set(digit, (strides.get(digit) ?? 0) + coeff * stride);
     }
-    if (least < 0 || most >= extent) return undefined;
+    if (min < 0 || max >= extent) return undefined;
     first += base * stride;
   }
   const [byColumn, byTerm] = [columns, inner].map((digits) => evenStride(digits, strides));

@@ -16,7 +16,7 @@ import { partOf } from "./ranges.ts";
 import type { StepPlan } from "./stepPlan.ts";
 
 /** The most terms that are gathered at a time, by all threads together: 64 MiB of each factor. */
-const MOST_GATHERED = 2 ** 23;
+const MAX_GATHERED = 2 ** 23;
 
 /**
  * Plans a step with float64, in loops whose elementary functions and sums are estimates with an error bound; what they
@@ -41,9 +41,9 @@ function planWideSum(resources: PlanResources, step: Step, out: Region): StepPla
   const ranged = step.outDigits.indexOf(radix);
   const perValue = step.count / radix;
   const gathered = perValue * terms;
-  if (gathered > MOST_GATHERED) return undefined;
+  if (gathered > MAX_GATHERED) return undefined;
   // What there is no room for in each thread is computed by one.
-  const shared = gathered * resources.options.threads <= MOST_GATHERED;
+  const shared = gathered * resources.options.threads <= MAX_GATHERED;
   const slots = isDot(step.reduce) ? [step.term.outA, step.term.outB] : [step.term.outA];
   const digits = [...step.outDigits, ...step.redDigits].map((all, digit): LoopDigit => ({ digit, radix: all }));
   // Gathered terms are those of one value of the ranged digit.

@@ -3,7 +3,7 @@ import { ExactSum } from "../../numerics/exactSum.ts";
 import { FLOAT64_ARITHMETIC } from "../../numerics/float64.ts";
 
 /** The rests of products that underflow, and of what is computed from them. */
-const LEAST = 2 ** -1060;
+const MIN = 2 ** -1060;
 
 /**
  * The sum of `terms` float64, or of their products with others, rounded once; +0 for 0.
@@ -35,7 +35,7 @@ export function roundedSum(
     sum = next;
     magnitude += Math.abs(term);
   }
-  const width = 4 * terms * terms * 2 ** -106 * magnitude + terms * LEAST;
+  const width = 4 * terms * terms * 2 ** -106 * magnitude + terms * MIN;
   const below = sum + (rest - width);
   // Sums next to 0, of which the sign would count, and all that is not finite are not settled.
   return !isExact && below === sum + (rest + width) && Math.abs(below) < Infinity && below !== 0

@@ -35,14 +35,14 @@ export function readMargin(decision: Decision, tensors: ReadonlyMap<string, Deci
     case "topk":
       return { margin: gaps(decision, first, decision.k), scale };
     case "comparison":
-      return { margin: leastDistance(decision, first, all[1] ?? first), scale };
+      return { margin: minDistance(decision, first, all[1] ?? first), scale };
     case "rounding":
-      return { margin: least(first.data, distanceToBoundary(decision)), scale };
+      return { margin: min(first.data, distanceToBoundary(decision)), scale };
     case "token":
       if (decision.drawn) throw new MarginError(`node ${decision.node}: of tokens that may be drawn no margin is read`);
       return { margin: gaps({ ...decision, kind: "argmax", axis: -1, largest: true }, first, 1), scale };
     case "sign":
-      return { margin: least(first.data, Math.abs), scale };
+      return { margin: min(first.data, Math.abs), scale };
   }
 }
 
@@ -67,7 +67,7 @@ function largestMagnitude(tensors: readonly DecidingTensor[]): number {
   return largest;
 }
 
-function least(data: DecidingTensor["data"], distance: (value: number) => number): number {
+function min(data: DecidingTensor["data"], distance: (value: number) => number): number {
   let margin = Infinity;
   for (const value of data) margin = Math.min(margin, distance(value));
   return margin;
@@ -112,7 +112,7 @@ function insert(best: Float64Array, value: number): number {
 }
 
 /** The least distance of the elements of two tensors that broadcast. @throws MarginError if they do not */
-function leastDistance({ node, tensors }: Decision, a: DecidingTensor, b: DecidingTensor): number {
+function minDistance({ node, tensors }: Decision, a: DecidingTensor, b: DecidingTensor): number {
   const rank = Math.max(a.dims.length, b.dims.length);
   const shape = Array.from({ length: rank }, (_, d) => {
     const [p, q] = [dimAt(a.dims, rank, d), dimAt(b.dims, rank, d)];

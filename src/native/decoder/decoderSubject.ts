@@ -48,7 +48,7 @@ export function decoderSubject(
     inputs,
     outputs: [tokens],
     deciding: [logits],
-    most: (info) => textRange(limits, info),
+    max: (info) => textRange(limits, info),
     measured: longestTexts,
     aligned: sameBeginning,
     openExact: () => openExactDecoder(compiled, logits, endTokens),

@@ -116,9 +116,9 @@ function bytes8(number: number): Uint8Array {
   return bytes;
 }
 
-function requireWhole(what: string, number: number, most: number): void {
-  if (!Number.isSafeInteger(number) || number < 1 || number > most)
-    throw new DispatchInputError(`${what}: ${number}, expected a whole number from 1 to ${most}`);
+function requireWhole(what: string, number: number, max: number): void {
+  if (!Number.isSafeInteger(number) || number < 1 || number > max)
+    throw new DispatchInputError(`${what}: ${number}, expected a whole number from 1 to ${max}`);
 }
 
 function requireBytes(

@@ -1,8 +1,9 @@
 import type { ClaimForm } from "../../chain/market/claimForm.ts";
-import { executeRun, itemOf, type Execute } from "../../runs/executeRun.ts";
+import { executeRun, itemOf } from "../../runs/executeRun.ts";
 import { outputAt, type RunExecution } from "../../dispute/run/runExecution.ts";
 import { RunInputs } from "../../program/trace/runInputs.ts";
 import type { Batch, Part } from "./batch.ts";
+import type { Execute } from "../../runs/execute.ts";
 
 /** Executes a part exactly, here. @param form Of the claim that it is compared with. */
 export function executePart({ program }: Batch, part: Part, execute: Execute, form: ClaimForm): Promise<RunExecution> {

@@ -57,8 +57,8 @@ export async function ensureCredit(session: Session, needed: bigint, wanted: big
   const { credit } = await vault.accountOf(sender.address);
   if (credit >= needed) return;
   const held = await asset.balanceOf(sender.address);
-  const most = wanted - credit < held ? wanted - credit : held;
-  await deposit(session, most > needed - credit ? most : needed - credit);
+  const max = wanted - credit < held ? wanted - credit : held;
+  await deposit(session, max > needed - credit ? max : needed - credit);
 }
 
 /** A session whose market tells of the receipts of what it sends. */

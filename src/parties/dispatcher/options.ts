@@ -1,9 +1,9 @@
-import type { Execute } from "../../runs/executeRun.ts";
 import type { Session } from "../../chain/market/session.ts";
 import type { OutageOptions } from "../requester/outages.ts";
 import type { Batch } from "./batch.ts";
 import type { DispatchEvent } from "./events.ts";
 import type { DispatchStore } from "./store.ts";
+import type { Execute } from "../../runs/execute.ts";
 
 /** What a dispatcher pays, and asks of each job. Amounts in the smallest unit of the stake asset, times in seconds. */
 export type DispatchTerms = {

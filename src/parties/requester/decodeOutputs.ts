@@ -42,8 +42,8 @@ function withinCount(output: DecodedOutput, all: ReadonlyMap<string, DecodedOutp
   const { bounded, shape, dtype } = output;
   const count = bounded && all.get(bounded.count)?.data[0];
   if (bounded === undefined || count === undefined) return output;
-  const most = Math.min(Number(count), shape[bounded.axis]!);
-  const cut = cutAlong(output.bytes, shape, bounded.axis, most, bytesPerElement(dtype));
+  const max = Math.min(Number(count), shape[bounded.axis]!);
+  const cut = cutAlong(output.bytes, shape, bounded.axis, max, bytesPerElement(dtype));
   return { ...output, ...cut, data: elementsIn(cut.bytes, dtype) };
 }
 

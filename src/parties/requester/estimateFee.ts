@@ -1,10 +1,10 @@
 import { size } from "viem";
 import { gasPriceNow } from "../../chain/gasPrice.ts";
-import type { Reader } from "../../chain/market/session.ts";
 import { dtypeBytes } from "../../numerics/dtype.ts";
 import { coveringFee, jobGas, jobShape, SEALED_GAS, type JobGas } from "../../dispute/jobCost.ts";
 import { requireGenuine, type ProgramDescription } from "./description.ts";
 import { answersOf, DEFAULT_TERMS, type JobTerms } from "./postJob.ts";
+import type { Reader } from "../../chain/market/reader.ts";
 
 /** What a job must pay at least, by the usual policy of workers. */
 export type FeeEstimate = {

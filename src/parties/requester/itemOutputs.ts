@@ -3,11 +3,12 @@ import type { Claim, Delivery } from "../../chain/structs.ts";
 import { concatenated } from "../../program/merkle/concatenated.ts";
 import { toHex } from "../../program/merkle/hash.ts";
 import type { ClaimRecord, JobRecord } from "../../chain/market/history.ts";
-import { followMarket, type Reader } from "../../chain/market/session.ts";
+import { followMarket } from "../../chain/market/session.ts";
 import { readHeader } from "../../program/header.ts";
 import { decodeOutput, encodedBytes, outputPlace, type OutputPlace } from "../../program/trace/openedOutput.ts";
 import { ItemOutputError, JobInputError } from "./errors.ts";
 import { requireJob } from "./result.ts";
+import type { Reader } from "../../chain/market/reader.ts";
 
 /** Outputs of an item of a run, by their numbers, and the claim that holds them. */
 export type ItemOutputs = {
@@ -88,7 +89,7 @@ async function fetchBytes(address: string, place: OutputPlace): Promise<Uint8Arr
     throw fail("cannot be reached", cause);
   });
   if (!response.ok || response.body === null) throw fail(`answered ${response.status}`);
-  const most = encodedBytes(place);
+  const max = encodedBytes(place);
   const parts: Uint8Array[] = [];
   let bytes = 0;
   // A reader, because not all browsers iterate over a body.
@@ -100,9 +101,9 @@ async function fetchBytes(address: string, place: OutputPlace): Promise<Uint8Arr
   for (let next = await read(); !next.done; next = await read()) {
     bytes += next.value.length;
     parts.push(next.value);
-    if (bytes <= most) continue;
+    if (bytes <= max) continue;
     await reader.cancel();
-    throw fail(`sent more than the ${most} bytes that the output has`);
+    throw fail(`sent more than the ${max} bytes that the output has`);
   }
   return concatenated(parts);
 }

@@ -98,10 +98,10 @@ const TERMS = {
 /** Checks the numbers of a job's terms, whatever the deployment. @throws JobTermsError that names the one */
 export function requireTerms(terms: Record<keyof typeof TERMS, number | bigint>): void {
   for (const name of Object.keys(TERMS) as (keyof typeof TERMS)[]) {
-    const [value, [least, most]] = [terms[name], TERMS[name]];
+    const [value, [min, max]] = [terms[name], TERMS[name]];
     const isWhole = typeof value === "bigint" || Number.isSafeInteger(value);
-    if (!isWhole || value < least || value > most)
-      throw new JobTermsError(`${name} ${value}: expected a whole number from ${least} to ${most}`);
+    if (!isWhole || value < min || value > max)
+      throw new JobTermsError(`${name} ${value}: expected a whole number from ${min} to ${max}`);
   }
 }
 
@@ -115,9 +115,9 @@ export function requireDeliverable(maxOutputBytes: number): void {
 }
 
 /** Checks a job's window against the deployment's bounds for its program, all in seconds. @throws JobTermsError */
-export function requireWindow(window: number, least: number, { maxWindow }: Pick<Parameters, "maxWindow">): void {
-  if (!Number.isInteger(window) || window < least || window > maxWindow)
+export function requireWindow(window: number, min: number, { maxWindow }: Pick<Parameters, "maxWindow">): void {
+  if (!Number.isInteger(window) || window < min || window > maxWindow)
     throw new JobTermsError(
-      `window (--window) of ${window} s: this deployment takes ${least} to ${maxWindow} s for this program`,
+      `window (--window) of ${window} s: this deployment takes ${min} to ${maxWindow} s for this program`,
     );
 }

@@ -2,8 +2,9 @@ import { getAddress, type Address } from "viem";
 import { ProvisioningReader } from "../../chain/clients/provisioning.ts";
 import { StakeVaultReader } from "../../chain/clients/stakeVault.ts";
 import type { History } from "../../chain/market/history.ts";
-import { followMarket, type Reader } from "../../chain/market/session.ts";
+import { followMarket } from "../../chain/market/session.ts";
 import { readExams } from "../../attestation/exams/openExams.ts";
+import type { Reader } from "../../chain/market/reader.ts";
 
 /** A worker that has claimed a job of the market, with its stake (smallest units) and its record (times unix). */
 export type WorkerStanding = {

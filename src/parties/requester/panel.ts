@@ -3,11 +3,12 @@ import { Panel, PanelReader, postedPanel } from "../../chain/clients/panel.ts";
 import { NotDeployedError, ShortOfFundsError } from "../../chain/errors.ts";
 import type { JobRequest } from "../../chain/structs.ts";
 import { referenceSuffix } from "../../chain/market/references.ts";
-import type { Reader, Session } from "../../chain/market/session.ts";
+import type { Session } from "../../chain/market/session.ts";
 import type { ProgramDescription } from "./description.ts";
 import { JobInputError, JobTermsError } from "./errors.ts";
 import { checkLocally, jobRequest, type JobTerms, type RareTerms } from "./postJob.ts";
 import { PART_BYTES } from "./jobLimits.ts";
+import type { Reader } from "../../chain/market/reader.ts";
 
 /** Seats that a panel is posted with, at most (contracts/extras/panel/Panel.sol). */
 export const MAX_SEATS = 16;
@@ -52,16 +53,16 @@ export async function openPanel(session: Session, address: Address): Promise<Pan
 const NOTICE_SECONDS = 120;
 
 /** The shortest time in which seats are claimed and sealed (seconds). */
-export const leastSealSeconds = (claimSeconds: number): number => claimSeconds + NOTICE_SECONDS;
+export const minSealSeconds = (claimSeconds: number): number => claimSeconds + NOTICE_SECONDS;
 
 /** The time in which they are if nothing is said: as long again to notice what is open as to compute. */
 export const usualSealSeconds = (claimSeconds: number): number =>
-  Math.max(2 * claimSeconds, leastSealSeconds(claimSeconds));
+  Math.max(2 * claimSeconds, minSealSeconds(claimSeconds));
 
 /**
  * Times of a panel whose steps leave workers time to notice what is open, and to compute. Unix seconds.
  * @param options `sealSeconds`: until the deadline, and as long again for a seat that is added.
- * @throws JobTermsError if `sealSeconds` is below `leastSealSeconds`
+ * @throws JobTermsError if `sealSeconds` is below `minSealSeconds`
  */
 export function panelTimes(
   now: bigint,
@@ -69,10 +70,10 @@ export function panelTimes(
   options: { hasAudit?: boolean; sealSeconds?: number } = {},
 ): { deadline: bigint; openFrom: number; auditUntil?: number } {
   const { hasAudit = false, sealSeconds = usualSealSeconds(claimSeconds) } = options;
-  const least = leastSealSeconds(claimSeconds);
-  if (sealSeconds < least)
+  const min = minSealSeconds(claimSeconds);
+  if (sealSeconds < min)
     throw new JobTermsError(
-      `sealSeconds ${sealSeconds}: a worker notices the seat and computes for ${claimSeconds} s: at least ${least}`,
+      `sealSeconds ${sealSeconds}: a worker notices the seat and computes for ${claimSeconds} s: at least ${min}`,
     );
   const deadline = now + BigInt(sealSeconds);
   const sealed = Number(deadline);

@@ -3,8 +3,9 @@ import type { PanelReader, PanelRecord } from "../../chain/clients/panel.ts";
 import { PanelOutcome, type Job } from "../../chain/structs.ts";
 import type { ClaimRecord, History, JobRecord } from "../../chain/market/history.ts";
 import { jobIdOf } from "../../chain/market/ids.ts";
-import { followMarket, type Reader, type Snapshot } from "../../chain/market/session.ts";
+import { followMarket, type Snapshot } from "../../chain/market/session.ts";
 import { PanelUnknownError } from "./errors.ts";
+import type { Reader } from "../../chain/market/reader.ts";
 
 /** How far a seat is. */
 export type SeatPhase = "open" | "claimed" | "sealed" | "submitted" | "refuted" | "final" | "closed";

@@ -13,8 +13,8 @@ import type { Patience } from "../../chain/resendTimes.ts";
 import { translateError } from "../../chain/translateError.ts";
 import { blobCount, blobsOf, BLOBS_PER_TRANSACTION } from "../../chain/market/blobs.ts";
 import { blobsReference, MAX_BLOB_TRANSACTIONS } from "../../chain/market/references.ts";
-import type { Reader } from "../../chain/market/session.ts";
 import { BlobsIncompleteError, JobInputError, WrongBlobsError } from "./errors.ts";
+import type { Reader } from "../../chain/market/reader.ts";
 
 /** What it takes to put a file into blobs, by the prices of now. Amounts in wei of the native token. */
 export type BlobCosts = {
@@ -28,7 +28,7 @@ export type BlobCosts = {
   /** What the transactions offer at first: a node wants the sender to have it. */
   offered: bigint;
   /** The most that they offer by these prices, sent again where they wait long: a bound for {@link postBlobs}. */
-  most: bigint;
+  max: bigint;
 };
 
 /** Transactions that have the blobs of so many bytes. @throws JobInputError if a job cannot name as many */
@@ -65,7 +65,7 @@ export async function blobCosts(
     blobGasPrice,
     cost,
     offered,
-    most: offered << BigInt(BLOB_FEE_DOUBLINGS),
+    max: offered << BigInt(BLOB_FEE_DOUBLINGS),
   };
 }
 
@@ -77,8 +77,8 @@ export type PostBlobsOptions = {
   kzg: Kzg;
   /** Transactions with the first blobs, of an earlier try. */
   sent?: readonly Hex[];
-  /** The most that all transactions may cost and offer, wei: {@link BlobCosts}' `most`. That of now if it is absent. */
-  most?: bigint | undefined;
+  /** The most that all transactions may cost and offer, wei: {@link BlobCosts}' `max`. That of now if it is absent. */
+  max?: bigint | undefined;
   /** Called with the hash of each transaction, before it is sent. One that is sent again has another. */
   onOffered?: ((transaction: Hex) => void) | undefined;
   /** Called with the transactions that are in blocks, after each, and how many there are going to be. */
@@ -146,13 +146,13 @@ export async function sendBlobs(
 ): Promise<string> {
   const total = blobTransactions(file.length);
   const blobs = blobsOf(file);
-  let most = given.most ?? (await blobCosts({ publicClient }, file.length, sent.length)).most;
+  let max = given.max ?? (await blobCosts({ publicClient }, file.length, sent.length)).max;
   const sender = new BlobSender(publicClient, account, kzg, patience);
   const done = [...sent];
   for (let k = done.length; k < total; k++) {
     try {
-      const { transaction, cost } = await sender.send(ofTransaction(blobs, k), { most, onOffered });
-      most -= cost;
+      const { transaction, cost } = await sender.send(ofTransaction(blobs, k), { max, onOffered });
+      max -= cost;
       done.push(transaction);
     } catch (cause) {
       throw incomplete(done, total, cause as Error);

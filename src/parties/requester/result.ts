@@ -3,11 +3,12 @@ import { JobMarketReader } from "../../chain/clients/jobMarket.ts";
 import { formOf, type ClaimForm } from "../../chain/market/claimForm.ts";
 import type { ClaimRecord, History, JobRecord } from "../../chain/market/history.ts";
 import { inputsOf } from "../../chain/market/jobInputs.ts";
-import { followMarket, type Reader } from "../../chain/market/session.ts";
+import { followMarket } from "../../chain/market/session.ts";
 import { pause } from "../../chain/pause.ts";
 import { JobStatus } from "../../chain/structs.ts";
 import { JobClosedError, JobUnknownError } from "./errors.ts";
 import { throughOutages, type OutageOptions } from "./outages.ts";
+import type { Reader } from "../../chain/market/reader.ts";
 
 /** How far a job is. */
 export type JobProgress = {

@@ -10,7 +10,6 @@ import { lastSecondOf } from "../../chain/market/clock.ts";
 import type { JobRecord } from "../../chain/market/history.ts";
 import { resumeFrom } from "../../chain/market/resume.ts";
 import { followMarket, type Resume, type Session, type Snapshot } from "../../chain/market/session.ts";
-import type { Execute } from "../../runs/executeRun.ts";
 import { Executions, type HeldInputs } from "../../runs/executions.ts";
 import { ReferencedInputs, type ReferenceOptions } from "../../runs/inputs/referencedInputs.ts";
 import { HeadAge, NO_METER, playFigures, type Meter } from "../../runs/figures.ts";
@@ -22,6 +21,7 @@ import type { ProgramLibrary } from "../../runs/programLibrary.ts";
 import { Reports } from "./reports.ts";
 import { StoredRuns, type RunShare } from "../../runs/storedRuns.ts";
 import { Tasks } from "./tasks.ts";
+import type { Execute } from "../../runs/execute.ts";
 
 /** How a worker or a watcher runs. */
 export type RoleOptions<E> = LoopOptions & {

@@ -3,12 +3,12 @@ import { submissionOf } from "../../dispute/workerMove.ts";
 import { concatenated } from "../../program/merkle/concatenated.ts";
 import type { Hash } from "../../program/merkle/hash.ts";
 import { dtypeBytes } from "../../numerics/dtype.ts";
-import type { Execute } from "../../runs/executeRun.ts";
 import type { KnownProgram } from "../../dispute/run/execution.ts";
 import type { Program } from "../../program/types.ts";
 import { Answer, isOfEachItem, outputTensors } from "../../program/trace/answer.ts";
 import type { RunInputs } from "../../program/trace/runInputs.ts";
 import { keptSteps, runItems } from "../../program/trace/runItems.ts";
+import type { Execute } from "../../runs/execute.ts";
 
 /** The outputs of a run, and what a claim in answer form says of them. */
 export type AnsweredRun = {

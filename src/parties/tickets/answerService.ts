@@ -3,7 +3,6 @@ import { bytesToHex, isAddressEqual, type Address, type Hex } from "viem";
 import { PledgeStatus, type SignedClaim } from "../../chain/structs.ts";
 import { DatabaseAccessError } from "../../base/database/errors.ts";
 import { workSeconds } from "../../chain/market/clock.ts";
-import type { Execute } from "../../runs/executeRun.ts";
 import type { KnownProgram } from "../../dispute/run/execution.ts";
 import type { ProgramLibrary } from "../../runs/programLibrary.ts";
 import { MAX_ITEMS, runWork } from "../../program/run.ts";
@@ -19,6 +18,7 @@ import type { FindSigner } from "./signatures.ts";
 import type { TicketSession } from "./ticketSession.ts";
 import { digestOf, drawOf, oddsOf, secretHashOf, typedData } from "./typedData.ts";
 import type { WorkerLedger } from "./workerLedger.ts";
+import type { Execute } from "../../runs/execute.ts";
 
 /** What a worker asks of tickets. */
 export type TicketPrice = {
@@ -44,6 +44,7 @@ export type ServiceOptions = {
 
 /** Seconds by which the clocks of a payer and a worker may differ. */
 export const CLOCK_SKEW = 60;
+
 /** How long what the chain says of a pledge or a deposit is taken as it was, milliseconds. */
 const FRESH_MS = 10_000;
 const MAX_WAITING = 128;

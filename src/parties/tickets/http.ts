@@ -80,11 +80,11 @@ export async function listen(app: Hono, port: number, host = "127.0.0.1"): Promi
 }
 
 /** Reads on for a while: whoever still sends would not see the answer. */
-async function drain(c: Context, most: number): Promise<void> {
+async function drain(c: Context, max: number): Promise<void> {
   const { body } = c.req.raw;
   if (body === null || body.locked) return;
   let read = 0;
-  for await (const chunk of body as unknown as AsyncIterable<Uint8Array>) if ((read += chunk.length) > most) return;
+  for await (const chunk of body as unknown as AsyncIterable<Uint8Array>) if ((read += chunk.length) > max) return;
 }
 
 async function bodyOf<Schema extends z.ZodType>(c: Context, schema: Schema): Promise<z.infer<Schema>> {

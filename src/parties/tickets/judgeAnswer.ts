@@ -1,5 +1,4 @@
 import { zeroHash, type Address, type Hex } from "viem";
-import type { Execute } from "../../runs/executeRun.ts";
 import type { KnownProgram } from "../../dispute/run/execution.ts";
 import { RunInputs } from "../../program/trace/runInputs.ts";
 import { answerRun } from "./answerRun.ts";
@@ -7,6 +6,7 @@ import { WrongAnswerError } from "./errors.ts";
 import type { PayerLedger } from "./payerLedger.ts";
 import { putOnChain } from "./landClaim.ts";
 import type { TicketSession } from "./ticketSession.ts";
+import type { Execute } from "../../runs/execute.ts";
 
 export type JudgeOptions = { at: TicketSession; ledger: PayerLedger; program: KnownProgram; execute: Execute };
 

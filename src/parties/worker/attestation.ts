@@ -11,12 +11,13 @@ import { deviceId } from "../../attestation/keys.ts";
 import { identify } from "../../attestation/machine/identification.ts";
 import { domainOf } from "../../attestation/report.ts";
 import type { WorkerEvent } from "./events.ts";
-import type { WorkerOptions } from "./worker.ts";
+import type { WorkerOptions } from "./options.ts";
 
 /** How often is looked whether a report is due, seconds of the chain's time. */
 const LOOK_SECONDS = 60n;
+
 /** The pause after a failure, seconds of the chain's time; it doubles with each one more, up to the longest. */
-const LEAST_PAUSE = 15n;
+const MIN_PAUSE = 15n;
 const LONGEST_PAUSE = 600n;
 
 /** How long before its end an attestation is to be renewed by hand. */
@@ -52,10 +53,10 @@ export class Attestation {
     const left = Number(time - now);
     const attestation = reason === "eligible" ? left : Math.min(left, -1);
     this.#role.meter.figures({ attestation });
-    const least = this.#device === undefined ? DAY_SECONDS : Math.min(DAY_SECONDS, (await this.#reportLifetime()) / 4);
+    const min = this.#device === undefined ? DAY_SECONDS : Math.min(DAY_SECONDS, (await this.#reportLifetime()) / 4);
     const remedy = this.#device === undefined ? "run refute attest again, or give the worker --dongle" : "see renewal";
     const why = `the attestation ends in ${Math.ceil(attestation / 3_600)} hours: ${remedy}`;
-    const isSoon = attestation >= 0 && attestation < least;
+    const isSoon = attestation >= 0 && attestation < min;
     this.#role.health.set("attestation", isSoon ? { reason: why } : undefined);
   }
 
@@ -74,7 +75,7 @@ export class Attestation {
       this.#failures = 0;
       this.#role.health.set("renewal", problem);
     } catch (error) {
-      const pause = LEAST_PAUSE << BigInt(Math.min(this.#failures, 8));
+      const pause = MIN_PAUSE << BigInt(Math.min(this.#failures, 8));
       this.#lookAt = now + (pause < LONGEST_PAUSE ? pause : LONGEST_PAUSE);
       // The chain goes on; nothing is wrong.
       if (error instanceof ReportTooSoonError) return;

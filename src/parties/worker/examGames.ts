@@ -3,17 +3,19 @@ import { NO_METER, type Figures, type Meter } from "../../runs/figures.ts";
 import type { Logger } from "../../base/log.ts";
 import { PledgeStatus } from "../../chain/structs.ts";
 import type { OwnExamCourt } from "../../attestation/exams/openExamClaims.ts";
-import { runWorker, type WorkerOptions } from "./worker.ts";
+import { runWorker } from "./worker.ts";
+import type { WorkerOptions } from "./options.ts";
 
 /** Figures of all games of an account together. */
-type Played = Pick<Figures, "openClaims" | "openGames" | "leastClock">;
+type Played = Pick<Figures, "openClaims" | "openGames" | "minClock">;
 
 type OnRound = NonNullable<WorkerOptions["onRound"]>;
 
 /** As for the rounds of the worker itself: if the last one ended longer ago, it is not to be relied on. */
 const STALE_INTERVALS = 5;
 const STALE_MS = 60_000;
-const PLAYED = ["openClaims", "openGames", "leastClock"] as const;
+const PLAYED = ["openClaims", "openGames", "minClock"] as const;
+
 /** What the games about exams do not need: nothing is claimed there, and its stake is the pledge. */
 const NOT_NEEDED: ReadonlySet<Condition> = new Set(["mayClaim"]);
 
@@ -87,18 +89,18 @@ function together(meter: Meter): readonly [Meter, Meter] {
     figures: (figures) => {
       const isPlayed = PLAYED.some((key) => key in figures);
       if (isPlayed) last[k] = { ...last[k], ...pick(figures) };
-      const leastClock = Math.min(last[0].leastClock ?? Infinity, last[1].leastClock ?? Infinity);
-      const all = { openClaims: sum("openClaims"), openGames: sum("openGames"), leastClock };
+      const minClock = Math.min(last[0].minClock ?? Infinity, last[1].minClock ?? Infinity);
+      const all = { openClaims: sum("openClaims"), openGames: sum("openGames"), minClock };
       meter.figures({ ...(k === 0 ? figures : {}), ...(isPlayed && all) });
     },
   });
   return [meterOf(0), meterOf(1)];
 }
 
-const pick = ({ openClaims, openGames, leastClock }: Partial<Figures>): Partial<Played> => ({
+const pick = ({ openClaims, openGames, minClock }: Partial<Figures>): Partial<Played> => ({
   ...(openClaims !== undefined && { openClaims }),
   ...(openGames !== undefined && { openGames }),
-  ...(leastClock !== undefined && { leastClock }),
+  ...(minClock !== undefined && { minClock }),
 });
 
 const SILENT: Logger = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };

@@ -1,25 +1,21 @@
-import type { Exams } from "../../chain/clients/exams.ts";
 import { ContractRevertError } from "../../chain/errors.ts";
 import { RefuteError } from "../../base/errors.ts";
 import { problemOf } from "../../base/health.ts";
 import type { Role } from "../role/role.ts";
 import type { Device } from "../../attestation/device.ts";
-import type { Zoo } from "../../attestation/exams/openExams.ts";
 import { sitExam } from "../../attestation/exams/sitExam.ts";
 import { solver } from "../../attestation/exams/solve.ts";
 import type { WorkerEvent } from "./events.ts";
-import type { WorkerOptions } from "./worker.ts";
+import type { WorkerOptions, ExamZoo } from "./options.ts";
 
 /** How often a worker looks which classes it holds, seconds of the chain's time. */
 const MEASURE_SECONDS = 60n;
+
 /** Errors of the contract after which an exam is over for this worker: the block was replaced, or it is too late. */
 const OVER = new Set(["NoExam", "ExamOver", "SatBefore"]);
 
 /** What a worker sits exams with. */
 type Examinee = Pick<WorkerOptions, "session" | "programs" | "execute" | "log"> & { device: Device };
-
-/** The exams of a deployment, with the programs that this worker knows. */
-export type ExamZoo = Zoo<Exams>;
 
 /** A worker's exams: it sits each one for every class whose program it knows. */
 export class Examinations {

@@ -1,17 +1,21 @@
 import type { ServerResponse } from "node:http";
 import type { Hex } from "viem";
 import type { JobRecord } from "../../chain/market/history.ts";
-import type { ExecutedItem } from "../../runs/executeRun.ts";
 import { changeOf, STREAMED_BYTES, type StreamedLine } from "../../program/trace/streamedItem.ts";
+import type { ExecutedItem } from "../../runs/execute.ts";
 
 /** Who may follow jobs at the same time. */
 const MAX_FOLLOWERS = 32;
+
 /** What may wait for a follower who reads too slowly: he is left. */
 const MAX_WAITING_BYTES = 2 ** 20;
+
 /** An empty line now and then keeps a connection open while nothing is computed. */
 const PING_MS = 15_000;
+
 /** How long a follower may wait for a job that is not executed: it may not be claimed by this worker at all. */
 const PATIENCE_MS = 600_000;
+
 /** Jobs whose outputs so far are kept. A worker executes one at a time; one that failed is displaced by others. */
 const MAX_RUNNING = 4;
 

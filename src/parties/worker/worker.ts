@@ -7,47 +7,26 @@ import type { Executions } from "../../runs/executions.ts";
 import type { RunExecution } from "../../dispute/run/runExecution.ts";
 import { stateOf, type GameRecord, type History, type JobRecord } from "../../chain/market/history.ts";
 import type { Problem } from "../../base/health.ts";
-import type { Device } from "../../attestation/device.ts";
 import { requirePlainAccount } from "../role/plainAccount.ts";
 import { Races } from "../role/races.ts";
-import { Role, type Funds, type RoleOptions, type RoundSnapshot, type Start } from "../role/role.ts";
+import { Role, type Funds, type RoundSnapshot, type Start } from "../role/role.ts";
 import { shortOfGas } from "../role/shortFunds.ts";
 import { Attestation } from "./attestation.ts";
 import { ClaimEnds } from "./claimEnds.ts";
 import { makeMove } from "./sendMove.ts";
-import { Examinations, type ExamZoo } from "./examinations.ts";
+import { Examinations } from "./examinations.ts";
 import { UndefendedClaimError, UNKNOWN, WrongClaimError } from "./errors.ts";
 import { FailedAudits } from "./failedAudits.ts";
 import type { WorkerEvent } from "./events.ts";
 import { JobChoice } from "./jobChoice.ts";
-import { claimProblem, hasRoom, isOpen, isSealed, type WorkerPolicy } from "./jobPolicy.ts";
-import { NativeClaims, type NativeWorkerOptions } from "./nativeClaims.ts";
-import type { TracePublisher } from "./publisher.ts";
-import type { SealBook } from "./sealBook.ts";
+import { claimProblem, hasRoom, isOpen, isSealed } from "./jobPolicy.ts";
+import { NativeClaims } from "./nativeClaims.ts";
 import { Seals } from "./seals.ts";
 import { drawSamples, selfAudit, SelfAuditError } from "./selfAudit.ts";
 import { WorkerGas } from "./gasNeeded.ts";
 import { expire, missingOutputs } from "./settlement.ts";
 import { bestUnknown } from "./wantedPrograms.ts";
-
-/** How a worker runs. */
-export type WorkerOptions = RoleOptions<WorkerEvent> & {
-  policy: WorkerPolicy;
-  /** Random elements that the chain recomputes, free of charge, before a submission. */
-  selfAuditSamples: number;
-  /** Publishes the traces of its claims. */
-  publisher?: TracePublisher | undefined;
-  /** Reports for the worker, so that its attestation does not end; it is left to its operator if absent. */
-  device?: Device | undefined;
-  /** The exams that it sits with its device; none if absent. */
-  exams?: ExamZoo | undefined;
-  /** Where what opens its seals is kept; without it, no job is claimed whose submissions are sealed. */
-  seals?: SealBook | undefined;
-  /** Another worker of this process with the same account: told the gas that this one may need, it tells its own. */
-  gasBeside?: ((own: number) => number) | undefined;
-  /** How jobs that ask for an answer are answered without exact execution; never if absent. */
-  native?: NativeWorkerOptions | undefined;
-};
+import type { WorkerOptions } from "./options.ts";
 
 /**
  * Runs a worker until the signal: it claims suitable jobs, executes, submits, answers disputes, finalises, delivers and

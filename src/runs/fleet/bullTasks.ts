@@ -33,7 +33,7 @@ const LEASE_MS = 30_000;
 const TRIES = 5;
 const FIRST_PAUSE_MS = 1_000;
 /** Executors that a task may end before it counts as poisoned. */
-const MOST_DEATHS = 2;
+const MAX_DEATHS = 2;
 /** What is done is remembered for an hour: afterwards the store still has it. */
 const DONE = { age: 3_600, count: 100_000 };
 /** What failed is remembered for a day. */
@@ -226,7 +226,7 @@ export class BullTasks implements TaskQueue {
     pending.reject(
       isDeadly(reason)
         ? new PoisonedTaskError(
-            `task ${id} of program ${programRoot} ended ${MOST_DEATHS + 1} executors: look at their logs and memory; ` +
+            `task ${id} of program ${programRoot} ended ${MAX_DEATHS + 1} executors: look at their logs and memory; ` +
               `it is tried again after ${POISONED_MS / 60_000} minutes`,
           )
         : new TaskFailedError(`task ${id} of program ${programRoot} failed ${TRIES} times, the last time: ${reason}`),
@@ -276,7 +276,7 @@ export async function takeTasks(options: SourceOptions, handle: HandleTask): Pro
     concurrency: atOnce,
     lockDuration: leaseMs,
     stalledInterval: Math.ceil(leaseMs / 2),
-    maxStalledCount: MOST_DEATHS,
+    maxStalledCount: MAX_DEATHS,
   });
   worker.on("error", options.onError);
   return {

@@ -5,12 +5,11 @@ import { checkInputs } from "../../executor/sources.ts";
 import type { MerkleList } from "../../program/merkle/list.ts";
 import { tensorRoot, tensorTree } from "../../program/merkle/tensor.ts";
 import type { ExecutionQueue } from "../executionQueue.ts";
-import { executeStretch, withOrder, type Execute, type ExecutionOrder } from "../executeRun.ts";
+import { executeStretch, withOrder } from "../executeRun.ts";
 import type { Meter } from "../figures.ts";
 import type { Health } from "../../base/health.ts";
 import type { Logger } from "../../base/log.ts";
 import { rootBytes } from "../../dispute/run/runRoots.ts";
-import type { ExecuteStretch } from "../stretches.ts";
 import { bytesOf } from "../../program/trace/runInputs.ts";
 import type { BlobStore } from "./blobStore.ts";
 import { QueueUnavailableError, StoreCorruptError, StoreError, StoreFullError, TaskFailedError } from "./errors.ts";
@@ -18,6 +17,7 @@ import { outcomeName, taskOf, tensorName, tensorsOf, type Asked, type Outcome } 
 import type { Task, TensorRef } from "./task.ts";
 import { isSent } from "./taskHandler.ts";
 import type { TaskQueue } from "./taskQueue.ts";
+import type { Execute, ExecutionOrder, ExecuteStretch } from "../execute.ts";
 
 export type FleetOptions = {
   tasks: TaskQueue;
@@ -32,7 +32,7 @@ export type FleetOptions = {
   /** How long another executor may take until the repetition is made here, milliseconds. */
   againMs?: number;
   /** How long others may take until this process executes itself, milliseconds: half of the time that is left. */
-  patience?: { least: number; most: number };
+  patience?: { min: number; max: number };
 };
 
 /** What is asked of others. */
@@ -51,18 +51,24 @@ type Result = { tensors: readonly Uint8Array[]; trees: readonly MerkleList[] };
 /** The share of executions that are repeated, if nothing else is said. */
 export const AGAIN_SHARE = 1;
 const AGAIN_MS = 120_000;
-const PATIENCE = { least: 15_000, most: 600_000 };
+const PATIENCE = { min: 15_000, max: 600_000 };
+
 /** So many times as long as was waited in vain, others are not asked. */
 const SILENT = 4;
 const COUNTED_MS = 5_000;
+
 /** What others cannot do is done here; a task that ended executors would end this process too. */
 const FALLBACKS = [QueueUnavailableError, TaskFailedError, StoreError, StoreFullError, StoreCorruptError];
+
 /** Tries of a task whose tensors are not in the store, or are others. */
 const TRIES = 3;
+
 /** A share is drawn in millionths. */
 const MILLION = 1_000_000;
+
 /** Roots of tensors that are known to be in the store: what was put there lately is not put there again. */
 const MAX_KNOWN = 10_000;
+
 /** So long after it was put there, it may be deleted already. */
 const KNOWN_MS = 3_600_000;
 
@@ -182,9 +188,9 @@ export class FleetExecutions implements ExecutionQueue {
    */
   async #inTime(result: Promise<Result>, due: number, programRoot: string): Promise<Result> {
     const began = Date.now();
-    const { least, most } = this.#options.patience ?? PATIENCE;
+    const { min, max } = this.#options.patience ?? PATIENCE;
     const half = (due * 1_000 - Date.now()) / 2;
-    const patience = Math.min(most, Math.max(least, half));
+    const patience = Math.min(max, Math.max(min, half));
     const ended = new AbortController();
     const late = sleep(patience, undefined, { signal: ended.signal }).then(() => {
       if ((this.#answeredAt.get(programRoot) ?? 0) < began)

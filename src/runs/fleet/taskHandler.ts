@@ -1,7 +1,7 @@
 import { tensorRoot } from "../../program/merkle/tensor.ts";
 import { carriesState } from "../../program/run.ts";
 import type { Program } from "../../program/types.ts";
-import { executeStretch, type Execute } from "../executeRun.ts";
+import { executeStretch } from "../executeRun.ts";
 import type { KnownProgram } from "../../dispute/run/execution.ts";
 import type { ProgramLibrary } from "../programLibrary.ts";
 import { keptSteps } from "../../program/trace/runItems.ts";
@@ -20,6 +20,7 @@ import {
   type TensorRef,
 } from "./task.ts";
 import { Postponed } from "./taskQueue.ts";
+import type { Execute } from "../execute.ts";
 
 /** Of several items, an input of so many bytes is one of the task: of the index there are none. */
 export const isSent = (bytes: number): boolean => bytes > 0;
@@ -36,6 +37,7 @@ export type HandlerOptions = {
 
 /** Until a task that another executor must do is looked at again, milliseconds. */
 const OTHERS_MS = 1_000;
+
 /** The same of one whose program is not known here, and may be soon. */
 const UNKNOWN_MS = 5_000;
 

@@ -1,8 +1,8 @@
-import { mostThreads } from "../../executor/createExecutor.ts";
+import { maxThreads } from "../../executor/createExecutor.ts";
 import { EngineFaultError } from "../../executor/errors.ts";
 import { ItemThreads } from "../../executor/items/itemThreads.ts";
 import type { CompiledModel } from "../../program/compiled.ts";
-import type { Execute } from "../executeRun.ts";
+import type { Execute } from "../execute.ts";
 
 /** Programs whose threads are kept at a time. */
 const MAX_PROGRAMS = 4;
@@ -17,7 +17,7 @@ export class ThreadedExecutor {
   readonly #programs = new Map<string, Promise<ItemThreads>>();
   #fault: EngineFaultError | undefined;
 
-  constructor(threads = mostThreads()) {
+  constructor(threads = maxThreads()) {
     this.#threads = threads;
   }
 

@@ -139,12 +139,12 @@ class BeaconApi {
 
   /** All blobs of a block, in order. @param hashes Their versioned hashes. */
   async blobs(slot: string, hashes: readonly Hex[]): Promise<Uint8Array[]> {
-    const most = hashes.length * BLOB_JSON + MAX_JSON;
-    const plain = await this.#data("blobs", `beacon/blobs/${slot}`, most).catch((error: unknown) => {
+    const max = hashes.length * BLOB_JSON + MAX_JSON;
+    const plain = await this.#data("blobs", `beacon/blobs/${slot}`, max).catch((error: unknown) => {
       if (error instanceof FetchError) return undefined;
       throw error;
     });
-    const list: unknown = plain ?? (await this.#data("blob sidecars", `beacon/blob_sidecars/${slot}`, most));
+    const list: unknown = plain ?? (await this.#data("blob sidecars", `beacon/blob_sidecars/${slot}`, max));
     if (!Array.isArray(list) || list.length !== hashes.length)
       throw new FetchError(`the beacon node does not give the ${hashes.length} blobs of slot ${slot}`);
     const blobs = new Array<Uint8Array>(hashes.length);
@@ -166,10 +166,10 @@ class BeaconApi {
     return blobs;
   }
 
-  async #data(what: string, path: string, most = MAX_JSON): Promise<Record<string, unknown>> {
+  async #data(what: string, path: string, max = MAX_JSON): Promise<Record<string, unknown>> {
     const url = `${this.#base}/eth/v1/${path}`;
     const response = await openUrl(url, this.#signal, { thisMachine: false, hosts: this.#hosts });
-    const body = await readBody(response, most, `the beacon node's ${what}`);
+    const body = await readBody(response, max, `the beacon node's ${what}`);
     try {
       const { data } = JSON.parse(body.toString()) as { data?: unknown };
       if (typeof data === "object" && data !== null) return data as Record<string, unknown>;

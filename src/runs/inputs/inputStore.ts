@@ -73,8 +73,8 @@ export class InputStore {
       taken -= size;
     }
     if (taken + bytes.length > this.#maxBytes) {
-      const [needs, has, most] = [bytes.length, taken, this.#maxBytes].map((each) => Math.ceil(each / MIB));
-      throw new NoRoomError(`its inputs take ${needs} MiB, beside ${has} MiB that are needed, and ${most} may be kept`);
+      const [needs, has, max] = [bytes.length, taken, this.#maxBytes].map((each) => Math.ceil(each / MIB));
+      throw new NoRoomError(`its inputs take ${needs} MiB, beside ${has} MiB that are needed, and ${max} may be kept`);
     }
     this.#writing += bytes.length;
     try {

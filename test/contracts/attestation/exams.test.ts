@@ -13,13 +13,15 @@ import {
   type ExamsContract,
 } from "../../../testkit/protocol/examKit.ts";
 import { provisioningKit } from "../../../testkit/protocol/provisioningKit.ts";
-import { attest, freeze, GRID_BLOCKS } from "../../../testkit/protocol/reports.ts";
+import { attest, freeze } from "../../../testkit/protocol/reports.ts";
 import { TestDevice } from "../../../testkit/protocol/testDevice.ts";
 import { useWorld } from "../../../testkit/protocol/useWorld.ts";
-import { createWorld, gasOf, type World } from "../../../testkit/protocol/world.ts";
+import { createWorld, gasOf } from "../../../testkit/protocol/world.ts";
+import type { World } from "../../../testkit/protocol/deployWorld.ts";
+import { GRID_BLOCKS } from "../../../testkit/protocol/deployWorld.ts";
 
 /** What a report of an exam may cost, and the first of an exam, which numbers it. */
-const MOST_GAS = { steady: 67_000, numbering: 70_000 };
+const MAX_GAS = { steady: 67_000, numbering: 70_000 };
 
 describe("Exams", function () {
   let exams: ExamsContract;
@@ -263,8 +265,8 @@ describe("Exams", function () {
       const first = await sit(world(), exams, account("stranger"), other, { gridBlock });
       const second = await sit(world(), exams, who(), device, { gridBlock });
       if (k < 16) continue;
-      expect(Number(await gasOf(world(), first))).to.be.lessThan(MOST_GAS.numbering);
-      expect(Number(await gasOf(world(), second))).to.be.lessThan(MOST_GAS.steady);
+      expect(Number(await gasOf(world(), first))).to.be.lessThan(MAX_GAS.numbering);
+      expect(Number(await gasOf(world(), second))).to.be.lessThan(MAX_GAS.steady);
     }
   });
 });

@@ -4,7 +4,7 @@ import { zeroAddress, type Address, type Hex } from "viem";
 import { deployMarket } from "../../../testkit/protocol/deployMarket.ts";
 import { refusalOf } from "../../../testkit/protocol/refusalOf.ts";
 import { useWorld } from "../../../testkit/protocol/useWorld.ts";
-import { PARAMETERS } from "../../../testkit/protocol/world.ts";
+import { PARAMETERS } from "../../../testkit/protocol/deployWorld.ts";
 
 /** exp(1), rounded once to float32: what the step gives by which a verifier is tried. */
 const KNOWN_RESULT = 0x402df854n;

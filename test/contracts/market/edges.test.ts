@@ -14,14 +14,13 @@ import {
   claimKey,
   createWorld,
   creditOf,
-  ETHER,
   factsOf,
   jobId,
   postJob,
-  SINK,
   submitted,
   requestFor,
 } from "../../../testkit/protocol/world.ts";
+import { ETHER, SINK } from "../../../testkit/protocol/deployWorld.ts";
 
 const subject = smallProgram;
 

@@ -74,7 +74,7 @@ describe("a worker that plays the games about its exams", function () {
     );
     expect(worker.health.problem("examGames")).to.equal(undefined);
     expect(worker.health.conditions.map(({ condition }) => condition)).to.include("examGames");
-    expect(worker.figures).to.include({ openGames: 0, leastClock: Infinity });
+    expect(worker.figures).to.include({ openGames: 0, minClock: Infinity });
     // Money is that of the market of the jobs: the stake of the other vault is not told.
     expect(worker.figures.staked).to.equal(collateral);
   });

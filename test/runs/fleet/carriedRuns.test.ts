@@ -5,7 +5,6 @@ import { taskOf } from "../../../src/runs/fleet/task.ts";
 import { TaskHandler } from "../../../src/runs/fleet/taskHandler.ts";
 import { TaskFailedError } from "../../../src/runs/fleet/errors.ts";
 import { tensorRoot } from "../../../src/program/merkle/tensor.ts";
-import type { Execute } from "../../../src/runs/executeRun.ts";
 import { Executions } from "../../../src/runs/executions.ts";
 import { NO_METER, type FleetOutcome } from "../../../src/runs/figures.ts";
 import { Health } from "../../../src/base/health.ts";
@@ -19,6 +18,7 @@ import { runInputBytes, runProgram } from "../../../testkit/programs/runProgram.
 import { executionOf, runOf, type RunLie } from "../../../testkit/programs/runsOf.ts";
 import { chainProgram } from "../../../testkit/protocol/chainProgram.ts";
 import { rejection } from "../../../testkit/rejection.ts";
+import type { Execute } from "../../../src/runs/execute.ts";
 
 /** Two stretches, of 256 and 43 items, and the last item: states are kept at every second one. */
 const ITEMS = 300;

@@ -273,12 +273,12 @@ export class TicketDeal {
     for (const payer of this.#payers) {
       const has = await market.tokensOf(payer.at.account.address);
       const winners = [...this.#given.values()].filter((one) => one.payer === payer && one.ending === "finalised");
-      const most = FACE * BigInt(winners.filter(({ wins }) => wins).length);
+      const max = FACE * BigInt(winners.filter(({ wins }) => wins).length);
       const spent = payer.deposit - has;
       paid += spent;
-      if (spent <= most) continue;
-      totals.honestLoss += payer.kind === "honest" ? spent - most : 0n;
-      market.fault(`a payer (${payer.kind}) spent ${spent}, and its winners are ${most}`);
+      if (spent <= max) continue;
+      totals.honestLoss += payer.kind === "honest" ? spent - max : 0n;
+      market.fault(`a payer (${payer.kind}) spent ${spent}, and its winners are ${max}`);
     }
     if (paid !== earned) market.fault(`payers spent ${paid}, and the worker earned ${earned}`);
     const unpaid = this.#payers.reduce((sum, payer) => sum + payer.unpaid.length, 0);

@@ -59,9 +59,9 @@ export async function heldOutLoss(
     const scores = floatsOf(outputOf("scores"));
     for (let row = 0; row < BATCH; row++) {
       const own = scores.subarray(row * characters, (row + 1) * characters);
-      const most = Math.max(...own);
-      const sum = own.reduce((all, score) => all + Math.exp(score - most), 0);
-      loss += Math.log(sum) + most - own[labels[at++]!]!;
+      const max = Math.max(...own);
+      const sum = own.reduce((all, score) => all + Math.exp(score - max), 0);
+      loss += Math.log(sum) + max - own[labels[at++]!]!;
     }
   }
   return { loss: loss / places.length, places: places.length };

@@ -70,13 +70,13 @@ export async function checkDecoder(
 function differenceOf(exact: Float32Array, expected: readonly number[]): number {
   if (exact.length !== expected.length) return NaN;
   const finite = expected.filter(Number.isFinite);
-  const [low, high] = finite.reduce(([least, most], x) => [Math.min(least, x), Math.max(most, x)], [
+  const [low, high] = finite.reduce(([min, max], x) => [Math.min(min, x), Math.max(max, x)], [
     Infinity,
     -Infinity,
   ] as [number, number]);
   // Object.is, because two that are no number agree.
   const largest = expected.reduce(
-    (most, x, k) => Math.max(most, Object.is(x, exact[k]) ? 0 : Number.isFinite(x) ? Math.abs(x - exact[k]!) : NaN),
+    (max, x, k) => Math.max(max, Object.is(x, exact[k]) ? 0 : Number.isFinite(x) ? Math.abs(x - exact[k]!) : NaN),
     0,
   );
   return largest === 0 ? 0 : largest / (high - low);

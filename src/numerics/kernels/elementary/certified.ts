@@ -45,7 +45,7 @@ const keeping =
   };
 
 /** The factors that give both ends of the numbers that an estimate within a bound stands for. */
-export const endFactors = (bound: number): readonly [least: number, most: number] => {
+export const endFactors = (bound: number): readonly [min: number, max: number] => {
   const width = bound + 2 ** -51;
   return [1 - width, 1 + width];
 };
@@ -62,15 +62,15 @@ export function roundedEnds(
   { estimate, bound }: BoundedEstimate,
   keepOne: KeepOne,
   operands: readonly Code[],
-): readonly [least: Code, most: Code] {
+): readonly [min: Code, max: Code] {
   const value = wideEstimate(estimate, keepOne, operands);
   const keep = keeping(keepOne);
   const end = (factor: number): Code => {
     const [first, second] = f64x4.mul(value, keep(all(factor)));
     return v128.shuffle(f32x4.demoteZeroF64(first), f32x4.demoteZeroF64(second), LOW_HALVES);
   };
-  const [least, most] = endFactors(bound);
-  return [end(least), end(most)];
+  const [min, max] = endFactors(bound);
+  return [end(min), end(max)];
 }
 
 /** A function of four float32, from its estimate; where that does not settle a result, `exact` is called. */
@@ -84,11 +84,11 @@ export function certifiedFunction(estimate: BoundedEstimate, exact: Callable, ar
     return local.get;
   };
   const operands = fn.parameters.map(({ get }) => get);
-  const [least, most] = roundedEnds(estimate, keepOne, operands);
+  const [min, max] = roundedEnds(estimate, keepOne, operands);
   return fn.emit(
     statements,
-    low.set(least),
-    differ.set(f32x4.ne(low.get, most)),
+    low.set(min),
+    differ.set(f32x4.ne(low.get, max)),
     // NaNs are settled.
     ifElse(v128.anyTrue(differ.get), flags.set(i32x4.bitmask(v128.and(differ.get, f32x4.eq(low.get, low.get))))),
     ifElse(

@@ -70,8 +70,8 @@ export function expm1Pair(high: number, low: number): number {
 /** Below 2^-27 results are x itself or 1, which the definition has at once. */
 export const TINY = 2 ** -27;
 /** Arguments up to here have powers whose low parts are normal, and up to here finite ones. */
-const LEAST = -620;
-const MOST = 709.7;
+const MIN = -620;
+const MAX = 709.7;
 
 /** A number that is known exactly. */
 export function exactly(value: number): number {
@@ -86,7 +86,7 @@ export function exactly(value: number): number {
 
 /** e^t for t = high + low: off by what t is off by, and 2^-98; 2^-95 where low is not 0 but below 2^-43. */
 export function expPair(high: number, low: number): number {
-  if (!(high > LEAST && high < MOST)) return NaN;
+  if (!(high > MIN && high < MAX)) return NaN;
   const y = power(high, low);
   const scale = powerOfTwo(exponent);
   LOW[0]! *= scale;
@@ -99,7 +99,7 @@ export const exp = (x: number): number => (x < -746 ? exactly(0) : expPair(x, 0)
 /** Off by less than 2^-88. */
 export function expm1(x: number): number {
   if (x < -64) return exactly(-1);
-  return Math.abs(x) > TINY && x < MOST ? expm1Pair(x, 0) : NaN;
+  return Math.abs(x) > TINY && x < MAX ? expm1Pair(x, 0) : NaN;
 }
 
 /** u/(1 + u) with u = e^x, for a negative x; 1/(1 + u) with u = e^-x: off by less than 2^-96. */
@@ -133,7 +133,7 @@ export function tanh(x: number): number {
 /** (E + E/(E + 1))/2 with E = e^|x| - 1: off by less than 2^-87. */
 export function sinh(x: number): number {
   const magnitude = Math.abs(x);
-  if (!(magnitude > TINY && magnitude < MOST)) return NaN;
+  if (!(magnitude > TINY && magnitude < MAX)) return NaN;
   const e = expm1Pair(magnitude, 0);
   const eLow = LOW[0]!;
   const divisor = add(e, eLow, 1, 0);
@@ -144,7 +144,7 @@ export function sinh(x: number): number {
 /** (E + 1 + 1/(E + 1))/2 with E = e^|x| - 1: off by less than 2^-87. */
 export function cosh(x: number): number {
   const magnitude = Math.abs(x);
-  if (!(magnitude > TINY && magnitude < MOST)) return NaN;
+  if (!(magnitude > TINY && magnitude < MAX)) return NaN;
   const e = expm1Pair(magnitude, 0);
   const y = add(e, LOW[0]!, 1, 0);
   const yLow = LOW[0]!;

@@ -68,24 +68,24 @@ export function log1pPair(high: number, low: number): number {
   return logPair(sum, LOW[0]! + low);
 }
 
-const LEAST_NORMAL = powerOfTwo(-1022);
+const MIN_NORMAL = powerOfTwo(-1022);
 /** Beyond, products of the estimates below might overflow. */
-const MOST = powerOfTwo(400);
+const MAX = powerOfTwo(400);
 
 /*
  * Estimates: the high part, NaN where the definition is to compute the result. The bounds are relative.
  */
 
 /** Off by less than 2^-93. */
-export const log = (x: number): number => (x >= LEAST_NORMAL && x !== 1 && x < Infinity ? logPair(x, 0) : NaN);
+export const log = (x: number): number => (x >= MIN_NORMAL && x !== 1 && x < Infinity ? logPair(x, 0) : NaN);
 
 /** Off by less than 2^-93. */
-export const log1p = (x: number): number => (Math.abs(x) > TINY && x > -1 && x < MOST ? log1pPair(x, 0) : NaN);
+export const log1p = (x: number): number => (Math.abs(x) > TINY && x > -1 && x < MAX ? log1pPair(x, 0) : NaN);
 
 /** log(1 + (|x| + x^2/(1 + sqrt(1 + x^2)))): off by less than 2^-92. */
 export function asinh(x: number): number {
   const magnitude = Math.abs(x);
-  if (!(magnitude > TINY && magnitude < MOST)) return NaN;
+  if (!(magnitude > TINY && magnitude < MAX)) return NaN;
   const square = productOf(magnitude, magnitude);
   const squareLow = LOW[0]!;
   const sum = add(1, 0, square, squareLow);
@@ -98,7 +98,7 @@ export function asinh(x: number): number {
 
 /** log(1 + (t + sqrt(t (t + 2)))), t = x - 1: off by less than 2^-92. */
 export function acosh(x: number): number {
-  if (!(x > 1 && x < MOST)) return NaN;
+  if (!(x > 1 && x < MAX)) return NaN;
   const t = sumOf(x, -1);
   const tLow = LOW[0]!;
   const next = add(t, tLow, 2, 0);
@@ -125,7 +125,7 @@ export function atanh(x: number): number {
  */
 export function pow(x: number, y: number): number {
   const magnitude = Math.abs(x);
-  if (!(magnitude >= LEAST_NORMAL && magnitude !== 1 && magnitude < Infinity && Math.abs(y) < MOST)) return NaN;
+  if (!(magnitude >= MIN_NORMAL && magnitude !== 1 && magnitude < Infinity && Math.abs(y) < MAX)) return NaN;
   if (x < 0 && !Number.isInteger(y)) return NaN;
   const base = logPair(magnitude, 0);
   const exponent = mul(base, LOW[0]!, y, 0);

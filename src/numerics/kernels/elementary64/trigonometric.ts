@@ -36,9 +36,9 @@ const VERSINE = new Float64Array(2);
 let part = 0;
 
 /** Beyond, k has more than 21 bits. */
-const MOST = 2 ** 16;
+const MAX = 2 ** 16;
 /** Next to a multiple of pi/2 that is not 0, the reduced argument is off by more, relative, below this. */
-const LEAST_REST = 2 ** -20;
+const MIN_REST = 2 ** -20;
 
 /**
  * x = k pi/64 + r for |x| < 2^16, |r| < 2^-5.3: sin r and 1 - cos r.
@@ -55,7 +55,7 @@ function reduce(x: number): boolean {
   r = add(r, LOW[0]!, -k * STEP_2, 0);
   r = add(r, LOW[0]!, -k * STEP_3, 0);
   const rLow = LOW[0]!;
-  if (k !== 0 && k % STEPS === 0 && Math.abs(r) < LEAST_REST) return false;
+  if (k !== 0 && k % STEPS === 0 && Math.abs(r) < MIN_REST) return false;
   part = ((k % (4 * STEPS)) + 4 * STEPS) % (4 * STEPS);
   const square = mul(r, rLow, r, rLow);
   const squareLow = LOW[0]!;
@@ -95,7 +95,7 @@ function sineOf(place: number): number {
   return sign * high[k]!;
 }
 
-const isInRange = (x: number): boolean => Math.abs(x) > TINY && Math.abs(x) < MOST;
+const isInRange = (x: number): boolean => Math.abs(x) > TINY && Math.abs(x) < MAX;
 
 /*
  * Estimates: the high part, NaN where the definition is to compute the result. The bounds are relative.

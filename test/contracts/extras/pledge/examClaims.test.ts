@@ -16,7 +16,8 @@ import { refusalOf } from "../../../../testkit/protocol/refusalOf.ts";
 import { attest } from "../../../../testkit/protocol/reports.ts";
 import { TestDevice } from "../../../../testkit/protocol/testDevice.ts";
 import { useWorld } from "../../../../testkit/protocol/useWorld.ts";
-import { claimId, ETHER, factsOf, jobId } from "../../../../testkit/protocol/world.ts";
+import { claimId, factsOf, jobId } from "../../../../testkit/protocol/world.ts";
+import { ETHER } from "../../../../testkit/protocol/deployWorld.ts";
 
 /** Exams that a class takes, of the last 16. */
 const PASSES = 12;
