@@ -14,8 +14,7 @@ const DEPLOYED = { ...SOURCES, TextDirectionDapp: "examples/TextDirectionDapp.so
 export const builtArtifacts = (): PackedArtifact[] =>
   Object.entries(DEPLOYED).map(([name, source]) => {
     const text = readFileSync(artifactPath(`contracts/${source}`, name), "utf8");
-    const { buildInfoId: _, ...artifact } = JSON.parse(text) as PackedArtifact & { buildInfoId?: string };
-    return artifact;
+    return JSON.parse(text, (key, value: unknown) => (key === "buildInfoId" ? undefined : value)) as PackedArtifact;
   });
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
