@@ -17,7 +17,7 @@ export type Verdict =
   | { kind: "unknown"; reason: string };
 
 /** A node's logs show other nodes of a claim than those that its root is of. */
-export class ClaimNodesError extends errorWithCode("CLAIM_NODES", { retryable: true }) {}
+class ClaimNodesError extends errorWithCode("CLAIM_NODES", { retryable: true }) {}
 
 /** A verdict, and what it rests on. */
 type Known = { verdict: Verdict; lost: number; input: string; isProgramKnown: boolean; programRoot: Hex };

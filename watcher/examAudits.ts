@@ -9,7 +9,7 @@ import { translateError } from "../src/chain/translateError.ts";
 import type { Hash } from "../src/program/merkle/hash.ts";
 import { programFacts } from "../src/dispute/run/execution.ts";
 import type { Role } from "../src/parties/role/role.ts";
-import type { ExamCourt } from "../src/attestation/exams/openExamClaims.ts";
+import type { ExamClaimContracts } from "../src/attestation/exams/openExamClaims.ts";
 import { solver } from "../src/attestation/exams/solve.ts";
 import type { WatcherEvent } from "./events.ts";
 import type { WatcherOptions, ExamAuditOptions } from "./options.ts";
@@ -29,7 +29,7 @@ const OVER = new Set([
  */
 export class ExamAudits {
   readonly #options: Pick<WatcherOptions, "session" | "programs" | "execute" | "mode" | "log" | "signal">;
-  readonly #court: ExamCourt;
+  readonly #claimContracts: ExamClaimContracts;
   readonly #share: number;
   readonly #role: Role<WatcherEvent>;
   #store: LogStore<typeof examsAbi> | undefined;
@@ -40,20 +40,20 @@ export class ExamAudits {
   /** Own roots of sittings that are wrong, until they are challenged. */
   readonly #wrong = new Map<string, Hash>();
 
-  constructor(options: WatcherOptions, { court, share }: ExamAuditOptions, role: Role<WatcherEvent>) {
-    [this.#options, this.#court, this.#share, this.#role] = [options, court, share, role];
+  constructor(options: WatcherOptions, { claimContracts, share }: ExamAuditOptions, role: Role<WatcherEvent>) {
+    [this.#options, this.#claimContracts, this.#share, this.#role] = [options, claimContracts, share, role];
   }
 
   /** Audits what was sat since the last time. @param now The chain's time, unix seconds. */
   async tend(now: bigint): Promise<void> {
     const { session, signal } = this.#options;
     const { publicClient, fromBlock } = session;
-    const address = this.#court.exams.address;
+    const address = this.#claimContracts.exams.address;
     this.#store ??= new LogStore(
       publicClient,
       [address],
       examsAbi,
-      await firstBlockSince(publicClient, now - this.#court.lifetime, fromBlock),
+      await firstBlockSince(publicClient, now - this.#claimContracts.lifetime, fromBlock),
     );
     const store = this.#store;
     await store.sync();
@@ -72,7 +72,7 @@ export class ExamAudits {
     // Drawn once: what is tried again after a failure is not drawn again.
     if (!this.#drawn.has(key) && randomInt(SHARES) >= this.#share * SHARES) return void this.#done.add(key);
     this.#drawn.add(key);
-    const root = this.#court.classes[args.class]!.programRoot;
+    const root = this.#claimContracts.classes[args.class]!.programRoot;
     if (!programs.knows(root)) {
       if (programs.awaits(root)) return;
       if (this.#role.isNew("exams", String(args.class))) log.warn(exam, "cannot be judged: its program is not known");
@@ -106,7 +106,7 @@ export class ExamAudits {
     exam: Pick<Sitting, "worker" | "class" | "number">,
   ): Promise<true> {
     try {
-      const receipt = await this.#court.examClaims.challenge(sitting, facts);
+      const receipt = await this.#claimContracts.examClaims.challenge(sitting, facts);
       this.#role.report({ kind: "examChallenged", ...exam, receipt });
     } catch (error) {
       if (!(error instanceof ContractRevertError && OVER.has(error.errorName))) throw error;
@@ -117,8 +117,8 @@ export class ExamAudits {
 
   /** Whether a pledge backs a sitting that can still be challenged. */
   async #isBacked({ worker, time }: Sitting, now: bigint): Promise<boolean> {
-    if (now > time + this.#court.lifetime) return false;
-    const pledge = await this.#court.pledges.pledgeOf(worker);
+    if (now > time + this.#claimContracts.lifetime) return false;
+    const pledge = await this.#claimContracts.pledges.pledgeOf(worker);
     if (pledge.status === PledgeStatus.active) return true;
     return pledge.status === PledgeStatus.releasing && time < pledge.time;
   }

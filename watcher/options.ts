@@ -3,7 +3,7 @@ import type { NativeOptions } from "../src/runs/native/nativeJobs.ts";
 import type { RoleOptions } from "../src/parties/role/role.ts";
 import type { TensorSource } from "../src/program/trace/published.ts";
 import type { WatcherEvent } from "./events.ts";
-import type { ExamCourt } from "../src/attestation/exams/openExamClaims.ts";
+import type { ExamClaimContracts } from "../src/attestation/exams/openExamClaims.ts";
 
 /** How a watcher runs. */
 export type WatcherOptions = RoleOptions<WatcherEvent> & {
@@ -21,7 +21,7 @@ export type WatcherOptions = RoleOptions<WatcherEvent> & {
 
 /** How a watcher audits exams. */
 export type ExamAuditOptions = {
-  court: ExamCourt;
+  claimContracts: ExamClaimContracts;
   /** The share of sittings that are executed, 0 to 1. Which ones nobody else knows. */
   share: number;
 };

@@ -6,10 +6,12 @@ const isLost = ({ closed }: GameRecord): boolean => closed?.outcome === Outcome.
 
 /** A game of the watcher's to be played, or its bond to be taken back. */
 export type GameTask = { kind: "play" | "settle"; job: JobRecord; claim: ClaimRecord; game: GameRecord };
+
 /** A claim to be judged, and opened a game on if it is wrong. `lost`: the watcher's games on it that are lost. */
 export type AuditTask = { kind: "audit"; job: JobRecord; claim: ClaimRecord; lost: readonly GameRecord[] };
+
 /** What a watcher has to do now, each the most urgent first; and its games that are lost. */
-export type Agenda = {
+type Agenda = {
   plays: GameTask[];
   audits: AuditTask[];
   settles: GameTask[];

@@ -6,7 +6,7 @@ import type { ClaimRecord, GameRecord } from "../src/chain/market/history.ts";
 import { VerifierDisagreesError, type Responder } from "./responder.ts";
 
 /** A move that was sent. */
-export type Played = { move: ChallengerMove["kind"]; receipt: TransactionReceipt };
+type Played = { move: ChallengerMove["kind"]; receipt: TransactionReceipt };
 
 /**
  * Makes a planned move.

@@ -24,7 +24,7 @@ export class Judging {
 
   constructor(health: Health, meter: Meter) {
     [this.#health, this.#meter] = [health, meter];
-    this.#tell();
+    this.#notify();
   }
 
   /** Takes note of an audit. @throws what the audit throws */
@@ -43,7 +43,7 @@ export class Judging {
       }
       throw error;
     } finally {
-      this.#tell();
+      this.#notify();
     }
   }
 
@@ -51,7 +51,7 @@ export class Judging {
   refuted(programRoot: Hex, error: Error): void {
     this.#refuted.set(programRoot, (this.#refuted.get(programRoot) ?? 0) + 1);
     this.#fault = problemOf(error, `an execution of program ${programRoot} was wrong`);
-    this.#tell();
+    this.#notify();
   }
 
   /** Whether games may be opened over a program: a machine that is at fault would lose a bond on each honest claim. */
@@ -68,10 +68,10 @@ export class Judging {
     for (const claimId of this.#failed.keys()) if (!due.has(claimId)) this.#failed.delete(claimId);
     const reason = `claims without a verdict of which most of the window is over: ${late.length}, first ${late[0]}`;
     this.#late = late.length === 0 ? undefined : { reason };
-    this.#tell();
+    this.#notify();
   }
 
-  #tell(): void {
+  #notify(): void {
     const [first] = this.#failed.values();
     this.#health.set("judges", this.#fault ?? this.#last ?? first ?? this.#late);
   }

@@ -14,10 +14,10 @@ enum Outcome {
     Settled
 }
 
-/// @title The dispute game over one claim: descend to one element, then recompute it.
-/// @dev `gameId = keccak256(abi.encode(claimId, challenger, number))`, all of it in the state. Only the
-/// hash of a game's state is stored; clients take the state from the latest `Picked` or `Moved` event of the game and
-/// pass it back unchanged.
+/// @title The dispute game over one claim: descend to one element, then recompute this element.
+/// @dev `gameId = keccak256(abi.encode(claimId, challenger, number))`, all from the state. The contract stores only the
+/// hash of a game's state. Clients take the state from the game's latest `Picked` or `Moved` event and pass the state
+/// back unchanged.
 interface IDisputeGame {
     error StaleState(bytes32 gameId, bytes32 stored, bytes32 given);
     error GameExists(bytes32 gameId);
@@ -63,8 +63,8 @@ interface IDisputeGame {
     /// @notice A worker's move, `Reveal` or `Expand`, and the state it led to.
     /// @param data The children (32 bytes each) or the chunk.
     event Moved(bytes32 indexed gameId, PackedState state, bytes data);
-    /// @notice A step proof held: element `element` of step `step` was claimed as `claimed` and is `exact` (words of
-    /// the element's size).
+    /// @notice A step proof succeeded: element `element` of step `step` was claimed as `claimed` but equals `exact`
+    /// (words of the element's size).
     event Proved(
         bytes32 indexed gameId,
         bytes32 indexed claimId,
@@ -76,11 +76,11 @@ interface IDisputeGame {
     /// @notice A game is over; `paid` went to the challenger (or, if the worker won, to the worker).
     event GameClosed(bytes32 indexed gameId, bytes32 indexed claimId, Outcome indexed outcome, uint256 paid);
     /// @notice A claim died.
-    /// @param pot What was left for the games that were alive.
-    /// @param dues What these are due.
-    /// @param toSink What went to the sink.
+    /// @param pot The amount left for the games that were alive.
+    /// @param dues The amount due to these games.
+    /// @param toSink The amount sent to the sink.
     event ClaimDied(bytes32 indexed claimId, bytes32 indexed gameId, uint256 pot, uint256 dues, uint256 toSink);
-    /// @notice A worker collected what its moves earned from bonds.
+    /// @notice A worker collected its moves' earnings from bonds.
     event EarningsCollected(bytes32 indexed claimId, address indexed worker, uint256 amount);
 
     /// @notice Opens a game against a claim in its window, at a node of the run, or at an output of the answer. Takes
@@ -94,31 +94,31 @@ interface IDisputeGame {
     function open(Claim calldata claim, uint32 number, Pick calldata pick_) external returns (bytes32 gameId);
 
     /// @notice The worker's answer to a node: its `2^hop` children, or at a tensor's leaf the chunk. The data prove
-    /// themselves, so any plain account may send them.
+    /// themselves, and therefore any plain account may send them.
     /// @dev Reverts with `StaleState`, `ClaimDead`, `NotTurnOf`, `ClockExpired`, `NotPlainAccount`, `NothingToReveal`
     /// at a leaf above the tensors, and `WrongDataLength`, `NotTheNode` or `PaddingNotZero` for wrong data.
     /// @param state The game's current state.
     /// @param data The children, 32 bytes each, or the 512 bytes of the chunk.
     function reveal(PackedState calldata state, bytes calldata data) external;
 
-    /// @notice Challenger only: its choice of a node below the current one, at least as far down as what was revealed.
+    /// @notice Challenger only: chooses a node below the current node, at least down to the revealed nodes.
     /// @dev Reverts with `StaleState`, `ClaimDead`, `NotTurnOf`, `ClockExpired`, `NotChallenger`, `NothingToPick` at a
     /// leaf, `PickShortOfReveal`, `WrongPathLength`, `PickNotBelowNode`, `PickPastWidth` or `NotTheNode` for a wrong
-    /// path, and `WrongProgram`, `CheckpointNotProven` or `StepNotProven` for what a leaf needs of the program.
+    /// path, and `WrongProgram`, `CheckpointNotProven` or `StepNotProven` for a leaf's wrong program data.
     /// @param state The game's current state.
-    /// @param pick_ The node, and the way up from it to the current one.
+    /// @param pick_ The chosen node, and the path up to the current node.
     function pick(PackedState calldata state, Pick calldata pick_) external;
 
-    /// @notice Worker only, at a leaf that stands for a list of its own: shows the first `2^hop` nodes below that
-    /// list's root. At a trace leaf the list is the interior of its range. At an output of an answer it is the item's
-    /// trace, or the run if items take tensors from the item before.
+    /// @notice Worker only, at a leaf that stands for a separate list: shows the first `2^hop` nodes below the list's
+    /// root. For a trace leaf, the list is the interior of the leaf's range. For an answer's output, the list is the
+    /// item's trace, or the run if items take tensors from the previous item.
     /// @dev Reverts with `StaleState`, `ClaimDead`, `NotTurnOf`, `ClockExpired`, `NotWorker`, `NothingToExpand`
     /// elsewhere, and `WrongDataLength`, `PaddingNotZero` or `LeafNotInList` for wrong nodes.
     /// @param state The game's current state.
     /// @param content Hash of the job's id, root and collateral of the caller's claim.
-    /// @param children Those nodes, 32 bytes each; the list's root is their hash.
-    /// @param siblings Opening of the disputed leaf up to one of the children: it must be the last leaf of an interior,
-    /// the output's checkpoint in a trace, that checkpoint of the last item's trace in a run.
+    /// @param children The first nodes, 32 bytes each; their hash is the list's root.
+    /// @param siblings Opening from the disputed leaf up to one of the children. The leaf must be the last leaf of an
+    /// interior, the output's checkpoint in a trace, or the same checkpoint of the last item's trace in a run.
     function expand(
         PackedState calldata state,
         bytes32 content,

@@ -2,20 +2,20 @@ import { isHex, size, type Hex } from "viem";
 import type { RefuteError } from "./errors.ts";
 
 /** Makes the error of what a document lacks. */
-export type Refusal = new (message: string, options?: ErrorOptions) => RefuteError;
+type RefusalClass = new (message: string, options?: ErrorOptions) => RefuteError;
 
 /** An object of a JSON document that comes from outside. What is wrong is named by its path in the document. */
 export class Fields {
   readonly #fields: Readonly<Record<string, unknown>>;
   readonly #path: string;
-  readonly #refusal: Refusal;
+  readonly #refusal: RefusalClass;
 
   /**
    * @param path What the object is in its document: a file's name, or `outputs[0]`.
    * @param refusal The type of the errors.
    * @throws The refusal, if the value is no object
    */
-  constructor(value: unknown, path: string, refusal: Refusal) {
+  constructor(value: unknown, path: string, refusal: RefusalClass) {
     if (typeof value !== "object" || value === null || Array.isArray(value))
       throw new refusal(`${path}: expected a JSON object, got ${kindOf(value)}`);
     this.#fields = value as Record<string, unknown>;

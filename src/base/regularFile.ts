@@ -9,7 +9,7 @@ import { errorWithCode } from "./errors.ts";
 export class FileError extends errorWithCode("FILE") {}
 
 /** The maximum bytes of a file if its reader says nothing else: what a protobuf message, such as a model, may have. */
-export const MAX_FILE_BYTES = 2 ** 31;
+const MAX_FILE_BYTES = 2 ** 31;
 
 /** The maximum bytes of one read: the operating system gives at most 2 GB. */
 const MAX_READ_BYTES = 2 ** 30;

@@ -6,7 +6,8 @@ const HIDDEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu;
 const NAMED: Record<string, string> = { "\n": "\\n", "\r": "\\r", "\t": "\\t" };
 
 /** The longest line that is printed, characters: an output that is delivered on chain, as hexadecimal digits, fits. */
-export const MAX_LINE = 2 ** 18;
+const MAX_LINE = 2 ** 18;
+
 /** The longest cell of a table, characters. */
 const MAX_CELL = 1_000;
 

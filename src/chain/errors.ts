@@ -1,7 +1,7 @@
 import type { Address, Hex } from "viem";
 import { errorWithCode, RefuteError } from "../base/errors.ts";
 
-/** No answer from a node: it is down, unreachable, too busy or too slow. */
+/** A node did not answer: the node is down, unreachable, too busy or too slow. */
 export class RpcUnavailableError extends errorWithCode("RPC_UNAVAILABLE", { retryable: true }) {}
 
 /** No node is named that could be asked. */
@@ -10,16 +10,16 @@ export class NoNodeError extends errorWithCode("NO_NODE") {}
 /** A chain that has no blobs (EIP-4844). */
 export class NoBlobsError extends errorWithCode("NO_BLOBS") {}
 
-/** Blobs cost more by now than what may be offered for them. Nothing more was sent. */
+/** Blobs now cost more than the sender may offer for them. Nothing more was sent. */
 export class BlobsTooDearError extends errorWithCode("BLOBS_TOO_DEAR", { retryable: true }) {}
 
-/** An endpoint serves another chain than the one that was asked for. */
+/** An endpoint serves another chain than the expected chain. */
 export class WrongChainError extends errorWithCode("WRONG_CHAIN") {}
 
-/** No contract where one should be: wrong addresses, or a chain on which Refute is not deployed. */
+/** An expected contract is missing: the addresses are wrong, or Refute is not deployed on the chain. */
 export class NotDeployedError extends errorWithCode("NOT_DEPLOYED") {}
 
-/** A deployment whose programs follow other semantics than those of this release of Refute. */
+/** A deployment's programs follow other semantics than this release of Refute. */
 export class OtherSemanticsError extends RefuteError {
   readonly code = "OTHER_SEMANTICS";
 
@@ -71,10 +71,7 @@ export class TransactionRevertedError extends TransactionError {
   }
 }
 
-/**
- * A transaction that was sent is in no block and, it seems, in no pool: a reorganisation took it back, or its fee is
- * too low.
- */
+/** A sent transaction is in no block and apparently in no pool: a reorganisation removed it, or its fee is too low. */
 export class TransactionDroppedError extends TransactionError {
   readonly code = "TRANSACTION_DROPPED";
 
@@ -112,7 +109,7 @@ export class TransactionTooLargeError extends RefuteError {
   }
 }
 
-/** No node takes a transaction, for another reason than its size, its nonce, its fees or the sender's funds. */
+/** No node takes a transaction. The reason is not the transaction's size, nonce or fees, and not the sender's funds. */
 export class TransactionRefusedError extends RefuteError {
   readonly code = "TRANSACTION_REFUSED";
 
@@ -133,7 +130,7 @@ export class TransactionRefusedError extends RefuteError {
 /** The sender cannot pay for the transaction's gas. */
 export class InsufficientGasFundsError extends errorWithCode("INSUFFICIENT_GAS_FUNDS") {}
 
-/** An account has too little of what is to be moved: tokens, credit or stake. Nothing was sent. */
+/** An account has too few tokens, or too little credit or stake, for the intended move. Nothing was sent. */
 export class ShortOfFundsError extends errorWithCode("SHORT_OF_FUNDS") {}
 
 /** A wallet that does not send a transaction: its user refused, say. */
@@ -142,7 +139,7 @@ export class WalletRefusedError extends errorWithCode("WALLET_REFUSED") {}
 /** The process that holds the account's key gave no signature: it is down, unreachable, too slow, or refused. */
 export class SignerUnavailableError extends errorWithCode("SIGNER_UNAVAILABLE", { retryable: true }) {}
 
-/** What is said of accounts whose keys are elsewhere: no protocol of theirs has such transactions. */
+/** Message for accounts whose keys are in another process: no remote signing protocol has transactions with blobs. */
 export const SIGNS_NO_BLOBS = "signs no transactions with blobs: use a key of this process";
 
 /** The process that holds keys does not hold the account's, or signed something else. Nothing was sent. */

@@ -30,16 +30,16 @@ import {
 import { pause } from "./pause.ts";
 import { refusalIn } from "./refusals.ts";
 import { translateError, translateRefusal } from "./translateError.ts";
-import { isTooCheap, type Outcome, type Seen, type Waiting } from "./sentTransaction.ts";
+import { isTooCheap, type SendOutcome, type TransactionPlace, type Waiting } from "./sentTransaction.ts";
 
 /**
- * Sends one account's transactions, one after the other, and waits for each to be mined. Several may wait together, so
- * that a block takes the moves of many games. With one move a block, many sham games would run an honest player's
- * clocks out.
+ * Sends one account's transactions, one after the other, and waits for each to be mined. Several transactions may wait
+ * together, to let one block take moves from many games. If each block took only one move, many sham games would run
+ * out an honest player's clocks.
  *
- * A nonce is used again until a transaction with it is mined. So a transaction that was given up, or that an earlier
- * process left in the pools, is replaced and not followed by another: a move that is considered anew takes the nonce of
- * its first try, and cannot be made twice.
+ * A nonce is used again until a transaction with the nonce is mined. An abandoned transaction, by this process or an
+ * earlier process, is therefore replaced, not followed by another transaction. A move considered anew takes the nonce
+ * of its first try, and cannot be made twice.
  */
 export class Sender implements TransactionSender {
   readonly #publicClient: PublicClient<Transport, Chain>;
@@ -48,17 +48,17 @@ export class Sender implements TransactionSender {
   readonly #inTurn = inTurn();
   /** Nonces of transactions that are waited for. */
   readonly #awaited = new Set<number>();
-  /** Nonces of transactions of this process that were given up and may be in a pool still. */
+  /** Nonces of given up transactions of this process. The transactions may still be in a pool. */
   readonly #givenUp = new Set<number>();
-  /** The nonce after the highest one of a transaction whose receipt was seen. */
+  /** The nonce after the highest nonce with a seen receipt. */
   #afterMined = 0;
-  /** A nonce that a transaction of another process has, and since when that was seen. */
+  /** A nonce taken by another process's transaction, and when this was first seen. */
   #foreign: { nonce: number; since: number } | undefined;
   /** A nonce that no transaction had at the last look, while others waited behind it, and when the next look is due. */
   readonly #gap: { seen?: number | undefined; lookAt: number } = { lookAt: 0 };
   /** The latest transactions whose receipts were seen, by nonce: a reorganisation may take them back. */
   readonly #recent = new Map<number, Waiting>();
-  /** The last refusal of a transaction for its size, and when it was. */
+  /** The last refusal of a transaction for its size, with its time. */
   #refused: { error: TransactionTooLargeError; at: number } | undefined;
 
   constructor(publicClient: PublicClient<Transport, Chain>, account: LocalAccount, patience: Partial<Patience> = {}) {
@@ -187,7 +187,7 @@ export class Sender implements TransactionSender {
    * @returns What became of them. A node that gives no answer may have taken them, and a full pool may take them later:
    *   that is "unclear", and the transaction counts as sent.
    */
-  async #broadcast(raw: Hex, functionName: string): Promise<Outcome> {
+  async #broadcast(raw: Hex, functionName: string): Promise<SendOutcome> {
     try {
       await this.#publicClient.sendRawTransaction({ serializedTransaction: raw });
       return "taken";
@@ -214,7 +214,7 @@ export class Sender implements TransactionSender {
     try {
       const end = Date.now() + longestMs;
       let sentAt = Date.now();
-      let seen: Seen = "unknown";
+      let seen: TransactionPlace = "unknown";
       for (; Date.now() < end && waiting.refusals < MAX_REFUSALS; await pause(this.#untilNextLook(waiting))) {
         const receipt = await this.#receipt(waiting);
         if (receipt !== undefined) {
@@ -309,7 +309,7 @@ export class Sender implements TransactionSender {
   }
 
   /** Sends the same bytes again if that is due: they can be in the chain once only. */
-  async #sendAgain(waiting: Waiting, seen: Seen): Promise<void> {
+  async #sendAgain(waiting: Waiting, seen: TransactionPlace): Promise<void> {
     const { pollingMs, slowMs } = this.#patience;
     const longest = Math.max(slowMs / LONGEST_RESEND_PART, pollingMs);
     const now = Date.now();
@@ -327,7 +327,7 @@ export class Sender implements TransactionSender {
   }
 
   /** @throws What refuses the call or the transaction */
-  async #tryAgain(waiting: Waiting, seen: Seen): Promise<Outcome> {
+  async #tryAgain(waiting: Waiting, seen: TransactionPlace): Promise<SendOutcome> {
     const { functionName, passedAt } = waiting;
     if (seen !== "pool" && Date.now() - passedAt >= this.#patience.slowMs / PASSED_PART) {
       // The state may be another by now, and a transaction that fails costs its gas.
@@ -358,7 +358,7 @@ export class Sender implements TransactionSender {
   }
 
   /** Where the latest of the transactions is. */
-  #seen({ hashes }: Waiting): Promise<Seen> {
+  #seen({ hashes }: Waiting): Promise<TransactionPlace> {
     return this.#publicClient.getTransaction({ hash: hashes.at(-1)! }).then(
       () => "pool",
       (error: unknown) => (error instanceof TransactionNotFoundError ? "nowhere" : "unknown"),

@@ -2,15 +2,15 @@ import type { Address, Hash, Hex } from "viem";
 import type { Fees } from "./fees.ts";
 
 /** What became of signed bytes that were sent. */
-export type Outcome = "taken" | "unclear" | TooCheap;
+export type SendOutcome = "taken" | "unclear" | TooCheap;
 type TooCheap = "baseFee" | "underpriced" | "replacement";
 
 /** Whether a pool asks for higher fees. */
-export const isTooCheap = (outcome: Outcome | "refused"): outcome is TooCheap =>
+export const isTooCheap = (outcome: SendOutcome | "refused"): outcome is TooCheap =>
   outcome === "baseFee" || outcome === "underpriced" || outcome === "replacement";
 
 /** Where a transaction is, as far as the nodes know; "unknown" if none answers. "pool" may be a block too. */
-export type Seen = "pool" | "nowhere" | "unknown";
+export type TransactionPlace = "pool" | "nowhere" | "unknown";
 
 /** A transaction that was sent, once or several times with one nonce. */
 export type Waiting = {

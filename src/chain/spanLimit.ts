@@ -2,9 +2,11 @@ import { BaseError, HttpRequestError, RpcRequestError, TimeoutError } from "viem
 
 /** Maximum of blocks in one request. */
 const MAX_SPAN = 2_000n;
+
 /** Requests with the largest span that is known to be taken, before one more is tried. Doubled at each try. */
 const FIRST_PAUSE = 64;
 const MAX_PAUSE = 65_536;
+
 /** Requests that are cut because of too many logs, before a span twice as long is tried. */
 const DENSE_REQUESTS = 8;
 
@@ -14,7 +16,7 @@ const DENSE_REQUESTS = 8;
  * - `logs`: too many logs, or it took too long: this says nothing of other blocks.
  * - `behind`: the node does not have all of the blocks yet.
  */
-export type Refusal = { kind: "span"; named: readonly bigint[] } | { kind: "logs" } | { kind: "behind" };
+type SpanRefusal = { kind: "span"; named: readonly bigint[] } | { kind: "logs" } | { kind: "behind" };
 
 /** Providers' codes for too many requests in a time. */
 const TOO_MANY_REQUESTS: readonly number[] = [429, -32_007];
@@ -31,6 +33,7 @@ const LOGS = new RegExp(
     .join("|"),
   "i",
 );
+
 /** Where a limit of blocks is in a node's words: "a 1000 block range", "maximum block range: 10", "a 2K block". */
 const NAMED = [
   /(?<![\dx,_])([\d,_]+)(k)?[ -]blocks?\b/gi,
@@ -41,7 +44,7 @@ const NAMED = [
  * Why a node refused a request for logs.
  * @returns undefined if a request for less would not help either
  */
-export function refusalOf(error: unknown): Refusal | undefined {
+export function refusalOf(error: unknown): SpanRefusal | undefined {
   if (!(error instanceof BaseError)) return undefined;
   const isLarge = (e: unknown): boolean =>
     e instanceof TimeoutError || (e as Error).name === "ResponseBodyTooLargeError";

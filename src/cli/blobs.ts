@@ -44,7 +44,7 @@ export type PlannedBlobs = {
 };
 
 /** Blobs that are in blocks. */
-export type SentBlobs = { place: string; transactions: readonly Hex[]; since: bigint };
+type SentBlobs = { place: string; transactions: readonly Hex[]; since: bigint };
 
 /**
  * @param file The inputs, as `packInputs` gives them.

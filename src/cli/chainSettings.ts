@@ -44,7 +44,7 @@ export const keySettings = {
 /** Settings of every command that sends transactions. */
 export const accountSettings = { ...chainSettings, ...keySettings };
 
-export type ChainSettings = SettingValues<typeof chainSettings>;
+type ChainSettings = SettingValues<typeof chainSettings>;
 export type AccountSettings = SettingValues<typeof accountSettings>;
 
 /** Connects without an account. */

@@ -89,7 +89,7 @@ export function snapshotSecret(path: string | undefined, store: string | undefin
 export const queuePassword = (env: NodeJS.ProcessEnv = process.env): string | undefined => env.REFUTE_QUEUE_PASSWORD;
 
 /** Says once in a minute at most that a queue's connection failed. */
-export function sayQueueErrors(log: Logger): (error: Error) => void {
+export function logQueueErrors(log: Logger): (error: Error) => void {
   let last = -Infinity;
   return ({ message }) => {
     if (Date.now() - last < 60_000) return;
@@ -112,6 +112,6 @@ export async function openExecutionQueue(
     throw new UsageError("--queue and --store go together: give both, or neither");
   if (queue === undefined) return embedded;
   const blobs = openStore(store!);
-  const tasks = await BullTasks.open({ url: queue, password: queuePassword(), onError: sayQueueErrors(beside.log) });
+  const tasks = await BullTasks.open({ url: queue, password: queuePassword(), onError: logQueueErrors(beside.log) });
   return new FleetExecutions({ tasks, store: blobs, here: embedded.execute, againShare, ...beside });
 }

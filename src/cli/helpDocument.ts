@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 
 /** The help of one command, as `--help` prints it on 80 columns. */
-export type CommandHelp = { command: string; group: string; help: string };
+type CommandHelp = { command: string; group: string; help: string };
 
 const WIDTH = 80;
 

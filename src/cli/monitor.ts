@@ -8,8 +8,9 @@ import { printable } from "../base/text.ts";
 
 /** An event of a worker or a watcher, as far as it is counted. */
 export type CountedEvent = { kind: string; receipt?: { gasUsed: bigint } };
+
 /** A request to a node that got no useful answer. */
-export type RpcFailure = { node: string; method: string; reason: string };
+type RpcFailure = { node: string; method: string; reason: string };
 
 /** If the last round ended longer ago than this many intervals, and than a minute, the process is not ready. */
 const STALE_INTERVALS = 5;
@@ -34,8 +35,10 @@ const FIGURES: Record<keyof Figures, { name: string; help: string }> = {
     help: "Jobs in blobs that nodes may forget before their disputes end, and that are not fetched yet",
   },
 };
+
 /** Seconds: a small model's execution to the longest that a usual claim leaves time for. */
 const EXECUTION_BUCKETS = [0.1, 0.3, 1, 3, 10, 30, 100, 300, 1_000, 3_000];
+
 /** Reasons of failed requests that are told apart. A node's own words could be any number. */
 const MAX_REASONS = 32;
 

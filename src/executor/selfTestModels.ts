@@ -6,14 +6,17 @@ import type { Prng } from "../base/prng.ts";
 import { randomBytes, randomNumbers } from "./product/randomNumbers.ts";
 
 /** A model, and what it is executed on. */
-export type SelfTestModel = { model: Model; inputs: Uint8Array[] };
+type SelfTestModel = { model: Model; inputs: Uint8Array[] };
 
 /** A product of these sides has so many rows, terms and columns that onnxruntime computes it. */
 const [ROWS, INNER, COLUMNS] = [4, 96, 64];
+
 /** A product with so few columns is left to kernels of our own. */
 const FEW = 8;
+
 /** Terms and columns of products of a vector, which kernels of our own compute too. */
 const [VECTOR_TERMS, VECTOR_COLUMNS] = [177, 95];
+
 /** How many products of each kind: floats by a constant, floats by an input, bytes by a constant. */
 const PRODUCTS = 2;
 const MAX_TERMS = 16_000;

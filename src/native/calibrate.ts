@@ -6,7 +6,7 @@ import type { NativeSubject } from "./nativeSubject.ts";
 import type { NativePlace } from "./openNative.ts";
 
 /** What is calibrated, and on what. */
-export type CalibrateOptions = MeasuredInputs & {
+type CalibrateOptions = MeasuredInputs & {
   subject: NativeSubject;
   /** SHA-256 of the model's file, in hexadecimal digits. */
   modelSha256: string;

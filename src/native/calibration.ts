@@ -37,6 +37,7 @@ export type Calibration = {
 
 const FORMAT = "refute calibration 1";
 const MAX_BYTES = 2 ** 24;
+
 /** Threads that onnxruntime may be given. */
 export const MAX_THREADS = 256;
 
@@ -115,7 +116,7 @@ export function readCalibration(path: string): Calibration {
 }
 
 /** What a calibration must be of, to be used. */
-export type CalibrationUse = Pick<Calibration, "programRoot"> & {
+type CalibrationUse = Pick<Calibration, "programRoot"> & {
   /** The tensors that decide in this program. */
   deciding: readonly string[];
   inputs: readonly { name: string; dtype: DType }[];

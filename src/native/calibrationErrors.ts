@@ -15,7 +15,7 @@ export type TensorError = TensorInfo & { relative: number; absolute: number };
 const MIN_ERROR = 2 ** -23;
 
 /** What native tensors say of a result: whether exact execution decides the same, as far as was calibrated. */
-export type Judgement = { kind: "thick" } | { kind: "thin"; reason: string };
+type Judgement = { kind: "thick" } | { kind: "thin"; reason: string };
 
 /**
  * Judges native decisions. One is thick if its margin is larger than `factor` times what the calibrated errors of what

@@ -9,7 +9,7 @@ import { roundedTo } from "./elements.ts";
 import { CalibrationError } from "./errors.ts";
 
 /** A set of inputs, and where it is from. */
-export type GivenInputs = { path: string; bytes: readonly Uint8Array[] };
+type GivenInputs = { path: string; bytes: readonly Uint8Array[] };
 
 /**
  * Reads the sets of inputs of a folder: each folder in it is one, with a file for each input: `NAME.npy`, `NAME.pb` or

@@ -13,7 +13,7 @@ const SECONDS = 20;
 const MAX_NAME = 1_000;
 
 /** Where a runtime is served, and what it must be. */
-export type HttpNativeOptions = {
+type HttpNativeOptions = {
   /** http or https; the program's root is appended. */
   url: string;
   signature: NativeSignature;

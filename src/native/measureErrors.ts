@@ -34,7 +34,7 @@ export type MeasuredInputs = {
 };
 
 /** What was found. */
-export type Measured = {
+type Measured = {
   tensors: TensorError[];
   inputs: { given: number; random: number; searched: number };
   /** How often outputs differed; how often all margins are thick by a factor; and how often both. */

@@ -14,7 +14,7 @@ import type { NativeResult, NativeRuntime, NativeSignature } from "./nativeRunti
 import { preparedFile, type FilePreparation } from "./preparedFile.ts";
 
 /** What is opened, and on how many threads. */
-export type OnnxruntimeOptions = FilePreparation & {
+type OnnxruntimeOptions = FilePreparation & {
   /** The model's file, and how it was read. */
   file: Uint8Array;
   model: Model;

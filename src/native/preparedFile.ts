@@ -19,7 +19,7 @@ export type FilePreparation = {
 };
 
 /** An ONNX file that takes what the program takes, and the names of its inputs by the program's. */
-export type PreparedFile = { bytes: Uint8Array; inputNames: ReadonlyMap<string, string> };
+type PreparedFile = { bytes: Uint8Array; inputNames: ReadonlyMap<string, string> };
 
 /**
  * The model's own file, with the same inputs bound, the same preprocessing of pictures before it and the same decisions

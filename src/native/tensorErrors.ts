@@ -2,7 +2,7 @@ import type { DecidingTensor } from "../model/decision/margin.ts";
 import { CalibrationError } from "./errors.ts";
 
 /** How far a native tensor is from the exact one: at most, and divided by the native tensor's largest magnitude. */
-export type Apart = { absolute: number; relative: number };
+type Apart = { absolute: number; relative: number };
 
 /**
  * @returns undefined if the native tensor holds NaN or infinity: it decides nothing, so that its error does not matter

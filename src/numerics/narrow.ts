@@ -31,7 +31,7 @@ export type NarrowFloat = {
   unsignedZero?: true;
 };
 
-export type NarrowLayout = {
+type NarrowLayout = {
   /** ONNX's `TensorProto.DataType`. */
   code: number;
   bits: 2 | 4 | 8;

@@ -7,7 +7,7 @@ export {
   type ExecutorOptions,
 } from "../executor/createExecutor.ts";
 export { selfTestExecutor, type SelfTestReport } from "../executor/selfTest.ts";
-export { cutBatch, type Batch, type BatchRequest, type Part } from "../parties/dispatcher/batch.ts";
+export { cutBatch, type Batch, type BatchRequest, type BatchPart } from "../parties/dispatcher/batch.ts";
 export { costsOf, type BatchCost, type PartCost } from "../parties/dispatcher/costs.ts";
 export { dispatch } from "../parties/dispatcher/dispatcher.ts";
 export * from "../parties/dispatcher/errors.ts";

@@ -46,13 +46,13 @@ export async function executeRun(
   const { items } = inputs.length;
   const kept = stored ?? new StoredRun(program.model.program, items);
   const run = { program, inputs, roots: new RootsOfItems(program.model.program, items) };
-  const told: InOrder = { pass: (item, carried) => kept.pass(item, carried), onItem };
+  const observer: InOrder = { pass: (item, carried) => kept.pass(item, carried), onItem };
   const { stretch } = execute;
   const last = await (!kept.isCarried
     ? executeApart(run, execute)
     : stretch === undefined
-      ? executeInOrder(run, execute, told)
-      : executeInStretches(run, execute, stretch, told));
+      ? executeInOrder(run, execute, observer)
+      : executeInStretches(run, execute, stretch, observer));
   await kept.writeRoots(run.roots.bytes);
   return new RunExecution(program, inputs, run.roots.roots, { last, stored: kept, form });
 }
@@ -115,13 +115,13 @@ async function executeInStretches(
 /** Executes a stretch here, item after item. */
 export async function executeStretch({ program, inputs, steps }: Stretch, execute: Execute): Promise<StretchResult> {
   const roots = new RootsOfItems(program.model.program, inputs.length.items);
-  const { trace } = await executeInOrder({ program, inputs, roots }, execute, UNTOLD);
+  const { trace } = await executeInOrder({ program, inputs, roots }, execute, NO_OBSERVER);
   const tensors: Uint8Array[] = [];
   for (const step of steps) tensors[step] = trace.tensor(step);
   return { roots: roots.bytes, tensors };
 }
 
-const UNTOLD: InOrder = { pass: () => Promise.resolve(), onItem: () => undefined };
+const NO_OBSERVER: InOrder = { pass: () => Promise.resolve(), onItem: () => undefined };
 
 /** What an item takes from the item before, for which those from an earlier one on are executed. */
 async function carriedAt(

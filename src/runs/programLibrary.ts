@@ -1,9 +1,9 @@
 import type { Hash } from "../program/merkle/hash.ts";
 import { programShape, type KnownProgram, type ProgramShape } from "../dispute/run/execution.ts";
-import type { ModelSpec } from "./programs/modelSpec.ts";
+import type { ModelSpec } from "../compiler/wraps/modelSpec.ts";
 
 /** A program that is known, and how it is brought into memory. */
-export type LibraryEntry = {
+type LibraryEntry = {
   root: Hash;
   shape: ProgramShape;
   /** @throws ProgramUnavailableError if it is not known any more: the entry was removed */

@@ -17,18 +17,22 @@ import { snapshotInterval, StoredRun, type RunFiles } from "../dispute/run/store
 /** Bytes of runs that are kept on disk by default: 16 GiB. */
 export const STORED_BYTES = 2 ** 34;
 const DIGEST_BYTES = 32;
+
 /** What a file that is being written is called. */
 const UNFINISHED = ".part";
+
 /** One that was being written for so long was left by a process that was killed. */
 const ABANDONED_MS = 3_600_000;
 const MIB = 2 ** 20;
+
 /** What other kernels computed is executed again: they may have been wrong. */
 const KERNELS = JSON.stringify(KERNEL_HASHES);
+
 /** Node reads and hashes less than 2 GiB at a time. */
 const AT_ONCE = 2 ** 30;
 
 /** What is kept of the runs of jobs, and where. */
-export type StoredRunsOptions = {
+type StoredRunsOptions = {
   /** A folder of nobody else's. Without it everything is kept in memory. */
   folder?: string | undefined;
   /** The most bytes of files in it. */

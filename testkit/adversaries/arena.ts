@@ -39,7 +39,7 @@ const LIMIT_MS = 20_000;
 export type Posted = { requester: Session; record: JobRecord; program: KnownProgram; inputs: readonly Uint8Array[] };
 
 /** An account that opens games, and its session. */
-export type Challenger = { key: Hex; session: Session };
+type Challenger = { key: Hex; session: Session };
 
 type Stoppable = { stop: () => Promise<void> };
 

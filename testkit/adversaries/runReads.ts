@@ -56,7 +56,7 @@ export const runReaders = (program: KnownProgram): Adversary[] =>
   RUN_LIES.map(({ name, misread }) => new MisreadingWorker(program, name, misread));
 
 /** What these liars read. */
-export const RUN_LIES: readonly { name: string; misread: Misread }[] = [
+const RUN_LIES: readonly { name: string; misread: Misread }[] = [
   {
     name: "begins with another state than the job's",
     misread: isIn(0, () => ({ state: int32Words(RUN_COUNT, () => 1) })),

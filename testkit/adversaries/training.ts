@@ -8,7 +8,7 @@ import { WrongExecution } from "./executions.ts";
 import type { Execute } from "../../src/runs/execute.ts";
 
 /** A job of training, and the item that liars lie in: not the first. */
-export type TrainingLie = { trained: ReturnType<typeof trainable>; items: number; item: number; rate: number };
+type TrainingLie = { trained: ReturnType<typeof trainable>; items: number; item: number; rate: number };
 
 /** What is trained, honestly: its jobs' weights have momentum. */
 export const trainedHonestly = trainable({ loss: "crossEntropy", optimiser: "momentum" });

@@ -34,7 +34,7 @@ const LIE_AT = 7;
 export type SiegeTerms = { claims: number; bonds: bigint; liar: "concedes" | "defends" };
 
 /** The result of a siege. */
-export type SiegeOutcome = {
+type SiegeOutcome = {
   refuted: number;
   /** Of all claims together. */
   items: number;

@@ -7,7 +7,7 @@ import type { Players, Running } from "../players/players.ts";
 import type { Execute } from "../../src/runs/execute.ts";
 
 /** A worker that publishes its claims. */
-export type Server = { key: Hex; url: string; worker: Running<WorkerEvent>; stop: () => Promise<void> };
+type Server = { key: Hex; url: string; worker: Running<WorkerEvent>; stop: () => Promise<void> };
 
 /**
  * Starts a worker with a server of its claims.

@@ -41,7 +41,7 @@ export type DispatchStory = {
 };
 
 /** What came of it. */
-export type DispatchStoryResult = {
+type DispatchStoryResult = {
   status: number | null;
   stderr: string;
   /** What the command printed. */
@@ -54,7 +54,7 @@ export type DispatchStoryResult = {
 };
 
 /** A part, as the command prints it. */
-export type DispatchedPart = {
+type DispatchedPart = {
   first: number;
   items: number;
   worker: Address;

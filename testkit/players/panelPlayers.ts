@@ -29,7 +29,7 @@ export type PostedPanel = {
 };
 
 /** A worker with the file of its seals. */
-export type SealingWorker = { key: Hex; address: Address; running: Running<WorkerEvent>; stop: () => Promise<void> };
+type SealingWorker = { key: Hex; address: Address; running: Running<WorkerEvent>; stop: () => Promise<void> };
 
 /** Players with panels on their chain. */
 export class PanelPlayers {

@@ -131,7 +131,7 @@ export class Players {
   }
 }
 
-export type Loop<E> = {
+type Loop<E> = {
   session: Session;
   signal: AbortSignal;
   intervalMs: number;

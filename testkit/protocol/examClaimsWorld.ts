@@ -21,7 +21,7 @@ export const EXAM_LIFETIME = 86_400;
  * of the last is too long: a deployer's mistake.
  */
 export const EXAM_PROGRAMS = [chainProgram(8, [3, 1, 5]), chainProgram(8, [2]), chainProgram(9, [2])] as const;
-export const EXAM_ZOO = EXAM_PROGRAMS.map(({ commitment }, k) => ({
+export const EXAM_CLASSES = EXAM_PROGRAMS.map(({ commitment }, k) => ({
   programRoot: commitment.programRoot,
   blocks: CLASS_BLOCKS[k === 0 ? 0 : 1],
 }));
@@ -42,7 +42,7 @@ export async function createExamClaimsWorld(tokenName: "TestToken" | "ReentrantT
   const world = await createPledgeWorld({
     tokenName,
     more: async (base, claims) => {
-      exams = await deployExams(base, { zoo: EXAM_ZOO });
+      exams = await deployExams(base, { classes: EXAM_CLASSES });
       examClaims = await deployExamClaims(base, exams.address, claims);
       return [{ account: examClaims.address, lifetime: EXAM_LIFETIME }];
     },
@@ -52,19 +52,19 @@ export async function createExamClaimsWorld(tokenName: "TestToken" | "ReentrantT
   return { ...world, exams: exams!, examClaims: examClaims!, device };
 }
 
-export type ExamClaimsWorld = Awaited<ReturnType<typeof createExamClaimsWorld>>;
+type ExamClaimsWorld = Awaited<ReturnType<typeof createExamClaimsWorld>>;
 
 /** A sitting with what was executed for it. */
 export type Sat = { sitting: Sitting; subject: GameProgram; trace: Trace };
 
 /** A program with the bytes of a seed as its input. */
-export function onSeed(subject: GameProgram, nonce: Hex): GameProgram {
+function onSeed(subject: GameProgram, nonce: Hex): GameProgram {
   const input = Buffer.from(nonce.slice(2), "hex");
   return { ...subject, input, inputsList: MerkleList.fromHashes([tensorRoot(input)]) };
 }
 
 /** Who sits an exam and how: the world's worker in the first class, honestly, in the next exam, unless said. */
-export type SittingOptions = {
+type SittingOptions = {
   by?: Address;
   device?: TestDevice;
   class?: number;
@@ -80,7 +80,7 @@ export async function satExam(world: ExamClaimsWorld, options: SittingOptions = 
   const nonce = await examNonce(world, by, device, gridBlock);
   const subject = program.input.length === 32 ? onSeed(program, nonce) : program;
   const trace = lies ? lyingTrace(subject, EXAM_LIE.step, EXAM_LIE.element) : honestTrace(subject);
-  const hash = await sit(world, world.exams, by, device, { gridBlock, class: k, traceRoot: trace.root }, EXAM_ZOO);
+  const hash = await sit(world, world.exams, by, device, { gridBlock, class: k, traceRoot: trace.root }, EXAM_CLASSES);
   return { sitting: await sittingOf(world, world.exams, hash), subject, trace };
 }
 

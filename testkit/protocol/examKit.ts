@@ -14,7 +14,7 @@ export const SPACING = 256;
 export const CLASS_BLOCKS = [16, 256] as const;
 
 /** A zoo of two programs that nobody compiled: the contract looks at roots only. */
-export const ZOO = CLASS_BLOCKS.map((blocks, k): { programRoot: Hex; blocks: number } => ({
+export const CLASSES = CLASS_BLOCKS.map((blocks, k): { programRoot: Hex; blocks: number } => ({
   programRoot: `0x${String(k + 1).repeat(64)}`,
   blocks,
 }));
@@ -23,8 +23,10 @@ export const ZOO = CLASS_BLOCKS.map((blocks, k): { programRoot: Hex; blocks: num
 export const TRACE_ROOT: Hex = `0x${"7e".repeat(32)}`;
 
 /** Deploys exams to a world. @param odds 1: every block on the grid that is far enough from the last exam is one. */
-export const deployExams = ({ viem, provisioning }: World, { zoo = ZOO, odds = 1n, spacing = BigInt(SPACING) } = {}) =>
-  viem.deployContract("Exams", [provisioning.address, zoo, odds, spacing]);
+export const deployExams = (
+  { viem, provisioning }: World,
+  { classes = CLASSES, odds = 1n, spacing = BigInt(SPACING) } = {},
+) => viem.deployContract("Exams", [provisioning.address, classes, odds, spacing]);
 
 export type ExamsContract = Awaited<ReturnType<typeof deployExams>>;
 
@@ -49,7 +51,7 @@ export async function examNonce(world: World, worker: Address, device: TestDevic
 
 /**
  * What a worker sends of an exam, signed by a device.
- * @param unsigned Changes of what is sent only. @param zoo The classes.
+ * @param unsigned Changes of what is sent only. @param classes The classes.
  */
 export async function signedExam(
   world: World,
@@ -57,7 +59,7 @@ export async function signedExam(
   device: TestDevice,
   fields: Partial<ExamReport> & Pick<ExamReport, "gridBlock">,
   unsigned: Partial<ExamReport> = {},
-  zoo: typeof ZOO = ZOO,
+  classes: typeof CLASSES = CLASSES,
 ): Promise<{ report: ExamReport; signature: P256Signature; nonce: Hex }> {
   device.seq = fields.seq ?? device.seq + 1n;
   const { key, firmware, seq } = device;
@@ -67,7 +69,7 @@ export async function signedExam(
   };
   const kind = ReportKind.exam;
   const nonce = await examNonce(world, worker, device, report.gridBlock);
-  const aux = zoo[report.class]?.programRoot ?? TRACE_ROOT;
+  const aux = classes[report.class]?.programRoot ?? TRACE_ROOT;
   const { debugStatus, traceRoot: body } = report;
   const signature = device.sign(domain(world), {
     nonce,
@@ -82,16 +84,16 @@ export async function signedExam(
   return { report: { ...report, ...unsigned }, signature, nonce };
 }
 
-/** Has a worker sit an exam. @param zoo The classes. */
+/** Has a worker sit an exam. @param classes The classes. */
 export async function sit(
   world: World,
   exams: ExamsContract,
   worker: Address,
   device: TestDevice,
   fields: Partial<ExamReport> & Pick<ExamReport, "gridBlock">,
-  zoo: typeof ZOO = ZOO,
+  classes: typeof CLASSES = CLASSES,
 ): Promise<Hex> {
-  const { report, signature } = await signedExam(world, worker, device, fields, {}, zoo);
+  const { report, signature } = await signedExam(world, worker, device, fields, {}, classes);
   return exams.write.sit([report, signature], { account: worker });
 }
 

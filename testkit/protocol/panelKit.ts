@@ -34,7 +34,7 @@ export async function panelWorld() {
   return Object.assign(world, { panel });
 }
 
-export type PanelWorld = Awaited<ReturnType<typeof panelWorld>>;
+type PanelWorld = Awaited<ReturnType<typeof panelWorld>>;
 
 /** In place of the claim of a seat that has none. */
 export const NO_CLAIM: ClaimKey = { jobId: zeroHash, worker: zeroAddress, root: zeroHash, collateral: 0n };

@@ -18,7 +18,7 @@ export const DEPOSIT_DELAY = 3_600;
 export const OTHER_LIFETIME = 1_800;
 
 /** Contracts that may put claims on chain, beside those of the tests, deployed before the claims at their address. */
-export type MoreAuthorisers = (base: World, claims: Address) => Promise<{ account: Address; lifetime: number }[]>;
+type MoreAuthorisers = (base: World, claims: Address) => Promise<{ account: Address; lifetime: number }[]>;
 
 /**
  * A world whose market is that of pledged claims, with its own vault and game, and with tickets. The worker has
@@ -67,7 +67,7 @@ export async function createPledgeWorld({
   return world;
 }
 
-export type PledgeWorld = Awaited<ReturnType<typeof createPledgeWorld>>;
+type PledgeWorld = Awaited<ReturnType<typeof createPledgeWorld>>;
 
 export const ticketsAt = ({ chainId, tickets }: PledgeWorld): TicketsAt => ({ chainId, tickets: tickets.address });
 
@@ -116,7 +116,7 @@ export async function promised(
 }
 
 /** What goes on chain beside a signed claim: with the bytes of its inputs. */
-export function landingOf({ parameters }: PledgeWorld, { run }: OwnRun): Landing {
+function landingOf({ parameters }: PledgeWorld, { run }: OwnRun): Landing {
   const { inputs, program } = run;
   return {
     program: factsOf(program.commitment),

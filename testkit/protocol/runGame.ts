@@ -23,7 +23,7 @@ export type ClaimedRun = { worker: OwnRun; claim: Claim; nodes: Hex };
 const POSTED_BYTES = 60_000;
 
 /** A request for a run. */
-export async function runRequest(
+async function runRequest(
   { parameters, networkHelpers }: World,
   { inputs, program, items, form }: OwnRun["run"],
   changes: Partial<JobRequest> = {},

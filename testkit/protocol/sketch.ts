@@ -107,7 +107,7 @@ export function climb(node: Hash, index: number, siblings: readonly Hash[]): Has
 }
 
 /** What an expansion shows: the first nodes of a list, and the way from a leaf up to one of them. */
-export type Expansion = { children: readonly Hash[]; siblings: readonly Hash[] };
+type Expansion = { children: readonly Hash[]; siblings: readonly Hash[] };
 
 /**
  * The first nodes of a list that is made up around a leaf.

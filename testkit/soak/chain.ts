@@ -32,7 +32,7 @@ export class RevertedError extends Error {
 export type SoakCall = { address: Address; abi: Abi; functionName: string; args: readonly unknown[] };
 
 /** A transaction that was mined. */
-export type Sent = { cost: bigint; logs: Log[]; events: ProtocolEvent[] };
+type Sent = { cost: bigint; logs: Log[]; events: ProtocolEvent[] };
 
 type Receipt = { logs: Log[]; gasUsed: Hex; effectiveGasPrice: Hex; blockNumber: Hex; status: Hex };
 type Provider = { request: (request: { method: string; params?: unknown[] }) => Promise<unknown> };

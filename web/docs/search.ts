@@ -1,7 +1,7 @@
 import type { Section } from "./sections.ts";
 
 /** A piece of a text, and whether it is one of the words that were looked for. */
-export type Piece = { text: string; isWord: boolean };
+type Piece = { text: string; isWord: boolean };
 export type Found = { section: Section; excerpt: Piece[] };
 
 /** Characters of an excerpt before the first word that was found, and in all. */

@@ -5,7 +5,7 @@ import { CHUNK_BYTES } from "../../src/program/merkle/sizes.ts";
 import { grouped } from "../format.ts";
 
 /** Leaves of a list: from one to before another. */
-export type Range = { from: number; to: number };
+type Range = { from: number; to: number };
 
 /** One stage of a dispute: a stretch of a list, and what of it is in dispute. */
 export type DescentRow = {
@@ -126,7 +126,7 @@ function elementRow({ proved, moves }: GameRecord, above: DescentRow, elementByt
 }
 
 /** A rectangle of a row, in parts of its width. `count` leaves are drawn as one where they are too many. */
-export type Cell = { from: number; to: number; count: number; isPicked: boolean };
+type Cell = { from: number; to: number; count: number; isPicked: boolean };
 
 /**
  * What of a row is drawn: its leaves or, where there are too many, groups of them. What is picked stands for itself.

@@ -1,5 +1,5 @@
 /** A value of a metric, with its labels. */
-export type Sample = { labels: Readonly<Record<string, string>>; value: number };
+type Sample = { labels: Readonly<Record<string, string>>; value: number };
 
 /** Metrics by name. */
 export type Metrics = ReadonlyMap<string, readonly Sample[]>;
@@ -35,7 +35,7 @@ function numberOf(text: string): number {
 }
 
 /** The value of a metric without labels; undefined if it is not there. */
-export const valueOf = (metrics: Metrics, name: string): number | undefined => metrics.get(name)?.[0]?.value;
+const valueOf = (metrics: Metrics, name: string): number | undefined => metrics.get(name)?.[0]?.value;
 
 /** What a process says of itself, as the page shows it. */
 export type OperatorView = {

@@ -10,7 +10,7 @@ import { stateOf, type ClaimRecord, type GameRecord, type MoveRecord } from "../
 import { followMarket, openSession, type Session } from "../../src/chain/market/session.ts";
 import type { GameState } from "../../src/chain/market/state.ts";
 import { completeTerms, minWindow, postJob, usualClaimSeconds } from "../../src/parties/requester/postJob.ts";
-import { makeMove } from "../../src/parties/worker/sendMove.ts";
+import { sendMove } from "../../src/parties/worker/sendMove.ts";
 import { claimProblem } from "../../src/parties/worker/jobPolicy.ts";
 import { Responder } from "../../watcher/responder.ts";
 import { counted } from "../format.ts";
@@ -18,7 +18,7 @@ import type { Target } from "../explorer/deployment.ts";
 import type { Prepared } from "./messages.ts";
 
 /** A chain on which the playground does not play, or cannot. */
-export class PlaygroundChainError extends errorWithCode("PLAYGROUND_CHAIN") {}
+class PlaygroundChainError extends errorWithCode("PLAYGROUND_CHAIN") {}
 
 /** Both sides of a dispute about a changed number. The thread that has their executions plays them. */
 export type Players = {
@@ -151,7 +151,7 @@ class Game {
     const state = stateOf(game);
     if (state.turn === Side.worker) {
       const move = await this.#players.workerMove(state, now);
-      return ignoreOvertaken(makeMove(this.#worker, game, move).then((made) => made !== undefined));
+      return ignoreOvertaken(sendMove(this.#worker, game, move).then((made) => made !== undefined));
     }
     if (!isAddressEqual(game.challenger, this.#watcher.sender.address)) return false;
     const move = await this.#players.watcherMove(game.moves, now);

@@ -3,7 +3,7 @@ import type { Players } from "./chainGame.ts";
 import type { Answer, Ask, InputFile, OpenedModel, Played, Ran, Lie } from "./messages.ts";
 
 /** What the page knows of a model, and what is being computed. */
-export type EngineState = {
+type EngineState = {
   model?: { name: string; bytes: Uint8Array };
   opened?: OpenedModel;
   ran?: Ran;

@@ -1,7 +1,7 @@
 import type { Layer } from "./observation.ts";
 
-/** A part of a machine, as it is reported. */
-export type Part = {
+/** A machine's part, in reported form. */
+export type MachinePart = {
   kind: "processors" | "accelerator";
   vendor: string;
   device: string;
@@ -10,6 +10,6 @@ export type Part = {
   memoryMiB: number;
   /** Logical processors, or 1. */
   units: number;
-  /** The layers of which a source agrees with all this. */
+  /** The layers that have a source agreeing with all the fields above. */
   layers: Layer[];
 };

@@ -2,9 +2,10 @@ import type { DatabaseSync, SQLInputValue, SQLOutputValue } from "node:sqlite";
 import { DatabaseAccessError, DatabaseFileError, DatabaseInUseError } from "./errors.ts";
 
 /** A value that a row holds. Whole numbers beyond 2^53 are kept as text. */
-export type Value = SQLInputValue;
+type SqlValue = SQLInputValue;
+
 /** A row, by the names of its columns. */
-export type Row = Record<string, SQLOutputValue>;
+export type SqlRow = Record<string, SQLOutputValue>;
 
 /** What a database is for. */
 export type Content = {
@@ -61,17 +62,17 @@ export class Database {
   }
 
   /** Does something of which nothing is asked back. */
-  run(sql: string, ...values: Value[]): void {
+  run(sql: string, ...values: SqlValue[]): void {
     this.#guarded(() => this.#database.prepare(sql).run(...values));
   }
 
   /** The first row, if there is one. */
-  first(sql: string, ...values: Value[]): Row | undefined {
+  first(sql: string, ...values: SqlValue[]): SqlRow | undefined {
     return this.#guarded(() => this.#database.prepare(sql).get(...values));
   }
 
   /** All rows. */
-  all(sql: string, ...values: Value[]): Row[] {
+  all(sql: string, ...values: SqlValue[]): SqlRow[] {
     return this.#guarded(() => this.#database.prepare(sql).all(...values));
   }
 

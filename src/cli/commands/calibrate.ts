@@ -7,7 +7,7 @@ import { boxFor, readGivenInputs } from "../../native/givenInputs.ts";
 import { readModel } from "../../model/onnx/readModel.ts";
 import { nativeSubject } from "../../runs/native/nativeSubject.ts";
 import { sha256OfFile } from "../../runs/programs/cacheKey.ts";
-import { prepareModel } from "../../runs/programs/modelSpec.ts";
+import { prepareModel } from "../../compiler/wraps/modelSpec.ts";
 import { table } from "../../base/text.ts";
 import { NegativeVerdict, UsageError } from "../errors.ts";
 import { addExamples } from "../globalOptions.ts";

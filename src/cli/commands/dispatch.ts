@@ -24,7 +24,7 @@ import { prepareBatch } from "../prepareJob.ts";
 import { addSettings, defaulted, optional, readSettings, required, toggle } from "../settings.ts";
 import { untilStopped } from "../stop.ts";
 import { table } from "../../base/text.ts";
-import { sayOutage } from "../waiting.ts";
+import { logOutage } from "../waiting.ts";
 
 const DAY_SECONDS = 86_400;
 
@@ -165,7 +165,7 @@ async function run(
       await dispatch({
         ...{ session, batch, store, execute, urls: from, terms, signal },
         ...{ openJobs, maxAttempts, checkShare, openSeconds, withheldSeconds, intervalMs: 1_000 * interval },
-        onOutage: sayOutage(output),
+        onOutage: logOutage(output),
         onEvent: (event) => {
           if (event.kind === "done") progress(event.done, event.total);
           const line = lineOf(event);

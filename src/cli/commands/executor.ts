@@ -10,7 +10,7 @@ import { requireTriedPlatform, thisPlatform } from "../../base/platform.ts";
 import { Health } from "../../base/health.ts";
 import { createLogger, type Logger } from "../../base/log.ts";
 import { openLibrary } from "../../runs/programs/openLibrary.ts";
-import { openStore, queuePassword, queueUrl, sayQueueErrors } from "../fleetSettings.ts";
+import { openStore, queuePassword, queueUrl, logQueueErrors } from "../fleetSettings.ts";
 import { addExamples } from "../globalOptions.ts";
 import { readModels } from "../models.ts";
 import { Monitor } from "../monitor.ts";
@@ -83,7 +83,7 @@ async function executeUntil(signal: AbortSignal, values: SettingValues<typeof se
     // Tasks of programs that are not known yet would go from hand to hand.
     await cached;
     const { queue: url, name, threads: atOnce, lease } = values;
-    const source = { url, password: queuePassword(), onError: sayQueueErrors(log), name, atOnce };
+    const source = { url, password: queuePassword(), onError: logQueueErrors(log), name, atOnce };
     await runExecutor({
       ...{ name, programs: library, store, execute: executor.execute, health, meter: monitor.meter, log, signal },
       take: (handle) => takeTasks({ ...source, leaseMs: lease * 1_000 }, handle),

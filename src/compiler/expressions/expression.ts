@@ -28,9 +28,11 @@ export type Expr = ReadExpr | ConstantExpr | DigitExpr | OperationExpr | Accumul
 type Head = { id: number; dtype: DType; accumulators: readonly AccumulatorExpr[] };
 export type ReadExpr = Head & { kind: "read"; source: TensorRef; fill: Word; axes: readonly ReadAxis[] };
 export type ConstantExpr = Head & { kind: "constant"; value: Word };
-export type DigitExpr = Head & { kind: "digit"; digit: number };
+type DigitExpr = Head & { kind: "digit"; digit: number };
+
 /** `type` is the operands' type (for select, of the two choices), `dtype` the result's. */
-export type OperationExpr = Head & { kind: "operation"; op: Op; type: DType; args: readonly Expr[] };
+type OperationExpr = Head & { kind: "operation"; op: Op; type: DType; args: readonly Expr[] };
+
 /** The result of a reduction over digits REDUCTION_DIGIT + k of the given radices. */
 export type AccumulatorExpr = Head & {
   kind: "accumulator";
@@ -42,7 +44,7 @@ export type AccumulatorExpr = Head & {
 };
 
 /** Whether a reduction of kind `last` met a term that counts. */
-export type FoundExpr = Head & { kind: "found"; of: AccumulatorExpr };
+type FoundExpr = Head & { kind: "found"; of: AccumulatorExpr };
 
 const refKey = (ref: TensorRef): string => `${ref.kind}${ref.kind === "constant" ? ref.root : ref.index}:${ref.dtype}`;
 

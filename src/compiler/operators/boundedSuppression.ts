@@ -11,7 +11,7 @@ import { gatherAlong } from "./gather.ts";
 import { reduceAxes } from "./reduction.ts";
 
 /** What decides of NonMaxSuppression, known at compile time. */
-export type Suppression = { isCentred: boolean; max: number; threshold: number; min: number };
+type Suppression = { isCentred: boolean; max: number; threshold: number; min: number };
 
 /** The maximum boxes of a batch and class that are chosen one after the other. */
 const MAX_CHOSEN = 1024;

@@ -13,7 +13,7 @@ import type { LocalChain } from "./localChain.ts";
 import { ProgramLibrary } from "../../runs/programLibrary.ts";
 import type { Execute } from "../../runs/execute.ts";
 
-/** What the scenes share. */
+/** The context shared by all scenes. */
 export type SceneContext = {
   chain: LocalChain;
   program: KnownProgram;
@@ -23,7 +23,7 @@ export type SceneContext = {
   requester: Session;
 };
 
-/** A loop of a worker or a watcher, and how to stop it. */
+/** A running loop of a worker or a watcher, with a function to stop the loop. */
 export type Running<E> = { inbox: Inbox<E>; stop: () => Promise<void> };
 
 /** Rounds are quick here: the chain mines at once. */

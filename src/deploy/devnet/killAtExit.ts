@@ -1,7 +1,7 @@
 import type { ChildProcess } from "node:child_process";
 import { guardProcess } from "./guard.ts";
 
-/** Kills a process when this one ends, in any way, so that none is left behind. */
+/** Kills the child process when the current process ends in any way. No child is left behind. */
 export function killAtExit(child: ChildProcess): void {
   // It could not be started.
   if (child.pid === undefined) return;

@@ -3,8 +3,8 @@ import { resolve } from "node:path";
 import { guardPath } from "./guard.ts";
 
 /**
- * Removes a file or a folder when this process ends, in any way, so that none is left behind.
- * @returns Removes it now instead.
+ * Removes a file or a folder when the current process ends in any way. No file is left behind.
+ * @returns Removes the file or folder now instead.
  */
 export function removeAtExit(path: string): () => void {
   const remove = (): void => rmSync(path, { recursive: true, force: true });

@@ -7,7 +7,7 @@ import { contractArtifact, type ContractName } from "../../chain/market/artifact
 import type { MarketPlan } from "./deployContracts.ts";
 import { DeployParametersError } from "../../chain/market/errors.ts";
 
-/** What `Provisioning` is deployed with. */
+/** The constructor arguments of `Provisioning`. */
 type DevicePlan = Pick<MarketPlan, "manufacturers" | "gridBlocks" | "reportLifetime">;
 
 /** The errors of contracts/market/ParameterChecks.sol: what each says of which parameter. */
@@ -36,7 +36,7 @@ const MEANINGS: Record<string, (...values: string[]) => string> = {
     `a penalty of ${given} (penaltyBps of the collateral): expected at least ${min}, 100,000 gas * priceCap`,
 };
 
-/** The errors of the constructor of contracts/attestation/Provisioning.sol. */
+/** The errors of contracts/attestation/Provisioning.sol's constructor. */
 const DEVICE_MEANINGS: typeof MEANINGS = {
   NoManufacturers: () => "no manufacturers: name those whose devices count, 1 to 32",
   TooManyManufacturers: (given, max) => `${given} manufacturers: expected 1 to ${max}`,
@@ -49,7 +49,7 @@ const DEVICE_MEANINGS: typeof MEANINGS = {
   NoBlockHashes: () => "the network does not give the hashes of its last blocks (BLOCKHASH), which devices sign over",
 };
 
-/** An address at which no contract is: the market's constructor gets there only with parameters that hold. */
+/** An address without a contract: the market's constructor reads the address only after all parameters pass. */
 const NOWHERE: Address = `0x${"1".repeat(40)}`;
 
 /**
@@ -57,14 +57,13 @@ const NOWHERE: Address = `0x${"1".repeat(40)}`;
  * @throws DeployParametersError that names the parameter, RpcUnavailableError
  */
 export async function checkParameters(publicClient: PublicClient, account: Address, parameters: Parameters) {
-  // What lies behind the checks fails because the vault and the game are nowhere.
+  // The constructor's later calls fail because no vault and no game exist at the address.
   await construct(publicClient, account, "JobMarket", [NOWHERE, NOWHERE, NOWHERE, parameters], MEANINGS);
 }
 
 /**
- * Has the constructor of `Provisioning` check what it would be deployed with, and the network, by a call that costs
- * nothing.
- * @throws DeployParametersError that names what is wrong, RpcUnavailableError
+ * Calls the constructor of `Provisioning`, without cost, to check the constructor's arguments and the network.
+ * @throws DeployParametersError that names the error, RpcUnavailableError
  */
 export async function checkDevices(
   publicClient: PublicClient,

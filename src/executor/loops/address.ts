@@ -4,7 +4,7 @@ import { DType, dtypeBytes } from "../../numerics/dtype.ts";
 import { axisRange } from "../../program/loops.ts";
 import type { Axis, View } from "../../program/types.ts";
 import { widened } from "./castOperation.ts";
-import { isWide, store, type Emitter, type Value } from "./values.ts";
+import { isWide, store, type Emitter, type LoopValue } from "./values.ts";
 
 /**
  * A digit in the generated loops: its value, level and radix. Digits that are always 0 have none; those of an unrolled
@@ -14,7 +14,7 @@ export type DigitLocal = { code: Code; level: number; radix: number; value?: num
 export type Digits = ReadonlyMap<number, DigitLocal>;
 
 /** An i32 and the level that it is known at. */
-export type Number32 = { code: Code; level: number };
+type Number32 = { code: Code; level: number };
 
 /** A constant modulo 2^32, as addresses are computed. */
 export const addressConstant = (value: number): Code => i32.const(Number(BigInt.asIntN(32, BigInt(value))));
@@ -62,7 +62,7 @@ export function emitAddress(
   digits: Digits,
   view: View,
   source: { address: Code; dtype: DType },
-  indexOf: (read: number) => Value,
+  indexOf: (read: number) => LoopValue,
 ): { address: Number32; inside: Number32 | undefined } {
   const size = dtypeBytes(source.dtype);
   const conditions: Number32[] = [];
@@ -101,7 +101,7 @@ function emitCoordinate(
   emitter: Emitter,
   digits: Digits,
   axis: Axis,
-  indexOf: (read: number) => Value,
+  indexOf: (read: number) => LoopValue,
 ): { value: Number32; inside: Number32 } {
   const affine = linear(emitter, digits, { code: i32.const(axis.base), level: 0 }, axis.coeffs);
   const limit = axis.extent * axis.div;

@@ -3,7 +3,7 @@ import type { Code } from "../../numerics/kernels/assembler/encoding.ts";
 import type { FunctionBuilder, Local } from "../../numerics/kernels/assembler/functionBuilder.ts";
 import { f32, f32x4, f64, f64x2, i32, i32x4, v128 } from "../../numerics/kernels/assembler/instructions.ts";
 import { promoteHigh } from "./access.ts";
-import { LANES, store, type Emitter, type Value } from "./values.ts";
+import { LANES, store, type Emitter, type LoopValue } from "./values.ts";
 
 /** Where a result is stored, and listed if it is flagged. */
 export type Destination = {
@@ -17,7 +17,7 @@ export type Destination = {
 };
 
 /** Folds terms; `begin` comes before the first one. */
-export type Accumulator = { begin: Code; add: (a: Value, b: Value | undefined) => Code };
+export type Accumulator = { begin: Code; add: (a: LoopValue, b: LoopValue | undefined) => Code };
 
 type Sums = { sums: readonly Local[]; magnitudes: readonly Local[] };
 
@@ -27,7 +27,7 @@ type Sums = { sums: readonly Local[]; magnitudes: readonly Local[] };
  */
 export function scalarSum(fn: FunctionBuilder): Accumulator & Sums {
   const [sum, magnitude, term] = [fn.local("f64"), fn.local("f64"), fn.local("f64")];
-  const widened = (value: Value): Code => f64.promoteF32(value.code);
+  const widened = (value: LoopValue): Code => f64.promoteF32(value.code);
   return {
     sums: [sum],
     magnitudes: [magnitude],
@@ -49,7 +49,7 @@ export function vectorSum(
   const term = fn.local("v128");
   const zero = v128.const(new Array<number>(16).fill(0));
   /** An operand's halves in float64; an operand that is the same for all lanes is widened at its own level. */
-  const halves = (emitter: Emitter, value: Value): readonly [Code, Code] => {
+  const halves = (emitter: Emitter, value: LoopValue): readonly [Code, Code] => {
     if (value.isVector) return [f64x2.promoteLowF32(value.code), promoteHigh(value.code)];
     const wide = store(emitter, "v128", f64x2.splat(f64.promoteF32(value.code)), value.level).get;
     return [wide, wide];

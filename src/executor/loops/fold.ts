@@ -8,7 +8,7 @@ import { extractLane } from "./access.ts";
 import type { Accumulator } from "./floatSum.ts";
 import { integerOperation, wrapped } from "./integerOperation.ts";
 import { literal } from "./literal.ts";
-import { exact, floatScalar, isWide, LANES, scalarType, splat, type Emitter, type Value } from "./values.ts";
+import { exact, floatScalar, isWide, LANES, scalarType, splat, type Emitter, type LoopValue } from "./values.ts";
 import { integerLanes, wrappedLanes } from "./vectorOperation.ts";
 
 /** A fold whose results are locals with the types of the reduction's accumulators. */
@@ -63,7 +63,7 @@ export function vectorFold(reduce: Reduce, dtype: DTypeCode, emitter: Emitter): 
     if (reduce === Reduce.sum || reduce === Reduce.dot) return i32x4.add(a, b);
     return integerLanes(reduce === Reduce.max ? "max" : "min", dtype, a, b);
   };
-  const code = (value: Value): Code => splat(emitter, value).code;
+  const code = (value: LoopValue): Code => splat(emitter, value).code;
   return {
     results: [{ local: total, dtype, isVector: true }],
     begin: total.set(i32x4.splat(identity(reduce, dtype))),
@@ -147,7 +147,7 @@ export function lastFold(dtype: DTypeCode, fn: FunctionBuilder): Fold {
 }
 
 /** A fold's results as values to store; narrow sums are taken modulo 2^bits. */
-export const foldResults = ({ results }: Fold, level: number): Value[] =>
+export const foldResults = ({ results }: Fold, level: number): LoopValue[] =>
   results.map(({ local, dtype, isVector }) => ({
     ...exact((isVector ? wrappedLanes : wrapped)(dtype, local.get), dtype, level, isVector),
     mayBeNegativeZero: isFloat(dtype),

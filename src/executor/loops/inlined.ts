@@ -7,13 +7,13 @@ import { hasTwoMemories } from "../../numerics/kernels/elementary/tables.ts";
 import { DType } from "../../numerics/dtype.ts";
 import type { OpName } from "../../program/operations.ts";
 import { withOneNaN, withoutNegativeZero } from "./floatOperation.ts";
-import { exact, store, type Emitter, type Value } from "./values.ts";
+import { exact, store, type Emitter, type LoopValue } from "./values.ts";
 
 /**
  * An elementary function of vectors. Its estimate is inlined, and the function itself is called where the estimate does
  * not settle all results; it never settles a NaN. Without a second memory for tables, the function is always called.
  */
-export function inlined(emitter: Emitter, name: OpName, values: readonly Value[], level: number): Value {
+export function inlined(emitter: Emitter, name: OpName, values: readonly LoopValue[], level: number): LoopValue {
   const call = emitter.elementary(name, values.length);
   const keepOne = (type: "v128" | "i32", code: Code): Code => store(emitter, type, code, level).get;
   // Powers distinguish the two zeros.

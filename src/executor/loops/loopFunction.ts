@@ -9,7 +9,7 @@ import type { LoopSpec } from "./spec.ts";
 import { LANES, splat, type Emitter, type Imports } from "./values.ts";
 
 /** The number of memory 1 in a module: after the one that is computed in and the tables. */
-export const FIRST_FAR = 2;
+const FIRST_FAR = 2;
 
 /**
  * The function `(sources..., outs..., start, end)` of addresses and values of the ranged digit that runs a nest of

@@ -10,7 +10,7 @@ export type StoredDigit = LoopDigit & { outStride: number };
  * Digits after merging, the index of the one that contains the ranged digit, and how many of its values one value of
  * the ranged digit has become.
  */
-export type MergedLoops = { digits: readonly StoredDigit[]; ranged: number; scale: number };
+type MergedLoops = { digits: readonly StoredDigit[]; ranged: number; scale: number };
 
 const ONCE = { digit: -1, radix: 1, outStride: 0 };
 

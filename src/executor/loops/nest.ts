@@ -17,7 +17,7 @@ export const emptyVersion = (loops: number): Version => ({
 });
 
 /** Loops, outermost first: their counters and radices. The loop of level `ranged` runs from `start` to `end`. */
-export type Nest = {
+type Nest = {
   fn: FunctionBuilder;
   loops: readonly { counter: Local; radix: number }[];
   ranged: number;

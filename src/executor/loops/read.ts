@@ -7,7 +7,7 @@ import { loadScalar, loadVector } from "./access.ts";
 import { allHold, emitAddress, type Digits } from "./address.ts";
 import { decoded } from "./halfFloat.ts";
 import { literal } from "./literal.ts";
-import { define, exact, LANES, scalarType, type Emitter, type Value } from "./values.ts";
+import { define, exact, LANES, scalarType, type Emitter, type LoopValue } from "./values.ts";
 
 /** The context in which reads are generated. */
 export type ReadScope = {
@@ -19,7 +19,7 @@ export type ReadScope = {
 };
 
 /** Emits a view's offset, bounds check and load; the result is the element or the fill value. */
-export function emitRead(context: ReadScope, view: View): Value {
+export function emitRead(context: ReadScope, view: View): LoopValue {
   const { emitter, sources } = context;
   const own = sources[view.input]!.dtype;
   if (isHalf(own)) return decoded(emitter, emitRead(asBits(context, view), view), own);
@@ -53,7 +53,7 @@ export const dependsOn = (views: readonly View[], view: View, digit: number): bo
   view.axes.some(({ indirect }) => indirect !== undefined && dependsOn(views, views[indirect]!, digit));
 
 /** Emits a read for LANES values of a digit that it depends on. */
-export function emitVectorRead(context: ReadScope, view: View, digit: number): Value {
+export function emitVectorRead(context: ReadScope, view: View, digit: number): LoopValue {
   const { emitter, views, sources } = context;
   const { dtype, memory } = sources[view.input]!;
   if (isHalf(dtype)) return decoded(emitter, emitVectorRead(asBits(context, view), view, digit), dtype);
@@ -86,7 +86,7 @@ const atLane = (context: ReadScope, digit: number, lane: number): ReadScope => {
   return { ...context, digits: new Map([...context.digits, [digit, moved]]) };
 };
 
-function laneByLane(context: ReadScope, view: View, digit: number): Value {
+function laneByLane(context: ReadScope, view: View, digit: number): LoopValue {
   const lanes = Array.from({ length: LANES }, (_, lane) => emitRead(atLane(context, digit, lane), view));
   const { dtype } = lanes[0]!;
   const level = Math.max(...lanes.map((lane) => lane.level));
@@ -102,6 +102,7 @@ function laneByLane(context: ReadScope, view: View, digit: number): Value {
 }
 
 const FOUR_BYTES = 4;
+
 /** Every other lane of two vectors. */
 const EVEN_LANES = [0, 1, 2, 3, 8, 9, 10, 11, 16, 17, 18, 19, 24, 25, 26, 27];
 

@@ -10,7 +10,7 @@ import { DType, isFloat, type DType as DTypeCode } from "../../numerics/dtype.ts
 export const LANES = 4;
 
 /** Code that gives an element, or LANES elements that follow one another in the vectorised digit. */
-export type Value = {
+export type LoopValue = {
   code: Code;
   dtype: DTypeCode;
   /** The innermost loop level whose digits it depends on; 0: none. */
@@ -24,7 +24,7 @@ export type Value = {
 };
 
 /** A value with nothing to make canonical. */
-export const exact = (code: Code, dtype: DTypeCode, level: number, isVector = false): Value => ({
+export const exact = (code: Code, dtype: DTypeCode, level: number, isVector = false): LoopValue => ({
   ...{ code, dtype, level, isVector },
   ...{ mayBeNegativeZero: false, mayBeOtherNaN: false },
 });
@@ -63,7 +63,7 @@ export type Emitter = {
 } & Imports;
 
 /** Keeps a value in a local variable, computed at its level. */
-export function define(emitter: Emitter, value: Value): Value {
+export function define(emitter: Emitter, value: LoopValue): LoopValue {
   const type = value.isVector ? "v128" : scalarType(value.dtype);
   return { ...value, code: store(emitter, type, value.code, value.level).get };
 }
@@ -76,7 +76,7 @@ export function store({ fn, levels }: Emitter, type: ValueType, code: Code, leve
 }
 
 /** A scalar in all lanes, at its own level. */
-export function splat(emitter: Emitter, value: Value): Value {
+export function splat(emitter: Emitter, value: LoopValue): LoopValue {
   if (value.isVector) return value;
   const code = isFloat(value.dtype)
     ? f32x4.splat(value.code)

@@ -7,7 +7,7 @@ import { operands } from "../loops/slots.ts";
 import { digitStrides } from "../splitStep.ts";
 
 /** A product with the computation of its weights in its terms, and the step that it no longer reads. */
-export type Inlined = { step: Step; weights: number };
+type Inlined = { step: Step; weights: number };
 
 /**
  * Puts the computation of weights into a product that reads them, so that they need never be in memory as a whole.

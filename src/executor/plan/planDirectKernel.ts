@@ -15,6 +15,7 @@ import { layoutStrip, planCopy, type StripLayout } from "./stripLayout.ts";
 
 const FLOAT64 = 8;
 const FLOAT32 = 4;
+
 /**
  * A copy has this fraction of the elements that are gathered at a time: a quarter of a megabyte, which stays in the
  * second-level cache with its results.
@@ -22,7 +23,7 @@ const FLOAT32 = 4;
 const STRIP_PART = 1 / 8;
 
 /** A kernel for a step, and its arguments. */
-export type DirectParts = {
+type DirectParts = {
   spec: DirectSpec;
   /** The digit that is cut, if there is one, and the number of its values in a piece. */
   cut: LoopDigit | undefined;

@@ -7,7 +7,7 @@ import type { Machine } from "../machine.ts";
 import type { PlanResources } from "./planResources.ts";
 
 /** Computes a step's elements from its accumulators, for a range of the ranged one of `digits`. */
-export type Epilogue = {
+type Epilogue = {
   bind(machine: Machine): (accumulators: readonly number[], start: number, end: number) => void;
 };
 

@@ -32,7 +32,7 @@ export type StripLayout = {
  * A function that makes a copy for values `start .. end - 1` of the cut digit at an address, where the first of them
  * has its place.
  */
-export type StripCopy = (address: number, start: number, end: number) => void;
+type StripCopy = (address: number, start: number, end: number) => void;
 
 /** An axis with its coordinate as `low + unit * t`, where t is below `size`, and `first` if all digits are 0. */
 type Span = { unit: number; low: number; first: number; size: number; moves: ReadonlyMap<number, number> };

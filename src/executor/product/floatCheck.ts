@@ -8,18 +8,22 @@ import { visitTerms } from "../spotChecks.ts";
 import { compensatedError } from "./compensated.ts";
 
 const FLOAT64 = 8;
+
 /** So many elements are checked in a row. */
 export const ELEMENTS = 16;
+
 /** Of a product's terms, less than this share is computed again by spot checks: each takes some 50 times as long. */
 const SHARE = 2 ** -17;
+
 /** This many elements usually suffice to show that sums may have been rounded. */
 const PROBED = 16;
+
 /** Float64 numbers are multiples of 2^-1074, exact sums of products of 2^-298. */
 const UNIT = -1074;
 const SUM_UNIT = -298;
 
 /** Where a product of float64 numbers whose values are float32's lies: see `ProductScratch`. */
-export type CheckedProduct = {
+type CheckedProduct = {
   left: number;
   right: number;
   values: number;

@@ -19,7 +19,7 @@ import { Team } from "./threadPool.ts";
 const MIN_STEPS = 20;
 
 /** The options of an executor's sharing. */
-export type SharingOptions = {
+type SharingOptions = {
   /** The approximate nanoseconds from which a step is worth splitting. */
   minSplit: number;
   /** Whether a thread waits for the others to take their parts, instead of taking the parts of late threads. */
@@ -29,7 +29,7 @@ export type SharingOptions = {
 };
 
 /** What other threads need of a program to plan it and to compute it. */
-export type Shareable = { program: Program; options: PlanOptions; memories: ProgramMemories };
+type Shareable = { program: Program; options: PlanOptions; memories: ProgramMemories };
 
 /**
  * One program's work as a team of threads shares it. Before it is started, and after a thread has failed, it shares

@@ -9,9 +9,11 @@ import type { FromWorker, TeamProgram, ToWorker, WorkerStart } from "./messages.
 
 /** How long the first thread looks for the others' results before it sleeps. */
 const SPIN_MS = 0.05;
+
 /** How long it sleeps before it runs its event loop, which reports the end of a worker. */
 const SLEEP_MS = 200;
 const POLL_MS = 5;
+
 /** The code of the other threads: beside this file, built if this file is. Node strips types without a loader. */
 const WORKER = new URL(import.meta.url.endsWith(".ts") ? "./worker.ts" : "./worker.js", import.meta.url);
 
@@ -59,7 +61,7 @@ export class Team {
     if (--this.#holders > 0) return;
     if (Team.#teams.get(this.threads) === this) Team.#teams.delete(this.threads);
     this.#isEnding = true;
-    this.#tell({ kind: "end" });
+    this.#post({ kind: "end" });
     await Promise.all(this.#workers.map(ended));
   }
 
@@ -77,12 +79,12 @@ export class Team {
 
   /** Makes a program known to all threads. @returns its number */
   load(program: TeamProgram): number {
-    this.#tell({ kind: "load", number: ++this.#programs, ...program });
+    this.#post({ kind: "load", number: ++this.#programs, ...program });
     return this.#programs;
   }
 
   unload(number: number): void {
-    this.#tell({ kind: "unload", number });
+    this.#post({ kind: "unload", number });
   }
 
   /** Whether every thread can compute a program. */
@@ -166,7 +168,7 @@ export class Team {
     while (control.takeHash() !== undefined) control.count(ControlWord.hashDone);
     this.#hashBase = control.read(ControlWord.hashReady);
     if (!this.#waitFor(ControlWord.hashDone, () => control.read(ControlWord.hashDone) === this.#hashBase)) return false;
-    this.#tell({ kind: "hash", base: this.#hashBase, layout, buffer });
+    this.#post({ kind: "hash", base: this.#hashBase, layout, buffer });
     return true;
   }
 
@@ -241,7 +243,7 @@ export class Team {
     return worker;
   }
 
-  #tell(message: ToWorker): void {
+  #post(message: ToWorker): void {
     for (const worker of this.#workers) worker.postMessage(message);
     Atomics.add(this.control.words, ControlWord.messages, 1);
     this.control.signal();

@@ -5,7 +5,7 @@ import { decideText, type DecideSpec } from "./decideSpec.ts";
 import { DecideError } from "./errors.ts";
 
 /** What decides an output: nodes behind the model's own, and the output that takes its place. */
-export type Appended = { nodes: Node[]; initializers: Map<string, TensorData>; output: ValueInfo };
+type Appended = { nodes: Node[]; initializers: Map<string, TensorData>; output: ValueInfo };
 
 /**
  * The model with decisions in the place of outputs that are floats. The output `scores` becomes `scores_argmax`,

@@ -17,7 +17,7 @@ export type ArgumentDecision = Common & { kind: "argmax"; axis: number; largest:
 export type TopKDecision = Common & { kind: "topk"; axis: number; k: number; largest: boolean };
 
 /** Which of two tensors is larger, element by element; they broadcast. */
-export type ComparisonDecision = Common & { kind: "comparison" };
+type ComparisonDecision = Common & { kind: "comparison" };
 
 /**
  * Where the boundaries between two results of a rounding lie: halves, whole numbers, whole numbers but 0; none where
@@ -36,7 +36,7 @@ export type RoundingDecision = Common & {
 };
 
 /** On which side of 0 a value lies, or whether it is 0. */
-export type SignDecision = Common & { kind: "sign" };
+type SignDecision = Common & { kind: "sign" };
 
 /**
  * The next token of a wrapped decoder: the place of the largest logit of its text's last token. Where it is drawn

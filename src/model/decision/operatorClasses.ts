@@ -1,7 +1,7 @@
 import type { Node } from "../onnx/model.ts";
 
 /** What an operator does with values that may differ between machines, and with those that do not. */
-export type OperatorClass =
+type OperatorClass =
   /** Its outputs follow from shapes and attributes. */
   | { kind: "shape" }
   /** Moves elements of the inputs in `data`, of all if that is left out; the other inputs say where to. */

@@ -25,7 +25,7 @@ export function withOutputs(onnxBytes: Uint8Array, names: readonly string[]): Ui
 }
 
 /** The graph of an ONNX file. @throws ModelFormatError */
-export function graphOf(onnxBytes: Uint8Array): GraphProto {
+function graphOf(onnxBytes: Uint8Array): GraphProto {
   const source = "the model";
   try {
     const { graph } = fromBinary(ModelProtoSchema, onnxBytes, { readUnknownFields: false });

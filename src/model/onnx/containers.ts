@@ -10,7 +10,7 @@ import { checkDType } from "./tensor.ts";
 const MAX_LENGTH = 1024;
 
 /** What stands for an input of the model: tensors, and the node that makes the sequence or optional of them. */
-export type Expanded = { inputs: readonly ValueInfo[]; nodes: readonly Node[] };
+type Expanded = { inputs: readonly ValueInfo[]; nodes: readonly Node[] };
 
 /** The name of element k of a sequence that is an input or output. */
 export const elementName = (name: string, k: number): string => `${name}.${k}`;

@@ -9,6 +9,7 @@ const MAX_NODES = 200_000;
 
 /** The maximum depth of calls and bodies in each other. Exporters write a few levels; each level is a recursion. */
 const MAX_DEPTH = 64;
+
 /** The maximum characters of all names that inlining makes: each level of calls makes them longer. */
 const MAX_NAME_CHARACTERS = 2 ** 28;
 
@@ -20,7 +21,7 @@ type LocalFunction = {
   nodes: readonly Node[];
 };
 
-export type Functions = ReadonlyMap<string, LocalFunction>;
+type Functions = ReadonlyMap<string, LocalFunction>;
 
 const key = (domain: string, name: string, overload = ""): string => `${domain}\n${name}\n${overload}`;
 

@@ -12,7 +12,7 @@ import { openNativeDecoder } from "./nativeDecoder.ts";
 import { longestTexts, textInfos, textRange } from "./text.ts";
 
 /** A wrapped decoder. */
-export type DecoderFile = {
+type DecoderFile = {
   /** Path of the model's own file, or its bytes. */
   from: string | Uint8Array;
   /** As it was read, with its inputs bound, before it was wrapped. */

@@ -9,7 +9,7 @@ import { onnxruntimeName } from "../onnxruntimeNative.ts";
 import { textOf, tokensBytes } from "./text.ts";
 
 /** What is opened, and on how many threads. */
-export type NativeDecoderOptions = {
+type NativeDecoderOptions = {
   /** Path of the model's own file, or its bytes. */
   from: string | Uint8Array;
   decoder: DecoderInterface;

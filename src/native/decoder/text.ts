@@ -5,7 +5,7 @@ import { usualRange, type Box, type InputRange } from "../inputRange.ts";
 import { NativeRuntimeError } from "../errors.ts";
 
 /** A text that is generated: places are counted from 0, and item i chooses the token at place i + 1. */
-export type Text = { prompt: readonly number[]; items: number };
+type Text = { prompt: readonly number[]; items: number };
 
 /** What a runtime takes of a text, in this order: the prompt, its length, and the index of the last item. */
 const TAKEN: readonly string[] = [DECODER.prompt, DECODER.promptLength, DECODER.index];

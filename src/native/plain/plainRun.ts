@@ -20,7 +20,7 @@ async function plainly<T>(act: () => Promise<T>): Promise<T> {
 }
 
 /** A model in plain onnxruntime: it runs as often as wanted, and gives its outputs by name. */
-export type PlainSession = {
+type PlainSession = {
   run: (inputs: ReadonlyMap<string, TensorData>) => Promise<Map<string, TensorData>>;
   close: () => Promise<void>;
 };

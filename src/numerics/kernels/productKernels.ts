@@ -68,7 +68,7 @@ type Certify = (
 ) => number;
 
 /** Addresses and sizes; see {@link ProductKernels.settle}. */
-export type SettleCall = {
+type SettleCall = {
   count: number;
   flagged: number;
   /** As given to certify, with the same norms. */

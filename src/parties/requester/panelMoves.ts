@@ -12,7 +12,7 @@ export type PanelMove =
   { kind: "addSeat" | "agree" | "resolve" } | { kind: "expire" | "breakSeal" | "finalise"; seat: number };
 
 /** What decides which moves are made. */
-export type MoveOptions = {
+type MoveOptions = {
   me: Address;
   /** Whether this poster adds a seat: drawn in private. */
   addsSeat: boolean;

@@ -8,7 +8,7 @@ import { PanelUnknownError } from "./errors.ts";
 import type { Reader } from "../../chain/market/reader.ts";
 
 /** How far a seat is. */
-export type SeatPhase = "open" | "claimed" | "sealed" | "submitted" | "refuted" | "final" | "closed";
+type SeatPhase = "open" | "claimed" | "sealed" | "submitted" | "refuted" | "final" | "closed";
 
 /** A seat of a panel. */
 export type SeatState = {

@@ -66,9 +66,11 @@ export type JobTerms = {
 
 /** Of refuted claims and missed deadlines: the largest number that is counted. */
 const ANY_NUMBER = 65_535;
+
 /** How often a part is tried while what fails may pass, and the pause between. */
 const MAX_TRIES = 4;
 const PAUSE_MS = 1_000;
+
 /** Levels under a full part of an input: 128 chunks of 512 bytes. */
 const PART_LEVELS = 7;
 
@@ -97,7 +99,7 @@ export const usualClaimSeconds = (
 ): number => SPARE_SECONDS + workSeconds(runWork(items, BigInt(work)), parameters.rate);
 
 /** Called with the parts of the inputs that are on chain, and how many there are. */
-export type PartsProgress = (done: number, total: number) => void;
+type PartsProgress = (done: number, total: number) => void;
 
 /**
  * Checks a job as far as can be without paying for it: its program, inputs and terms, and whether the market would take

@@ -57,7 +57,7 @@ export type RoleOptions<E> = LoopOptions & {
 type RoleEvent = { kind: string; receipt?: TransactionReceipt };
 
 /** How an event is logged. */
-export type LogLine = { level: "info" | "warn" | "error"; message: string };
+type LogLine = { level: "info" | "warn" | "error"; message: string };
 
 /** Starts an action beside the others, unless one of its key runs, or ran when the snapshot was taken. */
 export type Start = (key: string, action: () => Promise<void>) => void;
@@ -72,7 +72,7 @@ export type RoundSnapshot = Snapshot & {
 export type Funds = Account & { balance: bigint; gasPrice: bigint };
 
 /** What sets a worker and a watcher apart. */
-export type RoleRounds = {
+type RoleRounds = {
   /** Logged at the start. */
   facts: object;
   /** What may be forgotten of a job. */

@@ -11,7 +11,7 @@ import { keptSteps, runItems } from "../../program/trace/runItems.ts";
 import type { Execute } from "../../runs/execute.ts";
 
 /** The outputs of a run, and what a claim in answer form says of them. */
-export type AnsweredRun = {
+type AnsweredRun = {
   /** Of each output its tensors, one after the other: of each item if it has the output, else the last item's. */
   outputs: readonly Uint8Array[];
   root: Hash;

@@ -12,8 +12,8 @@ import { RunInputError, RunInputs } from "../../program/trace/runInputs.ts";
 import { answerRun } from "./answerRun.ts";
 import { requireClaimable } from "./claimable.ts";
 import { RefusedError } from "./errors.ts";
-import type { AnswerBody, Info, Payment, Question } from "./bodies.ts";
-import { claimBody, requestOf, ticketOfBody } from "./protocol.ts";
+import type { AnswerBody, Info, Payment, Question } from "./messages.ts";
+import { claimBody, requestOf, ticketOfBody } from "./messageSchemas.ts";
 import type { FindSigner } from "./signatures.ts";
 import type { TicketSession } from "./ticketSession.ts";
 import { digestOf, drawOf, oddsOf, secretHashOf, typedData } from "./typedData.ts";
@@ -21,7 +21,7 @@ import type { WorkerLedger } from "./workerLedger.ts";
 import type { Execute } from "../../runs/execute.ts";
 
 /** What a worker asks of tickets. */
-export type TicketPrice = {
+type TicketPrice = {
   /** The least face, smallest units of the stake asset. */
   face: bigint;
   /** A ticket wins once in at most so many times. */

@@ -11,7 +11,7 @@ import type { KeptAnswer, WorkerLedger } from "./workerLedger.ts";
 /** A winner that will not be paid any more. */
 class LostWinnerError extends errorWithCode("LOST_WINNER") {}
 
-export type CashierOptions = {
+type CashierOptions = {
   at: TicketSession;
   ledger: WorkerLedger;
   programs: ProgramLibrary;

@@ -11,15 +11,15 @@ export const REFUSALS = {
   429: "UNPAID_ANSWER",
   503: "UNAVAILABLE",
 } as const;
-export type Refusal = keyof typeof REFUSALS;
+export type TicketRefusal = keyof typeof REFUSALS;
 
 /** A request that a worker's endpoint refuses, before anything is executed. */
 export class RefusedError extends RefuteError {
-  readonly code: (typeof REFUSALS)[Refusal];
-  readonly status: Refusal;
+  readonly code: (typeof REFUSALS)[TicketRefusal];
+  readonly status: TicketRefusal;
   override readonly retryable: boolean;
 
-  constructor(status: Refusal, message: string, options?: ErrorOptions) {
+  constructor(status: TicketRefusal, message: string, options?: ErrorOptions) {
     super(message, options);
     [this.status, this.code] = [status, REFUSALS[status]];
     this.retryable = status === 429 || status === 503;

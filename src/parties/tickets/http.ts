@@ -8,7 +8,7 @@ import { printable } from "../../base/text.ts";
 import type { AnswerService } from "./answerService.ts";
 import { RefusedError } from "./errors.ts";
 import { openApi } from "./openApi.ts";
-import { paymentSchema, questionSchema } from "./protocol.ts";
+import { paymentSchema, questionSchema } from "./messageSchemas.ts";
 
 /** How long a request may take to arrive, milliseconds. */
 const REQUEST_MS = 30_000;

@@ -4,7 +4,7 @@ import { RunInputs } from "../../program/trace/runInputs.ts";
 import { answerRun } from "./answerRun.ts";
 import { WrongAnswerError } from "./errors.ts";
 import type { PayerLedger } from "./payerLedger.ts";
-import { putOnChain } from "./landClaim.ts";
+import { landClaim } from "./landClaim.ts";
 import type { TicketSession } from "./ticketSession.ts";
 import type { Execute } from "../../runs/execute.ts";
 
@@ -22,7 +22,7 @@ export async function judgeAnswer(options: JudgeOptions, digest: Hex, inputs: Ru
   // SAFETY: kept before anything else: whatever ends this process now, the answer is not paid later.
   ledger.judged(digest, root === held.claim.root ? "open" : "wrong");
   if (root === held.claim.root) return;
-  await putOnChain(at, held, program);
+  await landClaim(at, held, program);
   throw new WrongAnswerError(
     `the worker's answer is wrong: its root is ${held.claim.root}, exact execution gives ${root}. It is not paid, ` +
       "and its claim is on chain now: a watcher of these claims refutes it (refute watcher --market)",

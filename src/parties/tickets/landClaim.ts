@@ -16,7 +16,7 @@ const PAUSE_MS = 1_000;
  * Puts a signed claim on chain, so that it can be refuted: a watcher that holds its inputs does.
  * @throws ContractRevertError `AlreadyOnChain`, `LifetimeOver`, `WorkerStopped`
  */
-export async function putOnChain(at: TicketSession, held: HeldClaim, { model, commitment }: KnownProgram) {
+export async function landClaim(at: TicketSession, held: HeldClaim, { model, commitment }: KnownProgram) {
   const { claim, signature, inputs: bytes, nodes } = held;
   const inputs = new RunInputs(model.program.inputs, claim, bytes);
   const isPublished = inputs.size <= PUBLISHED_BYTES;

@@ -1,6 +1,13 @@
 import { z } from "zod/v4";
-import { REFUSALS, type Refusal } from "./errors.ts";
-import { answerSchema, infoSchema, paymentSchema, questionSchema, refusalSchema, takenSchema } from "./protocol.ts";
+import { REFUSALS, type TicketRefusal } from "./errors.ts";
+import {
+  answerSchema,
+  infoSchema,
+  paymentSchema,
+  questionSchema,
+  refusalSchema,
+  takenSchema,
+} from "./messageSchemas.ts";
 
 const json = (schema: z.ZodType) => ({ content: { "application/json": { schema: schemaOf(schema) } } });
 
@@ -10,7 +17,7 @@ function schemaOf(schema: z.ZodType): object {
   return Object.fromEntries(entries.filter(([name]) => name !== "$schema"));
 }
 
-const refusals = (...statuses: Refusal[]) =>
+const refusals = (...statuses: TicketRefusal[]) =>
   Object.fromEntries(
     statuses.map((status) => [String(status), { description: REFUSALS[status], ...json(refusalSchema) }]),
   );

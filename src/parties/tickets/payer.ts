@@ -7,10 +7,17 @@ import { RunInputs } from "../../program/trace/runInputs.ts";
 import { answerOfBytes } from "./answerRun.ts";
 import { CLOCK_SKEW } from "./answerService.ts";
 import { requireClaimable } from "./claimable.ts";
-import { EndpointError, REFUSALS, RefusedError, TicketTermsError, WrongAnswerError, type Refusal } from "./errors.ts";
+import {
+  EndpointError,
+  REFUSALS,
+  RefusedError,
+  TicketTermsError,
+  WrongAnswerError,
+  type TicketRefusal,
+} from "./errors.ts";
 import type { HeldClaim, PayerLedger } from "./payerLedger.ts";
-import type { AnswerBody, Info } from "./bodies.ts";
-import { answerSchema, claimOfBody, infoSchema, refusalSchema, takenSchema, ticketBody } from "./protocol.ts";
+import type { AnswerBody, Info } from "./messages.ts";
+import { answerSchema, claimOfBody, infoSchema, refusalSchema, takenSchema, ticketBody } from "./messageSchemas.ts";
 import { loadFindSigner, type FindSigner } from "./signatures.ts";
 import type { TicketSession } from "./ticketSession.ts";
 import { digestOf, oddsOf, typedData, type AnswerRequest } from "./typedData.ts";
@@ -37,6 +44,7 @@ export type Answered = {
 };
 
 const TIMEOUT_MS = 120_000;
+
 /** How long a pledge is taken as it was, milliseconds. */
 const FRESH_MS = 10_000;
 
@@ -216,7 +224,7 @@ async function call<Schema extends z.ZodType>(
   if (!response.ok) {
     const refusal = refusalSchema.safeParse(json);
     const status = response.status;
-    if (refusal.success && status in REFUSALS) throw new RefusedError(status as Refusal, refusal.data.message);
+    if (refusal.success && status in REFUSALS) throw new RefusedError(status as TicketRefusal, refusal.data.message);
     throw new EndpointError(`${where.origin} answers ${path} with status ${status}`);
   }
   const parsed = schema.safeParse(json);

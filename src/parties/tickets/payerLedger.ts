@@ -1,14 +1,14 @@
 import type { Address, Hex } from "viem";
-import { Database, type Row } from "../../base/database/database.ts";
+import { Database, type SqlRow } from "../../base/database/database.ts";
 import type { SignedClaim, Ticket } from "../../chain/structs.ts";
-import type { AnswerBody, Payment } from "./bodies.ts";
-import { claimBody, claimOfBody, ticketBody, ticketOfBody } from "./protocol.ts";
+import type { AnswerBody, Payment } from "./messages.ts";
+import { claimBody, claimOfBody, ticketBody, ticketOfBody } from "./messageSchemas.ts";
 
 /**
  * What is to become of an answer. open: it is paid. drawn: it is executed here before it is paid. wrong: it was, and is
  * a lie, which is put on chain and never paid.
  */
-export type Fate = "open" | "drawn" | "wrong";
+type Fate = "open" | "drawn" | "wrong";
 
 /** What a payer keeps of an answer: enough to refute it, and to pay it again with the same ticket. */
 export type HeldClaim = {
@@ -132,7 +132,7 @@ export class PayerLedger {
       .map(({ bytes }) => bytes as Uint8Array);
   }
 
-  #held(row: Row): HeldClaim {
+  #held(row: SqlRow): HeldClaim {
     const digest = row.digest as Hex;
     return {
       digest,

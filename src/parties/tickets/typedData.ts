@@ -12,7 +12,7 @@ import type { SignedClaim, Ticket } from "../../chain/structs.ts";
 import { getOrAdd } from "../../base/getOrAdd.ts";
 
 /** The EIP-712 types of contracts/types/SignedClaim.sol, and what a payer signs when it asks. */
-export const TYPES = {
+const TYPES = {
   SignedClaim: [
     { name: "worker", type: "address" },
     { name: "payer", type: "address" },
@@ -60,14 +60,8 @@ export type AnswerRequest = {
 
 type Messages = { SignedClaim: SignedClaim; Ticket: Ticket; Request: AnswerRequest };
 
-/** Signs typed data: an account of viem. */
-export type TypedDataSigner = {
-  address: Address;
-  signTypedData: (data: ReturnType<typeof typedData>) => Promise<Hex>;
-};
-
 /** The domain of contracts/extras/tickets/SignedClaims.sol. */
-export const domainOf = ({ chainId, tickets }: TicketsAt) =>
+const domainOf = ({ chainId, tickets }: TicketsAt) =>
   ({ name: "Refute tickets", version: "1", chainId, verifyingContract: tickets }) satisfies TypedDataDomain;
 
 /** What is signed, as viem takes it. */

@@ -19,7 +19,7 @@ export type UnchainedItem = {
   inputs: RunInputs;
 };
 
-export type UnchainedOptions = {
+type UnchainedOptions = {
   payer: Pick<Payer, "ask" | "pay">;
   program: KnownProgram;
   /** As a job of the whole run takes them. */

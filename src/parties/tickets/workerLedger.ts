@@ -1,14 +1,14 @@
 import type { Address, Hex } from "viem";
-import { Database, type Row } from "../../base/database/database.ts";
+import { Database, type SqlRow } from "../../base/database/database.ts";
 import type { SignedClaim, Ticket } from "../../chain/structs.ts";
-import type { AnswerBody, Payment } from "./bodies.ts";
-import { claimBody, claimOfBody, ticketBody, ticketOfBody } from "./protocol.ts";
+import type { AnswerBody, Payment } from "./messages.ts";
+import { claimBody, claimOfBody, ticketBody, ticketOfBody } from "./messageSchemas.ts";
 
 /**
  * How far an answer is. reserved: its request was taken, nothing is signed. signed: the claim was given away. paid: its
  * ticket is there, and did not win. won: it is to be cashed. closed: nothing is to come of it.
  */
-export type AnswerState = "reserved" | "signed" | "paid" | "won" | "closed";
+type AnswerState = "reserved" | "signed" | "paid" | "won" | "closed";
 
 /** What a worker keeps of an answer: enough to defend it and to cash its ticket. */
 export type KeptAnswer = {
@@ -25,7 +25,7 @@ export type KeptAnswer = {
 };
 
 /** A request that is taken. */
-export type Reserved = {
+type Reserved = {
   nonce: Hex;
   payer: Address;
   time: bigint;
@@ -196,7 +196,7 @@ export class WorkerLedger {
       .map(({ bytes }) => bytes as Uint8Array);
   }
 
-  #answerOf(row: Row): KeptAnswer {
+  #answerOf(row: SqlRow): KeptAnswer {
     return {
       digest: row.digest as Hex,
       payer: row.payer as Address,
@@ -211,5 +211,5 @@ export class WorkerLedger {
   }
 }
 
-const ticketOf = ({ ticket }: Row): Ticket =>
+const ticketOf = ({ ticket }: SqlRow): Ticket =>
   ticketOfBody({ ticket: JSON.parse(ticket as string) as Payment["ticket"] });

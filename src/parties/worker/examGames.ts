@@ -2,7 +2,7 @@ import { Health, type Condition } from "../../base/health.ts";
 import { NO_METER, type Figures, type Meter } from "../../runs/figures.ts";
 import type { Logger } from "../../base/log.ts";
 import { PledgeStatus } from "../../chain/structs.ts";
-import type { OwnExamCourt } from "../../attestation/exams/openExamClaims.ts";
+import type { OwnExamClaims } from "../../attestation/exams/openExamClaims.ts";
 import { runWorker } from "./worker.ts";
 import type { WorkerOptions } from "./options.ts";
 
@@ -22,31 +22,34 @@ const NOT_NEEDED: ReadonlySet<Condition> = new Set(["mayClaim"]);
 /**
  * Runs a worker with the games about its own exams, by one key and one sender: sittings that were challenged are
  * answered for and made final beside all else. The condition `examGames` says whether that can be relied on.
- * @param court What its sittings become; without it, the worker runs alone.
+ * @param claimContracts What its sittings become; without it, the worker runs alone.
  * @throws NotPlainAccountError
  */
-export async function runWorkerWithExamGames(options: WorkerOptions, court: OwnExamCourt | undefined): Promise<void> {
-  if (court === undefined) return runWorker(options);
+export async function runWorkerWithExamGames(
+  options: WorkerOptions,
+  claimContracts: OwnExamClaims | undefined,
+): Promise<void> {
+  if (claimContracts === undefined) return runWorker(options);
   const { log, health = new Health(log), meter = NO_METER, intervalMs } = options;
   const [ofJobs, ofExams] = together(meter);
-  await warnWithoutPledge(court, log);
+  await warnWithoutPledge(claimContracts, log);
   // Its conditions are one of the worker's, which logs them.
   const own = new Health(SILENT);
-  const say = (reason: string | undefined): void =>
+  const report = (reason: string | undefined): void =>
     health.set("examGames", reason === undefined ? undefined : { reason });
   // Until the first round.
-  say("no round about exams has ended yet");
+  report("no round about exams has ended yet");
   let roundAt = Date.now();
   const onExamRound: OnRound = (outcome) => {
     if (outcome === "done") roundAt = Date.now();
     const [first] = own.reasons.filter(({ condition }) => !NOT_NEEDED.has(condition));
-    if (outcome === "failed") say("the last round about exams failed");
-    else say(first && `${first.condition}: ${first.reason}`);
+    if (outcome === "failed") report("the last round about exams failed");
+    else report(first && `${first.condition}: ${first.reason}`);
   };
   const onRound: OnRound = (outcome) => {
     options.onRound?.(outcome);
     if (Date.now() - roundAt > Math.max(STALE_MS, STALE_INTERVALS * intervalMs))
-      say("the last round about exams ended too long ago");
+      report("the last round about exams ended too long ago");
   };
   // What one may need is not there for the other.
   const needed = { jobs: 0, games: 0 };
@@ -57,7 +60,13 @@ export async function runWorkerWithExamGames(options: WorkerOptions, court: OwnE
   const signal = AbortSignal.any([options.signal, ended.signal]);
   const alone = { device: undefined, exams: undefined, seals: undefined, native: undefined, publisher: undefined };
   const policy = { minFee: 0n, marginSeconds: 0 };
-  const about = { session: court.session, health: own, meter: ofExams, onRound: onExamRound, log: marked(log) };
+  const about = {
+    session: claimContracts.session,
+    health: own,
+    meter: ofExams,
+    onRound: onExamRound,
+    log: marked(log),
+  };
   const outcomes = await Promise.allSettled(
     [
       runWorker({ ...options, health, meter: ofJobs, onRound, signal, gasBeside: besideJobs }),
@@ -68,15 +77,15 @@ export async function runWorkerWithExamGames(options: WorkerOptions, court: OwnE
 }
 
 /** Says that what is sat is backed by nothing. */
-async function warnWithoutPledge({ session, court }: OwnExamCourt, log: Logger): Promise<void> {
+async function warnWithoutPledge({ session, claimContracts }: OwnExamClaims, log: Logger): Promise<void> {
   const { address } = session.sender;
   const [pledge, enrolment] = await Promise.all([
-    court.pledges.pledgeOf(address),
-    court.examClaims.enrolmentOf(address),
+    claimContracts.pledges.pledgeOf(address),
+    claimContracts.examClaims.enrolmentOf(address),
   ]);
   if (pledge.status === PledgeStatus.active && enrolment.pledged === pledge.time) return;
   const market = session.deployment.market;
-  const examClaims = court.examClaims.address;
+  const examClaims = claimContracts.examClaims.address;
   log.warn({ market, examClaims }, "no pledge backs what it sits of exams: refute pledge --exam-claims");
 }
 

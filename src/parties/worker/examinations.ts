@@ -6,7 +6,7 @@ import type { Device } from "../../attestation/device.ts";
 import { sitExam } from "../../attestation/exams/sitExam.ts";
 import { solver } from "../../attestation/exams/solve.ts";
 import type { WorkerEvent } from "./events.ts";
-import type { WorkerOptions, ExamZoo } from "./options.ts";
+import type { WorkerOptions, WorkerExams } from "./options.ts";
 
 /** How often a worker looks which classes it holds, seconds of the chain's time. */
 const MEASURE_SECONDS = 60n;
@@ -20,7 +20,7 @@ type Examinee = Pick<WorkerOptions, "session" | "programs" | "execute" | "log"> 
 /** A worker's exams: it sits each one for every class whose program it knows. */
 export class Examinations {
   readonly #options: Examinee;
-  readonly #zoo: ExamZoo;
+  readonly #examClasses: WorkerExams;
   readonly #role: Role<WorkerEvent>;
   /** Blocks of exams, and classes, that were sat or given up. */
   readonly #done = new Set<string>();
@@ -29,9 +29,9 @@ export class Examinations {
   #exam: bigint | undefined;
   #measureAt = 0n;
 
-  constructor(options: Examinee, zoo: ExamZoo, role: Role<WorkerEvent>) {
+  constructor(options: Examinee, examClasses: WorkerExams, role: Role<WorkerEvent>) {
     this.#options = options;
-    this.#zoo = zoo;
+    this.#examClasses = examClasses;
     this.#role = role;
   }
 
@@ -61,7 +61,7 @@ export class Examinations {
 
   /** The classes whose programs are known, those that must be there soonest first. */
   #known(): number[] {
-    const { classes } = this.#zoo;
+    const { classes } = this.#examClasses;
     return classes
       .map((_, k) => k)
       .filter((k) => this.#options.programs.knows(classes[k]!.programRoot))
@@ -70,7 +70,7 @@ export class Examinations {
 
   /** Looks whether a block on the grid is an exam's, newest first, as long as a class could sit it. */
   async #look(head: bigint): Promise<void> {
-    const { exams, classes, gridBlocks } = this.#zoo;
+    const { exams, classes, gridBlocks } = this.#examClasses;
     // A node may judge a call as if it were in its head: the block must be before that.
     const newest = head - 1n - ((head - 1n) % gridBlocks);
     if (newest === this.#seen) return;
@@ -86,7 +86,7 @@ export class Examinations {
 
   /** The classes that can still sit an exam in the next block, and have not. */
   #due(exam: bigint, head: bigint): number[] {
-    const { classes } = this.#zoo;
+    const { classes } = this.#examClasses;
     return this.#known().filter(
       (k) => !this.#done.has(`${exam} ${k}`) && head + 1n <= exam + BigInt(classes[k]!.blocks),
     );
@@ -94,13 +94,13 @@ export class Examinations {
 
   async #sit(exam: bigint, k: number): Promise<void> {
     const { session, device, programs, execute } = this.#options;
-    const { exams, classes } = this.#zoo;
+    const { exams, classes } = this.#examClasses;
     const { programRoot } = classes[k]!;
     const program = await programs.load(programRoot);
     if (program === undefined) return;
-    const paper = { class: k, programRoot, gridBlock: exam };
+    const task = { class: k, programRoot, gridBlock: exam };
     try {
-      const { seq, milliseconds, receipt } = await sitExam(session, exams, device, paper, solver(program, execute));
+      const { seq, milliseconds, receipt } = await sitExam(session, exams, device, task, solver(program, execute));
       this.#role.report({
         ...{ kind: "sat", class: k, exam: String(exam), seq: String(seq) },
         ...{ milliseconds: Math.round(milliseconds), receipt },
@@ -114,7 +114,7 @@ export class Examinations {
 
   /** Says which classes are held. */
   async #measure(now: bigint): Promise<void> {
-    const { exams } = this.#zoo;
+    const { exams } = this.#examClasses;
     const held = await exams.classesOf(this.#options.session.sender.address);
     this.#measureAt = now + MEASURE_SECONDS;
     this.#role.meter.figures({ classes: held.length });

@@ -9,7 +9,7 @@ import { coveringFee, jobGas, jobShape, SEALED_GAS } from "../../dispute/jobCost
 import { isSealed, refusalOf, type WorkerPolicy } from "./jobPolicy.ts";
 
 /** A job with the fee that covers its gas. */
-export type PricedJob = { record: JobRecord; gas: number; gasPrice: bigint; cost: bigint };
+type PricedJob = { record: JobRecord; gas: number; gasPrice: bigint; cost: bigint };
 
 /** Chooses the job that a worker claims next, and says why others are not taken. */
 export class JobChoice {

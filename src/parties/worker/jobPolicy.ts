@@ -57,7 +57,7 @@ export const hasRoom = ({ maxOpenClaims = MAX_OPEN_CLAIMS }: WorkerPolicy, open:
 export const isSealed = ({ terms }: Pick<JobRecord, "terms">): boolean => (terms?.openFrom ?? 0) !== 0;
 
 /** Why a worker does not claim a job: it is taken, or has terms that it cannot keep; it pays too little; no input. */
-export type Refusal = "terms" | "fee" | "input";
+export type JobRefusal = "terms" | "fee" | "input";
 
 /**
  * Why a job of a known program is not worth claiming. The input, which is hashed once, is looked at last.
@@ -73,7 +73,7 @@ export function refusalOf(
   rate: bigint,
   now: bigint,
   isAtHand: (record: JobRecord) => boolean = hasInputs,
-): Refusal | undefined {
+): JobRefusal | undefined {
   const { fee, claimSeconds, deadline, work, callbackGas } = record.job;
   const needed = workSeconds(work, rate) + policy.marginSeconds;
   const fits =

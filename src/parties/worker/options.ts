@@ -6,7 +6,7 @@ import type { NativeWorkerOptions } from "./nativeClaims.ts";
 import type { TracePublisher } from "./publisher.ts";
 import type { SealBook } from "./sealBook.ts";
 import type { Exams } from "../../chain/clients/exams.ts";
-import type { Zoo } from "../../attestation/exams/openExams.ts";
+import type { ExamClasses } from "../../attestation/exams/openExams.ts";
 
 /** How a worker runs. */
 export type WorkerOptions = RoleOptions<WorkerEvent> & {
@@ -18,7 +18,7 @@ export type WorkerOptions = RoleOptions<WorkerEvent> & {
   /** Reports for the worker, so that its attestation does not end; it is left to its operator if absent. */
   device?: Device | undefined;
   /** The exams that it sits with its device; none if absent. */
-  exams?: ExamZoo | undefined;
+  exams?: WorkerExams | undefined;
   /** Where what opens its seals is kept; without it, no job is claimed whose submissions are sealed. */
   seals?: SealBook | undefined;
   /** Another worker of this process with the same account: told the gas that this one may need, it tells its own. */
@@ -28,4 +28,4 @@ export type WorkerOptions = RoleOptions<WorkerEvent> & {
 };
 
 /** The exams of a deployment, with the programs that this worker knows. */
-export type ExamZoo = Zoo<Exams>;
+export type WorkerExams = ExamClasses<Exams>;

@@ -1,11 +1,11 @@
 import { accessSync, closeSync, mkdirSync, openSync } from "node:fs";
 import { dirname } from "node:path";
 import type { Hex } from "viem";
-import { Database, type Row } from "../../base/database/database.ts";
+import { Database, type SqlRow } from "../../base/database/database.ts";
 import { DatabaseAccessError } from "../../base/database/errors.ts";
 
 /** What opens a seal: all that `openSeal` takes, so that nothing has to be executed again. */
-export type Opening = { jobId: Hex; seal: Hex; root: Hex; salt: Hex; nodes: Hex };
+type Opening = { jobId: Hex; seal: Hex; root: Hex; salt: Hex; nodes: Hex };
 
 const SCHEMA = `
   create table openings (
@@ -105,7 +105,7 @@ function mayExist(path: string): boolean {
   }
 }
 
-const openingOf = (row: Row | undefined): Opening | undefined =>
+const openingOf = (row: SqlRow | undefined): Opening | undefined =>
   row && {
     jobId: row.job_id as Hex,
     seal: row.seal as Hex,

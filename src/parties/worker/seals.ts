@@ -107,7 +107,7 @@ export class Seals {
   }
 
   /** Says what must be opened while this process is not there. */
-  sayWaiting(): void {
+  logWaiting(): void {
     for (const { id, from, until } of this.#waiting)
       this.#log.warn(
         { job: id, openFrom: dateOf(from), openUntil: dateOf(until) },

@@ -12,7 +12,7 @@ const SMALLEST: Parameters<typeof jobShape>[0] = {
 };
 
 /** What decides which jobs are worth a program that is not known yet. */
-export type WantedFor = {
+type WantedFor = {
   policy: WorkerPolicy;
   /** Of the deployment. */
   rate: bigint;

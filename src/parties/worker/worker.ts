@@ -13,7 +13,7 @@ import { Role, type Funds, type RoundSnapshot, type Start } from "../role/role.t
 import { shortOfGas } from "../role/shortFunds.ts";
 import { Attestation } from "./attestation.ts";
 import { ClaimEnds } from "./claimEnds.ts";
-import { makeMove } from "./sendMove.ts";
+import { sendMove } from "./sendMove.ts";
 import { Examinations } from "./examinations.ts";
 import { UndefendedClaimError, UNKNOWN, WrongClaimError } from "./errors.ts";
 import { FailedAudits } from "./failedAudits.ts";
@@ -86,7 +86,7 @@ class Worker {
       checkFunds: (funds, snapshot) => this.#checkFunds(funds, snapshot),
       round: (snapshot, start) => this.#round(snapshot, start),
     });
-    this.#seals.sayWaiting();
+    this.#seals.logWaiting();
   }
 
   /** All of a job that is over and owes this worker nothing, and the input of a job that it does not serve. */
@@ -190,7 +190,7 @@ class Worker {
         return workerMove(execution, stateOf(game), arityBits, now);
       }));
     if (planned === undefined) throw new UndefendedClaimError(`claim ${game.claimId} is disputed, but ${UNKNOWN}`);
-    this.#role.report(await makeMove(session, game, planned));
+    this.#role.report(await sendMove(session, game, planned));
   }
 
   /** @throws WrongClaimError if what was claimed natively is not what exact execution gives */

@@ -3,11 +3,11 @@ import type { Redis } from "ioredis";
 import { setTimeout as sleep } from "node:timers/promises";
 import { withPackages } from "../../base/optionalPackage.ts";
 import { PoisonedTaskError, QueueUnavailableError, TaskFailedError } from "./errors.ts";
-import { isOutcome, type Outcome, type Task } from "./task.ts";
+import { isOutcome, type TaskOutcome, type Task } from "./task.ts";
 import { Postponed, type HandleTask, type TaskQueue, type TaskSource } from "./taskQueue.ts";
 
 /** Where the queue is: a server of Redis or Valkey. */
-export type BullOptions = {
+type BullOptions = {
   /** `redis://host:port/number`, or `rediss://` for TLS; without a password. */
   url: string;
   password?: string | undefined;
@@ -18,7 +18,7 @@ export type BullOptions = {
 };
 
 /** How an executor takes tasks. */
-export type SourceOptions = BullOptions & {
+type SourceOptions = BullOptions & {
   name: string;
   /** Tasks at a time. */
   atOnce: number;
@@ -29,18 +29,24 @@ export type SourceOptions = BullOptions & {
 const QUEUE = "executions";
 const PREFIX = "refute";
 const LEASE_MS = 30_000;
+
 /** Tries of a task that fails, with pauses that double. */
 const TRIES = 5;
 const FIRST_PAUSE_MS = 1_000;
+
 /** Executors that a task may end before it counts as poisoned. */
 const MAX_DEATHS = 2;
+
 /** What is done is remembered for an hour: afterwards the store still has it. */
 const DONE = { age: 3_600, count: 100_000 };
+
 /** What failed is remembered for a day. */
 const FAILED = { age: 86_400, count: 10_000 };
+
 /** A task that failed is tried again after this, and one that ended executors after this, milliseconds. */
 const FAILED_MS = 60_000;
 const POISONED_MS = 600_000;
+
 /** How often is looked for outcomes whose news was lost, and after how long one is missed. */
 const LOOK_MS = 2_000;
 const LOOKS_AT_ONCE = 200;
@@ -49,6 +55,7 @@ const CLOSE_MS = 2_000;
 
 /** BullMQ has priorities from 1, the first, to this. */
 const LAST = 2 ** 21 - 1;
+
 /** A priority stands for two minutes from here on: enough until 2033. */
 const PERIOD = 120;
 const EPOCH = Date.UTC(2026, 0, 1) / 1_000;
@@ -84,8 +91,8 @@ function connect({ Redis }: Loaded, { url, password, onError }: BullOptions, lif
 type Pending = {
   task: Task;
   since: number;
-  promise?: Promise<Outcome>;
-  resolve: (outcome: Outcome) => void;
+  promise?: Promise<TaskOutcome>;
+  resolve: (outcome: TaskOutcome) => void;
   reject: (error: Error) => void;
 };
 
@@ -118,11 +125,11 @@ export class BullTasks implements TaskQueue {
     return new BullTasks(queue, events, clients, life);
   }
 
-  async submit(task: Task): Promise<Outcome> {
+  async submit(task: Task): Promise<TaskOutcome> {
     if (this.#life.isClosed) throw new QueueUnavailableError("the queue is closed");
     const known = this.#pending.get(task.id);
     if (known?.promise !== undefined) return known.promise;
-    const promise = new Promise<Outcome>((resolve, reject) => {
+    const promise = new Promise<TaskOutcome>((resolve, reject) => {
       this.#pending.set(task.id, { task, since: Date.now(), resolve, reject });
     });
     // Whoever waits handles it; nobody waits yet while it is added.
@@ -260,7 +267,7 @@ export async function takeTasks(options: SourceOptions, handle: HandleTask): Pro
   const life = { isClosed: false };
   const client = connect(loaded, options, life, true);
   const { name, atOnce, leaseMs = LEASE_MS } = options;
-  const process = async (job: Job<Task, Outcome>, token?: string): Promise<Outcome> => {
+  const process = async (job: Job<Task, TaskOutcome>, token?: string): Promise<TaskOutcome> => {
     try {
       return await handle(job.data);
     } catch (error) {
@@ -269,7 +276,7 @@ export async function takeTasks(options: SourceOptions, handle: HandleTask): Pro
       throw new loaded.DelayedError();
     }
   };
-  const worker: Worker<Task, Outcome> = new loaded.Worker<Task, Outcome>(QUEUE, process, {
+  const worker: Worker<Task, TaskOutcome> = new loaded.Worker<Task, TaskOutcome>(QUEUE, process, {
     connection: client,
     prefix: options.prefix ?? PREFIX,
     name,

@@ -4,11 +4,11 @@ import type { Meter } from "../figures.ts";
 import { problemOf, type Health } from "../../base/health.ts";
 import type { Logger } from "../../base/log.ts";
 import { StoreFullError } from "./errors.ts";
-import type { Outcome, Task } from "./task.ts";
+import type { TaskOutcome, Task } from "./task.ts";
 import { TaskHandler, type HandlerOptions } from "./taskHandler.ts";
 import { Postponed, type HandleTask, type TaskSource } from "./taskQueue.ts";
 
-export type ExecutorOptions = HandlerOptions & {
+type ExecutorOptions = HandlerOptions & {
   /** Begins to take tasks. */
   take: (handle: HandleTask) => Promise<TaskSource>;
   health: Health;
@@ -22,6 +22,7 @@ export type ExecutorOptions = HandlerOptions & {
 };
 
 const LOOK_MS = 5_000;
+
 /** An object that is put into a full store to see whether there is room again. */
 const PROBE = new Uint8Array(2 ** 16);
 
@@ -36,7 +37,7 @@ export async function runExecutor(options: ExecutorOptions): Promise<void> {
   let fault: EngineFaultError | undefined;
   let isFull = false;
   const taking: { source?: TaskSource } = {};
-  const handle = async (task: Task): Promise<Outcome> => {
+  const handle = async (task: Task): Promise<TaskOutcome> => {
     // It would be given to this executor again and again, until it counts as failed.
     if (fault !== undefined || isFull) throw new Postponed("this executor can do nothing now", lookMs);
     const begin = performance.now();

@@ -13,7 +13,7 @@ import { rootBytes } from "../../dispute/run/runRoots.ts";
 import { bytesOf } from "../../program/trace/runInputs.ts";
 import type { BlobStore } from "./blobStore.ts";
 import { QueueUnavailableError, StoreCorruptError, StoreError, StoreFullError, TaskFailedError } from "./errors.ts";
-import { outcomeName, taskOf, tensorName, tensorsOf, type Asked, type Outcome } from "./task.ts";
+import { outcomeName, taskOf, tensorName, tensorsOf, type Asked, type TaskOutcome } from "./task.ts";
 import type { Task, TensorRef } from "./task.ts";
 import { isSent } from "./taskHandler.ts";
 import type { TaskQueue } from "./taskQueue.ts";
@@ -174,7 +174,7 @@ export class FleetExecutions implements ExecutionQueue {
       if (!FALLBACKS.some((one) => error instanceof one)) throw error;
       // Clocks run: what others do not do is done here.
       const { message, code } = error as RefuteError;
-      this.#say(message, code);
+      this.#report(message, code);
       meter.fleet("here");
       return undefined;
     }
@@ -229,7 +229,7 @@ export class FleetExecutions implements ExecutionQueue {
     return this.#counted.count;
   }
 
-  async #submit(task: Task): Promise<Outcome> {
+  async #submit(task: Task): Promise<TaskOutcome> {
     const outcome = await this.#options.tasks.submit(task);
     const [has, needs] = [outcome.tensors.length, tensorsOf(task)];
     if (has !== needs) throw new TaskFailedError(`${outcome.executor} gave ${has} of ${needs} tensors`);
@@ -243,7 +243,7 @@ export class FleetExecutions implements ExecutionQueue {
    * Has an outcome confirmed by another executor, if that is drawn.
    * @returns This process's own result where they disagree, or nobody else is there; undefined if it is confirmed
    */
-  async #corrected(task: Task, first: Outcome, work: Work): Promise<Result | undefined> {
+  async #corrected(task: Task, first: TaskOutcome, work: Work): Promise<Result | undefined> {
     const isSuspect = this.#wrong.has(first.executor);
     if (!isSuspect && randomInt(MILLION) >= this.#options.againShare * MILLION) return undefined;
     const again = isSuspect ? undefined : this.#againOf(task, first);
@@ -263,12 +263,12 @@ export class FleetExecutions implements ExecutionQueue {
   }
 
   /** The task that has an executor's outcome repeated by another one. */
-  #againOf({ due, not, ...asked }: Task, { executor }: Outcome): Task {
+  #againOf({ due, not, ...asked }: Task, { executor }: TaskOutcome): Task {
     return taskOf(asked, due ?? Infinity, [...new Set([...not, executor])], `not by ${executor}`);
   }
 
   /** @returns undefined if there is no other executor, or it takes too long */
-  async #again(again: Task, { executor }: Outcome): Promise<Outcome | undefined> {
+  async #again(again: Task, { executor }: TaskOutcome): Promise<TaskOutcome | undefined> {
     if ((await this.#executors()) < 2) return undefined;
     const outcome = this.#submit(again).catch(() => undefined);
     const ended = new AbortController();
@@ -287,7 +287,7 @@ export class FleetExecutions implements ExecutionQueue {
   /** Puts an own result in the place of a wrong one, which others might take for done. */
   async #replace(task: Task, { tensors }: Result, refs: readonly TensorRef[]): Promise<void> {
     await this.#putAll(tensors);
-    const own: Outcome = { executor: "a role", tensors: refs };
+    const own: TaskOutcome = { executor: "a role", tensors: refs };
     await this.#options.store.put(outcomeName(task.id), new TextEncoder().encode(JSON.stringify(own)));
     await this.#options.tasks.forget(task.id);
   }
@@ -297,15 +297,18 @@ export class FleetExecutions implements ExecutionQueue {
     this.#options.meter.fleet("differs");
     this.#options.log.error({ executor, program: programRoot, task: id }, "an executor computed wrongly");
     const who = [...this.#wrong].join(", ");
-    this.#say(`${who} computed wrongly and gets no more tasks until this process is started again`, "EXECUTOR_WRONG");
+    this.#report(
+      `${who} computed wrongly and gets no more tasks until this process is started again`,
+      "EXECUTOR_WRONG",
+    );
   }
 
-  #say(reason: string, code: string): void {
+  #report(reason: string, code: string): void {
     this.#options.health.set("fleet", { reason, code });
   }
 
   /** The tensors of an outcome, each compared with its root. @throws StoreCorruptError */
-  async #fetch({ asked, bytes: lengths }: Work, { executor, tensors: refs }: Outcome): Promise<Result> {
+  async #fetch({ asked, bytes: lengths }: Work, { executor, tensors: refs }: TaskOutcome): Promise<Result> {
     const { store } = this.#options;
     const all = refs.map(async (ref, k) => {
       const bytes = await store.get(tensorName(ref), lengths[k]!);
@@ -322,7 +325,7 @@ export class FleetExecutions implements ExecutionQueue {
   }
 
   /** Deletes what a task gave, so that executors do not take it for done. */
-  async #forget({ id }: Task, { tensors }: Outcome): Promise<void> {
+  async #forget({ id }: Task, { tensors }: TaskOutcome): Promise<void> {
     const { store } = this.#options;
     for (const name of [outcomeName(id), ...tensors.map(tensorName)]) await store.delete(name).catch(() => undefined);
     this.#known.clear();
@@ -343,5 +346,5 @@ export class FleetExecutions implements ExecutionQueue {
   }
 }
 
-const sameRoots = ({ tensors }: Outcome, others: readonly TensorRef[]): boolean =>
+const sameRoots = ({ tensors }: TaskOutcome, others: readonly TensorRef[]): boolean =>
   tensors.length === others.length && tensors.every(({ root }, k) => root === others[k]!.root);

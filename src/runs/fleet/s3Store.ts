@@ -4,7 +4,7 @@ import { requireName, type BlobStore } from "./blobStore.ts";
 import { StoreCorruptError, StoreError, StoreFullError } from "./errors.ts";
 
 /** Where a bucket is, and who asks. */
-export type S3Options = S3Keys & {
+type S3Options = S3Keys & {
   bucket: string;
   /** Before the names of objects; empty, or `folder/`. */
   prefix: string;
@@ -16,11 +16,14 @@ export type S3Options = S3Keys & {
 
 const TIMEOUT_MS = 60_000;
 const BYTES_A_MS = 1_000;
+
 /** Tries of a request that is refused for now (5xx, 429) or gets no answer. */
 const TRIES = 4;
 const FIRST_PAUSE_MS = 100;
+
 /** What servers say that have no room: HTTP 507, or one of these words. */
 const FULL = /<Code>(?:XMinioStorageFull|QuotaExceeded|InsufficientStorage|EntityTooLarge)<\/Code>/;
+
 /** An error is an XML document of some hundred bytes. */
 const MAX_ERROR_TEXT = 4_096;
 

@@ -27,7 +27,7 @@ export type Task = {
 };
 
 /** What an executor made of a task. */
-export type Outcome = {
+export type TaskOutcome = {
   executor: string;
   /** The tensors that were asked for, in the order of `steps`; of several items then the roots of all of them. */
   tensors: readonly TensorRef[];
@@ -92,9 +92,9 @@ export const outcomeName = (id: string): string => `outcomes/${id.slice(0, 2)}/$
 export const MAX_OUTCOME_BYTES = 2 ** 27;
 
 /** What {@link outcomeName} holds. @returns undefined if it is no outcome for so many tensors */
-export function readOutcome(bytes: Uint8Array, tensors: number): Outcome | undefined {
+export function readOutcome(bytes: Uint8Array, tensors: number): TaskOutcome | undefined {
   try {
-    const outcome = JSON.parse(new TextDecoder().decode(bytes)) as Partial<Outcome> | null;
+    const outcome = JSON.parse(new TextDecoder().decode(bytes)) as Partial<TaskOutcome> | null;
     return isOutcome(outcome) && outcome.tensors.length === tensors ? outcome : undefined;
   } catch {
     return undefined;
@@ -102,8 +102,8 @@ export function readOutcome(bytes: Uint8Array, tensors: number): Outcome | undef
 }
 
 /** Whether something has the form of an outcome. */
-export function isOutcome(value: unknown): value is Outcome {
-  const { executor, tensors } = (value ?? {}) as Partial<Outcome>;
+export function isOutcome(value: unknown): value is TaskOutcome {
+  const { executor, tensors } = (value ?? {}) as Partial<TaskOutcome>;
   return typeof executor === "string" && Array.isArray(tensors) && tensors.every(isRef);
 }
 

@@ -15,7 +15,7 @@ import {
   readOutcome,
   tensorName,
   tensorsOf,
-  type Outcome,
+  type TaskOutcome,
   type Task,
   type TensorRef,
 } from "./task.ts";
@@ -56,7 +56,7 @@ export class TaskHandler {
    * @throws Postponed; StoreError, StoreFullError, StoreCorruptError; TaskFailedError if the task is none of its
    *   program; what executing throws
    */
-  readonly handle = async (task: Task): Promise<Outcome> => {
+  readonly handle = async (task: Task): Promise<TaskOutcome> => {
     const { name, programs, store, execute } = this.#options;
     if (!isTask(task)) throw new TaskFailedError("what the queue gave is no task");
     if (task.not.includes(name)) throw new Postponed(`not by ${name}`, OTHERS_MS);
@@ -74,7 +74,7 @@ export class TaskHandler {
       await store.put(tensorName(ref), bytes);
       refs.push(ref);
     }
-    const outcome: Outcome = { executor: name, tensors: refs };
+    const outcome: TaskOutcome = { executor: name, tensors: refs };
     await store.put(outcomeName(task.id), new TextEncoder().encode(JSON.stringify(outcome)));
     return outcome;
   };

@@ -1,4 +1,4 @@
-import type { Outcome, Task } from "./task.ts";
+import type { TaskOutcome, Task } from "./task.ts";
 
 /** Takes tasks to executors and outcomes back. */
 export type TaskQueue = {
@@ -6,7 +6,7 @@ export type TaskQueue = {
    * Has a task done, or takes part in one of the same id.
    * @throws QueueUnavailableError, TaskFailedError, PoisonedTaskError
    */
-  submit: (task: Task) => Promise<Outcome>;
+  submit: (task: Task) => Promise<TaskOutcome>;
   /** Forgets what a task gave, if anything is known of it. @throws QueueUnavailableError */
   forget: (id: string) => Promise<void>;
   /** How many executors are connected now. @throws QueueUnavailableError */
@@ -27,7 +27,7 @@ export type TaskSource = {
 };
 
 /** Does a task. @throws Postponed if it is to be given to others, or to be tried again later, without counting it */
-export type HandleTask = (task: Task) => Promise<Outcome>;
+export type HandleTask = (task: Task) => Promise<TaskOutcome>;
 
 /** A task that its executor cannot do now: no failure. */
 export class Postponed extends Error {

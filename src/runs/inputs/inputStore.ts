@@ -5,7 +5,7 @@ import { errorWithCode } from "../../base/errors.ts";
 import { writeWhole } from "../../base/writeWhole.ts";
 
 /** There is no room for a job's inputs beside those that must be kept. */
-export class NoRoomError extends errorWithCode("NO_ROOM_FOR_INPUTS", { retryable: true }) {}
+class NoRoomError extends errorWithCode("NO_ROOM_FOR_INPUTS", { retryable: true }) {}
 
 const FILE = /^([0-9a-f]{32})\.inputs$/;
 const MIB = 2 ** 20;

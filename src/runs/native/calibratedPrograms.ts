@@ -8,12 +8,12 @@ import type { KnownProgram } from "../../dispute/run/execution.ts";
 import type { Logger } from "../../base/log.ts";
 import type { ProgramLibrary } from "../programLibrary.ts";
 import { sha256OfFile } from "../programs/cacheKey.ts";
-import { prepareModel } from "../programs/modelSpec.ts";
+import { prepareModel } from "../../compiler/wraps/modelSpec.ts";
 import type { NativePrograms } from "./nativeJobs.ts";
 import { nativeSubject } from "./nativeSubject.ts";
 
 /** Where calibrations lie, and with what they are used. */
-export type CalibratedOptions = {
+type CalibratedOptions = {
   /** Files that `refute calibrate` wrote. */
   paths: readonly string[];
   /** A runtime over HTTP; onnxruntime in this process if absent. */

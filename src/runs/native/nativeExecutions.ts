@@ -6,7 +6,7 @@ import { carriesState } from "../../program/run.ts";
 import type { RunInputs } from "../../program/trace/runInputs.ts";
 
 /** The native executions that make up a run: how many, and what the runtime takes for each. */
-export type NativeExecutions = { count: number; inputs: (execution: number) => readonly Uint8Array[] };
+type NativeExecutions = { count: number; inputs: (execution: number) => readonly Uint8Array[] };
 
 /** Inputs of a wrapped decoder that a runtime does not take: they do not matter to a text that draws no token. */
 const WITHOUT_EFFECT: readonly string[] = [DECODER.topK, DECODER.topP, DECODER.seed];

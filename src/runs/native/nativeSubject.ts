@@ -3,7 +3,7 @@ import { NativeModelError } from "../../native/errors.ts";
 import { itemSubject, type NativeSubject } from "../../native/nativeSubject.ts";
 import type { Model } from "../../model/onnx/model.ts";
 import type { CompiledModel } from "../../program/compiled.ts";
-import type { LoadedModel, ModelSpec } from "../programs/modelSpec.ts";
+import type { LoadedModel, ModelSpec } from "../../compiler/wraps/modelSpec.ts";
 
 /**
  * How a model is executed natively: a wrapped decoder by the run, others item by item.

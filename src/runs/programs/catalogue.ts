@@ -4,7 +4,7 @@ import type { Hash } from "../../program/merkle/hash.ts";
 import { CatalogueError } from "../errors.ts";
 import { compileOptions, modelSpecOf } from "./compileOptions.ts";
 import { fetchText } from "./fetchModel.ts";
-import type { ModelSpec } from "./modelSpec.ts";
+import type { ModelSpec } from "../../compiler/wraps/modelSpec.ts";
 
 /** More than a catalogue of the most models needs. */
 const MAX_BYTES = 2 ** 22;

@@ -10,13 +10,16 @@ import type { Compilations, CompilationsOptions } from "./compilations.ts";
 import { fetchModel } from "./fetchModel.ts";
 
 /** What compiling a model of somebody else's may take. The largest that was measured takes 15 s and 2 GiB. */
-export const CATALOGUE_LIMITS = { seconds: 600, maxBytes: 2 ** 32 };
+const CATALOGUE_LIMITS = { seconds: 600, maxBytes: 2 ** 32 };
+
 /** How often the catalogue is read again, while programs are wanted that are not known. */
 const READ_EVERY_MS = 60_000;
+
 /** Failures that may pass are tried again this often, each time after twice as long. */
 const MAX_TRIES = 4;
 const RETRY_MS = 30_000;
 const FETCHED = "fetched-";
+
 /** A folder that is older is of a process that ended. */
 const LEFT_BEHIND_MS = 86_400_000;
 

@@ -9,7 +9,7 @@ import type { ProgramLibrary } from "../programLibrary.ts";
 import { cacheKey } from "./cacheKey.ts";
 import { compileApart, type ProcessLimits } from "./compileApart.ts";
 import type { CompileAnswer } from "./compileJob.ts";
-import type { ModelSpec } from "./modelSpec.ts";
+import type { ModelSpec } from "../../compiler/wraps/modelSpec.ts";
 import { ProgramCache, type Cached } from "./programCache.ts";
 
 export type CompilationsOptions = {
@@ -25,7 +25,7 @@ export type CompilationsOptions = {
 };
 
 /** A model to be made known. */
-export type Wanted = {
+type Wanted = {
   spec: ModelSpec;
   /** The root that its program must have; any if absent. */
   expectedRoot?: Hash;

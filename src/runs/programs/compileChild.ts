@@ -9,7 +9,7 @@ import { compile } from "../../compiler/compile.ts";
 import { RefuteError } from "../../base/errors.ts";
 import { cacheKey } from "./cacheKey.ts";
 import type { CompileAnswer, CompileJob } from "./compileJob.ts";
-import { loadModel } from "./modelSpec.ts";
+import { loadModel } from "../../compiler/wraps/modelSpec.ts";
 import { ProgramCache } from "./programCache.ts";
 
 /** Looks after the process while its first thread compiles: ends it over its memory, or when nobody waits for it. */

@@ -1,6 +1,6 @@
 import type { Hash } from "../../program/merkle/hash.ts";
 import type { Cached } from "./programCache.ts";
-import type { ModelSpec } from "./modelSpec.ts";
+import type { ModelSpec } from "../../compiler/wraps/modelSpec.ts";
 
 /** What a process that compiles is asked for. */
 export type CompileJob = {

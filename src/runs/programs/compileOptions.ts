@@ -4,7 +4,7 @@ import { parseDecideSpec } from "../../model/decision/decideSpec.ts";
 import { DecideError } from "../../model/decision/errors.ts";
 import type { ImagePreprocessing } from "../../model/onnx/preprocess.ts";
 import { MAX_STEP_BYTES } from "../../program/limits.ts";
-import type { ModelSpec } from "./modelSpec.ts";
+import type { ModelSpec } from "../../compiler/wraps/modelSpec.ts";
 
 /** How a picture input given as bytes is written in files and flags. */
 export const uint8Schema = z

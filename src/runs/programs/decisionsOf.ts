@@ -1,7 +1,7 @@
 import { DECODER } from "../../compiler/wraps/wrapDecoder.ts";
 import { findDecisions, type FoundDecisions } from "../../model/decision/findDecisions.ts";
 import { tokenDecisions } from "../../model/decision/tokenDecisions.ts";
-import type { LoadedModel } from "./modelSpec.ts";
+import type { LoadedModel } from "../../compiler/wraps/modelSpec.ts";
 
 /**
  * What decides the outputs of a loaded model. Deciding tensors have the names that the model's file has, or those that

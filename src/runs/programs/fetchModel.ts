@@ -14,7 +14,7 @@ const MAX_SECONDS = 86_400;
 const SECONDS_OF_TEXT = 30;
 
 /** A file as a catalogue names it. */
-export type NamedFile = { uri: string; sha256: string; bytes: number };
+type NamedFile = { uri: string; sha256: string; bytes: number };
 
 /**
  * Fetches a file into a new one. Its length and hash are checked on the way: no more bytes are taken than it may have.

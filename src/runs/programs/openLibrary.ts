@@ -3,10 +3,10 @@ import type { Logger } from "../../base/log.ts";
 import { ProgramLibrary } from "../programLibrary.ts";
 import { CatalogueModels, type CatalogueOptions } from "./catalogueModels.ts";
 import { Compilations, type CompilationsOptions } from "./compilations.ts";
-import type { ModelSpec } from "./modelSpec.ts";
+import type { ModelSpec } from "../../compiler/wraps/modelSpec.ts";
 import { OwnModels } from "./ownModels.ts";
 
-export type LibraryOptions = {
+type LibraryOptions = {
   specs: readonly ModelSpec[];
   /** The folder of caches. */
   cache: string;

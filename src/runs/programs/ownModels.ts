@@ -3,13 +3,13 @@ import { totalmem } from "node:os";
 import type { Logger } from "../../base/log.ts";
 import type { ProgramLibrary, ProgramSource } from "../programLibrary.ts";
 import type { Compilations, CompilationsOptions } from "./compilations.ts";
-import type { ModelSpec } from "./modelSpec.ts";
+import type { ModelSpec } from "../../compiler/wraps/modelSpec.ts";
 
 /**
  * What compiling a model of the operator's may take: far more than any model that was measured, so that only a compile
  * without an end is given up.
  */
-export const OWN_LIMITS = { seconds: 7_200, maxBytes: Math.max(2 ** 32, Math.floor(totalmem() / 2)) };
+const OWN_LIMITS = { seconds: 7_200, maxBytes: Math.max(2 ** 32, Math.floor(totalmem() / 2)) };
 
 /** How often a program is compiled again because what was stored cannot be read. */
 const MAX_LOSSES = 2;

@@ -8,10 +8,12 @@ import { readProgram, readProgramHead, writeProgram, type ProgramHead } from "./
 
 const SUFFIX = ".program";
 const UNFINISHED = ".unfinished";
+
 /** A file that was not finished after this long is of a process that ended. */
 const UNFINISHED_MS = 86_400_000;
+
 /** The most bytes of compilations: 8 GiB. */
-export const CACHE_BYTES = 2 ** 33;
+const CACHE_BYTES = 2 ** 33;
 
 /** A compilation in the cache: its file, and what is known of it without reading all of it. */
 export type Cached = { path: string; head: ProgramHead };

@@ -77,13 +77,13 @@ describe("blobs of a job's inputs", () => {
       signTransaction: (...of: Parameters<typeof account.signTransaction>) =>
         ++signed === 2 ? Promise.reject(new Error("out of ink")) : account.signTransaction(...of),
     } as LocalAccount;
-    const told: number[] = [];
-    const onSent = (done: readonly Hex[], total: number): void => void told.push(done.length, total);
+    const reported: number[] = [];
+    const onSent = (done: readonly Hex[], total: number): void => void reported.push(done.length, total);
     const error = await rejection(postBlobs(at, FILE, { account: failing, kzg, patience, onSent }));
     expect(error).to.be.instanceOf(BlobsIncompleteError);
     expect(error.message).to.match(/^1 of 2 transactions .* in blocks are those in order: 0x1; number 2: out of ink/);
     const { transactions } = error as unknown as BlobsIncompleteError;
-    expect([transactions, told]).to.deep.equal([["0x1"], [1, 2]]);
+    expect([transactions, reported]).to.deep.equal([["0x1"], [1, 2]]);
     // Type 3, what is offered for blob gas, the form with proofs of cells, and blobs, commitments and proofs.
     expect(sent).to.deep.equal([["0x03", "0x0e", "0x01", "0x6", "0x6", "0x768"]]);
     const hashes = blobsOf(FILE).map((blob) => versionedHashOf(kzg, blob));

@@ -2,7 +2,7 @@ import type { Hex } from "viem";
 import { PledgeStatus, type Claim, type Ticket } from "../../../src/chain/structs.ts";
 import { programFacts } from "../../../src/dispute/run/execution.ts";
 import type { Answered } from "../../../src/parties/tickets/payer.ts";
-import { putOnChain } from "../../../src/parties/tickets/landClaim.ts";
+import { landClaim } from "../../../src/parties/tickets/landClaim.ts";
 import { digestOf, drawOf, oddsOf, typedData } from "../../../src/parties/tickets/typedData.ts";
 import { drawChallengers } from "../challengers.ts";
 import { Disputes, type Ending } from "../disputes.ts";
@@ -187,7 +187,7 @@ export class TicketDeal {
     if (BigInt(chain.now) < claim.issued) return this.#after(SKEW + 1, () => this.#refute(given, answered));
     if (await this.#isStopped()) return;
     totals.count(totals.tickets, "wrong answers put on chain by payers");
-    await putOnChain(payer.at, payer.ledger.find(digest)!, program.known);
+    await landClaim(payer.at, payer.ledger.find(digest)!, program.known);
     this.#dispute();
   }
 

@@ -11,7 +11,7 @@ import { Panels } from "./panels.ts";
 import { Pledges } from "./pledges.ts";
 
 /** The last requester never acts again once it has posted. */
-export const TOWN: Cast = { requesters: 3, honestWorkers: 5, watchers: 2, liars: 4, parasites: 4 };
+const TOWN: Cast = { requesters: 3, honestWorkers: 5, watchers: 2, liars: 4, parasites: 4 };
 
 /** Programs of a town: they are drawn and executed once, and asked for many times. */
 const PROGRAMS = 16;

@@ -12,7 +12,7 @@ import { PADDLE_OCR_LINE } from "../../../src/model/onnx/preprocess.ts";
 import { workSeconds } from "../../../src/chain/market/clock.ts";
 import { readModel } from "../../../src/model/onnx/readModel.ts";
 import { knownProgram } from "../../../src/dispute/run/execution.ts";
-import { prepareModel } from "../../../src/runs/programs/modelSpec.ts";
+import { prepareModel } from "../../../src/compiler/wraps/modelSpec.ts";
 import { FastExecutors } from "../../../src/runs/fastExecutors.ts";
 import { runWork } from "../../../src/program/run.ts";
 import { programWork } from "../../../src/program/work.ts";

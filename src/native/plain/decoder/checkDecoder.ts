@@ -11,6 +11,7 @@ import { numbersOf, openPlainDecoder } from "./plainDecoder.ts";
 
 /** Tokens that are compared: a model that takes positions from the slots differs at the first. */
 const TOKENS = 6;
+
 /**
  * How far logits may be apart, as a part of how far the plain ones are spread. Kernels of four and 16 bits of
  * onnxruntime are off by some 2^-8. It decides about a refusal only; the program's meaning does not depend on it.
@@ -18,7 +19,7 @@ const TOKENS = 6;
 const TOLERANCE = 0.02;
 
 /** The largest difference of logits that was found, as a part of how far they are spread. */
-export type DecoderCheck = { tokens: number; difference: number };
+type DecoderCheck = { tokens: number; difference: number };
 
 /**
  * Compares a wrapped decoder with its model in plain onnxruntime on random tokens: a model that takes positions or
@@ -70,10 +71,10 @@ export async function checkDecoder(
 function differenceOf(exact: Float32Array, expected: readonly number[]): number {
   if (exact.length !== expected.length) return NaN;
   const finite = expected.filter(Number.isFinite);
-  const [low, high] = finite.reduce(([min, max], x) => [Math.min(min, x), Math.max(max, x)], [
-    Infinity,
-    -Infinity,
-  ] as [number, number]);
+  const [low, high] = finite.reduce(([min, max], x) => [Math.min(min, x), Math.max(max, x)], [Infinity, -Infinity] as [
+    number,
+    number,
+  ]);
   // Object.is, because two that are no number agree.
   const largest = expected.reduce(
     (max, x, k) => Math.max(max, Object.is(x, exact[k]) ? 0 : Number.isFinite(x) ? Math.abs(x - exact[k]!) : NaN),

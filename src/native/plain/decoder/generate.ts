@@ -11,7 +11,7 @@ import { RunInputs } from "../../../program/trace/runInputs.ts";
 import { keptSteps, runItems } from "../../../program/trace/runItems.ts";
 
 /** An item of a generation: the token that it chose, at the place after its own, and the tensors of its steps. */
-export type GeneratedItem = { token: number; tensors: readonly Uint8Array[] };
+type GeneratedItem = { token: number; tensors: readonly Uint8Array[] };
 
 /**
  * Executes the items of a wrapped decoder's run one after the other.

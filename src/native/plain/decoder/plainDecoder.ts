@@ -8,7 +8,7 @@ import { elementCount, type TensorData, type ValueInfo } from "../../../model/on
 import { fromOrt, toOrt } from "../ortTensor.ts";
 
 /** A text in a decoder, with caches that grow as the model has them. */
-export type PlainText = {
+type PlainText = {
   /** @returns the logits after more tokens, of the last one: [vocabulary], in the model's type */
   next: (tokens: readonly number[]) => Promise<TensorData>;
 };

@@ -13,8 +13,6 @@ const blockType = (result: ValueType | undefined): number => (result === undefin
 
 export const block = (...body: Code[]): Code => [0x02, EMPTY, ...body, END];
 export const loop = (...body: Code[]): Code => [0x03, EMPTY, ...body, END];
-/** Leaves the block, or repeats the loop, that is `depth` further out. */
-export const branch = (depth: number): Code => [0x0c, unsigned(depth)];
 export const branchIf = (depth: number, condition: Code): Code => [condition, 0x0d, unsigned(depth)];
 export const returned = (...values: Code[]): Code => [...values, 0x0f];
 export const drop = (value: Code): Code => [value, 0x1a];

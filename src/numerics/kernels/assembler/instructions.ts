@@ -30,8 +30,8 @@ function numbered<Name extends string>(
 }
 
 /** A load or store at `address` (its operand) + `offset`. Addresses need not be aligned. `memory` is its number. */
-export type Access = (address: Code, offset?: number, memory?: number) => Code;
-export type Store = (address: Code, value: Code, offset?: number) => Code;
+type Access = (address: Code, offset?: number, memory?: number) => Code;
+type Store = (address: Code, value: Code, offset?: number) => Code;
 
 const OTHER_MEMORY = 0x40;
 const place = (offset: number, memory: number): Code =>

@@ -42,7 +42,7 @@ export function roundFour(low: Local, bits: Local, sums: Pair, errors: Pair): Co
 }
 
 /** Four results: the addresses of the first one and of its terms, and the bytes from one lane to the next. */
-export type Four = { out: Local; outStep: number; left: Local; leftStep: number; right: Local; rightStep: number };
+type Four = { out: Local; outStep: number; left: Local; leftStep: number; right: Local; rightStep: number };
 
 /**
  * Stores those of four sums that `asked` names, and lists those of them that the errors do not settle.

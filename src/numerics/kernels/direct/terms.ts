@@ -7,7 +7,7 @@ import { i32 } from "../assembler/instructions.ts";
 export type TermLoop = { radix: number; left: number };
 
 /** The places of a term's factors: addresses with an offset each. */
-export type TermPlace = { left: Code; leftOffset: number; right: Code; rightOffset: number; isFirst: boolean };
+type TermPlace = { left: Code; leftOffset: number; right: Code; rightOffset: number; isFirst: boolean };
 
 /** Up to this many terms are all unrolled; of more terms, AT_A_TIME at a time. */
 const MAX_UNROLLED = 32;

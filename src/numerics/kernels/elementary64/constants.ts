@@ -20,7 +20,7 @@ export function pairsOf(values: readonly Scaled[]): Pairs {
 export const wide = (mantissa: bigint): Scaled => ({ mantissa, exponent: -FRACTION });
 
 /** `numerator / denominator` of each pair of integers. */
-export const quotients = (values: readonly (readonly [bigint, bigint])[]): Pairs =>
+const quotients = (values: readonly (readonly [bigint, bigint])[]): Pairs =>
   pairsOf(values.map(([numerator, denominator]) => wide((numerator * WIDE_ONE) / denominator)));
 
 /** 1/(first!), 1/((first + step)!), ..., `count` of them, with alternating signs if `alternate`. */

@@ -17,7 +17,7 @@ export type Name64 = keyof typeof ESTIMATES64;
  * What an estimate may be off by, relative: each is proven to be below 2^-76. The enclosure of the ladder's first rung
  * (docs/numerics.md, "float64") is widened by 2^-215, and the sums below are off by 2^-104.
  */
-export const BOUND64 = 2 ** -70;
+const BOUND64 = 2 ** -70;
 
 /** `high` and {@link LOW} rounded once, where all that they may stand for rounds alike; else NaN. */
 function settled(high: number): number {

@@ -5,20 +5,25 @@ import { add, div, LOW, mul, polynomial, powerOfTwo, sumOf } from "./doubleDoubl
 
 const STEPS = 64;
 const STEPS_PER_UNIT = STEPS / Math.LN2;
+
 /** ln(2)/64. */
 const [STEP_1, STEP_2, STEP_3] = partsOf(((LN2 << 8n) + 32n) / BigInt(STEPS), 32);
+
 /** 2^(j/64). */
 const powersOf2 = onFirstUse(() =>
   pairsOf(Array.from({ length: STEPS }, (_, j) => expFixed((BigInt(j) * LN2) / BigInt(STEPS)))),
 );
+
 /** 1/1!, 1/2!, ..., 1/10!. */
 const GROWTH = inverseFactorials(1, 1, 10);
+
 /** From 1/6! on. */
 const PLAIN = 5;
 
 /** The last {@link power}'s exponent, and its k. */
 let exponent = 0;
 let step = 0;
+
 /** The last {@link power}'s e^r - 1. */
 const GROWN = new Float64Array(2);
 
@@ -57,7 +62,7 @@ function power(high: number, low: number): number {
  * e^t - 1 for -64 <= t < 709.7: off by less than 2^-88 of it. Where k is 0 it is the series itself, whose plain part,
  * from r^5/6! of 1 on (2^-47), costs 2^-97; otherwise |e^t - 1| > 2^-8.6.
  */
-export function expm1Pair(high: number, low: number): number {
+function expm1Pair(high: number, low: number): number {
   const y = power(high, low);
   if (step === 0) {
     LOW[0] = GROWN[1]!;
@@ -69,6 +74,7 @@ export function expm1Pair(high: number, low: number): number {
 
 /** Below 2^-27 results are x itself or 1, which the definition has at once. */
 export const TINY = 2 ** -27;
+
 /** Arguments up to here have powers whose low parts are normal, and up to here finite ones. */
 const MIN = -620;
 const MAX = 709.7;

@@ -121,8 +121,8 @@ describe("Provisioning: machines that attest themselves", () => {
         account: worker.address,
       });
       const reportUntil = BigInt(at + LIFETIME);
-      const told = platform === world().platform ? reportUntil : BigInt(end);
-      const args = [getAddress(worker.address), deviceOf(platform), workload, 0, false, gridBlock, told, BODY];
+      const reported = platform === world().platform ? reportUntil : BigInt(end);
+      const args = [getAddress(worker.address), deviceOf(platform), workload, 0, false, gridBlock, reported, BODY];
       await viem.assertions.emitWithArgs(sent, provisioning, "PlatformAttested", args as never);
       expect(await provisioning.read.deviceInfo([deviceOf(platform)])).to.deep.equal({
         manufacturer: pad(verifier.address),
@@ -135,7 +135,7 @@ describe("Provisioning: machines that attest themselves", () => {
         retiredAt: 0n,
       });
       const [, eligibleUntil] = await provisioning.read.whyNotEligible([worker.address]);
-      expect(eligibleUntil).to.equal(told);
+      expect(eligibleUntil).to.equal(reported);
     }
   });
 

@@ -7,7 +7,7 @@ import {
   createExamClaimsWorld,
   EXAM_LIFETIME,
   EXAM_PROGRAMS,
-  EXAM_ZOO,
+  EXAM_CLASSES,
   refuteExam,
   satExam,
   type Sat,
@@ -193,7 +193,7 @@ describe("ExamClaims", function () {
       );
       expect(posted!.args.job).to.deep.equal({
         requester: getAddress(examClaims.address),
-        programRoot: EXAM_ZOO[0]!.programRoot,
+        programRoot: EXAM_CLASSES[0]!.programRoot,
         inputsRoot: subject.inputsList.root,
         work: claim.job.work,
         checkpoints: 3,

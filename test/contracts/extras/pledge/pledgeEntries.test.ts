@@ -117,13 +117,12 @@ describe("PledgedClaims: what is refused, and what is told", () => {
       expect(await claims.read.sink()).to.equal(getAddress(SINK));
       expect(await claims.read.lifetimeOf([tickets.address])).to.equal(BigInt(LIFETIME));
       expect(await claims.read.lifetimeOf([of("mallory")])).to.equal(0n);
-      const told = await claims.read.deployment();
-      expect(told.extension).to.equal(getAddress(claims.address));
-      expect([told.checker, told.provisioning, told.asset, told.verifier, told.bond]).to.deep.equal([
-        ...[checker, provisioning, token, verifier].map(({ address }) => getAddress(address)),
-        bond,
-      ]);
-      expect(told.parameters).to.deep.equal({ ...parameters, sink: getAddress(parameters.sink) });
+      const reported = await claims.read.deployment();
+      expect(reported.extension).to.equal(getAddress(claims.address));
+      expect([reported.checker, reported.provisioning, reported.asset, reported.verifier, reported.bond]).to.deep.equal(
+        [...[checker, provisioning, token, verifier].map(({ address }) => getAddress(address)), bond],
+      );
+      expect(reported.parameters).to.deep.equal({ ...parameters, sink: getAddress(parameters.sink) });
     });
 
     it("ofPartsThatDoNotFit_isRefused_andLeavesTheAddressFree", async () => {

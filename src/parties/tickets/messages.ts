@@ -1,6 +1,6 @@
 /**
  * What worker and payer send each other, as JSON: numbers of 64 bits and more are decimal text, bytes are base64. The
- * schemas of protocol.ts check it.
+ * schemas of messageSchemas.ts check it.
  */
 
 /** A worker's terms. */
