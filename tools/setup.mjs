@@ -95,5 +95,5 @@ if (status === 0 && !existsSync(BUNDLED_NODE) && !isPromised()) {
   status = 1;
 }
 if (status === 0 && name === "start") status = await contracts();
-if (status === 0) status = withNode(spawnSync, ["--import", "tsx", PROGRAM, ...rest]).status ?? 1;
+if (status === 0) status = withNode(spawnSync, [PROGRAM, ...rest]).status ?? 1;
 process.exitCode = status;
