@@ -28,8 +28,12 @@ function isPromised() {
   });
 }
 
-/** Runs a step of the preparation. While it is silent, this is not. @returns Its exit status */
+/** Whether a step of the preparation ran. */
+let isPrepared = false;
+
+/** Runs a step of the preparation, and says now and then that it still runs. @returns Its exit status */
 function step(title, command, args, options) {
+  isPrepared = true;
   console.log(title);
   const begin = Date.now();
   const seconds = () => `${Math.round((Date.now() - begin) / 1000)} s`;
@@ -64,8 +68,8 @@ async function install() {
   const node = needsNode ? ["-w", "tools/binaries/node"] : [];
   const some = needsAll ? [] : ["-w", "src/deploy/demo", ...node];
   const title = needsAll
-    ? "Packages: npm installs all that tests and tools need, 1.8 GB on disk: 1 to 3 minutes, more over a slow line."
-    : "Packages: npm installs what the demonstration needs, 0.6 GB on disk: half a minute, more over a slow line.";
+    ? "Packages: npm installs all that tests and tools need, 1.8 GB on disk: 1 to 4 minutes, more over a slow line."
+    : "Packages: npm installs what the demonstration needs, 0.9 GB on disk: 30 s to 2 minutes, more over a slow line.";
   const windows = process.platform === "win32";
   return step(title, windows ? "npm.cmd" : "npm", ["ci", ...some, "--include=dev", "--include=optional"], {
     shell: windows,
@@ -81,10 +85,10 @@ function withNode(run, args) {
   });
 }
 
-/** The contracts of the demonstration: unpacked, or compiled where the sources are not those of the packed ones. */
+/** Unpacks the compiled contracts, or compiles where the sources are not those of the packed contracts. */
 function contracts() {
   if (unpackArtifacts()) return 0;
-  const title = "Contracts: the compiler makes those that changed. All of them take 2 to 5 minutes, none a second.";
+  const title = "Contracts: compiled where they changed. All of them take 2 to 5 minutes, none takes some seconds.";
   return withNode((node, args, options) => step(title, node, args, options), [HARDHAT, "build", "--quiet", "--no-tests"]);
 }
 
@@ -95,5 +99,6 @@ if (status === 0 && !existsSync(BUNDLED_NODE) && !isPromised()) {
   status = 1;
 }
 if (status === 0 && name === "start") status = await contracts();
+if (status === 0 && isPrepared && name === "start") console.log("The demonstration: 10 to 30 s.\n");
 if (status === 0) status = withNode(spawnSync, [PROGRAM, ...rest]).status ?? 1;
 process.exitCode = status;
