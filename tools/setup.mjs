@@ -63,7 +63,8 @@ async function install() {
   const has = (workspace) => `node_modules/${workspace}` in installed;
   const isFresh = existsSync(stamp) && statSync(stamp).mtimeMs >= statSync("package-lock.json").mtimeMs;
   const needsAll = name !== "start" || has("refute-anvil");
-  const needsNode = !isPromised();
+  // Where the bundled Node is there, npm starts this file with it.
+  const needsNode = existsSync(BUNDLED_NODE) || !isPromised();
   if (isFresh && has(needsAll ? "refute-anvil" : "refute-demo") && (!needsNode || has("refute-node"))) return 0;
   const node = needsNode ? ["-w", "tools/binaries/node"] : [];
   const some = needsAll ? [] : ["-w", "src/deploy/demo", ...node];
