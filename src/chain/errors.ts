@@ -22,43 +22,41 @@ export class NotDeployedError extends errorWithCode("NOT_DEPLOYED") {}
 /** A deployment's programs follow other semantics than this release of Refute. */
 export class OtherSemanticsError extends RefuteError {
   readonly code = "OTHER_SEMANTICS";
+  readonly market: Address;
+  readonly semantics: bigint;
+  readonly known: number;
 
-  constructor(
-    readonly market: Address,
-    readonly semantics: bigint,
-    readonly known: number,
-  ) {
+  constructor(market: Address, semantics: bigint, known: number) {
     super(
       `the market at ${market} has semantics version ${semantics}, this release of Refute plays version ${known}: ` +
         `use a release for that version`,
     );
+    [this.market, this.semantics, this.known] = [market, semantics, known];
   }
 }
 
 /** A contract refused a call. `errorName` is the contract's own error. */
 export class ContractRevertError extends RefuteError {
   readonly code = "CONTRACT_REVERT";
+  readonly functionName: string;
+  readonly errorName: string;
+  readonly args: readonly unknown[];
 
-  constructor(
-    readonly functionName: string,
-    readonly errorName: string,
-    readonly args: readonly unknown[],
-    options?: ErrorOptions,
-  ) {
+  constructor(functionName: string, errorName: string, args: readonly unknown[], options?: ErrorOptions) {
     super(`${functionName} is refused: ${errorName}(${args.map(String).join(", ")})`, options);
+    [this.functionName, this.errorName, this.args] = [functionName, errorName, args];
   }
 }
 
 /** A transaction that had no effect: what it does may be tried again. */
 abstract class TransactionError extends RefuteError {
   override readonly retryable = true;
+  readonly functionName: string;
+  readonly transactionHash: Hex;
 
-  constructor(
-    readonly functionName: string,
-    readonly transactionHash: Hex,
-    what: string,
-  ) {
+  constructor(functionName: string, transactionHash: Hex, what: string) {
     super(`${functionName}: transaction ${transactionHash} ${what}`);
+    [this.functionName, this.transactionHash] = [functionName, transactionHash];
   }
 }
 
@@ -89,41 +87,39 @@ export class NonceTakenError extends errorWithCode("NONCE_TAKEN", { retryable: t
 /** No node takes a transaction of this size. The same transaction is refused again. */
 export class TransactionTooLargeError extends RefuteError {
   readonly code = "TRANSACTION_TOO_LARGE";
+  readonly functionName: string;
+  readonly bytes: number;
+  readonly limit: number | undefined;
 
   /**
    * @param bytes Of the signed transaction.
    * @param limit Of the node, bytes; undefined if the node did not name it.
    */
-  constructor(
-    readonly functionName: string,
-    readonly bytes: number,
-    readonly limit: number | undefined,
-    options?: ErrorOptions,
-  ) {
+  constructor(functionName: string, bytes: number, limit: number | undefined, options?: ErrorOptions) {
     const max = limit === undefined ? "the node takes" : `the ${limit} bytes that the node takes`;
     super(
       `${functionName}: a transaction of ${bytes} bytes is larger than ${max}; nothing was sent. Use a node with a ` +
         "higher limit, or a program with smaller steps, inputs or outputs",
       options,
     );
+    [this.functionName, this.bytes, this.limit] = [functionName, bytes, limit];
   }
 }
 
 /** No node takes a transaction. The reason is not the transaction's size, nonce or fees, and not the sender's funds. */
 export class TransactionRefusedError extends RefuteError {
   readonly code = "TRANSACTION_REFUSED";
+  readonly functionName: string;
+  readonly words: string;
 
   /** @param words The node's own. */
-  constructor(
-    readonly functionName: string,
-    readonly words: string,
-    options?: ErrorOptions,
-  ) {
+  constructor(functionName: string, words: string, options?: ErrorOptions) {
     super(
       `${functionName}: the node refuses the transaction (${words}); nothing was sent. Compare the node's limits ` +
         "with those of the deployment, or use another node",
       options,
     );
+    [this.functionName, this.words] = [functionName, words];
   }
 }
 

@@ -14,13 +14,11 @@ export class JobIncompleteError extends errorWithCode("JOB_INCOMPLETE") {}
 export class BlobsIncompleteError extends RefuteError {
   readonly code = "BLOBS_INCOMPLETE";
   override readonly retryable = true;
+  readonly transactions: readonly Hex[];
 
-  constructor(
-    readonly transactions: readonly Hex[],
-    message: string,
-    options?: ErrorOptions,
-  ) {
+  constructor(transactions: readonly Hex[], message: string, options?: ErrorOptions) {
     super(message, options);
+    this.transactions = transactions;
   }
 }
 
