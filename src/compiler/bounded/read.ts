@@ -1,4 +1,4 @@
-/** What rules about bounded tensors are made of. */
+/** The parts that rules about bounded tensors are made of. */
 import { getOrAdd } from "../../base/getOrAdd.ts";
 import type { Expr } from "../expressions/expression.ts";
 import type { Bounded, LazyTensor } from "../expressions/tensor.ts";
@@ -10,10 +10,10 @@ import type { Lower, NodeContext } from "../lowering/nodeContext.ts";
 export type Place = { input: number; axis: number; count: LazyTensor };
 
 /**
- * What a node makes of bounded inputs: results that are bounded along an axis, or finished ones.
+ * The results of a node with bounded inputs: results that are bounded along an axis, or finished results.
  *
- * moves: what is behind the count stays 0, so that it need not be replaced; count: another one than that of the inputs;
- * context: other inputs for the operator.
+ * `moves`: the elements behind the count stay 0 and need not be replaced. `count`: the count of the results, if it is
+ * not the count of the inputs. `context`: other inputs for the operator.
  */
 export type BoundedRead =
   | { axis: number; moves?: boolean; count?: LazyTensor; context?: NodeContext; outputs?: undefined }
@@ -22,11 +22,11 @@ export type BoundedRead =
 /** @param context The node over inputs that count as whole. */
 export type BoundedRule = (context: NodeContext, places: readonly Place[], lower: Lower) => BoundedRead;
 
-/** Refuses what would have to know the size. */
+/** Refuses a node that would have to know the size. */
 export const refuseAlong = (context: NodeContext, input: number, what: string): never =>
   context.refuse(`input ${input}`, `has a size along this axis that is not known at compile time: ${what}`);
 
-/** The one bounded input, which must be input 0. */
+/** The bounded input, which must be input 0 and the only one. */
 export function onlyFirst(context: NodeContext, places: readonly Place[]): Place {
   const other = places.find(({ input }) => input !== 0);
   return other === undefined ? places[0]! : refuseAlong(context, other.input, "only input 0 may have one");
@@ -44,7 +44,7 @@ function isThere(context: NodeContext, count: LazyTensor, bound: number): LazyTe
   });
 }
 
-/** A tensor whose elements from the count on are others: what stands for 0, or what is given. */
+/** A tensor whose elements from the count on are replaced: by 0, or by what `behind` gives. */
 export function withinCount(
   context: NodeContext,
   tensor: LazyTensor,

@@ -25,6 +25,7 @@ export const elementwise: BoundedRule = (context, places) => {
   return { axis };
 };
 
+/** Each element stays at its place. */
 export const keeps: BoundedRule = (context, places) => ({ axis: onlyFirst(context, places).axis, moves: true });
 
 export const transpose: BoundedRule = (context, places) => {
@@ -137,7 +138,7 @@ export const gatherAt: BoundedRule = (context, places) => {
   return { axis: place!.axis };
 };
 
-/** The axis that is computed along is another one. */
+/** The operator computes along an axis, which must not be the bounded one. */
 export const otherAxis =
   (name: string, otherwise: number, since = 1): BoundedRule =>
   (context, places) => {
@@ -147,14 +148,14 @@ export const otherAxis =
     return { axis };
   };
 
-/** Normalisation of everything from an axis on. */
+/** Normalisation over all dimensions from an axis on, which must lie behind the bounded one. */
 export const fromAxis: BoundedRule = (context, places) => {
   const { axis } = onlyFirst(context, places);
   const own = context.axis(context.int("axis", -1), context.input(0).shape.length);
   return axis < own ? { axis } : refuseAlong(context, 0, "normalise along other axes");
 };
 
-/** Operators that treat the elements of a batch alike, one by one. */
+/** An operator that computes each element of a batch alone. */
 export const batch: BoundedRule = (context, places) => {
   const { axis } = onlyFirst(context, places);
   if (context.node.operator === "BatchNormalization" && context.int("training_mode", 0) !== 0)

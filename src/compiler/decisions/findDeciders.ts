@@ -10,7 +10,7 @@ type Context = {
   opset: number;
   /** How many nodes more may be looked at. */
   visits: { left: number };
-  /** Of a body: the walk through the graph around it. */
+  /** The walk through the graph around a body. */
   outer?: Walk;
 };
 
@@ -40,7 +40,7 @@ export class Walk {
     for (const node of nodes) this.#visit(node);
   }
 
-  /** What is known of a value. */
+  /** The state of a value. */
   state(name: string): ValueState {
     return this.#states.get(name) ?? this.#context.outer?.state(name) ?? unread(`"${name}" is given by no node`);
   }
@@ -64,7 +64,7 @@ export class Walk {
       if (node === undefined) continue;
       const decision = this.#decisions.get(node);
       if (decision !== undefined) decisions.add(decision);
-      // What only its shape is read of decides nothing.
+      // A node that reads only the shape of its inputs decides nothing by them.
       if (operatorClass(node).kind === "shape") continue;
       for (const input of [...node.inputs, ...bodiesOf(node).flatMap(namesReadIn)]) names.push(input);
     }
@@ -82,7 +82,7 @@ export class Walk {
     if (value?.kind === "tensor" && node.outputs[0] !== undefined) this.#constants.set(node.outputs[0], value.value);
   }
 
-  /** What each output of a node is. */
+  /** The state of each output of a node. */
   #results(node: Node): (output: number) => ValueState {
     const place = `${nodeLabel(node)} (${node.operator})`;
     const { visits, opset } = this.#context;
@@ -104,7 +104,7 @@ export class Walk {
     if (of.kind === "decision" && of.isUnordered?.(node, this.#around) === true) return UNORDERED;
     if (all.kind === "unread") return undefined;
     const isExact = all.kind === "exact";
-    // Of integers, and of constants, nothing is decided.
+    // Integers and constants decide nothing.
     if (isExact && (all.constant || this.state(node.inputs[0]!).float === false)) return undefined;
     if (isExact && of.kind === "decision") return undefined;
     if (of.kind === "cast" && of.like === true && this.state(node.inputs[1]!).float === true) return undefined;

@@ -4,12 +4,12 @@ import { given, type ValueState } from "./valueState.ts";
 import { Walk } from "./findDeciders.ts";
 
 /**
- * Nodes that are looked at, those of loops' bodies as often as their states change. It is far above what models have
- * that anybody exports.
+ * The maximum number of nodes that are visited. Nodes of a loop's body are visited as often as their states change. No
+ * model that is exported in practice comes near it.
  */
 const MAX_VISITS = 2_000_000;
 
-/** What is known of each output of a model. */
+/** Each output of a model with its decisions, or with the reason why it is not decided. */
 export type FoundDecisions = { outputs: (DecidedOutput | UndecidedOutput)[] };
 
 /**
@@ -17,10 +17,10 @@ export type FoundDecisions = { outputs: (DecidedOutput | UndecidedOutput)[] };
  * decided if every path from it to floats that are computed from inputs passes a decision, and nothing behind that can
  * differ: integers, bools, moved elements, and one multiplication or division by a constant.
  *
- * Decisions that lie before floats which decide again belong to an output too. Deciding tensors have the names of the
- * model's own graph. What random operators draw, and what is rounded to few bits on the way, decides nothing.
+ * A decision may lie before floats that decide again: it belongs to the output too. Deciding tensors have the names of
+ * the model's own graph. Random numbers, and floats that are rounded to few bits on the way, decide nothing.
  *
- * @param carried Of a run: inputs that are outputs of the item before, by name. What they carry differs as those do.
+ * @param carried In a run: inputs that are outputs of the item before, by name. An input differs as its output does.
  */
 export function findDecisions(model: Model, carried: Readonly<Record<string, string>> = {}): FoundDecisions {
   let assumed = new Map<string, ValueState>();
@@ -37,7 +37,7 @@ export function findDecisions(model: Model, carried: Readonly<Record<string, str
   }
 }
 
-/** @param assumed What inputs are that are not simply given. */
+/** @param assumed The states of inputs that are not simply given. */
 function walkModel({ graph, opsets }: Model, assumed: ReadonlyMap<string, ValueState>): Walk {
   const inputs = graph.inputs.map(({ name, dtype }) => [name, assumed.get(name) ?? given(dtype)] as const);
   return new Walk(graph, new Map(inputs), { opset: opsets.get("") ?? 0, visits: { left: MAX_VISITS } });

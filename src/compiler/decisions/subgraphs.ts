@@ -15,9 +15,9 @@ export const namesReadIn = (body: Body): string[] => [
 ];
 
 /**
- * What the outputs of a node with bodies are; undefined of other nodes. Which branch is taken, and how often a loop
- * runs, must be exact.
- * @param inputs What its inputs are; undefined where one is left out.
+ * The states of the outputs of a node with bodies; undefined for another node. The choice of a branch, and the number
+ * of iterations of a loop, must be exact.
+ * @param inputs The states of the node's inputs; undefined where an input is left out.
  */
 export function controlResults(
   node: Node,
@@ -90,7 +90,7 @@ function repeated(
   }
 }
 
-/** What a value is that may be either. */
+/** The state of a value that is one of two others. */
 const merged = (a: ValueState, b: ValueState): ValueState => joined([a, b], a.float === b.float ? a.float : undefined);
 
 const isSame = (a: ValueState, b: ValueState): boolean =>

@@ -4,7 +4,7 @@ import type { DecidedOutput, TokenDecision, UndecidedOutput } from "../../model/
 import { findDecisions } from "./findDecisions.ts";
 
 /**
- * What decides the tokens of a text: the largest logit, and all that is decided on the way to the logits.
+ * The decisions behind the tokens of a text: the largest logit, and all decisions on the way to the logits.
  * @param model The decoder before it is wrapped.
  * @param tokens The name of the output that has the tokens.
  * @param drawn Whether tokens may be drawn; else each is the most probable one.

@@ -7,8 +7,8 @@ import { operatorClass } from "./operatorClass.ts";
 import { approximate, exact, given, joined, unread, type ValueState } from "./valueState.ts";
 
 /**
- * What output k of a node is. Whether a node's decision can be read is the caller's question: here it can.
- * @param inputs What its inputs are; undefined where one is left out.
+ * The state of output k of a node. The caller has found that the node's decision can be read, if the node makes one.
+ * @param inputs The states of the node's inputs; undefined where an input is left out.
  * @param constants The constants of the graph, by name.
  */
 export function resultOf(

@@ -1,6 +1,6 @@
 import { isFloat, isHalf, type DType } from "../../numerics/dtype.ts";
 
-/** What is known of a value of the graph. */
+/** The state of a value of the graph: whether it is the same on every machine. */
 export type ValueState = {
   /**
    * - exact: the same on every machine, given the inputs and that the decisions before it are the same
@@ -41,7 +41,7 @@ export const approximate = (reason: string, constant = false): ValueState => ({
 /** A value of which nothing is known. */
 export const unread = (reason: string): ValueState => ({ ...exact(undefined), kind: "unread", reason });
 
-/** What a value is that depends on others and on nothing else. @param float whether its elements are floats */
+/** The state of a value that depends on others only. @param float whether its elements are floats */
 export function joined(values: readonly ValueState[], float?: boolean): ValueState {
   const worst = values.find(({ kind }) => kind === "unread") ?? values.find(({ kind }) => kind === "approximate");
   const constant = values.every((value) => value.constant);

@@ -41,7 +41,7 @@ export type Differentiated = {
   output: (index: number) => string;
 };
 
-/** What the rule of an operator sees: its node, the gradients of the node's outputs, and how nodes are written. */
+/** A node as the rule of its operator sees it: with the gradients of its outputs, and with means to write nodes. */
 export class Backward {
   readonly node: Node;
   /** The version of the operator set that the node is of. */

@@ -1,6 +1,6 @@
+/** Reasons why operators have no gradient rule. Each says what the user can do instead. */
 import type { Gradient } from "./gradient.ts";
 
-/** Reasons that several operators have for being without a gradient rule. Each says what the user can do. */
 const refused = (why: string): Gradient => ({ refused: why });
 
 export const STEPS = refused(

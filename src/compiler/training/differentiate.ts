@@ -6,7 +6,7 @@ import { Backward, type GraphValues, type Rule } from "../gradients/backward.ts"
 import { readBy } from "../gradients/inlineBody.ts";
 import { findRow } from "../table/registry.ts";
 
-/** What is differentiated by what, by names in the graph. */
+/** Which value is differentiated by which others, by their names in the graph. */
 export type Question = {
   /** The Gradient node that asks, for messages. */
   asked: Node;
@@ -43,7 +43,7 @@ export function differentiate(
   return xs.map((name) => terms.total(name) ?? refuse(`"${name}"`));
 }
 
-/** What is known of the gradients of values: terms, which are added once the total is asked for. */
+/** The gradients of values: terms, which are added once the total is asked for. */
 class Terms {
   readonly #terms = new Map<string, string[]>();
   readonly #n: Nodes;
@@ -134,7 +134,7 @@ function activeValues(nodes: readonly Node[], given: ReadonlySet<string>, values
   for (const node of nodes)
     if (readBy(node).some((name) => active.has(name)))
       for (const name of node.outputs) {
-        // What has no type is a sequence; the node that gives it is refused if it matters.
+        // A value without a type is a sequence; the node that gives the sequence is refused if it matters.
         const dtype = name === "" ? undefined : values.of(name)?.dtype;
         if (name !== "" && (dtype === undefined || isFloat(dtype))) active.add(name);
       }

@@ -5,10 +5,10 @@ import type { NodeContext } from "../lowering/nodeContext.ts";
 import type { Nodes } from "../nodes.ts";
 import type { GraphValues } from "../gradients/backward.ts";
 
-/** One tensor that an optimiser updates: it, its gradient, and its state; the rate and the number of updates so far. */
+/** A tensor that an optimiser updates, with its gradient and state, the rate and the number of updates so far. */
 type Update = { x: string; g: string; state: readonly string[]; rate: string; count: string };
 
-/** What the rule of an optimiser writes with. */
+/** The means with which the rule of an optimiser writes nodes. */
 type Writer = { n: Nodes; of: NodeContext; dtype: DType };
 
 type Optimiser = {

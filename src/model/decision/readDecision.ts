@@ -2,7 +2,7 @@ import { DType, dtypeBytes, isDType, isFloat, isSigned, readWord } from "../../n
 import { nodeLabel, type Node, type TensorData } from "../onnx/model.ts";
 import type { Decision, RoundingBoundaries } from "./decision.ts";
 
-/** What a reading asks about the graph around a node. */
+/** The graph around a node, as far as a reading needs it. */
 export type Surroundings = {
   /** Whether the node's inputs are the same on every machine, and whether they depend on no input of the model. */
   exact: boolean;
@@ -78,8 +78,8 @@ export const topK: ReadDecision = (node, common, around) => {
 };
 
 /**
- * Of exact inputs only a conversion to integers decides anything: other runtimes convert otherwise what lies outside of
- * the type's range.
+ * Where inputs are exact, only a conversion to integers decides anything: runtimes differ in how they convert numbers
+ * outside of the type's range.
  */
 export const cast: ReadDecision = (node, common, { exact }) => {
   const to = castTarget(node);

@@ -2,7 +2,7 @@ import type { Body } from "../../../model/onnx/model.ts";
 import type { NodeContext } from "../../lowering/nodeContext.ts";
 import type { LazyTensor } from "../../expressions/tensor.ts";
 
-/** What a name stands for while a graph is lowered: a tensor, or a list of tensors that exists at compile time only. */
+/** The value of a name while a graph is lowered: a tensor, or a list of tensors that exists at compile time only. */
 export type GraphValue = LazyTensor | readonly LazyTensor[];
 
 /** An optional without an element: of all lists, the one that is no sequence. */
@@ -10,7 +10,7 @@ export const ABSENT: readonly LazyTensor[] = Object.freeze([]);
 
 export const isSequence = (value: GraphValue | undefined): value is readonly LazyTensor[] => Array.isArray(value);
 
-/** What an operator on bodies or sequences sees beside its attributes. */
+/** A node of an operator on bodies or sequences, as its lowering sees it. */
 export type ControlContext = {
   context: NodeContext;
   operands: readonly (GraphValue | undefined)[];
