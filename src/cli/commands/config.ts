@@ -44,7 +44,7 @@ export function configCommand(output: Output): Command {
         ...shown.map(line),
         ...secrets.map(({ variable, set }) => `${variable}: ${set ? "set, not shown" : "not set"}`),
       ]);
-      // What is missing may be given by a flag.
+      // A flag may give a missing setting.
       const unfit = shown.flatMap(({ problem, source }) => (problem === null || source === MISSING ? [] : [problem]));
       const problems = unknown === null ? unfit : [...unfit, unknown];
       if (problems.length > 0) throw new UsageError(problems.join("; "));
@@ -59,7 +59,10 @@ export function configCommand(output: Output): Command {
 
 type Asked = { name: string; shownCommand: Command; settings: Settings; flags: readonly string[] };
 
-/** The command that arguments begin with, by its words or by its old word. @throws UsageError if it has no settings */
+/**
+ * Returns the command at the start of the arguments, by the command's words or old word. @throws UsageError if the
+ * command has no settings
+ */
 function withSettings(program: Command, given: readonly string[], output: Output): Asked {
   const [first = ""] = given;
   const oldWord = own(OLD_WORDS, first);

@@ -3,8 +3,8 @@ import { closest } from "./closest.ts";
 import { own, topWord } from "./words.ts";
 
 /**
- * The words of release 0.1, and the words in their place. They work until the next release, without being shown: then
- * this file goes, with those that import it.
+ * The words of release 0.1, with their new words. The old words work until the next release, without being shown; then
+ * delete this file and all imports.
  */
 export const OLD_WORDS: Record<string, string> = {
   train: "model train",
@@ -46,7 +46,7 @@ export const OLD_WORDS: Record<string, string> = {
   completion: "help completion",
 };
 
-/** Arguments with new words in the place of an old one. @param onOld Called with the old word and the new ones. */
+/** Replaces an old word in the arguments by new words. @param onOld Called with the old word and the new words. */
 export function withNewWords(args: readonly string[], onOld: (old: string, words: string) => void): readonly string[] {
   const at = placeOfWord(args);
   const old = at < 0 ? undefined : args[at]!;
@@ -60,7 +60,10 @@ export function withNewWords(args: readonly string[], onOld: (old: string, words
 export const oldWordNote = (old: string, words: string): string =>
   `refute ${old} is refute ${words} now; the old word works until the next release`;
 
-/** Whether an old word stands for the noun here: nothing follows, or a command of the noun, or a word that is near one. */
+/**
+ * Returns true if an old word stands for the noun: nothing follows, or a command of the noun follows, or a word near
+ * such a command.
+ */
 function isNoun(args: readonly string[], at: number): boolean {
   const commands = Object.keys(topWord(args[at]!)?.commands ?? {});
   if (commands.length === 0) return false;
