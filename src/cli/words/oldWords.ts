@@ -60,7 +60,7 @@ export function withNewWords(args: readonly string[], onOld: (old: string, words
 export const oldWordNote = (old: string, words: string): string =>
   `refute ${old} is refute ${words} now; the old word works until the next release`;
 
-/** Whether an old word stands for the noun here: nothing follows, or a command of the noun, or a word that is near one. */
+/** Whether an old word is the noun here: nothing, a command of the noun, or a word that is near a command follows. */
 function isNoun(args: readonly string[], at: number): boolean {
   const commands = Object.keys(topWord(args[at]!)?.commands ?? {});
   if (commands.length === 0) return false;
