@@ -1,33 +1,105 @@
-// Plain Node, no dependency: makes a fresh clone ready, then hands over to `npm run main:NAME`.
-// A second `npm run` is needed because only a new one puts the bundled Node first in PATH.
-import { spawnSync } from "node:child_process";
+// Plain Node, no dependency: makes a fresh clone ready for `npm start` or `npm test`, says what it does and how long
+// this takes, and then runs it with the Node that comes with the packages.
+import { spawn, spawnSync } from "node:child_process";
 import { existsSync, readFileSync, statSync } from "node:fs";
+import { delimiter, resolve } from "node:path";
+import { unpackArtifacts } from "./setup/contracts.mjs";
 
 const [name, ...rest] = process.argv.slice(2);
-const npm = process.platform === "win32" ? "npm.cmd" : "npm";
-const run = (args) => spawnSync(npm, args, { stdio: "inherit" }).status ?? 1;
+const PROGRAM = { start: "src/deploy/demo/main.ts", test: "tools/verify/test.ts" }[name];
+/** The compiler, by its path: it is run without npm. */
+const HARDHAT = "node_modules/hardhat/dist/src/cli.js";
+const BUNDLED_NODE = "node_modules/.bin/node";
+/** How often a step says that it still runs, seconds. */
+const SAY_SECONDS = 5;
 
-const { engines } = JSON.parse(readFileSync("package.json", "utf8"));
+const { engines } = json("package.json");
 
-/** Whether `engines` (`^22.21.0 || >=24.9.0`) allows a version of Node. */
-function isPromised(version) {
-  const [line, minor] = version.split(".").map(Number);
+function json(path) {
+  return JSON.parse(readFileSync(path, "utf8"));
+}
+
+/** Whether `engines` (`^22.21.0 || >=24.9.0`) allows this Node. */
+function isPromised() {
+  const [line, minor] = process.versions.node.split(".").map(Number);
   return engines.node.split(" || ").some((range) => {
     const [, sign, first, least] = /^(\^|>=)(\d+)\.(\d+)\.0$/.exec(range);
     return (line === +first && minor >= +least) || (sign === ">=" && line > +first);
   });
 }
 
-// npm writes this file last, so an interrupted install is seen as none.
-const stamp = "node_modules/.package-lock.json";
-if (!existsSync(stamp) || statSync(stamp).mtimeMs < statSync("package-lock.json").mtimeMs) {
-  console.log("Setting up (npm ci) ...");
-  const status = run(["ci", "--include=dev", "--include=optional"]);
-  if (status !== 0) process.exit(status);
+/** Whether a step of the preparation ran. */
+let isPrepared = false;
+
+/** Runs a step of the preparation, and says now and then that it still runs. @returns Its exit status */
+function step(title, command, args, options) {
+  isPrepared = true;
+  console.log(title);
+  const begin = Date.now();
+  const seconds = () => `${Math.round((Date.now() - begin) / 1000)} s`;
+  const timer = setInterval(() => console.log(`  still at it, ${seconds()}`), SAY_SECONDS * 1000);
+  const child = spawn(command, args, { stdio: "inherit", ...options });
+  return new Promise((done) => {
+    child.once("error", ({ message }) => {
+      console.error(message);
+      done(1);
+    });
+    child.once("exit", (status) => done(status ?? 1));
+  }).then((status) => {
+    clearInterval(timer);
+    if (status === 0) console.log(`  done, ${seconds()}`);
+    return status;
+  });
 }
+
+/**
+ * The packages of `npm start` are those that src/deploy/demo names, and Node if this one is too old. Everything else
+ * needs all packages. Once all are installed, they stay.
+ */
+async function install() {
+  // npm writes this file last, so an interrupted install is seen as none.
+  const stamp = "node_modules/.package-lock.json";
+  const installed = existsSync(stamp) ? json(stamp).packages : {};
+  const has = (workspace) => `node_modules/${workspace}` in installed;
+  const isFresh = existsSync(stamp) && statSync(stamp).mtimeMs >= statSync("package-lock.json").mtimeMs;
+  const needsAll = name !== "start" || has("refute-anvil");
+  // Where the bundled Node is there, npm starts this file with it.
+  const needsNode = existsSync(BUNDLED_NODE) || !isPromised();
+  if (isFresh && has(needsAll ? "refute-anvil" : "refute-demo") && (!needsNode || has("refute-node"))) return 0;
+  const node = needsNode ? ["-w", "tools/binaries/node"] : [];
+  const some = needsAll ? [] : ["-w", "src/deploy/demo", ...node];
+  const title = needsAll
+    ? "Packages: npm installs all that tests and tools need, 1.8 GB on disk: 1 to 4 minutes, more over a slow line."
+    : "Packages: npm installs what the demonstration needs, 0.9 GB on disk: 30 s to 2 minutes, more over a slow line.";
+  const windows = process.platform === "win32";
+  return step(title, windows ? "npm.cmd" : "npm", ["ci", ...some, "--include=dev", "--include=optional"], {
+    shell: windows,
+  });
+}
+
+/** Runs a program with the packages' own Node first in PATH, where there is one. */
+function withNode(run, args) {
+  const PATH = [resolve("node_modules/.bin"), process.env.PATH].join(delimiter);
+  return run(existsSync(BUNDLED_NODE) ? BUNDLED_NODE : process.execPath, args, {
+    stdio: "inherit",
+    env: { ...process.env, PATH },
+  });
+}
+
+/** Unpacks the compiled contracts, or compiles where the sources are not those of the packed contracts. */
+function contracts() {
+  if (unpackArtifacts()) return 0;
+  const title = "Contracts: compiled where they changed. All of them take 2 to 5 minutes, none takes some seconds.";
+  return withNode((node, args, options) => step(title, node, args, options), [HARDHAT, "build", "--quiet", "--no-tests"]);
+}
+
+let status = await install();
 // Of the packages' own Node there is one for Linux x64 only. Elsewhere this one is used.
-if (!existsSync("node_modules/.bin/node") && !isPromised(process.versions.node)) {
+if (status === 0 && !existsSync(BUNDLED_NODE) && !isPromised()) {
   console.error(`Node ${process.versions.node} cannot run Refute; install Node ${engines.node}`);
-  process.exit(1);
+  status = 1;
 }
-process.exit(run(["run", "--silent", `main:${name}`, "--", ...rest]));
+if (status === 0 && name === "start") status = await contracts();
+if (status === 0 && isPrepared && name === "start") console.log("The demonstration: 10 to 30 s.\n");
+if (status === 0) status = withNode(spawnSync, [PROGRAM, ...rest]).status ?? 1;
+process.exitCode = status;

@@ -9,58 +9,51 @@ import { translateError } from "../src/chain/translateError.ts";
 import type { Hash } from "../src/program/merkle/hash.ts";
 import { programFacts } from "../src/dispute/run/execution.ts";
 import type { Role } from "../src/parties/role/role.ts";
-import type { ExamCourt } from "../src/attestation/exams/openExamClaims.ts";
+import type { ExamClaimContracts } from "../src/attestation/exams/openExamClaims.ts";
 import { solver } from "../src/attestation/exams/solve.ts";
 import type { WatcherEvent } from "./events.ts";
-import type { WatcherOptions } from "./watcher.ts";
-
-/** How a watcher audits exams. */
-export type ExamAuditOptions = {
-  court: ExamCourt;
-  /** The share of sittings that are executed, 0 to 1. Which ones nobody else knows. */
-  share: number;
-};
-
+import type { WatcherOptions, ExamAuditOptions } from "./options.ts";
 type Sat = Extract<ChainEvent<typeof examsAbi>, { eventName: "ExamSat" }>;
 
 /** Steps of a share. */
 const SHARES = 1_000_000;
+
 /** Errors of the contracts after which nothing can be done about a sitting, or nothing need be. */
 const OVER = new Set([
   ...["NotASitting", "ClaimExists", "WorkerStopped", "WrongPledgeStatus", "IssuedAfterRequest", "LifetimeOver"],
 ]);
 
 /**
- * Executes what workers sat of exams, and challenges wrong roots: they become claims, which the watcher disputes as any
- * other. Only sittings that a pledge backs are looked at.
+ * Executes the exams that workers sat, and challenges wrong roots. Challenged sittings become claims, and the watcher
+ * disputes them like other claims. Only sittings backed by a pledge are audited.
  */
 export class ExamAudits {
   readonly #options: Pick<WatcherOptions, "session" | "programs" | "execute" | "mode" | "log" | "signal">;
-  readonly #court: ExamCourt;
+  readonly #claimContracts: ExamClaimContracts;
   readonly #share: number;
   readonly #role: Role<WatcherEvent>;
   #store: LogStore<typeof examsAbi> | undefined;
-  /** Sittings about which nothing is to be done any more. */
+  /** Sittings that need no further action. */
   readonly #done = new Set<string>();
   /** Sittings that are to be executed. */
   readonly #drawn = new Set<string>();
-  /** Own roots of sittings that are wrong, until they are challenged. */
+  /** Own roots for wrong sittings, until the challenge. */
   readonly #wrong = new Map<string, Hash>();
 
-  constructor(options: WatcherOptions, { court, share }: ExamAuditOptions, role: Role<WatcherEvent>) {
-    [this.#options, this.#court, this.#share, this.#role] = [options, court, share, role];
+  constructor(options: WatcherOptions, { claimContracts, share }: ExamAuditOptions, role: Role<WatcherEvent>) {
+    [this.#options, this.#claimContracts, this.#share, this.#role] = [options, claimContracts, share, role];
   }
 
   /** Audits what was sat since the last time. @param now The chain's time, unix seconds. */
   async tend(now: bigint): Promise<void> {
     const { session, signal } = this.#options;
     const { publicClient, fromBlock } = session;
-    const address = this.#court.exams.address;
+    const address = this.#claimContracts.exams.address;
     this.#store ??= new LogStore(
       publicClient,
       [address],
       examsAbi,
-      await firstBlockSince(publicClient, now - this.#court.lifetime, fromBlock),
+      await firstBlockSince(publicClient, now - this.#claimContracts.lifetime, fromBlock),
     );
     const store = this.#store;
     await store.sync();
@@ -76,10 +69,10 @@ export class ExamAudits {
     const { programs, mode, execute, log } = this.#options;
     const { args } = event;
     const exam = { worker: args.worker, class: args.class, number: args.number };
-    // Drawn once: what is tried again after a failure is not drawn again.
+    // Drawn once: a try after a failure does not draw again.
     if (!this.#drawn.has(key) && randomInt(SHARES) >= this.#share * SHARES) return void this.#done.add(key);
     this.#drawn.add(key);
-    const root = this.#court.classes[args.class]!.programRoot;
+    const root = this.#claimContracts.classes[args.class]!.programRoot;
     if (!programs.knows(root)) {
       if (programs.awaits(root)) return;
       if (this.#role.isNew("exams", String(args.class))) log.warn(exam, "cannot be judged: its program is not known");
@@ -106,14 +99,14 @@ export class ExamAudits {
     }
   }
 
-  /** Puts a sitting on chain. @returns that it is there, or cannot be put there */
+  /** Puts a sitting on chain. @returns true once the sitting is on chain, or cannot be put there */
   async #challenge(
     sitting: Sitting,
     facts: ReturnType<typeof programFacts>,
     exam: Pick<Sitting, "worker" | "class" | "number">,
   ): Promise<true> {
     try {
-      const receipt = await this.#court.examClaims.challenge(sitting, facts);
+      const receipt = await this.#claimContracts.examClaims.challenge(sitting, facts);
       this.#role.report({ kind: "examChallenged", ...exam, receipt });
     } catch (error) {
       if (!(error instanceof ContractRevertError && OVER.has(error.errorName))) throw error;
@@ -124,8 +117,8 @@ export class ExamAudits {
 
   /** Whether a pledge backs a sitting that can still be challenged. */
   async #isBacked({ worker, time }: Sitting, now: bigint): Promise<boolean> {
-    if (now > time + this.#court.lifetime) return false;
-    const pledge = await this.#court.pledges.pledgeOf(worker);
+    if (now > time + this.#claimContracts.lifetime) return false;
+    const pledge = await this.#claimContracts.pledges.pledgeOf(worker);
     if (pledge.status === PledgeStatus.active) return true;
     return pledge.status === PledgeStatus.releasing && time < pledge.time;
   }
@@ -140,7 +133,7 @@ export class ExamAudits {
     return { worker, device, class: examClass, number, time, nonce, traceRoot };
   }
 
-  /** Forgets sittings that are done and that no reorganisation brings back. */
+  /** Forgets finished sittings that no reorganisation can bring back. */
   #forget(store: LogStore<typeof examsAbi>): void {
     store.drop(store.keptFrom, (event) =>
       event.eventName === "ExamSat" && !this.#done.has(keyOf(event)) ? event : undefined,

@@ -8,7 +8,7 @@ import type { Funds } from "../src/parties/role/role.ts";
 import { shortOfGas } from "../src/parties/role/shortFunds.ts";
 import type { Session, Snapshot } from "../src/chain/market/session.ts";
 
-/** Says whether a watcher that defends can pay for its games, and for one more. */
+/** Reports whether a defending watcher can pay for its games, and for one more. */
 export class WatcherFunds {
   readonly #session: Session;
   readonly #programs: ProgramLibrary;

@@ -7,14 +7,15 @@ import { problemOf, type Health, type Problem } from "../src/base/health.ts";
 const MAX_REFUTED = 2;
 
 /**
- * Whether a watcher's audits end, and are right. A watcher does not judge while its last audit failed, or while there
- * is a claim to be judged whose audit failed, or has not ended when most of its window is over: that claim may be
- * wrong, and become final. Nor does it once the chain's verifier refuted an execution made here.
+ * Checks whether a watcher's audits end, and are right. A watcher counts as not judging after a failed last audit. The
+ * same holds while a claim waits for judgement whose audit failed, or has not ended when most of its window is over:
+ * such a claim may be wrong, and become final. The same holds after the chain's verifier refuted an execution made
+ * here.
  */
 export class Judging {
   readonly #health: Health;
   readonly #meter: Meter;
-  /** Claims whose audit failed when it was tried last. */
+  /** Claims whose last audit failed. */
   readonly #failed = new Map<Hex, Problem>();
   #last: Problem | undefined;
   #late: Problem | undefined;
@@ -24,7 +25,7 @@ export class Judging {
 
   constructor(health: Health, meter: Meter) {
     [this.#health, this.#meter] = [health, meter];
-    this.#tell();
+    this.#notify();
   }
 
   /** Takes note of an audit. @throws what the audit throws */
@@ -43,15 +44,15 @@ export class Judging {
       }
       throw error;
     } finally {
-      this.#tell();
+      this.#notify();
     }
   }
 
-  /** Takes note that the chain's verifier refutes an execution made here. That stays until a restart. */
+  /** Notes that the chain's verifier refuted an execution by this process. The note stays until a restart. */
   refuted(programRoot: Hex, error: Error): void {
     this.#refuted.set(programRoot, (this.#refuted.get(programRoot) ?? 0) + 1);
     this.#fault = problemOf(error, `an execution of program ${programRoot} was wrong`);
-    this.#tell();
+    this.#notify();
   }
 
   /** Whether games may be opened over a program: a machine that is at fault would lose a bond on each honest claim. */
@@ -60,18 +61,18 @@ export class Judging {
   }
 
   /**
-   * Forgets claims that are not to be judged any more.
-   * @param due Those that are.
-   * @param late Those of them that have no verdict although most of their window is over.
+   * Forgets claims that need no judgement.
+   * @param due The claims that need judgement.
+   * @param late The due claims without a verdict although most of their window is over.
    */
   keep(due: ReadonlySet<Hex>, late: readonly Hex[]): void {
     for (const claimId of this.#failed.keys()) if (!due.has(claimId)) this.#failed.delete(claimId);
     const reason = `claims without a verdict of which most of the window is over: ${late.length}, first ${late[0]}`;
     this.#late = late.length === 0 ? undefined : { reason };
-    this.#tell();
+    this.#notify();
   }
 
-  #tell(): void {
+  #notify(): void {
     const [first] = this.#failed.values();
     this.#health.set("judges", this.#fault ?? this.#last ?? first ?? this.#late);
   }

@@ -1,11 +1,12 @@
 import type { ComponentType } from "preact";
 import { useEffect, useErrorBoundary, useRef, useState } from "preact/hooks";
-import { PAGES, type Page, type PageProps } from "./pages.ts";
+import { PAGES, type Page } from "./pages.ts";
 import { routeHash, type Route } from "./route.ts";
 import { shown } from "./format.ts";
 import { Empty, Failure, Loading } from "./ui/states.tsx";
 import { ThemeButton } from "./ui/theme.tsx";
 import { useRoute } from "./ui/useRoute.ts";
+import type { PageProps } from "./pageProps.ts";
 
 /** The frame of all pages: the bar, and the page that the address names. */
 export function App() {

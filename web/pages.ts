@@ -1,7 +1,5 @@
 import type { ComponentType } from "preact";
-import type { Route } from "./route.ts";
-
-export type PageProps = { route: Route };
+import type { PageProps } from "./pageProps.ts";
 
 /** A page of the site: the first part of a route's path names it. Its code is fetched when it is opened. */
 export type Page = { name: string; title: string; load: () => Promise<ComponentType<PageProps>> };

@@ -6,14 +6,15 @@ import {ExamClass, ExamReport, IExams, Sitting} from "../interfaces/IExams.sol";
 import {IProvisioning, ReportKind, Signature} from "../interfaces/IProvisioning.sol";
 import {Claims, ReportEncoding} from "./ReportEncoding.sol";
 
-/// @dev Exams that count for a class, which is held by whoever passed so many of them.
+/// @dev The last exams that count for a class. A worker with `PASSES` passed exams among them holds the class.
 uint256 constant SITTINGS = 16;
 uint256 constant PASSES = 12;
 
 /// @title Exams of workers. See IExams.
 contract Exams is IExams {
-    /// @dev A device's exams of a class. `worker` is the first 18 bytes of its address: who finds two addresses with
-    /// the same ones has both. `number` is of the last exam that it sat; bit i of `passed` is of the i-th before it.
+    /// @dev A device's exams of a class. `worker` holds the first 18 bytes of the worker's address: anyone who finds
+    /// two addresses with the same 18 bytes owns both. `number` identifies the last exam that the device sat. Bit i of
+    /// `passed` stands for the i-th exam before the last one.
     struct Course {
         bytes18 worker;
         uint32 number;
@@ -21,7 +22,7 @@ contract Exams is IExams {
         uint64 seq;
     }
 
-    /// @dev What a device sat for a class; of each of the last exams the hash of its `Sitting`.
+    /// @dev A device's exams for a class: the course, and the `Sitting` hash of each recent exam.
     struct Record {
         Course course;
         bytes32[SITTINGS] sittings;
@@ -57,10 +58,10 @@ contract Exams is IExams {
 
     /// @dev Reverts with `NoCode`, `NoClasses`, `TooManyClasses`, `ZeroProgram`, `BlocksOutOfRange`, `OddsOutOfRange`
     /// or `SpacingOutOfRange`.
-    /// @param provisioning_ Says whose a device is, and has the grid.
+    /// @param provisioning_ Contract that knows each device's worker and defines the grid.
     /// @param zoo The classes.
-    /// @param odds One of so many blocks on the grid is an exam.
-    /// @param spacing The least distance of two exams, blocks.
+    /// @param odds One in `odds` grid blocks is an exam.
+    /// @param spacing The minimum distance between two exams, blocks.
     constructor(IProvisioning provisioning_, ExamClass[] memory zoo, uint256 odds, uint256 spacing) {
         require(address(provisioning_).code.length != 0, NoCode(address(provisioning_)));
         uint256 count = zoo.length;
@@ -75,7 +76,7 @@ contract Exams is IExams {
             packed |= (blocks - 1) << (8 * i);
         }
         require(odds != 0 && odds <= MAX_ODDS, OddsOutOfRange(odds, MAX_ODDS));
-        // INVARIANT: one exam is open at a time, so that its number is all that must be kept of it.
+        // INVARIANT: only one exam can be open at a time, and storing the exam's number suffices.
         require(
             spacing >= KNOWN_BLOCKS && spacing <= MAX_SPACING,
             SpacingOutOfRange(spacing, KNOWN_BLOCKS, MAX_SPACING)
@@ -97,7 +98,8 @@ contract Exams is IExams {
             IProvisioning.WrongDebugStatus(r.debugStatus)
         );
         bytes32 device = ReportEncoding.deviceId(r.key);
-        // SAFETY: the record of a device is its worker's only; else one machine would pass for another's.
+        // SAFETY: only the device's worker writes the device's record. Otherwise one machine could pass exams for
+        // another.
         require(provisioning.deviceOf(msg.sender) == device, NotItsDevice(msg.sender, device));
         Record storage record = _records[device][r.class];
         Course memory next = _next(record.course, r, number);
@@ -176,14 +178,14 @@ contract Exams is IExams {
     /// @inheritdoc IExams
     function isExam(uint64 gridBlock) public view returns (bool) {
         if (gridBlock % _gridBlocks != 0) return false;
-        // The chain says zero of blocks that it does not know.
+        // For an unknown block, `blockhash` returns zero.
         uint256 hash = uint256(blockhash(gridBlock));
         if (hash == 0 || hash > type(uint256).max / examOdds) return false;
         Exam memory last = _last;
         return last.number == 0 || gridBlock == last.gridBlock || gridBlock >= last.gridBlock + examSpacing;
     }
 
-    /// @dev The number of an exam that is open for `blocks` blocks; the first who asks numbers it.
+    /// @dev Returns the number of an exam that stays open for `blocks` blocks. The first caller assigns the number.
     function _numbered(uint64 gridBlock, uint256 blocks) private returns (uint32 number) {
         require(isExam(gridBlock), NoExam(gridBlock));
         require(block.number <= gridBlock + blocks, ExamOver(gridBlock, gridBlock + blocks));
@@ -194,7 +196,7 @@ contract Exams is IExams {
         emit ExamNumbered(number, gridBlock);
     }
 
-    /// @dev What a device's course becomes by an exam that the sender sat with it.
+    /// @dev Returns a device's course after the sender sits an exam with this device.
     function _next(Course memory last, ExamReport calldata r, uint32 number) private view returns (Course memory) {
         require(r.seq > last.seq, ExamSeqNotHigher(last.seq, r.seq));
         bytes18 worker = bytes18(bytes20(msg.sender));
@@ -210,7 +212,7 @@ contract Exams is IExams {
         return ExamClass(_programs[class], uint16(blocks));
     }
 
-    /// @dev Blocks in which a report of a class counts.
+    /// @dev Returns the number of blocks in which a report of a class counts.
     function _blocksOf(uint8 class) private view returns (uint256) {
         require(class < _count, NoSuchClass(class, _count));
         return uint256(uint8(_blocks >> (8 * class))) + 1;

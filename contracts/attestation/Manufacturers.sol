@@ -4,7 +4,7 @@ pragma solidity 0.8.37;
 import {P256} from "@openzeppelin/contracts/utils/cryptography/P256.sol";
 import {IProvisioning, PublicKey, Signature, Statement, StatementScope} from "../interfaces/IProvisioning.sol";
 
-/// @title The manufacturers of a deployment, and what each says of its own devices.
+/// @title The manufacturers of a deployment, and each manufacturer's statements about its own devices.
 abstract contract Manufacturers is IProvisioning {
     /// @dev The last statement about a subject. `since` is when it was brought, unix time.
     struct Standing {
@@ -34,8 +34,8 @@ abstract contract Manufacturers is IProvisioning {
     }
 
     /// @inheritdoc IProvisioning
-    // SAFETY: a manufacturer's name is part of the key, so that it says nothing of another's devices. It is not bound
-    // to a deployment: what a manufacturer says of its devices, it says everywhere.
+    // SAFETY: the key includes the manufacturer's name, so no manufacturer makes statements about another's devices. A
+    // statement is not bound to a deployment: it holds in every deployment.
     function makeStatement(
         Statement calldata s,
         PublicKey calldata manufacturer,

@@ -4,8 +4,8 @@ pragma solidity 0.8.37;
 import {SafeCast} from "@openzeppelin/contracts/utils/math/SafeCast.sol";
 import {Manufacturers} from "./Manufacturers.sol";
 
-/// @title What many devices have in common: manufacturer, model and firmware. Kept once, so that a device's record
-/// names it by a number and fits fewer words.
+/// @title Facts that many devices share: manufacturer, model and firmware. The chain stores each combination once, and
+/// a device's record refers to it by number to save words.
 abstract contract Products is Manufacturers {
     using SafeCast for uint256;
 
@@ -20,11 +20,12 @@ abstract contract Products is Manufacturers {
     mapping(bytes32 product => uint32 number) private _numbers;
     uint32 private _count;
 
-    /// @dev The number of a product, which it gets by its first device. Reverts with `ManufacturerNotTrusted`.
+    /// @dev Returns a product's number. The product's first device causes the number to be assigned. Reverts with
+    /// `ManufacturerNotTrusted`.
     function _numberOf(bytes32 manufacturer, bytes32 model, bytes32 firmware) internal returns (uint32 number) {
         bytes32 key = keccak256(abi.encode(manufacturer, model, firmware));
         number = _numbers[key];
-        // What has a number has a manufacturer that is trusted for good.
+        // Each numbered product has a permanently trusted manufacturer.
         if (number != 0) return number;
         _requireTrusted(manufacturer);
         number = (uint256(_count) + 1).toUint32();

@@ -29,8 +29,8 @@ contract Provisioning is Products {
         uint64 retiredAt;
     }
 
-    /// @dev What a report changes. `until` and `notAfter` are unix times. Of a platform, `seq` is its certificate, and
-    /// `notAfter` is up to when its maker's word holds.
+    /// @dev The fields that a report changes. `until` and `notAfter` are unix times. For a platform, `seq` holds its
+    /// certificate, and `notAfter` is when the manufacturer's statement about the platform expires.
     struct Course {
         uint64 seq;
         uint64 gridBlock;
@@ -45,7 +45,7 @@ contract Provisioning is Products {
 
     /// @dev How far back the chain knows the hashes of blocks.
     uint256 private constant KNOWN_BLOCKS = 256;
-    /// @dev The widest grid: from each of its blocks on, a report has as many blocks again to be signed and included.
+    /// @dev The widest grid. From each grid block on, a report has another `MAX_GRID` blocks for signing and inclusion.
     uint256 private constant MAX_GRID = KNOWN_BLOCKS / 2;
     uint256 private constant MAX_LIFETIME = 365 days;
     /// @dev The model of all platforms: the verifier, as their manufacturer, says more.
@@ -113,12 +113,13 @@ contract Provisioning is Products {
     }
 
     /// @inheritdoc IProvisioning
-    // SAFETY: a verifier stands among the manufacturers, by its address, which is no key's id. It says what a quote
-    // shows; here the quote is bound to the caller and a recent block. What is reported is in the quote.
+    // SAFETY: the manufacturers include a verifier by its address, and no key's id equals an address. The verifier
+    // reports the quote's facts. This function binds the quote to the caller and to a recent block. The quote itself
+    // contains every reported value.
     function attestPlatform(bytes calldata evidence, IQuoteVerifier verifier, uint64 gridBlock) external {
         bytes32 manufacturer = bytes32(uint256(uint160(address(verifier))));
         QuoteFacts memory facts = verifier.verify(evidence);
-        // What stands under this id was enrolled by this verifier, so that it is one of the manufacturers.
+        // Only the verifier enrols devices under this id, and therefore belongs to the manufacturers.
         bytes32 device = Hashes.efficientKeccak256(manufacturer, facts.platform);
         Device storage d = _devices[device];
         Holder memory holder = d.holder;
@@ -155,8 +156,8 @@ contract Provisioning is Products {
     }
 
     /// @inheritdoc IProvisioning
-    // SAFETY: only equivocation retires a key. A device that signs a counter once, whatever becomes of the report,
-    // never signed two payloads under it. Who restores an old copy of a device's memory may lose the key, and no more.
+    // SAFETY: only equivocation retires a key. A device that signs each counter once never signs two payloads under one
+    // counter, whatever happens to the report. Anyone who restores an old copy of a device's memory risks only the key.
     function retireKey(
         PublicKey calldata key,
         uint64 seq,
@@ -255,7 +256,7 @@ contract Provisioning is Products {
         return (Reason.Eligible, _leaseEnd(course));
     }
 
-    /// @dev Checks a report of a device, and has it back the caller.
+    /// @dev Checks a device's report by which the caller renews the device.
     function _accept(
         bytes32 device,
         uint32 product,
@@ -326,7 +327,7 @@ contract Provisioning is Products {
         emit LeaseEnded(worker, device);
     }
 
-    /// @dev A worker's entry stays when another one takes its device.
+    /// @dev A worker's entry remains after another worker takes its device.
     function _isHolder(address worker, bytes32 device) private view returns (bool) {
         return device != 0 && _devices[device].holder.worker == worker;
     }

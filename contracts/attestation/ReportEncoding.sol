@@ -3,7 +3,7 @@ pragma solidity 0.8.37;
 
 import {PublicKey, ReportKind} from "../interfaces/IProvisioning.sol";
 
-/// @dev The claims of a report that are not in every report alike.
+/// @dev A report's claims that differ between reports.
 struct Claims {
     bytes32 nonce;
     bytes32 device;
@@ -17,7 +17,7 @@ struct Claims {
 }
 
 /// @title The bytes of reports: EAT claims (RFC 9711) in deterministic CBOR (RFC 8949, 4.2.1), signed as COSE_Sign1
-/// (RFC 9052). Every field has a fixed width, so that nothing needs to be parsed.
+/// (RFC 9052). Every field has a fixed width, and nothing needs parsing.
 library ReportEncoding {
     /// @notice A device's id: SHA-256 of its public key's point. Its ueid is 0x01 and the id.
     function deviceId(PublicKey calldata key) internal pure returns (bytes32) {
@@ -45,7 +45,7 @@ library ReportEncoding {
 
     /// @notice The payload: a map of nine claims, 241 bytes.
     /// @dev Keys in the order of their bytes: eat_nonce (10), ueid (256), dbgstat (263), and for private use kind
-    /// (-70001), seq, worker, firmware, body, aux (-70006). What is one byte here is a number below 24.
+    /// (-70001), seq, worker, firmware, body, aux (-70006). Every one-byte value is a number below 24.
     function payload(Claims memory c) internal pure returns (bytes memory) {
         bytes memory head = abi.encodePacked(
             hex"a90a5820",

@@ -11,11 +11,12 @@ library Fees {
 
     error FeeNotArrived(uint256 fee, uint256 arrived);
 
-    /// @notice Turns tokens of an account, which has approved them to this contract, into this contract's credit.
+    /// @notice Turns tokens of an account into this contract's credit. The account must have approved the tokens to
+    /// this contract.
     /// @dev Reverts with `FeeNotArrived`, and as the asset does.
     /// @param vault The market's vault.
     /// @param asset The vault's asset.
-    /// @param from Whose tokens.
+    /// @param from The owner of the tokens.
     /// @param fee Smallest units of the asset.
     function collect(IStakeVault vault, IERC20 asset, address from, uint256 fee) internal {
         if (fee == 0) return;

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: MIT
 pragma solidity ^0.8.28;
 
-/// @title What a job takes its worker in gas, and the fee that covers it.
-/// @notice Workers take no job that pays less, by their usual policy. They may ask for more.
+/// @title The gas cost of a job for its worker, and the fee that covers the gas.
+/// @notice By their usual policy, workers refuse jobs that pay less. They may ask for more.
 /// @dev The same bounds as src/dispute/jobCost.ts, number by number: test/contracts/consumer/jobFees.test.ts compares
-/// them. All constants are in gas, unless they say otherwise.
+/// them. All constants are in gas, except where noted.
 library JobFees {
-    /// @notice What the gas of a job follows from.
+    /// @notice The facts that determine a job's gas.
     /// @param headerBytes Length of the program's header.
     /// @param checkpoints Checkpoints of the program.
     /// @param items Items of the run.
-    /// @param answers Outputs that the claim consists of if the job asks for an answer; else 0.
-    /// @param callbackGas Gas of the callback that each delivery makes, 0 for none.
-    /// @param arityBits log2 of the nodes that a submission shows, at most: the deployment's.
-    /// @param delivered Bytes of each output that is delivered on chain.
+    /// @param answers Outputs in the claim if the job asks for an answer; else 0.
+    /// @param callbackGas Gas of each delivery's callback, 0 for none.
+    /// @param arityBits log2 of the maximum number of nodes in a submission, set by the deployment.
+    /// @param delivered Bytes of each output delivered on chain.
     struct Shape {
         uint256 headerBytes;
         uint256 checkpoints;
@@ -24,7 +24,8 @@ library JobFees {
         uint256[] delivered;
     }
 
-    /// @dev What a fee covers of the gas at the price of now, percent: the price may rise until the delivery.
+    /// @dev The share of the gas cost at the current price that a fee covers, percent. The price may rise until the
+    /// delivery.
     uint256 private constant COVERED_PERCENT = 150;
 
     uint256 private constant TRANSACTION = 21_000;
@@ -34,7 +35,8 @@ library JobFees {
     uint256 private constant BYTE_FLOOR = 40;
     uint256 private constant ZERO_FLOOR = 10;
 
-    /// @dev Calldata of a job, of a claim, of the head of its nodes and of a delivery: full bytes and zero ones.
+    /// @dev Calldata bytes, nonzero (`FULL`) and zero, for a job, a claim, the head of the claim's nodes and a
+    /// delivery.
     uint256 private constant JOB_FULL = 190;
     uint256 private constant JOB_ZERO = 358;
     uint256 private constant CLAIMED_FULL = 242;
@@ -67,12 +69,12 @@ library JobFees {
         return (jobGas(shape) * gasPrice * COVERED_PERCENT + 99) / 100;
     }
 
-    /// @notice An upper bound of the gas that a job takes its worker, if nobody disputes its claim.
+    /// @notice An upper bound on the gas that a job costs its worker if nobody disputes the claim.
     function jobGas(Shape memory shape) internal pure returns (uint256 total) {
         // Down to an output: among the outputs, or through the run and then through the last item's trace.
         uint256 depth = shape.answers != 0 ? _depth(shape.answers) : _depth(shape.items) + _depth(shape.checkpoints);
         uint256 shown = shape.answers != 0 || shape.items == 1 ? depth : _depth(shape.items);
-        // Of an answer all outputs are submitted.
+        // For an answer, the worker submits all outputs.
         uint256 nodes = 1 << (shape.answers != 0 ? depth : _hop(shown, shape.arityBits));
         total = _transaction(JOB_FULL, JOB_ZERO, CLAIM);
         total += _transaction(JOB_FULL + NODES_FULL + nodes * WORD, JOB_ZERO + NODES_ZERO, SUBMIT + nodes * NODE);
@@ -94,7 +96,7 @@ library JobFees {
         uint256 square = (copies * output) * (copies * output);
         uint256 rest = WORD * WORD * MEMORY_DIVISOR;
         if (shape.callbackGas != 0) execution += shape.callbackGas + CALLBACK;
-        // A byte that is copied for a callback costs a fifth.
+        // Copying one byte for a callback costs a fifth.
         uint256 fifths = shape.callbackGas == 0 ? 0 : output;
         execution += (fifths * rest + square * 5 + rest * 5 - 1) / (rest * 5);
         return _transaction(full, CLAIMED_ZERO + DELIVERY_ZERO, execution);

@@ -10,13 +10,13 @@ import {Job} from "../types/Job.sol";
 import {Fees} from "./Fees.sol";
 
 /// @title The base of a dapp that asks the market on behalf of others and takes the answers.
-/// @notice Whoever asks brings the fee, and gets back what comes back of it: `refund`.
-/// @dev A dapp calls `_ask` and implements `_onResult`. It must pin the program itself: an answer of any other program
-/// means nothing. The market is pinned here, and with it the collateral that backs an answer.
+/// @notice The asker brings the fee, and gets back any returned part: `refund`.
+/// @dev A dapp calls `_ask` and implements `_onResult`. The dapp must pin the program itself: an answer of any other
+/// program means nothing. This contract pins the market, and thereby the collateral that backs an answer.
 ///
-/// The dapp is the requester of all its jobs: fees that come back are credited to the dapp, and only the dapp can
-/// cancel. INVARIANT: the dapp's credit in the vault is at least what its closed questions have to be refunded. So a
-/// dapp must not spend this credit otherwise.
+/// The dapp acts as requester in all jobs: returned fees are credited to the dapp, and only the dapp can cancel.
+/// INVARIANT: the dapp's credit in the vault covers at least the refunds owed for its closed questions. A dapp must not
+/// spend this credit otherwise.
 abstract contract ResultConsumer is IResultConsumer {
     error NotMarket(address caller);
     error NotAsked(bytes32 jobId);
@@ -29,7 +29,7 @@ abstract contract ResultConsumer is IResultConsumer {
 
     /// @notice The only market whose results are taken.
     IJobMarket public immutable market;
-    /// @notice The market's vault, where this contract has its credit.
+    /// @notice The market's vault, holding this contract's credit.
     IStakeVault public immutable vault;
     /// @notice The stake asset, in which fees are paid.
     IERC20 public immutable asset;
@@ -56,13 +56,13 @@ abstract contract ResultConsumer is IResultConsumer {
         _onResult(jobId, output, data);
     }
 
-    /// @notice Sends what came back of a question's fee to its asker, who calls. A question that no worker has taken is
-    /// cancelled, and one whose worker is late is taken away from it first. The fee of a final claim that nobody
-    /// delivers comes back by the market's `reclaim`, which anybody may call before.
+    /// @notice Sends the returned part of a question's fee to its asker, who calls. This call cancels a question
+    /// without a worker, and first takes a question away from a late worker. The market's `reclaim` returns the fee of
+    /// a final claim that nobody delivers; anybody may call `reclaim` before.
     /// @dev Reverts with `NotAsker` (also the second time), with `FeeNotReturned` while a claim is not final or if its
     /// worker has the fee, with the market's `TimeNotUp` while a worker computes, and as the asset does.
-    /// @param job The whole job, as the market's event `JobPosted` has it.
-    /// @return amount Smallest units of the asset: the fee, less what the market paid others for closing the job.
+    /// @param job The whole job, as in the market's event `JobPosted`.
+    /// @return amount Smallest units of the asset: the fee, less the market's payments to others for closing the job.
     function refund(Job calldata job) external returns (uint256 amount) {
         bytes32 jobId = market.jobIdOf(job);
         address asker = askerOf[jobId];
@@ -82,16 +82,16 @@ abstract contract ResultConsumer is IResultConsumer {
         if (amount != 0) vault.withdraw(amount, asker);
     }
 
-    /// @dev Takes one output of a question of this contract. Called by the market only, until it succeeds once an
-    /// output.
+    /// @dev Takes one output of this contract's question. Only the market calls this function, until one call per
+    /// output succeeds.
     /// @param jobId The question's job.
     /// @param output Number of the output.
     /// @param data The output tensor: little-endian, row-major.
     function _onResult(bytes32 jobId, uint256 output, bytes calldata data) internal virtual;
 
-    /// @dev Posts a job with the caller's fee; the caller must have approved it to this contract. Reverts with
+    /// @dev Posts a job with the caller's fee. The caller must have approved the fee to this contract. Reverts with
     /// `WindowBelowMinimum` or `FeeNotArrived`, and as the asset and the market's `post` do.
-    /// @param request What is asked for. Its salt is replaced: by a hash of it and the caller.
+    /// @param request The request. A hash of salt and caller replaces the salt.
     /// @return jobId The question's job.
     function _ask(JobRequest memory request) internal returns (bytes32 jobId) {
         require(request.window >= minWindow, WindowBelowMinimum(request.window, minWindow));

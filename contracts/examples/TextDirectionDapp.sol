@@ -7,13 +7,13 @@ import {JobRequest} from "../interfaces/IMarketEvents.sol";
 import {ProgramFacts} from "../types/Program.sol";
 import {Terms as JobTerms} from "../types/Terms.sol";
 
-/// @title An example of a dapp: asks whether a picture of a line of text is upright, and holds the answer.
-/// @dev It pins the program that it compiled itself: an answer of any other program would mean nothing. Whoever asks
-/// brings the fee, and gets it back if there is no answer (`refund` of the base contract).
+/// @title An example of a dapp: asks whether a picture shows an upright line of text, and stores the answer.
+/// @dev The dapp pins the program compiled by the dapp itself: an answer of any other program would mean nothing. The
+/// asker brings the fee, and gets the fee back if no answer arrives (`refund` of the base contract).
 contract TextDirectionDapp is ResultConsumer {
-    /// @param known Whether the answer is there.
+    /// @param known Whether the answer has arrived.
     /// @param upright Whether the line of text reads upright, rather than upside down.
-    /// @param confidencePpm Probability of that, in parts per million, rounded down.
+    /// @param confidencePpm Probability of `upright`, in parts per million, rounded down.
     struct Answer {
         bool known;
         bool upright;
@@ -57,9 +57,9 @@ contract TextDirectionDapp is ResultConsumer {
 
     /// @notice Asks about a picture. The caller must have approved the fee.
     /// @param program The pinned program's header and roots.
-    /// @param picture Its pixels: 48 rows of 192 pixels, 3 bytes each.
-    /// @param pictureRoot Tensor root of the pixels; the market checks it.
-    /// @param terms What the question costs and how long it may take.
+    /// @param picture The picture's pixels: 48 rows of 192 pixels, 3 bytes each.
+    /// @param pictureRoot Tensor root of the pixels; the market checks this root.
+    /// @param terms The question's price and time limits.
     /// @return jobId The job that computes the answer.
     function ask(
         ProgramFacts calldata program,
@@ -94,9 +94,9 @@ contract TextDirectionDapp is ResultConsumer {
         );
     }
 
-    /// @notice The answer to a question, if it is there.
+    /// @notice Returns the answer to a question, if it has arrived.
     /// @param jobId The question's job.
-    /// @return The answer; `known` is false if there is none.
+    /// @return The answer; `known` is false without an answer.
     function answerOf(bytes32 jobId) external view returns (Answer memory) {
         return _answers[jobId];
     }
@@ -119,10 +119,10 @@ contract TextDirectionDapp is ResultConsumer {
                 (uint256(uint8(word[1])) << 8) |
                 (uint256(uint8(word[2])) << 16) |
                 (uint256(uint8(word[3])) << 24);
-        // 0x3f800000 is 1; what is above has the sign set, is larger, infinite or no number.
+        // 0x3f800000 encodes 1. Larger bit patterns are negative, above 1, infinite or NaN.
         require(bits <= 0x3f800000, NotAProbability(bits));
         uint256 exponent = bits >> 23;
-        // Below 2^-100 (and for zero and subnormals) nothing is left of a million parts.
+        // Below 2^-100 (and for zero and subnormals) the result is zero parts per million.
         if (exponent < 27) return 0;
         return uint32((((bits & 0x7fffff) | 0x800000) * 1_000_000) >> (150 - exponent));
     }

@@ -12,8 +12,8 @@ contract WrappedEther is ERC20("Wrapped Ether", "WETH") {
         _mint(msg.sender, msg.value);
     }
 
-    /// @notice Unwraps: burns the caller's tokens and sends it as much ether.
-    /// @dev Reverts with `EtherNotSent` if the caller does not take it.
+    /// @notice Unwraps: burns the caller's tokens and sends the same amount in ether.
+    /// @dev Reverts with `EtherNotSent` if the caller does not accept the ether.
     /// @param amount Wei.
     function withdraw(uint256 amount) external {
         _burn(msg.sender, amount);

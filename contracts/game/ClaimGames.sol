@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: MIT
 pragma solidity 0.8.37;
 
-/// @notice What the game keeps of a claim, in one word: from the lowest bit up the number of open games 24, dead 8,
-/// dues 112, earned 112.
-/// Dues: what the games alive get if the claim dies; once it is dead, what is left for those that have not settled.
-/// Earned: what the worker drew from bonds and has not collected.
+/// @notice The game's record of a claim, in one word. From the lowest bit up: number of open games 24, dead 8, dues
+/// 112, earned 112. Dues: the amount that the games alive get if the claim dies; after the death, the amount left for
+/// unsettled games. Earned: the amount that the worker drew from bonds and has not collected.
 type ClaimGames is uint256;
 
 using ClaimGamesLib for ClaimGames global;
 
-/// @title The fields of a `ClaimGames`, and changes of them.
+/// @title The fields of a `ClaimGames`, and their updates.
 /// @dev SAFETY: sums cannot overflow their field. A price has at most 80 bits (32 of gas, 48 of the cap:
 /// ParameterChecks), and no claim sees 2^32 moves or 2^24 games.
 library ClaimGamesLib {

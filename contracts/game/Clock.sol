@@ -20,8 +20,8 @@ library Clock {
         return window_ + 2 * budget_;
     }
 
-    /// @notice Whether a side that had `left` seconds when its turn began has lost by the clock. It may move if not,
-    /// anyone may end the game if so.
+    /// @notice Returns whether a side that had `left` seconds at the start of its turn has lost by the clock. If not,
+    /// the side may move; if so, anyone may end the game.
     function isOver(uint256 left, uint256 elapsed) internal pure returns (bool) {
         return elapsed > left;
     }

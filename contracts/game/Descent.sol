@@ -27,8 +27,8 @@ library Descent {
         }
     }
 
-    /// @notice Begins at a claim's root: of the list of an answer's outputs, of the list of its items, or of the trace
-    /// of its only item.
+    /// @notice Begins at a claim's root: the root of the answer's output list, of the item list, or of the only item's
+    /// trace.
     function begin(GameState memory s, Job calldata job) internal pure {
         if (job.answers != 0) _enterList(s, Level.Answer, job.answers);
         else if (job.items != 1) _enterList(s, Level.Run, job.items);
@@ -45,7 +45,7 @@ library Descent {
         // SAFETY: the picked node is below the current one; its leading index bits say where.
         require(uint256(p.index) >> levels == s.index, IDisputeGame.PickNotBelowNode(p.index, s.index));
         uint256 depth = s.depth - levels;
-        // INVARIANT: a game never stands on padding, so that there is always a tensor, a step or an element to name.
+        // INVARIANT: a game never stands on padding, and therefore always has a tensor, a step or an element to name.
         require(uint256(p.index) << depth < s.width, IDisputeGame.PickPastWidth(p.index, s.width));
         bytes32 root = PositionalMerkle.rootFromPath(p.node, p.index & ((1 << levels) - 1), p.siblings);
         require(root == s.node, IDisputeGame.NotTheNode(s.node, root));
@@ -58,7 +58,7 @@ library Descent {
             s.item = uint16(s.index);
             return _atOutput(s, p);
         }
-        // A leaf of the run is a trace root. A trace of one checkpoint is a leaf itself.
+        // A leaf of the run is a trace root. For a single-checkpoint trace, the root itself is the leaf.
         if (s.level == Level.Run) {
             s.item = uint16(s.index);
             enterTrace(s);
@@ -68,8 +68,8 @@ library Descent {
         return true;
     }
 
-    /// @notice From a leaf of an answer to the output that it is: to the list of the items' tensors if each item has
-    /// one, else to the last item's.
+    /// @notice Goes from a leaf of an answer to the output behind the leaf: to the list of the items' tensors if each
+    /// item has an output tensor, otherwise to the last item's tensor.
     function enterOutput(GameState memory s, Job calldata job, Pick calldata p) internal view {
         ProgramFacts calldata program = p.program;
         _requireProgram(s, program);
@@ -81,19 +81,20 @@ library Descent {
             _enterList(s, Level.Items, job.items);
         } else {
             s.item = uint16(last);
-            // What the last item takes from the others is theirs: only the whole run says whether it is right. Then the
-            // game stays at the leaf of the answer.
+            // The last item takes tensors from earlier items: only the whole run shows whether they are right. The game
+            // then stays at the answer's leaf.
             if (last == 0 || !program.header.carries()) {
                 _enterList(s, Level.Items, 1);
                 crossed = _atOutput(s, p);
             }
         }
-        // SAFETY: what is not read is not there, because siblings are paid for (GasSchedule.seam).
+        // SAFETY: unread siblings must be absent, because siblings are paid for (GasSchedule.seam).
         uint256 siblings = p.checkpoint.siblings.length + p.step.siblings.length;
         require(crossed || siblings == 0, IDisputeGame.WrongPathLength(siblings, 0));
     }
 
-    /// @dev At the tensor of an item's output. If it is the only checkpoint, it is the item's trace.
+    /// @dev Handles the tensor of an item's output. If the trace has only this checkpoint, the tensor's root is also
+    /// the trace root.
     function _atOutput(GameState memory s, Pick calldata p) private view returns (bool crossed) {
         if (s.checkpoints != 1) return false;
         enterTrace(s);
@@ -115,10 +116,10 @@ library Descent {
         s.depth = uint8(PositionalMerkle.depth(width));
     }
 
-    /// @notice From a leaf into a list of the worker's that holds it, whose first nodes are `children`: from an output
-    /// of an answer into the run (whose last item it is of), from an output of an item into that item's trace, from a
-    /// trace leaf into the list of its range.
-    /// @param siblings The way from the leaf up to one of the children.
+    /// @notice Moves from a leaf into a worker's list that contains the leaf. `children` are the list's first nodes.
+    /// Moves from an answer's output into the run (the output belongs to the run's last item), from an item's output
+    /// into the item's trace, or from a trace leaf into the list of its range.
+    /// @param siblings The path from the leaf up to one of the children.
     /// @return hop Levels between the list's root and the children.
     function expand(
         GameState memory s,
@@ -128,7 +129,7 @@ library Descent {
     ) internal view returns (uint256 hop) {
         bytes32 leaf = s.node;
         if (s.level == Level.Answer) {
-            // The output is a checkpoint of the last item's trace, which is the last leaf of the run.
+            // The output is a checkpoint in the last item's trace, and this trace is the run's last leaf.
             uint256 levels = PositionalMerkle.depth(s.checkpoints);
             require(siblings.length >= levels, IDisputeGame.WrongPathLength(siblings.length, levels));
             leaf = PositionalMerkle.rootFromPath(leaf, s.step, siblings[:levels]);
@@ -139,13 +140,13 @@ library Descent {
             s.traceRoot = s.node;
         } else {
             uint256 width = rangeOf(s);
-            // The list of a range ends in the tensor of its checkpoint.
+            // The list of a range ends in the tensor of the range's checkpoint.
             hop = _enterShown(s, Level.Interior, width, width - 1, leaf, arityBits, children, siblings);
             s.interiorRoot = s.node;
         }
     }
 
-    /// @dev Enters a list of `width` leaves by its first nodes, if it holds `leaf` at `index`.
+    /// @dev Enters a list of `width` leaves through its first nodes, if the list holds `leaf` at `index`.
     function _enterShown(
         GameState memory s,
         Level level,
@@ -161,7 +162,7 @@ library Descent {
         s.node = checkChildren(0, width, depth, hop, children);
         uint256 below = depth - hop;
         bytes32 child = bytes32(children[32 * (index >> below):]);
-        // INVARIANT: the list holds the disputed leaf at its place: what is agreed of the list decides that leaf.
+        // INVARIANT: the list holds the disputed leaf at the leaf's place: agreement on the list decides the leaf.
         require(
             PositionalMerkle.nodeUnder(child, below, leaf, index & ((1 << below) - 1), siblings),
             IDisputeGame.LeafNotInList(leaf)
@@ -186,8 +187,8 @@ library Descent {
         uint256 count = 1 << hop;
         require(children.length == 32 * count, IDisputeGame.WrongDataLength(children.length, 32 * count));
         uint256 height = depth - hop;
-        // Nodes of the children's height that hold a leaf below the width, less those before these children. At least
-        // one is among them.
+        // The number of nodes at the children's height with a leaf below the width, less the nodes before these
+        // children. At least one child counts.
         uint256 real = (((width - 1) >> height) + 1) - (index << hop);
         if (real < count) {
             bytes32 zero = PositionalMerkle.zeroHash(height);
@@ -199,7 +200,7 @@ library Descent {
         return TensorTree.parentOf(children);
     }
 
-    /// @notice Checks that a chunk is 512 bytes, hashes to the node, and is zero past the tensor's end.
+    /// @notice Requires that a chunk has 512 bytes, hashes to the node, and contains only zeros past the tensor's end.
     function checkChunk(GameState memory s, bytes calldata chunk) internal pure {
         require(
             chunk.length == TensorTree.CHUNK_BYTES,
@@ -210,7 +211,7 @@ library Descent {
         if (s.index == s.width - 1) _checkTail(chunk, s.tailBytes);
     }
 
-    /// @dev A word at a time; the first word without its bytes of the tensor.
+    /// @dev Checks a word at a time; the first word is checked without its tensor bytes.
     function _checkTail(bytes calldata chunk, uint256 tailBytes) private pure {
         for (uint256 offset = tailBytes & ~uint256(31); offset < TensorTree.CHUNK_BYTES; offset += 32) {
             uint256 word = uint256(bytes32(chunk[offset:offset + 32]));
@@ -226,12 +227,12 @@ library Descent {
         CheckpointOpening calldata checkpoint = p.checkpoint;
         _requireProgram(s, program);
         if (s.level == Level.Interior) {
-            // SAFETY: what is not read is not there, because siblings are paid for (GasSchedule.seam).
+            // SAFETY: unread siblings must be absent, because siblings are paid for (GasSchedule.seam).
             require(checkpoint.siblings.length == 0, IDisputeGame.WrongPathLength(checkpoint.siblings.length, 0));
             _enterTensor(s, program, p.step, uint256(s.first) + s.index);
             return;
         }
-        // SAFETY: the range ends inside the program, so that its width and every step in it can be proven.
+        // SAFETY: the range ends inside the program, so its width and all its steps can be proven.
         require(
             program.hasCheckpoint(s.index, checkpoint) &&
                 checkpoint.first <= checkpoint.step &&

@@ -78,11 +78,11 @@ contract DisputeGame is IDisputeGame {
     using States for GameState;
     using States for PackedState;
 
-    /// @dev What a dead claim leaves to its other games. INVARIANT: the fields hold it. A price is at most 2^48
-    /// (ParameterChecks); dues are for gas spent, of which there is less than 2^48 in the time that a claim can live.
-    /// @param pot What there was for the games that were alive when the claim died, in units of the stake asset.
-    /// @param dues What these games were due, in the same units.
-    /// @param price What a unit of the gas of their settlements is paid at most.
+    /// @dev The state that a dead claim leaves to its other games. INVARIANT: no field overflows. A price never exceeds
+    /// 2^48 (ParameterChecks). Dues cover spent gas, which stays below 2^48 during a claim's maximum lifetime.
+    /// @param pot The amount available to the games alive when the claim died, in units of the stake asset.
+    /// @param dues The amount due to these games, in the same units.
+    /// @param price The maximum price per unit of gas for these games' settlements.
     struct Death {
         uint96 pot;
         uint96 dues;
@@ -113,7 +113,7 @@ contract DisputeGame is IDisputeGame {
     mapping(bytes32 claimId => Death) private _deaths;
 
     /// @dev Reverts with `KnownStep.NoCode`, `KnownStep.WrongSemantics` or `KnownStep.KnownStepFails`.
-    /// @param market_ The market, which is deployed after this: its constructor checks this game, and `p`.
+    /// @param market_ The market, deployed after this game. The market's constructor checks this game, and `p`.
     /// @param checker_ Checks step proofs.
     /// @param p Parameters of the deployment.
     constructor(IJobMarket market_, IProofChecker checker_, Parameters memory p) {
@@ -288,11 +288,11 @@ contract DisputeGame is IDisputeGame {
         require(g.dead(), ClaimAlive(s.claimId));
         Death memory death = _deaths[s.claimId];
         g = g.closed();
-        // What it costs now, and at most what was set aside: nobody gains if gas was dearer when the claim died.
+        // The price now, capped by the price reserved at the claim's death: nobody gains from gas that was dearer then.
         uint256 price = GasSchedule.price(block.basefee, death.price);
         uint256 due = _due(s) + GasSchedule.settle(g.open()) * price;
         uint256 share = Payouts.share(due, death.pot, death.dues);
-        // INVARIANT: all that was set aside is paid to the games or, with the last of them, to the sink.
+        // INVARIANT: the whole reserved amount goes to the games or, with the last game, to the sink.
         g = g.subtractDues(share);
         uint256 rest;
         if (g.open() == 0) {
@@ -359,37 +359,38 @@ contract DisputeGame is IDisputeGame {
         s.since = uint40(block.timestamp);
     }
 
-    /// @dev Requires the state that the game is in; gives the game's id.
+    /// @dev Requires the game's current state; returns the game's id.
     function _requireCurrent(GameState memory s, PackedState calldata state) private view returns (bytes32 gameId) {
         gameId = s.gameId();
         bytes32 stored = stateHash[gameId];
         bytes32 given = States.hash(state);
-        // SAFETY: a move answers one state, whole; after a reorg or a race it is refused, not misapplied.
+        // SAFETY: a move answers one whole state. After a reorg or a race the move is refused, not misapplied.
         require(stored == given, StaleState(gameId, stored, given));
     }
 
-    /// @dev The games of a claim that is not dead.
+    /// @dev Returns a claim's games. The claim must not be dead.
     function _alive(bytes32 claimId) private view returns (ClaimGames g) {
         g = _claims[claimId];
         // INVARIANT: the games of a dead claim only settle; nobody wins or loses them.
         require(!g.dead(), ClaimDead(claimId));
     }
 
-    /// @dev SAFETY: who is paid and slashed, and what a proof reads, is what the state's claim says.
+    /// @dev SAFETY: the state's claim determines who is paid and slashed, and what data a proof reads.
     function _requireClaim(GameState memory s, bytes32 given) private pure {
         require(given == s.claimId, WrongClaim(s.claimId, given));
     }
 
-    /// @dev SAFETY: what anybody may send is paid, whoever sends it. Otherwise a copy sent first through a contract
-    /// would leave the honest sender with a transaction that reverts and a move that nobody pays, move by move, until a
-    /// worker has no money left for gas.
+    /// @dev SAFETY: for moves that anybody may send, the sender gets paid. Otherwise a contract could send a copy
+    /// first: the honest sender's transaction would revert, and nobody would pay for the move. Repeated move by move,
+    /// the attack would leave a worker without money for gas.
     function _requirePlain() private view {
         require(GasSchedule.isPlain(), NotPlainAccount(msg.sender));
     }
 
-    /// @dev Requires that the claimed element differs from the recomputed one.
+    /// @dev Requires that the claimed element differs from the recomputed element.
     function _requireWrong(bytes32 gameId, bytes32 claimId, uint64 element) private {
-        // SAFETY: the checker reads the bytes of this call, so that it judges the state and claim checked here.
+        // SAFETY: the checker reads this call's bytes, and therefore judges the state and claim checked in this
+        // contract.
         bytes memory call = bytes.concat(IProofChecker.check.selector, msg.data[4:]);
         bytes memory answer = Address.functionStaticCall(address(checker), call);
         (uint32 step, uint256 claimed, uint256 exact) = abi.decode(answer, (uint32, uint256, uint256));
@@ -403,17 +404,17 @@ contract DisputeGame is IDisputeGame {
         elapsed = block.timestamp - s.since;
     }
 
-    /// @dev What is left of the mover's time after this move.
+    /// @dev Returns the mover's time left after this move.
     function _requireTime(GameState memory s) private view returns (uint256) {
         (uint256 left, uint256 elapsed) = _clock(s);
-        // INVARIANT: exactly one of a move and a timeout is possible at any moment.
+        // INVARIANT: at any moment, either a move or a timeout is possible, never both.
         require(!Clock.isOver(left, elapsed), ClockExpired(s.turn, left, elapsed));
         return left - elapsed;
     }
 
     /* ---- Prices of moves ---- */
 
-    /// @dev Notes the price of a challenger's own move, of at most `most` gas, at what gas costs now, capped.
+    /// @dev Records the price of a challenger's own move: at most `most` gas, at the current gas price, capped.
     function _spend(GameState memory s, uint256 most, uint256 start) private view returns (uint256 price) {
         price = GasSchedule.paid(most, start) * GasSchedule.price(block.basefee, _priceCap);
         s.spent = (s.spent + price).toUint96();
@@ -428,16 +429,16 @@ contract DisputeGame is IDisputeGame {
         _claims[s.claimId] = g.addDues(paid).addEarned(paid);
     }
 
-    /// @dev What a game's challenger gets beside the rest of its bond if the claim dies: what the worker drew, and its
-    /// own moves.
+    /// @dev Returns the amount due to a game's challenger if the claim dies, besides the rest of the bond: the worker's
+    /// draws and the challenger's own moves.
     function _due(GameState memory s) private view returns (uint256) {
         return Payouts.due(bond, s.bond, s.spent);
     }
 
     /* ---- Payouts of an end ---- */
 
-    /// @dev The claim loses. O(1) however many games are open: each is settled by a call of its own.
-    /// @param reward Due to the caller; it is part of the games' dues.
+    /// @dev Handles a losing claim. O(1) regardless of open games: each game settles in a separate call.
+    /// @param reward Amount due to the caller, included in the games' dues.
     function _die(bytes32 gameId, ClaimKey memory key, GameState memory s, ClaimGames g, uint256 reward) private {
         g = g.killed().closed();
         (uint256 collateral, uint256 most) = market.refuted(key, s.claimId);
@@ -456,7 +457,7 @@ contract DisputeGame is IDisputeGame {
         // INVARIANT: all that was slashed is the winner's, the caller's, the sink's or kept for the other games.
         uint256 kept = death.pot - toCaller - toWinner;
         if (g.open() == 0) {
-            // What the shares lost by rounding down.
+            // The amount that the shares lost by rounding down.
             rest += kept;
             kept = 0;
         } else {
@@ -469,8 +470,8 @@ contract DisputeGame is IDisputeGame {
         _close(gameId, s.claimId, Outcome.ChallengerWon, s.challenger, s.bond + bounty + toWinner);
     }
 
-    /// @dev The challenger loses this game, with what is left of its bond; other games go on.
-    /// @param reward Paid from it to the caller, if that is not the worker itself.
+    /// @dev The challenger loses this game and the rest of the bond; other games go on.
+    /// @param reward Paid from the bond to the caller, unless the worker calls.
     function _workerWins(
         bytes32 gameId,
         ClaimKey memory key,
@@ -479,17 +480,17 @@ contract DisputeGame is IDisputeGame {
         uint256 reward
     ) private {
         _claims[s.claimId] = g.closed().subtractDues(_due(s));
-        // INVARIANT: the bond covers the reward beside all moves of the worker (ParameterChecks), so that these stay
-        // paid.
+        // INVARIANT: the bond covers the reward in addition to all the worker's moves (ParameterChecks), and the moves
+        // therefore stay paid.
         (uint256 toCaller, uint256 toWorker) = Payouts.forfeit(s.bond, msg.sender == key.worker ? 0 : reward);
         if (toCaller != 0) market.pay(msg.sender, toCaller);
         _close(gameId, s.claimId, Outcome.WorkerWon, key.worker, toWorker);
     }
 
-    /// @dev Marks a game as over and pays what it leaves.
+    /// @dev Marks a game as over and pays the amount due.
     function _close(bytes32 gameId, bytes32 claimId, Outcome outcome, address to, uint256 paid) private {
-        // INVARIANT: a closed game stays closed: nothing is paid twice. On a dead claim no game can be opened, so that
-        // none needs a mark there.
+        // INVARIANT: a closed game stays closed and pays nothing twice. A dead claim accepts no new games, so its games
+        // need no mark.
         if (outcome == Outcome.WorkerWon) stateHash[gameId] = CLOSED;
         else delete stateHash[gameId];
         emit GameClosed(gameId, claimId, outcome, paid);

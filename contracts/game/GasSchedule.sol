@@ -4,56 +4,57 @@ pragma solidity 0.8.37;
 import {Math} from "@openzeppelin/contracts/utils/math/Math.sol";
 import {Pick} from "../types/GameState.sol";
 
-/// @title What moves are worth in gas. A worker's moves are paid from the challenger's bond, a challenger's own moves
-/// from the collateral of a claim that dies.
-/// @dev A move is paid what its transaction burns, as the contract measures it, and at most the move's price here. A
-/// price is close above what the transaction burns with calldata that holds no zeros: less would starve the honest.
+/// @title The gas prices of moves. The challenger's bond pays for a worker's moves; a dying claim's collateral pays for
+/// a challenger's own moves.
+/// @dev A move is paid the gas that its transaction burns, measured by the contract, up to the price listed here. A
+/// price lies slightly above the gas burnt with zero-free calldata: a lower price would starve honest players.
 ///
-/// Measured on the game of test/contracts/game/gasSchedule.test.ts: 16 checkpoints, 16 steps and 16 chunks, so that
-/// every reveal has 16 children, and the claim's first game, which fills empty storage. Its test
-/// `moves_inFullLists_costAtMostTheirPrice_andNotMuchLess` holds each price of a move between what the transaction
-/// burns and 5 % more. All constants are in gas, unless they say otherwise; src/dispute/moveGas.ts has the same,
-/// held to these by test/dispute/worstDispute.test.ts.
+/// Measured on the game of test/contracts/game/gasSchedule.test.ts: 16 checkpoints, 16 steps and 16 chunks, which give
+/// every reveal 16 children. The game is the claim's first and fills empty storage. Its test
+/// `moves_inFullLists_costAtMostTheirPrice_andNotMuchLess` holds each price of a move between the transaction's burnt
+/// gas and 5 % more. All constants are in gas, except where noted. src/dispute/moveGas.ts has the same constants;
+/// test/dispute/worstDispute.test.ts compares them.
 library GasSchedule {
     /* ---- Prices of moves ---- */
 
     /// @dev An opening at the run root: claim and pick in calldata, the bond, the game's and the claim's words.
-    /// Measured: `open` of that game, less its four levels and its crossing.
+    /// Measured: the test game's `open`, less four levels and the crossing.
     uint256 private constant OPEN = 112_000;
     /// @dev A pick, without its levels. Measured: both picks of that game.
     uint256 private constant PICK = 52_000;
-    /// @dev Crossing into another list, beside the levels of the program's lists and the header. Measured: the opening
-    /// and the first pick of that game; `pick_fromTheTraceStraightToATensor_isPaidAsBurnt` crosses twice at once.
+    /// @dev Crossing into another list, besides the levels of the program's lists and the header. Measured: the test
+    /// game's opening and first pick; `pick_fromTheTraceStraightToATensor_isPaidAsBurnt` crosses twice at once.
     uint256 private constant SEAM = 6_200;
     /// @dev A sibling of a path: 32 bytes of calldata and a hash. Measured: the moves of that game with paths.
     uint256 private constant LEVEL = 800;
     /// @dev A reveal of a chunk: 512 bytes of calldata, their log and hash. Measured: the last reveal of that game.
     uint256 internal constant CHUNK = 60_900;
-    /// @dev An expansion, without its children and levels. Measured: `expand` of that game, and of an answer's output
-    /// into the longest run, with 24 levels, which take more than picks' few: test/contracts/game/answerGas.test.ts.
+    /// @dev An expansion, without children and levels. Measured: the test game's `expand`, and from an answer's output
+    /// into the longest run, with 24 levels, which cost more than the few levels of picks:
+    /// test/contracts/game/answerGas.test.ts.
     uint256 private constant EXPAND = 51_500;
     /// @dev A reveal, without its children. Measured: the first reveal of that game, of 16 children.
     uint256 private constant REVEAL = 46_600;
     /// @dev A child: 32 bytes of calldata, their log and a hash. Measured: the reveal and the expansion of 16.
     uint256 private constant CHILD = 1_115;
-    /// @dev A byte of a program's header, at the calldata floor (EIP-7623) of a byte that is not zero.
+    /// @dev A byte of a program's header, at the calldata floor (EIP-7623) for nonzero bytes.
     uint256 private constant HEADER_BYTE = 40;
 
     /* ---- Prices of ends ---- */
 
-    /// @dev What a proof's transaction burns after it has been measured: the claim's death and its payments. Measured:
-    /// `prove_isPaidAtWhatItCosts` of gas.test.ts holds what is paid between what is burnt and 15 % more.
+    /// @dev The gas that a proof's transaction burns after its measurement: the claim's death and payments. Measured:
+    /// `prove_isPaidAtWhatItCosts` of gas.test.ts holds the paid gas between the burnt gas and 15 % more.
     uint256 internal constant CLOSE = 85_000;
-    /// @dev The reward for a timeout, flat. Above what the call burns where it fills accounts that were empty; it burns
+    /// @dev The flat reward for a timeout. It exceeds the gas burnt by a call that fills empty accounts. The call burns
     /// 70,000 at least (docs/economics.md).
     uint256 internal constant TIMEOUT = 150_000;
     /// @dev What a step proof may be paid above the estimate in the header, which has the game's part in it
     /// (src/program/gas.ts): a margin. `proofThatBurnsMoreThanItsPrice_isPaidItsPrice` of
     /// test/contracts/game/gasPrices.test.ts.
     uint256 internal constant PROVE_MARGIN = 200_000;
-    /// @dev Taking one's bond back after the claim's death in another game; and what the last of these calls costs
-    /// more, which pays the sink what the others left. Measured: three games on one claim, in a chunk of an item of a
-    /// run, also of one whose answer is claimed: `settle_whereAGameStandsInAChunk...` of
+    /// @dev `SETTLE`: recovering a challenger's bond after the claim's death in another game. `LAST`: the extra cost of
+    /// the last such call, which pays the remainder to the sink. Measured: three games on one claim, in a chunk of an
+    /// item of a run, also for a claimed answer: `settle_whereAGameStandsInAChunk...` of
     /// test/contracts/game/runGas.test.ts.
     uint256 private constant SETTLE = 58_100;
     uint256 private constant LAST = 8_000;
@@ -62,11 +63,11 @@ library GasSchedule {
 
     /* ---- What a move burns unmeasured ---- */
 
-    /// @dev What a move's transaction burns beside what is measured (`paid`): before its first line, and for writing
-    /// and logging the new state. An opening's; another move's; what logging children or a chunk takes more; and of
-    /// that a byte, 8 for the log and the rest for copies. Measured: test/contracts/game/gasPrices.test.ts holds what
-    /// is paid for a move between what it burns and 700 more, gas.test.ts an opening's between what it burns and 2 %
-    /// more.
+    /// @dev The gas that a move's transaction burns outside the measured part (`paid`): before the move's first line,
+    /// and for writing and logging the new state. `OPEN_END`: an opening. `MOVE_END`: another move. `LOGGED`: extra for
+    /// logging children or a chunk. `LOGGED_BYTE`: extra per logged byte, 8 for the log and the rest for copies.
+    /// Measured: test/contracts/game/gasPrices.test.ts holds a move's paid gas between its burnt gas and 700 more,
+    /// gas.test.ts an opening's between its burnt gas and 2 % more.
     uint256 internal constant OPEN_END = 25_850;
     uint256 internal constant MOVE_END = 11_600;
     uint256 private constant LOGGED = 418;
@@ -74,22 +75,22 @@ library GasSchedule {
 
     /* ---- The largest games ---- */
 
-    /// @dev Longest header of a program that is served, bytes.
+    /// @dev Longest header among served programs, bytes.
     uint256 internal constant MAX_HEADER = 2_048;
-    /// @dev Levels that the largest games are assumed to have: 4 of an answer's outputs, 16 of items, 12 of
-    /// checkpoints, 12 of steps, 20 of chunks.
+    /// @dev Assumed levels in the largest games: 4 for an answer's outputs, 16 for items, 12 for checkpoints, 12 for
+    /// steps, 20 for chunks.
     uint256 private constant LEVELS_ANSWER = 4;
     uint256 private constant LEVELS_RUN = 16;
     uint256 private constant LEVELS_TRACE = 12;
     uint256 private constant LEVELS_INTERIOR = 12;
     uint256 private constant LEVELS_TENSOR = 20;
-    /// @dev Levels of a program's own lists, of steps and of checkpoints.
+    /// @dev Levels of a program's own lists of steps and checkpoints.
     uint256 private constant LEVELS_STEPS = 24;
 
     /* ---- A transaction's gas: EIP-7623 ---- */
 
     uint256 private constant TRANSACTION = 21_000;
-    /// @dev Standard price of a byte of calldata, and the floor's.
+    /// @dev Standard price and floor price of a calldata byte.
     uint256 private constant NONZERO_BYTE = 16;
     uint256 private constant ZERO_BYTE = 4;
     uint256 private constant NONZERO_FLOOR = 40;
@@ -100,12 +101,12 @@ library GasSchedule {
 
     /* ---- Functions ---- */
 
-    /// @notice What a unit of gas is paid: as wanted, at most `cap`. At least 1 if the cap allows it, because
-    /// eth_estimateGas runs with a base fee of 0 and must see the same storage written.
-    /// @param wanted Smallest units of the stake asset for a unit of gas, as `cap` and the result.
+    /// @notice The price paid for a unit of gas: the wanted price, at most `cap`. The price is at least 1 if the cap
+    /// allows, because eth_estimateGas runs with a base fee of 0 and must see the same storage writes.
+    /// @param wanted Smallest units of the stake asset per unit of gas, like `cap` and the result.
     function price(uint256 wanted, uint256 cap) internal pure returns (uint256) {
         if (wanted > cap) return cap;
-        // What is estimated takes the longest way.
+        // Gas estimation takes the longest path.
         if (wanted != 0) return wanted;
         return cap == 0 ? 0 : 1;
     }
@@ -120,17 +121,17 @@ library GasSchedule {
         return OPEN + LEVEL * levels;
     }
 
-    /// @notice Gas of taking a bond back from a dead claim, the last one if no game is left then.
+    /// @notice Gas of recovering a bond from a dead claim; the last recovery if no game is left afterwards.
     function settle(uint256 left) internal pure returns (uint256) {
         return left == 0 ? SETTLE + LAST : SETTLE;
     }
 
-    /// @notice Gas of all settlements of the `games` that a claim's death leaves behind.
+    /// @notice Gas of settling all `games` that a claim's death leaves behind.
     function settlements(uint256 games) internal pure returns (uint256) {
         return games == 0 ? 0 : SETTLE * games + LAST;
     }
 
-    /// @notice The highest price that a unit of gas can have in the next block (EIP-1559), as `price` caps it.
+    /// @notice The maximum price per unit of gas in the next block (EIP-1559), capped by `price`.
     function nextPrice(uint256 cap) internal view returns (uint256) {
         return price(block.basefee + block.basefee / 8 + 1, cap);
     }
@@ -145,7 +146,7 @@ library GasSchedule {
         return _seam(p.checkpoint.siblings.length + p.step.siblings.length, p.program.header.length);
     }
 
-    /// @notice What a move burns unmeasured that logs `length` bytes of children or chunk.
+    /// @notice The unmeasured gas of a move that logs `length` bytes of children or chunk.
     function moveEnd(uint256 length) internal pure returns (uint256) {
         return MOVE_END + LOGGED + LOGGED_BYTE * length;
     }
@@ -157,8 +158,8 @@ library GasSchedule {
 
     /// @notice The maximum gas that a worker spends in one game with arity 2^k.
     function worstWorker(uint256 k) internal pure returns (uint256) {
-        // Each expansion carries the first reveal of its list: that of an output into the run, which shows the path of
-        // a checkpoint too, and that of a range into its interior.
+        // Each expansion includes its list's first reveal: the expansion from an output into the run (which also shows
+        // a checkpoint's path), and the expansion from a range into its interior.
         uint256 reveals =
             _ceil(LEVELS_RUN, k) + _ceil(LEVELS_TRACE, k) + _ceil(LEVELS_INTERIOR, k) - 2 + _ceil(LEVELS_TENSOR, k);
         uint256 expansions = expand(k, LEVELS_RUN + LEVELS_TRACE) + expand(k, LEVELS_INTERIOR);
@@ -179,32 +180,34 @@ library GasSchedule {
         return SEAM + LEVEL * levels + HEADER_BYTE * headerBytes;
     }
 
-    /// @notice Whether the caller is a plain account: no contract, nor an account that delegates to one (EIP-7702).
+    /// @notice Returns whether the caller is a plain account: no contract, and no account that delegates to a contract
+    /// (EIP-7702).
     function isPlain() internal view returns (bool) {
         // solhint-disable-next-line avoid-tx-origin
         return msg.sender == tx.origin && msg.sender.code.length == 0;
     }
 
-    /// @notice What of a move's gas is paid: all of it to a plain account, whose move is a transaction of its own;
-    /// nothing to a contract, or to an account that delegates to one (EIP-7702).
+    /// @notice Returns the part of a move's gas that is paid: all gas for a plain account, whose move needs a separate
+    /// transaction; nothing for a contract, or for an account that delegates to a contract (EIP-7702).
     function paid(uint256 gas) internal view returns (uint256) {
-        // SAFETY: calls in one transaction share its 21,000 and its warm storage, and only a transaction pays for
-        // calldata. A caught cheat could play many games against itself in one transaction for half their price, and so
-        // have back what should go to the sink.
+        // SAFETY: calls in one transaction share the base cost of 21,000 and the warm storage, and only a transaction
+        // pays for calldata. Otherwise a caught cheat could play many games against itself in one transaction at half
+        // price, and recover money owed to the sink.
         return isPlain() ? gas : 0;
     }
 
-    /// @notice As `paid`, and no more than the transaction burns.
+    /// @notice Like `paid`, but never more than the transaction burns.
     /// @param most The move's price, gas.
-    /// @param start The gas that was left when its call began, and what it burns beside what was measured until then.
+    /// @param start The gas left when the call began, plus unmeasured gas burnt before.
     function paid(uint256 most, uint256 start) internal view returns (uint256) {
         uint256 gas = paid(most);
-        // SAFETY: lengths alone do not say what a move costs: zeros in calldata, and storage that is not empty, are
-        // cheaper. A caught cheat would choose them.
+        // SAFETY: lengths alone do not determine a move's cost: zeros in calldata and nonempty storage are cheaper. A
+        // caught cheat would choose them.
         return gas == 0 ? 0 : Math.min(gas, transactionGas(start));
     }
 
-    /// @notice Gas of this transaction, if it is a call from outside: EIP-7623's rule. `start` as in `paid`.
+    /// @notice Gas of this transaction if called from outside: EIP-7623's rule. `start` has the same meaning as in
+    /// `paid`.
     function transactionGas(uint256 start) internal view returns (uint256) {
         unchecked {
             uint256 others = _nonzeroBytes();
@@ -214,17 +217,17 @@ library GasSchedule {
         }
     }
 
-    /// @dev Bytes of the calldata that are not zero, a word at a time, four words a turn. Past its end calldata reads
-    /// as zeros. Counts are summed in the 32 bytes of a word: they overflow after 255 words, so that they are collected
-    /// every 63 turns, 252 words of 32 bytes.
+    /// @dev Counts nonzero calldata bytes, a word at a time, four words per turn. Past its end, calldata reads zero.
+    /// The 32 bytes of one word hold the counts, which overflow after 255 words. The function therefore collects the
+    /// counts every 63 turns, after 252 words of 32 bytes.
     function _nonzeroBytes() private pure returns (uint256 others) {
         assembly ("memory-safe") {
             // Masks for each byte of a word: its lower seven bits, and its lowest bit. The lower byte of each pair.
             let low := 0x7f7f7f7f7f7f7f7f7f7f7f7f7f7f7f7f7f7f7f7f7f7f7f7f7f7f7f7f7f7f7f7f
             let ones := 0x0101010101010101010101010101010101010101010101010101010101010101
             let pairs := 0x00ff00ff00ff00ff00ff00ff00ff00ff00ff00ff00ff00ff00ff00ff00ff00ff
-            // One in each byte of a word that is not zero: its seven bits plus 127 carry into the eighth, or that is
-            // set.
+            // Puts one into each nonzero byte: either the byte's lower seven bits plus 127 carry into the eighth bit,
+            // or the eighth bit was set already.
             function marks(offset, mask, units) -> m {
                 let word := calldataload(offset)
                 m := and(shr(7, or(add(and(word, mask), mask), word)), units)
@@ -246,7 +249,7 @@ library GasSchedule {
                     counts := add(counts, marks(add(offset, 0x40), low, ones))
                     counts := add(counts, marks(add(offset, 0x60), low, ones))
                 }
-                // Bytes to pairs, and the sixteen pairs to one number, which has 16 bits.
+                // Adds bytes to pairs, then the sixteen pairs to one number of 16 bits.
                 counts := add(and(counts, pairs), and(shr(8, counts), pairs))
                 others := add(
                     others,

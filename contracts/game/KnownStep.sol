@@ -6,15 +6,16 @@ import {SEMANTICS} from "../types/Semantics.sol";
 import {TensorTree} from "../merkle/TensorTree.sol";
 
 /// @title A step with a known result: exp(x) of one float32, at x = 1.
-/// @dev A game whose verifier reverts or has no code could not be won, and every lie would be final. So a verifier is
-/// taken only if it gives this result, for which it opens a chunk and asks its elementary functions.
+/// @dev If a game's verifier reverts or has no code, nobody can win the game, and every lie becomes final. Only a
+/// verifier that computes the result correctly gets accepted. For the result, the verifier opens a chunk and calls its
+/// elementary functions.
 library KnownStep {
     error NoCode(address account);
     error WrongSemantics(address account, uint256 given, uint256 expected);
     error KnownStepFails(uint256 given, uint256 expected);
 
-    /// @dev The step's body (docs/program.md, "Step body"): input 0 of the job is one float32, the epilogue reads it
-    /// and applies exp (0x50).
+    /// @dev The step's body (docs/program.md, "Step body"): input 0 of the job is one float32; the epilogue reads this
+    /// input and applies exp (0x50).
     bytes internal constant BODY =
         hex"01_0001000000000000000100000000" // one input
         hex"01_00000001_00" // one out digit of radix 1, no reduction digit
@@ -25,7 +26,7 @@ library KnownStep {
     /// @dev e, rounded once to float32.
     uint256 internal constant RESULT = 0x402df854;
 
-    /// @notice Requires that a contract is a verifier of these semantics.
+    /// @notice Requires a contract that verifies with the known semantics.
     function requireEvaluated(IStepVerifier verifier) internal view {
         requireCode(address(verifier));
         requireSemantics(address(verifier), verifier.semantics());
@@ -39,7 +40,7 @@ library KnownStep {
         require(word == RESULT, KnownStepFails(word, RESULT));
     }
 
-    /// @notice Requires that there is a contract at an address.
+    /// @notice Requires a contract at an address.
     function requireCode(address account) internal view {
         require(account.code.length != 0, NoCode(account));
     }

@@ -5,14 +5,14 @@ pragma solidity 0.8.37;
 /// @dev Pure arithmetic, checked by solc's SMTChecker (test/contracts/smt/PayoutProofs.sol). Amounts have at most 128
 /// bits, dues 112.
 library Payouts {
-    /// @notice A worker's move draws its price from the bond, as far as that goes.
+    /// @notice Returns the price of a worker's move drawn from the bond, limited by the bond, and the bond's rest.
     function draw(uint256 bond, uint256 price) internal pure returns (uint256 paid, uint256 left) {
         paid = _min(price, bond);
         left = bond - paid;
     }
 
-    /// @notice What a game is due if its claim dies: what the worker drew from the bond, and the challenger's own
-    /// moves.
+    /// @notice Returns the amount due to a game if the claim dies: the worker's draws from the bond and the
+    /// challenger's own moves.
     function due(uint256 bond, uint256 left, uint256 spent) internal pure returns (uint256) {
         return bond - left + spent;
     }
@@ -29,9 +29,10 @@ library Payouts {
         toSink = pot > dues ? pot - dues : 0;
     }
 
-    /// @notice What a unit of gas of the settlements is paid: as wanted, as far as what moves leave of the pot goes.
-    /// @param moves What all games alive are due for their moves.
-    /// @param settlements Gas of the settlements of all that are left behind.
+    /// @notice Returns the price per unit of settlement gas: the wanted price, limited by the pot's remainder after
+    /// moves.
+    /// @param moves Amount due to all games alive for their moves.
+    /// @param settlements Gas for settling all remaining games.
     function affordable(
         uint256 collateral,
         uint256 bounty,
@@ -43,12 +44,12 @@ library Payouts {
         return settlements == 0 ? 0 : _min(wanted, spare / settlements);
     }
 
-    /// @notice A due, or its part pro rata if the pot is short.
+    /// @notice Returns a due in full, or its pro rata part if the pot is short.
     function share(uint256 due_, uint256 pot, uint256 dues) internal pure returns (uint256) {
         return pot >= dues ? due_ : (due_ * pot) / dues;
     }
 
-    /// @notice What a challenger that ran out of time loses: a reward to the caller, the rest to the worker.
+    /// @notice Splits the rest of a timed-out challenger's bond: a reward to the caller, the rest to the worker.
     function forfeit(uint256 left, uint256 reward) internal pure returns (uint256 toCaller, uint256 toWorker) {
         toCaller = _min(reward, left);
         toWorker = left - toCaller;

@@ -3,14 +3,13 @@ pragma solidity 0.8.37;
 
 import {GameState, Move, PackedState} from "../types/GameState.sol";
 
-/// @title The state of a game between its nine words and its fields, and what names it.
-/// @dev From the lowest bit up:
-/// place = index 32, width 32, depth 8, level 8, turn 8, first 32, last 32, step 32, tailBytes 16, number 32,
-/// move 8; party = challenger 160, bond 96; clock = workerSeconds 32, challengerSeconds 32, since 40,
-/// spent 96, item 16, checkpoints 32.
+/// @title Converts a game's state between nine words and fields, and computes its hash and id.
+/// @dev From the lowest bit up: place = index 32, width 32, depth 8, level 8, turn 8, first 32, last 32, step 32,
+/// tailBytes 16, number 32, move 8; party = challenger 160, bond 96; clock = workerSeconds 32, challengerSeconds 32,
+/// since 40, spent 96, item 16, checkpoints 32.
 library States {
-    /// @dev Where the fields of a `GameState` lie in memory, bytes from its address. Its first six words are those of
-    /// a `PackedState`.
+    /// @dev Positions of the fields of a `GameState` in memory, bytes from the struct's address. The first six words
+    /// match a `PackedState`.
     uint256 private constant CHALLENGER = 0xc0;
     uint256 private constant BOND = 0xe0;
     uint256 private constant SPENT = 0x100;
@@ -38,9 +37,9 @@ library States {
     uint256 private constant CLOCK = 0x100;
     uint256 private constant PACKED_BYTES = 0x120;
 
-    /// @notice The fields of a packed state.
-    /// @dev Each field to its place in the struct, in the order of its declaration. INVARIANT: a state that counts was
-    /// packed here, so that enums are in range: every other one is refused by its hash.
+    /// @notice Returns the fields of a packed state.
+    /// @dev Writes the fields into the struct in declaration order. INVARIANT: every valid state was packed here, so
+    /// enums are in range. The hash check refuses any other state.
     function unpack(PackedState calldata p) internal pure returns (GameState memory s) {
         assembly ("memory-safe") {
             // claimId, programRoot, node, runRoot, traceRoot, interiorRoot
@@ -70,7 +69,7 @@ library States {
         }
     }
 
-    /// @notice The nine words of a state that a move led to.
+    /// @notice Returns the nine words of a state after a move.
     function pack(GameState memory s, Move move) internal pure returns (PackedState memory p) {
         s.move = move;
         // SAFETY: a field in memory has no bits beyond its type's.
@@ -91,14 +90,14 @@ library States {
         }
     }
 
-    /// @notice The hash by which a state is named: of its nine words.
+    /// @notice Returns the hash that identifies a state, over the nine words.
     function hash(PackedState memory p) internal pure returns (bytes32 result) {
         assembly ("memory-safe") {
             result := keccak256(p, PACKED_BYTES)
         }
     }
 
-    /// @notice The id of a game: the claim, the challenger, and the number that it chose.
+    /// @notice The id of a game: the claim, the challenger, and the number chosen by the challenger.
     function gameId(GameState memory s) internal pure returns (bytes32) {
         return keccak256(abi.encode(s.claimId, s.challenger, s.number));
     }

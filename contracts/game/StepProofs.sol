@@ -14,13 +14,12 @@ import {ProgramProofs} from "../program/ProgramProofs.sol";
 import {Runs} from "../program/Runs.sol";
 import {TensorTree} from "../merkle/TensorTree.sol";
 
-/// @title Authenticates everything that a step proof rests on: the step, the claimed element, the roots of what the
-/// step reads.
+/// @title Authenticates all data behind a step proof: the step, the claimed element, and the roots that the step reads.
 library StepProofs {
     using ProgramHeader for bytes;
     using ProgramProofs for ProgramFacts;
 
-    /// @notice The element as claimed, in a word of its size.
+    /// @notice Returns the claimed element in a word of the element's size.
     /// @return claimed The claimed element's bits.
     /// @return mask The bits of an element of this type.
     function claimedElement(
@@ -44,7 +43,7 @@ library StepProofs {
         claimed = _littleEndian(proof.chunk, offset % TensorTree.CHUNK_BYTES, 1 << log2Bytes);
     }
 
-    /// @notice The authenticated tensor root of each input of the step.
+    /// @notice Returns the authenticated tensor root of each step input.
     function inputRoots(
         GameState memory s,
         Claim calldata claim,
@@ -56,7 +55,7 @@ library StepProofs {
         _checkPrevious(s, claim, proof);
         for (uint256 i = 0; i < refs.length; ++i) {
             TensorRef memory ref = refs[i];
-            // A constant's root is in the body, which the program commits to.
+            // The step body contains a constant's root, and the program commits to the body.
             if (ref.kind == TensorRefs.KIND_CONSTANT) continue;
             roots[i] =
                 ref.kind == TensorRefs.KIND_INPUT
@@ -65,12 +64,13 @@ library StepProofs {
         }
     }
 
-    /// @dev The trace root of the item before, if the proof brings one, is the worker's.
+    /// @dev Requires that the previous item's trace root, if the proof includes one, matches the worker's claim.
     function _checkPrevious(GameState memory s, Claim calldata claim, StepProof calldata proof) private view {
         if (proof.previous == 0) return;
         require(s.item != 0, IDisputeGame.NoItemBefore());
         bytes32[] calldata siblings = proof.previousSiblings;
-        // SAFETY: an answer's root is of outputs; of the items only the run says something that it was expanded into.
+        // SAFETY: an answer's root covers outputs only. To prove an item, the answer must have been expanded into the
+        // run.
         bytes32 runRoot = claim.job.answers == 0 ? claim.root : s.runRoot;
         require(
             PositionalMerkle.leafUnder(runRoot, claim.job.items, proof.previous, s.item - 1, siblings),
@@ -78,7 +78,7 @@ library StepProofs {
         );
     }
 
-    /// @dev What an input of the program is in the item in dispute.
+    /// @dev Returns the root of a program input for the disputed item.
     function _inputRoot(
         GameState memory s,
         Job calldata job,
@@ -103,8 +103,8 @@ library StepProofs {
         return input.root;
     }
 
-    /// @dev A step inside the range is taken from the worker's interior list, one before it from the trace: both are
-    /// the worker's own word.
+    /// @dev Takes the root of a step inside the range from the worker's interior list, and of an earlier step from the
+    /// trace: both are the worker's own claims.
     function _stepRoot(
         GameState memory s,
         ProgramFacts calldata program,
@@ -123,7 +123,7 @@ library StepProofs {
         uint32 read,
         InputProof calldata input
     ) private view returns (bool) {
-        // SAFETY: a step that read itself or a later one could agree with itself.
+        // SAFETY: a step that reads itself or a later step could agree with itself.
         require(read < s.step, IDisputeGame.ReadsLaterStep(i, read, s.step));
         if (read >= s.first) {
             uint256 width = Descent.rangeOf(s);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 pragma solidity ^0.8.28;
 
-/// @title Says which classes workers hold: what a worker has shown that it can do.
+/// @title Reports which classes workers hold: capabilities that each worker has demonstrated.
 interface IClasses {
     /// @notice Whether a worker holds a class now.
     /// @param worker The worker.

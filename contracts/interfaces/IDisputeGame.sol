@@ -14,10 +14,10 @@ enum Outcome {
     Settled
 }
 
-/// @title The dispute game over one claim: descend to one element, then recompute it.
-/// @dev `gameId = keccak256(abi.encode(claimId, challenger, number))`, all of it in the state. Only the
-/// hash of a game's state is stored; clients take the state from the latest `Picked` or `Moved` event of the game and
-/// pass it back unchanged.
+/// @title The dispute game over one claim: descend to one element, then recompute this element.
+/// @dev `gameId = keccak256(abi.encode(claimId, challenger, number))`, all from the state. The contract stores only the
+/// hash of a game's state. Clients take the state from the game's latest `Picked` or `Moved` event and pass the state
+/// back unchanged.
 interface IDisputeGame {
     error StaleState(bytes32 gameId, bytes32 stored, bytes32 given);
     error GameExists(bytes32 gameId);
@@ -63,8 +63,8 @@ interface IDisputeGame {
     /// @notice A worker's move, `Reveal` or `Expand`, and the state it led to.
     /// @param data The children (32 bytes each) or the chunk.
     event Moved(bytes32 indexed gameId, PackedState state, bytes data);
-    /// @notice A step proof held: element `element` of step `step` was claimed as `claimed` and is `exact` (words of
-    /// the element's size).
+    /// @notice A step proof succeeded: element `element` of step `step` was claimed as `claimed` but equals `exact`
+    /// (words of the element's size).
     event Proved(
         bytes32 indexed gameId,
         bytes32 indexed claimId,
@@ -76,11 +76,11 @@ interface IDisputeGame {
     /// @notice A game is over; `paid` went to the challenger (or, if the worker won, to the worker).
     event GameClosed(bytes32 indexed gameId, bytes32 indexed claimId, Outcome indexed outcome, uint256 paid);
     /// @notice A claim died.
-    /// @param pot What was left for the games that were alive.
-    /// @param dues What these are due.
-    /// @param toSink What went to the sink.
+    /// @param pot The amount left for the games that were alive.
+    /// @param dues The amount due to these games.
+    /// @param toSink The amount sent to the sink.
     event ClaimDied(bytes32 indexed claimId, bytes32 indexed gameId, uint256 pot, uint256 dues, uint256 toSink);
-    /// @notice A worker collected what its moves earned from bonds.
+    /// @notice A worker collected its moves' earnings from bonds.
     event EarningsCollected(bytes32 indexed claimId, address indexed worker, uint256 amount);
 
     /// @notice Opens a game against a claim in its window, at a node of the run, or at an output of the answer. Takes
@@ -94,31 +94,31 @@ interface IDisputeGame {
     function open(Claim calldata claim, uint32 number, Pick calldata pick_) external returns (bytes32 gameId);
 
     /// @notice The worker's answer to a node: its `2^hop` children, or at a tensor's leaf the chunk. The data prove
-    /// themselves, so any plain account may send them.
+    /// themselves, and therefore any plain account may send them.
     /// @dev Reverts with `StaleState`, `ClaimDead`, `NotTurnOf`, `ClockExpired`, `NotPlainAccount`, `NothingToReveal`
     /// at a leaf above the tensors, and `WrongDataLength`, `NotTheNode` or `PaddingNotZero` for wrong data.
     /// @param state The game's current state.
     /// @param data The children, 32 bytes each, or the 512 bytes of the chunk.
     function reveal(PackedState calldata state, bytes calldata data) external;
 
-    /// @notice Challenger only: its choice of a node below the current one, at least as far down as what was revealed.
+    /// @notice Challenger only: chooses a node below the current node, at least down to the revealed nodes.
     /// @dev Reverts with `StaleState`, `ClaimDead`, `NotTurnOf`, `ClockExpired`, `NotChallenger`, `NothingToPick` at a
     /// leaf, `PickShortOfReveal`, `WrongPathLength`, `PickNotBelowNode`, `PickPastWidth` or `NotTheNode` for a wrong
-    /// path, and `WrongProgram`, `CheckpointNotProven` or `StepNotProven` for what a leaf needs of the program.
+    /// path, and `WrongProgram`, `CheckpointNotProven` or `StepNotProven` for a leaf's wrong program data.
     /// @param state The game's current state.
-    /// @param pick_ The node, and the way up from it to the current one.
+    /// @param pick_ The chosen node, and the path up to the current node.
     function pick(PackedState calldata state, Pick calldata pick_) external;
 
-    /// @notice Worker only, at a leaf that stands for a list of its own: shows the first `2^hop` nodes below that
-    /// list's root. At a trace leaf the list is the interior of its range. At an output of an answer it is the item's
-    /// trace, or the run if items take tensors from the item before.
+    /// @notice Worker only, at a leaf that stands for a separate list: shows the first `2^hop` nodes below the list's
+    /// root. For a trace leaf, the list is the interior of the leaf's range. For an answer's output, the list is the
+    /// item's trace, or the run if items take tensors from the previous item.
     /// @dev Reverts with `StaleState`, `ClaimDead`, `NotTurnOf`, `ClockExpired`, `NotWorker`, `NothingToExpand`
     /// elsewhere, and `WrongDataLength`, `PaddingNotZero` or `LeafNotInList` for wrong nodes.
     /// @param state The game's current state.
     /// @param content Hash of the job's id, root and collateral of the caller's claim.
-    /// @param children Those nodes, 32 bytes each; the list's root is their hash.
-    /// @param siblings Opening of the disputed leaf up to one of the children: it must be the last leaf of an interior,
-    /// the output's checkpoint in a trace, that checkpoint of the last item's trace in a run.
+    /// @param children The first nodes, 32 bytes each; their hash is the list's root.
+    /// @param siblings Opening from the disputed leaf up to one of the children. The leaf must be the last leaf of an
+    /// interior, the output's checkpoint in a trace, or the same checkpoint of the last item's trace in a run.
     function expand(
         PackedState calldata state,
         bytes32 content,
@@ -126,15 +126,15 @@ interface IDisputeGame {
         bytes32[] calldata siblings
     ) external;
 
-    /// @notice Challenger only: recomputes one element below the current node. The claim dies if it differs. Possible
-    /// at a node of a tensor, or at any node from which the proof's pick leads to a tensor's root: a challenger that
-    /// holds the worker's nodes picks and proves in one call.
-    /// @dev Reverts with `ProofFails` if the element agrees; the same call by eth_call checks that for free. Allowed
-    /// while the worker is to move. Reverts as well with `StaleState`, `ClaimDead`, `NotChallenger`, `WrongClaim`,
-    /// `ClockExpired` in the challenger's own turn, `NotAtTensor`, and with the error of what is not proven.
+    /// @notice Challenger only: recomputes one element below the current node. If the result differs from the claimed
+    /// element, the claim dies. Possible at a tensor's node, or at any node from which the proof's pick leads to a
+    /// tensor's root: a challenger with the worker's nodes picks and proves in one call.
+    /// @dev Reverts with `ProofFails` if the element agrees; the same call by eth_call checks this for free. Allowed
+    /// while the worker is to move. Also reverts with `StaleState`, `ClaimDead`, `NotChallenger`, `WrongClaim`,
+    /// `ClockExpired` in the challenger's own turn, `NotAtTensor`, and with the error for any unproven part.
     /// @param state The game's current state.
     /// @param claim The whole claim, with its job.
-    /// @param proof The element, and what it rests on.
+    /// @param proof The element, and the data that prove it.
     function prove(PackedState calldata state, Claim calldata claim, StepProof calldata proof) external;
 
     /// @notice Either party gives up: the claim dies if the worker calls, the game is lost if its challenger does.
@@ -143,38 +143,38 @@ interface IDisputeGame {
     /// @param key The game's claim.
     function concede(PackedState calldata state, ClaimKey calldata key) external;
 
-    /// @notice The side to move has used up its time, and loses. Anyone may call, and is paid for it: by the slashed
-    /// collateral or, if the challenger loses, by its bond (unless the worker itself calls).
-    /// @dev Reverts with `StaleState`, `ClaimDead`, `WrongClaim`, and `ClockRunning` while there is time.
+    /// @notice Ends a game because the side to move has used up its time and loses. Anyone may call and gets paid: from
+    /// the slashed collateral or, if the challenger loses, from the challenger's bond (unless the worker itself calls).
+    /// @dev Reverts with `StaleState`, `ClaimDead`, `WrongClaim`, and `ClockRunning` while time remains.
     /// @param state The game's current state.
     /// @param key The game's claim.
     function timeout(PackedState calldata state, ClaimKey calldata key) external;
 
-    /// @notice Closes a game whose claim died in another one. Its challenger gets its bond back and is paid its own
-    /// gas, that of this call too, at what gas costs now. Any plain account may call. The last such call pays the sink
-    /// what all left.
-    /// @dev Reverts with `ClaimAlive` before that death, with `StaleState` after the settlement, with
+    /// @notice Closes a game whose claim died in another game. The challenger gets the bond back and is paid for its
+    /// own gas, including this call, at the current gas price. Any plain account may call. The last such call pays the
+    /// total remainder to the sink.
+    /// @dev Reverts with `ClaimAlive` before the claim's death, with `StaleState` after the settlement, with
     /// `NotPlainAccount`.
     /// @param state The game's current state.
     function settle(PackedState calldata state) external;
 
-    /// @notice Credits a worker with what its moves on a claim earned. Anyone may call.
+    /// @notice Credits a worker with the earnings from its moves on a claim. Anyone may call.
     /// @dev Reverts with `NothingEarned`.
     /// @param key The claim.
     function collect(ClaimKey calldata key) external;
 
-    /// @notice Hash of a game's state; zero if there never was one or it ended with its claim, one if the worker won
-    /// it.
+    /// @notice Hash of a game's state. Zero for a game that never existed or ended with its claim; one for a game won
+    /// by the worker.
     /// @param gameId The game.
     /// @return The hash.
     function stateHash(bytes32 gameId) external view returns (bytes32);
 
     /// @notice The games on a claim, and their money in smallest units of the stake asset.
     /// @param claimId The claim.
-    /// @return open_ Games that are open.
+    /// @return open_ Number of open games.
     /// @return dead Whether the claim is dead.
-    /// @return dues What its games are due if it dies; of a dead claim, what is left for those that have not settled.
-    /// @return earned What its worker has earned and not collected.
+    /// @return dues Amount due to the games if the claim dies; for a dead claim, the amount left for unsettled games.
+    /// @return earned Amount that the worker has earned and not collected.
     function claimGames(bytes32 claimId) external view returns (uint256 open_, bool dead, uint256 dues, uint256 earned);
 
     /// @notice Levels that the next reveal crosses.
@@ -182,7 +182,7 @@ interface IDisputeGame {
     /// @return The levels: log2 of the children that are revealed.
     function hopOf(uint8 depth) external view returns (uint8);
 
-    /// @notice What a challenger needs as credit to open a game, in smallest units of the stake asset.
+    /// @notice The credit that a challenger needs to open a game, in smallest units of the stake asset.
     /// @return The bond.
     function bond() external view returns (uint256);
 

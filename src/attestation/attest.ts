@@ -7,8 +7,8 @@ import { ReportTooSoonError } from "./errors.ts";
 import { deviceId, manufacturerId } from "./keys.ts";
 import { domainOf, nonceOf } from "./report.ts";
 
-/** What is known of a report that the chain took. */
-export type Attested = {
+/** Facts about a report that the chain accepted. */
+type Attested = {
   /** The device's id. */
   device: Hex;
   seq: bigint;
@@ -18,9 +18,10 @@ export type Attested = {
 };
 
 /**
- * Has a device report for the sender, in one transaction: with its endorsement if the chain does not know it.
- * @param root Of the machine's identification (`Identification`).
- * @param after A counter that the device has used elsewhere: that of its exams.
+ * Has a device report for the sender, in one transaction. The transaction carries the device's endorsement if the chain
+ * does not know it.
+ * @param root Merkle root of the machine's identification (`Identification`).
+ * @param after A counter that the device has used elsewhere: the counter of its exams.
  * @throws ReportTooSoonError, DongleAwayError, DongleAnswerError, DeviceRefusalError; ContractRevertError
  *   `ManufacturerNotTrusted`, `BadEndorsement`, `EndorsementIsOver`, `KeyIsRetired`, `DeviceBacksAnother`,
  *   `SeqNotHigher`, `BadSignature`
@@ -51,8 +52,8 @@ export async function attest(session: Session, device: Device, root: Hex, after 
 }
 
 /**
- * The block whose hash is in the nonce of a report that is sent now.
- * @param last That of the device's last report.
+ * Returns the block whose hash enters the nonce if the report goes out now.
+ * @param last The grid block of the device's last report.
  * @throws ReportTooSoonError
  */
 export async function nextGridBlock(
@@ -63,7 +64,7 @@ export async function nextGridBlock(
     provisioning.gridBlocks().then(BigInt),
     publicClient.getBlockNumber({ cacheTime: 0 }),
   ]);
-  // A node may judge a call as if it were in its head: a nonce needs a block before.
+  // Some nodes judge a call as part of the head block. A nonce needs an earlier block.
   const gridBlock = head - 1n - ((head - 1n) % gridBlocks);
   if (gridBlock > last) return gridBlock;
   const next = last - (last % gridBlocks) + gridBlocks;

@@ -7,10 +7,10 @@ import { deviceId, generateKey, signMessage, type P256Key, type P256Signature, t
 import { SOFTWARE_MODEL, type SoftwareManufacturer } from "./manufacturer.ts";
 import { payloadOf, sigStructure, type ReportFields } from "./report.ts";
 
-/** What a device says of itself. */
+/** A device's statement about itself. */
 export type DeviceIdentity = { key: PublicKey; endorsement: Endorsement };
 
-/** What a device is asked to sign: a report, but for what only the device says. */
+/** A request to sign: all report fields except the fields that only the device knows. */
 export type SignRequest = Omit<ReportFields, keyof Omit<DeviceSignature, "signature"> | "firmware"> & {
   /** `domainOf` the deployment. */
   domain: Hex;
@@ -18,23 +18,23 @@ export type SignRequest = Omit<ReportFields, keyof Omit<DeviceSignature, "signat
   after: bigint;
 };
 
-/** What a device adds to a report. */
+/** The fields that a device adds to a report. */
 export type DeviceSignature = { seq: bigint; debugStatus: number; signature: P256Signature };
 
 /** A device, wherever it is. */
 export type Device = {
   identity(): Promise<DeviceIdentity>;
-  /** Signs a report under a counter that it uses for nothing else. @throws DeviceRefusalError */
+  /** Signs a report under a fresh counter, never used for another report. @throws DeviceRefusalError */
   sign(request: SignRequest): Promise<DeviceSignature>;
 };
 
-/** What a stand-in keeps when it is switched off. */
-export type DeviceMemory = {
+/** The data that a stand-in keeps while switched off. */
+type DeviceMemory = {
   key: P256Key;
   endorsement: Endorsement;
   /** The counter of its last report. */
   counter: bigint;
-  /** Keeps a counter for good; done before the report is signed, so that none is used twice. */
+  /** Stores a counter permanently. This happens before the device signs the report: no counter is used twice. */
   saveCounter: (counter: bigint) => void;
 };
 
@@ -48,22 +48,22 @@ export const NOT_AFTER = 4_102_444_800n;
 const DEBUG_STATUS = 1;
 
 /**
- * How far a request may push the counter. The chain's counter came from the device itself, so that an old copy of its
- * memory is behind by as many reports as were made since; a host that pushes it further could use the counter up.
+ * How far a request may push the counter. The chain learned its counter from the device. A restored old copy of the
+ * device's memory therefore lags only by the reports made since. A host that pushes further could exhaust the counter.
  */
 const MAX_JUMP = 2n ** 32n;
 const COUNTERS = 2n ** 64n;
 
 /**
- * Stands in for the TEE dongle: a P-256 key that its manufacturer endorses, and a counter that only rises. In hardware
- * the key is derived inside and never leaves; here it lies in memory or in a file, so it attests to nothing but the
- * protocol, and its model says so.
+ * Stands in for the TEE dongle: a P-256 key, endorsed by its manufacturer, and an ever-rising counter. Real hardware
+ * derives the key inside and never reveals it. The stand-in keeps the key in memory or in a file. It therefore attests
+ * only to the protocol, and the device's model says so.
  */
 export class SoftwareDevice implements Device {
   readonly #memory: DeviceMemory;
   #counter: bigint;
 
-  /** @param memory A device that was made before, or the maker of a new one that ends with the process. */
+  /** @param memory An existing device's memory, or the manufacturer of a new device that ends with the process. */
   constructor(memory: DeviceMemory | Pick<SoftwareManufacturer, "endorse">) {
     this.#memory = "key" in memory ? memory : newDevice(memory);
     this.#counter = this.#memory.counter;
@@ -91,8 +91,8 @@ export class SoftwareDevice implements Device {
     const { firmware } = endorsement;
     const payload = payloadOf(this.id, { ...fields, debugStatus: DEBUG_STATUS, seq, firmware });
     const message = sigStructure(domain, payload);
-    // SAFETY: a counter is kept before it is signed. A process that ends in between leaves a gap, which the chain
-    // takes; a counter signed twice would retire the key.
+    // SAFETY: the device stores a counter before it signs. A process that ends in between leaves a gap, and the chain
+    // accepts gaps. Two reports signed under one counter would retire the key.
     saveCounter(seq);
     this.#counter = seq;
     return { seq, debugStatus: DEBUG_STATUS, signature: signMessage(key, message) };
@@ -105,7 +105,7 @@ function newDevice(manufacturer: Pick<SoftwareManufacturer, "endorse">): DeviceM
   return { key, endorsement: endorseStandIn(manufacturer, key), counter: 0n, saveCounter: () => undefined };
 }
 
-/** Has a stand-in endorsed as what it is. @param notAfter Unix time. */
+/** Has a manufacturer endorse a stand-in under the stand-in model. @param notAfter Unix time. */
 export const endorseStandIn = (
   manufacturer: Pick<SoftwareManufacturer, "endorse">,
   key: PublicKey,

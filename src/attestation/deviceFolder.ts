@@ -8,13 +8,14 @@ import { DeviceInUseError, StandInFileError } from "./errors.ts";
 /** The socket in a device's folder. While somebody listens there, the folder is taken. */
 const SOCKET = "dongle.sock";
 
-/** The longest path of a socket, bytes: of 104 on macOS, and 108 on Linux, one ends it. */
+/** The longest path of a socket, in bytes. macOS allows 104 and Linux 108, including one terminating byte. */
 const MAX_PATH = 103;
 
 /**
- * Claims a device's folder: from now on the server listens at `dongle.sock` in it. The kernel ends the claim with the
- * process, however that ends. The socket is made under a name of its own and renamed, after all others were asked: of
- * two that claim at once, at most one succeeds, because each listens before it asks.
+ * Claims a device's folder: from now on the server listens at `dongle.sock` in the folder. The kernel ends the claim
+ * with the process, however the process ends. The server first listens under a random socket name, then asks all other
+ * sockets, then renames its own. If two servers claim at once, at most one succeeds, because each listens before it
+ * asks.
  * @returns the socket's path
  * @throws DeviceInUseError, StandInFileError
  */
@@ -38,7 +39,7 @@ export async function claimFolder(folder: string, server: Server): Promise<strin
 
 /** Ends a claim. @param path Of `claimFolder`. */
 export async function releaseFolder(path: string, server: Server): Promise<void> {
-  // While it listens, nobody else has a socket of that name.
+  // While this server listens, nobody else has a socket with the same name.
   rmSync(path, { force: true });
   await new Promise((resolve) => server.close(resolve));
 }
@@ -52,7 +53,7 @@ async function requireAlone(folder: string, own: string): Promise<void> {
       const state = await stateOf(join(folder, name));
       if (state === "taken") throw new DeviceInUseError(folder);
       if (state === "left" && name !== SOCKET) rmSync(join(folder, name), { force: true });
-      // It may have been renamed to one that was asked before.
+      // The other server may have renamed its socket to a name asked before.
       if (state === "gone") isStable = false;
     }
   }

@@ -6,18 +6,18 @@ import { lineOf, MAX_LINE_BYTES, requestSchema, type Request } from "./donglePro
 /** How long a connection may take. */
 const PATIENCE_MS = 10_000;
 
-/** Answers the request of a connection. @param onSigned Called with the counter of a report that was signed. */
+/** Answers a connection's request. @param onSigned Called with the counter of each signed report. */
 export function answerConnection(socket: Socket, device: Device, onSigned: (seq: bigint) => void): void {
   let given = Buffer.alloc(0);
   const patience = setTimeout(() => socket.destroy(), PATIENCE_MS);
   socket.once("close", () => clearTimeout(patience));
-  // A client that goes away is none of the device's business.
+  // A client that disconnects does not concern the device.
   socket.on("error", () => socket.destroy());
   socket.on("data", (chunk: Buffer) => {
     given = Buffer.concat([given, chunk]);
     const end = given.indexOf(10);
     if (end < 0 && given.length <= MAX_LINE_BYTES) return;
-    // What follows the first line is not read.
+    // Data after the first line is not read.
     socket.removeAllListeners("data").resume();
     const request = end < 0 || end > MAX_LINE_BYTES ? undefined : parse(given.subarray(0, end));
     void answer(request, device, onSigned).then((line) => socket.end(`${line}\n`));

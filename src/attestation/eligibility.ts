@@ -1,7 +1,7 @@
 import type { Eligibility } from "../chain/clients/provisioning.ts";
 import type { Reason } from "../chain/structs.ts";
 
-/** What each reason means, and what whoever runs the worker can do. */
+/** The meaning of each reason, and the remedy that the worker's operator has. */
 const WORDS: Record<Exclude<Reason, "eligible">, { says: string; remedy: string }> = {
   noDevice: {
     says: "no device backs the account",
@@ -49,4 +49,4 @@ export function ineligibility({ reason, time }: Eligibility): string | undefined
 }
 
 /** A unix time for people. */
-export const utc = (time: bigint): string => new Date(Number(time) * 1_000).toISOString().replace(".000Z", "Z");
+const utc = (time: bigint): string => new Date(Number(time) * 1_000).toISOString().replace(".000Z", "Z");

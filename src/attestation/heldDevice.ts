@@ -12,7 +12,7 @@ export type HeldDevice = {
   device: SoftwareDevice;
   /** The path of the socket in its folder. Before `serve`, connections to it are closed at once. */
   socket: string;
-  /** Answers requests at the socket. @param onSigned Called with the counter of each report that is signed. */
+  /** Answers requests at the socket. @param onSigned Called with the counter of each signed report. */
   serve: (onSigned: (seq: bigint) => void) => void;
   release: () => Promise<void>;
 };

@@ -2,13 +2,13 @@ import { createPrivateKey, createPublicKey, generateKeyPairSync, sign, type KeyO
 import { encodeAbiParameters, keccak256, type Hex } from "viem";
 import { fromHash, sha256, toHex } from "../program/merkle/hash.ts";
 
-/** A point of the curve P-256, as the chain has it. */
+/** A point of the curve P-256, in the chain's encoding. */
 export type PublicKey = { x: Hex; y: Hex };
 
 /** A P-256 key pair. */
 export type P256Key = PublicKey & { privateKey: KeyObject };
 
-/** r and s of a signature, s in the lower half of the group order, as the chain demands. */
+/** The signature's r and s. The chain demands s in the lower half of the group order. */
 export type P256Signature = { r: Hex; s: Hex };
 
 /** The order of the P-256 group (FIPS 186-5, SP 800-186). */
@@ -43,8 +43,8 @@ export function signMessage({ privateKey }: P256Key, message: Uint8Array): P256S
 }
 
 /**
- * The form of a signature that the chain accepts. (r, s) and (r, n - s) both verify, and chips give either: only the
- * one with the lower s is taken, so that a signature has one form.
+ * Returns the only form of a signature that the chain accepts. (r, s) and (r, n - s) both verify, and chips produce
+ * either. The chain accepts only the lower s: each signature has one form.
  */
 export function lowS({ r, s }: P256Signature): P256Signature {
   const value = BigInt(s);

@@ -5,9 +5,9 @@ import { ReportFieldError } from "./errors.ts";
 import type { P256Signature } from "./keys.ts";
 
 /** Where a report counts: one chain, one provisioning contract. */
-export type ReportDomain = { chainId: number; provisioning: Address };
+type ReportDomain = { chainId: number; provisioning: Address };
 
-/** What a device signs, beside its own id and the domain. */
+/** The fields that a device signs, in addition to the device id and the domain. */
 export type ReportFields = {
   /** `nonceOf`. */
   nonce: Hex;
@@ -19,7 +19,7 @@ export type ReportFields = {
   worker: Address;
   /** Hash of the device's firmware, 32 bytes. */
   firmware: Hex;
-  /** What is reported, 32 bytes: an identification's Merkle root. */
+  /** The reported value, 32 bytes: an identification's Merkle root. */
   body: Hex;
   /** 32 bytes: zero in an identification. */
   aux: Hex;
@@ -27,7 +27,8 @@ export type ReportFields = {
 
 /** COSE's protected header in CBOR: {1: -7}, ES256 (RFC 9052, RFC 9053). */
 const PROTECTED = "a10126";
-/** How the keys of the claims begin that are for private use: -70001 is 3a00011170. */
+
+/** The common prefix of the claim keys reserved for private use: -70001 is 3a00011170. */
 const PRIVATE = "3a000111";
 
 /** The domain of a deployment's reports, COSE's external_aad: 32 bytes. */
@@ -36,26 +37,26 @@ export function domainOf({ chainId, provisioning }: ReportDomain): Hex {
   return keccak256(encodeAbiParameters(types, ["DongleReport/1", BigInt(chainId), provisioning]));
 }
 
-/** What a nonce depends on. */
-export type NonceFields = ReportDomain & {
+/** The inputs of a nonce. */
+type NonceFields = ReportDomain & {
   worker: Address;
   /** `deviceId` of its key. */
   device: Hex;
   kind: ReportKind;
-  /** Of a block on the deployment's grid, at most 256 blocks old. */
+  /** The hash of a block on the deployment's grid, at most 256 blocks old. */
   blockHash: Hex;
 };
 
-/** The nonce of a report: its device could not know it before that block. */
+/** Returns a report's nonce. The device could not know the nonce before the grid block. */
 export function nonceOf({ chainId, provisioning, worker, device, kind, blockHash }: NonceFields): Hex {
   const types = ["bytes32", "uint256", "address", "address", "bytes32", "uint8"].map((type) => ({ type }));
   return keccak256(encodeAbiParameters(types, [blockHash, BigInt(chainId), provisioning, worker, device, kind]));
 }
 
 /**
- * The payload of a report: its EAT claims (RFC 9711) in deterministic CBOR (RFC 8949, 4.2.1), 241 bytes.
- * @param device `deviceId` of the key that signs.
- * @throws ReportFieldError that names the field that does not fit
+ * Returns a report's payload: its EAT claims (RFC 9711) in deterministic CBOR (RFC 8949, 4.2.1), 241 bytes.
+ * @param device `deviceId` of the signing key.
+ * @throws ReportFieldError, naming the field that does not fit
  */
 export function payloadOf(device: Hex, fields: ReportFields): Uint8Array<ArrayBuffer> {
   const { nonce, kind, debugStatus, seq, worker, firmware, body, aux } = fields;
@@ -74,7 +75,7 @@ export function payloadOf(device: Hex, fields: ReportFields): Uint8Array<ArrayBu
 }
 
 /**
- * What a device signs: COSE's Sig_structure, 293 bytes. The signature is over its SHA-256.
+ * Returns the bytes that a device signs: COSE's Sig_structure, 293 bytes. The signature covers their SHA-256.
  * @param domain `domainOf` the deployment.
  * @param payload `payloadOf` the report.
  * @throws ReportFieldError

@@ -34,9 +34,9 @@ const deviceSchema = z
   .strict();
 
 /**
- * Makes the folder of a stand-in for a device, endorsed by a manufacturer of `makeManufacturer`.
- * @param notAfter Up to when it is endorsed, unix time.
- * @returns Its id.
+ * Makes the folder of a stand-in device. A manufacturer made by `makeManufacturer` endorses the device.
+ * @param notAfter End of the endorsement, unix time.
+ * @returns The device's id.
  * @throws StandInFileError
  */
 export function makeDevice(folder: string, manufacturerPath: string, notAfter = NOT_AFTER): Hex {
@@ -56,7 +56,7 @@ export function makeDevice(folder: string, manufacturerPath: string, notAfter = 
 }
 
 /**
- * Has a stand-in endorsed anew. A dongle that runs on it must be started again.
+ * Renews a stand-in's endorsement. A dongle that runs on the stand-in must be restarted.
  * @returns The device's id.
  * @throws StandInFileError
  */

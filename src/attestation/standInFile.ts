@@ -46,7 +46,7 @@ export function readStandIn<T>(path: string, schema: z.ZodType<T, unknown>, kind
   try {
     json = JSON.parse(readText(path));
   } catch (cause) {
-    // JSON.parse quotes the text that it stumbles over: neither its message nor itself may get into an output.
+    // JSON.parse quotes the faulty text. Neither the error's message nor the error itself may reach an output.
     if (cause instanceof SyntaxError) throw new StandInFileError(path, `not JSON, so no stand-in ${kind}`);
     throw cause;
   }
@@ -87,8 +87,8 @@ export function createFile(path: string, value: object): void {
 }
 
 /**
- * Replaces a file for good: when it returns, even a crash of the machine leaves the new text, and never half of it.
- * @param value An object, which is written as JSON, or a text.
+ * Replaces a file durably. After the return, even a crash of the machine leaves the complete new text.
+ * @param value An object, written as JSON, or a text.
  * @throws StandInFileError
  */
 export function replaceFile(path: string, value: object | string): void {

@@ -15,32 +15,34 @@ import { pause } from "./pause.ts";
 import { refusalIn } from "./refusals.ts";
 import { translateError, translateRefusal } from "./translateError.ts";
 
-/** What is used of a library of KZG commitments, such as what `loadKZG` of kzg-wasm gives. All is hexadecimal. */
+/** The KZG library functions in use, for example from kzg-wasm's `loadKZG`. All values are hexadecimal. */
 export type Kzg = {
   blobToKZGCommitment: (blob: string) => string;
   computeCellsAndKZGProofs: (blob: string) => { proofs: string[] };
 };
 
-/** What a transaction with blobs offers at most, wei for a unit of gas and of blob gas. */
-export type BlobFees = Fees & { maxFeePerBlobGas: bigint };
+/** The maximum fees that a transaction with blobs offers, in wei per unit of gas and blob gas. */
+type BlobFees = Fees & { maxFeePerBlobGas: bigint };
 
-/** What a transaction to oneself takes, and a blob (EIP-4844). */
+/** The gas for a transaction to oneself, and a blob's blob gas (EIP-4844). */
 export const BLOB_TRANSACTION_GAS = 21_000n;
 export const GAS_PER_BLOB = 131_072n;
 /**
- * How often what is offered is doubled at most, for a transaction that waits: to replace one with blobs, pools ask for
- * twice as much of each fee.
+ * How often a waiting transaction's offered fees are doubled at most. Pools replace a transaction with blobs only if
+ * each fee doubles.
  */
 export const BLOB_FEE_DOUBLINGS = 2;
-/** Blobs have little room in a block: a transaction with some may wait for many of them. */
+
+/** Blocks have little room for blobs: a transaction with blobs may wait for many blocks. */
 const BLOB_PATIENCE = { ...PATIENCE, longestMs: 600_000 };
+
 /** The form of sidecars with a proof for each cell of a blob (EIP-7594): the only one that is taken since Fusaka. */
 const WRAPPER_VERSION = "0x01";
 const TYPE = "0x03";
 const WHAT = "sending blobs";
 
-/** What blobs cost now, and what is offered for them at first: room for a price of blob gas that doubles. */
-export type BlobPrice = { gasPrice: bigint; blobGasPrice: bigint; offered: BlobFees };
+/** Current blob prices, and the first offered fees. The offer leaves room for the blob gas price to double. */
+type BlobPrice = { gasPrice: bigint; blobGasPrice: bigint; offered: BlobFees };
 
 /**
  * Reads what blobs cost on a chain.
@@ -71,10 +73,10 @@ export const versionedHashOf = (kzg: Kzg, blob: Uint8Array): Hex =>
   commitmentToVersionedHash({ commitment: kzg.blobToKZGCommitment(bytesToHex(blob)) as Hex });
 
 /** How a transaction with blobs is sent. */
-export type BlobSending = {
+type BlobSending = {
   /** The most that it may offer, in wei. */
-  most: bigint;
-  /** Called with the hash of each transaction, before it is sent. One of them comes into a block. */
+  max: bigint;
+  /** Called with each transaction's hash before sending. One of the transactions comes into a block. */
   onOffered?: ((transaction: Hex) => void) | undefined;
 };
 
@@ -85,7 +87,9 @@ type Waiting = BlobSending & {
   blobGas: bigint;
   fees: BlobFees;
   doublings: number;
-  /** Of all that were offered, also of those that no pool took: one may take them later. */
+  /**
+   * The hashes of all offered transactions, including transactions refused by every pool: a pool may take them later.
+   */
   hashes: Hex[];
   raw: Hex;
   /** The latest that a pool took. */
@@ -96,8 +100,9 @@ const offeredBy = ({ gas, blobGas, fees }: Pick<Waiting, "gas" | "blobGas" | "fe
   gas * fees.maxFeePerGas + blobGas * fees.maxFeePerBlobGas;
 
 /**
- * Sends blobs of one account, in one transaction to itself after the other: pools take no other transaction of an
- * account that has one with blobs in them. Nothing else may be sent for the account meanwhile.
+ * Sends an account's blobs in successive transactions from the account to itself. While a pool holds an account's
+ * transaction with blobs, it takes no other transaction of the account. Nothing else may be sent for the account
+ * meanwhile.
  */
 export class BlobSender {
   readonly #publicClient: PublicClient<Transport, Chain>;
@@ -116,14 +121,14 @@ export class BlobSender {
   }
 
   /**
-   * Sends a transaction with blobs, and waits until it is in a block. One that waits long is sent again with twice its
-   * fees, twice at most, and as far as `most` goes.
-   * @param blobs As many as a transaction may have.
-   * @returns The hash of the transaction that is in a block, and what it cost, in wei.
+   * Sends a transaction with blobs, and waits until a block includes it. A long waiting transaction is sent again with
+   * twice its fees, at most twice and only up to `max`.
+   * @param blobs No more blobs than one transaction may have.
+   * @returns The included transaction's hash, and its cost in wei.
    * @throws NoBlobsError, SignerError for an account that does not sign such transactions, NonceTakenError,
-   *   BlobsTooDearError if prices rose above `most`, InsufficientGasFundsError, TransactionRefusedError,
-   *   RpcUnavailableError: nothing of it was sent;
-   *   TransactionDroppedError if it is not in a block in time, and may still come into one
+   *   BlobsTooDearError if prices rose above `max`, InsufficientGasFundsError, TransactionRefusedError,
+   *   RpcUnavailableError: nothing was sent; TransactionDroppedError if no block includes the transaction in time,
+   *   although a later block may
    */
   async send(blobs: readonly Uint8Array[], sending: BlobSending): Promise<{ transaction: Hex; cost: bigint }> {
     try {
@@ -212,7 +217,7 @@ export class BlobSender {
     throw new SignerError(`the signer of ${address} ${SIGNS_NO_BLOBS}`);
   }
 
-  /** @returns Whether the pool asks for more. A node that gives no answer may have taken it. */
+  /** @returns Whether the pool asks for higher fees. A node that gives no answer may have taken the transaction. */
   async #isTooCheap(raw: Hex): Promise<boolean> {
     try {
       await this.#publicClient.sendRawTransaction({ serializedTransaction: raw });
@@ -243,9 +248,9 @@ export class BlobSender {
     throw new TransactionDroppedError(WHAT, waiting.taken!);
   }
 
-  /** With twice the fees; with those of before if that would be too much. */
+  /** Offers the transaction again with twice the fees, or with unchanged fees if doubling would exceed `max`. */
   async #offerAgain(waiting: Waiting, payload: Payload): Promise<void> {
-    if (waiting.doublings < BLOB_FEE_DOUBLINGS && 2n * offeredBy(waiting) <= waiting.most) {
+    if (waiting.doublings < BLOB_FEE_DOUBLINGS && 2n * offeredBy(waiting) <= waiting.max) {
       this.#double(waiting);
       await this.#offer(waiting, payload);
     } else if (!(await this.#isTooCheap(waiting.raw))) waiting.taken = waiting.hashes.at(-1);
@@ -253,14 +258,14 @@ export class BlobSender {
 }
 
 /** @throws BlobsTooDearError if a transaction offers more than it may */
-function requireWithin(waiting: Pick<Waiting, "gas" | "blobGas" | "fees" | "most">): void {
+function requireWithin(waiting: Pick<Waiting, "gas" | "blobGas" | "fees" | "max">): void {
   const offered = offeredBy(waiting);
-  if (offered <= waiting.most) return;
+  if (offered <= waiting.max) return;
   throw new BlobsTooDearError(
     `${WHAT}: the next transaction would offer ${formatEther(offered)} of the native token, and ` +
-      `${formatEther(waiting.most)} is left of the most that was to be offered: prices rose; try again when they fell`,
+      `${formatEther(waiting.max)} is left of the most that was to be offered: prices rose; try again when they fell`,
   );
 }
 
-/** Blobs by their versioned hashes, and what goes beside the transaction. */
+/** Versioned hashes of the blobs, and the sidecar sent with the transaction. */
 type Payload = { hashes: Hex[]; sidecar: [Hex, Hex[], Hex[], Hex[]] };

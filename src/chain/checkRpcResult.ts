@@ -1,5 +1,5 @@
 import { isHex } from "viem";
-import type { RpcCall } from "./node.ts";
+import type { RpcCall } from "./rpcCall.ts";
 
 type Check = (answer: unknown) => boolean;
 
@@ -7,7 +7,7 @@ const isQuantity: Check = (answer) => isHex(answer) && answer.length > 2;
 const isObject: Check = (answer) => typeof answer === "object" && answer !== null && !Array.isArray(answer);
 const isObjectOrNull: Check = (answer) => answer === null || isObject(answer);
 
-/** What an answer looks like, by method, as far as this client asks for it. */
+/** Form checks for answers, by method, for all methods that this client uses. */
 const CHECKS: Readonly<Record<string, Check>> = {
   eth_blockNumber: isQuantity,
   eth_call: (answer) => isHex(answer),

@@ -5,12 +5,12 @@ import { Nodes, type RpcFailure } from "./nodes.ts";
 import { quickLogs } from "./quickLogs.ts";
 import { translateError } from "./translateError.ts";
 
-/** Where the chain is: URLs of nodes (any of them may fail), or a transport of the caller. */
+/** How to reach the chain: URLs of nodes (any node may fail), or the caller's transport. */
 export type Endpoint = { rpcUrls: readonly string[] } | { transport: Transport };
 
 /**
- * Connects to a chain, and makes sure that no endpoint serves another one and that one answers.
- * @param onRpcFailure Called for each request to a node that had no answer.
+ * Connects to a chain. Requires that no endpoint serves another chain and that at least one endpoint answers.
+ * @param onRpcFailure Called for each request to a node that did not answer.
  * @throws WrongChainError, RpcUnavailableError, NoNodeError
  */
 export async function connect(

@@ -1,17 +1,17 @@
 import type { Hex } from "viem";
 
-/** A log as a node gives it, with what the memory needs of it. */
+/** The fields of a node's raw log that the memory needs. */
 type RawLog = { blockHash: Hex | null; logIndex: Hex | null; topics: readonly Hex[]; data: Hex };
 
-/** What decoding gave; undefined for a log that is none of the events, or malformed. */
+/** The result of decoding; undefined for a malformed log or a log of another event. */
 type Decoded = { eventName: string; args: Record<string, unknown> } | undefined;
 
-/** Shorter data is decoded faster than it is compared and kept. */
+/** Decoding shorter data is faster than comparing and keeping the data. */
 const MIN_CHARACTERS = 2_048;
 
 /**
- * The decoded arguments of large logs. Whoever follows a chain reads its newest blocks again and again, and decoding
- * the inputs of jobs in them takes longer than all the rest. A log at the same place with other data is decoded anew.
+ * Keeps the decoded arguments of large logs. A client that follows a chain reads the newest blocks again and again, and
+ * decoding the jobs' inputs takes longer than all other work. A log at the same place with other data is decoded anew.
  */
 export class DecodedLogs {
   readonly #maxCharacters: number;
@@ -19,12 +19,12 @@ export class DecodedLogs {
   readonly #known = new Map<string, { data: Hex; topics: string; decoded: Decoded }>();
   #characters = 0;
 
-  /** @param maxCharacters Of the data of all logs that are kept, in hexadecimal. */
+  /** @param maxCharacters Total data length of all kept logs, in hexadecimal characters. */
   constructor(maxCharacters = 32 * 1_024 * 1_024) {
     this.#maxCharacters = maxCharacters;
   }
 
-  /** What a log says. @param decode Called unless it is known. */
+  /** Returns a log's decoded form. @param decode Called unless the form is known. */
   of(log: RawLog, decode: () => Decoded): Decoded {
     const { data } = log;
     if (data.length < MIN_CHARACTERS) return decode();

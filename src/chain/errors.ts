@@ -1,7 +1,7 @@
 import type { Address, Hex } from "viem";
 import { errorWithCode, RefuteError } from "../base/errors.ts";
 
-/** No answer from a node: it is down, unreachable, too busy or too slow. */
+/** A node did not answer: the node is down, unreachable, too busy or too slow. */
 export class RpcUnavailableError extends errorWithCode("RPC_UNAVAILABLE", { retryable: true }) {}
 
 /** No node is named that could be asked. */
@@ -10,55 +10,53 @@ export class NoNodeError extends errorWithCode("NO_NODE") {}
 /** A chain that has no blobs (EIP-4844). */
 export class NoBlobsError extends errorWithCode("NO_BLOBS") {}
 
-/** Blobs cost more by now than what may be offered for them. Nothing more was sent. */
+/** Blobs now cost more than the sender may offer for them. Nothing more was sent. */
 export class BlobsTooDearError extends errorWithCode("BLOBS_TOO_DEAR", { retryable: true }) {}
 
-/** An endpoint serves another chain than the one that was asked for. */
+/** An endpoint serves another chain than the expected chain. */
 export class WrongChainError extends errorWithCode("WRONG_CHAIN") {}
 
-/** No contract where one should be: wrong addresses, or a chain on which Refute is not deployed. */
+/** An expected contract is missing: the addresses are wrong, or Refute is not deployed on the chain. */
 export class NotDeployedError extends errorWithCode("NOT_DEPLOYED") {}
 
-/** A deployment whose programs follow other semantics than those of this release of Refute. */
+/** A deployment's programs follow other semantics than this release of Refute. */
 export class OtherSemanticsError extends RefuteError {
   readonly code = "OTHER_SEMANTICS";
+  readonly market: Address;
+  readonly semantics: bigint;
+  readonly known: number;
 
-  constructor(
-    readonly market: Address,
-    readonly semantics: bigint,
-    readonly known: number,
-  ) {
+  constructor(market: Address, semantics: bigint, known: number) {
     super(
       `the market at ${market} has semantics version ${semantics}, this release of Refute plays version ${known}: ` +
         `use a release for that version`,
     );
+    [this.market, this.semantics, this.known] = [market, semantics, known];
   }
 }
 
 /** A contract refused a call. `errorName` is the contract's own error. */
 export class ContractRevertError extends RefuteError {
   readonly code = "CONTRACT_REVERT";
+  readonly functionName: string;
+  readonly errorName: string;
+  readonly args: readonly unknown[];
 
-  constructor(
-    readonly functionName: string,
-    readonly errorName: string,
-    readonly args: readonly unknown[],
-    options?: ErrorOptions,
-  ) {
+  constructor(functionName: string, errorName: string, args: readonly unknown[], options?: ErrorOptions) {
     super(`${functionName} is refused: ${errorName}(${args.map(String).join(", ")})`, options);
+    [this.functionName, this.errorName, this.args] = [functionName, errorName, args];
   }
 }
 
 /** A transaction that had no effect: what it does may be tried again. */
 abstract class TransactionError extends RefuteError {
   override readonly retryable = true;
+  readonly functionName: string;
+  readonly transactionHash: Hex;
 
-  constructor(
-    readonly functionName: string,
-    readonly transactionHash: Hex,
-    what: string,
-  ) {
+  constructor(functionName: string, transactionHash: Hex, what: string) {
     super(`${functionName}: transaction ${transactionHash} ${what}`);
+    [this.functionName, this.transactionHash] = [functionName, transactionHash];
   }
 }
 
@@ -71,10 +69,7 @@ export class TransactionRevertedError extends TransactionError {
   }
 }
 
-/**
- * A transaction that was sent is in no block and, it seems, in no pool: a reorganisation took it back, or its fee is
- * too low.
- */
+/** A sent transaction is in no block and apparently in no pool: a reorganisation removed it, or its fee is too low. */
 export class TransactionDroppedError extends TransactionError {
   readonly code = "TRANSACTION_DROPPED";
 
@@ -92,48 +87,46 @@ export class NonceTakenError extends errorWithCode("NONCE_TAKEN", { retryable: t
 /** No node takes a transaction of this size. The same transaction is refused again. */
 export class TransactionTooLargeError extends RefuteError {
   readonly code = "TRANSACTION_TOO_LARGE";
+  readonly functionName: string;
+  readonly bytes: number;
+  readonly limit: number | undefined;
 
   /**
    * @param bytes Of the signed transaction.
    * @param limit Of the node, bytes; undefined if the node did not name it.
    */
-  constructor(
-    readonly functionName: string,
-    readonly bytes: number,
-    readonly limit: number | undefined,
-    options?: ErrorOptions,
-  ) {
-    const most = limit === undefined ? "the node takes" : `the ${limit} bytes that the node takes`;
+  constructor(functionName: string, bytes: number, limit: number | undefined, options?: ErrorOptions) {
+    const max = limit === undefined ? "the node takes" : `the ${limit} bytes that the node takes`;
     super(
-      `${functionName}: a transaction of ${bytes} bytes is larger than ${most}; nothing was sent. Use a node with a ` +
+      `${functionName}: a transaction of ${bytes} bytes is larger than ${max}; nothing was sent. Use a node with a ` +
         "higher limit, or a program with smaller steps, inputs or outputs",
       options,
     );
+    [this.functionName, this.bytes, this.limit] = [functionName, bytes, limit];
   }
 }
 
-/** No node takes a transaction, for another reason than its size, its nonce, its fees or the sender's funds. */
+/** No node takes a transaction. The reason is not the transaction's size, nonce or fees, and not the sender's funds. */
 export class TransactionRefusedError extends RefuteError {
   readonly code = "TRANSACTION_REFUSED";
+  readonly functionName: string;
+  readonly words: string;
 
   /** @param words The node's own. */
-  constructor(
-    readonly functionName: string,
-    readonly words: string,
-    options?: ErrorOptions,
-  ) {
+  constructor(functionName: string, words: string, options?: ErrorOptions) {
     super(
       `${functionName}: the node refuses the transaction (${words}); nothing was sent. Compare the node's limits ` +
         "with those of the deployment, or use another node",
       options,
     );
+    [this.functionName, this.words] = [functionName, words];
   }
 }
 
 /** The sender cannot pay for the transaction's gas. */
 export class InsufficientGasFundsError extends errorWithCode("INSUFFICIENT_GAS_FUNDS") {}
 
-/** An account has too little of what is to be moved: tokens, credit or stake. Nothing was sent. */
+/** An account has too few tokens, or too little credit or stake, for the intended move. Nothing was sent. */
 export class ShortOfFundsError extends errorWithCode("SHORT_OF_FUNDS") {}
 
 /** A wallet that does not send a transaction: its user refused, say. */
@@ -142,7 +135,7 @@ export class WalletRefusedError extends errorWithCode("WALLET_REFUSED") {}
 /** The process that holds the account's key gave no signature: it is down, unreachable, too slow, or refused. */
 export class SignerUnavailableError extends errorWithCode("SIGNER_UNAVAILABLE", { retryable: true }) {}
 
-/** What is said of accounts whose keys are elsewhere: no protocol of theirs has such transactions. */
+/** Message for accounts whose keys are in another process: no remote signing protocol has transactions with blobs. */
 export const SIGNS_NO_BLOBS = "signs no transactions with blobs: use a key of this process";
 
 /** The process that holds keys does not hold the account's, or signed something else. Nothing was sent. */

@@ -2,7 +2,7 @@ import { getAddress, type Address, type Hex } from "viem";
 import { WalletRefusedError } from "./errors.ts";
 import type { Wallet } from "./wallet.ts";
 
-/** What is used of a Signer of ethers 6. ethers itself is not imported. */
+/** The used part of an ethers 6 Signer. ethers itself is not imported. */
 export type EthersSigner = {
   getAddress: () => Promise<string>;
   provider: { getNetwork: () => Promise<{ chainId: bigint }> } | null;
@@ -15,8 +15,8 @@ export type EthersSigner = {
 };
 
 /**
- * The wallet behind a Signer of ethers 6, which needs a provider.
- * @throws WalletRefusedError if it has none
+ * Makes a wallet from an ethers 6 Signer, which needs a provider.
+ * @throws WalletRefusedError without a provider
  */
 export async function ethersWallet(signer: EthersSigner): Promise<Wallet> {
   const { provider } = signer;

@@ -8,7 +8,7 @@ import {
   type Log,
 } from "viem";
 
-/** What decoding the logs of one event needs. */
+/** The data needed to decode one event's logs. */
 type Entry = { eventName: string; indexed: AbiParameter[]; others: AbiParameter[] };
 
 /** A log before it is decoded: its topics, and its data. */
@@ -23,12 +23,12 @@ export class EventTable {
     this.#entries = new Map(events.map((event) => [toEventSelector(event), entryOf(event)]));
   }
 
-  /** The first topic of any log of these events. */
+  /** The possible first topics of these events' logs. */
   get selectors(): Hex[] {
     return [...this.#entries.keys()];
   }
 
-  /** The name and the arguments of a log; undefined if it is of no such event, or is malformed. */
+  /** Returns a log's name and arguments; undefined for a malformed log or a log of another event. */
   decode(log: Undecoded): { eventName: string; args: Record<string, unknown> } | undefined {
     const [selector, ...topics] = log.topics;
     const entry = selector && this.#entries.get(selector);
@@ -55,7 +55,7 @@ function entryOf({ name, inputs }: AbiEvent): Entry {
 const asTopic = (parameter: AbiParameter): AbiParameter =>
   /^(string|bytes|tuple)$|\]$/.test(parameter.type) ? { name: parameter.name!, type: "bytes32" } : parameter;
 
-/** @throws what viem throws if the data is too short */
+/** @throws viem's error if the data is too short */
 function named(parameters: readonly AbiParameter[], data: Hex): Record<string, unknown> {
   if (parameters.length === 0) return {};
   const values: readonly unknown[] = decodeAbiParameters<readonly AbiParameter[]>(parameters, data);

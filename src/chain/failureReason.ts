@@ -1,16 +1,17 @@
 import { HttpRequestError, RpcRequestError, TimeoutError } from "viem";
 import { withoutPaths } from "../base/redact.ts";
 
-/** Characters of a node's own words that are repeated. */
+/** Maximum number of characters repeated from a node's own message. */
 const MAX_WORDS = 120;
 
-/** Codes of a connection that could not be made, or was lost. What answers afterwards may be another process. */
+/** Error codes of a failed or lost connection. After such a code, another process may answer. */
 const LOST_CONNECTION =
   /^(ECONN(REFUSED|RESET|ABORTED)|EPIPE|ENOTFOUND|EAI_AGAIN|E(HOST|NET)UNREACH|UND_ERR_(SOCKET|CONNECT_TIMEOUT))$/;
 
 /**
- * Why a request had no answer, in a few words and without a URL: `HTTP 429`, `ECONNREFUSED`, `no answer within 10 s`.
- * @param waitedMs How long it was waited for, milliseconds, if that is known.
+ * Returns why a request had no answer, in a few words and without a URL: `HTTP 429`, `ECONNREFUSED`, `no answer within
+ * 10 s`.
+ * @param waitedMs How long the client waited, in milliseconds, if known.
  */
 export function failureReason(error: unknown, waitedMs?: number): string {
   const causes = causesOf(error);

@@ -1,4 +1,4 @@
-/** What a transaction offers, wei for a unit of gas. */
+/** The fees that a transaction offers, in wei per unit of gas. */
 export type Fees = { maxFeePerGas: bigint; maxPriorityFeePerGas: bigint };
 
 /** An eighth more, and at least 1 wei: less is no replacement to a node. */
@@ -16,7 +16,7 @@ export const maxFees = (a: Fees, b: Fees): Fees => ({
   maxPriorityFeePerGas: max(a.maxPriorityFeePerGas, b.maxPriorityFeePerGas),
 });
 
-/** Fees whose maximum is at least twice the base fee and the tip. */
+/** Raises fees until the maximum covers at least twice the base fee plus the tip. */
 export const covering = (fees: Fees, baseFeePerGas: bigint): Fees =>
   maxFees(fees, { ...fees, maxFeePerGas: 2n * baseFeePerGas + fees.maxPriorityFeePerGas });
 
@@ -24,10 +24,11 @@ export const covering = (fees: Fees, baseFeePerGas: bigint): Fees =>
 const MIN_TIP = 10_000_000n;
 
 /**
- * What is offered at first. The tip is at most a quarter of the base fee: what a game pays a worker back
- * (contracts/game/DisputeGame.sol). When gas is cheap, the usual tip is many times that, so that many sham games would
- * use up an honest worker's ether; and blocks then have room. The usual tip is offered if no block takes this one.
- * @param usual Its maximum fee is the base fee, a fifth of it, and the tip.
+ * Returns the first offered fees. The tip is at most a quarter of the base fee: a game pays a worker back up to this
+ * tip (contracts/game/DisputeGame.sol). When gas is cheap, the usual tip is many times higher, and many sham games
+ * would then use up an honest worker's ether. Cheap gas also means room in blocks. If no block takes the lower tip, the
+ * usual tip is offered.
+ * @param usual The usual fees: the maximum fee is the base fee, plus a fifth of the base fee, plus the tip.
  */
 export function refundedFees({ maxFeePerGas, maxPriorityFeePerGas }: Fees): Fees {
   const base = ((maxFeePerGas - maxPriorityFeePerGas) * 5n) / 6n;

@@ -1,7 +1,7 @@
 import type { PublicClient } from "viem";
 import { translateError } from "./translateError.ts";
 
-/** The first block, from one on, that is not older than a time. @throws RpcUnavailableError */
+/** Returns the first block, starting at `from`, not older than a time. @throws RpcUnavailableError */
 export async function firstBlockSince(client: PublicClient, time: bigint, from: bigint): Promise<bigint> {
   try {
     let [low, high] = [from, await client.getBlockNumber({ cacheTime: 0 })];

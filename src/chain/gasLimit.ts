@@ -1,7 +1,7 @@
 /** EIP-7825: no transaction may have more gas. */
 export const MAX_TRANSACTION_GAS = 16_777_216n;
 
-/** Three words of storage that were filled at the estimate and are empty when the transaction is mined. */
+/** Gas for three storage words that were filled at the estimate and are empty when the transaction is mined. */
 const EMPTY_WORDS_GAS = 3n * 22_100n;
 
 /**

@@ -4,13 +4,13 @@ import { join } from "node:path";
 import { deserialize, serialize } from "node:v8";
 import { writeWhole } from "../base/writeWhole.ts";
 
-/** Raised when the form of what is kept changes. */
+/** The cache's format number: raised with each format change. */
 const FORMAT = 2;
 const DIGEST_BYTES = 32;
-/** A file that was being written for so long was left by a process that was killed. */
+/** After this time, an unfinished file counts as left by a killed process. */
 const ABANDONED_MS = 3_600_000;
 
-/** What names a cache. */
+/** The identification of a cache. */
 export type LogCacheOptions = {
   /** Folder of the file. It is made if it is missing. */
   folder: string;
@@ -23,16 +23,16 @@ export type LogCacheOptions = {
 };
 
 /**
- * A file that saves a restart from reading a chain again. Nothing depends on it: whatever is wrong with it, it counts
- * as absent.
+ * A cache file that saves a restart from reading the chain again. Nothing depends on the file: a faulty file counts as
+ * absent.
  *
- * The file is a SHA-256 and what it is of: the owner, the content, and a state as `node:v8` serialises it. It is
- * written beside its place and then renamed, so that readers find the old or the new one, and two processes of one
- * owner do not disturb each other: the last one to write wins. A part of a file, as after a loss of power, has another
- * SHA-256.
+ * The file contains a SHA-256 and the hashed data: the owner, the content, and a state serialised by `node:v8`. The
+ * cache writes a temporary file and then renames it. Readers therefore find either the old file or the new file, and
+ * two processes of one owner do not disturb each other: the last writer wins. A partial file, for example after a loss
+ * of power, has another SHA-256.
  *
- * Against whoever may write into the folder there is no protection, as there is none against whoever may change the
- * program.
+ * The cache has no protection against anyone who may write into the folder, just as nothing protects against anyone who
+ * may change the program.
  */
 export class LogCache<T> {
   readonly #options: LogCacheOptions;
@@ -46,7 +46,7 @@ export class LogCache<T> {
     this.#key = JSON.stringify([FORMAT, options.owner, options.content]);
   }
 
-  /** What was saved last; undefined if there is nothing that can be used. */
+  /** Returns the last saved state; undefined without a usable file. */
   async load(): Promise<T | undefined> {
     const { folder, warn } = this.#options;
     await this.#sweep();

@@ -1,7 +1,7 @@
 import type { Abi, AbiEvent, Address, Log, PublicClient } from "viem";
 import { refusalOf, SpanLimit } from "./spanLimit.ts";
 
-/** The part of a client that reading events needs. */
+/** The client methods needed for reading events. */
 export type LogSource = Pick<PublicClient, "getBlock" | "getLogs">;
 
 /** An event of `A`, with its decoded arguments. */
@@ -11,13 +11,13 @@ export type ChainEvent<A extends Abi> = Log<bigint, number, false, undefined, tr
 export type BlockRange = { from: bigint; to: bigint };
 
 /**
- * Maximum of requests at once. They are single requests, no batches of JSON-RPC: nodes count each request of a batch,
- * some take none, and the answer to a batch comes as late as its slowest part.
+ * Maximum number of simultaneous requests. The requests are single, not JSON-RPC batches. Nodes count each request of a
+ * batch, some nodes take no batches, and a batch's answer comes as late as its slowest part.
  */
 const MAX_AT_ONCE = 8;
-/** Requests that follow each other in one read of a long chain. What was read before it is kept if it fails. */
+/** Consecutive requests in one read of a long chain. If one read fails, the results of earlier reads are kept. */
 const REQUESTS_IN_LINE = 8;
-/** How often a node that does not have the blocks is asked: the next answer may come from another one. */
+/** How often a node that lacks the blocks is asked: the next answer may come from another node. */
 const MAX_REQUESTS_BEHIND = 4;
 
 /** Reads the events of some contracts, in requests that the node takes, several at once. */
@@ -34,14 +34,15 @@ export class LogReader<const A extends Abi> {
     this.#events = abi.filter((item): item is AbiEvent => item.type === "event");
   }
 
-  /** Full requests that are read in one go of a long chain; a single one until the node's limit is known. */
+  /** Number of full requests per read of a long chain; 1 until the node's limit is known. */
   get requestsInOneGo(): bigint {
     return this.limit.isTried() ? BigInt(this.#atOnce * REQUESTS_IN_LINE) : 1n;
   }
 
   /**
-   * The events of some blocks, in no particular order. If a part cannot be read, all that is under way is waited for.
-   * @throws what the client throws
+   * Reads the events of some blocks, in no particular order. If a part fails, the call still waits for all started
+   * requests.
+   * @throws the client's errors
    */
   async read(ranges: readonly BlockRange[]): Promise<ChainEvent<A>[]> {
     const left = ranges.filter(({ from, to }) => from <= to).reverse();
@@ -59,7 +60,7 @@ export class LogReader<const A extends Abi> {
     };
     const isTried = (): boolean => this.limit.isTried(left.map(sizeOf).reduce((a, b) => (a > b ? a : b), 0n));
     try {
-      // While the limit is searched for, each answer decides what is asked next.
+      // During the search for the limit, each answer decides the next request.
       while (!isTried()) await step();
       const requests = left.length;
       await runAtOnce(this.#atOnce, step);

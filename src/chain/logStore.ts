@@ -16,24 +16,24 @@ type Seen = { number: bigint; hash: Hex };
  */
 export type SyncResult = { head: Seen & { timestamp: bigint }; rewoundTo?: bigint };
 
-/** What a store knows: another one can go on from it. */
+/** A store's knowledge: another store can continue from this state. */
 export type StoreState<A extends Abi> = {
   /** Synced heads, oldest first. */
   seen: Seen[];
   /** The last block that is not read again. */
   settled: bigint;
-  /** Some of the events of blocks below this one were dropped. */
+  /** Some events in blocks below this block were dropped. */
   droppedBelow: bigint | undefined;
   logs: ChainEvent<A>[];
 };
 
 /**
- * Blocks below the last synced head that are read again each time: 13 minutes of L1. Behind a load balancer there may
- * be nodes that lag. Asked for logs of blocks that they do not have yet, they give the logs that they have, without an
- * error.
+ * Number of blocks below the last synced head that are read again each time: 13 minutes of L1. A load balancer may
+ * route to nodes that lag. If a request covers blocks that a lagging node lacks, the node returns only the logs that it
+ * has, without an error.
  */
 const OVERLAP = 64n;
-/** How often a block is asked for that some node has announced: the next answer may come from that node. */
+/** How often to ask for a block that some node has announced: the next answer may come from the announcing node. */
 const MAX_BLOCK_REQUESTS = 4;
 /** Blocks that are asked for at once. */
 const BLOCKS_AT_ONCE = 8;
@@ -52,24 +52,24 @@ function rangesOf(events: readonly { blockNumber: bigint }[]): BlockRange[] {
 }
 
 /**
- * The events of some contracts, in chain order, kept equal to the canonical chain. Reorganisations are found by
- * comparing block hashes, because nodes do not reliably announce removed logs. Old events that are not needed may be
- * dropped.
+ * The events of some contracts, in chain order, kept equal to the canonical chain. The store finds reorganisations by
+ * comparing block hashes, because nodes do not reliably announce removed logs. Unneeded old events may be dropped.
  *
- * What protects against which node:
+ * Protections, by kind of faulty node:
  *
- * - Each block is read at least once while 64 blocks or more lie above it. This is for nodes that lag, which may lack a
- *   block and so give none of its logs. A node that lags by more is not noticed. Blocks that are that old when they are
- *   read the first time are read once.
- * - New blocks are read twice in the same sync: the nodes behind a load balancer take turns, so that most logs are
- *   there at once.
- * - The hash of the last block is compared before and after each read, and that of the last synced block too: what was
- *   read is of one branch. Within the last 64 blocks some node may still be on an abandoned branch. There the block of
- *   each new log is compared with the chain, and so is the block of each known log that a later answer lacks.
+ * - Each block is read at least once while 64 blocks or more lie above it. This protects against lagging nodes, which
+ *   may lack a block and therefore omit its logs. A node that lags by more goes unnoticed. Blocks already 64 deep at
+ *   their first read are read once.
+ * - New blocks are read twice in the same sync. The nodes behind a load balancer take turns, so most logs arrive at
+ *   once.
+ * - The hash of the last block, and the hash of the last synced block, are compared before and after each read: all
+ *   results come from one branch. Within the last 64 blocks some node may still be on an abandoned branch. In this
+ *   range, the block of each new log is compared with the chain. The same holds for the block of each known log that a
+ *   later answer lacks.
  *
- * A sync of a few new blocks asks for at most five blocks, more if there are new logs. Its requests for logs are two if
- * the node takes 65 blocks or more in one. If its limit is 10, they are eight: seven for the overlap, one for the new
- * blocks again.
+ * A sync over a few new blocks asks for at most five blocks, more if new logs arrive. The sync makes two requests for
+ * logs if the node takes 65 blocks or more in one request. With a limit of 10 blocks it makes eight: seven for the
+ * overlap, one for the new blocks again.
  */
 export class LogStore<const A extends Abi> {
   readonly #source: LogSource;
@@ -77,13 +77,13 @@ export class LogStore<const A extends Abi> {
   readonly #from: bigint;
   #seen: Seen[] = [];
   #settled: bigint;
-  /** A rewind that no sync has reported yet: the sync that found it may have failed afterwards. */
+  /** A rewind that no sync has reported yet. The sync that found the rewind may have failed afterwards. */
   #rewoundTo: bigint | undefined;
   #logs: ChainEvent<A>[] = [];
   #known = new Set<string>();
   #droppedBelow: bigint | undefined;
   #head: SyncResult["head"] | undefined;
-  /** What is known comes from another store, and the chain has not confirmed it yet. */
+  /** True if the state comes from another store and the chain has not confirmed it yet. */
   #isRestored = false;
 
   /** @param fromBlock The block of the deployment. */
@@ -99,7 +99,7 @@ export class LogStore<const A extends Abi> {
     return this.#logs;
   }
 
-  /** What is known now. It is not copied. */
+  /** The current state, not copied. */
   get state(): StoreState<A> {
     return { seen: this.#seen, settled: this.#settled, droppedBelow: this.#droppedBelow, logs: this.#logs };
   }
@@ -114,8 +114,9 @@ export class LogStore<const A extends Abi> {
   }
 
   /**
-   * Reads what is new up to the head, after dropping what a reorganisation removed.
-   * @param onRead Called and waited for after each part of a long chain, whose head may be another block by the end.
+   * Drops events that a reorganisation removed, then reads new events up to the head.
+   * @param onRead Called and awaited after each part of a long chain; the chain's head may be another block by the
+   *   end.
    * @throws RpcUnavailableError
    */
   async sync(onRead: (read: SyncResult) => void | Promise<void> = () => undefined): Promise<SyncResult> {
@@ -126,15 +127,15 @@ export class LogStore<const A extends Abi> {
     }
   }
 
-  /** The first block whose events may be read again, so that they must not be dropped. */
+  /** The first block whose events may be read again. Events from this block on must not be dropped. */
   get keptFrom(): bigint {
     return (this.#seen.at(-1)?.number ?? this.#from) - OVERLAP;
   }
 
   /**
-   * Drops events of blocks below one that is at most `keptFrom`, or has shorter ones in their place. After a
-   * reorganisation that reaches below it, everything is read again.
-   * @param keep An event as it is kept; undefined to drop it.
+   * Drops events in blocks below `below`, or replaces them with shorter events. `below` must be at most `keptFrom`.
+   * After a reorganisation that reaches deeper, the store reads everything again.
+   * @param keep Returns the event to keep, or undefined to drop the event.
    */
   drop(below: bigint, keep: (event: ChainEvent<A>) => ChainEvent<A> | undefined): void {
     const kept = this.#logs.map((log) => (log.blockNumber >= below ? log : keep(log)));
@@ -144,8 +145,8 @@ export class LogStore<const A extends Abi> {
   }
 
   /**
-   * Reads events again that are kept in a shorter form. The next sync reports those that were found as a rewind.
-   * @returns How many were found.
+   * Reads shortened events again, in full. The next sync reports the found events as a rewind.
+   * @returns The number of found events.
    * @throws RpcUnavailableError
    */
   async readAgain(
@@ -190,7 +191,7 @@ export class LogStore<const A extends Abi> {
     }
   }
 
-  /** The last block of the next read: the head, or below the overlap so that only full requests are made. */
+  /** Returns the last block of the next read: the head, or a block below the overlap if only full requests are made. */
   #endOfRead(next: bigint, head: bigint): bigint {
     const { limit, requestsInOneGo } = this.#reader;
     const requests = (head - OVERLAP - next + 1n) / limit.span;
@@ -199,7 +200,7 @@ export class LogStore<const A extends Abi> {
   }
 
   #result({ number, hash, timestamp }: SyncResult["head"]): SyncResult {
-    // What is restored is not shown before the chain has confirmed it.
+    // Restored events stay hidden until the chain has confirmed them.
     if (this.#isRestored) throw new RpcUnavailableError("reading events: the node lacks a block that it announced");
     this.#head = { number, hash, timestamp };
     return this.#takeRewind(this.#head);
@@ -212,7 +213,7 @@ export class LogStore<const A extends Abi> {
   }
 
   /**
-   * Forgets the heads that are not on the branch of `head`, and the logs past the last one that is.
+   * Forgets the heads outside the branch of `head`, and the logs past the last head on the branch.
    * @returns Whether `head` may bring anything new.
    */
   async #follows(head: Seen): Promise<boolean> {
@@ -232,17 +233,18 @@ export class LogStore<const A extends Abi> {
     return true;
   }
 
-  /** Forgets what is remembered of a block and of those above it. */
+  /** Forgets everything remembered from a block upwards. */
   #rewind(block: bigint): void {
     while ((this.#seen.at(-1)?.number ?? -1n) >= block) this.#seen.pop();
-    // If blocks with dropped events are read again, all blocks are: else only some of these events would come back.
+    // If blocks with dropped events must be read again, all blocks are read again. Otherwise only some dropped events
+    // would return.
     if (this.#droppedBelow !== undefined && this.#droppedBelow > this.keptFrom)
       [this.#seen, this.#droppedBelow] = [[], undefined];
     const kept = this.#seen.at(-1)?.number ?? this.#from - 1n;
     this.#setLogs(this.#logs.filter((log) => log.blockNumber <= kept));
     if (this.#settled > kept) this.#settled = kept;
     this.#rewoundTo = kept;
-    // The last head may be of a node that lagged, and is not on this branch.
+    // The last head may come from a lagging node, outside this branch.
     this.#head = undefined;
   }
 
@@ -286,12 +288,12 @@ export class LogStore<const A extends Abi> {
       this.#known.add(keyOf(log));
       if (log.blockNumber < next) this.#changed(log.blockNumber);
     }
-    // A log that only one of several answers held may belong between those of the others.
+    // A log found in only one answer may belong between the logs of other answers.
     this.#logs.sort((a, b) => Number(a.blockNumber - b.blockNumber) || a.logIndex - b.logIndex);
     return true;
   }
 
-  /** The hashes of the blocks of some logs, as far as nodes have them. @param end A block that is known. */
+  /** Reads the block hashes of some logs, as far as nodes have the blocks. @param end A known block. */
   async #hashesOf(logs: readonly ChainEvent<A>[], end: Seen): Promise<Map<bigint, Hex>> {
     const hashes = new Map([[end.number, end.hash]]);
     const blocks = new Set(logs.map(({ blockNumber }) => blockNumber).filter((number) => number !== end.number));
@@ -306,14 +308,14 @@ export class LogStore<const A extends Abi> {
     return hashes;
   }
 
-  /** The newest block. It is asked for twice if the first answer is behind what is known. */
+  /** Returns the newest block. If the first answer is older than the last known head, the node is asked again. */
   async #latest(): Promise<SyncResult["head"]> {
     const head = await this.#source.getBlock({ blockTag: "latest" });
     const known = this.#seen.at(-1)?.number ?? -1n;
     return head.number < known ? this.#source.getBlock({ blockTag: "latest" }) : head;
   }
 
-  /** A block that should exist; undefined if no node that is asked has it. */
+  /** Returns a block that should exist; undefined if no asked node has the block. */
   async #blockAt(blockNumber: bigint): Promise<Seen | undefined> {
     for (let asked = 0; asked < MAX_BLOCK_REQUESTS; asked++) {
       const block = await this.#source.getBlock({ blockNumber }).catch((error: unknown) => {

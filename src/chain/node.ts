@@ -4,26 +4,31 @@ import { RpcUnavailableError, WrongChainError } from "./errors.ts";
 import { concatenated } from "../program/merkle/concatenated.ts";
 import { failureReason, isConnectionLost } from "./failureReason.ts";
 import { isUnavailable } from "./translateError.ts";
+import type { RpcCall } from "./rpcCall.ts";
 
 /** Time limit of a whole answer, headers and body. */
 const TIMEOUT_MS = 10_000;
-/** The longest answer that is read. The logs of a full block of published bytes are a tenth of it. */
+
+/** The longest answer that is read. A full block of published bytes has logs of a tenth of this size. */
 const MAX_ANSWER_BYTES = 64 * 2 ** 20;
+
 /**
  * How long a node is asked last that gave no answer twice in a row. It doubles with each failure, up to the maximum. A
  * single failure has no such effect: it says nothing about the next request.
  */
 const FIRST_PAUSE_MS = 500;
 const MAX_PAUSE_MS = 5_000;
-/** A node that asks for a pause itself gets it, up to this: it may be the only one, and a clock may be running. */
+
+/**
+ * The longest pause granted to a node that demands a pause: the node may be the only node, and a clock may be running.
+ */
 const MAX_RETRY_AFTER_MS = 10_000;
-/** How long a node is believed to serve the chain that it named. */
+
+/** How long the client trusts a node's answer about its chain. */
 const CHECKED_MS = 600_000;
+
 /** A question for the chain that has waited longer is not waited for by others: a node may be silent to one alone. */
 const SHARED_MS = 1_000;
-
-/** A JSON-RPC request. */
-export type RpcCall = { method: string; params?: unknown };
 type Ask = (call: RpcCall) => Promise<unknown>;
 
 /**
@@ -48,7 +53,7 @@ async function readAll({ body }: Response): Promise<Uint8Array<ArrayBuffer>> {
   let bytes = 0;
   for await (const part of (body ?? []) as AsyncIterable<Uint8Array>) {
     bytes += part.length;
-    // The limit that viem sets is for what is read from here: it names the error.
+    // viem's own limit applies to the data read here: viem names the error.
     if (bytes > MAX_ANSWER_BYTES + 1) break;
     parts.push(part);
   }
@@ -56,8 +61,8 @@ async function readAll({ body }: Response): Promise<Uint8Array<ArrayBuffer>> {
 }
 
 /**
- * One of several nodes. Before its answers are used, it must say that it serves the chain. It must say so again after a
- * connection was lost, because another process may answer then, and every ten minutes.
+ * A single node among several. Before its answers are used, the node must confirm the chain that it serves. The node
+ * must confirm again after a lost connection, because another process may answer then, and every ten minutes.
  */
 export class Node {
   /** Without the path of its URL. */
@@ -70,7 +75,7 @@ export class Node {
   /** Requests in a row without an answer. */
   #failures = 0;
   #pausedUntil = 0;
-  /** The error with which it asked for a pause. */
+  /** The error in which the node demanded a pause. */
   #refusal: Error | undefined;
 
   /** @param onFailure Called for each request that had no answer. */
@@ -139,7 +144,7 @@ export class Node {
   }
 }
 
-/** What a node asks for by Retry-After, milliseconds, within bounds: a clock may be running. */
+/** Returns the pause that a node demands by Retry-After, in milliseconds, within bounds: a clock may be running. */
 function pauseAskedFor(error: unknown): number | undefined {
   const http = error instanceof BaseError ? error.walk((e) => e instanceof HttpRequestError) : null;
   const header = http instanceof HttpRequestError ? http.headers?.get("retry-after") : undefined;

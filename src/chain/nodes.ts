@@ -3,10 +3,11 @@ import { withoutPaths } from "../base/redact.ts";
 import { isForHead } from "./checkRpcResult.ts";
 import { firstSuccess, type AttemptPolicy } from "./retry.ts";
 import { RpcUnavailableError, WrongChainError } from "./errors.ts";
-import { Node, type RpcCall } from "./node.ts";
+import { Node } from "./node.ts";
 import { pause } from "./pause.ts";
 import { refusalIn } from "./refusals.ts";
 import { detailsMatch, isUnavailable } from "./translateError.ts";
+import type { RpcCall } from "./rpcCall.ts";
 
 /** A request to a node that had no answer. */
 export type RpcFailure = {
@@ -18,35 +19,44 @@ export type RpcFailure = {
 };
 
 /**
- * How often each node is asked until one answers. With 22 % of the answers missing, one request in 9,000 has none after
- * six times.
+ * How often each node is asked until a node answers. If 22 % of the answers are missing, one request in 9,000 gets no
+ * answer in six tries.
  */
 const PASSES = 6;
+
 /** The pause after the first pass over all nodes, which doubles up to the maximum, less up to a half at random. */
 const RETRY_PAUSE_MS = 100;
 const MAX_RETRY_PAUSE_MS = 1_000;
-/** A request is not asked anew later than this: a clock may be running, and the next round asks for all of it again. */
+
+/** Time limit for repeating a request: a clock may be running, and the next round asks for all of it again. */
 const ASK_AGAIN_WITHIN_MS = 8_000;
+
 /**
- * A request that takes this many times as long as usual is asked again beside, within bounds. The next such pause is
- * twice as long, so that a slow node is not given the same work over and over.
+ * After this many times the usual duration, a second request starts in parallel, within bounds. The next such pause
+ * doubles, to avoid giving a slow node the same work over and over.
  */
 const SLOW_FACTOR = 8;
 const MIN_BESIDE_MS = 500;
 const MAX_BESIDE_MS = 2_500;
-/** Logs of more blocks than this may take long: they are not asked for a second time meanwhile. */
+
+/** Logs for more blocks may take long: no second request starts in parallel. */
 const FEW_BLOCKS = 200n;
+
 /** How long after the first head those of the other nodes are waited for. */
 const HEAD_WAIT_MS = 1_000;
-/** How often the head is asked for if it is behind one that was seen, and the pause before, which doubles. */
+
+/**
+ * How often a head behind an already seen head is asked for again, and the first pause. The pause doubles each time.
+ */
 const HEAD_LOOKS = 3;
 const HEAD_PAUSE_MS = 100;
+
 /** Several nodes of one chain, used as one: the answer of any of them is enough. */
 export class Nodes {
   readonly #nodes: readonly Node[];
   /** The node with the newest head. It is asked first. */
   #leader: Node;
-  /** Of the newest head that was seen. */
+  /** The height of the newest known head. */
   #height = -1n;
   /** How long an answer takes, milliseconds: a moving average. */
   #usualMs = MAX_BESIDE_MS / SLOW_FACTOR;
@@ -71,14 +81,14 @@ export class Nodes {
   }
 
   /**
-   * Asks every node which chain it serves, again and again until one answers. One that is down may be up again before
-   * it is needed.
-   * @throws WrongChainError if one serves another chain, RpcUnavailableError if none answers
+   * Asks every node for its chain, again and again until a node answers. A node that is down may recover before the
+   * first use.
+   * @throws WrongChainError if a node serves another chain, RpcUnavailableError if none answers
    */
   check(): Promise<void> {
     const policy = { ...this.#policy({ method: "eth_chainId" }), besideMs: () => undefined };
     const isFinal = (error: unknown): boolean => error instanceof WrongChainError;
-    return firstSuccess(() => this.#checkOnce(), { ...policy, most: PASSES, isFinal }, mostInformative);
+    return firstSuccess(() => this.#checkOnce(), { ...policy, max: PASSES, isFinal }, mostInformative);
   }
 
   async #checkOnce(): Promise<void> {
@@ -95,8 +105,8 @@ export class Nodes {
   }
 
   /**
-   * The first answer. Whoever fails is asked again after the others, and the next node is asked while one takes long.
-   * An error counts only if it is final or if no node answers.
+   * Returns the first answer. A failing node is asked again after the other nodes, and the next node is asked if an
+   * answer takes long. An error counts only if the error is final or no node answers.
    */
   async #read(call: RpcCall): Promise<unknown> {
     const turns: Node[] = [];
@@ -120,7 +130,7 @@ export class Nodes {
     const slowMs = this.#slowMs();
     const isLong = isForManyLogs(call);
     return {
-      most: PASSES * nodes,
+      max: PASSES * nodes,
       beginWithinMs: ASK_AGAIN_WITHIN_MS,
       pauseMs: (k) => {
         const passes = Math.floor((k + 1) / nodes);
@@ -129,15 +139,15 @@ export class Nodes {
         return longest * (1 - Math.random() / 2);
       },
       besideMs: (k) => (isLong ? undefined : slowMs * 2 ** k),
-      // What a node answers itself, another may know better.
+      // If a node answers with an error of its own, another node may know better.
       isFinal: (error, k) =>
         isFinalAnswer(error) || isForTooMuch(call, error) || (!isUnavailable(error) && k + 1 >= nodes),
     };
   }
 
   /**
-   * The newest head. A head behind one that was seen comes from a node that lags, or from a branch that was left for a
-   * shorter one: it is asked for again before it is believed.
+   * Returns the newest head. A head behind an already seen head comes from a lagging node, or from a branch abandoned
+   * for a shorter branch: the method then asks again before believing the answer.
    */
   async #head(call: RpcCall): Promise<unknown> {
     let best: Head | undefined;
@@ -151,7 +161,10 @@ export class Nodes {
     return best!.block;
   }
 
-  /** The newest of the nodes' heads. So a node that lags, or is on an abandoned branch, does not become the leader. */
+  /**
+   * Returns the newest head of all nodes. A lagging node, or a node on an abandoned branch, therefore does not become
+   * the leader.
+   */
   async #newestHead(call: RpcCall): Promise<Head> {
     const available = this.#inTurn().filter(({ isAvailable }) => isAvailable);
     if (available.length < 2) return headOf(await this.#read(call));
@@ -172,8 +185,9 @@ export class Nodes {
   }
 
   /**
-   * A transaction is sent to every node, so that none of them can withhold it. It is sent once, and not waited for when
-   * no node answers soon: the sender sends the same bytes again, and knows what the answers to a second time mean.
+   * Sends a transaction to every node, to prevent a single node from withholding the transaction. The transaction is
+   * sent once. If no node answers soon, the method stops waiting: the sender sends the same bytes again, and
+   * understands the answers to a second try.
    */
   async #sendToAll(call: RpcCall): Promise<unknown> {
     const sent = Promise.any(this.#nodes.map((node) => node.ask(call))).catch((error: unknown) => {
@@ -187,7 +201,7 @@ export class Nodes {
     return Promise.race([sent, silence]).finally(() => clearTimeout(timer));
   }
 
-  /** The leader first, and those that gave no answer lately last. */
+  /** Lists the leader first, and the nodes without recent answers last. */
   #inTurn(): Node[] {
     const others = this.#nodes.filter((node) => node !== this.#leader);
     return [this.#leader, ...others].sort((a, b) => Number(b.isAvailable) - Number(a.isAvailable));
@@ -210,13 +224,16 @@ function isForManyLogs({ method, params }: RpcCall): boolean {
 const isFinalAnswer = (error: unknown): boolean =>
   detailsMatch(error, /revert/i) || ["nonceTooLow", "funds"].includes(refusalIn(error) ?? "");
 
-/** Whether a node refuses so many logs, in place of so many requests: then fewer are asked for. */
+/**
+ * Returns whether a node refuses the number of logs, rather than the number of requests. The caller then asks for fewer
+ * logs.
+ */
 function isForTooMuch({ method }: RpcCall, error: unknown): boolean {
   const cause = error instanceof RpcUnavailableError ? error.cause : error;
   const isLimit = cause instanceof BaseError && cause.walk((e) => e instanceof LimitExceededRpcError) !== null;
   return method === "eth_getLogs" && isLimit && refusalIn(cause) !== "busy";
 }
 
-/** The first of several errors that a node gave itself; if no node answered, the first of all. */
+/** Returns the first error that a node reported itself; if no node answered, the first error of all. */
 const mostInformative = (errors: readonly Error[]): Error =>
   errors.find((error) => !isUnavailable(error)) ?? errors[0]!;

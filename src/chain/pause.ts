@@ -1,6 +1,6 @@
 /**
- * Resolves after a time, milliseconds. The time is that of `setTimeout`, which tests may replace.
- * @throws the signal's reason, as soon as it is aborted
+ * Resolves after a time in milliseconds. The timer is `setTimeout`, which tests may replace.
+ * @throws the signal's reason, immediately after the signal aborts
  */
 export const pause = (ms: number, signal?: AbortSignal): Promise<void> =>
   new Promise((resolve, reject) => {

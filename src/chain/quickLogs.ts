@@ -5,14 +5,13 @@ import { EventTable } from "./eventTable.ts";
 
 type GetLogs = PublicClient["getLogs"];
 
-/** A table for each list of events that logs were asked for with. */
+/** One table for each event list used in a request for logs. */
 const tables = new WeakMap<readonly AbiEvent[], EventTable>();
 
 /**
- * An extension of a client: `getLogs` for strict logs of a list of events, with the answers of viem. viem hashes the
- * signature of each event twice in each call, and once more for each log. Whoever follows a chain asks for the same few
- * events all the time, so they are hashed once for each list. Large logs that are read again are not decoded again.
- * Other calls are viem's.
+ * Extends a client with `getLogs` for strict logs of an event list, with viem's answers. viem hashes each event's
+ * signature twice in each call, and once more for each log. A follower of a chain asks for the same few events all the
+ * time, and this extension hashes them once for each list. Large logs are decoded only once. Other calls are viem's.
  */
 export function quickLogs(client: Pick<PublicClient, "getLogs" | "request">): { getLogs: GetLogs } {
   const known = new WeakMap<EventTable, DecodedLogs>();

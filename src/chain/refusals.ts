@@ -1,6 +1,6 @@
 import { BaseError } from "viem";
 
-/** What a node means by refusing a request. */
+/** The meaning of a node's refusal. */
 export type Refusal =
   /** The pool or the chain has this very transaction. */
   | "known"
@@ -10,7 +10,7 @@ export type Refusal =
   | "baseFee"
   /** The fees are below what the pool asks for. */
   | "underpriced"
-  /** A transaction with this nonce is in the chain. */
+  /** The chain already contains a transaction with this nonce. */
   | "nonceTooLow"
   | "funds"
   | "tooLarge"
@@ -22,8 +22,8 @@ export type Refusal =
   | "busy";
 
 /**
- * The words of each make of node, by what they mean. Codes do not tell: most refusals have -32000, and others have one
- * code for several things. The first line that matches counts. Where the words are written:
+ * The refusal messages of each node implementation, by meaning. Error codes do not suffice: most refusals have -32000,
+ * and other codes have several meanings. The first matching line counts. Sources of the messages:
  * - geth: core/error.go, core/txpool/errors.go, core/txpool/validation.go (go-ethereum)
  * - reth: crates/rpc/rpc-eth-types/src/error/mod.rs, crates/transaction-pool/src/error.rs
  * - erigon: txnprovider/txpool/txpoolcfg/txpoolcfg.go
@@ -67,7 +67,7 @@ export const WORDS: readonly (readonly [Refusal, RegExp])[] = [
   ["nonceTooLow", /nonce (is )?too low/i],
   // older nethermind
   ["nonceTooLow", /old ?nonce/i],
-  // hardhat that mines at once, for a nonce that is too high too
+  // hardhat with immediate mining, for a nonce that is too high too
   ["nonceTooLow", /expected nonce/i],
   // geth, reth, erigon, nethermind, anvil
   ["funds", /insufficient ?funds/i],
@@ -99,10 +99,10 @@ export const WORDS: readonly (readonly [Refusal, RegExp])[] = [
   ["busy", /too many requests|rate limit|request limit|per second|throughput|compute units/i],
 ];
 
-/** What a node's words mean; undefined if they are none of those above. */
+/** Returns the meaning of a node's message; undefined if no line above matches. */
 export const refusalOf = (words: string): Refusal | undefined => WORDS.find(([, known]) => known.test(words))?.[0];
 
-/** What a node's error means by the words that viem gives with it. */
+/** Returns the meaning of a node's error, from the message that viem attaches. */
 export function refusalIn(error: unknown): Refusal | undefined {
   if (!(error instanceof BaseError)) return undefined;
   let found: Refusal | undefined;

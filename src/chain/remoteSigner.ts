@@ -16,7 +16,7 @@ import { SignerError, SignerUnavailableError, SIGNS_NO_BLOBS } from "./errors.ts
 import { failureReason } from "./failureReason.ts";
 import { httpNode } from "./node.ts";
 
-/** What is signed, as JSON-RPC has it: numbers are hexadecimal. */
+/** The data to sign, in JSON-RPC form: numbers are hexadecimal. */
 type Asked = Record<string, unknown>;
 type Request = (method: string, params: readonly unknown[]) => Promise<unknown>;
 
@@ -24,16 +24,16 @@ type Request = (method: string, params: readonly unknown[]) => Promise<unknown>;
 const TIMEOUT_MS = 30_000;
 
 /**
- * An account whose key another process holds: Web3Signer, Clef, or any other server of the JSON-RPC methods
- * `eth_accounts`, `eth_signTransaction`, `eth_sign` and `eth_signTypedData`. What it signs is compared with what it was
- * asked to sign, so that a wrong answer is never sent. Web3Signer also has a REST interface
- * (`/api/v1/eth1/sign/{identifier}`). It signs any bytes, so that a signer could not tell transactions from messages:
- * these methods let it see what it signs.
- * @param url Of the signer.
- * @param address The account. Left out: the signer's only one.
- * @param timeoutMs How long it may take to answer.
- * @throws SignerUnavailableError, or SignerError if the signer does not hold the account. So do the account's methods,
- * the latter if something else was signed.
+ * Makes an account whose key another process holds: Web3Signer, Clef, or any other server of the JSON-RPC methods
+ * `eth_accounts`, `eth_signTransaction`, `eth_sign` and `eth_signTypedData`. The account compares the signed data with
+ * the requested data, and never sends a wrong answer. Web3Signer also has a REST interface
+ * (`/api/v1/eth1/sign/{identifier}`). The REST interface signs any bytes, and a signer could not tell transactions from
+ * messages there. The JSON-RPC methods let the signer see what it signs.
+ * @param url The signer's URL.
+ * @param address The account. If left out: the signer's only account.
+ * @param timeoutMs The signer's time limit for an answer.
+ * @throws SignerUnavailableError, or SignerError if the signer does not hold the account. The account's methods throw
+ *   the same errors: SignerError if something else was signed.
  */
 export async function remoteAccount(url: string, address?: Address, timeoutMs = TIMEOUT_MS): Promise<LocalAccount> {
   const signer = withoutPaths(url);
@@ -49,7 +49,7 @@ export async function remoteAccount(url: string, address?: Address, timeoutMs = 
   return accountOf(ask, chosen(await ask("eth_accounts", []), signer, address), signer);
 }
 
-/** The account that is asked for, of those that a signer names. */
+/** Chooses the wanted account among the accounts that a signer names. */
 function chosen(named: unknown, signer: string, wanted: Address | undefined): Address {
   const isHeld = (one: unknown): one is Address => typeof one === "string" && isAddress(one, { strict: false });
   const held = Array.isArray(named) ? named.filter(isHeld) : [];
@@ -117,13 +117,13 @@ function bytesOf(message: SignableMessage): Hex {
   return typeof message.raw === "string" ? message.raw : toHex(message.raw);
 }
 
-/** Typed data as signers read them: with the type of their domain, which viem takes as known. */
+/** Returns typed data in the form that signers read: including the domain's type, which viem leaves implicit. */
 function jsonOf({ domain = {}, types, primaryType, message }: TypedDataDefinition): string {
   const all = { EIP712Domain: getTypesForEIP712Domain({ domain }), ...types };
   return serializeTypedData({ domain, types: all, primaryType, message });
 }
 
-/** A transaction as it is asked to be signed. */
+/** Returns a transaction in the form of a signing request. */
 function asked(from: Address, transaction: TransactionSerializable): Asked {
   const { to, data, value, gas, nonce, chainId, maxFeePerGas, maxPriorityFeePerGas } = transaction;
   const numbers = { value: value ?? 0n, gas, nonce, chainId, maxFeePerGas, maxPriorityFeePerGas };
@@ -134,13 +134,13 @@ function asked(from: Address, transaction: TransactionSerializable): Asked {
   return { from, to, data: data ?? "0x", ...(Object.fromEntries(words) as Asked) };
 }
 
-/** The signed bytes: Web3Signer answers them as they are, Clef and geth with the transaction beside them. */
+/** Returns the signed bytes. Web3Signer answers with the bare bytes, Clef and geth add the transaction. */
 function rawOf(answer: unknown): TransactionSerialized | undefined {
   const raw = typeof answer === "object" && answer !== null && "raw" in answer ? answer.raw : answer;
   return isHex(raw) ? (raw as TransactionSerialized) : undefined;
 }
 
-/** The name of a field in which a signed transaction is another than the one that was asked for. */
+/** Returns the name of a field in which the signed transaction differs from the requested transaction. */
 function differing(wanted: TransactionSerializable, raw: TransactionSerialized): string | undefined {
   const signed = parseTransaction(raw) as TransactionSerializable;
   if (signed.type !== "eip1559") return "type";

@@ -1,27 +1,27 @@
 /** How often and how quickly something is tried. Times in milliseconds. */
 export type AttemptPolicy = {
-  /** So many attempts may fail. One that takes long is no failure, and has another one begin beside it. */
-  most: number;
-  /** No attempt begins later than this after the first one. */
+  /** Maximum number of failed attempts. A slow attempt is no failure: another attempt begins in parallel. */
+  max: number;
+  /** No attempt begins later than this time after the first attempt. */
   beginWithinMs: number;
   /** Pause after the failure of attempt `k` (from 0). */
   pauseMs: (k: number) => number;
-  /** How long attempt `k` may take before the next one begins beside it; undefined if it is waited for. */
+  /** How long attempt `k` may take before the next attempt begins in parallel; undefined to wait for attempt `k`. */
   besideMs: (k: number) => number | undefined;
-  /** Whether the failure of attempt `k` is the answer, so that no other attempt is made. */
+  /** Whether attempt `k`'s failure is final: no other attempt follows. */
   isFinal: (error: Error, k: number) => boolean;
 };
 
 /**
- * Makes attempts until one succeeds. What is attempted must do no harm if it is done twice: attempts may overlap, and
- * one that is not waited for any more goes on.
+ * Makes attempts until one succeeds. The attempted action must do no harm if done twice: attempts may overlap, and an
+ * attempt continues even if nothing waits for it.
  * @param attempt Makes attempt `k`, from 0.
- * @returns What the first successful attempt gives.
- * @throws The final error, or what `choose` takes from the errors of all attempts.
+ * @returns The first successful attempt's result.
+ * @throws The final error, or the error that `choose` takes from the errors of all attempts.
  */
 export function firstSuccess<T>(
   attempt: (k: number) => Promise<T>,
-  { most, beginWithinMs, pauseMs, besideMs, isFinal }: AttemptPolicy,
+  { max, beginWithinMs, pauseMs, besideMs, isFinal }: AttemptPolicy,
   choose: (errors: readonly Error[]) => Error,
 ): Promise<T> {
   const since = Date.now();
@@ -30,7 +30,7 @@ export function firstSuccess<T>(
   let running = 0;
   let isDone = false;
   let timer: NodeJS.Timeout | undefined;
-  const mayBegin = (): boolean => errors.length < most && Date.now() - since <= beginWithinMs;
+  const mayBegin = (): boolean => errors.length < max && Date.now() - since <= beginWithinMs;
   return new Promise<T>((resolve, reject) => {
     const end = (settle: () => void): void => {
       isDone = true;

@@ -12,10 +12,10 @@ export const amountAboveZero: Parse<bigint> = (text, name) => parseAmount(text, 
 /** The same, or 0. */
 export const amountFromZero: Parse<bigint> = (text, name) => parseAmount(text, name, 0n);
 
-function parseAmount(text: string, name: string, least: bigint): bigint {
+function parseAmount(text: string, name: string, min: bigint): bigint {
   const [, whole, decimals = "", unit = ""] = /^(\d{1,40})(?:\.(\d+))? ?([a-z]*)$/.exec(text) ?? [];
   const places = UNITS[unit];
-  const refused = (why: string) => unfit(text, name, `${expected(least)}${why}`);
+  const refused = (why: string) => unfit(text, name, `${expected(min)}${why}`);
   if (whole === undefined || places === undefined) throw refused("");
   // More decimals than there are would be rounded.
   if (decimals.length > places) {
@@ -24,12 +24,12 @@ function parseAmount(text: string, name: string, least: bigint): bigint {
   }
   const amount = parseUnits(decimals === "" ? whole : `${whole}.${decimals}`, places);
   if (amount > MAX_AMOUNT) throw refused("; this is more than contracts count");
-  if (amount < least) throw refused("");
+  if (amount < min) throw refused("");
   return amount;
 }
 
-const expected = (least: bigint): string =>
-  `an amount${least > 0n ? " over 0" : ""} in whole units of the stake asset, such as 0.05, or with a unit: ` +
+const expected = (min: bigint): string =>
+  `an amount${min > 0n ? " over 0" : ""} in whole units of the stake asset, such as 0.05, or with a unit: ` +
   "0.05ether, 50gwei, 1000wei";
 
 /** An amount in whole units. */

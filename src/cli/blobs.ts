@@ -44,7 +44,7 @@ export type PlannedBlobs = {
 };
 
 /** Blobs that are in blocks. */
-export type SentBlobs = { place: string; transactions: readonly Hex[]; since: bigint };
+type SentBlobs = { place: string; transactions: readonly Hex[]; since: bigint };
 
 /**
  * @param file The inputs, as `packInputs` gives them.
@@ -60,14 +60,14 @@ export async function planBlobs(
   const placeholder = blobsReference(Array.from({ length: blobTransactions(file.length) }, () => zeroHash));
   await requireSent(session, file, { kzg, sent });
   const since = sent.length === 0 ? undefined : await firstTimeOf(session, sent);
-  const { most } = costs;
+  const { max } = costs;
   const send: PlannedBlobs["send"] = async ({ onSent, onOffered }) => {
     let transactions = sent;
     const note: typeof onSent = (done, total) => {
       transactions = done;
       onSent?.(done, total);
     };
-    const place = await sendBlobs(session, file, { account, kzg, sent, most, onSent: note, onOffered });
+    const place = await sendBlobs(session, file, { account, kzg, sent, max, onSent: note, onOffered });
     // What was sent now came one after the other.
     return { place, transactions, since: since ?? (await firstTimeOf(session, transactions.slice(0, 1))) };
   };
@@ -75,8 +75,8 @@ export async function planBlobs(
 }
 
 /** What blobs cost, for people. */
-export function blobCostLine({ blobs, transactions, gas, blobGas, blobGasPrice, cost, most }: BlobCosts): string {
-  const [now, atMost] = [formatEther(cost), formatEther(most)];
+export function blobCostLine({ blobs, transactions, gas, blobGas, blobGasPrice, cost, max }: BlobCosts): string {
+  const [now, atMost] = [formatEther(cost), formatEther(max)];
   return (
     `${blobs} blobs in ${transactions} transactions cost ${now} of the native token now (${gas} gas, and ${blobGas} ` +
     `blob gas at ${formatGwei(blobGasPrice)} gwei), and never more than ${atMost}`

@@ -1,9 +1,10 @@
 import type { Address, LocalAccount } from "viem";
-import { openReader, openSession, type Reader, type Session, type SessionOptions } from "../chain/market/session.ts";
+import { openReader, openSession, type Session, type SessionOptions } from "../chain/market/session.ts";
 import { UsageError } from "./errors.ts";
 import { loadAccount } from "./keys.ts";
 import { address, blockNumber, text, webUrl, whole, type Parse } from "./parse.ts";
 import { defaulted, optional, required, type SettingValues } from "./settings.ts";
+import type { Reader } from "../chain/market/reader.ts";
 
 /** URLs of nodes. They are never repeated: they hold tokens. */
 const nodeUrls: Parse<string[]> = (given, name) => {
@@ -43,7 +44,7 @@ export const keySettings = {
 /** Settings of every command that sends transactions. */
 export const accountSettings = { ...chainSettings, ...keySettings };
 
-export type ChainSettings = SettingValues<typeof chainSettings>;
+type ChainSettings = SettingValues<typeof chainSettings>;
 export type AccountSettings = SettingValues<typeof accountSettings>;
 
 /** Connects without an account. */

@@ -25,7 +25,7 @@ export async function runCommandLine(args: readonly string[]): Promise<number> {
   } catch (thrown) {
     // Help and version were printed.
     if (thrown instanceof CommanderError) return ExitStatus.done;
-    const error = await told(thrown);
+    const error = await asKnownError(thrown);
     output.error(error);
     return exitStatusOf(error);
   }
@@ -52,7 +52,7 @@ const asksForHelp = (args: readonly string[]): boolean =>
   args.some((arg) => HELP_FLAGS.includes(arg)) && args.every(isFlag);
 
 /** What went wrong, as an error of Refute's wherever it is known. */
-async function told(thrown: unknown): Promise<unknown> {
+async function asKnownError(thrown: unknown): Promise<unknown> {
   if (thrown instanceof RefuteError) return thrown;
   const { translateError } = await import("../chain/translateError.ts");
   return translateError(thrown, "the command");

@@ -4,7 +4,6 @@ import type { BlobStore } from "../runs/fleet/blobStore.ts";
 import { FolderStore } from "../runs/fleet/folderStore.ts";
 import { S3Store } from "../runs/fleet/s3Store.ts";
 import { EmbeddedQueue, type ExecutionQueue } from "../runs/executionQueue.ts";
-import type { Execute } from "../runs/executeRun.ts";
 import type { Meter } from "../runs/figures.ts";
 import type { Health } from "../base/health.ts";
 import type { Logger } from "../base/log.ts";
@@ -13,6 +12,7 @@ import { UsageError } from "./errors.ts";
 import { share, text, whole, type Parse } from "./parse.ts";
 import { s3Keys } from "./s3Keys.ts";
 import { defaulted, optional, type SettingValues } from "./settings.ts";
+import type { Execute } from "../runs/execute.ts";
 
 /** The URL of a server of Redis or Valkey. A password in it would be seen by other users of the machine. */
 export const queueUrl: Parse<string> = (given, name) => {
@@ -65,7 +65,7 @@ export function openStore(place: string, env: NodeJS.ProcessEnv = process.env): 
 }
 
 /** A file with a secret has at least so many bytes, and no more than these. */
-const SECRET_BYTES = { least: 32, most: 2 ** 16 };
+const SECRET_BYTES = { min: 32, max: 2 ** 16 };
 
 /** What protects snapshots of runs in a store, if the operator gives it. @throws UsageError */
 export function snapshotSecret(path: string | undefined, store: string | undefined): Uint8Array | undefined {
@@ -75,14 +75,14 @@ export function snapshotSecret(path: string | undefined, store: string | undefin
     new UsageError(`--snapshot-key ${path}: the file ${why}; make one with: openssl rand -hex 32`, { cause });
   let bytes: Uint8Array;
   try {
-    bytes = readRegularFile(path, SECRET_BYTES.most);
+    bytes = readRegularFile(path, SECRET_BYTES.max);
   } catch (error) {
     throw refused((error as Error).message, error);
   }
   const text = new TextDecoder().decode(bytes);
   // An editor may end it with a line feed, or not.
   const secret = /^[\x20-\x7e\s]*$/.test(text) ? new TextEncoder().encode(text.trimEnd()) : bytes;
-  if (secret.length < SECRET_BYTES.least) throw refused(`has ${secret.length} bytes of ${SECRET_BYTES.least} at least`);
+  if (secret.length < SECRET_BYTES.min) throw refused(`has ${secret.length} bytes of ${SECRET_BYTES.min} at least`);
   return secret;
 }
 
@@ -90,7 +90,7 @@ export function snapshotSecret(path: string | undefined, store: string | undefin
 export const queuePassword = (env: NodeJS.ProcessEnv = process.env): string | undefined => env.REFUTE_QUEUE_PASSWORD;
 
 /** Says once in a minute at most that a queue's connection failed. */
-export function sayQueueErrors(log: Logger): (error: Error) => void {
+export function logQueueErrors(log: Logger): (error: Error) => void {
   let last = -Infinity;
   return ({ message }) => {
     if (Date.now() - last < 60_000) return;
@@ -113,6 +113,6 @@ export async function openExecutionQueue(
     throw new UsageError("--queue and --store go together: give both, or neither");
   if (queue === undefined) return embedded;
   const blobs = openStore(store!);
-  const tasks = await BullTasks.open({ url: queue, password: queuePassword(), onError: sayQueueErrors(beside.log) });
+  const tasks = await BullTasks.open({ url: queue, password: queuePassword(), onError: logQueueErrors(beside.log) });
   return new FleetExecutions({ tasks, store: blobs, here: embedded.execute, againShare, ...beside });
 }

@@ -1,6 +1,6 @@
 import { generate } from "../native/plain/decoder/generate.ts";
 import { createExecutor } from "../executor/createExecutor.ts";
-import type { ModelSpec } from "../runs/programs/modelSpec.ts";
+import type { ModelSpec } from "../compiler/wraps/modelSpec.ts";
 import { TextStream } from "../model/tokenizer/textStream.ts";
 import type { GenerationOptions } from "./generationOptions.ts";
 import type { Output } from "./output.ts";

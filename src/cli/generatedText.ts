@@ -15,7 +15,7 @@ type DecoderJob = {
 };
 
 /** Gives the text of a job, undefined while its tokens are not delivered. */
-export type TextOf = (job: DecoderJob) => string | undefined;
+type TextOf = (job: DecoderJob) => string | undefined;
 
 /**
  * What turns the tokens of a program's jobs into text; undefined if no file is given.

@@ -4,7 +4,7 @@ import { UsageError } from "./errors.ts";
 import type { ModelOptions } from "./modelOptions.ts";
 
 /** @throws UsageError if the model has no input of a name */
-export function requireInput({ graph }: Model, name: string): void {
+function requireInput({ graph }: Model, name: string): void {
   requireName(
     graph.inputs.map((input) => input.name),
     name,

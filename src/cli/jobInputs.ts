@@ -9,7 +9,7 @@ import { dtypeBytes, dtypeName } from "../numerics/dtype.ts";
 import type { TensorInfo } from "../program/compiled.ts";
 import { readRegularFile } from "../base/regularFile.ts";
 import { UsageError } from "./errors.ts";
-import type { LoadedModel } from "../runs/programs/modelSpec.ts";
+import type { LoadedModel } from "../compiler/wraps/modelSpec.ts";
 import { filesByName, missingInput, onlyFile } from "./inputs.ts";
 
 /** The maximum bytes of an input: those of a tensor. */
@@ -20,7 +20,7 @@ const KINDS = ".npy, .pb, .json, or its bytes";
 type JobInput = { path: string } & ({ tensor: TensorData } | { bytes: Uint8Array });
 
 /** The inputs of a job, by name: one file each; of an input that each item has of its own, one an item; no index. */
-export type JobInputs = ReadonlyMap<string, readonly JobInput[]>;
+type JobInputs = ReadonlyMap<string, readonly JobInput[]>;
 
 /**
  * All inputs of a job. A file whose name ends in .npy, .pb or .json is a tensor, any other the input's bytes:

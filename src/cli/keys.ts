@@ -12,7 +12,7 @@ import { KeyError } from "./errors.ts";
  * @param signer URL of a process that holds the key, in place of all others.
  * @param account The account that it is to sign for, if it holds several.
  */
-export type KeySource = {
+type KeySource = {
   keystore?: string | undefined;
   signer?: string | undefined;
   signerAccount?: Address | undefined;

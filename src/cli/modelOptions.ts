@@ -7,7 +7,7 @@ import type { DrawnInput } from "../compiler/wraps/withDrawnInputs.ts";
 import type { DecoderOptions } from "../compiler/wraps/wrapDecoder.ts";
 import type { RunWiring } from "../compiler/runWiring.ts";
 import { lossText, optimiserText, parseLoss, parseOptimiser, type TrainSpec } from "../compiler/wraps/trainSpec.ts";
-import type { ModelSpec } from "../runs/programs/modelSpec.ts";
+import type { ModelSpec } from "../compiler/wraps/modelSpec.ts";
 import { UsageError } from "./errors.ts";
 import {
   bindingText,

@@ -13,7 +13,7 @@ import {
   seedSchema,
   uint8Schema,
 } from "../runs/programs/compileOptions.ts";
-import { loadModel, type LoadedModel, type ModelSpec } from "../runs/programs/modelSpec.ts";
+import { loadModel, type LoadedModel, type ModelSpec } from "../compiler/wraps/modelSpec.ts";
 import { UsageError } from "./errors.ts";
 import type { Output } from "./output.ts";
 import { compileProgress } from "./progress.ts";

@@ -8,8 +8,9 @@ import { printable } from "../base/text.ts";
 
 /** An event of a worker or a watcher, as far as it is counted. */
 export type CountedEvent = { kind: string; receipt?: { gasUsed: bigint } };
+
 /** A request to a node that got no useful answer. */
-export type RpcFailure = { node: string; method: string; reason: string };
+type RpcFailure = { node: string; method: string; reason: string };
 
 /** If the last round ended longer ago than this many intervals, and than a minute, the process is not ready. */
 const STALE_INTERVALS = 5;
@@ -19,7 +20,7 @@ const MIN_STALE_MS = 60_000;
 const FIGURES: Record<keyof Figures, { name: string; help: string }> = {
   openClaims: { name: "refute_open_claims", help: "Own claims that are neither final nor refuted" },
   openGames: { name: "refute_open_games", help: "Games that the account plays" },
-  leastClock: { name: "refute_least_clock_seconds", help: "Time left for the account's next move in any game" },
+  minClock: { name: "refute_least_clock_seconds", help: "Time left for the account's next move in any game" },
   headLag: { name: "refute_head_lag_seconds", help: "Age of the newest block that the nodes show" },
   balance: { name: "refute_balance_wei", help: "The account's ether" },
   gasPrice: { name: "refute_gas_price_wei", help: "Base fee and usual tip" },
@@ -34,8 +35,10 @@ const FIGURES: Record<keyof Figures, { name: string; help: string }> = {
     help: "Jobs in blobs that nodes may forget before their disputes end, and that are not fetched yet",
   },
 };
+
 /** Seconds: a small model's execution to the longest that a usual claim leaves time for. */
 const EXECUTION_BUCKETS = [0.1, 0.3, 1, 3, 10, 30, 100, 300, 1_000, 3_000];
+
 /** Reasons of failed requests that are told apart. A node's own words could be any number. */
 const MAX_REASONS = 32;
 

@@ -15,13 +15,13 @@ const MAX_MESSAGE = 4_000;
 
 /** SGR parameters. */
 const COLOURS = { red: 31, green: 32, yellow: 33, bold: 1 } as const;
-export type Colour = keyof typeof COLOURS;
+type Colour = keyof typeof COLOURS;
 
 /** A line for people; one with a colour has it whole. */
 export type Line = string | { text: string; colour: Colour };
 
 /** How a command prints. */
-export type OutputMode = {
+type OutputMode = {
   /** JSON instead of lines: one document on stdout, one object a line on stderr. */
   json: boolean;
   /** Nothing on stderr but errors. */
@@ -92,12 +92,12 @@ export class Output {
 
   /** Says something beside the answer, unless --quiet is given. */
   note(lines: string | readonly string[]): void {
-    this.#say("note", lines);
+    this.#log("note", lines);
   }
 
   /** Warns of something, unless --quiet is given. */
   warn(text: string): void {
-    this.#say("warning", text);
+    this.#log("warning", text);
   }
 
   /**
@@ -136,7 +136,7 @@ export class Output {
     console.error(this.#text([line, ...stack], process.stderr.isTTY, MAX_MESSAGE));
   }
 
-  #say(kind: "note" | "warning", lines: string | readonly string[]): void {
+  #log(kind: "note" | "warning", lines: string | readonly string[]): void {
     if (this.mode.quiet) return;
     this.#status.clear();
     const all = [lines].flat();

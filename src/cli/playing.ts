@@ -16,7 +16,7 @@ import { fleetSettings, openExecutionQueue, openStore, snapshotSecret } from "./
 import { loadAccount } from "./keys.ts";
 import { createLogger, type Logger } from "../base/log.ts";
 import type { ProgramLibrary } from "../runs/programLibrary.ts";
-import type { ModelSpec } from "../runs/programs/modelSpec.ts";
+import type { ModelSpec } from "../compiler/wraps/modelSpec.ts";
 import { openLibrary } from "../runs/programs/openLibrary.ts";
 import { UsageError } from "./errors.ts";
 import { readModels } from "./models.ts";
@@ -28,10 +28,13 @@ import { untilStopped } from "./stop.ts";
 
 const MIB = 2 ** 20;
 const logLevel = oneOf("trace", "debug", "info", "warn", "error");
+
 /** How often is looked whether rounds still end, and what is wrong is logged again. */
 const TICK_MS = 15_000;
+
 /** Where caches lie if nothing else is said: the user's folder for them (XDG Base Directory Specification). */
 const CACHE_FOLDER = join(process.env.XDG_CACHE_HOME ?? join(homedir(), ".cache"), "refute");
+
 /** The same of what must not be lost. */
 export const STATE_FOLDER = join(process.env.XDG_STATE_HOME ?? join(homedir(), ".local", "state"), "refute");
 
@@ -66,6 +69,7 @@ type PlayerSettings = SettingValues<typeof playerSettings>;
 
 /** How long the first round waits for the programs in the cache. Those that take longer are known in a later round. */
 const CACHE_WAIT_MS = 1_000;
+
 /** How long a role that ends waits for snapshots that are being written to the store: they are a cache. */
 const SHARE_WAIT_MS = 10_000;
 
@@ -108,7 +112,7 @@ async function playUntil(
   const intervalMs = settings.interval * 1_000;
   const monitor = new Monitor(health, intervalMs);
   const ticking = setInterval(() => {
-    sayProblems(health, library);
+    reportProblems(health, library);
     monitor.tick();
   }, TICK_MS).unref();
   const { onRound, onEvent, meter } = monitor;
@@ -125,7 +129,7 @@ async function playUntil(
     if (settings.monitorPort !== undefined)
       log.info({ port: await monitor.listen(settings.monitorPort) }, "monitor listens");
     await Promise.race([cached, sleep(CACHE_WAIT_MS, undefined, { ref: false })]);
-    sayProblems(health, library);
+    reportProblems(health, library);
     const { keepMib, snapshotMib, cache: cacheFolder, atOnce } = settings;
     const kept = { keptBytes: keepMib * MIB, storedBytes: snapshotMib * MIB, cacheFolder, sharedRuns };
     const callbacks = { onRound, onEvent, health, meter, clock: () => Date.now() / 1_000 };
@@ -143,7 +147,7 @@ async function playUntil(
 }
 
 /** Says which of the models that are asked for cannot be used, or are not compiled yet. */
-function sayProblems(health: Health, library: ProgramLibrary): void {
+function reportProblems(health: Health, library: ProgramLibrary): void {
   const reason = [...library.problems, ...library.pending].join("; ");
   health.set("programs", reason === "" ? undefined : { reason });
 }

@@ -1,6 +1,6 @@
 import { compile } from "../compiler/compile.ts";
 import { requireGeneration } from "../compiler/wraps/decoderInputs.ts";
-import { loadModel, type ModelSpec } from "../runs/programs/modelSpec.ts";
+import { loadModel, type ModelSpec } from "../compiler/wraps/modelSpec.ts";
 import type { CompiledModel } from "../program/compiled.ts";
 import { generationRequest, type GenerationOptions, type GenerationRequest } from "./generationOptions.ts";
 import { checkIfDecoder } from "./models.ts";

@@ -1,6 +1,6 @@
 import { compile } from "../compiler/compile.ts";
 import { decoderInputs } from "../compiler/wraps/decoderInputs.ts";
-import { loadModel, type LoadedModel, type ModelSpec } from "../runs/programs/modelSpec.ts";
+import { loadModel, type LoadedModel, type ModelSpec } from "../compiler/wraps/modelSpec.ts";
 import type { CompiledModel } from "../program/compiled.ts";
 import type { Tokenizer } from "../model/tokenizer/readTokenizer.ts";
 import { UsageError } from "./errors.ts";
@@ -14,7 +14,7 @@ import { compileProgress } from "./progress.ts";
  * A job as the flags describe it: the compiled program, its inputs in the program's order, the number of items, and
  * what turns the tokens of a decoder into text.
  */
-export type PreparedJob = {
+type PreparedJob = {
   compiled: CompiledModel;
   inputs: Uint8Array[];
   items: number;

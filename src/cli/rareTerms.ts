@@ -28,10 +28,10 @@ export const rareSettings = {
 
 /**
  * The terms that the flags ask for.
- * @param least The deployment's collateral.
+ * @param min The deployment's collateral.
  * @returns undefined if they ask for nothing.
  */
-export function rareTerms(values: Partial<SettingValues<typeof rareSettings>>, least: bigint): RareTerms | undefined {
+export function rareTerms(values: Partial<SettingValues<typeof rareSettings>>, min: bigint): RareTerms | undefined {
   const { collateral, reservedFor, group, spread, earlyAccept, stakedSince, maxRefuted, maxLate, manufacturer } =
     values;
   const asked: Partial<RareTerms> = {
@@ -46,5 +46,5 @@ export function rareTerms(values: Partial<SettingValues<typeof rareSettings>>, l
     ...(manufacturer !== undefined && { manufacturer }),
     ...values.class,
   };
-  return Object.keys(asked).length === 0 ? undefined : { collateral: least, ...asked };
+  return Object.keys(asked).length === 0 ? undefined : { collateral: min, ...asked };
 }

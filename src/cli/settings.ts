@@ -6,12 +6,12 @@ import { programOf, withParts } from "./words/walk.ts";
 
 /** `rpcUrl` is set by --rpc-url, REFUTE_RPC_URL or "rpcUrl" in the config file. */
 export const flagName = (key: string): string => `--${kebab(key)}`;
-export const envName = (key: string): string => `REFUTE_${kebab(key).replaceAll("-", "_").toUpperCase()}`;
+const envName = (key: string): string => `REFUTE_${kebab(key).replaceAll("-", "_").toUpperCase()}`;
 
 const kebab = (key: string): string => key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 
 /** Something that a flag, an environment variable or the config file sets. */
-export type Setting<T> = {
+type Setting<T> = {
   /** What stands for the value in the help; undefined for a switch. */
   value: string | undefined;
   help: string;

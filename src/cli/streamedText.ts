@@ -10,7 +10,7 @@ import { withoutPaths } from "../base/redact.ts";
 import type { Output } from "./output.ts";
 
 /** A text that a worker computes. */
-export type StreamedJob = {
+type StreamedJob = {
   program: ProgramDescription;
   jobId: Hex;
   items: number;
@@ -59,7 +59,7 @@ const placeOfTokens = ({ program }: StreamedJob): number =>
 async function stream(output: Output, job: StreamedJob, signal: AbortSignal): Promise<ReadonlyMap<number, number>> {
   const { program, jobId, items, prompt, tokenizer, url } = job;
   const text = tokenizer && new TextStream(tokenizer, prompt);
-  const said = new Map<number, number>();
+  const tokens = new Map<number, number>();
   // Item i chooses the token at place i + 1; those of the prompt are known.
   let next = prompt.length - 1;
   try {
@@ -68,7 +68,7 @@ async function stream(output: Output, job: StreamedJob, signal: AbortSignal): Pr
       if (bytes === undefined) continue;
       for (; next <= item; next++) {
         const token = chosenToken(bytes, next);
-        said.set(next, token);
+        tokens.set(next, token);
         if (text === undefined) output.part(String(token));
         else output.piece(text.next(token));
       }
@@ -77,6 +77,6 @@ async function stream(output: Output, job: StreamedJob, signal: AbortSignal): Pr
     if (!signal.aborted)
       output.warn(`the text is not shown as it is computed: ${withoutPaths((error as Error).message)}`);
   }
-  if (text !== undefined && said.size > 0) output.piece(`${text.end()}\n`);
-  return said;
+  if (text !== undefined && tokens.size > 0) output.piece(`${text.end()}\n`);
+  return tokens;
 }

@@ -1,5 +1,4 @@
 import type { Hex } from "viem";
-import type { Reader } from "../chain/market/session.ts";
 import { withoutPaths } from "../base/redact.ts";
 import { throughOutages, type OutageOptions } from "../parties/requester/outages.ts";
 import { waitForResult, type JobResult } from "../parties/requester/result.ts";
@@ -7,9 +6,10 @@ import { outputLines, type Presentation } from "./decoded.ts";
 import { InterruptedError } from "./errors.ts";
 import type { Output } from "./output.ts";
 import { untilStopped } from "./stop.ts";
+import type { Reader } from "../chain/market/reader.ts";
 
 /** Says when no node answers, and when one answers again. */
-export const sayOutage =
+export const logOutage =
   (output: Output): NonNullable<OutageOptions["onOutage"]> =>
   (error) =>
     output.note(
@@ -43,7 +43,7 @@ export function waitOnTerminal(
   };
   return untilStopped(onStop, async (signal) => {
     try {
-      const options = { signal, onOutage: sayOutage(output) };
+      const options = { signal, onOutage: logOutage(output) };
       const reader = await throughOutages(open, { ...options, intervalMs: CONNECT_PAUSE_MS });
       return await waitForResult(reader, jobId, { ...options, isPosted, onPhase });
     } catch (error) {

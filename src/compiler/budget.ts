@@ -17,7 +17,7 @@ export type CompileLimits = {
  * What a computed term counts. On one core, an element that is moved takes some 50 ns and a term by the definition some
  * 2 us.
  */
-export const COMPUTED = 32;
+const COMPUTED = 32;
 
 /**
  * The largest model of the tests (44 million weights of 8 bits) takes 15 seconds, 382 MiB, 1,084 nodes and 89 million
@@ -31,8 +31,10 @@ export const defaultLimits = (): CompileLimits => ({
 });
 
 const MIB = 2 ** 20;
+
 /** What an expression takes, with its key in the table: between 300 and 700 bytes. */
 const EXPRESSION_BYTES = 512;
+
 /** The clock is read once for so many expressions, or for so many elements that are folded. */
 const TICKS = 4096;
 

@@ -3,7 +3,7 @@ import { dtypeBytes } from "../numerics/dtype.ts";
 import type { CompiledModel, TensorInfo } from "../program/compiled.ts";
 import { estimateStepProof, type ProofSize } from "../program/gas.ts";
 import { DEFAULT_STEP_BYTES, MAX_LEVELS, MAX_STEP_BYTES, MAX_STEP_GAS } from "../program/limits.ts";
-import { mostRunProofBytes, runProofBytes } from "../program/proofBytes.ts";
+import { maxRunProofBytes, runProofBytes } from "../program/proofBytes.ts";
 import { programRoot } from "../program/root.ts";
 import type { InputSource, Program, Step } from "../program/types.ts";
 import { validateProgram, validateStep } from "../program/validate.ts";
@@ -222,7 +222,7 @@ export function compileWithin(written: Model, options: CompileOptions, budget: B
   checkSteps(live.steps, liveOrigins);
   // Paths of what items have of their own, or carry, are longer than those that a step's estimate knows of.
   const kinds = inputs.map(({ of }) => wired.sources.get(of)?.kind ?? "shared");
-  const paths = mostRunProofBytes(kinds);
+  const paths = maxRunProofBytes(kinds);
   const { steps, renumber, origin } = makeProvable(
     live.steps,
     { ...limit, bytes: Math.max(1, limit.bytes - paths) },

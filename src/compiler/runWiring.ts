@@ -26,7 +26,7 @@ export type RunWiring = {
 type WiredSource = { kind: "each" } | { kind: "index" } | { kind: "carried"; output: number };
 
 /** A wiring whose names were looked up. */
-export type Wired = {
+type Wired = {
   /** By the number of the input in the graph. */
   sources: ReadonlyMap<number, WiredSource>;
   /** The outputs of the graph that are the program's, in the graph's order. */

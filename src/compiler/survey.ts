@@ -20,12 +20,12 @@ import { whyUnsupported } from "./graph/unsupported.ts";
 import { findEntry } from "./operators/registry.ts";
 
 /** Why a model is refused at one node of its graph. `node` and `operator` are empty where the whole model is meant. */
-export type Refusal = { node: string; operator: string; reason: string; code: string };
+export type NodeRefusal = { node: string; operator: string; reason: string; code: string };
 
 /** The result of compiling a model with all its refusals. */
 export type Survey = {
   /** Empty if and only if `model` is there. */
-  refusals: Refusal[];
+  refusals: NodeRefusal[];
   /** Nodes that read what a refused node makes: they are known operators, but whether they compile is not known. */
   unreached: number;
   model?: CompiledModel;
@@ -70,7 +70,7 @@ export function surveyDraft(
   return { ...more, unreached: more.unreached + unreached };
 }
 
-function refuseUnknown(nodes: Iterable<Node>): { refusals: Refusal[]; unreached: number } {
+function refuseUnknown(nodes: Iterable<Node>): { refusals: NodeRefusal[]; unreached: number } {
   const refusals = [...nodes].filter((node) => !isKnown(node)).map(notInTheTable);
   return { refusals, unreached: [...nodes].length - refusals.length };
 }
@@ -80,7 +80,7 @@ const isKnown = (node: Node): boolean =>
   findControl(node.operator, node.domain) !== undefined ||
   isTraining(node);
 
-function surveyFrom(model: Model, options: CompileOptions, before: readonly Refusal[]): Survey {
+function surveyFrom(model: Model, options: CompileOptions, before: readonly NodeRefusal[]): Survey {
   const refusals = [...before];
   let unreached = 0;
   let rest = model;
@@ -113,7 +113,7 @@ function surveyFrom(model: Model, options: CompileOptions, before: readonly Refu
   }
 }
 
-function refusalsOf(error: RefuteError, source: string): Refusal[] {
+function refusalsOf(error: RefuteError, source: string): NodeRefusal[] {
   const { code } = error;
   const reason = withoutSource(error.message, source);
   if (error instanceof StepTooExpensiveError)
@@ -140,7 +140,7 @@ const withoutSource = (message: string, source: string): string =>
 /** Messages begin with the operator and the node, which a refusal has as fields. */
 const withoutNode = (message: string): string => message.replace(/^\S+ \(node .*?\)(?:, |: )/, "");
 
-const notInTheTable = (node: Node): Refusal => ({
+const notInTheTable = (node: Node): NodeRefusal => ({
   node: nodeLabel(node),
   operator: node.domain === "" ? node.operator : `${node.domain}.${node.operator}`,
   code: "COMPILE_UNSUPPORTED",

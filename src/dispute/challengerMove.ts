@@ -10,7 +10,7 @@ import type { MoveRecord } from "../chain/market/history.ts";
 import { Level, Side, type Pick, type StepProof } from "../chain/structs.ts";
 import { chunkOf } from "../program/merkle/tensor.ts";
 
-/** What a challenger does next in a game. */
+/** The next move of a challenger in a game. */
 export type ChallengerMove =
   | { kind: "wait" }
   | { kind: "pick"; pick: Pick }
@@ -19,11 +19,11 @@ export type ChallengerMove =
   | { kind: "concede"; reason: string };
 
 /**
- * A challenger's next move. Pure: it depends only on the game's moves, the challenger's own execution and the time, so
- * a restart changes nothing. It goes to the first difference: left of it the two executions agree, so the step found
- * there reads what both have.
- * @param nodes The nodes that came with the claim's submission.
- * @param moves The game's moves, oldest first. It waits if one of them is missing.
+ * Returns a challenger's next move. The function is pure: the move depends only on the game's moves, the challenger's
+ * own execution and the time, therefore a restart changes nothing. The challenger goes to the first difference: left of
+ * the difference both executions agree, and the disputed step therefore reads values that both executions share.
+ * @param nodes The nodes submitted with the claim.
+ * @param moves The game's moves, oldest first. The challenger waits if a move is missing.
  * @param now The chain's time, unix seconds.
  */
 export function challengerMove(

@@ -7,21 +7,21 @@ import { challengerMove, type ChallengerMove } from "./challengerMove.ts";
 import { proofTransactionBytes } from "./proofSize.ts";
 import { publishedProof, tensorAhead } from "./shortcut.ts";
 
-/** What to do next in a game: the move, and the proof from a published tensor that may spare it. */
+/** The next action in a game: the move, and a proof from a published tensor that may replace the move. */
 export type PlannedMove = { move: ChallengerMove; shortcut?: ChallengerMove & { kind: "prove" } };
 
-/** The move that needs no execution, while it is the worker's turn. */
+/** Returns the challenger's move that needs no execution, during the worker's turn. */
 export function idleChallengerMove(game: GameRecord, now: bigint): ChallengerMove | undefined {
   const state = stateOf(game);
   if (state.turn !== Side.worker) return undefined;
   return overtime(state, now) > 0 ? { kind: "timeout" } : { kind: "wait" };
 }
 
-/** What a plan depends on beside the game. */
-export type PlanOptions = {
+/** The other inputs of a plan, besides the game. */
+type PlanOptions = {
   /** log2 of the children in a reveal: the deployment's. */
   arityBits: number;
-  /** Bytes of the largest transaction that may be counted on: the deployment's. */
+  /** The deployment's limit on a transaction's size, in bytes. */
   maxStepBytes: number;
   /** The chain's time, unix seconds. */
   now: bigint;
@@ -30,8 +30,8 @@ export type PlanOptions = {
 };
 
 /**
- * Plans the next move of a game. A proof from the worker's published trace need not wait for a turn; it carries more
- * paths than one after all reveals, and is left out where pools would not take it.
+ * Plans the next move of a game. A proof from the worker's published trace need not wait for a turn. Such a proof
+ * carries more paths than a proof after all reveals, and is omitted if pools would not accept the transaction.
  */
 export async function planChallengerMove(
   claim: ClaimRecord,

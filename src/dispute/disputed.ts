@@ -8,9 +8,9 @@ import { outputItems } from "./expansion.ts";
 import { checkpointOf } from "./openings.ts";
 
 /**
- * The worker's lists as far as a game has shown them: those that it has entered. A claim in trace form leads into the
- * run, or the trace of its only item; one in answer form into its outputs, the items of one of these, and what the
- * worker expands that into.
+ * The worker's lists that a game has entered. A claim in trace form leads into the run, or into the only item's trace.
+ * A claim in answer form leads into the outputs, the items of an output, and the list into which the worker expands a
+ * leaf.
  */
 export type Disputed = {
   answer?: DisputedList;
@@ -58,7 +58,7 @@ export function disputedOf(run: RunExecution, nodes: Hex, moves: readonly MoveRe
   return disputed;
 }
 
-/** Whether a list is an item's trace, or one that leads on from there. */
+/** Returns true if a list is an item's trace or lies below the trace. */
 const isBelowTrace = (level: Level): boolean =>
   level === Level.trace || level === Level.interior || level === Level.tensor;
 
@@ -71,7 +71,7 @@ const LISTS = {
   [Level.tensor]: "tensor",
 } as const;
 
-/** The list of a level, which a game has entered. */
+/** Returns the list of a level; the game must have entered the level. */
 export function currentList(disputed: Disputed, level: Level): DisputedList {
   const list = disputed[LISTS[level]];
   if (list === undefined) throw new RangeError(`the game has not entered level ${level}`);

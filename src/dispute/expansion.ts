@@ -8,17 +8,20 @@ import type { Program } from "../program/types.ts";
 import { isOfEachItem } from "../program/trace/answer.ts";
 import { checkpointOf } from "./openings.ts";
 
-/** Where a game goes from an output of an answer: the list of its items, or what the worker expands it into. */
-export type ListBelow = "items" | "run" | "trace";
+/** The list below an answer's output: the output's items, or the list into which the worker expands the output. */
+type ListBelow = "items" | "run" | "trace";
 
-/** What of a program decides where its games go. */
+/** The program's fields that decide where games go. */
 type Shape = Pick<Program, "inputs" | "outputs" | "each">;
 
-/** The list to which an output of an answer leads. @param items Of the run. */
+/**
+ * Returns the list to which an answer's output leads.
+ * @param items Number of items in the run.
+ */
 export function listBelow(program: Shape, output: number, items: number): ListBelow {
   if (items === 1) return "trace";
   if (isOfEachItem(program, output)) return "items";
-  // What the last item takes from the others is theirs: only the whole run says whether it is right.
+  // The last item takes state from the other items: only the whole run proves whether the state is right.
   return carriesState(program.inputs) ? "run" : "trace";
 }
 
@@ -33,8 +36,9 @@ export function outputItems(
 }
 
 /**
- * What a worker expands a leaf into: a list of its own execution, and the leaf's path up to the list's root.
- * @param state At an output of an answer, or at a leaf of a trace.
+ * Returns a worker's expansion of a leaf: a list from the worker's own execution, and the leaf's path up to the list's
+ * root.
+ * @param state At an answer's output, or at a trace's leaf.
  * @throws MissingItemsError, MissingTensorsError
  */
 export function expansionOf(
@@ -43,7 +47,7 @@ export function expansionOf(
 ): { list: MerkleList; path: Hash[] } {
   const { trace } = run.item(item);
   if (level === Level.trace) {
-    // The list of a range ends in the tensor of its checkpoint.
+    // A range's list ends with the checkpoint's tensor.
     const list = trace.interior(checkpointOf(run.program, last));
     return { list, path: list.path(list.width - 1) };
   }

@@ -4,23 +4,23 @@ import { depthOf, HASH_BYTES } from "../program/merkle/sizes.ts";
 import type { ProgramShape } from "./run/execution.ts";
 
 /**
- * What a job must pay for its gas, in percent of what the gas costs at the price of now: the price may rise between the
- * claim and the delivery, a window later. If it rises by more, the worker may wait with the delivery.
+ * The minimum fee for a job's gas, in percent of the gas cost at the current price: the price may rise between the
+ * claim and the delivery, a window later. If the price rises further, the worker may delay the delivery.
  */
 const COVERED_PERCENT = 150n;
 
 /**
- * The fee that covers a job's gas, with the margin for a rising price.
+ * Returns the fee that covers a job's gas, with the margin for a rising price.
  * @param gas See {@link jobGas}.
  * @param gasPrice wei.
- * @returns In the smallest unit of the stake asset, which is worth a wei.
+ * @returns In the stake asset's smallest unit, worth one wei.
  */
 export const coveringFee = ({ total }: Pick<JobGas, "total">, gasPrice: bigint): bigint =>
   (BigInt(total) * gasPrice * COVERED_PERCENT + 99n) / 100n;
 
-/** What the gas of a job's transactions follows from. */
+/** Properties that determine the gas for a job's transactions. */
 export type JobShape = {
-  /** Of the program's header. */
+  /** Bytes of the program's header. */
   headerBytes: number;
   /** Checkpoints of the program. */
   checkpoints: number;
@@ -28,27 +28,30 @@ export type JobShape = {
   items: number;
   /** Outputs that the claim consists of; 0 in trace form. */
   answers: number;
-  /** Bytes of each output that is delivered on chain. */
+  /** Bytes of each output delivered on chain. */
   delivered: readonly number[];
-  /** Gas of the callback that each delivery makes, 0 for none. */
+  /** Gas of each delivery's callback, 0 without a callback. */
   callbackGas: number;
-  /** log2 of the nodes that a submission shows, at most: the deployment's. */
+  /** log2 of a submission's maximum number of nodes: the deployment's value. */
   arityBits: number;
 };
 
-/** Upper bounds of the gas of each transaction that an undisputed job takes its worker. */
+/** Upper bounds for the gas of each transaction that the worker sends for an undisputed job. */
 export type JobGas = {
   claim: number;
   submit: number;
   /** Without a delivery. */
   finalise: number;
-  /** Of each output, the first one with the finalising. */
+  /** Gas of each output's delivery; the first delivery includes the finalising. */
   deliveries: readonly number[];
-  /** Of all that such a worker sends: it finalises by the first delivery, if there is one. */
+  /** Gas of all the worker's transactions: the first delivery, if any, also finalises the claim. */
   total: number;
 };
 
-/** Every transaction, and a byte of its calldata, other than zero or zero (EIP-2028), at the floor of EIP-7623. */
+/**
+ * The base cost per transaction, and the cost per calldata byte, nonzero or zero (EIP-2028), with the floor from
+ * EIP-7623.
+ */
 const TRANSACTION = 21_000;
 const BYTE = { gas: 16, floor: 40 } as const;
 const ZERO_BYTE = { gas: 4, floor: 10 } as const;
@@ -61,7 +64,7 @@ const sum = (...parts: readonly Calldata[]): Calldata => ({
   full: parts.reduce((total, { full }) => total + full, 0),
   zero: parts.reduce((total, { zero }) => total + zero, 0),
 });
-/** Words of which the contracts' types fill a number of bytes. */
+/** Calldata with `count` words; the contracts' types fill `full` bytes. */
 const words = (count: number, full: number): Calldata => ({ full, zero: count * WORD - full });
 const bytes = (count: number): Calldata => ({ full: Math.ceil(count / WORD) * WORD, zero: 0 });
 const SELECTOR: Calldata = { full: 4, zero: 0 };
@@ -84,7 +87,10 @@ const SUBMIT = 20_000;
 const FINALISE = 25_000;
 const RELEASE = 36_000;
 const DELIVER = 15_000;
-/** The word that says what was delivered, of a job of several outputs: filled by the first delivery, then changed. */
+/**
+ * Gas for the word that marks delivered outputs, in a job with several outputs: the first delivery fills the word,
+ * later deliveries change it.
+ */
 const FIRST_MARK = 22_100;
 const MARK = 5_000;
 /** A node of a submission: hash and log. */
@@ -95,10 +101,10 @@ const SIBLING = 800;
 const HEADER_BYTE = 2;
 /** A byte of an output: log 8, hash and copies below 2. */
 const OUTPUT_BYTE = 10;
-/** A callback's own costs: an account that was not touched, what is written if it fails; and bytes copied for it. */
+/** A callback's own costs: an untouched account, the record of a failure, and the bytes copied for the callback. */
 const CALLBACK = 35_000;
 const BYTES_COPIED_FOR_A_GAS = 5;
-/** Memory also costs the square of its words, divided by this. */
+/** Memory also costs the square of the memory's words, divided by the divisor. */
 const MEMORY_DIVISOR = 512;
 
 const transaction = ({ full, zero }: Calldata, execution: number): number => {
@@ -106,7 +112,10 @@ const transaction = ({ full, zero }: Calldata, execution: number): number => {
   return TRANSACTION + Math.max(cost("gas") + Math.ceil(execution), cost("floor"));
 };
 
-/** What a job's gas follows from. @param terms Of the job, posted or not. */
+/**
+ * Returns the properties that determine a job's gas.
+ * @param terms The terms of the job, posted or not.
+ */
 export const jobShape = (
   { headerBytes, checkpoints, outputBytes }: Pick<ProgramShape, "headerBytes" | "checkpoints" | "outputBytes">,
   { callbackGas, maxOutputBytes, items, answers }: Pick<Job, "callbackGas" | "maxOutputBytes" | "items" | "answers">,
@@ -121,7 +130,7 @@ export const jobShape = (
   arityBits,
 });
 
-/** Upper bounds of the gas that a job takes its worker, if nobody disputes its claim. Pure. */
+/** Returns upper bounds for the worker's gas for a job with an undisputed claim. The function is pure. */
 export function jobGas(shape: JobShape): JobGas {
   const { headerBytes, checkpoints, items, answers, delivered, callbackGas, arityBits } = shape;
   // Down to an output: among the outputs, or through the run and then through the last item's trace.
@@ -134,7 +143,7 @@ export function jobGas(shape: JobShape): JobGas {
   const deliveries = delivered.map((output, k) => {
     const calldata = sum(CLAIMED, DELIVERY_HEAD, bytes(headerBytes), bytes(depth * HASH_BYTES), bytes(output));
     const mark = last === 0 ? 0 : k === 0 ? FIRST_MARK : MARK;
-    // The first one finalises, the last one releases the fee.
+    // The first delivery finalises the claim; the last delivery releases the fee.
     const state = DELIVER + mark + (k === 0 ? FINALISE : 0) + (k === last ? RELEASE : 0);
     const proof = HEADER_BYTE * headerBytes + SIBLING * depth + OUTPUT_BYTE * output;
     const callback = callbackGas === 0 ? 0 : callbackGas + CALLBACK + output / BYTES_COPIED_FOR_A_GAS;
@@ -146,14 +155,17 @@ export function jobGas(shape: JobShape): JobGas {
   return { claim, submit, finalise, deliveries, total: claim + submit + end };
 }
 
-/** The terms of a job as calls bring them: collateral 16, times 10, limits 4, small numbers 4, addresses, two words. */
+/** The terms of a job in a call: collateral 16, times 10, limits 4, small numbers 4, addresses, two words. */
 const TERMS = words(12, 16 + 10 + 4 + 4 + 2 * 20 + 2 * WORD);
-/** The call that seals, and what claiming on terms of a group and opening cost more than claiming and submitting. */
+/**
+ * Gas of the sealing call, and the extra gas for claiming on a group's terms and for opening, compared with claiming
+ * and submitting.
+ */
 const SEAL = 18_000;
 const CLAIM_ON_TERMS = 45_000;
 const OPEN = 12_000;
 
-/** An upper bound of the gas that a job whose submissions are sealed takes its worker beside that of another job. */
+/** An upper bound for the worker's extra gas in a job with sealed submissions, compared with another job. */
 export const SEALED_GAS =
   transaction(sum(JOB, TERMS, words(1, WORD)), SEAL) +
   BYTE.gas * (2 * TERMS.full + 20 + WORD) +
@@ -162,12 +174,12 @@ export const SEALED_GAS =
   OPEN;
 
 /**
- * An upper bound of the gas that is still needed to deliver some of a job's outputs. Pure.
- * @param wanted The numbers of all outputs that the job wants, in the order of `shape.delivered`.
- * @param missing Those that are not delivered yet; a claim that is not final lacks all of them.
+ * Returns an upper bound for the gas still needed to deliver some of a job's outputs. The function is pure.
+ * @param wanted The numbers of all outputs that the job wants, ordered like `shape.delivered`.
+ * @param missing The numbers of undelivered outputs; a claim before finality lacks all outputs.
  */
 export function missingGas(shape: JobShape, wanted: readonly number[], missing: readonly number[]): number {
   const delivered = shape.delivered.filter((_, k) => missing.includes(wanted[k]!));
-  // The first of these counts the finalising, which is more than the marks that a shorter list leaves out.
+  // The first delivery's bound counts the finalising, which exceeds the marks missing from a shorter list.
   return jobGas({ ...shape, delivered }).deliveries.reduce((total, gas) => total + gas, 0);
 }

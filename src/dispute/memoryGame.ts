@@ -12,11 +12,11 @@ import { dtypeBytes } from "../numerics/dtype.ts";
 import type { Program } from "../program/types.ts";
 
 /** A move that the rules do not allow. */
-export class RefusedMoveError extends errorWithCode("MOVE_REFUSED") {}
+class RefusedMoveError extends errorWithCode("MOVE_REFUSED") {}
 
 /**
  * A dispute game in memory: the rules of movement (contracts/game/Descent.sol), without money or time. The page plays
- * with it where there is no chain, and tests play strategies fast.
+ * such a game without a chain, and tests play strategies fast.
  */
 export class MemoryGame {
   readonly moves: MoveRecord[] = [];
@@ -24,7 +24,7 @@ export class MemoryGame {
 
   readonly #program: Program;
 
-  /** @param items Of the run that the claim's root is of. */
+  /** @param items Number of items in the claimed run. */
   constructor(program: KnownProgram, root: Hash, pick: Pick, items = 1, form: ClaimForm = "trace") {
     this.#program = program.model.program;
     const { checkpoints, outputs } = this.#program;
@@ -114,7 +114,7 @@ export class MemoryGame {
     const at = (Number(proof.element) * size) % 512;
     this.#require(Math.floor((Number(proof.element) * size) / 512) === Number(s.index), "not in the chunk");
     proof.inputs.forEach(({ root, siblings, checkpointIndex, checkpoint }, k) => {
-      // The inputs of the job are not known here.
+      // The in-memory game does not know the job's inputs.
       if (this.#program.steps[s.step]!.inputs[k]!.kind !== "step" || siblings.length === 0) return;
       const inside = checkpoint.siblings.length === 0 && checkpoint.step === 0 && s.interiorRoot !== ZERO_HASH;
       const index = inside ? this.#indexUnder(root, siblings, s.interiorRoot) : checkpointIndex;
@@ -144,7 +144,7 @@ export class MemoryGame {
     this.#require(fold(pick.node, low, pick.siblings) === s.node, "not under the node");
     this.#state = { ...s, node: pick.node, index: Number(pick.index), depth };
     if (depth > 0 || s.level === Level.tensor || s.level === Level.answer) return;
-    // A leaf of the run is a trace root. A trace of one checkpoint is a leaf itself.
+    // A leaf of the run is a trace root. A trace with one checkpoint is a leaf.
     if (s.level === Level.run || s.level === Level.items) {
       this.#state = { ...this.#state, item: this.#state.index };
       if (s.level === Level.run || s.checkpoints === 1) this.#enterTrace();
@@ -153,7 +153,7 @@ export class MemoryGame {
     this.#cross(pick);
   }
 
-  /** From a leaf of an answer to the output that it is. */
+  /** Moves from an answer's leaf to the leaf's output. */
   #enterOutput(pick: Pick, items: number): void {
     const { each = [], inputs, outputs } = this.#program;
     const output = this.#state.index;
@@ -168,7 +168,7 @@ export class MemoryGame {
     this.#cross(pick);
   }
 
-  /** From a leaf of a trace or of a range. */
+  /** Crosses from a leaf in a trace or in a range. */
   #cross(pick: Pick): void {
     const s = this.#state;
     this.#require(pick.program.header !== "0x", "a leaf needs the program");
@@ -178,7 +178,7 @@ export class MemoryGame {
     if (first === step) this.#enterTensor(pick, step);
   }
 
-  /** Takes the current node as the root of an item's trace. */
+  /** Takes the current node for the root of an item's trace. */
   #enterTrace(): void {
     this.#state = { ...this.#state, traceRoot: this.#state.node };
     this.#enterList(Level.trace, this.#state.checkpoints);

@@ -1,7 +1,10 @@
 import { CHUNK_BYTES, depthOf } from "../program/merkle/sizes.ts";
 import { hopOf, submittedHop } from "../chain/market/revealLevels.ts";
 
-/** What moves are worth: contracts/game/GasSchedule.sol (test/dispute/worstDispute.test.ts holds them to it). */
+/**
+ * The gas value of each move: contracts/game/GasSchedule.sol (test/dispute/worstDispute.test.ts checks that both
+ * agree).
+ */
 export const MOVE_GAS = {
   open: 112_000,
   pick: 52_000,
@@ -17,26 +20,28 @@ export const MOVE_GAS = {
 /** A byte of a revealed chunk: calldata, log and hash. */
 const CHUNK_BYTE = 25;
 
-export type MoveName = "open" | "reveal" | "pick" | "expand" | "chunk" | "prove";
+type MoveName = "open" | "reveal" | "pick" | "expand" | "chunk" | "prove";
 
 /** A game from its opening to the proof. */
 export type DisputeMoves = { moves: MoveName[]; gas: number };
 
-/** What the length of a game over an answer follows from beside what it shares with one over a trace. */
-export type AnswerShape = {
+/**
+ * Properties that determine the length of a game over an answer, beyond the properties shared with a game over a trace.
+ */
+type AnswerShape = {
   /** Outputs of the program. */
   outputs: number;
-  /** Whether the disputed output is one that each item has. */
+  /** True if each item has the disputed output. */
   isEach: boolean;
-  /** Whether items carry state, so that a disputed output is expanded into the run. */
+  /** True if items carry state: a disputed output then expands into the run. */
   isCarried: boolean;
 };
 
-/** What the length of a game follows from: the lists that it goes through, and how it is played. */
+/** Properties that determine a game's length: the lists on the game's way, and the way of playing. */
 export type DisputeShape = {
   /** Items of the run; one if it is left out. */
   items?: number;
-  /** Of a claim in answer form, and what its outputs lead to; without it, a claim in trace form. */
+  /** Properties of a claim in answer form and the lists below the outputs; undefined for a claim in trace form. */
   answer?: AnswerShape | undefined;
   checkpoints: number;
   /** Steps of the program. */
@@ -45,17 +50,20 @@ export type DisputeShape = {
   range: number;
   /** Bytes of the disputed tensor. */
   tensorBytes: number;
-  /** Of the step proof, as a transaction of its own. */
+  /** Gas of the step proof, sent in a separate transaction. */
   proofGas: number;
   headerBytes: number;
   /** log2 of the children in a reveal: the deployment's. */
   arityBits: number;
   chunkBytes?: number;
-  /** The challenger holds the worker's trace: its picks jump straight down, the last one with the proof. */
+  /** The challenger holds the worker's trace: picks jump straight down, and the last pick carries the proof. */
   published?: boolean;
 };
 
-/** The moves of a game by the hop rule and the depths of its lists; without a published trace nobody skips a level. */
+/**
+ * Returns a game's moves by the hop rule and the depths of the lists; without a published trace no player skips a
+ * level.
+ */
 export function disputeMoves(shape: DisputeShape): DisputeMoves {
   const { checkpoints, steps, range, tensorBytes, proofGas, headerBytes, arityBits, published = false } = shape;
   const chunkBytes = shape.chunkBytes ?? CHUNK_BYTES;
@@ -109,13 +117,13 @@ export function disputeMoves(shape: DisputeShape): DisputeMoves {
   return { moves, gas };
 }
 
-/** A list above the ranges: its depth, what landing on its leaves costs, and the path with which it is expanded. */
+/** A list above the ranges: the list's depth, the gas for landing on a leaf, and the path for the list's expansion. */
 type ListAbove = { depth: number; seam: number; expandedBy?: number };
 
 /**
- * The lists that a game passes before it is at a checkpoint.
- * @param header What landing costs that brings the header alone.
- * @param checkpoint What landing on a leaf of a trace costs.
+ * Returns the lists that a game passes before reaching a checkpoint.
+ * @param header Gas for a landing that brings only the header.
+ * @param checkpoint Gas for landing on a trace's leaf.
  */
 function listsAbove(
   { items = 1, checkpoints, answer }: DisputeShape,
@@ -136,7 +144,7 @@ function listsAbove(
         : [{ ...trace, expandedBy: traceDepth }];
     lists = [outputs, ...ofItems, ...expanded];
   }
-  // A trace of one checkpoint is a leaf of the list before it.
+  // A trace with one checkpoint sits as a leaf in the list above.
   if (traceDepth === 0 && lists.length > 1) {
     lists.pop();
     lists.at(-1)!.seam = checkpoint;

@@ -16,7 +16,7 @@ export function openStep({ model, commitment }: KnownProgram, s: number): Pick["
   return { dtype: step.dtype, count: BigInt(step.count), bodyHash, siblings: commitment.steps.path(s) };
 }
 
-/** The number of the checkpoint that is the tensor of `step`. */
+/** Returns the checkpoint number for the tensor of `step`. */
 export function checkpointOf({ model }: KnownProgram, step: number): number {
   const j = model.program.checkpoints.findIndex((checkpoint) => checkpoint.step === step);
   if (j === -1) throw new RangeError(`step ${step} is not a checkpoint`);

@@ -43,7 +43,7 @@ export const BLANK_CLAIM: Claim = {
   collateral: 0n,
 };
 
-/** The bytes of the transaction that carries a step proof, whatever its fees and nonce: at most so many. */
+/** Returns an upper bound for the bytes of a step proof's transaction, for any fees and nonce. */
 export function proofTransactionBytes(proof: StepProof): number {
   const args = [BLANK_STATE, BLANK_CLAIM, proof] as const;
   return size(encodeFunctionData({ abi: disputeGameAbi, functionName: "prove", args })) + ENVELOPE_BYTES;

@@ -11,12 +11,13 @@ import type { CommittedNode, PublishedTensor } from "../program/trace/published.
 import type { ChallengerMove } from "./challengerMove.ts";
 
 /** The tensor with which a game could be ended now. */
-export type TensorAhead = { item: number; step: number; first: number; bytes: number; committed: CommittedNode };
+type TensorAhead = { item: number; step: number; first: number; bytes: number; committed: CommittedNode };
 
 /**
- * The tensor that a game is in, or that a pick enters: with its bytes at hand the next move is the proof.
- * @param move What the challenger would do without it.
- * @returns undefined while the game is in a list of tensors, or down at a chunk that was revealed
+ * Returns the current tensor of a game, or the tensor that a pick enters: with the tensor's bytes at hand, the next
+ * move is the proof.
+ * @param move The challenger's move without the published tensor.
+ * @returns undefined while the game is in a list of tensors, or at a revealed chunk
  */
 export function tensorAhead(
   { program: { model } }: RunExecution,
@@ -40,7 +41,7 @@ export function tensorAhead(
   const bytes = bytesOf(step);
   const height = depthOf(Math.ceil(bytes / CHUNK_BYTES));
   return {
-    // A pick goes from the items' list into a tensor only if a trace has one checkpoint, of one step.
+    // A pick goes from the items' list into a tensor only if a trace has one checkpoint, with one step.
     item: state.level === Level.run || state.level === Level.items ? Number(index) : state.item,
     step,
     first: state.level === Level.interior ? state.first : step,
@@ -50,9 +51,9 @@ export function tensorAhead(
 }
 
 /**
- * The proof that a published tensor gives: of its first element, below the node that the worker is bound to, that
- * differs from the challenger's own.
- * @param move What the challenger would do without it: if that is a pick, it comes with the proof.
+ * Returns the proof from a published tensor: a proof about the first element, below the worker's committed node, that
+ * differs from the challenger's own element.
+ * @param move The challenger's move without the published tensor: if the move is a pick, the pick carries the proof.
  * @returns undefined if no element differs
  */
 export function publishedProof(

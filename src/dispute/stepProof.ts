@@ -11,11 +11,10 @@ import type { RunExecution } from "./run/runExecution.ts";
 import { checkpointOf, openCheckpoint, openStep } from "./openings.ts";
 
 /** The element to prove: of a step's tensor in an item, in a range that begins at `first`, in the revealed chunk. */
-export type Target = { item: number; step: number; first: number; element: number; chunk: Uint8Array };
+type Target = { item: number; step: number; first: number; element: number; chunk: Uint8Array };
 
 /**
- * Builds the proof that an element of a step is wrong. Paths lead through the worker's own nodes, as the game has shown
- * them.
+ * Builds a proof against a wrong element of a step. Paths lead through the worker's own nodes, from the game's moves.
  * @returns The proof and the exact value, a word of the element's type.
  */
 export function buildStepProof(
@@ -48,7 +47,7 @@ function isCarried({ program: { model } }: RunExecution, item: number, ref: Tens
   return item > 0 && ref.kind === "input" && model.program.inputs[ref.index]!.source?.kind === "carried";
 }
 
-/** The trace root of the item before, if one of the inputs is carried from it. */
+/** Returns the previous item's trace root, if an input is carried from the previous item. */
 function provePrevious(
   run: RunExecution,
   disputed: Disputed,
@@ -79,7 +78,10 @@ function proveInput(
   return { root, siblings: trace!.path(j), checkpointIndex: j, checkpoint: openCheckpoint(execution, j) };
 }
 
-/** An input of the program as an item has it. One's own lists of the item before are the worker's: it agrees there. */
+/**
+ * Proves a program input of an item. The previous item's lists come from the challenger's own execution: both sides
+ * agree on the previous item.
+ */
 function proveItemInput(
   run: RunExecution,
   execution: Execution,
@@ -95,7 +97,10 @@ function proveItemInput(
   return { root: tensorRoot(execution.inputs[index]!), siblings: run.inputs.path(index, item) };
 }
 
-/** The number of the first element of a chunk that differs from the own execution's; undefined if none does. */
+/**
+ * Returns the number of the first element in a chunk that differs from the own execution; undefined if no element
+ * differs.
+ */
 export function firstDifferentElement(
   claimed: Uint8Array,
   own: Uint8Array,

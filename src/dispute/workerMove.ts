@@ -11,14 +11,14 @@ import { hopOf, submittedHop } from "../chain/market/revealLevels.ts";
 import { expansionOf, outputItems } from "./expansion.ts";
 import { checkpointOf } from "./openings.ts";
 
-/** What a worker does next in a game. */
+/** The next move of a worker in a game. */
 export type WorkerMove =
   | { kind: "wait" }
   | { kind: "reveal"; data: Hex }
   | { kind: "expand"; children: Hex; siblings: Hash[] }
   | { kind: "timeout" };
 
-/** The move that needs no execution, while it is the challenger's turn. */
+/** Returns the worker's move that needs no execution, during the challenger's turn. */
 export function idleWorkerMove(state: GameState, now: bigint): WorkerMove | undefined {
   if (state.turn !== Side.challenger) return undefined;
   return overtime(state, now) > 0 ? { kind: "timeout" } : { kind: "wait" };
@@ -51,13 +51,14 @@ export function workerMove(run: RunExecution, state: GameState, arityBits: numbe
 }
 
 /**
- * What a worker submits: the nodes that a reveal at the claim's root would show; of an answer all leaves.
- * @param claimed The list that the claim's root is the root of.
+ * Returns the nodes of a worker's submission: the nodes that a reveal at the claim's root would show; for an answer all
+ * leaves.
+ * @param claimed The list under the claim's root.
  */
 export const submissionOf = (claimed: MerkleList, arityBits: number, form: ClaimForm = "trace"): Hex =>
   childrenOf(claimed, claimed.depth, 0, submittedHop(claimed.depth, form, arityBits));
 
-/** The list that a state is in, as the worker's execution has it. */
+/** Returns the list of a state, from the worker's execution. */
 export function listOf(run: RunExecution, state: GameState): MerkleList {
   if (state.level === Level.answer) return run.answer.list;
   if (state.level === Level.items) return outputItems(run, state);

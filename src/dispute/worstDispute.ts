@@ -5,11 +5,11 @@ import type { Program } from "../program/types.ts";
 import { disputeMoves, type DisputeMoves } from "./moveGas.ts";
 
 /** A game over one element of `step`. */
-export type DisputeCost = DisputeMoves & { step: number };
+type DisputeCost = DisputeMoves & { step: number };
 
 /**
- * The moves of a game over one element of `step`, entered through checkpoint `j`, if nobody skips a level.
- * @param items Of the run.
+ * Returns the moves for a game over one element of `step`, entered through checkpoint `j`, without skipped levels.
+ * @param items Number of items in the run.
  */
 export function disputeCost(program: Program, j: number, step: number, arityBits: number, items = 1): DisputeCost {
   const { first, step: last } = program.checkpoints[j]!;
@@ -28,9 +28,9 @@ export function disputeCost(program: Program, j: number, step: number, arityBits
 }
 
 /**
- * The dispute of a program that takes the most gas.
+ * Returns the program's dispute with the most gas.
  * @param arityBits log2 of the children in a reveal: the deployment's.
- * @param items Of the run.
+ * @param items Number of items in the run.
  */
 export function worstDispute(program: Program, arityBits: number, items = 1): DisputeCost {
   let worst: DisputeCost | undefined;

@@ -12,8 +12,8 @@ import type { NativeResult, NativeRuntime, NativeSignature } from "./nativeRunti
 const SECONDS = 20;
 const MAX_NAME = 1_000;
 
-/** Where a runtime is served, and what it must be. */
-export type HttpNativeOptions = {
+/** The URL of a runtime, and the properties that the runtime must have. */
+type HttpNativeOptions = {
   /** http or https; the program's root is appended. */
   url: string;
   signature: NativeSignature;
@@ -24,9 +24,9 @@ export type HttpNativeOptions = {
 };
 
 /**
- * A native runtime in another process, over HTTP. Inputs go by `POST URL/PROGRAM-ROOT` as a message of `frame.ts`,
- * whose head also has `"wanted"`, the names of outputs and deciding tensors. They come back the same way, and the head
- * has `"runtime"`, what computes. What comes back is believed only within the bounds of its form: it is untrusted.
+ * A native runtime in another process, over HTTP. Inputs go by `POST URL/PROGRAM-ROOT` in a message of `frame.ts`. Its
+ * head also has `"wanted"`, the names of outputs and deciding tensors. These come back the same way, and the head then
+ * has `"runtime"`, the runtime's name. The reply remains untrusted, and counts only within its checked form.
  */
 export class HttpNative implements NativeRuntime {
   readonly #url: string;
@@ -80,7 +80,7 @@ export class HttpNative implements NativeRuntime {
 
   /** @throws NativeRuntimeError whatever goes wrong */
   async #post(body: Uint8Array): Promise<Uint8Array> {
-    const most =
+    const max =
       4 +
       MAX_HEAD_BYTES +
       this.#wanted.reduce((sum, { dtype, shape }) => sum + elementCount(shape) * dtypeBytes(dtype), 0);
@@ -96,7 +96,7 @@ export class HttpNative implements NativeRuntime {
         await response.body?.cancel();
         throw new NativeRuntimeError(`${this.#place} answers ${response.status}`);
       }
-      return await readAtMost(response, most);
+      return await readAtMost(response, max);
     } catch (cause) {
       if (cause instanceof NativeRuntimeError) throw cause;
       const { message, cause: reason } = cause as Error;
@@ -107,12 +107,12 @@ export class HttpNative implements NativeRuntime {
 }
 
 /** The whole body. @throws NativeRuntimeError if it has more bytes */
-async function readAtMost(response: Response, most: number): Promise<Uint8Array> {
+async function readAtMost(response: Response, max: number): Promise<Uint8Array> {
   const pieces: Uint8Array[] = [];
   let length = 0;
   for await (const piece of response.body as unknown as AsyncIterable<Uint8Array>) {
     length += piece.length;
-    if (length > most) throw new NativeRuntimeError(`the answer has more than ${most} bytes`);
+    if (length > max) throw new NativeRuntimeError(`the answer has more than ${max} bytes`);
     pieces.push(piece);
   }
   return Buffer.concat(pieces);

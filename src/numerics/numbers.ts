@@ -30,7 +30,7 @@ const UNSIGNED_BITS = new Map<DType, bigint>([
 ]);
 
 /** The least word of a type: -Infinity, or the minimum integer. */
-export function leastWord(dtype: DType): Word {
+export function minWord(dtype: DType): Word {
   const bits = SIGNED_BITS.get(dtype);
   if (bits !== undefined) return -(1n << (bits - 1n));
   if (!isFloat(dtype)) return 0n;
@@ -54,7 +54,7 @@ export function numberWord(value: number, dtype: DType): Word {
   return convert(buffer.getBigUint64(0), DType.float64, dtype);
 }
 
-/** The number that a word of a float type stands for. */
+/** Returns the number encoded in a word of a float type. */
 export function wordNumber(word: Word, dtype: DType): number {
   buffer.setBigUint64(0, convert(word, dtype, DType.float64));
   return buffer.getFloat64(0);

@@ -7,7 +7,7 @@ export {
   type ExecutorOptions,
 } from "../executor/createExecutor.ts";
 export { selfTestExecutor, type SelfTestReport } from "../executor/selfTest.ts";
-export { cutBatch, type Batch, type BatchRequest, type Part } from "../parties/dispatcher/batch.ts";
+export { cutBatch, type Batch, type BatchRequest, type BatchPart } from "../parties/dispatcher/batch.ts";
 export { costsOf, type BatchCost, type PartCost } from "../parties/dispatcher/costs.ts";
 export { dispatch } from "../parties/dispatcher/dispatcher.ts";
 export * from "../parties/dispatcher/errors.ts";
@@ -33,6 +33,8 @@ export { heldSeconds, openTickets, type TicketSession } from "../parties/tickets
 export { unchainedRun, UnchainedRunError, type UnchainedItem } from "../parties/tickets/unchainedRun.ts";
 export { RunInputs } from "../program/trace/runInputs.ts";
 export type { WorkerEvent } from "../parties/worker/events.ts";
-export { runWorker, type WorkerOptions } from "../parties/worker/worker.ts";
+export { runWorker } from "../parties/worker/worker.ts";
 export type { WatcherEvent } from "../../watcher/events.ts";
-export { runWatcher, type WatcherOptions } from "../../watcher/watcher.ts";
+export { runWatcher } from "../../watcher/watcher.ts";
+export { type WorkerOptions } from "../parties/worker/options.ts";
+export { type WatcherOptions } from "../../watcher/options.ts";

@@ -8,7 +8,7 @@ export type { Job } from "../chain/structs.ts";
 export { viemWallet, type Wallet, type WalletTransaction } from "../chain/wallet.ts";
 export type { Deployment } from "../chain/market/deployment.ts";
 export { deposit } from "../chain/market/deposit.ts";
-export { openReader, openSession, type Reader, type Session, type SessionOptions } from "../chain/market/session.ts";
+export { openReader, openSession, type Session, type SessionOptions } from "../chain/market/session.ts";
 export * from "../chain/market/addressFile.ts";
 export { decodeOutputs, topScores, type DecodedOutput, type Score } from "../parties/requester/decodeOutputs.ts";
 export { parseDescription } from "../parties/requester/description.ts";
@@ -26,8 +26,16 @@ export { estimateFee, type FeeEstimate } from "../parties/requester/estimateFee.
 export { blobsOf } from "../chain/market/blobs.ts";
 export { InputReferenceError, referenceSuffix } from "../chain/market/references.ts";
 export { blobCosts, postBlobs, type BlobCosts, type PostBlobsOptions } from "../parties/requester/postBlobs.ts";
-export { DEFAULT_TERMS, jobRequest, minWindow, packInputs, postJob, publishInputs } from "../parties/requester/postJob.ts";
+export {
+  DEFAULT_TERMS,
+  jobRequest,
+  minWindow,
+  packInputs,
+  postJob,
+  publishInputs,
+} from "../parties/requester/postJob.ts";
 export type { JobTerms } from "../parties/requester/postJob.ts";
 export { jobProgress, jobState, waitForResult } from "../parties/requester/result.ts";
 export type { ClaimProgress, JobProgress, JobResult, JobState, WaitOptions } from "../parties/requester/result.ts";
 export type { TensorData } from "../parties/requester/typedArrays.ts";
+export { type Reader } from "../chain/market/reader.ts";

@@ -1,4 +1,5 @@
 /** `refute/sdk`: what requesters of results need, in Node. */
 export * from "./requester.ts";
-export { loadProgram, type LoadOptions } from "../parties/requester/loadProgram.ts";
+export { loadProgram } from "../parties/requester/loadProgram.ts";
 export { readAddressFile } from "../chain/market/readAddressFile.ts";
+export { type LoadOptions } from "../parties/requester/describeModel.ts";

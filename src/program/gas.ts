@@ -10,9 +10,9 @@ import { product, sum } from "./sums.ts";
 import { Reduce, type Axis, type Instruction, type Step, type View } from "./types.ts";
 
 /**
- * Upper bounds of what parts of a step proof cost, in gas; measured on contracts/verifier and rounded up.
- * test/contracts/verifier/gas.test.ts and gasOfTerms.test.ts hold the estimate of whole proofs to them: it is never
- * below what is measured, and gas.test.ts holds it to at most four times that.
+ * Upper bounds on the gas costs of parts of a step proof, measured on contracts/verifier and rounded up.
+ * test/contracts/verifier/gas.test.ts and gasOfTerms.test.ts compare estimates for whole proofs with measurements: an
+ * estimate is never below the measurement, and gas.test.ts limits it to at most four times the measurement.
  */
 const GAS = {
   transaction: 21_000,
@@ -35,14 +35,13 @@ const GAS = {
    * each halving of the list of chunks on the way.
    */
   place: { view: 900, axis: 650, detour: 220, coefficient: 130, seek: 700, halving: 180 },
-  /** A block of terms for which no view is placed anew, and in it each read: moving its view on. */
+  /** A block of terms without newly placed views, and each read in the block: moving the read's view on. */
   block: 900,
   blockRead: 250,
-  /** Beginning a run of the fastest digit; each slower digit that is counted up or back to 0. */
+  /** Beginning a run of the fastest digit; each slower digit counted up or back to 0. */
   run: { start: 900, digit: 170 },
   /**
-   * A term that is summed as it is read, of float32, of 16 bits and of float64, and each read of it; any other term:
-   * its reads and its fold.
+   * A term summed as read (float32, 16 bits and float64), and each read for the term; any other term: reads and fold.
    */
   bareTerm: 490,
   halfBareTerm: 450,
@@ -52,19 +51,19 @@ const GAS = {
   read: 290,
   fold: 600,
   /**
-   * Turning the byte order of a word of a chunk: one for each term where elements lie a word apart or more. By log2 of
-   * an element's bytes.
+   * Reversing the byte order of a chunk's word: one for each term if elements lie a word apart or more. By log2 of an
+   * element's bytes.
    */
   word: [0, 170, 170, 290, 330, 330],
   epilogue: 4_000,
   /** The first call of contracts/verifier/Elementary.sol in a transaction: 2,600 for a cold account, and the call. */
   coldElementary: 3_000,
   /**
-   * An operation of an expression, with its share of the loop over instructions. Elementary functions are calls of
-   * Elementary.sol: the cheap ones (exp, log, tanh, sigmoid, expm1, log1p, sin, cos, sinh, cosh, atanh) and the others.
-   * test/contracts/verifier/elementary.test.ts prints the largest call of each function, gas.test.ts sums 400 of erf,
-   * atan, sinh and sqrt. A cast to an integer tries the range, by code for all float types (gasOfTerms.test.ts: 60
-   * casts of the smallest normal number).
+   * An operation in an expression, with a share of the loop over instructions. Elementary functions are calls to
+   * Elementary.sol: the cheap functions (exp, log, tanh, sigmoid, expm1, log1p, sin, cos, sinh, cosh, atanh) and the
+   * others. test/contracts/verifier/elementary.test.ts prints the largest call of each function, gas.test.ts sums 400
+   * of erf, atan, sinh and sqrt. A cast to an integer checks the range, by code for all float types
+   * (gasOfTerms.test.ts: 60 casts of the smallest normal number).
    */
   operation: {
     cheapElementary: 6_500,
@@ -77,9 +76,9 @@ const GAS = {
     integer: 1_450,
   },
   /**
-   * Floats that are not float32: operations, which are calls of Elementary.sol, folds that are no sums, and beginning
-   * and rounding a sum of float64. To an elementary function of 16 bits, conversions are added; those of float64 have
-   * the prices of erf and of all others.
+   * Floats other than float32: operations (calls to Elementary.sol), folds other than sums, and beginning and rounding
+   * a float64 sum. Elementary functions of 16 bits cost conversions in addition; float64 functions have the prices of
+   * erf and of all others.
    */
   otherFloat: {
     operation: 5_000,
@@ -91,22 +90,25 @@ const GAS = {
     fold: 1_600,
     float64Sum: 25_000,
   },
-  /** Not gas but bounds that it is reckoned from: chunks among which a read of the epilogue is found, */
+  /** Not gas, but a bound used for gas: the chunks searched for one epilogue read. */
   epilogueChunks: 64,
-  /** bytes of memory that the verifier takes beside its arguments: slots, the decoded body, digits. */
+  /**
+   * Not gas, but a bound used for gas: memory used by the verifier besides the arguments, bytes: slots, the decoded
+   * body, digits.
+   */
   verifierMemory: 16_384,
 } as const;
 
-/** Whether a type is a float that is not float32: those have one arithmetic for all formats. */
+/** Returns whether a type is a float other than float32: all these share one arithmetic. */
 const isOtherFloat = (dtype: DType): boolean => isFloat(dtype) && dtype !== DType.float32;
 
-/** A term that is summed as it is read. */
+/** Returns the gas for a term summed as read. */
 function bareTermGas(dtype: DType): number {
   if (isHalf(dtype)) return GAS.halfBareTerm;
   return dtype === DType.float64 ? GAS.float64BareTerm : GAS.bareTerm;
 }
 
-/** What one operation costs at run time, in gas: its share of the loop over instructions, and its call. */
+/** Returns the gas for an operation at run time: a share of the loop over instructions, and the call. */
 export function operationGas(instruction: Instruction): number {
   const { op, dtype, b } = instruction;
   if (op === Op.cast && (isOtherFloat(dtype) || isOtherFloat(b as DType))) return GAS.otherFloat.cast;

@@ -6,8 +6,10 @@ import type { InputSource } from "./types.ts";
 
 /** A tensor as a header has it: its type and its number of elements. */
 export type HeaderTensor = { dtype: DType; count: number };
+
 /** An input, and where items take it from. */
-export type HeaderInput = HeaderTensor & { source: InputSource };
+type HeaderInput = HeaderTensor & { source: InputSource };
+
 /** An output, its checkpoint, and whether every item has it, or only the last one. */
 export type HeaderOutput = HeaderTensor & { checkpoint: number; each: boolean };
 

@@ -87,7 +87,7 @@ export const runProofBytes = ({ inputs }: Step, sources: readonly InputSource["k
   WORD * sum(inputs.map((ref) => (ref.kind === "input" ? RUN_SIBLINGS[sources[ref.index]!] : 0)));
 
 /** The most that `runProofBytes` gives for any step. */
-export const mostRunProofBytes = (sources: readonly InputSource["kind"][]): number =>
+export const maxRunProofBytes = (sources: readonly InputSource["kind"][]): number =>
   WORD * LIMITS.inputs * Math.max(0, ...sources.map((source) => RUN_SIBLINGS[source]));
 
 /** Siblings of the longest path to the root of an input of a step, in a program that is no run. */

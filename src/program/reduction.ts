@@ -5,7 +5,7 @@ import * as integer from "../numerics/integer.ts";
 import { Reduce, type Step } from "./types.ts";
 
 /** Folds a step's terms; `result` gives the accumulator slots (docs/program.md, "Reduce"). */
-export type Reduction = { add(a: Word, b: Word, r: number): void; result(): Word[] };
+type Reduction = { add(a: Word, b: Word, r: number): void; result(): Word[] };
 
 /** Whether a reduction adds limbs. */
 export const isTotal = (reduce: Reduce): boolean => reduce === Reduce.total || reduce === Reduce.partialTotal;

@@ -83,12 +83,12 @@ const inputWork = ({ dtype, count }: Program["inputs"][number]): bigint =>
 
 /** Counts how often elementary functions are evaluated whose results are kept. */
 class Unsettled {
-  readonly #counts = new Map<string, { count: bigint; most: number }>();
+  readonly #counts = new Map<string, { count: bigint; max: number }>();
 
   /** @param kept What has one store of results. */
-  add(kept: string, count: bigint, most: number): void {
+  add(kept: string, count: bigint, max: number): void {
     const before = this.#counts.get(kept)?.count ?? 0n;
-    this.#counts.set(kept, { count: before + count, most });
+    this.#counts.set(kept, { count: before + count, max });
   }
 
   /** Another power: its results are kept with those of all others, and dropped when there are too many. */
@@ -97,7 +97,7 @@ class Unsettled {
   }
 
   work(): bigint {
-    const definitions = [...this.#counts.values()].map(({ count, most }) => (count < most ? count : BigInt(most)));
+    const definitions = [...this.#counts.values()].map(({ count, max }) => (count < max ? count : BigInt(max)));
     return definitions.reduce((all, count) => all + count * BigInt(WORK.elementary), 0n);
   }
 }

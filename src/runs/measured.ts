@@ -1,8 +1,7 @@
 import { ExecutionInputError } from "../executor/errors.ts";
-import type { Execute } from "./executeRun.ts";
 import type { Meter } from "./figures.ts";
 import { problemOf, type Health } from "../base/health.ts";
-import type { ExecuteStretch } from "./stretches.ts";
+import type { Execute, ExecuteStretch } from "./execute.ts";
 
 /** The same executor, which says how long executions take, and whether this machine can execute. */
 export function measured(execute: Execute, health: Health, meter: Meter): Execute {

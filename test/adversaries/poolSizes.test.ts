@@ -6,7 +6,6 @@ import { readModel } from "../../src/model/onnx/readModel.ts";
 import { int64Tensor } from "../../src/model/onnx/tensorData.ts";
 import { knownProgram, type KnownProgram } from "../../src/dispute/run/execution.ts";
 import type { WorkerEvent } from "../../src/parties/worker/events.ts";
-import type { WorkerOptions } from "../../src/parties/worker/worker.ts";
 import { waitForResult } from "../../src/parties/requester/result.ts";
 import { mlpInput, mlpProgram } from "../../testkit/models/mlp.ts";
 import { ETHEREUM_LIMITS, ROLLUP_MAX_BYTES } from "../../testkit/nodes/poolRules.ts";
@@ -14,8 +13,10 @@ import { buildModel } from "../../testkit/onnx/onnxBuilder.ts";
 import { first, reference, type Running } from "../../testkit/players/players.ts";
 import { usePlayers } from "../../testkit/players/usePlayers.ts";
 import { ProgramLibrary } from "../../src/runs/programLibrary.ts";
+import type { WorkerOptions } from "../../src/parties/worker/options.ts";
 
 const WINDOW_OVER = 3_601;
+
 /** `MAX_OUTPUT_BYTES` of contracts/market/MarketParameters.sol. */
 const LARGEST_OUTPUT = 65_536;
 
@@ -46,6 +47,7 @@ const matrixOf = (rows: number, columns: number): KnownProgram => {
 };
 
 const bytesOf = (count: number): Uint8Array => Uint8Array.from({ length: count }, (_, k) => (k * 31) % 251);
+
 /** Small positive numbers. */
 const halves = (count: number): Uint8Array => Uint8Array.from({ length: 2 * count }, (_, k) => (k % 2 ? 0x3c : k));
 

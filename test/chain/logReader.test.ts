@@ -17,7 +17,7 @@ describe("reading events from nodes with limits", function () {
       expect(seconds).to.be.below(15);
       expect(getLogs).to.be.below(1_050);
       expect(getBlock).to.be.below(120);
-      expect(node.mostAtOnce).to.equal(8);
+      expect(node.maxAtOnce).to.equal(8);
     });
 
   it("limit10_takesLittleMoreThanOneRequestForTenBlocks", async function () {

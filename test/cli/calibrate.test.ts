@@ -13,7 +13,7 @@ import { CalibratedPrograms } from "../../src/runs/native/calibratedPrograms.ts"
 import { NO_METER } from "../../src/runs/figures.ts";
 import { Health } from "../../src/base/health.ts";
 import { NativeJobs } from "../../src/runs/native/nativeJobs.ts";
-import { loadModel } from "../../src/runs/programs/modelSpec.ts";
+import { loadModel } from "../../src/compiler/wraps/modelSpec.ts";
 import { RunInputs } from "../../src/program/trace/runInputs.ts";
 import { executeReference } from "../../src/executor/reference.ts";
 import { generate } from "../../src/native/plain/decoder/generate.ts";

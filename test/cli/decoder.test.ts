@@ -8,7 +8,6 @@ import { compile } from "../../src/compiler/compile.ts";
 import { wrapDecoder } from "../../src/compiler/wraps/wrapDecoder.ts";
 import { followMarket } from "../../src/chain/market/session.ts";
 import { readModel } from "../../src/model/onnx/readModel.ts";
-import type { Execute } from "../../src/runs/executeRun.ts";
 import { knownProgram } from "../../src/dispute/run/execution.ts";
 import { printable } from "../../src/base/text.ts";
 import { readTokenizer } from "../../src/model/tokenizer/readTokenizer.ts";
@@ -20,6 +19,7 @@ import { serveRpc } from "../../testkit/nodes/rpcServer.ts";
 import { first, Players, reference } from "../../testkit/players/players.ts";
 import { refute } from "./refute.ts";
 import { itAtLength, itInTime } from "../../testkit/atLength.ts";
+import type { Execute } from "../../src/runs/execute.ts";
 
 describe("refute, text from a decoder", () => {
   let folder: string;

@@ -30,15 +30,15 @@ describe("refute deploy exams, classes, exam and canary", function () {
     writeFileSync(model, mlpBytes());
     models = join(folder, "models.json");
     writeFileSync(models, JSON.stringify([{ path: model, drawn: { x: { low: -1, high: 1 } } }]));
-    const zoo = join(folder, "zoo.json5");
+    const examClasses = join(folder, "zoo.json5");
     const { programRoot } = drawnMlp().model;
     const classes = [
       { programRoot, blocks: 256 },
       { programRoot: `0x${"12".repeat(32)}`, blocks: 16 },
     ];
-    writeFileSync(zoo, JSON.stringify({ odds: 2, spacing: 256, classes }));
+    writeFileSync(examClasses, JSON.stringify({ odds: 2, spacing: 256, classes }));
     const deployed = await refute(
-      ["deploy", "exams", "--zoo", zoo, "--folder", join(folder, "deployments"), "--confirmations", "1", "--json"],
+      ["deploy", "exams", "--zoo", examClasses, "--folder", join(folder, "deployments"), "--confirmations", "1", "--json"],
       network,
     );
     expect(deployed.status, deployed.output).to.equal(0);

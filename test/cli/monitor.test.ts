@@ -61,7 +61,7 @@ describe("monitor", function () {
   });
 
   it("metrics_showFigures_conditions_auditsAndExecutions", async function () {
-    monitor.meter.figures({ credit: 10n ** 18n, openGames: 2, leastClock: Infinity });
+    monitor.meter.figures({ credit: 10n ** 18n, openGames: 2, minClock: Infinity });
     monitor.meter.figures({ openGames: 3 });
     monitor.meter.executed(2);
     monitor.meter.auditFailed();

@@ -1,28 +1,56 @@
-import { readFileSync } from "node:fs";
+import { globSync, readdirSync, readFileSync } from "node:fs";
+import { dirname, join, normalize } from "node:path";
 import { expect } from "chai";
 
-const order = readFileSync("test/architecture.test.ts", "utf8");
 const page = readFileSync("docs/architecture.md", "utf8");
+/** The folders that the page's lists describe: the path in code letters that begins an item, before a colon. */
+const described = [...page.matchAll(/^- `((?:src|contracts|watcher)[\w/]*)`:\s/gm)].map(([, path]) => path!);
 
-/** The entries of one of the orders in test/architecture.test.ts. */
-function entriesOf(name: string): string[] {
-  const [, list] = new RegExp(`const ${name} = \\[([^\\]]*)\\]`).exec(order)!;
-  return [...list!.matchAll(/"([^"]+)"/g)].map(([, entry]) => entry!);
-}
+const foldersOf = (parent: string): string[] =>
+  readdirSync(parent, { withFileTypes: true }).flatMap((entry) =>
+    entry.isDirectory() ? [`${parent}/${entry.name}`] : [],
+  );
 
-/** What the page lists below a heading: the paths in code letters before the colon of each item. */
-function listedUnder(heading: string): string[] {
-  const section = page.split(/^### /m).find((part) => part.startsWith(`${heading}\n`))!;
-  const items = [...section.matchAll(/^- ([^]+?):\s/gm)];
-  return items.flatMap(([, paths]) => [...paths!.matchAll(/`([^`]+)`/g)].map(([, path]) => path!));
-}
+const isRoom = (path: string): boolean => path === "watcher" || /^src\/\w+$/.test(path);
+/** The rooms, in the order of the page. */
+const rooms = described.filter(isRoom);
+/** The watcher is a party, although its folder stands beside `src`. */
+const rank = (path: string): number => {
+  const room = path.split("/")[0] === "src" ? path.split("/").slice(0, 2).join("/") : path.split("/")[0]!;
+  return rooms.indexOf(room === "watcher" ? "src/parties" : room);
+};
+
+/** The files that a file imports. */
+const imports = (file: string): string[] =>
+  [...readFileSync(file, "utf8").matchAll(/(?:from|import) "(\.[^"]+)"/g)].map(([, path]) =>
+    normalize(join(dirname(file), path!)),
+  );
 
 describe("docs/architecture.md", () => {
-  it("foldersOfTypeScript_areInTheirOrder", () => {
-    expect(listedUnder("TypeScript")).to.deep.equal(entriesOf("TYPESCRIPT"));
+  it("everyRoom_isDescribedOnce", () => {
+    expect([...rooms].sort()).to.deep.equal([...foldersOf("src"), "watcher"].sort());
   });
 
-  it("foldersOfSolidity_areInTheirOrder", () => {
-    expect(listedUnder("Solidity")).to.deep.equal(entriesOf("SOLIDITY"));
+  it("everyFolderOfCompilerExecutorAndParties_isDescribedOnce", () => {
+    for (const room of ["src/compiler", "src/executor", "src/parties"]) {
+      const inner = described.filter((path) => path.startsWith(`${room}/`));
+      expect(inner.sort(), room).to.deep.equal(foldersOf(room).sort());
+    }
+  });
+
+  it("everyFolderOfContracts_isDescribedOnce", () => {
+    const listed = described.filter((path) => path.startsWith("contracts/"));
+    expect(listed.sort()).to.deep.equal(foldersOf("contracts").sort());
+  });
+
+  it("noRoom_importsFromARoomBelowItInTheList", () => {
+    const files = globSync(["src/**/*.ts", "watcher/*.ts"]);
+    const wrong = files.flatMap((file) =>
+      imports(file)
+        .filter((target) => rank(target) > rank(file))
+        .map((target) => `${file} imports ${target}`),
+    );
+    expect(files.filter((file) => rank(file) === -1)).to.deep.equal([]);
+    expect(wrong).to.deep.equal([]);
   });
 });

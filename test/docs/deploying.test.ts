@@ -8,6 +8,7 @@ import { connect } from "../../src/chain/connect.ts";
 import { deployWrappedEther } from "../../src/deploy/network/deployContracts.ts";
 import { developmentAccount } from "../../src/deploy/devnet/accounts.ts";
 import { Anvil, anvilBinary } from "../../src/deploy/devnet/anvil.ts";
+import { killAtExit } from "../../src/deploy/devnet/killAtExit.ts";
 import { readAddressFile } from "../../src/chain/market/readAddressFile.ts";
 import { mlpBytes } from "../../testkit/models/mlp.ts";
 import { builtCommandLine } from "../../testkit/processes/commandLine.ts";
@@ -83,6 +84,7 @@ function bash(script: string, cwd: string, account: Account): Promise<{ status: 
   writeFileSync(path, script);
   const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("REFUTE_")));
   const child = spawn("bash", [path], { cwd, env });
+  killAtExit(child);
   child.stdin.end(`${keyOf(account)}\n`);
   let out = "";
   for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk: Buffer) => void (out += String(chunk)));

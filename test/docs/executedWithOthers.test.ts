@@ -16,7 +16,7 @@ import { DType } from "../../src/numerics/dtype.ts";
 import { writeNpy } from "../../src/model/onnx/inputs/npy.ts";
 import { floatTensor } from "../../src/model/onnx/tensorData.ts";
 import { knownProgram, type KnownProgram } from "../../src/dispute/run/execution.ts";
-import { loadModel, type ModelSpec } from "../../src/runs/programs/modelSpec.ts";
+import { loadModel, type ModelSpec } from "../../src/compiler/wraps/modelSpec.ts";
 import { describeProgram } from "../../src/parties/requester/describeProgram.ts";
 import { packInputs } from "../../src/parties/requester/postJob.ts";
 import { SealBook } from "../../src/parties/worker/sealBook.ts";

@@ -2,7 +2,7 @@ import { existsSync, globSync, readFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { expect } from "chai";
 
-const PAGES = ["README.md", "SECURITY.md", ...globSync("docs/*.md").sort()];
+const PAGES = ["README.md", "SECURITY.md", "test/golden/mutants.md", ...globSync("docs/*.md").sort()];
 const FOLDERS = "contracts|docs|examples|ignition|src|test|testkit|tools|watcher";
 const MAX_COLUMNS = 120;
 

@@ -8,7 +8,7 @@ import { Health } from "../../src/base/health.ts";
 const FIGURES: Figures = {
   openClaims: 0,
   openGames: 0,
-  leastClock: 0,
+  minClock: 0,
   headLag: 0,
   balance: 0n,
   gasPrice: 0n,

@@ -170,12 +170,12 @@ describe("inputs in blobs, on a real node", function () {
       for (const { maxFeePerBlobGas } of Object.values(Object.values(pending)[0] ?? {})) offered.add(maxFeePerBlobGas);
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
-    const [least, twice, most] = [...offered].map(BigInt);
-    expect([twice, most]).to.deep.equal([2n * least!, 4n * least!]);
+    const [min, twice, max] = [...offered].map(BigInt);
+    expect([twice, max]).to.deep.equal([2n * min!, 4n * min!]);
     await anvil!.request("evm_setAutomine", [true]);
     await anvil!.request("evm_mine", []);
     const [, hash] = (await sending).split(":") as [string, Hex];
     const { maxFeePerBlobGas } = await session.publicClient.getTransaction({ hash });
-    expect(maxFeePerBlobGas).to.equal(most);
+    expect(maxFeePerBlobGas).to.equal(max);
   });
 });

@@ -1,9 +1,9 @@
 import { expect } from "chai";
 import { parseEther } from "viem";
-import type { Execute } from "../../src/runs/executeRun.ts";
 import { mlpInput, mlpProgram } from "../../testkit/models/mlp.ts";
 import { first, reference } from "../../testkit/players/players.ts";
 import { usePlayers } from "../../testkit/players/usePlayers.ts";
+import type { Execute } from "../../src/runs/execute.ts";
 
 /** Executes, but one input not before it is released. */
 function stuckOn(input: Uint8Array, execute: Execute) {

@@ -9,7 +9,6 @@ import { followMarket } from "../../src/chain/market/session.ts";
 import { readModel } from "../../src/model/onnx/readModel.ts";
 import { int64Tensor } from "../../src/model/onnx/tensorData.ts";
 import { knownProgram } from "../../src/dispute/run/execution.ts";
-import type { Execute } from "../../src/runs/executeRun.ts";
 import { numbersOf, openPlainDecoder } from "../../src/native/plain/decoder/plainDecoder.ts";
 import { everySecond, itAtLength, itInTime } from "../../testkit/atLength.ts";
 import { leavingOut, residualSums, type Run } from "../../testkit/decoders/leftOut.ts";
@@ -18,10 +17,12 @@ import { LLAMA_TINY, llama } from "../../testkit/models/llama.ts";
 import { first } from "../../testkit/players/players.ts";
 import { refutedClaim } from "../../testkit/players/refutedClaim.ts";
 import { usePlayers } from "../../testkit/players/usePlayers.ts";
+import type { Execute } from "../../src/runs/execute.ts";
 
 const ITEMS = 7;
 const SLOTS = 8;
 const GIVEN = { prompt: [5, 9], temperature: 1.2, topK: 30, topP: 0.9, seed: 4n };
+
 /** @param weights The seed of the model's weights. */
 const compiled = (weights?: number) => {
   const { model, run } = wrapDecoder(readModel(llama(LLAMA_TINY, weights)), { slots: SLOTS });

@@ -2,7 +2,6 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "chai";
 import { pino } from "pino";
 import { parseEther } from "viem";
-import type { Execute } from "../../src/runs/executeRun.ts";
 import { NO_METER, type NativeOutcome } from "../../src/runs/figures.ts";
 import { Health } from "../../src/base/health.ts";
 import { floatTensor } from "../../src/model/onnx/tensorData.ts";
@@ -16,6 +15,7 @@ import { openBoth, type OpenedModel } from "../../testkit/native/openedModel.ts"
 import { first, reference } from "../../testkit/players/players.ts";
 import { usePlayers } from "../../testkit/players/usePlayers.ts";
 import { Prng } from "../../testkit/random/prng.ts";
+import type { Execute } from "../../src/runs/execute.ts";
 
 const ANSWER = { answer: true } as const;
 
@@ -34,6 +34,7 @@ function measured() {
     meter: { ...NO_METER, native: (outcome: NativeOutcome) => void outcomes.push(outcome) },
   };
 }
+
 /** Exact execution, counted. */
 function counted(): { execute: Execute; count: () => number } {
   let executions = 0;

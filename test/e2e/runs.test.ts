@@ -1,11 +1,11 @@
 import { expect } from "chai";
-import type { Execute } from "../../src/runs/executeRun.ts";
 import { executeReference } from "../../src/executor/reference.ts";
 import { followMarket } from "../../src/chain/market/session.ts";
 import { first } from "../../testkit/players/players.ts";
 import { refutedClaim } from "../../testkit/players/refutedClaim.ts";
 import { usePlayers } from "../../testkit/players/usePlayers.ts";
 import { RUN_STEPS, runInputBytes, runProgram } from "../../testkit/programs/runProgram.ts";
+import type { Execute } from "../../src/runs/execute.ts";
 
 const ITEMS = 21;
 const program = runProgram();

@@ -7,12 +7,12 @@ import type { TensorData } from "../../src/model/onnx/model.ts";
 import { readModel } from "../../src/model/onnx/readModel.ts";
 import { replaceInitializers } from "../../src/model/onnx/replaceInitializers.ts";
 import { floatTensor, int64Tensor } from "../../src/model/onnx/tensorData.ts";
-import type { Execute } from "../../src/runs/executeRun.ts";
 import { knownProgram, type KnownProgram } from "../../src/dispute/run/execution.ts";
 import { first } from "../../testkit/players/players.ts";
 import { refutedClaim } from "../../testkit/players/refutedClaim.ts";
 import { usePlayers } from "../../testkit/players/usePlayers.ts";
 import { characterModel, characterWriter } from "../../tools/measure/training/models.ts";
+import type { Execute } from "../../src/runs/execute.ts";
 
 /** The text repeats this for ever. */
 const CYCLE = [0, 3, 1, 4, 2];

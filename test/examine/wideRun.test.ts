@@ -31,7 +31,7 @@ describe("a chain in float64", () => {
         const { dtype } = program.steps[step]!;
         if (!isFloat(dtype)) return;
         const [wide, own] = [wideTensor(model, inputs, tensors, step)!, numbersOf(tensors[step]!, dtype)];
-        const largest = own.reduce((most, x) => (Number.isFinite(x) ? Math.max(most, Math.abs(x)) : most), 0);
+        const largest = own.reduce((max, x) => (Number.isFinite(x) ? Math.max(max, Math.abs(x)) : max), 0);
         const isNear = own.every((x, i) => {
           const y = wide[i]!;
           return Object.is(x, y) || x === y || Math.abs(x - y) <= 2e-3 * Math.abs(y) + 1e-4 * largest + 1e-6;

@@ -19,8 +19,8 @@ import { Prng } from "../../testkit/random/prng.ts";
 
 /** Words of 16 bits whose products of pairs lie half-way between two others, or next to that. */
 const NEAR_TIES = {
-  [DType.float16]: { tie: [0x6800n, 0x3c00n], least: [0x0001n, 0x8001n, 0n] },
-  [DType.bfloat16]: { tie: [0x4380n, 0x3f80n], least: [0x0001n, 0x8001n, 0n] },
+  [DType.float16]: { tie: [0x6800n, 0x3c00n], min: [0x0001n, 0x8001n, 0n] },
+  [DType.bfloat16]: { tie: [0x4380n, 0x3f80n], min: [0x0001n, 0x8001n, 0n] },
 } as const;
 
 function expectDefinition(step: Step, tensors: readonly Uint8Array[], bytes: Uint8Array, what: string): void {
@@ -83,11 +83,11 @@ describe("exact sums of whole steps", function () {
       const product = matMulStep(rows, terms, columns);
       const inputs = product.inputs.map((ref) => ({ ...ref, dtype }));
       const step: Step = { ...product, dtype, reduceType: dtype, inputs };
-      const { tie, least } = NEAR_TIES[dtype];
+      const { tie, min } = NEAR_TIES[dtype];
       const one = tie[1];
       const a = Array.from({ length: rows * terms }, (_, k) => {
         const [row, term] = [Math.floor(k / terms), k % terms];
-        return term < 2 ? tie[term]! : term === 2 + row ? least[row % 3]! : 0n;
+        return term < 2 ? tie[term]! : term === 2 + row ? min[row % 3]! : 0n;
       });
       const tensors = [
         tensorOf(dtype, a),

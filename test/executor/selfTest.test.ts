@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { createExecutor, mostThreads, type Executor, type ExecutorOptions } from "../../src/executor/createExecutor.ts";
+import { createExecutor, maxThreads, type Executor, type ExecutorOptions } from "../../src/executor/createExecutor.ts";
 import { onnxEngine } from "../../src/executor/engine/onnxEngine.ts";
 import { isExact } from "../../src/executor/engine/byteEngine.ts";
 import type { MatMulEngine, MatrixShape } from "../../src/executor/engine/matMulEngine.ts";
@@ -31,7 +31,7 @@ describe("self test of the executor", () => {
   after(() => engine.close());
 
   itInTime("thisMachine_passes_onAsManyThreadsAsJobsGet", async () => {
-    expect((await selfTestExecutor()).threads).to.equal(Math.max(2, mostThreads()));
+    expect((await selfTestExecutor()).threads).to.equal(Math.max(2, maxThreads()));
   });
 
   it("aHealthyMachine_passesWithEverySeed", async () => {

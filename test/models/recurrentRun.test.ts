@@ -3,16 +3,18 @@ import { compile } from "../../src/compiler/compile.ts";
 import { openPlain } from "../../src/native/plain/plainRun.ts";
 import { bindInputs } from "../../src/model/onnx/bindInputs.ts";
 import { floatTensor } from "../../src/model/onnx/tensorData.ts";
-import { executeRun, type Execute } from "../../src/runs/executeRun.ts";
+import { executeRun } from "../../src/runs/executeRun.ts";
 import { knownProgram } from "../../src/dispute/run/execution.ts";
 import { FastExecutors } from "../../src/runs/fastExecutors.ts";
 import { RunInputs } from "../../src/program/trace/runInputs.ts";
 import { catalogued, VAD_FRAME, vadFrame } from "../../testkit/models/catalogue.ts";
 import { compileModel } from "../../testkit/models/compileModel.ts";
 import { RATE, speech } from "../../testkit/models/speech.ts";
+import type { Execute } from "../../src/runs/execute.ts";
 
 const SECONDS = 60;
 const ITEMS = Math.floor((SECONDS * RATE) / VAD_FRAME.samples);
+
 /** Scores of two engines that say the same. Float32 rounding accumulates in the carried state. */
 const TOLERANCE = 1e-3;
 

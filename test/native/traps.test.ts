@@ -54,7 +54,7 @@ describe("what native execution must not be trusted with", () => {
   after(() => rmSync(folder, { recursive: true }));
 
   /** What native execution says of a job, after a calibration in a box of -limit (or 0) to limit. */
-  async function answered(spec: ModelSpec, least: number, limit: number, job: number[][]): Promise<NativeAnswer> {
+  async function answered(spec: ModelSpec, min: number, limit: number, job: number[][]): Promise<NativeAnswer> {
     const path = join(folder, "model.onnx");
     writeFileSync(path, buildModel(spec));
     const own = readModel(path);
@@ -62,7 +62,7 @@ describe("what native execution must not be trusted with", () => {
     const subject = itemSubject({ path, own, bound: new Map(), uint8: [], decide: {} }, own, compiled, { shapes: {} });
     const box = subject.inputs.map((input) => ({
       ...usualRange(input),
-      low: roundedTo(least, input.dtype),
+      low: roundedTo(min, input.dtype),
       high: roundedTo(limit, input.dtype),
     }));
     const inputs = { given: [], random: 64, search: 256, seed: 1 };

@@ -36,7 +36,7 @@ const gained = (op: Op, count: number, dtype: DType = f32): bigint =>
   workOf(elementwise([instruction(op, 0, dtype)], count, dtype)) - workOf(elementwise([], count, dtype));
 
 /** What a program's steps amount to at the least, counted from their encoding: a unit for each term and operation. */
-function leastWork(steps: readonly Step[]): bigint {
+function minWork(steps: readonly Step[]): bigint {
   const SUM = 600n;
   const STEP = 4_000n;
   return steps.reduce((all, { dtype, count, ...step }) => {
@@ -76,7 +76,7 @@ describe("the work of a program", () => {
     let programs = 0;
     for (const [operator, program] of operatorPrograms()) {
       programs++;
-      expect(programWork(program) >= leastWork(program.steps), operator).to.equal(true);
+      expect(programWork(program) >= minWork(program.steps), operator).to.equal(true);
     }
     expect(programs).to.be.above(200);
   });
@@ -84,7 +84,7 @@ describe("the work of a program", () => {
   it("randomPrograms_haveAtLeastTheirTermsSumsOperationsAndSteps", () => {
     for (let seed = 0; seed < 100; seed++) {
       const { program } = randomProgram(new Prng(seed), 6).model;
-      expect(programWork(program) >= leastWork(program.steps), `seed ${seed}`).to.equal(true);
+      expect(programWork(program) >= minWork(program.steps), `seed ${seed}`).to.equal(true);
     }
   });
 

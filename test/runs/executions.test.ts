@@ -2,7 +2,6 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "chai";
 import { numberToHex, type Hex } from "viem";
 import { submittedList } from "../../src/dispute/disputed.ts";
-import type { Execute } from "../../src/runs/executeRun.ts";
 import { programFacts } from "../../src/dispute/run/execution.ts";
 import { Executions } from "../../src/runs/executions.ts";
 import { openingPick } from "../../src/dispute/pick.ts";
@@ -20,6 +19,7 @@ import { runOfOne } from "../../testkit/programs/runOfOne.ts";
 import { MemoryGame } from "../../src/dispute/memoryGame.ts";
 import { challengerMove } from "../../src/dispute/challengerMove.ts";
 import { ProgramLibrary } from "../../src/runs/programLibrary.ts";
+import type { Execute } from "../../src/runs/execute.ts";
 
 /** Ranges of 3 and 6 steps. */
 const subject = chainProgram(300, [3, 6]);
@@ -70,6 +70,7 @@ function counted(
 
 /** Ranges of several steps, whose tensors have many chunks. */
 const wide = chainProgram(3_000, [3, 6, 5, 8]);
+
 /** A challenger's execution that differs from the worker's inside the second range. */
 const sham = runOfOne({ ...wide, inputs: [wide.input], trace: lyingTrace(wide, 5, 700) });
 const ARITY_BITS = 1;

@@ -86,13 +86,13 @@ describe("games about items of a long run", function () {
     const games = await openGames(worker, job);
     const run = (await worker.executions.of(job))!;
     const [{ bytes }, item] = [run, run.item(ITEMS - 1).trace.bytes];
-    let most = 0;
-    const held = setInterval(() => (most = Math.max(most, run.bytes)), 0);
+    let max = 0;
+    const held = setInterval(() => (max = Math.max(max, run.bytes)), 0);
     while (await games.playRound());
     clearInterval(held);
     expect(games.moves).to.be.above(5 * GAMES);
     // Of what an item begins with is kept, and of the one before: two executions a move, and one for a range's tensors.
     expect(worker.items.length).to.be.within(2 * GAMES, 3 * games.moves + ITEMS);
-    expect(most).to.be.within(1, bytes + 20 * item);
+    expect(max).to.be.within(1, bytes + 20 * item);
   });
 });

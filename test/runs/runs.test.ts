@@ -9,7 +9,7 @@ import type { JobRecord } from "../../src/chain/market/history.ts";
 import { fromHash, sha256, toHash, toHex, type Hash } from "../../src/program/merkle/hash.ts";
 import { MerkleList } from "../../src/program/merkle/list.ts";
 import { tensorRoot } from "../../src/program/merkle/tensor.ts";
-import { executeItems, executeRun, type Execute } from "../../src/runs/executeRun.ts";
+import { executeItems, executeRun } from "../../src/runs/executeRun.ts";
 import { knownProgram, type KnownProgram } from "../../src/dispute/run/execution.ts";
 import { Executions } from "../../src/runs/executions.ts";
 import { ProgramLibrary } from "../../src/runs/programLibrary.ts";
@@ -22,8 +22,10 @@ import { TracePublisher } from "../../src/parties/worker/publisher.ts";
 import { RUN_COUNT, RUN_STEPS, runInputBytes, runProgram } from "../../testkit/programs/runProgram.ts";
 import { publishedRun } from "../../testkit/programs/publishedRun.ts";
 import { executionOf } from "../../testkit/programs/runsOf.ts";
+import type { Execute } from "../../src/runs/execute.ts";
 
 const carrying = runProgram();
+
 /** The same steps, of which none reads what the item before gives. */
 const apart = withoutCarried(carrying);
 

@@ -26,8 +26,8 @@ describe("a watcher that audits exams", function () {
 
   it("refutesALiarOfManyExams_andNotAnHonestWorker", async () => {
     const [honest, liar] = [await exams.examinee(), await exams.examinee()];
-    const { examClaims } = await exams.open(honest.court);
-    const of = (worker: typeof honest) => worker.court.sender.address;
+    const { examClaims } = await exams.open(honest.claimContracts);
+    const of = (worker: typeof honest) => worker.claimContracts.sender.address;
     // The first exam after the enrolment does not count.
     for (let k = 0; k < 13; k++) {
       const exam = await exams.nextExam();
@@ -42,7 +42,7 @@ describe("a watcher that audits exams", function () {
     await first(watcher, "examChallenged");
     await first(watcher, "moved", ({ move }) => move === "prove");
     await Promise.all([watcher, ...defending].map((one) => one.stop()));
-    expect((await pledgeOf(liar.court)).status).to.equal(PledgeStatus.stopped);
+    expect((await pledgeOf(liar.claimContracts)).status).to.equal(PledgeStatus.stopped);
     expect(await examClaims.classHeld(of(liar), 0)).to.equal(false);
     expect(await examClaims.classHeld(of(honest), 0)).to.equal(true);
     const kinds = watcher.inbox.all.map(({ kind }) => kind);
@@ -60,17 +60,17 @@ describe("a watcher that audits exams", function () {
     await first(attacker, "examChallenged");
     await first(attacker, "opened");
     // The chain's verifier confirms the worker's element: the attacker has no proof, and its time runs out.
-    const { vault, deployment } = honest.court;
-    for (let k = 0; k < 60 && (await pledgeOf(honest.court)).claims > 0n; k++) {
+    const { vault, deployment } = honest.claimContracts;
+    for (let k = 0; k < 60 && (await pledgeOf(honest.claimContracts)).claims > 0n; k++) {
       await exams.players.chain.advance(600);
       await new Promise((resolve) => setTimeout(resolve, 150));
     }
     await Promise.all([attacker.stop(), defending.stop()]);
-    expect(await pledgeOf(honest.court)).to.include({ status: PledgeStatus.active, claims: 0n });
-    const court = await exams.courtOf(key);
-    expect((await vault.accountOf(court.sender.address)).credit).to.equal(deployment.bond);
+    expect(await pledgeOf(honest.claimContracts)).to.include({ status: PledgeStatus.active, claims: 0n });
+    const claimContracts = await exams.claimContractsOf(key);
+    expect((await vault.accountOf(claimContracts.sender.address)).credit).to.equal(deployment.bond);
     // A sitting becomes one claim, also after it is final.
-    const again = (await exams.open(court)).examClaims.challenge(sitting, programFacts(program.commitment));
+    const again = (await exams.open(claimContracts)).examClaims.challenge(sitting, programFacts(program.commitment));
     const error = await rejection(again);
     expect(error).to.be.instanceOf(ContractRevertError);
     expect(error.errorName).to.equal("ClaimExists");
@@ -88,7 +88,7 @@ describe("a watcher that audits exams", function () {
     await Promise.all([none.stop(), watching.stop()]);
     expect(none.inbox.all).to.deep.equal([]);
     expect(watching.inbox.all.map(({ kind }) => kind)).to.deep.equal(["examDiffers"]);
-    expect((await pledgeOf(liar.court)).status).to.equal(PledgeStatus.active);
+    expect((await pledgeOf(liar.claimContracts)).status).to.equal(PledgeStatus.active);
   });
 
   it("addressesOfOtherContracts_areRefused", async () => {
@@ -100,15 +100,15 @@ describe("a watcher that audits exams", function () {
   it("whatCannotBeChallenged_isRefusedByName", async () => {
     const worker = await exams.examinee();
     const sitting = await exams.sit(worker, await exams.nextExam(), reference());
-    const { examClaims } = await exams.open(worker.court);
+    const { examClaims } = await exams.open(worker.claimContracts);
     const facts = programFacts(program.commitment);
     const name = async (sent: Promise<unknown>) => (await rejection(sent)).errorName;
     expect(await name(examClaims.challenge({ ...sitting, traceRoot: zeroHash }, facts))).to.equal("NotASitting");
     expect(await name(examClaims.challenge(sitting, { ...facts, stepsRoot: zeroHash }))).to.equal("WrongProgram");
-    expect(await name(examClaims.enrol(worker.court.sender.address))).to.equal("EnrolledBefore");
+    expect(await name(examClaims.enrol(worker.claimContracts.sender.address))).to.equal("EnrolledBefore");
     expect(await name(examClaims.enrol(exams.exams))).to.equal("NotPledged");
     await exams.players.chain.advance(86_401);
     expect(await name(examClaims.challenge(sitting, facts))).to.equal("LifetimeOver");
-    expect(await examClaims.classHeld(worker.court.sender.address, 0)).to.equal(false);
+    expect(await examClaims.classHeld(worker.claimContracts.sender.address, 0)).to.equal(false);
   });
 });

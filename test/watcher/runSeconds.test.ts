@@ -3,13 +3,13 @@ import { expect } from "chai";
 import { numberToHex } from "viem";
 import { toHex } from "../../src/program/merkle/hash.ts";
 import type { ClaimRecord, JobRecord } from "../../src/chain/market/history.ts";
-import type { Execute } from "../../src/runs/executeRun.ts";
 import { Executions } from "../../src/runs/executions.ts";
 import { ProgramLibrary } from "../../src/runs/programLibrary.ts";
 import { RunInputs } from "../../src/program/trace/runInputs.ts";
 import { runInputBytes, runProgram } from "../../testkit/programs/runProgram.ts";
 import { executionOf } from "../../testkit/programs/runsOf.ts";
 import { Auditor } from "../../watcher/auditor.ts";
+import type { Execute } from "../../src/runs/execute.ts";
 
 const program = runProgram();
 

@@ -23,7 +23,7 @@ describe("web: metrics", () => {
   const view = operatorView(readMetrics(TEXT))!;
 
   it("process_isShown_asItsMetricsSay", () => {
-    expect(view).to.include({ role: "worker", leastClock: undefined, rpcErrors: 2 });
+    expect(view).to.include({ role: "worker", minClock: undefined, rpcErrors: 2 });
     expect(view.events).to.deep.equal([{ kind: "submitted", count: 3, gas: 450_000 }]);
     expect(view.money).to.deep.equal([{ name: "Stake", units: 18n * 10n ** 17n }]);
     expect(view.executions).to.deep.include({ count: 3, mean: 2 });

@@ -11,6 +11,7 @@ import { railsOf, widthOf } from "../../web/playground/rails.ts";
 import { dirname, isAbsolute, join, normalize, relative } from "../../web/platform/path.ts";
 
 const silent = (): void => undefined;
+
 /** A name that is markup, and turns the direction of what follows. */
 const HOSTILE = `<img src=x onerror="alert(1)">\u202e\u0000`;
 
@@ -38,9 +39,9 @@ describe("web: the playground's engine", () => {
 
   it("whatIsNotGivenTheMemory_isExecutedByTheDefinition", async () => {
     const how = await exactly(mlp.compiled!);
-    let told = 0;
+    let reported = 0;
     const progress = (): void => {
-      if (told++ === 0) throw new RangeError("Array buffer allocation failed");
+      if (reported++ === 0) throw new RangeError("Array buffer allocation failed");
     };
     expect(await how.run(exact.inputs, { progress })).to.deep.equal(exact.tensors);
     expect(how.by).to.equal("definition");

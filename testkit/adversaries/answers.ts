@@ -9,7 +9,6 @@ import { stateOf, type GameRecord } from "../../src/chain/market/history.ts";
 import { DType } from "../../src/numerics/dtype.ts";
 import { readModel } from "../../src/model/onnx/readModel.ts";
 import { knownProgram, type Execution, type KnownProgram } from "../../src/dispute/run/execution.ts";
-import type { Execute } from "../../src/runs/executeRun.ts";
 import { Trace } from "../../src/program/trace/trace.ts";
 import { buildModel } from "../onnx/onnxBuilder.ts";
 import { reference } from "../players/players.ts";
@@ -22,6 +21,7 @@ import { LiarWorker } from "./liarWorker.ts";
 import { expand, mustRefuse, open, pick, prove } from "./sendMoves.ts";
 import type { Verdict } from "./verdict.ts";
 import { liarOnSums, postSums } from "./workers.ts";
+import type { Execute } from "../../src/runs/execute.ts";
 
 /** Another trace with the same outputs: every other tensor is noise. */
 function otherTrace(execution: Execution, seed: number): Execution {

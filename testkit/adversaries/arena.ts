@@ -2,8 +2,13 @@ import { decodeFunctionData, parseEther, type Hex } from "viem";
 import { disputeGameAbi } from "../../src/chain/abi/disputeGame.ts";
 import { jobMarketAbi } from "../../src/chain/abi/jobMarket.ts";
 import { knownProgram, type Execution, type KnownProgram } from "../../src/dispute/run/execution.ts";
-import type { Execute } from "../../src/runs/executeRun.ts";
-import { stateOf, type ClaimRecord, type GameRecord, type History, type JobRecord } from "../../src/chain/market/history.ts";
+import {
+  stateOf,
+  type ClaimRecord,
+  type GameRecord,
+  type History,
+  type JobRecord,
+} from "../../src/chain/market/history.ts";
 import { deposit } from "../../src/chain/market/deposit.ts";
 import { followMarket, type Session } from "../../src/chain/market/session.ts";
 import type { LocalParameters } from "../../src/deploy/demo/localChain.ts";
@@ -25,6 +30,7 @@ import { rootPick } from "../soak/challengers.ts";
 import { open } from "./sendMoves.ts";
 import type { Verdict } from "./verdict.ts";
 import { ProgramLibrary } from "../../src/runs/programLibrary.ts";
+import type { Execute } from "../../src/runs/execute.ts";
 
 const WINDOW = 3_600;
 const LIMIT_MS = 20_000;
@@ -33,7 +39,7 @@ const LIMIT_MS = 20_000;
 export type Posted = { requester: Session; record: JobRecord; program: KnownProgram; inputs: readonly Uint8Array[] };
 
 /** An account that opens games, and its session. */
-export type Challenger = { key: Hex; session: Session };
+type Challenger = { key: Hex; session: Session };
 
 type Stoppable = { stop: () => Promise<void> };
 

@@ -59,7 +59,7 @@ async function* picksOf(player: SoakChallenger, arena: Arena, game: GameRecord):
 }
 
 /** A watcher whose machine computes wrongly. */
-export class ChallengeWithoutCause extends AgainstAnHonestWorker {
+class ChallengeWithoutCause extends AgainstAnHonestWorker {
   readonly name = "challenge without cause";
 
   protected async challenge(arena: Arena, posted: Posted, claim: ClaimRecord): Promise<void> {
@@ -73,7 +73,7 @@ export class ChallengeWithoutCause extends AgainstAnHonestWorker {
 }
 
 /** Fifty accounts open a game each and never move again. */
-export class FiftyParasites extends AgainstAnHonestWorker {
+class FiftyParasites extends AgainstAnHonestWorker {
   readonly name = "fifty parasitic challengers";
 
   protected async challenge(arena: Arena, posted: Posted, claim: ClaimRecord): Promise<void> {
@@ -99,7 +99,7 @@ export class FiftyParasites extends AgainstAnHonestWorker {
 }
 
 /** Opens in the last seconds of the window and uses up its whole clock, to delay the result. */
-export class LastSecondDelay extends AgainstAnHonestWorker {
+class LastSecondDelay extends AgainstAnHonestWorker {
   readonly name = "delay: opened at the window's end, moves in the last second";
 
   protected async challenge(arena: Arena, posted: Posted, claim: ClaimRecord): Promise<void> {
@@ -115,7 +115,7 @@ export class LastSecondDelay extends AgainstAnHonestWorker {
 }
 
 /** Sends every kind of malformed pick and proof, then a well-formed proof of what is right. */
-export class MalformedPicksAndProofs extends AgainstAnHonestWorker {
+class MalformedPicksAndProofs extends AgainstAnHonestWorker {
   readonly name = "malformed openings by the challenger";
 
   protected async challenge(arena: Arena, posted: Posted, claim: ClaimRecord): Promise<void> {
@@ -175,7 +175,7 @@ export class MalformedPicksAndProofs extends AgainstAnHonestWorker {
 }
 
 /** Sees the honest challenge in the mempool, copies it, and is first. */
-export class CopiedChallenge extends Adversary {
+class CopiedChallenge extends Adversary {
   readonly name = "front-run and copied challenge";
   readonly expected = "refuted by a proof";
 
@@ -218,7 +218,7 @@ export class CopiedChallenge extends Adversary {
 }
 
 /** Opens every chunk of every input in its proof, to have more gas paid. */
-export class GasGriefingOpenings extends Adversary {
+class GasGriefingOpenings extends Adversary {
   readonly name = "gas-griefing openings";
   readonly expected = "refuted by a proof";
 
@@ -257,7 +257,7 @@ export class GasGriefingOpenings extends Adversary {
 }
 
 /** A worker and a challenger in league play against each other, without cause. */
-export class League extends Adversary {
+class League extends Adversary {
   readonly name = "worker and challenger in league";
   readonly expected = "finalised";
 

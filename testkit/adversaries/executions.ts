@@ -1,4 +1,3 @@
-import type { Execute } from "../../src/runs/executeRun.ts";
 import type { KnownProgram } from "../../src/dispute/run/execution.ts";
 import { executeReference } from "../../src/executor/reference.ts";
 import type { CompiledModel } from "../../src/program/compiled.ts";
@@ -7,6 +6,7 @@ import { reference } from "../players/players.ts";
 import { Adversary } from "./adversary.ts";
 import type { Verdict } from "./verdict.ts";
 import type { Arena } from "./arena.ts";
+import type { Execute } from "../../src/runs/execute.ts";
 
 /** A worker that runs as the real one does, but executes something else. */
 export abstract class WrongExecution extends Adversary {
@@ -45,7 +45,7 @@ const unchecked =
     Promise.resolve(executeReference(withConstants(model, change), inputs));
 
 /** One weight of the largest constant is off by one bit. */
-export class WrongWeight extends WrongExecution {
+class WrongWeight extends WrongExecution {
   readonly name = "wrong weight";
   protected execute = unchecked((bytes) => {
     if (bytes.length < 10_000) return bytes;
@@ -56,20 +56,20 @@ export class WrongWeight extends WrongExecution {
 }
 
 /** Executes another input than the one that was paid for. */
-export class WrongInput extends WrongExecution {
+class WrongInput extends WrongExecution {
   readonly name = "wrong input";
   protected execute: Execute = (model) => reference()(model, [mlpInput(999)]);
 }
 
 /** Leaves out a layer: its tensor stays zero, and the later ones follow from that. */
-export class SkippedLayer extends WrongExecution {
+class SkippedLayer extends WrongExecution {
   readonly name = "skipped layer";
   protected execute: Execute = (model, inputs) =>
     Promise.resolve(executeReference(model, inputs, { onStep: (step, tensor) => void (step === 1 && tensor.fill(0)) }));
 }
 
 /** Runs a network of half the width: the other half of the weights is zero. */
-export class SmallerModel extends WrongExecution {
+class SmallerModel extends WrongExecution {
   readonly name = "smaller model";
   protected execute = unchecked((bytes) => {
     const out = Uint8Array.from(bytes);
@@ -79,13 +79,13 @@ export class SmallerModel extends WrongExecution {
 }
 
 /** One number in the middle is wrong, and everything after it is consistent with that. */
-export class ConsistentContinuation extends WrongExecution {
+class ConsistentContinuation extends WrongExecution {
   readonly name = "consistent continuation after the lie";
   protected execute = reference({ step: 0, element: 150 });
 }
 
 /** Right up to the last step, whose last bit of the last element is wrong. */
-export class LastBit extends WrongExecution {
+class LastBit extends WrongExecution {
   readonly name = "one bit in the last element";
   protected execute: Execute = (model, inputs) => {
     const last = model.program.steps.length - 1;

@@ -1,6 +1,5 @@
 import { jobMarketAbi } from "../../src/chain/abi/jobMarket.ts";
 import { knownProgram, programFacts, type KnownProgram } from "../../src/dispute/run/execution.ts";
-import type { Execute } from "../../src/runs/executeRun.ts";
 import { FastExecutors } from "../../src/runs/fastExecutors.ts";
 import { deposit } from "../../src/chain/market/deposit.ts";
 import { compile } from "../../src/compiler/compile.ts";
@@ -23,9 +22,10 @@ import type { Verdict } from "./verdict.ts";
 import type { Arena } from "./arena.ts";
 import { LiarWorker } from "./liarWorker.ts";
 import { claim, mustRefuse } from "./sendMoves.ts";
+import type { Execute } from "../../src/runs/execute.ts";
 
 /** A job whose program root commits to steps that nobody has; a worker in league claims it. */
-export class ProgramNobodyCanOpen extends Adversary {
+class ProgramNobodyCanOpen extends Adversary {
   readonly name = "job with program roots nobody can open";
   readonly expected = "left alone by honest parties";
 
@@ -47,7 +47,7 @@ export class ProgramNobodyCanOpen extends Adversary {
 }
 
 /** A job whose input bytes never come. */
-export class WithheldInput extends Adversary {
+class WithheldInput extends Adversary {
   readonly name = "job whose input is withheld";
   readonly expected = "refused by the contract";
 
@@ -129,7 +129,7 @@ function hostileInputs(): Uint8Array[] {
 }
 
 /** NaN payloads and indices out of range: the fast executor, the definition and the chain see the same. */
-export class HostileInputs extends Adversary {
+class HostileInputs extends Adversary {
   readonly name = "every NaN payload bit and out-of-range indices in inputs, answered honestly";
   readonly expected = "finalised";
 
@@ -184,7 +184,7 @@ class HostileAnswer extends Adversary {
 const COLUMN_IN_RANGE = 20;
 
 /** Inputs of a matrix product for which no rounding can be certified: all of them are on the exact path. */
-export class UncertifiableInputs extends Adversary {
+class UncertifiableInputs extends Adversary {
   readonly name = "inputs that defeat the certificate";
   readonly expected = "finalised";
 

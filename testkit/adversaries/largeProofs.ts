@@ -3,20 +3,22 @@ import { DType } from "../../src/numerics/dtype.ts";
 import { readModel } from "../../src/model/onnx/readModel.ts";
 import { floatTensor, int64Tensor } from "../../src/model/onnx/tensorData.ts";
 import { knownProgram, type KnownProgram } from "../../src/dispute/run/execution.ts";
-import type { Execute } from "../../src/runs/executeRun.ts";
 import { FastExecutors } from "../../src/runs/fastExecutors.ts";
 import { buildModel, type ModelSpec } from "../onnx/onnxBuilder.ts";
 import { Prng } from "../random/prng.ts";
 import { Adversary } from "./adversary.ts";
 import type { Arena } from "./arena.ts";
 import type { Verdict } from "./verdict.ts";
+import type { Execute } from "../../src/runs/execute.ts";
 
 /** Of the input, which a constant scales up: the attack's own transactions are small. */
 const INPUT_BYTES = 512;
 const COLUMNS = INPUT_BYTES / 4;
+
 /** Of a window or a sum. Each row is a chunk or more, which a proof would have to open. */
 const WINDOW = 250;
 const ROWS = 300;
+
 /** More seconds than the clocks of a game and a job's window together. */
 const EVERYTHING_OVER = 200_000;
 

@@ -11,7 +11,7 @@ import { claim, concede, runFor, submit } from "./sendMoves.ts";
 import type { Verdict } from "./verdict.ts";
 
 /** What a liar does in a game: defend an execution, give up, or nothing. */
-export type LiarsChoice = Execution | RunExecution | "concede" | "nothing";
+type LiarsChoice = Execution | RunExecution | "concede" | "nothing";
 
 /** A worker that claims, submits what it likes, and answers each game as it likes. */
 export class LiarWorker {

@@ -1,5 +1,4 @@
 import { executeReference } from "../../src/executor/reference.ts";
-import type { Execute } from "../../src/runs/executeRun.ts";
 import type { ClaimForm } from "../../src/chain/market/claimForm.ts";
 import type { KnownProgram } from "../../src/dispute/run/execution.ts";
 import { int32Words } from "../programs/int32Words.ts";
@@ -7,14 +6,17 @@ import { RUN_COUNT, runInputBytes } from "../programs/runProgram.ts";
 import type { Adversary } from "./adversary.ts";
 import { Arena } from "./arena.ts";
 import { WrongExecution } from "./executions.ts";
+import type { Execute } from "../../src/runs/execute.ts";
 
 /** Not more: a state doubles from item to item, and what is wrong in the first must be left in the last one's words. */
 const ITEMS = 17;
+
 /** Bytes of a tensor of the program. */
 const BYTES = 4 * RUN_COUNT;
 
 /** An item's inputs, as `runProgram` has them. */
 type Given = { state: Uint8Array; x: Uint8Array; seed: Uint8Array; index: Uint8Array };
+
 /** What a liar reads in place of what an item is given. @param history What the items so far began with. */
 type Misread = (item: number, given: Given, history: readonly Uint8Array[]) => Partial<Given>;
 
@@ -54,7 +56,7 @@ export const runReaders = (program: KnownProgram): Adversary[] =>
   RUN_LIES.map(({ name, misread }) => new MisreadingWorker(program, name, misread));
 
 /** What these liars read. */
-export const RUN_LIES: readonly { name: string; misread: Misread }[] = [
+const RUN_LIES: readonly { name: string; misread: Misread }[] = [
   {
     name: "begins with another state than the job's",
     misread: isIn(0, () => ({ state: int32Words(RUN_COUNT, () => 1) })),

@@ -66,9 +66,6 @@ export const concede = (session: Session, game: GameRecord) =>
 export const timeout = (session: Session, game: GameRecord) =>
   session.sender.send({ ...atGame(session), functionName: "timeout", args: [packState(stateOf(game)), game.key] });
 
-export const settle = (session: Session, game: GameRecord) =>
-  session.sender.send({ ...atGame(session), functionName: "settle", args: [packState(stateOf(game))] });
-
 /** The name of the error with which a contract refuses a call. @throws If it does not. */
 export async function refusalOf(sent: Promise<unknown>): Promise<string> {
   try {

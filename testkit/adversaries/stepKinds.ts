@@ -1,5 +1,4 @@
 import type { KnownProgram } from "../../src/dispute/run/execution.ts";
-import type { Execute } from "../../src/runs/executeRun.ts";
 import { executeReference } from "../../src/executor/reference.ts";
 import { getOrAdd } from "../../src/base/getOrAdd.ts";
 import { Reduce, type ReduceName } from "../../src/program/types.ts";
@@ -10,6 +9,7 @@ import type { Adversary } from "./adversary.ts";
 import type { Verdict } from "./verdict.ts";
 import type { Arena } from "./arena.ts";
 import { WrongExecution } from "./executions.ts";
+import type { Execute } from "../../src/runs/execute.ts";
 
 /** What a liar of a kind of step executes, and what it changes. */
 type Lie = { known: KnownProgram; inputs: readonly Uint8Array[]; onStep: (step: number, tensor: Uint8Array) => void };

@@ -1,19 +1,20 @@
 import { TRAINING } from "../../src/compiler/wraps/wrapTraining.ts";
 import { executeReference } from "../../src/executor/reference.ts";
 import { floatTensor, int64Tensor } from "../../src/model/onnx/tensorData.ts";
-import type { Execute } from "../../src/runs/executeRun.ts";
 import type { KnownProgram } from "../../src/dispute/run/execution.ts";
 import { trainable, TRAINABLE, trainingBatch, trainingInputs } from "../models/trainable.ts";
 import type { Adversary } from "./adversary.ts";
 import { WrongExecution } from "./executions.ts";
+import type { Execute } from "../../src/runs/execute.ts";
 
 /** A job of training, and the item that liars lie in: not the first. */
-export type TrainingLie = { trained: ReturnType<typeof trainable>; items: number; item: number; rate: number };
+type TrainingLie = { trained: ReturnType<typeof trainable>; items: number; item: number; rate: number };
 
 /** What is trained, honestly: its jobs' weights have momentum. */
 export const trainedHonestly = trainable({ loss: "crossEntropy", optimiser: "momentum" });
 
 type Given = Map<string, Uint8Array>;
+
 /**
  * A lie about an item, from what it and those before it were given: what is read in place of it, or what is carried on
  * in place of the weights and the optimiser's state, by the names of inputs.

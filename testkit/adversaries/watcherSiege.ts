@@ -5,7 +5,6 @@ import { numberToHex, parseEther, type Hex } from "viem";
 import { executeReference } from "../../src/executor/reference.ts";
 import type { ClaimForm } from "../../src/chain/market/claimForm.ts";
 import { deposit } from "../../src/chain/market/deposit.ts";
-import type { Execute } from "../../src/runs/executeRun.ts";
 import type { KnownProgram } from "../../src/dispute/run/execution.ts";
 import { ProgramLibrary } from "../../src/runs/programLibrary.ts";
 import type { RunExecution } from "../../src/dispute/run/runExecution.ts";
@@ -19,12 +18,15 @@ import { sumsInput } from "../programs/randomSums.ts";
 import { runInputBytes, runProgram } from "../programs/runProgram.ts";
 import { Prng } from "../random/prng.ts";
 import { executedRun } from "../soak/executedRun.ts";
+import type { Execute } from "../../src/runs/execute.ts";
 
 /** Windows of the claims of a siege, seconds: the last one submitted has the shortest. */
 const [SHORTEST, LONGEST] = [20_000, 40_000];
+
 /** Room for four executions. */
 const KEPT_BYTES = 5 * 2 ** 16;
 const LIMIT_MS_A_CLAIM = 20_000;
+
 /** A byte of a tensor: the highest of its second word. */
 const LIE_AT = 7;
 
@@ -32,7 +34,7 @@ const LIE_AT = 7;
 export type SiegeTerms = { claims: number; bonds: bigint; liar: "concedes" | "defends" };
 
 /** The result of a siege. */
-export type SiegeOutcome = {
+type SiegeOutcome = {
   refuted: number;
   /** Of all claims together. */
   items: number;

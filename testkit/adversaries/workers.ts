@@ -14,6 +14,7 @@ import { LiarWorker } from "./liarWorker.ts";
 import { expand, mustRefuse, reveal } from "./sendMoves.ts";
 
 let seed = 1_000;
+
 /** A job of the chain of sums with an input of its own. */
 export const postSums = (arena: Arena): Promise<Posted> =>
   arena.post(arena.chainOfSums, [sumsInput(new Prng(seed++), arena.chainOfSums.model)]);
@@ -38,7 +39,7 @@ async function liarInAGame(arena: Arena) {
 }
 
 /** Claims with a root that is the hash of nothing. */
-export class GarbageRoot extends Adversary {
+class GarbageRoot extends Adversary {
   readonly name = "garbage root";
   readonly expected = "refuted by the clock";
 
@@ -53,7 +54,7 @@ export class GarbageRoot extends Adversary {
 }
 
 /** Answers `moves` times and then never again. */
-export class WithheldReveals extends Adversary {
+class WithheldReveals extends Adversary {
   readonly name: string;
   readonly expected = "refuted by the clock";
   readonly #moves: number;
@@ -77,7 +78,7 @@ export class WithheldReveals extends Adversary {
 }
 
 /** Reveals in the last second of its clock, and then again when it is over. */
-export class LateReveals extends Adversary {
+class LateReveals extends Adversary {
   readonly name = "late reveals";
   readonly expected = "refuted by the clock";
 
@@ -103,7 +104,7 @@ export class LateReveals extends Adversary {
 }
 
 /** Shows each challenger another interior. */
-export class ManyFaces extends Adversary {
+class ManyFaces extends Adversary {
   readonly name = "different answers to different challengers";
   readonly expected = "refuted by a proof";
 
@@ -145,7 +146,7 @@ function otherFace(lie: Execution, last: number, n: number): Execution {
 }
 
 /** Answers with every kind of malformed reveal before it falls silent. */
-export class MalformedReveals extends Adversary {
+class MalformedReveals extends Adversary {
   readonly name = "malformed openings by the worker";
   readonly expected = "refuted by the clock";
 
@@ -181,7 +182,7 @@ export class MalformedReveals extends Adversary {
 }
 
 /** Sends every earlier move again, with its state. */
-export class ReplayedMoves extends Adversary {
+class ReplayedMoves extends Adversary {
   readonly name = "replayed moves";
   readonly expected = "refuted by a proof";
 
@@ -203,7 +204,7 @@ export class ReplayedMoves extends Adversary {
 }
 
 /** Concedes when it sees that the next move is the proof. */
-export class FrontRunningConcession extends Adversary {
+class FrontRunningConcession extends Adversary {
   readonly name = "concession that front-runs the proof";
   readonly expected = "refuted by concession";
 
@@ -224,7 +225,7 @@ export class FrontRunningConcession extends Adversary {
 }
 
 /** Challenges itself from another account and concedes there, to get its collateral back. */
-export class SelfChallenge extends Adversary {
+class SelfChallenge extends Adversary {
   readonly name = "self-challenge beside an honest challenge";
   readonly expected = "refuted by concession";
 

@@ -1,11 +1,11 @@
 /** Workers that leave layers of a decoder out. */
 import { DECODER } from "../../src/compiler/wraps/wrapDecoder.ts";
 import type { ExecutionOptions } from "../../src/executor/reference.ts";
-import type { Execute } from "../../src/runs/executeRun.ts";
 import type { CompiledModel } from "../../src/program/compiled.ts";
+import type { Execute } from "../../src/runs/execute.ts";
 
 /** A step that adds what a part of a layer has computed to what goes through all layers, the tensor of `from`. */
-export type Residual = { step: number; from: number };
+type Residual = { step: number; from: number };
 
 /**
  * The residual sums of a decoder's program, in order: two for each layer, after its attention and after its

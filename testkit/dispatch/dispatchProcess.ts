@@ -4,7 +4,7 @@ import { killAtExit } from "../../src/deploy/devnet/killAtExit.ts";
 import { builtCommandLine } from "../processes/commandLine.ts";
 
 /** How a process ended: by itself, or killed. */
-export type Ended = { status: number | null; stdout: string; stderr: string };
+type Ended = { status: number | null; stdout: string; stderr: string };
 
 /** `refute job dispatch` as a process that is killed and started again until it ends by itself. */
 export class DispatchProcess {
@@ -37,9 +37,9 @@ export class DispatchProcess {
     const child = spawn(process.execPath, [builtCommandLine(), ...this.#args], { env: this.#env });
     killAtExit(child);
     this.#kill = () => child.kill("SIGKILL");
-    const said = { stdout: "", stderr: "" };
-    child.stdout.on("data", (chunk: Buffer) => void (said.stdout += chunk.toString()));
-    child.stderr.on("data", (chunk: Buffer) => void (said.stderr += chunk.toString()));
-    return new Promise((done) => child.once("close", (status) => done({ status, ...said })));
+    const output = { stdout: "", stderr: "" };
+    child.stdout.on("data", (chunk: Buffer) => void (output.stdout += chunk.toString()));
+    child.stderr.on("data", (chunk: Buffer) => void (output.stderr += chunk.toString()));
+    return new Promise((done) => child.once("close", (status) => done({ status, ...output })));
   }
 }

@@ -8,10 +8,10 @@ import type { Players } from "../players/players.ts";
 const [LOOKS, LOOKS_OPEN] = [5, 20];
 
 /** Who does not act any more on the jobs that it holds, and which claims are to be refuted. */
-export type Cast = { idle: ReadonlySet<Address>; isWrong: (claim: ClaimRecord) => boolean };
+type Cast = { idle: ReadonlySet<Address>; isWrong: (claim: ClaimRecord) => boolean };
 
 /** How often others look at the chain, milliseconds, and who hears of what is seen here. */
-export type Looking = { intervalMs?: number; onLook?: (history: History) => void };
+type Looking = { intervalMs?: number; onLook?: (history: History) => void };
 
 /**
  * Lets time pass on a chain whenever nobody has anything to do but wait: to the end of windows, and until jobs that

@@ -1,13 +1,13 @@
 import type { Hex } from "viem";
 import type { KnownProgram } from "../../src/dispute/run/execution.ts";
-import type { Execute } from "../../src/runs/executeRun.ts";
 import type { WorkerEvent } from "../../src/parties/worker/events.ts";
 import type { WorkerPolicy } from "../../src/parties/worker/jobPolicy.ts";
 import { TracePublisher } from "../../src/parties/worker/publisher.ts";
 import type { Players, Running } from "../players/players.ts";
+import type { Execute } from "../../src/runs/execute.ts";
 
 /** A worker that publishes its claims. */
-export type Server = { key: Hex; url: string; worker: Running<WorkerEvent>; stop: () => Promise<void> };
+type Server = { key: Hex; url: string; worker: Running<WorkerEvent>; stop: () => Promise<void> };
 
 /**
  * Starts a worker with a server of its claims.

@@ -5,7 +5,6 @@ import { formatEther, parseTransaction, toFunctionSelector, type Address, type H
 import { protocolAbi, type ClaimRecord, type History } from "../../src/chain/market/history.ts";
 import { readNpy } from "../../src/model/onnx/inputs/npy.ts";
 import type { TensorData } from "../../src/model/onnx/model.ts";
-import type { Execute } from "../../src/runs/executeRun.ts";
 import type { KnownProgram } from "../../src/dispute/run/execution.ts";
 import type { WorkerEvent } from "../../src/parties/worker/events.ts";
 import { serveRpc } from "../nodes/rpcServer.ts";
@@ -13,6 +12,7 @@ import type { Players } from "../players/players.ts";
 import { DispatchProcess } from "./dispatchProcess.ts";
 import { passTime } from "./passTime.ts";
 import { startServer } from "./servers.ts";
+import type { Execute } from "../../src/runs/execute.ts";
 
 /** A batch that `refute job dispatch` has computed. */
 export type DispatchStory = {
@@ -41,7 +41,7 @@ export type DispatchStory = {
 };
 
 /** What came of it. */
-export type DispatchStoryResult = {
+type DispatchStoryResult = {
   status: number | null;
   stderr: string;
   /** What the command printed. */
@@ -54,7 +54,7 @@ export type DispatchStoryResult = {
 };
 
 /** A part, as the command prints it. */
-export type DispatchedPart = {
+type DispatchedPart = {
   first: number;
   items: number;
   worker: Address;

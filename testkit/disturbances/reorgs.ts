@@ -8,7 +8,7 @@ import { Playthrough } from "./playthrough.ts";
 export const DEEPEST = 20;
 
 /** What becomes of the transactions of blocks that are taken back. */
-export const KEPT = {
+const KEPT = {
   none: () => [],
   all: (removed) => removed,
   /** Only those of other senders than the latest transaction's. */
@@ -19,11 +19,11 @@ export const KEPT = {
     return senders.flatMap((sender) => removed.filter(({ from }) => from === sender));
   },
 } satisfies Record<string, (removed: Included[]) => Included[]>;
-export type Kept = keyof typeof KEPT;
+type Kept = keyof typeof KEPT;
 export const KEPT_NAMES = Object.keys(KEPT) as Kept[];
 
 /** A reorganisation after transaction number `point` of a scenario. */
-export type Reorg = { scenario: Scenario; point: number; depth: number; kept: Kept };
+type Reorg = { scenario: Scenario; point: number; depth: number; kept: Kept };
 
 /** Plays a scenario with one reorganisation. @throws Error if it does not end as it must. */
 const playWithReorg = (setup: Setup, { scenario, point, depth, kept }: Reorg) =>

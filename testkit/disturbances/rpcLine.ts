@@ -6,7 +6,7 @@ import type { ForkingChain } from "./forkingChain.ts";
 export type Fault = (call: Call, pass: (call: Call) => Promise<unknown>) => Promise<unknown>;
 
 /** A promise that never resolves: no answer comes. */
-export const silence = (): Promise<never> => new Promise(() => undefined);
+const silence = (): Promise<never> => new Promise(() => undefined);
 
 /** One party's connection to the chain. It can have a fault or be cut. */
 export class RpcLine {

@@ -1,7 +1,7 @@
-import type { Execute } from "../../src/runs/executeRun.ts";
 import { reference } from "../players/players.ts";
 import { RUN_STEPS } from "../programs/runProgram.ts";
 import { executionOf } from "../programs/runsOf.ts";
+import type { Execute } from "../../src/runs/execute.ts";
 
 /** The parties of a scenario besides the requester. */
 export const PARTIES = ["worker", "watcher", "second"] as const;

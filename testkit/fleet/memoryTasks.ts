@@ -1,5 +1,5 @@
 import { TaskFailedError } from "../../src/runs/fleet/errors.ts";
-import type { Outcome, Task } from "../../src/runs/fleet/task.ts";
+import type { TaskOutcome, Task } from "../../src/runs/fleet/task.ts";
 import { Postponed, type HandleTask, type TaskQueue } from "../../src/runs/fleet/taskQueue.ts";
 
 /** A queue in memory, without retries: executors take tasks in turns, and one that postpones a task is passed by. */
@@ -12,13 +12,13 @@ export class MemoryTasks implements TaskQueue {
     this.#executors = executors;
   }
 
-  async submit(task: Task): Promise<Outcome> {
+  async submit(task: Task): Promise<TaskOutcome> {
     this.tasks.push(task);
     for (let tries = 0; tries < this.#executors.length; tries++) {
       const handle = this.#executors[this.#next++ % this.#executors.length]!;
       try {
         // What goes through a queue is text.
-        return JSON.parse(JSON.stringify(await handle(JSON.parse(JSON.stringify(task)) as Task))) as Outcome;
+        return JSON.parse(JSON.stringify(await handle(JSON.parse(JSON.stringify(task)) as Task))) as TaskOutcome;
       } catch (error) {
         if (!(error instanceof Postponed)) throw error;
       }

@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { buffer } from "node:stream/consumers";
 
 /** How a server answers the next requests, instead of doing what they ask for. */
-export type Fault = { status: number; code: string; times: number };
+type Fault = { status: number; code: string; times: number };
 
 export const KEYS = { accessKeyId: "AKIDEXAMPLE", secretAccessKey: "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY" };
 export const REGION = "eu-test-1";

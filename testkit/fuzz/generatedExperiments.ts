@@ -38,7 +38,7 @@ class GeneratedTensors extends RandomTensors {
 }
 
 /** How many experiments ended how; why some were refused, and where onnxruntime does not run them. */
-export type Tally = { agreed: number; refused: Map<string, number>; notRun: Map<string, number> };
+type Tally = { agreed: number; refused: Map<string, number>; notRun: Map<string, number> };
 
 const count = (map: Map<string, number>, key: string): void => void map.set(key, (map.get(key) ?? 0) + 1);
 

@@ -209,7 +209,7 @@ const reshaped = (
   );
 
 /** How a model ends, and the program if that is one. */
-export type Ending = { ending: string; model?: CompiledModel };
+type Ending = { ending: string; model?: CompiledModel };
 
 /**
  * How reading and compiling a model ends, and surveying it if it is refused.

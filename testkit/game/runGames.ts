@@ -7,11 +7,11 @@ import { submissionOf, workerMove } from "../../src/dispute/workerMove.ts";
 import type { Executor } from "../../src/executor/createExecutor.ts";
 import type { JobRecord } from "../../src/chain/market/history.ts";
 import { MerkleList } from "../../src/program/merkle/list.ts";
-import type { Execute } from "../../src/runs/executeRun.ts";
 import type { Executions } from "../../src/runs/executions.ts";
 import { RunExecution } from "../../src/dispute/run/runExecution.ts";
 import { Trace } from "../../src/program/trace/trace.ts";
 import { MemoryGame } from "../../src/dispute/memoryGame.ts";
+import type { Execute } from "../../src/runs/execute.ts";
 
 const ARITY_BITS = 4;
 

@@ -4,6 +4,7 @@ import type { Choices } from "./choices.ts";
 import type { Graph, Recipe, Value } from "./graph.ts";
 
 export const FLOATS = [DType.float32, DType.float16, DType.float64, DType.bfloat16] as const;
+
 /** What comes first is what is made where nothing fits, and what a smaller example has. */
 export const F: readonly DType[] = FLOATS;
 export const INTEGERS = [
@@ -16,6 +17,7 @@ export const INTEGERS = [
   DType.uint32,
   DType.uint64,
 ];
+
 /** What arithmetic is defined on. */
 const NUMBERS = [...FLOATS, DType.int32, DType.int64, DType.uint32, DType.uint64];
 const FLOAT32 = [DType.float32] as const;
@@ -37,7 +39,7 @@ const broadcasts = (from: readonly number[], to: readonly number[]): boolean =>
   from.length <= to.length && from.every((dim, k) => dim === 1 || dim === to[to.length - from.length + k]);
 
 /** Another operand for a value: one that is there, a new initializer or a new input. */
-export function partner(g: Graph, c: Choices, x: Value, dtype: DType = x.dtype): Value {
+function partner(g: Graph, c: Choices, x: Value, dtype: DType = x.dtype): Value {
   const shape = (): number[] => broadcastable(c, x.shape);
   if (c.below(3) === 2) return g.constant(c, dtype, shape());
   return g.pick(c, [dtype], (own) => broadcasts(own, x.shape), shape);

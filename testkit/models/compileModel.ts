@@ -8,7 +8,7 @@ import type { CompiledModel } from "../../src/program/compiled.ts";
 import type { CatalogueModel } from "./catalogue.ts";
 
 /** A model of the catalogue: its file, its graph, the tensors bound at compile time, and its program. */
-export type CompiledFile = {
+type CompiledFile = {
   file: Uint8Array;
   own: Model;
   bound: ReadonlyMap<string, TensorData>;

@@ -5,7 +5,7 @@ import type { NativeRuntime, NativeSignature } from "../../src/native/nativeRunt
 import { bytesOf } from "../../src/executor/arrays.ts";
 
 /** Answers a request in place of the runtime. */
-export type Fault = (response: ServerResponse) => void;
+type Fault = (response: ServerResponse) => void;
 
 /** A process that speaks the protocol of native runtimes, as its documentation says; with faults if asked. */
 export class NativeServer {

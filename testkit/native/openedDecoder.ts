@@ -27,7 +27,7 @@ export async function openDecoder(file: Uint8Array, options: DecoderOptions): Pr
   return {
     subject,
     aligned,
-    box: inputs.map(subject.most!),
+    box: inputs.map(subject.max!),
     compiled,
     outputs,
     deciding,

@@ -1,5 +1,5 @@
 import { numberToHex, toHex, zeroAddress, type Hex } from "viem";
-import type { Reader } from "../../src/chain/market/session.ts";
+import type { Reader } from "../../src/chain/market/reader.ts";
 
 const id = (n: number): Hex => numberToHex(n, { size: 32 });
 const INPUT = toHex(new Uint8Array(4_096));

@@ -20,7 +20,7 @@ export class LogNode {
   time = new VirtualTime();
   readonly counts = { getBlock: 0, getLogs: 0, refused: 0 };
   /** The most requests that it had at once. */
-  mostAtOnce = 0;
+  maxAtOnce = 0;
   #atOnce = 0;
   readonly #every: number;
 
@@ -61,7 +61,7 @@ export class LogNode {
   }
 
   async #answer<T>(answer: () => T): Promise<T> {
-    this.mostAtOnce = Math.max(this.mostAtOnce, ++this.#atOnce);
+    this.maxAtOnce = Math.max(this.maxAtOnce, ++this.#atOnce);
     await this.time.wait(this.latencyMs);
     this.#atOnce--;
     return answer();

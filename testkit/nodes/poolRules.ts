@@ -64,10 +64,10 @@ export function checkTransaction(offered: Offered, limits: PoolLimits): void {
 }
 
 /** An account as the chain has it: its next nonce, and wei. */
-export type ChainAccount = { nonce: number; balance: bigint };
+type ChainAccount = { nonce: number; balance: bigint };
 
 /** An account's waiting transactions by nonce. */
-export type Waiting = ReadonlyMap<number, Pooled>;
+type Waiting = ReadonlyMap<number, Pooled>;
 
 /**
  * Checks a transaction against its account and what waits already, as `add` in legacypool.go,
@@ -107,6 +107,7 @@ const ZERO_BYTE = 4n;
 const BYTE = 16n;
 const CREATION = 32_000n;
 const INIT_CODE_WORD = 2n;
+
 /** EIP-7623: a transaction costs at least this for a zero byte of its data, and four times this for another. */
 const FLOOR_TOKEN = 10n;
 

@@ -2,7 +2,7 @@ import { decode, INFINITY_, NEG_INFINITY } from "../../src/numerics/float32.ts";
 import type { Word } from "../../src/numerics/dtype.ts";
 
 /** A nonnegative exact value `mantissa * 2^exponent`. */
-export type Exact = { mantissa: bigint; exponent: number };
+type Exact = { mantissa: bigint; exponent: number };
 
 const UNIT_EXPONENT = -1200;
 

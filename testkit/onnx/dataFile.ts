@@ -12,7 +12,7 @@ import {
 /** Where a tensor may begin, so that it can be mapped into memory. */
 const ALIGNMENT = 4096;
 /** Tensors of fewer bytes stay in the graph. */
-const LEAST = 1024;
+const MIN = 1024;
 
 /** Where the data of a tensor lies, as the model says it. */
 export const dataEntries = (place: { location: string; offset: number; length: number }): StringStringEntryProto[] =>
@@ -28,7 +28,7 @@ export function writeInTwoFiles(path: string, model: Uint8Array): void {
   let end = 0;
   for (const tensor of proto.graph!.initializer) {
     const { length } = tensor.rawData;
-    if (length < LEAST) continue;
+    if (length < MIN) continue;
     const offset = Math.ceil(end / ALIGNMENT) * ALIGNMENT;
     writeSync(data, tensor.rawData, 0, length, offset);
     end = offset + length;

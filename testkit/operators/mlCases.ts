@@ -10,7 +10,7 @@ import { F, type Make } from "./makers.ts";
 
 type Attributes = Readonly<Record<string, AttributeValue>>;
 
-export const DOMAIN = "ai.onnx.ml";
+const DOMAIN = "ai.onnx.ml";
 
 function ml(
   op: string,

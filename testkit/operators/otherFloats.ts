@@ -5,7 +5,7 @@ import type { Experiment } from "../onnx/agreement.ts";
 import type { AttributeValue } from "../onnx/onnxBuilder.ts";
 
 /** A float32 tensor rounded to another type of floats; any other as it is. */
-export function inType(tensor: TensorData, dtype: DType): TensorData {
+function inType(tensor: TensorData, dtype: DType): TensorData {
   if (tensor.dtype !== DType.float32) return tensor;
   const count = elementCount(tensor.shape);
   const bytes = new Uint8Array(count * dtypeBytes(dtype));

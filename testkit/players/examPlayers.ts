@@ -4,7 +4,6 @@ import { openSession, type Session } from "../../src/chain/market/session.ts";
 import { PledgedClaims } from "../../src/chain/clients/pledgedClaims.ts";
 import type { Sitting } from "../../src/chain/structs.ts";
 import type { LocalTickets } from "../../src/deploy/demo/localChain.ts";
-import type { Execute } from "../../src/runs/executeRun.ts";
 import type { KnownProgram } from "../../src/dispute/run/execution.ts";
 import { ProgramLibrary } from "../../src/runs/programLibrary.ts";
 import { attest } from "../../src/attestation/attest.ts";
@@ -17,14 +16,16 @@ import { runWorker } from "../../src/parties/worker/worker.ts";
 import type { WorkerEvent } from "../../src/parties/worker/events.ts";
 import { privateKeyToAccount } from "viem/accounts";
 import type { WatcherEvent } from "../../watcher/events.ts";
-import { runWatcher, type WatcherOptions } from "../../watcher/watcher.ts";
+import { runWatcher } from "../../watcher/watcher.ts";
 import { Players, start } from "./players.ts";
+import type { Execute } from "../../src/runs/execute.ts";
+import type { WatcherOptions } from "../../watcher/options.ts";
 
 /** The least distance of two exams. */
 const SPACING = 256n;
 
 /** A worker that sits exams with a device of its own, and a pledge behind what it reports. */
-export type Examinee = { key: Hex; device: SoftwareDevice; session: Session; court: Session };
+export type Examinee = { key: Hex; device: SoftwareDevice; session: Session; claimContracts: Session };
 
 /** Players on a chain with exams of one program, whose wrong roots can be challenged. */
 export class ExamPlayers {
@@ -41,21 +42,21 @@ export class ExamPlayers {
     const players = await Players.create();
     const { chain } = players;
     const { provisioning } = (await chain.newSession()).deployment;
-    const zoo = [{ programRoot: program.model.programRoot, blocks: 64 }];
-    const exams = await chain.deploy("Exams", [provisioning, zoo, 1n, SPACING]);
+    const examClasses = [{ programRoot: program.model.programRoot, blocks: 64 }];
+    const exams = await chain.deploy("Exams", [provisioning, examClasses, 1n, SPACING]);
     return new ExamPlayers(players, program, exams, await chain.deployTickets({}, exams));
   }
 
   /** A session of an account about the pledged claims. */
-  courtOf(key: Hex): Promise<Session> {
+  claimContractsOf(key: Hex): Promise<Session> {
     const { transport, chainId } = this.players.chain;
     const account = privateKeyToAccount(key);
     return openSession({ endpoint: { transport }, chainId, market: this.beside.claims, account });
   }
 
   /** What challenges exams, for an account. */
-  open(court: Session) {
-    return openExamClaims(court, this.beside.examClaims!);
+  open(claimContracts: Session) {
+    return openExamClaims(claimContracts, this.beside.examClaims!);
   }
 
   /** A worker that is attested, and has pledged and enrolled. */
@@ -64,20 +65,20 @@ export class ExamPlayers {
     const session = await this.players.chain.sessionOf(key);
     const device = new SoftwareDevice(this.players.manufacturer);
     await attest(session, device, zeroHash);
-    const court = await this.courtOf(key);
-    const { collateral } = court.deployment.parameters;
-    await deposit(court, collateral);
-    await court.vault.stake(collateral);
-    await new PledgedClaims(this.beside.claims, court).pledge();
-    await (await this.open(court)).examClaims.enrol(court.sender.address);
-    return { key, device, session, court };
+    const claimContracts = await this.claimContractsOf(key);
+    const { collateral } = claimContracts.deployment.parameters;
+    await deposit(claimContracts, collateral);
+    await claimContracts.vault.stake(collateral);
+    await new PledgedClaims(this.beside.claims, claimContracts).pledge();
+    await (await this.open(claimContracts)).examClaims.enrol(claimContracts.sender.address);
+    return { key, device, session, claimContracts };
   }
 
   /** The key of an account with credit for two bonds. */
   async challengerKey(): Promise<Hex> {
     const key = await this.players.chain.newAccount(parseEther("1"));
-    const court = await this.courtOf(key);
-    await deposit(court, 2n * court.deployment.bond);
+    const claimContracts = await this.claimContractsOf(key);
+    await deposit(claimContracts, 2n * claimContracts.deployment.bond);
     return key;
   }
 
@@ -91,8 +92,8 @@ export class ExamPlayers {
   /** Has a worker sit an exam. @returns what the chain keeps of it */
   async sit({ session, device }: Examinee, gridBlock: bigint, execute: Execute): Promise<Sitting> {
     const { exams } = await openExams(session, this.exams);
-    const paper = { class: 0, programRoot: this.program.model.programRoot, gridBlock };
-    const { traceRoot, receipt } = await sitExam(session, exams, device, paper, solver(this.program, execute));
+    const task = { class: 0, programRoot: this.program.model.programRoot, gridBlock };
+    const { traceRoot, receipt } = await sitExam(session, exams, device, task, solver(this.program, execute));
     const log = receipt.logs.at(-1)!;
     const { timestamp: time } = await session.publicClient.getBlock({ blockNumber: receipt.blockNumber });
     const { number } = await exams.lastExam();
@@ -101,17 +102,17 @@ export class ExamPlayers {
   }
 
   /** Has a worker answer games about what it sat, and make final what nobody disputes. */
-  defend({ court }: Examinee, execute: Execute) {
+  defend({ claimContracts }: Examinee, execute: Execute) {
     const policy = { minFee: 1n, marginSeconds: 10 };
     const role = { programs: ProgramLibrary.of([this.program]), execute, policy, selfAuditSamples: 0 };
-    return start<WorkerEvent>(court, (all) => runWorker({ ...all, ...role }));
+    return start<WorkerEvent>(claimContracts, (all) => runWorker({ ...all, ...role }));
   }
 
   /** Has an account audit exams. */
   async audit(key: Hex, execute: Execute, share = 1, changes: Partial<WatcherOptions> = {}) {
-    const court = await this.courtOf(key);
-    const exams = { court: await this.open(court), share };
+    const claimContracts = await this.claimContractsOf(key);
+    const exams = { claimContracts: await this.open(claimContracts), share };
     const role = { programs: ProgramLibrary.of([this.program]), execute, mode: "defend" as const, exams };
-    return start<WatcherEvent>(court, (all) => runWatcher({ ...all, ...role, ...changes }));
+    return start<WatcherEvent>(claimContracts, (all) => runWatcher({ ...all, ...role, ...changes }));
   }
 }

@@ -4,7 +4,6 @@ import { join } from "node:path";
 import { parseEther, type Address, type Hex } from "viem";
 import type { Panel } from "../../src/chain/clients/panel.ts";
 import type { Session } from "../../src/chain/market/session.ts";
-import type { Execute } from "../../src/runs/executeRun.ts";
 import type { KnownProgram } from "../../src/dispute/run/execution.ts";
 import { describeProgram } from "../../src/parties/requester/describeProgram.ts";
 import { followPanel, type FollowPanelOptions } from "../../src/parties/requester/followPanel.ts";
@@ -13,6 +12,7 @@ import type { PanelState } from "../../src/parties/requester/panelState.ts";
 import type { WorkerEvent } from "../../src/parties/worker/events.ts";
 import { SealBook } from "../../src/parties/worker/sealBook.ts";
 import { first, Players, type Running } from "./players.ts";
+import type { Execute } from "../../src/runs/execute.ts";
 
 const CLAIM_SECONDS = 1_800;
 export const WINDOW = 3_600;
@@ -29,7 +29,7 @@ export type PostedPanel = {
 };
 
 /** A worker with the file of its seals. */
-export type SealingWorker = { key: Hex; address: Address; running: Running<WorkerEvent>; stop: () => Promise<void> };
+type SealingWorker = { key: Hex; address: Address; running: Running<WorkerEvent>; stop: () => Promise<void> };
 
 /** Players with panels on their chain. */
 export class PanelPlayers {

@@ -2,7 +2,6 @@ import { pino } from "pino";
 import { numberToHex, parseEther, zeroHash, type Hex } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import type { KnownProgram } from "../../src/dispute/run/execution.ts";
-import type { Execute } from "../../src/runs/executeRun.ts";
 import { postedJob } from "../../src/chain/clients/jobMarket.ts";
 import { deposit } from "../../src/chain/market/deposit.ts";
 import type { Session } from "../../src/chain/market/session.ts";
@@ -15,10 +14,13 @@ import { SoftwareManufacturer } from "../../src/attestation/manufacturer.ts";
 import { describeProgram } from "../../src/parties/requester/describeProgram.ts";
 import { jobRequest, postJob, type JobTerms } from "../../src/parties/requester/postJob.ts";
 import type { WorkerEvent } from "../../src/parties/worker/events.ts";
-import { runWorker, type WorkerOptions } from "../../src/parties/worker/worker.ts";
+import { runWorker } from "../../src/parties/worker/worker.ts";
 import type { WatcherEvent } from "../../watcher/events.ts";
-import { runWatcher, type WatcherOptions } from "../../watcher/watcher.ts";
+import { runWatcher } from "../../watcher/watcher.ts";
 import { ProgramLibrary } from "../../src/runs/programLibrary.ts";
+import type { Execute } from "../../src/runs/execute.ts";
+import type { WorkerOptions } from "../../src/parties/worker/options.ts";
+import type { WatcherOptions } from "../../watcher/options.ts";
 
 /** A log that writes nothing. */
 export const quiet = pino({ level: "silent" });
@@ -129,7 +131,7 @@ export class Players {
   }
 }
 
-export type Loop<E> = {
+type Loop<E> = {
   session: Session;
   signal: AbortSignal;
   intervalMs: number;

@@ -1,8 +1,8 @@
 import type { ClaimRecord } from "../../src/chain/market/history.ts";
 import { followMarket } from "../../src/chain/market/session.ts";
-import type { Execute } from "../../src/runs/executeRun.ts";
 import type { KnownProgram } from "../../src/dispute/run/execution.ts";
 import { first, type Players } from "./players.ts";
+import type { Execute } from "../../src/runs/execute.ts";
 
 /** A job of a run: its program, inputs and items, and whether it asks for an answer. */
 type RunJob = { program: KnownProgram; inputs: readonly Uint8Array[]; items: number; answer?: boolean };

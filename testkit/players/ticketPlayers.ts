@@ -4,7 +4,6 @@ import { join } from "node:path";
 import { parseEther, zeroHash, type Address, type Hex } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { deposit } from "../../src/chain/market/deposit.ts";
-import type { Execute } from "../../src/runs/executeRun.ts";
 import type { KnownProgram } from "../../src/dispute/run/execution.ts";
 import { ProgramLibrary } from "../../src/runs/programLibrary.ts";
 import { attest } from "../../src/attestation/attest.ts";
@@ -23,6 +22,7 @@ import type { WatcherEvent } from "../../watcher/events.ts";
 import type { WorkerEvent } from "../../src/parties/worker/events.ts";
 import { runWorker } from "../../src/parties/worker/worker.ts";
 import { Players, quiet, start } from "./players.ts";
+import type { Execute } from "../../src/runs/execute.ts";
 
 export const FACE = parseEther("0.01");
 

@@ -2,13 +2,13 @@ import { compile } from "../../src/compiler/compile.ts";
 import type { RunWiring } from "../../src/compiler/runWiring.ts";
 import { DType } from "../../src/numerics/dtype.ts";
 import { readModel } from "../../src/model/onnx/readModel.ts";
-import type { Execute } from "../../src/runs/executeRun.ts";
 import { knownProgram, type KnownProgram } from "../../src/dispute/run/execution.ts";
 import type { JobTerms } from "../../src/parties/requester/postJob.ts";
 import { mlpBytes, mlpInput, seededWeights } from "../models/mlp.ts";
 import { buildModel } from "../onnx/onnxBuilder.ts";
 import { reference } from "../players/players.ts";
 import { Prng } from "../random/prng.ts";
+import type { Execute } from "../../src/runs/execute.ts";
 
 /** A job about a model that a process knows from a file, and an execution of it that is wrong in one item. */
 export type KilledJob = {
@@ -25,6 +25,7 @@ export type KilledJob = {
 type MakeJob = (seed: number) => KilledJob;
 
 const ITEMS = 5;
+
 /** Of the first step, whose tensor has more elements. */
 const LIE = { step: 0, element: 150 };
 const WIDTH = 200;

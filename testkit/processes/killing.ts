@@ -13,7 +13,7 @@ import type { KilledJob } from "./killedJobs.ts";
 import { RefuteProcess } from "./refuteProcess.ts";
 
 /** Which transactions, by the function that they call, a process does not survive; each entry once. */
-export type KillPoints = readonly string[];
+type KillPoints = readonly string[];
 
 /** What came of a party that was killed. */
 export type Survived = { kills: string[]; calls: string[] };
@@ -66,7 +66,7 @@ export async function killedWatcher(players: Players, points: KillPoints, killed
 }
 
 /** A job whose submission is sealed, or the seats of a panel: what it asks, and from when on seals are opened. */
-export type SealedJobs = { model: KilledJob; jobs: readonly Hex[]; openFrom: number; window: number };
+type SealedJobs = { model: KilledJob; jobs: readonly Hex[]; openFrom: number; window: number };
 
 /**
  * An honest worker that seals, killed after its transactions, before it hears of them. After its seal it is away until

@@ -1,7 +1,7 @@
 import type { Seen } from "../nodes/faultyProxy.ts";
 
 /** Seconds from the start of a process to its first look at the chain's events, and to its first transaction. */
-export type Life = { party: string; toEvents: number | undefined; toAct: number | undefined };
+type Life = { party: string; toEvents: number | undefined; toAct: number | undefined };
 export type Lives = readonly Life[];
 
 /** When the lives of processes began, and what they then asked of their nodes. */

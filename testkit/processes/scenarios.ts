@@ -25,7 +25,7 @@ const firstLie = (story: Story, signal: AbortSignal): Promise<void> =>
   story.until(({ claims }) => [...claims.values()].some(({ claim }) => claim.worker === story.liar), signal);
 
 /** What is wrong with a bad node: 22 % of requests fail, logs are missing, heads are old. */
-export const BAD_NODE: NodeFaults = { errorRate: 0.22, truncatedLogRate: 0.1, staleRate: 0.05, staleBlocks: 3 };
+const BAD_NODE: NodeFaults = { errorRate: 0.22, truncatedLogRate: 0.1, staleRate: 0.05, staleBlocks: 3 };
 
 /** Both nodes give no answer for some time. */
 async function blackout(story: Story, seconds: number, signal: AbortSignal): Promise<void> {
@@ -36,7 +36,7 @@ async function blackout(story: Story, seconds: number, signal: AbortSignal): Pro
 }
 
 /** Kills both processes again and again, and starts them at once. */
-export async function killBoth(story: Story, times: number, signal: AbortSignal): Promise<void> {
+async function killBoth(story: Story, times: number, signal: AbortSignal): Promise<void> {
   for (let k = 0; k < times; k++) {
     await pause(story.prng, 8, 16, signal);
     await Promise.all(HONEST.map((name) => story.restart(name)));

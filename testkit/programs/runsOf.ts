@@ -1,9 +1,10 @@
 import { executeReference } from "../../src/executor/reference.ts";
-import { executeItems, executeRun, type Execute } from "../../src/runs/executeRun.ts";
+import { executeItems, executeRun } from "../../src/runs/executeRun.ts";
 import type { KnownProgram } from "../../src/dispute/run/execution.ts";
 import { MissingItemsError, type RunExecution } from "../../src/dispute/run/runExecution.ts";
 import { RunInputs } from "../../src/program/trace/runInputs.ts";
 import { runInputBytes } from "./runProgram.ts";
+import type { Execute } from "../../src/runs/execute.ts";
 
 /** Where an execution of a run is wrong: an element of a step's tensor, from which all that follows is computed. */
 export type RunLie = { item: number; step: number; element: number };

@@ -2,8 +2,6 @@ import { makeProvable } from "../../src/compiler/passes/provable/makeProvable.ts
 import { MerkleList } from "../../src/program/merkle/list.ts";
 import { tensorRoot } from "../../src/program/merkle/tensor.ts";
 import { executeReference } from "../../src/executor/reference.ts";
-import { executeStepReference } from "../../src/executor/referenceStep.ts";
-import { stepSources } from "../../src/executor/sources.ts";
 import { DType } from "../../src/numerics/dtype.ts";
 import type { CompiledModel } from "../../src/program/compiled.ts";
 import { Op } from "../../src/program/operations.ts";
@@ -100,13 +98,6 @@ export function lyingTrace(subject: GameProgram, lieStep: number, element: numbe
   });
   return new Trace(subject.program, tensors);
 }
-
-/** What a step should hold, given a worker's other tensors. */
-export const recompute = (subject: GameProgram, tensors: readonly Uint8Array[], step: number): Uint8Array =>
-  executeStepReference(
-    subject.program.steps[step]!,
-    stepSources(subject.model, subject.program.steps[step]!, [subject.input], tensors),
-  );
 
 function addition(count: number, index: number, root: `0x${string}`): Step {
   const dtype = DType.int32;

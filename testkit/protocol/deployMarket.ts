@@ -5,7 +5,7 @@ import type { Parameters } from "../../src/chain/structs.ts";
 type Viem = Awaited<ReturnType<(typeof network)["create"]>>["viem"];
 
 /** What a market is deployed with. */
-export type Foundation = { token: Address; provisioning: Address; checker: Address; parameters: Parameters };
+type Foundation = { token: Address; provisioning: Address; checker: Address; parameters: Parameters };
 
 /** Deploys a vault, a game and their market, at the address that both name. */
 export async function deployMarket(viem: Viem, { token, provisioning, checker, parameters }: Foundation) {

@@ -1,10 +1,12 @@
 import type { Trace } from "../../src/program/trace/trace.ts";
 import { GameDriver } from "./gameDriver.ts";
 import { lyingTrace, chainProgram, type GameProgram } from "./chainProgram.ts";
-import { claimKey, submitted, type World } from "./world.ts";
+import { claimKey, submitted } from "./world.ts";
+import type { World } from "./deployWorld.ts";
 
 /** 22 steps in 5 ranges, tensors of 3 chunks: padding in every list, a one-step range, a list of 3 levels. */
 export const disputedProgram = chainProgram(300, [3, 1, 5, 6, 7]);
+
 /** Where the liar of `againstLiar` lies. */
 export const LIE = { step: 12, element: 299, checkpoint: 3 };
 

@@ -10,19 +10,22 @@ import { GameDriver } from "./gameDriver.ts";
 import { createPledgeWorld } from "./pledgeWorld.ts";
 import { attest } from "./reports.ts";
 import { TestDevice } from "./testDevice.ts";
-import { factsOf, type Actor, type World } from "./world.ts";
+import { factsOf } from "./world.ts";
+import type { Actor, World } from "./deployWorld.ts";
 
 /** How long after a sitting it can be challenged, seconds. */
 export const EXAM_LIFETIME = 86_400;
+
 /**
  * Programs of the zoo. The first has 9 steps in 3 ranges. The input of the first two has 32 bytes, as a seed has; that
  * of the last is too long: a deployer's mistake.
  */
 export const EXAM_PROGRAMS = [chainProgram(8, [3, 1, 5]), chainProgram(8, [2]), chainProgram(9, [2])] as const;
-export const EXAM_ZOO = EXAM_PROGRAMS.map(({ commitment }, k) => ({
+export const EXAM_CLASSES = EXAM_PROGRAMS.map(({ commitment }, k) => ({
   programRoot: commitment.programRoot,
   blocks: CLASS_BLOCKS[k === 0 ? 0 : 1],
 }));
+
 /** Of the first program: where liars lie, with the checkpoint of that step. */
 export const EXAM_LIE = { step: 6, element: 5, checkpoint: 2 };
 
@@ -39,7 +42,7 @@ export async function createExamClaimsWorld(tokenName: "TestToken" | "ReentrantT
   const world = await createPledgeWorld({
     tokenName,
     more: async (base, claims) => {
-      exams = await deployExams(base, { zoo: EXAM_ZOO });
+      exams = await deployExams(base, { classes: EXAM_CLASSES });
       examClaims = await deployExamClaims(base, exams.address, claims);
       return [{ account: examClaims.address, lifetime: EXAM_LIFETIME }];
     },
@@ -49,19 +52,19 @@ export async function createExamClaimsWorld(tokenName: "TestToken" | "ReentrantT
   return { ...world, exams: exams!, examClaims: examClaims!, device };
 }
 
-export type ExamClaimsWorld = Awaited<ReturnType<typeof createExamClaimsWorld>>;
+type ExamClaimsWorld = Awaited<ReturnType<typeof createExamClaimsWorld>>;
 
 /** A sitting with what was executed for it. */
 export type Sat = { sitting: Sitting; subject: GameProgram; trace: Trace };
 
 /** A program with the bytes of a seed as its input. */
-export function onSeed(subject: GameProgram, nonce: Hex): GameProgram {
+function onSeed(subject: GameProgram, nonce: Hex): GameProgram {
   const input = Buffer.from(nonce.slice(2), "hex");
   return { ...subject, input, inputsList: MerkleList.fromHashes([tensorRoot(input)]) };
 }
 
 /** Who sits an exam and how: the world's worker in the first class, honestly, in the next exam, unless said. */
-export type SittingOptions = {
+type SittingOptions = {
   by?: Address;
   device?: TestDevice;
   class?: number;
@@ -77,7 +80,7 @@ export async function satExam(world: ExamClaimsWorld, options: SittingOptions = 
   const nonce = await examNonce(world, by, device, gridBlock);
   const subject = program.input.length === 32 ? onSeed(program, nonce) : program;
   const trace = lies ? lyingTrace(subject, EXAM_LIE.step, EXAM_LIE.element) : honestTrace(subject);
-  const hash = await sit(world, world.exams, by, device, { gridBlock, class: k, traceRoot: trace.root }, EXAM_ZOO);
+  const hash = await sit(world, world.exams, by, device, { gridBlock, class: k, traceRoot: trace.root }, EXAM_CLASSES);
   return { sitting: await sittingOf(world, world.exams, hash), subject, trace };
 }
 

@@ -2,17 +2,19 @@ import { type Address, type Hex } from "viem";
 import { ReportKind, type ExamReport, type Sitting } from "../../src/chain/structs.ts";
 import type { P256Signature } from "../../src/attestation/keys.ts";
 import { nonceOf } from "../../src/attestation/report.ts";
-import { domain, GRID_BLOCKS } from "./reports.ts";
+import { domain } from "./reports.ts";
 import type { TestDevice } from "./testDevice.ts";
-import type { World } from "./world.ts";
+import type { World } from "./deployWorld.ts";
+import { GRID_BLOCKS } from "./deployWorld.ts";
 
 /** The least spacing that there is: then one exam is open at a time. */
 export const SPACING = 256;
+
 /** What the classes of a test's zoo are made of: T in blocks. */
 export const CLASS_BLOCKS = [16, 256] as const;
 
 /** A zoo of two programs that nobody compiled: the contract looks at roots only. */
-export const ZOO = CLASS_BLOCKS.map((blocks, k): { programRoot: Hex; blocks: number } => ({
+export const CLASSES = CLASS_BLOCKS.map((blocks, k): { programRoot: Hex; blocks: number } => ({
   programRoot: `0x${String(k + 1).repeat(64)}`,
   blocks,
 }));
@@ -21,8 +23,10 @@ export const ZOO = CLASS_BLOCKS.map((blocks, k): { programRoot: Hex; blocks: num
 export const TRACE_ROOT: Hex = `0x${"7e".repeat(32)}`;
 
 /** Deploys exams to a world. @param odds 1: every block on the grid that is far enough from the last exam is one. */
-export const deployExams = ({ viem, provisioning }: World, { zoo = ZOO, odds = 1n, spacing = BigInt(SPACING) } = {}) =>
-  viem.deployContract("Exams", [provisioning.address, zoo, odds, spacing]);
+export const deployExams = (
+  { viem, provisioning }: World,
+  { classes = CLASSES, odds = 1n, spacing = BigInt(SPACING) } = {},
+) => viem.deployContract("Exams", [provisioning.address, classes, odds, spacing]);
 
 export type ExamsContract = Awaited<ReturnType<typeof deployExams>>;
 
@@ -30,8 +34,8 @@ export type ExamsContract = Awaited<ReturnType<typeof deployExams>>;
 export async function nextExam(world: World, exams: ExamsContract): Promise<bigint> {
   const [number, last] = await exams.read.lastExam();
   const latest = BigInt(await world.networkHelpers.time.latestBlock());
-  const least = number === 0 ? latest : last + BigInt(SPACING);
-  const from = least > latest ? least : latest;
+  const min = number === 0 ? latest : last + BigInt(SPACING);
+  const from = min > latest ? min : latest;
   const grid = BigInt(GRID_BLOCKS);
   const block = from + ((grid - (from % grid)) % grid);
   await world.networkHelpers.mine(Number(block - latest));
@@ -47,7 +51,7 @@ export async function examNonce(world: World, worker: Address, device: TestDevic
 
 /**
  * What a worker sends of an exam, signed by a device.
- * @param unsigned Changes of what is sent only. @param zoo The classes.
+ * @param unsigned Changes of what is sent only. @param classes The classes.
  */
 export async function signedExam(
   world: World,
@@ -55,7 +59,7 @@ export async function signedExam(
   device: TestDevice,
   fields: Partial<ExamReport> & Pick<ExamReport, "gridBlock">,
   unsigned: Partial<ExamReport> = {},
-  zoo: typeof ZOO = ZOO,
+  classes: typeof CLASSES = CLASSES,
 ): Promise<{ report: ExamReport; signature: P256Signature; nonce: Hex }> {
   device.seq = fields.seq ?? device.seq + 1n;
   const { key, firmware, seq } = device;
@@ -65,7 +69,7 @@ export async function signedExam(
   };
   const kind = ReportKind.exam;
   const nonce = await examNonce(world, worker, device, report.gridBlock);
-  const aux = zoo[report.class]?.programRoot ?? TRACE_ROOT;
+  const aux = classes[report.class]?.programRoot ?? TRACE_ROOT;
   const { debugStatus, traceRoot: body } = report;
   const signature = device.sign(domain(world), {
     nonce,
@@ -80,16 +84,16 @@ export async function signedExam(
   return { report: { ...report, ...unsigned }, signature, nonce };
 }
 
-/** Has a worker sit an exam. @param zoo The classes. */
+/** Has a worker sit an exam. @param classes The classes. */
 export async function sit(
   world: World,
   exams: ExamsContract,
   worker: Address,
   device: TestDevice,
   fields: Partial<ExamReport> & Pick<ExamReport, "gridBlock">,
-  zoo: typeof ZOO = ZOO,
+  classes: typeof CLASSES = CLASSES,
 ): Promise<Hex> {
-  const { report, signature } = await signedExam(world, worker, device, fields, {}, zoo);
+  const { report, signature } = await signedExam(world, worker, device, fields, {}, classes);
   return exams.write.sit([report, signature], { account: worker });
 }
 

@@ -7,7 +7,7 @@ import type { Hash } from "../../src/program/merkle/hash.ts";
 import { openElement } from "../../src/program/trace/opening.ts";
 
 /** What a step is made to read instead of one of its inputs, and the path that is shown for it. */
-export type ForgedInput = { input: number; bytes: Uint8Array; siblings: readonly Hash[] };
+type ForgedInput = { input: number; bytes: Uint8Array; siblings: readonly Hash[] };
 
 /**
  * A step proof that is right but for one input: another tensor with an opening of its own, for which the step gives

@@ -14,8 +14,9 @@ import { sha256 } from "../../src/program/merkle/hash.ts";
 import { openElement, type OpenableTensor } from "../../src/program/trace/opening.ts";
 import type { Trace } from "../../src/program/trace/trace.ts";
 import { claimContentOf } from "../../src/chain/market/ids.ts";
-import { claimKey, factsOf, gameEvents, gasOf, type Actor, type World } from "./world.ts";
+import { claimKey, factsOf, gameEvents, gasOf } from "./world.ts";
 import type { GameProgram } from "./chainProgram.ts";
+import type { Actor, World } from "./deployWorld.ts";
 
 /** Plays one game against a claim whose whole trace the test holds, and follows its state. */
 export class GameDriver {

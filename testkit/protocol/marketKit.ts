@@ -3,7 +3,8 @@ import { submissionOf } from "../../src/dispute/workerMove.ts";
 import type { Claim, Delivery, Job, JobRequest } from "../../src/chain/structs.ts";
 import { toHex } from "../../src/program/merkle/hash.ts";
 import { honestTrace, chainProgram, type GameProgram } from "./chainProgram.ts";
-import { factsOf, jobId, postJob, submitted, requestFor, type World } from "./world.ts";
+import { factsOf, jobId, postJob, submitted, requestFor } from "./world.ts";
+import type { World } from "./deployWorld.ts";
 
 /** 6 steps in 3 ranges, tensors of 3 chunks. */
 export const smallProgram = chainProgram(300, [3, 1, 2]);

@@ -8,10 +8,12 @@ import type { Trace } from "../../src/program/trace/trace.ts";
 import { smallProgram } from "./marketKit.ts";
 import { attest } from "./reports.ts";
 import { TestDevice } from "./testDevice.ts";
-import { claimKey, createWorld, ETHER, jobId, requestFor, type Actor } from "./world.ts";
+import { claimKey, createWorld, jobId, requestFor } from "./world.ts";
+import { ETHER, type Actor } from "./deployWorld.ts";
 
 const HOUR = 3_600;
 const SALT: Hex = `0x${"5a".repeat(32)}`;
+
 /** A time after seals and audit, at which the seats of a panel open. */
 const OPENS = 3 * HOUR;
 
@@ -32,7 +34,7 @@ export async function panelWorld() {
   return Object.assign(world, { panel });
 }
 
-export type PanelWorld = Awaited<ReturnType<typeof panelWorld>>;
+type PanelWorld = Awaited<ReturnType<typeof panelWorld>>;
 
 /** In place of the claim of a seat that has none. */
 export const NO_CLAIM: ClaimKey = { jobId: zeroHash, worker: zeroAddress, root: zeroHash, collateral: 0n };

@@ -8,7 +8,8 @@ import type { OwnRun } from "../programs/runsOf.ts";
 import type { ClaimedRun } from "./runGame.ts";
 import { attest } from "./reports.ts";
 import { TestDevice } from "./testDevice.ts";
-import { createWorld, ETHER, factsOf, postedJob, SINK, type Actor, type World } from "./world.ts";
+import { createWorld, factsOf, postedJob } from "./world.ts";
+import { ETHER, SINK, type Actor, type World } from "./deployWorld.ts";
 
 /** Seconds in which a signed claim can be put on chain, as deployments have it, and until a deposit is back. */
 export const LIFETIME = 900;
@@ -17,7 +18,7 @@ export const DEPOSIT_DELAY = 3_600;
 export const OTHER_LIFETIME = 1_800;
 
 /** Contracts that may put claims on chain, beside those of the tests, deployed before the claims at their address. */
-export type MoreAuthorisers = (base: World, claims: Address) => Promise<{ account: Address; lifetime: number }[]>;
+type MoreAuthorisers = (base: World, claims: Address) => Promise<{ account: Address; lifetime: number }[]>;
 
 /**
  * A world whose market is that of pledged claims, with its own vault and game, and with tickets. The worker has
@@ -66,7 +67,7 @@ export async function createPledgeWorld({
   return world;
 }
 
-export type PledgeWorld = Awaited<ReturnType<typeof createPledgeWorld>>;
+type PledgeWorld = Awaited<ReturnType<typeof createPledgeWorld>>;
 
 export const ticketsAt = ({ chainId, tickets }: PledgeWorld): TicketsAt => ({ chainId, tickets: tickets.address });
 
@@ -115,7 +116,7 @@ export async function promised(
 }
 
 /** What goes on chain beside a signed claim: with the bytes of its inputs. */
-export function landingOf({ parameters }: PledgeWorld, { run }: OwnRun): Landing {
+function landingOf({ parameters }: PledgeWorld, { run }: OwnRun): Landing {
   const { inputs, program } = run;
   return {
     program: factsOf(program.commitment),

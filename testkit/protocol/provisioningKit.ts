@@ -2,7 +2,7 @@ import type { Address, Hex } from "viem";
 import { REASONS, type Reason } from "../../src/chain/structs.ts";
 import type { SignedReport } from "./reports.ts";
 import { TestDevice } from "./testDevice.ts";
-import type { World } from "./world.ts";
+import type { World } from "./deployWorld.ts";
 
 /** What tests of attestations do again and again, in a file's world. */
 export function provisioningKit(world: () => World) {

@@ -15,7 +15,7 @@ type Device = {
 type Standing = { number: bigint; frozen: boolean };
 
 /** When a call is mined. */
-export type Moment = { block: bigint; time: bigint };
+type Moment = { block: bigint; time: bigint };
 
 /**
  * What attestations come to, from the rules alone (docs/protocol.md, "Attestation"): every lease is a plain entry, and

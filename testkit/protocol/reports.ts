@@ -4,10 +4,8 @@ import type { P256Signature } from "../../src/attestation/keys.ts";
 import type { SoftwareManufacturer } from "../../src/attestation/manufacturer.ts";
 import { domainOf, nonceOf, type ReportFields } from "../../src/attestation/report.ts";
 import { signedStatement, type TestDevice } from "./testDevice.ts";
-import type { World } from "./world.ts";
-
-/** The grid of the tests' deployments. */
-export const GRID_BLOCKS = 4;
+import type { World } from "./deployWorld.ts";
+import { GRID_BLOCKS } from "./deployWorld.ts";
 
 type Chain = Pick<World, "provisioning" | "chainId" | "networkHelpers" | "client">;
 
@@ -20,9 +18,9 @@ export const BODY: Hex = toHex("a body", { size: 32 });
 /** The newest block of the grid that a report of the next block can name. @param after The one before it. */
 export async function gridBlockAfter({ networkHelpers }: Chain, after: bigint): Promise<bigint> {
   const latest = await networkHelpers.time.latestBlock();
-  const least = Math.max(Number(after), 0) + GRID_BLOCKS;
-  if (latest < least) await networkHelpers.mine(least - latest);
-  const now = Math.max(latest, least);
+  const min = Math.max(Number(after), 0) + GRID_BLOCKS;
+  if (latest < min) await networkHelpers.mine(min - latest);
+  const now = Math.max(latest, min);
   return BigInt(now - (now % GRID_BLOCKS));
 }
 

@@ -13,7 +13,8 @@ import { runWork } from "../../src/program/run.ts";
 import { claimContentOf } from "../../src/chain/market/ids.ts";
 import { numberOf } from "./gameDriver.ts";
 import { withItems, type OwnRun } from "../programs/runsOf.ts";
-import { claimKey, ETHER, factsOf, gameEvents, postJob, type Actor, type World } from "./world.ts";
+import { claimKey, factsOf, gameEvents, postJob } from "./world.ts";
+import { ETHER, type Actor, type World } from "./deployWorld.ts";
 
 /** A worker's claim of a run on chain, with its execution and the nodes that it showed. */
 export type ClaimedRun = { worker: OwnRun; claim: Claim; nodes: Hex };
@@ -22,7 +23,7 @@ export type ClaimedRun = { worker: OwnRun; claim: Claim; nodes: Hex };
 const POSTED_BYTES = 60_000;
 
 /** A request for a run. */
-export async function runRequest(
+async function runRequest(
   { parameters, networkHelpers }: World,
   { inputs, program, items, form }: OwnRun["run"],
   changes: Partial<JobRequest> = {},

@@ -7,7 +7,8 @@ import { MerkleList } from "../../src/program/merkle/list.ts";
 import { DType } from "../../src/numerics/dtype.ts";
 import { SCOPE, SEMANTICS_VERSION, SOURCE } from "../../src/program/encode.ts";
 import { claimContentOf } from "../../src/chain/market/ids.ts";
-import { claimKey, gameEvents, gasOf, postJob, usualTerms, type Actor, type World } from "./world.ts";
+import { claimKey, gameEvents, gasOf, postJob, usualTerms } from "./world.ts";
+import type { Actor, World } from "./deployWorld.ts";
 
 /** Base fee of the blocks in which the moves of a {@link SketchedGame} are mined. */
 const BASE_FEE = 8n * 10n ** 9n;
@@ -106,7 +107,7 @@ export function climb(node: Hash, index: number, siblings: readonly Hash[]): Has
 }
 
 /** What an expansion shows: the first nodes of a list, and the way from a leaf up to one of them. */
-export type Expansion = { children: readonly Hash[]; siblings: readonly Hash[] };
+type Expansion = { children: readonly Hash[]; siblings: readonly Hash[] };
 
 /**
  * The first nodes of a list that is made up around a leaf.

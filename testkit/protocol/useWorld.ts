@@ -1,4 +1,5 @@
-import { createWorld, type World } from "./world.ts";
+import { createWorld } from "./world.ts";
+import type { World } from "./deployWorld.ts";
 
 type OnAChain = Pick<World, "networkHelpers">;
 

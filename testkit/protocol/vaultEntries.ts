@@ -1,6 +1,6 @@
 import { parseEventLogs, type Address } from "viem";
 import { stakeVaultAbi } from "../../src/chain/abi/stakeVault.ts";
-import type { World } from "./world.ts";
+import type { World } from "./deployWorld.ts";
 
 /** What the last block had the vault write: name, account in lower case, amount. */
 export async function vaultEntries({ client, vault }: World): Promise<[string, Address, bigint][]> {

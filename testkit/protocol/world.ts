@@ -1,4 +1,3 @@
-import { network } from "hardhat";
 import { parseEventLogs, zeroHash, type Address, type Hex } from "viem";
 import { disputeGameAbi } from "../../src/chain/abi/disputeGame.ts";
 import { jobMarketAbi } from "../../src/chain/abi/jobMarket.ts";
@@ -10,106 +9,25 @@ import { toHex as bytesToHex } from "../../src/program/merkle/hash.ts";
 import { readHeader } from "../../src/program/header.ts";
 import type { ProgramCommitment } from "../../src/program/root.ts";
 import { ONE_ITEM, runWork } from "../../src/program/run.ts";
-import { SoftwareManufacturer } from "../../src/attestation/manufacturer.ts";
 import type { Trace } from "../../src/program/trace/trace.ts";
 import type { GameProgram } from "./chainProgram.ts";
-import { deployMarket } from "./deployMarket.ts";
-import { attest, GRID_BLOCKS } from "./reports.ts";
+import { attest } from "./reports.ts";
 import { TestDevice } from "./testDevice.ts";
+import { ETHER, type TokenName, deployWorld, type World, type Actor } from "./deployWorld.ts";
 
-const GWEI = 10n ** 9n;
-export const ETHER = 10n ** 18n;
-export const SINK: Address = "0x000000000000000000000000000000000000dEaD";
-export const LIFETIME = 7 * 86_400;
-
-/** A deployment that the tests vary. The arithmetic is that of ignition/modules/Refute.ts. */
-export const PARAMETERS: Parameters = {
-  baseWindow: 1_800,
-  maxWindow: 86_400,
-  baseClock: 3_600,
-  withdrawalDelay: 172_800,
-  rate: 100_000_000n,
-  maxWork: 1_000_000_000_000n,
-  arityBits: 4,
-  maxStepGas: 12_000_000,
-  maxStepBytes: 90_000,
-  bondGas: 1_250_000,
-  priceCap: 50n * GWEI,
-  bounty: ETHER / 50n,
-  collateral: (18n * ETHER) / 10n,
-  penaltyBps: 500,
-  sink: SINK,
-};
-
-type TokenName = "TestToken" | "FeeToken" | "ReentrantToken";
-
-/**
- * Deploys everything to a chain of its own: two manufacturers, named actors with tokens and credit, a staked worker
- * with a device of the first.
- */
+/** Deploys everything, and gives the named actors tokens and credit; the worker has stake and an attested device. */
 export async function createWorld(overrides: Partial<Parameters> = {}, tokenName: TokenName = "TestToken") {
-  const parameters = { ...PARAMETERS, ...overrides };
-  const { viem, networkHelpers } = await network.create();
-  const client = await viem.getPublicClient();
-  const [deployer, worker, watcher, requester, mallory, stranger] = await viem.getWalletClients();
-  const actors = {
-    worker: worker!,
-    watcher: watcher!,
-    requester: requester!,
-    mallory: mallory!,
-    stranger: stranger!,
-  };
-  const manufacturer = new SoftwareManufacturer();
-  // All three test tokens have the interface of this one.
-  const deployedToken = await viem.deployContract(tokenName);
-  const token = await viem.getContractAt("TestToken", deployedToken.address);
-  const elementary = await viem.deployContract("Elementary");
-  const verifier = await viem.deployContract("StepVerifier", [elementary.address]);
-  const rival = new SoftwareManufacturer();
-  const provisioning = await viem.deployContract("Provisioning", [
-    [manufacturer.id, rival.id],
-    BigInt(GRID_BLOCKS),
-    BigInt(LIFETIME),
-  ]);
-  const checker = await viem.deployContract("ProofChecker", [verifier.address]);
-  const { market, vault, game } = await deployMarket(viem, {
-    token: token.address,
-    provisioning: provisioning.address,
-    checker: checker.address,
-    parameters,
-  });
-  const chainId = await client.getChainId();
-  const world = {
-    viem,
-    networkHelpers,
-    client,
-    chainId,
-    deployer: deployer!,
-    ...actors,
-    manufacturer,
-    rival,
-    token,
-    verifier,
-    checker,
-    provisioning,
-    market,
-    vault,
-    game,
-    parameters,
-    bond: await game.read.bond(),
-  };
-  for (const actor of [worker!, watcher!, requester!, mallory!]) {
+  const world = await deployWorld(overrides, tokenName);
+  const { token, vault, manufacturer, worker, watcher, requester, mallory } = world;
+  for (const actor of [worker, watcher, requester, mallory]) {
     await token.write.mint([actor.account.address, 100n * ETHER]);
     await token.write.approve([vault.address, 2n ** 255n], { account: actor.account });
     await vault.write.deposit([actor.account.address, 20n * ETHER], { account: actor.account });
   }
-  await attest(world, actors.worker.account.address, new TestDevice(manufacturer));
-  await vault.write.stake([10n * ETHER], { account: actors.worker.account });
+  await attest(world, worker.account.address, new TestDevice(manufacturer));
+  await vault.write.stake([10n * ETHER], { account: worker.account });
   return world;
 }
-
-export type World = Awaited<ReturnType<typeof createWorld>>;
-export type Actor = World["worker"];
 
 export const factsOf = ({ header, steps, checkpoints }: ProgramCommitment): ProgramFacts => ({
   header: bytesToHex(header),

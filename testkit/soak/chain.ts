@@ -16,7 +16,7 @@ import { stakeVaultAbi } from "../../src/chain/abi/stakeVault.ts";
 import { emptyHistory, protocolAbi, takeEvent, type ProtocolEvent } from "../../src/chain/market/history.ts";
 import type { Parameters } from "../../src/chain/structs.ts";
 import { deployMarket } from "../protocol/deployMarket.ts";
-import { ETHER, PARAMETERS } from "../protocol/world.ts";
+import { ETHER, PARAMETERS } from "../protocol/deployWorld.ts";
 
 /** A transaction that reverted, with the error's name where it is one of the protocol's. */
 export class RevertedError extends Error {
@@ -32,7 +32,7 @@ export class RevertedError extends Error {
 export type SoakCall = { address: Address; abi: Abi; functionName: string; args: readonly unknown[] };
 
 /** A transaction that was mined. */
-export type Sent = { cost: bigint; logs: Log[]; events: ProtocolEvent[] };
+type Sent = { cost: bigint; logs: Log[]; events: ProtocolEvent[] };
 
 type Receipt = { logs: Log[]; gasUsed: Hex; effectiveGasPrice: Hex; blockNumber: Hex; status: Hex };
 type Provider = { request: (request: { method: string; params?: unknown[] }) => Promise<unknown> };

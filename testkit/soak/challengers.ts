@@ -23,10 +23,10 @@ import type { SoakMarket } from "./market.ts";
 import type { SoakProgram } from "./programs.ts";
 import type { SoakWorker } from "./workers.ts";
 
-export type Reply =
+type Reply =
   { kind: "pick"; pick: Pick } | { kind: "prove"; proof: StepProof } | { kind: "concede" } | { kind: "stall" };
 
-export type ChallengerKind = "watcher" | "jumper" | "confused" | "wanderer" | "prover" | "silent" | "quitter";
+type ChallengerKind = "watcher" | "jumper" | "confused" | "wanderer" | "prover" | "silent" | "quitter";
 
 /** One player against one claim. */
 export type SoakChallenger = {
@@ -102,7 +102,7 @@ export function wanderer(
 }
 
 /** Opens a game and never moves again. */
-export const silent = (address: Address, own: RunExecution, nodes: Hex): SoakChallenger => ({
+const silent = (address: Address, own: RunExecution, nodes: Hex): SoakChallenger => ({
   kind: "silent",
   honest: false,
   address,
@@ -122,7 +122,7 @@ function quitter(prng: Prng, inner: SoakChallenger): SoakChallenger {
 }
 
 /** A kind of challenger without cause, drawn at random. @param wrong An execution that differs from the claim. */
-export function parasite(
+function parasite(
   prng: Prng,
   address: Address,
   worker: SoakWorker,

@@ -34,7 +34,7 @@ export type Venue = {
 };
 
 /** A claim on chain, and who stands behind it. */
-export type Disputed = {
+type Disputed = {
   program: SoakProgram;
   worker: SoakWorker;
   claim: Claim;

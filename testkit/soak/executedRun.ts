@@ -10,7 +10,7 @@ import { Trace } from "../../src/program/trace/trace.ts";
 type Job = { known: KnownProgram; inputs: RunInputs; form?: ClaimForm };
 
 /** The tensors of an item, right or wrong, one for each step. @param inputs As its run has them. */
-export type TensorsOf = (item: number, inputs: readonly Uint8Array[]) => readonly Uint8Array[];
+type TensorsOf = (item: number, inputs: readonly Uint8Array[]) => readonly Uint8Array[];
 
 /** An execution of a job that holds all its items. @param tensorsOf Without it, what the definition gives. */
 export function executedRun(

@@ -2,11 +2,12 @@ import { decodeAbiParameters, type Address } from "viem";
 import type { Abi } from "viem";
 import { RevertedError, SoakChain, type SoakCall } from "./chain.ts";
 import type { Prng } from "../random/prng.ts";
-import { ETHER, SINK } from "../protocol/world.ts";
 import { Agenda } from "./agenda.ts";
 import type { Totals } from "./totals.ts";
+import { ETHER, SINK } from "../protocol/deployWorld.ts";
 
 const GWEI = 10n ** 9n;
+
 /** Deposit of each account: more than any soak can lose. */
 const CREDIT = 100_000n * ETHER;
 const STAKE = 50_000n * ETHER;

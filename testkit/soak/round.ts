@@ -2,13 +2,13 @@ import type { Address, Hex } from "viem";
 import { claimIdOf, claimKeyOf } from "../../src/chain/market/ids.ts";
 import type { Job } from "../../src/chain/structs.ts";
 import type { Prng } from "../random/prng.ts";
-import { ETHER } from "../protocol/world.ts";
 import { drawChallengers } from "./challengers.ts";
 import { Disputes, type Ending } from "./disputes.ts";
 import { soakProgram, type SoakProgram } from "./programs.ts";
 import { errorName, type SoakMarket } from "./market.ts";
 import { requestOf } from "./request.ts";
 import { honestWorker, lyingWorker, type SoakWorker } from "./workers.ts";
+import { ETHER } from "../protocol/deployWorld.ts";
 
 /** One job, one claim, and every game on it, until nothing is left to do. */
 export class Round {

@@ -4,11 +4,11 @@ import type { InputSource, Program, ProgramInput } from "../../src/program/types
 import type { Prng } from "../random/prng.ts";
 
 /** The most items of a soak's run, which are executed and hashed by both sides. */
-const MOST_ITEMS = 40;
+const MAX_RUN_ITEMS = 40;
 
 /** A random length: half of the jobs have one item. */
 export function randomLength(prng: Prng): RunLength {
-  const items = prng.below(2) === 0 ? 1 : 1 + prng.below(prng.below(4) === 0 ? MOST_ITEMS : 6);
+  const items = prng.below(2) === 0 ? 1 : 1 + prng.below(prng.below(4) === 0 ? MAX_RUN_ITEMS : 6);
   return { items, firstItem: prng.below(3) === 0 ? prng.below(MAX_ITEMS) : 0 };
 }
 

@@ -12,10 +12,10 @@ import { lyingRun, mutated, paddedWithGarbage, type LieKind } from "./lies.ts";
 import type { SoakProgram } from "./programs.ts";
 
 /** A worker's answer; a wrong worker may also concede or stop answering. */
-export type Answer = WorkerMove | { kind: "concede" } | { kind: "stall" };
+type Answer = WorkerMove | { kind: "concede" } | { kind: "stall" };
 
 /** fickle: right here and wrong elsewhere. */
-export type WorkerKind = "honest" | LieKind | "chameleon" | "padding" | "garbage" | "deserter" | "fickle";
+type WorkerKind = "honest" | LieKind | "chameleon" | "padding" | "garbage" | "deserter" | "fickle";
 
 /** A worker with its claim. */
 export type SoakWorker = {

@@ -4,7 +4,7 @@ import type { TestPki } from "./pki.ts";
 import { identityOf, pem, signDocument, tcbInfoOf } from "./quotes.ts";
 
 /** What differs from what a test's root signs of platforms of which none is revoked. */
-export type CollateralFields = {
+type CollateralFields = {
   /** Unix time at which all of it was issued. */
   issued: number;
   /** Serial numbers of certificates of platforms. */

@@ -7,13 +7,13 @@ const ECDSA = sequence(oid("1.2.840.10045.4.3.2"));
 const YEAR = 365 * 86_400;
 
 /** Whoever signs certificates or lists. */
-export type Issuer = { key: P256Key; name: Buffer };
+type Issuer = { key: P256Key; name: Buffer };
 
 /** A certificate, with the key that it is about. */
 export type Issued = Issuer & { der: Buffer; serial: bigint };
 
 /** What may differ from a certificate of Intel's. */
-export type CertificateFields = {
+type CertificateFields = {
   commonName: string;
   key?: P256Key;
   serial?: bigint;

@@ -6,13 +6,14 @@ import type { EnclaveIdentity, TcbInfo } from "../../src/chain/tdxStructs.ts";
 import type { Issued, PckFields, TestPki } from "./pki.ts";
 
 /** What the tests' platforms are, if nothing else is said. */
-export const FMSPC: Hex = "0x50806f000000";
+const FMSPC: Hex = "0x50806f000000";
 export const PCK: PckFields = {
   ppid: "0x000102030405060708090a0b0c0d0e0f",
   fmspc: FMSPC,
   svns: [5, 5, 2, 2, 4, 1, 0, 5, 0, 0, 0, 0, 0, 0, 0, 200],
   pceSvn: 13,
 };
+
 /** Module TDX_01, version 5. */
 export const TDX_SVNS = [5, 1, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
 const MRSIGNER: Hex = `0x${"dc".repeat(32)}`;
@@ -104,8 +105,8 @@ export class TestPlatform {
 /** TCB info of the tests' platforms. */
 export function tcbInfoOf(issued: number, changes: Partial<TcbInfo> = {}): TcbInfo {
   const labels = Array.from({ length: 32 }, (_, k) => (k % 5 === 0 ? `,"category":"BIOS","type":"part ${k}"` : ""));
-  const level = (least: number, status: PlatformStatus, rest = "") => ({
-    svns: svnsHex([least, ...PCK.svns.slice(1)]),
+  const level = (min: number, status: PlatformStatus, rest = "") => ({
+    svns: svnsHex([min, ...PCK.svns.slice(1)]),
     pceSvn: 13,
     tdxSvns: svnsHex([5, 0, 4]),
     ...end(status, rest),

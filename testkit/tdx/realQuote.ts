@@ -8,6 +8,7 @@ import { splitQuote } from "../../src/attestation/tdx/quote.ts";
 import { CA, deployVerifier, factsOf, SIGNER, type Anchor } from "./tdxWorld.ts";
 
 const FOLDER = "test/golden/tdx";
+
 /** A time at which the real quote's collateral holds: 2025-06-25. */
 export const REAL_TIME = 1_750_809_600;
 
@@ -22,10 +23,10 @@ export const realCollateral = (): Record<string, string> =>
   JSON.parse(readFileSync(`${FOLDER}/tdx_quote_collateral.json`, "utf8")) as Record<string, string>;
 
 /** The first certificate of a chain in PEM, as DER. */
-export const firstOf = (pem: string): Hex => bytesToHex(new Uint8Array(new X509Certificate(pem).raw));
+const firstOf = (pem: string): Hex => bytesToHex(new Uint8Array(new X509Certificate(pem).raw));
 
 /** A signature as Intel's documents have it. */
-export const rsOf = (text: string): [Hex, Hex] => [`0x${text.slice(0, 64)}`, `0x${text.slice(64)}`];
+const rsOf = (text: string): [Hex, Hex] => [`0x${text.slice(0, 64)}`, `0x${text.slice(64)}`];
 
 /** The anchor of a root. */
 export function anchorOf(der: Uint8Array): Anchor {

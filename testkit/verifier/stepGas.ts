@@ -25,7 +25,7 @@ export async function openStepGasMeter() {
 }
 
 /** The gas of a transaction with given calldata and execution (EIP-7623). */
-export function transactionGas(data: `0x${string}`, executed: number): number {
+function transactionGas(data: `0x${string}`, executed: number): number {
   const bytes = Buffer.from(data.slice(2), "hex");
   const zeros = bytes.filter((byte) => byte === 0).length;
   const price = (zero: number, nonzero: number): number => zero * zeros + nonzero * (bytes.length - zeros);

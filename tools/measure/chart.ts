@@ -19,10 +19,10 @@ const COLOURS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00
 /** A chart as a picture, SVG. */
 export function svgOf({ title, x, y, lines, levels }: Chart): string {
   const xs = lines.flatMap(({ points }) => points.map(([at]) => at));
-  const [least, most] = [Math.min(...xs), Math.max(...xs)];
+  const [min, max] = [Math.min(...xs), Math.max(...xs)];
   const marks = levels ?? SHARES;
   const [width, height] = [WIDTH - LEFT - RIGHT, HEIGHT - TOP - BOTTOM];
-  const place = (at: number): number => Math.round(LEFT + ((at - least) / (most - least)) * width);
+  const place = (at: number): number => Math.round(LEFT + ((at - min) / (max - min)) * width);
   const level = (at: number): number => Math.round(TOP + (1 - at / marks.at(-1)!) * height);
   const text = (px: number, py: number, words: string, anchor = "middle"): string =>
     `<text x="${px}" y="${py}" text-anchor="${anchor}">${words}</text>`;

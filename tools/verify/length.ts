@@ -6,6 +6,7 @@
  * Solidity tests, with more random sequences.
  */
 import { globSync, readFileSync } from "node:fs";
+import { leavingNothing } from "./leftovers.ts";
 import { isGood, lineOf, longestFirst, runAll } from "./totals.ts";
 
 /** Those that wait for nodes and clocks come first, beside the Solidity tests; then those that take longest. */
@@ -31,6 +32,6 @@ const found = globSync("test/**/*.test.ts").filter((file) =>
 const tests = longestFirst(LONGEST, found);
 
 const env = { REFUTE_AT_LENGTH: "true" };
-const total = await runAll(tests, { env });
+const total = await leavingNothing(() => runAll(tests, { env }));
 console.log(lineOf(total));
 process.exitCode = isGood(total) ? 0 : 1;

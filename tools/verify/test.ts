@@ -1,19 +1,17 @@
-/** Builds the contracts and what users start, runs the tests, and closes with one line for all of them. */
+/**
+ * Builds the contracts and what users start, runs the tests, says how long each suite took, and closes with one line for
+ * all of them. Whatever they leave behind is a failure.
+ */
 import { globSync, readFileSync } from "node:fs";
+import { leavingNothing } from "./leftovers.ts";
+import { noteTimes, suiteSeconds, suiteTable } from "./suites.ts";
 import { isGood, lineOf, longestFirst, run, runAll, runMocha, sumOf, type Totals } from "./totals.ts";
 
 /**
  * Folders whose tests need nothing that is built, unless they start a verifier: they run beside the compiler of
  * contracts, which takes one core.
  */
-const NEED_NO_BUILD = [
-  "compiler",
-  "executor",
-  "model/onnx",
-  "model/tokenizer",
-  "numerics",
-  "program",
-];
+const NEED_NO_BUILD = ["compiler", "executor", "model/onnx", "model/tokenizer", "numerics", "program"];
 
 /** The files that take longest. */
 const LONGEST = [
@@ -31,8 +29,8 @@ const allTests = (): string[] => longestFirst(LONGEST, globSync("test/**/*.test.
 
 /** Builds; the output is shown after that of what runs beside it. */
 async function build(beside?: Promise<unknown>): Promise<Totals> {
-  const contracts = await run("hardhat", ["build", "--quiet", "--no-tests"], { beside });
-  return contracts.failed > 0 ? contracts : run("node", ["tools/build.mjs"], { beside });
+  const contracts = await run("hardhat", ["build", "--quiet", "--no-tests"], { beside, name: "(contracts)" });
+  return contracts.failed > 0 ? contracts : run("node", ["tools/build.mjs"], { beside, name: "(dist)" });
 }
 
 const needsBuild = (file: string): boolean =>
@@ -52,6 +50,12 @@ async function runThese(tests: readonly string[]): Promise<Totals> {
 }
 
 const these = process.argv.slice(2);
-const total = await (these.length > 0 ? runThese(these) : runEverything());
+const total = await leavingNothing(async (folder) => {
+  if (these.length > 0) return runThese(these);
+  const times = noteTimes(folder);
+  const totals = await runEverything();
+  console.log(suiteTable(suiteSeconds(times)));
+  return totals;
+});
 console.log(lineOf(total));
 process.exitCode = isGood(total) ? 0 : 1;

@@ -1,5 +1,6 @@
 /** Runs test runners and reads their totals. */
 import { spawn } from "node:child_process";
+import { appendFileSync } from "node:fs";
 import { stripVTControlCharacters } from "node:util";
 
 export type Totals = { passed: number; failed: number; skipped: number };
@@ -13,11 +14,21 @@ export type RunOptions = {
   env?: NodeJS.ProcessEnv | undefined;
   /** A run beside which this one goes on: the output is shown after that one's, as a whole. */
   beside?: Promise<unknown> | undefined;
+  /** Its row in the table of times (tools/verify/suites.ts). */
+  name?: string;
 };
+
+/** Notes how long something took, where that is wanted. */
+function noteTime(name: string | undefined, begin: number): void {
+  const times = process.env.REFUTE_SUITE_TIMES;
+  if (times === undefined || name === undefined) return;
+  appendFileSync(times, `${JSON.stringify({ name, milliseconds: Date.now() - begin })}\n`);
+}
 
 /** Runs a command, shows its output, and reads the totals that mocha's and Hardhat's reporters print. */
 export function run(command: string, args: readonly string[], options: RunOptions = {}): Promise<Totals> {
-  const { env, beside } = options;
+  const { env, beside, name } = options;
+  const begin = Date.now();
   return new Promise((resolve) => {
     const child = spawn(command, args, { stdio: ["ignore", "pipe", "pipe"], env: { ...process.env, ...env } });
     const held: [NodeJS.WriteStream, string][] = [];
@@ -32,6 +43,7 @@ export function run(command: string, args: readonly string[], options: RunOption
     child.stderr.setEncoding("utf8");
     child.stderr.on("data", (text: string) => show(process.stderr, text));
     child.on("close", (status) => {
+      noteTime(name, begin);
       const totals = {
         passed: count(output, "passing"),
         failed: count(output, "failing"),
@@ -76,7 +88,9 @@ export async function runAll(
   { env, after }: { env?: NodeJS.ProcessEnv; after?: Promise<unknown> } = {},
 ): Promise<Totals> {
   const mocha = Promise.resolve(after).then(() => runMocha(tests, env));
-  return sumOf(await Promise.all([mocha, run("hardhat", ["test", "solidity"], { env, beside: mocha })]));
+  return sumOf(
+    await Promise.all([mocha, run("hardhat", ["test", "solidity"], { env, beside: mocha, name: "(Solidity)" })]),
+  );
 }
 
 /** The sum of several runs. */

@@ -1,13 +1,13 @@
 import { useState } from "preact/hooks";
 import { PAGES } from "virtual:refute-docs";
 import { shown } from "../format.ts";
-import type { PageProps } from "../pages.ts";
 import { Empty } from "../ui/states.tsx";
 import { Article } from "./article.tsx";
 import { Contents } from "./contents.tsx";
 import { Results } from "./results.tsx";
 import { StartPage } from "./startPage.tsx";
 import "./docs.css";
+import type { PageProps } from "../pageProps.ts";
 
 /** The documentation: a page of it, or what somebody looks for; beside it, all that there is. */
 export function DocsPage({ route }: PageProps) {

@@ -6,7 +6,7 @@ import { placeHash } from "./address.ts";
 import { search, type Found } from "./search.ts";
 import { useSections } from "./usePages.ts";
 
-const MOST = 25;
+const MAX = 25;
 
 /** What the documentation says about a question. It is looked for in this browser. */
 export function Results({ question, onOpen }: { question: string; onOpen: () => void }) {
@@ -14,12 +14,12 @@ export function Results({ question, onOpen }: { question: string; onOpen: () => 
   useEffect(() => scrollTo(0, 0), [question]);
   if (sections === undefined) return <Loading what="Reading all pages" />;
   if ("error" in sections) return <Failure error={sections.error} />;
-  const found = search(sections.value, question, MOST);
+  const found = search(sections.value, question, MAX);
   if (found.length === 0) return <Empty title="Nothing found">No section has all of these words.</Empty>;
   return (
     <div class="stack">
       <p class="soft small" role="status">
-        {found.length < MOST ? counted(found.length, "section") : `The first ${MOST} sections`}
+        {found.length < MAX ? counted(found.length, "section") : `The first ${MAX} sections`}
       </p>
       <ol class="found" onClick={onOpen}>
         {found.map((each) => (

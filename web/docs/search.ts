@@ -1,7 +1,7 @@
 import type { Section } from "./sections.ts";
 
 /** A piece of a text, and whether it is one of the words that were looked for. */
-export type Piece = { text: string; isWord: boolean };
+type Piece = { text: string; isWord: boolean };
 export type Found = { section: Section; excerpt: Piece[] };
 
 /** Characters of an excerpt before the first word that was found, and in all. */
@@ -14,16 +14,16 @@ const IN_TITLE = 10;
 
 /**
  * The sections that have all words of a question, the best first: words in headings count more than those below them.
- * @param most How many are given at most
+ * @param max How many are given at most
  */
-export function search(sections: readonly Section[], question: string, most: number): Found[] {
+export function search(sections: readonly Section[], question: string, max: number): Found[] {
   const words = question.toLowerCase().split(/\s+/).filter(Boolean);
   if (words.length === 0) return [];
   return sections
     .map((section) => ({ section, score: scoreOf(section, words) }))
     .filter(({ score }) => score > 0)
     .sort((a, b) => b.score - a.score)
-    .slice(0, most)
+    .slice(0, max)
     .map(({ section }) => ({ section, excerpt: excerptOf(section.text, words) }));
 }
 

@@ -3,7 +3,7 @@ import { PAGES } from "virtual:refute-docs";
 import { sectionsOf, type Section } from "./sections.ts";
 
 /** What is known of something that is fetched. */
-export type Fetched<T> = { value: T } | { error: unknown } | undefined;
+type Fetched<T> = { value: T } | { error: unknown } | undefined;
 
 /** The HTML of a page; undefined while it is fetched. */
 export function useHtml(name: string): Fetched<string> {

@@ -1,6 +1,7 @@
 import { createPublicClient, http, isAddress, type Address } from "viem";
-import { openReader, followMarket, type Reader, type Snapshot } from "../../src/chain/market/session.ts";
+import { openReader, followMarket, type Snapshot } from "../../src/chain/market/session.ts";
 import { RefuteError } from "../../src/base/errors.ts";
+import type { Reader } from "../../src/chain/market/reader.ts";
 
 /** What somebody looks at: a market, and the node that is asked about it. */
 export type Target = {

@@ -5,7 +5,7 @@ import { CHUNK_BYTES } from "../../src/program/merkle/sizes.ts";
 import { grouped } from "../format.ts";
 
 /** Leaves of a list: from one to before another. */
-export type Range = { from: number; to: number };
+type Range = { from: number; to: number };
 
 /** One stage of a dispute: a stretch of a list, and what of it is in dispute. */
 export type DescentRow = {
@@ -126,17 +126,17 @@ function elementRow({ proved, moves }: GameRecord, above: DescentRow, elementByt
 }
 
 /** A rectangle of a row, in parts of its width. `count` leaves are drawn as one where they are too many. */
-export type Cell = { from: number; to: number; count: number; isPicked: boolean };
+type Cell = { from: number; to: number; count: number; isPicked: boolean };
 
 /**
  * What of a row is drawn: its leaves or, where there are too many, groups of them. What is picked stands for itself.
- * @param most The number of cells beside the picked one, at most.
+ * @param max The number of cells beside the picked one, at most.
  */
-export function cellsOf({ range, span, picked }: DescentRow, most = 64): Cell[] {
+export function cellsOf({ range, span, picked }: DescentRow, max = 64): Cell[] {
   const size = range.to - range.from;
   if (size <= 0) return [];
   const natural = span ?? 1;
-  const each = Math.max(natural, Math.ceil(size / most / natural) * natural);
+  const each = Math.max(natural, Math.ceil(size / max / natural) * natural);
   const cells: Cell[] = [];
   const push = (from: number, to: number, isPicked: boolean): void => {
     if (to > from)

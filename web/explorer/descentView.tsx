@@ -7,7 +7,7 @@ const BAR = 26;
 const FUNNEL = 54;
 const ROW = BAR + FUNNEL;
 /** Parts of the width below which what is picked could not be seen. */
-const LEAST = 4;
+const MIN = 4;
 
 /**
  * A dispute as it descends: each bar is a list, what is disputed of it is filled, and opens into the bar below. Arrow
@@ -80,7 +80,7 @@ function Bar({ row, top, isLast, onPoint }: BarProps) {
 
 /** Where something is drawn, and how wide: wide enough to be seen. */
 function atLeast(from: number, to: number): [x: number, width: number] {
-  const width = Math.max(LEAST, (to - from) * WIDTH);
+  const width = Math.max(MIN, (to - from) * WIDTH);
   return [Math.min(from * WIDTH, WIDTH - width), width];
 }
 

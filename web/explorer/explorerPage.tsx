@@ -1,12 +1,12 @@
 import { useState } from "preact/hooks";
 import { shown } from "../format.ts";
-import type { PageProps } from "../pages.ts";
 import { routeHash } from "../route.ts";
 import { Failure, Loading } from "../ui/states.tsx";
 import { isAgreed, targetOf, type Target } from "./deployment.ts";
 import { Opened } from "./opened.tsx";
 import { TargetForm } from "./targetForm.tsx";
 import { useSnapshot } from "./useSnapshot.ts";
+import type { PageProps } from "../pageProps.ts";
 
 /** For whoever came without a node: what this is, and what can be tried without one. */
 const ELSEWHERE = [

@@ -6,13 +6,13 @@ import { jobPhase } from "./phases.ts";
 import { Phase } from "./phase.tsx";
 
 /** Jobs that are shown at once: a market may have had very many. */
-const MOST = 100;
+const MAX = 100;
 
 /** The jobs, the newest first. */
 export function JobTable({ route, snapshot }: { route: Route; snapshot: Snapshot }) {
-  const [most, setMost] = useState(MOST);
+  const [max, setMax] = useState(MAX);
   const all = snapshot.history.jobs.size;
-  const jobs = [...snapshot.history.jobs.values()].slice(-most).reverse();
+  const jobs = [...snapshot.history.jobs.values()].slice(-max).reverse();
   return (
     <>
       <div class="table">
@@ -47,13 +47,13 @@ export function JobTable({ route, snapshot }: { route: Route; snapshot: Snapshot
           </tbody>
         </table>
       </div>
-      {all > most && (
+      {all > max && (
         <div class="row">
-          <button class="button" type="button" onClick={() => setMost(most + MOST)}>
+          <button class="button" type="button" onClick={() => setMax(max + MAX)}>
             Show older ones
           </button>
           <span class="soft small">
-            {grouped(most)} of {grouped(all)}
+            {grouped(max)} of {grouped(all)}
           </span>
         </div>
       )}

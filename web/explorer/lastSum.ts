@@ -33,8 +33,10 @@ export type Call = { to: Address | null; input: Hex };
 type ProvedElement = { element: bigint; claimed: bigint; exact: bigint };
 
 const REDUCTIONS = Object.keys(Reduce);
+
 /** Terms that are written out. */
-export const MOST_TERMS = 256;
+export const MAX_TERMS = 256;
+
 /** Terms of the longest sum that is computed again here: no proof that a chain accepts has more. */
 const LONGEST_SUM = 65_536;
 
@@ -50,8 +52,8 @@ export function lastSumOf(call: Call, game: Address, proved: ProvedElement): Las
     const { functionName, args } = decodeFunctionData({ abi: disputeGameAbi, data: call.input });
     if (functionName !== "prove" || args[2].element !== proved.element) return undefined;
     const sum = writtenOut(args[2]);
-    const isTold = sum?.words.claimed === proved.claimed && sum.words.exact === proved.exact;
-    return isTold ? sum : undefined;
+    const isKnown = sum?.words.claimed === proved.claimed && sum.words.exact === proved.exact;
+    return isKnown ? sum : undefined;
   } catch {
     // The bytes come from the chain: what they hold need not be a proof.
     return undefined;
@@ -92,7 +94,7 @@ function termsOf(step: Step, outDigits: readonly number[], read: ReadElement): P
   const count = step.redDigits.reduce((product, radix) => product * radix, 1);
   const constants = step.constants.map(({ value }) => value);
   const isPair = hasTwoResults(step.reduce);
-  const terms = Array.from({ length: Math.min(count, MOST_TERMS) }, (_, r) => {
+  const terms = Array.from({ length: Math.min(count, MAX_TERMS) }, (_, r) => {
     const digits = [...outDigits, ...splitDigits(r, step.redDigits)];
     const slots = [...readAll(step.termReads, digits, read), ...constants];
     runCode(step.term.code, slots, digits);

@@ -1,6 +1,6 @@
 import type { GameRecord } from "../../src/chain/market/history.ts";
 import { counted, grouped } from "../format.ts";
-import { MOST_TERMS, type LastSum } from "./lastSum.ts";
+import { MAX_TERMS, type LastSum } from "./lastSum.ts";
 
 type Props = {
   proved: NonNullable<GameRecord["proved"]>;
@@ -45,13 +45,13 @@ function Written({ sum: { reduce, terms, count, others } }: { sum: LastSum }) {
         <p class="soft small">
           {WORDS[reduce] ?? reduce} of {counted(count, NOUNS[reduce] ?? "term")}, from what both sides agree on, exact,
           rounded once
-          {count > MOST_TERMS && `; the first ${MOST_TERMS} are shown`}
+          {count > MAX_TERMS && `; the first ${MAX_TERMS} are shown`}
         </p>
       )}
       {count > 0 && (
         <p class="sum mono small" tabIndex={0} role="group" aria-label="The sum, written out">
           {terms.map(({ factors }) => factors.map(signed).join(" × ")).join(sign)}
-          {count > MOST_TERMS && `${sign}…`}
+          {count > MAX_TERMS && `${sign}…`}
         </p>
       )}
       {others.length > 0 && (

@@ -14,7 +14,7 @@ import { useAsked } from "./useAsked.ts";
 type Props = { route: Route; followed: Followed; target: Target; snapshot: Snapshot };
 
 /** Panels that are shown, the newest ones. */
-const MOST = 50;
+const MAX = 50;
 
 /** Questions that were put to several workers. */
 export function Panels({ route, followed, target, snapshot }: Props) {
@@ -78,6 +78,6 @@ async function panelsOf(
   posted.sort((a, b) => Number(a.blockNumber - b.blockNumber) || a.logIndex - b.logIndex);
   known.ids.push(...posted.map(({ args }) => args.panelId));
   known.next = snapshot.blockNumber + 1n;
-  const newest = known.ids.slice(-MOST).reverse();
+  const newest = known.ids.slice(-MAX).reverse();
   return Promise.all(newest.map(async (id) => stateOfPanel(await knownPanel(reader, panel, snapshot, id))));
 }

@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 
 /** What was asked: the latest answer, or why there is none. */
-export type Asked<T> = { answer?: T; error?: unknown };
+type Asked<T> = { answer?: T; error?: unknown };
 
 /**
  * Asks when something is shown, and again when `key` has another value and the last answer is there.

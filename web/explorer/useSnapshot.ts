@@ -3,7 +3,7 @@ import type { Snapshot } from "../../src/chain/market/session.ts";
 import { followTarget, type Followed, type Target } from "./deployment.ts";
 
 /** What is known of a deployment, and how the last request went. */
-export type Live = {
+type Live = {
   followed?: Followed;
   /** What was read last; it stays while the node does not answer. */
   snapshot?: Snapshot;

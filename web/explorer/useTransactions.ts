@@ -1,7 +1,7 @@
 import { useEffect, useState } from "preact/hooks";
 import type { Hex } from "viem";
 import type { Call } from "./lastSum.ts";
-import type { Reader } from "../../src/chain/market/session.ts";
+import type { Reader } from "../../src/chain/market/reader.ts";
 
 const RETRY_MS = 10_000;
 

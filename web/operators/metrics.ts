@@ -1,5 +1,5 @@
 /** A value of a metric, with its labels. */
-export type Sample = { labels: Readonly<Record<string, string>>; value: number };
+type Sample = { labels: Readonly<Record<string, string>>; value: number };
 
 /** Metrics by name. */
 export type Metrics = ReadonlyMap<string, readonly Sample[]>;
@@ -35,7 +35,7 @@ function numberOf(text: string): number {
 }
 
 /** The value of a metric without labels; undefined if it is not there. */
-export const valueOf = (metrics: Metrics, name: string): number | undefined => metrics.get(name)?.[0]?.value;
+const valueOf = (metrics: Metrics, name: string): number | undefined => metrics.get(name)?.[0]?.value;
 
 /** What a process says of itself, as the page shows it. */
 export type OperatorView = {
@@ -45,7 +45,7 @@ export type OperatorView = {
   openClaims: number | undefined;
   openGames: number | undefined;
   /** Seconds of the account's shortest clock; undefined while it is not to move. */
-  leastClock: number | undefined;
+  minClock: number | undefined;
   headLag: number | undefined;
   /** Unix seconds. */
   lastRound: number | undefined;
@@ -81,7 +81,7 @@ export function operatorView(metrics: Metrics): OperatorView | undefined {
     conditions: conditions.map(({ labels, value }) => ({ name: labels["name"] ?? "", holds: value === 1 })),
     openClaims: finite("refute_open_claims"),
     openGames: finite("refute_open_games"),
-    leastClock: finite("refute_least_clock_seconds"),
+    minClock: finite("refute_least_clock_seconds"),
     headLag: finite("refute_head_lag_seconds"),
     lastRound: finite("refute_last_round_seconds"),
     money: Object.entries(MONEY).flatMap(([metric, name]) => {

@@ -1,10 +1,10 @@
 import { useEffect, useState } from "preact/hooks";
 import { amount, clock, counted, grouped, shown } from "../format.ts";
-import type { PageProps } from "../pages.ts";
 import { routeHash } from "../route.ts";
 import { Facts } from "../ui/facts.tsx";
 import { Empty, Failure, Loading } from "../ui/states.tsx";
 import { operatorView, readMetrics, type OperatorView } from "./metrics.ts";
+import type { PageProps } from "../pageProps.ts";
 
 const INTERVAL_MS = 5_000;
 
@@ -89,7 +89,7 @@ function Source({ url, onText }: { url: string | undefined; onText: (text: strin
 }
 
 function View({ view }: { view: OperatorView }) {
-  const { role, conditions, openClaims, openGames, leastClock, headLag, lastRound, money, events, rpcErrors } = view;
+  const { role, conditions, openClaims, openGames, minClock, headLag, lastRound, money, events, rpcErrors } = view;
   const failing = conditions.filter(({ holds }) => !holds);
   return (
     <div class="stack">
@@ -110,7 +110,7 @@ function View({ view }: { view: OperatorView }) {
         of={[
           ["Open claims", openClaims === undefined ? undefined : grouped(openClaims)],
           ["Games it plays", openGames === undefined ? undefined : grouped(openGames)],
-          ["Shortest clock", leastClock === undefined ? "not to move" : clock(leastClock)],
+          ["Shortest clock", minClock === undefined ? "not to move" : clock(minClock)],
           ["Head is old", headLag === undefined ? undefined : clock(headLag)],
           ["Last good round", lastRound === undefined ? undefined : `${ago(lastRound)} ago`],
           ["Failed requests", grouped(rpcErrors)],
@@ -160,7 +160,7 @@ function Events({ events }: Pick<OperatorView, "events">) {
 }
 
 function Executions({ of: { count, mean, buckets } }: { of: NonNullable<OperatorView["executions"]> }) {
-  const most = buckets.reduce((max, bucket) => Math.max(max, bucket.count), 1);
+  const largest = buckets.reduce((max, bucket) => Math.max(max, bucket.count), 1);
   return (
     <section class="stack-tight">
       <h3>
@@ -170,7 +170,7 @@ function Executions({ of: { count, mean, buckets } }: { of: NonNullable<Operator
         {buckets.map(({ upTo, count: own }) => (
           <li key={upTo}>
             <span class="soft small number">{Number.isFinite(upTo) ? `up to ${upTo} s` : "longer"}</span>
-            <span class="bar-line" style={{ width: `${(own / most) * 100}%` }} />
+            <span class="bar-line" style={{ width: `${(own / largest) * 100}%` }} />
             <span class="small number">{grouped(own)}</span>
           </li>
         ))}

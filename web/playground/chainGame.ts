@@ -10,15 +10,15 @@ import { stateOf, type ClaimRecord, type GameRecord, type MoveRecord } from "../
 import { followMarket, openSession, type Session } from "../../src/chain/market/session.ts";
 import type { GameState } from "../../src/chain/market/state.ts";
 import { completeTerms, minWindow, postJob, usualClaimSeconds } from "../../src/parties/requester/postJob.ts";
-import { makeMove } from "../../src/parties/worker/sendMove.ts";
+import { sendMove } from "../../src/parties/worker/sendMove.ts";
 import { claimProblem } from "../../src/parties/worker/jobPolicy.ts";
 import { Responder } from "../../watcher/responder.ts";
 import { counted } from "../format.ts";
 import type { Target } from "../explorer/deployment.ts";
-import type { Prepared } from "./protocol.ts";
+import type { Prepared } from "./messages.ts";
 
 /** A chain on which the playground does not play, or cannot. */
-export class PlaygroundChainError extends errorWithCode("PLAYGROUND_CHAIN") {}
+class PlaygroundChainError extends errorWithCode("PLAYGROUND_CHAIN") {}
 
 /** Both sides of a dispute about a changed number. The thread that has their executions plays them. */
 export type Players = {
@@ -32,12 +32,15 @@ export type Players = {
 export type News = { what: string; jobId?: Hex };
 
 const FEE = parseEther("0.01");
+
 /** Seconds that remain for opening the dispute, at least: who looks on may take some of them. */
 const WINDOW = 600;
 const DAY = 86_400n;
+
 /** Pauses between two looks at the chain: for a receipt, and for a move of somebody else. */
 const [POLLING_MS, ROUND_MS] = [200, 500] as const;
 const TIMEOUT_MS = 15_000;
+
 /** Errors of moves that somebody else came before. */
 const OVERTAKEN = new Set(["ClaimDead", "StaleState"]);
 
@@ -148,7 +151,7 @@ class Game {
     const state = stateOf(game);
     if (state.turn === Side.worker) {
       const move = await this.#players.workerMove(state, now);
-      return ignoreOvertaken(makeMove(this.#worker, game, move).then((made) => made !== undefined));
+      return ignoreOvertaken(sendMove(this.#worker, game, move).then((made) => made !== undefined));
     }
     if (!isAddressEqual(game.challenger, this.#watcher.sender.address)) return false;
     const move = await this.#players.watcherMove(game.moves, now);

@@ -1,5 +1,3 @@
-import type { Hex } from "viem";
-import type { Pick } from "../../src/chain/structs.ts";
 import { challengerMove } from "../../src/dispute/challengerMove.ts";
 import { submittedList } from "../../src/dispute/disputed.ts";
 import { MemoryGame } from "../../src/dispute/memoryGame.ts";
@@ -12,19 +10,13 @@ import { RunInputs } from "../../src/program/trace/runInputs.ts";
 import { Trace } from "../../src/program/trace/trace.ts";
 import { writtenOut } from "../explorer/lastSum.ts";
 import type { Exact, Progress } from "./engine.ts";
-import type { Played } from "./protocol.ts";
+import type { Played, Lie, Opening } from "./messages.ts";
 
 /** log2 of a reveal's children, by the default of a deployment. */
 const ARITY_BITS = 4;
 
-/** Which number is changed. */
-export type Lie = { step: number; element: number };
-
 /** Both sides' executions: the watcher's is exact, the worker goes on from a changed number. */
 export type Sides = { watcher: RunExecution; worker: RunExecution };
-
-/** What the worker submits, and where the watcher opens a dispute about it. */
-export type Opening = { nodes: Hex; pick: Pick };
 
 /**
  * Has a worker change one number and run on from it.

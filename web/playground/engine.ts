@@ -1,4 +1,4 @@
-import { surveyDraft, type Refusal, type Survey } from "../../src/compiler/survey.ts";
+import { surveyDraft, type NodeRefusal, type Survey } from "../../src/compiler/survey.ts";
 import type { RefuteError } from "../../src/base/errors.ts";
 import { checkReport } from "../../src/examine/check/report.ts";
 import { dtypeBytes, dtypeName, isFloat, readWord, writeWord, type DType } from "../../src/numerics/dtype.ts";
@@ -12,7 +12,7 @@ import { Prng } from "../../src/base/prng.ts";
 import { bitsText, valueText } from "../value.ts";
 import type { Exactly } from "./execute.ts";
 import type { GivenInputs } from "./inputs.ts";
-import type { ElementView, GraphNode, OpenedModel, OutputView, StepView } from "./protocol.ts";
+import type { ElementView, GraphNode, OpenedModel, OutputView, StepView } from "./messages.ts";
 
 export type Progress = (what: string, done: number, total: number) => void;
 
@@ -82,7 +82,7 @@ function viewOf(model: Model, survey: Survey): OpenedModel {
 }
 
 /** The nodes of a graph, without constants, and what they read of each other. */
-export function graphOf({ graph }: Model, refusals: readonly Refusal[]): GraphNode[] {
+function graphOf({ graph }: Model, refusals: readonly NodeRefusal[]): GraphNode[] {
   const reasons = new Map(refusals.map(({ node, reason }) => [node, reason]));
   const nodes = graph.nodes.filter((node) => node.operator !== "Constant" || reasons.has(nodeLabel(node)));
   const makers = new Map(nodes.flatMap(({ outputs }, k) => outputs.map((output): [string, number] => [output, k])));

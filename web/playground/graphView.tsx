@@ -1,19 +1,20 @@
 import { useMemo } from "preact/hooks";
 import { shown } from "../format.ts";
 import { VirtualList } from "../ui/virtualList.tsx";
-import type { GraphNode } from "./protocol.ts";
+import type { GraphNode } from "./messages.ts";
 import { railsOf, widthOf, type Rail } from "./rails.ts";
 
 const HEIGHT = 36;
 const LANE = 14;
+
 /** Lanes that there is room for; values of others are drawn on the last one. */
-const MOST_LANES = 14;
+const MAX_LANES = 14;
 
 /** The nodes of a model in their order, with the ways of values between them. */
 export function GraphView({ graph }: { graph: readonly GraphNode[] }) {
   const rails = useMemo(() => railsOf(graph), [graph]);
   const lanes = Math.min(
-    MOST_LANES,
+    MAX_LANES,
     useMemo(() => widthOf(rails), [rails]),
   );
   return (
@@ -27,7 +28,7 @@ export function GraphView({ graph }: { graph: readonly GraphNode[] }) {
 }
 
 function Node({ node: { name, operator, refusal }, rail, lanes }: { node: GraphNode; rail: Rail; lanes: number }) {
-  const x = (lane: number): number => (Math.min(lane, MOST_LANES - 1) + 0.5) * LANE;
+  const x = (lane: number): number => (Math.min(lane, MAX_LANES - 1) + 0.5) * LANE;
   const own = x(rail.lane);
   return (
     <div class={refusal === undefined ? "node" : "node refused"} title={refusal && shown(refusal, 1_000)}>

@@ -3,7 +3,7 @@ import { InputFileError } from "../../src/model/onnx/inputs/errors.ts";
 import { inputTensor } from "../../src/model/onnx/inputs/readInputFile.ts";
 import type { CompiledModel, TensorInfo } from "../../src/program/compiled.ts";
 import { pictureTensor, planeOf, type Pixels, type Plane } from "./picture.ts";
-import type { InputFile } from "./protocol.ts";
+import type { InputFile } from "./messages.ts";
 
 /** Reads a picture, drawn at a size. @throws InputFileError if it is none */
 export type Decode = (file: InputFile, size: Pick<Plane, "width" | "height">) => Promise<Pixels>;

@@ -8,11 +8,11 @@ import { movesOf } from "../explorer/moves.ts";
 import { counted, grouped, short, shown } from "../format.ts";
 import type { Route } from "../route.ts";
 import { ChainView } from "./chainView.tsx";
-import type { Played, StepView } from "./protocol.ts";
+import type { Played, StepView } from "./messages.ts";
 import type { Engine } from "./useEngine.ts";
 
 /** Steps that can be chosen, at most: a list of all would be slow to open. */
-const MOST_STEPS = 2_000;
+const MAX_STEPS = 2_000;
 
 type Props = {
   route: Route;
@@ -48,7 +48,7 @@ export function LieView({ route, steps, played, isBusy, engine, onPlaying }: Pro
         <label class="field">
           <span>Step</span>
           <select name="lie-step" value={step} onChange={(event) => setStep(Number(event.currentTarget.value))}>
-            {steps.slice(0, MOST_STEPS).map(({ operator }, k) => (
+            {steps.slice(0, MAX_STEPS).map(({ operator }, k) => (
               <option key={k} value={k}>
                 {k}: {shown(operator, 40)}
               </option>

@@ -2,7 +2,7 @@ import { DType, type DType as DTypeCode } from "../../src/numerics/dtype.ts";
 import type { CompiledModel } from "../../src/program/compiled.ts";
 
 /** A plain execution, or why there is none. */
-export type Plain = { outputs: ReadonlyMap<string, Uint8Array>; milliseconds: number } | { why: string };
+type Plain = { outputs: ReadonlyMap<string, Uint8Array>; milliseconds: number } | { why: string };
 
 type Elements = Float32Array | Float64Array | BigInt64Array | Int32Array | Uint8Array;
 type OrtTensor = { data: ArrayBufferView };

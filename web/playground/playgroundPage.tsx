@@ -1,12 +1,12 @@
 import { useRef, useState } from "preact/hooks";
 import { grouped } from "../format.ts";
-import type { PageProps } from "../pages.ts";
 import { Failure } from "../ui/states.tsx";
 import { LieView } from "./lieView.tsx";
 import { ReportView } from "./reportView.tsx";
 import { RunForm } from "./runForm.tsx";
 import { RunView } from "./runView.tsx";
 import { useEngine, type Engine } from "./useEngine.ts";
+import type { PageProps } from "../pageProps.ts";
 
 /** Try a model: compile it, execute it exactly, and change a number of it. */
 export function PlaygroundPage({ route }: PageProps) {

@@ -1,10 +1,10 @@
-import type { GraphNode } from "./protocol.ts";
+import type { GraphNode } from "./messages.ts";
 
 /** How a node is drawn: its own lane, the lanes of values that it reads, and those that pass it by. */
 export type Rail = { lane: number; reads: readonly number[]; passing: readonly number[] };
 
 /** Lanes that are followed; values beyond them have none. */
-const MOST_LANES = 32;
+const MAX_LANES = 32;
 
 /**
  * Lanes for a graph that is drawn as a list: a value has a lane from the node that makes it to the last that reads it,
@@ -23,7 +23,7 @@ export function railsOf(graph: readonly Pick<GraphNode, "reads">[]): Rail[] {
     const free = lanes.findIndex((maker) => maker === undefined);
     const lane = free === -1 ? lanes.length : free;
     const passing = lanes.flatMap((maker, at) => (maker === undefined ? [] : [at]));
-    if (lane >= MOST_LANES) return { lane: MOST_LANES, reads: read, passing };
+    if (lane >= MAX_LANES) return { lane: MAX_LANES, reads: read, passing };
     if (lastReader.has(k)) {
       lanes[lane] = k;
       laneOf.set(k, lane);
@@ -34,4 +34,4 @@ export function railsOf(graph: readonly Pick<GraphNode, "reads">[]): Rail[] {
 
 /** The lanes that are drawn side by side. */
 export const widthOf = (rails: readonly Rail[]): number =>
-  rails.reduce((most, { lane, reads, passing }) => Math.max(most, lane, reads.at(-1) ?? 0, passing.at(-1) ?? 0), 0) + 1;
+  rails.reduce((max, { lane, reads, passing }) => Math.max(max, lane, reads.at(-1) ?? 0, passing.at(-1) ?? 0), 0) + 1;

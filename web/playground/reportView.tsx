@@ -4,7 +4,7 @@ import { counted, grouped, shown } from "../format.ts";
 import { Facts } from "../ui/facts.tsx";
 import { Hex } from "../ui/hex.tsx";
 import { GraphView } from "./graphView.tsx";
-import type { InputView, OpenedModel } from "./protocol.ts";
+import type { InputView, OpenedModel } from "./messages.ts";
 import { StepList } from "./stepList.tsx";
 import type { Shapes } from "./useEngine.ts";
 

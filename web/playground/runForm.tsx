@@ -1,7 +1,7 @@
 import { useState } from "preact/hooks";
 import { shown } from "../format.ts";
 import { Failure } from "../ui/states.tsx";
-import type { InputFile, InputView } from "./protocol.ts";
+import type { InputFile, InputView } from "./messages.ts";
 
 type Props = {
   inputs: readonly InputView[];
@@ -10,7 +10,7 @@ type Props = {
 };
 
 /** Inputs that are asked for; of more, the others are drawn. */
-const MOST_INPUTS = 12;
+const MAX_INPUTS = 12;
 
 /** Asks for the inputs of an execution: a file for each, or a seed from which it is drawn. */
 export function RunForm({ inputs, isBusy, onRun }: Props) {
@@ -41,7 +41,7 @@ export function RunForm({ inputs, isBusy, onRun }: Props) {
         </p>
       </div>
       <div class="columns">
-        {inputs.slice(0, MOST_INPUTS).map(({ name, dtype, shape }) => (
+        {inputs.slice(0, MAX_INPUTS).map(({ name, dtype, shape }) => (
           <label key={name} class="field">
             <span>
               {shown(name, 60)}: {dtype}[{shape}]

@@ -1,5 +1,5 @@
 import { counted, grouped, shown } from "../format.ts";
-import type { ElementView, OutputView, Ran } from "./protocol.ts";
+import type { ElementView, OutputView, Ran } from "./messages.ts";
 
 const HOW = { kernels: "the worker's kernels", definition: "the definition" };
 

@@ -1,10 +1,10 @@
 import { counted, grouped, shown } from "../format.ts";
 import { VirtualList } from "../ui/virtualList.tsx";
-import type { StepView } from "./protocol.ts";
+import type { StepView } from "./messages.ts";
 
 /** The steps of a compiled program: what each computes, how large, what the proof of one number costs. */
 export function StepList({ steps }: { steps: readonly StepView[] }) {
-  const most = steps.reduce((max, { gas }) => Math.max(max, gas), 1);
+  const largest = steps.reduce((max, { gas }) => Math.max(max, gas), 1);
   return (
     <VirtualList
       label="Steps of the program"
@@ -24,7 +24,7 @@ export function StepList({ steps }: { steps: readonly StepView[] }) {
             <span class="small">{isCheckpoint ? "checkpoint" : ""}</span>
             <span class="small number right">
               {grouped(gas)} gas
-              <span class="gauge" style={{ width: `${(gas / most) * 100}%` }} />
+              <span class="gauge" style={{ width: `${(gas / largest) * 100}%` }} />
             </span>
           </div>
         );

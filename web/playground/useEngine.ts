@@ -1,10 +1,9 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { Players } from "./chainGame.ts";
-import type { Lie } from "./dispute.ts";
-import type { Answer, Ask, InputFile, OpenedModel, Played, Ran } from "./protocol.ts";
+import type { Answer, Ask, InputFile, OpenedModel, Played, Ran, Lie } from "./messages.ts";
 
 /** What the page knows of a model, and what is being computed. */
-export type EngineState = {
+type EngineState = {
   model?: { name: string; bytes: Uint8Array };
   opened?: OpenedModel;
   ran?: Ran;
@@ -31,6 +30,7 @@ export type Engine = {
 };
 
 const STARTING = { what: "starting", done: 0, total: 1 };
+
 /** What the page waits for itself: it is not part of what is shown. */
 type Awaited = Extract<Answer, { kind: "prepare" | "workerMove" | "watcherMove" }>;
 type Waiting = { resolve: (answer: Awaited) => void; reject: (error: Error) => void };

@@ -2,9 +2,9 @@ import { challengerMove } from "../../src/dispute/challengerMove.ts";
 import { workerMove } from "../../src/dispute/workerMove.ts";
 import { describeProgram } from "../../src/parties/requester/describeProgram.ts";
 import { installGlobals } from "../platform/globals.ts";
-import type { Answer, Ask } from "./protocol.ts";
+import type { Answer, Ask, Opening } from "./messages.ts";
 import { drawInputs, openModel, outputViews, runExactly, type Exact, type Opened } from "./engine.ts";
-import { changedSides, openingOf, playDispute, type Opening, type Sides } from "./dispute.ts";
+import { changedSides, openingOf, playDispute, type Sides } from "./dispute.ts";
 import { decodePicture } from "./decodePicture.ts";
 import { exactly, type Exactly } from "./execute.ts";
 import { givenInputs } from "./inputs.ts";
@@ -15,6 +15,7 @@ type Scope = { postMessage: (answer: Answer) => void; onmessage: ((event: Messag
 
 installGlobals();
 const scope = self as unknown as Scope;
+
 /** Milliseconds between two reports. */
 const PAUSE_MS = 50;
 
@@ -22,6 +23,7 @@ let bytes: Uint8Array | undefined;
 let opened: Opened | undefined;
 let how: Exactly | undefined;
 let exact: Exact | undefined;
+
 /** A dispute that is played on a chain: this thread says what both sides do, the page sends it. */
 let onChain: (Opening & { sides: Sides; arityBits: number }) | undefined;
 let told = 0;

@@ -8,11 +8,12 @@ import {ITdxReader} from "./ITdxReader.sol";
 import {P256Signatures} from "./P256Signatures.sol";
 import {RevocationList} from "./RevocationLists.sol";
 
-/// @title The root, the certificates that it signed, and what they revoke.
+/// @title The root, the certificates that the root signed, and their revocation lists.
 abstract contract Authorities is ITdxQuoteVerifier {
-    /// @dev What is known of a certificate.
-    /// @param revokedSince Unix time; 0 if it is not revoked.
-    /// @param introduced Of a platform's: the first 24 bytes of the hash of the facts by which it was introduced last.
+    /// @dev The stored facts about a certificate.
+    /// @param revokedSince Unix time; 0 while the certificate is not revoked.
+    /// @param introduced For a platform's certificate: the hash of the facts that last introduced the certificate,
+    /// first 24 bytes.
     struct CertificateState {
         uint64 revokedSince;
         bytes24 introduced;
@@ -24,7 +25,7 @@ abstract contract Authorities is ITdxQuoteVerifier {
     bytes32 private constant PLATFORM_CA = keccak256("Intel SGX PCK Platform CA");
     bytes32 private constant PROCESSOR_CA = keccak256("Intel SGX PCK Processor CA");
     bytes32 private constant TCB_SIGNING = keccak256("Intel SGX TCB Signing");
-    /// @dev The highest number of an authority that has lists: Intel has two such authorities.
+    /// @dev The highest number of an authority with revocation lists. Intel has two such authorities.
     uint8 private constant MAX_ISSUER = 6;
     uint8 private constant SIGNS_DATA = 0x80;
     uint8 private constant SIGNS_CERTIFICATES_AND_LISTS = 0x06;
@@ -38,13 +39,14 @@ abstract contract Authorities is ITdxQuoteVerifier {
     mapping(uint64 certificate => uint8 authority) private _numbers;
     mapping(uint8 issuer => CrlState) private _crls;
     mapping(uint64 certificate => CertificateState) internal _certificates;
-    /// @dev Of a revoked certificate the whole hash of issuer and serial number, of which its id is a part.
+    /// @dev For a revoked certificate: the whole hash of issuer and serial number. The certificate's id is part of this
+    /// hash.
     mapping(uint64 certificate => bytes32) private _revokedAs;
     /// @inheritdoc ITdxQuoteVerifier
     uint8 public authorityCount;
-    /// @dev What each quote needs of the lists, in one word of numbers of 32 bits. The first is how many certificates
-    /// of the root are revoked: hardly ever any, and then nothing more is read. Then, of each issuer, when its next
-    /// list is due.
+    /// @dev The list facts needed for each quote, in one word of 32-bit numbers. The first number counts the root's
+    /// revoked certificates: usually zero, and then nothing more is read. The following numbers give, per issuer, when
+    /// the issuer's next list is due.
     uint256 internal _lists;
 
     constructor(TdxRoot memory root, ITdxReader reader_) {
@@ -53,8 +55,8 @@ abstract contract Authorities is ITdxQuoteVerifier {
     }
 
     /// @inheritdoc ITdxQuoteVerifier
-    // SAFETY: a certificate of the root is good for one thing. One that signs documents certifies no platform, one that
-    // certifies platforms signs no documents, and a platform's own certificate is not signed by the root.
+    // SAFETY: a certificate signed by the root serves one purpose. A document signer certifies no platform, a platform
+    // certifier signs no documents, and the root does not sign a platform's own certificate.
     function bringAuthority(bytes calldata certificate) external returns (uint8 authority) {
         Certificate memory c = _reader.readCertificate(certificate);
         AuthorityRole role = _roleOf(c);
@@ -109,7 +111,7 @@ abstract contract Authorities is ITdxQuoteVerifier {
         return address(_reader);
     }
 
-    /// @dev An authority that has a role and is not revoked.
+    /// @dev Returns an unrevoked authority with the given role.
     function _authority(uint8 number, AuthorityRole role) internal view returns (Authority memory a) {
         a = _authorities[number];
         require(a.role == role, NoSuchAuthority(number, role));
@@ -117,8 +119,8 @@ abstract contract Authorities is ITdxQuoteVerifier {
         require(block.timestamp <= a.notAfter, CertificateExpired(a.notAfter));
     }
 
-    /// @dev When the next revocation lists of the root and of an authority are due, the earlier one.
-    /// @param lists As `_lists`.
+    /// @dev Returns when the next revocation lists of the root and of an authority are due, the earlier date.
+    /// @param lists Same layout as `_lists`.
     function _listsDue(uint256 lists, uint8 authority) internal pure returns (uint256) {
         uint256 root = _list(lists, uint256(ROOT) + 1);
         uint256 own = _list(lists, uint256(authority) + 1);
@@ -132,7 +134,7 @@ abstract contract Authorities is ITdxQuoteVerifier {
         return _list(lists, 0);
     }
 
-    /// @dev Refuses authorities of which one is revoked by now.
+    /// @dev Reverts if any of the three authorities has been revoked.
     function _requireAuthorities(uint8 a, uint8 b, uint8 c) internal view {
         _requireNotRevoked(_authorities[a].certificate);
         _requireNotRevoked(_authorities[b].certificate);
@@ -149,12 +151,13 @@ abstract contract Authorities is ITdxQuoteVerifier {
         require(block.timestamp <= c.notAfter, CertificateExpired(c.notAfter));
     }
 
-    /// @dev The id of a certificate: whoever issued it chose the serial number, so that nobody else makes two alike.
+    /// @dev Returns a certificate's id. The issuer chooses the serial number, and therefore nobody else can create two
+    /// certificates with one id.
     function _certificateId(uint8 issuer, uint256 serial) internal pure returns (uint64) {
         return uint64(uint256(keccak256(abi.encode(issuer, serial))));
     }
 
-    /// @dev Both fields of what is known of a certificate, read at once.
+    /// @dev Reads both stored fields of a certificate at once.
     function _stateOf(uint64 certificate) internal view returns (uint64 revoked, uint256 introduced) {
         CertificateState storage state = _certificates[certificate];
         uint256 word;
@@ -169,7 +172,7 @@ abstract contract Authorities is ITdxQuoteVerifier {
         uint64 id = uint64(uint256(whole));
         CertificateState storage state = _certificates[id];
         if (isListed == (state.revokedSince != 0)) return;
-        // SAFETY: whoever finds another serial number with the id of a revoked certificate does not clear that one.
+        // SAFETY: a second serial number with a revoked certificate's id cannot clear the revocation.
         if (isListed) _revokedAs[id] = whole;
         else if (_revokedAs[id] != whole) return;
         state.revokedSince = isListed ? uint64(block.timestamp) : 0;

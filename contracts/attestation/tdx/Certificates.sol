@@ -5,13 +5,13 @@ import {Der} from "./Der.sol";
 import {P256Signatures} from "./P256Signatures.sol";
 import {Words} from "./Words.sol";
 
-/// @dev A certificate as it was read; nothing of it is verified.
-/// @param digest SHA-256 of what is signed.
+/// @dev A certificate after parsing, with nothing verified.
+/// @param digest SHA-256 of the signed part.
 /// @param issuer Hash of the issuer's name, as DER.
 /// @param subject Hash of the subject's name, as DER.
 /// @param commonName Hash of the subject's common name.
 /// @param keyUsage The bits of the key usage: 0x80 signatures, 0x04 certificates, 0x02 revocation lists.
-/// @param sgxStart Where the content of Intel's extension starts; 0 if there is none.
+/// @param sgxStart Start of the content of Intel's extension; 0 without this extension.
 // solhint-disable-next-line gas-struct-packing
 struct Certificate {
     bytes32 digest;
@@ -68,7 +68,7 @@ library Certificates {
     error UnknownCriticalExtension(uint256 oid);
     error ExtensionTwice(uint256 oid);
 
-    /// @notice Reads a certificate that is all of the data.
+    /// @notice Reads a certificate that takes up all the data.
     /// @dev Reverts with `MalformedDer`, `BadDate`, `UnknownCriticalExtension` or `ExtensionTwice`.
     function parse(bytes calldata data) internal pure returns (Certificate memory c) {
         (uint256 pos, uint256 end) = Der.read(data, 0, data.length, Der.SEQUENCE);
@@ -81,8 +81,8 @@ library Certificates {
         _parseTbs(data, tbs, tbsEnd, c);
     }
 
-    /// @notice Reads the identifier of ECDSA with SHA-256, which has no parameters.
-    /// @return stop Where it stops.
+    /// @notice Reads the algorithm identifier for ECDSA with SHA-256, which has no parameters.
+    /// @return stop End of the identifier.
     function readAlgorithm(bytes calldata data, uint256 pos, uint256 end) internal pure returns (uint256 stop) {
         stop = pos + ALGORITHM_BYTES;
         require(Words.number(data, pos, ALGORITHM_BYTES) == ALGORITHM && stop <= end, Der.MalformedDer(pos));
@@ -99,7 +99,8 @@ library Certificates {
         require(end == stop, Der.MalformedDer(start));
         for (uint256 count = 0; pos < end; ++count) {
             require(count < MAX_EXTENSIONS, Der.MalformedDer(pos));
-            // Those who are no authorities have these two alike, in this order: read at once.
+            // Certificates other than authorities' contain the same two extensions in this order: the code reads both
+            // at once.
             if (
                 Words.number(data, pos, END_ENTITY_BYTES) == END_ENTITY &&
                 pos + END_ENTITY_BYTES <= end &&
@@ -123,7 +124,7 @@ library Certificates {
         uint256 end,
         Certificate memory c
     ) private pure returns (uint256 stop) {
-        // What is read beyond the end is a serial number that ends beyond it.
+        // If the read passes the end, the serial number ends past it too.
         require(Words.number(data, pos, VERSION_BYTES) == VERSION, Der.MalformedDer(pos));
         (c.serial, pos) = Der.readUint(data, pos + VERSION_BYTES, end);
         pos = readAlgorithm(data, pos, end);
@@ -199,9 +200,9 @@ library Certificates {
         require(start == stop, Der.MalformedDer(start));
     }
 
-    /// @notice Reads a BOOLEAN that may be left out if it is false, and then must be.
-    /// @return flag Its value.
-    /// @return stop Where it stops: where it would be, if there is none.
+    /// @notice Reads an optional BOOLEAN, which must be left out when false.
+    /// @return flag The BOOLEAN's value.
+    /// @return stop End of the BOOLEAN, or `pos` if the BOOLEAN is absent.
     function readFlag(bytes calldata data, uint256 pos, uint256 end) internal pure returns (bool flag, uint256 stop) {
         if (Der.peek(data, pos, end) != Der.BOOLEAN) return (false, pos);
         uint256 start;
@@ -210,7 +211,7 @@ library Certificates {
         flag = true;
     }
 
-    /// @dev A BIT STRING of at most one byte: the bits that follow are of no use here, and Intel sets none.
+    /// @dev Reads a BIT STRING with at most one byte. No later bits matter here, and Intel sets none.
     function _keyUsage(bytes calldata data, uint256 start, uint256 stop) private pure returns (uint8) {
         (uint256 first, uint256 last) = Der.read(data, start, stop, Der.BIT_STRING);
         require(last == stop && last - first == 2 && uint8(data[first]) < 8, Der.MalformedDer(start));

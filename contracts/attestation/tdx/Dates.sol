@@ -3,14 +3,14 @@ pragma solidity 0.8.37;
 
 /// @title Dates as certificates and documents have them.
 library Dates {
-    /// @dev Where `2025-06-19T10:16:03Z` has marks in place of digits, and which.
+    /// @dev The positions of the marks (non-digits) in `2025-06-19T10:16:03Z`, and the marks themselves.
     uint256 private constant MARKS = 0xff0000ff0000ff0000ff0000ff0000ff << 96;
     uint256 private constant MARKS_OF_TEXT = 0x2d00002d00005400003a00003a00005a << 96;
 
     error BadDate();
 
     /// @notice Unix time of a date in the Gregorian calendar, in UTC.
-    /// @dev Reverts with `BadDate` if there is no such date from 1970 on.
+    /// @dev Reverts with `BadDate` if the date does not exist or lies before 1970.
     function unixTime(
         uint256 year,
         uint256 month,
@@ -30,7 +30,7 @@ library Dates {
         return uint64(((passed - 719_468) * 24 + hour) * 3_600 + minute * 60 + second);
     }
 
-    /// @notice Unix time of a date as `2025-06-19T10:16:03Z`.
+    /// @notice Unix time of a date in the format `2025-06-19T10:16:03Z`.
     /// @dev Reverts with `BadDate`.
     function fromText(bytes20 text) internal pure returns (uint64) {
         uint256 t = uint256(bytes32(text));
@@ -39,12 +39,12 @@ library Dates {
         return unixTime(two(t, 0) * 100 + two(t, 2), two(t, 5), two(t, 8), two(t, 11), two(t, 14), two(t, 17));
     }
 
-    /// @notice The number that two ASCII digits of a word stand for.
+    /// @notice The number written as two ASCII digits in a word.
     /// @dev Reverts with `BadDate`.
     function two(uint256 word, uint256 pos) internal pure returns (uint256) {
         unchecked {
             uint256 pair = word >> (240 - 8 * pos);
-            // What is below "0" wraps to a large number.
+            // A character below "0" wraps to a large number.
             uint256 tens = ((pair >> 8) & 0xff) - 48;
             uint256 ones = (pair & 0xff) - 48;
             require(tens < 10 && ones < 10, BadDate());

@@ -4,10 +4,10 @@ pragma solidity 0.8.37;
 import {Dates} from "./Dates.sol";
 import {Words} from "./Words.sol";
 
-/// @title DER (X.690), as certificates and their revocation lists have it, read where it lies in calldata.
-/// @dev A value is where its content starts and stops. Nothing is copied and nothing recurses: who reads a structure
-/// goes down its levels one by one, and each value ends within the one that holds it; the outermost ends with the data.
-/// Lengths are definite, minimal and below 2^16.
+/// @title A reader for DER (X.690) as used in certificates and revocation lists. It reads directly from calldata.
+/// @dev A value means the start and stop of some content. The library copies nothing and never recurses: callers
+/// descend a structure level by level. Each value ends within its enclosing value; the outermost value ends with the
+/// data. Lengths are definite, minimal and below 2^16.
 library Der {
     uint8 internal constant BOOLEAN = 0x01;
     uint8 internal constant INTEGER = 0x02;
@@ -19,14 +19,14 @@ library Der {
     uint8 internal constant SEQUENCE = 0x30;
     uint8 internal constant SET = 0x31;
 
-    /// @notice Not DER, or not what belongs at this place. `pos` is where, in bytes.
+    /// @notice The data is not DER, or a value other than expected. `pos` is the position, in bytes.
     error MalformedDer(uint256 pos);
 
     /// @notice Reads the value at `pos`, which must have a tag and end by `end`, where the value that holds it ends.
     /// @return start Where its content starts.
     /// @return stop Where it stops: the next value's place.
-    // SAFETY: what is read beyond `end` is only ever a tag and a length, and a value of which they are beyond it ends
-    // beyond it too. No place overflows: each is below that of the data's end and 2^17.
+    // SAFETY: reads beyond `end` touch only a tag and a length, and a value whose tag or length lies beyond `end` also
+    // ends beyond it. No position overflows: each lies below the data's end plus 2^17.
     function read(
         bytes calldata data,
         uint256 pos,
@@ -38,7 +38,7 @@ library Der {
             uint256 length = (head >> 240) & 0xff;
             start = pos + 2;
             stop = start + length;
-            // Most values are shorter than 128 bytes: the tag, and that bit of the length, at once.
+            // Most values are shorter than 128 bytes: check the tag and the high bit of the length together.
             if (head >> 247 == uint256(tag) << 1 && stop <= end) return (start, stop);
             bool isMinimal = true;
             if (length >= 0x80) {
@@ -84,13 +84,13 @@ library Der {
         }
     }
 
-    /// @notice Reads an OBJECT IDENTIFIER of at most 32 bytes, as the number that its content is.
+    /// @notice Reads an OBJECT IDENTIFIER with at most 32 bytes and returns its content as a number.
     function readOid(bytes calldata data, uint256 pos, uint256 end) internal pure returns (uint256 oid, uint256 stop) {
         uint256 start;
         (start, stop) = read(data, pos, end, OBJECT_IDENTIFIER);
         unchecked {
             uint256 length = stop - start;
-            // The first byte is never zero, so that no two contents are one number.
+            // The first byte is never zero, so different contents give different numbers.
             if (length == 0 || length > 32 || Words.load(data, start) >> 248 == 0) revert MalformedDer(pos);
             oid = Words.number(data, start, length);
         }
@@ -122,7 +122,7 @@ library Der {
         );
     }
 
-    /// @notice Content of at most 32 bytes, as a number.
+    /// @notice Returns content of at most 32 bytes as a number.
     function short(bytes calldata data, uint256 start, uint256 stop) internal pure returns (uint256) {
         return start == stop ? 0 : Words.number(data, start, stop - start);
     }

@@ -13,10 +13,11 @@ struct Writer {
     uint256 length;
 }
 
-/// @title The JSON of Intel's documents, written again from what they say, byte for byte. Nothing is parsed: a
-/// signature holds only for the one text that Intel signed.
-/// @dev SAFETY: what a document says must follow from its text alone. All values have fixed widths or end at a quote, a
-/// comma or a brace; the free parts begin with a comma and have no brace, so that none reaches into another value.
+/// @title Rebuilds the JSON text of Intel's documents from their values, byte for byte. Nothing is parsed: a signature
+/// holds only for the exact text that Intel signed.
+/// @dev SAFETY: a document's text alone must determine its values. All values have fixed widths or end at a quote, a
+/// comma or a brace. The free parts begin with a comma and contain no brace, and therefore none reaches into another
+/// value.
 library DocumentText {
     /// @dev Intel's have some 3,000 bytes.
     uint256 private constant CAPACITY = 32_000;
@@ -76,7 +77,7 @@ library DocumentText {
         return _digest(w);
     }
 
-    /// @notice The SHA-256 of the JSON of an enclave's identity.
+    /// @notice The SHA-256 of an enclave identity's JSON.
     /// @dev Reverts with `DocumentTooLong` or `WrongFreePart`.
     function digest(EnclaveIdentity calldata identity) internal pure returns (bytes32) {
         Writer memory w = _writer();
@@ -159,14 +160,14 @@ library DocumentText {
         uint256 length = part.length;
         for (uint256 k = 0; k < length; k += 32) {
             uint256 word = Words.load(part, k);
-            // What lies beyond the part becomes zeros.
+            // Bytes beyond the part become zeros.
             if (length - k < 32) word >>= 256 - 8 * (length - k);
             require(!_hasZero(word ^ OPEN_BRACES) && !_hasZero(word ^ CLOSE_BRACES), WrongFreePart());
         }
     }
 
-    /// @dev Whether a byte of a word is zero: of a byte below 2^7, the subtraction gives its high bit only if the byte
-    /// is zero, or one below it is.
+    /// @dev Returns whether any byte of a word is zero. The subtraction sets the high bit of a byte below 2^7 only if
+    /// this or a lower byte equals zero.
     function _hasZero(uint256 word) private pure returns (bool) {
         unchecked {
             return (word - ONES) & ~word & HIGH_BITS != 0;

@@ -16,7 +16,7 @@ import {ITdxReader} from "./ITdxReader.sol";
 import {P256Signatures} from "./P256Signatures.sol";
 import {Words} from "./Words.sol";
 
-/// @title Intel's documents, one a number: TCB info of each kind of platform, and the quoting enclave's identity.
+/// @title Intel's documents, one per number: TCB info for each kind of platform, and the quoting enclave's identity.
 abstract contract Documents is Authorities {
     uint64 private constant MAX_GRACE = 730 days;
     /// @dev How far below the highest number one may be first brought: Intel has three at once.
@@ -25,8 +25,8 @@ abstract contract Documents is Authorities {
     /// @inheritdoc ITdxQuoteVerifier
     uint64 public immutable grace;
 
-    /// @dev By subject, with the number in its last four bytes, which are zero else. A subject is a kind of document by
-    /// one authority: see `_tcbSubject`.
+    /// @dev Keyed by subject, with the number in the last four bytes, otherwise zero. A subject means one document kind
+    /// by one authority: see `_tcbSubject`.
     mapping(bytes32 document => DocumentState) private _documents;
     mapping(bytes32 subject => uint32 number) private _newest;
 
@@ -68,16 +68,16 @@ abstract contract Documents is Authorities {
         return _documentOf(_enclaveSubject(authority), number);
     }
 
-    /// @dev Has the reader read the document that this call begins with.
-    // SAFETY: it reads the bytes of this call, so that it reads what is signed and kept here. Encoding a document anew
-    // would cost more than reading it.
+    /// @dev Asks the reader to read the document at the start of this call's arguments.
+    // SAFETY: the reader receives this call's bytes, and therefore reads the same document that the caller checks and
+    // stores. Encoding a document again would cost more than reading it.
     function _readDocument(bytes4 selector) private view returns (bytes32 digest, bytes memory facts) {
         bytes memory answer = Address.functionStaticCall(address(_reader), bytes.concat(selector, msg.data[4:]));
         return abi.decode(answer, (bytes32, bytes));
     }
 
-    /// @dev Refuses facts of a document that is not the last one of its number, or whose number counts no more.
-    /// @return supersededAt From when on it will not count; the highest number if that is not known.
+    /// @dev Reverts if the facts are not from the last document of their number, or if their number has expired.
+    /// @return supersededAt From when on the number will not count; the highest number if this time is unknown.
     function _requireCurrent(
         bytes32 subject,
         uint32 number,
@@ -88,7 +88,8 @@ abstract contract Documents is Authorities {
         assembly ("memory-safe") {
             word := sload(d.slot)
         }
-        // The digest is the lowest of the struct's fields. Of what is not known it is zero, and no facts have that.
+        // The digest occupies the struct's lowest bits. For an unknown document the digest is zero, and no facts hash
+        // to zero.
         require(uint160(word) == uint256(Words.hash(facts)) >> 96, UnknownDocument(number));
         supersededAt = word >> 224;
         if (supersededAt == 0) return type(uint256).max;
@@ -117,7 +118,8 @@ abstract contract Documents is Authorities {
         return bytes8(fmspc) | (bytes8(pceId) >> 48);
     }
 
-    /// @dev The facts of a document that an authority has signed. It ends with its next update or with its signer.
+    /// @dev Returns the facts of a document that an authority has signed. The facts expire at the document's next
+    /// update or with the signer.
     function _signedFacts(
         bytes32 digest,
         uint32 number,
@@ -134,9 +136,9 @@ abstract contract Documents is Authorities {
         return abi.encodePacked(number, authority, uint40(next < signer.notAfter ? next : signer.notAfter), rest);
     }
 
-    // SAFETY: within a number, only a later document replaces one, so that no old one comes back. A number that was not
-    // known binds `grace` after now, so that nobody who brings the newest one ends others' machines at once; the number
-    // below it ends then, whoever brings what later.
+    // SAFETY: within a number, only a later document replaces an earlier one, so an old document cannot return. A new
+    // number becomes binding `grace` after its arrival. Nobody can therefore end other machines' validity at once by
+    // submitting the newest number. The number below then expires, no matter who submits which document later.
     function _take(bytes32 subject, uint32 number, uint64 issued, bytes memory facts) private {
         require(issued <= block.timestamp, FromTheFuture(issued));
         DocumentState memory d = _document(subject, number);
@@ -157,7 +159,7 @@ abstract contract Documents is Authorities {
         _documents[_key(subject, number)] = d;
     }
 
-    /// @dev When the next number above one that is not known binds.
+    /// @dev Returns when the next known number above an unknown number becomes binding.
     function _nextBinds(bytes32 subject, uint32 number, uint32 newest) private view returns (uint32) {
         require(number != 0 && newest - number <= MAX_NUMBERS_BELOW, NumberTooLow(newest, number));
         while (true) {

@@ -30,8 +30,8 @@ interface ITdxReader {
     /// @dev Reverts with `MalformedDer`, `BadDate` or `UnknownCriticalExtension`.
     /// @param der The list.
     /// @param serials Serial numbers to look up.
-    /// @return list It.
-    /// @return isListed Of each number, whether the list has it.
+    /// @return list The parsed list.
+    /// @return isListed For each serial number, whether the list contains it.
     function readRevocationList(
         bytes calldata der,
         uint256[] calldata serials
@@ -39,16 +39,16 @@ interface ITdxReader {
 
     /// @notice Reads TCB info.
     /// @dev Reverts with `TooManyLevels`, `DocumentTooLong` or `WrongFreePart`.
-    /// @param info What the document says.
-    /// @return digest SHA-256 of its JSON.
-    /// @return facts What is kept of it, but for the head.
+    /// @param info The document's values.
+    /// @return digest SHA-256 of the document's JSON.
+    /// @return facts The facts to store, without the head.
     function readTcbInfo(TcbInfo calldata info) external pure returns (bytes32 digest, bytes memory facts);
 
     /// @notice Reads an enclave's identity.
     /// @dev Reverts as `readTcbInfo` does.
-    /// @param identity What the document says.
-    /// @return digest SHA-256 of its JSON.
-    /// @return facts What is kept of it, but for the head.
+    /// @param identity The document's values.
+    /// @return digest SHA-256 of the document's JSON.
+    /// @return facts The facts to store, without the head.
     function readEnclaveIdentity(
         EnclaveIdentity calldata identity
     ) external pure returns (bytes32 digest, bytes memory facts);

@@ -4,12 +4,12 @@ pragma solidity 0.8.37;
 import {Der} from "./Der.sol";
 
 /// @title P-256 signatures by the precompile of EIP-7951.
-/// @dev Both values of s are taken: Intel's signers do not normalise it, and nothing here rests on a signature being
-/// the only one.
+/// @dev Both values of s are accepted: Intel's signers do not normalise s, and nothing here relies on unique
+/// signatures.
 library P256Signatures {
     address private constant PRECOMPILE = address(0x100);
 
-    /// @notice Whether a signature of a digest holds. It does not if the key is no point of the curve.
+    /// @notice Returns whether a signature matches a digest. Returns false if the key is no point on the curve.
     function isSigned(bytes32 digest, bytes32 r, bytes32 s, bytes32 x, bytes32 y) internal view returns (bool valid) {
         address precompile = PRECOMPILE;
         assembly ("memory-safe") {

@@ -16,8 +16,8 @@ struct PckFacts {
 }
 
 /// @title Intel's extension of platform certificates: 1.2.840.113741.1.13.1.
-/// @dev Its parts are a sequence of pairs of an identifier and a value, in the order of the identifiers, each once. DER
-/// has one form of each pair whose value has a fixed length: such a pair is compared as bytes, but for the value.
+/// @dev The extension is a sequence of pairs (identifier, value), ordered by identifier, each pair once. DER allows one
+/// encoding for a pair with a fixed-length value: the code compares all bytes of such a pair except the value.
 library PckExtension {
     /// @dev `SEQUENCE {OBJECT IDENTIFIER of 10 bytes, value}` up to the value, 16 bytes.
     uint256 private constant PPID = 0x301e_060a_2a864886f84d010d01_01_0410;
@@ -25,12 +25,12 @@ library PckExtension {
     uint256 private constant FMSPC = 0x3014_060a_2a864886f84d010d01_04_0406;
     uint256 private constant SGX_TYPE = 0x300f_060a_2a864886f84d010d01_05_0a01;
     uint256 private constant PAIR_HEAD_BYTES = 16;
-    /// @dev The identifier of the sequence of versions, with its tag and length.
+    /// @dev The identifier of the version sequence, with tag and length.
     uint256 private constant TCB = 0x060a_2a864886f84d010d01_02;
     uint256 private constant TCB_BYTES = 12;
     uint256 private constant COMPONENTS = 16;
-    /// @dev `SEQUENCE {OBJECT IDENTIFIER of 11 bytes, INTEGER of one byte}` of the first version, with the value 0; and
-    /// what is added to it for the next one.
+    /// @dev `SEQUENCE {OBJECT IDENTIFIER of 11 bytes, INTEGER of one byte}` of the first version, with the value 0.
+    /// Adding `NEXT_VERSION` gives the next version's pair.
     uint256 private constant FIRST_VERSION = 0x3010_060b_2a864886f84d010d0102_01_0201_00;
     uint256 private constant NEXT_VERSION = 1 << 24;
     uint256 private constant VERSION_BYTES = 18;
@@ -40,8 +40,8 @@ library PckExtension {
     uint256 private constant CPU_SVN_BYTES = CPU_SVN_HEAD_BYTES + 16;
 
     /// @notice Reads the content of the extension.
-    /// @dev Reverts with `MalformedDer`. What comes after the type, such as the platform's instance and its
-    /// configuration, is optional, and nothing here needs it.
+    /// @dev Reverts with `MalformedDer`. Parts after the type, for example the platform's instance and configuration,
+    /// are optional and not needed here.
     function parse(bytes calldata data, uint256 pos, uint256 end) internal pure returns (PckFacts memory p) {
         uint256 start;
         (start, pos) = Der.read(data, pos, end, Der.SEQUENCE);
@@ -109,7 +109,8 @@ library PckExtension {
         require(pos == stop, Der.MalformedDer(pos));
     }
 
-    /// @dev The value of a pair, of at most 16 bytes. @param head What the pair has before it.
+    /// @dev Reads the value of a pair, at most 16 bytes.
+    /// @param head The pair's bytes before the value.
     function _pair(
         bytes calldata data,
         uint256 pos,

@@ -6,12 +6,12 @@ import {Quotes} from "./Quotes.sol";
 import {TcbLevels} from "./TcbLevels.sol";
 import {Words} from "./Words.sol";
 
-/// @title What is known of a platform once its certificate and its quoting enclave's report were checked, as bytes: the
-/// chain keeps the hash, and whoever brings another quote brings the rest.
-/// @dev In fixed places: authority (1 byte), certificate's id (8), unix time up to which certificate and authority are
-/// valid (8), id (32), FMSPC (6), PCE's id (2), SGX components (16), PCE's version (2); then of the quoting enclave:
-/// mrsigner (32), attributes (16), miscselect (4), product (2), security version (2); then the attestation key (64).
-/// What is read of them was compared with the hash before, so that they are whole.
+/// @title The facts about a platform after checking its certificate and quoting enclave's report, in bytes. The chain
+/// stores the hash; the sender of another quote supplies the facts again.
+/// @dev Layout: authority (1 byte), certificate's id (8), unix time up to which certificate and authority are valid
+/// (8), id (32), FMSPC (6), PCE's id (2), SGX components (16), PCE's version (2). Then the quoting enclave: mrsigner
+/// (32), attributes (16), miscselect (4), product (2), security version (2). Then the attestation key (64). Callers
+/// compare the hash before reading, and therefore the facts are complete.
 library Platforms {
     /// @notice How many bytes `complete` takes.
     uint256 internal constant KNOWN_BYTES = BYTES - 32;
@@ -64,10 +64,10 @@ library Platforms {
             );
     }
 
-    /// @notice The facts of a platform that is known. Evidence has them without who signed the quoting enclave, which
-    /// is in that enclave's identity: with another signer the hash is another one.
-    /// @param known `KNOWN_BYTES`. If they are fewer, anything may stand in the facts.
-    /// @param identity Facts of the enclave's identity, which need not be checked yet.
+    /// @notice Rebuilds the facts of a known platform. The evidence omits the quoting enclave's signer, which the
+    /// enclave's identity supplies. With another signer the hash differs.
+    /// @param known `KNOWN_BYTES` bytes. If fewer, the resulting facts are arbitrary.
+    /// @param identity Facts of the enclave's identity, possibly still unchecked.
     function complete(bytes calldata known, bytes calldata identity) internal pure returns (bytes memory p) {
         uint256 signer = TcbLevels.mrsigner(identity);
         uint256 rest = BYTES - ENCLAVE_AT;

@@ -3,10 +3,10 @@ pragma solidity 0.8.37;
 
 import {Words} from "./Words.sol";
 
-/// @dev The report of the quoting enclave, and what vouches for it, of a whole quote.
-/// @param report Where the enclave's report of 384 bytes starts.
-/// @param authentication Where the enclave's own data start, which its report covers.
-/// @param authenticationEnd Where they stop.
+/// @dev The quoting enclave's report and the data vouching for the report, within a whole quote.
+/// @param report Start of the enclave's report, 384 bytes.
+/// @param authentication Start of the enclave's own data, covered by the report.
+/// @param authenticationEnd End of the enclave's own data.
 struct Certification {
     uint256 report;
     uint256 authentication;
@@ -22,7 +22,7 @@ library Quotes {
     uint256 private constant TD10_TYPE = 2;
     uint256 private constant TD15_TYPE = 3;
     uint256 private constant P256_KEY_TYPE = 2;
-    /// @dev The first eight bytes of a quote, but for the low byte of its version.
+    /// @dev The first eight bytes of a quote, without the version's low byte.
     uint256 private constant P256_AND_TDX = 0x0000_0200_81000000;
     uint256 private constant VERSION_BITS = 0xff << 56;
     bytes16 private constant INTEL_ENCLAVE = hex"939a7233f79c4ca9940a0db3957f0607";
@@ -49,11 +49,11 @@ library Quotes {
     error UnknownCertification(uint256 kind);
     error WrongLength(uint256 given, uint256 expected);
 
-    /// @notice Reads the header of a quote that has at least its signature. All numbers are little-endian.
+    /// @notice Reads the header of a quote that includes at least the signature. All numbers are little-endian.
     /// @dev Reverts with `QuoteTooShort`, `UnknownQuoteVersion`, `UnknownKeyType`, `NotTdx`, `UnknownEnclaveVendor` or
     /// `UnknownBody`.
-    /// @return body Where the report of the trust domain starts.
-    /// @return end Where it stops: the end of what the attestation key signs.
+    /// @return body Start of the trust domain's report.
+    /// @return end End of the report and of the part signed by the attestation key.
     function frame(bytes calldata quote) internal pure returns (uint256 body, uint256 end) {
         _requireBytes(quote, HEADER_BYTES + 6);
         uint256 head = Words.load(quote, 0);
@@ -79,8 +79,8 @@ library Quotes {
         }
     }
 
-    /// @notice Reads the rest of a whole quote, from the end of what is signed up to the certificates: those may be cut
-    /// off. Each length must fit the others.
+    /// @notice Reads the rest of a whole quote, from the end of the signed part up to the certificates. The
+    /// certificates may be cut off. All lengths must be consistent.
     /// @dev Reverts with `QuoteTooShort`, `UnknownCertification` or `WrongLength`.
     function certification(bytes calldata quote, uint256 end) internal pure returns (Certification memory c) {
         _requireBytes(quote, end + AUTHENTICATION_AT);
@@ -117,18 +117,18 @@ library Quotes {
         s = bytes32(Words.load(quote, end + REPORT_SIGNATURE_AT + 32));
     }
 
-    /// @notice A little-endian number of two bytes, which must be there.
+    /// @notice Reads a little-endian number of two bytes, both within the data.
     function u16(bytes calldata data, uint256 pos) internal pure returns (uint256) {
         uint256 word = Words.load(data, pos);
         return (word >> 248) | ((word >> 232) & 0xff00);
     }
 
-    /// @notice A little-endian number of four bytes, which must be there.
+    /// @notice Reads a little-endian number of four bytes, all within the data.
     function u32(bytes calldata data, uint256 pos) internal pure returns (uint256) {
         return u16(data, pos) | (u16(data, pos + 2) << 16);
     }
 
-    /// @dev Says what is wrong with the first eight bytes.
+    /// @dev Reverts with the error that describes the fault in the first eight bytes.
     function _refuseHeader(bytes calldata quote) private pure {
         uint256 version = u16(quote, 0);
         require(version == 4 || version == 5, UnknownQuoteVersion(version));

@@ -22,9 +22,9 @@ struct RevocationList {
 library RevocationLists {
     uint256 private constant MAX_EXTENSIONS = 8;
 
-    /// @notice Reads a list that is all of the data. Its entries are not looked at.
-    /// @dev Reverts with `MalformedDer`, `BadDate` or `UnknownCriticalExtension`: what only a list of some certificates
-    /// or of changes has is critical.
+    /// @notice Reads a list that takes up all the data. Does not look at the list's entries.
+    /// @dev Reverts with `MalformedDer`, `BadDate` or `UnknownCriticalExtension`: partial lists and delta lists have
+    /// critical extensions.
     function parse(bytes calldata data) internal pure returns (RevocationList memory list) {
         (uint256 pos, uint256 end) = Der.read(data, 0, data.length, Der.SEQUENCE);
         require(end == data.length, Der.MalformedDer(0));
@@ -36,7 +36,7 @@ library RevocationLists {
         _parseTbs(data, tbs, tbsEnd, list);
     }
 
-    /// @notice Whether a list has a serial number. Walks the entries, each of which must be whole.
+    /// @notice Returns whether a list contains a serial number. Walks the entries and requires each to be whole.
     function contains(
         bytes calldata data,
         RevocationList memory list,

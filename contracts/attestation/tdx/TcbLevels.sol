@@ -5,13 +5,13 @@ import {PlatformStatus} from "../../interfaces/IQuoteVerifier.sol";
 import {Platforms} from "./Platforms.sol";
 import {Words} from "./Words.sol";
 
-/// @title What is kept of Intel's documents: facts in fixed places, of which the chain has a hash. Here they are read,
-/// after that hash was compared, so that they are whole.
+/// @title Reads the stored facts of Intel's documents, which have fixed positions. The chain stores their hash. Callers
+/// compare the hash before reading, and therefore the facts are complete.
 /// @dev Facts of TCB info: number (4 bytes), authority (1), next update (5), count of module levels (1); module levels
 /// of version (1), security version (1), status (1); then levels of SGX components (16), TDX components (16), PCE
-/// version (2), status (1).
-/// Facts of an enclave's identity: number (4), authority (1), next update (5), mrsigner (32), attributes (16), their
-/// mask (16), miscselect (4), its mask (4), product (2); then levels of security version (2), status (1).
+/// version (2), status (1). Facts of an enclave's identity: number (4), authority (1), next update (5), mrsigner (32),
+/// attributes (16), their mask (16), miscselect (4), its mask (4), product (2); then levels of security version (2),
+/// status (1).
 library TcbLevels {
     uint256 private constant HEAD_BYTES = 10;
     uint256 private constant MODULE_LEVEL_BYTES = 3;
@@ -20,7 +20,8 @@ library TcbLevels {
     uint256 private constant FIRST_TWO_TDX = 0xffff << 112;
     uint256 private constant ENCLAVE_HEAD_BYTES = HEAD_BYTES + 74;
     uint256 private constant ENCLAVE_LEVEL_BYTES = 3;
-    /// @dev Every other byte of a word, as the low bytes of 16 numbers of 16 bits; and the bit above each.
+    /// @dev `BYTES` selects every other byte of a word: the low bytes of 16 numbers with 16 bits each. `ABOVE` selects
+    /// the bit above each such byte.
     uint256 private constant BYTES = 0x00ff00ff00ff00ff00ff00ff00ff00ff00ff00ff00ff00ff00ff00ff00ff00ff;
     uint256 private constant ABOVE = 0x0100010001000100010001000100010001000100010001000100010001000100;
 
@@ -30,7 +31,8 @@ library TcbLevels {
     error EnclaveTooOld(uint16 svn);
     error WrongEnclave();
 
-    /// @notice The head of both facts. Of facts that are too short it may be anything: their hash is of no document.
+    /// @notice Reads the head of facts, for both kinds. Facts that are too short give an arbitrary result: no document
+    /// has their hash.
     function head(bytes calldata facts) internal pure returns (uint32 number, uint8 authority, uint256 nextUpdate) {
         uint256 word = Words.load(facts, 0);
         return (uint32(word >> 224), uint8(word >> 216), uint40(word >> 176));
@@ -41,13 +43,13 @@ library TcbLevels {
         return Words.load(facts, HEAD_BYTES);
     }
 
-    /// @notice The status of a platform's components and of its module, the worse one: Intel's first level that none of
-    /// them is below.
+    /// @notice Returns the worse status of a platform's components and its module. The status comes from Intel's first
+    /// level that does not exceed any component.
     /// @dev Reverts with `ModuleUnknown`, `ModuleTooOld` or `NoTcbLevel`.
-    /// @param facts Of TCB info.
-    /// @param svns Of the platform's certificate.
-    /// @param pceSvn Of the platform's certificate.
-    /// @param tdxSvns The TDX components, as a trust domain's report has them.
+    /// @param facts Facts of TCB info.
+    /// @param svns From the platform's certificate.
+    /// @param pceSvn From the platform's certificate.
+    /// @param tdxSvns The TDX components in the trust domain's report.
     function statusOf(
         bytes calldata facts,
         bytes16 svns,
@@ -77,9 +79,9 @@ library TcbLevels {
         revert NoTcbLevel();
     }
 
-    /// @notice The status of a platform's quoting enclave, which must have the identity of Intel's.
+    /// @notice Returns the status of a platform's quoting enclave, whose identity must match Intel's.
     /// @dev Reverts with `WrongEnclave` or `EnclaveTooOld`.
-    /// @param facts Of the enclave's identity.
+    /// @param facts Facts of the enclave's identity.
     /// @param p The platform's facts.
     function enclaveStatus(bytes calldata facts, bytes memory p) internal pure returns (PlatformStatus) {
         unchecked {
@@ -103,8 +105,8 @@ library TcbLevels {
         }
     }
 
-    /// @notice What two parts of a platform are together, by Intel's rule: an old part makes the whole old, and keeps
-    /// the need for another configuration.
+    /// @notice Combines the statuses of two parts of a platform by Intel's rule: an old part makes the whole old, and
+    /// keeps the need for another configuration.
     function worse(PlatformStatus a, PlatformStatus b) internal pure returns (PlatformStatus) {
         if (a == b) return a;
         if (a == PlatformStatus.Revoked || b == PlatformStatus.Revoked) return PlatformStatus.Revoked;

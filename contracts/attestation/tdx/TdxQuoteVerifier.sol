@@ -31,8 +31,8 @@ contract TdxQuoteVerifier is Documents {
     }
 
     /// @inheritdoc IQuoteVerifier
-    /// @dev `evidence` is as ITdxQuoteVerifier describes it. Reverts with errors of ITdxQuoteVerifier and of the
-    /// libraries that read it.
+    /// @dev ITdxQuoteVerifier describes the format of `evidence`. Reverts with errors from ITdxQuoteVerifier and from
+    /// the libraries that read the evidence.
     function verify(bytes calldata evidence) external returns (QuoteFacts memory facts) {
         (
             uint8 authority,
@@ -65,8 +65,8 @@ contract TdxQuoteVerifier is Documents {
         return introduced == _digest(facts);
     }
 
-    /// @dev How long what Intel said of a platform holds, and whether the next word is overdue. Refuses what does not
-    /// count now.
+    /// @dev Returns how long Intel's statements about a platform hold, and whether the next statement is overdue.
+    /// Reverts if a statement has expired.
     function _term(
         bytes calldata tcbInfo,
         bytes calldata enclave,
@@ -93,7 +93,7 @@ contract TdxQuoteVerifier is Documents {
         return (uint64(_earlier(until, due)), isOverdue);
     }
 
-    /// @dev The module may have been replaced under a running domain: both that which started it and that which runs
+    /// @dev The module may have been replaced under a running domain: the starting module and the running module both
     /// count.
     function _statusOf(
         bytes calldata tcbInfo,
@@ -170,7 +170,7 @@ contract TdxQuoteVerifier is Documents {
         require(r == bound && s == 0, WrongAttestationKey());
     }
 
-    /// @dev The parts of evidence, which end with it. See ITdxQuoteVerifier.
+    /// @dev Splits evidence into its parts; the last part ends with the evidence. See ITdxQuoteVerifier.
     function _split(
         bytes calldata evidence
     )

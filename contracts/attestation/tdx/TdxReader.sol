@@ -8,8 +8,8 @@ import {ITdxReader} from "./ITdxReader.sol";
 import {PckExtension, PckFacts} from "./PckExtension.sol";
 import {RevocationList, RevocationLists} from "./RevocationLists.sol";
 
-/// @title Reads what Intel signs. It stands beside the verifier, which would be too large with it.
-/// @dev The bytes of the facts are those that TcbLevels reads, from behind their head on.
+/// @title Reads Intel's signed documents. A contract separate from the verifier, which would otherwise be too large.
+/// @dev The returned facts have the layout that TcbLevels reads, without the head.
 contract TdxReader is ITdxReader {
     uint256 private constant MAX_LEVELS = 40;
 

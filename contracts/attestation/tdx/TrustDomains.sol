@@ -5,7 +5,7 @@ import {ITdxQuoteVerifier} from "../../interfaces/ITdxQuoteVerifier.sol";
 import {Quotes} from "./Quotes.sol";
 import {Words} from "./Words.sol";
 
-/// @title The report of a trust domain, which is whole: what its module is, what it runs, what it had signed.
+/// @title The complete report of a trust domain: module, measured code, and the data signed for the domain.
 library TrustDomains {
     uint256 private constant SIGNER_AT = 64;
     uint256 private constant MODULE_ATTRIBUTES_AT = 112;
@@ -39,7 +39,7 @@ library TrustDomains {
         return bytes16(bytes32(Words.load(body, 0)));
     }
 
-    /// @notice The TDX components now, of a report of TDX 1.5.
+    /// @notice Returns the current TDX components from a TDX 1.5 report.
     function currentSvns(bytes calldata body) internal pure returns (bytes16) {
         return bytes16(bytes32(Words.load(body, CURRENT_SVNS_AT)));
     }
@@ -57,8 +57,8 @@ library TrustDomains {
         revert ITdxQuoteVerifier.ReservedAttributes(attributes);
     }
 
-    /// @dev Hash of what was measured and of the service domain, 48 bytes. A domain of TDX 1.0 has none, which in
-    /// TDX 1.5 is zero.
+    /// @dev Hashes the measurements and the service domain (48 bytes). A TDX 1.0 domain has no service domain, and the
+    /// field counts as zero, like in TDX 1.5.
     function _measured(bytes calldata body) private pure returns (bytes32 digest) {
         uint256 service = body.length == Quotes.TD10_BYTES ? 0 : SERVICE_BYTES;
         assembly ("memory-safe") {

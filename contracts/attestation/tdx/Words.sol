@@ -27,7 +27,7 @@ library Words {
         }
     }
 
-    /// @notice SHA-256 of the first bytes of data, which must be there.
+    /// @notice SHA-256 of the data's first `length` bytes, which must exist.
     function sha(bytes calldata data, uint256 length) internal view returns (bytes32 digest) {
         assembly ("memory-safe") {
             // Beyond the memory in use, and the answer in the scratch space.

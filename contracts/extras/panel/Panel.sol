@@ -29,10 +29,10 @@ import {PanelFees} from "./PanelFees.sol";
 contract Panel is IPanel {
     using JobIds for Job;
 
-    /// @notice Most seats of a panel, without an added one. All calls stay below 12 M gas.
+    /// @notice The maximum number of seats on a panel, without an added seat. All calls stay below 12 M gas.
     uint256 public constant MAX_SEATS = 16;
 
-    /// @dev What is kept of a panel, in one word. Seats are those posted.
+    /// @dev The stored state of a panel, in one word. `seats` counts the posted seats.
     struct Record {
         address poster;
         uint40 auditUntil;
@@ -94,7 +94,7 @@ contract Panel is IPanel {
         require(record.outcome == PanelOutcome.Open, WrongOutcome(panelId, record.outcome));
         require(msg.sender == record.poster, NotPoster(msg.sender, record.poster));
         require(record.auditUntil != 0 && !record.added, NoSeatToAdd(panelId));
-        // SAFETY: whoever saw the seat before it seals would know that it is checked.
+        // SAFETY: a worker who saw the seat before sealing would know about the check.
         require(block.timestamp > first.deadline, TooSoonToAdd(uint256(first.deadline) + 1));
         record.added = true;
         bytes32 expected = _seat(panelId, record, first, record.seats).newJobId(address(market));
@@ -103,7 +103,7 @@ contract Panel is IPanel {
         seat.terms[0].group = first.salt;
         seat.deadline = record.auditUntil;
         jobId = _postLater(seat, panelId, record.seats);
-        // INVARIANT: it asks the panel's question, for the fee that was kept.
+        // INVARIANT: the seat asks the panel's question, for the fee that was kept.
         require(jobId == expected, OtherRequest(jobId, expected));
         emit SeatAdded(panelId, jobId);
     }
@@ -131,7 +131,7 @@ contract Panel is IPanel {
         bool isLive = record.outcome == PanelOutcome.Open || record.outcome == PanelOutcome.Agreed;
         require(isLive, WrongOutcome(panelId, record.outcome));
         _needCount(record, claims);
-        // What was kept for a seat that was not added. INVARIANT: none is added to a panel that is resolved.
+        // The fee kept for a seat that was not added. INVARIANT: a resolved panel gets no added seat.
         uint256 refund = PanelFees.kept(first.fee, record.auditUntil, record.added);
         bytes32 root = 0;
         outcome = PanelOutcome.Failed;
@@ -202,13 +202,13 @@ contract Panel is IPanel {
         return terms.openFrom != 0 && !terms.earlyAccept && terms.reservedFor == address(0);
     }
 
-    /// @dev The panel of a first job, and its id.
+    /// @dev Returns the panel of a first job, and the panel's id.
     function _panel(Job calldata first) private view returns (bytes32 panelId, Record storage record) {
         panelId = first.jobId(address(market));
         record = _panels[panelId];
     }
 
-    /// @dev Posts a seat that is not the first: the input's bytes are those of the first.
+    /// @dev Posts a seat after the first: the later seat uses the first seat's input bytes.
     function _postLater(JobRequest memory seat, bytes32 panelId, uint256 k) private returns (bytes32) {
         seat.salt = _saltOf(panelId, k);
         seat.inputs = new bytes[](0);
@@ -216,7 +216,7 @@ contract Panel is IPanel {
         return market.post(seat);
     }
 
-    /// @dev The job of a seat. Of an added one, which comes last, the deadline is another.
+    /// @dev Returns the job of a seat. An added seat comes last and has a different deadline.
     function _seat(
         bytes32 panelId,
         Record storage record,
@@ -234,7 +234,8 @@ contract Panel is IPanel {
         return keccak256(abi.encode(panelId, k));
     }
 
-    /// @dev Whether a seat ended without a claim, and what of its fee came back. Ends one that nobody took.
+    /// @dev Returns whether a seat ended without a claim, and the returned part of its fee. Ends a seat that nobody
+    /// took.
     function _closed(Job memory job, uint256 k) private returns (bool closed, uint256 amount) {
         (JobStatus status, , , ) = market.jobOf(job.newJobId(address(market)));
         if (status == JobStatus.Open || status == JobStatus.AwaitingInput) {
@@ -253,7 +254,7 @@ contract Panel is IPanel {
         require(claims.length == seats, WrongClaimCount(claims.length, seats));
     }
 
-    /// @dev Requires that a claim is of a seat's job.
+    /// @dev Reverts unless a claim belongs to a seat's job.
     function _needSeat(
         bytes32 panelId,
         Record storage record,

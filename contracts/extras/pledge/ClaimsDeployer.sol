@@ -6,10 +6,10 @@ import {Authoriser} from "../../interfaces/IPledgedClaims.sol";
 import {IStakeVault} from "../../interfaces/IStakeVault.sol";
 import {Parameters} from "../../types/Parameters.sol";
 
-/// @title Reserves the address of pledged claims, so that their vault, their game and the contracts that may put claims
-/// on chain can be deployed before and name it.
-/// @dev A contract's first creation has a known address (nonce 1, EIP-161), whatever else its deployer sends in
-/// between.
+/// @title Reserves the address of pledged claims. Their vault, game and authorising contracts can then name the address
+/// in advance.
+/// @dev A contract's first creation has a known address (nonce 1, EIP-161), whatever else the contract's deployer sends
+/// in between.
 contract ClaimsDeployer {
     error NotOwner(address caller, address owner);
     error AlreadyDeployed(address claims);
@@ -29,13 +29,13 @@ contract ClaimsDeployer {
     }
 
     /// @notice Deploys the pledged claims at the reserved address.
-    /// @dev Reverts with `NotOwner`, `AlreadyDeployed` or `NothingDeployed`, and as their constructor does.
-    /// @param creationCode Their creation code, without arguments.
-    /// @param vault Their vault, which names the reserved address as its market.
-    /// @param game Their game, likewise.
+    /// @dev Reverts with `NotOwner`, `AlreadyDeployed` or `NothingDeployed`, and as the claims' constructor does.
+    /// @param creationCode The claims' creation code, without arguments.
+    /// @param vault The claims' vault, naming the reserved address as market.
+    /// @param game The claims' game, likewise.
     /// @param authorisers The contracts that may put claims on chain.
-    /// @param sink Who receives what is owed to nobody.
-    /// @param p Their parameters; the sink there is the reserved address.
+    /// @param sink The receiver of amounts owed to nobody.
+    /// @param p The claims' parameters; their sink must be the reserved address.
     function deploy(
         bytes calldata creationCode,
         IStakeVault vault,
@@ -49,13 +49,14 @@ contract ClaimsDeployer {
         bytes memory code = abi.encodePacked(creationCode, abi.encode(vault, game, authorisers, sink, p));
         assembly ("memory-safe") {
             if iszero(create(0, add(code, 0x20), mload(code))) {
-                // What the constructor says. Memory is not used after this.
+                // Forward the constructor's revert data. Memory is not used after this.
                 let free := mload(0x40)
                 returndatacopy(free, 0, returndatasize())
                 revert(free, returndatasize())
             }
         }
-        // SAFETY: a creation that leaves no code, or lands elsewhere, is undone: else the address would be used up.
+        // SAFETY: revert a creation that leaves no code or has another address: otherwise the reserved address would be
+        // used up.
         require(claims.code.length != 0, NothingDeployed(claims));
         emit ClaimsDeployed(claims);
     }

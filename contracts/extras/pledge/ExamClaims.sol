@@ -27,7 +27,7 @@ contract ExamClaims is IExamClaims {
 
     /// @dev Reverts with `NoCode`.
     /// @param exams_ The exams.
-    /// @param claims_ Where the claims are put: it is deployed after this, and names this contract.
+    /// @param claims_ The pledged claims, deployed after this contract and naming it.
     constructor(IExams exams_, IPledgedClaims claims_) {
         require(address(exams_).code.length != 0, NoCode(address(exams_)));
         exams = exams_;
@@ -40,8 +40,8 @@ contract ExamClaims is IExamClaims {
         require(status == PledgeStatus.Active, NotPledged(worker, status));
         require(_enrolments[worker].pledged != since, EnrolledBefore(worker, since));
         (uint32 last, ) = exams.lastExam();
-        // INVARIANT: an exam that counts was sat while the pledge was locked. The next one is left out too: while the
-        // last one is open, bit 0 of what a worker passed may be of the one before it.
+        // INVARIANT: every counted exam took place while the pledge was locked. The next exam is excluded too: while
+        // the last exam remains open, bit 0 of a worker's passed exams may stand for the exam before.
         _enrolments[worker] = Enrolment(uint64(since), last + 1);
         emit Enrolled(worker, since, last + 1);
     }
@@ -56,7 +56,7 @@ contract ExamClaims is IExamClaims {
         inputRoots[0] = sha256(abi.encodePacked(s.nonce, new bytes(PADDING)));
         bytes[] memory inputs = new bytes[](1);
         inputs[0] = abi.encodePacked(s.nonce);
-        // Nothing is known of the trace but its root: a game begins there.
+        // Only the trace's root is known, and therefore a game begins at the root.
         claimId = claims.enter(
             PledgedEntry({
                 program: program,

@@ -45,8 +45,8 @@ contract PledgedClaims is IPledgedClaims {
         address worker;
     }
 
-    /// @dev `claims` are Submitted; `time` is since when the status holds; `left` is what a stopped worker's pledge
-    /// still has for its games, in the vault's custody.
+    /// @dev `claims` counts Submitted claims; `time` records when the status began; `left` holds the remainder of a
+    /// stopped worker's pledge for the worker's games, in the vault's custody.
     struct Pledge {
         PledgeStatus status;
         uint40 time;
@@ -68,7 +68,8 @@ contract PledgedClaims is IPledgedClaims {
     mapping(address account => uint256) public lifetimeOf;
     mapping(bytes32 claimId => ClaimRecord) private _claims;
     mapping(address worker => Pledge) private _pledges;
-    /// @dev The worker whose claim dies in this call: what its games are not due comes back to its pledge.
+    /// @dev The worker whose claim dies in this call. The amount not due to the claim's games returns to the worker's
+    /// pledge.
     address private transient _dying;
 
     modifier onlyGame() {
@@ -78,12 +79,12 @@ contract PledgedClaims is IPledgedClaims {
 
     /// @dev Reverts with the market's `NotItsMarket` or `OtherParameters`, with `WrongSink`, `ZeroSink`,
     /// `AuthoriserTwice` or `ZeroLifetime`, and as `ParameterChecks.check`.
-    /// @param vault_ A vault of its own, deployed before with this address as its market.
-    /// @param game_ A game of its own, likewise.
+    /// @param vault_ A separate vault, deployed before with this address as its market.
+    /// @param game_ A separate game, likewise.
     /// @param authorisers The contracts that may put claims on chain.
-    /// @param sink_ Who receives what is owed to nobody.
-    /// @param p Parameters as a market's. Its sink is this contract, so that what the games of a refuted claim are not
-    /// due is there for the worker's other games.
+    /// @param sink_ The receiver of amounts owed to nobody.
+    /// @param p Parameters like a market's. Their sink is this contract: amounts not due to a refuted claim's games
+    /// remain for the worker's other games.
     constructor(
         IStakeVault vault_,
         IDisputeGame game_,
@@ -144,7 +145,7 @@ contract PledgedClaims is IPledgedClaims {
     function release() external {
         Pledge memory record = _pledges[msg.sender];
         _needPledge(msg.sender, record.status, PledgeStatus.Releasing);
-        // INVARIANT: the pledge stays as long as anything that it backs can be put on chain, or can be refuted.
+        // INVARIANT: the pledge stays until no claim backed by it can be put on chain or refuted.
         uint256 until = record.time + _longestLifetime;
         require(block.timestamp > until, NotYet(until));
         require(record.claims == 0, ClaimsOpen(msg.sender, record.claims));
@@ -201,7 +202,7 @@ contract PledgedClaims is IPledgedClaims {
         ClaimRecord memory record = _claims[claimId];
         _needClaim(claimId, record.status, ClaimStatus.Submitted);
         require(block.timestamp > record.time, IMarketEvents.WindowOpen(claimId, record.time));
-        // INVARIANT: no claim of a worker that was refuted becomes final.
+        // INVARIANT: after a worker's refutation, none of the worker's claims becomes final.
         _needNotStopped(record.worker);
         (uint256 games, , , ) = _game.claimGames(claimId);
         // INVARIANT: no claim stands while anybody disputes it.
@@ -218,7 +219,8 @@ contract PledgedClaims is IPledgedClaims {
         ClaimRecord memory record = _claims[claimId];
         _needClaim(claimId, record.status, ClaimStatus.Submitted);
         require(block.timestamp <= record.time, IMarketEvents.WindowClosed(claimId, record.time));
-        // SAFETY: such a claim cannot become final. Sham games about it would take what the others are due.
+        // SAFETY: a stopped worker's claim cannot become final. Sham games about this claim would take money due to
+        // other games.
         _needNotStopped(record.worker);
         _vault.take(challenger, bond);
     }
@@ -226,7 +228,7 @@ contract PledgedClaims is IPledgedClaims {
     /// @inheritdoc IPledgedClaims
     function pay(address account, uint256 amount) external onlyGame {
         if (account != address(this)) return _vault.give(account, amount);
-        // What a settlement leaves of a claim that died before: rounding.
+        // The rest that a settlement leaves for a claim that died before: rounding.
         if (_dying == address(0)) return _vault.give(sink, amount);
         _pledges[_dying].left += amount.toUint128();
     }
@@ -311,8 +313,8 @@ contract PledgedClaims is IPledgedClaims {
 
     /* ---- Helpers ---- */
 
-    /// @dev Requires that the caller may put a claim on chain that a worker issued at a time, and that its pledge backs
-    /// it.
+    /// @dev Requires that the caller may put a worker's claim of the given issue time on chain, and that the worker's
+    /// pledge backs the claim.
     function _checkIssued(address worker, uint256 issued) private view {
         uint256 lifetime = lifetimeOf[msg.sender];
         require(lifetime != 0, NotAuthorised(msg.sender));
@@ -322,7 +324,7 @@ contract PledgedClaims is IPledgedClaims {
         _needNotStopped(worker);
         Pledge memory record = _pledges[worker];
         if (record.status == PledgeStatus.Active) return;
-        // INVARIANT: every claim on chain is backed by a pledge that is not given back before it is final or refuted.
+        // INVARIANT: a pledge backs every claim on chain and is not returned before the claim becomes final or refuted.
         _needPledge(worker, record.status, PledgeStatus.Releasing);
         require(issued < record.time, IssuedAfterRequest(issued, record.time));
     }

@@ -16,8 +16,8 @@ import {Parameters} from "../../types/Parameters.sol";
 import {ProgramFacts} from "../../types/Program.sol";
 import {PledgedEntry} from "../../types/SignedClaim.sol";
 
-/// @title The job that a pledged claim is about: without a fee, without anything to be delivered, and within the limits
-/// of every job, so that its claim can be disputed.
+/// @title The job behind a pledged claim: without a fee, without any delivery, and within every job's limits, so that
+/// the claim can be disputed.
 library PledgedJobs {
     using ProgramHeader for bytes;
     using ProgramProofs for ProgramFacts;
@@ -33,7 +33,7 @@ library PledgedJobs {
         Parameters memory p
     ) internal view returns (Job memory) {
         bytes calldata header = entry.program.header;
-        // SAFETY: what a header adds to the gas of moves is paid for (GasSchedule.seam).
+        // SAFETY: GasSchedule.seam pays for the gas that a header adds to moves.
         require(
             header.length <= GasSchedule.MAX_HEADER,
             IMarketEvents.HeaderTooLong(header.length, GasSchedule.MAX_HEADER)
@@ -85,7 +85,7 @@ library PledgedJobs {
         for (uint256 i = 0; i < count; ++i) {
             bytes32 root = entry.inputRoots[i];
             (InputSource source, ) = header.inputSource(i);
-            // INVARIANT: what is not read is zero, so that a job has one id.
+            // INVARIANT: unread fields are zero, so a job has only one id.
             require(source != InputSource.Index || root == 0, IMarketEvents.WrongInputRoot(i, root, 0));
             if (none) continue;
             bytes calldata data = entry.inputs[i];
@@ -98,8 +98,8 @@ library PledgedJobs {
         }
     }
 
-    /// @notice Requires that nodes are those of an entry's root. Of an answer they must be there: they are its outputs.
-    /// Without those of a trace or a run a game begins at the root, a round longer.
+    /// @notice Requires that the nodes belong to an entry's root. An answer must supply its nodes: they are the
+    /// outputs. If the nodes of a trace or a run are missing, a game begins at the root and takes one more round.
     function checkNodes(Job memory job, bytes32 root, uint256 arityBits, bytes calldata nodes) internal view {
         require(root != 0, IMarketEvents.ZeroClaimRoot());
         if (nodes.length == 0) {

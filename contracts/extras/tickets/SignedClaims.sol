@@ -11,7 +11,7 @@ import {IMarketEvents} from "../../interfaces/IMarketEvents.sol";
 import {ProgramFacts} from "../../types/Program.sol";
 import {Landing, PledgedEntry, SignedClaim} from "../../types/SignedClaim.sol";
 
-/// @title How a claim that a worker signed is put on chain.
+/// @title Puts a worker's signed claim on chain.
 abstract contract SignedClaims is ITickets, EIP712 {
     using ProgramProofs for ProgramFacts;
 
@@ -42,7 +42,7 @@ abstract contract SignedClaims is ITickets, EIP712 {
         bytes32 digest = claimDigest(claim);
         require(claimIdOf[digest] == 0, AlreadyOnChain(digest));
         _needSigner(digest, signature, claim.worker);
-        // SAFETY: what was signed is the roots; what is brought beside them must be what they are of.
+        // SAFETY: the worker signed the roots only. The data submitted with the claim must match these roots.
         bytes32 programRoot = landing.program.root();
         require(programRoot == claim.programRoot, IMarketEvents.WrongProgram(claim.programRoot, programRoot));
         bytes32 inputsRoot = Inputs.listRoot(landing.inputRoots);
@@ -60,7 +60,7 @@ abstract contract SignedClaims is ITickets, EIP712 {
             issued: claim.issued,
             salt: digest
         });
-        // The pledged claims call nobody back: what is written after the call is written before anything else happens.
+        // The pledged claims call nobody back: nothing else runs between this call and the writes after it.
         claimId = claims.enter(entry, landing.nodes);
         claimIdOf[digest] = claimId;
         emit SignedClaimSubmitted(digest, claimId, claim.worker, claim.payer);
@@ -68,7 +68,7 @@ abstract contract SignedClaims is ITickets, EIP712 {
 
     /// @inheritdoc ITickets
     function claimDigest(SignedClaim calldata claim) public view returns (bytes32) {
-        // All fields have a fixed size, so that the struct's words are those of EIP-712.
+        // All fields have a fixed size, and the struct's words therefore equal EIP-712's.
         return _hashTypedDataV4(keccak256(abi.encode(CLAIM_TYPE, claim)));
     }
 

@@ -2,8 +2,8 @@
 pragma solidity 0.8.37;
 
 /// @title The arithmetic of deposits, and the draw.
-/// @dev Pure, checked by solc's SMTChecker (test/contracts/smt/TicketProofs.sol): nothing is made or lost, and no
-/// number that is taken from grows.
+/// @dev Pure, checked by solc's SMTChecker (test/contracts/smt/TicketProofs.sol): amounts are neither created nor lost,
+/// and no balance grows when tokens are taken from it.
 library TicketAccounts {
     /// @notice Takes a face from a deposit: from what is not asked back first.
     /// @param free What is not asked back.
@@ -18,7 +18,7 @@ library TicketAccounts {
         return (0, withdrawing - (face - free));
     }
 
-    /// @notice Moves a part of what is free to what is asked back.
+    /// @notice Moves an amount from the free part to the withdrawing part.
     /// @param amount At most `free`.
     function request(
         uint256 free,
@@ -28,9 +28,9 @@ library TicketAccounts {
         return (free - amount, withdrawing + amount);
     }
 
-    /// @notice The number that a ticket draws: both sides chose a part of it without knowing the other's.
-    /// @param secret The worker's, of which the signed claim has the hash.
-    /// @param ticketDigest Of what the payer signed after that.
+    /// @notice The number that a ticket draws: each side chose one input without knowing the other's.
+    /// @param secret The worker's secret, whose hash the signed claim contains.
+    /// @param ticketDigest Digest of the ticket that the payer signed afterwards.
     function draw(bytes32 secret, bytes32 ticketDigest) internal pure returns (uint256) {
         return uint256(keccak256(abi.encode(secret, ticketDigest)));
     }

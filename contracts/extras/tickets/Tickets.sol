@@ -24,7 +24,7 @@ contract Tickets is SignedClaims, ReentrancyGuard {
         uint64 readyAt;
     }
 
-    /// @dev A cashed ticket: `payer` is never taken out, so that no other ticket about the claim is cashed.
+    /// @dev A cashed ticket. `payer` is never cleared, so no other ticket about the claim can be cashed.
     struct Cashed {
         address payer;
         uint96 face;
@@ -51,11 +51,11 @@ contract Tickets is SignedClaims, ReentrancyGuard {
     mapping(address worker => uint256) public earnings;
 
     /// @dev Reverts with `NoCode` or `DelayTooShort`.
-    /// @param claims_ Where signed claims are put on chain: it is deployed after this, and names this contract with
-    /// the same lifetime.
+    /// @param claims_ The pledged claims, which receive signed claims. They are deployed after this contract and name
+    /// it with the same lifetime.
     /// @param asset_ The stake asset.
-    /// @param claimLifetime_ Seconds after a claim was issued in which it can be put on chain.
-    /// @param withdrawalDelay_ Seconds between asking for a deposit back and having it.
+    /// @param claimLifetime_ Seconds after issue during which a claim can be put on chain.
+    /// @param withdrawalDelay_ Seconds between a withdrawal request and the payout of a deposit.
     constructor(
         IPledgedClaims claims_,
         IERC20 asset_,
@@ -93,7 +93,7 @@ contract Tickets is SignedClaims, ReentrancyGuard {
         uint256 face = record.face;
         require(face != 0, NotCashed(digest));
         _cashed[digest].face = 0;
-        // INVARIANT: nothing is paid for claims of a worker that was refuted.
+        // INVARIANT: a refuted worker's claims are never paid.
         if (_isStopped(record.worker)) {
             _deposits[record.payer][record.worker].free += uint128(face);
             emit TicketReturned(digest, record.payer, record.worker, face);
@@ -112,7 +112,7 @@ contract Tickets is SignedClaims, ReentrancyGuard {
         require(claimIdOf[digest] != 0, NotOnChain(digest));
         // SAFETY: a payer who sees the secret in the pool would cash another ticket of nearly nothing first.
         require(msg.sender == claim.worker, NotWorker(msg.sender, claim.worker));
-        // INVARIANT: a claim is paid once, whatever its payer signs.
+        // INVARIANT: a claim is paid once, however many tickets its payer signs.
         require(_cashed[digest].payer == address(0), AlreadyCashed(digest));
         require(ticket.claim == digest, WrongClaim(ticket.claim, digest));
         require(block.timestamp <= ticket.expiry, TicketExpired(ticket.expiry));
@@ -199,7 +199,7 @@ contract Tickets is SignedClaims, ReentrancyGuard {
 
     /// @inheritdoc ITickets
     function ticketDigest(Ticket calldata ticket) public view returns (bytes32) {
-        // All fields have a fixed size, so that the struct's words are those of EIP-712.
+        // All fields have a fixed size, and the struct's words therefore equal EIP-712's.
         return _hashTypedDataV4(keccak256(abi.encode(TICKET_TYPE, ticket)));
     }
 

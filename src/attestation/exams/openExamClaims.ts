@@ -8,48 +8,57 @@ import { translateError } from "../../chain/translateError.ts";
 import { sessionBeside, type Session } from "../../chain/market/session.ts";
 import { WrongExamsError } from "../errors.ts";
 
-/** How sittings of exams become claims, with what is fixed of it. */
-export type ExamCourt = {
+/** The contracts that turn exam sittings into claims, with their fixed settings. */
+export type ExamClaimContracts = {
   examClaims: ExamClaims;
   exams: ExamsReader;
   pledges: PledgedClaimsReader;
   /** By number. */
   classes: readonly ExamClass[];
-  /** Seconds after a sitting in which it can be challenged. */
+  /** Seconds after a sitting during which anybody can challenge the sitting. */
   lifetime: bigint;
 };
 
-/** Where a worker's sittings are disputed: the claims that they become, as its account plays games about them. */
-export type OwnExamCourt = { session: Session; court: ExamCourt };
+/**
+ * Where a worker's sittings are disputed: the claims made from the sittings, and the session in which the worker's
+ * account plays games about the claims.
+ */
+export type OwnExamClaims = { session: Session; claimContracts: ExamClaimContracts };
 
 /**
  * Opens what a worker's own sittings become when they are challenged.
  * @param session The worker's. @param exams Those that it sits. @param address By which they are challenged.
  * @throws WrongExamsError if no exam can be challenged there, or other exams; RpcUnavailableError
  */
-export async function openOwnExamCourt(session: Session, exams: Address, address: Address): Promise<OwnExamCourt> {
+export async function openOwnExamClaims(session: Session, exams: Address, address: Address): Promise<OwnExamClaims> {
   const claims = await new ExamClaimsReader(address, session).claims().catch((error: unknown) => {
     throw notThere(address, error);
   });
   const beside = await sessionBeside(session, claims);
-  const court = await openExamClaims(beside, address);
-  if (court.exams.address.toLowerCase() !== exams.toLowerCase())
+  const claimContracts = await openExamClaims(beside, address);
+  if (claimContracts.exams.address.toLowerCase() !== exams.toLowerCase())
     throw new WrongExamsError(
-      `exams at ${court.exams.address} are challenged at ${address}, not those at ${exams}: give --exams ` +
-        court.exams.address,
+      `exams at ${claimContracts.exams.address} are challenged at ${address}, not those at ${exams}: give --exams ` +
+        claimContracts.exams.address,
     );
-  const fromBlock = await firstBlockOf(beside, court);
-  return { session: { ...beside, fromBlock }, court };
+  const fromBlock = await firstBlockOf(beside, claimContracts);
+  return { session: { ...beside, fromBlock }, claimContracts };
 }
 
-/** The block from which on a sitting's claim that is open may be: it may be older than what the worker follows. */
-async function firstBlockOf({ publicClient, deployment, fromBlock }: Session, court: ExamCourt): Promise<bigint> {
+/**
+ * Returns the earliest block at which a still open claim of a sitting may have begun. The block may be older than the
+ * first block that the worker follows.
+ */
+async function firstBlockOf(
+  { publicClient, deployment, fromBlock }: Session,
+  claimContracts: ExamClaimContracts,
+): Promise<bigint> {
   const { maxWindow, baseClock, maxWork, rate } = deployment.parameters;
   const clock = BigInt(baseClock) + (2n * maxWork) / rate;
   const { timestamp } = await publicClient.getBlock().catch((error: unknown) => {
     throw translateError(error, "reading the head");
   });
-  const oldest = timestamp - court.lifetime - BigInt(maxWindow) - 2n * clock;
+  const oldest = timestamp - claimContracts.lifetime - BigInt(maxWindow) - 2n * clock;
   const block = await firstBlockSince(publicClient, oldest, 0n);
   return block < fromBlock ? block : fromBlock;
 }
@@ -59,7 +68,7 @@ async function firstBlockOf({ publicClient, deployment, fromBlock }: Session, co
  * @param session About the pledged claims: its market is theirs.
  * @throws WrongExamsError if no exam can be challenged there, or its claims are others; RpcUnavailableError
  */
-export async function openExamClaims(session: Session, address: Address): Promise<ExamCourt> {
+export async function openExamClaims(session: Session, address: Address): Promise<ExamClaimContracts> {
   const { market } = session.deployment;
   const examClaims = new ExamClaims(address, session);
   const [named, examsAt] = await Promise.all([examClaims.claims(), examClaims.exams()]).catch((error: unknown) => {

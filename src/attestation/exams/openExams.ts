@@ -3,26 +3,29 @@ import { Exams, ExamsReader } from "../../chain/clients/exams.ts";
 import { ProvisioningReader } from "../../chain/clients/provisioning.ts";
 import type { ExamClass } from "../../chain/structs.ts";
 import { translateError } from "../../chain/translateError.ts";
-import type { Reader, Session } from "../../chain/market/session.ts";
+import type { Session } from "../../chain/market/session.ts";
 import { WrongExamsError } from "../errors.ts";
+import type { Reader } from "../../chain/market/reader.ts";
 
-/** Exams of a deployment, with what is fixed of them. */
-export type Zoo<E extends ExamsReader = ExamsReader> = {
+/** A deployment's exams contract, with its fixed settings. */
+export type ExamClasses<E extends ExamsReader = ExamsReader> = {
   exams: E;
   /** By number. */
   classes: readonly ExamClass[];
   gridBlocks: bigint;
 };
 
-/** Reads the exams at an address. @throws WrongExamsError if they are not of this deployment; RpcUnavailableError */
-export const readExams = (reader: Reader, address: Address): Promise<Zoo> =>
+/**
+ * Reads the exams at an address. @throws WrongExamsError if the exams belong to another deployment; RpcUnavailableError
+ */
+export const readExams = (reader: Reader, address: Address): Promise<ExamClasses> =>
   read(reader, new ExamsReader(address, reader));
 
 /** The same, to sit them. @throws WrongExamsError, RpcUnavailableError */
-export const openExams = (session: Session, address: Address): Promise<Zoo<Exams>> =>
+export const openExams = (session: Session, address: Address): Promise<ExamClasses<Exams>> =>
   read(session, new Exams(address, session));
 
-async function read<E extends ExamsReader>({ deployment, publicClient }: Reader, exams: E): Promise<Zoo<E>> {
+async function read<E extends ExamsReader>({ deployment, publicClient }: Reader, exams: E): Promise<ExamClasses<E>> {
   const [named, classes] = await Promise.all([exams.provisioning(), exams.classes()]).catch((error: unknown) => {
     throw new WrongExamsError(`no exams are at ${exams.address}: name the contract of this deployment's exams`, {
       cause: translateError(error, "reading the exams"),

@@ -10,7 +10,7 @@ import { deviceId } from "../keys.ts";
 import { domainOf, nonceOf } from "../report.ts";
 
 /** An exam of a class. */
-export type ExamPaper = {
+type ExamTask = {
   /** The number of the class. */
   class: number;
   /** Its program. */
@@ -19,8 +19,8 @@ export type ExamPaper = {
   gridBlock: bigint;
 };
 
-/** What was reported of an exam. */
-export type SatExam = {
+/** The result reported for an exam. */
+type SatExam = {
   seq: bigint;
   traceRoot: Hash;
   /** That the execution took. */
@@ -42,7 +42,7 @@ export async function sitExam(
   { publicClient, sender, provisioning, deployment }: Session,
   exams: Exams,
   device: Device,
-  paper: ExamPaper,
+  task: ExamTask,
   solve: SolveExam,
 ): Promise<SatExam> {
   const { key, endorsement } = await device.identity();
@@ -52,7 +52,7 @@ export async function sitExam(
     provisioning.deviceOf(worker),
     provisioning.deviceInfo(id),
     exams.seqOf(id),
-    publicClient.getBlock({ blockNumber: paper.gridBlock }),
+    publicClient.getBlock({ blockNumber: task.gridBlock }),
   ]);
   if (own !== id)
     throw new ExamElsewhereError(`device ${own} backs the worker, and ${id} answers: attest with it first`);
@@ -62,11 +62,11 @@ export async function sitExam(
   const traceRoot = await solve(fromHex(nonce));
   const milliseconds = performance.now() - start;
   const signed = await device.sign({
-    ...{ domain: domainOf(deployment), nonce, kind, worker, body: traceRoot, aux: paper.programRoot },
-    // SAFETY: a device whose memory is old must take no number that one of its reports has.
+    ...{ domain: domainOf(deployment), nonce, kind, worker, body: traceRoot, aux: task.programRoot },
+    // SAFETY: even a device with old memory must use a number unused by its earlier reports.
     after: seq > known.seq ? seq : known.seq,
   });
-  const { gridBlock, class: number } = paper;
+  const { gridBlock, class: number } = task;
   const { firmware } = endorsement;
   const report = {
     key,

@@ -1,8 +1,8 @@
 import type { MerkleList } from "../../program/merkle/list.ts";
-import type { Execute } from "../../runs/executeRun.ts";
 import type { KnownProgram } from "../../dispute/run/execution.ts";
 import { Trace } from "../../program/trace/trace.ts";
 import type { SolveExam } from "./sitExam.ts";
+import type { Execute } from "../../runs/execute.ts";
 
 /** Executes a program of the zoo on a seed. */
 export function solver({ model }: KnownProgram, execute: Execute): SolveExam {

@@ -1,20 +1,19 @@
 import { getOrAdd } from "../../base/getOrAdd.ts";
-import type { Part } from "./identification.ts";
-import { sourceOf } from "./processors.ts";
-import { LAYERS, type SeenAccelerator } from "./observation.ts";
+import { LAYERS, type SeenAccelerator, sourceOf } from "./observation.ts";
+import type { MachinePart } from "./part.ts";
 
 /** Makers by their PCI vendor: their drivers name devices that the bus shows too. */
 const MAKERS: Record<string, string> = { "0x10de": "NVIDIA" };
 
 /** The accelerators of a machine, and where sources disagree. */
-export function judgeAccelerators(seen: readonly SeenAccelerator[]): { parts: Part[]; warnings: string[] } {
+export function judgeAccelerators(seen: readonly SeenAccelerator[]): { parts: MachinePart[]; warnings: string[] } {
   const named = seen.filter(({ uuid }) => uuid !== undefined);
   const onBus = seen.filter(({ uuid }) => uuid === undefined);
   const parts = [...new Set(named.map(({ uuid }) => uuid!))].map((uuid) =>
     partOf(named.filter((one) => one.uuid === uuid)),
   );
   const warnings = [...disagreements(named), ...missingOnBus(parts, onBus)];
-  // What the bus shows beyond what drivers name has no identity.
+  // Devices that the bus shows and no driver names have no identity.
   for (const [vendor, devices] of grouped(onBus, ({ vendor }) => vendor)) {
     const known = parts.filter((part) => part.vendor === MAKERS[vendor]).length;
     parts.push(...devices.slice(known).map((one) => partOf([one])));
@@ -23,7 +22,7 @@ export function judgeAccelerators(seen: readonly SeenAccelerator[]): { parts: Pa
 }
 
 /** @param seen What sources say of one device. */
-function partOf(seen: readonly SeenAccelerator[]): Part {
+function partOf(seen: readonly SeenAccelerator[]): MachinePart {
   const [first] = seen;
   return {
     kind: "accelerator",
@@ -49,7 +48,7 @@ function disagreements(named: readonly SeenAccelerator[]): string[] {
   });
 }
 
-function missingOnBus(parts: readonly Part[], onBus: readonly SeenAccelerator[]): string[] {
+function missingOnBus(parts: readonly MachinePart[], onBus: readonly SeenAccelerator[]): string[] {
   return Object.entries(MAKERS).flatMap(([vendor, maker]) => {
     const [named, shown] = [
       parts.filter((part) => part.vendor === maker).length,

@@ -27,7 +27,7 @@ function tables(root: string, type: number): Buffer[] {
   }
 }
 
-/** Threads of a processor (type 4): a byte, or a word where that does not hold it (0xff). */
+/** Reads a processor's thread count (type 4): a byte, or a word if the byte is too small (0xff). */
 function threadsOf(table: Buffer): number {
   const [short, long] = [0x25, 0x2e];
   if (table.length <= short) return 0;

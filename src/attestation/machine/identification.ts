@@ -5,33 +5,21 @@ import { fromHash } from "../../program/merkle/hash.ts";
 import { MerkleList } from "../../program/merkle/list.ts";
 import { judgeAccelerators } from "./accelerators.ts";
 import { judgeProcessors } from "./processors.ts";
-import { LAYERS, type Layer, type Seen } from "./observation.ts";
+import { LAYERS, type MachineObservation } from "./observation.ts";
 import { look, THIS_MACHINE, type Sources } from "./sources.ts";
-
-/** A part of a machine, as it is reported. */
-export type Part = {
-  kind: "processors" | "accelerator";
-  vendor: string;
-  device: string;
-  /** As its driver names it; empty if nothing does. It is reported hashed with the deployment. */
-  uuid: string;
-  memoryMiB: number;
-  /** Logical processors, or 1. */
-  units: number;
-  /** The layers of which a source agrees with all this. */
-  layers: Layer[];
-};
+import type { MachinePart } from "./part.ts";
 
 /**
- * What a machine is, by what it computes with: all its accelerators have names of their own, or it has none. A machine
- * with an accelerator that has none, or of which nothing is known, is unidentified.
+ * The machine's class, by its computing hardware. `accelerators`: every accelerator has a name of its own.
+ * `processors`: the machine has no accelerator. `unidentified`: an accelerator has no name, or nothing is known about
+ * the hardware.
  */
-export type MachineClass = "accelerators" | "processors" | "unidentified";
+type MachineClass = "accelerators" | "processors" | "unidentified";
 
-/** What is reported of a machine, and what was odd. */
+/** The reported facts about a machine, and the oddities found. */
 export type Identification = {
   class: MachineClass;
-  parts: (Omit<Part, "uuid"> & { uuid: Hex })[];
+  parts: (Omit<MachinePart, "uuid"> & { uuid: Hex })[];
   /** The Merkle root of the parts' leaves: what the device signs. */
   root: Hex;
   /** Disagreements between sources. They are no proof of a lie: containers have them too. */
@@ -42,8 +30,8 @@ export type Identification = {
 export const identify = async (domain: Hex, sources: Sources = THIS_MACHINE): Promise<Identification> =>
   identificationOf(await look(sources), domain);
 
-/** What is reported of what was seen. Pure. */
-export function identificationOf(seen: Seen, domain: Hex): Identification {
+/** Derives the reported identification from an observation. Pure. */
+export function identificationOf(seen: MachineObservation, domain: Hex): Identification {
   const processors = judgeProcessors(seen.processors);
   const accelerators = judgeAccelerators(seen.accelerators);
   const parts = [processors.part, ...accelerators.parts].map((part) => ({ ...part, uuid: hashOf(part.uuid, domain) }));
@@ -54,12 +42,15 @@ export function identificationOf(seen: Seen, domain: Hex): Identification {
   return { class: classOf(processors.part, accelerators.parts), parts, root, warnings };
 }
 
-function classOf(processors: Part, accelerators: readonly Part[]): MachineClass {
+function classOf(processors: MachinePart, accelerators: readonly MachinePart[]): MachineClass {
   if (accelerators.length === 0) return processors.device === "" ? "unidentified" : "processors";
   return accelerators.every(({ uuid }) => uuid !== "") ? "accelerators" : "unidentified";
 }
 
-/** A UUID has 122 random bits: nobody finds it from its hash, and hashes of two deployments cannot be compared. */
+/**
+ * Hashes a UUID with the deployment's domain. A UUID has 122 random bits: nobody finds the UUID from its hash, and
+ * nobody can compare the hashes from two deployments.
+ */
 function hashOf(uuid: string, domain: Hex): Hex {
   if (uuid === "") return ZERO_HASH;
   return toHex(sha256(Buffer.from("refute uuid 1"), fromHash(domain), Buffer.from(uuid)));
@@ -67,7 +58,10 @@ function hashOf(uuid: string, domain: Hex): Hex {
 
 const LEAF = ["string", "string", "string", "string", "bytes32", "uint64", "uint32", "uint8"].map((type) => ({ type }));
 
-/** A leaf: SHA-256 of the ABI encoding of `"refute leaf 1"` and the part. Layers are bits, the user's the lowest. */
+/**
+ * Returns a leaf: SHA-256 over the ABI-encoded `"refute leaf 1"` and part. Layers are bits, with the user's layer
+ * lowest.
+ */
 function leafOf({ kind, vendor, device, uuid, memoryMiB, units, layers }: Identification["parts"][number]): Uint8Array {
   const bits = layers.reduce((sum, layer) => sum | (1 << LAYERS.indexOf(layer)), 0);
   const fields = ["refute leaf 1", kind, vendor, device, uuid, BigInt(memoryMiB), units, bits];

@@ -7,7 +7,7 @@
 export const LAYERS = ["user", "kernel", "hypervisor", "vendor"] as const;
 export type Layer = (typeof LAYERS)[number];
 
-/** Processors and memory of a machine, as one source has them. What it does not say is absent. */
+/** A machine's processors and memory according to one source. Fields that the source does not state are absent. */
 export type SeenProcessors = {
   layer: Layer;
   /** Named in warnings. */
@@ -31,4 +31,7 @@ export type SeenAccelerator = {
 };
 
 /** All that is seen of a machine. */
-export type Seen = { processors: SeenProcessors[]; accelerators: SeenAccelerator[] };
+export type MachineObservation = { processors: SeenProcessors[]; accelerators: SeenAccelerator[] };
+
+/** How a warning names a source. */
+export const sourceOf = ({ source, layer }: Pick<SeenProcessors, "source" | "layer">): string => `${source} (${layer})`;

@@ -1,5 +1,5 @@
-import type { Part } from "./identification.ts";
-import { LAYERS, type Layer, type SeenProcessors } from "./observation.ts";
+import { LAYERS, type Layer, type SeenProcessors, sourceOf } from "./observation.ts";
+import type { MachinePart } from "./part.ts";
 
 /** Memory that a kernel or a hypervisor keeps for itself makes sources differ: an eighth is no disagreement. */
 const MEMORY_SHARE = 8;
@@ -17,7 +17,7 @@ const FIELDS = Object.keys(WORDS) as Field[];
 const ORDER: readonly Layer[] = ["kernel", "hypervisor", "vendor", "user"];
 
 /** The processors of a machine, and where sources disagree. @param seen At least one. */
-export function judgeProcessors(seen: readonly SeenProcessors[]): { part: Part; warnings: string[] } {
+export function judgeProcessors(seen: readonly SeenProcessors[]): { part: MachinePart; warnings: string[] } {
   const ordered = [...seen].sort((a, b) => ORDER.indexOf(a.layer) - ORDER.indexOf(b.layer));
   const warnings: string[] = [];
   const liars = new Set<SeenProcessors>();
@@ -33,7 +33,7 @@ export function judgeProcessors(seen: readonly SeenProcessors[]): { part: Part; 
   }
   const agreeing = ordered.filter((one) => !liars.has(one) && FIELDS.some((field) => one[field] !== undefined));
   const fact = <F extends Field>(field: F) => ordered.find((one) => one[field] !== undefined)?.[field];
-  const part: Part = {
+  const part: MachinePart = {
     kind: "processors",
     vendor: fact("vendor") ?? "",
     device: fact("model") ?? "",
@@ -49,6 +49,3 @@ function agree(field: Field, a: string | number, b: string | number): boolean {
   if (field !== "memoryMiB") return a === b;
   return Math.abs(Number(a) - Number(b)) * MEMORY_SHARE <= Math.max(Number(a), Number(b));
 }
-
-/** How a warning names a source. */
-export const sourceOf = ({ source, layer }: Pick<SeenProcessors, "source" | "layer">): string => `${source} (${layer})`;

@@ -3,11 +3,11 @@ import { readdirSync, readFileSync } from "node:fs";
 import * as os from "node:os";
 import { join } from "node:path";
 import { physicalMachine } from "./dmi.ts";
-import type { Seen, SeenAccelerator, SeenProcessors } from "./observation.ts";
+import type { MachineObservation, SeenAccelerator, SeenProcessors } from "./observation.ts";
 
 /** Where a machine is looked at. */
 export type Sources = {
-  /** What stands for `/`: `/proc` and `/sys` are read below it. */
+  /** The directory read instead of `/`: it contains `/proc` and `/sys`. */
   root: string;
   /** The environment of tools: `PATH` says which are run. */
   env: NodeJS.ProcessEnv;
@@ -19,13 +19,15 @@ export const THIS_MACHINE: Sources = { root: "/", env: process.env, system: os }
 
 /** The longest text of a source, bytes; what is longer is not read. `/proc/cpuinfo` has some 1.5 kB a processor. */
 const MAX_BYTES = 2 ** 22;
+
 /** How long a tool may take. */
 const TOOL_MS = 10_000;
+
 /** The longest name that is taken over, characters. */
 const MAX_NAME = 64;
 
 /** Looks at a machine from every side. What cannot be read says nothing. */
-export async function look({ root, env, system }: Sources): Promise<Seen> {
+export async function look({ root, env, system }: Sources): Promise<MachineObservation> {
   const [lscpu, nvidiaSmi] = await Promise.all([
     run("lscpu", [], env),
     run("nvidia-smi", ["--query-gpu=name,uuid,memory.total", "--format=csv,noheader,nounits"], env),
@@ -78,7 +80,7 @@ function ofNvidiaSmi(text: string): SeenAccelerator[] {
   });
 }
 
-/** What NVIDIA's kernel module says. */
+/** Reads the accelerators that NVIDIA's kernel module lists. */
 function ofNvidiaDriver(root: string): SeenAccelerator[] {
   return list(root, "proc/driver/nvidia/gpus").flatMap((gpu) => {
     const { Model: device, "GPU UUID": uuid } = fieldsOf(read(root, `proc/driver/nvidia/gpus/${gpu}/information`));
@@ -117,7 +119,9 @@ const nameOf = (text: string | undefined): string | undefined => text?.trim().sl
 const numberOf = (text: string | undefined): number | undefined =>
   text !== undefined && /^\d{1,9}$/.test(text) ? Number(text) : undefined;
 
-/** A file of `/proc` or `/sys`, whose sizes say nothing; empty if it cannot be read. */
+/**
+ * Reads a file of `/proc` or `/sys`, where file sizes mean nothing. Returns an empty text if the file is unreadable.
+ */
 function read(root: string, path: string): string {
   try {
     return readFileSync(join(root, path), "utf8").slice(0, MAX_BYTES);
@@ -134,7 +138,7 @@ function list(root: string, path: string): string[] {
   }
 }
 
-/** What a tool prints; empty if it is not there, or fails. */
+/** Returns a tool's output, or an empty text if the tool is missing or fails. */
 function run(tool: string, args: readonly string[], env: NodeJS.ProcessEnv): Promise<string> {
   const options = { env: { ...env, LC_ALL: "C" }, timeout: TOOL_MS, maxBuffer: MAX_BYTES };
   return new Promise((resolve) => execFile(tool, args, options, (error, text) => resolve(error === null ? text : "")));

@@ -13,17 +13,17 @@ import { splitQuote, type SplitQuote } from "./quote.ts";
 import type { QuoteSource } from "./quoteSource.ts";
 import { evidencesFor, type JudgedBy } from "./platformStatus.ts";
 
-/** What is known of a quote that the chain took. */
-export type PlatformAttested = { device: Hex; gridBlock: bigint; isIntroduced: boolean; receipt: TransactionReceipt };
+/** Facts about a quote that the chain accepted. */
+type PlatformAttested = { device: Hex; gridBlock: bigint; isIntroduced: boolean; receipt: TransactionReceipt };
 
 /** From this status on, a machine does not count. */
 const OUT_OF_DATE = STATUSES.indexOf("OutOfDate");
 
 /**
- * Has a machine attest itself for the sender, in one transaction. Two quotes are made: the first one says which machine
- * it is, which the second one's report data depend on.
- * @param verifier Of machines of this kind; the deployment names it among its manufacturers.
- * @param root Of the machine's identification (`Identification`).
+ * Has a machine attest itself for the sender, in one transaction. The machine makes two quotes. The first quote
+ * identifies the machine, and the second quote's report data depend on this identity.
+ * @param verifier The verifier for this kind of machine; the deployment names it among its manufacturers.
+ * @param root Merkle root of the machine's identification (`Identification`).
  * @throws QuoteFormError, CollateralMissingError, ReportTooSoonError; ContractRevertError
  */
 export async function attestPlatform(
@@ -60,7 +60,7 @@ export async function attestPlatform(
 const encoded = (quote: SplitQuote, by: JudgedBy): Hex =>
   encodeEvidence({ ...by, quote: "platform" in by ? quote.signed : quote.certified });
 
-/** The first evidence by which a quote's machine counts; the first one at all if there is none. */
+/** Returns the first evidence under which the quote's machine counts, or else the first evidence of all. */
 async function takenEvidence(
   { publicClient }: Pick<Session, "publicClient">,
   verifier: Hex,

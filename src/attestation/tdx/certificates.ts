@@ -3,7 +3,7 @@ import { Certificate, CertificateList, Name } from "@peculiar/asn1-x509";
 import { bytesToHex, encodeAbiParameters, keccak256, type Address, type Hex } from "viem";
 import { CollateralFormError } from "./errors.ts";
 
-/** What is read of a certificate. */
+/** The facts read from a certificate. */
 export type CertificateFacts = {
   serial: bigint;
   /** keccak256 of the name, as DER. */
@@ -13,11 +13,12 @@ export type CertificateFacts = {
   key: { x: Hex; y: Hex };
 };
 
-/** What a platform's certificate says of the platform. */
-export type PckFacts = { ppid: Hex; fmspc: Hex; pceId: Hex };
+/** The facts about a platform in the platform's certificate. */
+type PckFacts = { ppid: Hex; fmspc: Hex; pceId: Hex };
 
 const COMMON_NAME = "2.5.4.3";
 const SGX_EXTENSION = "1.2.840.113741.1.13.1";
+
 /** An uncompressed point. */
 const POINT_BYTES = 65;
 
@@ -36,7 +37,7 @@ export function readCertificate(der: Uint8Array, name: string): CertificateFacts
   };
 }
 
-/** Reads what a platform's certificate says of the platform. @throws CollateralFormError */
+/** Reads the facts about a platform from the platform's certificate. @throws CollateralFormError */
 export function readPck(der: Uint8Array, name: string): PckFacts {
   const { extensions } = parse(der, Certificate, name).tbsCertificate;
   const extension = extensions?.find(({ extnID }) => extnID === SGX_EXTENSION);
@@ -52,7 +53,7 @@ export function readPck(der: Uint8Array, name: string): PckFacts {
   return { ppid: value(1, 16), pceId: value(3, 2), fmspc: value(4, 6) };
 }
 
-/** What is read of a revocation list. */
+/** The facts read from a revocation list. */
 export type CrlFacts = { issuer: Hex; thisUpdate: Date; nextUpdate: Date | undefined; serials: bigint[] };
 
 /** Reads a revocation list in DER. @throws CollateralFormError */
@@ -67,7 +68,7 @@ export function readCrl(der: Uint8Array, name: string): CrlFacts {
 }
 
 /**
- * The id by which the chain knows a certificate. @param issuer The number of the authority that signed it; 0: the root.
+ * Returns the id by which the chain knows a certificate. @param issuer Number of the signing authority; 0: the root.
  */
 export const certificateId = (issuer: number, serial: bigint): bigint =>
   BigInt(keccak256(encodeAbiParameters([{ type: "uint8" }, { type: "uint256" }], [issuer, serial]))) % 2n ** 64n;

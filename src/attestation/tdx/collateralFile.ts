@@ -6,7 +6,7 @@ import { readEnclaveIdentity, readTcbInfo } from "./documents.ts";
 import { CollateralFormError } from "./errors.ts";
 import type { EnclaveIdentity, TcbInfo } from "../../chain/tdxStructs.ts";
 
-/** What Intel signs about a kind of platform, as it was read from a file. */
+/** Intel's signed collateral for one platform kind, read from a file. */
 export type Collateral = {
   /** The certificates of the root: who certifies platforms, and who signs documents. */
   authorities: { der: Hex; facts: CertificateFacts }[];
@@ -15,7 +15,7 @@ export type Collateral = {
   enclave: Signed<EnclaveIdentity>;
 };
 
-/** A document with the name of who signed it. */
+/** A signed document, with the signer's certificate. */
 export type Signed<T> = { document: T; signature: { r: Hex; s: Hex }; signer: CertificateFacts };
 
 const hexText = z.string().regex(/^([0-9a-fA-F]{2})+$/);
@@ -33,8 +33,8 @@ const schema = z.object({
 });
 
 /**
- * Reads collateral: a JSON object with the fields of Intel's quote verification collateral, as the tools of others
- * write it: chains in PEM, lists and signatures in hexadecimal, documents as text.
+ * Reads collateral: a JSON object with the fields of Intel's quote verification collateral, in the format of
+ * third-party tools. Chains come in PEM, lists and signatures in hexadecimal, documents as text.
  * @throws CollateralFormError
  */
 export function parseCollateral(text: string, name: string): Collateral {

@@ -55,7 +55,7 @@ const identitySchema = z.object({
   tcbLevels: z.array(svnLevel),
 });
 
-/** Reads the text of a TCB info for TDX as the contract takes it. @throws CollateralFormError */
+/** Reads the text of a TCB info for TDX into the contract's form. @throws CollateralFormError */
 export function readTcbInfo(text: string, name = "the TCB info"): TcbInfo {
   const from = parse(text, tcbInfoSchema, name);
   const components = [...from.tcbLevels[0]!.tcb.sgxtcbcomponents, ...from.tcbLevels[0]!.tcb.tdxtcbcomponents];
@@ -83,7 +83,7 @@ export function readTcbInfo(text: string, name = "the TCB info"): TcbInfo {
   return info;
 }
 
-/** Reads the text of the identity of the quoting enclave for TDX. @throws CollateralFormError */
+/** Reads the identity text for Intel's quoting enclave for TDX. @throws CollateralFormError */
 export function readEnclaveIdentity(text: string, name = "the enclave's identity"): EnclaveIdentity {
   const from = parse(text, identitySchema, name);
   const identity: EnclaveIdentity = {
@@ -102,7 +102,7 @@ export function readEnclaveIdentity(text: string, name = "the enclave's identity
   return identity;
 }
 
-/** The JSON of a TCB info, as contracts/attestation/tdx/DocumentText.sol writes it. */
+/** Returns a TCB info's JSON, exactly as contracts/attestation/tdx/DocumentText.sol writes it. */
 export function tcbInfoText(info: TcbInfo): string {
   const signer = `"mrsigner":"${"0".repeat(96)}","attributes":"${"0".repeat(16)}","attributesMask":"${"F".repeat(16)}"`;
   const modules = info.modules.map(
@@ -125,7 +125,7 @@ export function tcbInfoText(info: TcbInfo): string {
   );
 }
 
-/** The JSON of an enclave's identity, as contracts/attestation/tdx/DocumentText.sol writes it. */
+/** Returns an enclave identity's JSON, exactly as contracts/attestation/tdx/DocumentText.sol writes it. */
 export const identityText = (i: EnclaveIdentity): string =>
   `{"id":"TD_QE","version":2,${datesText(i)},"tcbEvaluationDataNumber":${i.number},` +
   `"miscselect":"${upper(i.miscselect)}","miscselectMask":"${upper(i.miscselectMask)}",` +
@@ -154,7 +154,7 @@ const endOf = ({ tcbDate, tcbStatus, advisoryIDs }: Level) => ({
   rest: advisoryIDs === undefined ? "" : aside({ advisoryIDs }),
 });
 
-/** What JSON has of an object's fields, after a comma; nothing if it has none. */
+/** Returns the JSON of an object's fields after a comma. Returns an empty text if the object has no fields. */
 function aside(fields: object): string {
   const inner = JSON.stringify(fields).slice(1, -1);
   return inner === "" ? "" : `,${inner}`;
@@ -173,7 +173,7 @@ function parse<T>(text: string, schema: z.ZodType<T>, name: string): T {
   throw new CollateralFormError(`${name}: not the document that was expected (${where})`);
 }
 
-/** What the contract would write must be what Intel signed. @throws CollateralFormError */
+/** Requires the contract's text to equal the text that Intel signed. @throws CollateralFormError */
 function requireSame(written: string, given: string, name: string): void {
   if (written === given) return;
   let first = 0;

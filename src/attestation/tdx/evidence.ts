@@ -1,10 +1,10 @@
 import { concat, numberToHex, size, type Hex } from "viem";
 
-/** A quote and what proves it, as contracts/interfaces/ITdxQuoteVerifier.sol describes it. */
+/** A quote with its proofs: contracts/interfaces/ITdxQuoteVerifier.sol describes both. */
 export type Evidence = {
   /** As much of it as is needed: see `SplitQuote`. */
   quote: Hex;
-  /** Facts of the TCB info to judge by, as the chain's event has them. */
+  /** Facts of the TCB info to judge by, in the form that the chain's event carries. */
   tcbInfo: Hex;
   /** Facts of the enclave's identity to judge by. */
   enclave: Hex;
@@ -14,7 +14,7 @@ export type Evidence = {
       platform: Hex;
     }
   | {
-      /** The platform's certificate, and the authority that signed it. */
+      /** The platform's certificate, and the number of the authority that signed it. */
       leaf: Hex;
       authority: number;
     }
@@ -28,5 +28,7 @@ export function encodeEvidence(e: Evidence): Hex {
   return concat([numberToHex(authority, { size: 1 }), ...lengths, ...parts, last]);
 }
 
-/** Facts of a platform without bytes 75 to 106: who signed its enclave, which is in the enclave's identity too. */
+/**
+ * Removes bytes 75 to 106 from a platform's facts: the enclave's signer, which the enclave's identity also contains.
+ */
 const withoutSigner = (facts: Hex): Hex => `${facts.slice(0, 2 + 2 * 75) as Hex}${facts.slice(2 + 2 * 107)}`;

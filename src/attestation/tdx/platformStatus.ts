@@ -7,11 +7,12 @@ import type { SplitQuote } from "./quote.ts";
 
 /** The roles of authorities, in the contract's order. */
 const Role = { platforms: 1, documents: 2 } as const;
-/** How long after its next update is due what Intel signed counts, for renewals: 14 days. */
-export const OVERDUE_SECONDS = 14n * 86_400n;
+
+/** How long Intel's signed documents still count for renewals after their next update is due: 14 days. */
+const OVERDUE_SECONDS = 14n * 86_400n;
 
 /** Something that a platform's quotes need. */
-export type Need = {
+type Need = {
   what: string;
   /** `missing`; `overdue`, which only renewals may be; `expired`, `superseded`, `revoked`; or `current`. */
   state: "missing" | "current" | "overdue" | "expired" | "superseded" | "revoked";
@@ -19,10 +20,10 @@ export type Need = {
   until: bigint;
 };
 
-/** What a platform is to the chain. */
-export type PlatformStanding = { device: Hex; fmspc: Hex; needs: Need[] };
+/** A platform's standing on the chain. */
+type PlatformStanding = { device: Hex; fmspc: Hex; needs: Need[] };
 
-/** What a verifier lacks for the quotes of a platform, at a time. */
+/** Lists the collateral that a verifier needs for a platform's quotes, with its state at a given time. */
 export async function standingOf(
   verifier: TdxQuoteVerifierReader,
   { leaf }: Pick<SplitQuote, "leaf">,
@@ -66,12 +67,12 @@ export async function standingOf(
   return { device, fmspc: pck.fmspc, needs };
 }
 
-/** What a quote is judged by, and what introduces its platform or names it. */
+/** The documents that judge a quote, and the data that introduce or name the quote's platform. */
 export type JudgedBy = { tcbInfo: Hex; enclave: Hex } & ({ platform: Hex } | { leaf: Hex; authority: number });
 
 /**
- * What a quote may be judged by: facts of the documents that count, the highest numbers first. While a number has not
- * bound yet, a machine that it finds out of date may name the one before.
+ * Returns the evidences that may judge a quote: facts of the counting documents, highest numbers first. Until a new
+ * number binds, a machine out of date under this number may name the previous number.
  * @throws CollateralMissingError
  */
 export async function evidencesFor(
@@ -104,13 +105,13 @@ export async function evidencesFor(
 
 type KnownDocument = { number: number; facts: Hex; issued: bigint; nextUpdate: bigint; supersededAt: bigint };
 
-/** Of each number the document that was issued last, the highest number first. */
+/** Returns the last issued document of each number, highest number first. */
 function lastOfEach<T extends KnownDocument>(documents: readonly T[]): T[] {
   const sorted = [...documents].sort((a, b) => b.number - a.number || Number(b.issued - a.issued));
   return sorted.filter(({ number }, k) => number !== sorted[k - 1]?.number);
 }
 
-/** What the chain's events have of documents and platforms. */
+/** Reads the documents and platforms that the chain's events list. */
 async function knownFacts(verifier: TdxQuoteVerifierReader, fromBlock: bigint) {
   const tcbInfos: (KnownDocument & { fmspc: Hex })[] = [];
   const enclaves: KnownDocument[] = [];

@@ -2,7 +2,7 @@ import { X509Certificate } from "node:crypto";
 import { bytesToHex, type Hex } from "viem";
 import { QuoteFormError } from "./errors.ts";
 
-/** A quote of a trust domain, in the parts that the chain takes. */
+/** A trust domain's quote, split into the parts that the chain accepts. */
 export type SplitQuote = {
   version: 4 | 5;
   /** Up to the attestation key: enough of a platform that the chain knows. */
@@ -11,7 +11,7 @@ export type SplitQuote = {
   certified: Hex;
   /** The certificate of the platform, as DER. */
   leaf: Uint8Array;
-  /** What the domain had signed: 64 bytes. */
+  /** The data that the domain had signed: 64 bytes. */
   reportData: Hex;
   /** The TDX components, 16 bytes. */
   svns: Hex;
@@ -19,7 +19,7 @@ export type SplitQuote = {
 };
 
 const HEADER = 48;
-/** Of each version and type of body, where the body starts and its bytes. */
+/** Start and size of the body in bytes, by quote version and body type. */
 const BODIES: Record<string, { start: number; size: number }> = {
   "4": { start: HEADER, size: 584 },
   "5/2": { start: HEADER + 6, size: 584 },
@@ -33,8 +33,9 @@ const AUTHENTICATION_LENGTH_AT = 586;
 export const MAX_QUOTE_BYTES = 65_536;
 
 /**
- * Takes a quote apart. What follows the certificates must be zero: machines give quotes in buffers of a fixed size. The
- * certificates of Intel's authorities in it are not looked at, because the chain has its own.
+ * Splits a quote into its parts. All bytes after the certificates must be zero, because machines return quotes in
+ * buffers of a fixed size. The certificates of Intel's authorities in the quote are ignored: the chain holds them
+ * already.
  * @throws QuoteFormError
  */
 export function splitQuote(quote: Uint8Array, name = "the quote"): SplitQuote {
@@ -71,7 +72,7 @@ export function splitQuote(quote: Uint8Array, name = "the quote"): SplitQuote {
 const CERTIFICATE =
   /^-----BEGIN CERTIFICATE-----\r?\n((?:[A-Za-z0-9+/=]{1,64}\r?\n)+)-----END CERTIFICATE-----(?:\r?\n|\0|$)/;
 
-/** The first certificate of a chain in PEM, as DER. Its base64 must be the only one of its bytes. */
+/** Returns the first certificate from a PEM chain, in DER. Only canonical base64 is accepted. */
 function firstCertificate(pem: string, fail: (what: string) => never): Uint8Array {
   const text = CERTIFICATE.exec(pem)?.[1]?.replace(/\r?\n/g, "") ?? fail("has no certificate in PEM");
   const der = Buffer.from(text, "base64");

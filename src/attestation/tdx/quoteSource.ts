@@ -10,9 +10,9 @@ export type QuoteSource = (reportData: Uint8Array) => Uint8Array;
 export const TSM_FOLDER = "/sys/kernel/config/tsm/report";
 
 /**
- * The quotes of this trust domain, by the kernel's configfs: a folder is a request; what is written to its `inblob` is
- * quoted in its `outblob`.
- * @throws QuoteFormError if this is no trust domain, or the kernel refuses
+ * Gets this trust domain's quotes through the kernel's configfs. A folder is a request: the kernel quotes the folder's
+ * `inblob` and puts the quote into `outblob`.
+ * @throws QuoteFormError if this machine is not a trust domain, or the kernel refuses
  */
 export const tsmSource =
   (folder = TSM_FOLDER): QuoteSource =>

@@ -5,16 +5,17 @@ import type { Collateral, Signed } from "./collateralFile.ts";
 import { CollateralMissingError } from "./errors.ts";
 
 /** Something that was brought. */
-export type Brought = { what: string; receipt: TransactionReceipt };
+type Brought = { what: string; receipt: TransactionReceipt };
 
 /** The number of the root among issuers. */
 export const ROOT = 0;
-/** How many serial numbers are looked up in one transaction: each that is revoked takes a word of storage. */
+
+/** How many serial numbers one transaction looks up. Each revoked number takes a word of storage. */
 const SERIALS_AT_ONCE = 40;
 
 /**
- * Brings what of a collateral the chain lacks or has in an older form, in the order in which it is needed.
- * @param lookUp Whether each serial number of the lists that the chain does not know as revoked is looked up, too.
+ * Brings the parts of a collateral that the chain lacks or has in an older form, in the required order.
+ * @param lookUp Whether to look up also each listed serial number that the chain does not know as revoked.
  * @throws ContractRevertError, RpcUnavailableError
  */
 export async function bringMissing(

@@ -1,8 +1,11 @@
 import type { PublicClient } from "viem";
 import type { TransactionSender } from "../call.ts";
 
-/** What a client needs to read a contract. A read that fails throws viem's error as it is. */
+/** The access that a client needs to read a contract. A failed read throws viem's error unchanged. */
 export type ReadAccess = { publicClient: PublicClient };
 
-/** What a client needs to read a contract and to send transactions to it: these throw as `TransactionSender.send`. */
+/**
+ * The access that a client needs to read a contract and to send transactions to it. Sending throws the errors of
+ * `TransactionSender.send`.
+ */
 export type Access = ReadAccess & { sender: TransactionSender };

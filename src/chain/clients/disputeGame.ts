@@ -5,20 +5,20 @@ import type { Access, ReadAccess } from "./access.ts";
 
 type Contract = { address: Address; abi: typeof disputeGameAbi };
 
-/** What the dispute game keeps of a claim, amounts in the smallest unit of the stake asset. */
-export type ClaimGames = {
+/** The dispute game's record of a claim. Amounts are in the smallest unit of the stake asset. */
+type ClaimGames = {
   /** Games that are open on the claim. */
   open: bigint;
   /** Whether the claim was refuted. */
   isDead: boolean;
-  /** What its games are due if it dies; of a dead one, what is left for games that have not settled. */
+  /** The amount due to the claim's games if the claim dies. For a dead claim: the amount left for unsettled games. */
   dues: bigint;
-  /** What its worker's moves have earned and the worker has not collected. */
+  /** The amount earned by the worker's moves and not yet collected. */
   earned: bigint;
 };
 
 /** The dispute game, as anybody reads it. */
-export class DisputeGameReader {
+class DisputeGameReader {
   readonly #publicClient: ReadAccess["publicClient"];
   protected readonly contract: Contract;
 
@@ -27,7 +27,7 @@ export class DisputeGameReader {
     this.contract = { address, abi: disputeGameAbi };
   }
 
-  /** What the game keeps of a claim. */
+  /** Reads the game's record of a claim. */
   async claimGames(claimId: Hex): Promise<ClaimGames> {
     const [open, isDead, dues, earned] = await this.#publicClient.readContract({
       ...this.contract,
@@ -39,10 +39,10 @@ export class DisputeGameReader {
 }
 
 /**
- * The dispute game, as both parties of a game play it. A move brings the game's state, which `packState` packs.
+ * The dispute game, for both parties. A move brings the game's state, packed by `packState`.
  *
  * Every move throws ContractRevertError `StaleState` if the game is in another state, `ClaimDead` if the claim was
- * refuted in another game, and `WrongClaim` if the claim that it brings is not the game's. A move in turn also throws
+ * refuted in another game, and `WrongClaim` if the brought claim is not the game's claim. A move in turn also throws
  * `NotTurnOf` and `ClockExpired`.
  */
 export class DisputeGame extends DisputeGameReader {
@@ -54,9 +54,9 @@ export class DisputeGame extends DisputeGameReader {
   }
 
   /**
-   * Opens a game at a node of the claim; the bond is taken from the sender's credit.
-   * @param number Tells the game apart from the sender's other ones on the claim: below 2^32.
-   * @throws ContractRevertError `GameExists`, `WindowClosed`, `InsufficientCredit`, and those of `pick`
+   * Opens a game at a node of the claim. The bond is taken from the sender's credit.
+   * @param number Distinguishes the sender's games on the claim: below 2^32.
+   * @throws ContractRevertError `GameExists`, `WindowClosed`, `InsufficientCredit`, and the errors of `pick`
    */
   open(claim: Claim, number: number, pick: Pick): Promise<TransactionReceipt> {
     return this.#sender.send({ ...this.contract, functionName: "open", args: [claim, number, pick] });
@@ -74,12 +74,11 @@ export class DisputeGame extends DisputeGameReader {
   /**
    * The worker's answer at a leaf of the trace: opens the list of the range's steps. At an output of an answer: opens
    * the run, or the trace of the output's item.
-   * @param content The hash of what names the claim beside its worker.
-   * @param children The first `2^hop` nodes below that list's root, 32 bytes each, concatenated.
-   * @param siblings The opening of the disputed node up to one of the children: of a range's last leaf, or of the
-   *   output in its item's trace and that in the run.
-   * @throws ContractRevertError `NotWorker`, `NothingToExpand`, `LeafNotInList`, `WrongDataLength`,
-   *   `PaddingNotZero`
+   * @param content Hash of the fields that, with the worker, name the claim.
+   * @param children The first `2^hop` nodes below the list's root, 32 bytes each, concatenated.
+   * @param siblings Opens the disputed node up to one child. The node is a range's last leaf, or the output in its
+   *   item's trace and the trace in the run.
+   * @throws ContractRevertError `NotWorker`, `NothingToExpand`, `LeafNotInList`, `WrongDataLength`, `PaddingNotZero`
    */
   expand(state: PackedState, content: Hex, children: Hex, siblings: readonly Hex[]): Promise<TransactionReceipt> {
     const args = [state, content, children, siblings] as const;
@@ -87,7 +86,7 @@ export class DisputeGame extends DisputeGameReader {
   }
 
   /**
-   * The challenger's choice of a node below the current one.
+   * The challenger's choice of a node below the current node.
    * @throws ContractRevertError `NotChallenger`, `NothingToPick`, `NotTheNode`, `PickShortOfReveal`,
    *   `PickNotBelowNode`, `PickPastWidth`, `WrongPathLength`, `WrongProgram`, `CheckpointNotProven`, `StepNotProven`
    */
@@ -123,14 +122,16 @@ export class DisputeGame extends DisputeGameReader {
   }
 
   /**
-   * Closes a game whose claim died in another one: the challenger has its bond and its gas back.
+   * Closes a game whose claim died in another game. The challenger gets bond and gas back.
    * @throws ContractRevertError `ClaimAlive`, `StaleState` after the settlement, `NotPlainAccount`
    */
   settle(state: PackedState): Promise<TransactionReceipt> {
     return this.#sender.send({ ...this.contract, functionName: "settle", args: [state] });
   }
 
-  /** Credits a worker with what its moves on a claim earned. Anyone may. @throws ContractRevertError `NothingEarned` */
+  /**
+   * Credits a worker with its moves' earnings on a claim. Anyone may call. @throws ContractRevertError `NothingEarned`
+   */
   collect(key: ClaimKey): Promise<TransactionReceipt> {
     return this.#sender.send({ ...this.contract, functionName: "collect", args: [key] });
   }

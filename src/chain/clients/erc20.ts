@@ -11,7 +11,7 @@ export class Erc20 {
     this.#contract = { address, abi: erc20Abi };
   }
 
-  /** What an account holds. */
+  /** Returns an account's balance. */
   balanceOf(owner: Address): Promise<bigint> {
     return this.#access.publicClient.readContract({
       ...this.#contract,

@@ -7,14 +7,14 @@ import type { Access, ReadAccess } from "./access.ts";
 const contractAt = (address: Address) => ({ address, abi: examClaimsAbi });
 
 /** From when on a worker's sittings count: zeros if it never enrolled. */
-export type Enrolment = {
-  /** Since when the pledge is locked that backs them, unix seconds. */
+type Enrolment = {
+  /** When the backing pledge was locked, unix seconds. */
   pledged: bigint;
   /** Exams with a number above this one count. */
   number: number;
 };
 
-/** Sittings of exams as claims, as anybody reads them. */
+/** Sittings of exams as claims: the reading part of the contract's client. */
 export class ExamClaimsReader {
   protected readonly publicClient: ReadAccess["publicClient"];
   readonly address: Address;
@@ -56,7 +56,7 @@ export class ExamClaims extends ExamClaimsReader {
   }
 
   /**
-   * Puts a sitting on chain as a claim, so that it can be refuted.
+   * Puts a sitting on chain as a claim, open to refutation.
    * @throws ContractRevertError `NotASitting`, `WrongProgram`, `ClaimExists`, `WorkerStopped`, `WrongPledgeStatus`,
    *   `IssuedAfterRequest`, `LifetimeOver`
    */
@@ -65,7 +65,7 @@ export class ExamClaims extends ExamClaimsReader {
   }
 
   /**
-   * Notes that a worker's pledge backs what it sits from now on.
+   * Records that a worker's pledge backs the worker's sittings from now on.
    * @throws ContractRevertError `NotPledged`, `EnrolledBefore`
    */
   enrol(worker: Address): Promise<TransactionReceipt> {

@@ -6,10 +6,10 @@ import type { Access, ReadAccess } from "./access.ts";
 type Contract = { address: Address; abi: typeof examsAbi };
 type Signature = { r: Hex; s: Hex };
 
-/** An exam: its number, once it has one, and its block. */
-export type Exam = { number: number; gridBlock: bigint };
+/** An exam: its block and, once assigned, its number. */
+type Exam = { number: number; gridBlock: bigint };
 
-/** The exams of a deployment, as anybody reads them. */
+/** A deployment's exams: the reading part of the contract's client. */
 export class ExamsReader {
   protected readonly publicClient: ReadAccess["publicClient"];
   protected readonly contract: Contract;
@@ -28,14 +28,14 @@ export class ExamsReader {
     return this.publicClient.readContract({ ...this.contract, functionName: "classes" });
   }
 
-  /** The numbers of the classes that a worker holds. */
+  /** Returns the numbers of the classes that a worker holds. */
   async classesOf(worker: Address): Promise<number[]> {
     const call = { ...this.contract, functionName: "classesOf", args: [worker] } as const;
     const held = await this.publicClient.readContract(call);
     return [...Array(16).keys()].filter((k) => ((held >> BigInt(k)) & 1n) === 1n);
   }
 
-  /** Which of the last 16 exams a worker sat in time: bit i is the i-th before the last one. */
+  /** Returns which of the last 16 exams a worker sat in time: bit i stands for the i-th exam before the last one. */
   passedOf(worker: Address, examClass: number): Promise<number> {
     const args = [worker, examClass] as const;
     return this.publicClient.readContract({ ...this.contract, functionName: "passedOf", args });
@@ -62,12 +62,12 @@ export class ExamsReader {
     return this.publicClient.readContract({ ...this.contract, functionName: "seqOf", args: [device] });
   }
 
-  /** The registry of devices that these exams rest on. */
+  /** Returns the device registry used by these exams. */
   provisioning(): Promise<Address> {
     return this.publicClient.readContract({ ...this.contract, functionName: "provisioning" });
   }
 
-  /** One of how many blocks on the grid is an exam. */
+  /** Returns the average number of grid blocks per exam. */
   async examOdds(): Promise<number> {
     return Number(await this.publicClient.readContract({ ...this.contract, functionName: "examOdds" }));
   }
@@ -78,7 +78,7 @@ export class ExamsReader {
   }
 }
 
-/** The exams of a deployment, as workers sit them. */
+/** A deployment's exams, for workers who sit them. */
 export class Exams extends ExamsReader {
   readonly #sender: Access["sender"];
 

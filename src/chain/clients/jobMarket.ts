@@ -15,14 +15,14 @@ import type { Access, ReadAccess } from "./access.ts";
 
 type Contract = { address: Address; abi: typeof jobMarketAbi };
 
-/** How far a job is, as the market keeps it. */
+/** A job's state in the market's records. */
 export type JobState = {
   status: JobStatus;
   /** Who has claimed it, while it is claimed. */
   worker: Address;
   /** Until when that worker may submit, or the end of the claim's window (unix seconds). */
   until: bigint;
-  /** Parts of its inputs that are not published yet. */
+  /** Parts of the job's inputs not yet published. */
   missingParts: bigint;
 };
 
@@ -42,8 +42,8 @@ export class JobMarketReader {
   }
 
   /**
-   * How far a job is; its status is `none` for an id that no job has.
-   * @param blockNumber At which it is read; the latest one if absent.
+   * Reads a job's state. The status is `none` for an unknown id.
+   * @param blockNumber The block to read at; the latest block if absent.
    */
   async jobOf(jobId: Hex, blockNumber?: bigint): Promise<JobState> {
     const [status, worker, until, missingParts] = await this.#publicClient.readContract({
@@ -55,7 +55,9 @@ export class JobMarketReader {
     return { status: status as JobStatus, worker, until, missingParts };
   }
 
-  /** What of a job's fee went back to its requester, smallest units; undefined while it did not. */
+  /**
+   * Returns the part of a job's fee that went back to the requester, in smallest units; undefined before the return.
+   */
   async refundOf(job: Job): Promise<bigint | undefined> {
     const [returned, amount] = await this.#publicClient.readContract({
       ...this.contract,
@@ -67,8 +69,8 @@ export class JobMarketReader {
 }
 
 /**
- * The market for jobs, as requesters and workers use it. What only the dispute game may call is left out. Jobs and
- * claims are named by their content, which calls bring along.
+ * The market for jobs, for requesters and workers. Functions reserved for the dispute game are left out. Calls bring
+ * jobs and claims along: their content names them.
  */
 export class JobMarket extends JobMarketReader {
   readonly #sender: Access["sender"];
@@ -97,7 +99,7 @@ export class JobMarket extends JobMarketReader {
   }
 
   /**
-   * Publishes one part of an input that was not posted with the job. Anyone may.
+   * Publishes one part of an input not posted with the job. Anyone may call.
    * @throws ContractRevertError `PartAlreadyPublished`, `NoSuchPart`, `WrongInputLength`, `WrongInputRoot`,
    *   `WrongProgram`
    */
@@ -106,7 +108,7 @@ export class JobMarket extends JobMarketReader {
   }
 
   /**
-   * Takes back a job of the sender that nobody has claimed.
+   * Cancels an unclaimed job of the sender.
    * @throws ContractRevertError `NotRequester`, `WrongJobStatus`
    */
   cancel(job: Job): Promise<TransactionReceipt> {
@@ -130,15 +132,16 @@ export class JobMarket extends JobMarketReader {
   }
 
   /**
-   * Claims and submits a job that is reserved for the sender.
-   * @throws ContractRevertError those of `claim` and `submit`
+   * Claims and submits a job reserved for the sender.
+   * @throws ContractRevertError the errors of `claim` and `submit`
    */
   claimAndSubmit(job: Job, terms: Terms, nodes: Hex): Promise<TransactionReceipt> {
     return this.#sender.send({ ...this.contract, functionName: "claimAndSubmit", args: [job, terms, nodes] });
   }
 
   /**
-   * Takes a claim on a job of the sender before its window is over. Such a claim never becomes final.
+   * Accepts a claim on a job of the sender before the claim's window is over. An early accepted claim never becomes
+   * final.
    * @throws ContractRevertError `NoEarlyAccept`, `NotRequester`, `WrongClaimStatus`, `GamesOpen`
    */
   acceptEarly(claim: Claim, terms: Terms): Promise<TransactionReceipt> {
@@ -147,9 +150,9 @@ export class JobMarket extends JobMarketReader {
 
   /**
    * Submits the execution of a job that the sender has claimed.
-   * @param nodes The `2^hop` nodes that a reveal at the claim's root would show, 32 bytes each, concatenated: in answer
-   *   form the outputs' roots.
-   * @param terms The job's terms, if it has any.
+   * @param nodes The `2^hop` nodes that a reveal at the claim's root would show, 32 bytes each, concatenated. In
+   *   answer form: the outputs' roots.
+   * @param terms The job's terms, if any.
    * @throws ContractRevertError `NotWorker`, `TimeIsUp`, `ClaimExists`, `WrongJobStatus`, `WrongDataLength`,
    *   `PaddingNotZero`, `ZeroClaimRoot`
    */
@@ -159,7 +162,7 @@ export class JobMarket extends JobMarketReader {
   }
 
   /**
-   * Commits to the execution of a job that the sender has claimed and whose submissions are sealed.
+   * Commits to the execution of a job that the sender has claimed. The job's submissions must be sealed.
    * @param seal `sealOf` in src/chain/market/ids.ts.
    * @throws ContractRevertError `NotWorker`, `TimeIsUp`, `WrongJobStatus`, `NotSealed`
    */
@@ -178,7 +181,8 @@ export class JobMarket extends JobMarketReader {
   }
 
   /**
-   * Closes a job whose worker did not open its seal in time: it loses the whole collateral. Anyone may, and is paid.
+   * Closes a job whose worker did not open its seal in time. The worker loses the whole collateral. Anyone may call,
+   * and the caller earns a payment.
    * @throws ContractRevertError `WrongJobStatus`, `WrongSeal`, `TimeNotUp`
    */
   breakSeal(job: Job, terms: Terms, worker: Address, seal: Hex): Promise<TransactionReceipt> {
@@ -186,8 +190,9 @@ export class JobMarket extends JobMarketReader {
   }
 
   /**
-   * Gives back a job whose worker missed its time, or closes one whose deadline leaves no time for a claim. Anyone may.
-   * @param terms The terms of a job that has any and is claimed.
+   * Reopens a job whose worker missed its time, or closes a job whose deadline leaves no time for a claim. Anyone may
+   * call.
+   * @param terms The job's terms, if any, for a claimed job.
    * @throws ContractRevertError `TimeNotUp`, `WrongJobStatus`
    */
   expire(job: Job, terms?: Terms): Promise<TransactionReceipt> {
@@ -197,7 +202,7 @@ export class JobMarket extends JobMarketReader {
   }
 
   /**
-   * Ends a claim whose window is over and which no open game disputes. Anyone may.
+   * Finalises a claim after its window, if no open game disputes the claim. Anyone may call.
    * @throws ContractRevertError `WindowOpen`, `GamesOpen`, `WrongClaimStatus`
    */
   finalise(claim: Claim): Promise<TransactionReceipt> {
@@ -205,9 +210,10 @@ export class JobMarket extends JobMarketReader {
   }
 
   /**
-   * Delivers an output of a claim that is final, or can be: then it becomes final in the same call. Anyone may.
+   * Delivers an output of a final claim. If the claim can become final now, the same call finalises it. Anyone may
+   * call.
    * @throws ContractRevertError `NotDeliverable`, `AlreadyDelivered`, `WrongOutputLength`, `OutputNotInClaim`,
-   *   `WrongProgram`, `TooLittleGas` for the callback, and those of `finalise`
+   *   `WrongProgram`, `TooLittleGas` for the callback, and the errors of `finalise`
    */
   deliver(claim: Claim, delivery: Delivery): Promise<TransactionReceipt> {
     return this.#sender.send({ ...this.contract, functionName: "deliver", args: [claim, delivery] });
@@ -222,8 +228,8 @@ export class JobMarket extends JobMarketReader {
   }
 
   /**
-   * Returns the fee of a final claim to the requester, if its outputs were not all delivered in the week since it is
-   * final. Anyone may.
+   * Returns a final claim's fee to the requester, if not all outputs were delivered within a week after the claim
+   * became final. Anyone may call.
    * @throws ContractRevertError `TimeNotUp`, `NothingToDeliver`, `AlreadyPaid`, `WrongClaimStatus`
    */
   reclaim(claim: Claim): Promise<TransactionReceipt> {

@@ -7,9 +7,9 @@ import type { Access, ReadAccess } from "./access.ts";
 /** Not a field of the classes: their declarations would bring the ABI along. */
 const contractAt = (address: Address) => ({ address, abi: panelAbi });
 
-/** What the contract keeps of a panel. */
+/** The contract's record of a panel. */
 export type PanelRecord = {
-  /** The zero address if there is no such panel. */
+  /** The zero address if no panel has the id. */
   poster: Address;
   /** With one that was added. */
   seats: number;
@@ -17,7 +17,7 @@ export type PanelRecord = {
   /** Until when an added seat is sealed (unix seconds); 0: none may be added. */
   auditUntil: number;
   outcome: PanelOutcome;
-  /** Of the result, if it is agreed or survived; else zero. */
+  /** The result's root, if the result is agreed or survived; else zero. */
   root: Hex;
 };
 
@@ -54,13 +54,13 @@ export class PanelReader {
     };
   }
 
-  /** What an account can withdraw of fees, in the smallest unit of the stake asset. */
+  /** Returns the fees that an account can withdraw, in the smallest unit of the stake asset. */
   owed(account: Address): Promise<bigint> {
     return this.publicClient.readContract({ ...contractAt(this.address), functionName: "owed", args: [account] });
   }
 }
 
-/** Panels, as posters and whoever ends one use them. */
+/** Panels, for posters and for anyone who ends a panel. */
 export class Panel extends PanelReader {
   readonly #sender: Access["sender"];
 
@@ -70,19 +70,22 @@ export class Panel extends PanelReader {
   }
 
   /**
-   * Posts a panel. The fees are taken from the sender's tokens, which it must have approved. `postedPanel` reads the
+   * Posts a panel. The fees come from the sender's tokens, which the sender must have approved. `postedPanel` reads the
    * panel from the receipt.
-   * @param auditUntil Unix time by which an added seat is sealed; 0: none is added.
-   * @param dataSuffix Bytes behind the arguments, which no contract reads: `referenceSuffix` makes some.
-   * @throws ContractRevertError `SeatsOutOfRange`, `UnfitRequest`, `AuditOutOfRange`, `FeeNotArrived`, those of the
-   *   token, and those of the market's `post`
+   * @param auditUntil Unix time by which an added seat must be sealed; 0: no seat is added.
+   * @param dataSuffix Bytes after the arguments, ignored by every contract: `referenceSuffix` makes some.
+   * @throws ContractRevertError `SeatsOutOfRange`, `UnfitRequest`, `AuditOutOfRange`, `FeeNotArrived`, the token's
+   *   errors, and the errors of the market's `post`
    */
   post(request: JobRequest, seats: number, auditUntil: number, dataSuffix: Hex = "0x"): Promise<TransactionReceipt> {
     const args = [request, seats, auditUntil] as const;
     return this.#sender.send({ ...contractAt(this.address), functionName: "post", args, dataSuffix });
   }
 
-  /** The id that a panel gets when the sender posts it. Nothing is sent. @throws as the client of the node does */
+  /**
+   * Returns the id that a panel would get if the sender posted the panel. Nothing is sent. @throws like the node's
+   * client
+   */
   async idOf(request: JobRequest, seats: number, auditUntil: number): Promise<Hex> {
     const call = { ...contractAt(this.address), functionName: "post", args: [request, seats, auditUntil] } as const;
     const { result } = await this.publicClient.simulateContract({ ...call, account: this.#sender.address });
@@ -92,17 +95,17 @@ export class Panel extends PanelReader {
   /**
    * Adds a seat to a panel of the sender, between seals and openings.
    * @param first The job of the first seat.
-   * @param request As it was posted; its inputs and its salt do not count.
-   * @throws ContractRevertError `WrongOutcome`, `NotPoster`, `NoSeatToAdd`, `TooSoonToAdd`, `OtherRequest`, and those
-   *   of the market's `post`
+   * @param request The request as posted; its inputs and its salt do not count.
+   * @throws ContractRevertError `WrongOutcome`, `NotPoster`, `NoSeatToAdd`, `TooSoonToAdd`, `OtherRequest`, and the
+   *   errors of the market's `post`
    */
   addSeat(first: Job, request: JobRequest): Promise<TransactionReceipt> {
     return this.#sender.send({ ...contractAt(this.address), functionName: "addSeat", args: [first, request] });
   }
 
   /**
-   * Notes that all seats were opened with one root. Anyone may.
-   * @param claims Of each seat, in their order.
+   * Records that all seats were opened with one root. Anyone may call.
+   * @param claims The claim of each seat, in seat order.
    * @throws ContractRevertError `WrongOutcome`, `WrongClaimCount`, `NotTheSeat`, `SeatNotOpened`, `SeatDisagrees`
    */
   agree(first: Job, claims: readonly ClaimKey[]): Promise<TransactionReceipt> {
@@ -119,13 +122,13 @@ export class Panel extends PanelReader {
     return this.#sender.send({ ...contractAt(this.address), functionName: "resolve", args: [first, claims] });
   }
 
-  /** Sends the sender what it is owed of fees. @throws ContractRevertError `NothingOwed` */
+  /** Sends the sender the fees owed to the sender. @throws ContractRevertError `NothingOwed` */
   withdraw(): Promise<TransactionReceipt> {
     return this.#sender.send({ ...contractAt(this.address), functionName: "withdraw", args: [] });
   }
 }
 
-/** The panel that was posted: its id, and the ids of its seats' jobs. @param receipt Of `post`. */
+/** Returns the posted panel's id, and the ids of its seats' jobs. @param receipt Of `post`. */
 export function postedPanel({ logs }: TransactionReceipt): { panelId: Hex; jobs: readonly Hex[] } {
   const [posted] = parseEventLogs({ abi: panelAbi, logs, eventName: "PanelPosted" });
   const { panelId, jobs } = posted!.args;

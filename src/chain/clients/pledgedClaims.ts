@@ -6,18 +6,20 @@ import type { Access, ReadAccess } from "./access.ts";
 /** Not a field of the classes: their declarations would bring the ABI along. */
 const contractAt = (address: Address) => ({ address, abi: pledgedClaimsAbi });
 
-/** What is kept of a worker's pledge. */
-export type PledgeState = {
+/** The contract's record of a worker's pledge. */
+type PledgeState = {
   status: PledgeStatus;
   /** Since when it has that status, unix seconds; 0 without a pledge. */
   time: bigint;
   /** Claims in their windows or disputed. */
   claims: bigint;
-  /** What is left of a stopped worker's pledge, smallest units of the stake asset. */
+  /** The remaining pledge of a stopped worker, in smallest units of the stake asset. */
   left: bigint;
 };
 
-/** The claims that pledges back, as anybody reads them. What they have of a market, a session reads. */
+/**
+ * Claims backed by pledges: the reading part of the contract's client. A session reads the contract's market functions.
+ */
 export class PledgedClaimsReader {
   readonly #publicClient: ReadAccess["publicClient"];
   readonly address: Address;
@@ -46,7 +48,9 @@ export class PledgedClaimsReader {
     });
   }
 
-  /** A claim's status, and the end of its window or since when it is final (unix seconds). */
+  /**
+   * Returns a claim's status. `time` is the end of the claim's window, or when the claim became final (unix seconds).
+   */
   async claimStatus(claimId: Hex): Promise<{ status: ClaimStatus; time: bigint; worker: Address }> {
     const [status, time, worker] = await this.#publicClient.readContract({
       ...contractAt(this.address),
@@ -84,7 +88,7 @@ export class PledgedClaims extends PledgedClaimsReader {
     return this.#sender.send({ ...contractAt(this.address), functionName: "release", args: [] });
   }
 
-  /** Sends what is left of a stopped worker's pledge to the sink. Anyone may. */
+  /** Sends the remaining pledge of a stopped worker to the sink. Anyone may call. */
   sweep(worker: Address): Promise<TransactionReceipt> {
     return this.#sender.send({ ...contractAt(this.address), functionName: "sweep", args: [worker] });
   }

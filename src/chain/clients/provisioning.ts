@@ -19,7 +19,7 @@ type PublicKey = Report["key"];
 export type Eligibility = {
   /** `eligible`, or why not. */
   reason: Reason;
-  /** Unix time until when it may, or since when it may not; 0 where that is not known. */
+  /** Unix time until which the account may stake and claim, or from which it may not; 0 if unknown. */
   time: bigint;
 };
 
@@ -45,17 +45,17 @@ export class ProvisioningReader {
     return { reason: REASONS[reason]!, time };
   }
 
-  /** The id of the device of an account's last report; 32 zero bytes if it has none. */
+  /** Returns the device id of an account's last report; 32 zero bytes without a report. */
   deviceOf(owner: Address): Promise<Hex> {
     return this.publicClient.readContract({ ...this.contract, functionName: "deviceOf", args: [owner] });
   }
 
-  /** What is known of a device; all zero if nothing is. */
+  /** Returns the registry's record of a device; all zero for an unknown device. */
   deviceInfo(device: Hex): Promise<DeviceInfo> {
     return this.publicClient.readContract({ ...this.contract, functionName: "deviceInfo", args: [device] });
   }
 
-  /** The distance of the blocks whose hashes nonces have. */
+  /** Returns the distance between the blocks whose hashes enter nonces. */
   async gridBlocks(): Promise<number> {
     return Number(await this.publicClient.readContract({ ...this.contract, functionName: "gridBlocks" }));
   }
@@ -71,7 +71,7 @@ export class ProvisioningReader {
   }
 }
 
-/** The registry of attestations, as workers and manufacturers use it. */
+/** The registry of attestations, for workers and manufacturers. */
 export class Provisioning extends ProvisioningReader {
   readonly #sender: Access["sender"];
 
@@ -81,9 +81,9 @@ export class Provisioning extends ProvisioningReader {
   }
 
   /**
-   * Takes an endorsement and a report of its device, for the sender.
+   * Registers an endorsement and a report of the endorsed device, for the sender.
    * @throws ContractRevertError `WrongFirmware`, `EndorsementIsOver`, `ManufacturerNotTrusted`, `BadEndorsement`, and
-   *   as `report` does
+   *   the errors of `report`
    */
   enrol(endorsement: Endorsement, report: Report, signature: Signature): Promise<TransactionReceipt> {
     const args = [endorsement, report, signature] as const;
@@ -91,7 +91,7 @@ export class Provisioning extends ProvisioningReader {
   }
 
   /**
-   * Takes a report of a device that is enrolled, for the sender.
+   * Registers a report of an enrolled device, for the sender.
    * @throws ContractRevertError `NotTheWorker`, `OffGrid`, `BlockOutOfReach`, `BlockNotNewer`, `SeqNotHigher`,
    *   `NotEnrolled`, `WrongFirmware`, `EndorsementIsOver`, `KeyIsRetired`, `DeviceBacksAnother`, `BadSignature`
    */
@@ -100,10 +100,10 @@ export class Provisioning extends ProvisioningReader {
   }
 
   /**
-   * Takes a quote of a machine that attests itself, for the sender.
+   * Registers a quote of a self-attesting machine, for the sender.
    * @throws ContractRevertError `ManufacturerNotTrusted`, `WrongReportData`, `PlatformNotAccepted`,
-   *   `CollateralOverdue`, `OffGrid`, `BlockOutOfReach`, `BlockNotNewer`, `DeviceBacksAnother`, and those of the
-   * verifier
+   *   `CollateralOverdue`, `OffGrid`, `BlockOutOfReach`, `BlockNotNewer`, `DeviceBacksAnother`, and the verifier's
+   *   errors
    */
   attestPlatform(evidence: Hex, verifier: Address, gridBlock: bigint): Promise<TransactionReceipt> {
     const args = [evidence, verifier, gridBlock] as const;
@@ -125,7 +125,7 @@ export class Provisioning extends ProvisioningReader {
   }
 
   /**
-   * Retires a device's key by two payloads that it signed under one counter.
+   * Retires a device's key, proven by two payloads signed under one counter.
    * @throws ContractRevertError `SamePayload`, `KeyIsRetired`, `BadSignature`
    */
   retireKey(key: PublicKey, seq: bigint, a: SignedPayload, b: SignedPayload): Promise<TransactionReceipt> {

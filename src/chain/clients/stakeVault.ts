@@ -35,7 +35,7 @@ export class StakeVaultReader {
     return { credit, staked, locked, withdrawing, readyAt };
   }
 
-  /** A worker's record: since when it has stake (unix seconds), its refuted claims, the deadlines that it missed. */
+  /** Returns a worker's record: when its stake began (unix seconds), its refuted claims, and its missed deadlines. */
   async recordOf(worker: Address): Promise<{ since: bigint; refuted: number; late: number }> {
     const [since, refuted, late] = await this.#publicClient.readContract({
       ...this.contract,
@@ -50,13 +50,13 @@ export class StakeVaultReader {
     return this.#publicClient.readContract({ ...this.contract, functionName: "asset" });
   }
 
-  /** The registry of attestations, which decides who may stake. */
+  /** Returns the registry of attestations, which decides who may stake. */
   provisioning(): Promise<Address> {
     return this.#publicClient.readContract({ ...this.contract, functionName: "provisioning" });
   }
 }
 
-/** The vault, as the owner of an account uses it. What only the market may call is left out. */
+/** The vault, for an account's owner. Functions reserved for the market are left out. */
 export class StakeVault extends StakeVaultReader {
   readonly #sender: Access["sender"];
 
@@ -65,7 +65,7 @@ export class StakeVault extends StakeVaultReader {
     this.#sender = access.sender;
   }
 
-  /** Moves tokens of the sender, who must have approved them, into the vault as credit of `owner`. */
+  /** Moves tokens of the sender into the vault as `owner`'s credit. The sender must have approved the tokens. */
   deposit(owner: Address, amount: bigint): Promise<TransactionReceipt> {
     return this.#sender.send({ ...this.contract, functionName: "deposit", args: [owner, amount] });
   }

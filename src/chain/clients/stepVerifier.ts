@@ -3,8 +3,8 @@ import { stepVerifierAbi } from "../abi/stepVerifier.ts";
 import type { ReadAccess } from "./access.ts";
 
 /**
- * What the verifier recomputes an element from: the step's body, the number of the element, the tensor roots of the
- * step's inputs (32 zero bytes for a constant), and for each input the chunks that the element reads.
+ * The data from which the verifier recomputes an element: the step's body, the element's number, the tensor roots of
+ * the step's inputs (32 zero bytes for a constant), and, for each input, the chunks that the element reads.
  */
 export type ElementProof = ContractFunctionArgs<typeof stepVerifierAbi, "view", "evaluate">;
 
@@ -18,7 +18,7 @@ export class StepVerifier {
     this.#contract = { address, abi: stepVerifierAbi };
   }
 
-  /** The word of an element by eth_call, free of charge. A proof that does not hold reverts. */
+  /** Returns an element's word by eth_call, free of charge. An invalid proof reverts. */
   evaluate(...proof: ElementProof): Promise<bigint> {
     return this.#publicClient.readContract({ ...this.#contract, functionName: "evaluate", args: proof });
   }

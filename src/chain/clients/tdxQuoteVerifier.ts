@@ -4,13 +4,13 @@ import { LogReader } from "../logReader.ts";
 import type { Authority, CrlState, DocumentState, EnclaveIdentity, TcbInfo } from "../tdxStructs.ts";
 import type { Access, ReadAccess } from "./access.ts";
 
-/** What a document's kind of platform is. */
-export type PlatformKind = { fmspc: Hex; pceId: Hex };
+/** The kind of platform that a document covers. */
+type PlatformKind = { fmspc: Hex; pceId: Hex };
 
 /** A signature. */
 type Signed = { r: Hex; s: Hex };
 
-/** The verifier of quotes of Intel TDX, as anybody reads it. */
+/** The verifier of Intel TDX quotes: the reading part of the contract's client. */
 export class TdxQuoteVerifierReader {
   readonly address: Address;
   protected readonly publicClient: ReadAccess["publicClient"];
@@ -38,13 +38,13 @@ export class TdxQuoteVerifierReader {
     return this.publicClient.readContract({ ...this.contract, functionName: "crlOf", args: [issuer] });
   }
 
-  /** What is known of TCB info, of the highest number if none is given. */
+  /** Reads the state of a TCB info, by default the state of the highest number. */
   tcbInfoOf(authority: number, { fmspc, pceId }: PlatformKind, number = 0): Promise<readonly [number, DocumentState]> {
     const args = [authority, fmspc, pceId, number] as const;
     return this.publicClient.readContract({ ...this.contract, functionName: "tcbInfoOf", args });
   }
 
-  /** What is known of the quoting enclave's identity, of the highest number if none is given. */
+  /** Reads the state of the quoting enclave's identity, by default the state of the highest number. */
   enclaveIdentityOf(authority: number, number = 0): Promise<readonly [number, DocumentState]> {
     const args = [authority, number] as const;
     return this.publicClient.readContract({ ...this.contract, functionName: "enclaveIdentityOf", args });
@@ -67,7 +67,7 @@ export class TdxQuoteVerifierReader {
   }
 }
 
-/** The verifier, as whoever brings what Intel signs uses it. */
+/** The verifier, for anyone who brings documents signed by Intel. */
 export class TdxQuoteVerifier extends TdxQuoteVerifierReader {
   readonly #sender: Access["sender"];
 

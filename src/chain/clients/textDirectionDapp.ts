@@ -3,10 +3,10 @@ import { textDirectionDappAbi } from "../abi/textDirectionDapp.ts";
 import type { Job, ProgramFacts } from "../structs.ts";
 import type { Access } from "./access.ts";
 
-/** What a question costs and allows: the fee in the smallest unit of the stake asset, times in seconds. */
-export type QuestionTerms = ContractFunctionArgs<typeof textDirectionDappAbi, "nonpayable", "ask">[3];
+/** A question's price and limits: the fee in the smallest unit of the stake asset, times in seconds. */
+type QuestionTerms = ContractFunctionArgs<typeof textDirectionDappAbi, "nonpayable", "ask">[3];
 
-/** The example dapp: it asks whether a line of text is upright. */
+/** The example dapp: asks whether a text line is upright. */
 export class TextDirectionDapp {
   readonly #sender: Access["sender"];
   readonly #contract: { address: Address; abi: typeof textDirectionDappAbi };
@@ -17,10 +17,10 @@ export class TextDirectionDapp {
   }
 
   /**
-   * Asks about a picture; the dapp posts the job and takes the fee from the sender, who must have approved it.
-   * @param picture The bytes of the program's input tensor, `pictureRoot` their tensor root.
+   * Asks about a picture. The dapp posts the job and takes the fee from the sender, who must have approved the fee.
+   * @param picture The bytes of the program's input tensor, with tensor root `pictureRoot`.
    * @throws ContractRevertError `WrongProgram`, `WindowBelowMinimum`, `FeeNotArrived`, `SafeERC20FailedOperation` and
-   * those of `JobMarket.post`
+   *   the errors of `JobMarket.post`
    */
   ask(program: ProgramFacts, picture: Hex, pictureRoot: Hex, terms: QuestionTerms): Promise<TransactionReceipt> {
     const args = [program, picture, pictureRoot, terms] as const;
@@ -28,7 +28,8 @@ export class TextDirectionDapp {
   }
 
   /**
-   * Sends what came back of a question's fee to the sender, who asked it. A question that nobody took is cancelled.
+   * Sends the returned part of a question's fee to the sender, who must be the asker. A question that nobody took is
+   * cancelled.
    * @throws ContractRevertError `NotAsker`, `FeeNotReturned`, `TimeNotUp`
    */
   refund(job: Job): Promise<TransactionReceipt> {
@@ -36,7 +37,7 @@ export class TextDirectionDapp {
   }
 }
 
-/** The id of the job that a question posted. @param receipt Of `ask`. */
+/** Returns the job id from a question's receipt. @param receipt Of `ask`. */
 export function askedJob({ logs }: TransactionReceipt): Hex {
   const [asked] = parseEventLogs({ abi: textDirectionDappAbi, logs, eventName: "Asked" });
   return asked!.args.jobId;

@@ -7,9 +7,9 @@ import type { Access, ReadAccess } from "./access.ts";
 const contractAt = (address: Address) => ({ address, abi: ticketsAbi });
 
 /** A payer's deposit for a worker, in the smallest unit of the stake asset. */
-export type TicketDeposit = {
+type TicketDeposit = {
   free: bigint;
-  /** What is asked back, and can be withdrawn from `readyAt` on (unix seconds; 0 if nothing is). */
+  /** The amount asked back. The payer can withdraw from `readyAt` on (unix seconds; 0 without a request). */
   withdrawing: bigint;
   readyAt: bigint;
 };
@@ -47,12 +47,15 @@ export class TicketsReader {
     return { free, withdrawing, readyAt };
   }
 
-  /** The id of the claim that a signed claim became on chain; zero if it is not there. */
+  /** Returns the id of the claim that a signed claim became on chain; zero if the chain has no such claim. */
   claimIdOf(digest: Hex): Promise<Hex> {
     return this.#publicClient.readContract({ ...contractAt(this.address), functionName: "claimIdOf", args: [digest] });
   }
 
-  /** A cashed ticket: its payer is the zero address if none was cashed, its face 0 once it is paid or returned. */
+  /**
+   * Reads a cashed ticket. The payer is the zero address if no ticket was cashed. The face is 0 after payment or
+   * return.
+   */
   async cashed(digest: Hex): Promise<{ payer: Address; worker: Address; face: bigint }> {
     const [payer, worker, face] = await this.#publicClient.readContract({
       ...contractAt(this.address),
@@ -62,13 +65,13 @@ export class TicketsReader {
     return { payer, worker, face };
   }
 
-  /** What a worker has earned and not withdrawn. */
+  /** Returns a worker's earnings not yet withdrawn. */
   earnings(worker: Address): Promise<bigint> {
     return this.#publicClient.readContract({ ...contractAt(this.address), functionName: "earnings", args: [worker] });
   }
 }
 
-/** Where tickets are cashed, as payers and workers use it. */
+/** The contract that cashes tickets, for payers and workers. */
 export class Tickets extends TicketsReader {
   readonly #sender: Access["sender"];
 
@@ -91,9 +94,9 @@ export class Tickets extends TicketsReader {
   }
 
   /**
-   * Cashes a ticket that wins, and puts its claim on chain if it is not there.
+   * Cashes a winning ticket, and puts its claim on chain if the chain lacks the claim.
    * @throws ContractRevertError `TicketLost`, `TicketExpired`, `AlreadyCashed`, `WrongSigner`, `WorkerStopped`,
-   *   `InsufficientDeposit`, and those of `submitSigned`
+   *   `InsufficientDeposit`, and the errors of `submitSigned`
    */
   submitAndCash(
     claim: SignedClaim,
@@ -108,14 +111,14 @@ export class Tickets extends TicketsReader {
   }
 
   /**
-   * Pays a cashed ticket whose claim is final, or returns its face if the worker was stopped. Anyone may.
+   * Pays a cashed ticket whose claim is final, or returns the ticket's face if the worker was stopped. Anyone may call.
    * @throws ContractRevertError `NotCashed`, `ClaimNotFinal`
    */
   collect(digest: Hex): Promise<TransactionReceipt> {
     return this.#sender.send({ ...contractAt(this.address), functionName: "collect", args: [digest] });
   }
 
-  /** Adds tokens of the sender, who must have approved them, to its deposit for a worker. */
+  /** Adds tokens of the sender to the payer's deposit for a worker. The sender must have approved the tokens. */
   deposit(payer: Address, worker: Address, amount: bigint): Promise<TransactionReceipt> {
     return this.#sender.send({ ...contractAt(this.address), functionName: "deposit", args: [payer, worker, amount] });
   }

@@ -2,26 +2,26 @@ import { getAddress, type Address } from "viem";
 import { AddressFileError } from "./errors.ts";
 import { Fields } from "../../base/fields.ts";
 
-/** The contracts that a deployment consists of, by the names of its address file. */
+/** A deployment's contracts, by their names in the address file. */
 export const DEPLOYED = ["market", "vault", "game", "provisioning", "verifier", "asset"] as const;
 
 /** Where a deployment lies: `deployments/CHAINID-MARKET.json`, which `refute deploy` writes. */
 export type AddressFile = {
-  /** Of this type: 1. */
+  /** The format number of address files: 1. */
   format: 1;
   chainId: number;
   /** The block of the deployment: no event is older. */
   block: number;
-  /** The contracts; there may be more than those that are always there. */
+  /** The contracts: at least the names in `DEPLOYED`, possibly more. */
   contracts: Readonly<Record<(typeof DEPLOYED)[number], Address> & Record<string, Address>>;
-  /** The market's parameters as they were given, numbers beyond 2^53 as decimal text. For people. */
+  /** The market's parameters as given at deployment, for human readers. Numbers beyond 2^53 are decimal text. */
   parameters: Readonly<Record<string, number | string>>;
 };
 
-/** What opens a session with a deployment: beside it, `openSession` takes an endpoint and an account. */
-export type DeploymentTarget = { chainId: number; market: Address; fromBlock: bigint };
+/** The data that identify a deployment for a session. `openSession` also takes an endpoint and an account. */
+type DeploymentTarget = { chainId: number; market: Address; fromBlock: bigint };
 
-/** What opens a session with the deployment of an address file. */
+/** Returns the session target for an address file's deployment. */
 export const targetOf = ({ chainId, contracts, block }: AddressFile): DeploymentTarget => ({
   chainId,
   market: contracts.market,

@@ -4,8 +4,8 @@ import type { Hex } from "viem";
 import { DeployParametersError } from "./errors.ts";
 import { packageFile } from "./packageFiles.ts";
 
-/** The source files of the contracts that are deployed, below contracts. */
-export const SOURCES = {
+/** Source files of the deployed contracts, relative to the contracts folder. */
+const SOURCES = {
   Elementary: "verifier/Elementary.sol",
   StepVerifier: "verifier/StepVerifier.sol",
   Provisioning: "attestation/Provisioning.sol",
@@ -28,7 +28,7 @@ export const SOURCES = {
 
 export type ContractName = keyof typeof SOURCES;
 
-/** A contract as it was compiled. @throws DeployParametersError if its file is missing or no artifact */
+/** Reads a compiled contract. @throws DeployParametersError if the file is missing or contains no artifact */
 export function contractArtifact(name: string): Artifact & { bytecode: Hex } {
   const source = SOURCES[name as ContractName];
   const path = packageFile("artifacts", "contracts", source, `${name}.json`);

@@ -1,4 +1,7 @@
-/** A blob of EIP-4844: field elements of 32 bytes, of which the first must be zero to stay below the field's order. */
+/**
+ * A blob of EIP-4844: field elements of 32 bytes. The first byte of each element must be zero, to stay below the
+ * field's order.
+ */
 const ELEMENTS = 4_096;
 const ELEMENT_BYTES = 32;
 const USED_BYTES = ELEMENT_BYTES - 1;
@@ -7,15 +10,18 @@ export const BLOB_BYTES = ELEMENTS * ELEMENT_BYTES;
 export const FILE_BYTES_PER_BLOB = ELEMENTS * USED_BYTES;
 /** Blobs that a transaction may have (EIP-7594). */
 export const BLOBS_PER_TRANSACTION = 6;
-/** What consensus specifications say where a node does not: for how many epochs nodes keep blobs, and their slots. */
+/**
+ * Defaults from the consensus specifications, for nodes that report none: how many epochs nodes keep blobs, and the
+ * slots per epoch.
+ */
 export const USUAL_SLOTS = { epochs: 4_096, perEpoch: 32, seconds: 12 };
 /** How long nodes keep blobs at least where nothing else is said. */
 export const BLOB_SECONDS = BigInt(USUAL_SLOTS.epochs * USUAL_SLOTS.perEpoch * USUAL_SLOTS.seconds);
 
-/** The number of blobs of a file of so many bytes. */
+/** Returns the number of blobs for a file with the given byte count. */
 export const blobCount = (bytes: number): number => Math.ceil(bytes / FILE_BYTES_PER_BLOB);
 
-/** A file as blobs: 31 bytes of it in each field element, zeros after its end. */
+/** Splits a file into blobs: 31 file bytes in each field element, zeros after the file's end. */
 export function blobsOf(file: Uint8Array): Uint8Array[] {
   return Array.from({ length: blobCount(file.length) }, (_, k) => {
     const blob = new Uint8Array(BLOB_BYTES);
@@ -27,9 +33,9 @@ export function blobsOf(file: Uint8Array): Uint8Array[] {
 }
 
 /**
- * The file that blobs hold. What their other bytes say is not looked at: the roots of a job decide.
- * @param bytes Of the file.
- * @returns undefined if the blobs are not as many or not as long as such a file takes
+ * Reads the file that blobs contain. The blobs' other bytes are ignored: the job's roots decide.
+ * @param bytes The file's size.
+ * @returns undefined if the blobs' number or length does not match the file's size
  */
 export function fileOf(blobs: readonly Uint8Array[], bytes: number): Uint8Array | undefined {
   if (blobs.length !== blobCount(bytes) || blobs.some(({ length }) => length !== BLOB_BYTES)) return undefined;

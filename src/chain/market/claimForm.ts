@@ -1,11 +1,11 @@
 import type { Job } from "../structs.ts";
 
 /**
- * What a claim on a job commits to: everything that was computed (its root is the run's), or the outputs alone (its
- * root is that of the list of their roots).
+ * The form of a claim. `trace`: the claim commits to everything computed, with the run's root. `answer`: the claim
+ * commits only to the outputs, with the root of the list of output roots.
  */
 export const FORMS = ["trace", "answer"] as const;
 export type ClaimForm = (typeof FORMS)[number];
 
-/** The form of the claims that a job asks for. */
+/** Returns the form of the claims that a job demands. */
 export const formOf = ({ answers }: Pick<Job, "answers">): ClaimForm => (answers === 0 ? "trace" : "answer");

@@ -1,8 +1,9 @@
 import { Side, type Job, type Parameters } from "../structs.ts";
 
 /**
- * Seconds in which any honest execution of a program's work ends: what windows, clocks and claims are reckoned from.
- * @param rate Units of work a second, of the deployment.
+ * Returns the time limit within which every honest execution of a program's work ends, in seconds. Windows, clocks and
+ * claims follow from this time.
+ * @param rate The deployment's units of work per second.
  */
 export const workSeconds = (work: bigint, rate: bigint): number => Number(work / rate);
 
@@ -19,7 +20,7 @@ export function lastSecondOf(
   return (deadline > opensUntil ? deadline : opensUntil) + BigInt(window + 2 * clock);
 }
 
-/** Seconds by which the side to move is over its time; negative or zero while it has time left. */
+/** Returns the seconds by which the side to move has exceeded its time; negative or zero while time remains. */
 export function overtime(
   state: { turn: Side; workerSeconds: number; challengerSeconds: number; since: number },
   now: bigint,

@@ -5,12 +5,12 @@ import { translateError } from "../translateError.ts";
 import type { DeploymentFacts } from "../structs.ts";
 import { SEMANTICS_VERSION } from "../../program/encode.ts";
 
-/** One deployment of the protocol, as its market describes it. */
+/** A deployment of the protocol, according to its market. */
 export type Deployment = DeploymentFacts & { chainId: number; market: Address };
 
 /**
  * Reads a deployment, starting from the market's address.
- * @throws NotDeployedError if there is no market, OtherSemanticsError, RpcUnavailableError
+ * @throws NotDeployedError without a market at the address, OtherSemanticsError, RpcUnavailableError
  */
 export async function readDeployment(publicClient: PublicClient, market: Address): Promise<Deployment> {
   try {
@@ -24,14 +24,14 @@ export async function readDeployment(publicClient: PublicClient, market: Address
     ]);
     const { semantics } = facts;
     if (semantics !== BigInt(SEMANTICS_VERSION)) throw new OtherSemanticsError(market, semantics, SEMANTICS_VERSION);
-    // Files are named after it, so it has one form.
+    // Files are named after the address, which therefore needs a unique form.
     return { chainId, market: getAddress(market), ...facts };
   } catch (error) {
     const translated = translateError(error, "reading the deployment");
-    const isTold = [RpcUnavailableError, NotDeployedError, OtherSemanticsError].some(
+    const isKnown = [RpcUnavailableError, NotDeployedError, OtherSemanticsError].some(
       (type) => translated instanceof type,
     );
-    if (isTold) throw translated;
+    if (isKnown) throw translated;
     throw new NotDeployedError(
       `the contract at ${market} is no job market of Refute, or one of semantics version 1, which this release of ` +
         `Refute does not play`,

@@ -3,9 +3,9 @@ import { ShortOfFundsError } from "../errors.ts";
 import type { Session } from "./session.ts";
 
 /**
- * Moves tokens of the sender into the vault, as credit of `owner` (default: the sender).
+ * Moves the sender's tokens into the vault, as `owner`'s credit (default: the sender).
  * @param amount In the smallest unit.
- * @throws ShortOfFundsError before anything is sent, if the sender has too few
+ * @throws ShortOfFundsError before anything is sent, if the sender has too few tokens
  */
 export async function deposit(
   { sender, asset, vault, deployment }: Session,

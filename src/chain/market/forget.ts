@@ -3,22 +3,22 @@ import { questionOf, type History, type JobRecord, type ProtocolEvent } from "./
 import { sourcesOf } from "./jobInputs.ts";
 
 /**
- * What of a job may be forgotten: all of it, once everything about it is over; or the bytes of its inputs, if it will
- * not be executed here.
+ * Decides how much of a job may be forgotten: everything, once all about the job is over, or only the input bytes, if
+ * this process will not execute the job.
  */
 export type Forget = (job: JobRecord, now: bigint) => Forgotten;
-export type Forgotten = "all" | "inputs" | "nothing";
+type Forgotten = "all" | "inputs" | "nothing";
 
-/** Blocks after its last event for which a job that is over is remembered: 51 minutes of L1. */
+/** Blocks for which a finished job stays known after its last event: 51 minutes of L1. */
 export const REMEMBERED_BLOCKS = 256n;
 
 /** The more is kept, the higher. */
 const KEEPS: Record<Forgotten, number> = { all: 0, inputs: 1, nothing: 2 };
 
 /**
- * What is forgotten of each of some jobs: less than is asked for, if another job has its inputs from one. Its record is
- * kept with that other job, and its bytes while these are needed there.
- * @param isOld Of those which may be forgotten now.
+ * Chooses the forgotten part of each job. A job that supplies another job's inputs keeps more than requested. Its
+ * record stays as long as the other job's record, and its bytes stay while the other job needs them.
+ * @param isOld Whether a job may be forgotten now.
  */
 export function chooseForgotten(
   { jobs }: Pick<History, "jobs">,
@@ -40,14 +40,14 @@ export function chooseForgotten(
 }
 
 /**
- * Whether a job can concern an account no more: it is closed or out of time, its claims are past dispute, and the
- * account's games are over. What asks for seals is kept until none can be opened any more: a seat that is added to a
- * panel has its inputs from the first one, also if nobody took that.
- * @param baseClock Of the deployment, seconds: so long seals can be opened.
+ * Returns whether a job can no longer concern an account: the job is closed or out of time, its claims are past
+ * dispute, and the account's games are over. A job with seals stays until no seal can be opened. A seat added to a
+ * panel takes its inputs from the first seat, even if nobody took the first seat.
+ * @param baseClock The deployment's base clock, in seconds: the time for opening seals.
  */
 export function isOver(record: JobRecord, now: bigint, me: Address, baseClock: number): boolean {
   const { job, terms, closed, holder, sealed, claims } = record;
-  // What is sealed is opened after the deadline; what is not opened is closed by whoever is paid for that.
+  // A sealed job will still be opened after the deadline. If not, somebody closes the job for a payment.
   if (sealed !== undefined) return false;
   if (terms !== undefined && terms.openFrom !== 0 && now <= BigInt(terms.openFrom + baseClock)) return false;
   const isHeld = holder !== undefined && now <= holder.until;
@@ -61,13 +61,13 @@ export function isOver(record: JobRecord, now: bigint, me: Address, baseClock: n
   });
 }
 
-/** The job that an event is about, as far as the history knows it. */
+/** Returns the job that an event concerns, if the history knows the job. */
 export function jobOf({ claims, games }: History, { args }: ProtocolEvent): Hex | undefined {
   const { jobId, claimId, gameId } = args as { jobId?: Hex; claimId?: Hex; gameId?: Hex };
   return jobId ?? claims.get(claimId ?? games.get(gameId ?? "0x")?.claimId ?? "0x")?.jobId;
 }
 
-/** Removes jobs from a history, with all that belongs to them. */
+/** Removes jobs from a history, with all their records. */
 export function removeJobs({ jobs, claims, games, parts, alike }: History, gone: ReadonlySet<Hex>): void {
   const questions = new Set<string>();
   for (const id of gone) {
@@ -81,7 +81,7 @@ export function removeJobs({ jobs, claims, games, parts, alike }: History, gone:
     parts.delete(id);
   }
   for (const question of questions) {
-    // The records that are left hold this list itself.
+    // The remaining records share this very list.
     const same = alike.get(question)!;
     const left = same.filter(({ id }) => !gone.has(id));
     same.length = 0;

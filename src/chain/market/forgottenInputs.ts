@@ -4,15 +4,15 @@ import type { Forget } from "./forget.ts";
 import type { History, JobRecord, ProtocolEvent, protocolAbi } from "./history.ts";
 import { sourcesOf } from "./jobInputs.ts";
 
-/** What stands in the place of the bytes of a part that were forgotten: no part has none. */
+/** The placeholder for a part's forgotten bytes. No real part is empty. */
 const FORGOTTEN = "0x";
 
-/** Parts that are read again in one round, at most: games wait meanwhile, and each may be in a block of its own. */
+/** Maximum parts read again per round. Games wait meanwhile, and each part may be in a different block. */
 const MAX_AT_ONCE = 64;
 /** Blocks after which inputs that the nodes did not give are asked for again. */
 const RETRY_BLOCKS = 64n;
 
-/** An event as it is kept of a job whose inputs are forgotten: what says where the bytes are. */
+/** Shortens an event for a job with forgotten inputs: the remaining fields still locate the bytes. */
 export const withoutInput = (event: ProtocolEvent): ProtocolEvent =>
   event.eventName === "InputPublished" && event.args.data !== FORGOTTEN
     ? { ...event, args: { ...event.args, data: FORGOTTEN } }
@@ -25,8 +25,8 @@ export function forgetInputs({ parts }: History, jobId: Hex): void {
 }
 
 /**
- * Brings back inputs that were forgotten and are needed after all: a model may come to a catalogue, or be compiled at
- * last, long after a job of its program was posted; and a watcher needs no input before there is a claim.
+ * Brings back forgotten inputs that are needed after all. A catalogue may gain a model, or compile a model at last,
+ * long after the posting of a job with the model's program. A watcher needs no input before a claim exists.
  */
 export class ForgottenInputs {
   readonly #store: LogStore<typeof protocolAbi>;
@@ -40,7 +40,7 @@ export class ForgottenInputs {
   }
 
   /**
-   * Reads again the blocks of the inputs that are needed. A node that does not give them holds up nothing else.
+   * Reads again the blocks of the needed inputs. A node that lacks the blocks delays nothing else.
    * @returns Whether the store has more than before.
    */
   async bringBack({ jobs }: History, head: { number: bigint; timestamp: bigint }): Promise<boolean> {

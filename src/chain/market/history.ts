@@ -15,7 +15,7 @@ import {
   type Terms,
 } from "../structs.ts";
 
-/** The events of the market and of its games. */
+/** The events of the market and its games. */
 export const protocolAbi: readonly [...typeof jobMarketAbi, ...typeof disputeGameAbi] = [
   ...jobMarketAbi,
   ...disputeGameAbi,
@@ -28,7 +28,7 @@ export type InputParts = Map<number, Map<number, Hex>>;
 export type JobRecord = {
   id: Hex;
   job: Job;
-  /** What is rarely asked for. */
+  /** The job's terms. Most jobs have none. */
   terms: Terms | undefined;
   program: ProgramFacts;
   inputRoots: readonly Hex[];
@@ -36,16 +36,16 @@ export type JobRecord = {
   postedIn: Hex;
   /** The published parts of the inputs: by the input's number, then by the part's. */
   parts: InputParts;
-  /** All known jobs of the same program, items and inputs, this one among them: see `sourcesOf`. */
+  /** All known jobs with the same program, items and inputs, including this job: see `sourcesOf`. */
   alike: readonly JobRecord[];
   claims: ClaimRecord[];
-  /** May be claimed: all its input is there, and nobody has it. */
+  /** The job may be claimed: all inputs are available, and no worker holds the job. */
   open: boolean;
   /** Who has claimed it and not submitted yet, and until when it may (unix seconds). */
   holder: { worker: Address; until: bigint } | undefined;
   /** Who had claimed it and was too late. */
   late: Set<Address>;
-  /** Its worker has committed to a result that nobody sees yet: who, and the commitment. */
+  /** The worker and its commitment, while the result is still sealed. */
   sealed: { worker: Address; seal: Hex } | undefined;
   /** Whose seal was not opened in time: it has lost its whole collateral. */
   broken: Address | undefined;
@@ -59,7 +59,10 @@ export type ClaimRecord = {
   jobId: Hex;
   claim: Claim;
   windowEnd: bigint;
-  /** The nodes under its root that came with the submission: as many as a reveal shows. The root if none came. */
+  /**
+   * The nodes below the claim's root that the submission brought: as many as a reveal shows. The root if the submission
+   * brought none.
+   */
   nodes: Hex;
   games: GameRecord[];
   finalised: boolean;
@@ -75,14 +78,14 @@ export type ClaimRecord = {
   reclaimed: boolean;
 };
 
-/** An accepted move: what was sent and the state that it led to. */
+/** An accepted move: the sent data and the resulting state. */
 export type MoveRecord = { move: Move; state: GameState; data: Hex; transactionHash: Hex };
 
 /** A game, read from its events. */
 export type GameRecord = {
   id: Hex;
   claimId: Hex;
-  /** What names the claim in calls. */
+  /** The fields that name the claim in calls. */
   key: ClaimKey;
   challenger: Address;
   moves: MoveRecord[];
@@ -101,7 +104,7 @@ export type History = {
   alike: Map<string, JobRecord[]>;
 };
 
-/** The history of a market on which nothing has happened. */
+/** Returns the history of an unused market. */
 export const emptyHistory = (): History => ({
   jobs: new Map(),
   claims: new Map(),
@@ -110,7 +113,7 @@ export const emptyHistory = (): History => ({
   alike: new Map(),
 });
 
-/** Names what a job asks: jobs of one name have the same bytes as inputs, in the same parts. */
+/** Names a job's question. Jobs of one name have equal input bytes, in the same parts. */
 export const questionOf = ({ programRoot, inputsRoot, items }: Job): string => [programRoot, inputsRoot, items].join();
 
 /** Brings a history up to the next event: the same events in the chain's order give the same history. */
@@ -168,7 +171,7 @@ export function takeEvent({ jobs, claims, games, parts, alike }: History, event:
       const { jobId, claimId, worker, root, collateral, windowEnd, nodes } = event.args;
       const job = jobs.get(jobId);
       if (job === undefined) break;
-      // Of a claim whose nodes nobody has shown, the root is known.
+      // If nobody has shown the claim's nodes, only the root is known.
       const shown = nodes === "0x" ? root : nodes;
       const claim = newClaim(claimId, jobId, { job: job.job, worker, root, collateral }, windowEnd, shown);
       job.claims.push(claim);

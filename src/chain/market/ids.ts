@@ -1,7 +1,7 @@
 import { encodeAbiParameters, keccak256, type Address, type Hex } from "viem";
 import { JOB_PARAMETER, TERMS_PARAMETER, type Claim, type ClaimKey, type Job, type Terms } from "../structs.ts";
 
-/** `jobId`: the hash of the job's content, on this chain and market. */
+/** Returns `jobId`: the hash over the job's content, on this chain and market. */
 export function jobIdOf(job: Job, chainId: number, market: Address): Hex {
   const types = [{ type: "uint256" }, { type: "address" }, JOB_PARAMETER];
   return keccak256(encodeAbiParameters(types, [BigInt(chainId), market, job]));
@@ -10,17 +10,17 @@ export function jobIdOf(job: Job, chainId: number, market: Address): Hex {
 /** `Job.termsHash` of a job with these terms. */
 export const termsHashOf = (terms: Terms): Hex => keccak256(encodeAbiParameters([TERMS_PARAMETER], [terms]));
 
-/** The hash of what names a claim beside its worker. */
+/** Returns the hash of the fields that, with the worker, name a claim. */
 export function claimContentOf({ jobId, root, collateral }: ClaimKey): Hex {
   const types = [{ type: "bytes32" }, { type: "bytes32" }, { type: "uint128" }] as const;
   return keccak256(encodeAbiParameters(types, [jobId, root, collateral]));
 }
 
-/** `claimId`: the hash of the worker and of the rest of what names the claim. */
+/** Returns `claimId`: the hash of the worker and the claim's content hash. */
 export const claimIdOf = (key: ClaimKey): Hex =>
   keccak256(encodeAbiParameters([{ type: "address" }, { type: "bytes32" }], [key.worker, claimContentOf(key)]));
 
-/** What names a claim, without the job's content. */
+/** Returns the fields that name a claim, with the job's id instead of its content. */
 export const claimKeyOf = (jobId: Hex, { worker, root, collateral }: Omit<Claim, "job">): ClaimKey => ({
   jobId,
   worker,
@@ -28,7 +28,7 @@ export const claimKeyOf = (jobId: Hex, { worker, root, collateral }: Omit<Claim,
   collateral,
 });
 
-/** The claim that a worker makes with a root for a job, with what of its stake is locked behind it. */
+/** Returns a worker's claim for a job, with the claim's root and the amount of locked stake. */
 export const claimOf = (job: Job, worker: Address, root: Hex, collateral: bigint): Claim => ({
   job,
   worker,
@@ -36,7 +36,7 @@ export const claimOf = (job: Job, worker: Address, root: Hex, collateral: bigint
   collateral,
 });
 
-/** What a worker seals: a commitment to a claim's root. @param salt Without it nobody can try roots. */
+/** Returns a worker's seal: a commitment to a claim's root. @param salt Prevents others from trying roots. */
 export function sealOf(jobId: Hex, worker: Address, root: Hex, salt: Hex): Hex {
   const types = [{ type: "bytes32" }, { type: "address" }, { type: "bytes32" }, { type: "bytes32" }] as const;
   return keccak256(encodeAbiParameters(types, [jobId, worker, root, salt]));

@@ -8,12 +8,13 @@ import type { ProgramInput } from "../../program/types.ts";
 import { bytesOf, RunInputs, tensorsOf } from "../../program/trace/runInputs.ts";
 import type { JobRecord } from "./history.ts";
 
-/** What says which bytes the inputs of a job are. */
+/** The fields that identify a job's input bytes. */
 type NamedInputs = Pick<JobRecord, "job" | "program" | "inputRoots">;
 
 /**
- * The inputs of a job as one file, for who does not put them on chain: what would be posted of each, in the program's
- * order. So there is nothing of the index, nor of state that is carried and begins with zeros.
+ * Returns a job's inputs as one file, for requesters who keep the inputs off the chain. The file contains the bytes
+ * that posting would publish for each input, in the program's order. The file contains no index and no carried state
+ * that begins with zeros.
  */
 export const inputFile = (inputs: RunInputs): Uint8Array =>
   concatenated(inputs.roots.flatMap((_, input) => inputs.posted(input)));
@@ -26,7 +27,7 @@ export function inputFileSize(record: NamedInputs): number | undefined {
   return partsOf(record)?.reduce((sum, { posted }) => sum + posted, 0);
 }
 
-/** Reads the file of a job's inputs. @returns undefined if it is not the one that the job names */
+/** Reads the file of a job's inputs. @returns undefined if the job names another file */
 export function readInputFile(record: NamedInputs, file: Uint8Array): RunInputs | undefined {
   const parts = partsOf(record);
   if (parts === undefined || parts.reduce((sum, { posted }) => sum + posted, 0) !== file.length) return undefined;
@@ -44,7 +45,7 @@ export function readInputFile(record: NamedInputs, file: Uint8Array): RunInputs 
   return inputs.roots.every((root, k) => root === record.inputRoots[k]) ? inputs : undefined;
 }
 
-type InputPart = { input: ProgramInput; /** Bytes of it, and of it in the file. */ size: number; posted: number };
+type InputPart = { input: ProgramInput; /** Bytes of the input, and its bytes in the file. */ size: number; posted: number };
 
 function partsOf({ job, program, inputRoots }: NamedInputs): InputPart[] | undefined {
   const inputs = readHeader(hexToBytes(program.header)).inputs;

@@ -10,15 +10,15 @@ import type { InputParts, JobRecord } from "./history.ts";
 type PublishedJob = Pick<JobRecord, "job" | "program" | "parts" | "inputRoots">;
 type AskedJob = PublishedJob & Pick<JobRecord, "alike">;
 
-/** What was found of a job's parts, and of which: the strings are those of the history, not copies. */
+/** The result of a check, with the checked parts. The strings are the history's own, not copies. */
 type Checked = { names: readonly unknown[]; data: readonly Hex[]; isWhole: boolean };
 
-/** The latest finding of each job: each input is hashed once, however often it is looked at. */
+/** The latest check result of each job: each input is hashed only once. */
 const checked = new WeakMap<InputParts, Checked>();
 
 /**
- * The jobs at which the inputs of one lie that publishes none itself (`rootOnly`): those of the same program, items and
- * inputs that do publish, such as the first seat of its panel.
+ * Returns the source jobs for a job that publishes no inputs (`rootOnly`). A source has the same program, items and
+ * inputs, and publishes the inputs. The first seat of the job's panel may be such a source.
  */
 export const sourcesOf = ({ job, alike }: Pick<JobRecord, "job" | "alike">): readonly JobRecord[] =>
   job.rootOnly ? alike.filter((other) => !other.job.rootOnly) : [];
@@ -27,16 +27,16 @@ export const sourcesOf = ({ job, alike }: Pick<JobRecord, "job" | "alike">): rea
 export const hasInputs = (record: AskedJob): boolean => publications(record).some(isWhole);
 
 /**
- * The inputs of a job as they were published, with it or with another job that asks the same.
- * @returns undefined while parts are missing, for a job whose inputs nobody posts, or if they are not those that the
- *   job's content, and so its id, names.
+ * Reads the published inputs of a job, from the job itself or from another job with the same question.
+ * @returns undefined while parts are missing, for a job whose inputs nobody posts, or if the bytes do not match the
+ *   inputs that the job's content, and thus its id, names.
  */
 export function inputsOf(record: AskedJob): RunInputs | undefined {
   const whole = publications(record).find(isWhole);
   return whole && published(whole);
 }
 
-/** A job with the parts that were published of its inputs, wherever. */
+/** Lists the job with each set of published parts, including the parts that other jobs published. */
 const publications = (record: AskedJob): PublishedJob[] => {
   const { job, program, inputRoots } = record;
   return [record, ...sourcesOf(record).map(({ parts }) => ({ job, program, inputRoots, parts }))];
@@ -52,10 +52,10 @@ function published(record: PublishedJob): RunInputs | undefined {
   return inputs;
 }
 
-/** What was found of the same parts of the same job. */
+/** Returns an earlier check result for the same parts of the same job. */
 function known(record: PublishedJob): Checked | undefined {
   const found = checked.get(record.parts);
-  // Equal strings are mostly the same one, which takes no time to find.
+  // Equal strings are mostly identical objects, and comparing these takes no time.
   const areSame = found && isSame(found.names, namesOf(record)) && isSame(found.data, dataOf(record.parts));
   return areSame ? found : undefined;
 }
@@ -63,7 +63,7 @@ function known(record: PublishedJob): Checked | undefined {
 const isSame = (a: readonly unknown[], b: readonly unknown[]): boolean =>
   a.length === b.length && a.every((one, k) => one === b[k]);
 
-/** What names the inputs, besides their bytes. */
+/** The values that identify the inputs, besides the input bytes. */
 const namesOf = ({ job, program, inputRoots }: PublishedJob): unknown[] => [
   job.inputsRoot,
   job.items,
@@ -85,7 +85,7 @@ function read({ job, program, parts, inputRoots }: PublishedJob, isChecked: bool
     const ordered = [...published].sort(([a], [b]) => a - b).map(([, data]) => hexToBytes(data));
     const source = sources[input];
     if (ordered.length > 0 || source?.source.kind === "index") bytes.push(concatenated(ordered));
-    // State that begins with zeros is not published. Nothing is allocated for other state that is not there.
+    // State that begins with zeros is not published. For other missing state, nothing is allocated.
     else if (source?.source.kind === "carried" && root === zeroRoot(bytesOf(source)))
       bytes.push(new Uint8Array(bytesOf(source)));
     else return undefined;

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 
-/** The folder of this package: the nearest one above this file with a package.json. */
+/** This package's folder: the nearest folder above this file with a package.json. */
 const ROOT = ((): string => {
   for (let folder = import.meta.dirname; ; folder = dirname(folder))
     if (existsSync(join(folder, "package.json")) || folder === dirname(folder)) return folder;

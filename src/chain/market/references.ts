@@ -1,14 +1,16 @@
 import { concatHex, hexToString, isHex, numberToHex, size, slice, stringToHex, type Hex } from "viem";
 import { errorWithCode } from "../../base/errors.ts";
 
-/** What should say where a job's inputs lie is no such thing. */
+/** A text does not name a valid place of a job's inputs. */
 export class InputReferenceError extends errorWithCode("INPUT_REFERENCE") {}
 
-/** Places that a job may name, and characters of all together. */
-export const MAX_REFERENCES = 4;
+/** Maximum number of places that a job may name, and maximum total characters for all places. */
+const MAX_REFERENCES = 4;
 const MAX_CHARACTERS = 2_048;
+
 /** Transactions with blobs that a place names. */
 export const MAX_BLOB_TRANSACTIONS = 30;
+
 /** The last bytes of calldata that names where inputs lie. */
 const MARK = stringToHex("refute:inputs/1");
 const LENGTH_BYTES = 2;
@@ -18,7 +20,7 @@ const TRAILER_BYTES = LENGTH_BYTES + size(MARK);
 export type Reference =
   /** A file on the web, over https; over http on hosts that an operator allows. */
   | { kind: "web"; uri: string; url: string }
-  /** A file by its content, which a gateway serves. @param path The content's id, and names below it. */
+  /** A file named by its content and served by a gateway. @param path The content's id, and names below it. */
   | { kind: "ipfs"; uri: string; path: string }
   /** An object that an S3-compatible endpoint serves. */
   | { kind: "s3"; uri: string; bucket: string; key: string }
@@ -35,7 +37,7 @@ const S3 = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])\/([\w!.*'()/-]{1,512})$/;
  * @throws InputReferenceError
  */
 export function parseReference(uri: string): Reference {
-  // Whatever is no printable character of ASCII could be taken for something else by whoever reads it.
+  // Readers could mistake characters outside printable ASCII for other characters.
   if (!/^[\x21-\x7e]+$/.test(uri)) throw unfit(uri);
   const [, path] = IPFS.exec(uri) ?? [];
   if (path !== undefined && staysBelow(path)) return { kind: "ipfs", uri, path };
@@ -48,7 +50,7 @@ export function parseReference(uri: string): Reference {
   return { kind: "web", uri, url: uri };
 }
 
-/** The place of a file that lies in blobs of these transactions, in order. */
+/** Returns the place of a file stored in these transactions' blobs, in order. */
 export const blobsReference = (transactions: readonly Hex[]): string => `blobs:${transactions.join()}`;
 
 const staysBelow = (path: string): boolean => !path.split("/").some((name) => name === "." || name === "..");
@@ -60,8 +62,9 @@ const unfit = (uri: string): InputReferenceError =>
   );
 
 /**
- * What is put behind the calldata of the transaction that posts a job, to say where its inputs lie. The contracts do
- * not read it: it binds nobody, and needs no trust, since the job's roots decide about the bytes.
+ * Returns bytes that name the place of a job's inputs. They follow the calldata of the transaction that posts the job.
+ * The contracts ignore these bytes. The bytes bind nobody and need no trust, since the job's roots decide about the
+ * inputs.
  * @throws InputReferenceError
  */
 export function referenceSuffix(uris: readonly string[]): Hex {
@@ -75,8 +78,8 @@ export function referenceSuffix(uris: readonly string[]): Hex {
 }
 
 /**
- * The places that the calldata of a transaction names at its end, whichever contract it calls.
- * @returns None if it names none, or anything that is no place.
+ * Returns the places that a transaction's calldata names at its end, for any called contract.
+ * @returns An empty list if the calldata names no place, or anything invalid.
  */
 export function referencesIn(calldata: Hex): Reference[] {
   if (!isHex(calldata) || size(calldata) < TRAILER_BYTES || !calldata.toLowerCase().endsWith(MARK.slice(2))) return [];

@@ -2,16 +2,17 @@ import { keccak256, toHex } from "viem";
 import { LogCache, type LogCacheOptions } from "../logCache.ts";
 import type { LogStore, StoreState } from "../logStore.ts";
 import { protocolAbi } from "./history.ts";
-import type { Reader } from "./session.ts";
+import type { Reader } from "./reader.ts";
 
 /**
- * Where the events of a market are kept on disk, and for whom. The events that are there are those that were not
- * forgotten: whoever forgets others must have another owner or content.
+ * The place of a market's events on disk, and their owner. The file contains the events not yet forgotten: a process
+ * that forgets other events must use another owner or content.
  */
-export type ResumeOptions = LogCacheOptions;
+type ResumeOptions = LogCacheOptions;
 
 /** Seconds of the chain's time between two savings at the head: a restart reads so much again. */
 const SAVE_SECONDS = 300n;
+
 /** Blocks between two savings while a long chain is read. */
 const SAVE_BLOCKS = 50_000n;
 
@@ -21,7 +22,7 @@ export const resumeFrom =
   (reader: Reader, store: LogStore<typeof protocolAbi>): ResumePoint =>
     new ResumePoint(reader, store, options);
 
-/** The events of a market on disk, from which a restart goes on. They are only a cache: the chain decides. */
+/** A market's events on disk, from which a restart continues. The events are only a cache: the chain decides. */
 export class ResumePoint {
   readonly #store: LogStore<typeof protocolAbi>;
   readonly #cache: LogCache<StoreState<typeof protocolAbi>>;
@@ -46,7 +47,7 @@ export class ResumePoint {
     });
   }
 
-  /** Hands what is on disk to the store, the first time. */
+  /** Gives the saved events to the store, on the first call. */
   async load(): Promise<void> {
     if (this.#isLoaded) return;
     this.#isLoaded = true;

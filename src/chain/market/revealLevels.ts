@@ -1,6 +1,9 @@
 import type { ClaimForm } from "./claimForm.ts";
 
-/** Levels below a claim's root that a submission crosses: as a reveal there, but of an answer all. */
+/**
+ * Returns how many levels a submission crosses below a claim's root. In trace form a submission crosses the same levels
+ * as a reveal, in answer form all levels.
+ */
 export const submittedHop = (depth: number, form: ClaimForm, arityBits: number): number =>
   form === "answer" ? depth : hopOf(depth, arityBits);
 

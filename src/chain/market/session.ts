@@ -1,7 +1,7 @@
-import type { Address, Chain, LocalAccount, PublicClient, Transport } from "viem";
+import type { Address, LocalAccount } from "viem";
 import type { TransactionSender } from "../call.ts";
 import { connect, type Endpoint } from "../connect.ts";
-import { readDeployment, type Deployment } from "./deployment.ts";
+import { readDeployment } from "./deployment.ts";
 import { chooseForgotten, jobOf, REMEMBERED_BLOCKS, removeJobs, type Forget } from "./forget.ts";
 import { ForgottenInputs, forgetInputs, withoutInput } from "./forgottenInputs.ts";
 import { emptyHistory, protocolAbi, takeEvent, type History } from "./history.ts";
@@ -18,14 +18,11 @@ import type { Patience } from "../resendTimes.ts";
 import { Sender } from "../sender.ts";
 import type { Wallet } from "../wallet.ts";
 import { WalletSender } from "../walletSender.ts";
+import type { Reader } from "./reader.ts";
 
 /** A deployment, a node to read it from, and an account to act with. */
-export type Session = {
-  deployment: Deployment;
-  publicClient: PublicClient<Transport, Chain>;
+export type Session = Reader & {
   sender: TransactionSender;
-  /** The block of the deployment: no event is older. */
-  fromBlock: bigint;
   /** The deployment's contracts, as the account uses them. */
   market: JobMarket;
   game: DisputeGame;
@@ -34,16 +31,13 @@ export type Session = {
   asset: Erc20;
 };
 
-/** What reading needs of a session. */
-export type Reader = Pick<Session, "deployment" | "publicClient" | "fromBlock">;
-
-/** What names a session. */
+/** The options that identify a session. */
 export type SessionOptions = {
   endpoint: Endpoint;
   chainId: number;
   /** The market's address: the other contracts are read from it. */
   market: Address;
-  /** A key of this process, or a wallet that signs and sends by itself. */
+  /** A key held by this process, or a wallet that signs and sends on its own. */
   account: LocalAccount | Wallet;
   fromBlock?: bigint;
   /** How long a transaction is waited for. */
@@ -82,8 +76,8 @@ export async function openSession({ account, patience, ...options }: SessionOpti
 }
 
 /**
- * A session about another market on the same chain, by the same account. Both send by one sender, so that no
- * transaction of one takes the nonce of another's.
+ * Opens a session about another market on the same chain, with the same account. Both sessions share one sender, to
+ * prevent conflicting nonces.
  * @throws NotDeployedError, RpcUnavailableError
  */
 export async function sessionBeside(
@@ -107,12 +101,12 @@ function sessionOf(reader: Reader, sender: TransactionSender): Session {
   };
 }
 
-/** What is known of a market at one block. */
+/** A market's known state at one block. */
 export type Snapshot = {
   history: History;
   /** The head's time, unix seconds. */
   now: bigint;
-  /** The head: reads beside the history are made at this block, so that they agree with it. */
+  /** The head block. Reads in addition to the history use this block, to agree with the history. */
   blockNumber: bigint;
 };
 
@@ -123,9 +117,10 @@ export type Resume = (reader: Reader, store: LogStore<typeof protocolAbi>) => Re
 const TIDY_BLOCKS = 64n;
 
 /**
- * Follows a market: each call brings the history up to the head. Calls that overlap are done one after the other.
- * @param forget What need not be remembered of a job whose last event is some time ago; without it, everything is.
- * @param resume Keeps the events on disk (`resumeFrom`), so that a restart reads only what is new.
+ * Follows a market: each call brings the history up to the head. Overlapping calls run one after the other.
+ * @param forget Chooses the forgettable part of a job some time after the job's last event. Without this function,
+ *   everything is remembered.
+ * @param resume Keeps the events on disk (`resumeFrom`): a restart reads only new events.
  */
 export function followMarket(reader: Reader, forget?: Forget, resume?: Resume): () => Promise<Snapshot> {
   const { deployment, publicClient, fromBlock } = reader;
@@ -170,7 +165,7 @@ function tidy(store: LogStore<typeof protocolAbi>, history: History, forget: For
   const chosen = chooseForgotten(history, forget, now, ({ id }) => !recent.has(id));
   store.drop(below, (event) => {
     const id = jobOf(history, event);
-    // An event of no job that is known, or of one that was forgotten before.
+    // The event concerns an unknown job, or a job forgotten before.
     if (id === undefined || !history.jobs.has(id) || chosen.all.has(id)) return undefined;
     return chosen.inputs.has(id) ? withoutInput(event) : event;
   });

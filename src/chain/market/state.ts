@@ -2,7 +2,7 @@ import { concat, encodeAbiParameters, getAddress, keccak256, numberToHex, type A
 import type { Hash } from "../../program/merkle/hash.ts";
 import type { Level, Move, PackedState, Side } from "../structs.ts";
 
-/** The whole state of a game (contracts/types/GameState.sol says what each field is). */
+/** A game's whole state (contracts/types/GameState.sol describes each field). */
 export type GameState = {
   claimId: Hex;
   programRoot: Hex;
@@ -96,7 +96,7 @@ export function hashStateOf(state: GameState): Hex {
   return keccak256(concat([claimId, programRoot, node, runRoot, traceRoot, interiorRoot, ...words]));
 }
 
-/** The id of a game: its claim, its challenger, and the number that this chose. */
+/** Returns a game's id: a hash over the claim, the challenger, and the challenger's chosen number. */
 export const gameIdOf = ({ claimId, challenger, number }: GameState): Hex =>
   keccak256(
     encodeAbiParameters([{ type: "bytes32" }, { type: "address" }, { type: "uint32" }], [claimId, challenger, number]),

@@ -11,7 +11,7 @@ import { modelOptions, modelSpec, seedOption, type ModelOptions } from "../model
 import { checkIfDecoder } from "../models.ts";
 import { decisionText, marginText } from "../../model/decision/decisionText.ts";
 import { decisionsOf } from "../../runs/programs/decisionsOf.ts";
-import { prepareModel } from "../../runs/programs/modelSpec.ts";
+import { prepareModel } from "../../compiler/wraps/modelSpec.ts";
 import type { Line, Output } from "../output.ts";
 import { compileProgress } from "../progress.ts";
 import { byteText, table } from "../../base/text.ts";

@@ -6,7 +6,7 @@ import type { Devnet } from "../../deploy/devnet/devnet.ts";
 import { DevnetError } from "../../deploy/devnet/errors.ts";
 import { removeAtExit } from "../../deploy/devnet/removeAtExit.ts";
 import type { CompiledModel } from "../../program/compiled.ts";
-import type { ModelSpec } from "../../runs/programs/modelSpec.ts";
+import type { ModelSpec } from "../../compiler/wraps/modelSpec.ts";
 import { InterruptedError, UsageError } from "../errors.ts";
 import { addExamples } from "../globalOptions.ts";
 import { missingPackage } from "../missingPackage.ts";

@@ -10,7 +10,7 @@ import { shapesOf } from "../../model/onnx/inputs/readInputFile.ts";
 import { readInputs } from "../inputs.ts";
 import { addExamples } from "../globalOptions.ts";
 import { appendOption, modelOptions, modelSpec, seedOption, type ModelOptions } from "../modelOptions.ts";
-import { loadModel } from "../../runs/programs/modelSpec.ts";
+import { loadModel } from "../../compiler/wraps/modelSpec.ts";
 import type { Output } from "../output.ts";
 import { compileProgress, executionProgress } from "../progress.ts";
 import { tensorJson, tensorText } from "../tensorText.ts";

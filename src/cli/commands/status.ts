@@ -3,7 +3,6 @@ import type { Address, Hex } from "viem";
 import { ProvisioningReader } from "../../chain/clients/provisioning.ts";
 import { StakeVaultReader } from "../../chain/clients/stakeVault.ts";
 import type { Deployment } from "../../chain/market/deployment.ts";
-import type { Reader } from "../../chain/market/session.ts";
 import { ineligibility } from "../../attestation/eligibility.ts";
 import { jobProgress } from "../../parties/requester/result.ts";
 import { timeText } from "../amount.ts";
@@ -14,6 +13,7 @@ import type { Line, Output } from "../output.ts";
 import { address, as, jobId } from "../parse.ts";
 import { addSettings, optional, readSettings } from "../settings.ts";
 import { table } from "../../base/text.ts";
+import type { Reader } from "../../chain/market/reader.ts";
 
 const settings = {
   ...chainSettings,

@@ -71,8 +71,8 @@ export function watcherCommand(output: Output): Command {
       requireLedger(values.ledger, values.references);
       await play(values, output, async (playing) => {
         const programs = calibration && openCalibrated(calibration, values, playing.programs, playing.log);
-        const court = values.examClaims && (await openExamClaims(playing.session, values.examClaims));
-        const exams = court && { court, share: values.examShare };
+        const claimContracts = values.examClaims && (await openExamClaims(playing.session, values.examClaims));
+        const exams = claimContracts && { claimContracts, share: values.examShare };
         const references = referencesOf(values);
         const heldInputs = values.ledger === undefined ? undefined : new PayerInputs(values.ledger, playing.log);
         await runWatcher({

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { Command } from "commander";
 import type { Address } from "viem";
 import { Dongle } from "../../attestation/dongleClient.ts";
-import { openOwnExamCourt } from "../../attestation/exams/openExamClaims.ts";
+import { openOwnExamClaims } from "../../attestation/exams/openExamClaims.ts";
 import { openExams } from "../../attestation/exams/openExams.ts";
 import type { Session } from "../../chain/market/session.ts";
 import { runWorkerWithExamGames } from "../../parties/worker/examGames.ts";
@@ -138,8 +138,8 @@ export function workerCommand(output: Output): Command {
           exams: exams === undefined ? undefined : await openExams(playing.session, exams),
           native: native && { programs: programs!, exactShare: values.exactShare, policy: native.policy },
         };
-        const court = examClaims && (await openOwnExamCourt(playing.session, exams!, examClaims));
-        await runWorkerWithExamGames(options, court);
+        const claimContracts = examClaims && (await openOwnExamClaims(playing.session, exams!, examClaims));
+        await runWorkerWithExamGames(options, claimContracts);
         seals.close();
         await programs?.close();
         await publisher?.close();

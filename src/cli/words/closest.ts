@@ -10,8 +10,8 @@ export function closest(word: string, names: readonly string[]): string[] {
       const length = Math.max(word.length, name.length);
       return distance <= MAX_DISTANCE && (length - distance) / length >= MIN_SHARE;
     });
-  const least = Math.min(...near.map(({ distance }) => distance));
-  return near.filter(({ distance }) => distance === least).map(({ name }) => name);
+  const min = Math.min(...near.map(({ distance }) => distance));
+  return near.filter(({ distance }) => distance === min).map(({ name }) => name);
 }
 
 /** How many letters are put in, left out, replaced or swapped with the next one between two words. */

@@ -3,7 +3,7 @@ import { HELP_WIDTH } from "./helpScreen.ts";
 import { withParts, wordsOf } from "./walk.ts";
 
 /** The help of one command, as `--help` prints it on 80 columns. */
-export type CommandHelp = { command: string; group: string; help: string };
+type CommandHelp = { command: string; group: string; help: string };
 
 /** The help of all commands, in the order of `refute --help`: what `refute --help --json` prints. */
 export function helpDocument(program: Command): { commands: CommandHelp[] } {

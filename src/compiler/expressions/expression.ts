@@ -1,6 +1,6 @@
 import { convert } from "../../numerics/arithmetic.ts";
 import { DType, dtypeName, type Word } from "../../numerics/dtype.ts";
-import { floatWord, greatestWord, leastWord, numberWord } from "../../numerics/numbers.ts";
+import { floatWord, greatestWord, minWord, numberWord } from "../../numerics/numbers.ts";
 import { Op, signature, type OpName } from "../../program/operations.ts";
 import { Reduce, type TensorRef } from "../../program/types.ts";
 import { affineKey, constantAffine, substitute, type Affine } from "./affine.ts";
@@ -28,9 +28,11 @@ export type Expr = ReadExpr | ConstantExpr | DigitExpr | OperationExpr | Accumul
 type Head = { id: number; dtype: DType; accumulators: readonly AccumulatorExpr[] };
 export type ReadExpr = Head & { kind: "read"; source: TensorRef; fill: Word; axes: readonly ReadAxis[] };
 export type ConstantExpr = Head & { kind: "constant"; value: Word };
-export type DigitExpr = Head & { kind: "digit"; digit: number };
+type DigitExpr = Head & { kind: "digit"; digit: number };
+
 /** `type` is the operands' type (for select, of the two choices), `dtype` the result's. */
-export type OperationExpr = Head & { kind: "operation"; op: Op; type: DType; args: readonly Expr[] };
+type OperationExpr = Head & { kind: "operation"; op: Op; type: DType; args: readonly Expr[] };
+
 /** The result of a reduction over digits REDUCTION_DIGIT + k of the given radices. */
 export type AccumulatorExpr = Head & {
   kind: "accumulator";
@@ -42,7 +44,7 @@ export type AccumulatorExpr = Head & {
 };
 
 /** Whether a reduction of kind `last` met a term that counts. */
-export type FoundExpr = Head & { kind: "found"; of: AccumulatorExpr };
+type FoundExpr = Head & { kind: "found"; of: AccumulatorExpr };
 
 const refKey = (ref: TensorRef): string => `${ref.kind}${ref.kind === "constant" ? ref.root : ref.index}:${ref.dtype}`;
 
@@ -275,7 +277,7 @@ export class Expressions implements Formulas {
 
 /** What a reduction of no terms gives. @throws RangeError if it is the place of one of them */
 function overNothing(reduce: Reduce, dtype: DType): Word {
-  if (reduce === Reduce.max) return leastWord(dtype);
+  if (reduce === Reduce.max) return minWord(dtype);
   if (reduce === Reduce.min) return greatestWord(dtype);
   if (reduce === Reduce.sum || reduce === Reduce.dot || reduce === Reduce.last) return 0n;
   throw new RangeError("the place of one of no elements");

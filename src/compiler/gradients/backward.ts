@@ -3,7 +3,7 @@ import { elementCount, type Body, type Node } from "../../model/onnx/model.ts";
 import { numberTensor } from "../../model/onnx/tensorData.ts";
 import { UnsupportedOperatorError } from "../errors.ts";
 import type { NodeContext } from "../lowering/nodeContext.ts";
-import type { AttributeValue, Nodes } from "../wraps/nodes.ts";
+import type { AttributeValue, NodeList } from "../graph/nodeList.ts";
 import { drawingNode, inlineBody } from "./inlineBody.ts";
 import type { Values } from "./values.ts";
 
@@ -11,7 +11,7 @@ import type { Values } from "./values.ts";
 export type Rule = (b: Backward) => readonly (string | undefined)[];
 
 /** A node whose rule is asked. */
-export type Differentiated = {
+type Differentiated = {
   node: Node;
   opset: number;
   /** The gradient of each output, undefined where nothing that matters reads it. */
@@ -29,7 +29,7 @@ export class Backward {
   readonly opset: number;
   /** Typed attributes of the node. */
   readonly attributes: NodeContext;
-  readonly #n: Nodes;
+  readonly #n: NodeList;
   readonly #values: Values;
   readonly #gradients: readonly (string | undefined)[];
   readonly #active: ReadonlySet<string>;
@@ -37,7 +37,7 @@ export class Backward {
   /** The number of nodes before those that the rule writes. */
   readonly #first: number;
 
-  constructor(of: Differentiated, nodes: Nodes, values: Values) {
+  constructor(of: Differentiated, nodes: NodeList, values: Values) {
     this.node = of.node;
     this.opset = of.opset;
     this.attributes = values.contextOf(of.node, of.opset);

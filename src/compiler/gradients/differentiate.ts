@@ -1,7 +1,7 @@
 import { isFloat } from "../../numerics/dtype.ts";
 import type { Model, Node } from "../../model/onnx/model.ts";
 import { UnsupportedOperatorError } from "../errors.ts";
-import type { Nodes } from "../wraps/nodes.ts";
+import type { NodeList } from "../graph/nodeList.ts";
 import { Backward, type Rule } from "./backward.ts";
 import { readBy } from "./inlineBody.ts";
 import { COMPOSITIONS, OF_ALL_OUTPUTS, operatorKey, RULES, WITHOUT_GRADIENT } from "./table.ts";
@@ -9,7 +9,7 @@ import { whyNoRule } from "./withoutRule.ts";
 import type { Values } from "./values.ts";
 
 /** What is differentiated by what, by names in the graph. */
-export type Question = {
+type GradientRequest = {
   /** The Gradient node that asks, for messages. */
   asked: Node;
   y: string;
@@ -24,7 +24,13 @@ export type Question = {
  * @returns the names of the gradients
  * @throws UnsupportedOperatorError by the node that is not differentiated
  */
-export function differentiate({ opsets }: Model, nodes: Node[], { asked, y, xs }: Question, n: Nodes, values: Values) {
+export function differentiate(
+  { opsets }: Model,
+  nodes: Node[],
+  { asked, y, xs }: GradientRequest,
+  n: NodeList,
+  values: Values,
+) {
   const given = new Set(xs);
   const active = activeValues(nodes, given, values);
   const refuse = (name: string): never => {
@@ -42,9 +48,9 @@ export function differentiate({ opsets }: Model, nodes: Node[], { asked, y, xs }
 /** What is known of the gradients of values: terms, which are added once the total is asked for. */
 class Terms {
   readonly #terms = new Map<string, string[]>();
-  readonly #n: Nodes;
+  readonly #n: NodeList;
 
-  constructor(n: Nodes) {
+  constructor(n: NodeList) {
     this.#n = n;
   }
 
@@ -72,7 +78,7 @@ type Sweep = {
   /** Values that depend on those given; those of a composition are added. */
   active: Set<string>;
   terms: Terms;
-  n: Nodes;
+  n: NodeList;
   values: Values;
 };
 

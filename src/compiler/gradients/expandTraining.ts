@@ -1,7 +1,7 @@
 import type { Attribute, Model, Node, TensorData } from "../../model/onnx/model.ts";
 import type { Budget } from "../budget.ts";
 import { NodeInputError, UnsupportedOperatorError } from "../errors.ts";
-import { Nodes } from "../wraps/nodes.ts";
+import { NodeList } from "../graph/nodeList.ts";
 import { differentiate } from "./differentiate.ts";
 import { readBy, renamed } from "./inlineBody.ts";
 import { isOptimiser, writeOptimiser } from "./optimisers.ts";
@@ -40,7 +40,7 @@ export function expandTraining(
       values.add([node]);
       return;
     }
-    const n = new Nodes(`${PREFIX}${number}.`);
+    const n = new NodeList(`${PREFIX}${number}.`);
     if (node.operator === "Gradient") writeGradient({ ...model, source }, node, nodes, n, values);
     else if (isOptimiser(node)) writeOptimiser(node, n, values);
     else throw new UnsupportedOperatorError(node, undefined, `it is no operator of ${TRAINING_DOMAIN}`);
@@ -55,7 +55,7 @@ const strings = (attribute: Attribute | undefined): readonly string[] =>
   attribute?.kind === "strings" ? attribute.value : attribute?.kind === "string" ? [attribute.value] : [];
 
 /** @param nodes Those before the node. */
-function writeGradient(model: Model, node: Node, nodes: Node[], n: Nodes, values: Values): void {
+function writeGradient(model: Model, node: Node, nodes: Node[], n: NodeList, values: Values): void {
   const list = (name: string): readonly string[] => strings(node.attributes.get(name));
   const [xs, zs, [y]] = [list("xs"), list("zs"), list("y")];
   if (y === undefined || xs.length === 0) throw new NodeInputError(node, "the attributes xs and y name values");
@@ -80,7 +80,7 @@ function writeGradient(model: Model, node: Node, nodes: Node[], n: Nodes, values
   writeResults(node, differentiate(model, nodes, question, n, values), n);
 }
 
-function writeResults(node: Node, gradients: readonly string[], n: Nodes): void {
+function writeResults(node: Node, gradients: readonly string[], n: NodeList): void {
   node.outputs.forEach((output, k) => {
     if (output !== "") n.node("Identity", [gradients[k]!], {}, { output });
   });
@@ -89,7 +89,7 @@ function writeResults(node: Node, gradients: readonly string[], n: Nodes): void 
 /**
  * Copies of the nodes that depend on some values, which have other names in them. @returns the new name of each value
  */
-function copyOf(nodes: readonly Node[], given: ReadonlyMap<string, string>, n: Nodes): Map<string, string> {
+function copyOf(nodes: readonly Node[], given: ReadonlyMap<string, string>, n: NodeList): Map<string, string> {
   const copied = new Map(given);
   for (const node of nodes) {
     if (!readBy(node).some((name) => copied.has(name))) continue;

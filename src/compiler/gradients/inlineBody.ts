@@ -1,5 +1,5 @@
 import type { Attribute, Body, Node } from "../../model/onnx/model.ts";
-import type { Nodes } from "../wraps/nodes.ts";
+import type { NodeList } from "../graph/nodeList.ts";
 
 type Names = ReadonlyMap<string, string>;
 
@@ -29,7 +29,7 @@ function renamedBody(body: Body, names: Names): Body {
  * Writes the nodes of a body once, as nodes of the graph around it: all its values have new names.
  * @returns the names of its outputs
  */
-export function inlineBody(n: Nodes, body: Body, inputs: readonly string[]): string[] {
+export function inlineBody(n: NodeList, body: Body, inputs: readonly string[]): string[] {
   const names = new Map(body.inputs.map((name, k) => [name, inputs[k]!] as const));
   for (const [name, tensor] of body.initializers) if (!names.has(name)) names.set(name, n.constant(tensor));
   for (const node of body.nodes) {

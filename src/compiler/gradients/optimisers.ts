@@ -2,14 +2,14 @@ import type { DType } from "../../numerics/dtype.ts";
 import type { Node } from "../../model/onnx/model.ts";
 import { NodeInputError } from "../errors.ts";
 import type { NodeContext } from "../lowering/nodeContext.ts";
-import type { Nodes } from "../wraps/nodes.ts";
+import type { NodeList } from "../graph/nodeList.ts";
 import type { Values } from "./values.ts";
 
 /** One tensor that an optimiser updates: it, its gradient, and its state; the rate and the number of updates so far. */
 type Update = { x: string; g: string; state: readonly string[]; rate: string; count: string };
 
 /** What the rule of an optimiser writes with. */
-type Writer = { n: Nodes; of: NodeContext; dtype: DType };
+type Writer = { n: NodeList; of: NodeContext; dtype: DType };
 
 type Optimiser = {
   /** Tensors of state that each tensor has. */
@@ -87,7 +87,7 @@ export const isOptimiser = ({ operator }: Node): boolean => Object.hasOwn(OPTIMI
  * one kind, all of the next; outputs the same without R, T and gradients.
  * @throws NodeInputError, UnsupportedOperatorError
  */
-export function writeOptimiser(node: Node, n: Nodes, values: Values): void {
+export function writeOptimiser(node: Node, n: NodeList, values: Values): void {
   const { states, update } = OPTIMISERS[node.operator]!;
   const of = values.contextOf(node, 1);
   const [rate = "", count = "", ...rest] = node.inputs;

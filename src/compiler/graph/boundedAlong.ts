@@ -1,6 +1,6 @@
 /** Nodes that compute along the axis of a bounded tensor, or that say how many elements there are. */
 import { DType, isFloat, isHalf } from "../../numerics/dtype.ts";
-import { greatestWord, leastWord } from "../../numerics/numbers.ts";
+import { greatestWord, minWord } from "../../numerics/numbers.ts";
 import { int64Tensor } from "../../model/onnx/tensorData.ts";
 import type { LazyTensor } from "../expressions/tensor.ts";
 import { getOrAdd } from "../../base/getOrAdd.ts";
@@ -14,21 +14,21 @@ import { onlyFirst, refuseAlong, withinCount, type BoundedRule, type Place } fro
 const cuts = new WeakMap<LazyTensor, Map<number, LazyTensor>>();
 
 /** A count, but at most so many. */
-export function atMost(context: NodeContext, count: LazyTensor, most: number): LazyTensor {
+export function atMost(context: NodeContext, count: LazyTensor, max: number): LazyTensor {
   const { builder, expressions: e } = context;
   const known = getOrAdd(cuts, count, () => new Map<number, LazyTensor>());
-  return getOrAdd(known, most, () => {
-    const cut = broadcast(context, [count], (value) => e.min(value, e.int64(most)));
+  return getOrAdd(known, max, () => {
+    const cut = broadcast(context, [count], (value) => e.min(value, e.int64(max)));
     builder.realise(cut);
     return cut;
   });
 }
 
 /** The node over an input whose elements behind the count are the least or the greatest of its type. */
-function padded(context: NodeContext, place: Place, isLeast: boolean): NodeContext {
+function padded(context: NodeContext, place: Place, isMin: boolean): NodeContext {
   const e = context.expressions;
   const x = context.input(0);
-  const word = (isLeast ? leastWord : greatestWord)(x.dtype);
+  const word = (isMin ? minWord : greatestWord)(x.dtype);
   if (word >= 1n << 63n && !isFloat(x.dtype)) return refuseAlong(context, 0, "the greatest uint64 is no constant here");
   const filled = withinCount(context, x, place, (value) => e.constant(value.dtype, word));
   return context.withInputs([filled, ...context.inputs.slice(1)]);

@@ -15,7 +15,7 @@ export type Place = { input: number; axis: number; count: LazyTensor };
  * moves: what is behind the count stays 0, so that it need not be replaced; count: another one than that of the inputs;
  * context: other inputs for the operator.
  */
-export type BoundedRead =
+type BoundedRead =
   | { axis: number; moves?: boolean; count?: LazyTensor; context?: NodeContext; outputs?: undefined }
   | { outputs: readonly (LazyTensor | undefined)[] };
 

@@ -11,7 +11,7 @@ import { broadcast } from "../lowering/broadcast.ts";
 export type Heads = { q: LazyTensor; k: LazyTensor; v: LazyTensor };
 
 /** What of an attention differs between operators. */
-export type AttendOptions = {
+type AttendOptions = {
   /** From the exact products [batch, heads, queries, keys] to what the softmax takes. */
   scores: (products: LazyTensor) => LazyTensor;
   /** By head, [1, heads, 1, 1]: a score that takes its share of each softmax, and stands for no key. */

@@ -79,10 +79,10 @@ function floatOf(context: NodeContext, integer: LazyTensor, dtype: DTypeCode): L
   );
 }
 
-/** Halves y until it is below 2, at most 2 * `most` - 1 times; and how often that was. */
-function halved(e: Expressions, y: Expr, most: number, least: number): { y: Expr; count: Expr } {
+/** Halves y until it is below 2, at most 2 * `max` - 1 times; and how often that was. */
+function halved(e: Expressions, y: Expr, max: number, min: number): { y: Expr; count: Expr } {
   let count: Expr = e.like(y, 0);
-  for (let k = most; k >= least; k /= 2) {
+  for (let k = max; k >= min; k /= 2) {
     const isLarge = e.le(e.like(y, 2 ** k), y);
     y = e.select(isLarge, e.mul(y, e.like(y, 2 ** -k)), y);
     count = e.add(count, e.mul(e.cast(isLarge, y.dtype), e.like(y, k)));
@@ -104,10 +104,10 @@ function bitsOf(context: NodeContext, x: LazyTensor): LazyTensor {
   };
   builder.plain(x);
   // In two parts: all of it is more than a step holds.
-  const [most, middle] = [(bias + 1) / 2, 2 ** Math.floor(Math.log2(bias) / 2)];
-  const near = broadcast(context, [x], (v) => halved(e, start(v), most, 2 * middle).y);
+  const [max, middle] = [(bias + 1) / 2, 2 ** Math.floor(Math.log2(bias) / 2)];
+  const near = broadcast(context, [x], (v) => halved(e, start(v), max, 2 * middle).y);
   builder.realise(near);
-  const far = broadcast(context, [x], (v) => halved(e, start(v), most, 2 * middle).count);
+  const far = broadcast(context, [x], (v) => halved(e, start(v), max, 2 * middle).count);
   builder.realise(far);
   return broadcast(
     context,

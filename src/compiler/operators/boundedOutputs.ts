@@ -15,7 +15,7 @@ import { gatherAlong } from "./gather.ts";
 import { cumulate, dropAxes, reduceAxes } from "./reduction.ts";
 
 /** Where the true elements of a list are. */
-export type Positions = {
+type Positions = {
   /** int64[bound]: the places of the true elements, in order; from the total on they mean nothing. */
   places: LazyTensor;
   /** bool[bound]: whether there are so many. */
@@ -77,7 +77,7 @@ export const bounded = (tensor: LazyTensor, axis: number, count: LazyTensor): La
 });
 
 /** The elements of a tensor at places along an axis; 0 where there is none. */
-export function chosenAlong(
+function chosenAlong(
   context: NodeContext,
   x: LazyTensor,
   { places, isThere, total }: Positions,

@@ -11,7 +11,7 @@ import { gatherAlong } from "./gather.ts";
 import { reduceAxes } from "./reduction.ts";
 
 /** What decides of NonMaxSuppression, known at compile time. */
-export type Suppression = { isCentred: boolean; most: number; threshold: number; least: number };
+type Suppression = { isCentred: boolean; max: number; threshold: number; min: number };
 
 /** The maximum boxes of a batch and class that are chosen one after the other. */
 const MAX_CHOSEN = 1024;
@@ -26,28 +26,28 @@ export function boundedSuppression(
   context: NodeContext,
   boxes: LazyTensor,
   scores: LazyTensor,
-  { isCentred, most, threshold, least }: Suppression,
+  { isCentred, max, threshold, min }: Suppression,
 ): LazyTensor[] {
   const { builder, expressions: e } = context;
   const [batches, classes, count] = scores.shape as [number, number, number];
-  if (most > MAX_CHOSEN)
-    return context.refuse("max_output_boxes_per_class", `is ${most}, at most ${MAX_CHOSEN} are chosen one by one`);
+  if (max > MAX_CHOSEN)
+    return context.refuse("max_output_boxes_per_class", `is ${max}, at most ${MAX_CHOSEN} are chosen one by one`);
   const stored = (tensor: LazyTensor): LazyTensor => {
     builder.realise(tensor);
     return tensor;
   };
   const suppressed = stored(builder.reshape(overlaps(context, boxes, isCentred, threshold), [batches * count, count]));
   const [none, number] = [e.float(-Infinity), indexTensor(e, [1, 1, count], 2)];
-  let left = stored(broadcast(context, [scores], (s) => e.select(e.lt(e.float(least), s), s, none)));
+  let left = stored(broadcast(context, [scores], (s) => e.select(e.lt(e.float(min), s), s, none)));
   const chosen: LazyTensor[] = [];
   const found: LazyTensor[] = [];
   const column = (tensor: LazyTensor): LazyTensor => builder.reshape(tensor, [batches, classes, 1]);
-  for (let k = 0; k < most; k++) {
+  for (let k = 0; k < max; k++) {
     const at = stored(reduceAxes(builder, left, [2], Reduce.argmax));
     const best = stored(reduceAxes(builder, left, [2], Reduce.max));
     chosen.push(at);
     found.push(stored(broadcast(context, [best], (s) => e.lt(none, s))));
-    if (k === most - 1) break;
+    if (k === max - 1) break;
     const batch = indexTensor(e, [batches, 1, 1], 0);
     const rows = stored(broadcast(context, [at, batch], (a, b) => e.add(e.mul(b, e.int64(count)), a)));
     const taken = gatherAlong(context, suppressed, builder.reshape(rows, [batches, classes]), 0);
@@ -60,7 +60,7 @@ export function boundedSuppression(
       ),
     );
   }
-  const all = batches * classes * most;
+  const all = batches * classes * max;
   const inOrder = (parts: readonly LazyTensor[]): LazyTensor =>
     stored(builder.reshape(stored(concatenate(context, parts, 2)), [all]));
   const { places, isThere, total } = positionsOf(context, inOrder(found), all);
@@ -71,8 +71,8 @@ export function boundedSuppression(
       [all, 1],
     );
   const columns = [
-    rowOf(places, (place) => e.div(place, e.int64(classes * most))),
-    rowOf(places, (place) => e.mod(e.div(place, e.int64(most)), e.int64(classes))),
+    rowOf(places, (place) => e.div(place, e.int64(classes * max))),
+    rowOf(places, (place) => e.mod(e.div(place, e.int64(max)), e.int64(classes))),
     rowOf(box, (value) => value),
   ];
   return [bounded(concatenate(context, columns, 1), 0, total)];

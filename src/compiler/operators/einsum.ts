@@ -14,7 +14,7 @@ function labelsOf(context: NodeContext, term: string, rank: number): string[] {
 }
 
 /** Labels of the dimensions of each operand and of the result, and the size of each label. */
-export type Equation = {
+type Equation = {
   terms: readonly (readonly string[])[];
   output: readonly string[];
   sizes: ReadonlyMap<string, number>;

@@ -8,7 +8,7 @@ export const LATEST = OPSETS[1];
  * How a node uses its inputs: `fuse`: element by element or as a view, so that what makes an input may go into the same
  * step; `memory`: an input is read many times and must be in memory; `shape`: only its shape matters.
  */
-export type Use = "fuse" | "memory" | "shape";
+type Use = "fuse" | "memory" | "shape";
 
 /** A row of the table of operators. */
 export type Entry = {

@@ -86,15 +86,15 @@ function wideEnough(e: Expressions, x: Expr): Expr {
  * but the rounding itself.
  */
 function floatCode(e: Expressions, given: Expr, float: NarrowFloat, { saturate, mode }: Rounding): Expr {
-  const { fraction, least, sign, greatest, infinity, nan, unsignedZero } = float;
+  const { fraction, min, sign, greatest, infinity, nan, unsignedZero } = float;
   const x = fraction === 0 ? e.cast(given, DType.float64) : given;
   const number = (value: number): Expr => e.like(x, value);
   const unit = 2 ** fraction;
-  const most = fraction === 0 ? greatest : Math.floor(greatest / unit) - 1;
-  const levels = Math.ceil(Math.log2(most + 1));
+  const max = fraction === 0 ? greatest : Math.floor(greatest / unit) - 1;
+  const levels = Math.ceil(Math.log2(max + 1));
   // Beyond the greatest number, and still of as many halvings as the levels give.
   const limit = number(2 ** (2 ** levels) * (1 - 2 ** -12));
-  let y = e.min(e.mul(e.abs(x), number(2 ** -least)), limit);
+  let y = e.min(e.mul(e.abs(x), number(2 ** -min)), limit);
   let halvings: Expr = number(0);
   for (let k = 2 ** (levels - 1); k >= 1; k /= 2) {
     const isLarge = e.le(number(2 ** k), y);

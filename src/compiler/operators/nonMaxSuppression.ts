@@ -51,13 +51,13 @@ export const nonMaxSuppression: Lower = (context) => {
     const tensor = context.optional(index);
     return tensor && wordNumber(context.constantWord(tensor, what), tensor.dtype);
   };
-  const most = context.optional(2);
-  const limit = most === undefined ? 0n : context.constantWord(most, "max_output_boxes_per_class");
-  const [threshold = 0, least = -Infinity] = [scalar(3, "iou_threshold"), scalar(4, "score_threshold")];
+  const max = context.optional(2);
+  const limit = max === undefined ? 0n : context.constantWord(max, "max_output_boxes_per_class");
+  const [threshold = 0, min = -Infinity] = [scalar(3, "iou_threshold"), scalar(4, "score_threshold")];
   if (numbers === undefined || scores === undefined) {
     const chosen = Math.max(0, Math.min(Number(limit), count));
     if (chosen === 0) return [builder.filled(DType.int64, [0, 3], 0n)];
-    const how = { isCentred, most: chosen, threshold, least };
+    const how = { isCentred, max: chosen, threshold, min };
     return boundedSuppression(context, context.input(0), context.input(1), how);
   }
   const boxes = Array.from({ length: batches * count }, (_, i) =>
@@ -67,7 +67,7 @@ export const nonMaxSuppression: Lower = (context) => {
   for (let batch = 0; batch < batches; batch++)
     for (let of = 0; of < classes; of++) {
       const score = (i: number): number => scores[(batch * classes + of) * count + i]!;
-      const order = Array.from({ length: count }, (_, i) => i).filter((i) => score(i) > least);
+      const order = Array.from({ length: count }, (_, i) => i).filter((i) => score(i) > min);
       order.sort((a, b) => score(b) - score(a) || a - b);
       const kept: number[] = [];
       for (const i of order) {

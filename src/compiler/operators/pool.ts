@@ -8,7 +8,7 @@ import type { Lower, NodeContext } from "../lowering/nodeContext.ts";
 import { channelsLast } from "../steps/storage.ts";
 import { dimensionIndices, identityOrder, plainDigits, radixOf, type LazyTensor } from "../expressions/tensor.ts";
 import { readAt, strides } from "../steps/views.ts";
-import { leastWord } from "../../numerics/numbers.ts";
+import { minWord } from "../../numerics/numbers.ts";
 import { reduceAxes } from "./reduction.ts";
 import { readWindows, windowIndex, type Window } from "./window.ts";
 import { broadcast } from "../lowering/broadcast.ts";
@@ -45,7 +45,7 @@ export function pool(
  */
 function maxIndices(context: NodeContext, x: LazyTensor, windows: readonly Window[]): LazyTensor {
   const e = context.expressions;
-  const { shape, digits, indices, radices, term } = windowTerm(context, x, windows, leastWord(x.dtype));
+  const { shape, digits, indices, radices, term } = windowTerm(context, x, windows, minWord(x.dtype));
   const spatial = windows.map((_, d) => d);
   const columnMajor = context.int("storage_order", 0) !== 0;
   const order = [0, 1, ...(columnMajor ? spatial.toReversed() : spatial).map((d) => d + 2)];
@@ -77,7 +77,7 @@ export const maxPool: Lower = (context) => {
   // It orders the indices output only.
   context.ignore("storage_order");
   const windows = readWindows(context, x.shape.slice(2));
-  const result = pool(context, x, windows, Reduce.max, leastWord(x.dtype));
+  const result = pool(context, x, windows, Reduce.max, minWord(x.dtype));
   if ((context.node.outputs[1] ?? "") === "") return [result];
   context.builder.realise(result);
   return [result, maxIndices(context, x, windows)];

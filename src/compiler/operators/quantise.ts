@@ -6,7 +6,7 @@ import { Reduce } from "../../program/types.ts";
 import type { Expr, Expressions } from "../expressions/expression.ts";
 import type { Lower, NodeContext } from "../lowering/nodeContext.ts";
 import { identityOrder, type LazyTensor } from "../expressions/tensor.ts";
-import { greatestWord, leastWord } from "../../numerics/numbers.ts";
+import { greatestWord, minWord } from "../../numerics/numbers.ts";
 import { asBytes, narrowCode, widened, type Rounding } from "./narrow.ts";
 import { dropAxes, reduceAxes } from "./reduction.ts";
 import { broadcast } from "../lowering/broadcast.ts";
@@ -24,13 +24,13 @@ export function toQuantised(
   e: Expressions,
   ratio: Expr,
   zero: Expr,
-  [least, greatest]: readonly [bigint, bigint] = [leastWord(zero.dtype), greatestWord(zero.dtype)],
+  [min, greatest]: readonly [bigint, bigint] = [minWord(zero.dtype), greatestWord(zero.dtype)],
 ): Expr {
   const int32 = (value: bigint): Expr => e.constant(DType.int32, value);
   // Beyond any 16-bit result with any zero point, and far inside int32.
   const near = e.clamp(e.round(ratio), e.float(-(2 ** 18)), e.float(2 ** 18));
   const sum = e.add(e.cast(near, DType.int32), e.cast(zero, DType.int32));
-  const saturated = e.clamp(sum, int32(least), int32(greatest));
+  const saturated = e.clamp(sum, int32(min), int32(greatest));
   return e.cast(saturated, zero.dtype);
 }
 

@@ -8,7 +8,7 @@ import { REDUCTION_DIGIT, type Expr } from "../expressions/expression.ts";
 import type { Lower, NodeContext } from "../lowering/nodeContext.ts";
 import { dimensionIndices, identityOrder, plainDigits, radixOf, type LazyTensor } from "../expressions/tensor.ts";
 import { readAt, rowMajorStrides } from "../steps/views.ts";
-import { greatestWord, leastWord } from "../../numerics/numbers.ts";
+import { greatestWord, minWord } from "../../numerics/numbers.ts";
 import { readIndirect } from "../lowering/readIndirect.ts";
 import { countedFromEnd } from "../lowering/indices.ts";
 
@@ -52,7 +52,7 @@ function written(context: NodeContext, { data, radices, match, update }: Writes,
     reduction === "add"
       ? [Reduce.sum, e.add, 0n]
       : reduction === "max"
-        ? [Reduce.max, e.max, leastWord(dtype)]
+        ? [Reduce.max, e.max, minWord(dtype)]
         : [Reduce.min, e.min, greatestWord(dtype)];
   if (neutral >= 1n << 63n) return context.refuse("reduction", "is min of uint64");
   const term = e.select(match, update, e.constant(dtype, neutral));

@@ -70,11 +70,11 @@ export const tfIdf: Lower = (context) => {
   if (given.shape.length < 1 || given.shape.length > 2) return context.fail(`[${given.shape.join()}] has no rows`);
   const columns = given.shape.at(-1)!;
   const rows = given.shape.length === 2 ? given.shape[0]! : 1;
-  const [least, most] = [context.int("min_gram_length", 1), context.int("max_gram_length", 1)];
+  const [min, max] = [context.int("min_gram_length", 1), context.int("max_gram_length", 1)];
   const skips = context.int("max_skip_count", 0);
-  if (least < 1 || most < least || skips < 0 || skips > columns)
-    return context.fail(`sequences of ${least} to ${most} with up to ${skips} skipped in rows of ${columns}`);
-  if (most > MAX_GRAM) return context.refuse("max_gram_length", `is ${most}, at most ${MAX_GRAM} are compared`);
+  if (min < 1 || max < min || skips < 0 || skips > columns)
+    return context.fail(`sequences of ${min} to ${max} with up to ${skips} skipped in rows of ${columns}`);
+  if (max > MAX_GRAM) return context.refuse("max_gram_length", `is ${max}, at most ${MAX_GRAM} are compared`);
   const levels = levelsOf(context);
   const indexes = context.ints("ngram_indexes") ?? context.fail("ngram_indexes is missing");
   if (indexes.length !== levels.reduce((sum, { grams }) => sum + grams.length, 0))
@@ -87,7 +87,7 @@ export const tfIdf: Lower = (context) => {
   const counts = levels.map((level) => {
     const { length, grams } = level;
     const none = builder.filled(DType.int64, [rows, grams.length], 0n);
-    if (grams.length === 0 || length < least || length > most) return none;
+    if (grams.length === 0 || length < min || length > max) return none;
     const distances = Array.from({ length: length === 1 ? 1 : skips + 1 }, (_, s) => s + 1);
     const found = distances.flatMap((apart) => counted(context, x, level, apart) ?? []);
     return found.length === 0 ? none : found.reduce((a, b) => addTensors(context, a, b));

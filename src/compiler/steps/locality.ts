@@ -9,7 +9,7 @@ import { strides } from "./views.ts";
 const COMFORTABLE_GAS = 3_000_000;
 
 /** An operand of a reduction and the order of its dimensions in which the terms are neighbours. */
-export type Operand = { tensor: LazyTensor; order: readonly number[] };
+type Operand = { tensor: LazyTensor; order: readonly number[] };
 
 /**
  * A reduction. Its operands are copied into better orders first if that makes a proof of one element much cheaper:

@@ -2,7 +2,7 @@ import type { Body, Node } from "../../model/onnx/model.ts";
 import { identityOrder } from "../expressions/tensor.ts";
 
 /** How the nodes that read a value prefer it stored. */
-export type Storage = "channelsFirst" | "channelsLast";
+type Storage = "channelsFirst" | "channelsLast";
 
 /** Dimensions with channels last: [N, C, spatial...] stored as N, spatial..., C. */
 export const channelsLast = (rank: number): number[] => [0, ...identityOrder(rank).slice(2), 1];

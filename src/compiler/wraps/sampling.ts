@@ -1,14 +1,16 @@
 import { DType } from "../../numerics/dtype.ts";
 import { floatTensor } from "../../model/onnx/tensorData.ts";
-import type { Nodes } from "./nodes.ts";
+import type { NodeList } from "../graph/nodeList.ts";
 
 /** The inputs of a run that say how the next token is drawn, by their names. */
-export type SamplingInputs = { temperature: string; topK: string; topP: string; seed: string; index: string };
+type SamplingInputs = { temperature: string; topK: string; topP: string; seed: string; index: string };
 
 /** Bits of a key: logits that are further below the largest than 2^8 are not told apart. */
 const KEY_BITS = 28;
+
 /** A key counts steps of 2^-20 of the logits after the division by the temperature. */
 const STEPS = 2 ** 20;
+
 /** The largest float32 below 2^28: the distance that all larger ones are taken for. */
 const FURTHEST = 2 ** KEY_BITS - 16;
 
@@ -20,14 +22,14 @@ const FURTHEST = 2 ** KEY_BITS - 16;
  * by seed and index. Top-k and top-p compare keys: -z in steps of 2^-20, so that tokens of one key stay or go together.
  * Each threshold is found bit by bit, so that the work is linear in the vocabulary.
  */
-export function sampledToken(n: Nodes, logits: string, inputs: SamplingInputs): string {
+export function sampledToken(n: NodeList, logits: string, inputs: SamplingInputs): string {
   const largest = n.node("ReduceMax", [logits, n.integers(0)], { keepdims: 1 });
   const z = n.node("Div", [n.node("Sub", [logits, largest]), inputs.temperature]);
   const keys = keysOf(n, z);
   const byCount = topK(n, keys, logits, inputs.topK);
-  const least = topP(n, { keys, z, byCount }, inputs.topP);
+  const min = topP(n, { keys, z, byCount }, inputs.topP);
   const scores = n.node("Add", [z, gumbel(n, logits, inputs)]);
-  const kept = n.node("LessOrEqual", [least, keys]);
+  const kept = n.node("LessOrEqual", [min, keys]);
   const choices = n.node("Where", [kept, scores, n.constant(floatTensor([-Infinity]))]);
   const sampled = n.node("ArgMax", [choices], { axis: 0, keepdims: 1 });
   const isGreedy = n.node("LessOrEqual", [inputs.temperature, n.constant(floatTensor([0]))]);
@@ -35,21 +37,22 @@ export function sampledToken(n: Nodes, logits: string, inputs: SamplingInputs): 
 }
 
 /** Nodes that choose the first of the largest logits, float32[vocabulary]. @returns the name of the token, int64[1] */
-export const greedyToken = (n: Nodes, logits: string): string => n.node("ArgMax", [logits], { axis: 0, keepdims: 1 });
+export const greedyToken = (n: NodeList, logits: string): string =>
+  n.node("ArgMax", [logits], { axis: 0, keepdims: 1 });
 
 /** Keys of 28 bits, int32[vocabulary]: the larger the more probable. */
-function keysOf(n: Nodes, z: string): string {
+function keysOf(n: NodeList, z: string): string {
   const distance = n.node("Mul", [z, n.constant(floatTensor([-STEPS]))]);
   const bounded = n.node("Min", [distance, n.constant(floatTensor([FURTHEST]))]);
   const whole = n.node("Cast", [bounded], { to: DType.int32 });
   return n.node("Sub", [int32(n, 2 ** KEY_BITS - 1), whole]);
 }
 
-const int32 = (n: Nodes, value: number): string =>
+const int32 = (n: NodeList, value: number): string =>
   n.constant({ dtype: DType.int32, shape: [1], bytes: new Uint8Array(Int32Array.of(value).buffer) });
 
 /** The largest threshold, int32[1], with the keys from it on having what is wanted: bit by bit from the highest one. */
-function threshold(n: Nodes, keys: string, wanted: string, weights?: string): string {
+function threshold(n: NodeList, keys: string, wanted: string, weights?: string): string {
   let low = int32(n, 0);
   for (let bit = KEY_BITS - 1; bit >= 0; bit--) {
     const inputs = [keys, low, wanted, ...(weights === undefined ? [] : [weights])];
@@ -59,7 +62,7 @@ function threshold(n: Nodes, keys: string, wanted: string, weights?: string): st
 }
 
 /** The key of the k-th most probable token; 0 if k is 0 or less, or the vocabulary has no more. */
-function topK(n: Nodes, keys: string, logits: string, k: string): string {
+function topK(n: NodeList, keys: string, logits: string, k: string): string {
   const size = n.node("Shape", [logits]);
   const isOff = n.node("LessOrEqual", [k, n.integers(0)]);
   return threshold(n, keys, n.node("Min", [n.node("Where", [isOff, size, k]), size]));
@@ -69,7 +72,7 @@ function topK(n: Nodes, keys: string, logits: string, k: string): string {
  * The least key of the most probable tokens that together have p of what top-k leaves; at least that of top-k. With p
  * of 1 or more it is that.
  */
-function topP(n: Nodes, { keys, z, byCount }: { keys: string; z: string; byCount: string }, p: string): string {
+function topP(n: NodeList, { keys, z, byCount }: { keys: string; z: string; byCount: string }, p: string): string {
   const isLeft = n.node("LessOrEqual", [byCount, keys]);
   const weights = n.node("Where", [isLeft, n.node("Exp", [z]), n.constant(floatTensor([0]))]);
   const total = n.node("ReduceSum", [weights, n.integers(0)], { keepdims: 1 });
@@ -79,7 +82,7 @@ function topP(n: Nodes, { keys, z, byCount }: { keys: string; z: string; byCount
 }
 
 /** Numbers g = -log(-log(1 - u)), float32[vocabulary]; u = (word + 1/2) / 2^32, at most 1 - 2^-24. */
-function gumbel(n: Nodes, logits: string, { seed, index }: SamplingInputs): string {
+function gumbel(n: NodeList, logits: string, { seed, index }: SamplingInputs): string {
   const f = (value: number): string => n.constant(floatTensor([value]));
   const words = n.node("Cast", [n.own("RandomWords", [seed, index, logits])], { to: DType.float32 });
   const all = n.node("Mul", [n.node("Add", [words, f(0.5)]), f(2 ** -32)]);

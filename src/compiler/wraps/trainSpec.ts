@@ -5,7 +5,7 @@ import { TrainingError } from "../errors.ts";
  * of what the output and the label differ by; `output`, the model's own output of one number.
  */
 export const LOSSES = ["crossEntropy", "mse", "output"] as const;
-export type Loss = (typeof LOSSES)[number];
+type Loss = (typeof LOSSES)[number];
 
 /** Attributes of each optimiser with their defaults, and how many tensors of state it has. */
 export const OPTIMISERS = {

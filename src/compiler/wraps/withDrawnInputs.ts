@@ -2,10 +2,10 @@ import { DType, dtypeBytes, dtypeName, isFloat, isSigned } from "../../numerics/
 import { elementCount, type Model, type ValueInfo } from "../../model/onnx/model.ts";
 import { floatTensor } from "../../model/onnx/tensorData.ts";
 import { DrawnInputError } from "../errors.ts";
-import { Nodes } from "./nodes.ts";
+import { NodeList } from "../graph/nodeList.ts";
 
 /** The input that all drawn ones come from: int64[4], 32 bytes. */
-export const DRAW_SEED = "draw_seed";
+const DRAW_SEED = "draw_seed";
 
 /** All names that drawing adds begin with it. */
 const PREFIX = "draw.";
@@ -45,7 +45,7 @@ export function withDrawnInputs(model: Model, drawn: Readonly<Record<string, Dra
   );
   if (taken !== undefined) refuse(`it has a value "${taken}" of its own, a name that drawing needs`);
 
-  const n = new Nodes(PREFIX);
+  const n = new NodeList(PREFIX);
   const word = (place: number): string => n.node("Gather", [DRAW_SEED, n.integers(place)], { axis: 0 });
   const [key, stream] = [word(0), word(1)];
   graph.inputs.forEach((input, place) => {
@@ -74,7 +74,7 @@ export function withDrawnInputs(model: Model, drawn: Readonly<Record<string, Dra
 }
 
 /** float32 from low to high. */
-function floats(n: Nodes, words: string, { low, high }: DrawnInput): string {
+function floats(n: NodeList, words: string, { low, high }: DrawnInput): string {
   const f = (value: number): string => n.constant(floatTensor([value]));
   const part = n.node("Mul", [n.node("Cast", [words], { to: DType.float32 }), f((high - low) / 2 ** 32)]);
   // The sum may be rounded to a number beyond the range.
@@ -82,7 +82,7 @@ function floats(n: Nodes, words: string, { low, high }: DrawnInput): string {
 }
 
 /** int64 from low to high. */
-function integers(n: Nodes, words: string, { low, high }: DrawnInput): string {
+function integers(n: NodeList, words: string, { low, high }: DrawnInput): string {
   const rest = n.node("Mod", [n.node("Cast", [words], { to: DType.int64 }), n.integers(high - low + 1)]);
   return n.node("Add", [rest, n.integers(low)]);
 }
@@ -103,13 +103,13 @@ function checkRange({ name, dtype }: ValueInfo, { low, high }: DrawnInput, refus
   const range = `"${name}" (${dtypeName(dtype)}) cannot be drawn from ${low} to ${high}`;
   if (!(low < high)) refuse(`${range}: the first must be less than the second`);
   if (isFloat(dtype)) {
-    const most = dtype === DType.float16 ? 65_504 : 2 ** 127;
-    if (!(low >= -most && high <= most)) refuse(`${range}: it goes from -${most} to ${most} at most`);
+    const max = dtype === DType.float16 ? 65_504 : 2 ** 127;
+    if (!(low >= -max && high <= max)) refuse(`${range}: it goes from -${max} to ${max} at most`);
     return;
   }
   if (!Number.isSafeInteger(low) || !Number.isSafeInteger(high)) refuse(`${range}: expected whole numbers`);
   const bits = dtype === DType.bool ? 1 : 8 * dtypeBytes(dtype);
-  const [least, largest] = isSigned(dtype) ? [-(2 ** (bits - 1)), 2 ** (bits - 1) - 1] : [0, 2 ** bits - 1];
-  if (low < least || high > largest) refuse(`${range}: the type goes from ${least} to ${largest}`);
+  const [min, largest] = isSigned(dtype) ? [-(2 ** (bits - 1)), 2 ** (bits - 1) - 1] : [0, 2 ** bits - 1];
+  if (low < min || high > largest) refuse(`${range}: the type goes from ${min} to ${largest}`);
   if (high - low >= 2 ** 32) refuse(`${range}: that are more than 2^32 values`);
 }

@@ -3,7 +3,7 @@ import { elementCount, type Model, type ValueInfo } from "../../model/onnx/model
 import { floatTensor } from "../../model/onnx/tensorData.ts";
 import { NoiseError } from "../errors.ts";
 import type { RunWiring } from "../runWiring.ts";
-import { Nodes } from "./nodes.ts";
+import { NodeList } from "../graph/nodeList.ts";
 
 /** The inputs that noise comes from: a seed, int64[1], and the item's number where the model takes none itself. */
 export const NOISE = { seed: "noise_seed", index: "noise_index" } as const;
@@ -45,7 +45,7 @@ export function withNoise(
   if (taken !== undefined) refuse(`it has a value "${taken}" of its own, a name that noise needs`);
 
   const given = run?.index?.[0];
-  const n = new Nodes(PREFIX);
+  const n = new NodeList(PREFIX);
   const renamed = new Map<string, string>();
   graph.inputs.forEach((input, place) => {
     const scale = noise[input.name];
@@ -72,7 +72,7 @@ export function withNoise(
 }
 
 /** So many normal numbers of variance 1, float32. */
-function normal(n: Nodes, place: number, index: string, count: number): string {
+function normal(n: NodeList, place: number, index: string, count: number): string {
   const f = (value: number): string => n.constant(floatTensor([value]));
   const like = n.node("ConstantOfShape", [n.integers(2 * count)]);
   const key = n.node("Add", [NOISE.seed, n.integers(place)]);

@@ -4,7 +4,7 @@ import { SeedInputError } from "../errors.ts";
 import type { RunWiring } from "../runWiring.ts";
 
 /** The inputs that random operators draw from: a seed, int64[1], and the item's number where items have none yet. */
-export const RANDOM = { seed: "random_seed", index: "random_index" } as const;
+const RANDOM = { seed: "random_seed", index: "random_index" } as const;
 
 /**
  * The model whose random operators draw from an input of the job, `random_seed`: another seed is another result of the

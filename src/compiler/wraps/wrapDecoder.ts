@@ -5,7 +5,7 @@ import { MAX_ITEMS } from "../../program/run.ts";
 import type { RunWiring } from "../runWiring.ts";
 import { decoderInterface, type Cache, type DecoderInterface } from "./decoderInterface.ts";
 
-import { Nodes } from "./nodes.ts";
+import { NodeList } from "../graph/nodeList.ts";
 import { greedyToken, sampledToken } from "./sampling.ts";
 
 /** All names that the wrapping adds begin with it, but those of its inputs and outputs. */
@@ -69,7 +69,7 @@ export function wrapDecoder(
   );
   if (taken !== undefined) refuse(`it has a value "${taken}" of its own, a name that the run needs`);
 
-  const n = new Nodes(PREFIX);
+  const n = new NodeList(PREFIX);
   const places = n.integers(...Array.from({ length: slots }, (_, slot) => slot));
   const isForced = n.node("Less", [DECODER.index, DECODER.promptLength]);
   const current = n.node("Where", [
@@ -144,18 +144,18 @@ const outputInfo = (past: string, { dtype }: Pick<Cache, "dtype">): ValueInfo =>
 });
 
 /** The element of int64[length] at a place, int64[1]; of places outside, the nearest one. */
-function elementAt(n: Nodes, list: string, place: string, length: number): string {
+function elementAt(n: NodeList, list: string, place: string, length: number): string {
   const within = n.node("Max", [n.node("Min", [place, n.integers(length - 1)]), n.integers(0)]);
   return n.node("Gather", [list, within], { axis: 0 });
 }
 
-function castTo(n: Nodes, x: string, to: DType, output: string): string {
+function castTo(n: NodeList, x: string, to: DType, output: string): string {
   return n.node("Cast", [x], { to }, { output });
 }
 
 /** What the model takes beside its caches: the token, the mask of the slots and of the new row, the position. */
 function givenInputs(
-  n: Nodes,
+  n: NodeList,
   { ids, mask, positions }: DecoderInterface,
   { current, places, slots }: { current: string; places: string; slots: number },
 ): void {
@@ -168,7 +168,7 @@ function givenInputs(
 
 /** The token at the next place: of the prompt, or the one that ended the text, or the one chosen. */
 function nextToken(
-  n: Nodes,
+  n: NodeList,
   of: { current: string; chosen: string; isForced: string; endTokens: readonly number[]; slots: number },
 ): string {
   const place = n.node("Add", [DECODER.index, n.integers(1)]);
@@ -183,7 +183,7 @@ function nextToken(
 }
 
 /** The row of present keys or values that the item's token has made: [1, heads, 1, size]. */
-function newRow(n: Nodes, { graph }: Model, { present }: Cache): string {
+function newRow(n: NodeList, { graph }: Model, { present }: Cache): string {
   const made = graph.nodes.find(({ outputs }) => outputs.includes(present));
   // It puts the row behind those that the mask counts, not behind all that it is given.
   const isCounted = made?.operator === "GroupQueryAttention" && made.domain === "com.microsoft";

@@ -16,7 +16,7 @@ import { TRAINING_DOMAIN } from "../gradients/expandTraining.ts";
 import { Values, type Typed } from "../gradients/values.ts";
 import { bindShapes } from "../graph/bindShapes.ts";
 import type { RunWiring } from "../runWiring.ts";
-import { Nodes } from "./nodes.ts";
+import { NodeList } from "../graph/nodeList.ts";
 import { OPTIMISERS, type TrainSpec } from "./trainSpec.ts";
 
 /** All names that the wrapping adds begin with it, but those of its inputs and outputs. */
@@ -34,7 +34,7 @@ export const TRAINING = {
 } as const;
 
 /** Where a weight of the model lies in the vector of all weights. */
-export type WeightPart = { name: string; shape: readonly number[]; start: number };
+type WeightPart = { name: string; shape: readonly number[]; start: number };
 
 /** A model as a training run. */
 export type TrainingRun = {
@@ -88,12 +88,12 @@ export function wrapTraining(
   const values = new Values(model, bound, new Budget(), 0n);
   values.add(graph.nodes);
   const [result, typed] = lossOutput(model, spec, values, refuse);
-  const n = new Nodes(PREFIX);
+  const n = new NodeList(PREFIX);
   const { loss, labels } = lossNodes(n, spec, result, typed, refuse);
   const parts = weightParts(model, result, spec, values, refuse);
   const count = parts.reduce((sum, { shape }) => sum + elementCount(shape), 0);
 
-  const before = new Nodes(`${PREFIX}weight.`);
+  const before = new NodeList(`${PREFIX}weight.`);
   for (const { name, shape, start } of parts) {
     const end = start + elementCount(shape);
     const part = before.node("Slice", [TRAINING.weights, before.integers(start), before.integers(end)]);
@@ -109,7 +109,7 @@ export function wrapTraining(
       ["y", { kind: "string", value: loss }],
     ],
   );
-  const u = new Nodes(`${PREFIX}update.`);
+  const u = new NodeList(`${PREFIX}update.`);
   const flat = gradients.map((name) => u.reshape(name, [-1]));
   const all = flat.length === 1 ? flat[0]! : u.node("Concat", flat, { axis: 0 });
   const rates = spec.rates ?? 1;
@@ -209,7 +209,7 @@ function lossOutput(
 }
 
 function lossNodes(
-  n: Nodes,
+  n: NodeList,
   { loss }: TrainSpec,
   result: string,
   { shape }: Typed,

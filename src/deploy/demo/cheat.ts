@@ -1,11 +1,11 @@
 import type { KnownProgram } from "../../dispute/run/execution.ts";
-import type { Execute } from "../../runs/executeRun.ts";
 import type { FastExecutors } from "../../runs/fastExecutors.ts";
 import { DType } from "../../numerics/dtype.ts";
 import { Trace } from "../../program/trace/trace.ts";
+import type { Execute } from "../../runs/execute.ts";
 
 /** The value that a cheat alters. */
-export type Alteration = { step: number; element: number };
+type Alteration = { step: number; element: number };
 
 /**
  * Executes with one float32 raised by 1. Everything after it is computed from that: only this element is inconsistent.
@@ -21,7 +21,7 @@ export function cheatingExecute(executors: FastExecutors, { step, element }: Alt
     });
 }
 
-/** Minimum of elements of the altered tensor, so that the dispute goes down several levels. */
+/** Minimum number of elements in the altered tensor: a dispute then goes down several levels. */
 const MIN_ELEMENTS = 1_000;
 
 /**

@@ -5,8 +5,8 @@ import type { Session } from "../../chain/market/session.ts";
 import { toHex } from "../../program/merkle/hash.ts";
 import { tensorRoot } from "../../program/merkle/tensor.ts";
 
-/** What a question to the dapp costs and allows. */
-export type Question = { fee: bigint; window: number; claimSeconds: number; salt: string };
+/** The fee and the times of a question to the dapp. */
+type TextQuestion = { fee: bigint; window: number; claimSeconds: number; salt: string };
 
 /** Asks the dapp about a picture; the dapp posts the job. @returns The job's id and the gas of the transaction. */
 export async function ask(
@@ -14,7 +14,7 @@ export async function ask(
   dapp: Address,
   program: KnownProgram,
   picture: Uint8Array,
-  { fee, window, claimSeconds, salt }: Question,
+  { fee, window, claimSeconds, salt }: TextQuestion,
 ): Promise<{ jobId: Hex; gas: bigint }> {
   await asset.approve(dapp, fee);
   const { timestamp } = await publicClient.getBlock();

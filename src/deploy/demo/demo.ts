@@ -33,27 +33,27 @@ export async function runDemo(n: Narrator): Promise<Figures> {
   const dapp = await chain.deploy("TextDirectionDapp", [chain.market, model.programRoot, TERMS.window]);
   const picture = drawText("REFUTE", PICTURE.width, PICTURE.height, 4);
   const context: SceneContext = { chain, program, picture: picture.pixels, executors, dapp, requester };
-  n.say("An embedded chain starts in this process (osaka rules, at most 2^24 gas a transaction).");
-  n.say(`Ignition deploys market ${short(chain.market)}, vault, dispute game, step verifier and provisioning.`);
-  n.say(
+  n.narrate("An embedded chain starts in this process (osaka rules, at most 2^24 gas a transaction).");
+  n.narrate(`Ignition deploys market ${short(chain.market)}, vault, dispute game, step verifier and provisioning.`);
+  n.narrate(
     `The model ppocr2_cls (is a line of text upright?) compiles to ${steps.length} steps, ` +
       `${checkpoints.length} checkpoints;`,
   );
-  n.say(`whoever compiles it gets the same program root: ${short(model.programRoot)}.`);
+  n.narrate(`whoever compiles it gets the same program root: ${short(model.programRoot)}.`);
 
   n.step("A worker with an endorsed device registers and stakes");
   const worker = await chain.newSession(parseEther("2"));
   const { collateral } = worker.deployment.parameters;
   const refusal = await refusedStake(worker, collateral);
-  n.say(`Staking without a live attestation is refused by the contract: ${refusal.errorName}.`);
+  n.narrate(`Staking without a live attestation is refused by the contract: ${refusal.errorName}.`);
   const device = new SoftwareDevice(manufacturer);
-  n.say(`The manufacturer endorses device ${short(device.id)} (a software stand-in for the dongle, P-256).`);
+  n.narrate(`The manufacturer endorses device ${short(device.id)} (a software stand-in for the dongle, P-256).`);
   const identification = await identifyFor(worker);
   const report = await attest(worker, device, identification.root);
-  n.say(`The device signs a report of the machine, over a hash of the chain: ${describe(identification)}.`);
+  n.narrate(`The device signs a report of the machine, over a hash of the chain: ${describe(identification)}.`);
   await worker.vault.stake(collateral);
-  n.say(`It verifies on chain, for ${grouped(report.receipt.gasUsed)} gas.`);
-  n.say(`Now the worker stakes ${formatEther(collateral)} WETH.`);
+  n.narrate(`It verifies on chain, for ${grouped(report.receipt.gasUsed)} gas.`);
+  n.narrate(`Now the worker stakes ${formatEther(collateral)} WETH.`);
 
   n.step("A dapp asks: is this line of text upright?");
   const asked = await post(context, picture, n);

@@ -18,7 +18,7 @@ export class Inbox<E> {
     if (known !== undefined) return known;
     return new Promise<F>((resolve, reject) => {
       const timer = setTimeout(() => reject(new Error(`waited ${limitMs / 1000} s for: ${what}`)), limitMs);
-      // What is waited for runs on its own; the limit alone keeps no process alive.
+      // The awaited events come from other processes; the limit alone keeps no process alive.
       timer.unref();
       const settle = (event: E) => {
         clearTimeout(timer);

@@ -5,7 +5,7 @@ import { Move } from "../../chain/structs.ts";
 import type { CompiledModel } from "../../program/compiled.ts";
 import { wordText } from "./floatText.ts";
 
-/** What a run measured. */
+/** The measurements of a run. */
 export type Figures = {
   program: { root: Hex; steps: number; checkpoints: number; largestStepProofGas: number; terms: string };
   honest: {
@@ -32,7 +32,7 @@ export type Figures = {
   seconds: number;
 };
 
-/** The transactions of a game, in order, with the gas that each took. */
+/** Returns a game's transactions in order, each with the gas spent. */
 export async function gameGas({ publicClient }: Session, game: GameRecord): Promise<{ move: string; gas: number }[]> {
   const names = Object.keys(Move);
   const sent = game.moves.map(({ move, transactionHash }) => ({ name: names[move]!, transactionHash }));
@@ -45,7 +45,7 @@ export async function gameGas({ publicClient }: Session, game: GameRecord): Prom
   );
 }
 
-/** Where the wrong value is, and what it should be, as the chain found it. */
+/** Returns the place of the wrong value, with the claimed and the correct value, from the chain's record. */
 export function wrongValue({ program, origins }: CompiledModel, game: GameRecord) {
   const { step, element, claimed, exact } = game.proved!;
   const { dtype } = program.steps[step]!;

@@ -1,7 +1,7 @@
 import { DType, type DType as DTypeCode } from "../../numerics/dtype.ts";
 
 /**
- * The shortest decimal that reads back as the same float32; integers as they are.
+ * Returns the shortest decimal text that parses back to the same float32; integers stay unchanged.
  * @param word Bits of a float32, or an integer.
  */
 export function wordText(word: bigint, dtype: DTypeCode): string {

@@ -1,7 +1,6 @@
 /**
- * A bitmap font of 5 x 7 dots, capitals only, for the demo's picture: one string a glyph, rows separated by a space.
- * Letters that look the same upside down (H, I, N, O, S, X, Z) are in it too, so that the model is not helped by the
- * choice.
+ * A bitmap font of 5 x 7 dots, capitals only, for the demo's picture: one string per glyph, rows separated by a space.
+ * The font includes letters that look the same upside down (H, I, N, O, S, X, Z), to give the model no advantage.
  */
 const GLYPHS: Record<string, string> = {
   A: ".###. #...# #...# ##### #...# #...# #...#",
@@ -37,7 +36,7 @@ const GLYPHS: Record<string, string> = {
 export const GLYPH_WIDTH = 5;
 export const GLYPH_HEIGHT = 7;
 
-/** Whether dot (x, y) of a letter is inked; letters that the font lacks are blank. */
+/** Returns true if dot (x, y) of a letter has ink; letters missing from the font are blank. */
 export function isInked(letter: string, x: number, y: number): boolean {
   return (GLYPHS[letter] ?? GLYPHS[" "]!).split(" ")[y]?.[x] === "#";
 }

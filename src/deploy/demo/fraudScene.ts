@@ -20,11 +20,11 @@ export async function fraudScene(
 ): Promise<Figures["fraud"]> {
   const { program, executors, picture } = context;
   const { jobId } = await ask(context.requester, context.dapp, program, picture, { ...TERMS, salt: "second" });
-  n.say(`Job ${short(jobId)}: the same picture, the same fee.`);
+  n.narrate(`Job ${short(jobId)}: the same picture, the same fee.`);
   const alteration = await chooseAlteration(executors, program, [picture]);
   const stakeBefore = (await cheat.vault.accountOf(cheat.sender.address)).staked;
   const running = startWorker(cheat, context, cheatingExecute(executors, alteration), 0);
-  n.say(
+  n.narrate(
     `A worker alters one value of step ${alteration.step} of ${program.model.program.steps.length} ` +
       `and runs on from it.`,
   );
@@ -33,7 +33,7 @@ export async function fraudScene(
     "the watcher's finding",
     (e): e is Extract<WatcherEvent, { kind: "differs" }> => e.kind === "differs" && e.jobId === jobId,
   );
-  n.say(`The watcher executes the job: its root is ${short(differs.own)}, the worker's ${short(differs.claimed)}.`);
+  n.narrate(`The watcher executes the job: its root is ${short(differs.own)}, the worker's ${short(differs.claimed)}.`);
   await watcher.inbox.first(
     "the step proof",
     (e): e is Extract<WatcherEvent, { kind: "moved" }> => e.kind === "moved" && e.move === "prove",
@@ -45,20 +45,20 @@ export async function fraudScene(
   const game = claim.games.find(({ proved }) => proved !== undefined)!;
   if (!claim.refuted || game.closed?.outcome !== Outcome.challengerWon) throw new Error("the false claim stands");
   const moves = await gameGas(context.requester, game);
-  sayMoves(game, moves, n);
+  listMoves(game, moves, n);
 
   const found = wrongValue(program.model, game);
-  n.say(`The chain recomputes that one element: ${found.exact}, not ${found.claimed}. The claim is dead.`);
+  n.narrate(`The chain recomputes that one element: ${found.exact}, not ${found.claimed}. The claim is dead.`);
   const slashed = stakeBefore - (await cheat.vault.accountOf(cheat.sender.address)).staked;
-  n.say(`The worker is slashed ${formatEther(slashed)} WETH.`);
+  n.narrate(`The worker is slashed ${formatEther(slashed)} WETH.`);
   const { bond, parameters } = watcherSession.deployment;
-  n.say(
+  n.narrate(
     `The watcher has its bond of ${formatEther(bond)} WETH back, its gas, ` +
       `and ${formatEther(parameters.bounty)} WETH of bounty.`,
   );
   const { status } = await context.requester.market.jobOf(jobId);
   if (status !== JobStatus.open) throw new Error("the job is not open again");
-  n.say("The job is open again, its fee still in escrow, for another worker.");
+  n.narrate("The job is open again, its fee still in escrow, for another worker.");
   const gas = moves.reduce((sum, move) => sum + move.gas, 0);
   const rewarded = formatEther(game.closed.paid - bond);
   return {
@@ -72,12 +72,12 @@ export async function fraudScene(
   };
 }
 
-function sayMoves(game: GameRecord, moves: readonly { move: string; gas: number }[], n: Narrator): void {
-  n.say("The dispute, one transaction a line:");
+function listMoves(game: GameRecord, moves: readonly { move: string; gas: number }[], n: Narrator): void {
+  n.narrate("The dispute, one transaction a line:");
   moves.forEach(({ move, gas }, k) => {
     const record = game.moves[k];
     const text = record === undefined ? "one element, recomputed on chain" : explain(record);
-    n.say(`  ${move.padEnd(7)} ${grouped(gas).padStart(9)} gas  ${text}`);
+    n.narrate(`  ${move.padEnd(7)} ${grouped(gas).padStart(9)} gas  ${text}`);
   });
 }
 

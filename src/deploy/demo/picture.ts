@@ -7,9 +7,9 @@ const PAPER = 242;
 const INK = 28;
 
 /**
- * Draws one line of text, centred, dark on light, with edges softened as a camera would (each pixel is the mean ink of
+ * Draws one line of text, centred, dark on light, with soft edges like a camera's (each pixel shows the mean ink over
  * `scale / dot`).
- * @param dot Pixels across one dot of the font; need not be whole.
+ * @param dot Pixels across one font dot; fractions are allowed.
  */
 export function drawText(text: string, width: number, height: number, dot: number): Picture {
   const pixels = new Uint8Array(width * height * 3);
@@ -43,7 +43,7 @@ export function turned({ width, height, pixels }: Picture): Picture {
   return { width, height, pixels: out };
 }
 
-/** The picture as lines of text, for a terminal: two rows of pixels a line, `columns` wide. */
+/** Returns the picture as lines for a terminal: two pixel rows per line, `columns` wide. */
 export function preview({ width, height, pixels }: Picture, columns: number): string[] {
   const cell = width / columns;
   const dark = (cx: number, cy: number): boolean =>

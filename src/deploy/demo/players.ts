@@ -2,7 +2,6 @@ import { parseEther, type Address } from "viem";
 import type { KnownProgram } from "../../dispute/run/execution.ts";
 import { FastExecutors } from "../../runs/fastExecutors.ts";
 import type { History } from "../../chain/market/history.ts";
-import type { Execute } from "../../runs/executeRun.ts";
 import { followMarket, type Session } from "../../chain/market/session.ts";
 import { runWorker } from "../../parties/worker/worker.ts";
 import type { WorkerEvent } from "../../parties/worker/events.ts";
@@ -12,8 +11,9 @@ import { createLogger } from "../../base/log.ts";
 import { Inbox } from "./events.ts";
 import type { LocalChain } from "./localChain.ts";
 import { ProgramLibrary } from "../../runs/programLibrary.ts";
+import type { Execute } from "../../runs/execute.ts";
 
-/** What the scenes share. */
+/** The context shared by all scenes. */
 export type SceneContext = {
   chain: LocalChain;
   program: KnownProgram;
@@ -23,11 +23,12 @@ export type SceneContext = {
   requester: Session;
 };
 
-/** A loop of a worker or a watcher, and how to stop it. */
+/** A running loop of a worker or a watcher, with a function to stop the loop. */
 export type Running<E> = { inbox: Inbox<E>; stop: () => Promise<void> };
 
 /** Rounds are quick here: the chain mines at once. */
 const INTERVAL_MS = 100;
+
 /** Only failures are logged, in words also where the output is no terminal; the narrator prints the rest. */
 const log = createLogger("error", { isTTY: true, write: (line) => process.stderr.write(line) });
 

@@ -12,10 +12,11 @@ const PACKAGE = `@foundry-rs/anvil-${process.platform === "win32" ? "win32" : pr
 }`;
 const LISTENING = /Listening on 127\.0\.0\.1:(\d+)/;
 const START_MS = 30_000;
-/** Of a block: that of Ethereum's L1. */
+
+/** Gas limit of a block, equal to Ethereum's L1. */
 const BLOCK_GAS = 60_000_000;
 
-/** The program of anvil, which comes with a package of npm, or the reason why it is not there. */
+/** Returns the path to the npm package's anvil program, or the reason why the program is missing. */
 export function anvilBinary(): string | { missing: string } {
   try {
     const manifest = createRequire(import.meta.url).resolve(`${PACKAGE}/package.json`);
@@ -26,22 +27,22 @@ export function anvilBinary(): string | { missing: string } {
 }
 
 /** How a node runs. */
-export type AnvilOptions = {
+type AnvilOptions = {
   /** Seconds between blocks; without it, each transaction is mined at once. */
   blockSeconds?: number;
   /** Whether transactions are mined at once also where there are seconds between blocks. */
   isMixed?: boolean;
   /** Where it listens on 127.0.0.1; a port that is free if left out. */
   port?: number;
-  /** Where its chain is kept, and goes on from if there is one; a temporary folder if left out. */
+  /** The folder that stores the chain; an existing chain continues. Default: a temporary folder. */
   folder?: string;
   /** Whether contracts may be larger than on a real network. */
   unlimited?: boolean;
 };
 
 /**
- * A process of anvil: a chain with the rules of the osaka fork, among them the limit of a transaction's gas. Its state
- * is kept in a folder, so that the node can be stopped and started again.
+ * A process of anvil: a chain with the osaka fork's rules, including the limit on a transaction's gas. A folder stores
+ * the chain's state: the node can stop and start again.
  */
 export class Anvil {
   readonly #folder: { path: string; remove: () => void };
@@ -52,7 +53,7 @@ export class Anvil {
   #child: ChildProcess | undefined;
   #port = 0;
   #onFailed!: (how: string) => void;
-  /** Is fulfilled when the node ends by itself after its start. */
+  /** Fulfilled when the node ends by itself after starting. */
   readonly failed = new Promise<string>((resolve) => (this.#onFailed = resolve));
 
   private constructor({ blockSeconds, port = 0, folder, unlimited = false, isMixed = false }: AnvilOptions) {
@@ -100,7 +101,7 @@ export class Anvil {
     for (const stream of [child?.stdout, child?.stderr]) (stream as Socket | undefined)?.unref();
   }
 
-  /** Stops the node, which saves its chain, and starts it again after a pause, on the same port. */
+  /** Stops the node, which saves its chain, and restarts the node on the same port after a pause. */
   async restart(pauseMs = 0): Promise<void> {
     await this.#stop("SIGTERM");
     await new Promise((resolve) => setTimeout(resolve, pauseMs));

@@ -5,15 +5,15 @@ import { killAtExit } from "./killAtExit.ts";
 /** How long a process may take to end after it is asked to, milliseconds. */
 const END_MS = 5_000;
 
-/** A process of a local market, which logs JSON lines. */
-export class Part {
+/** A process of a local market. The process logs JSON lines. */
+export class MarketProcess {
   readonly name: string;
   readonly #child: ChildProcess;
   readonly #lines = new EventEmitter<{ line: [string] }>();
   readonly #ended: Promise<void>;
   #last = "it said nothing";
   #isStopping = false;
-  /** Is fulfilled when it ends by itself, with the last that it said. */
+  /** Fulfilled with the last output when the process ends by itself. */
   readonly failed: Promise<string>;
 
   /**
@@ -46,13 +46,13 @@ export class Part {
     });
   }
 
-  /** Calls back with each line that it logs from now on. */
+  /** Calls back with each line that the process logs from now on. */
   onLine(take: (line: string) => void): void {
     this.#lines.on("line", take);
   }
 
   /** Waits for a line of its log. @returns what `find` finds in it; undefined if the process ends before */
-  said<T>(find: (line: string) => T | undefined): Promise<T | undefined> {
+  waitForLine<T>(find: (line: string) => T | undefined): Promise<T | undefined> {
     return new Promise((resolve) => {
       this.onLine((line) => {
         const found = find(line);

@@ -13,9 +13,9 @@ export type LocalDeployment = { chainId: number; market: Address; manufacturer: 
 const POLLING_MS = 50;
 
 /**
- * Deploys everything on a local node that mines each transaction at once. The stake asset is wrapped ether. Each block
- * is on the grid of reports: this chain has none that nobody asked for.
- * @param changes Parameters other than those of Ethereum's L1 (ignition/parameters/l1.json5).
+ * Deploys all contracts on a local node that mines each transaction at once. The stake asset is wrapped ether. Every
+ * block is on the grid of reports, because the local chain mines only requested blocks.
+ * @param changes Parameters that differ from Ethereum's L1 (ignition/parameters/l1.json5).
  * @throws DeployFailedError
  */
 export async function deployLocally(url: string, changes: Partial<Parameters>): Promise<LocalDeployment> {

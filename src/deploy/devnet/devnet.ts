@@ -6,41 +6,45 @@ import { parseEther, type Address, type Hex } from "viem";
 import type { Deployment } from "../../chain/market/deployment.ts";
 import { openSession, type Session } from "../../chain/market/session.ts";
 import { decideText } from "../../model/decision/decideSpec.ts";
-import type { ModelSpec } from "../../runs/programs/modelSpec.ts";
+import type { ModelSpec } from "../../compiler/wraps/modelSpec.ts";
 import type { SoftwareManufacturer } from "../../attestation/manufacturer.ts";
 import { CHAIN_ID, developmentAccount, developmentKey, PLAYGROUND } from "./accounts.ts";
 import { Anvil } from "./anvil.ts";
 import { deployLocally } from "./deployLocally.ts";
 import { DevnetError } from "./errors.ts";
 import type { LiarSettings } from "./liar.ts";
-import { Part } from "./childProcess.ts";
+import { MarketProcess } from "./childProcess.ts";
 import { giveAsset, giveCredit, giveStake } from "./parties.ts";
 import { temporaryFolder } from "./temporaryFolder.ts";
 
 /** The shortest window and clock that a market takes, seconds (contracts/market/ParameterChecks.sol). */
 const SHORTEST = { baseWindow: 12, baseClock: 72 } as const;
+
 /** Claims that the worker, the liar and the playground can have open at once: each that is refuted is one less. */
 const CLAIMS = { worker: 20, liar: 5, playground: 50 } as const;
+
 /** Bonds that the watcher, and the playground, can have out at once. */
 const BONDS = 20n;
 const USER_ASSET = parseEther("1000");
+
 /** How often is looked for a block while nothing but this uses the chain. */
 const POLLING_MS = 50;
 const READY_POLLING_MS = 200;
+
 /** Pause of the worker's and the watcher's rounds, seconds. */
 const INTERVAL = "1";
 
 /** How a local market runs. */
-export type DevnetOptions = {
-  /** Of the node, on 127.0.0.1. */
+type DevnetOptions = {
+  /** The node's port on 127.0.0.1. */
   port: number;
   /** Between blocks. */
   blockSeconds: number;
   /** The models that worker and watcher serve; without any, neither is started. */
   models: readonly ModelSpec[];
-  /** A file of the same, as `refute worker` takes it. */
+  /** A file with further models, in the format of `refute worker`. */
   modelsFile?: string | undefined;
-  /** Models that may be fetched for jobs, as `refute worker` takes it. */
+  /** Models that workers may fetch for jobs, in the same format that `refute worker` takes. */
   catalogue?: string | undefined;
   /** Whether another worker lies about the outputs. */
   hasLiar: boolean;
@@ -60,7 +64,7 @@ export type Devnet = {
   fromBlock: bigint;
   /** An account with ether, and 1,000 of the stake asset. */
   user: { address: Address; key: Hex };
-  /** Is fulfilled when the chain's node or a part ends by itself, with what it said last. */
+  /** Fulfilled with the last output when the chain's node or another part ends by itself. */
   failed: Promise<string>;
   close: () => Promise<void>;
 };
@@ -120,7 +124,7 @@ export async function startDevnet(options: DevnetOptions): Promise<Devnet> {
 }
 
 type SessionOf = (index: number) => Promise<Session>;
-type Started = { part: Part; monitorUrl: Promise<string | undefined> };
+type Started = { part: MarketProcess; monitorUrl: Promise<string | undefined> };
 
 async function startParts(
   { models, modelsFile, catalogue, hasLiar, commandLine, onLog }: DevnetOptions,
@@ -135,8 +139,8 @@ async function startParts(
   const list = modelsFile ?? join(folder, "models.json");
   if (modelsFile === undefined) writeFileSync(list, JSON.stringify(models.map(modelEntry)));
   const parts: Started[] = [];
-  const start = (name: string, command: readonly string[], env: Record<string, string>): Part => {
-    const part = new Part(name, command, env);
+  const start = (name: string, command: readonly string[], env: Record<string, string>): MarketProcess => {
+    const part = new MarketProcess(name, command, env);
     if (onLog !== undefined) part.onLine((line) => onLog(name, line));
     closing.push(() => part.stop());
     return part;
@@ -150,7 +154,7 @@ async function startParts(
     const part = start(name, [...commandLine, name, ...common, ...flags], {
       REFUTE_PRIVATE_KEY: developmentKey(index),
     });
-    parts.push({ part, monitorUrl: part.said(monitorIn) });
+    parts.push({ part, monitorUrl: part.waitForLine(monitorIn) });
   };
 
   await giveStake(await sessionOf(1), manufacturer, CLAIMS.worker);
@@ -199,7 +203,7 @@ const modelEntry = ({ path, shapes, bind, uint8, decide, run, decoder, stepByteL
   ...(limits === undefined ? {} : { limits }),
 });
 
-/** Where a part answers whether it is ready, from the line of its log that says so. */
+/** Reads the URL of a part's readiness probe from the log line that announces the probe. */
 function monitorIn(line: string): string | undefined {
   const port = /"port":(\d+),"msg":"monitor listens"/.exec(line)?.[1];
   return port === undefined ? undefined : `http://127.0.0.1:${port}/readyz`;
@@ -217,7 +221,7 @@ async function untilReady(
   const failure = failed.then((ended) => {
     throw new DevnetError(ended);
   });
-  // What ends after all parts are ready is for others to see.
+  // After all parts are ready, callers must handle a failure.
   failure.catch(() => {});
   for (const { monitorUrl } of parts) {
     const url = await Promise.race([failure, monitorUrl]);

@@ -1,6 +1,6 @@
 /**
- * A worker that lies, as a process of its own: one element of a step is another number in all that it computes. Takes
- * {@link LiarSettings} as JSON in the environment variable LIAR; ends when it is killed.
+ * A lying worker in a separate process: the liar changes one element of a step in every execution. Takes {@link
+ * LiarSettings} as JSON in the environment variable LIAR; ends when killed.
  */
 import { pino } from "pino";
 import type { Address, Hex } from "viem";
@@ -9,13 +9,13 @@ import { compile } from "../../compiler/compile.ts";
 import { openSession } from "../../chain/market/session.ts";
 import { dtypeBytes } from "../../numerics/dtype.ts";
 import { knownProgram } from "../../dispute/run/execution.ts";
-import type { Execute } from "../../runs/executeRun.ts";
 import { FastExecutors } from "../../runs/fastExecutors.ts";
 import { ProgramLibrary } from "../../runs/programLibrary.ts";
-import { loadModel, type ModelSpec } from "../../runs/programs/modelSpec.ts";
+import { loadModel, type ModelSpec } from "../../compiler/wraps/modelSpec.ts";
 import { runWorker } from "../../parties/worker/worker.ts";
+import type { Execute } from "../../runs/execute.ts";
 
-/** What a liar needs to know. */
+/** The settings of a liar. */
 export type LiarSettings = {
   url: string;
   chainId: number;
@@ -30,7 +30,7 @@ export type LiarSettings = {
 const { url, chainId, market, key, models, lie, maxOpenClaims } = JSON.parse(process.env.LIAR!) as LiarSettings;
 const executors = new FastExecutors();
 
-/** Executes with one element changed: its highest byte, or the lowest bit of an element of one byte. */
+/** Executes with one element changed: the element's highest byte, or a one-byte element's lowest bit. */
 const execute: Execute = (model, inputs) => {
   const { step, element } = lie ?? { step: model.program.steps.length - 1, element: 0 };
   return executors.run(model, inputs, {

@@ -4,7 +4,10 @@ import { join } from "node:path";
 import { DevnetError } from "./errors.ts";
 import { removeAtExit } from "./removeAtExit.ts";
 
-/** Makes a temporary folder, which goes when this process exits, or when it is removed before. @throws DevnetError */
+/**
+ * Makes a temporary folder. The folder disappears when the current process exits, or earlier by `remove`.
+ * @throws DevnetError
+ */
 export function temporaryFolder(prefix: string): { path: string; remove: () => void } {
   try {
     const path = mkdtempSync(join(tmpdir(), prefix));

@@ -6,8 +6,8 @@ import { DeployFailedError } from "./errors.ts";
 import { addressFilePath } from "./writeAddressFile.ts";
 
 /**
- * Adds contracts that were deployed beside a market to its address file.
- * @returns the file's path, or undefined if the folder has none
+ * Adds contracts deployed next to a market to the market's address file.
+ * @returns the file's path, or undefined if the folder has no address file
  * @throws DeployFailedError, AddressFileError
  */
 export function addToAddressFile(

@@ -1,12 +1,12 @@
 import { getAddress, hexToBytes, type Address, type Hex, type PublicClient } from "viem";
 import { contractArtifact, type ContractName } from "../../chain/market/artifacts.ts";
 
-/** Where a contract's own values lie in its code, as artifacts say it. */
+/** The positions of a contract's immutables in the contract's code, from the artifacts. */
 type Places = Readonly<Record<string, readonly { start: number; length: number }[]>>;
 
 /**
- * Whether an address has the code of a contract of this package, whatever its immutables. What the compiler appends
- * about the sources is not compared: comments change it.
+ * Returns true if an address has the code of a contract of the package, with any immutables. The comparison omits the
+ * source metadata that the compiler appends, because comments change the metadata.
  * @throws DeployParametersError if the contract is not compiled; the node's errors
  */
 export async function hasCodeOf(publicClient: PublicClient, name: ContractName, address: Address): Promise<boolean> {
@@ -19,7 +19,7 @@ export async function hasCodeOf(publicClient: PublicClient, name: ContractName, 
   const compared = (code: Hex): string => {
     const bytes = hexToBytes(code);
     for (const { start, length } of places) bytes.fill(0, start, start + length);
-    // The last two bytes are the length of what is appended (docs.soliditylang.org, "Contract Metadata").
+    // The last two bytes hold the length of the appended metadata (docs.soliditylang.org, "Contract Metadata").
     const appended = bytes.length < 2 ? 0 : bytes.at(-2)! * 256 + bytes.at(-1)! + 2;
     return Buffer.from(bytes.subarray(0, Math.max(0, bytes.length - appended))).toString("hex");
   };

@@ -15,32 +15,32 @@ import { artifactResolver, contractArtifact, type ContractName } from "../../cha
 import { DeployFailedError } from "./errors.ts";
 import { signingProvider } from "./signingProvider.ts";
 import { forgetUnsent } from "./unsent.ts";
-import type { ZooPlan } from "./examClasses.ts";
+import type { ExamPlan } from "./examClasses.ts";
 
 /** Where and by whom is deployed. */
-export type Deployer = {
+type Deployer = {
   publicClient: PublicClient<Transport, Chain>;
   account: LocalAccount;
-  /** Folder of Ignition's journal, with which a deployment that was interrupted goes on; none if left out. */
+  /** Folder for Ignition's journal, from which an interrupted deployment continues; no journal by default. */
   journal?: string;
-  /** Blocks on top of a transaction's own before the next one that builds on it; 5 if left out. */
+  /** Blocks to wait on top of a transaction's own block before sending a dependent transaction; default 5. */
   confirmations?: number;
   /** How often is looked for a block, milliseconds. */
   pollingMs?: number;
-  /** Called with each transaction before it is sent, in words. */
+  /** Called with a description of each transaction before sending. */
   onSent?: (what: string) => void;
 };
 
-/** What a market is deployed with. */
+/** The plan for a market's deployment. */
 export type MarketPlan = {
   parameters: MarketParameters;
   /** The stake asset. */
   asset: Address;
   /** A step verifier that is there already; without it, one is deployed. */
   verifier?: Address | undefined;
-  /** Ids of the manufacturers whose devices count, for good: 1 to 32. */
+  /** Ids of the manufacturers whose devices count, permanently: 1 to 32. */
   manufacturers: readonly Hex[];
-  /** The distance of the blocks whose hashes are in the nonces of reports; the module's default if left out. */
+  /** The distance between blocks whose hashes enter the nonces of reports, in blocks; default: the module's value. */
   gridBlocks?: number | undefined;
   /** How long a report holds, seconds; the module's default if left out. */
   reportLifetime?: number | undefined;
@@ -71,12 +71,12 @@ export async function deployContracts(deployer: Deployer, plan: MarketPlan): Pro
 }
 
 /** Contracts of signed claims and tickets; `examClaims` where exams can be challenged. */
-export type TicketContracts = { tickets: Address; claims: Address; examClaims?: Address };
+type TicketContracts = { tickets: Address; claims: Address; examClaims?: Address };
 
 /**
- * Deploys pledged claims and tickets beside a market, with its parameters.
- * @param plan `exams`: those whose wrong roots can be challenged.
- * @throws DeployFailedError that says how to go on
+ * Deploys pledged claims and tickets next to a market, with the market's parameters.
+ * @param plan `exams`: the exams whose wrong roots can be challenged.
+ * @throws DeployFailedError that explains how to continue
  */
 export async function deployTickets(
   deployer: Deployer,
@@ -96,16 +96,18 @@ export async function deployTickets(
 
 /**
  * Deploys exams.
- * @param provisioning The registry of devices that they rest on.
- * @returns Their address. @throws DeployFailedError that says how to go on
+ * @param provisioning The registry of the exams' devices.
+ * @returns The address of the exams. @throws DeployFailedError that explains how to continue
  */
 export async function deployExams(
   deployer: Deployer,
   provisioning: Address,
-  { classes, odds, spacing }: ZooPlan,
+  { classes, odds, spacing }: ExamPlan,
 ): Promise<Address> {
-  const zoo = classes.map(({ programRoot, blocks }) => ({ programRoot, blocks }));
-  return (await run(deployer, examsModule, "Exams", { Exams: { provisioning, classes: zoo, odds, spacing } }))("Exams");
+  const examClasses = classes.map(({ programRoot, blocks }) => ({ programRoot, blocks }));
+  return (await run(deployer, examsModule, "Exams", { Exams: { provisioning, classes: examClasses, odds, spacing } }))(
+    "Exams",
+  );
 }
 
 /**
@@ -116,14 +118,14 @@ export async function deployExams(
 export const deployPanel = async (deployer: Deployer, market: Address): Promise<Address> =>
   (await run(deployer, panelModule, "Panel", { Panel: { market } }))("Panel");
 
-/** A root of certificates: the coordinates of its P-256 key, and keccak256 of its name as DER. */
+/** A root of certificates: the root's P-256 key as coordinates, and keccak256 over the root's name in DER. */
 export type TdxRoot = { x: Hex; y: Hex; name: Hex };
 
 /**
  * Deploys a verifier of quotes of Intel TDX.
- * @param plan `root`: Intel's if left out. `grace`: seconds for which a lower number of Intel's documents counts after
- *   a higher one was first brought; the module's default if left out.
- * @returns Its address. @throws DeployFailedError that says how to go on
+ * @param plan `root`: default Intel's root. `grace`: seconds for which a lower number on Intel's documents still
+ *   counts, starting when a higher number first arrives; default: the module's value.
+ * @returns The verifier's address. @throws DeployFailedError that explains how to continue
  */
 export async function deployTdx(
   deployer: Deployer,
@@ -176,7 +178,10 @@ function resume(journal: string | undefined, canGoOn = true): string {
   return `The journal ${journal} cannot go on like this: give what it began with, or start anew with another --folder`;
 }
 
-/** Whether only time was lacking: what failed in a journal stays failed, and what is done has its parameters. */
+/**
+ * Returns true if the same journal can continue. A failure in a journal stays a failure, and finished deployments keep
+ * their parameters.
+ */
 const canGoOn = (result: Failure): boolean =>
   result.type === DeploymentResultType.EXECUTION_ERROR && result.failed.length === 0 && result.timedOut.length === 0;
 
@@ -196,7 +201,7 @@ function failures(result: Failure): string {
   return reasons === "" ? `${result.started.join(", ")} did not go on` : reasons;
 }
 
-/** The block of the first transaction of a journal: no event of the deployment is older. */
+/** Returns the block of a journal's first transaction: no event of the deployment is older. */
 export function firstBlockOf(journal: string): bigint {
   const blocks = readFileSync(join(journal, "journal.jsonl"), "utf8")
     .split("\n")

@@ -1,6 +1,6 @@
 import { contractArtifact, type ContractName } from "../../chain/market/artifacts.ts";
 
-/** The contracts of a market, and those of a step verifier. */
+/** The market's contracts and the step verifier's contracts. */
 const MARKET: readonly ContractName[] = [
   "Provisioning",
   "ProofChecker",
@@ -13,9 +13,11 @@ const VERIFIER: readonly ContractName[] = ["Elementary", "StepVerifier"];
 
 /** A transaction that creates a contract: 21,000 and 32,000. */
 const CREATION = 53_000;
-/** A byte of creation code: 16 as calldata, 200 as deployed code, 2 / 32 to be looked through (EIP-3860). */
+/** Gas per byte of creation code: 16 for calldata, 200 for deployed code, 2 / 32 for the initcode check (EIP-3860). */
 const CODE_BYTE = 216.07;
-/** What a constructor does beside, at most: it reads other contracts, tries a step, and fills some words. */
+/**
+ * Maximum gas of a constructor's other work: the constructor reads other contracts, tries a step, and fills some words.
+ */
 const CONSTRUCTOR = 250_000;
 
 /**
@@ -27,7 +29,7 @@ export function deploymentGas(withVerifier: boolean): number {
     const bytes = contractArtifact(name).bytecode.length / 2;
     return Math.ceil(CREATION + CODE_BYTE * bytes + CONSTRUCTOR);
   };
-  // The market is created by its deployer, by a call.
+  // The market's deployer contract creates the market with a call.
   const names: readonly ContractName[] = [...(withVerifier ? VERIFIER : []), ...MARKET, "JobMarket"];
   return names.reduce((gas, name) => gas + gasOf(name), 0);
 }

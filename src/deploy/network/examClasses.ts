@@ -9,17 +9,17 @@ import { packageFile } from "../../chain/market/packageFiles.ts";
 /** More than a zoo of 16 classes needs. */
 const MAX_BYTES = 2 ** 16;
 
-/** What exams are deployed with. */
-export type ZooPlan = {
+/** The plan for an exams deployment. */
+export type ExamPlan = {
   classes: readonly ExamClass[];
-  /** One of so many blocks on the grid is an exam. */
+  /** One in `odds` grid blocks is an exam. */
   odds: number;
   /** The least distance of two exams, blocks. */
   spacing: number;
 };
 
 /** The zoo that comes with the package: models of npm packages. */
-export const OWN_ZOO = packageFile("ignition", "zoo", "zoo.json5");
+export const OWN_EXAM_PLAN = packageFile("ignition", "examClasses", "classes.json5");
 
 const root = z.custom<Hex>((value) => isHex(value) && value.length === 66, "expected a program root: 32 bytes");
 const schema = z
@@ -34,7 +34,7 @@ const schema = z
   .strict();
 
 /** Reads a zoo file: JSON5, `{ odds, spacing, classes: [{ programRoot, blocks }] }`. @throws DeployParametersError */
-export function readZoo(path: string): ZooPlan {
+export function readExamPlan(path: string): ExamPlan {
   let json: unknown;
   try {
     json = json5.parse(new TextDecoder().decode(readRegularFile(path, MAX_BYTES)));

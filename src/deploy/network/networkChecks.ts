@@ -10,26 +10,29 @@ import { DeployRefusedError } from "./errors.ts";
 
 /** EIP-7951, RIP-7212. */
 const P256_VERIFY: Address = "0x0000000000000000000000000000000000000100";
+
 /** Creation code that returns CLZ(1) = 255 (EIP-7939): PUSH1 1, CLZ, PUSH0, MSTORE, PUSH1 32, PUSH0, RETURN. */
 const CLZ_CODE: Hex = "0x60011e5f5260205ff3";
-/** EIP-7825: the gas of the largest transaction that the protocol may need. */
+
+/** EIP-7825: gas for the largest transaction that the protocol may need. */
 const TRANSACTION_GAS = 2n ** 24n;
 const DECIMALS = 18;
-/** What a price may rise by until the last of the transactions is mined, in percent. */
+
+/** Maximum covered price, in percent of the current price: prices may rise before the last transaction is mined. */
 const COVERED_PERCENT = 150n;
 
-/** What was found of a network that is fit for a deployment. Amounts in wei. */
-export type NetworkFacts = {
+/** The facts about a network fit for a deployment. Amounts in wei. */
+type NetworkFacts = {
   symbol: string;
   gasPrice: bigint;
   balance: bigint;
-  /** What the deployment may cost, with a margin for a rising price. */
+  /** The maximum cost of the deployment, with a margin for a rising price. */
   cost: bigint;
   gas: number;
 };
 
-/** What a deployment needs of a network. */
-export type NetworkNeeds = {
+/** The network and the accounts to check before a deployment. */
+type NetworkNeeds = {
   publicClient: PublicClient;
   account: Address;
   /** The wrapped native token. */
@@ -39,8 +42,8 @@ export type NetworkNeeds = {
 };
 
 /**
- * Checks, for free, that a network, a stake asset and an account are fit for a deployment.
- * @throws DeployRefusedError that says what is missing and what to do, RpcUnavailableError
+ * Checks, without cost, that a network, a stake asset and an account are fit for a deployment.
+ * @throws DeployRefusedError that names the missing part and the remedy, RpcUnavailableError
  */
 export async function checkNetwork({ publicClient, account, asset, verifier }: NetworkNeeds): Promise<NetworkFacts> {
   try {
@@ -78,7 +81,7 @@ async function answerOf(
   }
 }
 
-/** Nodes say in many words that an opcode is not known: whatever is no outage refuses the call. */
+/** Nodes report an unknown opcode in many different words: every error except an outage counts as a refusal. */
 const isRefusal = (error: unknown): boolean => {
   const translated = translateError(error, "");
   return translated instanceof ContractRevertError || !("retryable" in translated && translated.retryable === true);
@@ -147,7 +150,7 @@ function noToken(error: unknown, asset: Address): never {
   throw new DeployRefusedError(`--asset ${asset} has no decimals(): name the network's wrapped native token`);
 }
 
-/** Gas is paid in the native token and repaid in the asset: one must be made from the other, one to one. */
+/** Gas is paid in the native token and repaid in the asset: both must convert into each other at one to one. */
 async function requireWraps(publicClient: PublicClient, account: Address, asset: Address): Promise<void> {
   const call = { account, to: asset, data: toFunctionSelector("deposit()"), value: 1n };
   if (

@@ -7,7 +7,7 @@ import { contractArtifact, type ContractName } from "../../chain/market/artifact
 import type { MarketPlan } from "./deployContracts.ts";
 import { DeployParametersError } from "../../chain/market/errors.ts";
 
-/** What `Provisioning` is deployed with. */
+/** The constructor arguments of `Provisioning`. */
 type DevicePlan = Pick<MarketPlan, "manufacturers" | "gridBlocks" | "reportLifetime">;
 
 /** The errors of contracts/market/ParameterChecks.sol: what each says of which parameter. */
@@ -17,40 +17,39 @@ const MEANINGS: Record<string, (...values: string[]) => string> = {
   ZeroWork: () => "maxWork 0: expected terms",
   PriceCapOutOfRange: (given) => `priceCap ${given}: expected 1 to 2^48`,
   ZeroSink: () => "sink is the zero address: name an account without a key, or leave it out",
-  WindowTooShort: (given, least) =>
+  WindowTooShort: (given, min) =>
     `a window of ${given} s (baseWindow, or maxWindow, which must hold baseWindow + maxWork / rate): ` +
-    `expected at least ${least} s`,
-  ClockTooShort: (given, least) => `baseClock ${given} s: expected at least ${least} s`,
-  DurationTooLong: (given, most) =>
-    `a duration of ${given} s (maxWork / rate, maxWindow or baseClock): expected at most ${most} s`,
+    `expected at least ${min} s`,
+  ClockTooShort: (given, min) => `baseClock ${given} s: expected at least ${min} s`,
+  DurationTooLong: (given, max) =>
+    `a duration of ${given} s (maxWork / rate, maxWindow or baseClock): expected at most ${max} s`,
   WithdrawalTooFast: (given, longest) =>
     `withdrawalDelay ${given} s: expected more than the longest dispute, ` +
     `maxWindow + 2 * (baseClock + 2 * maxWork / rate) = ${longest} s`,
-  BondBelowGas: (given, least) => `bondGas ${given}: expected at least a worker's worst game, ${least}`,
-  StepGasOutOfRange: (given, most) => `maxStepGas ${given}: expected 1 to ${most}`,
-  StepBytesOutOfRange: (given, least, most) => `maxStepBytes ${given}: expected ${least} to ${most}`,
-  CollateralTooSmall: (given, least) =>
-    `collateral ${given}: expected at least bounty + (bondGas + a challenger's worst game) * priceCap = ${least}`,
+  BondBelowGas: (given, min) => `bondGas ${given}: expected at least a worker's worst game, ${min}`,
+  StepGasOutOfRange: (given, max) => `maxStepGas ${given}: expected 1 to ${max}`,
+  StepBytesOutOfRange: (given, min, max) => `maxStepBytes ${given}: expected ${min} to ${max}`,
+  CollateralTooSmall: (given, min) =>
+    `collateral ${given}: expected at least bounty + (bondGas + a challenger's worst game) * priceCap = ${min}`,
   PenaltyOutOfRange: (given) => `penaltyBps ${given}: expected 1 to 10000`,
-  PenaltyBelowGas: (given, least) =>
-    `a penalty of ${given} (penaltyBps of the collateral): expected at least ${least}, 100,000 gas * priceCap`,
+  PenaltyBelowGas: (given, min) =>
+    `a penalty of ${given} (penaltyBps of the collateral): expected at least ${min}, 100,000 gas * priceCap`,
 };
 
-/** The errors of the constructor of contracts/attestation/Provisioning.sol. */
+/** The errors of contracts/attestation/Provisioning.sol's constructor. */
 const DEVICE_MEANINGS: typeof MEANINGS = {
   NoManufacturers: () => "no manufacturers: name those whose devices count, 1 to 32",
-  TooManyManufacturers: (given, most) => `${given} manufacturers: expected 1 to ${most}`,
-  ZeroManufacturer: () =>
-    "a manufacturer's id is zero: expected the ids that refute device stand-in-manufacturer prints",
+  TooManyManufacturers: (given, max) => `${given} manufacturers: expected 1 to ${max}`,
+  ZeroManufacturer: () => "a manufacturer's id is zero: expected the ids that refute device stand-in-manufacturer prints",
   ManufacturerTwice: (id) => `manufacturer ${id} is named twice`,
-  GridOutOfRange: (given, most) => `gridBlocks ${given}: expected 1 to ${most}`,
-  LifetimeOutOfRange: (given, most) => `reportLifetime ${given} s: expected 1 to ${most}`,
+  GridOutOfRange: (given, max) => `gridBlocks ${given}: expected 1 to ${max}`,
+  LifetimeOutOfRange: (given, max) => `reportLifetime ${given} s: expected 1 to ${max}`,
   NoP256Precompile: () =>
     "the network's precompile at 0x100 does not tell good P-256 signatures from bad ones (EIP-7951)",
   NoBlockHashes: () => "the network does not give the hashes of its last blocks (BLOCKHASH), which devices sign over",
 };
 
-/** An address at which no contract is: the market's constructor gets there only with parameters that hold. */
+/** An address without a contract: the market's constructor reads the address only after all parameters pass. */
 const NOWHERE: Address = `0x${"1".repeat(40)}`;
 
 /**
@@ -58,14 +57,13 @@ const NOWHERE: Address = `0x${"1".repeat(40)}`;
  * @throws DeployParametersError that names the parameter, RpcUnavailableError
  */
 export async function checkParameters(publicClient: PublicClient, account: Address, parameters: Parameters) {
-  // What lies behind the checks fails because the vault and the game are nowhere.
+  // The constructor's later calls fail because no vault and no game exist at the address.
   await construct(publicClient, account, "JobMarket", [NOWHERE, NOWHERE, NOWHERE, parameters], MEANINGS);
 }
 
 /**
- * Has the constructor of `Provisioning` check what it would be deployed with, and the network, by a call that costs
- * nothing.
- * @throws DeployParametersError that names what is wrong, RpcUnavailableError
+ * Calls the constructor of `Provisioning`, without cost, to check the constructor's arguments and the network.
+ * @throws DeployParametersError that names the error, RpcUnavailableError
  */
 export async function checkDevices(
   publicClient: PublicClient,

@@ -9,14 +9,14 @@ import { packageFile } from "../../chain/market/packageFiles.ts";
 
 /** More than a parameter file needs. */
 const MAX_BYTES = 2 ** 20;
-/** The kinds of networks whose parameters come with the package. */
+/** The kinds of networks with parameters in the package. */
 export const NETWORK_KINDS = ["l1", "op-stack", "arbitrum-like", "pricier-calldata"] as const;
 export type NetworkKind = (typeof NETWORK_KINDS)[number];
 
 /** The file of a kind of network. */
 export const parametersOfKind = (kind: NetworkKind): string => packageFile("ignition", "parameters", `${kind}.json5`);
 
-/** A whole number, or a text of one that ends in n, as Ignition writes what JSON numbers do not hold. */
+/** A whole number, or a text with a whole number and a final n: Ignition's form for numbers too large for JSON. */
 const whole = (bits: number) =>
   z.unknown().transform((value, context) => {
     const digits = typeof value === "string" && value.endsWith("n") ? value.slice(0, -1) : "";
@@ -28,7 +28,7 @@ const whole = (bits: number) =>
   });
 const number = (bits: number) => whole(bits).transform(Number);
 
-/** What contracts/types/Parameters.sol has. */
+/** The fields of contracts/types/Parameters.sol. */
 const parametersSchema = z
   .object({
     baseWindow: number(32),

@@ -1,7 +1,7 @@
 import { hexToBigInt, hexToNumber, type Hex, type LocalAccount, type PublicClient } from "viem";
 import type { EIP1193Provider } from "@nomicfoundation/ignition-core";
 
-/** A transaction as Ignition asks a wallet to send it. */
+/** A transaction, in the form in which Ignition asks a wallet to send. */
 type Request = {
   to?: Hex;
   data?: Hex;
@@ -14,8 +14,8 @@ type Request = {
 };
 
 /**
- * What Ignition talks to: a node, before which an account signs, because nodes hold no keys.
- * @param onSent Called before each transaction that is sent.
+ * Returns the provider for Ignition: a node, with an account that signs locally, because nodes hold no keys.
+ * @param onSent Called before sending each transaction.
  */
 export function signingProvider(
   publicClient: PublicClient,

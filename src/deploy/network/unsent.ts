@@ -8,9 +8,9 @@ import { DeployFailedError } from "./errors.ts";
 type Entry = { type: string; futureId: string; networkInteractionId: number; nonce: number };
 
 /**
- * Forgets the transactions that a journal has as prepared and not as sent, if the chain has none in their place: an
- * earlier try was interrupted before it sent them. Ignition would go on with neither.
- * @throws DeployFailedError if one was sent
+ * Forgets a journal's prepared but unsent transactions, unless the chain has transactions in their place. An earlier
+ * run was interrupted before sending. Ignition continues in neither case.
+ * @throws DeployFailedError if a prepared transaction was sent
  */
 export async function forgetUnsent(journal: string, publicClient: PublicClient, address: Address): Promise<void> {
   const path = join(journal, "journal.jsonl");

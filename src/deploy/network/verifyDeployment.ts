@@ -43,7 +43,7 @@ export async function verifyDeployment(
   return deployment;
 }
 
-/** The contracts of this package, by the names of an address file. */
+/** The contract names of the package, by address file name. */
 const NAMES = {
   market: "JobMarket",
   vault: "StakeVault",
@@ -54,7 +54,7 @@ const NAMES = {
   provisioning: "Provisioning",
 } as const;
 
-/** The contracts of a deployment, by the names of an address file. */
+/** Returns a deployment's contracts, by address file name. */
 export const contractsOf = ({ market, vault, game, extension, checker, ...others }: Deployment) => {
   const { verifier, provisioning, asset } = others;
   return { market, vault, game, extension, checker, verifier, provisioning, asset };

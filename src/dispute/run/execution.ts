@@ -11,31 +11,31 @@ import type { OpenableTensor } from "../../program/trace/opening.ts";
 import type { Trace } from "../../program/trace/trace.ts";
 import type { ProgramFacts } from "../../chain/structs.ts";
 
-/** A model that a player compiled itself, with the trees that open its program. */
+/** A model that a player compiled locally, with the trees for opening the program. */
 export type KnownProgram = { model: CompiledModel; commitment: ProgramCommitment };
 
-/** What decisions about a job and its games need to know of its program. */
+/** The program properties needed for decisions about a job and the job's games. */
 export type ProgramShape = {
-  /** Of the program's header. */
+  /** Bytes of the program's header. */
   headerBytes: number;
   checkpoints: number;
-  /** Bytes of each output that the last item has alone: those that can be delivered on chain. */
+  /** Bytes of each output that only the last item has: only these outputs fit delivery on chain. */
   outputBytes: readonly number[];
   outputs: number;
-  /** Whether there is an output that each item of a run has. */
+  /** True if some output exists in each item of a run. */
   hasEach: boolean;
   /** Whether items of a run take anything from the items before. */
   isCarried: boolean;
   steps: number;
-  /** The maximum of the steps of a checkpoint's range. */
+  /** The maximum number of steps in a checkpoint's range. */
   range: number;
-  /** Bytes of the largest tensor that a step makes. */
+  /** Bytes of the largest tensor made by a step. */
   tensorBytes: number;
-  /** Gas of the dearest step proof, as a transaction of its own. */
+  /** Gas of the most expensive step proof, sent in a separate transaction. */
   proofGas: number;
 };
 
-/** A player's own execution of one item of a job. */
+/** A player's own execution of a job's item. */
 export type Execution = KnownProgram & {
   /** The item's input tensors: little-endian bytes. */
   inputs: readonly Uint8Array[];
@@ -48,7 +48,7 @@ export const knownProgram = (model: CompiledModel): KnownProgram => ({
   commitment: commitProgram(model.program),
 });
 
-/** What decisions about a job need to know of a program. */
+/** Returns the program properties needed for decisions about a job. */
 export function programShape({ model: { program }, commitment }: KnownProgram): ProgramShape {
   const { inputs, steps, checkpoints, outputs, each = [] } = program;
   const bytesOf = ({ dtype, count }: Step): number => count * dtypeBytes(dtype);
@@ -76,7 +76,7 @@ export const programFacts = ({ header, steps, checkpoints }: ProgramCommitment):
   checkpointsRoot: checkpoints.root,
 });
 
-/** The bytes of a tensor that a step reads, and its tree. */
+/** Returns the bytes of a step's input tensor, and the tensor's tree. */
 export function openable({ model, inputs, trace }: Execution, ref: TensorRef): OpenableTensor {
   if (ref.kind === "step") return { bytes: trace.tensor(ref.index), tree: () => trace.tree(ref.index) };
   const bytes = ref.kind === "input" ? inputs[ref.index]! : constantBytes(model.constants, ref);

@@ -23,19 +23,19 @@ export class MissingItemsError extends RefuteError {
   }
 }
 
-/** What a run has besides its roots. */
+/** The optional parts of a run, besides the roots. */
 export type RunOptions = {
   /** The execution of the last item, from when all were executed. */
   last?: Execution | undefined;
-  /** What is kept of the run without its executions. */
+  /** The stored part of the run, without executions. */
   stored?: StoredRun;
-  /** Of a claim on it: "trace" if it is left out. */
+  /** The form of a claim on the run: "trace" by default. */
   form?: ClaimForm;
 };
 
 /**
- * A player's own execution of a job: all items of its run. Of many items the roots are kept, what some of them begin
- * with, and the executions of some.
+ * A player's own execution of a job: all items of the run. For a run with many items, the object keeps the roots, the
+ * initial state of some items, and the executions of some items.
  */
 export class RunExecution {
   readonly program: KnownProgram;
@@ -44,9 +44,9 @@ export class RunExecution {
   readonly list: MerkleList;
   /** The roots of the outputs. */
   readonly answer: Answer;
-  /** What a claim on it commits to. */
+  /** The form of a claim on the run. */
   readonly form: ClaimForm;
-  /** What is kept of the run without its executions. */
+  /** The stored part of the run, without executions. */
   readonly stored: StoredRun;
   /** The execution of the last item, from when all were executed. */
   readonly #last: Execution | undefined;
@@ -63,12 +63,12 @@ export class RunExecution {
     [this.#last, this.form] = [last, form];
   }
 
-  /** The root of the list of the items' traces. */
+  /** The root over the list of the items' traces. */
   get runRoot(): Hash {
     return this.list.root;
   }
 
-  /** What a claim says. */
+  /** The root that a claim states. */
   get root(): Hash {
     return this.form === "answer" ? this.answer.root : this.runRoot;
   }
@@ -77,13 +77,13 @@ export class RunExecution {
     return this.list.width;
   }
 
-  /** The list that a claim's root is the root of: the outputs, the items, or the trace of the only item. */
+  /** The list under a claim's root: the outputs, the items, or the only item's trace. */
   get claimed(): MerkleList {
     if (this.form === "answer") return this.answer.list;
     return this.items === 1 ? this.item(0).trace.list : this.list;
   }
 
-  /** What that list is, as games name it. */
+  /** The level of the claimed list in games. */
   get claimedLevel(): Level {
     if (this.form === "answer") return Level.answer;
     return this.items === 1 ? Level.trace : Level.run;
@@ -95,13 +95,16 @@ export class RunExecution {
     return this.#own(item)!;
   }
 
-  /** @throws MissingItemsError that names all of these items that were not kept */
+  /**
+   * Checks that all executions are available.
+   * @throws MissingItemsError that names every missing item
+   */
   require(items: readonly number[]): void {
     const missing = this.missing(items);
     if (missing.length > 0) throw new MissingItemsError(missing);
   }
 
-  /** Those of the items whose executions were not kept and are not held. */
+  /** Returns the items whose executions are neither stored nor held. */
   missing(items: readonly number[]): number[] {
     return items.filter((item) => this.#own(item) === undefined);
   }
@@ -147,14 +150,14 @@ export class RunExecution {
   }
 }
 
-/** What the item after this one takes from it, by input. */
+/** Returns the state that the next item takes from the execution, by input. */
 export const carriedFrom = ({ model, trace }: Execution): Carried =>
   carriedTensors(model.program, (step) => trace.tensor(step));
 
 /**
- * An output with its path under the root of a claim.
- * @param trace Of the item.
- * @returns undefined if a claim of this form does not hold the item's
+ * Opens an output, with the path up to a claim's root.
+ * @param trace The item's trace.
+ * @returns undefined if a claim in the run's form does not hold the item's output
  */
 export function outputAt(run: RunExecution, item: number, trace: Trace, output: number): OpenedOutput | undefined {
   const { program } = run.program.model;

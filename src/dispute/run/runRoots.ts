@@ -5,7 +5,7 @@ import type { Program } from "../../program/types.ts";
 import { Answer, answerLeaves, isOfEachItem, outputTensors } from "../../program/trace/answer.ts";
 import type { Trace } from "../../program/trace/trace.ts";
 
-/** What remains of a run that was executed: the trace roots of its items, and its outputs' roots. */
+/** The stored roots of an executed run: the items' trace roots, and the outputs' roots. */
 export type RunRoots = { traces: MerkleList; answer: Answer };
 
 type Outputs = Pick<Program, "outputs" | "each">;
@@ -14,14 +14,14 @@ type Outputs = Pick<Program, "outputs" | "each">;
 export const rootBytes = (program: Outputs, items: number): number =>
   (items + answerLeaves(program, items)) * HASH_BYTES;
 
-/** The roots of a run of which {@link RootsOfItems} has collected these bytes. */
+/** Reads a run's roots from the bytes collected by {@link RootsOfItems}. */
 export function readRunRoots(program: Outputs, items: number, bytes: Uint8Array): RunRoots {
   const at = items * HASH_BYTES;
   const traces = new MerkleList(bytes.subarray(0, at));
   return { traces, answer: Answer.ofRoots(program, items, bytes.subarray(at)) };
 }
 
-/** Collects the roots of a run while its items are executed: those of the traces, then those of each output. */
+/** Collects a run's roots while the items are executed: first the traces' roots, then each output's roots. */
 export class RootsOfItems {
   readonly #program: Outputs;
   readonly #items: number;
@@ -45,7 +45,10 @@ export class RootsOfItems {
     });
   }
 
-  /** Takes the roots of items that follow each other. @param bytes What was collected of them, as of a run. */
+  /**
+   * Takes the roots of consecutive items.
+   * @param bytes The collected roots of the items, in a run's format.
+   */
   takeItems(from: number, items: number, bytes: Uint8Array): void {
     let [read, at] = [0, 0];
     const copy = (count: number, index: number): void => {
@@ -68,7 +71,7 @@ export class RootsOfItems {
   }
 }
 
-/** The roots of a run whose items have these traces. */
+/** Returns the roots of a run from the items' traces. */
 export function rootsOfTraces(program: Outputs, traces: readonly Trace[]): RunRoots {
   const collected = new RootsOfItems(program, traces.length);
   traces.forEach((trace, item) => collected.take(item, trace));

@@ -4,14 +4,14 @@ import type { Program } from "../../program/types.ts";
 import { rootBytes } from "./runRoots.ts";
 
 /**
- * So many states of a run are kept on disk, evenly spread: an item that a game needs is executed again from the nearest
- * of them. A run of 65,536 items executes at most 257 again.
+ * The number of a run's states kept on disk, evenly spread: a game's item is executed again from the nearest state. A
+ * run of 65,536 items executes at most 257 items again.
  */
 const ON_DISK = 256;
-/** So many are kept in memory while there is no room on disk, or no folder. */
+/** The number of states kept in memory if the disk has no room, or without a folder. */
 const IN_MEMORY = 16;
 
-/** The number of items from one state that is kept on disk to the next. */
+/** Returns the number of items between two states on disk. */
 export const snapshotInterval = (items: number): number => Math.ceil(items / ON_DISK);
 
 /** Where the files of a run lie. */
@@ -19,29 +19,31 @@ export type RunFiles = {
   /** The names of the files that are there. */
   names: () => readonly string[];
   /**
-   * @param bytes That it has.
-   * @returns undefined if there is no such file, or it is spoiled
+   * Reads a file.
+   * @param bytes The expected length.
+   * @returns undefined if the file is missing or damaged
    */
   read: (name: string, bytes: number) => Promise<Uint8Array | undefined>;
   /**
-   * @param isSpare Whether it must leave room for what others have reserved, and for what this run has.
-   * @returns Whether it is there now.
+   * Writes a file.
+   * @param isSpare True if the file must leave room for reservations of other runs and for the run's other files.
+   * @returns true if the file exists now
    */
   write: (name: string, parts: readonly Uint8Array[], isSpare: boolean) => Promise<boolean>;
 };
 
-/** The file of the roots of a run's items and outputs. */
+/** The file with the roots of a run's items and outputs. */
 export const ROOTS = "roots";
 
 /**
- * What of a run outlives its execution: the roots of its items and outputs, and what some items begin with. It lies on
- * disk, or in memory where it cannot.
+ * The part of a run kept after the execution: the items' and outputs' roots, and the initial states of some items.
+ * Stored on disk, or in memory if the disk has no room.
  */
 export class StoredRun {
   readonly #items: number;
   readonly #rootBytes: number;
   readonly #files: RunFiles | undefined;
-  /** The inputs that are carried, and the bytes of each. */
+  /** The carried inputs, and the bytes of each. */
   readonly #carried: readonly { input: number; bytes: number }[];
   readonly #states = new Map<number, Carried>();
   #roots: Uint8Array | undefined;
@@ -67,7 +69,7 @@ export class StoredRun {
     return sum;
   }
 
-  /** What `RootsOfItems` collected of all items, if it is known. */
+  /** Returns the bytes that `RootsOfItems` collected over all items, if known. */
   async readRoots(): Promise<Uint8Array | undefined> {
     const roots = this.#roots ?? (await this.#files?.read(ROOTS, this.#rootBytes));
     return roots?.length === this.#rootBytes ? roots : undefined;
@@ -90,14 +92,14 @@ export class StoredRun {
       this.#states.set(item, new Map([...state].map(([input, bytes]) => [input, new Uint8Array(bytes)])));
   }
 
-  /** Keeps what a disputed item begins with, if there is room: it may be executed again for each move. */
+  /** Keeps a disputed item's initial state, if the disk has room: each move may execute the item again. */
   async keep(item: number, state: Carried): Promise<void> {
     if (item > 0 && this.isCarried && !this.#kept().has(item)) await this.#write(item, state, true);
   }
 
   /**
-   * The nearest item at or before an item of which is kept what it begins with.
-   * @param after Only items after this one count.
+   * Returns the nearest item, at or before the given item, with a stored initial state.
+   * @param after Only items after this number count.
    */
   async nearest(item: number, after: number): Promise<{ from: number; carried: Carried } | undefined> {
     const known = [...this.#kept()].filter((at) => at <= item && at > after).sort((a, b) => b - a);
@@ -108,7 +110,10 @@ export class StoredRun {
     return undefined;
   }
 
-  /** Writes what is in memory for lack of room on disk, as far as there is room. @returns Whether nothing is left. */
+  /**
+   * Writes the states held in memory for lack of disk room, until the disk is full.
+   * @returns true if nothing remains in memory
+   */
   async flush(): Promise<boolean> {
     if (this.#files === undefined) return true;
     for (const [item, state] of this.#states) {

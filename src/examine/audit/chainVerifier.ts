@@ -8,20 +8,21 @@ import { packageFile } from "../../chain/market/packageFiles.ts";
 export type ChainVerifier = {
   /** The word that the contract computes; undefined if it refuses the proof. */
   evaluate: (proof: ElementProof) => Promise<bigint | undefined>;
-  /** The gas of a transaction that holds only this call. */
+  /** Returns the gas for a transaction with only the evaluation. */
   transactionGas: (proof: ElementProof) => Promise<number>;
   close: () => Promise<void>;
 };
 
-/** A chain in this process whose accounts have ether, and which signs for them. */
-export type EmbeddedChain = {
+/** An in-process chain with funded accounts. The chain signs for the accounts. */
+type EmbeddedChain = {
   provider: { request: (request: { method: string; params?: readonly unknown[] }) => Promise<unknown> };
   close: () => Promise<void>;
 };
 
 /** EIP-7825: the maximum gas of a transaction. */
 const TRANSACTION_GAS = 2n ** 24n;
-/** How often is looked for the block of a transaction, which the chain mines at once. */
+
+/** The polling interval for a transaction's block, in milliseconds; the chain mines each transaction at once. */
 const POLLING_MS = 10;
 
 /**
@@ -67,7 +68,10 @@ export async function startChainVerifier(start: () => Promise<EmbeddedChain> = s
   };
 }
 
-/** Hardhat's chain by the rules that Refute is deployed on. Imported late, as other commands need no chain. */
+/**
+ * Starts Hardhat's chain with the rules of a Refute deployment. The import is late because other commands need no
+ * chain.
+ */
 async function startHardhat(): Promise<EmbeddedChain> {
   const { createHardhatRuntimeEnvironment } = await withPackages(
     ["hardhat"],

@@ -4,16 +4,16 @@ import { estimateStepProofGas } from "../../program/gas.ts";
 import { Reduce, type Step } from "../../program/types.ts";
 import type { Random } from "./random.ts";
 
-/** An element of a step, and what it was drawn for. */
+/** A step's element, and the stratum for which the element was drawn. */
 export type Sample = { step: number; element: number; stratum: string };
 
-/** How a step reduces, and the type it does so in: what the verifier has different code for. */
+/** Returns a step's reduction and the reduction's type: the verifier has different code for each pair. */
 function kindOf({ reduce, reduceType, dtype }: Step): string {
   const name = Object.keys(Reduce).find((key) => Reduce[key as keyof typeof Reduce] === reduce);
   return `${name} ${dtypeName(reduceType ?? dtype)}`;
 }
 
-/** The steps of each kind, and of each operator of the model. */
+/** Returns the steps for each kind, and for each operator in the model. */
 export function strataOf({ program, origins }: CompiledModel): Map<string, number[]> {
   const strata = new Map<string, number[]>();
   program.steps.forEach((step, s) => {
@@ -27,7 +27,7 @@ export function strataOf({ program, origins }: CompiledModel): Map<string, numbe
   return strata;
 }
 
-/** The step whose proof is estimated to cost the most. */
+/** Returns the step with the highest estimated proof cost. */
 function dearest(steps: readonly Step[]): number {
   const gas = steps.map(estimateStepProofGas);
   return gas.reduce((best, value, s) => (value > gas[best]! ? s : best), 0);
@@ -44,8 +44,8 @@ export function drawSamples(model: CompiledModel, count: number, random: Random)
     const step = members[random(members.length)]!;
     return { step, element: elementOf(step), stratum };
   });
-  const most = dearest(steps);
-  samples.push({ step: most, element: elementOf(most), stratum: "dearest" });
+  const max = dearest(steps);
+  samples.push({ step: max, element: elementOf(max), stratum: "dearest" });
   while (samples.length < count) {
     const step = random(steps.length);
     samples.push({ step, element: elementOf(step), stratum: "any" });

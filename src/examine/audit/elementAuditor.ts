@@ -12,22 +12,22 @@ import type { ChainVerifier } from "./chainVerifier.ts";
 import type { Sample } from "./draw.ts";
 import type { Random } from "./random.ts";
 
-/** What the chain said of one element. */
+/** The chain's verdict on one element. */
 export type Verdict = Sample & {
   node: string;
   operator: string;
   /**
-   * The element as the execution has it and as the contract computes it: unsigned, of the element's size; undefined if
-   * it refused the proof.
+   * The element's value, from the execution and from the contract: unsigned, of the element's size; undefined if the
+   * contract refused the proof.
    */
   own: bigint;
   exact: bigint | undefined;
   agrees: boolean;
   /** Whether the claim with one bit changed was found wrong. */
   claimCaught: boolean;
-  /** Whether the proof with one bit of an opened chunk changed was refused; undefined if the step opens none. */
+  /** True if the proof was refused after changing one bit in an opened chunk; undefined if the step opens no chunk. */
   openingCaught: boolean | undefined;
-  /** Gas of the verifier's part, a transaction of its own, and the estimate of the whole step proof. */
+  /** Gas of the verifier's part in a separate transaction, and the estimate for the whole step proof. */
   gas: number;
   estimate: number;
 };
@@ -63,7 +63,7 @@ export class ElementAuditor {
       own,
       exact,
       agrees: exact === own,
-      // The game's own rule: a claim is wrong if any of its bits is (contracts/game/DisputeGame.sol, prove).
+      // The game's rule: a claim is wrong if any bit differs (contracts/game/DisputeGame.sol, prove).
       claimCaught: exact !== undefined && tampered !== exact,
       openingCaught: forged && (await this.#verifier.evaluate(forged)) === undefined,
       gas: await this.#verifier.transactionGas(proof),
@@ -88,7 +88,7 @@ export class ElementAuditor {
     });
   }
 
-  /** The proof with one bit of one opened chunk changed; undefined if it opens none. */
+  /** Returns the proof with one bit changed in an opened chunk; undefined if the proof opens no chunk. */
   #forge([body, element, roots, openings]: ElementProof): ElementProof | undefined {
     const opened = openings.flatMap(({ indices }, k) => (indices.length > 0 ? [k] : []));
     if (opened.length === 0) return undefined;

@@ -4,7 +4,7 @@ import { elementCount } from "../../model/onnx/model.ts";
 import type { TensorInfo } from "../../program/compiled.ts";
 import type { Random } from "./random.ts";
 
-/** Indices and token numbers are mostly integers: small ones are in range of what they select. */
+/** Integers are mostly indices and token numbers: small values stay inside the range of the selected tensor. */
 const SMALL = 16;
 
 /** A tensor for an input: floats in -1 .. 1, 8-bit integers of all values, bools, other integers from 0 to 15. */

@@ -1,6 +1,6 @@
 import type { Verdict } from "./elementAuditor.ts";
 
-/** What an audit found. Counts of tampering are of those that were tried. */
+/** The findings of an audit. Tampering counts include only the attempted changes. */
 export type AuditSummary = {
   clean: boolean;
   samples: number;
@@ -9,7 +9,7 @@ export type AuditSummary = {
   claims: { tampered: number; caught: number };
   openings: { tampered: number; caught: number };
   largest: Verdict;
-  /** Samples whose estimate is below what the verifier's part alone takes. */
+  /** Samples with an estimate below the gas for the verifier's part alone. */
   underestimated: Verdict[];
 };
 

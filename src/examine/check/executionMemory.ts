@@ -1,10 +1,10 @@
-import type { Refusal } from "../../compiler/survey.ts";
+import type { NodeRefusal } from "../../compiler/survey.ts";
 import { executionBytes } from "../../executor/createExecutor.ts";
 import { ExecutionMemoryError } from "../../executor/errors.ts";
 import type { CompiledModel } from "../../program/compiled.ts";
 
-/** The bytes of an execution, or why there can be none. */
-export function executionMemory(model: CompiledModel): number | Refusal {
+/** Returns an execution's bytes, or the reason why an execution is impossible. */
+export function executionMemory(model: CompiledModel): number | NodeRefusal {
   try {
     return executionBytes(model);
   } catch (error) {

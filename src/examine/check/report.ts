@@ -1,7 +1,7 @@
 import { isDecided, type Decision } from "../../model/decision/decision.ts";
 import type { FoundDecisions } from "../../model/decision/findDecisions.ts";
 import { worstDispute } from "../../dispute/worstDispute.ts";
-import type { Refusal, Survey } from "../../compiler/survey.ts";
+import type { NodeRefusal, Survey } from "../../compiler/survey.ts";
 import { dtypeBytes, dtypeName } from "../../numerics/dtype.ts";
 import { operatorCounts } from "../../model/onnx/operatorCounts.ts";
 import type { Model } from "../../model/onnx/model.ts";
@@ -11,19 +11,24 @@ import type { TensorRef } from "../../program/types.ts";
 import { inputTexts, outputTexts } from "../../program/sourceText.ts";
 import { programWork } from "../../program/work.ts";
 
-/** log2 of a reveal's children, by the default of ignition/modules/Refute.ts. */
+/** log2 of a reveal's children, by the default in ignition/modules/Refute.ts. */
 const ARITY_BITS = 4;
 
-/** What `refute check` says of a model. */
+/** The report of `refute check` on a model. */
 export type CheckReport = {
   source: string;
   served: boolean;
-  /** Operators of the graph and its bodies, most common first; `refused` of `count` nodes are refused. */
+  /**
+   * Operators in the graph and its bodies, most common first; `refused` counts the refused nodes among `count` nodes.
+   */
   operators: { operator: string; count: number; refused: number }[];
-  refusals: Refusal[];
+  refusals: NodeRefusal[];
   unreached: number;
   program?: ProgramReport;
-  /** Of each output of the program: what decides it, or why it may differ between machines in plain execution. */
+  /**
+   * For each output of the program: the decisions behind the output, or the reason why plain executions may differ
+   * between machines.
+   */
   decisions?: OutputDecisions[];
 };
 
@@ -41,20 +46,20 @@ type ProgramReport = {
   /** Bytes of the transaction. */
   longestStepProof: { bytes: number; step: string };
   dispute: { transactions: number; gas: number; step: string; moves: string };
-  /** Bytes: of all tensors, and of what an execution addresses at once if that is possible. */
+  /** Bytes: all tensors together, and the memory that an execution addresses at once, if an execution is possible. */
   memory: { inputs: number; constants: number; tensors: number; total: number; execution?: number };
 };
 
 /**
- * Puts a survey of a model together for people.
- * @param decided Gives what decides the outputs of a model that can be served.
- * @param memoryOf Gives the bytes of an execution, or why there can be none; undefined where that is not known.
+ * Prepares a readable report from a survey of a model.
+ * @param decided Returns the decisions behind the outputs of a servable model.
+ * @param memoryOf Returns an execution's bytes, or the reason why an execution is impossible; undefined if unknown.
  */
 export function checkReport(
   model: Model,
   { refusals: found, unreached, model: compiled }: Survey,
   decided: () => FoundDecisions,
-  memoryOf: (model: CompiledModel) => number | Refusal | undefined,
+  memoryOf: (model: CompiledModel) => number | NodeRefusal | undefined,
 ): CheckReport {
   const memory = compiled === undefined ? undefined : memoryOf(compiled);
   const refusals = typeof memory === "object" ? [...found, memory] : found;
@@ -79,7 +84,7 @@ function outputDecisions({ outputs }: CompiledModel, found: FoundDecisions): Out
     );
 }
 
-function programReport(model: CompiledModel, memory: number | Refusal | undefined): ProgramReport {
+function programReport(model: CompiledModel, memory: number | NodeRefusal | undefined): ProgramReport {
   const { program, origins } = model;
   const where = (step: number): string => `step ${step}, ${origins[step]!.operator}, node ${origins[step]!.node}`;
   const proofs = largestProofs(program);

@@ -8,8 +8,8 @@ import { plainOutputs, plainValues } from "../../native/plain/plainRun.ts";
 import { numbersOf, wideTensor } from "./wideRun.ts";
 
 /**
- * onnxruntime's kernels for these are rational functions, off by up to a few 2^-24 of 1 however small the result is;
- * so are the results of the steps after them.
+ * onnxruntime computes these operators with rational functions. The results are off by up to a few 2^-24 of 1, even for
+ * a very small result; later steps inherit the error.
  */
 const APPROXIMATED = /Sigmoid|Tanh|LSTM|GRU|RNN|Erf|Gelu/;
 const OF_APPROXIMATED = 2 ** -22;
@@ -23,13 +23,13 @@ export type Distances = { exact: number; plain: number };
 /** Exact execution beside plain onnxruntime. */
 export type Comparison = {
   /**
-   * For each output; `shape` where onnxruntime gives another shape or type. `float64` where one is out of tolerance,
-   * and the chain does not take too long.
+   * One entry per output; `shape` if onnxruntime gives another shape or type. `float64` exists for values out of
+   * tolerance, if the float64 chain is fast enough.
    */
   outputs: ({ name: string } & ((Difference & { float64?: Distances }) | { shape: string }))[];
   /** Values inside the graph that could be compared. */
   compared: number;
-  /** The first value, in the order of the program, that is outside float32 tolerance. */
+  /** The first value outside float32 tolerance, in the program's order. */
   firstDifferent:
     { name: string; step: number; operator: string; difference: Difference; float64?: Distances } | undefined;
 };
@@ -47,9 +47,9 @@ export const emptyTensor = (info: TensorInfo): TensorInfo & TensorData => ({ ...
 
 /**
  * Runs the model in plain onnxruntime on the same inputs and compares.
- * @param from Path of the model file, or its bytes.
- * @param tensors One for each step, of the exact execution.
- * @param ofLargest What an element may be off by in relation to the tensor's largest.
+ * @param from The model file's path or bytes.
+ * @param tensors The exact execution's tensors, one per step.
+ * @param ofLargest Allowed error of an element, in relation to the tensor's largest element.
  */
 export async function compare(
   from: string | Uint8Array,
@@ -76,7 +76,7 @@ export async function compare(
       const at = whole.findIndex((output) => output.name === name);
       const { step } = checkpoints[positions[at]!]!;
       const difference = differenceOf(own, other, ofLargest, allowed(step));
-      // What there is of a bounded output lies in it as in the whole.
+      // The existing part of a bounded output keeps the whole tensor's strides.
       const location = { step, dtype, shape: own.shape, strides: rowMajorStrides(whole[at]!.shape) };
       return { name, ...difference, ...distances(difference, location, own, other) };
     }
@@ -111,7 +111,10 @@ export async function compare(
   return { outputs, compared, firstDifferent };
 }
 
-/** @param wide The elements by the chain, of which those are left out that are no finite numbers in all three. */
+/**
+ * Returns the distances of both results from the chain.
+ * @param wide The chain's elements; the function skips elements without finite numbers in all three tensors.
+ */
 function distancesFrom(wide: Float64Array, own: TensorData, other: TensorData): Distances {
   const [a, b] = [numbersOf(own.bytes, own.dtype), numbersOf(other.bytes, other.dtype)];
   const result = { exact: 0, plain: 0 };

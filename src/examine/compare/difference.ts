@@ -2,7 +2,7 @@ import { wordNumber } from "../../numerics/numbers.ts";
 import { floatFormat, isFloat, readWord, type DType } from "../../numerics/dtype.ts";
 import { elementCount, type TensorData } from "../../model/onnx/model.ts";
 
-/** How far two tensors of one type and shape are apart. */
+/** The difference between two tensors of the same type and shape. */
 export type Difference = {
   /** The largest |a - b|; Infinity where one is NaN or infinite and the other is not that. */
   absolute: number;
@@ -13,9 +13,9 @@ export type Difference = {
 };
 
 /**
- * The tolerance between exact execution and an engine that rounds in between: the difference allowed in relation to an
- * element, and in relation to the tensor's largest element (sums cancel). In types of 16 bits these are at least four
- * times and once the distance of neighbouring numbers.
+ * The tolerance between exact execution and an engine with intermediate rounding: the allowed difference in relation to
+ * an element, and in relation to the tensor's largest element (sums cancel). For 16-bit types the two tolerances are at
+ * least four times and once the distance between neighbouring numbers.
  */
 const RELATIVE = 1e-3;
 export const OF_LARGEST = 1e-5;
@@ -57,7 +57,7 @@ export function differenceOf(own: TensorData, other: TensorData, ofLargest = OF_
   return result;
 }
 
-/** A float's bits as an integer that grows with the number. */
+/** Returns a float's bits in the form of an integer that grows with the number. */
 function ordered(bits: bigint, dtype: DType): bigint {
   const { sign } = floatFormat(dtype);
   return bits < sign ? bits : sign - bits;

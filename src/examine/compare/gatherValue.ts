@@ -2,7 +2,7 @@ import { dtypeBytes } from "../../numerics/dtype.ts";
 import { elementCount, type TensorData } from "../../model/onnx/model.ts";
 import type { ValueLocation } from "../../program/compiled.ts";
 
-/** A value of the ONNX graph in row-major order, out of the tensor of the step that holds it. */
+/** Returns a value of the ONNX graph in row-major order, taken from the step tensor that holds the value. */
 export function gatherValue(location: ValueLocation, tensor: Uint8Array): TensorData {
   const { dtype, shape } = location;
   const size = dtypeBytes(dtype);

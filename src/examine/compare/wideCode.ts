@@ -5,19 +5,22 @@ import { applyOperation } from "../../program/expression.ts";
 import { Op, signature, type OpName } from "../../program/operations.ts";
 import type { Instruction } from "../../program/types.ts";
 
-/** A float as a number; an integer or a truth value as its word. */
-export type Value = number | bigint;
+/** A float as a number; an integer or a truth value as a word. */
+export type WideValue = number | bigint;
 
 /** A constant of a type as a value. */
-export const wideConstant = (word: Word, dtype: DTypeCode): Value =>
+export const wideConstant = (word: Word, dtype: DTypeCode): WideValue =>
   isFloat(dtype) ? wordNumber(word, dtype) : dtype === DType.limb ? Number(word) : word;
 
 const bool = (holds: boolean): bigint => (holds ? 1n : 0n);
 
-/** To the nearest whole number, of two the even one. */
+/** Rounds to the nearest whole number; ties go to the even number. */
 const toEven = (x: number): number => (Math.abs(x % 1) === 0.5 ? 2 * Math.round(x / 2) : Math.round(x));
 
-/** What is left of the error function, by Lentz's continued fraction, where its series would cancel. */
+/**
+ * From this argument on, the error function's remainder is computed by Lentz's continued fraction, because the series
+ * would cancel.
+ */
 const TAIL = 2.5;
 
 /** The error function, to a few units of the last place. */
@@ -38,7 +41,7 @@ export function erf(x: number): number {
   return Math.sign(x) * (1 - Math.exp(-a * a) / (fraction * Math.sqrt(Math.PI)));
 }
 
-const FUNCTIONS: Partial<Record<OpName, (a: number, b: number) => Value>> = {
+const FUNCTIONS: Partial<Record<OpName, (a: number, b: number) => WideValue>> = {
   add: (a, b) => a + b,
   sub: (a, b) => a - b,
   mul: (a, b) => a * b,
@@ -79,13 +82,13 @@ const FUNCTIONS: Partial<Record<OpName, (a: number, b: number) => Value>> = {
   atanh: Math.atanh,
 };
 
-function castWide(value: Value, from: DTypeCode, to: DTypeCode): Value {
+function castWide(value: WideValue, from: DTypeCode, to: DTypeCode): WideValue {
   if (typeof value === "number") return isFloat(to) ? value : cast(numberWord(value, DType.float64), DType.float64, to);
   return isFloat(to) ? wordNumber(cast(value, from, DType.float64), DType.float64) : cast(value, from, to);
 }
 
 /** Runs a step's code on values: one more for each instruction. Floats are float64 and rounded to no other type. */
-export function runWide(code: readonly Instruction[], slots: Value[], digits: readonly number[]): void {
+export function runWide(code: readonly Instruction[], slots: WideValue[], digits: readonly number[]): void {
   for (const { op, dtype, a, b, c } of code) {
     if (op === Op.digit) slots.push(BigInt(digits[a]!));
     else if (op === Op.cast) slots.push(castWide(slots[a]!, dtype, b as DTypeCode));

@@ -8,24 +8,25 @@ import { isDot, isPartial, isTotal, hasTwoResults } from "../../program/reductio
 import { product } from "../../program/sums.ts";
 import { Reduce, type Step, type TensorRef, type View } from "../../program/types.ts";
 import { splitDigits, viewOffset } from "../../program/view.ts";
-import { runWide, wideConstant, type Value } from "./wideCode.ts";
+import { runWide, wideConstant, type WideValue } from "./wideCode.ts";
 
-/** What a chain may take: terms of plain sums, some ten seconds of them. */
+/** Maximum cost of a float64 chain: terms of plain sums, about ten seconds. */
 const MAX_COST = 2 ** 28;
-/** Terms of plain sums that any other term takes. */
+
+/** The cost of any other term, in plain-sum terms. */
 const OTHER_TERM = 40;
 
-/** Floats as float64, or the bytes of other types. */
+/** Floats as float64, or the raw bytes for other types. */
 type Tensor = Float64Array | Uint8Array;
 
 /**
- * Evaluates steps of a program in float64 without rounding in between, as far as one of them needs: to tell which of
- * two results of float32 is nearer to what the model says. Integers and truth values are those of the exact execution,
- * so that both go the same way.
+ * Evaluates the program steps that the target needs, in float64 without intermediate rounding: the comparison shows
+ * which float32 result lies nearer to the model's definition. Integers and truth values come from the exact execution,
+ * to keep both on the same path.
  * @param inputs The job's inputs, in the program's order.
- * @param exact The tensors of the exact execution, one a step.
- * @param target A step whose tensor is of floats.
- * @returns its elements; undefined if that takes too long
+ * @param exact The exact execution's tensors, one per step.
+ * @param target A step with a float tensor.
+ * @returns the target's elements; undefined if the evaluation takes too long
  */
 export function wideTensor(
   model: CompiledModel,
@@ -90,7 +91,7 @@ function executeWide(step: Step, sources: readonly Tensor[]): Float64Array {
   return out;
 }
 
-/** The sum of terms that are read as they are, for the digits of an element. */
+/** Returns a function that sums unmodified terms, from an element's digits. */
 function plainSum(step: Step, sources: readonly Float64Array[], terms: number): (digits: readonly number[]) => number {
   const { term, termReads, reduce } = step;
   const row = (slot: number): ((digits: readonly number[]) => Float64Array) => {
@@ -133,7 +134,7 @@ function plainSum(step: Step, sources: readonly Float64Array[], terms: number): 
   };
 }
 
-/** A sum with what its additions lost (Neumaier), so that its own order does not show. */
+/** A sum that adds the additions' rounding errors back (Neumaier): the order of the terms does not show. */
 class Sum {
   #sum = 0;
   #lost = 0;
@@ -150,8 +151,13 @@ class Sum {
   }
 }
 
-function readAll(step: Step, views: readonly View[], digits: readonly number[], sources: readonly Tensor[]): Value[] {
-  const values: Value[] = [];
+function readAll(
+  step: Step,
+  views: readonly View[],
+  digits: readonly number[],
+  sources: readonly Tensor[],
+): WideValue[] {
+  const values: WideValue[] = [];
   for (const view of views) {
     const { dtype } = step.inputs[view.input]!;
     // Indirect axes read whole numbers.
@@ -169,13 +175,13 @@ function reduced(
   digits: readonly number[],
   terms: number,
   sources: readonly Tensor[],
-  constants: readonly Value[],
-): Value[] {
+  constants: readonly WideValue[],
+): WideValue[] {
   const { reduce, term, redDigits } = step;
   const sum = new Sum();
   let whole = 0n;
-  let best: Value | undefined;
-  let [at, last, found]: [bigint, Value, bigint] = [0n, wideConstant(0n, step.reduceType!), 0n];
+  let best: WideValue | undefined;
+  let [at, last, found]: [bigint, WideValue, bigint] = [0n, wideConstant(0n, step.reduceType!), 0n];
   const adds = reduce === Reduce.sum || isDot(reduce) || isPartial(reduce) || isTotal(reduce);
   const isGreatest = reduce === Reduce.max || reduce === Reduce.argmax || reduce === Reduce.argmaxLast;
   const takesLast = reduce === Reduce.argmaxLast || reduce === Reduce.argminLast;

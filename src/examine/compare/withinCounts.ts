@@ -3,7 +3,7 @@ import type { TensorData } from "../../model/onnx/model.ts";
 import type { TensorInfo } from "../../program/compiled.ts";
 import { cutAlong } from "../../program/cutAlong.ts";
 
-/** The outputs as the model has them: of a bounded one, as much as its count says; the counts are left out. */
+/** Returns the outputs in the model's form: a bounded output is cut to the count, and the counts are omitted. */
 export function withinCounts(outputs: readonly (TensorInfo & TensorData)[]): (TensorInfo & TensorData)[] {
   const byName = new Map(outputs.map((output) => [output.name, output] as const));
   const counts = new Set(outputs.flatMap(({ bounded }) => (bounded === undefined ? [] : [bounded.count])));

@@ -24,7 +24,7 @@ import { firstDifference } from "./tolerance.ts";
 /** `passed`: every output of every data set is right. `refused`: by name, before anything is executed. */
 export type CaseResult = {
   kind: "passed" | "failed" | "refused";
-  /** What differs, or the refusal's code and reason. */
+  /** The difference, or the refusal's code and reason. */
   detail: string;
   /** Whether some inputs had to be known at compile time. */
   bound: boolean;
@@ -38,7 +38,7 @@ type Prepared = {
   bound: boolean;
 };
 
-/** Terms from which the fast executor is quicker than the definition; both give the same bits. */
+/** Minimum number of terms at which the fast executor beats the definition; both give the same bits. */
 const MANY_TERMS = 2_000_000n;
 
 function compileOn(model: Model, inputs: ReadonlyMap<string, TensorData>): Omit<Prepared, "bound"> {
@@ -55,8 +55,8 @@ function compileOn(model: Model, inputs: ReadonlyMap<string, TensorData>): Omit<
 }
 
 /**
- * Compiles with every input given at run time, except those without elements. If something must be known at compile
- * time, all inputs but the first become part of the program, and if that is not enough all of them.
+ * Compiles with every input given at run time, except inputs without elements. If compilation needs a value, all inputs
+ * but the first become part of the program; if that fails too, all inputs do.
  */
 function prepare(model: Model, inputs: ReadonlyMap<string, TensorData>): Prepared {
   const bind = (isBound: (name: string) => boolean): Prepared => {
@@ -89,8 +89,8 @@ async function execute(model: CompiledModel, inputs: Uint8Array[]): Promise<read
 }
 
 /**
- * One case: a folder with `model.onnx` and `test_data_set_N`. Never throws: what cannot be read is refused, a crash is
- * a failure.
+ * Runs one case: a folder with `model.onnx` and `test_data_set_N`. Never throws: the result reports an unreadable case
+ * as refused and a crash as a failure.
  */
 export async function runCase(folder: string): Promise<CaseResult> {
   let bound = false;
@@ -123,14 +123,14 @@ export async function runCase(folder: string): Promise<CaseResult> {
   }
 }
 
-/** The inputs and outputs of a model, as its file has them. */
+/** Returns the inputs and outputs of a model, from the model's file. */
 function caseTypes(path: string): { inputs: readonly ValueInfoProto[]; outputs: readonly ValueInfoProto[] } {
   const { input = [], output = [], initializer = [] } = decodeModel(readRegularFile(path), path).graph ?? {};
   const constants = new Set(initializer.map(({ name }) => name));
   return { inputs: input.filter(({ name }) => !constants.has(name)), outputs: output };
 }
 
-/** The length of an input that is a sequence or optional. */
+/** Returns the length of an input with a sequence or optional type. */
 function lengthOf({ name, type }: ValueInfoProto, value: CaseValue): [name: string, length: number][] {
   if (type?.value.case === "tensorType") return [];
   return [[name, value === undefined ? 0 : isList(value) ? value.length : 1]];
@@ -142,7 +142,7 @@ function named(name: string, value: CaseValue): [name: string, tensor: TensorDat
   return isList(value) ? value.map((tensor, k) => [elementName(name, k), tensor]) : [[name, value]];
 }
 
-/** What is wrong about the tensors of an output, or undefined. */
+/** Returns the difference in an output's tensors, or undefined. */
 function outputDifference(
   own: readonly (TensorInfo & TensorData)[],
   expected: readonly (readonly [name: string, tensor: TensorData])[],
@@ -165,7 +165,7 @@ function outputDifference(
   return undefined;
 }
 
-/** The bits of a bfloat16 tensor stand in some cases as uint16. */
+/** Some cases store bfloat16 bits in a uint16 tensor. */
 const expectedOf = (tensor: TensorData, dtype: DType): TensorData =>
   dtype === DType.bfloat16 && tensor.dtype === DType.uint16 ? { ...tensor, dtype } : tensor;
 

@@ -4,14 +4,15 @@ import { errorWithCode } from "../../base/errors.ts";
 import { runCase, type CaseResult } from "./runCase.ts";
 
 /** A folder that cannot be read, or holds no ONNX backend case. */
-export class CaseFolderError extends errorWithCode("CASE_FOLDER") {}
+class CaseFolderError extends errorWithCode("CASE_FOLDER") {}
 
 /** A case with its folder's name. */
 export type NamedResult = CaseResult & { name: string };
 
 /**
- * The cases in a folder: itself if it holds a model, else every folder in it, at any depth, that does.
- * @throws CaseFolderError if there is none.
+ * Returns the cases in a folder: the folder itself if the folder holds a model, otherwise every folder below with a
+ * model, at any depth.
+ * @throws CaseFolderError if no case exists.
  */
 function casesIn(folder: string): string[] {
   let names: string[];
@@ -27,9 +28,10 @@ function casesIn(folder: string): string[] {
 }
 
 /**
- * Runs the cases of a folder.
- * @param onResult Called after each.
- * @param isWanted Says by its name and its place in the sorted list whether a case is run; all are if it is left out.
+ * Runs the cases in a folder.
+ * @param onResult Called after each case.
+ * @param isWanted Decides by a case's name and place in the sorted list whether the case runs; by default all cases
+ *   run.
  */
 export async function runFolder(
   folder: string,

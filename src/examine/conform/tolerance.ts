@@ -4,19 +4,19 @@ import { narrowLayout, narrowNumber } from "../../numerics/narrow.ts";
 import { elementCount, type TensorData } from "../../model/onnx/model.ts";
 
 /** How far a float element may be from what is expected: `atol + rtol * |expected|`. */
-export type Tolerance = {
+type Tolerance = {
   rtol: number;
   atol: number;
   /** Whether an expected value below the rounding unit of the tensor's largest element may be any such value. */
   noise?: true;
 };
 
-/** What the ONNX backend tests allow where a case says nothing else. */
-export const STANDARD: Tolerance = { rtol: 1e-3, atol: 1e-7, noise: true };
+/** The default tolerance of the ONNX backend tests. */
+const STANDARD: Tolerance = { rtol: 1e-3, atol: 1e-7, noise: true };
 
 /**
- * The rounding unit of a tensor's largest element. An expected value of that size stands for nothing: it is what
- * roundings leave where a sum cancels, and the exact result there is 0 or another such value.
+ * Returns the rounding unit of a tensor's largest element. Expected values up to this size count as noise: roundings
+ * leave such a value when a sum cancels, and the exact result is 0 or another noise value.
  */
 function noiseOf({ bytes, dtype, shape }: TensorData): number {
   if (!isFloat(dtype)) return 0;
@@ -29,10 +29,10 @@ function noiseOf({ bytes, dtype, shape }: TensorData): number {
 }
 
 /**
- * The first element where `got` is not `expected`: within the tolerance for floats (in relation never less than the
- * distance of two neighbouring numbers of their type; an expected value that is noise may be any noise), exactly for
- * other types.
- * @returns a description, or undefined if there is none
+ * Finds the first element where `got` differs from `expected`. Floats have a tolerance: the relative tolerance is at
+ * least the distance between two neighbouring numbers of the type, and a noise value matches any noise. Other types
+ * must match exactly.
+ * @returns a description, or undefined if no element differs
  */
 export function firstDifference(
   got: TensorData,

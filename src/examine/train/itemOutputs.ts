@@ -3,8 +3,8 @@ import type { CompiledModel } from "../../program/compiled.ts";
 import type { RunInputs } from "../../program/trace/runInputs.ts";
 import { keptSteps, runItems } from "../../program/trace/runItems.ts";
 
-/** A copy of an output of one item. @throws RangeError by a name that is no output */
-export type ItemOutputs = (name: string) => Uint8Array;
+/** Returns a copy of an item's output. @throws RangeError for an unknown output name */
+type ItemOutputs = (name: string) => Uint8Array;
 
 /** Executes a run exactly, without committing to it. @returns after each item its outputs */
 export async function* itemOutputs(compiled: CompiledModel, inputs: RunInputs): AsyncGenerator<ItemOutputs> {

@@ -14,26 +14,26 @@ import { inlined } from "./inlined.ts";
 import { literal } from "./literal.ts";
 import { assembleLanes, dependsOn, emitRead, emitVectorRead, type ReadScope } from "./read.ts";
 import { neededSlots, operands, slotTypes, type Expression } from "./slots.ts";
-import { define, exact, floatScalar, isWide, LANES, splat, type Value } from "./values.ts";
+import { define, exact, floatScalar, isWide, LANES, splat, type LoopValue } from "./values.ts";
 import { castLanes, hasCastLanes, hasIntegerLanes, integerLanes, isShift, shiftedLanes } from "./vectorOperation.ts";
 
-/** Operations whose result on values of 16 bits need not have 16 bits. */
+/** Operations whose results on 16-bit values may need more than 16 bits. */
 const ROUNDED: ReadonlySet<OpName> = new Set<OpName>(["add", "sub", "mul", "div", "sqrt"]);
 
 /**
- * Emits the slots of an expression, each once, when it is first needed.
- * @param vectorDigit The digit that is taken LANES values at a time; {@link canVectorise} must hold for it.
+ * Emits an expression's slots, each slot once, on first use.
+ * @param vectorDigit The digit taken LANES values at a time; {@link canVectorise} must hold for this digit.
  */
 export function expressionEmitter(
   context: ReadScope,
   { reads, constants, code }: Expression,
   vectorDigit?: number,
-): (slot: number) => Value {
+): (slot: number) => LoopValue {
   const { emitter, digits } = context;
-  const known = new Map<number, Value>();
+  const known = new Map<number, LoopValue>();
   return slotValue;
 
-  function slotValue(slot: number): Value {
+  function slotValue(slot: number): LoopValue {
     const found = known.get(slot);
     if (found !== undefined) return found;
     const value = emitSlot(slot);
@@ -41,7 +41,7 @@ export function expressionEmitter(
     return value;
   }
 
-  function emitSlot(slot: number): Value {
+  function emitSlot(slot: number): LoopValue {
     if (slot < reads.length) {
       const view = reads[slot]!;
       const isVector = vectorDigit !== undefined && dependsOn(reads, view, vectorDigit);
@@ -61,11 +61,11 @@ export function expressionEmitter(
     return define(emitter, operation(instruction, operands(instruction).map(slotValue)));
   }
 
-  function operation({ op, dtype, b: target }: Instruction, values: readonly Value[]): Value {
+  function operation({ op, dtype, b: target }: Instruction, values: readonly LoopValue[]): LoopValue {
     const isVector = values.some((value) => value.isVector);
     if (isVector && isShift(signature(op)!.name)) return shiftedBy(signature(op)!.name, dtype, values);
     const used = isVector ? values.map((value) => splat(emitter, value)) : values;
-    const [a, b, c] = used as [Value, Value, Value];
+    const [a, b, c] = used as [LoopValue, LoopValue, LoopValue];
     const level = Math.max(...used.map((value) => value.level));
     if (op === Op.cast) {
       const to = target as DTypeCode;
@@ -89,13 +89,13 @@ export function expressionEmitter(
     return exact(made, bool ? DType.bool : dtype, level, isVector);
   }
 
-  function shiftedBy(name: OpName, dtype: DTypeCode, [a, count]: readonly Value[]): Value {
+  function shiftedBy(name: OpName, dtype: DTypeCode, [a, count]: readonly LoopValue[]): LoopValue {
     const lanes = splat(emitter, a!);
     return exact(shiftedLanes(name, dtype, lanes.code, count!.code), dtype, Math.max(a!.level, count!.level), true);
   }
 
   /** To float32 from 16 bits, which changes nothing, or to 16 bits; between float32 and float64. */
-  function castToFloat(a: Value, from: DTypeCode, to: DTypeCode): Value {
+  function castToFloat(a: LoopValue, from: DTypeCode, to: DTypeCode): LoopValue {
     if (to === DType.float64) return { ...a, code: f64.promoteF32(a.code), dtype: to };
     if (from === DType.float64)
       return { ...a, code: f32.demoteF64(a.code), dtype: to, mayBeNegativeZero: true, mayBeOtherNaN: true };
@@ -107,11 +107,11 @@ export function expressionEmitter(
   function floatOperation(
     name: OpName,
     dtype: DTypeCode,
-    values: readonly Value[],
+    values: readonly LoopValue[],
     level: number,
     isVector: boolean,
-  ): Value {
-    const [a, b] = values as [Value, Value];
+  ): LoopValue {
+    const [a, b] = values as [LoopValue, LoopValue];
     const condition = FLOAT_CONDITION[name];
     if (condition !== undefined) {
       const operand = b?.code ?? [];
@@ -121,7 +121,7 @@ export function expressionEmitter(
       return exact(made, DType.bool, level, isVector);
     }
     const lowering = FLOAT[name];
-    const rounded = (made: Code, mayBeNegativeZero: boolean): Value => {
+    const rounded = (made: Code, mayBeNegativeZero: boolean): LoopValue => {
       const value = { ...exact(made, dtype, level, isVector), mayBeNegativeZero, mayBeOtherNaN: true };
       return isHalf(dtype) && ROUNDED.has(name) ? roundedToHalf(emitter, value, dtype) : value;
     };
@@ -137,8 +137,8 @@ export function expressionEmitter(
     return rounded(made, lowering.negativeZero(a, b ?? a));
   }
 
-  /** A call of a function, in all lanes at once; remainders and functions of floats of 16 bits element by element. */
-  function called(name: OpName, dtype: DTypeCode, values: readonly Value[], isVector: boolean): Code {
+  /** Calls a function in all lanes at once. Remainders and functions of 16-bit floats are called element by element. */
+  function called(name: OpName, dtype: DTypeCode, values: readonly LoopValue[], isVector: boolean): Code {
     // A remainder is exact, in any type.
     if (name === "fmod") return laneByLane(emitter.fmod(dtype === DType.float64 ? "f64" : "f32"), values, isVector);
     if (isHalf(dtype)) return laneByLane(emitter.half(halfName(name, dtype), values.length), values, isVector);
@@ -149,7 +149,7 @@ export function expressionEmitter(
     return f32x4.extract(call(...used.map((code) => f32x4.splat(code))), 0);
   }
 
-  function laneByLane(call: Callable, values: readonly Value[], isVector: boolean): Code {
+  function laneByLane(call: Callable, values: readonly LoopValue[], isVector: boolean): Code {
     if (!isVector) return call(...values.map((value) => value.code));
     const lanes = Array.from({ length: LANES }, (_, lane) =>
       call(...values.map((value) => f32x4.extract(value.code, lane))),
@@ -159,10 +159,11 @@ export function expressionEmitter(
 }
 
 /**
- * The minimum or maximum of a vector and a constant, in one instruction. It returns its first operand where they do not
- * compare, so that a NaN there is the result. A result that may be the other zero counts as one that may be -0.
+ * Computes the minimum or maximum of a vector and a constant in one instruction. If the operands do not compare, the
+ * instruction returns its first operand. A NaN in the vector therefore becomes the result. A possibly wrong zero counts
+ * as a possible -0.
  */
-function extremum(name: OpName, a: Value, b: Value): Code | undefined {
+function extremum(name: OpName, a: LoopValue, b: LoopValue): Code | undefined {
   if (name !== "min" && name !== "max") return undefined;
   const pick = name === "min" ? f32x4.pmin : f32x4.pmax;
   if (b.isNumber) return pick(a.code, b.code);
@@ -193,7 +194,7 @@ export function canVectorise(
     depends.set(slot, does);
     return does;
   };
-  // Indices of indirect reads are read one by one, whatever their type.
+  // Indices for indirect reads are read one by one, regardless of type.
   return [...neededSlots({ ...expression, reads: reads.map(direct) }, outs)].every((slot) => {
     if (!moves(slot)) return true;
     if (isWide(types[slot]!)) return false;

@@ -4,26 +4,27 @@ import { f32, f32x4, i32, v128 } from "../../numerics/kernels/assembler/instruct
 import { DType, floatFormat } from "../../numerics/dtype.ts";
 import type { OpName } from "../../program/operations.ts";
 import { literal } from "./literal.ts";
-import { floatScalar, type Value } from "./values.ts";
+import { floatScalar, type LoopValue } from "./values.ts";
 
 /** Code of an operation on floats: in WebAssembly these are IEEE 754's, rounded once. */
 type FloatCode = (a: Code, b: Code) => Code;
+
 /** The same on scalars, float32 or float64, given their instructions. */
 type ScalarCode = (a: Code, b: Code, f: ReturnType<typeof floatScalar>) => Code;
-type Lowering = { scalar: ScalarCode; vector: FloatCode; negativeZero: (a: Value, b: Value) => boolean };
+type Lowering = { scalar: ScalarCode; vector: FloatCode; negativeZero: (a: LoopValue, b: LoopValue) => boolean };
 
 const never = (): boolean => false;
 const always = (): boolean => true;
-const ifBoth = (a: Value, b: Value): boolean => a.mayBeNegativeZero && b.mayBeNegativeZero;
-const ifEither = (a: Value, b: Value): boolean => a.mayBeNegativeZero || b.mayBeNegativeZero;
-const ifFirst = (a: Value): boolean => a.mayBeNegativeZero;
+const ifBoth = (a: LoopValue, b: LoopValue): boolean => a.mayBeNegativeZero && b.mayBeNegativeZero;
+const ifEither = (a: LoopValue, b: LoopValue): boolean => a.mayBeNegativeZero || b.mayBeNegativeZero;
+const ifFirst = (a: LoopValue): boolean => a.mayBeNegativeZero;
 
 const ZEROS = v128.const(new Array<number>(16).fill(0));
 const ONES = f32x4.splat(f32.const(1));
 
 /**
- * What the instruction of the same name does, in both forms; the operands must be locals or constants: they may be used
- * twice.
+ * Uses the instruction of the same name, in scalar and vector form. The operands may be used twice, so they must be
+ * locals or constants.
  */
 const sameName = (
   name: "add" | "sub" | "mul" | "div" | "min" | "max" | "abs" | "sqrt" | "floor" | "ceil",
@@ -81,7 +82,7 @@ const nanOf = (dtype: DType): Code =>
   dtype === DType.float64 ? literal(floatFormat(dtype).nan, dtype) : f32.constBits(0x7fc00000);
 
 /** The value with +0 for -0. */
-export function withoutNegativeZero(value: Value): Value {
+export function withoutNegativeZero(value: LoopValue): LoopValue {
   if (!value.mayBeNegativeZero) return value;
   const scalar = floatScalar(value.dtype);
   const code = value.isVector ? f32x4.add(value.code, ZEROS) : scalar.add(value.code, scalar.const(0));
@@ -89,7 +90,7 @@ export function withoutNegativeZero(value: Value): Value {
 }
 
 /** One NaN; the value's code is used twice. */
-export function withOneNaN(value: Value): Value {
+export function withOneNaN(value: LoopValue): LoopValue {
   if (!value.mayBeOtherNaN) return value;
   const { code, isVector, dtype } = value;
   const nan = nanOf(dtype);

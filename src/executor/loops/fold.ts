@@ -8,10 +8,10 @@ import { extractLane } from "./access.ts";
 import type { Accumulator } from "./floatSum.ts";
 import { integerOperation, wrapped } from "./integerOperation.ts";
 import { literal } from "./literal.ts";
-import { exact, floatScalar, isWide, LANES, scalarType, splat, type Emitter, type Value } from "./values.ts";
+import { exact, floatScalar, isWide, LANES, scalarType, splat, type Emitter, type LoopValue } from "./values.ts";
 import { integerLanes, wrappedLanes } from "./vectorOperation.ts";
 
-/** A fold whose results are locals with the types of the reduction's accumulators. */
+/** A fold. Its results are locals with the types of the reduction's accumulators. */
 export type Fold = Accumulator & {
   results: readonly { local: Local; dtype: DTypeCode; isVector: boolean }[];
   /** Code that makes the results, after the last term. */
@@ -21,12 +21,12 @@ export type Fold = Accumulator & {
 /** The result of a fold of no terms: the identity of the operation. */
 function identity(reduce: Reduce, dtype: DTypeCode): Code {
   if (reduce === Reduce.sum || reduce === Reduce.dot) return literal(0n, dtype);
-  const least = reduce === Reduce.max || reduce === Reduce.argmax || reduce === Reduce.argmaxLast;
-  if (isFloat(dtype)) return floatScalar(dtype).const(least ? -Infinity : Infinity);
-  if (dtype === DType.bool) return literal(least ? 0n : 1n, dtype);
+  const min = reduce === Reduce.max || reduce === Reduce.argmax || reduce === Reduce.argmaxLast;
+  if (isFloat(dtype)) return floatScalar(dtype).const(min ? -Infinity : Infinity);
+  if (dtype === DType.bool) return literal(min ? 0n : 1n, dtype);
   const bits = BigInt(8 * dtypeBytes(dtype));
-  if (!isSigned(dtype)) return literal(least ? 0n : (1n << bits) - 1n, dtype);
-  return literal(least ? -(1n << (bits - 1n)) : (1n << (bits - 1n)) - 1n, dtype);
+  if (!isSigned(dtype)) return literal(min ? 0n : (1n << bits) - 1n, dtype);
+  return literal(min ? -(1n << (bits - 1n)) : (1n << (bits - 1n)) - 1n, dtype);
 }
 
 /** `a` and `b` folded, scalars of one type: sum and dot modulo 2^32 or 2^64, max, min. */
@@ -36,7 +36,10 @@ function scalarStep(reduce: Reduce, dtype: DTypeCode, a: Code, b: Code, fn: Func
   return isFloat(dtype) ? floatScalar(dtype)[name](a, b) : integerOperation(name, dtype, a, b, fn);
 }
 
-/** Sums and products of integers, maxima and minima of any type: one term at a time. A NaN is the result. */
+/**
+ * Folds integer sums and products, and maxima and minima of any type, one term at a time. A NaN term makes the result
+ * NaN.
+ */
 export function scalarFold(reduce: Reduce, dtype: DTypeCode, fn: FunctionBuilder): Fold {
   const type = scalarType(dtype);
   const [total, term] = [fn.local(type), fn.local(type)];
@@ -63,7 +66,7 @@ export function vectorFold(reduce: Reduce, dtype: DTypeCode, emitter: Emitter): 
     if (reduce === Reduce.sum || reduce === Reduce.dot) return i32x4.add(a, b);
     return integerLanes(reduce === Reduce.max ? "max" : "min", dtype, a, b);
   };
-  const code = (value: Value): Code => splat(emitter, value).code;
+  const code = (value: LoopValue): Code => splat(emitter, value).code;
   return {
     results: [{ local: total, dtype, isVector: true }],
     begin: total.set(i32x4.splat(identity(reduce, dtype))),
@@ -75,8 +78,8 @@ export function vectorFold(reduce: Reduce, dtype: DTypeCode, emitter: Emitter): 
 }
 
 /**
- * Uses one instruction for numbers, which ignores NaNs, and notes these separately. That takes a quarter of the time of
- * an instruction that propagates NaNs.
+ * Folds with one instruction that ignores NaNs, and records NaNs separately. An instruction that propagates NaNs takes
+ * four times longer.
  */
 function floatExtremum(reduce: Reduce, dtype: DTypeCode, emitter: Emitter): Fold {
   const [total, term, noted] = [emitter.fn.local("v128"), emitter.fn.local("v128"), emitter.fn.local("v128")];
@@ -105,8 +108,8 @@ export function foldLanes(reduce: Reduce, dtype: DTypeCode, to: Fold, from: Fold
 }
 
 /**
- * The index of the greatest or least term. NaN is before all others in both orders; of equal terms, the lowest or the
- * highest index is taken.
+ * Finds the index of the greatest or least term. NaN comes before all other terms in both orders. Among equal terms,
+ * the lowest or highest index is taken.
  * @param index The row-major reduction index, an i32.
  */
 export function positionFold(reduce: Reduce, dtype: DTypeCode, index: Code, fn: FunctionBuilder): Fold {
@@ -118,7 +121,7 @@ export function positionFold(reduce: Reduce, dtype: DTypeCode, index: Code, fn: 
     const name = orEqual ? "le" : "lt";
     const [small, large] = greatest ? [b, a] : [a, b];
     if (!isFloat(dtype)) return integerOperation(name, dtype, small, large, fn);
-    // A NaN is before all numbers, and equal to another one.
+    // A NaN comes before all numbers and equals another NaN.
     const f = floatScalar(dtype);
     const [aIsNaN, bIsNumber] = [f.ne(a, a), f.eq(b, b)];
     return i32.or(f[name](small, large), orEqual ? aIsNaN : i32.and(aIsNaN, bIsNumber));
@@ -133,7 +136,9 @@ export function positionFold(reduce: Reduce, dtype: DTypeCode, index: Code, fn: 
   };
 }
 
-/** The second result of the last term whose first result is true, and whether there is such a term. */
+/**
+ * Returns the second result of the last term whose first result is true, and a flag for the existence of such a term.
+ */
 export function lastFold(dtype: DTypeCode, fn: FunctionBuilder): Fold {
   const [value, found] = [fn.local(scalarType(dtype)), fn.local("i32")];
   return {
@@ -147,7 +152,7 @@ export function lastFold(dtype: DTypeCode, fn: FunctionBuilder): Fold {
 }
 
 /** A fold's results as values to store; narrow sums are taken modulo 2^bits. */
-export const foldResults = ({ results }: Fold, level: number): Value[] =>
+export const foldResults = ({ results }: Fold, level: number): LoopValue[] =>
   results.map(({ local, dtype, isVector }) => ({
     ...exact((isVector ? wrappedLanes : wrapped)(dtype, local.get), dtype, level, isVector),
     mayBeNegativeZero: isFloat(dtype),

@@ -2,7 +2,7 @@ import { select } from "../../numerics/kernels/assembler/control.ts";
 import type { Code } from "../../numerics/kernels/assembler/encoding.ts";
 import { f32, f32x4, i32, i32x4, v128 } from "../../numerics/kernels/assembler/instructions.ts";
 import { DType, type DType as DTypeCode } from "../../numerics/dtype.ts";
-import { define, exact, store, type Emitter, type Value } from "./values.ts";
+import { define, exact, store, type Emitter, type LoopValue } from "./values.ts";
 
 /*
  * A slot of float16 or bfloat16 holds its value as a float32, which is exact. Tensors hold 16 bits, read and written as
@@ -11,7 +11,7 @@ import { define, exact, store, type Emitter, type Value } from "./values.ts";
  * below the normal numbers of 16 bits float32 has more bits still.
  */
 
-/** The instructions of the code below, for one lane or for LANES of them. */
+/** Instructions for the code below, for one lane or for LANES lanes. */
 type Lanes = {
   bits: (value: Code) => Code;
   value: (bits: Code) => Code;
@@ -42,15 +42,16 @@ const VECTOR: Lanes = {
   choose: (yes, no, condition) => v128.bitselect(yes, no, condition),
 };
 
-const lanesOf = ({ isVector }: Value): Lanes => (isVector ? VECTOR : SCALAR);
+const lanesOf = ({ isVector }: LoopValue): Lanes => (isVector ? VECTOR : SCALAR);
 const by = (count: number): Code => i32.const(count);
 const SIGN = 0x80000000;
 const NAN_BITS = 0x7fc00000;
-/** The factor for the difference of the exponent fields of float16 and float32. */
+
+/** The factor for the difference between the exponent fields of float16 and float32. */
 const REBIAS = 2 ** 112;
 
-/** The value of an element that was read as uint16: canonical bits. */
-export function decoded(emitter: Emitter, raw: Value, dtype: DTypeCode): Value {
+/** Decodes an element read as uint16, in canonical bits. */
+export function decoded(emitter: Emitter, raw: LoopValue, dtype: DTypeCode): LoopValue {
   const { int, value, word, number, choose, float } = lanesOf(raw);
   const { code, level, isVector } = raw;
   if (dtype === DType.bfloat16) return define(emitter, exact(value(int.shl(code, by(16))), dtype, level, isVector));
@@ -65,7 +66,7 @@ export function decoded(emitter: Emitter, raw: Value, dtype: DTypeCode): Value {
 }
 
 /** The bits of a canonical value, as uint16. */
-export function encoded(emitter: Emitter, half: Value): Value {
+export function encoded(emitter: Emitter, half: LoopValue): LoopValue {
   const { int, bits, word, number, float } = lanesOf(half);
   const { code, level, isVector, dtype } = half;
   if (dtype === DType.bfloat16)
@@ -77,7 +78,7 @@ export function encoded(emitter: Emitter, half: Value): Value {
 }
 
 /** A float32 rounded to 16 bits, half to even; one NaN. */
-export function roundedToHalf(emitter: Emitter, float32: Value, dtype: DTypeCode): Value {
+export function roundedToHalf(emitter: Emitter, float32: LoopValue, dtype: DTypeCode): LoopValue {
   const from = define(emitter, float32);
   const { int, bits, value, word, number, choose, float } = lanesOf(from);
   const drop = dtype === DType.bfloat16 ? 16 : 13;
@@ -85,7 +86,7 @@ export function roundedToHalf(emitter: Emitter, float32: Value, dtype: DTypeCode
   const last = int.and(int.shrU(own, by(drop)), word(1));
   const up = int.add(int.add(own, word(2 ** (drop - 1) - 1)), last);
   const near = defineBits(emitter, from, int.and(up, word(-(2 ** drop))));
-  const result = (code: Code): Value => ({
+  const result = (code: Code): LoopValue => ({
     ...exact(
       choose(value(code), value(word(NAN_BITS)), float.eq(from.code, from.code)),
       dtype,
@@ -98,7 +99,7 @@ export function roundedToHalf(emitter: Emitter, float32: Value, dtype: DTypeCode
 
   const sign = defineBits(emitter, from, int.and(own, word(SIGN)));
   const infinite = int.or(sign, word(0x7f800000));
-  // Up to 2^-14 the numbers are multiples of 2^-24, and so are float32 from 0.5 to 1.
+  // Up to 2^-14, float16 numbers are multiples of 2^-24, like float32 numbers from 0.5 to 1.
   const sum = float.sub(float.add(float.abs(from.code), number(0.5)), number(0.5));
   const small = int.or(bits(sum), sign);
   const isBeyond = float.gt(float.abs(value(near)), number(65504));
@@ -108,5 +109,5 @@ export function roundedToHalf(emitter: Emitter, float32: Value, dtype: DTypeCode
 }
 
 /** Keeps bits in a local variable. */
-const defineBits = (emitter: Emitter, { level, isVector }: Value, code: Code): Code =>
+const defineBits = (emitter: Emitter, { level, isVector }: LoopValue, code: Code): Code =>
   store(emitter, isVector ? "v128" : "i32", code, level).get;

@@ -7,13 +7,14 @@ import { hasTwoMemories } from "../../numerics/kernels/elementary/tables.ts";
 import { DType } from "../../numerics/dtype.ts";
 import type { OpName } from "../../program/operations.ts";
 import { withOneNaN, withoutNegativeZero } from "./floatOperation.ts";
-import { exact, store, type Emitter, type Value } from "./values.ts";
+import { exact, store, type Emitter, type LoopValue } from "./values.ts";
 
 /**
- * An elementary function of vectors. Its estimate is inlined, and the function itself is called where the estimate does
- * not settle all results; it never settles a NaN. Without a second memory for tables, the function is always called.
+ * Computes an elementary function of vectors. The estimate is inlined; the function itself is called unless the
+ * estimate settles all results. The estimate never settles a NaN. Without a second memory for tables, the function is
+ * always called.
  */
-export function inlined(emitter: Emitter, name: OpName, values: readonly Value[], level: number): Value {
+export function inlined(emitter: Emitter, name: OpName, values: readonly LoopValue[], level: number): LoopValue {
   const call = emitter.elementary(name, values.length);
   const keepOne = (type: "v128" | "i32", code: Code): Code => store(emitter, type, code, level).get;
   // Powers distinguish the two zeros.
@@ -22,10 +23,10 @@ export function inlined(emitter: Emitter, name: OpName, values: readonly Value[]
   const vector = { ...exact([], DType.float32, level, true), mayBeNegativeZero: true };
   if (!hasTwoMemories) return { ...vector, code: called, mayBeOtherNaN: true };
 
-  const [least, most] = roundedEnds(estimateOf(name), keepOne, operands);
-  const result = store(emitter, "v128", least, level);
+  const [min, max] = roundedEnds(estimateOf(name), keepOne, operands);
+  const result = store(emitter, "v128", min, level);
   const withNaN = withOneNaN({ ...vector, code: result.get, mayBeOtherNaN: true });
-  const isOpen = v128.anyTrue(f32x4.ne(result.get, most));
+  const isOpen = v128.anyTrue(f32x4.ne(result.get, max));
   emitter.levels[level]!.push(ifElse(isOpen, [result.set(called), result.set(withNaN.code)]));
   return { ...vector, code: result.get };
 }

@@ -9,7 +9,7 @@ import { encoded } from "./halfFloat.ts";
 import { withOneNaN, withoutNegativeZero } from "./floatOperation.ts";
 import type { StoredDigit } from "./mergeLoops.ts";
 import type { LoopSpec } from "./spec.ts";
-import { define, LANES, type Emitter, type Value } from "./values.ts";
+import { define, LANES, type Emitter, type LoopValue } from "./values.ts";
 
 export const FLOAT64_BYTES = 8;
 
@@ -29,16 +29,16 @@ export function storedDigits({ digits, outStrides }: Pick<LoopSpec, "digits" | "
   return digits.map((digit, k) => ({ ...digit, outStride: strides[k]! }));
 }
 
-/** A result as it is stored: floats of 16 bits, unless they are `widened`, as uint16. */
-export function canonical(emitter: Emitter, value: Value, widened = false): Value {
+/** Returns a result in its stored form: 16-bit floats become uint16, unless `widened`. */
+export function canonical(emitter: Emitter, value: LoopValue, widened = false): LoopValue {
   if (!isFloat(value.dtype)) return value;
   const zero = value.mayBeNegativeZero ? define(emitter, withoutNegativeZero(value)) : value;
   const one = zero.mayBeOtherNaN ? define(emitter, withOneNaN(zero)) : zero;
   return isHalf(one.dtype) && !widened ? encoded(emitter, one) : one;
 }
 
-/** Stores a result, or LANES of them `step` bytes apart. */
-export function stored(address: Code, { code, dtype, isVector }: Value, widened: boolean, step: number): Code {
+/** Stores one result, or LANES results `step` bytes apart. */
+export function stored(address: Code, { code, dtype, isVector }: LoopValue, widened: boolean, step: number): Code {
   const bytes = widened ? FLOAT64_BYTES : dtypeBytes(dtype);
   const storeOne = widened ? storeWidened : (at: Code, value: Code): Code => storeScalar(dtype, at, value);
   if (!isVector) return storeOne(address, code);

@@ -27,10 +27,10 @@ const zeroAt = (count: number): number => Math.ceil(count / 64) * 64;
 const operandBytes = (count: number): number => zeroAt(count) + INT32;
 
 /**
- * Plans a matrix product of 32-bit integers whose constant factor consists of bytes around a zero point, as in
- * quantised models. The other factor usually is made from bytes too, and then these are read; else it is gathered as
- * int32, and narrowed if its values turn out to be such bytes.
- * @returns undefined if the step is no such product, or too small to be worth it.
+ * Plans a matrix product of 32-bit integers with a constant factor made from bytes around a zero point, for quantised
+ * models. If the other factor comes from bytes, as usual, the plan reads those bytes. Otherwise the plan gathers the
+ * factor as int32 and narrows it if its values turn out to be bytes.
+ * @returns undefined if the step is no such product, or too small for a benefit.
  */
 export function planByteProduct(resources: PlanResources, step: Step, out: Region): StepPlan | undefined {
   const isWord = step.reduceType === DType.int32 || step.reduceType === DType.uint32;
@@ -52,8 +52,8 @@ export function planByteProduct(resources: PlanResources, step: Step, out: Regio
       name: "bytes",
       bytes: operandBytes(rightTerms) + witnessLength(columnCount, innerCount) * INT32,
       make: (machine, from, to) => {
-        const least = machine.engine.bytes?.minRight ?? 0;
-        narrow(machine, { loop: narrowRight, from, to, room: rightTerms, count: rightTerms, least });
+        const min = machine.engine.bytes?.minRight ?? 0;
+        narrow(machine, { loop: narrowRight, from, to, room: rightTerms, count: rightTerms, min });
         const { values, zero, witness } = rightOf(machine, to);
         makeWitness(values, zero[0]!, { columns: columnCount, inner: innerCount }, witness, new Prng(freshSeed()));
       },
@@ -63,7 +63,7 @@ export function planByteProduct(resources: PlanResources, step: Step, out: Regio
   const buffers = resources.perThread(() => resources.scratch(pieces.length * pieces.resultsPerValue * INT32));
   return { shared: pieces.isCut, termNanoseconds: 0.1, prepare: right.prepare, bind };
 
-  /** The right operand at an address, as signed or unsigned bytes, its zero point, and the witness of its checks. */
+  /** Returns the right operand at an address: signed or unsigned bytes, the zero point, and the witness for checks. */
   function rightOf({ views, engine }: Machine, address: number) {
     const type = engine.bytes?.minRight === -128 ? DType.int8 : DType.uint8;
     return {
@@ -153,7 +153,7 @@ function planNarrowed(
         make(start, end) {
           gather(wide.address, start, end);
           const count = (end - start) * pieces.rowsPerValue * pieces.innerCount;
-          return narrow(machine, { loop, from: wide.address, to: bytes.address, room, count, least: 0 });
+          return narrow(machine, { loop, from: wide.address, to: bytes.address, room, count, min: 0 });
         },
       };
     },
@@ -168,19 +168,19 @@ type Narrowing = {
   /** The maximum number of bytes: the zero point lies after this many. */
   room: number;
   /** The value of the minimum byte. */
-  least: 0 | -128;
+  min: 0 | -128;
 };
 
 /**
- * Makes bytes of int32 by adding the zero point that is stored after them.
- * @returns false if they are not bytes around a zero point.
+ * Makes bytes from int32 by adding the zero point stored after them.
+ * @returns false unless the values are bytes around a zero point.
  */
-function narrow(machine: Machine, { loop, from, to, count, room, least }: Narrowing): boolean {
+function narrow(machine: Machine, { loop, from, to, count, room, min }: Narrowing): boolean {
   const { views, loops, clock } = machine;
   clock.enter("loops");
   const zero = byteZero(views.int32(from, count));
   if (zero === undefined) return false;
-  views.int32(to + zeroAt(room), 1)[0] = zero + least;
+  views.int32(to + zeroAt(room), 1)[0] = zero + min;
   loops[loop]!([from, to + zeroAt(room)], [to], 0, count);
   return true;
 }

@@ -8,16 +8,16 @@ const FLOAT64 = 8;
 /**
  * Addresses of the float64 operands `[rows, inner]` and `[columns, inner]` and of the float32 result `[rows, columns]`.
  */
-export type ProductAddresses = { left: number; right: number; out: number };
+type ProductAddresses = { left: number; right: number; out: number };
 
 /** A prepared product: `run` computes and certifies it. */
 export type Product = () => void | Promise<void>;
 
 /**
- * Further addresses for an engine's product: its float64 result, the list of flagged elements, and the norms and units
- * of vectors.
+ * Further addresses for an engine's product: the float64 result, the list of flagged elements, and the vectors' norms
+ * and units.
  */
-export type ProductScratch = {
+type ProductScratch = {
   values: number;
   flagged: number;
   rowNorms: number;

@@ -9,16 +9,18 @@ import type { FromWorker, TeamProgram, ToWorker, WorkerStart } from "./messages.
 
 /** How long the first thread looks for the others' results before it sleeps. */
 const SPIN_MS = 0.05;
-/** How long it sleeps before it runs its event loop, which reports the end of a worker. */
+
+/** The sleeping time before a thread runs its event loop, which reports a worker's end. */
 const SLEEP_MS = 200;
 const POLL_MS = 5;
+
 /** The code of the other threads: beside this file, built if this file is. Node strips types without a loader. */
 const WORKER = new URL(import.meta.url.endsWith(".ts") ? "./worker.ts" : "./worker.js", import.meta.url);
 
 /**
- * Threads that compute parts of steps together with the calling thread, and hash tensors for the commitment while they
- * have nothing to compute. A process has one team for each number of threads: executors share it, and it ends when the
- * last of them releases it. A late worker costs nothing: the first thread takes the parts that it has not taken.
+ * Threads that compute parts of steps together with the calling thread, and hash tensors for the commitment when they
+ * have nothing to compute. A process has a single team for each number of threads. Executors share the team, and it
+ * ends when the last executor releases it. Late workers cost nothing: the first thread takes their open parts.
  */
 export class Team {
   static readonly #teams = new Map<number, Team>();
@@ -38,7 +40,7 @@ export class Team {
     this.#workers = Array.from({ length: threads - 1 }, (_, k) => this.#startWorker(k + 1));
   }
 
-  /** The team of this many threads, started if there is none. Each call needs one call of `release`. */
+  /** Returns the team with this many threads, and starts it if necessary. Each call needs one call to `release`. */
   static hold(threads: number): Team {
     let team = Team.#teams.get(threads);
     if (team === undefined || team.failure !== undefined) {
@@ -59,13 +61,13 @@ export class Team {
     if (--this.#holders > 0) return;
     if (Team.#teams.get(this.threads) === this) Team.#teams.delete(this.threads);
     this.#isEnding = true;
-    this.#tell({ kind: "end" });
+    this.#post({ kind: "end" });
     await Promise.all(this.#workers.map(ended));
   }
 
   /**
-   * Ends all threads by force; the jobs that they take part in fail.
-   * @param failure What a worker thread did, or what is wrong with its engine.
+   * Ends all threads by force; their jobs fail.
+   * @param failure A worker thread's action, or its engine's fault.
    */
   abandon(failure: string | EngineFaultError): void {
     if (this.#isEnding) return;
@@ -77,12 +79,12 @@ export class Team {
 
   /** Makes a program known to all threads. @returns its number */
   load(program: TeamProgram): number {
-    this.#tell({ kind: "load", number: ++this.#programs, ...program });
+    this.#post({ kind: "load", number: ++this.#programs, ...program });
     return this.#programs;
   }
 
   unload(number: number): void {
-    this.#tell({ kind: "unload", number });
+    this.#post({ kind: "unload", number });
   }
 
   /** Whether every thread can compute a program. */
@@ -144,7 +146,7 @@ export class Team {
     const pending = this.#reached(ControlWord.finished, target);
     if (pending !== undefined) {
       return pending.then(conclude, (error: unknown) => {
-        // What this thread found itself comes first: it may be a fault, after which no job may be run again.
+        // This thread's own error takes priority: the error may be a fault, after which no job may run again.
         conclude();
         throw error;
       });
@@ -157,16 +159,15 @@ export class Team {
   }
 
   /**
-   * Makes a job's hashes known to all threads, with no unit ready. The remaining units of an earlier job that failed
-   * are dropped.
-   * @returns false if a thread does not finish its unit of that job.
+   * Announces a job's hashes to all threads, with no unit ready. Drops the remaining units of an earlier, failed job.
+   * @returns false if a thread does not finish its unit of the earlier job.
    */
   announceHashes({ layout, buffer }: HashJob): boolean {
     const { control } = this;
     while (control.takeHash() !== undefined) control.count(ControlWord.hashDone);
     this.#hashBase = control.read(ControlWord.hashReady);
     if (!this.#waitFor(ControlWord.hashDone, () => control.read(ControlWord.hashDone) === this.#hashBase)) return false;
-    this.#tell({ kind: "hash", base: this.#hashBase, layout, buffer });
+    this.#post({ kind: "hash", base: this.#hashBase, layout, buffer });
     return true;
   }
 
@@ -236,12 +237,12 @@ export class Team {
     });
     worker.on("error", (error) => this.abandon(`failed: ${String(error.stack ?? error)}`));
     worker.on("exit", (code) => this.abandon(`ended with ${code}`));
-    // A process that does not release its team can still exit.
+    // Lets a process exit even if it does not release its team.
     worker.unref();
     return worker;
   }
 
-  #tell(message: ToWorker): void {
+  #post(message: ToWorker): void {
     for (const worker of this.#workers) worker.postMessage(message);
     Atomics.add(this.control.words, ControlWord.messages, 1);
     this.control.signal();

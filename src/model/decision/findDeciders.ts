@@ -10,11 +10,11 @@ type Context = {
   opset: number;
   /** How many nodes more may be looked at. */
   visits: { left: number };
-  /** Of a body: the walk through the graph around it. */
+  /** For a body: the walk through the surrounding graph. */
   outer?: Walk;
 };
 
-/** One walk through a graph or a body, from its inputs on. */
+/** A walk through one graph or body, starting from the inputs. */
 export class Walk {
   readonly #states = new Map<string, ValueState>();
   readonly #decisions = new Map<Node, Decision>();
@@ -40,14 +40,14 @@ export class Walk {
     for (const node of nodes) this.#visit(node);
   }
 
-  /** What is known of a value. */
+  /** Returns the known state of a value. */
   state(name: string): ValueState {
     return this.#states.get(name) ?? this.#context.outer?.state(name) ?? unread(`"${name}" is given by no node`);
   }
 
   /**
-   * An output of the graph with all decisions on the way to it.
-   * @param carried Inputs that are outputs of the item before, by name.
+   * Returns an output of the graph with all decisions on the way to it.
+   * @param carried Inputs that are outputs of the previous item, by name.
    */
   output(name: string, carried: Readonly<Record<string, string>>): DecidedOutput | UndecidedOutput {
     const { kind, reason } = this.state(name);
@@ -64,7 +64,7 @@ export class Walk {
       if (node === undefined) continue;
       const decision = this.#decisions.get(node);
       if (decision !== undefined) decisions.add(decision);
-      // What only its shape is read of decides nothing.
+      // A node that reads only a value's shape adds no decisions.
       if (operatorClass(node).kind === "shape") continue;
       for (const input of [...node.inputs, ...bodiesOf(node).flatMap(namesReadIn)]) names.push(input);
     }
@@ -82,7 +82,7 @@ export class Walk {
     if (value?.kind === "tensor" && node.outputs[0] !== undefined) this.#constants.set(node.outputs[0], value.value);
   }
 
-  /** What each output of a node is. */
+  /** Returns a function from an output's number to the state of this node output. */
   #results(node: Node): (output: number) => ValueState {
     const place = `${nodeLabel(node)} (${node.operator})`;
     const { visits, opset } = this.#context;
@@ -97,12 +97,12 @@ export class Walk {
     return (k) => (why === undefined ? resultOf(node, inputs, k, this.#constants) : unread(`${place} ${why}`));
   }
 
-  /** Notes the decision of a node, if it makes one. @returns why it makes none that can be read, where it does not */
+  /** Notes a node's decision, if it makes one. @returns the reason why the node's decision cannot be read, if so */
   #decide(node: Node, all: ValueState): string | undefined {
     const { kind } = operatorClass(node);
     if (isUnordered(node, this.#around)) return UNORDERED;
     if ((kind !== "decision" && kind !== "cast") || all.kind === "unread") return undefined;
-    // Of integers, and of constants, nothing is decided.
+    // Integers and constants have nothing to decide.
     if (all.kind === "exact" && (all.constant || this.state(node.inputs[0]!).float === false)) return undefined;
     if (node.operator === "CastLike" && this.state(node.inputs[1]!).float === true) return undefined;
     const isExact = all.kind === "exact";
@@ -115,7 +115,7 @@ export class Walk {
     return undefined;
   }
 
-  /** Whether a value is one of a function of the model: its name is made here, and not in the file. */
+  /** Returns true for a value inside a model function: this code makes the name, and no file contains it. */
   #isHidden(name: string): boolean {
     return name.includes("::") && this.#producers.get(name)?.opsets !== undefined;
   }

@@ -2,13 +2,13 @@ import { DType, dtypeBytes, isDType, isFloat, isSigned, readWord } from "../../n
 import { nodeLabel, type Node, type TensorData } from "../onnx/model.ts";
 import type { Decision, RoundingBoundaries } from "./decision.ts";
 
-/** What is asked about the graph around a node. */
+/** The information about the graph around a node. */
 export type Surroundings = {
   /** Whether the node's inputs are the same on every machine, and whether they depend on no input of the model. */
   exact: boolean;
   isConstant: boolean;
   opset: number;
-  /** The constant of a name, if the model has one. */
+  /** Returns a name's constant, if the model has one. */
   constant: (name: string) => TensorData | undefined;
   producer: (name: string) => Node | undefined;
 };
@@ -20,10 +20,9 @@ const BOUNDARIES: ReadonlyMap<string, RoundingBoundaries> = new Map([
 ]);
 
 /**
- * The decision that a node makes of floats.
- * Of exact inputs only conversions to integers decide anything: what lies outside of the type's range is converted
- * otherwise by other runtimes.
- * @returns why no margin of it is read, where none is; undefined if it decides nothing
+ * Returns a node's decision from floats. With exact inputs, only conversions to integers decide anything: other
+ * runtimes convert values outside the type's range differently.
+ * @returns a reason if no margin can be read; undefined if the node decides nothing
  */
 export function nodeDecision(node: Node, around: Surroundings): Decision | string | undefined {
   const { exact, isConstant } = around;
@@ -61,10 +60,10 @@ export function nodeDecision(node: Node, around: Surroundings): Decision | strin
 
 type Common = { node: string; operator: string; tensors: string[]; constant?: true };
 
-/** Why nothing is read of a TopK without an order: each runtime gives another one. */
+/** The reason for not reading a TopK without an order: each runtime gives a different order. */
 export const UNORDERED = "gives the largest elements in no order (sorted=0)";
 
-/** Whether a node gives several largest elements in no order, which is another one on each machine. */
+/** Returns true if a node gives several largest elements in no order; the order then differs between machines. */
 export const isUnordered = (node: Node, around: Pick<Surroundings, "opset" | "constant">): boolean =>
   node.operator === "TopK" && node.domain === "" && int(node, "sorted", 1) === 0 && largestCount(node, around) !== 1;
 
@@ -94,7 +93,7 @@ export function castTarget(node: Node): DType | undefined {
   return isDType(to) ? to : undefined;
 }
 
-/** The decimals that a rounding keeps: what is rounded was multiplied by that power of ten. */
+/** Returns the decimals that a rounding keeps, if the rounded value was first multiplied by this power of ten. */
 function decimals(rounded: string, { producer, constant }: Surroundings): { decimals?: number } {
   const scaled = producer(rounded);
   if (scaled?.operator !== "Mul" || scaled.domain !== "") return {};

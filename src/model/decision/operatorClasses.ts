@@ -1,14 +1,14 @@
 import type { Node } from "../onnx/model.ts";
 
-/** What an operator does with values that may differ between machines, and with those that do not. */
-export type OperatorClass =
+/** An operator's effect on values that may differ between machines, and on exact values. */
+type OperatorClass =
   /** Its outputs follow from shapes and attributes. */
   | { kind: "shape" }
-  /** Moves elements of the inputs in `data`, of all if that is left out; the other inputs say where to. */
+  /** Moves elements of the inputs in `data` (all inputs if absent); the other inputs give the destinations. */
   | { kind: "movement"; data?: readonly number[] }
   /** Chooses among its inputs' elements, up to their signs: nothing is rounded, nothing jumps. */
   | { kind: "selection" }
-  /** One operation of IEEE 754 for each element, or of integers. */
+  /** Does one IEEE 754 or integer operation for each element. */
   | { kind: "arithmetic" }
   /** Exact on integers; its floats depend on an order of operations. */
   | { kind: "whole" }
@@ -20,7 +20,10 @@ export type OperatorClass =
   | { kind: "decision" }
   /** Gives floats that differ between machines in their last bits; of integers (`integersToo`) maybe integers. */
   | { kind: "float"; integersToo?: true }
-  /** A small difference of its inputs can be a large one of its outputs, and no margin of it is read: why. */
+  /**
+   * Small differences in its inputs can cause large differences in its outputs, and no margin is read, for the reason
+   * given.
+   */
   | { kind: "unread"; why: string };
 
 const movement = (...data: number[]): OperatorClass => ({ kind: "movement", data });
@@ -29,7 +32,7 @@ const JUMPING: OperatorClass = { kind: "unread", why: "jumps at boundaries of wh
 const BITS: OperatorClass = { kind: "unread", why: "reads the bits of elements, of which no margin is read" };
 const RANDOM: OperatorClass = { kind: "unread", why: "draws random numbers, which every runtime does otherwise" };
 
-/** Classes, and the operators of ai.onnx that they have. */
+/** Classes, each with its ai.onnx operators. */
 const OPERATORS: readonly (readonly [OperatorClass, string])[] = [
   [{ kind: "shape" }, "Constant ConstantOfShape EyeLike Shape Size"],
   [{ kind: "movement" }, "Concat"],
@@ -74,7 +77,7 @@ const OPERATORS: readonly (readonly [OperatorClass, string])[] = [
   [RANDOM, "Bernoulli Multinomial RandomNormal RandomNormalLike RandomUniform RandomUniformLike"],
 ];
 
-/** Classes, and the operators of com.microsoft that they have. */
+/** Classes, each with its com.microsoft operators. */
 const MICROSOFT: readonly (readonly [OperatorClass, string])[] = [
   [movement(0), "ExpandDims GatherND Trilu"],
   [movement(0, 2), "Pad"],
@@ -93,7 +96,7 @@ const MICROSOFT: readonly (readonly [OperatorClass, string])[] = [
   [JUMPING, "GridSample"],
 ];
 
-/** Classes, and the operators of ai.onnx.ml that they have. Labels, categories and leaves jump with their inputs. */
+/** Classes, each with its ai.onnx.ml operators. Labels, categories and leaves jump with their inputs. */
 const CLASSICAL: readonly (readonly [OperatorClass, string])[] = [
   [movement(0), "ArrayFeatureExtractor"],
   [{ kind: "float" }, "FeatureVectorizer LinearRegressor Normalizer SVMRegressor Scaler"],
@@ -101,7 +104,7 @@ const CLASSICAL: readonly (readonly [OperatorClass, string])[] = [
   [JUMPING, "TreeEnsemble TreeEnsembleClassifier TreeEnsembleRegressor"],
 ];
 
-/** Classes, and the operators of ai.onnx.preview.training that they have. */
+/** Classes, each with its ai.onnx.preview.training operators. */
 const TRAINING: readonly (readonly [OperatorClass, string])[] = [[{ kind: "float" }, "Adagrad Adam Momentum"]];
 
 const rows = (domain: string, table: typeof OPERATORS): [string, OperatorClass][] =>
@@ -116,7 +119,10 @@ const BY_NAME: ReadonlyMap<string, OperatorClass> = new Map([
 
 const UNKNOWN: OperatorClass = { kind: "unread", why: "is not looked into" };
 
-/** The class of a node's operator. Of those that have bodies or sequences, and of unknown ones, nothing is said. */
+/**
+ * Returns the class of a node's operator. Operators with bodies or sequences, and unknown operators, get an `unread`
+ * class.
+ */
 export function operatorClass({ operator, domain, attributes }: Node): OperatorClass {
   const reduction = attributes.get("reduction");
   // A reduction adds or multiplies where several elements go to one place.
@@ -131,5 +137,5 @@ const INTEGER_OUTPUTS: ReadonlyMap<string, number> = new Map([
   ["EmbedLayerNormalization", 1],
 ]);
 
-/** Whether an output of an operator holds integers that follow from floats without a margin that is read. */
+/** Returns true if an operator's output holds integers that follow from floats without a readable margin. */
 export const isUnreadOutput = (operator: string, output: number): boolean => INTEGER_OUTPUTS.get(operator) === output;

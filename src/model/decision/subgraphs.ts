@@ -8,16 +8,16 @@ type WalkBody = (body: Body, inputs: ReadonlyMap<string, ValueState>) => ValueSt
 export const bodiesOf = ({ attributes }: Node): Body[] =>
   [...attributes.values()].flatMap((attribute) => (attribute.kind === "graph" ? [attribute.value] : []));
 
-/** The names that a body reads, its own ones included. */
+/** Returns all names that a body reads, including its own names. */
 export const namesReadIn = (body: Body): string[] => [
   ...body.outputs,
   ...body.nodes.flatMap((node) => [...node.inputs, ...bodiesOf(node).flatMap(namesReadIn)]),
 ];
 
 /**
- * What the outputs of a node with bodies are; undefined of other nodes. Which branch is taken, and how often a loop
- * runs, must be exact.
- * @param inputs What its inputs are; undefined where one is left out.
+ * Returns the output states for a node with bodies; undefined for other nodes. The branch taken and the number of loop
+ * runs must be exact.
+ * @param inputs The states of the node's inputs; undefined for omitted inputs.
  */
 export function controlResults(
   node: Node,
@@ -67,9 +67,9 @@ function branches(node: Node, condition: ValueState | undefined, place: string, 
 }
 
 /**
- * A body that runs again and again: a state is what it is given as, or what the body makes of it.
- * @param inputs Of the body, with its states from `first` on.
- * @param results The outputs of the body before those that are its next states.
+ * Walks a repeated body: each state comes from the initial value or from the body's result.
+ * @param inputs The body's inputs, with its states from `first` on.
+ * @param results The number of body outputs before the next states.
  * @returns the outputs of the body after any number of runs
  */
 function repeated(
@@ -90,7 +90,7 @@ function repeated(
   }
 }
 
-/** What a value is that may be either. */
+/** Returns the common state for two alternative values. */
 const merged = (a: ValueState, b: ValueState): ValueState => joined([a, b], a.float === b.float ? a.float : undefined);
 
 const isSame = (a: ValueState, b: ValueState): boolean =>

@@ -4,11 +4,11 @@ import type { DecidedOutput, TokenDecision, UndecidedOutput } from "./decision.t
 import { findDecisions } from "./findDecisions.ts";
 
 /**
- * What decides the tokens of a text: the largest logit, and all that is decided on the way to the logits.
- * @param model The decoder before it is wrapped.
- * @param tokens The name of the output that has the tokens.
- * @param drawn Whether tokens may be drawn; else each is the most probable one.
- * @param carried The caches: outputs of the item before, by input.
+ * Returns the decisions for a text's tokens: the largest logit, and all decisions on the way to the logits.
+ * @param model The decoder before wrapping.
+ * @param tokens The name of the output with the tokens.
+ * @param drawn If true, tokens may be drawn; otherwise each token is the most probable.
+ * @param carried The caches: outputs of the previous item, by input.
  */
 export function tokenDecisions(
   model: Model,

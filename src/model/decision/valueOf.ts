@@ -6,8 +6,9 @@ import { isUnreadOutput, operatorClass } from "./operatorClasses.ts";
 import { approximate, exact, given, joined, unread, type ValueState } from "./valueState.ts";
 
 /**
- * What output k of a node is. Whether a node's decision can be read is the caller's question: here it can.
- * @param inputs What its inputs are; undefined where one is left out.
+ * Returns the state of a node's output k. The caller checks whether a node's decision can be read; this function
+ * assumes it can.
+ * @param inputs The states of the node's inputs; undefined for omitted inputs.
  * @param constants The constants of the graph, by name.
  */
 export function resultOf(
@@ -47,7 +48,7 @@ export function resultOf(
   }
 }
 
-/** What the model and its shapes say. */
+/** Returns the state of a value known from the model and its shapes. */
 function constantResult({ operator, attributes }: Node): ValueState {
   const value = [...attributes.values()][0];
   if (operator === "Shape" || operator === "Size") return exact(false, { constant: true });
@@ -86,8 +87,8 @@ function arithmetic(
     if (node.operator === "Div" && !all.constant && divides(-1)) return unread(`${place} divides integers`);
     return all;
   }
-  // A correctly rounded operation is the same everywhere. Of several in a row, a runtime may make one. 0 / 0 is NaN,
-  // which runtimes compare otherwise, and what is divided by 0 depends on its sign.
+  // A correctly rounded operation agrees everywhere. A runtime may fuse several in a row. 0 / 0 gives NaN, which
+  // runtimes compare differently, and a quotient by 0 depends on the zero's sign.
   const isOne =
     all.kind === "exact" && present.length === 2 && !all.rounded && !(node.operator === "Div" && divides(0));
   return isOne ? { ...all, float: true, rounded: true } : approximate(place, all.constant);
@@ -119,7 +120,7 @@ function cast(
   return exact(float, { constant, rounded: rounded && float !== false });
 }
 
-/** Operators of decisions whose results have the type of their input. */
+/** Deciding operators whose results have their input's type. */
 const KEEP_TYPE = new Set(["Round", "Floor", "Ceil", "Sign", "Hardmax"]);
 
 function decided({ operator }: Node, all: ValueState, k: number): ValueState {

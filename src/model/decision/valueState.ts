@@ -1,20 +1,20 @@
 import { isFloat, isHalf, type DType } from "../../numerics/dtype.ts";
 
-/** What is known of a value of the graph. */
+/** The known facts about a value in the graph. */
 export type ValueState = {
   /**
-   * - exact: the same on every machine, given the inputs and that the decisions before it are the same
-   * - approximate: floats that differ between machines, as far as they depend continuously on such floats
-   * - unread: it may differ by any amount; no margin says so
+   * - exact: the same on every machine, given the same inputs and the same earlier decisions
+   * - approximate: floats that differ between machines, depending continuously on such floats
+   * - unread: may differ by any amount, and no margin shows it
    */
   kind: "exact" | "approximate" | "unread";
-  /** Why it is not exact: the node that last rounded it, or that is not read. "" of what is exact. */
+  /** The reason for not being exact: the node that last rounded the value, or the unread node. "" for exact values. */
   reason: string;
   /** Whether its elements are floats; undefined if that is not known. Approximate values are floats. */
   float: boolean | undefined;
   /** Whether the model alone says what it is. */
   constant: boolean;
-  /** Whether it is an exact float that one operation has rounded already. */
+  /** True for an exact float already rounded by one operation. */
   rounded: boolean;
 };
 
@@ -25,8 +25,8 @@ export const exact = (float: boolean | undefined, more: Partial<ValueState> = {}
 });
 
 /**
- * A value that is given: an input, or a constant of the model. Floats of 16 bits count as rounded already, because
- * runtimes widen them, and may leave out the rounding back of what is computed of them.
+ * Returns the state of a given value: an input, or a constant of the model. 16-bit floats count as already rounded:
+ * runtimes widen them, and may omit rounding the computed results back.
  */
 export const given = (dtype: DType, more: Partial<ValueState> = {}): ValueState =>
   exact(isFloat(dtype), { rounded: isHalf(dtype), ...more });
@@ -41,7 +41,7 @@ export const approximate = (reason: string, constant = false): ValueState => ({
 /** A value of which nothing is known. */
 export const unread = (reason: string): ValueState => ({ ...exact(undefined), kind: "unread", reason });
 
-/** What a value is that depends on others and on nothing else. @param float whether its elements are floats */
+/** Returns the state of a value that depends only on the given values. @param float whether its elements are floats */
 export function joined(values: readonly ValueState[], float?: boolean): ValueState {
   const worst = values.find(({ kind }) => kind === "unread") ?? values.find(({ kind }) => kind === "approximate");
   const constant = values.every((value) => value.constant);

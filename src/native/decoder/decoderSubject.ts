@@ -12,10 +12,10 @@ import { openNativeDecoder } from "./nativeDecoder.ts";
 import { longestTexts, textInfos, textRange } from "./text.ts";
 
 /** A wrapped decoder. */
-export type DecoderFile = {
-  /** Path of the model's own file, or its bytes. */
+type DecoderFile = {
+  /** The path of the model's own file, or the file's bytes. */
   from: string | Uint8Array;
-  /** As it was read, with its inputs bound, before it was wrapped. */
+  /** The model as read, with bound inputs, before wrapping. */
   model: Model;
   decoder: DecoderInterface;
   bound: ReadonlyMap<string, TensorData>;
@@ -23,9 +23,9 @@ export type DecoderFile = {
 };
 
 /**
- * The run of a wrapped decoder, as one execution: its tokens are the most probable ones. Runs that draw tokens are
- * not taken (`nativeExecutions` in `src/runs/native`).
- * @throws NativeModelError if anything but the choice of tokens is decided in it
+ * Returns a wrapped decoder's run for native execution; the run always chooses the most probable token. Runs that draw
+ * tokens are not accepted (`nativeExecutions` in `src/runs/native`).
+ * @throws NativeModelError if the run decides anything but the choice of tokens
  */
 export function decoderSubject(
   { from, model, decoder, bound, endTokens }: DecoderFile,
@@ -48,7 +48,7 @@ export function decoderSubject(
     inputs,
     outputs: [tokens],
     deciding: [logits],
-    most: (info) => textRange(limits, info),
+    max: (info) => textRange(limits, info),
     measured: longestTexts,
     aligned: sameBeginning,
     openExact: () => openExactDecoder(compiled, logits, endTokens),

@@ -12,12 +12,12 @@ const BYTES = 16;
 export function betweenFunction(): FunctionBuilder {
   const fn = new FunctionBuilder(["i32", "i32", "f32", "f32"], "i32");
   const [at, vectors, low, high] = fn.parameters as [Local, Local, Local, Local];
-  const [x, all, least, most] = [fn.local("v128"), fn.local("v128"), fn.local("v128"), fn.local("v128")];
+  const [x, all, min, max] = [fn.local("v128"), fn.local("v128"), fn.local("v128"), fn.local("v128")];
   const minusZero = i32x4.splat(i32.const(Number(floatFormat(DType.float32).sign)));
-  const isInside = v128.and(f32x4.ge(x.get, least.get), f32x4.le(x.get, most.get));
+  const isInside = v128.and(f32x4.ge(x.get, min.get), f32x4.le(x.get, max.get));
   return fn.emit(
-    least.set(f32x4.splat(low.get)),
-    most.set(f32x4.splat(high.get)),
+    min.set(f32x4.splat(low.get)),
+    max.set(f32x4.splat(high.get)),
     all.set(i32x4.splat(i32.const(-1))),
     whileLoop(
       vectors.get,

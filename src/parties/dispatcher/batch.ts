@@ -8,51 +8,52 @@ import type { ProgramDescription } from "../requester/description.ts";
 import { bytesOf } from "../../program/trace/runInputs.ts";
 import { DispatchInputError } from "./errors.ts";
 
-/** Parts of a batch, at most: all of them are looked at in each round. */
+/** Maximum number of parts in a batch: each round looks at all parts. */
 const MAX_PARTS = 100_000;
-/** What an index can be at most in the first item of a job. */
+
+/** Maximum index in a job's first item. */
 const MAX_FIRST_ITEM = 2 ** 32 - 1;
 
-/** What a batch is made of. */
+/** The contents of a batch. */
 export type BatchRequest = {
   program: KnownProgram;
   /**
-   * In the program's order, as for a job of all items: of an input that each item has of its own, those of all items;
-   * of the index none. Of state that is carried: the state that each part begins with, one after the other.
+   * The inputs in the program's order, like a job over all items. An input with a separate value per item holds all
+   * items' values; an index input is empty. A carried input holds each part's initial state, one after the other.
    */
   inputs: readonly Uint8Array[];
   items: number;
   /** Items of a part, at most 65,536; the last part may have fewer. */
   partItems: number;
-  /** What an input that is the index reads in the first item, 0 if it is left out. */
+  /** The first item's value for an index input, default 0. */
   firstItem?: number;
-  /** Batches of the same content and name are one batch: what was computed for it is not paid again. */
+  /** Batches with the same content and name are one batch: already computed parts are not paid again. */
   name?: string;
 };
 
 /** A part of a batch: what one job computes. */
-export type Part = {
+export type BatchPart = {
   /** From 0. */
   number: number;
-  /** The first of its items, counted in the batch. */
+  /** The number of the part's first item in the batch. */
   first: number;
   items: number;
-  /** What an input that is the index reads in its first item. */
+  /** The part's first value for an index input. */
   firstItem: number;
   inputs: readonly Uint8Array[];
 };
 
-/** An input whose state joins the parts of a run, and the output that is the state of the next item. */
-export type Join = { input: number; output: number };
+/** An input whose state joins the parts of a run, and the output with the next item's state. */
+type Join = { input: number; output: number };
 
 /** A batch, cut into parts. */
 export type Batch = {
-  /** The hash of its content: it names the batch wherever it is dispatched from. */
+  /** The hash of the batch's content: every dispatcher derives the same id. */
   id: Hex;
   program: KnownProgram;
   description: ProgramDescription;
   items: number;
-  parts: readonly Part[];
+  parts: readonly BatchPart[];
   joins: readonly Join[];
 };
 
@@ -80,7 +81,7 @@ export function cutBatch(request: BatchRequest): Batch {
         "(--first-item), or with fewer items (--items)",
     );
   taken.forEach((input, k) => requireBytes(program, input, k, inputs[k]!, items, count));
-  const parts = Array.from({ length: count }, (_, number): Part => {
+  const parts = Array.from({ length: count }, (_, number): BatchPart => {
     const first = number * partItems;
     const own = Math.min(partItems, items - first);
     const ofPart = taken.map((input, k) => {
@@ -95,8 +96,11 @@ export function cutBatch(request: BatchRequest): Batch {
   return { id: batchId(request), program, description: describeProgram(program), items, parts, joins };
 }
 
-/** The salt of a part's job: the same in every life of a dispatcher, so that no part is posted twice. */
-export const partSalt = (batch: Hex, { first, items }: Pick<Part, "first" | "items">, attempt: number): Hex =>
+/**
+ * Returns the salt of a part's job: the salt stays the same across restarts of a dispatcher, and no part is posted
+ * twice.
+ */
+export const partSalt = (batch: Hex, { first, items }: Pick<BatchPart, "first" | "items">, attempt: number): Hex =>
   keccak256(
     encodeAbiParameters(
       [{ type: "bytes32" }, { type: "uint64" }, { type: "uint32" }, { type: "uint32" }],
@@ -116,9 +120,9 @@ function bytes8(number: number): Uint8Array {
   return bytes;
 }
 
-function requireWhole(what: string, number: number, most: number): void {
-  if (!Number.isSafeInteger(number) || number < 1 || number > most)
-    throw new DispatchInputError(`${what}: ${number}, expected a whole number from 1 to ${most}`);
+function requireWhole(what: string, number: number, max: number): void {
+  if (!Number.isSafeInteger(number) || number < 1 || number > max)
+    throw new DispatchInputError(`${what}: ${number}, expected a whole number from 1 to ${max}`);
 }
 
 function requireBytes(
@@ -142,7 +146,10 @@ function requireBytes(
   throw new DispatchInputError(has + why);
 }
 
-/** @throws DispatchInputError if parts cannot be joined, because the state that is carried is no output */
+/**
+ * Finds the carried inputs that join the parts.
+ * @throws DispatchInputError if parts cannot be joined, because no output holds the carried state
+ */
 function joinsOf({ model }: KnownProgram): Join[] {
   const { inputs, outputs } = model.program;
   return inputs.flatMap(({ source }, input) => {

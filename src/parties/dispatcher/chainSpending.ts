@@ -3,8 +3,8 @@ import { jobMarketAbi } from "../../chain/abi/jobMarket.ts";
 import type { Session } from "../../chain/market/session.ts";
 
 /**
- * The receipts of the sender's transactions that posted a job and its inputs, from the chain: for one that was posted
- * by a process that was killed before it noted them.
+ * Returns, from the chain, the receipts for the sender's transactions that posted a job and its inputs: needed if a
+ * killed process posted the job without noting the receipts.
  */
 export async function postingReceipts(
   { publicClient, deployment, fromBlock, sender }: Session,

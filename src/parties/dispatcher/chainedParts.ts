@@ -1,14 +1,19 @@
 import type { Hex } from "viem";
-import type { Batch, Part } from "./batch.ts";
+import type { Batch, BatchPart } from "./batch.ts";
 import { DispatchJoinError } from "./errors.ts";
 import type { DispatchStore } from "./store.ts";
 
 /**
- * Checks that a part ends with the states that the next one begins with.
- * @param claim The one that the part's outputs are under.
+ * Checks that a part's final states equal the next part's initial states.
+ * @param claim The claim over the part's outputs.
  * @throws DispatchJoinError
  */
-export function requireJoin({ parts, joins, description }: Batch, store: DispatchStore, part: Part, claim: Hex): void {
+export function requireJoin(
+  { parts, joins, description }: Batch,
+  store: DispatchStore,
+  part: BatchPart,
+  claim: Hex,
+): void {
   const next = parts[part.number + 1];
   for (const { input, output } of next === undefined ? [] : joins) {
     const ends = store.output(part.number, claim, part.items - 1, output)!;

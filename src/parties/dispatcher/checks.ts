@@ -2,7 +2,7 @@ import { randomInt } from "node:crypto";
 import { inTurn } from "../../base/inTurn.ts";
 import { formOf } from "../../chain/market/claimForm.ts";
 import type { ClaimRecord } from "../../chain/market/history.ts";
-import type { Part } from "./batch.ts";
+import type { BatchPart } from "./batch.ts";
 import { computedOutputs, executePart } from "./executePart.ts";
 import type { DispatchOptions } from "./options.ts";
 import type { PartOutputs } from "./partOutputs.ts";
@@ -10,11 +10,11 @@ import type { PartOutputs } from "./partOutputs.ts";
 /** Draws are made of so many. */
 const LOTS = 1_000_000;
 
-/** Executes parts exactly, one at a time: those whose claims are drawn, and those whose outputs nobody serves. */
+/** Executes parts exactly, one at a time: the parts of drawn claims, and the parts without served outputs. */
 export class Checks {
   readonly #options: DispatchOptions;
   readonly #turn = inTurn();
-  /** The claims whose part waits to be executed or is. */
+  /** The claims whose part waits for execution or runs now. */
   readonly #running = new Set<string>();
 
   constructor(options: DispatchOptions) {
@@ -22,10 +22,10 @@ export class Checks {
   }
 
   /**
-   * Draws, once for each claim, whether it is checked. A worker that has submitted cannot know the draw before.
-   * @returns what checks it, if it is drawn and was not checked yet
+   * Draws once for each claim whether to check the claim. A worker that has submitted cannot know the draw before.
+   * @returns the check, if the claim is drawn and still unchecked
    */
-  take(part: Part, claim: ClaimRecord): (() => Promise<void>) | undefined {
+  take(part: BatchPart, claim: ClaimRecord): (() => Promise<void>) | undefined {
     const { store, checkShare } = this.#options;
     if (store.check(claim.id) === undefined)
       store.checked(part.number, claim.id, randomInt(LOTS) < checkShare * LOTS ? "drawn" : "passed over");
@@ -33,12 +33,12 @@ export class Checks {
     return () => this.#execute(part, claim);
   }
 
-  /** Computes all outputs of a part here, in the place of those that a claim on it names. */
-  compute(part: Part, claim: ClaimRecord, outputs: PartOutputs): Promise<void> {
+  /** Computes all outputs of a part locally, in place of the outputs named by a claim on the part. */
+  compute(part: BatchPart, claim: ClaimRecord, outputs: PartOutputs): Promise<void> {
     return this.#execute(part, claim, outputs);
   }
 
-  async #execute(part: Part, claim: ClaimRecord, outputs?: PartOutputs): Promise<void> {
+  async #execute(part: BatchPart, claim: ClaimRecord, outputs?: PartOutputs): Promise<void> {
     const { batch, store, execute, onEvent } = this.#options;
     this.#running.add(claim.id);
     try {

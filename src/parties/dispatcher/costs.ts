@@ -2,10 +2,10 @@ import type { Address } from "viem";
 import type { Batch } from "./batch.ts";
 import type { BytesSource, Check, DispatchStore } from "./store.ts";
 
-/** What a part of a batch cost, as far as it is done. */
+/** The cost of a batch's part so far. */
 export type PartCost = {
   part: number;
-  /** The first of its items in the batch, and how many. */
+  /** The number of the part's first item in the batch, and the number of items. */
   first: number;
   items: number;
   /** Whose claim is final. */
@@ -14,14 +14,14 @@ export type PartCost = {
   source?: BytesSource;
   /** Jobs that were posted for it. */
   attempts: number;
-  /** Fees without what came back, smallest units of the stake asset. */
+  /** Fees minus refunds, in the smallest unit of the stake asset. */
   fee: bigint;
-  /** Of the dispatcher's own transactions: gas, and wei. */
+  /** The dispatcher's own transactions: gas, and wei. */
   gas: number;
   gasCost: bigint;
 };
 
-/** What a batch cost. */
+/** The cost of a batch. */
 export type BatchCost = {
   parts: PartCost[];
   fee: bigint;
@@ -31,7 +31,7 @@ export type BatchCost = {
   checks: Record<Check, number>;
 };
 
-/** What each part cost so far, and all together. */
+/** Returns the cost of each part so far, and the total. */
 export function costsOf({ parts }: Batch, store: DispatchStore): BatchCost {
   const done = new Map(store.done().map((one) => [one.part, one]));
   const attempts = store.attempts();

@@ -8,7 +8,7 @@ import { followMarket, type Snapshot } from "../../chain/market/session.ts";
 import { Tasks } from "../role/tasks.ts";
 import { throughOutages } from "../requester/outages.ts";
 import { postJob, publishInputs } from "../requester/postJob.ts";
-import { partSalt, type Part } from "./batch.ts";
+import { partSalt, type BatchPart } from "./batch.ts";
 import { postingReceipts } from "./chainSpending.ts";
 import { Checks } from "./checks.ts";
 import { Disputes } from "./disputes.ts";
@@ -16,7 +16,7 @@ import { ensureCredit, metered, requireFunds } from "./funds.ts";
 import { requireJoin } from "./chainedParts.ts";
 import { nextFee, type DispatchOptions } from "./options.ts";
 import { PartOutputs } from "./partOutputs.ts";
-import { pendingAreMined } from "./waitUntilMined.ts";
+import { waitUntilMined } from "./waitUntilMined.ts";
 import { isWanted, ownJobs, partState, type PartState } from "./partState.ts";
 import { mayPass } from "./retryable.ts";
 import { requireProgress } from "./progress.ts";
@@ -24,21 +24,22 @@ import type { Attempt } from "./store.ts";
 
 /** Seconds after a window's end in which the worker may make its claim final itself. */
 const FINALISE_AFTER = 60n;
+
 /** Parts whose outputs are fetched at a time. */
 const FETCHES = 4;
 
 /**
- * Dispatches a batch until all its parts are done: posts them as jobs, follows these, posts again what came to nothing,
- * checks a share of the claims, and gathers the bytes of all outputs in the store. It may be killed at any point and
- * started again with the same store, or with a new one: the chain says what was posted, by salts. Two dispatchers of
- * one batch and account at the same time, each with a store of its own, may post a part twice.
+ * Dispatches a batch until all parts are done: posts the parts as jobs, follows the jobs, posts failed jobs again,
+ * checks a share of the claims, and gathers the bytes of all outputs in the store. The process may be killed at any
+ * point and restarted with the same store or a new store: the chain shows the posted jobs, by salts. Two simultaneous
+ * dispatchers with the same batch and account, but separate stores, may post a part twice.
  * @throws DispatchBudgetError, ShortOfFundsError, InsufficientGasFundsError before anything is sent;
  *   DispatchUnfinishedError, DispatchJoinError; the errors of `checkJob` and `postJob`; the signal's reason
  */
 export const dispatch = (options: DispatchOptions): Promise<void> => new Dispatcher(options).run();
 
 /** A part whose latest attempt is looked at. */
-type Looked = { part: Part; last: Attempt | undefined; record: JobRecord | undefined; state: PartState };
+type Looked = { part: BatchPart; last: Attempt | undefined; record: JobRecord | undefined; state: PartState };
 
 class Dispatcher {
   readonly #options: DispatchOptions;
@@ -50,15 +51,15 @@ class Dispatcher {
   readonly #tasks = new Tasks();
   /** Two deposits at once would take the same money. */
   readonly #paying = inTurn();
-  /** What a task failed with, which ends all. */
+  /** The error of a failed task. An error ends the dispatcher. */
   #failure: { error: unknown } | undefined;
   /** Parts that have had all their attempts. */
   readonly #failed = new Set<number>();
-  /** By part, the block of the latest own transaction: a snapshot of an earlier one does not show it. */
+  /** By part, the block of the latest own transaction: snapshots from earlier blocks do not show the transaction. */
   readonly #acted = new Map<number, bigint>();
   /** By salt, since when (the chain's time) a job is seen open. */
   readonly #openSince = new Map<Hex, bigint>();
-  /** By claim, since when (this machine's time, milliseconds) it is final without all bytes. */
+  /** By claim, the time (local clock, milliseconds) since which the claim is final without all bytes. */
   readonly #withoutBytes = new Map<Hex, number>();
   readonly #reported = new Set<string>();
 
@@ -80,7 +81,7 @@ class Dispatcher {
     const look = (): Promise<Snapshot> => throughOutages(follow, outages);
     try {
       // SAFETY: without what was written down, jobs that are on their way are not known before they are mined.
-      if (store.attempts().length === 0) await pendingAreMined(session, outages);
+      if (store.attempts().length === 0) await waitUntilMined(session, outages);
       this.#adopt(await look());
       const left = batch.parts.filter(({ number }) => this.#attempts[number]!.length === 0);
       await requireFunds(session, batch, left, this.#options.terms, this.#committed());
@@ -98,7 +99,7 @@ class Dispatcher {
     }
   }
 
-  /** Finds the jobs that were posted for this batch, by whichever process, and notes those that the store lacks. */
+  /** Finds the jobs that any process posted for the batch, and notes jobs missing from the store. */
   #adopt({ history }: Snapshot): void {
     const { store, batch, session } = this.#options;
     const records = ownJobs(history.jobs, session.sender.address);
@@ -122,7 +123,7 @@ class Dispatcher {
   #noteSpending(part: number, attempt: number, jobId: Hex): void {
     const { session, store } = this.#options;
     this.#start(`spending ${part} ${attempt}`, async () => {
-      // Figures only: a node that gives no old events leaves them out.
+      // The receipts are only for statistics: a node without old events leaves them out.
       const receipts = await postingReceipts(session, jobId).catch(() => []);
       for (const { transactionHash, gasUsed, effectiveGasPrice } of receipts)
         store.spent(part, attempt, transactionHash, Number(gasUsed), gasUsed * effectiveGasPrice);
@@ -143,7 +144,7 @@ class Dispatcher {
     let open = 0;
     for (const one of looked) {
       const { part, last, state } = one;
-      // What was written down and is not on chain cannot get there any more once its time is over.
+      // A noted job that is not on chain can no longer reach the chain once the job's time is over.
       const isAbandoned = state.kind === "unseen" && last !== undefined && !this.#isInTime(last, now);
       if (last === undefined || state.kind === "closed" || isAbandoned) toPost.push(one);
       else open++;
@@ -167,10 +168,11 @@ class Dispatcher {
     if (state.kind !== "open") this.#openSince.delete(last.terms.salt);
     switch (state.kind) {
       case "unseen":
-        // Killed before it was sent, or before it was mined: the same job again, which the market takes once.
+        // The process was killed before the job was sent or mined: post the same job again. The market accepts a job
+        // only once.
         if (!this.#isInTime(last, now)) return;
         return this.#send(part, last, async (session) => {
-          // What was paid in for it may have gone elsewhere since.
+          // The deposit for the job may have been spent elsewhere meanwhile.
           await this.#paying(() => ensureCredit(session, last.terms.fee, last.terms.fee));
           await this.#postAttempt(session, part, last);
         });
@@ -206,14 +208,14 @@ class Dispatcher {
     }
   }
 
-  /** Fetches what a claim in its window says already, and checks it if the draw falls on it. */
-  #takeClaim(part: Part, record: JobRecord, claim: ClaimRecord): void {
+  /** Fetches the outputs of a claim during the claim's window, and checks the claim if drawn. */
+  #takeClaim(part: BatchPart, record: JobRecord, claim: ClaimRecord): void {
     this.#check(part, claim);
     if (this.#options.store.check(claim.id) !== "wrong") this.#fetch(part, record, claim);
   }
 
-  /** Makes a claim final whose window is over, unless it is wrong or its check goes on. */
-  #makeFinal(part: Part, last: Attempt, record: JobRecord, claim: ClaimRecord, now: bigint): void {
+  /** Makes a claim final after the window, unless the claim is wrong or a check is running. */
+  #makeFinal(part: BatchPart, last: Attempt, record: JobRecord, claim: ClaimRecord, now: bigint): void {
     if (now <= claim.windowEnd + FINALISE_AFTER) return;
     const outcome = this.#options.store.check(claim.id);
     if (outcome === "drawn") return;
@@ -236,13 +238,13 @@ class Dispatcher {
     return bonds;
   }
 
-  #check(part: Part, claim: ClaimRecord): void {
+  #check(part: BatchPart, claim: ClaimRecord): void {
     const check = this.#checks.take(part, claim);
     if (check !== undefined) this.#start(`check ${claim.id}`, check);
   }
 
   /** Takes the bytes of a final claim: delivered on chain, or from its worker; or computes them here. */
-  #takeResult(part: Part, record: JobRecord, claim: ClaimRecord): void {
+  #takeResult(part: BatchPart, record: JobRecord, claim: ClaimRecord): void {
     const { store } = this.#options;
     this.#check(part, claim);
     const outcome = store.check(claim.id);
@@ -254,14 +256,14 @@ class Dispatcher {
     this.#computeIfWithheld(part, claim);
   }
 
-  #fetch(part: Part, record: JobRecord, claim: ClaimRecord): void {
+  #fetch(part: BatchPart, record: JobRecord, claim: ClaimRecord): void {
     const { urls, signal } = this.#options;
     const fetches = [...this.#tasks.running].filter((key) => key.startsWith("fetch"));
     if (urls.length === 0 || fetches.length >= FETCHES) return;
     this.#start(`fetch ${part.number}`, () => this.#outputs.fetch(part, record, claim, signal));
   }
 
-  #computeIfWithheld(part: Part, claim: ClaimRecord): void {
+  #computeIfWithheld(part: BatchPart, claim: ClaimRecord): void {
     const { withheldSeconds, onEvent } = this.#options;
     const since = getOrAdd(this.#withoutBytes, claim.id, () => Date.now());
     if (Date.now() - since < withheldSeconds * 1_000) return;
@@ -270,12 +272,12 @@ class Dispatcher {
     this.#compute(part, claim);
   }
 
-  #compute(part: Part, claim: ClaimRecord): void {
+  #compute(part: BatchPart, claim: ClaimRecord): void {
     this.#start(`compute ${part.number}`, () => this.#checks.compute(part, claim, this.#outputs));
   }
 
-  /** A part whose bytes are all here, under a final claim. */
-  #finish(part: Part, claim: ClaimRecord): void {
+  /** Finishes a part with complete local bytes under a final claim. */
+  #finish(part: BatchPart, claim: ClaimRecord): void {
     const { store, batch, onEvent } = this.#options;
     const { worker } = claim.claim;
     requireJoin(batch, store, part, claim.id);
@@ -286,7 +288,7 @@ class Dispatcher {
     onEvent?.({ kind: "done", part: part.number, worker, done: this.#done.size, total: batch.parts.length });
   }
 
-  #reportClaims(part: Part, record: JobRecord | undefined): void {
+  #reportClaims(part: BatchPart, record: JobRecord | undefined): void {
     const { onEvent } = this.#options;
     for (const { id, claim, refuted } of record?.claims ?? []) {
       const { worker } = claim;
@@ -302,7 +304,7 @@ class Dispatcher {
     return true;
   }
 
-  #noteRefund(part: Part, last: Attempt, { job }: JobRecord): void {
+  #noteRefund(part: BatchPart, last: Attempt, { job }: JobRecord): void {
     if (last.refund !== undefined) return;
     const { session, store } = this.#options;
     this.#start(`part ${part.number}`, async () => {
@@ -311,14 +313,17 @@ class Dispatcher {
     });
   }
 
-  /** Posts as many parts as may be open and the budget allows. @param bonds What disputes need of the credit first. */
+  /**
+   * Posts parts up to the limit on open jobs and within the budget.
+   * @param bonds Credit that disputes need first.
+   */
   async #post(wanted: readonly Looked[], room: number, now: bigint, bonds: bigint): Promise<void> {
     const { batch, session, store, terms } = this.#options;
-    const chosen: { part: Part; attempt: Attempt }[] = [];
+    const chosen: { part: BatchPart; attempt: Attempt }[] = [];
     let committed = this.#committed();
     for (const { part, last, record, state } of wanted) {
       if (chosen.length >= room) break;
-      // What came back is known before more is paid.
+      // The refund must be known before paying more.
       if (state.kind === "closed" && last?.refund === undefined) continue;
       if (last !== undefined && !this.#mayTryAgain(part)) {
         this.#failed.add(part.number);
@@ -348,14 +353,14 @@ class Dispatcher {
       throw error;
     }
     for (const { part, attempt } of chosen) {
-      // Written down before it is sent: after a kill it is this job that is sent again, and no other.
+      // Noted before sending: a restarted process sends the same job again, and no other job.
       store.begin(attempt);
       this.#attempts[part.number]!.push(attempt);
       this.#send(part, attempt, (own) => this.#postAttempt(own, part, attempt));
     }
   }
 
-  async #postAttempt(session: DispatchOptions["session"], part: Part, { attempt, terms }: Attempt): Promise<void> {
+  async #postAttempt(session: DispatchOptions["session"], part: BatchPart, { attempt, terms }: Attempt): Promise<void> {
     await postJob(session, this.#options.batch.description, part.inputs, terms);
     this.#options.onEvent?.({ kind: "posted", part: part.number, attempt, fee: terms.fee });
   }
@@ -366,16 +371,19 @@ class Dispatcher {
     this.#options.store.refunded(last.part, last.attempt, last.refund);
   }
 
-  #mayTryAgain({ number }: Part): boolean {
+  #mayTryAgain({ number }: BatchPart): boolean {
     return this.#attempts[number]!.length < this.#options.maxAttempts;
   }
 
-  /** What was paid or is promised, without what came back. */
+  /** Returns the amount paid or promised, minus refunds. */
   #committed(): bigint {
     return this.#attempts.flat().reduce((sum, { terms, refund = 0n }) => sum + terms.fee - refund, 0n);
   }
 
-  /** Starts an action beside the others, unless one of its key runs. What it fails with ends all. */
+  /**
+   * Starts an action in parallel, unless an action with the same key is running. An error of the action ends the
+   * dispatcher.
+   */
   #start(key: string, action: () => Promise<void>): void {
     this.#tasks.start(key, () =>
       action().catch((error: unknown) => {
@@ -384,8 +392,11 @@ class Dispatcher {
     );
   }
 
-  /** Sends something about a part, unless something is being sent. What others were faster with is looked at again. */
-  #send(part: Part, { attempt }: Attempt, action: (session: DispatchOptions["session"]) => Promise<void>): void {
+  /**
+   * Sends a transaction about a part, unless another transaction is under way. If another account was faster, the next
+   * round looks at the part again.
+   */
+  #send(part: BatchPart, { attempt }: Attempt, action: (session: DispatchOptions["session"]) => Promise<void>): void {
     const { session, store } = this.#options;
     this.#start(`part ${part.number}`, async () => {
       const own = metered(session, ({ transactionHash, gasUsed, effectiveGasPrice, blockNumber }) => {

@@ -10,9 +10,9 @@ import { ensureCredit } from "./funds.ts";
 import type { DispatchOptions } from "./options.ts";
 
 /** A wrong claim that cannot be disputed now, and why. */
-export type Undisputed = { claim: Hex; why: string };
+type Undisputed = { claim: Hex; why: string };
 
-/** Disputes claims that a check found wrong, as a watcher of these claims alone. */
+/** Disputes wrong claims found by a check, like a watcher limited to these claims. */
 export class Disputes {
   readonly #options: DispatchOptions;
   readonly #paying: ReturnType<typeof inTurn>;
@@ -22,16 +22,16 @@ export class Disputes {
   /** The claims that were under dispute in the latest round. */
   #latest: readonly ClaimRecord[] = [];
 
-  /** @param paying What changes the account's credit waits for each other there. */
+  /** @param paying Queue in which actions that change the account's credit wait for each other. */
   constructor(options: DispatchOptions, paying: ReturnType<typeof inTurn>) {
     [this.#options, this.#paying] = [options, paying];
   }
 
   /**
-   * Has claims disputed, each with a bond from the account's credit. It is called in each round: bonds come back, and
-   * what was lacking may be there.
+   * Has claims disputed, each with a bond from the account's credit. Called in each round: bonds return, and missing
+   * funds may arrive.
    * @param wrong All claims that are wrong and can be disputed.
-   * @returns the bonds of claims without a game of this account: they must stay in its credit
+   * @returns the bonds for claims without a game by the account: these bonds must stay in the credit
    */
   async tend(wrong: readonly ClaimRecord[]): Promise<{ bonds: bigint; undisputed: Undisputed[] }> {
     const { session } = this.#options;
@@ -55,7 +55,7 @@ export class Disputes {
     }
   }
 
-  /** The claims whose games go on without this process, so that their bonds may be lost. */
+  /** Returns the claims whose games continue without the process: the bonds may be lost. */
   get left(): Hex[] {
     return this.#latest.map(({ id }) => id);
   }
@@ -71,7 +71,7 @@ export class Disputes {
     return games.some(({ challenger, closed }) => closed === undefined && isAddressEqual(challenger, address));
   }
 
-  /** Has as many of the bonds in the account's credit as it holds. @returns how many */
+  /** Moves bonds into the account's credit, up to the funds held. @returns the number of covered bonds */
   async #pay(bonds: bigint): Promise<bigint> {
     const { session } = this.#options;
     const { vault, asset, sender, deployment } = session;
@@ -89,7 +89,7 @@ export class Disputes {
       programs: ProgramLibrary.of([batch.program]),
       log: pino({ level: "silent" }),
     });
-    // Whatever ends it, the next round begins another one.
+    // After any end of the watcher, the next round starts another watcher.
     return running.finally(() => void (this.#running = undefined)).catch(() => undefined);
   }
 }

@@ -9,11 +9,11 @@ export class DispatchBudgetError extends errorWithCode("DISPATCH_BUDGET") {}
 /** A state file of another batch, account or market. */
 export class DispatchStateError extends errorWithCode("DISPATCH_STATE") {}
 
-/** A file that the outputs of a batch cannot be written to. */
+/** The outputs of a batch cannot be written to a file. */
 export class DispatchOutputError extends errorWithCode("DISPATCH_OUTPUT") {}
 
 /** A part that begins with another state than the part before ends with. */
 export class DispatchJoinError extends errorWithCode("DISPATCH_JOIN") {}
 
-/** Parts that nobody computed within the attempts that were allowed. */
+/** Parts that no worker computed within the allowed attempts. */
 export class DispatchUnfinishedError extends errorWithCode("DISPATCH_UNFINISHED") {}

@@ -1,17 +1,29 @@
 import type { ClaimForm } from "../../chain/market/claimForm.ts";
-import { executeRun, itemOf, type Execute } from "../../runs/executeRun.ts";
+import { executeRun, itemOf } from "../../runs/executeRun.ts";
 import { outputAt, type RunExecution } from "../../dispute/run/runExecution.ts";
 import { RunInputs } from "../../program/trace/runInputs.ts";
-import type { Batch, Part } from "./batch.ts";
+import type { Batch, BatchPart } from "./batch.ts";
+import type { Execute } from "../../runs/execute.ts";
 
-/** Executes a part exactly, here. @param form Of the claim that it is compared with. */
-export function executePart({ program }: Batch, part: Part, execute: Execute, form: ClaimForm): Promise<RunExecution> {
+/**
+ * Executes a part exactly on the local machine.
+ * @param form The form of the claim to compare with.
+ */
+export function executePart(
+  { program }: Batch,
+  part: BatchPart,
+  execute: Execute,
+  form: ClaimForm,
+): Promise<RunExecution> {
   const { items, firstItem, inputs } = part;
   const run = new RunInputs(program.model.program.inputs, { items, firstItem }, inputs);
   return executeRun(program, run, execute, { form });
 }
 
-/** The outputs of an item of a part that was executed here. @param outputs Their numbers. */
+/**
+ * Returns an item's outputs from a locally executed part.
+ * @param outputs The outputs' numbers.
+ */
 export async function computedOutputs(
   run: RunExecution,
   item: number,

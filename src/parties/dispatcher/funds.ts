@@ -6,19 +6,19 @@ import { gasPriceNow } from "../../chain/gasPrice.ts";
 import { deposit } from "../../chain/market/deposit.ts";
 import type { Session } from "../../chain/market/session.ts";
 import { postingGas } from "../requester/postingGas.ts";
-import type { Batch, Part } from "./batch.ts";
+import type { Batch, BatchPart } from "./batch.ts";
 import { DispatchBudgetError } from "./errors.ts";
 import type { DispatchTerms } from "./options.ts";
 
 /**
- * Checks that fees and gas of all parts that are left can be paid, before anything is.
- * @param committed What was paid or is promised for parts by now.
+ * Checks, before any payment, that the account can pay the fees and gas for all remaining parts.
+ * @param committed Amount paid or promised for parts so far.
  * @throws DispatchBudgetError, ShortOfFundsError, InsufficientGasFundsError
  */
 export async function requireFunds(
   { sender: { address }, vault, asset, publicClient }: Session,
   { description }: Batch,
-  left: readonly Part[],
+  left: readonly BatchPart[],
   { fee, budget }: DispatchTerms,
   committed: bigint,
 ): Promise<void> {
@@ -47,9 +47,10 @@ export async function requireFunds(
 }
 
 /**
- * Has the account hold so much credit.
- * @param needed Now.
- * @param wanted Soon: as much of it as there is goes along, so that there are few deposits.
+ * Raises the account's credit to the needed amount.
+ * @param needed The amount needed now.
+ * @param wanted The amount needed soon: a deposit covers this amount as far as the account's funds allow, to keep
+ *   deposits few.
  * @throws ShortOfFundsError
  */
 export async function ensureCredit(session: Session, needed: bigint, wanted: bigint): Promise<void> {
@@ -57,11 +58,11 @@ export async function ensureCredit(session: Session, needed: bigint, wanted: big
   const { credit } = await vault.accountOf(sender.address);
   if (credit >= needed) return;
   const held = await asset.balanceOf(sender.address);
-  const most = wanted - credit < held ? wanted - credit : held;
-  await deposit(session, most > needed - credit ? most : needed - credit);
+  const max = wanted - credit < held ? wanted - credit : held;
+  await deposit(session, max > needed - credit ? max : needed - credit);
 }
 
-/** A session whose market tells of the receipts of what it sends. */
+/** Returns a session whose market reports each transaction's receipt. */
 export function metered(session: Session, onReceipt: (receipt: TransactionReceipt) => void): Session {
   const { sender, publicClient, deployment } = session;
   const counted: TransactionSender = {

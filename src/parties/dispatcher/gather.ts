@@ -8,7 +8,7 @@ import type { DispatchStore } from "./store.ts";
 export type OutputFiles = ReadonlyMap<number, string>;
 
 /**
- * Checks that files of outputs can be written, before anything is paid for them.
+ * Checks that the output files are writable, before any payment for outputs.
  * @throws DispatchOutputError
  */
 export function requireWritable(batch: Batch, files: OutputFiles): void {
@@ -22,9 +22,8 @@ export function requireWritable(batch: Batch, files: OutputFiles): void {
 }
 
 /**
- * Writes the outputs of a batch whose parts are all done as NumPy files: of an output that each item has those of all
- * items in order, with the items as first dimension; of another one that of the last item. A file is there whole or not
- * at all.
+ * Writes the outputs of a finished batch into NumPy files. An output of each item holds all items in order, with the
+ * items as first dimension; any other output comes from the last item. A file is complete or missing.
  * @throws DispatchOutputError
  */
 export function writeOutputs(batch: Batch, store: DispatchStore, files: OutputFiles): void {
@@ -53,7 +52,7 @@ export function writeOutputs(batch: Batch, store: DispatchStore, files: OutputFi
   }
 }
 
-/** The name of a file until it is whole: no other program's. */
+/** Returns the temporary name of an incomplete file; no other program uses the name. */
 const partial = (path: string, { id }: Batch): string => `${path}.${id.slice(2, 18)}.partial`;
 
 function write(file: number, bytes: Uint8Array): void {

@@ -1,17 +1,17 @@
-import type { Execute } from "../../runs/executeRun.ts";
 import type { Session } from "../../chain/market/session.ts";
 import type { OutageOptions } from "../requester/outages.ts";
 import type { Batch } from "./batch.ts";
 import type { DispatchEvent } from "./events.ts";
 import type { DispatchStore } from "./store.ts";
+import type { Execute } from "../../runs/execute.ts";
 
-/** What a dispatcher pays, and asks of each job. Amounts in the smallest unit of the stake asset, times in seconds. */
+/** The payments and job terms of a dispatcher. Amounts in the smallest unit of the stake asset, times in seconds. */
 export type DispatchTerms = {
-  /** Of a part's first job. */
+  /** Fee for a part's first job. */
   fee: bigint;
   /** A fee is never raised above this. */
   maxFee: bigint;
-  /** For the fees of all jobs together, without those that came back. */
+  /** Budget for the fees of all jobs together, minus refunds. */
   budget: bigint;
   window: number;
   claimSeconds: number;
@@ -34,11 +34,11 @@ export type DispatchOptions = {
   openJobs: number;
   /** Jobs of one part, at most. */
   maxAttempts: number;
-  /** The probability with which a claim is checked, 0 to 1. It is drawn when the claim is there. */
+  /** Probability of checking a claim, 0 to 1. The draw happens after the claim's submission. */
   checkShare: number;
-  /** A job that nobody claims for so long is taken back, if the next one may pay more. */
+  /** A job unclaimed for this time is cancelled, if the next job may pay more. */
   openSeconds: number;
-  /** Outputs of a final claim that nobody serves for so long are computed here. */
+  /** If no worker serves a final claim's outputs for this time, the dispatcher computes the outputs locally. */
   withheldSeconds: number;
   /** Between two looks at the chain. */
   intervalMs: number;
@@ -50,7 +50,7 @@ export type DispatchOptions = {
 /** A quarter more for a part that nobody wanted. */
 const [RAISED, OF] = [5n, 4n];
 
-/** What the next job of a part pays. @param wasWanted Whether a worker claimed the one before. */
+/** Returns the fee of a part's next job. @param wasWanted True if a worker claimed the previous job. */
 export function nextFee(
   { fee, maxFee }: Pick<DispatchTerms, "fee" | "maxFee">,
   last?: bigint,

@@ -8,11 +8,11 @@ export type PartState =
   | { kind: "awaitingInput" }
   /** Nobody has it. */
   | { kind: "open" }
-  /** Its worker is late, or nobody can take it in time any more: anybody may end that. */
+  /** The worker is late, or no worker can take the job in time: anybody may end the job. */
   | { kind: "late" }
   | { kind: "claimed" }
   | { kind: "submitted"; claim: ClaimRecord }
-  /** Its window is over, and no game is open. */
+  /** The claim's window is over, without an open game. */
   | { kind: "due"; claim: ClaimRecord }
   | { kind: "final"; claim: ClaimRecord }
   /** No result will come, and the fee went back. */

@@ -3,11 +3,11 @@ import { DispatchBudgetError, DispatchUnfinishedError } from "./errors.ts";
 import type { DispatchOptions } from "./options.ts";
 
 /**
- * For when nothing is under way.
- * @param done Parts whose outputs are here.
+ * Checks progress when no work is under way.
+ * @param done Parts with complete local outputs.
  * @param failed Parts that have had all their attempts.
- * @param committed What of the budget is spent or promised, in the smallest unit of the stake asset.
- * @throws DispatchUnfinishedError or DispatchBudgetError if parts are left: none of them can begin
+ * @param committed The spent or promised part of the budget, in the smallest unit of the stake asset.
+ * @throws DispatchUnfinishedError or DispatchBudgetError if parts remain: none of the remaining parts can begin
  */
 export function requireProgress(
   { batch, terms, maxAttempts }: DispatchOptions,

@@ -1,7 +1,7 @@
 import { ContractRevertError, TransactionRevertedError } from "../../chain/errors.ts";
 import { RefuteError } from "../../base/errors.ts";
 
-/** What the market refuses because something else came first. */
+/** Errors from the market when another transaction came first. */
 const RACES = new Set([
   ...["JobExists", "DeadlineTooSoon", "InsufficientCredit", "WrongJobStatus", "WrongClaimStatus"],
   ...["TimeNotUp", "GamesOpen", "WindowOpen", "PartAlreadyPublished"],

@@ -1,19 +1,19 @@
 import { getAddress, isHex, type Address, type Hex } from "viem";
-import { Database, type Row } from "../../base/database/database.ts";
+import { Database, type SqlRow } from "../../base/database/database.ts";
 import type { JobTerms } from "../requester/postJob.ts";
 import { DispatchStateError } from "./errors.ts";
 
-/** A job that a part was, or is about to be, posted as. */
+/** A job under which a part was posted or will be posted. */
 export type Attempt = {
   part: number;
   /** From 0. */
   attempt: number;
   terms: JobTerms & { salt: Hex };
-  /** What the fee's return brought back, once the job is closed. */
+  /** The amount refunded after the job closed. */
   refund: bigint | undefined;
 };
 
-/** What came of checking a claim: not drawn, drawn and not executed yet, or how it was. */
+/** The outcome of checking a claim: not drawn, drawn and not yet executed, or the result. */
 export type Check = "passed over" | "drawn" | "right" | "wrong";
 
 /** "refd" in ASCII. */
@@ -36,18 +36,18 @@ const SCHEMA = `
   create table done (part integer primary key, claim text not null, worker text not null, source text not null);
 `;
 
-/** What names a batch's state: whose it is. */
+/** The owner of a batch's state: the batch, the chain, the market and the requester. */
 export type Owner = { batch: Hex; chainId: number; market: Address; requester: Address };
 
 /** Where a part's bytes came from. */
 export type BytesSource = "worker" | "chain" | "computed here" | "computed here, the claim is wrong";
 
 /** How a part was done. */
-export type Done = { part: number; claim: Hex; worker: Address; source: BytesSource };
+type Done = { part: number; claim: Hex; worker: Address; source: BytesSource };
 
 /**
- * What a dispatcher knows of a batch beside the chain, on disk: what it is about to post (before it is posted), the
- * bytes of outputs, the draws of its checks, what its transactions took.
+ * A dispatcher's knowledge about a batch, on disk, besides the chain: planned posts (noted before posting), output
+ * bytes, the checks' draws, and the gas spent by transactions.
  */
 export class DispatchStore {
   readonly #database: Database;
@@ -123,7 +123,7 @@ export class DispatchStore {
     };
   }
 
-  /** The bytes of an output, if they are here. */
+  /** Returns an output's bytes, if stored. */
   output(part: number, claim: Hex, item: number, output: number): Uint8Array | undefined {
     const sql = "select data from outputs where part = ? and claim = ? and item = ? and output = ?";
     return this.#database.first(sql, part, claim, item, output)?.data as Uint8Array | undefined;
@@ -143,7 +143,7 @@ export class DispatchStore {
     });
   }
 
-  /** What came of checking a claim, if it was drawn for. */
+  /** Returns the outcome of checking a claim, if the draw took place. */
   check(claim: Hex): Check | undefined {
     return this.#database.first("select outcome from checks where claim = ?", claim)?.outcome as Check | undefined;
   }
@@ -153,7 +153,7 @@ export class DispatchStore {
     this.#database.run("insert or replace into checks values (?, ?, ?)", claim, part, outcome);
   }
 
-  /** Notes that the outputs of a claim's part are those that were computed here. */
+  /** Notes that the outputs for a claim's part were computed locally. */
   markComputed(claim: Hex): void {
     this.#database.run("insert or ignore into computed values (?)", claim);
   }
@@ -162,14 +162,14 @@ export class DispatchStore {
     return this.#database.first("select 1 from computed where claim = ?", claim) !== undefined;
   }
 
-  /** How many claims were checked, by what came of it. */
+  /** Returns the number of checked claims, by outcome. */
   checks(): Record<Check, number> {
     const counts: Record<Check, number> = { "passed over": 0, drawn: 0, right: 0, wrong: 0 };
     for (const { outcome } of this.#database.all("select outcome from checks")) counts[outcome as Check]++;
     return counts;
   }
 
-  /** Notes that a part is done, and forgets bytes of other claims on it. */
+  /** Notes that a part is done, and deletes bytes under other claims on the part. */
   finish({ part, claim, worker, source }: Done): void {
     this.#database.transaction(() => {
       this.#database.run("insert or replace into done values (?, ?, ?, ?)", part, claim, worker, source);
@@ -187,7 +187,7 @@ export class DispatchStore {
   }
 }
 
-function attemptOf({ part, attempt, terms, refund }: Row): Attempt {
+function attemptOf({ part, attempt, terms, refund }: SqlRow): Attempt {
   const revived: unknown = JSON.parse(terms as string, (_, value: unknown) =>
     typeof value === "string" && !isHex(value) && /^\d+n$/.test(value) ? BigInt(value.slice(0, -1)) : value,
   );

@@ -3,10 +3,10 @@ import type { Session } from "../../chain/market/session.ts";
 import { throughOutages, type OutageOptions } from "../requester/outages.ts";
 
 /**
- * Waits until all transactions of the account that a node knows are mined.
+ * Waits until all the account's transactions known to the node are mined.
  * @throws the signal's reason
  */
-export async function pendingAreMined(
+export async function waitUntilMined(
   { publicClient, sender: { address } }: Pick<Session, "publicClient" | "sender">,
   options: OutageOptions,
 ): Promise<void> {

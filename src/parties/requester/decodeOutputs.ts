@@ -5,16 +5,21 @@ import { bytesPerElement, elementsIn, type TensorData } from "./typedArrays.ts";
 
 /** An output that was delivered. */
 export type DecodedOutput = OutputDescription & {
-  /** Its elements, row-major. Floats of 16 bits as float32, types of 64 bits as bigints, booleans as 0 and 1. */
+  /**
+   * The output's elements, row-major. 16-bit floats become float32, 64-bit types become bigints, and booleans become 0
+   * and 1.
+   */
   data: TensorData;
-  /** Its bytes, little-endian. Of a bounded output, `bytes`, `data` and `shape` are what its count says there is. */
+  /**
+   * The output's bytes, little-endian. For a bounded output, `bytes`, `data` and `shape` hold only the counted part.
+   */
   bytes: Uint8Array;
 };
 
 /**
- * The outputs of a job as typed arrays, by their names. Outputs that were not delivered on chain are left out.
- * @param outputs The bytes by the outputs' numbers, as `waitForResult` gives them.
- * @throws OutputError if they are those of another program
+ * Decodes a job's outputs into typed arrays, by output name. Outputs without a delivery on chain are omitted.
+ * @param outputs The bytes by the outputs' numbers, in the format of `waitForResult`.
+ * @throws OutputError if the outputs belong to another program
  */
 export function decodeOutputs(
   program: ProgramDescription,
@@ -37,17 +42,17 @@ export function decodeOutputs(
   return new Map([...whole].map(([name, output]) => [name, withinCount(output, whole)] as const));
 }
 
-/** What there is of a bounded output, if its count is known. */
+/** Returns a bounded output's counted part, if the count is known. */
 function withinCount(output: DecodedOutput, all: ReadonlyMap<string, DecodedOutput>): DecodedOutput {
   const { bounded, shape, dtype } = output;
   const count = bounded && all.get(bounded.count)?.data[0];
   if (bounded === undefined || count === undefined) return output;
-  const most = Math.min(Number(count), shape[bounded.axis]!);
-  const cut = cutAlong(output.bytes, shape, bounded.axis, most, bytesPerElement(dtype));
+  const max = Math.min(Number(count), shape[bounded.axis]!);
+  const cut = cutAlong(output.bytes, shape, bounded.axis, max, bytesPerElement(dtype));
   return { ...output, ...cut, data: elementsIn(cut.bytes, dtype) };
 }
 
-/** A position of an output's last dimension, and its score. */
+/** A position in an output's last dimension, with the position's score. */
 export type Score = {
   index: number;
   score: number;
@@ -56,8 +61,8 @@ export type Score = {
 };
 
 /**
- * The highest scores along the last dimension: for each row of it, the `count` highest, the highest first. Of equal
- * scores the one with the lower index comes first; NaN comes last.
+ * Returns the highest scores along the last dimension: for each row the `count` highest scores, in descending order.
+ * Among equal scores the lower index comes first; NaN comes last.
  */
 export function topScores({ data, shape, labels }: DecodedOutput, count = 5): Score[][] {
   const width = shape.at(-1) ?? 1;

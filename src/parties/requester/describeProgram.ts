@@ -5,11 +5,11 @@ import { programWork } from "../../program/work.ts";
 import type { OutputDescription, ProgramDescription, TensorDescription } from "./description.ts";
 import { DescriptionError } from "./errors.ts";
 
-/** What people call the positions of an output's last dimension, by the output's name. */
+/** Human-readable names for the positions in an output's last dimension, by the output's name. */
 export type Labels = Readonly<Record<string, readonly string[]>>;
 
 /**
- * Describes a compiled program for those who post jobs of it.
+ * Describes a compiled program for requesters.
  * @throws DescriptionError for labels that fit no output
  */
 export function describeProgram({ model, commitment }: KnownProgram, labels: Labels = {}): ProgramDescription {

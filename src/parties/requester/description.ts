@@ -12,17 +12,20 @@ export type TensorDescription = { name: string; dtype: DTypeName; shape: readonl
 
 /** An output. */
 export type OutputDescription = TensorDescription & {
-  /** What the positions of its last dimension mean: the classes of a classifier, say. */
+  /** The meanings of positions in the output's last dimension, for example the classes of a classifier. */
   labels?: readonly string[];
-  /** Where it has room for more along an axis than there is: the output that counts what there is. */
+  /** For an output with spare room along an axis: the axis, and the output that counts the used positions. */
   bounded?: { axis: number; count: string };
 };
 
-/** What a requester needs of a compiled program. It is plain JSON: a dapp ships it in place of the model. */
+/**
+ * The parts of a compiled program needed by a requester. The description is plain JSON: a dapp ships the description in
+ * place of the model.
+ */
 export type ProgramDescription = {
-  /** Of this type: 1. */
+  /** Format number of the description: 1. */
   format: 1;
-  /** What jobs name and workers know. It commits to the header and both lists. */
+  /** The root that jobs name and workers know. The root commits to the header and both lists. */
   programRoot: Hex;
   header: Hex;
   stepsRoot: Hex;
@@ -49,10 +52,10 @@ export const elementsOf = ({ shape }: Pick<TensorDescription, "shape">): number 
   shape.reduce((product, extent) => product * extent, 1);
 
 /**
- * Reads a description from JSON, and checks it against the program root that it names: types and sizes of all inputs
- * and outputs, and all limits, are those of that program. Names, the dimensions of shapes, and labels are taken as they
- * are: no root commits to them. The root itself must come from a source that is trusted.
- * @param from The text of a JSON document, or what was parsed from it.
+ * Reads a description from JSON and checks the description against the named program root: types and sizes of all
+ * inputs and outputs, and all limits, must match the program. Names, shape dimensions and labels are accepted
+ * unchecked: no root commits to them. The root must come from a trusted source.
+ * @param from The text of a JSON document, or the parsed document.
  * @throws DescriptionError that names the field
  */
 export function parseDescription(from: unknown, name = "the program's description"): ProgramDescription {
@@ -77,8 +80,8 @@ export function parseDescription(from: unknown, name = "the program's descriptio
 }
 
 /**
- * Checks that a description is one of the program that its root names, as far as the root commits to it.
- * @returns what the program's header says
+ * Checks that a description matches the named root's program, within the root's commitment.
+ * @returns the facts in the program's header
  * @throws DescriptionError that names the field
  */
 export function requireGenuine(description: ProgramDescription): HeaderFacts {

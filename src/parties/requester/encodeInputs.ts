@@ -4,12 +4,12 @@ import { JobInputError } from "./errors.ts";
 import { arrayName, bytesPerElement, holds, type TensorData } from "./typedArrays.ts";
 
 /**
- * The bytes of a job's inputs, in the program's order.
- * @param tensors By the inputs' names: a Float32Array for float32 and so on, row-major; floats of 16 bits as their bits
- *   in a Uint16Array. Of an input that each item has of its own, the tensors of all items in order; none of the index.
- *   State that is carried begins with zeros if it is left out.
- * @param items Of the run.
- * @throws DescriptionError; JobInputError that names the input, what was given and what it takes
+ * Encodes a job's inputs into bytes, in the program's order.
+ * @param tensors By input name: a Float32Array for float32 and so on, row-major; 16-bit floats as bits in a
+ *   Uint16Array. An input with a separate value per item takes all items' tensors in order; an index input takes none.
+ *   Omitted carried state begins with zeros.
+ * @param items Number of items in the run.
+ * @throws DescriptionError; JobInputError that names the input, the given tensor and the expected tensor
  */
 export function encodeInputs(
   program: ProgramDescription,

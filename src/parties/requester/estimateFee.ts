@@ -1,26 +1,25 @@
 import { size } from "viem";
 import { gasPriceNow } from "../../chain/gasPrice.ts";
-import type { Reader } from "../../chain/market/session.ts";
 import { dtypeBytes } from "../../numerics/dtype.ts";
 import { coveringFee, jobGas, jobShape, SEALED_GAS, type JobGas } from "../../dispute/jobCost.ts";
 import { requireGenuine, type ProgramDescription } from "./description.ts";
 import { answersOf, DEFAULT_TERMS, type JobTerms } from "./postJob.ts";
+import type { Reader } from "../../chain/market/reader.ts";
 
-/** What a job must pay at least, by the usual policy of workers. */
+/** The minimum fee for a job under the usual policy of workers. */
 export type FeeEstimate = {
-  /** In the smallest unit of the stake asset: what the gas costs now, and half as much again. */
+  /** In the smallest unit of the stake asset: 1.5 times the current cost of the gas. */
   fee: bigint;
-  /** Of the transactions that the job takes its worker, upper bounds. */
+  /** Upper bounds for the gas of the worker's transactions. */
   gas: JobGas;
   /** wei. */
   gasPrice: bigint;
 };
 
 /**
- * The fee that covers what a job takes its worker at the gas price of now. Workers may ask for more: their `minFee`
- * comes on top.
- * @param terms Those that decide which outputs are delivered, and how, and what is submitted, and whether submissions
- *   are sealed.
+ * Estimates the fee that covers the worker's gas for a job at the current gas price. Workers may ask for more: their
+ * `minFee` comes on top.
+ * @param terms The terms that determine the delivered outputs, the delivery, the submission, and sealing.
  * @throws DescriptionError, RpcUnavailableError
  */
 export async function estimateFee(

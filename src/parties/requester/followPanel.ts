@@ -13,7 +13,7 @@ import { knownPanel, stateOfPanel, type KnownPanel, type PanelState } from "./pa
 export type FollowPanelOptions = Partial<OutageOptions> & {
   /** Whether a seat is added when the others are sealed: `drawAudit`. It is not if this is left out. */
   addsSeat?: boolean;
-  /** Whether it ends as soon as all seats agree; else when all windows are over. */
+  /** True to end once all seats agree; otherwise the function ends when all windows are over. */
   untilAgreed?: boolean;
   /** The panel was posted: a node that does not know it lags. */
   isPosted?: boolean;
@@ -29,11 +29,11 @@ export type FollowPanelOptions = Partial<OutageOptions> & {
 const MAX_REFUSALS = 5;
 
 /**
- * Brings a panel to its end: adds the seat that was drawn, notes that all agree, ends seats that are late, resolves,
- * and takes out what the poster is owed. All of it is read from the chain, so that it can be called again at any time,
- * by the poster or by anybody else. While no node answers it goes on waiting.
- * @returns how it ended, or that all seats agree if that is waited for
- * @throws PanelUnknownError, what a move is refused with again and again, or the signal's reason
+ * Brings a panel to an end: adds the drawn seat, notes agreement of all seats, ends late seats, resolves, and withdraws
+ * the amount owed to the poster. All state comes from the chain: the poster or anybody else can call the function again
+ * at any time. While no node answers, the function keeps waiting.
+ * @returns the panel's outcome, or that all seats agree if `untilAgreed` is set
+ * @throws PanelUnknownError, the error of a repeatedly refused move, or the signal's reason
  */
 export async function followPanel(
   session: Session,
@@ -46,7 +46,7 @@ export async function followPanel(
   const follow = followMarket(session);
   const { baseClock } = session.deployment.parameters;
   const me = session.sender.address;
-  let told = "";
+  let last = "";
   let isMissed = false;
   let [refused, refusals] = ["", 0];
   for (;;) {
@@ -62,8 +62,8 @@ export async function followPanel(
       const { panel, now } = read;
       const state = stateOfPanel(panel);
       const text = JSON.stringify(state, (_, value: unknown) => (typeof value === "bigint" ? String(value) : value));
-      if (text !== told) onState?.(state);
-      told = text;
+      if (text !== last) onState?.(state);
+      last = text;
       if (addsSeat && !isMissed && isTooLateToAdd(panel, now)) {
         isMissed = true;
         onSeatMissed?.();
@@ -88,7 +88,10 @@ export async function followPanel(
 const isEnded = ({ outcome }: PanelState): boolean =>
   outcome === "survived" || outcome === "split" || outcome === "failed";
 
-/** @returns undefined of a panel that was posted and that the node does not know yet */
+/**
+ * Returns the panel's state.
+ * @returns undefined for a posted panel that the node does not know yet
+ */
 async function knownOrPosted(
   session: Session,
   contract: Panel,
@@ -104,7 +107,7 @@ async function knownOrPosted(
   }
 }
 
-/** Makes a move that others may make first. @returns why it had no effect, if it had none */
+/** Makes a move that other accounts may make first. @returns the reason if the move had no effect */
 async function tried(move: () => Promise<void>): Promise<Error | undefined> {
   try {
     await move();
@@ -116,7 +119,7 @@ async function tried(move: () => Promise<void>): Promise<Error | undefined> {
   }
 }
 
-/** Takes out what the poster is owed, once the panel has ended. */
+/** Withdraws the amount owed to the poster after the panel's end. */
 async function takeOut(
   { sender }: Session,
   contract: Panel,

@@ -3,23 +3,24 @@ import type { Claim, Delivery } from "../../chain/structs.ts";
 import { concatenated } from "../../program/merkle/concatenated.ts";
 import { toHex } from "../../program/merkle/hash.ts";
 import type { ClaimRecord, JobRecord } from "../../chain/market/history.ts";
-import { followMarket, type Reader } from "../../chain/market/session.ts";
+import { followMarket } from "../../chain/market/session.ts";
 import { readHeader } from "../../program/header.ts";
 import { decodeOutput, encodedBytes, outputPlace, type OutputPlace } from "../../program/trace/openedOutput.ts";
 import { ItemOutputError, JobInputError } from "./errors.ts";
 import { requireJob } from "./result.ts";
+import type { Reader } from "../../chain/market/reader.ts";
 
-/** Outputs of an item of a run, by their numbers, and the claim that holds them. */
+/** Outputs of a run's item, by number, and the claim that holds the outputs. */
 export type ItemOutputs = {
-  /** Of the program that was asked for. */
+  /** Root of the requested program. */
   programRoot: Hex;
-  /** Of the claim. */
+  /** Root of the claim. */
   root: Hex;
   /** Whether the claim is final: before that it may be refuted. */
   finalised: boolean;
   /** Little-endian, row-major. */
   outputs: ReadonlyMap<number, Uint8Array>;
-  /** What `requireOutput` of the market takes to check them: the claim, and each output with its opening. */
+  /** Arguments for the market's `requireOutput`, to check the outputs: the claim, and each output with an opening. */
   claim: Claim;
   deliveries: ReadonlyMap<number, Delivery>;
 };
@@ -28,10 +29,10 @@ export type ItemOutputs = {
 const TIMEOUT_MS = 600_000;
 
 /**
- * Fetches the outputs of one item of a run from whoever publishes the claim, and checks them against the claim on
- * chain: what is returned is what the worker has committed to, whoever served it. Of the last item these are all
- * outputs, of any other one those that each item has.
- * @param url Of the worker's server (`refute worker --publish-port`).
+ * Fetches an item's outputs from any server that publishes the claim, and checks the outputs against the claim on
+ * chain: the result is always the worker's committed output, whichever server answers. The last item returns all
+ * outputs, any other item the outputs of each item.
+ * @param url The URL of the worker's server (`refute worker --publish-port`).
  * @param item From 0.
  * @throws JobUnknownError, JobInputError for an item that the job does not have, ItemOutputError
  */
@@ -49,7 +50,7 @@ export async function itemOutputs(
 }
 
 /**
- * The same of one claim that is known already, for whoever follows the market.
+ * Fetches an item's outputs for a known claim, for callers that follow the market.
  * @throws JobInputError for an item that the job does not have, ItemOutputError
  */
 export async function claimedOutputs(
@@ -88,7 +89,7 @@ async function fetchBytes(address: string, place: OutputPlace): Promise<Uint8Arr
     throw fail("cannot be reached", cause);
   });
   if (!response.ok || response.body === null) throw fail(`answered ${response.status}`);
-  const most = encodedBytes(place);
+  const max = encodedBytes(place);
   const parts: Uint8Array[] = [];
   let bytes = 0;
   // A reader, because not all browsers iterate over a body.
@@ -100,9 +101,9 @@ async function fetchBytes(address: string, place: OutputPlace): Promise<Uint8Arr
   for (let next = await read(); !next.done; next = await read()) {
     bytes += next.value.length;
     parts.push(next.value);
-    if (bytes <= most) continue;
+    if (bytes <= max) continue;
     await reader.cancel();
-    throw fail(`sent more than the ${most} bytes that the output has`);
+    throw fail(`sent more than the ${max} bytes that the output has`);
   }
   return concatenated(parts);
 }

@@ -6,25 +6,25 @@ import { JobProgramError, JobTermsError } from "./errors.ts";
 
 /** Outputs of a program, at most (contracts/market/MarketParameters.sol). */
 const MAX_OUTPUTS = 64;
-/** Bytes of an output that can be delivered on chain, and of a part of an input (contracts/market/Inputs.sol). */
+/** Maximum bytes in an output delivered on chain, and in a part of an input (contracts/market/Inputs.sol). */
 export const PART_BYTES = 65_536;
 /**
- * Tensors that are posted in one transaction, at most: each takes some 2,700 gas for its tree and its place in the
- * lists, so that these and their bytes stay below 12,000,000.
+ * Maximum number of tensors posted in one transaction: each tensor takes about 2,700 gas for the tree and the place in
+ * the lists. Tensors and bytes together stay below 12,000,000 gas.
  */
 const MAX_POSTED_TENSORS = 4_000;
 
-/** Whether all that is posted of a job's inputs fits into the transaction that posts the job. */
+/** Returns true if all posted inputs of a job fit into the transaction that posts the job. */
 export const isPostedWhole = (tensors: number, bytes: number): boolean =>
   tensors <= MAX_POSTED_TENSORS && bytes <= PART_BYTES;
 
 type Limits = Pick<Parameters, "maxStepGas" | "maxStepBytes" | "maxWork">;
 
 /**
- * Checks that a deployment takes jobs of a program, as its market does.
+ * Checks, like the market, that a deployment accepts jobs for a program.
  * @param header Bytes of the program's header.
- * @param items Of the run.
- * @throws JobProgramError that names what is too large, both figures, and what to do
+ * @param items Number of items in the run.
+ * @throws JobProgramError that names the oversized value, both figures, and the remedy
  */
 export function requireServed(
   { maxStepGas, maxStepBytes, maxWork }: Limits,
@@ -65,9 +65,9 @@ export function requireServed(
 const MAX_ANSWERS = 16;
 
 /**
- * Checks that claims on a program's jobs can be answers: it has at most 16 outputs, and if its items carry state, every
- * output is that of the last item. Else nobody could show an item of an output in the run.
- * @param items Of the run.
+ * Checks that claims on a program's jobs can be answers: the program has at most 16 outputs, and if items carry state,
+ * every output belongs to the last item. Otherwise nobody could show an output's item in the run.
+ * @param items Number of items in the run.
  * @throws JobProgramError
  */
 export function requireAnswerable({ inputs, outputs }: HeaderFacts, items: number): void {
@@ -84,7 +84,7 @@ export function requireAnswerable({ inputs, outputs }: HeaderFacts, items: numbe
     );
 }
 
-/** The numbers of a job's terms, and what the contracts' types and limits hold of each. */
+/** The numbers in a job's terms, each with the range allowed by the contracts' types and limits. */
 const TERMS = {
   items: [1n, BigInt(MAX_ITEMS)],
   firstItem: [0n, 2n ** 32n - 1n],
@@ -98,10 +98,10 @@ const TERMS = {
 /** Checks the numbers of a job's terms, whatever the deployment. @throws JobTermsError that names the one */
 export function requireTerms(terms: Record<keyof typeof TERMS, number | bigint>): void {
   for (const name of Object.keys(TERMS) as (keyof typeof TERMS)[]) {
-    const [value, [least, most]] = [terms[name], TERMS[name]];
+    const [value, [min, max]] = [terms[name], TERMS[name]];
     const isWhole = typeof value === "bigint" || Number.isSafeInteger(value);
-    if (!isWhole || value < least || value > most)
-      throw new JobTermsError(`${name} ${value}: expected a whole number from ${least} to ${most}`);
+    if (!isWhole || value < min || value > max)
+      throw new JobTermsError(`${name} ${value}: expected a whole number from ${min} to ${max}`);
   }
 }
 
@@ -115,9 +115,9 @@ export function requireDeliverable(maxOutputBytes: number): void {
 }
 
 /** Checks a job's window against the deployment's bounds for its program, all in seconds. @throws JobTermsError */
-export function requireWindow(window: number, least: number, { maxWindow }: Pick<Parameters, "maxWindow">): void {
-  if (!Number.isInteger(window) || window < least || window > maxWindow)
+export function requireWindow(window: number, min: number, { maxWindow }: Pick<Parameters, "maxWindow">): void {
+  if (!Number.isInteger(window) || window < min || window > maxWindow)
     throw new JobTermsError(
-      `window (--window) of ${window} s: this deployment takes ${least} to ${maxWindow} s for this program`,
+      `window (--window) of ${window} s: this deployment takes ${min} to ${maxWindow} s for this program`,
     );
 }

@@ -2,14 +2,15 @@ import { getAddress, type Address } from "viem";
 import { ProvisioningReader } from "../../chain/clients/provisioning.ts";
 import { StakeVaultReader } from "../../chain/clients/stakeVault.ts";
 import type { History } from "../../chain/market/history.ts";
-import { followMarket, type Reader } from "../../chain/market/session.ts";
+import { followMarket } from "../../chain/market/session.ts";
 import { readExams } from "../../attestation/exams/openExams.ts";
+import type { Reader } from "../../chain/market/reader.ts";
 
-/** A worker that has claimed a job of the market, with its stake (smallest units) and its record (times unix). */
-export type WorkerStanding = {
+/** A worker that has claimed a job in the market, with the worker's stake (smallest units) and record (times unix). */
+type WorkerStanding = {
   worker: Address;
   staked: bigint;
-  /** The part of the stake that backs claims now. */
+  /** The locked part of the stake: backs current claims. */
   locked: bigint;
   since: bigint;
   refuted: number;
@@ -18,7 +19,7 @@ export type WorkerStanding = {
   live: boolean;
   /** Claims of it that became final. Can be bought by serving oneself: no part of the record. */
   finalised: number;
-  /** The classes that it holds, if exams were named. */
+  /** The classes that the worker holds, if exams were named. */
   classes?: readonly number[];
 };
 

@@ -1,47 +1,10 @@
-import type { DecoderOptions } from "../../compiler/wraps/wrapDecoder.ts";
-import type { DrawnInput } from "../../compiler/wraps/withDrawnInputs.ts";
-import type { TrainSpec } from "../../compiler/wraps/trainSpec.ts";
-import type { DecideSpec } from "../../model/decision/decideSpec.ts";
-import type { RunWiring } from "../../compiler/runWiring.ts";
-import type { ImagePreprocessing } from "../../model/onnx/preprocess.ts";
 import type { ProgramDescription } from "./description.ts";
-import type { Labels } from "./describeProgram.ts";
-
-/** How a model is compiled. Another choice may be another program: its root decides. */
-export type LoadOptions = {
-  /** The shapes that it is compiled for, by input; an input whose shape the model fixes may be left out. */
-  shapes?: Readonly<Record<string, readonly number[]>>;
-  /** The size of dimensions that the model names, in all inputs that have them. */
-  dims?: Readonly<Record<string, number>>;
-  /** Inputs that are known now: a JSON value, or the name of a .pb, .npy or .json file. */
-  bind?: Readonly<Record<string, unknown>>;
-  /** Inputs that are pictures given as bytes. */
-  uint8?: readonly ImagePreprocessing[];
-  /** Decisions that take the place of outputs that are floats, by output. */
-  decide?: Readonly<Record<string, DecideSpec>>;
-  /** Inputs that are drawn within the program from one seed, and from which values. */
-  drawn?: Readonly<Record<string, DrawnInput>>;
-  /** The scale of the normal noise that is added to inputs of floats, from a seed and the item's number. */
-  noise?: Readonly<Record<string, number>>;
-  /** Makes of the model a run that trains it. */
-  train?: TrainSpec;
-  /** Of random operators, 64 bits; without it they are refused. */
-  seed?: bigint;
-  /** Random operators draw from an input of the job, `random_seed`, instead of `seed`. */
-  seedInput?: true;
-  /** Bytes of the largest transaction with a step proof: at most the deployment's `maxStepBytes`. */
-  stepByteLimit?: number;
-  /** How the items of a run hang together, by names of the model. */
-  run?: RunWiring;
-  /** Wraps a decoder into a run that generates text. */
-  decoder?: DecoderOptions;
-  labels?: Labels;
-};
+import type { LoadOptions } from "./describeModel.ts";
 
 /**
- * Reads and compiles an ONNX model, and describes the program for posting jobs. The compiler is loaded by the first
- * call. It needs Node: a dapp for browsers ships the description.
- * @param from Path of a file, or its bytes.
+ * Reads and compiles an ONNX model, and describes the program for posting jobs. The first call loads the compiler. The
+ * function needs Node: a browser dapp ships the description instead.
+ * @param from A file's path or bytes.
  * @throws the reader's and the compiler's errors, which name the file and the node; DescriptionError
  */
 export async function loadProgram(from: string | Uint8Array, options: LoadOptions = {}): Promise<ProgramDescription> {

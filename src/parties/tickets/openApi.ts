@@ -1,16 +1,25 @@
 import { z } from "zod/v4";
-import { REFUSALS, type Refusal } from "./errors.ts";
-import { answerSchema, infoSchema, paymentSchema, questionSchema, refusalSchema, takenSchema } from "./protocol.ts";
+import { REFUSALS, type TicketRefusal } from "./errors.ts";
+import {
+  answerSchema,
+  infoSchema,
+  paymentSchema,
+  questionSchema,
+  refusalSchema,
+  takenSchema,
+} from "./messageSchemas.ts";
 
 const json = (schema: z.ZodType) => ({ content: { "application/json": { schema: schemaOf(schema) } } });
 
-/** What OpenAPI says of a body: its JSON Schema, without the name of the dialect, which the document has. */
+/**
+ * Returns the OpenAPI schema of a body: the body's JSON Schema, without the dialect's name, which the document carries.
+ */
 function schemaOf(schema: z.ZodType): object {
   const entries = Object.entries(z.toJSONSchema(schema, { unrepresentable: "any" }));
   return Object.fromEntries(entries.filter(([name]) => name !== "$schema"));
 }
 
-const refusals = (...statuses: Refusal[]) =>
+const refusals = (...statuses: TicketRefusal[]) =>
   Object.fromEntries(
     statuses.map((status) => [String(status), { description: REFUSALS[status], ...json(refusalSchema) }]),
   );

@@ -2,51 +2,56 @@ import { Health, type Condition } from "../../base/health.ts";
 import { NO_METER, type Figures, type Meter } from "../../runs/figures.ts";
 import type { Logger } from "../../base/log.ts";
 import { PledgeStatus } from "../../chain/structs.ts";
-import type { OwnExamCourt } from "../../attestation/exams/openExamClaims.ts";
-import { runWorker, type WorkerOptions } from "./worker.ts";
+import type { OwnExamClaims } from "../../attestation/exams/openExamClaims.ts";
+import { runWorker } from "./worker.ts";
+import type { WorkerOptions } from "./options.ts";
 
 /** Figures of all games of an account together. */
-type Played = Pick<Figures, "openClaims" | "openGames" | "leastClock">;
+type Played = Pick<Figures, "openClaims" | "openGames" | "minClock">;
 
 type OnRound = NonNullable<WorkerOptions["onRound"]>;
 
-/** As for the rounds of the worker itself: if the last one ended longer ago, it is not to be relied on. */
+/** Limits like for the worker's own rounds: if the last round ended longer ago, the games are unreliable. */
 const STALE_INTERVALS = 5;
 const STALE_MS = 60_000;
-const PLAYED = ["openClaims", "openGames", "leastClock"] as const;
-/** What the games about exams do not need: nothing is claimed there, and its stake is the pledge. */
+const PLAYED = ["openClaims", "openGames", "minClock"] as const;
+
+/** Conditions without meaning for exam games: the game loop claims nothing, and the pledge replaces the stake. */
 const NOT_NEEDED: ReadonlySet<Condition> = new Set(["mayClaim"]);
 
 /**
- * Runs a worker with the games about its own exams, by one key and one sender: sittings that were challenged are
- * answered for and made final beside all else. The condition `examGames` says whether that can be relied on.
- * @param court What its sittings become; without it, the worker runs alone.
+ * Runs a worker together with the games on the worker's own exams, with one key and one sender: the process defends and
+ * finalises challenged sittings in parallel. The condition `examGames` reports whether the games are reliable.
+ * @param claimContracts The contracts for sittings; if undefined, the worker runs alone.
  * @throws NotPlainAccountError
  */
-export async function runWorkerWithExamGames(options: WorkerOptions, court: OwnExamCourt | undefined): Promise<void> {
-  if (court === undefined) return runWorker(options);
+export async function runWorkerWithExamGames(
+  options: WorkerOptions,
+  claimContracts: OwnExamClaims | undefined,
+): Promise<void> {
+  if (claimContracts === undefined) return runWorker(options);
   const { log, health = new Health(log), meter = NO_METER, intervalMs } = options;
   const [ofJobs, ofExams] = together(meter);
-  await warnWithoutPledge(court, log);
-  // Its conditions are one of the worker's, which logs them.
+  await warnWithoutPledge(claimContracts, log);
+  // The loop's conditions form one condition of the worker, and the worker logs them.
   const own = new Health(SILENT);
-  const say = (reason: string | undefined): void =>
+  const report = (reason: string | undefined): void =>
     health.set("examGames", reason === undefined ? undefined : { reason });
   // Until the first round.
-  say("no round about exams has ended yet");
+  report("no round about exams has ended yet");
   let roundAt = Date.now();
   const onExamRound: OnRound = (outcome) => {
     if (outcome === "done") roundAt = Date.now();
     const [first] = own.reasons.filter(({ condition }) => !NOT_NEEDED.has(condition));
-    if (outcome === "failed") say("the last round about exams failed");
-    else say(first && `${first.condition}: ${first.reason}`);
+    if (outcome === "failed") report("the last round about exams failed");
+    else report(first && `${first.condition}: ${first.reason}`);
   };
   const onRound: OnRound = (outcome) => {
     options.onRound?.(outcome);
     if (Date.now() - roundAt > Math.max(STALE_MS, STALE_INTERVALS * intervalMs))
-      say("the last round about exams ended too long ago");
+      report("the last round about exams ended too long ago");
   };
-  // What one may need is not there for the other.
+  // Gas needed by one loop cannot serve the other loop.
   const needed = { jobs: 0, games: 0 };
   const besideJobs = (own: number): number => ((needed.jobs = own), needed.games);
   const besideGames = (own: number): number => ((needed.games = own), needed.jobs);
@@ -55,7 +60,13 @@ export async function runWorkerWithExamGames(options: WorkerOptions, court: OwnE
   const signal = AbortSignal.any([options.signal, ended.signal]);
   const alone = { device: undefined, exams: undefined, seals: undefined, native: undefined, publisher: undefined };
   const policy = { minFee: 0n, marginSeconds: 0 };
-  const about = { session: court.session, health: own, meter: ofExams, onRound: onExamRound, log: marked(log) };
+  const about = {
+    session: claimContracts.session,
+    health: own,
+    meter: ofExams,
+    onRound: onExamRound,
+    log: marked(log),
+  };
   const outcomes = await Promise.allSettled(
     [
       runWorker({ ...options, health, meter: ofJobs, onRound, signal, gasBeside: besideJobs }),
@@ -65,20 +76,20 @@ export async function runWorkerWithExamGames(options: WorkerOptions, court: OwnE
   for (const outcome of outcomes) if (outcome.status === "rejected") throw outcome.reason as Error;
 }
 
-/** Says that what is sat is backed by nothing. */
-async function warnWithoutPledge({ session, court }: OwnExamCourt, log: Logger): Promise<void> {
+/** Logs a warning if no pledge backs the exam sittings. */
+async function warnWithoutPledge({ session, claimContracts }: OwnExamClaims, log: Logger): Promise<void> {
   const { address } = session.sender;
   const [pledge, enrolment] = await Promise.all([
-    court.pledges.pledgeOf(address),
-    court.examClaims.enrolmentOf(address),
+    claimContracts.pledges.pledgeOf(address),
+    claimContracts.examClaims.enrolmentOf(address),
   ]);
   if (pledge.status === PledgeStatus.active && enrolment.pledged === pledge.time) return;
   const market = session.deployment.market;
-  const examClaims = court.examClaims.address;
+  const examClaims = claimContracts.examClaims.address;
   log.warn({ market, examClaims }, "no pledge backs what it sits of exams: refute tickets pledge --exam-claims");
 }
 
-/** Two meters of one account: what both have open is told together, and money by the first only. */
+/** Returns two meters for one account: open claims and games are summed, and only the first meter reports funds. */
 function together(meter: Meter): readonly [Meter, Meter] {
   const last = [{}, {}] as [Partial<Played>, Partial<Played>];
   const sum = (key: "openClaims" | "openGames"): number => (last[0][key] ?? 0) + (last[1][key] ?? 0);
@@ -87,23 +98,23 @@ function together(meter: Meter): readonly [Meter, Meter] {
     figures: (figures) => {
       const isPlayed = PLAYED.some((key) => key in figures);
       if (isPlayed) last[k] = { ...last[k], ...pick(figures) };
-      const leastClock = Math.min(last[0].leastClock ?? Infinity, last[1].leastClock ?? Infinity);
-      const all = { openClaims: sum("openClaims"), openGames: sum("openGames"), leastClock };
+      const minClock = Math.min(last[0].minClock ?? Infinity, last[1].minClock ?? Infinity);
+      const all = { openClaims: sum("openClaims"), openGames: sum("openGames"), minClock };
       meter.figures({ ...(k === 0 ? figures : {}), ...(isPlayed && all) });
     },
   });
   return [meterOf(0), meterOf(1)];
 }
 
-const pick = ({ openClaims, openGames, leastClock }: Partial<Figures>): Partial<Played> => ({
+const pick = ({ openClaims, openGames, minClock }: Partial<Figures>): Partial<Played> => ({
   ...(openClaims !== undefined && { openClaims }),
   ...(openGames !== undefined && { openGames }),
-  ...(leastClock !== undefined && { leastClock }),
+  ...(minClock !== undefined && { minClock }),
 });
 
 const SILENT: Logger = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 
-/** A log whose lines say that they are about exams. */
+/** Returns a log that marks each line with the exams. */
 function marked(log: Logger): Logger {
   const mark =
     (level: keyof Logger) =>

@@ -1,48 +1,44 @@
-import type { Exams } from "../../chain/clients/exams.ts";
 import { ContractRevertError } from "../../chain/errors.ts";
 import { RefuteError } from "../../base/errors.ts";
 import { problemOf } from "../../base/health.ts";
 import type { Role } from "../role/role.ts";
 import type { Device } from "../../attestation/device.ts";
-import type { Zoo } from "../../attestation/exams/openExams.ts";
 import { sitExam } from "../../attestation/exams/sitExam.ts";
 import { solver } from "../../attestation/exams/solve.ts";
 import type { WorkerEvent } from "./events.ts";
-import type { WorkerOptions } from "./worker.ts";
+import type { WorkerOptions, WorkerExams } from "./options.ts";
 
-/** How often a worker looks which classes it holds, seconds of the chain's time. */
+/** Interval between checks for held classes, seconds of the chain's time. */
 const MEASURE_SECONDS = 60n;
-/** Errors of the contract after which an exam is over for this worker: the block was replaced, or it is too late. */
+
+/** Contract errors that end an exam for the worker: the block was replaced, or the sitting is too late. */
 const OVER = new Set(["NoExam", "ExamOver", "SatBefore"]);
 
-/** What a worker sits exams with. */
+/** The tools with which a worker sits exams. */
 type Examinee = Pick<WorkerOptions, "session" | "programs" | "execute" | "log"> & { device: Device };
 
-/** The exams of a deployment, with the programs that this worker knows. */
-export type ExamZoo = Zoo<Exams>;
-
-/** A worker's exams: it sits each one for every class whose program it knows. */
+/** A worker's exams: the worker sits each exam for every class with a known program. */
 export class Examinations {
   readonly #options: Examinee;
-  readonly #zoo: ExamZoo;
+  readonly #examClasses: WorkerExams;
   readonly #role: Role<WorkerEvent>;
-  /** Blocks of exams, and classes, that were sat or given up. */
+  /** Exam blocks with classes that the worker has sat or given up. */
   readonly #done = new Set<string>();
   /** The newest block on the grid that is known to be an exam's, or not. */
   #seen = -1n;
   #exam: bigint | undefined;
   #measureAt = 0n;
 
-  constructor(options: Examinee, zoo: ExamZoo, role: Role<WorkerEvent>) {
+  constructor(options: Examinee, examClasses: WorkerExams, role: Role<WorkerEvent>) {
     this.#options = options;
-    this.#zoo = zoo;
+    this.#examClasses = examClasses;
     this.#role = role;
   }
 
   /**
-   * Sits the exam that is open, if there is one that was not sat. What keeps it from that is said by the condition
-   * `exams`, and it is tried again while the exam is open.
-   * @param head The number of the chain's head. @param now Its time.
+   * Sits the open exam, if any, unless already sat. The condition `exams` reports any obstacle, and the worker tries
+   * again while the exam is open.
+   * @param head The block number of the chain's head. @param now The head's time.
    */
   async tend(head: bigint, now: bigint): Promise<void> {
     try {
@@ -63,19 +59,19 @@ export class Examinations {
     return { reason: "no program of the exams' classes is among the models: see refute exam classes" };
   }
 
-  /** The classes whose programs are known, those that must be there soonest first. */
+  /** Returns the classes with known programs, in the order of their deadlines. */
   #known(): number[] {
-    const { classes } = this.#zoo;
+    const { classes } = this.#examClasses;
     return classes
       .map((_, k) => k)
       .filter((k) => this.#options.programs.knows(classes[k]!.programRoot))
       .sort((a, b) => classes[a]!.blocks - classes[b]!.blocks);
   }
 
-  /** Looks whether a block on the grid is an exam's, newest first, as long as a class could sit it. */
+  /** Searches the grid blocks for an exam, newest first, as far back as a class could still sit. */
   async #look(head: bigint): Promise<void> {
-    const { exams, classes, gridBlocks } = this.#zoo;
-    // A node may judge a call as if it were in its head: the block must be before that.
+    const { exams, classes, gridBlocks } = this.#examClasses;
+    // A node may evaluate a call inside the head block: the examined block must come before the head.
     const newest = head - 1n - ((head - 1n) % gridBlocks);
     if (newest === this.#seen) return;
     const reach = BigInt(Math.max(...classes.map(({ blocks }) => blocks)));
@@ -90,7 +86,7 @@ export class Examinations {
 
   /** The classes that can still sit an exam in the next block, and have not. */
   #due(exam: bigint, head: bigint): number[] {
-    const { classes } = this.#zoo;
+    const { classes } = this.#examClasses;
     return this.#known().filter(
       (k) => !this.#done.has(`${exam} ${k}`) && head + 1n <= exam + BigInt(classes[k]!.blocks),
     );
@@ -98,13 +94,13 @@ export class Examinations {
 
   async #sit(exam: bigint, k: number): Promise<void> {
     const { session, device, programs, execute } = this.#options;
-    const { exams, classes } = this.#zoo;
+    const { exams, classes } = this.#examClasses;
     const { programRoot } = classes[k]!;
     const program = await programs.load(programRoot);
     if (program === undefined) return;
-    const paper = { class: k, programRoot, gridBlock: exam };
+    const task = { class: k, programRoot, gridBlock: exam };
     try {
-      const { seq, milliseconds, receipt } = await sitExam(session, exams, device, paper, solver(program, execute));
+      const { seq, milliseconds, receipt } = await sitExam(session, exams, device, task, solver(program, execute));
       this.#role.report({
         ...{ kind: "sat", class: k, exam: String(exam), seq: String(seq) },
         ...{ milliseconds: Math.round(milliseconds), receipt },
@@ -118,7 +114,7 @@ export class Examinations {
 
   /** Says which classes are held. */
   async #measure(now: bigint): Promise<void> {
-    const { exams } = this.#zoo;
+    const { exams } = this.#examClasses;
     const held = await exams.classesOf(this.#options.session.sender.address);
     this.#measureAt = now + MEASURE_SECONDS;
     this.#role.meter.figures({ classes: held.length });

@@ -9,10 +9,10 @@ import type { WorkerEvent } from "./events.ts";
 
 /** Makes the worker's next move in a game. @returns undefined when there is none to make. */
 export const defend = (session: Session, game: GameRecord, execution: RunExecution, now: bigint) =>
-  makeMove(session, game, workerMove(execution, stateOf(game), session.deployment.parameters.arityBits, now));
+  sendMove(session, game, workerMove(execution, stateOf(game), session.deployment.parameters.arityBits, now));
 
 /** Sends a worker's move. @returns undefined when there is nothing to send. */
-export async function makeMove(session: Session, game: GameRecord, move: WorkerMove): Promise<WorkerEvent | undefined> {
+export async function sendMove(session: Session, game: GameRecord, move: WorkerMove): Promise<WorkerEvent | undefined> {
   const packed = packState(stateOf(game));
   const { key } = game;
   const moved = (receipt: TransactionReceipt): WorkerEvent => {

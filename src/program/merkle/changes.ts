@@ -3,10 +3,10 @@ import { CHUNK_BYTES } from "./sizes.ts";
 
 /**
  * Makes a copy of a tensor equal to it by copying the chunks that differ. Bytes are compared, not numbers.
- * @param most After so many chunks that differ, the rest is copied without comparing.
- * @returns The numbers of these chunks, increasing; undefined if there are more than `most`.
+ * @param max After so many chunks that differ, the rest is copied without comparing.
+ * @returns The numbers of these chunks, increasing; undefined if there are more than `max`.
  */
-export function copyChanges(tensor: Uint8Array, copy: Uint8Array, most: number): number[] | undefined {
+export function copyChanges(tensor: Uint8Array, copy: Uint8Array, max: number): number[] | undefined {
   const changed: number[] = [];
   for (let from = 0; from < tensor.length; from += UNIT_BYTES) {
     const [end, to] = [Math.min(from + UNIT_BYTES, tensor.length), from + UNIT_BYTES];
@@ -15,7 +15,7 @@ export function copyChanges(tensor: Uint8Array, copy: Uint8Array, most: number):
     for (let at = from; at < end; at += CHUNK_BYTES) {
       const chunk = tensor.subarray(at, at + CHUNK_BYTES);
       if (areEqual(chunk, copy.subarray(at, at + CHUNK_BYTES))) continue;
-      if (changed.length >= most) {
+      if (changed.length >= max) {
         copy.set(tensor.subarray(at), at);
         return undefined;
       }

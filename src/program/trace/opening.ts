@@ -20,7 +20,7 @@ export function openChunks({ bytes, tree }: OpenableTensor, indices: readonly nu
 }
 
 /** What one element's proof opens, and the exact value. */
-export type ElementOpening = { value: Word; openings: ChunkOpening[] };
+type ElementOpening = { value: Word; openings: ChunkOpening[] };
 
 /**
  * Evaluates one element of a step and opens every chunk that it reads.

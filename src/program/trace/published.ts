@@ -3,7 +3,7 @@ import type { MerkleList } from "../merkle/list.ts";
 import { tensorTree } from "../merkle/tensor.ts";
 
 /** A tensor of a claim: that of a step of an item, with its length. */
-export type TensorName = { claimId: Hash; item: number; step: number; bytes: number };
+type TensorName = { claimId: Hash; item: number; step: number; bytes: number };
 
 /**
  * A source of a claim's tensors: somebody who publishes the worker's trace. Nothing that it returns is trusted.
@@ -22,6 +22,7 @@ export type CommittedNode = { height: number; index: number; node: Hash };
  * the clocks of its games run.
  */
 const pausedUntil = new WeakMap<TensorSource, number>();
+
 /**
  * A source that returned nothing is not asked for this many times as long as its answer took. So sources can keep many
  * games waiting for at most a tenth of the time.

@@ -5,7 +5,7 @@ import type { RunInputs } from "./runInputs.ts";
 export type Carried = ReadonlyMap<number, Uint8Array>;
 
 /** Executes one item. @returns the tensors of steps by their numbers: at least those of `keptSteps` */
-export type ExecuteItem = (inputs: readonly Uint8Array[], item: number) => Promise<readonly Uint8Array[]>;
+type ExecuteItem = (inputs: readonly Uint8Array[], item: number) => Promise<readonly Uint8Array[]>;
 
 /** The steps whose tensors a run needs of each item: outputs, and what is carried. */
 export function keptSteps({ inputs, outputs, checkpoints }: Program): Set<number> {

@@ -4,7 +4,7 @@ import { toHex, type Hash } from "../merkle/hash.ts";
 export const STREAMED_BYTES = 65_536;
 
 /** Bytes of an output that are others than after the item before: from `at` on those of `data`. */
-export type StreamedChange = { output: number; at: number; data: Hash };
+type StreamedChange = { output: number; at: number; data: Hash };
 
 /** What a worker says of an item that it has executed: of the first one that it tells, all bytes. */
 export type StreamedLine = { item: number; items: number; changes: StreamedChange[] };

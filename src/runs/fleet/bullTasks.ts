@@ -3,45 +3,51 @@ import type { Redis } from "ioredis";
 import { setTimeout as sleep } from "node:timers/promises";
 import { withPackages } from "../../base/optionalPackage.ts";
 import { PoisonedTaskError, QueueUnavailableError, TaskFailedError } from "./errors.ts";
-import { isOutcome, type Outcome, type Task } from "./task.ts";
+import { isOutcome, type TaskOutcome, type Task } from "./task.ts";
 import { Postponed, type HandleTask, type TaskQueue, type TaskSource } from "./taskQueue.ts";
 
 /** Where the queue is: a server of Redis or Valkey. */
-export type BullOptions = {
+type BullOptions = {
   /** `redis://host:port/number`, or `rediss://` for TLS; without a password. */
   url: string;
   password?: string | undefined;
-  /** Told of failures of the connection, which is made again. */
+  /** Called with connection failures. The connection is restored. */
   onError: (error: Error) => void;
   /** Before the names of what lies there: two fleets can share a server. */
   prefix?: string;
 };
 
 /** How an executor takes tasks. */
-export type SourceOptions = BullOptions & {
+type SourceOptions = BullOptions & {
   name: string;
   /** Tasks at a time. */
   atOnce: number;
-  /** An executor that was silent for so long is dead: its tasks go to others. */
+  /** An executor silent for this time counts as dead: its tasks go to other executors. */
   leaseMs?: number;
 };
 
 const QUEUE = "executions";
 const PREFIX = "refute";
 const LEASE_MS = 30_000;
-/** Tries of a task that fails, with pauses that double. */
+
+/** Tries for a failing task, with doubling pauses. */
 const TRIES = 5;
 const FIRST_PAUSE_MS = 1_000;
-/** Executors that a task may end before it counts as poisoned. */
-const MOST_DEATHS = 2;
-/** What is done is remembered for an hour: afterwards the store still has it. */
+
+/** Number of executors that a task may kill before the task counts as poisoned. */
+const MAX_DEATHS = 2;
+
+/** Finished tasks are remembered for an hour. Afterwards the store still has their results. */
 const DONE = { age: 3_600, count: 100_000 };
-/** What failed is remembered for a day. */
+
+/** Failed tasks are remembered for a day. */
 const FAILED = { age: 86_400, count: 10_000 };
-/** A task that failed is tried again after this, and one that ended executors after this, milliseconds. */
+
+/** Pauses in milliseconds before another try: for a failed task, and for a task that killed executors. */
 const FAILED_MS = 60_000;
 const POISONED_MS = 600_000;
-/** How often is looked for outcomes whose news was lost, and after how long one is missed. */
+
+/** How often to look for outcomes whose messages were lost, and after how long a message counts as lost. */
 const LOOK_MS = 2_000;
 const LOOKS_AT_ONCE = 200;
 const CONNECT_MS = 5_000;
@@ -49,11 +55,12 @@ const CLOSE_MS = 2_000;
 
 /** BullMQ has priorities from 1, the first, to this. */
 const LAST = 2 ** 21 - 1;
+
 /** A priority stands for two minutes from here on: enough until 2033. */
 const PERIOD = 120;
 const EPOCH = Date.UTC(2026, 0, 1) / 1_000;
 
-/** The priority of what is due at a time, unix seconds. What has no such time comes last. */
+/** Returns the priority of work due at a unix time in seconds. Work without a due time comes last. */
 export const priorityOf = (due: number | null): number =>
   due === null ? LAST : Math.min(LAST - 1, Math.max(1, Math.floor((due - EPOCH) / PERIOD)));
 
@@ -66,7 +73,7 @@ const load = () =>
 
 type Loaded = Awaited<ReturnType<typeof load>>;
 
-/** Once it is closed, no connection is made again, nor are those that BullMQ copies. */
+/** After closing, nothing restores a connection, including the connections that BullMQ copies. */
 type Life = { isClosed: boolean };
 
 /** @param isPatient Whether commands wait for a lost connection; else they fail at once. */
@@ -84,8 +91,8 @@ function connect({ Redis }: Loaded, { url, password, onError }: BullOptions, lif
 type Pending = {
   task: Task;
   since: number;
-  promise?: Promise<Outcome>;
-  resolve: (outcome: Outcome) => void;
+  promise?: Promise<TaskOutcome>;
+  resolve: (outcome: TaskOutcome) => void;
   reject: (error: Error) => void;
 };
 
@@ -105,7 +112,7 @@ export class BullTasks implements TaskQueue {
     this.#look = setInterval(() => void this.#lookAgain().catch(() => undefined), LOOK_MS).unref();
   }
 
-  /** Opens a queue; whether the server is there shows when it is used. @throws MissingPackageError */
+  /** Opens a queue. The first use shows whether the server answers. @throws MissingPackageError */
   static async open(options: BullOptions): Promise<BullTasks> {
     const loaded = await load();
     const life = { isClosed: false };
@@ -118,11 +125,11 @@ export class BullTasks implements TaskQueue {
     return new BullTasks(queue, events, clients, life);
   }
 
-  async submit(task: Task): Promise<Outcome> {
+  async submit(task: Task): Promise<TaskOutcome> {
     if (this.#life.isClosed) throw new QueueUnavailableError("the queue is closed");
     const known = this.#pending.get(task.id);
     if (known?.promise !== undefined) return known.promise;
-    const promise = new Promise<Outcome>((resolve, reject) => {
+    const promise = new Promise<TaskOutcome>((resolve, reject) => {
       this.#pending.set(task.id, { task, since: Date.now(), resolve, reject });
     });
     // Whoever waits handles it; nobody waits yet while it is added.
@@ -156,7 +163,7 @@ export class BullTasks implements TaskQueue {
     // Without a connection, both would wait for one.
     const closed = Promise.allSettled([this.#events.close(), this.#queue.close()]);
     await Promise.race([closed, sleep(CLOSE_MS, undefined, { ref: false })]);
-    // Each has connections of its own beside those that it was given.
+    // Each object has connections of its own, in addition to the given connections.
     for (const one of [this.#events, this.#queue]) one.disconnect().catch(() => undefined);
     for (const client of this.#clients) client.disconnect();
   }
@@ -172,7 +179,7 @@ export class BullTasks implements TaskQueue {
   }
 
   async #add(task: Task): Promise<void> {
-    // One that is there already is left as it is.
+    // An existing task is not replaced.
     const job = await this.#queue.add("execute", task, {
       jobId: task.id,
       priority: priorityOf(task.due),
@@ -184,7 +191,7 @@ export class BullTasks implements TaskQueue {
     await this.#lookAt(job.id!);
   }
 
-  /** Settles a task that is done or has failed, or adds it again: the server may have lost it. */
+  /** Settles a finished or failed task, or adds the task again: the server may have lost it. */
   async #lookAt(id: string): Promise<void> {
     const pending = this.#pending.get(id);
     if (pending === undefined) return;
@@ -226,7 +233,7 @@ export class BullTasks implements TaskQueue {
     pending.reject(
       isDeadly(reason)
         ? new PoisonedTaskError(
-            `task ${id} of program ${programRoot} ended ${MOST_DEATHS + 1} executors: look at their logs and memory; ` +
+            `task ${id} of program ${programRoot} ended ${MAX_DEATHS + 1} executors: look at their logs and memory; ` +
               `it is tried again after ${POISONED_MS / 60_000} minutes`,
           )
         : new TaskFailedError(`task ${id} of program ${programRoot} failed ${TRIES} times, the last time: ${reason}`),
@@ -244,7 +251,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** @throws QueueUnavailableError for what a queue that is away throws */
+/** @throws QueueUnavailableError for the errors of an unreachable queue */
 async function available<T>(asked: Promise<T>): Promise<T> {
   try {
     return await asked;
@@ -254,13 +261,13 @@ async function available<T>(asked: Promise<T>): Promise<T> {
   }
 }
 
-/** Takes tasks from a queue by BullMQ, also one that is away at first. @throws MissingPackageError */
+/** Takes tasks from a BullMQ queue, which may be unreachable at first. @throws MissingPackageError */
 export async function takeTasks(options: SourceOptions, handle: HandleTask): Promise<TaskSource> {
   const loaded = await load();
   const life = { isClosed: false };
   const client = connect(loaded, options, life, true);
   const { name, atOnce, leaseMs = LEASE_MS } = options;
-  const process = async (job: Job<Task, Outcome>, token?: string): Promise<Outcome> => {
+  const process = async (job: Job<Task, TaskOutcome>, token?: string): Promise<TaskOutcome> => {
     try {
       return await handle(job.data);
     } catch (error) {
@@ -269,14 +276,14 @@ export async function takeTasks(options: SourceOptions, handle: HandleTask): Pro
       throw new loaded.DelayedError();
     }
   };
-  const worker: Worker<Task, Outcome> = new loaded.Worker<Task, Outcome>(QUEUE, process, {
+  const worker: Worker<Task, TaskOutcome> = new loaded.Worker<Task, TaskOutcome>(QUEUE, process, {
     connection: client,
     prefix: options.prefix ?? PREFIX,
     name,
     concurrency: atOnce,
     lockDuration: leaseMs,
     stalledInterval: Math.ceil(leaseMs / 2),
-    maxStalledCount: MOST_DEATHS,
+    maxStalledCount: MAX_DEATHS,
   });
   worker.on("error", options.onError);
   return {

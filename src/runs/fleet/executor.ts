@@ -4,25 +4,26 @@ import type { Meter } from "../figures.ts";
 import { problemOf, type Health } from "../../base/health.ts";
 import type { Logger } from "../../base/log.ts";
 import { StoreFullError } from "./errors.ts";
-import type { Outcome, Task } from "./task.ts";
+import type { TaskOutcome, Task } from "./task.ts";
 import { TaskHandler, type HandlerOptions } from "./taskHandler.ts";
 import { Postponed, type HandleTask, type TaskSource } from "./taskQueue.ts";
 
-export type ExecutorOptions = HandlerOptions & {
+type ExecutorOptions = HandlerOptions & {
   /** Begins to take tasks. */
   take: (handle: HandleTask) => Promise<TaskSource>;
   health: Health;
   meter: Meter;
   log: Logger;
   signal: AbortSignal;
-  /** Called each time when it was looked that this executor can do tasks. */
+  /** Called after each successful check that this executor can do tasks. */
   onLook?: () => void;
   /** How often that is, milliseconds. */
   lookMs?: number;
 };
 
 const LOOK_MS = 5_000;
-/** An object that is put into a full store to see whether there is room again. */
+
+/** A test object: putting it into a full store shows whether room is available again. */
 const PROBE = new Uint8Array(2 ** 16);
 
 /**
@@ -36,8 +37,8 @@ export async function runExecutor(options: ExecutorOptions): Promise<void> {
   let fault: EngineFaultError | undefined;
   let isFull = false;
   const taking: { source?: TaskSource } = {};
-  const handle = async (task: Task): Promise<Outcome> => {
-    // It would be given to this executor again and again, until it counts as failed.
+  const handle = async (task: Task): Promise<TaskOutcome> => {
+    // The queue would give the task to this executor again and again, until the task counts as failed.
     if (fault !== undefined || isFull) throw new Postponed("this executor can do nothing now", lookMs);
     const begin = performance.now();
     try {

@@ -6,7 +6,7 @@ import { FetchError, FetchRefusedError } from "../../base/fetchErrors.ts";
 import { openUrl } from "../../base/openUrl.ts";
 import { readBody } from "./readBody.ts";
 
-/** What is read of the chain about the blobs of a transaction. */
+/** The chain reads needed to locate a transaction's blobs. */
 export type BlobChain = Pick<PublicClient, "getTransaction" | "getBlock">;
 
 /** JSON of anything but blobs, bytes; of a blob, with what comes beside it. */
@@ -93,7 +93,10 @@ type Blocks = Map<Hex, ReturnType<typeof blockOf>>;
 
 const blockOf = (chain: BlobChain, blockHash: Hex) => chain.getBlock({ blockHash, includeTransactions: true });
 
-/** The block of a transaction, all versioned hashes of that block in order, and which of them are the transaction's. */
+/**
+ * Finds a transaction's block, all versioned hashes in this block in order, and the positions of the transaction's own
+ * hashes.
+ */
 async function placeOf(chain: BlobChain, hash: Hex, blocks: Blocks) {
   const blockHash = await blockHashOf(chain, hash);
   const { timestamp, transactions } = await getOrAdd(blocks, blockHash, () => blockOf(chain, blockHash));
@@ -108,7 +111,7 @@ async function placeOf(chain: BlobChain, hash: Hex, blocks: Blocks) {
   return { timestamp, hashes, positions };
 }
 
-/** What is used of a node's beacon API. */
+/** The used part of a node's beacon API. */
 class BeaconApi {
   readonly #base: string;
   readonly #signal: AbortSignal;
@@ -139,12 +142,12 @@ class BeaconApi {
 
   /** All blobs of a block, in order. @param hashes Their versioned hashes. */
   async blobs(slot: string, hashes: readonly Hex[]): Promise<Uint8Array[]> {
-    const most = hashes.length * BLOB_JSON + MAX_JSON;
-    const plain = await this.#data("blobs", `beacon/blobs/${slot}`, most).catch((error: unknown) => {
+    const max = hashes.length * BLOB_JSON + MAX_JSON;
+    const plain = await this.#data("blobs", `beacon/blobs/${slot}`, max).catch((error: unknown) => {
       if (error instanceof FetchError) return undefined;
       throw error;
     });
-    const list: unknown = plain ?? (await this.#data("blob sidecars", `beacon/blob_sidecars/${slot}`, most));
+    const list: unknown = plain ?? (await this.#data("blob sidecars", `beacon/blob_sidecars/${slot}`, max));
     if (!Array.isArray(list) || list.length !== hashes.length)
       throw new FetchError(`the beacon node does not give the ${hashes.length} blobs of slot ${slot}`);
     const blobs = new Array<Uint8Array>(hashes.length);
@@ -156,7 +159,7 @@ class BeaconApi {
         kzg_commitment: commitment,
       } = (isPlain ? { blob: one } : Object(one)) as Record<string, unknown>;
       const at = isPlain ? place : Number(index);
-      // One that is named twice would leave another one out.
+      // A blob named twice would leave another blob out.
       if (!isHex(blob) || !(at in hashes) || blobs[at] !== undefined)
         throw new FetchError(`the beacon node's blobs of slot ${slot} are none`);
       if (!isPlain && (!isHex(commitment) || commitmentToVersionedHash({ commitment }) !== hashes[at]))
@@ -166,10 +169,10 @@ class BeaconApi {
     return blobs;
   }
 
-  async #data(what: string, path: string, most = MAX_JSON): Promise<Record<string, unknown>> {
+  async #data(what: string, path: string, max = MAX_JSON): Promise<Record<string, unknown>> {
     const url = `${this.#base}/eth/v1/${path}`;
     const response = await openUrl(url, this.#signal, { thisMachine: false, hosts: this.#hosts });
-    const body = await readBody(response, most, `the beacon node's ${what}`);
+    const body = await readBody(response, max, `the beacon node's ${what}`);
     try {
       const { data } = JSON.parse(body.toString()) as { data?: unknown };
       if (typeof data === "object" && data !== null) return data as Record<string, unknown>;

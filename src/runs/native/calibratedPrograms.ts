@@ -8,12 +8,12 @@ import type { KnownProgram } from "../../dispute/run/execution.ts";
 import type { Logger } from "../../base/log.ts";
 import type { ProgramLibrary } from "../programLibrary.ts";
 import { sha256OfFile } from "../programs/cacheKey.ts";
-import { prepareModel } from "../programs/modelSpec.ts";
+import { prepareModel } from "../../compiler/wraps/modelSpec.ts";
 import type { NativePrograms } from "./nativeJobs.ts";
 import { nativeSubject } from "./nativeSubject.ts";
 
 /** Where calibrations lie, and with what they are used. */
-export type CalibratedOptions = {
+type CalibratedOptions = {
   /** Files that `refute model calibrate` wrote. */
   paths: readonly string[];
   /** A runtime over HTTP; onnxruntime in this process if absent. */
@@ -24,7 +24,7 @@ export type CalibratedOptions = {
 
 type Opened = NativeProgram & KnownProgram;
 
-/** The programs that calibrations are of. A program is opened when it is first asked for. */
+/** The programs with calibrations. A program is opened at its first use. */
 export class CalibratedPrograms implements NativePrograms {
   readonly #calibrations = new Map<Hash, { path: string; calibration: Calibration }>();
   readonly #opened = new Map<Hash, Promise<Opened | undefined>>();
@@ -34,7 +34,7 @@ export class CalibratedPrograms implements NativePrograms {
 
   /**
    * Reads all calibrations.
-   * @throws CalibrationError if one cannot be used: damaged, of another runtime, or the second one of a program
+   * @throws CalibrationError if a calibration is unusable: damaged, for another runtime, or the second for a program
    */
   constructor(options: CalibratedOptions, library: ProgramLibrary, log: Logger) {
     [this.#options, this.#library, this.#log] = [options, library, log];

@@ -3,21 +3,21 @@ import { createReadStream, existsSync, readdirSync, readFileSync } from "node:fs
 import { fileURLToPath } from "node:url";
 import { DEFAULT_STEP_BYTES } from "../../program/limits.ts";
 import { SEMANTICS_VERSION } from "../../program/encode.ts";
-import type { ModelSpec } from "./modelSpec.ts";
+import type { ModelSpec } from "../../compiler/wraps/modelSpec.ts";
 
-/** The folders whose code decides which program a model becomes. */
-const COMPILER = ["numerics", "program", "model", "compiler"];
+/** The rooms whose code decides which program a model becomes. */
+export const COMPILER_ROOMS = ["base", "numerics", "program", "model", "compiler"] as const;
 
 let version: string | undefined;
 
 /**
- * What compiles: a hash over the code itself, because two states of it may have one release number. Where the code is
- * not in these folders, because it was packed into one file, that file stands for it.
+ * A hash over the compiler's own code, because two states of the code may have one release number. If the code was
+ * packed into one file, the hash is over that file.
+ * @param root The folder that holds the rooms.
  */
-function compilerVersion(): string {
-  if (version !== undefined) return version;
+export function compilerVersion(root: URL): string {
   const hash = createHash("sha256");
-  const folders = COMPILER.map((name) => fileURLToPath(new URL(`../../${name}/`, import.meta.url)));
+  const folders = COMPILER_ROOMS.map((name) => fileURLToPath(new URL(`${name}/`, root)));
   const paths = folders.every((folder) => existsSync(folder))
     ? folders.flatMap((folder) => {
         const names = readdirSync(folder, { recursive: true }) as string[];
@@ -25,7 +25,7 @@ function compilerVersion(): string {
       })
     : [fileURLToPath(import.meta.url)];
   for (const path of paths) if (/\.[mc]?[jt]s$/.test(path)) hash.update(readFileSync(path));
-  return (version = hash.digest("hex"));
+  return hash.digest("hex");
 }
 
 /** SHA-256 of a file, in hexadecimal digits. The event loop runs meanwhile. */
@@ -36,10 +36,10 @@ export async function sha256OfFile(path: string): Promise<string> {
 }
 
 /**
- * The name of a model's compilation in the cache: a hash over the model's file, all that it is compiled with, and the
- * compiler. Files of external data are not in it: only the compiler learns which there are. The cached file names them
- * with their hashes.
- * @param sha256 Of the model's file, if it is known.
+ * Returns the cache name of a model's compilation: a hash over the model's file, all compile options, and the compiler.
+ * Files of external data are not included: only the compiler learns their names. The cached file lists them with their
+ * hashes.
+ * @param sha256 The model file's hash, if known.
  */
 export async function cacheKey(spec: ModelSpec, sha256?: string): Promise<string> {
   const bound = await Promise.all(
@@ -48,7 +48,7 @@ export async function cacheKey(spec: ModelSpec, sha256?: string): Promise<string
     ),
   );
   const described = {
-    compiler: compilerVersion(),
+    compiler: (version ??= compilerVersion(new URL("../../", import.meta.url))),
     semantics: SEMANTICS_VERSION,
     model: sha256 ?? (await sha256OfFile(spec.path)),
     shapes: Object.entries(spec.shapes).sort(byName),

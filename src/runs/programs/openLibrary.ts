@@ -3,10 +3,10 @@ import type { Logger } from "../../base/log.ts";
 import { ProgramLibrary } from "../programLibrary.ts";
 import { CatalogueModels, type CatalogueOptions } from "./catalogueModels.ts";
 import { Compilations, type CompilationsOptions } from "./compilations.ts";
-import type { ModelSpec } from "./modelSpec.ts";
+import type { ModelSpec } from "../../compiler/wraps/modelSpec.ts";
 import { OwnModels } from "./ownModels.ts";
 
-export type LibraryOptions = {
+type LibraryOptions = {
   specs: readonly ModelSpec[];
   /** The folder of caches. */
   cache: string;
@@ -28,8 +28,8 @@ export type OpenLibrary = {
 };
 
 /**
- * Opens a library of the operator's models and, where one is named, of a catalogue.
- * @throws CatalogueError, FetchRefusedError if the catalogue cannot be used
+ * Opens a library with the operator's models and, if named, a catalogue's models.
+ * @throws CatalogueError, FetchRefusedError for an unusable catalogue
  */
 export async function openLibrary({
   specs,

@@ -54,9 +54,9 @@ describe("collateral of Intel TDX", () => {
       "identity of the enclave 17",
     ]);
     // 400,000 is the aim; the document of 2,934 bytes takes more, and so do 40 serial numbers.
-    const most = (what: string): number =>
+    const max = (what: string): number =>
       what.includes("revocation list of authority") ? 4_000_000 : what.startsWith("TCB") ? 560_000 : 400_000;
-    for (const { what, receipt } of brought) expect(Number(receipt.gasUsed), what).to.be.lessThan(most(what));
+    for (const { what, receipt } of brought) expect(Number(receipt.gasUsed), what).to.be.lessThan(max(what));
     expect(await bringMissing(contract, collateral())).to.deep.equal([]);
     const standing = await standingOf(contract, quote, await where());
     expect(standing.needs.map(({ what, state }) => [what, state])).to.deep.equal([

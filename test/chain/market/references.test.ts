@@ -1,6 +1,11 @@
 import { expect } from "chai";
 import { concatHex, stringToHex, type Hex } from "viem";
-import { InputReferenceError, parseReference, referencesIn, referenceSuffix } from "../../../src/chain/market/references.ts";
+import {
+  InputReferenceError,
+  parseReference,
+  referencesIn,
+  referenceSuffix,
+} from "../../../src/chain/market/references.ts";
 
 const CID = "bafybeigdyrzt5sfp7udm7hu76uh7y26nf3efuylqabf3oclgtqy55fbzdi";
 const URIS = [

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { compile } from "../../../src/compiler/compile.ts";
-import { Nodes } from "../../../src/compiler/wraps/nodes.ts";
+import { NodeList } from "../../../src/compiler/graph/nodeList.ts";
 import { sampledToken } from "../../../src/compiler/wraps/sampling.ts";
 import { philox } from "../../../src/compiler/operators/philox.ts";
 import { createExecutor, type Executor } from "../../../src/executor/createExecutor.ts";
@@ -14,7 +14,7 @@ type Draw = { logits: readonly number[]; temperature: number; topK: number; topP
 
 /** A program of nothing but the choice of a token. */
 function choosing(vocabulary: number): CompiledModel {
-  const n = new Nodes("decoder.");
+  const n = new NodeList("decoder.");
   const names = { temperature: "temperature", topK: "topK", topP: "topP", seed: "seed", index: "index" };
   const token = sampledToken(n, "logits", names);
   const input = (name: string, dtype: DType, length = 1) => ({ name, dtype, shape: [length] });

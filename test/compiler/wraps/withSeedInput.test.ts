@@ -8,7 +8,7 @@ import { DType } from "../../../src/numerics/dtype.ts";
 import type { Model } from "../../../src/model/onnx/model.ts";
 import { readModel } from "../../../src/model/onnx/readModel.ts";
 import { floatTensor, int64Tensor } from "../../../src/model/onnx/tensorData.ts";
-import { prepareModel } from "../../../src/runs/programs/modelSpec.ts";
+import { prepareModel } from "../../../src/compiler/wraps/modelSpec.ts";
 import { buildModel, type AttributeValue } from "../../../testkit/onnx/onnxBuilder.ts";
 
 const SIZE = 50;

@@ -2,9 +2,8 @@ import { expect } from "chai";
 import { network } from "hardhat";
 import { toHex, zeroHash, type Hex } from "viem";
 import { refusalOf } from "../../../testkit/protocol/refusalOf.ts";
-import { GRID_BLOCKS } from "../../../testkit/protocol/reports.ts";
 import { useWorld } from "../../../testkit/protocol/useWorld.ts";
-import { LIFETIME } from "../../../testkit/protocol/world.ts";
+import { LIFETIME, GRID_BLOCKS } from "../../../testkit/protocol/deployWorld.ts";
 
 const id = (k: number): Hex => toHex(k, { size: 32 });
 const ids = (count: number): Hex[] => Array.from({ length: count }, (_, k) => id(k + 1));

@@ -6,7 +6,7 @@ import { provisioningKit } from "../../../testkit/protocol/provisioningKit.ts";
 import { enrol, signedReport } from "../../../testkit/protocol/reports.ts";
 import { TestDevice } from "../../../testkit/protocol/testDevice.ts";
 import { useWorld } from "../../../testkit/protocol/useWorld.ts";
-import { LIFETIME } from "../../../testkit/protocol/world.ts";
+import { LIFETIME } from "../../../testkit/protocol/deployWorld.ts";
 
 const OTHER: Hex = `0x${"ab".repeat(32)}`;
 

@@ -9,17 +9,19 @@ import {
   sittingOf,
   SPACING,
   TRACE_ROOT,
-  ZOO,
+  CLASSES,
   type ExamsContract,
 } from "../../../testkit/protocol/examKit.ts";
 import { provisioningKit } from "../../../testkit/protocol/provisioningKit.ts";
-import { attest, freeze, GRID_BLOCKS } from "../../../testkit/protocol/reports.ts";
+import { attest, freeze } from "../../../testkit/protocol/reports.ts";
 import { TestDevice } from "../../../testkit/protocol/testDevice.ts";
 import { useWorld } from "../../../testkit/protocol/useWorld.ts";
-import { createWorld, gasOf, type World } from "../../../testkit/protocol/world.ts";
+import { createWorld, gasOf } from "../../../testkit/protocol/world.ts";
+import type { World } from "../../../testkit/protocol/deployWorld.ts";
+import { GRID_BLOCKS } from "../../../testkit/protocol/deployWorld.ts";
 
 /** What a report of an exam may cost, and the first of an exam, which numbers it. */
-const MOST_GAS = { steady: 67_000, numbering: 70_000 };
+const MAX_GAS = { steady: 67_000, numbering: 70_000 };
 
 describe("Exams", function () {
   let exams: ExamsContract;
@@ -44,28 +46,28 @@ describe("Exams", function () {
   });
 
   it("constructor_keepsTheZoo_andRefusesWhatDoesNotHold", async () => {
-    expect(await exams.read.classes()).to.deep.equal(ZOO);
+    expect(await exams.read.classes()).to.deep.equal(CLASSES);
     expect(await exams.read.examOdds()).to.equal(1n);
     expect(await exams.read.examSpacing()).to.equal(BigInt(SPACING));
     expect(await exams.read.provisioning()).to.equal(getAddress(world().provisioning.address));
     const { viem } = world();
     const refused = async (name: string, args: unknown[], changes: object, at = world().provisioning.address) => {
-      const { zoo, odds, spacing } = { zoo: ZOO, odds: 1n, spacing: BigInt(SPACING), ...changes };
-      const sent = viem.deployContract("Exams", [at, zoo, odds, spacing]);
+      const { classes, odds, spacing } = { classes: CLASSES, odds: 1n, spacing: BigInt(SPACING), ...changes };
+      const sent = viem.deployContract("Exams", [at, classes, odds, spacing]);
       await revert(sent, name, args);
     };
-    const [first] = ZOO;
+    const [first] = CLASSES;
     // As many classes as there can be, with the fewest and the most blocks.
-    const zoo = Array.from({ length: 16 }, (_, k) => ({ ...first!, blocks: k % 2 === 0 ? 1 + k : 257 - k }));
-    zoo[15]!.blocks = 256;
-    const full = await deployExams(world(), { zoo });
-    expect(await full.read.classes()).to.deep.equal(zoo);
+    const classes = Array.from({ length: 16 }, (_, k) => ({ ...first!, blocks: k % 2 === 0 ? 1 + k : 257 - k }));
+    classes[15]!.blocks = 256;
+    const full = await deployExams(world(), { classes });
+    expect(await full.read.classes()).to.deep.equal(classes);
     await revert(full.read.passedOf([who(), 16]), "NoSuchClass", [16n, 16n]);
-    await refused("NoClasses", [], { zoo: [] });
-    await refused("TooManyClasses", [17n, 16n], { zoo: Array.from({ length: 17 }, () => first) });
-    await refused("ZeroProgram", [0n], { zoo: [{ ...first!, programRoot: toHex(0, { size: 32 }) }] });
-    await refused("BlocksOutOfRange", [1n, 257n, 256n], { zoo: [first, { ...first!, blocks: 257 }] });
-    await refused("BlocksOutOfRange", [0n, 0n, 256n], { zoo: [{ ...first!, blocks: 0 }] });
+    await refused("NoClasses", [], { classes: [] });
+    await refused("TooManyClasses", [17n, 16n], { classes: Array.from({ length: 17 }, () => first) });
+    await refused("ZeroProgram", [0n], { classes: [{ ...first!, programRoot: toHex(0, { size: 32 }) }] });
+    await refused("BlocksOutOfRange", [1n, 257n, 256n], { classes: [first, { ...first!, blocks: 257 }] });
+    await refused("BlocksOutOfRange", [0n, 0n, 256n], { classes: [{ ...first!, blocks: 0 }] });
     await refused("OddsOutOfRange", [0n, 65_536n], { odds: 0n });
     await refused("OddsOutOfRange", [65_537n, 65_536n], { odds: 65_537n });
     await refused("SpacingOutOfRange", [255n, 256n, 1_048_576n], { spacing: 255n });
@@ -263,8 +265,8 @@ describe("Exams", function () {
       const first = await sit(world(), exams, account("stranger"), other, { gridBlock });
       const second = await sit(world(), exams, who(), device, { gridBlock });
       if (k < 16) continue;
-      expect(Number(await gasOf(world(), first))).to.be.lessThan(MOST_GAS.numbering);
-      expect(Number(await gasOf(world(), second))).to.be.lessThan(MOST_GAS.steady);
+      expect(Number(await gasOf(world(), first))).to.be.lessThan(MAX_GAS.numbering);
+      expect(Number(await gasOf(world(), second))).to.be.lessThan(MAX_GAS.steady);
     }
   });
 });

@@ -7,7 +7,8 @@ import { GameDriver } from "../../../testkit/protocol/gameDriver.ts";
 import { attest } from "../../../testkit/protocol/reports.ts";
 import { TestDevice } from "../../../testkit/protocol/testDevice.ts";
 import { useWorld } from "../../../testkit/protocol/useWorld.ts";
-import { claimKey, ETHER, submitted } from "../../../testkit/protocol/world.ts";
+import { claimKey, submitted } from "../../../testkit/protocol/world.ts";
+import { ETHER } from "../../../testkit/protocol/deployWorld.ts";
 
 /** 9 steps in 3 ranges. */
 const subject = chainProgram(300, [3, 1, 5]);

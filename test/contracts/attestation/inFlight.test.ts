@@ -12,10 +12,12 @@ import { attest, domain, freeze } from "../../../testkit/protocol/reports.ts";
 import { rejection } from "../../../testkit/rejection.ts";
 import { TestDevice } from "../../../testkit/protocol/testDevice.ts";
 import { useWorld } from "../../../testkit/protocol/useWorld.ts";
-import { claimKey, creditOf, ETHER, LIFETIME, submitted, type World } from "../../../testkit/protocol/world.ts";
+import { claimKey, creditOf, submitted } from "../../../testkit/protocol/world.ts";
+import { ETHER, LIFETIME, type World } from "../../../testkit/protocol/deployWorld.ts";
 
 /** 9 steps in 3 ranges. */
 const subject = chainProgram(300, [3, 1, 5]);
+
 /** How long jobs and games are under way before what ends by time does, at least; seconds. */
 const AHEAD = 600;
 

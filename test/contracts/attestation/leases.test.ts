@@ -1,10 +1,10 @@
 import { expect } from "chai";
 import { getAddress, zeroAddress, zeroHash } from "viem";
 import { provisioningKit } from "../../../testkit/protocol/provisioningKit.ts";
-import { enrol, GRID_BLOCKS, renew } from "../../../testkit/protocol/reports.ts";
+import { enrol, renew } from "../../../testkit/protocol/reports.ts";
 import { TestDevice } from "../../../testkit/protocol/testDevice.ts";
 import { useWorld } from "../../../testkit/protocol/useWorld.ts";
-import { LIFETIME } from "../../../testkit/protocol/world.ts";
+import { LIFETIME, GRID_BLOCKS } from "../../../testkit/protocol/deployWorld.ts";
 
 describe("Provisioning: leases", () => {
   const world = useWorld();

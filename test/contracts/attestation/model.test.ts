@@ -7,10 +7,10 @@ import { SoftwareManufacturer } from "../../../src/attestation/manufacturer.ts";
 import type { ReportFields } from "../../../src/attestation/report.ts";
 import { Prng } from "../../../testkit/random/prng.ts";
 import { ProvisioningModel } from "../../../testkit/protocol/provisioningModel.ts";
-import { domain, GRID_BLOCKS, signedReport } from "../../../testkit/protocol/reports.ts";
+import { domain, signedReport } from "../../../testkit/protocol/reports.ts";
 import { signedStatement, TestDevice } from "../../../testkit/protocol/testDevice.ts";
 import { useWorld } from "../../../testkit/protocol/useWorld.ts";
-import { LIFETIME } from "../../../testkit/protocol/world.ts";
+import { LIFETIME, GRID_BLOCKS } from "../../../testkit/protocol/deployWorld.ts";
 
 const STEPS = 120;
 const SEEDS = [1, 2, 3];

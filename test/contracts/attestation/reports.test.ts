@@ -8,13 +8,12 @@ import {
   domain,
   enrol,
   fieldsOf,
-  GRID_BLOCKS,
   gridBlockAfter,
   renew,
   signedReport,
 } from "../../../testkit/protocol/reports.ts";
 import { useWorld } from "../../../testkit/protocol/useWorld.ts";
-import { LIFETIME } from "../../../testkit/protocol/world.ts";
+import { LIFETIME, GRID_BLOCKS } from "../../../testkit/protocol/deployWorld.ts";
 
 const KNOWN_BLOCKS = 256;
 const OTHER: Hex = `0x${"ab".repeat(32)}`;

@@ -7,7 +7,7 @@ import { provisioningKit } from "../../../testkit/protocol/provisioningKit.ts";
 import { domain, enrol, fieldsOf, renew, signedReport } from "../../../testkit/protocol/reports.ts";
 import type { TestDevice } from "../../../testkit/protocol/testDevice.ts";
 import { useWorld } from "../../../testkit/protocol/useWorld.ts";
-import { LIFETIME } from "../../../testkit/protocol/world.ts";
+import { LIFETIME } from "../../../testkit/protocol/deployWorld.ts";
 
 const OTHER: Hex = `0x${"ab".repeat(32)}`;
 const FIELDS: ReportFields = {

@@ -6,16 +6,8 @@ import { submissionOf } from "../../../src/dispute/workerMove.ts";
 import { honestTrace } from "../../../testkit/protocol/chainProgram.ts";
 import { delivery, marketKit, smallProgram } from "../../../testkit/protocol/marketKit.ts";
 import { useWorld } from "../../../testkit/protocol/useWorld.ts";
-import {
-  createWorld,
-  creditOf,
-  ETHER,
-  jobId,
-  postedJob,
-  requestFor,
-  type Actor,
-  type World,
-} from "../../../testkit/protocol/world.ts";
+import { createWorld, creditOf, jobId, postedJob, requestFor } from "../../../testkit/protocol/world.ts";
+import { ETHER, type Actor, type World } from "../../../testkit/protocol/deployWorld.ts";
 
 const MIN_WINDOW = 1_800;
 const CALLBACK_GAS = 1_500_000;

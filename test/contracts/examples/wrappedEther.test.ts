@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { useWorld } from "../../../testkit/protocol/useWorld.ts";
-import { ETHER } from "../../../testkit/protocol/world.ts";
+import { ETHER } from "../../../testkit/protocol/deployWorld.ts";
 
 describe("WrappedEther", () => {
   const world = useWorld();

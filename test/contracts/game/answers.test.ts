@@ -15,8 +15,9 @@ import { refusalOf } from "../../../testkit/protocol/refusalOf.ts";
 import { claimedRun, RunGame } from "../../../testkit/protocol/runGame.ts";
 import { joined, madeUp } from "../../../testkit/protocol/sketch.ts";
 import { useWorld } from "../../../testkit/protocol/useWorld.ts";
-import { claimKey, createWorld, ETHER, type World } from "../../../testkit/protocol/world.ts";
+import { claimKey, createWorld } from "../../../testkit/protocol/world.ts";
 import { answering, answerOf, withLastTensors } from "../../../testkit/soak/answerRuns.ts";
+import { ETHER, type World } from "../../../testkit/protocol/deployWorld.ts";
 
 const LAST = { two: RUN_STEPS.last, one: RUN_STEPS.last, step: 0 } as const;
 const PROGRAMS = { carried: carriedAnswers, apart: apartAnswers } as const;

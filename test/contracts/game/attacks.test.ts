@@ -6,9 +6,11 @@ import { MerkleList } from "../../../src/program/merkle/list.ts";
 import { GameDriver } from "../../../testkit/protocol/gameDriver.ts";
 import { honestTrace, lyingTrace, chainProgram } from "../../../testkit/protocol/chainProgram.ts";
 import { useWorld } from "../../../testkit/protocol/useWorld.ts";
-import { creditOf, ETHER, postJob, submitted, requestFor } from "../../../testkit/protocol/world.ts";
+import { creditOf, postJob, submitted, requestFor } from "../../../testkit/protocol/world.ts";
+import { ETHER } from "../../../testkit/protocol/deployWorld.ts";
 
 const GWEI = 10n ** 9n;
+
 /** Its second checkpoint has a range of one step, so that a game can be opened at the tensor. */
 const subject = chainProgram(300, [3, 1, 5]);
 const ONE_STEP = { checkpoint: 1, step: 3 };

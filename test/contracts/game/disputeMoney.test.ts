@@ -7,19 +7,8 @@ import { honestTrace, lyingTrace, chainProgram, traceNodes } from "../../../test
 import { freeze } from "../../../testkit/protocol/reports.ts";
 import { useWorld } from "../../../testkit/protocol/useWorld.ts";
 import { vaultEntries } from "../../../testkit/protocol/vaultEntries.ts";
-import {
-  claimId,
-  claimKey,
-  createWorld,
-  creditOf,
-  ETHER,
-  gasOf,
-  jobId,
-  SINK,
-  submitted,
-  type Actor,
-  type World,
-} from "../../../testkit/protocol/world.ts";
+import { claimId, claimKey, createWorld, creditOf, gasOf, jobId, submitted } from "../../../testkit/protocol/world.ts";
+import { ETHER, SINK, type Actor, type World } from "../../../testkit/protocol/deployWorld.ts";
 
 const GWEI = 10n ** 9n;
 const subject = chainProgram(300, [3, 1, 5]);

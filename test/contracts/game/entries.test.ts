@@ -5,7 +5,8 @@ import { GameDriver, numberOf } from "../../../testkit/protocol/gameDriver.ts";
 import { honestTrace, lyingTrace } from "../../../testkit/protocol/chainProgram.ts";
 import { useWorld } from "../../../testkit/protocol/useWorld.ts";
 import { vaultEntries } from "../../../testkit/protocol/vaultEntries.ts";
-import { claimId, gameEvents, SINK } from "../../../testkit/protocol/world.ts";
+import { claimId, gameEvents } from "../../../testkit/protocol/world.ts";
+import { SINK } from "../../../testkit/protocol/deployWorld.ts";
 
 /** A game without cause, which its challenger loses: what the vault writes, and what is logged. */
 describe("DisputeGame: what a lost game has the vault write", () => {

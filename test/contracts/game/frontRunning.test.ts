@@ -6,7 +6,8 @@ import { Sender } from "../../../src/chain/sender.ts";
 import { GameDriver } from "../../../testkit/protocol/gameDriver.ts";
 import { honestTrace, lyingTrace, chainProgram } from "../../../testkit/protocol/chainProgram.ts";
 import { useWorld } from "../../../testkit/protocol/useWorld.ts";
-import { claimId, creditOf, ETHER, gasOf, submitted } from "../../../testkit/protocol/world.ts";
+import { claimId, creditOf, gasOf, submitted } from "../../../testkit/protocol/world.ts";
+import { ETHER } from "../../../testkit/protocol/deployWorld.ts";
 
 const subject = chainProgram(300, [3, 1, 5]);
 

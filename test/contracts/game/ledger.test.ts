@@ -101,7 +101,7 @@ describe("DisputeGame: what each move costs whom", () => {
 describe("DisputeGame: what it tells", () => {
   const world = useWorld();
   const { againstLiar, against, pass, statusOf } = disputeKit(world);
-  const told = async (hash: Hex) =>
+  const reported = async (hash: Hex) =>
     (await gameEvents(world(), hash)).map(({ eventName, args }) => ({ eventName, args }));
   const lastHash = async (): Promise<Hex> => (await world().client.getBlock()).transactions[0]!;
 
@@ -111,7 +111,7 @@ describe("DisputeGame: what it tells", () => {
     const w = world();
     const before = await creditOf(w, w.watcher);
     await game.prove(LIE.element);
-    const events = await told(await lastHash());
+    const events = await reported(await lastHash());
     expect(events.map(({ eventName }) => eventName)).to.deep.equal(["Proved", "ClaimDied", "GameClosed"]);
     const claim = claimId(w, game.claim);
     const bytes = Buffer.from(game.trace.tensor(LIE.step));
@@ -134,11 +134,11 @@ describe("DisputeGame: what it tells", () => {
 
   it("move_isTold_withTheStateThatItLedTo", async () => {
     const game = await (await againstLiar()).open();
-    const [picked] = await told(await lastHash());
+    const [picked] = await reported(await lastHash());
     expect(picked).to.deep.equal({ eventName: "Picked", args: { gameId: game.gameId, state: game.packed } });
     const data = game.revealData();
     await game.reveal();
-    const [moved] = await told(await lastHash());
+    const [moved] = await reported(await lastHash());
     expect(moved).to.deep.equal({ eventName: "Moved", args: { gameId: game.gameId, state: game.packed, data } });
     expect(packState(game.state)).to.deep.equal(game.packed);
   });
@@ -152,14 +152,14 @@ describe("DisputeGame: what it tells", () => {
     const won = await new GameDriver(w, subject, trace, claim, w.requester).open();
     await lost.concede(w.mallory);
     const id = claimId(w, claim);
-    expect((await told(await lastHash()))[0]).to.deep.equal({
+    expect((await reported(await lastHash()))[0]).to.deep.equal({
       eventName: "GameClosed",
       args: { gameId: lost.gameId, claimId: id, outcome: Outcome.workerWon, paid: BigInt(lost.state.bond) },
     });
     await won.concede(w.worker);
     await other.settle(w.mallory);
     const settlement = (schedule("SETTLE") + schedule("LAST")) * (await w.client.getBlock()).baseFeePerGas!;
-    expect((await told(await lastHash()))[0]).to.deep.equal({
+    expect((await reported(await lastHash()))[0]).to.deep.equal({
       eventName: "GameClosed",
       args: {
         gameId: other.gameId,
@@ -171,7 +171,7 @@ describe("DisputeGame: what it tells", () => {
     expect(await w.game.read.stateHash([other.gameId])).to.equal(zeroHash);
     const [, , , earned] = await w.game.read.claimGames([id]);
     await w.game.write.collect([claimKey(w, claim)]);
-    const [collected] = await told(await lastHash());
+    const [collected] = await reported(await lastHash());
     expect([collected!.eventName, (collected!.args as { amount: bigint }).amount]).to.deep.equal([
       "EarningsCollected",
       earned,

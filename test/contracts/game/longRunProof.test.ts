@@ -13,7 +13,7 @@ import { knownProgram } from "../../../src/dispute/run/execution.ts";
 import { encodeStepBody } from "../../../src/program/encode.ts";
 import { estimateStepProof } from "../../../src/program/gas.ts";
 import { Op } from "../../../src/program/operations.ts";
-import { mostRunProofBytes, runProofBytes } from "../../../src/program/proofBytes.ts";
+import { maxRunProofBytes, runProofBytes } from "../../../src/program/proofBytes.ts";
 import { commitProgram } from "../../../src/program/root.ts";
 import { MAX_ITEMS } from "../../../src/program/run.ts";
 import type { Program, Step } from "../../../src/program/types.ts";
@@ -51,7 +51,7 @@ function program() {
       out: 2 * READS - 2,
     },
   };
-  const most: Program = {
+  const max: Program = {
     inputs: Array.from({ length: INPUTS }, (_, k) => ({
       dtype,
       count: 1,
@@ -65,10 +65,10 @@ function program() {
   };
   const shape = [1];
   return knownProgram({
-    program: most,
-    programRoot: commitProgram(most).programRoot,
+    program: max,
+    programRoot: commitProgram(max).programRoot,
     constants: new Map(),
-    inputs: most.inputs.map((_, k) => ({ name: `x${k}`, dtype, shape })),
+    inputs: max.inputs.map((_, k) => ({ name: `x${k}`, dtype, shape })),
     outputs: [{ name: "y", dtype, shape }],
     origins: [{ node: "sum", operator: "Sum" }],
   });
@@ -146,11 +146,11 @@ describe("DisputeGame: a proof in the longest run, of a step that reads as much 
     expect((await world().market.read.claimOf([claimKey(world(), claim)]))[0]).to.equal(ClaimStatus.refuted);
     const estimate = estimateStepProof(step);
     const sources = known.model.program.inputs.map(({ source }) => source?.kind ?? "shared");
-    const most = estimate.bytes + runProofBytes(step, sources);
+    const max = estimate.bytes + runProofBytes(step, sources);
     const bytes = proofTransactionBytes(proof);
-    console.log(`      ${gas} gas of ${estimate.gas}, ${bytes} bytes of ${most}`);
+    console.log(`      ${gas} gas of ${estimate.gas}, ${bytes} bytes of ${max}`);
     expect(Number(gas)).to.be.at.most(estimate.gas);
-    expect(bytes).to.be.at.most(most);
-    expect(runProofBytes(step, sources)).to.be.at.most(mostRunProofBytes(sources));
+    expect(bytes).to.be.at.most(max);
+    expect(runProofBytes(step, sources)).to.be.at.most(maxRunProofBytes(sources));
   });
 });

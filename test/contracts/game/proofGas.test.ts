@@ -8,7 +8,8 @@ import { lyingTrace } from "../../../testkit/protocol/chainProgram.ts";
 import { useWorld } from "../../../testkit/protocol/useWorld.ts";
 import { wideProgram } from "../../../testkit/protocol/wideProgram.ts";
 import { openStepGasMeter } from "../../../testkit/verifier/stepGas.ts";
-import { submitted, type World } from "../../../testkit/protocol/world.ts";
+import { submitted } from "../../../testkit/protocol/world.ts";
+import type { World } from "../../../testkit/protocol/deployWorld.ts";
 
 /** Elements, checkpoints before the last range, steps of the last range, tensors that a step reads, outputs. */
 const PROGRAMS: readonly Parameters<typeof wideProgram>[] = [

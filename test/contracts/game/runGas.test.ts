@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { MOVE_GAS } from "../../../src/dispute/moveGas.ts";
 import { executeReference } from "../../../src/executor/reference.ts";
 import { packState } from "../../../src/chain/market/state.ts";
-import { executeRun, type Execute } from "../../../src/runs/executeRun.ts";
+import { executeRun } from "../../../src/runs/executeRun.ts";
 import { knownProgram } from "../../../src/dispute/run/execution.ts";
 import { RunInputs } from "../../../src/program/trace/runInputs.ts";
 import { chainProgram } from "../../../testkit/protocol/chainProgram.ts";
@@ -15,6 +15,7 @@ import { claimKey, gasOf } from "../../../testkit/protocol/world.ts";
 import { carriedAnswers } from "../../../testkit/programs/answerPrograms.ts";
 import { answerOf } from "../../../testkit/soak/answerRuns.ts";
 import type { OwnRun, RunLie } from "../../../testkit/programs/runsOf.ts";
+import type { Execute } from "../../../src/runs/execute.ts";
 
 /** Each item has 16 checkpoints, 16 steps in the last range and 16 chunks, so that every reveal has 16 children. */
 const FULL = chainProgram(2_048, [...new Array<number>(15).fill(1), 16]);

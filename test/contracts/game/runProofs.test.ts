@@ -11,10 +11,12 @@ import { refusalOf } from "../../../testkit/protocol/refusalOf.ts";
 import { claimedRun, RunGame, type ClaimedRun } from "../../../testkit/protocol/runGame.ts";
 import { numberOf } from "../../../testkit/protocol/gameDriver.ts";
 import { useWorld } from "../../../testkit/protocol/useWorld.ts";
-import { createWorld, type World } from "../../../testkit/protocol/world.ts";
+import { createWorld } from "../../../testkit/protocol/world.ts";
 import { itAtLength, itInTime } from "../../../testkit/atLength.ts";
+import type { World } from "../../../testkit/protocol/deployWorld.ts";
 
 const ROOT: Hex = `0x${"ab".repeat(32)}`;
+
 /** The last step of the programs, by their ranges. */
 const LAST = { two: RUN_STEPS.last, one: RUN_STEPS.last, step: 0 } as const;
 

@@ -8,7 +8,8 @@ import { GameDriver } from "../../../testkit/protocol/gameDriver.ts";
 import { nextPrice, schedule } from "../../../testkit/protocol/schedule.ts";
 import { lyingTrace, chainProgram, traceNodes } from "../../../testkit/protocol/chainProgram.ts";
 import { useWorld } from "../../../testkit/protocol/useWorld.ts";
-import { claimId, claimKey, createWorld, creditOf, ETHER, SINK, submitted } from "../../../testkit/protocol/world.ts";
+import { claimId, claimKey, createWorld, creditOf, submitted } from "../../../testkit/protocol/world.ts";
+import { ETHER, SINK } from "../../../testkit/protocol/deployWorld.ts";
 
 const GWEI = 10n ** 9n;
 const subject = chainProgram(300, [3, 1, 5]);

@@ -21,8 +21,9 @@ import {
   type Sketch,
 } from "../../../testkit/protocol/sketch.ts";
 import { useWorld } from "../../../testkit/protocol/useWorld.ts";
-import { claimKey, ETHER, factsOf, postJob } from "../../../testkit/protocol/world.ts";
+import { claimKey, factsOf, postJob } from "../../../testkit/protocol/world.ts";
 import { answerOf } from "../../../testkit/soak/answerRuns.ts";
+import { ETHER } from "../../../testkit/protocol/deployWorld.ts";
 
 const outputs = (count: number, each: readonly number[] = []): Sketch["outputs"] =>
   Array.from({ length: count }, (_, k) => ({ checkpoint: k % 3, each: each.includes(k) }));

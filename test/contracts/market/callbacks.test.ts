@@ -5,7 +5,8 @@ import { marketKit, delivery, smallProgram, OTHER_ROOT } from "../../../testkit/
 import { honestTrace, chainProgram, type GameProgram } from "../../../testkit/protocol/chainProgram.ts";
 import { refusalOf } from "../../../testkit/protocol/refusalOf.ts";
 import { useWorld } from "../../../testkit/protocol/useWorld.ts";
-import { claimId, claimKey, creditOf, ETHER, submitted, requestFor } from "../../../testkit/protocol/world.ts";
+import { claimId, claimKey, creditOf, submitted, requestFor } from "../../../testkit/protocol/world.ts";
+import { ETHER } from "../../../testkit/protocol/deployWorld.ts";
 
 const subject = smallProgram;
 

@@ -6,7 +6,8 @@ import { marketKit, SUBMITTED_NODES, OTHER_ROOT } from "../../../testkit/protoco
 import { chainProgram, honestTrace } from "../../../testkit/protocol/chainProgram.ts";
 import { freeze } from "../../../testkit/protocol/reports.ts";
 import { useWorld } from "../../../testkit/protocol/useWorld.ts";
-import { creditOf, ETHER, SINK } from "../../../testkit/protocol/world.ts";
+import { creditOf } from "../../../testkit/protocol/world.ts";
+import { ETHER, SINK } from "../../../testkit/protocol/deployWorld.ts";
 
 describe("JobMarket: claim and submit", () => {
   const world = useWorld();

@@ -7,7 +7,8 @@ import { marketKit, delivery, smallProgram, SUBMITTED_NODES, OTHER_ROOT } from "
 import { GameDriver } from "../../../testkit/protocol/gameDriver.ts";
 import { honestTrace, lyingTrace, chainProgram } from "../../../testkit/protocol/chainProgram.ts";
 import { useWorld } from "../../../testkit/protocol/useWorld.ts";
-import { claimKey, creditOf, ETHER, gasOf, submitted, requestFor } from "../../../testkit/protocol/world.ts";
+import { claimKey, creditOf, gasOf, submitted, requestFor } from "../../../testkit/protocol/world.ts";
+import { ETHER } from "../../../testkit/protocol/deployWorld.ts";
 
 const subject = smallProgram;
 

@@ -4,7 +4,7 @@ import { zeroAddress, type Address, type Hex } from "viem";
 import { deployMarket } from "../../../testkit/protocol/deployMarket.ts";
 import { refusalOf } from "../../../testkit/protocol/refusalOf.ts";
 import { useWorld } from "../../../testkit/protocol/useWorld.ts";
-import { PARAMETERS } from "../../../testkit/protocol/world.ts";
+import { PARAMETERS } from "../../../testkit/protocol/deployWorld.ts";
 
 /** exp(1), rounded once to float32: what the step gives by which a verifier is tried. */
 const KNOWN_RESULT = 0x402df854n;
@@ -107,10 +107,10 @@ describe("Deployment: contracts that do not fit together are refused", () => {
 
   it("deployment_isToldInOneCall", async () => {
     const { market, vault, game, checker, verifier, provisioning, token, bond } = world();
-    const { parameters, semantics, bond: told, extension, ...addresses } = await market.read.deployment();
+    const { parameters, semantics, bond: reported, extension, ...addresses } = await market.read.deployment();
     expect(extension).to.not.equal(zeroAddress);
     expect(parameters).to.deep.equal(PARAMETERS);
-    expect([semantics, told]).to.deep.equal([2n, bond]);
+    expect([semantics, reported]).to.deep.equal([2n, bond]);
     const expected = { vault, game, checker, verifier, provisioning, asset: token };
     for (const [name, { address }] of Object.entries(expected))
       expect(addresses[name as keyof typeof addresses].toLowerCase(), name).to.equal(address.toLowerCase());

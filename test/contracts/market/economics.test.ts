@@ -20,16 +20,8 @@ import { claimContentOf } from "../../../src/chain/market/ids.ts";
 import { GameDriver } from "../../../testkit/protocol/gameDriver.ts";
 import { honestTrace, lyingTrace, chainProgram, traceNodes } from "../../../testkit/protocol/chainProgram.ts";
 import { useWorld } from "../../../testkit/protocol/useWorld.ts";
-import {
-  claimKey,
-  createWorld,
-  ETHER,
-  postJob,
-  submitted,
-  requestFor,
-  type Actor,
-  type World,
-} from "../../../testkit/protocol/world.ts";
+import { claimKey, createWorld, postJob, submitted, requestFor } from "../../../testkit/protocol/world.ts";
+import { ETHER, type Actor, type World } from "../../../testkit/protocol/deployWorld.ts";
 
 const PAGE = "docs/economics.md";
 const GWEI = 10n ** 9n;

@@ -14,14 +14,13 @@ import {
   claimKey,
   createWorld,
   creditOf,
-  ETHER,
   factsOf,
   jobId,
   postJob,
-  SINK,
   submitted,
   requestFor,
 } from "../../../testkit/protocol/world.ts";
+import { ETHER, SINK } from "../../../testkit/protocol/deployWorld.ts";
 
 const subject = smallProgram;
 
@@ -219,15 +218,15 @@ describe("JobMarket: what it tells and stores", () => {
       until: (await now()) + 600n,
     });
     await market.write.submit([job, SUBMITTED_NODES], as("worker"));
-    const [told] = await market.getEvents.ClaimSubmitted();
+    const [reported] = await market.getEvents.ClaimSubmitted();
     const claim = {
       job,
       worker: worker.account.address,
       root: honestTrace(subject).root,
       collateral: world().parameters.collateral,
     };
-    const { claimId } = told!.args;
-    expect(told!.args).to.deep.equal({
+    const { claimId } = reported!.args;
+    expect(reported!.args).to.deep.equal({
       jobId: id,
       claimId,
       worker: claimed!.args.worker,

@@ -2,7 +2,8 @@ import { expect } from "chai";
 import { delivery, marketKit } from "../../../testkit/protocol/marketKit.ts";
 import { useWorld } from "../../../testkit/protocol/useWorld.ts";
 import { vaultEntries } from "../../../testkit/protocol/vaultEntries.ts";
-import { ETHER, jobId, SINK } from "../../../testkit/protocol/world.ts";
+import { jobId } from "../../../testkit/protocol/world.ts";
+import { ETHER, SINK } from "../../../testkit/protocol/deployWorld.ts";
 
 /** Every entry is for money that moves, once, to whom it belongs: nothing is written for an amount of zero. */
 describe("JobMarket: what it has the vault write", () => {

@@ -10,7 +10,7 @@ import { wrappedEtherModule } from "../../../ignition/modules/WrappedEther.ts";
 import { disputeGameAbi } from "../../../src/chain/abi/disputeGame.ts";
 import { ZERO_HASH, type Pick } from "../../../src/chain/structs.ts";
 import { BLANK_CLAIM, BLANK_STATE } from "../../../src/dispute/proofSize.ts";
-import { leastSelfChallengeLoss, type Deployment } from "../../../tools/measure/economics/model.ts";
+import { minSelfChallengeLoss, type Deployment } from "../../../tools/measure/economics/model.ts";
 import { schedule } from "../../../testkit/protocol/schedule.ts";
 
 const FOLDER = "ignition/parameters";
@@ -127,9 +127,9 @@ describe("parameter files", function () {
       expect(p.withdrawalDelay! > p.maxWindow! + 2n * clock).to.equal(true);
       expect([worker, challenger]).to.deep.equal([1_219_300n, 13_542_460n]);
       expect(p.bondGas! >= worker).to.equal(true);
-      const least = p.bounty! + (p.bondGas! + challenger) * p.priceCap!;
-      expect(p.collateral! >= least).to.equal(true);
-      expect(readFileSync(join(FOLDER, file), "utf8")).to.include(` = ${Number(least) / 1e18}.`);
+      const min = p.bounty! + (p.bondGas! + challenger) * p.priceCap!;
+      expect(p.collateral! >= min).to.equal(true);
+      expect(readFileSync(join(FOLDER, file), "utf8")).to.include(` = ${Number(min) / 1e18}.`);
       expect((p.collateral! * p.penaltyBps!) / 10_000n >= 100_000n * p.priceCap!).to.equal(true);
       // What a requester gets back after 7 days (reclaim) is not due before the last dispute can be over.
       expect(2n * clock < 7n * 24n * HOUR).to.equal(true);
@@ -183,10 +183,10 @@ describe("parameter files", function () {
 
   it("arbitrumLike_withoutACalldataFloor_refutingOneselfLosesNoLessThanOnL1", () => {
     // A move is paid at most 21,000 + max(used, floor); it burns 21,000 + used, and calldata is a part of what is used.
-    const most = (schedule("NONZERO_FLOOR") * 10n) / schedule("NONZERO_BYTE");
-    expect(most).to.equal(25n);
-    expect((schedule("ZERO_FLOOR") * 10n) / schedule("ZERO_BYTE")).to.equal(most);
-    const loss = (p: Values): bigint => ((p.collateral! - p.bounty!) * 10n) / most - 80_000n * p.priceCap!;
+    const max = (schedule("NONZERO_FLOOR") * 10n) / schedule("NONZERO_BYTE");
+    expect(max).to.equal(25n);
+    expect((schedule("ZERO_FLOOR") * 10n) / schedule("ZERO_BYTE")).to.equal(max);
+    const loss = (p: Values): bigint => ((p.collateral! - p.bounty!) * 10n) / max - 80_000n * p.priceCap!;
     const [l1, rollup] = [valuesOf("l1.json5"), valuesOf("arbitrum-like.json5")];
     expect(Number(loss(rollup)) / 1e18).to.equal(1.5912);
     const deployment = {
@@ -196,7 +196,7 @@ describe("parameter files", function () {
       dearestMove: 51_500 + 16 * 1_115 + 24 * 800,
       cheapestPick: 52_000,
     } as Deployment;
-    const onL1 = leastSelfChallengeLoss(deployment);
+    const onL1 = minSelfChallengeLoss(deployment);
     expect(onL1).to.be.closeTo(1.5, 0.01);
     expect(Number(loss(rollup)) / 1e18).to.be.above(onL1);
     // Nor is it ever a gain, whatever the parameters: at least two fifths of what is not the bounty are burnt or sunk.

@@ -4,7 +4,7 @@ import { deployMarket } from "../../../testkit/protocol/deployMarket.ts";
 import { refusalOf } from "../../../testkit/protocol/refusalOf.ts";
 import { schedule } from "../../../testkit/protocol/schedule.ts";
 import { useWorld } from "../../../testkit/protocol/useWorld.ts";
-import { ETHER, PARAMETERS } from "../../../testkit/protocol/world.ts";
+import { ETHER, PARAMETERS } from "../../../testkit/protocol/deployWorld.ts";
 
 const YEAR = 365 * 86_400;
 

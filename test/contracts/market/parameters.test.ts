@@ -5,7 +5,7 @@ import type { Parameters } from "../../../src/chain/structs.ts";
 import refuteModule from "../../../ignition/modules/Refute.ts";
 import { deployMarket } from "../../../testkit/protocol/deployMarket.ts";
 import { useWorld } from "../../../testkit/protocol/useWorld.ts";
-import { PARAMETERS } from "../../../testkit/protocol/world.ts";
+import { PARAMETERS } from "../../../testkit/protocol/deployWorld.ts";
 
 describe("Deployment", () => {
   const world = useWorld();

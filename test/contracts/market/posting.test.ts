@@ -9,7 +9,8 @@ import { RESERVED_TYPES } from "../../../testkit/programs/reserved.ts";
 import { marketKit, smallProgram, OTHER_ROOT } from "../../../testkit/protocol/marketKit.ts";
 import { chainProgram } from "../../../testkit/protocol/chainProgram.ts";
 import { useWorld } from "../../../testkit/protocol/useWorld.ts";
-import { creditOf, ETHER, factsOf, gasOf, jobId, requestFor } from "../../../testkit/protocol/world.ts";
+import { creditOf, factsOf, gasOf, jobId, requestFor } from "../../../testkit/protocol/world.ts";
+import { ETHER } from "../../../testkit/protocol/deployWorld.ts";
 
 const subject = smallProgram;
 

@@ -5,7 +5,8 @@ import { GameDriver } from "../../../testkit/protocol/gameDriver.ts";
 import { chainProgram, honestTrace, lyingTrace } from "../../../testkit/protocol/chainProgram.ts";
 import { delivery, marketKit, smallProgram } from "../../../testkit/protocol/marketKit.ts";
 import { useWorld } from "../../../testkit/protocol/useWorld.ts";
-import { claimId, claimKey, creditOf, ETHER, jobId, submitted } from "../../../testkit/protocol/world.ts";
+import { claimId, claimKey, creditOf, jobId, submitted } from "../../../testkit/protocol/world.ts";
+import { ETHER } from "../../../testkit/protocol/deployWorld.ts";
 
 const WINDOW = 1_800;
 const WEEK = 7 * 86_400;

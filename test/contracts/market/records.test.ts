@@ -9,7 +9,8 @@ import { commitProgram } from "../../../src/program/root.ts";
 import { marketKit, smallProgram } from "../../../testkit/protocol/marketKit.ts";
 import { honestTrace } from "../../../testkit/protocol/chainProgram.ts";
 import { useWorld } from "../../../testkit/protocol/useWorld.ts";
-import { creditOf, ETHER, factsOf, jobId, submitted } from "../../../testkit/protocol/world.ts";
+import { creditOf, factsOf, jobId, submitted } from "../../../testkit/protocol/world.ts";
+import { ETHER } from "../../../testkit/protocol/deployWorld.ts";
 
 describe("JobMarket: what it remembers of a job", () => {
   const world = useWorld();

@@ -272,7 +272,7 @@ describe("JobMarket: inputs of a run", () => {
 
   it("inputsOfMorePartsThanHaveNumbers_areRefused", async () => {
     // 2^21 parts of an item: 2^37 of all, of which eight inputs would have overflowed the count of missing parts.
-    const most = { dtype: DType.limb, count: 2 ** 32 - 1, source: { kind: "each" } } as const;
+    const max = { dtype: DType.limb, count: 2 ** 32 - 1, source: { kind: "each" } } as const;
     const one = { dtype: DType.uint8, count: 1 };
     const refusal = async (of: Program["inputs"], items: number): Promise<string> => {
       const terms = { length: { items, firstItem: 0 }, roots: of.map(() => ROOT) } as unknown as RunInputs;
@@ -282,11 +282,11 @@ describe("JobMarket: inputs of a run", () => {
       const program = { ...facts, header };
       return refusalOf(world().market.write.post([await request(of, terms, { inputs: [], program })], requester()));
     };
-    expect(await refusal([...Array.from({ length: 8 }, () => most), one], 65_536)).to.match(
+    expect(await refusal([...Array.from({ length: 8 }, () => max), one], 65_536)).to.match(
       /TooManyParts\(0, 137438953472\)/,
     );
-    expect(await refusal([one, most], 2_049)).to.match(/TooManyParts\(1, 4297064448\)/);
-    expect(await refusal([one, most, most], 2_048)).to.equal("accepted");
+    expect(await refusal([one, max], 2_049)).to.match(/TooManyParts\(1, 4297064448\)/);
+    expect(await refusal([one, max, max], 2_048)).to.equal("accepted");
   });
 
   it("smallTensorsOfEachItem_takeAPartEach_pastAWordOfMarks", async () => {

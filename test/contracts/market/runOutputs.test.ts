@@ -9,9 +9,11 @@ import { runOf, type OwnRun } from "../../../testkit/programs/runsOf.ts";
 import { refusalOf } from "../../../testkit/protocol/refusalOf.ts";
 import { claimedRun, RunGame, type ClaimedRun } from "../../../testkit/protocol/runGame.ts";
 import { useWorld } from "../../../testkit/protocol/useWorld.ts";
-import { claimKey, ETHER, factsOf } from "../../../testkit/protocol/world.ts";
+import { claimKey, factsOf } from "../../../testkit/protocol/world.ts";
+import { ETHER } from "../../../testkit/protocol/deployWorld.ts";
 
 const ITEMS = 5;
+
 /** Outputs of the program: the last item's state, and what each item has. */
 const [NEXT, A] = [0, 1];
 

@@ -9,11 +9,13 @@ import { RunInputs } from "../../../src/program/trace/runInputs.ts";
 import { runInputBytes, runProgram } from "../../../testkit/programs/runProgram.ts";
 import { refusalOf } from "../../../testkit/protocol/refusalOf.ts";
 import { useWorld } from "../../../testkit/protocol/useWorld.ts";
-import { ETHER, factsOf, jobId, postedJob } from "../../../testkit/protocol/world.ts";
+import { factsOf, jobId, postedJob } from "../../../testkit/protocol/world.ts";
+import { ETHER } from "../../../testkit/protocol/deployWorld.ts";
 
 const ROOT: Hex = `0x${"ab".repeat(32)}`;
 const program = runProgram();
 const { inputs, checkpoints } = program.model.program;
+
 /** Where fields of the header lie, bytes: its work, and those of an input and of an output. */
 const WORK = 10;
 const inputAt = (k: number): number => 30 + 14 * k;
@@ -83,12 +85,12 @@ describe("JobMarket: post of a run", () => {
   });
 
   it("workOfARun_beyondTheMost_isRefused_atEverySize", async () => {
-    const most = maxWork / 16n - 20_000n;
-    const least = { program: withHeader([WORK, big(most, 8)]) };
-    const job = await postedJob(world(), await post({ ...least, items: 16 }));
+    const max = maxWork / 16n - 20_000n;
+    const min = { program: withHeader([WORK, big(max, 8)]) };
+    const job = await postedJob(world(), await post({ ...min, items: 16 }));
     expect(job.work).to.equal(maxWork);
-    expect(await refusal({ ...least, items: 17 })).to.match(/TooMuchWork\(1062500000000, 1000000000000\)/);
-    expect(await refusal({ program: withHeader([WORK, big(most + 1n, 8)]), items: 16 })).to.match(/TooMuchWork/);
+    expect(await refusal({ ...min, items: 17 })).to.match(/TooMuchWork\(1062500000000, 1000000000000\)/);
+    expect(await refusal({ program: withHeader([WORK, big(max + 1n, 8)]), items: 16 })).to.match(/TooMuchWork/);
     // Products that 64 bits do not hold, among them one that is small in 64 bits.
     for (const work of [2n ** 64n - 1n, 2n ** 48n - 20_000n, 2n ** 64n - 20_000n]) {
       const large = { program: withHeader([WORK, big(work, 8)]), items: MAX_ITEMS };

@@ -10,7 +10,8 @@ import { attest } from "../../../testkit/protocol/reports.ts";
 import { TestDevice } from "../../../testkit/protocol/testDevice.ts";
 import { useWorld } from "../../../testkit/protocol/useWorld.ts";
 import { turnOf } from "../../../tools/measure/economics/panels.ts";
-import { claimId, claimKey, creditOf, ETHER, jobId, SINK, submitted } from "../../../testkit/protocol/world.ts";
+import { claimId, claimKey, creditOf, jobId, submitted } from "../../../testkit/protocol/world.ts";
+import { ETHER, SINK } from "../../../testkit/protocol/deployWorld.ts";
 
 const WINDOW = 1_800;
 const GROUP = OTHER_ROOT;

@@ -4,7 +4,8 @@ import { honestTrace, chainProgram } from "../../../testkit/protocol/chainProgra
 import { useWorld } from "../../../testkit/protocol/useWorld.ts";
 import { attest, freeze } from "../../../testkit/protocol/reports.ts";
 import { TestDevice } from "../../../testkit/protocol/testDevice.ts";
-import { createWorld, creditOf, ETHER, submitted } from "../../../testkit/protocol/world.ts";
+import { createWorld, creditOf, submitted } from "../../../testkit/protocol/world.ts";
+import { ETHER } from "../../../testkit/protocol/deployWorld.ts";
 
 describe("StakeVault", () => {
   const world = useWorld();

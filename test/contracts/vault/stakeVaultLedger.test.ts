@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { zeroAddress } from "viem";
 import { refusalOf } from "../../../testkit/protocol/refusalOf.ts";
 import { useWorld } from "../../../testkit/protocol/useWorld.ts";
-import { ETHER, type Actor } from "../../../testkit/protocol/world.ts";
+import { ETHER, type Actor } from "../../../testkit/protocol/deployWorld.ts";
 
 const DELAY = 1_000n;
 

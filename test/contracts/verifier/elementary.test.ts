@@ -81,8 +81,8 @@ const HALF_INPUTS = 150;
 describe("Elementary", () => {
   let chain: Awaited<ReturnType<typeof deploy>>;
   /** The most gas that a call took, by what the tests below evaluated. */
-  const mostGas = new Map<string, bigint>();
-  const mostGas64 = new Map<(typeof FUNCTIONS)[number], bigint>();
+  const largestGas = new Map<string, bigint>();
+  const maxGas64 = new Map<(typeof FUNCTIONS)[number], bigint>();
   before(async () => {
     chain = await deploy();
   });
@@ -112,7 +112,7 @@ describe("Elementary", () => {
         `      ${name}: ${pairs.length} inputs, gas of a call at most ${maxGas}, ` +
           `on average ${totalGas / BigInt(pairs.length)}`,
       );
-      mostGas.set(name, maxGas);
+      largestGas.set(name, maxGas);
     });
   }
 
@@ -131,7 +131,7 @@ describe("Elementary", () => {
         if (maxGas > largest) largest = maxGas;
       }
       console.log(`      gas of a call at most ${largest}`);
-      mostGas.set(dtypeName(dtype), largest);
+      largestGas.set(dtypeName(dtype), largest);
     });
   }
 
@@ -155,15 +155,15 @@ describe("Elementary", () => {
         if (maxGas > largest) largest = maxGas;
       }
       console.log(`      ${name}: ${pairs.length} inputs, gas of a call at most ${largest}`);
-      mostGas64.set(name, largest);
+      maxGas64.set(name, largest);
     }
   });
 
   it("everyCallOfTheseTests_isWithinTheGasBound", () => {
-    expect(mostGas.size).to.equal(FUNCTIONS.length + 2);
-    for (const [name, gas] of mostGas) expect(gas < GAS_BOUND, `${name} took ${gas} gas`).to.equal(true);
-    expect(mostGas64.size).to.equal(FUNCTIONS.length);
-    for (const [name, gas] of mostGas64) {
+    expect(largestGas.size).to.equal(FUNCTIONS.length + 2);
+    for (const [name, gas] of largestGas) expect(gas < GAS_BOUND, `${name} took ${gas} gas`).to.equal(true);
+    expect(maxGas64.size).to.equal(FUNCTIONS.length);
+    for (const [name, gas] of maxGas64) {
       expect(gas < GAS_BOUND_64, `${name} of float64 took ${gas} gas`).to.equal(true);
       const price = BigInt(operationGas({ op: Op[name], dtype: DType.float64, a: 0, b: 0, c: 0 }));
       expect(gas + LOOP_GAS <= price && price <= 4n * gas, `${name}: ${gas}, priced ${price}`).to.equal(true);

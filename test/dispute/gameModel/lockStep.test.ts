@@ -21,7 +21,8 @@ import { hopOf } from "../../../src/chain/market/revealLevels.ts";
 import { GameDriver } from "../../../testkit/protocol/gameDriver.ts";
 import { honestTrace, chainProgram, type GameProgram } from "../../../testkit/protocol/chainProgram.ts";
 import { rejection } from "../../../testkit/rejection.ts";
-import { claimKey, createWorld, submitted, type World } from "../../../testkit/protocol/world.ts";
+import { claimKey, createWorld, submitted } from "../../../testkit/protocol/world.ts";
+import type { World } from "../../../testkit/protocol/deployWorld.ts";
 
 /** A program of any shape that the model covers. */
 function randomChainProgram(prng: Prng): GameProgram {

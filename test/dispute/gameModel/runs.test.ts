@@ -34,10 +34,11 @@ import { apartAnswers, carriedAnswers } from "../../../testkit/programs/answerPr
 import { runInputBytes, runProgram, type RunRanges } from "../../../testkit/programs/runProgram.ts";
 import { executionOf } from "../../../testkit/programs/runsOf.ts";
 import { claimedRun, RunGame, type ClaimedRun } from "../../../testkit/protocol/runGame.ts";
-import { claimKey, createWorld, type World } from "../../../testkit/protocol/world.ts";
+import { claimKey, createWorld } from "../../../testkit/protocol/world.ts";
 import { Prng } from "../../../testkit/random/prng.ts";
 import { rejection } from "../../../testkit/rejection.ts";
 import { executedRun } from "../../../testkit/soak/executedRun.ts";
+import type { World } from "../../../testkit/protocol/deployWorld.ts";
 
 /** Elements of a chunk of int32. */
 const CHUNK = 128;

@@ -11,7 +11,7 @@ import { withOutputs } from "../../../src/model/decision/withOutputs.ts";
 import { outputTensors } from "../../../src/examine/compare/compare.ts";
 import { plainOutputs } from "../../../src/native/plain/plainRun.ts";
 import { DType } from "../../../src/numerics/dtype.ts";
-import { prepareModel } from "../../../src/runs/programs/modelSpec.ts";
+import { prepareModel } from "../../../src/compiler/wraps/modelSpec.ts";
 import type { TensorData } from "../../../src/model/onnx/model.ts";
 import { readModel } from "../../../src/model/onnx/readModel.ts";
 import { floatTensor } from "../../../src/model/onnx/tensorData.ts";

@@ -16,7 +16,7 @@ import {
 const INPUTS = AT_LENGTH ? 50_000 : 400;
 const NAMES = Object.keys(ESTIMATES64) as Name64[];
 /** Operands that an estimate leaves to the definition, though the result is an ordinary number: at most so many. */
-const MOST_UNSETTLED = 0.02;
+const MAX_UNSETTLED = 0.02;
 
 describe("estimates of elementary functions of float64", () => {
   for (const name of NAMES)
@@ -39,6 +39,6 @@ describe("estimates of elementary functions of float64", () => {
         const t = 0.01 + ((k * 0.7366621) % 0.98);
         return name === "pow" ? quick(20 * t, 7.3 - 13 * t) : quick(name === "acosh" ? 1 + t : t, 0);
       }).filter(Number.isNaN);
-      expect(unsettled.length).to.be.at.most(MOST_UNSETTLED * 1000);
+      expect(unsettled.length).to.be.at.most(MAX_UNSETTLED * 1000);
     });
 });

@@ -173,9 +173,9 @@ describe("dispatching a batch", function () {
     store.close();
     store = await openStore(whole, "poor.db");
     const liar = await startServer(players(), program, reference({ step: RUN_STEPS.shared, element: 7 }));
-    const told = liar.worker.inbox.first("a submission", isSubmission);
+    const reported = liar.worker.inbox.first("a submission", isSubmission);
     // Whoever lies does not come back to make its claims final.
-    const stops = told.then(() => liar.stop());
+    const stops = reported.then(() => liar.stop());
     const { history, events, error } = await play({ batch: whole, checkShare: 1 });
     await stops;
     expect(error).to.equal(undefined);

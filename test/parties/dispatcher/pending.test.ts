@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { zeroAddress } from "viem";
-import { pendingAreMined } from "../../../src/parties/dispatcher/waitUntilMined.ts";
+import { waitUntilMined } from "../../../src/parties/dispatcher/waitUntilMined.ts";
 import type { Session } from "../../../src/chain/market/session.ts";
 import { rejection } from "../../../testkit/rejection.ts";
 
@@ -16,13 +16,13 @@ describe("transactions of an earlier process", () => {
 
   it("areWaitedFor", async () => {
     const { session, looks } = sessionWith(3);
-    await pendingAreMined(session, { intervalMs: 1 });
+    await waitUntilMined(session, { intervalMs: 1 });
     expect(looks()).to.equal(4);
   });
 
   it("areNotWaitedFor_afterTheSignal", async () => {
     const { session } = sessionWith(Infinity);
-    const error = await rejection(pendingAreMined(session, { intervalMs: 1, signal: AbortSignal.timeout(30) }));
+    const error = await rejection(waitUntilMined(session, { intervalMs: 1, signal: AbortSignal.timeout(30) }));
     expect(error.name).to.equal("TimeoutError");
   });
 });

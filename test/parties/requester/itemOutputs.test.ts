@@ -1,7 +1,6 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect } from "chai";
-import type { Execute } from "../../../src/runs/executeRun.ts";
 import { executeReference } from "../../../src/executor/reference.ts";
 import { encodeInputs } from "../../../src/parties/requester/encodeInputs.ts";
 import { describeProgram } from "../../../src/parties/requester/describeProgram.ts";
@@ -11,6 +10,7 @@ import { first } from "../../../testkit/players/players.ts";
 import { usePlayers } from "../../../testkit/players/usePlayers.ts";
 import { RUN_COUNT, runInputBytes, runProgram } from "../../../testkit/programs/runProgram.ts";
 import { rejection } from "../../../testkit/rejection.ts";
+import type { Execute } from "../../../src/runs/execute.ts";
 
 const ITEMS = 40;
 const program = runProgram();

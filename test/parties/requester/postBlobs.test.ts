@@ -5,10 +5,10 @@ import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { versionedHashOf, type Kzg } from "../../../src/chain/blobSender.ts";
 import { BlobsTooDearError, NoBlobsError, NonceTakenError, SignerError } from "../../../src/chain/errors.ts";
 import { blobsOf, FILE_BYTES_PER_BLOB } from "../../../src/chain/market/blobs.ts";
-import type { Reader } from "../../../src/chain/market/session.ts";
 import { BlobsIncompleteError, JobInputError, WrongBlobsError } from "../../../src/parties/requester/errors.ts";
 import { blobCosts, postBlobs } from "../../../src/parties/requester/postBlobs.ts";
 import { rejection } from "../../../testkit/rejection.ts";
+import type { Reader } from "../../../src/chain/market/reader.ts";
 
 /** Numbers of the right size that stand for commitments and proofs. */
 const digest = (text: string): string => createHash("sha384").update(text).digest("hex");
@@ -21,7 +21,7 @@ const account = privateKeyToAccount(generatePrivateKey());
 const patience = { pollingMs: 1, slowMs: 5 };
 
 /** A chain that mines what it is sent, unless it waits for more than is offered. */
-function chainOf({ least = 0n, hasBlobs = true, pending = 0 } = {}) {
+function chainOf({ min = 0n, hasBlobs = true, pending = 0 } = {}) {
   const mined = new Map<Hex, { blockNumber: bigint; blobVersionedHashes: Hex[] }>();
   const sent: Hex[][] = [];
   const publicClient = {
@@ -41,7 +41,7 @@ function chainOf({ least = 0n, hasBlobs = true, pending = 0 } = {}) {
         ...sidecar.slice(1).map((all) => `0x${all.length}` as Hex),
       ]);
       const hashes = fields[10] as unknown as Hex[];
-      if (BigInt(fields[9]!) >= least) mined.set(`0x${sent.length}`, { blockNumber: 1n, blobVersionedHashes: hashes });
+      if (BigInt(fields[9]!) >= min) mined.set(`0x${sent.length}`, { blockNumber: 1n, blobVersionedHashes: hashes });
       return Promise.resolve("0x");
     },
     getTransactionReceipt: () => {
@@ -63,7 +63,7 @@ describe("blobs of a job's inputs", () => {
     expect(all).to.include({ blobs: 7, transactions: 2, gas: 42_000n, blobGas: 917_504n, blobGasPrice: 7n });
     expect(all.cost).to.equal(42_000n * 130n + 917_504n * 7n);
     expect(all.offered).to.equal(42_000n * 150n + 917_504n * 14n);
-    expect(all.most).to.equal(4n * all.offered);
+    expect(all.max).to.equal(4n * all.offered);
     expect(await blobCosts(at, FILE.length, 1)).to.include({ blobs: 1, transactions: 1 });
     expect(await rejection(blobCosts(chainOf({ hasBlobs: false }).at, 5))).to.be.instanceOf(NoBlobsError);
     expect(await rejection(blobCosts(at, 181 * FILE_BYTES_PER_BLOB))).to.be.instanceOf(JobInputError);
@@ -77,13 +77,13 @@ describe("blobs of a job's inputs", () => {
       signTransaction: (...of: Parameters<typeof account.signTransaction>) =>
         ++signed === 2 ? Promise.reject(new Error("out of ink")) : account.signTransaction(...of),
     } as LocalAccount;
-    const told: number[] = [];
-    const onSent = (done: readonly Hex[], total: number): void => void told.push(done.length, total);
+    const reported: number[] = [];
+    const onSent = (done: readonly Hex[], total: number): void => void reported.push(done.length, total);
     const error = await rejection(postBlobs(at, FILE, { account: failing, kzg, patience, onSent }));
     expect(error).to.be.instanceOf(BlobsIncompleteError);
     expect(error.message).to.match(/^1 of 2 transactions .* in blocks are those in order: 0x1; number 2: out of ink/);
     const { transactions } = error as unknown as BlobsIncompleteError;
-    expect([transactions, told]).to.deep.equal([["0x1"], [1, 2]]);
+    expect([transactions, reported]).to.deep.equal([["0x1"], [1, 2]]);
     // Type 3, what is offered for blob gas, the form with proofs of cells, and blobs, commitments and proofs.
     expect(sent).to.deep.equal([["0x03", "0x0e", "0x01", "0x6", "0x6", "0x768"]]);
     const hashes = blobsOf(FILE).map((blob) => versionedHashOf(kzg, blob));
@@ -98,10 +98,10 @@ describe("blobs of a job's inputs", () => {
   });
 
   it("transactionThatWaits_isSentAgainWithTwiceItsFees_twiceAtMost", async () => {
-    const { at, sent } = chainOf({ least: 56n });
+    const { at, sent } = chainOf({ min: 56n });
     await postBlobs(at, FILE.subarray(0, 9), { account, kzg, patience });
     expect(sent.map(([, offered]) => Number(offered))).to.deep.equal([14, 28, 56]);
-    const never = chainOf({ least: 57n });
+    const never = chainOf({ min: 57n });
     const waiting = { account, kzg, patience: { ...patience, longestMs: 400 } };
     const error = await rejection(postBlobs(never.at, FILE.subarray(0, 9), waiting));
     expect(error.message).to.match(/^0 of 1 .* none is in a block; number 1: transaction 0x\w{64} is in no block yet/);
@@ -111,13 +111,13 @@ describe("blobs of a job's inputs", () => {
   it("neverMoreIsOffered_thanWasSaid", async () => {
     const { at, sent } = chainOf();
     const first = 21_000n * 150n + 6n * 131_072n * 14n;
-    const refused = await rejection(postBlobs(at, FILE, { account, kzg, patience, most: first - 1n }));
+    const refused = await rejection(postBlobs(at, FILE, { account, kzg, patience, max: first - 1n }));
     expect([refused.cause instanceof BlobsTooDearError, sent.length]).to.deep.equal([true, 0]);
     // The second one may offer what the first left.
-    await postBlobs(at, FILE, { account, kzg, patience, most: first });
+    await postBlobs(at, FILE, { account, kzg, patience, max: first });
     expect(sent.length).to.equal(2);
-    const waiting = chainOf({ least: 28n });
-    const options = { account, kzg, patience: { ...patience, longestMs: 40 }, most: 2n * first - 1n };
+    const waiting = chainOf({ min: 28n });
+    const options = { account, kzg, patience: { ...patience, longestMs: 40 }, max: 2n * first - 1n };
     expect((await rejection(postBlobs(waiting.at, FILE, options))).message).to.match(/is in no block yet/);
     expect(new Set(waiting.sent.map(([, each]) => Number(each)))).to.deep.equal(new Set([14]));
   });

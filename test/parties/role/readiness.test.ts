@@ -5,11 +5,11 @@ import { formatEther, parseEther, type Hex } from "viem";
 import { Health } from "../../../src/base/health.ts";
 import { Monitor } from "../../../src/cli/monitor.ts";
 import { EngineFaultError } from "../../../src/executor/errors.ts";
-import type { Execute } from "../../../src/runs/executeRun.ts";
 import { deposit } from "../../../src/chain/market/deposit.ts";
 import { mlpInput, mlpProgram } from "../../../testkit/models/mlp.ts";
 import { first, reference } from "../../../testkit/players/players.ts";
 import { usePlayers } from "../../../testkit/players/usePlayers.ts";
+import type { Execute } from "../../../src/runs/execute.ts";
 
 const LIE = { step: 0, element: 1 };
 

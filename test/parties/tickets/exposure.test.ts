@@ -4,8 +4,8 @@ import { parseEther, zeroAddress, zeroHash, type Hex } from "viem";
 import { programFacts } from "../../../src/dispute/run/execution.ts";
 import { EndpointError, TicketTermsError, WrongAnswerError } from "../../../src/parties/tickets/errors.ts";
 import { judgeRest } from "../../../src/parties/tickets/judgeAnswer.ts";
-import { ticketBody } from "../../../src/parties/tickets/protocol.ts";
-import { putOnChain } from "../../../src/parties/tickets/landClaim.ts";
+import { ticketBody } from "../../../src/parties/tickets/messageSchemas.ts";
+import { landClaim } from "../../../src/parties/tickets/landClaim.ts";
 import { digestOf, oddsOf, typedData } from "../../../src/parties/tickets/typedData.ts";
 import { RunInputs } from "../../../src/program/trace/runInputs.ts";
 import { otherSignatures } from "../../../testkit/players/otherSignatures.ts";
@@ -153,7 +153,7 @@ describe("what a worker and a payer can lose to each other", function () {
     await payer.pay(late.digest);
     const landed = await payer.ask(program, inputs);
     await payer.pay(landed.digest);
-    await putOnChain(at, ledger.find(landed.digest)!, program);
+    await landClaim(at, ledger.find(landed.digest)!, program);
     // A worker that was away for longer than claims live.
     await world.players.chain.advance(901);
     expect(await serving.cashier.round()).to.deep.include({ cashed: [landed.digest], lost: [late.digest] });

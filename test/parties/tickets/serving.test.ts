@@ -7,8 +7,8 @@ import { PledgeStatus } from "../../../src/chain/structs.ts";
 import { JobProgramError } from "../../../src/parties/requester/errors.ts";
 import { RefusedError, TicketTermsError, WrongAnswerError } from "../../../src/parties/tickets/errors.ts";
 import { openApi } from "../../../src/parties/tickets/openApi.ts";
-import { putOnChain } from "../../../src/parties/tickets/landClaim.ts";
-import { infoSchema } from "../../../src/parties/tickets/protocol.ts";
+import { landClaim } from "../../../src/parties/tickets/landClaim.ts";
+import { infoSchema } from "../../../src/parties/tickets/messageSchemas.ts";
 import { typedData, type AnswerRequest } from "../../../src/parties/tickets/typedData.ts";
 import { WorkerLedger } from "../../../src/parties/tickets/workerLedger.ts";
 import type { TicketSession } from "../../../src/parties/tickets/ticketSession.ts";
@@ -251,7 +251,7 @@ describe("answers with signed claims", function () {
     expect((await serving.cashier.round()).cashed).to.deep.equal([digest]);
     const second = await payer.ask(program, inputsOf());
     // Its ticket is never sent: whether it would win does not matter.
-    await putOnChain(at, ledger.find(second.digest)!, program);
+    await landClaim(at, ledger.find(second.digest)!, program);
     const defending = world.follow(serving, program, lying);
     const watching = world.watch(at, ledger, program, honest);
     await first(defending, "refuted");

@@ -4,7 +4,7 @@ import { PledgeStatus } from "../../../src/chain/structs.ts";
 import { answerRun } from "../../../src/parties/tickets/answerRun.ts";
 import { WrongAnswerError } from "../../../src/parties/tickets/errors.ts";
 import { judgeAnswer } from "../../../src/parties/tickets/judgeAnswer.ts";
-import { putOnChain } from "../../../src/parties/tickets/landClaim.ts";
+import { landClaim } from "../../../src/parties/tickets/landClaim.ts";
 import { unchainedRun, UnchainedRunError, type UnchainedItem } from "../../../src/parties/tickets/unchainedRun.ts";
 import { RunInputs } from "../../../src/program/trace/runInputs.ts";
 import { first } from "../../../testkit/players/players.ts";
@@ -17,6 +17,7 @@ import { rejection } from "../../../testkit/rejection.ts";
 const ITEMS = 4;
 const program = carriedAnswers("two");
 const honest = executionOf();
+
 /** Item 1 is wrong, and what follows is computed from it. */
 const lying = executionOf({ item: 1, step: RUN_STEPS.last, element: 3 });
 const inputs = new RunInputs(program.model.program.inputs, { items: ITEMS, firstItem: 0 }, runInputBytes(ITEMS));
@@ -106,7 +107,7 @@ describe("unchained runs", function () {
       const { root } = await answerRun(program, own, honest);
       expect(root === answered.claim.root, String(item)).to.equal(item !== 1);
     }
-    await putOnChain(at, ledger.find(items[1]!.answered.digest)!, program);
+    await landClaim(at, ledger.find(items[1]!.answered.digest)!, program);
     const defending = world.follow(serving, program, lying);
     const watching = world.watch(at, ledger, program, honest);
     await first(defending, "refuted");

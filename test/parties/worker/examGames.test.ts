@@ -8,7 +8,7 @@ import type { Figures } from "../../../src/runs/figures.ts";
 import { Health } from "../../../src/base/health.ts";
 import { ProgramLibrary } from "../../../src/runs/programLibrary.ts";
 import { WrongExamsError } from "../../../src/attestation/errors.ts";
-import { openOwnExamCourt } from "../../../src/attestation/exams/openExamClaims.ts";
+import { openOwnExamClaims } from "../../../src/attestation/exams/openExamClaims.ts";
 import { openExams } from "../../../src/attestation/exams/openExams.ts";
 import { runWorkerWithExamGames } from "../../../src/parties/worker/examGames.ts";
 import type { WorkerEvent } from "../../../src/parties/worker/events.ts";
@@ -27,8 +27,8 @@ describe("a worker that plays the games about its exams", function () {
 
   /** One process: jobs, attestation, exams, and games about them. */
   async function play({ session, device }: Examinee) {
-    const own = await openOwnExamCourt(session, exams.exams, exams.beside.examClaims!);
-    const zoo = await openExams(session, exams.exams);
+    const own = await openOwnExamClaims(session, exams.exams, exams.beside.examClaims!);
+    const examClasses = await openExams(session, exams.exams);
     const health = new Health(quiet);
     const figures: Partial<Figures> = {};
     const meter = {
@@ -37,14 +37,23 @@ describe("a worker that plays the games about its exams", function () {
     };
     const programs = ProgramLibrary.of([program]);
     const policy = { minFee: 1n, marginSeconds: 10 };
-    const role = { programs, execute: reference(), policy, selfAuditSamples: 0, device, exams: zoo, health, meter };
+    const role = {
+      programs,
+      execute: reference(),
+      policy,
+      selfAuditSamples: 0,
+      device,
+      exams: examClasses,
+      health,
+      meter,
+    };
     const running = start<WorkerEvent>(session, (all) => runWorkerWithExamGames({ ...all, ...role }, own));
     return { own, health, figures, ...running };
   }
 
   it("sitsThem_answersAnAttack_andDoesAJob_inOneProcess_withOneSender", async () => {
     const examinee = await exams.examinee();
-    const { session, court } = examinee;
+    const { session, claimContracts } = examinee;
     const { chain } = exams.players;
     const { collateral } = session.deployment.parameters;
     await deposit(session, collateral);
@@ -60,7 +69,7 @@ describe("a worker that plays the games about its exams", function () {
     await first(worker, "moved");
     const { jobId } = await exams.players.post(program, [new Uint8Array(32)], { fee: parseEther("0.1") });
     await first(worker, "submitted", (event) => event.jobId === jobId);
-    const reader = new PledgedClaimsReader(exams.beside.claims, court);
+    const reader = new PledgedClaimsReader(exams.beside.claims, claimContracts);
     const pledge = () => reader.pledgeOf(session.sender.address);
     for (let k = 0; k < 60 && (await pledge()).claims > 0n; k++) {
       await chain.advance(600);
@@ -69,12 +78,12 @@ describe("a worker that plays the games about its exams", function () {
     await attacker.stop();
     await worker.stop();
     expect(await pledge()).to.include({ status: PledgeStatus.active, claims: 0n });
-    expect((await court.vault.accountOf((await exams.courtOf(key)).sender.address)).credit).to.equal(
-      court.deployment.bond,
+    expect((await claimContracts.vault.accountOf((await exams.claimContractsOf(key)).sender.address)).credit).to.equal(
+      claimContracts.deployment.bond,
     );
     expect(worker.health.problem("examGames")).to.equal(undefined);
     expect(worker.health.conditions.map(({ condition }) => condition)).to.include("examGames");
-    expect(worker.figures).to.include({ openGames: 0, leastClock: Infinity });
+    expect(worker.figures).to.include({ openGames: 0, minClock: Infinity });
     // Money is that of the market of the jobs: the stake of the other vault is not told.
     expect(worker.figures.staked).to.equal(collateral);
   });
@@ -103,6 +112,6 @@ describe("a worker that plays the games about its exams", function () {
       [session.deployment.market, examClaims!],
       [exams.exams, exams.exams],
     ] as const)
-      expect(await rejection(openOwnExamCourt(session, sat, by))).to.be.instanceOf(WrongExamsError);
+      expect(await rejection(openOwnExamClaims(session, sat, by))).to.be.instanceOf(WrongExamsError);
   });
 });

@@ -14,6 +14,7 @@ import { rejection } from "../../../testkit/rejection.ts";
 
 /** More than the least distance of two exams. */
 const BLOCKS = 300;
+
 /** Simulated days between two exams, and how many exams. */
 const DAYS = 1.75;
 const EXAMS = 16;
@@ -21,12 +22,12 @@ const EXAMS = 16;
 describe("a worker with a dongle and exams", function () {
   const players = usePlayers("test");
   const program = drawnMlp();
-  const zoo = [
+  const allClasses = [
     { programRoot: program.model.programRoot, blocks: 64 },
     { programRoot: ZERO_HASH.replace(/0$/, "1"), blocks: 64 },
   ];
 
-  async function start(classes: object[] = zoo) {
+  async function start(classes: object[] = allClasses) {
     const { chain, manufacturer } = players();
     const key = await chain.newAccount(parseEther("5"));
     const session = await chain.sessionOf(key);
@@ -91,7 +92,7 @@ describe("a worker with a dongle and exams", function () {
   });
 
   it("worker_withoutAProgramOfTheZoo_saysSo", async () => {
-    const worker = await start(zoo.slice(1));
+    const worker = await start(allClasses.slice(1));
     await worker.until(() => worker.health.problem("exams") !== undefined, "the condition");
     expect(worker.health.problem("exams")!.reason).to.contain("refute exam classes");
     await worker.running.stop();
@@ -101,7 +102,7 @@ describe("a worker with a dongle and exams", function () {
     const other = await players().chain.deployAgain({ manufacturers: [players().manufacturer.id] });
     const session = await other.newSession();
     const { provisioning } = (await players().chain.newSession()).deployment;
-    const address = await players().chain.deploy("Exams", [provisioning, zoo, 1n, 256n]);
+    const address = await players().chain.deploy("Exams", [provisioning, allClasses, 1n, 256n]);
     expect(await rejection(openExams(session, address))).to.be.instanceOf(WrongExamsError);
     expect(await rejection(openExams(session, session.deployment.vault))).to.be.instanceOf(WrongExamsError);
   });

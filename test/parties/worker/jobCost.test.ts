@@ -6,11 +6,12 @@ import { coveringFee, jobGas, jobShape, missingGas, SEALED_GAS } from "../../../
 import { chainProgram, honestTrace, int32Program, type GameProgram } from "../../../testkit/protocol/chainProgram.ts";
 import { delivery, smallProgram } from "../../../testkit/protocol/marketKit.ts";
 import { useWorld } from "../../../testkit/protocol/useWorld.ts";
-import { createWorld, gasOf, postedJob, requestFor, type World } from "../../../testkit/protocol/world.ts";
+import { createWorld, gasOf, postedJob, requestFor } from "../../../testkit/protocol/world.ts";
 import { programShape } from "../../../src/dispute/run/execution.ts";
+import type { World } from "../../../testkit/protocol/deployWorld.ts";
 
 /** What the bound may be, as a multiple of what was burnt. */
-const MOST = 1.2;
+const MAX = 1.2;
 const CONSUMER = { takes: 0, reverts: 1, burnsAllItsGas: 2 } as const;
 type Play = { callbackGas?: number; consumer?: keyof typeof CONSUMER; maxOutputBytes?: number };
 
@@ -92,7 +93,7 @@ describe("jobGas", function () {
     it(`job_${name}_burnsAtMostTheBound_whichIsAtMostAFifthMore`, async () => {
       for (const { name: transaction, gas, limit } of await play(program, terms)) {
         expect(limit, `${transaction} burnt ${gas}`).to.be.at.least(gas);
-        expect(limit / gas, `${transaction} burnt ${gas}, bound ${limit}`).to.be.below(MOST);
+        expect(limit / gas, `${transaction} burnt ${gas}, bound ${limit}`).to.be.below(MAX);
       }
     });
   }
@@ -118,7 +119,7 @@ describe("SEALED_GAS", () => {
     const { claim, submit } = jobGas(jobShape(programShape(smallProgram), terms, 4));
     const bound = claim + submit + SEALED_GAS;
     expect(bound).to.be.at.least(burnt);
-    expect(bound / burnt).to.be.below(MOST);
+    expect(bound / burnt).to.be.below(MAX);
   });
 });
 

@@ -2,11 +2,19 @@ import { expect } from "chai";
 import type { JobRecord } from "../../../src/chain/market/history.ts";
 import { ZERO_HASH } from "../../../src/chain/structs.ts";
 import { ONE_ITEM } from "../../../src/program/run.ts";
-import { hasRoom, isOpen, MAX_CALLBACK_GAS, MAX_OPEN_CLAIMS, refusalOf, type Refusal } from "../../../src/parties/worker/jobPolicy.ts";
+import {
+  hasRoom,
+  isOpen,
+  MAX_CALLBACK_GAS,
+  MAX_OPEN_CLAIMS,
+  refusalOf,
+  type JobRefusal,
+} from "../../../src/parties/worker/jobPolicy.ts";
 
 /** A header of a program without inputs. */
 const HEADER = `0x0002${"00".repeat(28)}`;
 const policy = { minFee: 5n, marginSeconds: 60 };
+
 /** What the gas of the job costs. */
 const COST = 7n;
 
@@ -15,7 +23,7 @@ function refusal(
   changes: Partial<JobRecord["job"]>,
   open = true,
   policyChanges: { maxCallbackGas?: number } = {},
-): Refusal | undefined {
+): JobRefusal | undefined {
   const job = {
     fee: 12n,
     claimSeconds: 160,

@@ -24,7 +24,7 @@ describe("answers of a worker without exact execution", () => {
   after(() => opened.close());
 
   /** Claims of a worker that may expose the collateral of so many. */
-  function claims(most: bigint): { answer: (id: string, open?: JobRecord[]) => Promise<boolean>; of: NativeClaims } {
+  function claims(max: bigint): { answer: (id: string, open?: JobRecord[]) => Promise<boolean>; of: NativeClaims } {
     const { program, programs } = nativePrograms(opened);
     const values = Array.from({ length: 32 }, (_, k) => Math.sin(k));
     const length = { items: 1, firstItem: 0 };
@@ -35,7 +35,7 @@ describe("answers of a worker without exact execution", () => {
       executions: { inputsOf: () => inputs, of: () => Promise.resolve(undefined) },
     } as unknown as Role<WorkerEvent>;
     const log = { info: nothing, error: nothing } as unknown as Logger;
-    const policy = { requesters: [REQUESTER], exposure: most * PARAMETERS.collateral };
+    const policy = { requesters: [REQUESTER], exposure: max * PARAMETERS.collateral };
     const of = new NativeClaims({ programs, exactShare: 0, policy }, role, log, PARAMETERS);
     return { of, answer: async (id, open = []) => (await of.answer(job(id), open)) !== undefined };
   }

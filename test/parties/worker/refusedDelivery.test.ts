@@ -24,7 +24,7 @@ const sizeOf = (sent: Sent): number => size(typeof sent === "string" ? sent : (s
 type Limit = {
   method: string;
   says?: string;
-  told: string;
+  reported: string;
   bytes: number;
   refused: number;
   /** How often a call above the size was begun: each begins with an estimate. The same bytes may be sent many times. */
@@ -34,18 +34,18 @@ type Limit = {
 const POOL = {
   method: "eth_sendRawTransaction",
   says: "oversized data: transaction size",
-  told: "is larger than the 3000 bytes that the node takes",
+  reported: "is larger than the 3000 bytes that the node takes",
   bytes: 3_000,
   refused: 0,
 };
 const ESTIMATE = {
   method: "eth_estimateGas",
   says: "gas required exceeds allowance: calldata",
-  told: "gas required exceeds allowance: calldata",
+  reported: "gas required exceeds allowance: calldata",
   bytes: 3_000,
   refused: 0,
 };
-const LOSSES = { method: "eth_sendRawTransaction", told: "was dropped", bytes: 3_000, refused: 0 };
+const LOSSES = { method: "eth_sendRawTransaction", reported: "was dropped", bytes: 3_000, refused: 0 };
 
 describe("a worker whose node refuses large transactions", function () {
   const players = usePlayers("test");
@@ -108,7 +108,7 @@ describe("a worker whose node refuses large transactions", function () {
     expect(limit.refused).to.equal(1);
     expect(lines, lines.join("")).to.have.length(1);
     expect(JSON.parse(lines[0]!)).to.include({ claimId, output: 0 });
-    expect(lines[0]).to.contain(refusal.told);
+    expect(lines[0]).to.contain(refusal.reported);
     expect(lines[0]!.length).to.be.below(1_000);
     // Its collateral is free, and it has room for another claim, although the first output is not delivered.
     const next = await players().post(program, [input(2)], { maxOutputBytes: 0, fee: parseEther("0.05") });
@@ -135,7 +135,7 @@ describe("a worker whose node refuses large transactions", function () {
     // of the same output: the others wait for it.
     expect(limit.triesAtLastSend).to.equal(1);
     expect(limit.tries).to.equal(4);
-    expect(lines.every((line) => line.includes(limit.told))).to.equal(true);
+    expect(lines.every((line) => line.includes(limit.reported))).to.equal(true);
     limit.bytes = 131_072;
     await players().chain.advance(60);
     for (const k of [0, 1, 2, 3]) await first(worker, "delivered", ({ output }) => output === k);

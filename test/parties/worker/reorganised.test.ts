@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "chai";
 import { pino } from "pino";
-import type { Execute } from "../../../src/runs/executeRun.ts";
 import { mlpInput, mlpProgram } from "../../../testkit/models/mlp.ts";
 import { first, Players, reference } from "../../../testkit/players/players.ts";
+import type { Execute } from "../../../src/runs/execute.ts";
 
 describe("a worker whose claim a reorganisation dropped", function () {
   it("whileTheChainIsNoLonger_tellsOnce_andSendsNothing_andThenClaimsAgain", async function () {

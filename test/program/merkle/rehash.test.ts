@@ -105,13 +105,13 @@ describe("hashing of what changed", () => {
 
   it("moreChangesThanAsked_areCopiedButNotListed", () => {
     const tensor = Uint8Array.from({ length: 40 * CHUNK + 3 }, (_, k) => k % 251);
-    for (const [most, expected] of [
+    for (const [max, expected] of [
       [2, undefined],
       [3, [1, 35, 40]],
     ] as const) {
       const copy = Uint8Array.from(tensor);
       for (const at of [CHUNK, 35 * CHUNK + 9, 40 * CHUNK + 2]) copy[at]! ^= 1;
-      expect(copyChanges(tensor, copy, most)).to.deep.equal(expected);
+      expect(copyChanges(tensor, copy, max)).to.deep.equal(expected);
       expect(Buffer.compare(copy, tensor)).to.equal(0);
     }
   });

@@ -5,7 +5,6 @@ import { taskOf } from "../../../src/runs/fleet/task.ts";
 import { TaskHandler } from "../../../src/runs/fleet/taskHandler.ts";
 import { TaskFailedError } from "../../../src/runs/fleet/errors.ts";
 import { tensorRoot } from "../../../src/program/merkle/tensor.ts";
-import type { Execute } from "../../../src/runs/executeRun.ts";
 import { Executions } from "../../../src/runs/executions.ts";
 import { NO_METER, type FleetOutcome } from "../../../src/runs/figures.ts";
 import { Health } from "../../../src/base/health.ts";
@@ -19,6 +18,7 @@ import { runInputBytes, runProgram } from "../../../testkit/programs/runProgram.
 import { executionOf, runOf, type RunLie } from "../../../testkit/programs/runsOf.ts";
 import { chainProgram } from "../../../testkit/protocol/chainProgram.ts";
 import { rejection } from "../../../testkit/rejection.ts";
+import type { Execute } from "../../../src/runs/execute.ts";
 
 /** Two stretches, of 256 and 43 items, and the last item: states are kept at every second one. */
 const ITEMS = 300;
@@ -60,10 +60,10 @@ describe("runs that carry state, executed by a fleet", () => {
   it("goToExecutorsByTheStretch_andGiveTheSameClaim", async () => {
     const [one, two] = [counting(), counting()];
     const { executions, tasks, here, outcomes } = roleOf([one, two]);
-    const told: number[] = [];
+    const reported: number[] = [];
     executions.onItem = (_job, item, { program: of, tensor }) => {
       for (const output of of.outputs) tensor(of.checkpoints[output]!.step);
-      told.push(item);
+      reported.push(item);
     };
     const run = (await executions.of(job))!;
     expect([run.runRoot, run.answer.root]).to.deep.equal([right.runRoot, right.answer.root]);
@@ -73,7 +73,7 @@ describe("runs that carry state, executed by a fleet", () => {
       undefined,
     ]);
     expect([one.count() + two.count(), here.count(), outcomes]).to.deep.equal([ITEMS, 0, ["done", "done", "done"]]);
-    expect(told).to.deep.equal([255, 298, 299]);
+    expect(reported).to.deep.equal([255, 298, 299]);
     // What a dispute needs of an item: it, the one before, and what leads there from the nearest state.
     const root = await executions.use(job, (own) => own.item(290).trace.root);
     expect(root).to.equal(right.list.node(0, 290));

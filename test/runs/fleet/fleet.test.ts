@@ -8,7 +8,6 @@ import { taskOf } from "../../../src/runs/fleet/task.ts";
 import { TaskHandler } from "../../../src/runs/fleet/taskHandler.ts";
 import { Postponed, type HandleTask } from "../../../src/runs/fleet/taskQueue.ts";
 import type { MerkleList } from "../../../src/program/merkle/list.ts";
-import type { Execute } from "../../../src/runs/executeRun.ts";
 import { tensorRoot } from "../../../src/program/merkle/tensor.ts";
 import { EmbeddedQueue } from "../../../src/runs/executionQueue.ts";
 import { NO_METER, type FleetOutcome } from "../../../src/runs/figures.ts";
@@ -20,6 +19,7 @@ import { MemoryStore } from "../../../testkit/fleet/memoryStore.ts";
 import { MemoryTasks } from "../../../testkit/fleet/memoryTasks.ts";
 import { chainProgram } from "../../../testkit/protocol/chainProgram.ts";
 import { rejection } from "../../../testkit/rejection.ts";
+import type { Execute } from "../../../src/runs/execute.ts";
 
 const subject = chainProgram(300, [3, 6]);
 const { model, input } = subject;
@@ -191,7 +191,7 @@ describe("a fleet", () => {
     const none = fleetOf([]);
     expect((await none.fleet.execute(model, [input], keep))[8]).to.deep.equal(right[8]);
     expect(none.health.problem("fleet")?.reason).to.contain("no executor is connected");
-    const patience = { least: 5, most: 50 };
+    const patience = { min: 5, max: 50 };
     const silent = fleetOf([() => new Promise<never>(() => undefined)], { patience });
     const due = Date.now() / 1_000 + 3_600;
     expect((await silent.fleet.execute(model, [input], keep, new Map(), { due }))[8]).to.deep.equal(right[8]);
@@ -204,7 +204,7 @@ describe("a fleet", () => {
     const slow = counting();
     const isFree = new Promise<void>((resolve) => (answer = resolve));
     const waiting: Execute = (...args) => isFree.then(() => slow.execute(...args));
-    const { fleet, here, tasks } = fleetOf([waiting], { patience: { least: 1_000, most: 600_000 } });
+    const { fleet, here, tasks } = fleetOf([waiting], { patience: { min: 1_000, max: 600_000 } });
     const due = Date.now() / 1_000;
     await fleet.execute(model, [input], keep, undefined, { due });
     await fleet.execute(model, [input], keep, undefined, { due: due + 10_000 });
@@ -219,7 +219,7 @@ describe("a fleet", () => {
   it("aProgramThatNobodyKnows_silencesNoOther", async () => {
     const other = chainProgram(200, [2]);
     const one = counting();
-    const { fleet, here, tasks } = fleetOf([one.execute], { patience: { least: 20, most: 600_000 } });
+    const { fleet, here, tasks } = fleetOf([one.execute], { patience: { min: 20, max: 600_000 } });
     const submit = tasks.submit.bind(tasks);
     tasks.submit = (task) =>
       task.programRoot === other.model.programRoot ? new Promise<never>(() => undefined) : submit(task);

@@ -10,17 +10,17 @@ import { KEYS, REGION, S3Server } from "../../../testkit/fleet/s3Server.ts";
 import { rejection } from "../../../testkit/rejection.ts";
 
 const NAME = "tensors/ab/cdef.json";
-const MOST = 70_000;
+const MAX = 70_000;
 const BYTES = Uint8Array.from({ length: 70_000 }, (_, k) => k);
 
 async function keepsWhatIsPut(store: BlobStore): Promise<void> {
-  expect(await store.get(NAME, MOST)).to.equal(undefined);
+  expect(await store.get(NAME, MAX)).to.equal(undefined);
   expect(await store.has(NAME)).to.equal(false);
   await store.put(NAME, BYTES);
   expect(await store.has(NAME)).to.equal(true);
-  expect(await store.get(NAME, MOST)).to.deep.equal(BYTES);
+  expect(await store.get(NAME, MAX)).to.deep.equal(BYTES);
   await store.put(NAME, BYTES.subarray(0, 3));
-  expect(await store.get(NAME, MOST)).to.deep.equal(BYTES.slice(0, 3));
+  expect(await store.get(NAME, MAX)).to.deep.equal(BYTES.slice(0, 3));
   await store.put("tensors/empty", new Uint8Array(0));
   expect(await store.get("tensors/empty", 0)).to.have.length(0);
   expect(await rejection(store.get(NAME, 2))).to.be.instanceOf(StoreCorruptError);
@@ -28,7 +28,7 @@ async function keepsWhatIsPut(store: BlobStore): Promise<void> {
     expect(await rejection(store.put(name, BYTES)), name).to.be.instanceOf(StoreError);
   await store.delete(NAME);
   await store.delete(NAME);
-  expect(await store.get(NAME, MOST)).to.equal(undefined);
+  expect(await store.get(NAME, MAX)).to.equal(undefined);
 }
 
 describe("stores of a fleet", () => {
@@ -51,7 +51,7 @@ describe("stores of a fleet", () => {
       const error = await rejection(store.put(NAME, BYTES));
       expect(error).to.be.instanceOf(StoreError);
       expect(error.message).to.match(/cannot be written \((ENOTDIR|EEXIST)\)/);
-      expect(await store.get(NAME, MOST)).to.equal(undefined);
+      expect(await store.get(NAME, MAX)).to.equal(undefined);
     });
 
     it("prune_deletesWhatIsOld_andNothingOfOthers", async () => {
@@ -89,7 +89,7 @@ describe("stores of a fleet", () => {
       const error = await rejection(storeOf({ secretAccessKey: "an0therSecret" }).put(NAME, BYTES));
       expect(error).to.be.instanceOf(StoreError);
       expect(error.message).to.equal("s3://tensors/fleet/ does not answer PUT: HTTP 403 (SignatureDoesNotMatch)");
-      const noBucket = await rejection(storeOf({ bucket: "other" }).get(NAME, MOST));
+      const noBucket = await rejection(storeOf({ bucket: "other" }).get(NAME, MAX));
       expect(noBucket.message).to.contain("HTTP 404 (NoSuchBucket)");
     });
 
@@ -98,8 +98,8 @@ describe("stores of a fleet", () => {
       await storeOf().put(NAME, BYTES);
       expect(server.requests).to.equal(3);
       server.fault = { status: 500, code: "InternalError", times: 4 };
-      expect((await rejection(storeOf().get(NAME, MOST))).message).to.contain("HTTP 500 (InternalError)");
-      expect(await storeOf().get(NAME, MOST)).to.deep.equal(BYTES);
+      expect((await rejection(storeOf().get(NAME, MAX))).message).to.contain("HTTP 500 (InternalError)");
+      expect(await storeOf().get(NAME, MAX)).to.deep.equal(BYTES);
     });
 
     it("aFullServer_isTold", async () => {
@@ -109,7 +109,7 @@ describe("stores of a fleet", () => {
 
     it("aServerThatIsAway_isNamed", async () => {
       await server.close();
-      const error = await rejection(storeOf().get(NAME, MOST));
+      const error = await rejection(storeOf().get(NAME, MAX));
       expect(error).to.be.instanceOf(StoreError);
       expect(error.message).to.contain("s3://tensors/fleet/ does not answer GET");
     });

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { pino } from "pino";
 import { compileApart } from "../../../src/runs/programs/compileApart.ts";
-import type { ModelSpec } from "../../../src/runs/programs/modelSpec.ts";
+import type { ModelSpec } from "../../../src/compiler/wraps/modelSpec.ts";
 import { openLibrary, type OpenLibrary } from "../../../src/runs/programs/openLibrary.ts";
 import { gpt2Decoder } from "../../../testkit/models/exports/language.ts";
 import { mlpBytes, mlpProgram } from "../../../testkit/models/mlp.ts";

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { programShape } from "../../../src/dispute/run/execution.ts";
 import { cacheKey } from "../../../src/runs/programs/cacheKey.ts";
-import type { ModelSpec } from "../../../src/runs/programs/modelSpec.ts";
+import type { ModelSpec } from "../../../src/compiler/wraps/modelSpec.ts";
 import { ProgramCache } from "../../../src/runs/programs/programCache.ts";
 import { catalogued } from "../../../testkit/models/catalogue.ts";
 import { compileModel } from "../../../testkit/models/compileModel.ts";

@@ -16,7 +16,7 @@ import {
 } from "./rules.ts";
 
 /** What an exploration found. */
-export type Explored = {
+type Explored = {
   /** States that some play reaches. */
   states: number;
   /**

@@ -30,7 +30,7 @@ export type ModelState = {
 type Bound = { index: number; same: boolean };
 
 /** A rule that is left out, to show that it is needed. */
-export type Flaw =
+type Flaw =
   | "none"
   | "padding unchecked"
   | "always 2^k children"
@@ -43,7 +43,7 @@ export type Flaw =
 /** The part of the model that a program and a deployment fix. */
 export type Shape = { arityBits: number; flaw: Flaw };
 
-export type WorkerMove =
+type WorkerMove =
   | { kind: "reveal"; children: readonly boolean[] }
   | { kind: "chunk" }
   | { kind: "expand"; list: ModelState; children: readonly boolean[] };

@@ -2,7 +2,7 @@ import { DType } from "../../../src/numerics/dtype.ts";
 import { elementCount, type TensorData } from "../../../src/model/onnx/model.ts";
 import { floatTensor, int64Tensor } from "../../../src/model/onnx/tensorData.ts";
 import { Prng } from "../../random/prng.ts";
-import { buildModel, type AttributeValue, type IoSpec, type NodeSpec } from "../../onnx/onnxBuilder.ts";
+import { buildModel, type AttributeValue, type NodeSpec } from "../../onnx/onnxBuilder.ts";
 import { RandomTensors } from "../../random/tensors.ts";
 
 /** A model as an export tool writes it, and inputs for it. */
@@ -15,8 +15,6 @@ export type Exported = {
 };
 
 type Attributes = Readonly<Record<string, AttributeValue>>;
-/** A graph in a node. */
-export type Graph = { graph: { inputs: IoSpec[]; outputs: IoSpec[]; nodes: NodeSpec[] } };
 
 /** Writes graphs with the habits of PyTorch's exporter: constants are nodes, sizes are computed from Shape. */
 export class Exporter {

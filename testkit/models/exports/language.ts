@@ -8,7 +8,7 @@ import { Exporter, type Exported } from "./exporter.ts";
 const SEQUENCE = ["batch_size", "sequence_length"];
 
 /** BERT with dynamic axes: positions cut from a buffer, the mask expanded to [batch, 1, length, length]. */
-export function bert(): Exported {
+function bert(): Exported {
   const [g, width, heads] = [new Exporter(21), 24, 3];
   const ids = g.random.integer(DType.int64, [2, 7], 0, 49);
   const mask = int64Tensor([1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0], [2, 7]);
@@ -71,8 +71,10 @@ export function bert(): Exported {
  * weights.
  */
 export const gpt2 = (): Exported => gpt2After(4);
+
 /** Its first tokens: the past has no elements. */
-export const gpt2First = (): Exported => gpt2After(0);
+const gpt2First = (): Exported => gpt2After(0);
+
 /** The same with positions from elsewhere than the length of the past, and with the names that Optimum gives. */
 export const gpt2Decoder = (positions: Positions): Exported => gpt2After(4, positions, "past_key_values");
 

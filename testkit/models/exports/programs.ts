@@ -51,7 +51,7 @@ export function lstmTagger(): Exported {
 }
 
 /** A scripted loop: rows taken by the iteration number, a state carried on, what each gives stacked. */
-export function scriptedLoop(): Exported {
+function scriptedLoop(): Exported {
   const g = new Exporter(32);
   const x = g.random.float([2, 4, 3], -1, 1);
   const weight = g.weight([3, 3], 0.5);
@@ -85,7 +85,7 @@ export function scriptedLoop(): Exported {
 }
 
 /** PyTorch's squeeze of a size that it does not know: a branch on the shape, of two ranks. */
-export function squeezeBranch(): Exported {
+function squeezeBranch(): Exported {
   const g = new Exporter(33);
   const x = g.random.float([3, 1, 4], -1, 1);
   const y = g.node("ReduceMean", [g.node("Relu", ["x"])], { axes: [2], keepdims: 1 });
@@ -102,7 +102,7 @@ export function squeezeBranch(): Exported {
 }
 
 /** A branch on data: both are executed, and one is chosen. */
-export function dataBranch(): Exported {
+function dataBranch(): Exported {
   const g = new Exporter(34);
   const x = g.random.float([2, 4], -1, 1);
   const condition = g.node("Greater", [g.node("ReduceSum", ["x"], { keepdims: 0 }), g.float(0)]);
@@ -123,7 +123,7 @@ export function dataBranch(): Exported {
 }
 
 /** tf2onnx's recurrence: a Scan over time. */
-export function scanned(): Exported {
+function scanned(): Exported {
   const g = new Exporter(35);
   const x = g.random.float([5, 2, 3], -1, 1);
   const [w, b] = [g.weight([6, 3]), g.weight([3])];
@@ -145,7 +145,7 @@ export function scanned(): Exported {
  * A quantised CNN with QuantizeLinear and DequantizeLinear around each operator: weights of 8 bits by channel, biases
  * of 32.
  */
-export function qdqCnn(): Exported {
+function qdqCnn(): Exported {
   const g = new Exporter(36);
   const x = g.random.float([1, 3, 16, 16], -1, 1);
   const u8 = (value: number): string => g.initializer({ dtype: DType.uint8, shape: [], bytes: Uint8Array.of(value) });
@@ -190,7 +190,7 @@ export function qdqCnn(): Exported {
 }
 
 /** The same in integer operators, with those of com.microsoft that onnxruntime's quantiser uses. */
-export function qOperatorCnn(): Exported {
+function qOperatorCnn(): Exported {
   const g = new Exporter(37);
   const x = g.random.integer(DType.uint8, [1, 3, 12, 12], 0, 255);
   const u8 = (value: number): string => g.initializer({ dtype: DType.uint8, shape: [], bytes: Uint8Array.of(value) });
@@ -231,7 +231,7 @@ export function qOperatorCnn(): Exported {
 }
 
 /** A multilayer perceptron as skl2onnx writes it: everything two-dimensional, the label by ArgMax and a table. */
-export function sklearnMlp(): Exported {
+function sklearnMlp(): Exported {
   const g = new Exporter(38);
   const x = g.random.float([4, 5], -1, 1);
   const cast = g.node("Cast", ["x"], { to: F });

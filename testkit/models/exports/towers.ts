@@ -10,7 +10,7 @@ const SEQUENCE = ["batch_size", "sequence_length"];
 const bool = (value: boolean): TensorData => ({ dtype: DType.bool, shape: [], bytes: Uint8Array.of(Number(value)) });
 
 /** Whisper: convolutions over time, an encoder, a decoder that attends to it, the mask made by comparing ranges. */
-export function whisper(): Exported {
+function whisper(): Exported {
   const [g, width, heads] = [new Exporter(24), 24, 3];
   const inputs = { mel: g.random.float([1, 10, 24], -1, 1), tokens: g.random.integer(DType.int64, [1, 4], 0, 29) };
   const attend = (x: string, to: string, mask?: string): string => {
@@ -54,7 +54,7 @@ export function whisper(): Exported {
  * CLIP's text tower: the features at the end-of-text token, which has the largest number, and their similarity to
  * pictures.
  */
-export function clip(): Exported {
+function clip(): Exported {
   const [g, width, heads] = [new Exporter(25), 24, 3];
   const ids = int64Tensor([40, 3, 5, 49, 0, 0, 40, 7, 8, 9, 11, 49], [2, 6]);
   const pictures = g.random.float([3, 16], -1, 1);
@@ -99,7 +99,7 @@ export function clip(): Exported {
 }
 
 /** T5: relative positions put into buckets by a logarithm, and added to the scores. */
-export function t5(): Exported {
+function t5(): Exported {
   const [g, width, heads] = [new Exporter(26), 16, 2];
   const ids = g.random.integer(DType.int64, [1, 9], 0, 29);
   const y = g.node("Gather", [g.weight([30, width], 1), "ids"]);
@@ -141,7 +141,7 @@ export function t5(): Exported {
 }
 
 /** A mean of the hidden states that a mask keeps, normalised, as sentence-transformers exports it. */
-export function sentenceEncoder(): Exported {
+function sentenceEncoder(): Exported {
   const [g, width] = [new Exporter(27), 24];
   const inputs = {
     ids: g.random.integer(DType.int64, [2, 5], 0, 29),

@@ -6,7 +6,7 @@ import { Exporter, type Exported } from "./exporter.ts";
 const BATCH = { x: ["batch_size", 3, "height", "width"] };
 
 /** ResNet, batch normalisation not folded, any batch. */
-export function resNet(): Exported {
+function resNet(): Exported {
   const g = new Exporter(1);
   const x = g.random.float([2, 3, 32, 32], -1, 1);
   let y = g.node("Relu", [g.batchNorm(g.conv("x", 3, 8, [7, 7], { strides: [2, 2] }, false), 8)]);
@@ -33,7 +33,7 @@ export function resNet(): Exported {
 }
 
 /** MobileNetV2: inverted residuals, ReLU6 as Clip with constant bounds, the mean over pixels by ReduceMean. */
-export function mobileNet(): Exported {
+function mobileNet(): Exported {
   const g = new Exporter(2);
   const x = g.random.float([1, 3, 32, 32], -1, 1);
   const relu6 = (v: string): string => g.node("Clip", [v, g.float(0), g.float(6)]);
@@ -55,7 +55,7 @@ export function mobileNet(): Exported {
 }
 
 /** EfficientNet: SiLU and squeeze-and-excitation, padding as TensorFlow pads. */
-export function efficientNet(): Exported {
+function efficientNet(): Exported {
   const g = new Exporter(3);
   const x = g.random.float([1, 3, 33, 31], -1, 1);
   const silu = (v: string): string => g.node("Mul", [v, g.node("Sigmoid", [v])]);
@@ -80,7 +80,7 @@ export function efficientNet(): Exported {
  * U-Net: what comes up by ConvTranspose or Resize is cut or padded to the skipped tensor's size, all computed from
  * shapes.
  */
-export function uNet(): Exported {
+function uNet(): Exported {
   const g = new Exporter(4);
   const x = g.random.float([1, 3, 22, 26], -1, 1);
   const block = (v: string, from: number, to: number): string => {
@@ -144,7 +144,7 @@ export function uNet(): Exported {
 }
 
 /** ViT: patches by a convolution, a class token expanded to the batch, queries, keys and values from one product. */
-export function vit(): Exported {
+function vit(): Exported {
   const [g, width, heads] = [new Exporter(5), 24, 3];
   const x = g.random.float([2, 3, 16, 16], -1, 1);
   const patches = g.conv("x", 3, width, [4, 4], { strides: [4, 4], pads: [0, 0, 0, 0] });
@@ -182,7 +182,7 @@ export function vit(): Exported {
 }
 
 /** Keras by tf2onnx: pictures last in channels, transposed in and out, sizes as int32, Squeeze and Unsqueeze around. */
-export function keras(): Exported {
+function keras(): Exported {
   const g = new Exporter(6, "StatefulPartitionedCall/");
   const x = g.random.float([2, 20, 20, 3], 0, 1);
   let y = g.node("Transpose", ["x"], { perm: [0, 3, 1, 2] });
@@ -228,7 +228,7 @@ export function keras(): Exported {
  * The heart of a diffusion U-Net: group normalisation by InstanceNormalization, a time embedding, attention over
  * pixels.
  */
-export function diffusion(): Exported {
+function diffusion(): Exported {
   const g = new Exporter(7);
   const [x, t] = [g.random.float([1, 8, 8, 8], -1, 1), int64Tensor([500], [1])];
   const groupNorm = (v: string, channels: number): string => {
@@ -278,7 +278,7 @@ export function diffusion(): Exported {
 }
 
 /** A detector's head: boxes decoded on a grid that is made from shapes, scores, and the best hundred by TopK. */
-export function yolo(): Exported {
+function yolo(): Exported {
   const g = new Exporter(8);
   const x = g.random.float([1, 3, 32, 40], 0, 1);
   const features = g.node("HardSwish", [g.conv("x", 3, 16, [6, 6], { strides: [4, 4], pads: [1, 1, 1, 1] })]);

@@ -2,7 +2,6 @@ import { encodeAbiParameters, keccak256, toHex, type Address, type Hex } from "v
 import type { Claim, Delivery, Job, Terms } from "../../../src/chain/structs.ts";
 import { claimIdOf, claimKeyOf } from "../../../src/chain/market/ids.ts";
 import { deliveryOf, wantedOutputs } from "../../../src/parties/worker/settlement.ts";
-import { ETHER } from "../../protocol/world.ts";
 import type { SoakCall } from "../chain.ts";
 import { drawChallengers } from "../challengers.ts";
 import { Disputes, type Ending } from "../disputes.ts";
@@ -12,10 +11,12 @@ import { requestOf } from "../request.ts";
 import type { SoakWorker } from "../workers.ts";
 import { drawTerms, takenKey, unfitness } from "./terms.ts";
 import type { Town } from "./town.ts";
+import { ETHER } from "../../protocol/deployWorld.ts";
 
 /** Workers that may try at a job, one after the other. */
 const ATTEMPTS = 3;
 const CLAIM_SECONDS = 600;
+
 /** How long after its claim became final the requester can have a fee back. */
 const DELIVERY_SECONDS = 7 * 86_400;
 

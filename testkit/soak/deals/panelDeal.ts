@@ -3,7 +3,6 @@ import type { Claim, ClaimKey, Job, JobRequest, Terms } from "../../../src/chain
 import { claimKeyOf, jobIdOf } from "../../../src/chain/market/ids.ts";
 import { completeTerms } from "../../../src/parties/requester/postJob.ts";
 import { deliveryOf } from "../../../src/parties/worker/settlement.ts";
-import { ETHER } from "../../protocol/world.ts";
 import { drawChallengers } from "../challengers.ts";
 import { Disputes, type Ending } from "../disputes.ts";
 import { errorName } from "../market.ts";
@@ -11,9 +10,10 @@ import type { SoakProgram } from "../programs.ts";
 import { requestOf } from "../request.ts";
 import { lyingWorker, type SoakWorker } from "../workers.ts";
 import type { Town } from "./town.ts";
+import { ETHER } from "../../protocol/deployWorld.ts";
 
 const CLAIM_SECONDS = 600;
-const MOST_SEATS = 4;
+const MAX_SEATS = 4;
 const OUTCOMES = ["None", "Open", "Agreed", "Survived", "Split", "Failed"] as const;
 type Outcome = (typeof OUTCOMES)[number];
 
@@ -22,6 +22,7 @@ type Outcome = (typeof OUTCOMES)[number];
  * workers do that compute on the same kernels.
  */
 type Company = "honest" | "mixed" | "colluders" | "native";
+
 /** What becomes of a seat. absent: nobody takes it; late: its worker seals nothing; shut: the seal stays shut. */
 type Conduct = "opens" | "absent" | "late" | "shut";
 
@@ -85,7 +86,7 @@ export class PanelDeal {
   async #post(): Promise<void> {
     const { market, panels } = this.#town;
     const { chain, prng, totals } = market;
-    const seats = 1 + prng.below(MOST_SEATS);
+    const seats = 1 + prng.below(MAX_SEATS);
     const deadline = chain.now + CLAIM_SECONDS + 3_000;
     const auditUntil = deadline + CLAIM_SECONDS + 2_000;
     this.#audit = prng.below(2) === 0 ? auditUntil : 0;
@@ -257,7 +258,7 @@ export class PanelDeal {
     if (actual === "Survived" && isRight) await this.#read();
     this.#town.spend(this.#poster, fee * BigInt(finals.length));
     panels.owed.set(this.#poster, (panels.owed.get(this.#poster) ?? 0n) + refund);
-    if (market.prng.below(3) === 0) await panels.withdraw(this.#town, this.#poster);
+    if (market.prng.below(3) === 0) await panels.withdraw(market, this.#poster);
     this.#done();
   }
 

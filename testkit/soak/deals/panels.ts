@@ -1,9 +1,8 @@
 import { artifacts } from "hardhat";
 import { decodeAbiParameters, type Abi, type Address } from "viem";
-import { ETHER } from "../../protocol/world.ts";
 import type { SoakCall } from "../chain.ts";
 import { TOKEN_ABI, type SoakMarket } from "../market.ts";
-import type { Town } from "./town.ts";
+import { ETHER } from "../../protocol/deployWorld.ts";
 
 /** What each poster can spend on panels, wei. */
 const PURSE = 100_000n * ETHER;
@@ -37,7 +36,7 @@ export class Panels {
   });
 
   /** A poster takes what it is owed, which must be what is known here. */
-  async withdraw({ market }: Town, poster: Address): Promise<void> {
+  async withdraw(market: SoakMarket, poster: Address): Promise<void> {
     const { chain } = market;
     const data = await chain.read(this.call("owed", [poster]));
     const [owed] = decodeAbiParameters([{ type: "uint256" }], data);
@@ -48,10 +47,9 @@ export class Panels {
   }
 
   /** Everybody withdraws, and nothing is left. @param spent What each poster paid for results, wei. */
-  async close(town: Town, posters: readonly Address[], spent: ReadonlyMap<Address, bigint>): Promise<void> {
-    const { market } = town;
+  async close(market: SoakMarket, posters: readonly Address[], spent: ReadonlyMap<Address, bigint>): Promise<void> {
     for (const poster of posters) {
-      await this.withdraw(town, poster);
+      await this.withdraw(market, poster);
       const due = PURSE - (spent.get(poster) ?? 0n);
       const has = await market.tokensOf(poster);
       if (has < due) market.totals.honestLoss += due - has;

@@ -5,10 +5,10 @@ import { pledgedClaimsAbi } from "../../../src/chain/abi/pledgedClaims.ts";
 import { ticketsAbi } from "../../../src/chain/abi/tickets.ts";
 import type { Job } from "../../../src/chain/structs.ts";
 import { openTickets, type TicketSession } from "../../../src/parties/tickets/ticketSession.ts";
-import { ETHER, SINK } from "../../protocol/world.ts";
 import type { SoakCall } from "../chain.ts";
 import type { Venue } from "../disputes.ts";
 import { TOKEN_ABI, type SoakMarket } from "../market.ts";
+import { ETHER, SINK } from "../../protocol/deployWorld.ts";
 
 /** Seconds in which a signed claim can be put on chain, and until a deposit is back. */
 export const LIFETIME = 900;

@@ -2,7 +2,7 @@ import type { Hex } from "viem";
 import { PledgeStatus, type Claim, type Ticket } from "../../../src/chain/structs.ts";
 import { programFacts } from "../../../src/dispute/run/execution.ts";
 import type { Answered } from "../../../src/parties/tickets/payer.ts";
-import { putOnChain } from "../../../src/parties/tickets/landClaim.ts";
+import { landClaim } from "../../../src/parties/tickets/landClaim.ts";
 import { digestOf, drawOf, oddsOf, typedData } from "../../../src/parties/tickets/typedData.ts";
 import { drawChallengers } from "../challengers.ts";
 import { Disputes, type Ending } from "../disputes.ts";
@@ -187,7 +187,7 @@ export class TicketDeal {
     if (BigInt(chain.now) < claim.issued) return this.#after(SKEW + 1, () => this.#refute(given, answered));
     if (await this.#isStopped()) return;
     totals.count(totals.tickets, "wrong answers put on chain by payers");
-    await putOnChain(payer.at, payer.ledger.find(digest)!, program.known);
+    await landClaim(payer.at, payer.ledger.find(digest)!, program.known);
     this.#dispute();
   }
 
@@ -273,12 +273,12 @@ export class TicketDeal {
     for (const payer of this.#payers) {
       const has = await market.tokensOf(payer.at.account.address);
       const winners = [...this.#given.values()].filter((one) => one.payer === payer && one.ending === "finalised");
-      const most = FACE * BigInt(winners.filter(({ wins }) => wins).length);
+      const max = FACE * BigInt(winners.filter(({ wins }) => wins).length);
       const spent = payer.deposit - has;
       paid += spent;
-      if (spent <= most) continue;
-      totals.honestLoss += payer.kind === "honest" ? spent - most : 0n;
-      market.fault(`a payer (${payer.kind}) spent ${spent}, and its winners are ${most}`);
+      if (spent <= max) continue;
+      totals.honestLoss += payer.kind === "honest" ? spent - max : 0n;
+      market.fault(`a payer (${payer.kind}) spent ${spent}, and its winners are ${max}`);
     }
     if (paid !== earned) market.fault(`payers spent ${paid}, and the worker earned ${earned}`);
     const unpaid = this.#payers.reduce((sum, payer) => sum + payer.unpaid.length, 0);

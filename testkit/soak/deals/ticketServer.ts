@@ -1,6 +1,5 @@
 import { Hono } from "hono";
 import type { LocalAccount } from "viem";
-import type { Execute } from "../../../src/runs/executeRun.ts";
 import type { Logger } from "../../../src/base/log.ts";
 import { ProgramLibrary } from "../../../src/runs/programLibrary.ts";
 import { AnswerService } from "../../../src/parties/tickets/answerService.ts";
@@ -9,13 +8,15 @@ import { endpointOf, listen, type Endpoint } from "../../../src/parties/tickets/
 import type { TicketSession } from "../../../src/parties/tickets/ticketSession.ts";
 import { loadFindSigner } from "../../../src/parties/tickets/signatures.ts";
 import { WorkerLedger } from "../../../src/parties/tickets/workerLedger.ts";
-import { ETHER } from "../../protocol/world.ts";
 import type { SoakProgram } from "../programs.ts";
 import { honestWorker, lyingWorker, type SoakWorker } from "../workers.ts";
 import type { Town } from "./town.ts";
+import type { Execute } from "../../../src/runs/execute.ts";
+import { ETHER } from "../../protocol/deployWorld.ts";
 
 /** Of a ticket that wins, wei. */
 export const FACE = ETHER / 100n;
+
 /** A ticket wins once in so many times. */
 export const ONE_IN = 3;
 

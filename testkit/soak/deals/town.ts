@@ -11,9 +11,11 @@ import { Panels } from "./panels.ts";
 import { Pledges } from "./pledges.ts";
 
 /** The last requester never acts again once it has posted. */
-export const TOWN: Cast = { requesters: 3, honestWorkers: 5, watchers: 2, liars: 4, parasites: 4 };
+const TOWN: Cast = { requesters: 3, honestWorkers: 5, watchers: 2, liars: 4, parasites: 4 };
+
 /** Programs of a town: they are drawn and executed once, and asked for many times. */
 const PROGRAMS = 16;
+
 /** One of so many deals is looked at by nobody honest. */
 const UNWATCHED = 10;
 
@@ -114,7 +116,7 @@ export class Town {
       const isExact = requesters.includes(address);
       if (gained < due || (isExact && gained !== due)) market.fault(`${address} has ${gained} more, not ${due}`);
     }
-    await this.panels.close(this, requesters, this.#spent);
+    await this.panels.close(market, requesters, this.#spent);
     await this.pledges.close();
     rmSync(this.#folder, { recursive: true });
     await market.close();

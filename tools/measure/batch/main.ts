@@ -9,7 +9,6 @@ import type { WatcherEvent } from "../../../watcher/events.ts";
 import { compile } from "../../../src/compiler/compile.ts";
 import { cheatingExecute, chooseAlteration } from "../../../src/deploy/demo/cheat.ts";
 import { drawText, turned } from "../../../src/deploy/demo/picture.ts";
-import type { Execute } from "../../../src/runs/executeRun.ts";
 import { knownProgram } from "../../../src/dispute/run/execution.ts";
 import { FastExecutors } from "../../../src/runs/fastExecutors.ts";
 import { followMarket } from "../../../src/chain/market/session.ts";
@@ -23,11 +22,13 @@ import type { WorkerEvent } from "../../../src/parties/worker/events.ts";
 import { TracePublisher } from "../../../src/parties/worker/publisher.ts";
 import { catalogued } from "../../../testkit/models/catalogue.ts";
 import { Players, type Running } from "../../../testkit/players/players.ts";
+import type { Execute } from "../../../src/runs/execute.ts";
 
 const { values } = parseArgs({ options: { items: { type: "string" }, lie: { type: "string" } } });
 const items = Number(values.items ?? 1_000);
 const lieItem = Number(values.lie ?? Math.min(617, items - 1));
 const [WIDTH, HEIGHT] = [192, 48];
+
 /** Longest wait for an event. */
 const LIMIT_MS = 1_800_000;
 const FEE = parseEther("0.5");

@@ -49,7 +49,7 @@ function countBins(bin: (job: SeenJob) => string | number, jobs: readonly SeenJo
 export function pickedShare(score: Score, real: readonly SeenJob[], canary: readonly SeenJob[]): number {
   const ascending = (jobs: readonly SeenJob[]): number[] => jobs.map(score).sort((a, b) => a - b);
   const [ofReal, ofCanary] = [ascending(real), ascending(canary)];
-  let most = 0;
+  let max = 0;
   let above = ofCanary.length;
   let k = ofCanary.length - 1;
   for (let i = ofReal.length - 1; i >= 0; i--) {
@@ -58,7 +58,7 @@ export function pickedShare(score: Score, real: readonly SeenJob[], canary: read
     while (k >= 0 && ofCanary[k]! >= ofReal[i]!) k--;
     above = ofCanary.length - 1 - k;
     const share = (ofReal.length - i) / ofReal.length;
-    if (above / ofCanary.length <= share / 10) most = Math.max(most, share);
+    if (above / ofCanary.length <= share / 10) max = Math.max(max, share);
   }
-  return most;
+  return max;
 }

@@ -54,7 +54,7 @@ export async function readDeployment(
     const { parameters: given } = await client.readContract(read);
 
     /** The bound in the error by which a deployment with these parameters is refused. */
-    const leastBy = async (parameters: Parameters): Promise<bigint> => {
+    const minBy = async (parameters: Parameters): Promise<bigint> => {
       const args = [vault.address, game.address, extension.address, parameters] as const;
       const data = encodeDeployData({ abi, bytecode: bytecode, args });
       const refusal = await client.call({ data }).then(
@@ -66,9 +66,9 @@ export async function readDeployment(
     const bounds: Bounds[] = [];
     for (const arityBits of arities) {
       const p = { ...given, arityBits };
-      const worstWorker = await leastBy({ ...p, bondGas: 1 });
+      const worstWorker = await minBy({ ...p, bondGas: 1 });
       const bonded = { ...p, bondGas: Number(worstWorker), collateral: 1n };
-      const collateral = await leastBy(bonded);
+      const collateral = await minBy(bonded);
       const worstChallenger = (collateral - p.bounty) / p.priceCap - worstWorker;
       bounds.push({
         arityBits,

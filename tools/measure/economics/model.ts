@@ -90,7 +90,7 @@ export function selfChallengeLoss(d: Deployment, basePrice: number, how: SelfCha
  * The least that refuting itself costs, over prices and ways: in blocks of its own, at the highest price of which the
  * whole tip is paid.
  */
-export const leastSelfChallengeLoss = (d: Deployment): number =>
+export const minSelfChallengeLoss = (d: Deployment): number =>
   selfChallengeLoss(d, d.priceCap / (1 + TIP), "own blocks");
 
 /** What an hour of delay costs whoever opens a game without cause and sits out its clock. */
@@ -99,7 +99,7 @@ export const shamGamePerHour = (d: Deployment, work: number): number =>
 
 /** What an hour of delay costs a worker that posts a wrong root and plays its own refutation as slowly as it may. */
 export const wrongClaimPerHour = (d: Deployment, work: number): number =>
-  (leastSelfChallengeLoss(d) * 3_600) / longestDelay(d, work);
+  (minSelfChallengeLoss(d) * 3_600) / longestDelay(d, work);
 
 /** What an hour costs a worker that claims jobs and never submits. @param claimSeconds The job's time to submit. */
 export const squattedClaimPerHour = (d: Deployment, claimSeconds: number): number =>

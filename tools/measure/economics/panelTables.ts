@@ -1,4 +1,4 @@
-import { leastSelfChallengeLoss, type Deployment } from "./model.ts";
+import { minSelfChallengeLoss, type Deployment } from "./model.ts";
 import {
   chanceOfAllSeats,
   chanceOfOthers,
@@ -49,7 +49,7 @@ export function panelTables(d: Deployment): Tables {
     panelSelfDealing: markdown(
       ["own seats", "locked", "lost at least", "one in ten is watched", "every other", "nine of ten"],
       [1, 3, 5, 16].map((seats) => {
-        const loss = leastSelfChallengeLoss(d);
+        const loss = minSelfChallengeLoss(d);
         const below = (watched: number): string => number(panelBreakEven(watched, seats, loss));
         return [String(seats), number(seats * d.collateral), number(seats * loss), below(0.1), below(0.5), below(0.9)];
       }),

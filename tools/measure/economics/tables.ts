@@ -6,7 +6,7 @@ import {
   longestDelay,
   nativeBreakEven,
   nativeSaving,
-  leastSelfChallengeLoss,
+  minSelfChallengeLoss,
   selfChallengeLoss,
   shamGameLoss,
   shamGamePerHour,
@@ -41,7 +41,7 @@ export function markdown(head: readonly string[], rows: readonly (readonly strin
 
 /** All tables of docs/economics.md. */
 export function economicsTables(d: Deployment, bounds: readonly Bounds[]): Tables {
-  const [sham, wrong] = [shamGameLoss(d, d.priceCap), leastSelfChallengeLoss(d)];
+  const [sham, wrong] = [shamGameLoss(d, d.priceCap), minSelfChallengeLoss(d)];
   return {
     bonds: markdown(
       ["k", "worker's worst game, gas", "challenger's, gas", "least bond", "least collateral"],
@@ -110,7 +110,7 @@ export function economicsTables(d: Deployment, bounds: readonly Bounds[]): Table
       [0.001, 0.01, 0.1, 1, 10, 100].map((gain) => [
         String(gain),
         percent(auditShare(gain, d.collateral)),
-        percent(auditShare(gain, leastSelfChallengeLoss(d))),
+        percent(auditShare(gain, minSelfChallengeLoss(d))),
       ]),
     ),
     native: markdown(

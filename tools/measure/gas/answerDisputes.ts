@@ -4,9 +4,10 @@ import type { RunExecution } from "../../../src/dispute/run/runExecution.ts";
 import { Trace } from "../../../src/program/trace/trace.ts";
 import { runOfOne } from "../../../testkit/programs/runOfOne.ts";
 import { claimedRun, RunGame } from "../../../testkit/protocol/runGame.ts";
-import { gasOf, type World } from "../../../testkit/protocol/world.ts";
+import { gasOf } from "../../../testkit/protocol/world.ts";
 import type { Subject } from "./subject.ts";
 import { chosenSteps, gasWorld, playedDispute, type PlayedDispute } from "./wholeDisputes.ts";
+import type { World } from "../../../testkit/protocol/deployWorld.ts";
 
 /**
  * Plays a game about an answer for a lie in each of evenly chosen steps of a model. All later steps follow from the

@@ -4,9 +4,10 @@ import { toHex } from "../../../src/program/merkle/hash.ts";
 import { MerkleList } from "../../../src/program/merkle/list.ts";
 import { Trace } from "../../../src/program/trace/trace.ts";
 import { honestTrace, chainProgram, type GameProgram } from "../../../testkit/protocol/chainProgram.ts";
-import { factsOf, gasOf, postedJob, requestFor, type World } from "../../../testkit/protocol/world.ts";
+import { factsOf, gasOf, postedJob, requestFor } from "../../../testkit/protocol/world.ts";
 import { gasWorld } from "./wholeDisputes.ts";
 import type { Subject } from "./subject.ts";
+import type { World } from "../../../testkit/protocol/deployWorld.ts";
 
 /** Gas of an undisputed job without its input bytes; `deliver` finalises. */
 export type JobGas = {

@@ -7,7 +7,7 @@ import { NO_CLAIM, panelKit, panelWorld, type Posted } from "../../../testkit/pr
 /** Gas of what is sent for a panel. */
 export type PanelGas = { transaction: string; gas: number };
 
-const MOST_SEATS = 16;
+const MAX_SEATS = 16;
 const HOUR = 3_600;
 /** Inputs are named by their root. */
 const AWAY = { rootOnly: true, inputs: [] };
@@ -53,10 +53,10 @@ export async function panelsGas(): Promise<PanelGas[]> {
   await panel.write.resolve([three.first, keys]);
   await note("resolve, 3 final seats");
 
-  const most = await posted(4, MOST_SEATS);
+  const max = await posted(4, MAX_SEATS);
   await note("post, 16 seats");
   await networkHelpers.time.increase(2 * HOUR);
-  await panel.write.resolve([most.first, Array<ClaimKey>(MOST_SEATS).fill(NO_CLAIM)]);
+  await panel.write.resolve([max.first, Array<ClaimKey>(MAX_SEATS).fill(NO_CLAIM)]);
   await note("resolve, 16 seats that nobody took");
   await panel.write.withdraw(byPoster);
   await note("withdraw");

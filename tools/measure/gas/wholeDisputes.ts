@@ -4,8 +4,9 @@ import { disputeCost } from "../../../src/dispute/worstDispute.ts";
 import { hopOf } from "../../../src/chain/market/revealLevels.ts";
 import { Trace } from "../../../src/program/trace/trace.ts";
 import { GameDriver } from "../../../testkit/protocol/gameDriver.ts";
-import { createWorld, SINK, submitted, type World } from "../../../testkit/protocol/world.ts";
+import { createWorld, submitted } from "../../../testkit/protocol/world.ts";
 import { executionOf, type Subject } from "./subject.ts";
+import { SINK, type World } from "../../../testkit/protocol/deployWorld.ts";
 
 /** A game over one element of one step, from the challenge to the payout: every transaction of both sides. */
 export type PlayedDispute = {

@@ -2,13 +2,13 @@
 import { hexToBytes, parseEther, type TransactionReceipt } from "viem";
 import type { WatcherEvent } from "../../../watcher/events.ts";
 import { chosenToken } from "../../../src/compiler/wraps/decoderInputs.ts";
-import type { Execute } from "../../../src/runs/executeRun.ts";
 import type { KnownProgram } from "../../../src/dispute/run/execution.ts";
 import { followMarket, type Session } from "../../../src/chain/market/session.ts";
 import { describeProgram } from "../../../src/parties/requester/describeProgram.ts";
 import { minWindow, usualClaimSeconds, type JobTerms } from "../../../src/parties/requester/postJob.ts";
 import type { WorkerEvent } from "../../../src/parties/worker/events.ts";
 import type { Players, Running } from "../../../testkit/players/players.ts";
+import type { Execute } from "../../../src/runs/execute.ts";
 
 /** What is asked for. */
 export type DecoderJob = { program: KnownProgram; inputs: readonly Uint8Array[]; items: number };

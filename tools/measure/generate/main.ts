@@ -15,7 +15,7 @@ import { generate } from "../../../src/native/plain/decoder/generate.ts";
 import { createExecutor } from "../../../src/executor/createExecutor.ts";
 import { knownProgram } from "../../../src/dispute/run/execution.ts";
 import { FastExecutors } from "../../../src/runs/fastExecutors.ts";
-import { loadModel } from "../../../src/runs/programs/modelSpec.ts";
+import { loadModel } from "../../../src/compiler/wraps/modelSpec.ts";
 import type { CompiledModel } from "../../../src/program/compiled.ts";
 import { runWork } from "../../../src/program/run.ts";
 import { programTerms, programWork } from "../../../src/program/work.ts";

@@ -42,4 +42,4 @@ export function agreement(tokens: readonly number[], choices: readonly PlainChoi
 }
 
 const spreadOf = (logits: readonly number[]): number =>
-  logits.reduce((most, x) => Math.max(most, x), -Infinity) - logits.reduce((least, x) => Math.min(least, x), Infinity);
+  logits.reduce((max, x) => Math.max(max, x), -Infinity) - logits.reduce((min, x) => Math.min(min, x), Infinity);

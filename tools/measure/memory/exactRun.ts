@@ -4,7 +4,7 @@ import { createExecutor } from "../../../src/executor/createExecutor.ts";
 import type { MerkleList } from "../../../src/program/merkle/list.ts";
 import { shapesOf } from "../../../src/model/onnx/inputs/readInputFile.ts";
 import { knownProgram } from "../../../src/dispute/run/execution.ts";
-import { loadModel } from "../../../src/runs/programs/modelSpec.ts";
+import { loadModel } from "../../../src/compiler/wraps/modelSpec.ts";
 import { Trace } from "../../../src/program/trace/trace.ts";
 import { answer, type RunRequest, type Stages } from "./figures.ts";
 

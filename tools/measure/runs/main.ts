@@ -12,7 +12,7 @@ import { drawText } from "../../../src/deploy/demo/picture.ts";
 import { createExecutor } from "../../../src/executor/createExecutor.ts";
 import { PADDLE_OCR_LINE, withImagePreprocessing } from "../../../src/model/onnx/preprocess.ts";
 import { readModel } from "../../../src/model/onnx/readModel.ts";
-import { executeRun, type Execute } from "../../../src/runs/executeRun.ts";
+import { executeRun } from "../../../src/runs/executeRun.ts";
 import { knownProgram } from "../../../src/dispute/run/execution.ts";
 import { Executions } from "../../../src/runs/executions.ts";
 import { FastExecutors } from "../../../src/runs/fastExecutors.ts";
@@ -24,6 +24,7 @@ import { countedExecute, playRunGame, ShamRunGames } from "../../../testkit/game
 import { catalogued } from "../../../testkit/models/catalogue.ts";
 import { publishedRun } from "../../../testkit/programs/publishedRun.ts";
 import { RUN_STEPS, runInputBytes, runProgram } from "../../../testkit/programs/runProgram.ts";
+import type { Execute } from "../../../src/runs/execute.ts";
 
 const { values } = parseArgs({ options: { pictures: { type: "string" }, items: { type: "string" } } });
 const pictures = Number(values.pictures ?? 1_000);

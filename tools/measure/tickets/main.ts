@@ -11,15 +11,15 @@ import { parseDecideSpec } from "../../../src/model/decision/decideSpec.ts";
 import { PADDLE_OCR_LINE } from "../../../src/model/onnx/preprocess.ts";
 import { workSeconds } from "../../../src/chain/market/clock.ts";
 import { readModel } from "../../../src/model/onnx/readModel.ts";
-import type { Execute } from "../../../src/runs/executeRun.ts";
 import { knownProgram } from "../../../src/dispute/run/execution.ts";
-import { prepareModel } from "../../../src/runs/programs/modelSpec.ts";
+import { prepareModel } from "../../../src/compiler/wraps/modelSpec.ts";
 import { FastExecutors } from "../../../src/runs/fastExecutors.ts";
 import { runWork } from "../../../src/program/run.ts";
 import { programWork } from "../../../src/program/work.ts";
 import { RunInputs } from "../../../src/program/trace/runInputs.ts";
 import { catalogued } from "../../../testkit/models/catalogue.ts";
 import { FACE, TicketPlayers } from "../../../testkit/players/ticketPlayers.ts";
+import type { Execute } from "../../../src/runs/execute.ts";
 
 const { values } = parseArgs({ options: { requests: { type: "string" }, "one-in": { type: "string" } } });
 const requests = Number(values.requests ?? 1_000);
@@ -33,6 +33,7 @@ const decide = { [own.graph.outputs[0]!.name]: parseDecideSpec("argmax") };
 const { model } = prepareModel(own, { bind: {}, uint8: [PADDLE_OCR_LINE], decide, shapes });
 const program = knownProgram(compile(model, { shapes }));
 const executors = new FastExecutors();
+
 /** Of this thread, milliseconds: other programs of the machine do not count. */
 const processor = (): number => {
   const { user, system } = process.threadCpuUsage();

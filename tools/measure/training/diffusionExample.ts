@@ -4,7 +4,7 @@ import { floatsOf, itemOutputs } from "../../../src/examine/train/itemOutputs.ts
 import { int64Tensor } from "../../../src/model/onnx/tensorData.ts";
 import { readModel } from "../../../src/model/onnx/readModel.ts";
 import { replaceInitializers } from "../../../src/model/onnx/replaceInitializers.ts";
-import { prepareModel } from "../../../src/runs/programs/modelSpec.ts";
+import { prepareModel } from "../../../src/compiler/wraps/modelSpec.ts";
 import { RunInputs } from "../../../src/program/trace/runInputs.ts";
 import { Prng } from "../../../testkit/random/prng.ts";
 import { mixAt, scheduleOf, SHAPE, SIDE, timesOf } from "./diffusion.ts";

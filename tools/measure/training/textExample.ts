@@ -4,7 +4,7 @@ import { floatsOf, itemOutputs } from "../../../src/examine/train/itemOutputs.ts
 import { int64Tensor } from "../../../src/model/onnx/tensorData.ts";
 import { readModel } from "../../../src/model/onnx/readModel.ts";
 import { replaceInitializers } from "../../../src/model/onnx/replaceInitializers.ts";
-import { prepareModel } from "../../../src/runs/programs/modelSpec.ts";
+import { prepareModel } from "../../../src/compiler/wraps/modelSpec.ts";
 import { RunInputs } from "../../../src/program/trace/runInputs.ts";
 import { Prng } from "../../../testkit/random/prng.ts";
 import { characterModel, characterWriter, type CharactersShape } from "./models.ts";
@@ -59,9 +59,9 @@ export async function heldOutLoss(
     const scores = floatsOf(outputOf("scores"));
     for (let row = 0; row < BATCH; row++) {
       const own = scores.subarray(row * characters, (row + 1) * characters);
-      const most = Math.max(...own);
-      const sum = own.reduce((all, score) => all + Math.exp(score - most), 0);
-      loss += Math.log(sum) + most - own[labels[at++]!]!;
+      const max = Math.max(...own);
+      const sum = own.reduce((all, score) => all + Math.exp(score - max), 0);
+      loss += Math.log(sum) + max - own[labels[at++]!]!;
     }
   }
   return { loss: loss / places.length, places: places.length };

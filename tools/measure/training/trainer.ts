@@ -4,7 +4,7 @@ import { TRAINING, weightsByName, type TrainingRun } from "../../../src/compiler
 import { floatsOf, itemOutputs } from "../../../src/examine/train/itemOutputs.ts";
 import { readModel } from "../../../src/model/onnx/readModel.ts";
 import { replaceInitializers } from "../../../src/model/onnx/replaceInitializers.ts";
-import { prepareModel } from "../../../src/runs/programs/modelSpec.ts";
+import { prepareModel } from "../../../src/compiler/wraps/modelSpec.ts";
 import type { CompiledModel } from "../../../src/program/compiled.ts";
 import { RunInputs } from "../../../src/program/trace/runInputs.ts";
 

@@ -6,7 +6,7 @@ import type { KnownProgram } from "../../../src/dispute/run/execution.ts";
 import { solver } from "../../../src/attestation/exams/solve.ts";
 
 /** What a program of a zoo gives for many nonces. */
-export type ZooCheck = {
+export type ClassCheck = {
   /** Different roots of traces, and different tensors of the last checkpoint. */
   roots: number;
   results: number;
@@ -17,7 +17,7 @@ export type ZooCheck = {
 };
 
 /** Executes a program of a zoo on nonces. */
-export async function checkZooProgram(program: KnownProgram, nonces: number): Promise<ZooCheck> {
+export async function checkClassProgram(program: KnownProgram, nonces: number): Promise<ClassCheck> {
   const { checkpoints, steps } = program.model.program;
   const last = checkpoints.at(-1)!.step;
   const { dtype } = steps[last]!;

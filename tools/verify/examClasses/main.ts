@@ -6,15 +6,15 @@ import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { z } from "zod/v4";
 import { compile } from "../../../src/compiler/compile.ts";
-import { OWN_ZOO, readZoo } from "../../../src/deploy/network/examClasses.ts";
+import { OWN_EXAM_PLAN, readExamPlan } from "../../../src/deploy/network/examClasses.ts";
 import { knownProgram } from "../../../src/dispute/run/execution.ts";
 import { compileOptions, modelSpecOf } from "../../../src/runs/programs/compileOptions.ts";
-import { loadModel } from "../../../src/runs/programs/modelSpec.ts";
-import { checkZooProgram } from "./check.ts";
+import { loadModel } from "../../../src/compiler/wraps/modelSpec.ts";
+import { checkClassProgram } from "./check.ts";
 
 const { values } = parseArgs({ options: { nonces: { type: "string", default: "20" } } });
 const nonces = Number(values.nonces);
-const roots = new Set(readZoo(OWN_ZOO).classes.map(({ programRoot }) => programRoot.toLowerCase()));
+const roots = new Set(readExamPlan(OWN_EXAM_PLAN).classes.map(({ programRoot }) => programRoot.toLowerCase()));
 
 const models = z
   .array(z.object({ path: z.string(), ...compileOptions }).strict())
@@ -22,12 +22,12 @@ const models = z
 for (const { path, ...options } of models) {
   const spec = modelSpecOf(path, options);
   const program = knownProgram(compile(loadModel(spec).model, { shapes: spec.shapes }));
-  const { roots: traces, results, nans, milliseconds } = await checkZooProgram(program, nonces);
-  const isOfZoo = roots.has(program.model.programRoot);
-  if (!isOfZoo || nans > 0 || traces < nonces || results < nonces) process.exitCode = 1;
+  const { roots: traces, results, nans, milliseconds } = await checkClassProgram(program, nonces);
+  const isExamClass = roots.has(program.model.programRoot);
+  if (!isExamClass || nans > 0 || traces < nonces || results < nonces) process.exitCode = 1;
   const name = spec.path.split("/").at(-1);
   console.log(
-    `${name} ${JSON.stringify(spec.drawn)}: ${isOfZoo ? "in the zoo" : "NOT IN THE ZOO"}; of ${nonces} nonces ` +
+    `${name} ${JSON.stringify(spec.drawn)}: ${isExamClass ? "in the zoo" : "NOT IN THE ZOO"}; of ${nonces} nonces ` +
       `${traces} traces, ${results} last checkpoints, ${nans} with NaN; ${milliseconds.toFixed(0)} ms`,
   );
 }

@@ -1,6 +1,7 @@
 import { spawn, spawnSync, type ChildProcess } from "node:child_process";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { killAtExit } from "../../../src/deploy/devnet/killAtExit.ts";
 import { endFactors } from "../../../src/numerics/kernels/elementary/certified.ts";
 import { SATURATION } from "../../../src/numerics/kernels/elementary/errorFunction.ts";
 import { estimateOf, farEstimateOf } from "../../../src/numerics/kernels/elementary/estimates.ts";
@@ -61,6 +62,7 @@ export async function runGroup(
   const children: ChildProcess[] = [];
   const start = (program: string, args: readonly string[]): ChildProcess => {
     const child = spawn(program, args, { stdio: ["ignore", "pipe", "inherit"] });
+    killAtExit(child);
     children.push(child);
     return child;
   };

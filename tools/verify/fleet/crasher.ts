@@ -1,6 +1,6 @@
 /** An executor that one task ends: `crasher.ts URL NAME`. It says `took` for each task that it takes. */
 import { takeTasks } from "../../../src/runs/fleet/bullTasks.ts";
-import type { Outcome } from "../../../src/runs/fleet/task.ts";
+import type { TaskOutcome } from "../../../src/runs/fleet/task.ts";
 import { LEASE_MS, POISON } from "./queue.ts";
 import { PASSWORD } from "./redis.ts";
 
@@ -9,6 +9,6 @@ const onError = (): void => undefined;
 await takeTasks({ url, password: PASSWORD, onError, name, atOnce: 1, leaseMs: LEASE_MS }, ({ programRoot }) => {
   console.log("took");
   if (programRoot === POISON) process.exit(1);
-  return Promise.resolve({ executor: name, tensors: [] } satisfies Outcome);
+  return Promise.resolve({ executor: name, tensors: [] } satisfies TaskOutcome);
 });
 console.log("ready");

@@ -160,7 +160,7 @@ async function play(redis: Redis, folder: string, ends: Ends): Promise<string> {
 class HeldAtOnce {
   readonly #counting: Promise<void>;
   #isOver = false;
-  #most = 0;
+  #max = 0;
 
   constructor(session: Parameters<typeof followMarket>[0]) {
     this.#counting = this.#count(followMarket(session));
@@ -171,14 +171,14 @@ class HeldAtOnce {
   async end(): Promise<number> {
     this.#isOver = true;
     await this.#counting;
-    return this.#most;
+    return this.#max;
   }
 
   async #count(follow: ReturnType<typeof followMarket>): Promise<void> {
     while (!this.#isOver) {
       const { history } = await follow();
       const held = [...history.jobs.values()].filter(({ holder }) => holder !== undefined);
-      this.#most = Math.max(this.#most, held.length);
+      this.#max = Math.max(this.#max, held.length);
       await sleep(50);
     }
   }

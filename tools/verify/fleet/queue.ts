@@ -5,19 +5,20 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { killAtExit } from "../../../src/deploy/devnet/killAtExit.ts";
 import { BullTasks, takeTasks } from "../../../src/runs/fleet/bullTasks.ts";
 import { PoisonedTaskError, QueueUnavailableError, TaskFailedError } from "../../../src/runs/fleet/errors.ts";
-import { taskOf, type Outcome, type Task } from "../../../src/runs/fleet/task.ts";
+import { taskOf, type TaskOutcome, type Task } from "../../../src/runs/fleet/task.ts";
 import { Postponed, type HandleTask, type TaskSource } from "../../../src/runs/fleet/taskQueue.ts";
 import { rejection } from "../../../testkit/rejection.ts";
 import { PASSWORD, type Redis } from "./redis.ts";
 
 /** Executors that are silent for so long are dead: short, so that the check is. */
 export const LEASE_MS = 1_000;
+
 /** The program of the task that ends executors. */
 export const POISON = `0x${"dead".repeat(16)}` as const;
 
 const ROOT = `0x${"00".repeat(32)}` as const;
 const onError = (): void => undefined;
-const done = (executor: string): Outcome => ({ executor, tensors: [] });
+const done = (executor: string): TaskOutcome => ({ executor, tensors: [] });
 const task = (k: number, due = Infinity, programRoot: `0x${string}` = ROOT): Task =>
   taskOf({ programRoot, inputs: [], steps: [k] }, due, []);
 

@@ -1,5 +1,6 @@
 import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
+import { killAtExit } from "../../../src/deploy/devnet/killAtExit.ts";
 
 /**
  * Runs a program in a folder.
@@ -15,6 +16,7 @@ export function run(
 ): Promise<number> {
   return new Promise((done) => {
     const child = spawn(command, args, { cwd: folder, stdio: ["ignore", "pipe", "pipe"] });
+    killAtExit(child);
     const kill = () => void child.kill("SIGKILL");
     let watch = setTimeout(kill, quietSeconds * 1_000);
     const take = (line: string) => {

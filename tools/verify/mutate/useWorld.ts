@@ -2,8 +2,9 @@
  * Replaces testkit/protocol/useWorld.ts in the copy. Suites whose worlds are made by the same function share one world,
  * which serves all mutants that its making does not execute.
  */
-import { createWorld, type World } from "../../../testkit/protocol/world.ts";
+import { createWorld } from "../../../testkit/protocol/world.ts";
 import { alive } from "./alive.ts";
+import type { World } from "../../../testkit/protocol/deployWorld.ts";
 
 type OnAChain = Pick<World, "networkHelpers">;
 type Shared = { world: OnAChain; takeBack: () => Promise<void> };

@@ -13,7 +13,7 @@ import { imageSteps, lint } from "./image.ts";
 
 const FOLDER = "operations";
 /** How open to attacks a unit may be, of 100, as systemd-analyze counts: its network alone makes it 10. */
-const MOST_EXPOSED = 20;
+const MAX_EXPOSED = 20;
 const folder = mkdtempSync(join(tmpdir(), "refute-operations-"));
 try {
   checkAlerts();
@@ -62,7 +62,7 @@ function checkServices(): void {
     // The program that a unit starts must exist where it is verified.
     writeFileSync(file, unit.replace("/usr/bin/npm", process.execPath));
     run("systemd-analyze", ["verify", file]);
-    run("systemd-analyze", ["security", "--offline=true", `--threshold=${MOST_EXPOSED}`, file]);
+    run("systemd-analyze", ["security", "--offline=true", `--threshold=${MAX_EXPOSED}`, file]);
   }
   console.log("systemd: three units");
 }

@@ -4,6 +4,7 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { delimiter, extname, join } from "node:path";
+import { killAtExit } from "../../../src/deploy/devnet/killAtExit.ts";
 
 const NAMES = { chrome: ["chromium", "chromium-browser", "google-chrome"], firefox: ["firefox-esr", "firefox"] };
 const TYPES: Record<string, string> = { ".html": "text/html", ".js": "text/javascript", ".json": "application/json" };
@@ -34,6 +35,7 @@ export async function reportOf(binary: string, folder: string, added: string): P
   const { port } = server.address() as AddressInfo;
   const flags = ["--headless=new", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr"];
   const browser = spawn(binary, [...flags, `--user-data-dir=${profile}`, `http://127.0.0.1:${port}/index.html`]);
+  killAtExit(browser);
   let said = "";
   browser.stderr.on("data", (chunk: Buffer) => (said += chunk.toString()));
   const ended = new Promise((resolve) => browser.once("close", resolve));

@@ -1,6 +1,7 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { cpSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { killAtExit } from "../../../src/deploy/devnet/killAtExit.ts";
 import { run } from "./pack.ts";
 import { checkPages } from "./pages.ts";
 
@@ -35,6 +36,7 @@ export async function checkExample(tarball: string, folder: string): Promise<voi
   told("audited");
   const flags = ["devnet", "--model", "model/iris.onnx", "--port", "0", "--json"];
   const devnet = spawn(process.execPath, [refute, ...flags], { cwd: at });
+  killAtExit(devnet);
   try {
     const { env } = await readyOf(devnet);
     told("the devnet is ready");

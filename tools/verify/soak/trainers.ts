@@ -6,7 +6,7 @@ import { Prng } from "../../../testkit/random/prng.ts";
 /** Of optimisers that have a state. */
 const OPTIMISERS = ["momentum", "nesterov", "adagrad", "adam"] as const;
 /** Items of a job, at most. */
-const MOST_ITEMS = 24;
+const MAX_ITEMS = 24;
 
 /**
  * Plays dishonest workers of training runs, so many rounds: each liar lies in an item, drawn at random, of a job of
@@ -20,7 +20,7 @@ export async function soakTrainers(rounds: number, seed: number): Promise<boolea
   await arena.startWatcher(programs.map(({ program }) => program));
   let [played, wrong] = [0, 0];
   for (let round = 0; round < rounds; round++) {
-    const items = 2 + prng.below(MOST_ITEMS - 1);
+    const items = 2 + prng.below(MAX_ITEMS - 1);
     const which = prng.below(OPTIMISERS.length);
     const lie = { trained: programs[which]!, items, item: 1 + prng.below(items - 1), rate: (1 + prng.below(32)) / 128 };
     for (const adversary of dishonestTrainers(lie)) {

@@ -3,7 +3,6 @@ import { parseEther, type Address } from "viem";
 import { compile } from "../../../src/compiler/compile.ts";
 import { executeReference } from "../../../src/executor/reference.ts";
 import { readModel } from "../../../src/model/onnx/readModel.ts";
-import type { Execute } from "../../../src/runs/executeRun.ts";
 import { knownProgram } from "../../../src/dispute/run/execution.ts";
 import { temporaryFolder } from "../../../src/deploy/devnet/temporaryFolder.ts";
 import { describeProgram } from "../../../src/parties/requester/describeProgram.ts";
@@ -11,9 +10,11 @@ import { openPanel, panelTimes, postPanel } from "../../../src/parties/requester
 import { SealBook } from "../../../src/parties/worker/sealBook.ts";
 import { mlpBytes, mlpInput, mlpProgram } from "../../../testkit/models/mlp.ts";
 import { first, Players } from "../../../testkit/players/players.ts";
+import type { Execute } from "../../../src/runs/execute.ts";
 
 const ITEMS = 24;
 const CLAIM_SECONDS = 1_800;
+
 /** Where the cheat lies: in the product of the first layer, in the second of three chunks. */
 const LIE = { item: 13, step: 0, element: 200 };
 

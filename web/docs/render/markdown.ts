@@ -12,7 +12,7 @@ export const PLACE = "\u0001";
 const ESCAPES: Record<string, string> = { "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;", "&": "&amp;" };
 
 /** A text as it stands in HTML. */
-export const escapeHtml = (text: string): string => text.replace(/[<>"'&]/g, (sign) => ESCAPES[sign]!);
+const escapeHtml = (text: string): string => text.replace(/[<>"'&]/g, (sign) => ESCAPES[sign]!);
 
 /** A text without marks as it stands in Markdown: only code in backticks stays what it is. */
 export const escapeMarkdown = (text: string): string =>

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { connect } from "../../../chain/connect.ts";
 import { readDeployment } from "../../../chain/market/deployment.ts";
 import { openExams } from "../../../attestation/exams/openExams.ts";
-import { OWN_ZOO, readZoo } from "../../../deploy/network/examClasses.ts";
+import { OWN_EXAM_PLAN, readExamPlan } from "../../../deploy/network/examClasses.ts";
 import { addToAddressFile } from "../../../deploy/network/addToAddressFile.ts";
 import { accountSettings, sessionFrom } from "../../chainSettings.ts";
 import { addExamples } from "../../globalOptions.ts";
@@ -15,7 +15,7 @@ import { addSettings, defaulted, readSettings } from "../../settings.ts";
 
 const settings = {
   ...accountSettings,
-  zoo: defaulted("file", "its classes, odds and spacing (JSON5)", text, OWN_ZOO),
+  zoo: defaulted("file", "its classes, odds and spacing (JSON5)", text, OWN_EXAM_PLAN),
   folder: defaulted("folder", "where the journal goes, and the address file is", text, "deployments"),
   confirmations: defaulted("blocks", "on top of the transaction", whole(1), 5),
 };
@@ -27,7 +27,7 @@ export function deployExamsCommand(output: Output): Command {
     .action(async (_options: unknown, command: Command) => {
       const values = readSettings(command, settings);
       const { rpcUrl, chainId, market, folder, confirmations } = values;
-      const plan = readZoo(values.zoo);
+      const plan = readExamPlan(values.zoo);
       const account = await loadAccount({ keystore: values.keystore });
       const publicClient = await connect({ rpcUrls: rpcUrl }, chainId);
       const deployment = await readDeployment(publicClient, market);

@@ -1,6 +1,6 @@
 import { hostname } from "node:os";
 import { Command } from "commander";
-import { mostThreads } from "../../../executor/createExecutor.ts";
+import { maxThreads } from "../../../executor/createExecutor.ts";
 import { selfTestExecutor } from "../../../executor/selfTest.ts";
 import { takeTasks } from "../../../runs/fleet/bullTasks.ts";
 import { runExecutor } from "../../../runs/fleet/executor.ts";
@@ -10,7 +10,7 @@ import { requireTriedPlatform, thisPlatform } from "../../../base/platform.ts";
 import { Health } from "../../../base/health.ts";
 import { createLogger, type Logger } from "../../../base/log.ts";
 import { openLibrary } from "../../../runs/programs/openLibrary.ts";
-import { openStore, queuePassword, queueUrl, sayQueueErrors } from "../../fleetSettings.ts";
+import { openStore, queuePassword, queueUrl, logQueueErrors } from "../../fleetSettings.ts";
 import { addExamples } from "../../globalOptions.ts";
 import { readModels } from "../../models.ts";
 import { Monitor } from "../../monitor.ts";
@@ -33,7 +33,7 @@ const settings = {
   store: required<string>("place", "folder that all machines share, or s3://bucket/prefix", text),
   models,
   name: defaulted("name", "of this executor, no other's", executorName, hostname(), "that of the machine"),
-  threads: defaulted("n", "tasks at a time, each on a thread", whole(1), mostThreads(), "one for each processor, to 8"),
+  threads: defaulted("n", "tasks at a time, each on a thread", whole(1), maxThreads(), "one for each processor, to 8"),
   lease: defaulted("seconds", "after which others take the tasks of an executor that is silent", seconds(5, 3_600), 30),
   keep: defaulted("seconds", "how long a folder keeps what is put there; 0: for ever", seconds(0), 172_800, "2d"),
   ...{ cache, monitorPort, logLevel, untriedPlatform },
@@ -83,7 +83,7 @@ async function executeUntil(signal: AbortSignal, values: SettingValues<typeof se
     // Tasks of programs that are not known yet would go from hand to hand.
     await cached;
     const { queue: url, name, threads: atOnce, lease } = values;
-    const source = { url, password: queuePassword(), onError: sayQueueErrors(log), name, atOnce };
+    const source = { url, password: queuePassword(), onError: logQueueErrors(log), name, atOnce };
     await runExecutor({
       ...{ name, programs: library, store, execute: executor.execute, health, meter: monitor.meter, log, signal },
       take: (handle) => takeTasks({ ...source, leaseMs: lease * 1_000 }, handle),

@@ -24,7 +24,7 @@ import { prepareBatch } from "../../prepareJob.ts";
 import { addSettings, defaulted, optional, readSettings, required, toggle } from "../../settings.ts";
 import { untilStopped } from "../../stop.ts";
 import { table } from "../../../base/text.ts";
-import { sayOutage } from "../../waiting.ts";
+import { logOutage } from "../../waiting.ts";
 
 const DAY_SECONDS = 86_400;
 
@@ -165,7 +165,7 @@ async function run(
       await dispatch({
         ...{ session, batch, store, execute, urls: from, terms, signal },
         ...{ openJobs, maxAttempts, checkShare, openSeconds, withheldSeconds, intervalMs: 1_000 * interval },
-        onOutage: sayOutage(output),
+        onOutage: logOutage(output),
         onEvent: (event) => {
           if (event.kind === "done") progress(event.done, event.total);
           const line = lineOf(event);
@@ -225,11 +225,11 @@ async function warnOfLowFee(
   { description, parts }: Batch,
   { fee, answer }: Values,
 ): Promise<void> {
-  const { fee: least, gas, gasPrice } = await estimateFee(session, description, { items: parts[0]!.items, answer });
+  const { fee: min, gas, gasPrice } = await estimateFee(session, description, { items: parts[0]!.items, answer });
   const good = GAS_TIMES * BigInt(gas.total) * gasPrice;
-  if (fee < least)
+  if (fee < min)
     output.warn(
-      `--fee ${amountText(fee)} is below ${amountText(least)}, what a worker needs now: nobody may take a part`,
+      `--fee ${amountText(fee)} is below ${amountText(min)}, what a worker needs now: nobody may take a part`,
     );
   else if (fee < good)
     output.warn(

@@ -1,6 +1,7 @@
 import type { Hex } from "viem";
 import type { JobRecord } from "../../../chain/market/history.ts";
-import { followMarket, type Reader } from "../../../chain/market/session.ts";
+import { followMarket } from "../../../chain/market/session.ts";
+import type { Reader } from "../../../chain/market/reader.ts";
 import { requireJob } from "../../../parties/requester/result.ts";
 
 /** A job from the market's events, and the chain's time. @throws JobUnknownError */

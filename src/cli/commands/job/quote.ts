@@ -1,7 +1,8 @@
 import { Command } from "commander";
 import { formatGwei } from "viem";
 import { worstDispute } from "../../../dispute/worstDispute.ts";
-import { followMarket, type Reader } from "../../../chain/market/session.ts";
+import { followMarket } from "../../../chain/market/session.ts";
+import type { Reader } from "../../../chain/market/reader.ts";
 import { MAX_ITEMS } from "../../../program/run.ts";
 import { describeProgram } from "../../../parties/requester/describeProgram.ts";
 import { estimateFee } from "../../../parties/requester/estimateFee.ts";
@@ -43,7 +44,7 @@ export function quoteCommand(output: Output): Command {
         items,
         gasPrice,
         posting: { ...posting, cost: amountText(BigInt(posting.gas) * gasPrice) },
-        fee: { least: amountText(fee), workerGas: gas.total },
+        fee: { min: amountText(fee), workerGas: gas.total },
         recentFees: paid,
         windowSeconds: window,
         collateral: amountText(parameters.collateral),
@@ -58,7 +59,7 @@ export function quoteCommand(output: Output): Command {
           ["gas price", `${formatGwei(gasPrice)} gwei`],
           ["posting", `${value.posting.cost}: ${posting.gas} gas in ${posting.transactions} transactions at most`],
           ["", `inputs of ${posting.inputBytes} bytes go on the chain, and are public`],
-          ["fee", `at least ${value.fee.least}: ${gas.total} gas of the worker's and half as much again`],
+          ["fee", `at least ${value.fee.min}: ${gas.total} gas of the worker's and half as much again`],
           ["", "workers may ask for more: their --min-fee comes on top"],
           ["fees of this program", feesText(paid.sameProgram)],
           ["fees of all programs", feesText(paid.all)],

@@ -14,7 +14,7 @@ import { readInputFile, shapesOf } from "../../../model/onnx/inputs/readInputFil
 import { inputFiles } from "../../inputs.ts";
 import { addExamples } from "../../globalOptions.ts";
 import { appendOption, modelOptions, modelSpec, type ModelOptions } from "../../modelOptions.ts";
-import { loadModel } from "../../../runs/programs/modelSpec.ts";
+import { loadModel } from "../../../compiler/wraps/modelSpec.ts";
 import type { Output } from "../../output.ts";
 import { as, whole } from "../../parse.ts";
 import { compileProgress, executionProgress } from "../../progress.ts";

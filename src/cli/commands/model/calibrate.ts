@@ -7,7 +7,7 @@ import { boxFor, readGivenInputs } from "../../../native/givenInputs.ts";
 import { readModel } from "../../../model/onnx/readModel.ts";
 import { nativeSubject } from "../../../runs/native/nativeSubject.ts";
 import { sha256OfFile } from "../../../runs/programs/cacheKey.ts";
-import { prepareModel } from "../../../runs/programs/modelSpec.ts";
+import { prepareModel } from "../../../compiler/wraps/modelSpec.ts";
 import { table } from "../../../base/text.ts";
 import { NegativeVerdict, UsageError } from "../../errors.ts";
 import { addExamples } from "../../globalOptions.ts";
@@ -84,7 +84,7 @@ export function calibrateCommand(output: Output): Command {
         if (isNew) rmSync(out);
       });
       if (given.length + random === 0) throw new UsageError("give --inputs, or --random above 0");
-      const box = boxFor(inputs, given, asked, subject.most);
+      const box = boxFor(inputs, given, asked, subject.max);
       const found = await calibrate({
         subject,
         modelSha256: await sha256OfFile(path),

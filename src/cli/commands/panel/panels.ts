@@ -11,7 +11,7 @@ import type { Output } from "../../output.ts";
 import { address, share, unfit, type Parse } from "../../parse.ts";
 import { optional, required, toggle, type SettingValues } from "../../settings.ts";
 import { untilStopped } from "../../stop.ts";
-import { sayOutage } from "../../waiting.ts";
+import { logOutage } from "../../waiting.ts";
 
 /** Parts of a whole, as percent or as a number from 0 to 1. */
 const part: Parse<number> = (text, name) => {
@@ -59,7 +59,7 @@ export async function followOnTerminal(
     try {
       return await followPanel(session, panel, panelId, {
         ...{ signal, addsSeat, untilAgreed: agreed, isPosted },
-        onOutage: sayOutage(output),
+        onOutage: logOutage(output),
         onState: (now) => output.note(stateLines(now)),
         onSeatMissed: () =>
           output.note("the draw said to add a seat, but the time for that is over, or the panel has none to add"),

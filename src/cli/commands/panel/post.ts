@@ -4,7 +4,7 @@ import { MAX_ITEMS } from "../../../program/run.ts";
 import { describeProgram } from "../../../parties/requester/describeProgram.ts";
 import { estimateFee } from "../../../parties/requester/estimateFee.ts";
 import {
-  leastSealSeconds,
+  minSealSeconds,
   MAX_SEATS,
   openPanel,
   panelFees,
@@ -81,13 +81,13 @@ export function postCommand(output: Output): Command {
       const { timestamp } = await session.publicClient.getBlock();
       const claimSeconds = values.claimSeconds ?? usualClaimSeconds(session, program, items);
       const sealSeconds = values.sealSeconds ?? usualSealSeconds(claimSeconds);
-      const leastSeal = leastSealSeconds(claimSeconds);
-      if (sealSeconds < leastSeal)
+      const minSeal = minSealSeconds(claimSeconds);
+      if (sealSeconds < minSeal)
         throw new UsageError(
-          `--seal-seconds ${sealSeconds}: expected at least ${leastSeal}, 120 more than --claim-seconds`,
+          `--seal-seconds ${sealSeconds}: expected at least ${minSeal}, 120 more than --claim-seconds`,
         );
-      const least = session.deployment.parameters.collateral;
-      const { collateral, ...asked } = rareTerms(values, least) ?? { collateral: least };
+      const min = session.deployment.parameters.collateral;
+      const { collateral, ...asked } = rareTerms(values, min) ?? { collateral: min };
       const times = panelTimes(timestamp, claimSeconds, { hasAudit: audit !== undefined, sealSeconds });
       const terms: PanelTerms = {
         ...{ items, firstItem, fee, claimSeconds, answer, seats },

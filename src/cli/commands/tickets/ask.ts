@@ -92,14 +92,14 @@ export function askCommand(output: Output): Command {
         }
         const seeds = compiled.inputs.flatMap(({ name }, k) => (drawnInputs.includes(name) ? [k] : []));
         const answers: UnchainedItem[] = [];
-        const told = output.progress("item");
+        const progress = output.progress("item");
         const look = async (item: UnchainedItem, isDrawn: boolean): Promise<void> => {
           if (values.out !== undefined) writeItem(values.out, program, item);
           if (isDrawn) await judgeAnswer(judging, item.answered.digest, item.inputs);
         };
         for await (const item of unchainedRun({ payer, program, inputs, seeds, draw, look })) {
           answers.push(item);
-          told(answers.length, items);
+          progress(answers.length, items);
         }
         answerUnchained(output, program, answers);
       } finally {

@@ -27,7 +27,7 @@ export function pledgeCommand(output: Output): Command {
       const values = readSettings(command, settings);
       const session = await sessionFrom(values);
       const own = session.sender.address;
-      const court = values.examClaims && (await openExamClaims(session, values.examClaims));
+      const claimContracts = values.examClaims && (await openExamClaims(session, values.examClaims));
       const pledges = new PledgedClaims(session.deployment.market, session);
       if ((await pledges.pledgeOf(own)).status === PledgeStatus.none) {
         const why = ineligibility(await session.provisioning.eligibilityOf(own));
@@ -42,9 +42,10 @@ export function pledgeCommand(output: Output): Command {
           );
         await pledges.pledge();
       }
-      if (court !== undefined) {
+      if (claimContracts !== undefined) {
         const { time } = await pledges.pledgeOf(own);
-        if ((await court.examClaims.enrolmentOf(own)).pledged !== time) await court.examClaims.enrol(own);
+        if ((await claimContracts.examClaims.enrolmentOf(own)).pledged !== time)
+          await claimContracts.examClaims.enrol(own);
       }
       await answerPledge(output, session);
     });

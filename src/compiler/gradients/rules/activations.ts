@@ -97,9 +97,9 @@ export const clip: Rule = (b) => {
       : b.has(input)
         ? b.x(input)
         : undefined;
-  const [least, largest] = [bound("min", 1), bound("max", 2)];
+  const [min, largest] = [bound("min", 1), bound("max", 2)];
   let gradient = b.dy;
-  if (least !== undefined) gradient = b.where(b.op("Less", b.x(), least), b.f(0), gradient);
+  if (min !== undefined) gradient = b.where(b.op("Less", b.x(), min), b.f(0), gradient);
   if (largest !== undefined) gradient = b.where(b.op("Greater", b.x(), largest), b.f(0), gradient);
   return [gradient];
 };

@@ -5,7 +5,7 @@ import * as sequences from "./sequences.ts";
 import type { LowerControl } from "./types.ts";
 
 /** A row of the table of control flow. */
-export type ControlEntry = Pick<Entry, "operator" | "domain" | "since" | "until"> & { lower: LowerControl };
+type ControlEntry = Pick<Entry, "operator" | "domain" | "since" | "until"> & { lower: LowerControl };
 
 /** Operators that take bodies or sequences: all of it is resolved at compile time. */
 export const CONTROL: readonly ControlEntry[] = [

@@ -39,7 +39,7 @@ export const raiseThreshold: Lower = (context) => {
     broadcast(
       context,
       [reached, low, wanted],
-      (total, from, least) => e.select(e.le(least, total), e.add(from, step), from),
+      (total, from, min) => e.select(e.le(min, total), e.add(from, step), from),
       true,
     ),
   ];

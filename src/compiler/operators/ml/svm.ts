@@ -114,9 +114,9 @@ function pairwise(
   const label = labelsAt(context, labels, winners(context, votes(context, scores, pairs, classes)));
   if (a.length > 0) {
     const row = (values: readonly number[]): LazyTensor => builder.constant(floatTensor(values, [1, pairs.length]));
-    const [least, most] = [e.float(1e-7), e.float(1 - 1e-7)];
+    const [min, max] = [e.float(1e-7), e.float(1 - 1e-7)];
     const probabilities = broadcast(context, [scores, row(a), row(b)], (s, m, c) =>
-      e.min(e.max(e.sub(e.float(1), e.sigmoid(e.add(e.mul(s, m), c))), least), most),
+      e.min(e.max(e.sub(e.float(1), e.sigmoid(e.add(e.mul(s, m), c))), min), max),
     );
     builder.realise(probabilities);
     return [label, transformed(context, coupledProbabilities(context, probabilities, pairs, classes), transform)];
@@ -189,10 +189,10 @@ function linear(context: NodeContext, x: LazyTensor, labels: readonly number[]):
   if (classes === 2 && (context.floats("prob_a") ?? []).length === 0) {
     // As onnxruntime has it: a greatest score above the threshold names the second class, whichever score it is.
     const isPositive = coefficients.every((value) => value >= 0);
-    const most = dropAxes(builder, reduceAxes(builder, scores, [1], Reduce.max), [1]);
+    const max = dropAxes(builder, reduceAxes(builder, scores, [1], Reduce.max), [1]);
     index = broadcast(
       context,
-      [most, index],
+      [max, index],
       (s, at) => {
         const passes = isPositive ? e.le(e.like(s, 0.5), s) : e.lt(e.like(s, 0), s);
         return e.select(passes, e.constant(DType.int64, 1n), at);

@@ -83,7 +83,7 @@ function leaves(context: NodeContext, x: LazyTensor, forest: Forest): LazyTensor
   const { nodes, roots } = forest;
   const [rows = 1, features = 1] = x.shape;
   const depth = depthOf(forest) ?? context.fail(`its nodes form no trees of at most ${MAX_DEPTH} levels`);
-  const width = nodes.reduce((most, { feature }) => Math.max(most, feature + 1), 1);
+  const width = nodes.reduce((max, { feature }) => Math.max(max, feature + 1), 1);
   if (width > features) return context.fail(`its nodes read ${width} features, the input has ${features}`);
   const type = indexType(nodes.length);
   const column = (dtype: DTypeCode, of: (node: TreeNode) => number): LazyTensor => table(context, dtype, nodes.map(of));

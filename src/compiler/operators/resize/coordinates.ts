@@ -175,7 +175,7 @@ export function antialiasTaps(
  * position `input`, which is out of bounds.
  */
 export function evenTaps(taps: readonly ResizeTaps[], input: number): ResizeTaps[] {
-  const count = taps.reduce((most, { positions }) => Math.max(most, positions.length), 0);
+  const count = taps.reduce((max, { positions }) => Math.max(max, positions.length), 0);
   return taps.map(({ positions, weights, outOfRange }) => {
     const missing = Math.max(0, count - positions.length);
     return {

@@ -81,7 +81,7 @@ export function repetition(axis: ResizeAxis, taps: readonly ResizeTaps[]): numbe
 }
 
 /** A dimension that is resized, and what each output position mixes. */
-export type ResizedAxis = { axis: ResizeAxis; taps: ResizeTaps[] };
+type ResizedAxis = { axis: ResizeAxis; taps: ResizeTaps[] };
 
 /** Reads one position a dimension: through digits where elements repeat, else through lists of indices. */
 function resizeNearest(context: NodeContext, x: LazyTensor, resizedAxes: ReadonlyMap<number, ResizedAxis>): LazyTensor {

@@ -97,7 +97,7 @@ export function tapsAt(
 /**
  * How a dimension is sampled: at an affine function of the digits of the result, or at taps, which are read at `at`.
  */
-export type SampledAxis = Affine | { taps: Taps; at: readonly Affine[]; reduced?: readonly Affine[] };
+type SampledAxis = Affine | { taps: Taps; at: readonly Affine[]; reduced?: readonly Affine[] };
 
 /**
  * The exact sum (or the maximum) over all taps of element times weight, rounded once; the element itself if each axis

@@ -2,7 +2,7 @@ import { DType, type DType as DTypeCode, type Word } from "../../../numerics/dty
 import { Op } from "../../../program/operations.ts";
 import { hasTwoResults } from "../../../program/reduction.ts";
 import { Reduce, type Axis, type Constant, type Instruction, type Step, type View } from "../../../program/types.ts";
-import { greatestWord, leastWord } from "../../../numerics/numbers.ts";
+import { greatestWord, minWord } from "../../../numerics/numbers.ts";
 import { isEven, type Cut } from "./cuts.ts";
 import { isInside } from "./parts.ts";
 import { withSlots } from "./slots.ts";
@@ -20,7 +20,7 @@ const searchesMaximum = (reduce: Reduce): boolean =>
  * terms win ties.
  */
 function neutral(reduce: Reduce, dtype: DTypeCode): Word {
-  if (searchesMaximum(reduce)) return leastWord(dtype);
+  if (searchesMaximum(reduce)) return minWord(dtype);
   return searchesMinimum(reduce) ? greatestWord(dtype) : 0n;
 }
 

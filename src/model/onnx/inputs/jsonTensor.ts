@@ -4,8 +4,8 @@ import { elementCount, type TensorData } from "../model.ts";
 import { InputFileError } from "./errors.ts";
 
 /**
- * A tensor from JSON: nested arrays of numbers (64-bit integers beyond 2^53 as strings) or booleans, which give the
- * shape too. Numbers are rounded to the type of an input of floats.
+ * Reads a tensor from JSON: nested arrays of numbers (64-bit integers beyond 2^53 as strings) or booleans. The nesting
+ * gives the shape. Numbers for float inputs are rounded to the type.
  * @param path For messages.
  * @throws InputFileError
  */
@@ -47,9 +47,9 @@ function integer(value: unknown, dtype: DType, path: string): bigint {
     (typeof value === "string" || typeof value === "boolean" || Number.isSafeInteger(value))
   ) {
     const word = BigInt(text);
-    const most = dtype === DType.bool ? 1n : isSigned(dtype) ? 1n << BigInt(bits - 1) : 1n << BigInt(bits);
+    const max = dtype === DType.bool ? 1n : isSigned(dtype) ? 1n << BigInt(bits - 1) : 1n << BigInt(bits);
     const fits =
-      dtype === DType.bool ? word === 0n || word === 1n : word < most && word >= (isSigned(dtype) ? -most : 0n);
+      dtype === DType.bool ? word === 0n || word === 1n : word < max && word >= (isSigned(dtype) ? -max : 0n);
     if (fits) return word;
   }
   throw new InputFileError(path, `holds ${JSON.stringify(value)}, which is no ${dtypeName(dtype)}`);

@@ -13,13 +13,11 @@ const blockType = (result: ValueType | undefined): number => (result === undefin
 
 export const block = (...body: Code[]): Code => [0x02, EMPTY, ...body, END];
 export const loop = (...body: Code[]): Code => [0x03, EMPTY, ...body, END];
-/** Leaves the block, or repeats the loop, that is `depth` further out. */
-export const branch = (depth: number): Code => [0x0c, unsigned(depth)];
 export const branchIf = (depth: number, condition: Code): Code => [condition, 0x0d, unsigned(depth)];
 export const returned = (...values: Code[]): Code => [...values, 0x0f];
 export const drop = (value: Code): Code => [value, 0x1a];
 
-/** Statements, or with a result type two expressions of it. */
+/** An if-else over statements, or over two expressions with the given result type. */
 export function ifElse(condition: Code, then: Code, otherwise: Code = [], result?: ValueType): Code {
   const alternative: Code = otherwise.length === 0 ? [] : [0x05, otherwise];
   return [condition, 0x04, blockType(result), then, alternative, END];

@@ -15,7 +15,7 @@ const QUARTER = pairsOf([wide(PI_OVER_2)]);
 const SERIES = inverses(2, 7);
 /** From z^8/9 of 1 on. */
 const PLAIN = 4;
-const MOST = powerOfTwo(400);
+const MAX = powerOfTwo(400);
 
 /**
  * atan(p/q) for 0 <= p <= q, q > 0: off by less than 2^-92 of it.
@@ -69,7 +69,7 @@ function otherLeg(magnitude: number): number {
 
 export function atan(x: number): number {
   const magnitude = Math.abs(x);
-  if (!(magnitude > TINY && magnitude < MOST)) return NaN;
+  if (!(magnitude > TINY && magnitude < MAX)) return NaN;
   return withSign(x, angle(magnitude, 0, 1, 0));
 }
 

@@ -8,12 +8,12 @@
  */
 export const LOW = new Float64Array(1);
 
-const LEAST_POWER = -1074;
-const POWERS_OF_TWO = new Float64Array(1024 - LEAST_POWER).fill(Number.MIN_VALUE);
+const MIN_POWER = -1074;
+const POWERS_OF_TWO = new Float64Array(1024 - MIN_POWER).fill(Number.MIN_VALUE);
 for (let n = 1; n < POWERS_OF_TWO.length; n++) POWERS_OF_TWO[n] = 2 * POWERS_OF_TWO[n - 1]!;
 
 /** 2^n for -1074 <= n < 1024. Engines may compute `2 ** n` inexactly. */
-export const powerOfTwo = (n: number): number => POWERS_OF_TWO[n - LEAST_POWER]!;
+export const powerOfTwo = (n: number): number => POWERS_OF_TWO[n - MIN_POWER]!;
 
 const SPLITTER = 2 ** 27 + 1;
 

@@ -7,7 +7,7 @@ import { exactly, TINY, withSign } from "./exponential.ts";
 
 /** Parts of 1, a power of two. */
 const STEPS = 16;
-const MOST = 6;
+const MAX = 6;
 /** Taylor coefficients around a place that is not 0: up to h^16. */
 const COEFFICIENTS = 17;
 /** From h^6, and from z^4 = x^8 on. */
@@ -18,7 +18,7 @@ const BITS = 320;
 
 /** Coefficients around c = j/16; around 0 those of erf(x)/x in x^2. */
 const tablesOf = onFirstUse((): readonly Pairs[] =>
-  Array.from({ length: MOST * STEPS + 1 }, (_, j) => (j === 0 ? aroundZero() : around(BigInt(j)))),
+  Array.from({ length: MAX * STEPS + 1 }, (_, j) => (j === 0 ? aroundZero() : around(BigInt(j)))),
 );
 
 /** 2/sqrt(pi) (-1)^n/(n! (2n + 1)), n = 0 .. 9. */
@@ -33,8 +33,8 @@ function aroundZero(): Pairs {
 }
 
 /**
- * erf c and the further coefficients: those of g = 2/sqrt(pi) e^(-(c + h)^2), for which g' = -2 (c + h) g, over n.
- * erf c is g(0) c S, S = 1 + w/3 + w^2/(3*5) + ..., w = 2 c^2.
+ * erf c and the further coefficients: the coefficients of g = 2/sqrt(pi) e^(-(c + h)^2), for which g' = -2 (c + h) g,
+ * over n. erf c equals g(0) c S, S = 1 + w/3 + w^2/(3*5) + ..., w = 2 c^2.
  */
 function around(j: bigint): Pairs {
   const steps = BigInt(STEPS);
@@ -65,7 +65,7 @@ function around(j: bigint): Pairs {
  */
 export function erf(x: number): number {
   const magnitude = Math.abs(x);
-  if (magnitude >= MOST) return exactly(x > 0 ? 1 : -1);
+  if (magnitude >= MAX) return exactly(x > 0 ? 1 : -1);
   if (!(magnitude > TINY)) return NaN;
   const j = Math.round(magnitude * STEPS);
   const table = tablesOf()[j]!;

@@ -5,20 +5,25 @@ import { add, div, LOW, mul, polynomial, powerOfTwo, sumOf } from "./doubleDoubl
 
 const STEPS = 64;
 const STEPS_PER_UNIT = STEPS / Math.LN2;
+
 /** ln(2)/64. */
 const [STEP_1, STEP_2, STEP_3] = partsOf(((LN2 << 8n) + 32n) / BigInt(STEPS), 32);
+
 /** 2^(j/64). */
 const powersOf2 = onFirstUse(() =>
   pairsOf(Array.from({ length: STEPS }, (_, j) => expFixed((BigInt(j) * LN2) / BigInt(STEPS)))),
 );
+
 /** 1/1!, 1/2!, ..., 1/10!. */
 const GROWTH = inverseFactorials(1, 1, 10);
+
 /** From 1/6! on. */
 const PLAIN = 5;
 
 /** The last {@link power}'s exponent, and its k. */
 let exponent = 0;
 let step = 0;
+
 /** The last {@link power}'s e^r - 1. */
 const GROWN = new Float64Array(2);
 
@@ -57,7 +62,7 @@ function power(high: number, low: number): number {
  * e^t - 1 for -64 <= t < 709.7: off by less than 2^-88 of it. Where k is 0 it is the series itself, whose plain part,
  * from r^5/6! of 1 on (2^-47), costs 2^-97; otherwise |e^t - 1| > 2^-8.6.
  */
-export function expm1Pair(high: number, low: number): number {
+function expm1Pair(high: number, low: number): number {
   const y = power(high, low);
   if (step === 0) {
     LOW[0] = GROWN[1]!;
@@ -69,9 +74,10 @@ export function expm1Pair(high: number, low: number): number {
 
 /** Below 2^-27 results are x itself or 1, which the definition has at once. */
 export const TINY = 2 ** -27;
-/** Arguments up to here have powers whose low parts are normal, and up to here finite ones. */
-const LEAST = -620;
-const MOST = 709.7;
+
+/** The argument range: above MIN, powers have normal low parts; up to MAX, powers are finite. */
+const MIN = -620;
+const MAX = 709.7;
 
 /** A number that is known exactly. */
 export function exactly(value: number): number {
@@ -86,20 +92,20 @@ export function exactly(value: number): number {
 
 /** e^t for t = high + low: off by what t is off by, and 2^-98; 2^-95 where low is not 0 but below 2^-43. */
 export function expPair(high: number, low: number): number {
-  if (!(high > LEAST && high < MOST)) return NaN;
+  if (!(high > MIN && high < MAX)) return NaN;
   const y = power(high, low);
   const scale = powerOfTwo(exponent);
   LOW[0]! *= scale;
   return y * scale;
 }
 
-/** Off by less than 2^-98. Beyond the range of subnormal numbers, as masks are, the result is 0. */
+/** Off by less than 2^-98. Beyond the range of subnormal numbers, frequent for masks, the result is 0. */
 export const exp = (x: number): number => (x < -746 ? exactly(0) : expPair(x, 0));
 
 /** Off by less than 2^-88. */
 export function expm1(x: number): number {
   if (x < -64) return exactly(-1);
-  return Math.abs(x) > TINY && x < MOST ? expm1Pair(x, 0) : NaN;
+  return Math.abs(x) > TINY && x < MAX ? expm1Pair(x, 0) : NaN;
 }
 
 /** u/(1 + u) with u = e^x, for a negative x; 1/(1 + u) with u = e^-x: off by less than 2^-96. */
@@ -133,7 +139,7 @@ export function tanh(x: number): number {
 /** (E + E/(E + 1))/2 with E = e^|x| - 1: off by less than 2^-87. */
 export function sinh(x: number): number {
   const magnitude = Math.abs(x);
-  if (!(magnitude > TINY && magnitude < MOST)) return NaN;
+  if (!(magnitude > TINY && magnitude < MAX)) return NaN;
   const e = expm1Pair(magnitude, 0);
   const eLow = LOW[0]!;
   const divisor = add(e, eLow, 1, 0);
@@ -144,7 +150,7 @@ export function sinh(x: number): number {
 /** (E + 1 + 1/(E + 1))/2 with E = e^|x| - 1: off by less than 2^-87. */
 export function cosh(x: number): number {
   const magnitude = Math.abs(x);
-  if (!(magnitude > TINY && magnitude < MOST)) return NaN;
+  if (!(magnitude > TINY && magnitude < MAX)) return NaN;
   const e = expm1Pair(magnitude, 0);
   const y = add(e, LOW[0]!, 1, 0);
   const yLow = LOW[0]!;

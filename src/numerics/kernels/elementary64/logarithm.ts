@@ -9,6 +9,7 @@ const STEPS = 128;
 const INVERSES = Float64Array.from({ length: STEPS }, (_, j) => Math.round(512 / (1 + (j + 0.5) / STEPS)) / 512);
 INVERSES[0] = 1;
 INVERSES[STEPS - 1] = 0.5;
+
 /** -log of them. */
 const logsOf = onFirstUse(() => {
   const logs = pairsOf(Array.from(INVERSES, (inverse) => logPositive(BigInt(inverse * 512), -9)));
@@ -18,8 +19,10 @@ const logsOf = onFirstUse(() => {
   return logs;
 });
 const LN2_PAIR = pairsOf([{ mantissa: LN2, exponent: -ARGUMENT_FRACTION }]);
+
 /** 1, -1/2, 1/3, ..., 1/15. */
 const SERIES = inverses(1, 15);
+
 /** From z^7/8 of 1 on. */
 const PLAIN = 7;
 
@@ -41,7 +44,7 @@ const words = new Uint32Array(scratch.buffer);
  * x = 2^k m, m in 1 .. 2; m times a c next to 1/m is 1 + z exactly (c has 9 bits) up to the low parts, |z| < 2^-6.4.
  * Next to 1, m c is m or m/2, so that log x = log(1 + z). Otherwise |log x| > 2^-8, and the sums cost less than 2^-101.
  */
-export function logPair(high: number, low: number): number {
+function logPair(high: number, low: number): number {
   scratch[0] = high;
   let k = (words[1]! >>> 20) - 1023;
   const j = (words[1]! >>> 13) & (STEPS - 1);
@@ -62,30 +65,31 @@ export function logPair(high: number, low: number): number {
 }
 
 /** log(1 + z) for z = high + low > -1: off by less than 2^-93 of it. */
-export function log1pPair(high: number, low: number): number {
+function log1pPair(high: number, low: number): number {
   if (Math.abs(high) < 2 ** -7) return series(high, low);
   const sum = sumOf(1, high);
   return logPair(sum, LOW[0]! + low);
 }
 
-const LEAST_NORMAL = powerOfTwo(-1022);
+const MIN_NORMAL = powerOfTwo(-1022);
+
 /** Beyond, products of the estimates below might overflow. */
-const MOST = powerOfTwo(400);
+const MAX = powerOfTwo(400);
 
 /*
  * Estimates: the high part, NaN where the definition is to compute the result. The bounds are relative.
  */
 
 /** Off by less than 2^-93. */
-export const log = (x: number): number => (x >= LEAST_NORMAL && x !== 1 && x < Infinity ? logPair(x, 0) : NaN);
+export const log = (x: number): number => (x >= MIN_NORMAL && x !== 1 && x < Infinity ? logPair(x, 0) : NaN);
 
 /** Off by less than 2^-93. */
-export const log1p = (x: number): number => (Math.abs(x) > TINY && x > -1 && x < MOST ? log1pPair(x, 0) : NaN);
+export const log1p = (x: number): number => (Math.abs(x) > TINY && x > -1 && x < MAX ? log1pPair(x, 0) : NaN);
 
 /** log(1 + (|x| + x^2/(1 + sqrt(1 + x^2)))): off by less than 2^-92. */
 export function asinh(x: number): number {
   const magnitude = Math.abs(x);
-  if (!(magnitude > TINY && magnitude < MOST)) return NaN;
+  if (!(magnitude > TINY && magnitude < MAX)) return NaN;
   const square = productOf(magnitude, magnitude);
   const squareLow = LOW[0]!;
   const sum = add(1, 0, square, squareLow);
@@ -98,7 +102,7 @@ export function asinh(x: number): number {
 
 /** log(1 + (t + sqrt(t (t + 2)))), t = x - 1: off by less than 2^-92. */
 export function acosh(x: number): number {
-  if (!(x > 1 && x < MOST)) return NaN;
+  if (!(x > 1 && x < MAX)) return NaN;
   const t = sumOf(x, -1);
   const tLow = LOW[0]!;
   const next = add(t, tLow, 2, 0);
@@ -125,7 +129,7 @@ export function atanh(x: number): number {
  */
 export function pow(x: number, y: number): number {
   const magnitude = Math.abs(x);
-  if (!(magnitude >= LEAST_NORMAL && magnitude !== 1 && magnitude < Infinity && Math.abs(y) < MOST)) return NaN;
+  if (!(magnitude >= MIN_NORMAL && magnitude !== 1 && magnitude < Infinity && Math.abs(y) < MAX)) return NaN;
   if (x < 0 && !Number.isInteger(y)) return NaN;
   const base = logPair(magnitude, 0);
   const exponent = mul(base, LOW[0]!, y, 0);

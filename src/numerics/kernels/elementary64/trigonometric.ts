@@ -36,9 +36,9 @@ const VERSINE = new Float64Array(2);
 let part = 0;
 
 /** Beyond, k has more than 21 bits. */
-const MOST = 2 ** 16;
-/** Next to a multiple of pi/2 that is not 0, the reduced argument is off by more, relative, below this. */
-const LEAST_REST = 2 ** -20;
+const MAX = 2 ** 16;
+/** Near a nonzero multiple of pi/2, the reduced argument has a larger relative error below this limit. */
+const MIN_REST = 2 ** -20;
 
 /**
  * x = k pi/64 + r for |x| < 2^16, |r| < 2^-5.3: sin r and 1 - cos r.
@@ -55,7 +55,7 @@ function reduce(x: number): boolean {
   r = add(r, LOW[0]!, -k * STEP_2, 0);
   r = add(r, LOW[0]!, -k * STEP_3, 0);
   const rLow = LOW[0]!;
-  if (k !== 0 && k % STEPS === 0 && Math.abs(r) < LEAST_REST) return false;
+  if (k !== 0 && k % STEPS === 0 && Math.abs(r) < MIN_REST) return false;
   part = ((k % (4 * STEPS)) + 4 * STEPS) % (4 * STEPS);
   const square = mul(r, rLow, r, rLow);
   const squareLow = LOW[0]!;
@@ -69,8 +69,9 @@ function reduce(x: number): boolean {
 }
 
 /**
- * sin(x + quarters pi/2) of the last {@link reduce}: S (1 - v) + C s, S and C of the part, s and v of r. Where S is 0
- * it is +-s, off by 2^-97 of at least 2^-20 (k = 0: off by 2^-99 of it); else it is at least 2^-5.4.
+ * sin(x + quarters pi/2) of the last {@link reduce}: S (1 - v) + C s, with S and C from the part, s and v from r. If S
+ * is 0, the result is +-s, off by 2^-97 of at least 2^-20 (k = 0: off by 2^-99 of s); else the result is at least
+ * 2^-5.4.
  */
 function shifted(quarters: number): number {
   const place = (part + quarters * STEPS) % (4 * STEPS);
@@ -95,7 +96,7 @@ function sineOf(place: number): number {
   return sign * high[k]!;
 }
 
-const isInRange = (x: number): boolean => Math.abs(x) > TINY && Math.abs(x) < MOST;
+const isInRange = (x: number): boolean => Math.abs(x) > TINY && Math.abs(x) < MAX;
 
 /*
  * Estimates: the high part, NaN where the definition is to compute the result. The bounds are relative.

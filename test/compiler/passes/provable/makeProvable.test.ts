@@ -28,9 +28,9 @@ const MIN_LIMIT = { gas: 900_000, bytes: 14_000 };
 /** A limit that splits a step by its gas alone. */
 const belowGasOf = (step: Step): ProofSize => ({ gas: estimateStepProofGas(step) - 1, bytes: MAX_STEP_BYTES });
 
-/** A limit below what a step takes: a little, to an eighth, or as far as `least`. */
-const below = (prng: Prng, size: number, least: number): number =>
-  Math.min(size - 1, prng.pick([size, Math.max(least, size / 8), least]));
+/** A limit below what a step takes: a little, to an eighth, or as far as `min`. */
+const below = (prng: Prng, size: number, min: number): number =>
+  Math.min(size - 1, prng.pick([size, Math.max(min, size / 8), min]));
 
 /** What random splits were made of. */
 type Splits = { reductions: Set<string>; kinds: Set<Reduce> };

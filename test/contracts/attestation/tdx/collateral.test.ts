@@ -7,7 +7,15 @@ import { refusalOf } from "../../../../testkit/protocol/refusalOf.ts";
 import { useWorld } from "../../../../testkit/protocol/useWorld.ts";
 import { sequence, oid, octets, flag } from "../../../../testkit/tdx/der.ts";
 import { TestPki } from "../../../../testkit/tdx/pki.ts";
-import { day, identityOf, levelWith, PCK, signDocument, tcbInfoOf, TestPlatform } from "../../../../testkit/tdx/quotes.ts";
+import {
+  day,
+  identityOf,
+  levelWith,
+  PCK,
+  signDocument,
+  tcbInfoOf,
+  TestPlatform,
+} from "../../../../testkit/tdx/quotes.ts";
 import {
   bringIdentity,
   bringTcbInfo,

@@ -168,15 +168,15 @@ describe("TDX: what is told, and how much is taken", () => {
   });
 
   it("deploy_withMoreGraceThanTwoYears_orWithoutP256_isRefused", async () => {
-    const most = 730n * 86_400n;
+    const max = 730n * 86_400n;
     const { pki, reader } = world();
     const deploy = (on: Pick<TdxWorld, "viem">, grace: bigint): Promise<string> =>
       refusalOf(on.viem.deployContract("TdxQuoteVerifier", [pki.anchor, reader.address, grace]));
-    expect(await deploy(world(), most)).to.equal("accepted");
-    expect(await deploy(world(), most + 1n)).to.include(`GraceOutOfRange(${most + 1n}, ${most})`);
+    expect(await deploy(world(), max)).to.equal("accepted");
+    expect(await deploy(world(), max + 1n)).to.include(`GraceOutOfRange(${max + 1n}, ${max})`);
     const chain = await network.create({ override: { hardfork: "prague" } });
     try {
-      expect(await deploy(chain, most)).to.include("NoP256Precompile");
+      expect(await deploy(chain, max)).to.include("NoP256Precompile");
     } finally {
       await chain.close();
     }

@@ -18,7 +18,7 @@ import { platformDevice } from "../../../../src/attestation/tdx/certificates.ts"
 import { encodeEvidence } from "../../../../src/attestation/tdx/evidence.ts";
 import { splitQuote } from "../../../../src/attestation/tdx/quote.ts";
 import { refusalOf } from "../../../../testkit/protocol/refusalOf.ts";
-import { gridBlockAfter, GRID_BLOCKS, signedReport } from "../../../../testkit/protocol/reports.ts";
+import { gridBlockAfter, signedReport } from "../../../../testkit/protocol/reports.ts";
 import { TestDevice } from "../../../../testkit/protocol/testDevice.ts";
 import { useWorld } from "../../../../testkit/protocol/useWorld.ts";
 import { identityOf, levelWith, PCK, tcbInfoOf, TestPlatform } from "../../../../testkit/tdx/quotes.ts";
@@ -30,12 +30,14 @@ import {
   introduction,
   verified,
 } from "../../../../testkit/tdx/tdxWorld.ts";
+import { GRID_BLOCKS } from "../../../../testkit/protocol/deployWorld.ts";
 
 const BODY: Hex = toHex("a body", { size: 32 });
 const LIFETIME = 7 * 86_400;
 const DAY = 86_400;
+
 /** What whole transactions may cost. The aims were 250,000, 130,000 and 70,000 (docs/provisioning.md). */
-const MOST = { first: 245_000, firstQuote: 100_000, renewal: 70_000 };
+const MAX = { first: 245_000, firstQuote: 100_000, renewal: 70_000 };
 
 async function createPlatformWorld() {
   const world = await createTdxWorld();
@@ -119,8 +121,8 @@ describe("Provisioning: machines that attest themselves", () => {
         account: worker.address,
       });
       const reportUntil = BigInt(at + LIFETIME);
-      const told = platform === world().platform ? reportUntil : BigInt(end);
-      const args = [getAddress(worker.address), deviceOf(platform), workload, 0, false, gridBlock, told, BODY];
+      const reported = platform === world().platform ? reportUntil : BigInt(end);
+      const args = [getAddress(worker.address), deviceOf(platform), workload, 0, false, gridBlock, reported, BODY];
       await viem.assertions.emitWithArgs(sent, provisioning, "PlatformAttested", args as never);
       expect(await provisioning.read.deviceInfo([deviceOf(platform)])).to.deep.equal({
         manufacturer: pad(verifier.address),
@@ -133,7 +135,7 @@ describe("Provisioning: machines that attest themselves", () => {
         retiredAt: 0n,
       });
       const [, eligibleUntil] = await provisioning.read.whyNotEligible([worker.address]);
-      expect(eligibleUntil).to.equal(told);
+      expect(eligibleUntil).to.equal(reported);
     }
   });
 
@@ -269,9 +271,9 @@ describe("Provisioning: machines that attest themselves", () => {
     const renewal = await known(world().worker.address);
     await world().provisioning.write.release();
     const firstQuote = await known(world().worker.address);
-    expect(first).to.be.lessThan(MOST.first);
-    expect(renewal).to.be.lessThan(MOST.renewal);
-    expect(firstQuote).to.be.lessThan(MOST.firstQuote);
+    expect(first).to.be.lessThan(MAX.first);
+    expect(renewal).to.be.lessThan(MAX.renewal);
+    expect(firstQuote).to.be.lessThan(MAX.firstQuote);
   });
 
   async function platformFacts(): Promise<Hex> {

@@ -16,7 +16,13 @@ import {
   TestPlatform,
   type QuoteFields,
 } from "../../../../testkit/tdx/quotes.ts";
-import { bringIdentity, bringTcbInfo, createTdxWorld, introduction, verified } from "../../../../testkit/tdx/tdxWorld.ts";
+import {
+  bringIdentity,
+  bringTcbInfo,
+  createTdxWorld,
+  introduction,
+  verified,
+} from "../../../../testkit/tdx/tdxWorld.ts";
 
 describe("TDX: what a quote must show", () => {
   const world = useWorld(createTdxWorld);

@@ -4,7 +4,8 @@ import { honestTrace } from "../../../../testkit/protocol/chainProgram.ts";
 import { smallProgram } from "../../../../testkit/protocol/marketKit.ts";
 import { NO_CLAIM, panelKit, panelWorld, type Posted } from "../../../../testkit/protocol/panelKit.ts";
 import { useWorld } from "../../../../testkit/protocol/useWorld.ts";
-import { ETHER, jobId, type Actor } from "../../../../testkit/protocol/world.ts";
+import { jobId } from "../../../../testkit/protocol/world.ts";
+import { ETHER, type Actor } from "../../../../testkit/protocol/deployWorld.ts";
 
 const SURVIVED = 3;
 const WINDOW = 1_801;

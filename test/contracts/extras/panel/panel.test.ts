@@ -9,7 +9,8 @@ import { GameDriver } from "../../../../testkit/protocol/gameDriver.ts";
 import { delivery, OTHER_ROOT, smallProgram } from "../../../../testkit/protocol/marketKit.ts";
 import { NO_CLAIM, panelKit, panelWorld, type Posted } from "../../../../testkit/protocol/panelKit.ts";
 import { useWorld } from "../../../../testkit/protocol/useWorld.ts";
-import { creditOf, ETHER, gasOf, jobId, type Actor } from "../../../../testkit/protocol/world.ts";
+import { creditOf, gasOf, jobId } from "../../../../testkit/protocol/world.ts";
+import { ETHER, type Actor } from "../../../../testkit/protocol/deployWorld.ts";
 
 const OUTCOME = { none: 0, open: 1, agreed: 2, survived: 3, split: 4, failed: 5 } as const;
 const WINDOW = 1_801;

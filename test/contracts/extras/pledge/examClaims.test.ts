@@ -7,7 +7,7 @@ import {
   createExamClaimsWorld,
   EXAM_LIFETIME,
   EXAM_PROGRAMS,
-  EXAM_ZOO,
+  EXAM_CLASSES,
   refuteExam,
   satExam,
   type Sat,
@@ -16,7 +16,8 @@ import { refusalOf } from "../../../../testkit/protocol/refusalOf.ts";
 import { attest } from "../../../../testkit/protocol/reports.ts";
 import { TestDevice } from "../../../../testkit/protocol/testDevice.ts";
 import { useWorld } from "../../../../testkit/protocol/useWorld.ts";
-import { claimId, ETHER, factsOf, jobId } from "../../../../testkit/protocol/world.ts";
+import { claimId, factsOf, jobId } from "../../../../testkit/protocol/world.ts";
+import { ETHER } from "../../../../testkit/protocol/deployWorld.ts";
 
 /** Exams that a class takes, of the last 16. */
 const PASSES = 12;
@@ -192,7 +193,7 @@ describe("ExamClaims", function () {
       );
       expect(posted!.args.job).to.deep.equal({
         requester: getAddress(examClaims.address),
-        programRoot: EXAM_ZOO[0]!.programRoot,
+        programRoot: EXAM_CLASSES[0]!.programRoot,
         inputsRoot: subject.inputsList.root,
         work: claim.job.work,
         checkpoints: 3,

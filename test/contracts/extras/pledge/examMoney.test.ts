@@ -14,7 +14,8 @@ import {
   satExam,
 } from "../../../../testkit/protocol/examClaimsWorld.ts";
 import { useWorld } from "../../../../testkit/protocol/useWorld.ts";
-import { claimId, claimKey, creditOf, ETHER, SINK } from "../../../../testkit/protocol/world.ts";
+import { claimId, claimKey, creditOf } from "../../../../testkit/protocol/world.ts";
+import { ETHER, SINK } from "../../../../testkit/protocol/deployWorld.ts";
 
 describe("ExamClaims: money", function () {
   this.timeout(180_000);

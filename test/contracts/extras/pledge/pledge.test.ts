@@ -14,9 +14,10 @@ import {
   timeOf,
 } from "../../../../testkit/protocol/pledgeWorld.ts";
 import { RunGame } from "../../../../testkit/protocol/runGame.ts";
-import { claimId, creditOf, ETHER, factsOf, SINK } from "../../../../testkit/protocol/world.ts";
+import { claimId, creditOf, factsOf } from "../../../../testkit/protocol/world.ts";
 import { answerOf } from "../../../../testkit/soak/answerRuns.ts";
 import { useWorld } from "../../../../testkit/protocol/useWorld.ts";
+import { ETHER, SINK } from "../../../../testkit/protocol/deployWorld.ts";
 
 const program = apartAnswers("two");
 const honest = answerOf(program, 1);

@@ -13,7 +13,8 @@ import { chainProgram } from "../../../../testkit/protocol/chainProgram.ts";
 import { createPledgeWorld, LIFETIME, OTHER_LIFETIME, timeOf } from "../../../../testkit/protocol/pledgeWorld.ts";
 import { refusalOf } from "../../../../testkit/protocol/refusalOf.ts";
 import { useWorld } from "../../../../testkit/protocol/useWorld.ts";
-import { claimId, claimKey, creditOf, ETHER, factsOf, postedJob, SINK } from "../../../../testkit/protocol/world.ts";
+import { claimId, claimKey, creditOf, factsOf, postedJob } from "../../../../testkit/protocol/world.ts";
+import { ETHER, SINK } from "../../../../testkit/protocol/deployWorld.ts";
 
 /** Where a header's fields begin, and their bytes (docs/program.md, "Header"). */
 const FIELDS = { maxStepGas: [2, 4], maxStepBytes: [6, 4], work: [10, 8] } as const;
@@ -116,13 +117,12 @@ describe("PledgedClaims: what is refused, and what is told", () => {
       expect(await claims.read.sink()).to.equal(getAddress(SINK));
       expect(await claims.read.lifetimeOf([tickets.address])).to.equal(BigInt(LIFETIME));
       expect(await claims.read.lifetimeOf([of("mallory")])).to.equal(0n);
-      const told = await claims.read.deployment();
-      expect(told.extension).to.equal(getAddress(claims.address));
-      expect([told.checker, told.provisioning, told.asset, told.verifier, told.bond]).to.deep.equal([
-        ...[checker, provisioning, token, verifier].map(({ address }) => getAddress(address)),
-        bond,
-      ]);
-      expect(told.parameters).to.deep.equal({ ...parameters, sink: getAddress(parameters.sink) });
+      const reported = await claims.read.deployment();
+      expect(reported.extension).to.equal(getAddress(claims.address));
+      expect([reported.checker, reported.provisioning, reported.asset, reported.verifier, reported.bond]).to.deep.equal(
+        [...[checker, provisioning, token, verifier].map(({ address }) => getAddress(address)), bond],
+      );
+      expect(reported.parameters).to.deep.equal({ ...parameters, sink: getAddress(parameters.sink) });
     });
 
     it("ofPartsThatDoNotFit_isRefused_andLeavesTheAddressFree", async () => {
@@ -278,14 +278,14 @@ describe("PledgedClaims: what is refused, and what is told", () => {
       await refused({ items: 0 }, "ItemsOutOfRange", [0n, 65_536n]);
       await refused({ items: 65_537 }, "ItemsOutOfRange", [65_537n, 65_536n]);
       // The most that one item may have.
-      const most = maxWork - runWork(1, 0n);
-      await refused({ program: patched("work", most + 1n) }, "TooMuchWork", [maxWork + 1n, maxWork]);
-      await refused({ program: patched("work", most), items: 2 }, "TooMuchWork", [2n * maxWork, maxWork]);
+      const max = maxWork - runWork(1, 0n);
+      await refused({ program: patched("work", max + 1n) }, "TooMuchWork", [maxWork + 1n, maxWork]);
+      await refused({ program: patched("work", max), items: 2 }, "TooMuchWork", [2n * maxWork, maxWork]);
       const gas = maxStepGas + 1;
       await refused({ program: patched("maxStepGas", BigInt(gas)) }, "StepProofTooLarge", [gas, maxStepGas]);
       const bytes = maxStepBytes + 1;
       await refused({ program: patched("maxStepBytes", BigInt(bytes)) }, "StepProofTooLong", [bytes, maxStepBytes]);
-      await enter({ program: patched("work", most) });
+      await enter({ program: patched("work", max) });
       const long = manyOutputs(150).commitment;
       await refused({ program: factsOf(long) }, "HeaderTooLong", [BigInt(long.header.length), 2_048n]);
       await refused({ program: factsOf(manyOutputs(65).commitment) }, "TooManyOutputs", [65n, 64n]);

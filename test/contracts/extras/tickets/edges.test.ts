@@ -15,8 +15,9 @@ import {
 } from "../../../../testkit/protocol/pledgeWorld.ts";
 import { RunGame } from "../../../../testkit/protocol/runGame.ts";
 import { useWorld } from "../../../../testkit/protocol/useWorld.ts";
-import { claimId, ETHER } from "../../../../testkit/protocol/world.ts";
+import { claimId } from "../../../../testkit/protocol/world.ts";
 import { answerOf } from "../../../../testkit/soak/answerRuns.ts";
+import { ETHER } from "../../../../testkit/protocol/deployWorld.ts";
 
 const honest = answerOf(apartAnswers("two"), 1);
 const liar = answerOf(apartAnswers("two"), 1, { item: 0, step: RUN_STEPS.last, element: 3 });
@@ -95,15 +96,15 @@ describe("Tickets: edges and events", () => {
       await promised(world(), honest),
     ];
     for (const promise of [first, second, third]) await landed(world(), promise);
-    const most = 2n ** 96n - 1n;
-    await token.write.mint([payer, most]);
+    const max = 2n ** 96n - 1n;
+    await token.write.mint([payer, max]);
     await tickets.write.requestWithdrawal([to, 2n * ETHER], as("requester"));
     await revert(cash(first, await ticketFor(world(), first, { face: 5n * ETHER + 1n })), "InsufficientDeposit");
     await cash(first, await ticketFor(world(), first, { face: 5n * ETHER }));
     expect((await tickets.read.depositOf([payer, to])).slice(0, 2)).to.deep.equal([0n, 0n]);
-    await tickets.write.deposit([payer, to, most], { account: requester.account });
-    await revert(cash(second, await ticketFor(world(), second, { face: most + 1n })), "FaceTooLarge");
-    await cash(second, await ticketFor(world(), second, { face: most }));
+    await tickets.write.deposit([payer, to, max], { account: requester.account });
+    await revert(cash(second, await ticketFor(world(), second, { face: max + 1n })), "FaceTooLarge");
+    await cash(second, await ticketFor(world(), second, { face: max }));
     await revert(cash(third, await ticketFor(world(), third, { face: 1n })), "InsufficientDeposit");
   });
 

@@ -17,8 +17,8 @@ import {
   type Promised,
 } from "../../../../testkit/protocol/pledgeWorld.ts";
 import { useWorld } from "../../../../testkit/protocol/useWorld.ts";
-import { ETHER } from "../../../../testkit/protocol/world.ts";
 import { answerOf } from "../../../../testkit/soak/answerRuns.ts";
+import { ETHER } from "../../../../testkit/protocol/deployWorld.ts";
 
 const honest = answerOf(apartAnswers("two"), 1);
 

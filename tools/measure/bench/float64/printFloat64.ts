@@ -62,7 +62,7 @@ async function measure(operator: string, low: number, high: number): Promise<Flo
     const { operands: given } = experiment;
     return { bytes, model, operands: given, inputs: model.inputs.map(({ name }) => given[name]!.bytes) };
   };
-  const least = async (count: number, run: () => unknown): Promise<number> => {
+  const min = async (count: number, run: () => unknown): Promise<number> => {
     let best = Infinity;
     for (let k = 0; k < RUNS; k++) {
       const before = process.cpuUsage();
@@ -74,11 +74,11 @@ async function measure(operator: string, low: number, high: number): Promise<Flo
   };
   const [few, many] = [made(FEW), made(MANY)];
   const executor = await createExecutor(many.model);
-  const fast = await least(MANY, () => executor.run(many.inputs));
+  const fast = await min(MANY, () => executor.run(many.inputs));
   await executor.close();
-  const defined = await least(FEW, () => executeReference(few.model, few.inputs));
+  const defined = await min(FEW, () => executeReference(few.model, few.inputs));
   const plain = await plainRun(many.bytes, many.operands).then(
-    (run) => least(MANY, run),
+    (run) => min(MANY, run),
     () => undefined,
   );
   return { operator, defined, fast, plain };

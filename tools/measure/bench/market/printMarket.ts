@@ -22,7 +22,7 @@ const WINDOW = 1_900;
 /** Of a job, wei: more than its gas takes. */
 const FEE = parseEther("0.1");
 /** Jobs that the requester can pay for. */
-const MOST_JOBS = 20_000n;
+const MAX_JOBS = 20_000n;
 /** The chain is kept here while a campaign goes on. */
 const FOLDER = join("cache", "bench", "market");
 
@@ -55,7 +55,7 @@ export async function printMarket(jobs: number, slice = SLICE): Promise<Slice[]>
 }
 
 async function assemble(devnet: BenchDevnet): Promise<Cast> {
-  const { session: requester } = await devnet.party("requester", { credit: MOST_JOBS * FEE });
+  const { session: requester } = await devnet.party("requester", { credit: MAX_JOBS * FEE });
   const { bond } = requester.deployment;
   const execute = new FastExecutors();
   const players: Cast["players"] = [];

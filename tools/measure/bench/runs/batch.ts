@@ -5,11 +5,12 @@ import { createExecutor } from "../../../../src/executor/createExecutor.ts";
 import { floatTensor } from "../../../../src/model/onnx/tensorData.ts";
 import type { TensorData } from "../../../../src/model/onnx/model.ts";
 import { readModel } from "../../../../src/model/onnx/readModel.ts";
-import { executeRun, type Execute } from "../../../../src/runs/executeRun.ts";
+import { executeRun } from "../../../../src/runs/executeRun.ts";
 import { knownProgram } from "../../../../src/dispute/run/execution.ts";
 import { RunInputs } from "../../../../src/program/trace/runInputs.ts";
 import { MODELS } from "../models.ts";
 import { median } from "../median.ts";
+import type { Execute } from "../../../../src/runs/execute.ts";
 
 /** Milliseconds of one item, medians of several runs; and processor time, all threads, by that of plain onnxruntime. */
 export type BatchRow = { model: string; items: number; plain: number; committed: number; processorRatio: number };

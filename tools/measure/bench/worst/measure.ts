@@ -33,13 +33,13 @@ export async function processorSeconds(run: () => unknown): Promise<number> {
 export async function measureWorst({ name, model, inputs }: WorstSubject, engine: MatMulEngine): Promise<Worst> {
   const executor = await createExecutor(model, { engine, alwaysExact: true });
   const run = () => executor.run(inputs, { keep: () => false, trees: new Map<number, MerkleList>() });
-  let least = Infinity;
+  let min = Infinity;
   let total = 0;
   for (let runs = 0; runs < MAX_RUNS && (runs < MIN_RUNS || total < ENOUGH_SECONDS); runs++) {
     const seconds = await processorSeconds(run);
-    least = Math.min(least, seconds);
+    min = Math.min(min, seconds);
     total += seconds;
   }
   await executor.close();
-  return against(name, least, model.program);
+  return against(name, min, model.program);
 }

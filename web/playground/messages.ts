@@ -7,8 +7,8 @@ import type { GameState } from "../../src/chain/market/state.ts";
 import type { TensorInfo } from "../../src/program/compiled.ts";
 import type { ProgramDescription } from "../../src/parties/requester/description.ts";
 import type { LastSum } from "../explorer/lastSum.ts";
-import type { Lie, Opening } from "./dispute.ts";
 import type { Exactly } from "./execute.ts";
+import type { Pick } from "../../src/chain/structs.ts";
 
 /** A node of a model's graph, as the page draws it. */
 export type GraphNode = {
@@ -107,3 +107,9 @@ export type Answer =
   | { kind: "workerMove"; move: WorkerMove }
   | { kind: "watcherMove"; move: ChallengerMove }
   | { kind: "failed"; message: string };
+
+/** Which number is changed. */
+export type Lie = { step: number; element: number };
+
+/** What the worker submits, and where the watcher opens a dispute about it. */
+export type Opening = { nodes: Hex; pick: Pick };

@@ -20,7 +20,7 @@ function attributeOf(value: AttributeValue): Attribute {
 }
 
 /** Collects nodes of one output, and constants, that are put around a model. */
-export class Nodes {
+export class NodeList {
   readonly nodes: Node[] = [];
   readonly initializers = new Map<string, TensorData>();
   readonly #prefix: string;

@@ -5,16 +5,16 @@ import { join } from "node:path";
 import { readModels } from "../../src/cli/models.ts";
 import { compile } from "../../src/compiler/compile.ts";
 import { DeployParametersError } from "../../src/chain/market/errors.ts";
-import { OWN_ZOO, readZoo } from "../../src/deploy/network/examClasses.ts";
+import { OWN_EXAM_PLAN, readExamPlan } from "../../src/deploy/network/examClasses.ts";
 import { knownProgram } from "../../src/dispute/run/execution.ts";
-import { loadModel } from "../../src/runs/programs/modelSpec.ts";
-import { checkZooProgram } from "../../tools/verify/examClasses/check.ts";
+import { loadModel } from "../../src/compiler/wraps/modelSpec.ts";
+import { checkClassProgram } from "../../tools/verify/examClasses/check.ts";
 
 describe("the zoo", function () {
   this.timeout(60_000);
 
   it("cheapestPrograms_areThoseOfItsFile_andDifferByNonce", async () => {
-    const { classes } = readZoo(OWN_ZOO);
+    const { classes } = readExamPlan(OWN_EXAM_PLAN);
     const specs = readModels("ignition/examClasses/models.json");
     for (const [k, nonces] of [
       [0, 40],
@@ -25,7 +25,7 @@ describe("the zoo", function () {
       expect(program.model.programRoot).to.equal(classes[k]!.programRoot);
       // What the contract roots: one input, the seed.
       expect(program.model.inputs.map(({ dtype, shape }) => [dtype, shape])).to.have.length(1);
-      const { milliseconds, ...found } = await checkZooProgram(program, nonces);
+      const { milliseconds, ...found } = await checkClassProgram(program, nonces);
       expect(milliseconds).to.be.greaterThan(0);
       expect(found).to.deep.equal({ roots: nonces, results: nonces, nans: 0 });
     }
@@ -37,7 +37,7 @@ describe("the zoo", function () {
       const path = join(folder, "zoo.json5");
       writeFileSync(path, text);
       try {
-        readZoo(path);
+        readExamPlan(path);
         return "taken";
       } catch (error) {
         expect(error).to.be.instanceOf(DeployParametersError);

@@ -1,0 +1,2 @@
+/** A JSON-RPC request. */
+export type RpcCall = { method: string; params?: unknown };

@@ -1,0 +1,53 @@
+import type { MerkleList } from "../program/merkle/list.ts";
+import type { CompiledModel } from "../program/compiled.ts";
+import type { Program } from "../program/types.ts";
+import type { RunInputs } from "../program/trace/runInputs.ts";
+import type { KnownProgram } from "../dispute/run/execution.ts";
+
+/**
+ * Executes a program: one tensor for each step, canonical little-endian bytes.
+ * @param keep Steps whose tensors are asked for; others may be left out, as holes. Without it, all.
+ * @param trees May be given the trees of checkpoints' tensors, where those are hashed on the way.
+ */
+export type Execute = {
+  (
+    model: CompiledModel,
+    inputs: readonly Uint8Array[],
+    keep?: (step: number) => boolean,
+    trees?: Map<number, MerkleList>,
+    order?: ExecutionOrder,
+  ): Promise<Uint8Array[]>;
+  /** Executes several items of a run that carries state, if separate requests for each item would take too long. */
+  readonly stretch?: ExecuteStretch | undefined;
+};
+
+/** The data that decide an execution's place in the queue, and its parallel executions. */
+export type ExecutionOrder = {
+  /** Whether other items of the same run are executed in parallel. */
+  isOneOfMany?: boolean;
+  /** Until when the result is useful, unix seconds: the earliest comes first. Infinity if absent. */
+  due?: number;
+};
+
+/** An item's result, for the steps whose tensors the run needs: outputs and carried state. */
+export type ExecutedItem = { program: Program; tensor: (step: number) => Uint8Array };
+
+/** Consecutive items of a run. Each item takes something from the previous item. */
+export type Stretch = {
+  program: KnownProgram;
+  /** As of a run of their own. */
+  inputs: RunInputs;
+  /** The steps whose tensors are requested for the last item, in ascending order. */
+  steps: readonly number[];
+};
+
+/** The result of a stretch. */
+export type StretchResult = {
+  /** The roots that `RootsOfItems` collects for the stretch, as for a run. */
+  roots: Uint8Array;
+  /** The last item's tensors by step, with holes. */
+  tensors: readonly Uint8Array[];
+};
+
+/** Executes a stretch. */
+export type ExecuteStretch = (stretch: Stretch, order?: ExecutionOrder) => Promise<StretchResult>;

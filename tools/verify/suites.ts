@@ -1,0 +1,48 @@
+/** How long suites take: the first folder below `test` of each file, and what else a run does. */
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+
+type Times = ReadonlyMap<string, number>;
+
+/**
+ * Seconds that a suite may take, all its files together, before a warning is printed: three times what it takes on an
+ * idle machine with two cores. A suite that outgrows its budget needs fewer or lighter tests, or a reasoned new budget.
+ */
+export const BUDGETS: Readonly<Record<string, number>> = {};
+
+/** Has the times of a run noted in a folder: by `run` (tools/verify/totals.ts) and by mocha (testkit/mochaHooks.ts). */
+export function noteTimes(folder: string): string {
+  const file = join(folder, "times.jsonl");
+  process.env.REFUTE_SUITE_TIMES = file;
+  return file;
+}
+
+/** The suite of a file of tests; other names stand for themselves. */
+const suiteOf = (name: string): string =>
+  name.endsWith(".ts") ? (/^test\/([^/]+)\//.exec(name)?.[1] ?? "test") : name;
+
+/** Seconds of each suite that ran. */
+export function suiteSeconds(timesFile: string): Map<string, number> {
+  const seconds = new Map<string, number>();
+  if (!existsSync(timesFile)) return seconds;
+  for (const line of readFileSync(timesFile, "utf8").trim().split("\n")) {
+    const { name, milliseconds } = JSON.parse(line) as { name: string; milliseconds: number };
+    const suite = suiteOf(name.replaceAll("\\", "/"));
+    seconds.set(suite, (seconds.get(suite) ?? 0) + milliseconds / 1_000);
+  }
+  return seconds;
+}
+
+/** A table, the longest first, and a warning for each suite above its budget. */
+export function suiteTable(seconds: Times): string {
+  const rows = [...seconds].sort(([, a], [, b]) => b - a).map(([suite, took]) => row(suite, took));
+  const total = [...seconds.values()].reduce((sum, took) => sum + took, 0);
+  return ["suite              minutes   budget", ...rows, row("all", total)].join("\n");
+}
+
+function row(suite: string, seconds: number): string {
+  const budget = BUDGETS[suite];
+  const [minutes, allowed] = [seconds, budget].map((each) => (each === undefined ? "" : (each / 60).toFixed(1)));
+  const warning = budget !== undefined && seconds > budget ? "   warning: over its budget" : "";
+  return `${suite.padEnd(18)} ${minutes!.padStart(7)} ${allowed!.padStart(8)}${warning}`;
+}
