@@ -65,8 +65,12 @@ describe("refute, text from a decoder", () => {
   itInTime("modelWithPositionsFromItsPast_isRefused_exit1", async () => {
     const path = file("gpt2.onnx", gpt2Decoder("past").bytes);
     const decoder = ["--decoder", "--slots", "12"];
-    for (const command of [["model", "compile"], ["check"], ["run", ...generating]]) {
-      const { status, stderr } = await refute([command[0]!, path, ...decoder, ...command.slice(1)]);
+    for (const [command, flags] of [
+      [["model", "compile"], []],
+      [["check"], []],
+      [["run"], generating],
+    ] as const) {
+      const { status, stderr } = await refute([...command, path, ...decoder, ...flags]);
       expect(status).to.equal(1);
       expect(stderr).to.contain("position_ids").and.contain("[COMPILE_DECODER]");
     }
@@ -82,8 +86,8 @@ describe("refute, text from a decoder", () => {
     ["unknownName", ["--carry", "past=present"], 'no input "past"'],
   ] as const)
     itInTime(`${what}_isRefused_exit2`, async () => {
-      const command = what === "unknownName" ? "compile" : "run";
-      const { status, stderr } = await refute([command, model, ...flags]);
+      const command = what === "unknownName" ? ["model", "compile"] : ["run"];
+      const { status, stderr } = await refute([...command, model, ...flags]);
       expect(stderr).to.contain(message);
       expect(status).to.equal(2);
     });

@@ -109,7 +109,7 @@ describe("refute deploy tickets, pledge, serve, tickets and ask", function () {
     expect(answer.worker).to.equal(own);
     // An unchained run: of each item a claim and a ticket, and noise of a seed that the payer draws.
     const wired = ["--carry", "x=y", "--last-output", "y", "--noise", "x=0.5", "--items", "3", "--unchained"];
-    const unchained = ["tickets", "ask", join(folder, "step.onnx"), ...wired, ...asked.slice(4)];
+    const unchained = ["tickets", "ask", join(folder, "step.onnx"), ...wired, ...asked.slice(5)];
     await untilCompiled(unchained);
     const runs = [await answerOf<Run>(unchained, payer), await answerOf<Run>(unchained, payer)];
     const claims = runs.flatMap(({ items }) => items.map(({ claim }) => claim));

@@ -39,7 +39,8 @@ function lineOf(group: string, name: string, { about, load, usage, commands }: W
   const begin = `${group.padEnd(7)}  ${name.padEnd(7)}  `;
   if (commands === undefined) return begin + about;
   const isCommand = load !== undefined || usage !== undefined;
-  return `${begin}${about}${isCommand ? "; also" : ""}: ${namesWithin(HELP_WIDTH - begin.length - about.length - 2, Object.keys(commands))}`;
+  const what = `${begin}${about}${isCommand ? "; also" : ""}: `;
+  return what + namesWithin(HELP_WIDTH - what.length, Object.keys(commands));
 }
 
 /** Joins names with commas, up to the width of a line. */

@@ -37,7 +37,8 @@ export function pledgeCommand(output: Output): Command {
         if (staked - locked < collateral)
           throw new ShortOfFundsError(
             `${own} has free stake ${amountText(staked - locked)} in the vault of these claims, and a pledge takes ` +
-              `${amountText(collateral)}: refute account deposit and account stake first, with the same --market`,
+              `${amountText(collateral)}: refute account deposit and refute account stake first, with the ` +
+              "same --market",
           );
         await pledges.pledge();
       }
