@@ -4,9 +4,9 @@ import { UsageError } from "../errors.ts";
 import { addExamples } from "../globalOptions.ts";
 import type { Output } from "../output.ts";
 import { findSetting, flagName, settingsOf, sourcesOf, unknownIn, type Found, type Settings } from "../settings.ts";
-import { OLD_WORDS, oldWordNote } from "../words/oldWords.ts";
 import { commandAt, programOf, withParts, wordsOf } from "../words/walk.ts";
-import { own } from "../words/words.ts";
+import { OLD_WORDS, oldWordNote } from "../words/oldWordTable.ts";
+import { own } from "../words/own.ts";
 
 /** A setting as it is shown: `value` is null if there is none. */
 type Shown = { setting: string; value: string | null; source: string; problem: string | null };

@@ -6,7 +6,8 @@ import { addGlobalOptions } from "../globalOptions.ts";
 import type { Output } from "../output.ts";
 import { helpScreen, nounHelp } from "./helpScreen.ts";
 import { commandAt, wordsOf } from "./walk.ts";
-import { allCommands, own, topWord, WORDS, type Word } from "./words.ts";
+import { allCommands, topWord, WORDS, type Word } from "./words.ts";
+import { own } from "./own.ts";
 
 /**
  * The command line's words as commander knows them. A command has only a name until loaded: all imports of commands

@@ -1,6 +1,7 @@
 import { isFlag, placeOfWord } from "./arguments.ts";
 import { unknownCommand } from "./unknownCommand.ts";
-import { own, topWord } from "./words.ts";
+import { topWord } from "./words.ts";
+import { own } from "./own.ts";
 
 /**
  * The words of the command that arguments name: none, a word, or a noun and a word.

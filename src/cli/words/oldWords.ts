@@ -1,50 +1,8 @@
 import { FLAGS_OF_OUTPUT, HELP_FLAGS, isFlag, placeOfWord } from "./arguments.ts";
 import { closest } from "./closest.ts";
-import { own, topWord } from "./words.ts";
-
-/**
- * The words of release 0.1, with their new words. The old words work until the next release, without being shown; then
- * delete this file and all imports.
- */
-export const OLD_WORDS: Record<string, string> = {
-  train: "model train",
-  audit: "model audit",
-  compile: "model compile",
-  calibrate: "model calibrate",
-  conform: "model conform",
-  quote: "job quote",
-  pack: "job pack",
-  dispatch: "job dispatch",
-  cancel: "job cancel",
-  expire: "job expire",
-  reclaim: "job reclaim",
-  canary: "job canary",
-  panel: "panel post",
-  "panel-result": "panel result",
-  serve: "tickets serve",
-  ask: "tickets ask",
-  pledge: "tickets pledge",
-  unpledge: "tickets unpledge",
-  identify: "device identify",
-  attest: "device attest",
-  release: "device release",
-  dongle: "device dongle",
-  "stand-in-device": "device stand-in",
-  "stand-in-manufacturer": "device stand-in-manufacturer",
-  classes: "exam classes",
-  exam: "exam rehearse",
-  deposit: "account deposit",
-  stake: "account stake",
-  unstake: "account unstake",
-  withdraw: "account withdraw",
-  workers: "account workers",
-  "deploy-exams": "deploy exams",
-  "deploy-tickets": "deploy tickets",
-  "deploy-panel": "deploy panel",
-  "deploy-tdx": "deploy tdx",
-  executor: "fleet executor",
-  completion: "help completion",
-};
+import { topWord } from "./words.ts";
+import { OLD_WORDS } from "./oldWordTable.ts";
+import { own } from "./own.ts";
 
 /** Replaces an old word in the arguments by new words. @param onOld Called with the old word and the new words. */
 export function withNewWords(args: readonly string[], onOld: (old: string, words: string) => void): readonly string[] {
@@ -55,10 +13,6 @@ export function withNewWords(args: readonly string[], onOld: (old: string, words
   onOld(old!, words);
   return args.toSpliced(at, 1, ...words.split(" "));
 }
-
-/** The note about an old word. */
-export const oldWordNote = (old: string, words: string): string =>
-  `refute ${old} is refute ${words} now; the old word works until the next release`;
 
 /**
  * Returns true if an old word stands for the noun: nothing follows, or a command of the noun follows, or a word near

@@ -1,8 +1,8 @@
 import { withoutKeys } from "../../base/redact.ts";
 import { UsageError } from "../errors.ts";
 import { closest } from "./closest.ts";
-import { OLD_WORDS } from "./oldWords.ts";
 import { allCommands, topWord, topWords } from "./words.ts";
+import { OLD_WORDS } from "./oldWordTable.ts";
 
 /** The error of words that name no command. It suggests commands with a similar name. */
 export function unknownCommand(words: readonly string[]): UsageError {

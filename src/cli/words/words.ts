@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import type { Output } from "../output.ts";
+import { own } from "./own.ts";
 
 type Load = () => Promise<(output: Output) => Command>;
 
@@ -320,7 +321,3 @@ export const topWord = (name: string): Word | undefined =>
   Object.values(WORDS)
     .map((group) => own(group, name))
     .find((word) => word !== undefined);
-
-/** Returns an entry from a table. A name from outside may equal a name on the prototype. */
-export const own = <T>(table: Record<string, T>, name: string): T | undefined =>
-  Object.hasOwn(table, name) ? table[name] : undefined;
