@@ -111,6 +111,8 @@ const TYPESCRIPT = [
   "testkit/graphs",
   "testkit/fuzz",
   "testkit/models",
+  "testkit/training",
+  "testkit/economics",
   "testkit/native",
   "testkit/decoders",
   "testkit/game",
@@ -137,44 +139,32 @@ const TYPESCRIPT = [
   "web/docs/render",
   "web/docs",
   "web",
-  "tools/generate/abi.ts",
-  "tools/generate",
+  "tools/options.ts",
+  "tools/write",
+  "tools/release",
+  "tools/measure/keepFigures.ts",
   "tools/measure/chart.ts",
-  "tools/measure/training",
-  "tools/measure/compiling.ts",
-  "tools/measure/contractSize.ts",
-  "tools/measure/memory",
-  "tools/measure/bench",
-  "tools/measure/batch",
-  "tools/measure/dispatch",
-  "tools/measure/runs",
-  "tools/measure/tickets",
-  "tools/measure/generate",
-  "tools/measure/largeData",
-  "tools/measure/economics",
+  "tools/measure/speed",
+  "tools/measure/text",
   "tools/measure/gas",
-  "tools/measure/relay",
-  "tools/measure/canary",
+  "tools/measure/memory",
+  "tools/measure/market",
+  "tools/measure/decisions",
+  "tools/measure/attestation",
   "tools/measure/models",
-  "tools/measure/natively",
   "tools/verify/totals.ts",
   "tools/verify/instrument",
   "tools/verify/builds",
   "tools/verify/replay",
   "tools/verify/coverage",
   "tools/verify/mutate",
-  "tools/verify/planted",
-  "tools/verify/release",
-  "tools/verify/package",
-  "tools/verify/web",
-  "tools/verify/operations",
-  "tools/verify/fleet",
   "tools/verify/smt",
   "tools/verify/examClasses",
   "tools/verify/soak",
   "tools/verify/tdx",
   "tools/verify/exhaust",
   "tools/verify",
+  "tools",
 ];
 
 const SOLIDITY = [
@@ -199,9 +189,6 @@ const SOLIDITY = [
   "contracts/test",
 ];
 
-/** Below tools: projects of users, who see the package only. */
-const PROJECTS = "verify/package/projects/";
-
 /** The place of a file in an order; -1 if it has none. */
 function rank(order: readonly string[], file: string): number {
   const holders = order.filter((entry) => file === entry || file.startsWith(`${entry}/`));
@@ -210,7 +197,7 @@ function rank(order: readonly string[], file: string): number {
 
 function sources(folder: string, extension: string): string[] {
   return readdirSync(folder, { recursive: true, encoding: "utf8" })
-    .filter((name) => name.endsWith(extension) && !name.startsWith(PROJECTS))
+    .filter((name) => name.endsWith(extension))
     .map((name) => join(folder, name));
 }
 

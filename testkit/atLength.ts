@@ -1,6 +1,6 @@
 /**
- * Whether tests play more than the part that `npm test` has time for (`npm run test:length`, in `.ci/run`): all that
- * they can, or what that part leaves out.
+ * Whether tests play more than the part that `npm test` has time for: all that they can, or what that part leaves out.
+ * `npm run verify -- length`, in `.ci/run`, asks for more.
  */
 export const AT_LENGTH = process.env.REFUTE_AT_LENGTH === "true";
 

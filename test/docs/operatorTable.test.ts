@@ -8,7 +8,7 @@ import { OPERATOR_TABLE, operatorTable, REFUSED, TAKEN } from "../../testkit/ope
 
 describe("table of operators", () => {
   it("isWhatTheCodeSays", async () => {
-    expect(readFileSync(OPERATOR_TABLE, "utf8"), "npm run operators").to.equal(await operatorTable());
+    expect(readFileSync(OPERATOR_TABLE, "utf8"), "npm run write -- operators").to.equal(await operatorTable());
   });
 
   it("hasEachOperatorOnce", () => {

@@ -193,7 +193,7 @@ const POW_WORST = [
   [0x3f7d64fa, 0x45b40045],
 ] as const;
 
-/** Those that are closest to a midpoint that they are not, as far as `npm run exhaust -- --powers` has searched. */
+/** The powers that are closest to a midpoint without being one, as far as `verify -- exhaust --powers` has searched. */
 const POW_CLOSEST = [
   [0x08399cf5, 0x30a07c45],
   [0x407fffff, 0x3f000000],

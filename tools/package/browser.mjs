@@ -4,7 +4,10 @@ import { build } from "esbuild";
 
 /** What is put in the place of files that need Node. */
 const REPLACED = new Map(
-  ["bytes", "hashKernel"].map((name) => [resolve(`src/program/merkle/${name}.ts`), resolve(`src/program/merkle/browser/${name}.ts`)]),
+  ["bytes", "hashKernel"].map((name) => [
+    resolve(`src/program/merkle/${name}.ts`),
+    resolve(`src/program/merkle/browser/${name}.ts`),
+  ]),
 );
 
 const replacements = {

@@ -1,19 +1,12 @@
 /** Builds the contracts and what users start, runs the tests, and closes with one line for all of them. */
-import { globSync, readFileSync } from "node:fs";
-import { isGood, lineOf, longestFirst, run, runAll, runMocha, sumOf, type Totals } from "./totals.ts";
+import { readFileSync } from "node:fs";
+import { isGood, lineOf, longestFirst, run, runAll, runMocha, sumOf, testFiles, type Totals } from "./totals.ts";
 
 /**
  * Folders whose tests need nothing that is built, unless they start a verifier: they run beside the compiler of
  * contracts, which takes one core.
  */
-const NEED_NO_BUILD = [
-  "compiler",
-  "executor",
-  "model/onnx",
-  "model/tokenizer",
-  "numerics",
-  "program",
-];
+const NEED_NO_BUILD = ["compiler", "executor", "model/onnx", "model/tokenizer", "numerics", "program"];
 
 /** The files that take longest. */
 const LONGEST = [
@@ -27,7 +20,7 @@ const LONGEST = [
 ];
 
 /** All TypeScript tests, in the order in which they are begun. */
-const allTests = (): string[] => longestFirst(LONGEST, globSync("test/**/*.test.ts"));
+const allTests = (): string[] => longestFirst(LONGEST, testFiles());
 
 /** Builds; the output is shown after that of what runs beside it. */
 async function build(beside?: Promise<unknown>): Promise<Totals> {
