@@ -102,8 +102,9 @@ function parsed(args: string[], options: Record<string, { type: "string" | "bool
 /** The help of a program: how it is called, what it does, and a line for each option. */
 export function helpOf(options: Readonly<Record<string, Option<unknown>>>, words = ""): string {
   const rows = Object.entries(options).map(([name, { about, value, otherwise }]) => {
-    const usual = value === undefined || otherwise === undefined ? "" : ` (${String(otherwise)})`;
-    return [`--${name}${value === undefined ? "" : ` ${value}`}`, `${about}${usual}`] as const;
+    const usual = String((otherwise ?? "") as string | number | readonly string[]);
+    if (value === undefined) return [`--${name}`, about] as const;
+    return [`--${name} ${value}`, usual === "" ? about : `${about} (${usual})`] as const;
   });
   const width = Math.max(0, ...rows.map(([name]) => name.length));
   const usage = [called.call, ...(rows.length > 0 ? ["[OPTIONS]"] : []), ...(words === "" ? [] : [words])].join(" ");

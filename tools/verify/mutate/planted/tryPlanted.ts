@@ -44,6 +44,7 @@ export async function tryPlanted(options: PlantedOptions): Promise<boolean> {
   );
   const { known, left } = withoutKnown(wanted, options.resume);
   const tried: Tried[] = [...known];
+  if (left.length === 0) return report(wanted, tried);
   const over = (bug: Mutant, outcome: Outcome): void => {
     tried.push({ ...bug, ...outcome });
     console.log(hasSurvived(outcome) ? `MISSED  ${bug.change}` : `found   ${bug.change}: ${outcome.killer}`);
