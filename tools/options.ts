@@ -3,8 +3,10 @@ import { parseArgs } from "node:util";
 /** A mistake in a call: `tools/main.ts` prints its message alone. */
 export class UsageError extends Error {}
 
+type Value = string | number | boolean | readonly string[] | undefined;
+
 /** An option of a program, which gives a value of type T. */
-export type Option<T> = {
+export type Option<T extends Value> = {
   about: string;
   /** What stands for its value in the help; absent if it takes none. */
   value?: string;
@@ -14,6 +16,7 @@ export type Option<T> = {
   read: (text: string) => T;
 };
 
+type Options = Readonly<Record<string, Option<Value>>>;
 type Values<S> = { [K in keyof S]: S[K] extends Option<infer T> ? T : never };
 
 /** An option without a value. */
@@ -65,7 +68,7 @@ export const beginCall = (call: string, about: string): void => void (called = {
  * @param given The words of the call.
  * @throws UsageError for an option or a value that the program does not take
  */
-export function readOptions<S extends Readonly<Record<string, Option<unknown>>>>(
+export function readOptions<S extends Options>(
   options: S,
   words?: string,
   given = process.argv.slice(2),
@@ -100,9 +103,9 @@ function parsed(args: string[], options: Record<string, { type: "string" | "bool
 }
 
 /** The help of a program: how it is called, what it does, and a line for each option. */
-export function helpOf(options: Readonly<Record<string, Option<unknown>>>, words = ""): string {
+export function helpOf(options: Options, words = ""): string {
   const rows = Object.entries(options).map(([name, { about, value, otherwise }]) => {
-    const usual = String((otherwise ?? "") as string | number | readonly string[]);
+    const usual = String(otherwise ?? "");
     if (value === undefined) return [`--${name}`, about] as const;
     return [`--${name} ${value}`, usual === "" ? about : `${about} (${usual})`] as const;
   });
