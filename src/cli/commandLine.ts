@@ -7,7 +7,8 @@ import { HELP_FLAGS, isFlag, withHelpFlag } from "./words/arguments.ts";
 import { CommandTree } from "./words/commandTree.ts";
 import { findCommand } from "./words/findCommand.ts";
 import { helpDocument } from "./words/helpDocument.ts";
-import { oldWordNote, withNewWords } from "./words/oldWords.ts";
+import { oldWordNote } from "./words/oldWords.ts";
+import { withNewWords } from "./words/withNewWords.ts";
 
 /** The commands that tell of all others. */
 const ABOUT_ALL = ["config", "help completion"];

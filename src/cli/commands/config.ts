@@ -4,9 +4,8 @@ import { UsageError } from "../errors.ts";
 import { addExamples } from "../globalOptions.ts";
 import type { Output } from "../output.ts";
 import { findSetting, flagName, settingsOf, sourcesOf, unknownIn, type Found, type Settings } from "../settings.ts";
-import { OLD_WORDS, oldWordNote } from "../words/oldWords.ts";
+import { newWordsOf, oldWordNote } from "../words/oldWords.ts";
 import { commandAt, programOf, withParts, wordsOf } from "../words/walk.ts";
-import { own } from "../words/words.ts";
 
 /** A setting as it is shown: `value` is null if there is none. */
 type Shown = { setting: string; value: string | null; source: string; problem: string | null };
@@ -62,7 +61,7 @@ type Asked = { name: string; shownCommand: Command; settings: Settings; flags: r
 /** The command that arguments begin with, by its words or by its old word. @throws UsageError if it has no settings */
 function withSettings(program: Command, given: readonly string[], output: Output): Asked {
   const [first = ""] = given;
-  const oldWord = own(OLD_WORDS, first);
+  const oldWord = newWordsOf(first);
   const names = [given.slice(0, 2), [first], ...(oldWord === undefined ? [] : [oldWord.split(" ")])];
   for (const [k, words] of names.entries()) {
     const shownCommand = commandAt(program, words);
