@@ -7,15 +7,15 @@ import { HELP_FLAGS, isFlag, withHelpFlag } from "./words/arguments.ts";
 import { CommandTree } from "./words/commandTree.ts";
 import { findCommand } from "./words/findCommand.ts";
 import { helpDocument } from "./words/helpDocument.ts";
-import { oldWordNote } from "./words/oldWords.ts";
-import { withNewWords } from "./words/withNewWords.ts";
+import { withNewWords } from "./words/oldWords.ts";
+import { oldWordNote } from "./words/oldWordTable.ts";
 
 /** The commands that tell of all others. */
 const ABOUT_ALL = ["config", "help completion"];
 
 /**
  * Runs the command line.
- * @returns the exit status (docs/cli.md). If it is not 0, stderr has one clear line.
+ * @returns the exit status (docs/cli.md). For a status other than 0, stderr has one clear line.
  */
 export async function runCommandLine(args: readonly string[]): Promise<number> {
   const output = new Output(outputMode(args, process.env));
@@ -41,18 +41,18 @@ async function execute(args: readonly string[], output: Output): Promise<void> {
   }
   const words = findCommand(args);
   await (ABOUT_ALL.includes(words.join(" ")) ? tree.loadAll() : tree.load(words));
-  // Only all commands together know which settings of a shared file are unknown.
+  // Only all commands together know which settings in a shared file are unknown.
   program.hook("preAction", async (_program: Command, command: Command) => {
     if (hasForeignSettings(command)) await tree.loadAll();
   });
   await program.parseAsync([...args], { from: "user" });
 }
 
-/** Whether the help of no command in particular is asked for. */
+/** Returns true if the arguments request help for no command in particular. */
 const asksForHelp = (args: readonly string[]): boolean =>
   args.some((arg) => HELP_FLAGS.includes(arg)) && args.every(isFlag);
 
-/** What went wrong, as an error of Refute's wherever it is known. */
+/** Returns the failure, translated to a Refute error if known. */
 async function asKnownError(thrown: unknown): Promise<unknown> {
   if (thrown instanceof RefuteError) return thrown;
   const { translateError } = await import("../chain/translateError.ts");

@@ -1,5 +1,5 @@
 import { isDecided, type DecidedOutput } from "../model/decision/decision.ts";
-import { findDecisions } from "../model/decision/findDecisions.ts";
+import { findDecisions } from "../compiler/decisions/findDecisions.ts";
 import type { Model } from "../model/onnx/model.ts";
 import type { CompiledModel } from "../program/compiled.ts";
 import { NativeModelError } from "./errors.ts";

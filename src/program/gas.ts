@@ -153,10 +153,10 @@ const FLOOR = { zero: 10, nonzero: 40 } as const;
 const FIXED_CALLDATA = { nonzero: 1_500, zero: 3_000 } as const;
 const SLOT_CALLDATA = { nonzero: 4, zero: 28 } as const;
 
-/** What is reserved for the game itself in the proof of a step that reads `inputs` tensors. */
+/** Returns the gas reserved for the game itself in a step proof with `inputs` input tensors. */
 export const gameGas = (inputs: number): number => GAS.game + GAS.gameInput * inputs;
 
-/** What the proof of one element of a step takes at most, as a transaction. */
+/** The maximum gas and bytes for one element's proof transaction. */
 export type ProofSize = { gas: number; bytes: number };
 
 /**
@@ -192,7 +192,7 @@ function proofGas(step: Step, bodyBytes: number, opened: readonly Opened[]): num
 const openingGas = ({ chunks, nodes }: Opened): number =>
   chunks === 0 ? 0 : GAS.opening + GAS.chunk * chunks + GAS.node * nodes;
 
-/** Bytes of a proof's calldata that are zero, and that are not; those of the game's own part are in `gameGas`. */
+/** Counts a proof's zero and nonzero calldata bytes; `gameGas` includes the bytes of the game's own part. */
 function calldataOf(step: Step, bodyBytes: number, opened: readonly Opened[]): { zero: number; nonzero: number } {
   const chunks = sum(opened.map((o) => o.chunks));
   const siblings = sum(opened.map((o) => o.siblings));
@@ -233,15 +233,15 @@ function placeGas(step: Step, view: View, chunks: number): number {
   return place.view + axes + seek + wordGas(step, view);
 }
 
-/** Turning the byte order of one word of what a view reads. */
+/** Returns the gas for reversing the byte order in a word read by a view. */
 const wordGas = (step: Step, view: View): number => GAS.word[Math.log2(dtypeBytes(step.inputs[view.input]!.dtype))]!;
 
-/** Bytes between the elements of neighbouring terms, as a digit counts up. */
+/** Returns the bytes between neighbouring terms' elements, as a digit counts up. */
 const pitchOf = (step: Step, view: View, along: number): number =>
   dtypeBytes(step.inputs[view.input]!.dtype) *
   Math.abs(sum(view.axes.map((axis) => axis.stride * coefficient(axis, along))));
 
-/** The words whose byte order is turned for the reads of one term. */
+/** Returns the gas for reversing the byte order of words read for one term. */
 const turningGas = (step: Step, along: number): number =>
   sum(step.termReads.map((view) => wordGas(step, view) * Math.min(1, pitchOf(step, view, along) / 32)));
 
@@ -280,7 +280,7 @@ function reductionGas(step: Step, opened: readonly Opened[]): number {
   return sumOf + runs * run + blocks * (GAS.block + GAS.blockRead * reads) + places + terms * perTerm + turning;
 }
 
-/** How often a read is placed in one run of the fastest reduction digit. */
+/** Returns how often a run over the fastest reduction digit places a read. */
 function placesPerRun(step: Step, n: number, along: number, runLength: number, chunks: number): number {
   const view = step.termReads[n]!;
   let blocks = 1;

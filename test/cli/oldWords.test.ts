@@ -1,7 +1,7 @@
 import { expect } from "chai";
-import { OLD_WORDS } from "../../src/cli/words/oldWords.ts";
 import { allCommands, topWords } from "../../src/cli/words/words.ts";
 import { refute } from "./refute.ts";
+import { OLD_WORDS } from "../../src/cli/words/oldWordTable.ts";
 
 /** The words of release 0.1. */
 const RELEASED = [

@@ -4,8 +4,9 @@ import { UsageError } from "../errors.ts";
 import { addExamples } from "../globalOptions.ts";
 import type { Output } from "../output.ts";
 import { findSetting, flagName, settingsOf, sourcesOf, unknownIn, type Found, type Settings } from "../settings.ts";
-import { newWordsOf, oldWordNote } from "../words/oldWords.ts";
 import { commandAt, programOf, withParts, wordsOf } from "../words/walk.ts";
+import { OLD_WORDS, oldWordNote } from "../words/oldWordTable.ts";
+import { own } from "../words/own.ts";
 
 /** A setting as it is shown: `value` is null if there is none. */
 type Shown = { setting: string; value: string | null; source: string; problem: string | null };
@@ -43,7 +44,7 @@ export function configCommand(output: Output): Command {
         ...shown.map(line),
         ...secrets.map(({ variable, set }) => `${variable}: ${set ? "set, not shown" : "not set"}`),
       ]);
-      // What is missing may be given by a flag.
+      // A flag may give a missing setting.
       const unfit = shown.flatMap(({ problem, source }) => (problem === null || source === MISSING ? [] : [problem]));
       const problems = unknown === null ? unfit : [...unfit, unknown];
       if (problems.length > 0) throw new UsageError(problems.join("; "));
@@ -58,10 +59,13 @@ export function configCommand(output: Output): Command {
 
 type Asked = { name: string; shownCommand: Command; settings: Settings; flags: readonly string[] };
 
-/** The command that arguments begin with, by its words or by its old word. @throws UsageError if it has no settings */
+/**
+ * Returns the command at the start of the arguments, by the command's words or old word. @throws UsageError if the
+ * command has no settings
+ */
 function withSettings(program: Command, given: readonly string[], output: Output): Asked {
   const [first = ""] = given;
-  const oldWord = newWordsOf(first);
+  const oldWord = own(OLD_WORDS, first);
   const names = [given.slice(0, 2), [first], ...(oldWord === undefined ? [] : [oldWord.split(" ")])];
   for (const [k, words] of names.entries()) {
     const shownCommand = commandAt(program, words);

@@ -81,7 +81,7 @@ export function runCommand(output: Output): Command {
   );
 }
 
-/** Why there is nothing to compare with: onnxruntime's refusal of the model, which is no fault of the result. */
+/** Returns the reason for having no comparison: onnxruntime refuses the model, through no fault of the result. */
 function refusal(error: unknown): { refused: string } {
   if (error instanceof PlainRefusalError) return { refused: error.message };
   throw error;
@@ -116,7 +116,7 @@ function comparisonText(comparison: Comparison | { refused: string }): string[] 
   ];
 }
 
-/** How much nearer one result must be before it is called nearer. */
+/** The minimum ratio of distances to call one result nearer. */
 const CLEARLY = 2;
 
 /** Who is nearer to the same chain in float64. */

@@ -48,7 +48,7 @@ const settings = {
   examShare: defaulted("share", "of the exams that are executed, above 0 to 1", share, 1),
 };
 
-/** @throws UsageError if a ledger is named that is not there, or beside --references */
+/** @throws UsageError if the named ledger does not exist, or if --references is given too */
 function requireLedger(ledger: string | undefined, references: boolean): void {
   if (ledger === undefined) return;
   if (references)

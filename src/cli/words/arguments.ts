@@ -4,7 +4,7 @@ export const HELP_FLAGS = ["--help", "-h"];
 
 export const isFlag = (arg: string): boolean => arg.startsWith("-");
 
-/** The place of the first argument that is no flag, from a place on; -1 if there is none. */
+/** Returns the place of the first argument other than a flag, from a given place on; -1 if all are flags. */
 export const placeOfWord = (args: readonly string[], from = 0): number =>
   args.findIndex((arg, k) => k >= from && !isFlag(arg));
 

@@ -1,4 +1,4 @@
-/** A word is near another one if at most so many letters differ, and at least this share of the letters is right. */
+/** Two words are near if at most this number of letters differ, and at least `MIN_SHARE` of the letters match. */
 const MAX_DISTANCE = 3;
 const MIN_SHARE = 0.6;
 

@@ -6,11 +6,12 @@ import { addGlobalOptions } from "../globalOptions.ts";
 import type { Output } from "../output.ts";
 import { helpScreen, nounHelp } from "./helpScreen.ts";
 import { commandAt, wordsOf } from "./walk.ts";
-import { allCommands, own, topWord, WORDS, type Word } from "./words.ts";
+import { allCommands, topWord, WORDS, type Word } from "./words.ts";
+import { own } from "./own.ts";
 
 /**
- * The words of the command line as commander knows them. A command has only its name until it is loaded: all that
- * commands import takes more than a second to load.
+ * The command line's words as commander knows them. A command has only a name until loaded: all imports of commands
+ * take more than a second to load.
  */
 export class CommandTree {
   readonly program: Command;
@@ -25,7 +26,7 @@ export class CommandTree {
         this.program.addCommand(this.#stub(name, word).helpGroup(group));
   }
 
-  /** Loads a command. @throws {CannotRunHereError} if an addon that it needs cannot be loaded */
+  /** Loads a command. @throws {CannotRunHereError} if an addon needed by the command cannot be loaded */
   async load(words: readonly string[]): Promise<void> {
     const load = wordAt(words)?.load;
     const stub = commandAt(this.program, words)!;
@@ -44,7 +45,7 @@ export class CommandTree {
     for (const words of allCommands()) await this.load(words);
   }
 
-  /** A command without flags and arguments of its own, and the help of a noun if it is one. */
+  /** Makes a command without flags and arguments, and with the noun's help if the word is a noun. */
   #stub(name: string, word: Word): Command {
     const command = this.#prepared(new Command(name)).summary(word.about);
     for (const [part, each] of Object.entries(word.commands ?? {})) command.addCommand(this.#stub(part, each));
@@ -61,7 +62,7 @@ export class CommandTree {
         const words = wordsOf(command);
         const name = ["refute", ...words].join(" ");
         if (error.code === "commander.help") throw new UsageError(`no command is given; ${name} --help lists them`);
-        // What is not understood is repeated, and may be a key in the wrong place.
+        // The message repeats the unknown text, which may be a key in the wrong place.
         const what = withoutKeys(error.message)
           .replace(/^error: /, "")
           .replace(/\s*\n\s*/g, " ");
@@ -76,7 +77,7 @@ function wordAt([first, second]: readonly string[]): Word | undefined {
   return second === undefined ? word : own(word?.commands ?? {}, second);
 }
 
-/** Puts a command in the place of another one among those of their parent. */
+/** Replaces a command among the commands of their parent. */
 function replace(old: Command, command: Command): void {
   const { commands } = old.parent!;
   command.parent = old.parent;

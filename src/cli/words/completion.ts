@@ -6,10 +6,10 @@ export const SHELLS = ["bash", "zsh", "fish"] as const;
 export type Shell = (typeof SHELLS)[number];
 
 type Option = { flag: string; help: string };
-/** A command or a noun: the words after `refute`, those that may follow it, and its flags. */
+/** A command or a noun: the words after `refute`, the possible next words, and the flags. */
 type Entry = { words: string[]; help: string; parts: string[]; options: Option[] };
 
-/** A script that completes the names of commands and flags, and files after them. */
+/** Returns a script that completes command names and flag names, and files after them. */
 export function completionScript(shell: Shell, program: Command): string[] {
   const entries = program.commands.flatMap(withParts).map(entryOf);
   return { bash, zsh, fish }[shell](entries);
@@ -35,7 +35,7 @@ const bash = (entries: readonly Entry[]): string[] => {
   return [
     "_refute() {",
     '  local word="${COMP_WORDS[COMP_CWORD]}" at=1 found=""',
-    // The words after `help` and `config` are those of another command.
+    // The words after `help` and `config` are another command's words.
     '  case "${COMP_WORDS[1]}" in help | config) ((COMP_CWORD > 1)) && at=2 ;; esac',
     '  local first="${COMP_WORDS[at]}" second="${COMP_WORDS[at + 1]}"',
     "  if ((COMP_CWORD == at)); then",
@@ -67,11 +67,11 @@ const zsh = (entries: readonly Entry[]): string[] => [
   ...bash(entries),
 ];
 
-/** A word in single quotes, as fish takes it. */
+/** Quotes a word in single quotes, in fish's syntax. */
 const quoted = (text: string): string => `'${text.replace(/[\\']/g, "\\$&")}'`;
 
 const fish = (entries: readonly Entry[]): string[] => [
-  // Whether the words after `refute` are these, and whether they begin with these.
+  // Two tests: if the words after `refute` equal the given words, and if they begin with the given words.
   "function __refute_are",
   '    set -l words (commandline -opc)[2..]; test "$words" = "$argv"',
   "end",

@@ -1,6 +1,7 @@
 import { isFlag, placeOfWord } from "./arguments.ts";
 import { unknownCommand } from "./unknownCommand.ts";
-import { own, topWord } from "./words.ts";
+import { topWord } from "./words.ts";
+import { own } from "./own.ts";
 
 /**
  * The words of the command that arguments name: none, a word, or a noun and a word.
@@ -13,7 +14,8 @@ export function findCommand(args: readonly string[]): string[] {
   const word = topWord(first);
   if (word === undefined) throw unknownCommand([first]);
   if (word.commands === undefined) return [first];
-  // The flags of a noun take no values. Those of a command that has others (`deploy`) may: another follows at once.
+  // A noun's flags take no values. The flags of a command with subcommands (`deploy`) may: a subcommand follows at
+  // once.
   const second = args[word.load === undefined ? placeOfWord(args, at + 1) : at + 1];
   if (second === undefined || isFlag(second)) return [first];
   if (own(word.commands, second) === undefined) throw unknownCommand([first, second]);

@@ -2,10 +2,10 @@ import type { Command } from "commander";
 import { HELP_WIDTH } from "./helpScreen.ts";
 import { withParts, wordsOf } from "./walk.ts";
 
-/** The help of one command, as `--help` prints it on 80 columns. */
+/** One command's help, like `--help` prints on 80 columns. */
 type CommandHelp = { command: string; group: string; help: string };
 
-/** The help of all commands, in the order of `refute --help`: what `refute --help --json` prints. */
+/** Returns all commands' help, in the order of `refute --help`: the output of `refute --help --json`. */
 export function helpDocument(program: Command): { commands: CommandHelp[] } {
   const commands = program.commands.flatMap((top) =>
     withParts(top).map((command) => ({

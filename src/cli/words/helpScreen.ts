@@ -18,7 +18,7 @@ export function helpScreen(): string {
   ].join("\n");
 }
 
-/** The help of a word that is only a noun: its commands, a line each. */
+/** Returns the help for a word that only names a noun: a line for each command. */
 export function nounHelp(name: string, { about, commands = {}, usage = "COMMAND ...", related = [] }: Word): string {
   const width = Math.max(...Object.keys(commands).map((part) => part.length));
   const isExtra = Object.hasOwn(WORDS[EXTRAS]!, name);
@@ -43,7 +43,7 @@ function lineOf(group: string, name: string, { about, load, usage, commands }: W
   return what + namesWithin(HELP_WIDTH - what.length, Object.keys(commands));
 }
 
-/** Names with commas between them, as many as a line has room for. */
+/** Joins names with commas, up to the width of a line. */
 function namesWithin(width: number, names: readonly string[]): string {
   const all = names.join(", ");
   if (all.length <= width) return all;

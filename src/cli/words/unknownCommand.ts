@@ -1,15 +1,15 @@
 import { withoutKeys } from "../../base/redact.ts";
 import { UsageError } from "../errors.ts";
 import { closest } from "./closest.ts";
-import { OLD_WORDS } from "./oldWords.ts";
 import { allCommands, topWord, topWords } from "./words.ts";
+import { OLD_WORDS } from "./oldWordTable.ts";
 
 /** The error of words that name no command. It suggests commands with a similar name. */
 export function unknownCommand(words: readonly string[]): UsageError {
   const noun = words.slice(0, -1);
   const similar = similarCommands(words.at(-1)!, noun[0]).map((command) => `refute ${command}`);
   const hint = similar.length === 0 ? "" : ` (Did you mean ${similar.join(" or ")}?)`;
-  // What is not understood is repeated, and may be a key in the wrong place.
+  // The message repeats the unknown text, which may be a key in the wrong place.
   const typed = withoutKeys(words.join(" "));
   return new UsageError(
     `unknown command '${typed}'${hint}; ${["refute", ...noun].join(" ")} --help shows all commands`,
@@ -17,8 +17,8 @@ export function unknownCommand(words: readonly string[]): UsageError {
 }
 
 /**
- * Commands whose last word, or whose old word, is near a word: those of the noun where it has any, and the noun itself
- * where it is a command and nothing is near.
+ * Returns the commands whose last word or old word is near a word: the noun's commands if any is near, else any other
+ * near command; if nothing is near and the noun has a command, the noun.
  */
 function similarCommands(word: string, noun: string | undefined): string[] {
   const named: [name: string, command: string][] = [

@@ -8,7 +8,7 @@ export const wordsOf = (command: Command): string[] =>
 export const commandAt = (program: Command, words: readonly string[]): Command | undefined =>
   words.reduce((command: Command | undefined, word) => command?.commands.find((part) => part.name() === word), program);
 
-/** A command, all commands of it, and so on. */
+/** Returns a command and all commands below it. */
 export const withParts = (command: Command): Command[] => [command, ...command.commands.flatMap(withParts)];
 
 /** The command at the top of a tree. */

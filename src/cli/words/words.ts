@@ -1,14 +1,15 @@
 import type { Command } from "commander";
 import type { Output } from "../output.ts";
+import { own } from "./own.ts";
 
 type Load = () => Promise<(output: Output) => Command>;
 
-/** A word of the command line: a command, a noun with commands of its own, or both (`deploy`). */
+/** A word on the command line: a command, a noun with subcommands, or both (`deploy`). */
 export type Word = {
   /** For lists of words, in one line; the help of the command says more. */
   about: string;
   load?: Load;
-  /** Arguments of a word that takes some and is no command of its own (`help`). */
+  /** The arguments for a word that takes arguments without being a command (`help`). */
   usage?: string;
   commands?: Record<string, Word>;
   /** Other commands about the same noun, for its help. */
@@ -306,7 +307,7 @@ export const WORDS: Record<string, Record<string, Word>> = {
 /** The words that can follow `refute`. */
 export const topWords = (): string[] => Object.values(WORDS).flatMap(Object.keys);
 
-/** All commands, each as the words that follow `refute`, in the order of the help. */
+/** Returns all commands, each as the words after `refute`, in the help's order. */
 export const allCommands = (): string[][] =>
   Object.values(WORDS).flatMap((group) =>
     Object.entries(group).flatMap(([name, { load, commands = {} }]) => [
@@ -320,7 +321,3 @@ export const topWord = (name: string): Word | undefined =>
   Object.values(WORDS)
     .map((group) => own(group, name))
     .find((word) => word !== undefined);
-
-/** An entry of a table. A name from outside may be one of the prototype's. */
-export const own = <T>(table: Record<string, T>, name: string): T | undefined =>
-  Object.hasOwn(table, name) ? table[name] : undefined;

@@ -18,12 +18,12 @@ import type { Model, TensorData } from "../../model/onnx/model.ts";
 import { withImagePreprocessing, type ImagePreprocessing } from "../../model/onnx/preprocess.ts";
 import { readModel } from "../../model/onnx/readModel.ts";
 
-/** A model file, with all options that determine its program. */
+/** A model file, with all options that determine the program. */
 export type ModelSpec = {
   path: string;
   /** The shapes to compile for, by input. */
   shapes: Record<string, readonly number[]>;
-  /** Sizes for dimensions named in the model, in all inputs that have them. */
+  /** Sizes for dimensions named in the model, in all inputs with the dimension. */
   dims?: Readonly<Record<string, number>> | undefined;
   /** Inputs that are known at compile time: a JSON value, or the name of a .pb, .npy or .json file. */
   bind: Readonly<Record<string, unknown>>;
@@ -33,11 +33,11 @@ export type ModelSpec = {
   uint8: readonly ImagePreprocessing[];
   /** Decisions that replace float outputs, by output. */
   decide?: Readonly<Record<string, DecideSpec>> | undefined;
-  /** Inputs drawn within the program from one seed, and their ranges of values. */
+  /** Inputs drawn within the program from one seed, with each input's value range. */
   drawn?: Readonly<Record<string, DrawnInput>> | undefined;
   /** The scale of normal noise added to float inputs, from a seed and the item's number. */
   noise?: Readonly<Record<string, number>> | undefined;
-  /** Turns the model into a training run, with a `run` of its own. */
+  /** Turns the model into a training run with a separate `run`. */
   train?: TrainSpec | undefined;
   /** Bytes of the largest transaction with a step proof, if not the compiler's default. */
   stepByteLimit?: number | undefined;
@@ -54,7 +54,7 @@ export type ModelSpec = {
 };
 
 /**
- * A model ready to compile, with its run's wiring, and the tensors bound to inputs of its file. For a wrapped decoder,
+ * A model ready to compile, with the run's wiring, and the tensors bound to the file's inputs. For a wrapped decoder,
  * also the original model's parts.
  */
 export type LoadedModel = {
@@ -68,7 +68,7 @@ export type LoadedModel = {
   training?: Pick<TrainingRun, "parts" | "initial">;
 };
 
-/** The fields of a specification that determine a model's preparation. */
+/** The specification's fields for preparing a model. */
 type Preparation = Pick<ModelSpec, "bind" | "uint8" | "decide" | "drawn" | "noise" | "run" | "decoder" | "train"> &
   Pick<ModelSpec, "dims" | "seedInput"> &
   Partial<Pick<ModelSpec, "shapes">>;

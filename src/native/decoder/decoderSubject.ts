@@ -2,7 +2,7 @@ import { decoderLimits } from "../../compiler/wraps/decoderInputs.ts";
 import type { DecoderInterface } from "../../compiler/wraps/decoderInterface.ts";
 import { DECODER } from "../../compiler/wraps/wrapDecoder.ts";
 import { isDecided } from "../../model/decision/decision.ts";
-import { tokenDecisions } from "../../model/decision/tokenDecisions.ts";
+import { tokenDecisions } from "../../compiler/decisions/tokenDecisions.ts";
 import type { Model, TensorData } from "../../model/onnx/model.ts";
 import type { CompiledModel } from "../../program/compiled.ts";
 import { NativeModelError } from "../errors.ts";

@@ -1,6 +1,6 @@
 import { DECODER } from "../../compiler/wraps/wrapDecoder.ts";
-import { findDecisions, type FoundDecisions } from "../../model/decision/findDecisions.ts";
-import { tokenDecisions } from "../../model/decision/tokenDecisions.ts";
+import { findDecisions, type FoundDecisions } from "../../compiler/decisions/findDecisions.ts";
+import { tokenDecisions } from "../../compiler/decisions/tokenDecisions.ts";
 import type { LoadedModel } from "../../compiler/wraps/modelSpec.ts";
 
 /**

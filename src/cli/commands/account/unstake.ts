@@ -31,7 +31,7 @@ async function request(session: Session, amount: bigint): Promise<void> {
     const what = `${address} has ${amountText(free)} of unlocked stake, not ${amountText(amount)}`;
     throw new ShortOfFundsError(`${what}; ${amountText(locked)} backs claims`);
   }
-  // A request starts the delay of all that is asked back anew: what is ready is taken out first.
+  // A new request restarts the delay for all requested stake: ready stake is taken out first.
   if (withdrawing > 0n && (await now(session)) >= readyAt) await session.vault.unstake();
   await session.vault.requestWithdraw(amount);
 }

@@ -55,7 +55,7 @@ export function deployTdxCommand(output: Output): Command {
       const onSent = (what: string): void => output.note(`sent ${what}`);
       const deployer = { publicClient, account, journal, confirmations, onSent };
       const verifier = await deployTdx(deployer, { root, grace });
-      // What was deployed answers: it knows nobody yet.
+      // The deployed contract answers: no authority is known yet.
       const authorities = await new TdxQuoteVerifierReader(verifier, { publicClient }).authorities();
       const manufacturer = pad(verifier).toLowerCase();
       output.answer({ verifier, manufacturer, authorities: authorities.length }, [

@@ -38,7 +38,7 @@ export function deployTicketsCommand(output: Output): Command {
         { publicClient, account, journal, confirmations, onSent },
         { deployment, exams },
       );
-      // Its parameters are read as those of any market.
+      // The contract's parameters are read like any market's.
       await readDeployment(publicClient, made.claims);
       const file = addToAddressFile(folder, deployment, { ...made, ...(exams !== undefined && { exams }) });
       output.answer({ ...made, exams, addressFile: file ?? null }, [

@@ -32,7 +32,7 @@ const settings = {
   tsm: defaulted("folder", "where the kernel gives a trust domain its quotes", text, TSM_FOLDER),
 };
 
-/** `refute device attest`: a report of what this machine is, signed by the worker's device. */
+/** `refute device attest`: a report on this machine, signed by the worker's device. */
 export function attestCommand(output: Output): Command {
   const command = new Command("attest")
     .description("have this worker's device report what this machine is, once; a worker with --dongle does it itself")
@@ -84,7 +84,7 @@ async function attestDomain(output: Output, values: SettingValues<typeof setting
   ]);
 }
 
-/** Until when an account is attested, or why it is not. */
+/** Returns the end of an account's attestation, or the reason for none. */
 function attestedText(attestation: Eligibility): string {
   const why = ineligibility(attestation);
   return why === undefined ? `until ${timeText(attestation.time)}` : `no: ${why}`;

@@ -7,7 +7,7 @@ import { addExamples } from "../../globalOptions.ts";
 import type { Output } from "../../output.ts";
 import { untilStopped } from "../../stop.ts";
 
-/** `refute device dongle`: a stand-in for the device, as a process of its own. */
+/** `refute device dongle`: a stand-in for the device, as a separate process. */
 export function dongleCommand(output: Output): Command {
   const command = new Command("dongle")
     .description("development networks only: stand in for a worker's device, at a socket in the device's folder")

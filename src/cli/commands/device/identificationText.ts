@@ -1,7 +1,7 @@
 import type { Identification } from "../../../attestation/machine/identification.ts";
 import { table } from "../../../base/text.ts";
 
-/** What is reported of a machine, for people. */
+/** Returns a machine's reported identification, for people. */
 export function identificationLines({ class: kind, root, parts }: Identification): string[] {
   const rows = parts.map(({ kind, vendor, device, memoryMiB, units, layers }) => [
     kind,

@@ -16,7 +16,10 @@ const settings = {
   models: optional<string>("file", "models file: which of the classes this machine can sit", text, "none"),
 };
 
-/** `refute exam classes`: the classes of a deployment's exams, and which of them a worker and this machine have. */
+/**
+ * `refute exam classes`: the classes in a deployment's exams; marks the classes held by a worker, and the classes with
+ * a program on this machine.
+ */
 export function classesCommand(output: Output): Command {
   const command = new Command("classes")
     .description("show the classes of exams: which a worker holds, and of which this machine has the program")

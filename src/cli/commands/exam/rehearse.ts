@@ -11,9 +11,9 @@ import { address, text } from "../../parse.ts";
 import { addSettings, readSettings, required } from "../../settings.ts";
 import { table } from "../../../base/text.ts";
 
-/** Blocks over which the time of one is taken. */
+/** The number of blocks for measuring the time per block. */
 const BLOCKS = 256n;
-/** What a class should leave of its time, for reports that are late to be in a block. */
+/** The maximum share of a class's time for the execution: the rest remains for reports that come late into a block. */
 const MAX_SHARE = 0.75;
 
 const settings = {
@@ -51,7 +51,7 @@ export function rehearseCommand(output: Output): Command {
             continue;
           }
           const solve = solver(program, executors.execute);
-          // The first execution prepares the program, as a worker has it prepared by its second exam.
+          // The first execution prepares the program; a worker likewise has the program prepared by the second exam.
           await solve(crypto.getRandomValues(new Uint8Array(32)));
           const start = performance.now();
           await solve(crypto.getRandomValues(new Uint8Array(32)));

@@ -22,7 +22,7 @@ import { untilStopped } from "../../stop.ts";
 
 const { models, cache, monitorPort, logLevel, untriedPlatform } = playerSettings;
 
-/** The names of executors: they are part of names of connections, where servers take no spaces. */
+/** An executor's name: a part of connection names, where servers take no spaces. */
 const executorName: Parse<string> = (given, name) => {
   if (/^[\w.-]{1,100}$/.test(given)) return given;
   throw unfit(given, name, "up to 100 letters, digits, dots, hyphens and underscores");
@@ -39,7 +39,9 @@ const settings = {
   ...{ cache, monitorPort, logLevel, untriedPlatform },
 };
 
-/** How often what is old is deleted from a folder, and whether the executor can work is looked at. */
+/**
+ * Milliseconds between deletions of old files from a folder, and (`LOOK_MS`) between checks that the executor can work.
+ */
 const PRUNE_MS = 3_600_000;
 const LOOK_MS = 5_000;
 

@@ -62,7 +62,7 @@ const settings = {
 type Options = ModelOptions & { input?: string[]; output?: string[]; from?: string[] };
 type Values = ReturnType<typeof readSettings<typeof settings>>;
 
-/** `refute job dispatch`: a batch as many jobs, and its outputs in one file. */
+/** `refute job dispatch`: posts a batch in many jobs, and gathers the outputs in one file. */
 export function dispatchCommand(output: Output): Command {
   const command = new Command("dispatch")
     .description("cut a large batch into jobs, follow them, and gather the outputs. Inputs and outputs are public")
@@ -186,7 +186,7 @@ async function run(
   }
 }
 
-/** What is said of an event; undefined for what is usual. */
+/** Returns the line for an event; undefined for usual events. */
 function lineOf(event: DispatchEvent): string | undefined {
   switch (event.kind) {
     case "cancelled":
@@ -216,7 +216,7 @@ function lineOf(event: DispatchEvent): string | undefined {
   }
 }
 
-/** Workers take a fee that is far above their gas gladly: this many times. */
+/** Workers gladly take a fee above this multiple of the gas. */
 const GAS_TIMES = 10n;
 
 async function warnOfLowFee(

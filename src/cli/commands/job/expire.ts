@@ -10,7 +10,7 @@ import type { Output } from "../../output.ts";
 import { as, jobId } from "../../parse.ts";
 import { addSettings, readSettings } from "../../settings.ts";
 
-/** `refute job expire`: anybody frees a job whose worker is late, or closes one that nobody took in time. */
+/** `refute job expire`: anybody frees a job with a late worker, or closes a job that nobody took in time. */
 export function expireCommand(output: Output): Command {
   const command = new Command("expire")
     .description("free a job whose worker is late, or close one that nobody took in time; anybody may")

@@ -80,7 +80,7 @@ export function quoteCommand(output: Output): Command {
 /** Fees in whole units of the stake asset. */
 type Fees = { jobs: number; lowest?: string; middle?: string; highest?: string };
 
-/** What the latest jobs that a worker took pay. */
+/** Returns the fees of the latest jobs taken by workers. */
 async function recentFees(reader: Reader, programRoot: string): Promise<{ sameProgram: Fees; all: Fees }> {
   const { history } = await followMarket(reader)();
   const taken = [...history.jobs.values()].filter(({ claims }) => claims.length > 0);

@@ -11,7 +11,7 @@ import type { Output } from "../../output.ts";
 import { as, jobId } from "../../parse.ts";
 import { addSettings, readSettings } from "../../settings.ts";
 
-/** `refute job reclaim`: the fee of a job whose outputs were not delivered goes back to its requester. */
+/** `refute job reclaim`: returns a job's fee to the requester if outputs were not delivered. */
 export function reclaimCommand(output: Output): Command {
   const command = new Command("reclaim")
     .description("return a job's fee to its requester, if a week after its result was final outputs are missing")

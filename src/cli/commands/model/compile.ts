@@ -11,7 +11,7 @@ import { checkIfDecoder, loadProgram } from "../../models.ts";
 import type { Output } from "../../output.ts";
 import { table } from "../../../base/text.ts";
 
-/** `refute model compile`: what a model's program is and costs; of several sizes of a dimension, one program each. */
+/** `refute model compile`: shows a model's program and costs; for several sizes of a dimension, a program per size. */
 export function compileCommand(output: Output): Command {
   const command = new Command("compile")
     .description("compile an ONNX model and show its program: root, steps, checkpoints, largest step proof")
@@ -36,7 +36,7 @@ export function compileCommand(output: Output): Command {
 
 type Facts = Awaited<ReturnType<typeof factsOf>>;
 
-/** Compiles a model, and says what its program is. */
+/** Compiles a model, and returns the program's facts. */
 async function factsOf(path: string, options: ModelOptions, output: Output) {
   const { model, loaded } = loadProgram(modelSpec(path, options), output);
   await checkIfDecoder(path, model, loaded, output);
@@ -64,7 +64,7 @@ async function factsOf(path: string, options: ModelOptions, output: Output) {
 /** A dimension that the flags give several sizes. */
 type Sizes = { dimension: string; sizes: readonly number[] };
 
-/** @throws UsageError if there is more than one such dimension */
+/** @throws UsageError if several dimensions have several sizes */
 function severalSizes({ dim = {} }: ModelOptions): Sizes | undefined {
   const [first, second] = Object.entries(dim).filter(([, sizes]) => sizes.length > 1);
   if (second !== undefined)
@@ -72,7 +72,7 @@ function severalSizes({ dim = {} }: ModelOptions): Sizes | undefined {
   return first && { dimension: first[0], sizes: first[1] };
 }
 
-/** One program for each size. What is refused of one size does not end the others. @throws NegativeVerdict */
+/** Compiles one program for each size. A refusal for one size does not end the others. @throws NegativeVerdict */
 async function compileSizes(
   path: string,
   options: ModelOptions,

@@ -13,7 +13,7 @@ import { optional, required, toggle, type SettingValues } from "../../settings.t
 import { untilStopped } from "../../stop.ts";
 import { logOutage } from "../../waiting.ts";
 
-/** Parts of a whole, as percent or as a number from 0 to 1. */
+/** A part of a whole: percent, or a number from 0 to 1. */
 const part: Parse<number> = (text, name) => {
   const [, percent] = /^(\d{1,3}(?:\.\d{1,6})?)%$/.exec(text) ?? [];
   if (percent === undefined) return share(text, name);
@@ -24,12 +24,12 @@ const part: Parse<number> = (text, name) => {
 /** As `part` takes it: without an exponent. */
 const partText = (value: number): string => `${Number((value * 100).toFixed(6))}%`;
 
-/** What says which contract of panels is meant. */
+/** The setting that names the panels' contract. */
 export const panelSetting = {
   panel: required<Address>("address", "the contract of the panels, beside the market", address),
 };
 
-/** What says how a panel is followed. */
+/** The settings for following a panel. */
 export const followSettings = {
   audit: optional<number>(
     "part",
@@ -41,9 +41,9 @@ export const followSettings = {
 };
 
 /**
- * Follows a panel until it has ended, and answers with how. Ctrl-C ends the wait; the error names the command that
- * resumes it.
- * @throws InterruptedError, NegativeVerdict if there is no result, and as `followPanel`
+ * Follows a panel until the end, and answers with the outcome. Ctrl-C ends the wait; the error names the command that
+ * resumes the wait.
+ * @throws InterruptedError, NegativeVerdict if the panel has no result, and as `followPanel`
  */
 export async function followOnTerminal(
   output: Output,

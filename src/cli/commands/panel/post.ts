@@ -57,7 +57,7 @@ const settings = {
 
 type Options = ModelOptions & GenerationOptions & { input?: string[]; reference?: string[] };
 
-/** `refute panel post`: ask several workers the same, none of which sees another's answer before its own is sealed. */
+/** `refute panel post`: asks several workers the same; no worker sees another answer before sealing. */
 export function postCommand(output: Output): Command {
   const command = new Command("post")
     .description("ask several workers the same, none of whom sees the others' answers. Inputs are public")

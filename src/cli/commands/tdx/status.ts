@@ -20,7 +20,7 @@ const settings = {
   quote: optional<string>("file", "a quote of the platform", text, "one of this machine"),
 };
 
-/** `refute tdx status`: what is short for a platform's quotes, and until when. */
+/** `refute tdx status`: shows the data missing for a platform's quotes, and until when the rest counts. */
 export function statusCommand(output: Output): Command {
   const command = new Command("status")
     .description("show what a platform's quotes need, what of it is short, and until when the rest counts")

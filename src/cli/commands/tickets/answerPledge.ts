@@ -11,7 +11,7 @@ const WORDS = {
   [PledgeStatus.stopped]: "taken: the worker is stopped",
 } as const;
 
-/** Answers with the account's pledge as it is after a command. */
+/** Answers with the account's pledge after a command. */
 export async function answerPledge(output: Output, session: Session): Promise<void> {
   const { deployment, sender } = session;
   const reader = new PledgedClaimsReader(deployment.market, session);

@@ -58,7 +58,7 @@ export function askCommand(output: Output): Command {
     .action(async (path: string, options: Options, command: Command) => {
       const values = readSettings(command, settings);
       const { firstItem, unchained } = values;
-      // In an unchained run the payer draws the seed of each item's noise, unless it gives one for all.
+      // In an unchained run the payer draws the seed for each item's noise, unless the payer gives one seed for all.
       const drawnInputs: readonly string[] = unchained && !isGiven(options, NOISE.seed) ? [NOISE.seed] : [];
       const prepared = await prepareJob(
         modelSpec(path, options),
@@ -116,7 +116,7 @@ export function askCommand(output: Output): Command {
   );
 }
 
-/** Keeps what an item gave, so that the next one can begin there after a kill. */
+/** Keeps an item's outputs: after a kill, the next item can begin there. */
 function writeItem(folder: string, { model }: KnownProgram, { item, answered }: UnchainedItem): void {
   try {
     mkdirSync(folder, { recursive: true });
@@ -151,7 +151,7 @@ function answerUnchained(output: Output, program: KnownProgram, answers: readonl
   ]);
 }
 
-/** The outputs that each item has; those that only the last item has are with it. */
+/** Returns each item's outputs; the last item also has the outputs that only the last item has. */
 function itemsOf(known: KnownProgram, items: number, outputs: readonly Uint8Array[]): unknown[][] {
   const program = describeProgram(known);
   return Array.from({ length: items }, (_, item) => {

@@ -6,7 +6,7 @@ import { as } from "../../parse.ts";
 import { addSettings, readSettings } from "../../settings.ts";
 import { answerDeposit, openTickets, payerSettings } from "./ticketMoney.ts";
 
-/** `refute tickets deposit`: a payer adds to what winning tickets of a worker are paid from. */
+/** `refute tickets deposit`: a payer adds to the deposit from which a worker's winning tickets are paid. */
 export function depositCommand(output: Output): Command {
   const command = new Command("deposit")
     .description("add stake asset of this account to its deposit for a worker: winning tickets are paid from it")

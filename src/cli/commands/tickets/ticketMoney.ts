@@ -7,7 +7,7 @@ import type { Output } from "../../output.ts";
 import { address } from "../../parse.ts";
 import { required } from "../../settings.ts";
 
-/** The settings of commands about the money of tickets. */
+/** The settings for commands about ticket money. */
 export const ticketSettings = {
   ...accountSettings,
   tickets: required<Address>("address", "the contract of the tickets; --market is that of its claims", address),

@@ -7,7 +7,7 @@ import type { Output } from "../../output.ts";
 import { answerPledge } from "./answerPledge.ts";
 import { addSettings, readSettings } from "../../settings.ts";
 
-/** `refute tickets unpledge`: asks the pledge back, and unlocks it once nothing rests on it. */
+/** `refute tickets unpledge`: requests the pledge back, and unlocks the pledge once nothing rests on it. */
 export function unpledgeCommand(output: Output): Command {
   const command = new Command("unpledge")
     .description("ask this account's pledge back; the same command later unlocks it")
