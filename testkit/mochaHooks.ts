@@ -3,8 +3,8 @@ import { appendFileSync } from "node:fs";
 import { relative } from "node:path";
 
 /**
- * A process of `mocha --parallel` that is slow to end gets this signal after a second: it then ends as others do, so that
- * what it started ends too.
+ * A process of `mocha --parallel` that ends slowly gets this signal after a second. The handler makes the process exit
+ * normally, so that its child processes end too.
  */
 process.once("SIGTERM", () => process.exit(143));
 

@@ -61,7 +61,7 @@ const tensorInfo = ({ name, dtype, shape, narrow, bounded }: TensorInfo): Tensor
   ...(bounded && { bounded }),
 });
 
-/** What is known of a value of the graph. */
+/** Returns the name, type and shape of a graph value's tensor. */
 const infoOf = (name: string, { dtype, shape, narrow, bounded }: LazyTensor): TensorInfo =>
   tensorInfo({
     ...{ name, dtype, shape },

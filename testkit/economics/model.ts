@@ -121,7 +121,7 @@ export const breakEven = (d: Deployment, check: number): number => check / d.bou
 export const workerFloat = (moveGas: number, games: number, price: number): number => moveGas * games * price;
 
 /** How many times a native execution exact execution takes, for the table of native execution. */
-export const EXACT_OVER_NATIVE = 2.5;
+const EXACT_OVER_NATIVE = 2.5;
 
 /** What a job saves that is executed natively. @param cost Of its native execution. */
 export const nativeSaving = (cost: number): number => (EXACT_OVER_NATIVE - 1) * cost;

@@ -16,7 +16,7 @@ const TRAINING = "ai.onnx.preview.training";
 const STEP = 2 ** -16;
 
 /** The derivative of an experiment along a direction: by the gradient rules, and by central differences. */
-export type Derivatives = { byRule: number; byDifferences: number };
+type Derivatives = { byRule: number; byDifferences: number };
 
 /**
  * Differentiates an experiment in float64: the sum of the sines of its outputs, by all its operands of floats.

@@ -19,7 +19,7 @@ const SHOWN = 160;
 type Process = { pid: number; command: string };
 
 /** Processes that inherited the folder in their environment, this one apart. Only Linux shows them. */
-export function processesOf(folder: string): Process[] {
+function processesOf(folder: string): Process[] {
   if (!existsSync("/proc/self/environ")) return [];
   return readdirSync("/proc")
     .map(Number)
@@ -37,7 +37,7 @@ export function processesOf(folder: string): Process[] {
 }
 
 /** Files and folders that lie in the folder. */
-export const filesIn = (folder: string): string[] =>
+const filesIn = (folder: string): string[] =>
   readdirSync(folder).filter((name) => !CACHES.includes(name) && !OF_OTHERS.test(name));
 
 /** The folder of a run, and in it the one for temporary files, where tools find the caches of the usual one. */

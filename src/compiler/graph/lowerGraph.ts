@@ -184,15 +184,15 @@ function lowerNodes(scope: Scope, graph: Body, progress?: Progress): void {
   }
 }
 
-/** The output that counts what there is of a bounded one. */
+/** The name of the output with the element count of a bounded output. */
 export const countName = (name: string): string => `${name}.count`;
 
 /** The values of a graph: tensors by name, and for each of its outputs the names of the tensors that it is. */
 type Lowered = { values: Map<string, LazyTensor>; outputs: readonly (readonly string[])[] };
 
 /**
- * Gives every value of the graph a tensor; steps are added to the builder in the order of the nodes. An output that is
- * a sequence is as many tensors as it has elements; a bounded one is two, itself and its count.
+ * Gives every value of the graph a tensor. Steps are added to the builder in the order of the nodes. A sequence output
+ * becomes one tensor for each element; a bounded output becomes two tensors, the elements and their count.
  */
 export function lowerGraph(
   builder: ProgramBuilder,

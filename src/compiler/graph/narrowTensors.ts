@@ -5,8 +5,8 @@ import { asBytes } from "../operators/narrow.ts";
 import type { TensorRow } from "../table/row.ts";
 
 /**
- * Lowers a node whose tensors may be of narrow types. They are bytes: operators that move them do so, those that know
- * of them compute, and every other one refuses them.
+ * Lowers a node whose tensors may have narrow types, stored as bytes. Operators that move data move the bytes,
+ * operators that know narrow types compute with them, and all other operators refuse them.
  */
 export function lowerNarrow(context: NodeContext, row: TensorRow, lower: Lower): ReturnType<Lower> {
   const { inputs } = context;

@@ -40,7 +40,7 @@ type Use = "fuse" | "memory" | "shape";
  * - `float32`: operands are widened, which is exact, and each result is rounded once
  * - `aware`: the lowering takes tensors of several types itself
  */
-export type Halves = "own" | "float32" | "aware";
+type Halves = "own" | "float32" | "aware";
 
 /** An operator that makes tensors of tensors. */
 export type TensorRow = Facts & {
@@ -64,14 +64,14 @@ export type TensorRow = Facts & {
 };
 
 /** An operator on bodies or sequences, which is resolved at compile time. */
-export type BodyRow = Facts & { use: "bodies"; lower: LowerControl; gradient: Gradient };
+type BodyRow = Facts & { use: "bodies"; lower: LowerControl; gradient: Gradient };
 
 /** An operator of training, which is written in operators of ai.onnx before a graph is lowered. */
-export type TrainingRow = Facts & { use: "rewritten" };
+type TrainingRow = Facts & { use: "rewritten" };
 
 export type Row = TensorRow | BodyRow | TrainingRow;
 
-/** The newest operator set of ai.onnx whose meaning is known. It is the last one of nearly all rows. */
+/** The newest operator set of ai.onnx that the compiler knows; nearly all rows end with this set. */
 export const ONNX = { domain: "", until: OPSETS[1] } as const;
 
 /** The newest version of ai.onnx.ml whose meaning is known. */

@@ -186,7 +186,7 @@ const trainingNode = (
   attributes: new Map(attributes),
 });
 
-/** The output that the loss is of: of one that is a Softmax over classes, what that is of. */
+/** Returns the output that the loss reads. If the output is a Softmax over classes, returns the Softmax's input. */
 function lossOutput(
   { graph }: Model,
   { output, loss }: TrainSpec,
