@@ -61,7 +61,7 @@ const tensorInfo = ({ name, dtype, shape, narrow, bounded }: TensorInfo): Tensor
   ...(bounded && { bounded }),
 });
 
-/** What is known of a value of the graph. */
+/** Name, type and shape of a value of the graph. */
 const infoOf = (name: string, { dtype, shape, narrow, bounded }: LazyTensor): TensorInfo =>
   tensorInfo({
     ...{ name, dtype, shape },

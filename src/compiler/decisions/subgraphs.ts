@@ -90,7 +90,7 @@ function repeated(
   }
 }
 
-/** The state of a value that is one of two others. */
+/** The state of a value that a node chooses from two values. */
 const merged = (a: ValueState, b: ValueState): ValueState => joined([a, b], a.float === b.float ? a.float : undefined);
 
 const isSame = (a: ValueState, b: ValueState): boolean =>

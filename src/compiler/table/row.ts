@@ -40,7 +40,7 @@ type Use = "fuse" | "memory" | "shape";
  * - `float32`: operands are widened, which is exact, and each result is rounded once
  * - `aware`: the lowering takes tensors of several types itself
  */
-export type Halves = "own" | "float32" | "aware";
+type Halves = "own" | "float32" | "aware";
 
 /** An operator that makes tensors of tensors. */
 export type TensorRow = Facts & {
@@ -51,7 +51,7 @@ export type TensorRow = Facts & {
   statistics?: readonly number[];
   /**
    * Types below 16 bits, whose elements are bytes: `moved`: the operator moves elements, whatever their bytes stand
-   * for; `aware`: the lowering knows of these types. If it is left out, the operator refuses such tensors.
+   * for; `aware`: the lowering knows of these types. A row without this column refuses such tensors.
    */
   narrow?: "moved" | "aware";
   /** How a node reads tensors that have room for more elements than there are (docs/operators.md). */
@@ -64,17 +64,17 @@ export type TensorRow = Facts & {
 };
 
 /** An operator on bodies or sequences, which is resolved at compile time. */
-export type BodyRow = Facts & { use: "bodies"; lower: LowerControl; gradient: Gradient };
+type BodyRow = Facts & { use: "bodies"; lower: LowerControl; gradient: Gradient };
 
 /** An operator of training, which is written in operators of ai.onnx before a graph is lowered. */
-export type TrainingRow = Facts & { use: "rewritten" };
+type TrainingRow = Facts & { use: "rewritten" };
 
 export type Row = TensorRow | BodyRow | TrainingRow;
 
-/** The newest operator set of ai.onnx whose meaning is known. It is the last one of nearly all rows. */
+/** The newest known operator set of ai.onnx is the last one for nearly all rows. */
 export const ONNX = { domain: "", until: OPSETS[1] } as const;
 
-/** The newest version of ai.onnx.ml whose meaning is known. */
+/** The newest known version of ai.onnx.ml is 5. */
 export const ML = { domain: "ai.onnx.ml", until: 5, bounded: "refused" } as const;
 
 export const MICROSOFT = { domain: "com.microsoft", since: 1, until: 1, bounded: "refused" } as const;

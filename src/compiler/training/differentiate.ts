@@ -7,7 +7,7 @@ import { readBy } from "../gradients/inlineBody.ts";
 import { findRow } from "../table/registry.ts";
 
 /** Which value is differentiated by which others, by their names in the graph. */
-export type GradientRequest = {
+type GradientRequest = {
   /** The Gradient node that asks, for messages. */
   asked: Node;
   y: string;

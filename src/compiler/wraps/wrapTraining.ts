@@ -186,7 +186,7 @@ const trainingNode = (
   attributes: new Map(attributes),
 });
 
-/** The output that the loss is of: of one that is a Softmax over classes, what that is of. */
+/** The output that the loss takes. For a Softmax over classes the loss takes the input of the Softmax. */
 function lossOutput(
   { graph }: Model,
   { output, loss }: TrainSpec,
