@@ -61,7 +61,7 @@ const tensorInfo = ({ name, dtype, shape, narrow, bounded }: TensorInfo): Tensor
   ...(bounded && { bounded }),
 });
 
-/** Returns the name, type and shape of a graph value's tensor. */
+/** Name, type and shape of a value of the graph. */
 const infoOf = (name: string, { dtype, shape, narrow, bounded }: LazyTensor): TensorInfo =>
   tensorInfo({
     ...{ name, dtype, shape },

@@ -5,7 +5,7 @@ import { Walk } from "./findDeciders.ts";
 
 /**
  * The maximum number of nodes that are visited. Nodes of a loop's body are visited as often as their states change. No
- * model that is exported in practice comes near it.
+ * exported model comes near this number.
  */
 const MAX_VISITS = 2_000_000;
 

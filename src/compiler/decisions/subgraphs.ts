@@ -90,7 +90,7 @@ function repeated(
   }
 }
 
-/** Merges two states: the value is either value a or value b. */
+/** The state of a value that a node chooses from two values. */
 const merged = (a: ValueState, b: ValueState): ValueState => joined([a, b], a.float === b.float ? a.float : undefined);
 
 const isSame = (a: ValueState, b: ValueState): boolean =>

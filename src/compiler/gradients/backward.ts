@@ -6,7 +6,7 @@ import type { NodeContext } from "../lowering/nodeContext.ts";
 import type { AttributeValue, NodeList } from "../nodes.ts";
 import { inlineBody } from "./inlineBody.ts";
 
-/** The gradients of a node's inputs, undefined of those that nobody asks for. */
+/** Gives the gradients of a node's inputs. A gradient that nobody asks for is undefined. */
 export type Rule = (b: Backward) => readonly (string | undefined)[];
 
 /** Type and shape of a value. */
@@ -41,10 +41,10 @@ type Differentiated = {
   output: (index: number) => string;
 };
 
-/** A node as the rule of its operator sees it: with the gradients of its outputs, and with means to write nodes. */
+/** A node for the rule of its operator: with the gradients of the outputs, and with means to write nodes. */
 export class Backward {
   readonly node: Node;
-  /** The version of the operator set that the node is of. */
+  /** The version of the node's operator set. */
   readonly opset: number;
   /** Typed attributes of the node. */
   readonly attributes: NodeContext;
@@ -53,7 +53,7 @@ export class Backward {
   readonly #gradients: readonly (string | undefined)[];
   readonly #active: ReadonlySet<string>;
   readonly #output: (index: number) => string;
-  /** The number of nodes before those that the rule writes. */
+  /** The number of nodes before the rule writes any. */
   readonly #first: number;
 
   constructor(of: Differentiated, nodes: NodeList, values: GraphValues) {
@@ -101,7 +101,7 @@ export class Backward {
     return this.has(input) && this.#active.has(this.x(input));
   }
 
-  /** A gradient that is computed only if it is asked for. */
+  /** The gradient of an input, computed only on demand. */
   if(input: number, gradient: () => string): string | undefined {
     return this.wants(input) ? gradient() : undefined;
   }

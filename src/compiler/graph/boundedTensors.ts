@@ -8,9 +8,9 @@ export const WHY_BOUNDED =
   'node (it has a count beside it), or give the node what is known (docs/operators.md, "Sizes that depend on data")';
 
 /**
- * Lowers a node whose tensors may be bounded. A bounded tensor has room for a maximum number of elements, with zeros
- * behind the elements in use. The row's rule says how the node may read bounded tensors, and along which axis of the
- * node's results the count applies. Results behind the count are replaced by zeros.
+ * Lowers a node whose tensors may be bounded: have room for more elements than there are, zeros behind the count. The
+ * rule of the operator's row says how the node may read such tensors, and along which axis the results have the count.
+ * Elements that the node computes behind the count are replaced by zeros.
  */
 export function lowerBounded(context: NodeContext, { bounded: rule }: TensorRow, lower: Lower): ReturnType<Lower> {
   const { inputs } = context;

@@ -23,7 +23,7 @@ import { storageOrder } from "../steps/storage.ts";
 import { preferredStorage } from "./preferredStorage.ts";
 import { identityOrder, type Bounded, type LazyTensor } from "../expressions/tensor.ts";
 
-/** The values of a graph that is being lowered, and those of the graphs around it. */
+/** The values of a graph during its lowering, and the values of the graphs around it. */
 type Scope = {
   builder: ProgramBuilder;
   model: Model;
@@ -124,7 +124,7 @@ function lowerNode(
   });
 }
 
-/** The maximum operators that a tensor names as its origin: the last ones. A step fuses fewer. */
+/** The maximum number of operators in the origin of a tensor: the last operators. A step fuses fewer. */
 const MAX_TRAIL = 64;
 
 /** Called before each node of the graph itself. */
@@ -184,15 +184,15 @@ function lowerNodes(scope: Scope, graph: Body, progress?: Progress): void {
   }
 }
 
-/** The name of the output with the element count of a bounded output. */
+/** The name of the output that counts the elements of a bounded output. */
 export const countName = (name: string): string => `${name}.count`;
 
-/** The values of a graph: tensors by name, and for each of its outputs the names of the tensors that it is. */
+/** The values of a graph: tensors by name, and the names of the tensors of each output. */
 type Lowered = { values: Map<string, LazyTensor>; outputs: readonly (readonly string[])[] };
 
 /**
- * Gives every value of the graph a tensor. Steps are added to the builder in the order of the nodes. A sequence output
- * becomes one tensor for each element; a bounded output becomes two tensors, the elements and their count.
+ * Gives every value of the graph a tensor; steps are added to the builder in the order of the nodes. A sequence as an
+ * output gives a tensor for each element; a bounded output gives two tensors, the output and its count.
  */
 export function lowerGraph(
   builder: ProgramBuilder,

@@ -56,7 +56,7 @@ export const MICROSOFT_ROWS: readonly Row[] = [
     operator: "BiasSplitGelu",
     lower: diffusion.biasSplitGelu,
     gradient: { composition: fusedRules.biasSplitGelu },
-    computes: "of x + bias, the first half times Gelu of the second",
+    computes: "x + bias is split: the first half times Gelu of the second",
   },
   {
     ...FUSED,
@@ -217,7 +217,7 @@ export const MICROSOFT_ROWS: readonly Row[] = [
     lower: asOfOpset13(gatherNd),
     narrow: "moved",
     gradient: scatterRules.gatherNd,
-    computes: "as in ai.onnx, as of operator set 13",
+    computes: "as in ai.onnx, at operator set 13",
   },
   {
     ...SAME,
@@ -227,7 +227,7 @@ export const MICROSOFT_ROWS: readonly Row[] = [
     decision: JUMPING,
     halves: "float32",
     gradient: { composition: samplingRules.gridSample },
-    computes: "as in ai.onnx, as of operator set 13",
+    computes: "as in ai.onnx, at operator set 13",
   },
   {
     ...SAME,
@@ -236,7 +236,7 @@ export const MICROSOFT_ROWS: readonly Row[] = [
     lower: asOfOpset13(pad),
     decision: moves(0, 2),
     gradient: { rule: movementRules.pad, without: [2] },
-    computes: "as in ai.onnx, as of operator set 13",
+    computes: "as in ai.onnx, at operator set 13",
   },
   {
     ...SAME,
@@ -244,7 +244,7 @@ export const MICROSOFT_ROWS: readonly Row[] = [
     lower: range,
     decision: WHOLE,
     gradient: CONSTANT,
-    computes: "as in ai.onnx, as of operator set 13",
+    computes: "as in ai.onnx, at operator set 13",
   },
   {
     ...SAME,
@@ -252,6 +252,6 @@ export const MICROSOFT_ROWS: readonly Row[] = [
     lower: trilu,
     narrow: "moved",
     gradient: movementRules.trilu,
-    computes: "as in ai.onnx, as of operator set 13",
+    computes: "as in ai.onnx, at operator set 13",
   },
 ];

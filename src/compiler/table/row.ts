@@ -51,7 +51,7 @@ export type TensorRow = Facts & {
   statistics?: readonly number[];
   /**
    * Types below 16 bits, whose elements are bytes: `moved`: the operator moves elements, whatever their bytes stand
-   * for; `aware`: the lowering knows of these types. If it is left out, the operator refuses such tensors.
+   * for; `aware`: the lowering knows of these types. A row without this column refuses such tensors.
    */
   narrow?: "moved" | "aware";
   /** How a node reads tensors that have room for more elements than there are (docs/operators.md). */
@@ -71,10 +71,10 @@ type TrainingRow = Facts & { use: "rewritten" };
 
 export type Row = TensorRow | BodyRow | TrainingRow;
 
-/** The newest operator set of ai.onnx that the compiler knows; nearly all rows end with this set. */
+/** The newest known operator set of ai.onnx is the last one for nearly all rows. */
 export const ONNX = { domain: "", until: OPSETS[1] } as const;
 
-/** The newest version of ai.onnx.ml whose meaning is known. */
+/** The newest known version of ai.onnx.ml is 5. */
 export const ML = { domain: "ai.onnx.ml", until: 5, bounded: "refused" } as const;
 
 export const MICROSOFT = { domain: "com.microsoft", since: 1, until: 1, bounded: "refused" } as const;

@@ -13,9 +13,9 @@ export const TRAINING_ROWS: readonly Row[] = [
     operator: "Gradient",
     decision: NOT_LOOKED_INTO,
     computes:
-      "reverse-mode differentiation of the sum of `y` by each of `xs`. A value of `xs` counts as given; where the " +
-      "inputs are other values than `xs` and `zs`, the part of the graph between is evaluated at them. Whole numbers " +
-      "and truth values are no path",
+      "reverse-mode differentiation of the sum of `y` by each of `xs`. A value of `xs` counts as given. If the " +
+      "inputs are other values than `xs` and `zs`, the part of the graph between is evaluated at them. Whole " +
+      "numbers and truth values are no path",
   },
   { ...OPTIMISER, operator: "Adagrad" },
   { ...OPTIMISER, operator: "Adam" },

@@ -186,7 +186,7 @@ const trainingNode = (
   attributes: new Map(attributes),
 });
 
-/** Returns the output that the loss reads. If the output is a Softmax over classes, returns the Softmax's input. */
+/** The output that the loss takes. For a Softmax over classes the loss takes the input of the Softmax. */
 function lossOutput(
   { graph }: Model,
   { output, loss }: TrainSpec,

@@ -18,7 +18,7 @@ export type OperatorClass =
   | { kind: "movement"; data?: readonly number[]; reduces?: true }
   /** Chooses among its inputs' elements, up to their signs. Nothing is rounded. The output `places` has the places. */
   | { kind: "selection"; places?: number }
-  /** One operation of IEEE 754 for each element, or one operation of integers. `divides`: the operation is a division. */
+  /** A single operation of IEEE 754, or of integers, for each element. `divides`: the operation is a division. */
   | { kind: "arithmetic"; divides?: true }
   /** Exact on integers. Its floats depend on an order of operations. */
   | { kind: "whole" }
@@ -40,7 +40,7 @@ export type OperatorClass =
     }
   /**
    * Gives floats that differ between machines in their last bits. `integersToo`: of integers it may give integers.
-   * `integers`: an output that holds integers, of which no margin is read.
+   * `integers`: an output that holds integers, whose margin is not read.
    */
   | { kind: "float"; integersToo?: true; integers?: number }
   /** A small difference of its inputs can be a large difference of its outputs, and no margin is read: why. */

@@ -22,7 +22,7 @@ export type ReadDecision = (node: Node, common: Common, around: Surroundings) =>
 
 type Common = { node: string; operator: string; tensors: string[]; constant?: true };
 
-/** The decision of a node, as the class of its operator reads it. */
+/** The decision of a node by the reading of its operator's class. */
 export const nodeDecision = (node: Node, read: ReadDecision, around: Surroundings): ReturnType<ReadDecision> =>
   read(
     node,

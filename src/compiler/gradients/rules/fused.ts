@@ -3,7 +3,7 @@ import type { AttributeValue } from "../../nodes.ts";
 import type { Backward, Rule } from "../backward.ts";
 import { part } from "./movement.ts";
 
-/** Operators of com.microsoft, each written in those of ai.onnx that it fuses. */
+/** Operators of com.microsoft, written in the operators of ai.onnx that they fuse. */
 
 const gelu = (b: Backward, x: string): string =>
   b.mul(x, b.mul(b.f(0.5), b.add(b.f(1), b.op("Erf", b.mul(x, b.f(Math.SQRT1_2))))));
