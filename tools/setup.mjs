@@ -90,7 +90,10 @@ function withNode(run, args) {
 function contracts() {
   if (unpackArtifacts()) return 0;
   const title = "Contracts: compiled where they changed. All of them take 2 to 5 minutes, none takes some seconds.";
-  return withNode((node, args, options) => step(title, node, args, options), [HARDHAT, "build", "--quiet", "--no-tests"]);
+  return withNode(
+    (node, args, options) => step(title, node, args, options),
+    [HARDHAT, "build", "--quiet", "--no-tests"],
+  );
 }
 
 let status = await install();

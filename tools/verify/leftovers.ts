@@ -37,7 +37,7 @@ export function processesOf(folder: string): Process[] {
 }
 
 /** Files and folders that lie in the folder. */
-export const filesIn = (folder: string): string[] =>
+const filesIn = (folder: string): string[] =>
   readdirSync(folder).filter((name) => !CACHES.includes(name) && !OF_OTHERS.test(name));
 
 /** The folder of a run, and in it the one for temporary files, where tools find the caches of the usual one. */
@@ -63,8 +63,8 @@ function killAll(folder: string): void {
 }
 
 /** What is left when processes had time to end, a line each. */
-async function leftIn(folder: string, temporary: string): Promise<string[]> {
-  for (const end = Date.now() + PATIENCE_MS; processesOf(folder).length > 0 && Date.now() < end;)
+async function leftIn(folder: string, temporary: string, patienceMs: number): Promise<string[]> {
+  for (const end = Date.now() + patienceMs; processesOf(folder).length > 0 && Date.now() < end;)
     await sleep(POLLING_MS);
   return [
     ...processesOf(folder).map(({ pid, command }) => `process ${pid}: ${command}`),
@@ -77,7 +77,10 @@ async function leftIn(folder: string, temporary: string): Promise<string[]> {
  * and is removed.
  * @param run Is given a folder for what it notes, which is removed at the end.
  */
-export async function leavingNothing(run: (folder: string) => Promise<Totals>): Promise<Totals> {
+export async function leavingNothing(
+  run: (folder: string) => Promise<Totals>,
+  patienceMs = PATIENCE_MS,
+): Promise<Totals> {
   const { folder, temporary } = makeFolder();
   for (const variable of VARIABLES) process.env[variable] = temporary;
   const clear = (): void => {
@@ -87,7 +90,7 @@ export async function leavingNothing(run: (folder: string) => Promise<Totals>): 
   process.once("exit", clear);
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, () => process.exit(130));
   const totals = await run(folder);
-  const left = await leftIn(folder, temporary);
+  const left = await leftIn(folder, temporary, patienceMs);
   if (left.length === 0) return totals;
   console.error(`The tests leave behind:\n${left.map((line) => `  ${line}`).join("\n")}`);
   return { ...totals, failed: totals.failed + 1 };

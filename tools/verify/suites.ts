@@ -8,7 +8,7 @@ type Times = ReadonlyMap<string, number>;
  * Seconds that a suite may take, all its files together, before a warning is printed: three times what it takes on an
  * idle machine with two cores. A suite that outgrows its budget needs fewer or lighter tests, or a reasoned new budget.
  */
-export const BUDGETS: Readonly<Record<string, number>> = {};
+const BUDGETS: Readonly<Record<string, number>> = {};
 
 /** Has the times of a run noted in a folder: by `run` (tools/verify/totals.ts) and by mocha (testkit/mochaHooks.ts). */
 export function noteTimes(folder: string): string {
