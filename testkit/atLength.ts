@@ -1,15 +1,17 @@
 /**
- * Whether tests play more than the part that `npm test` has time for (`npm run test:length`, in `.ci/run`): all that
- * they can, or what that part leaves out.
+ * True when tests play at length (`npm run test:length`, in `.ci/run`): either everything they can play, or the part
+ * that `npm test` leaves out for lack of time.
  */
 export const AT_LENGTH = process.env.REFUTE_AT_LENGTH === "true";
 
-/** A test that `npm test` has no time for: of real nodes, of killed processes, of the largest numbers of things. */
+/**
+ * Declares a test that takes too long for `npm test`: real nodes, killed processes, or the largest numbers of things.
+ */
 export const itAtLength = (title: string, test: (this: Mocha.Context) => Promise<void> | void): void => {
   if (AT_LENGTH) it(title, test);
 };
 
-/** A test that `npm test` plays wholly, beside others that it plays in part: at length it is not played again. */
+/** Declares a test that `npm test` plays wholly. A run at length does not repeat the test. */
 export const itInTime = (title: string, test: (this: Mocha.Context) => Promise<void> | void): void => {
   if (!AT_LENGTH) it(title, test);
 };

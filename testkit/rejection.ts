@@ -1,4 +1,4 @@
-/** What a promise is rejected with. @throws Error if it is not */
+/** Returns the error of a rejected promise. @throws Error if the promise succeeds */
 export async function rejection(promise: Promise<unknown>): Promise<Error & Record<string, unknown>> {
   try {
     await promise;

@@ -10,27 +10,25 @@ import type { ClaimRecord, History, JobRecord } from "../src/chain/market/histor
 import { errorWithCode } from "../src/base/errors.ts";
 import type { Pick } from "../src/chain/structs.ts";
 
-/** What re-executing a claim's job says of it. `opening` is where a game over a difference begins. */
+/** The result of re-executing a claim's job. `opening` starts a game over a difference. */
 export type Verdict =
   | { kind: "agrees"; milliseconds: number; isNative?: true }
   | { kind: "differs"; milliseconds: number; own: Hex; opening: Pick }
   | { kind: "unknown"; reason: string };
 
-/** A node's logs show other nodes of a claim than those that its root is of. */
+/** A node's logs show nodes of a claim that do not match the claim's root. */
 class ClaimNodesError extends errorWithCode("CLAIM_NODES", { retryable: true }) {}
 
 /** A verdict, and what it rests on. */
 type Known = { verdict: Verdict; lost: number; input: string; isProgramKnown: boolean; programRoot: Hex };
 
 /**
- * Verdicts that are remembered, however many claims there are; those on claims that are gone are forgotten beyond it.
+ * Maximum number of remembered verdicts. Beyond this number, verdicts on forgotten claims are dropped; verdicts on
+ * known claims always stay.
  */
 const REMEMBERED = 10_000;
 
-/**
- * Judges claims. A verdict is remembered with its opening, so that no claim is executed twice while it waits for a
- * bond.
- */
+/** Judges claims. A verdict is remembered with its opening: claims that wait for a bond are not executed twice. */
 export class Auditor {
   readonly #executions: Executions;
   readonly #arityBits: number;
@@ -45,12 +43,16 @@ export class Auditor {
   }
 
   /**
-   * How long a job's execution takes, seconds, as far as one of its program was seen. By items: else a long run, which
-   * anybody may post and execute, would make every short job of its program look late.
+   * Estimates a job's execution time in seconds, from earlier executions of its program. The estimate is per item.
+   * Otherwise one long run, which anybody may post and execute, would make each short job with the same program look
+   * late.
    */
   secondsFor = ({ job }: JobRecord): number => (this.#seconds.get(job.programRoot) ?? 0) * job.items;
 
-  /** Whether a claim is found right, or cannot be judged until more of its input is published or its program known. */
+  /**
+   * Returns whether a claim was found right, or cannot be judged until more input is published or its program becomes
+   * known.
+   */
   isDone(job: JobRecord, claim: ClaimRecord): boolean {
     const known = this.#known.get(claim.id);
     if (known === undefined || known.verdict.kind === "differs") return false;
@@ -58,7 +60,7 @@ export class Auditor {
     return known.input === this.#inputNow(job) && known.isProgramKnown === this.#executions.knows(job);
   }
 
-  /** Whether a claim has a verdict, whatever it is. */
+  /** Returns whether a claim has any verdict. */
   hasVerdict({ id }: ClaimRecord): boolean {
     return this.#known.has(id);
   }
@@ -78,13 +80,13 @@ export class Auditor {
     return verdict;
   }
 
-  /** Forgets claims that are gone, once there are many. */
+  /** Forgets removed claims, if there are many. */
   forget({ claims }: History): void {
     if (this.#known.size <= REMEMBERED) return;
     for (const id of this.#known.keys()) if (!claims.has(id)) this.#known.delete(id);
   }
 
-  /** What is at hand of a job's input: of one that publishes none, all or nothing. */
+  /** Describes the available part of a job's input. For a job that publishes none: all or nothing. */
   #inputNow(job: JobRecord): string {
     const isHeld = job.job.rootOnly && this.#executions.canExecute(job);
     return `${publishedDigits(job)} ${isHeld}`;
@@ -94,14 +96,15 @@ export class Auditor {
     if (!this.#executions.knows(job)) return { kind: "unknown", reason: "its program was not compiled here" };
     const start = performance.now();
     const native = await this.#nativeRoot(job);
-    // SAFETY: a worker on the same arithmetic may err alike, so that a random part is executed exactly all the same.
+    // SAFETY: a worker on the same arithmetic may make the same error. A random part is therefore executed exactly all
+    // the same.
     if (native === claim.root && !this.#native!.drawsExact())
       return { kind: "agrees", milliseconds: Math.round(performance.now() - start), isNative: true };
     const execution = await this.#executions.of(job);
     if (execution === undefined) return { kind: "unknown", reason: "its input bytes are not at hand" };
     if (native !== undefined) this.#compare(job, execution.root === native);
     const milliseconds = Math.round(performance.now() - start);
-    // Of a run whose roots were on disk nothing was executed.
+    // If a run's roots were on disk, nothing was executed.
     const wasExecuted = execution.missing([execution.items - 1]).length === 0;
     if (wasExecuted) this.#seconds.set(job.job.programRoot, milliseconds / 1_000 / job.job.items);
     const own = execution.root;
@@ -127,7 +130,7 @@ export class Auditor {
       if (root === programRoot && verdict.kind === "agrees" && verdict.isNative) this.#known.delete(claimId);
   }
 
-  /** What a claim on the job would say by native execution. @returns undefined if exact execution has to say it */
+  /** Returns a claim's root by native execution. @returns undefined if exact execution must decide */
   async #nativeRoot(job: JobRecord): Promise<Hex | undefined> {
     if (this.#native === undefined || formOf(job.job) !== "answer") return undefined;
     const inputs = this.#executions.inputsOf(job);
@@ -136,7 +139,7 @@ export class Auditor {
   }
 }
 
-/** How much of a job's input is at hand, with it or with other jobs: digits. */
+/** Measures how much of a job's input is published, with the job or with other jobs: digits. */
 const publishedDigits = (job: JobRecord): number =>
   [job, ...sourcesOf(job)]
     .flatMap(({ parts }) => [...parts.values()])

@@ -1,10 +1,10 @@
 import type { Address, Hex, TransactionReceipt } from "viem";
 import type { ChallengerMove } from "../src/dispute/challengerMove.ts";
 
-/** What names an exam that a worker sat. */
+/** The fields that name an exam of a worker. */
 type Exam = { worker: Address; class: number; number: number };
 
-/** What a watcher found and did, for logs and for programs that run one. */
+/** A watcher's findings and actions, for logs and for programs that run a watcher. */
 export type WatcherEvent =
   | { kind: "agrees"; jobId: Hex; claimId: Hex; milliseconds: number }
   | { kind: "differs"; jobId: Hex; claimId: Hex; claimed: Hex; own: Hex; milliseconds: number }

@@ -24,8 +24,8 @@ const OVER = new Set([
 ]);
 
 /**
- * Executes what workers sat of exams, and challenges wrong roots: they become claims, which the watcher disputes as any
- * other. Only sittings that a pledge backs are looked at.
+ * Executes the exams that workers sat, and challenges wrong roots. Challenged sittings become claims, and the watcher
+ * disputes them like other claims. Only sittings backed by a pledge are audited.
  */
 export class ExamAudits {
   readonly #options: Pick<WatcherOptions, "session" | "programs" | "execute" | "mode" | "log" | "signal">;
@@ -33,11 +33,11 @@ export class ExamAudits {
   readonly #share: number;
   readonly #role: Role<WatcherEvent>;
   #store: LogStore<typeof examsAbi> | undefined;
-  /** Sittings about which nothing is to be done any more. */
+  /** Sittings that need no further action. */
   readonly #done = new Set<string>();
   /** Sittings that are to be executed. */
   readonly #drawn = new Set<string>();
-  /** Own roots of sittings that are wrong, until they are challenged. */
+  /** Own roots for wrong sittings, until the challenge. */
   readonly #wrong = new Map<string, Hash>();
 
   constructor(options: WatcherOptions, { claimContracts, share }: ExamAuditOptions, role: Role<WatcherEvent>) {
@@ -69,7 +69,7 @@ export class ExamAudits {
     const { programs, mode, execute, log } = this.#options;
     const { args } = event;
     const exam = { worker: args.worker, class: args.class, number: args.number };
-    // Drawn once: what is tried again after a failure is not drawn again.
+    // Drawn once: a try after a failure does not draw again.
     if (!this.#drawn.has(key) && randomInt(SHARES) >= this.#share * SHARES) return void this.#done.add(key);
     this.#drawn.add(key);
     const root = this.#claimContracts.classes[args.class]!.programRoot;
@@ -99,7 +99,7 @@ export class ExamAudits {
     }
   }
 
-  /** Puts a sitting on chain. @returns that it is there, or cannot be put there */
+  /** Puts a sitting on chain. @returns true once the sitting is on chain, or cannot be put there */
   async #challenge(
     sitting: Sitting,
     facts: ReturnType<typeof programFacts>,
@@ -133,7 +133,7 @@ export class ExamAudits {
     return { worker, device, class: examClass, number, time, nonce, traceRoot };
   }
 
-  /** Forgets sittings that are done and that no reorganisation brings back. */
+  /** Forgets finished sittings that no reorganisation can bring back. */
   #forget(store: LogStore<typeof examsAbi>): void {
     store.drop(store.keptFrom, (event) =>
       event.eventName === "ExamSat" && !this.#done.has(keyOf(event)) ? event : undefined,

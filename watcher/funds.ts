@@ -8,7 +8,7 @@ import type { Funds } from "../src/parties/role/role.ts";
 import { shortOfGas } from "../src/parties/role/shortFunds.ts";
 import type { Session, Snapshot } from "../src/chain/market/session.ts";
 
-/** Says whether a watcher that defends can pay for its games, and for one more. */
+/** Reports whether a defending watcher can pay for its games, and for one more. */
 export class WatcherFunds {
   readonly #session: Session;
   readonly #programs: ProgramLibrary;
@@ -24,7 +24,9 @@ export class WatcherFunds {
     const { sender, deployment } = this.#session;
     if (credit < deployment.bond) {
       const [has, bond] = [credit, deployment.bond].map((amount) => formatEther(amount));
-      return { reason: `the credit is ${has}, and the bond of a game ${bond}: no game can be opened; refute deposit` };
+      return {
+        reason: `the credit is ${has}, and the bond of a game ${bond}: no game can be opened; refute account deposit`,
+      };
     }
     const { openGames } = playFigures(history, sender.address, now);
     const { arityBits } = deployment.parameters;

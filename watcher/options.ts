@@ -15,7 +15,7 @@ export type WatcherOptions = RoleOptions<WatcherEvent> & {
   native?: NativeOptions | undefined;
   /** The only claims that are judged; all if absent. */
   claims?: ReadonlySet<Hex>;
-  /** How exams are audited whose wrong roots become claims of this market; they are not if absent. */
+  /** How to audit exams whose wrong roots become claims in this market; no audits if absent. */
   exams?: ExamAuditOptions | undefined;
 };
 

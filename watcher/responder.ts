@@ -24,8 +24,8 @@ export class Responder {
   }
 
   /**
-   * Puts a bond of the credit aside, so that games that are opened together do not count on the same one.
-   * @returns What gives it back, to be called when it is drawn or not needed.
+   * Reserves a bond from the credit, to prevent games opened together from counting on the same bond.
+   * @returns A function that releases the reservation, to be called when the bond is drawn or not needed.
    * @throws BondError, RpcUnavailableError
    */
   async reserve(): Promise<() => void> {
@@ -77,7 +77,7 @@ export class Responder {
     }
   }
 
-  /** Takes the bond back from a game whose claim died in another one. */
+  /** Takes the bond back from a game whose claim died in another game. */
   async settle(game: GameRecord): Promise<TransactionReceipt> {
     return this.#session.game.settle(packState(stateOf(game)));
   }

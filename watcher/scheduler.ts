@@ -10,7 +10,7 @@ export type GameTask = { kind: "play" | "settle"; job: JobRecord; claim: ClaimRe
 /** A claim to be judged, and opened a game on if it is wrong. `lost`: the watcher's games on it that are lost. */
 export type AuditTask = { kind: "audit"; job: JobRecord; claim: ClaimRecord; lost: readonly GameRecord[] };
 
-/** What a watcher has to do now, each the most urgent first; and its games that are lost. */
+/** A watcher's current tasks, each list with the most urgent first, and its lost games. */
 type Agenda = {
   plays: GameTask[];
   audits: AuditTask[];
@@ -19,11 +19,11 @@ type Agenda = {
 };
 
 /**
- * What a watcher has to do now. Games come in the order in which the watcher's clocks run out. Claims come in the order
- * in which their windows close, of equal ones the one with the higher fee first: every refutation pays the same, and
- * this way a bond that does not cover all of them goes furthest. Claims that cannot be executed in time any more come
+ * Returns a watcher's current tasks. Games come in the order in which the watcher's clocks run out. Claims come in the
+ * order in which their windows close, with the higher fee first for equal windows. Every refutation pays the same: in
+ * this order, a bond that does not cover all claims achieves the most. Claims that cannot be executed in time come
  * last. Pure.
- * @param secondsFor How long executing a job takes here.
+ * @param secondsFor The time for executing a job here, in seconds.
  */
 export function schedule(history: History, me: Address, now: bigint, secondsFor: (job: JobRecord) => number): Agenda {
   const agenda: Agenda = { plays: [], audits: [], settles: [], lost: [] };

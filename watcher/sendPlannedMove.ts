@@ -34,8 +34,8 @@ export async function sendPlannedMove(
 }
 
 /**
- * Ends a game with a proof from the worker's published tensor. If something is wrong with that tensor, the game goes on
- * without it: nothing is conceded here.
+ * Ends a game with a proof from the worker's published tensor. If the tensor is faulty, the game goes on without the
+ * tensor: nothing is conceded here.
  */
 async function tryShortcut(
   responder: Responder,

@@ -7,14 +7,15 @@ import { problemOf, type Health, type Problem } from "../src/base/health.ts";
 const MAX_REFUTED = 2;
 
 /**
- * Whether a watcher's audits end, and are right. A watcher does not judge while its last audit failed, or while there
- * is a claim to be judged whose audit failed, or has not ended when most of its window is over: that claim may be
- * wrong, and become final. Nor does it once the chain's verifier refuted an execution made here.
+ * Checks whether a watcher's audits end, and are right. A watcher counts as not judging after a failed last audit. The
+ * same holds while a claim waits for judgement whose audit failed, or has not ended when most of its window is over:
+ * such a claim may be wrong, and become final. The same holds after the chain's verifier refuted an execution made
+ * here.
  */
 export class Judging {
   readonly #health: Health;
   readonly #meter: Meter;
-  /** Claims whose audit failed when it was tried last. */
+  /** Claims whose last audit failed. */
   readonly #failed = new Map<Hex, Problem>();
   #last: Problem | undefined;
   #late: Problem | undefined;
@@ -47,7 +48,7 @@ export class Judging {
     }
   }
 
-  /** Takes note that the chain's verifier refutes an execution made here. That stays until a restart. */
+  /** Notes that the chain's verifier refuted an execution by this process. The note stays until a restart. */
   refuted(programRoot: Hex, error: Error): void {
     this.#refuted.set(programRoot, (this.#refuted.get(programRoot) ?? 0) + 1);
     this.#fault = problemOf(error, `an execution of program ${programRoot} was wrong`);
@@ -60,9 +61,9 @@ export class Judging {
   }
 
   /**
-   * Forgets claims that are not to be judged any more.
-   * @param due Those that are.
-   * @param late Those of them that have no verdict although most of their window is over.
+   * Forgets claims that need no judgement.
+   * @param due The claims that need judgement.
+   * @param late The due claims without a verdict although most of their window is over.
    */
   keep(due: ReadonlySet<Hex>, late: readonly Hex[]): void {
     for (const claimId of this.#failed.keys()) if (!due.has(claimId)) this.#failed.delete(claimId);

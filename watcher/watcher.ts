@@ -21,16 +21,16 @@ import { WatcherFunds } from "./funds.ts";
 import type { WatcherOptions } from "./options.ts";
 
 /**
- * Runs a watcher until the signal. A round schedules what the market's history asks for: audits of claims, and moves in
- * the watcher's games. It may be stopped in the middle of a game and started again.
- * @throws NotPlainAccountError if it defends and its account has code
+ * Runs a watcher until the signal. A round schedules tasks from the market's history: audits of claims, and moves in
+ * the watcher's games. The watcher may stop in the middle of a game and start again.
+ * @throws NotPlainAccountError if the watcher defends and its account has code
  */
 export async function runWatcher(options: WatcherOptions): Promise<void> {
   if (options.mode === "defend") await requirePlainAccount(options.session);
   await new Watcher(options).run();
 }
 
-/** A thing to do, and the snapshot that says so. */
+/** A task, and the snapshot that requires it. */
 type Due<T> = { task: T; snapshot: RoundSnapshot; start: Start };
 
 class Watcher {
@@ -49,7 +49,10 @@ class Watcher {
    */
   readonly #plays = new Lane<Due<GameTask>>();
   readonly #audits = new Lane<Due<AuditTask>>();
-  /** The block of the latest own transaction about a game or claim: a snapshot of an earlier one does not show it. */
+  /**
+   * The block of the latest own transaction about a game or claim. A snapshot of an earlier block does not show the
+   * transaction.
+   */
   readonly #acted = new Map<Hex, bigint>();
   /**
    * Games in which a proof from a published tensor reverted while it was the worker's turn: the worker can reveal
@@ -93,8 +96,8 @@ class Watcher {
   }
 
   /**
-   * All of a job that is over, and the input of a job that cannot be judged here, or of which there is nothing to
-   * judge: anybody may post any number of jobs. It is read again when somebody submits.
+   * Forgets finished jobs completely, and the input of jobs that cannot be judged here or have nothing to judge:
+   * anybody may post any number of jobs. The input is read again after a submission.
    */
   readonly #forget: Forget = (job, now) => {
     const { sender, deployment } = this.#options.session;
@@ -116,7 +119,7 @@ class Watcher {
     this.#role.health.set("runsOnDisk", this.#executions.stored.problem);
     const due = <T>(tasks: T[]): Due<T>[] => tasks.map((task) => ({ task, snapshot, start }));
     this.#options.programs.want([...plays, ...audits].map(({ job }) => job.job.programRoot));
-    // A claim whose program or inputs may be there soon is not called unknown meanwhile.
+    // A claim is not reported as unknown while its program or inputs may soon arrive.
     const undecided = audits.filter(
       ({ job, claim }) => !this.#auditor.isDone(job, claim) && !this.#executions.awaits(job),
     );
@@ -141,14 +144,14 @@ class Watcher {
       start(task.game.id, () => this.#attempt(task, () => this.#settle(task)));
   }
 
-  /** Judges a claim, and opens a game on it if it is wrong. The next one does not wait until the opening is mined. */
+  /** Judges a claim, and opens a game on a wrong claim. The next claim does not wait until the opening is mined. */
   async #audit({ task, snapshot, start }: Due<AuditTask>): Promise<void> {
     const { job, claim, lost } = task;
     if (this.#isStale(claim.id, snapshot)) return;
     const verdict = await this.#judging.take(claim.id, () => this.#auditor.judge(job, claim, lost.length));
     this.#reportVerdict(task, verdict);
     if (verdict.kind !== "differs" || this.#options.mode === "watch" || this.#noBondAt === snapshot.blockNumber) return;
-    // A game pays such an account nothing for its moves.
+    // A game pays nothing for moves to an account with code.
     if (!snapshot.isPlain || !this.#judging.isTrusted(job.job.programRoot)) return;
     const { opening } = verdict;
     const last = lost.at(-1);
@@ -169,7 +172,7 @@ class Watcher {
     if (!isOpening) release();
   }
 
-  /** Whether there is nothing to plan in a game: it is the worker's turn, and no trace is published. */
+  /** Returns whether a game needs no planning: the worker must move, and no trace is published. */
   #playIdle({ task, snapshot, start }: Due<GameTask>): boolean {
     const mayProve = this.#options.tensors !== undefined && !this.#baited.has(task.game.id);
     const move = mayProve ? undefined : idleChallengerMove(task.game, snapshot.now);
@@ -178,7 +181,9 @@ class Watcher {
     return true;
   }
 
-  /** Plans a move and has it made. The next game does not wait until it is mined, and the execution is released. */
+  /**
+   * Plans a move and has it made. The next game does not wait until the move is mined, and the execution is released.
+   */
   async #play(play: Due<GameTask>): Promise<void> {
     const { task, snapshot } = play;
     if (this.#isStale(task.game.id, snapshot)) return;
@@ -225,7 +230,7 @@ class Watcher {
     return (this.#acted.get(id) ?? -1n) > blockNumber;
   }
 
-  /** Failures that belong to one claim are logged once as long as they are the same. */
+  /** A claim's repeated identical failure is logged only once. */
   #attempt({ kind, claim }: GameTask | AuditTask, action: () => Promise<void>): Promise<void> {
     return this.#role.attempt(kind, claim.id, () => this.#races.run(kind, claim.id, action), "failure");
   }
@@ -239,7 +244,7 @@ class Watcher {
     return overtime(stateOf(game), timestamp) > 0;
   }
 
-  /** Forgets what is known of claims that are gone, and own transactions that the snapshot shows. */
+  /** Forgets records of removed claims, and own transactions that the snapshot shows. */
   #forgetPast({ history, blockNumber }: RoundSnapshot): void {
     this.#auditor.forget(history);
     for (const [id, block] of this.#acted) if (block <= blockNumber) this.#acted.delete(id);
@@ -255,7 +260,7 @@ class Watcher {
     this.#reportOnce(claim.id, { ...ids, kind, milliseconds, claimed: claim.claim.root, own: verdict.own });
   }
 
-  /** Reports an event about a claim or game, unless the latest one about it was of the same kind. */
+  /** Reports an event about a claim or game, unless the latest event about it was of the same kind. */
   #reportOnce(id: Hex, event: WatcherEvent): void {
     if (this.#role.isNew("event", id, event.kind)) this.#role.report(event);
   }

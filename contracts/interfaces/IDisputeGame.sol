@@ -126,15 +126,15 @@ interface IDisputeGame {
         bytes32[] calldata siblings
     ) external;
 
-    /// @notice Challenger only: recomputes one element below the current node. The claim dies if it differs. Possible
-    /// at a node of a tensor, or at any node from which the proof's pick leads to a tensor's root: a challenger that
-    /// holds the worker's nodes picks and proves in one call.
-    /// @dev Reverts with `ProofFails` if the element agrees; the same call by eth_call checks that for free. Allowed
-    /// while the worker is to move. Reverts as well with `StaleState`, `ClaimDead`, `NotChallenger`, `WrongClaim`,
-    /// `ClockExpired` in the challenger's own turn, `NotAtTensor`, and with the error of what is not proven.
+    /// @notice Challenger only: recomputes one element below the current node. If the result differs from the claimed
+    /// element, the claim dies. Possible at a tensor's node, or at any node from which the proof's pick leads to a
+    /// tensor's root: a challenger with the worker's nodes picks and proves in one call.
+    /// @dev Reverts with `ProofFails` if the element agrees; the same call by eth_call checks this for free. Allowed
+    /// while the worker is to move. Also reverts with `StaleState`, `ClaimDead`, `NotChallenger`, `WrongClaim`,
+    /// `ClockExpired` in the challenger's own turn, `NotAtTensor`, and with the error for any unproven part.
     /// @param state The game's current state.
     /// @param claim The whole claim, with its job.
-    /// @param proof The element, and what it rests on.
+    /// @param proof The element, and the data that prove it.
     function prove(PackedState calldata state, Claim calldata claim, StepProof calldata proof) external;
 
     /// @notice Either party gives up: the claim dies if the worker calls, the game is lost if its challenger does.
@@ -143,38 +143,38 @@ interface IDisputeGame {
     /// @param key The game's claim.
     function concede(PackedState calldata state, ClaimKey calldata key) external;
 
-    /// @notice The side to move has used up its time, and loses. Anyone may call, and is paid for it: by the slashed
-    /// collateral or, if the challenger loses, by its bond (unless the worker itself calls).
-    /// @dev Reverts with `StaleState`, `ClaimDead`, `WrongClaim`, and `ClockRunning` while there is time.
+    /// @notice Ends a game because the side to move has used up its time and loses. Anyone may call and gets paid: from
+    /// the slashed collateral or, if the challenger loses, from the challenger's bond (unless the worker itself calls).
+    /// @dev Reverts with `StaleState`, `ClaimDead`, `WrongClaim`, and `ClockRunning` while time remains.
     /// @param state The game's current state.
     /// @param key The game's claim.
     function timeout(PackedState calldata state, ClaimKey calldata key) external;
 
-    /// @notice Closes a game whose claim died in another one. Its challenger gets its bond back and is paid its own
-    /// gas, that of this call too, at what gas costs now. Any plain account may call. The last such call pays the sink
-    /// what all left.
-    /// @dev Reverts with `ClaimAlive` before that death, with `StaleState` after the settlement, with
+    /// @notice Closes a game whose claim died in another game. The challenger gets the bond back and is paid for its
+    /// own gas, including this call, at the current gas price. Any plain account may call. The last such call pays the
+    /// total remainder to the sink.
+    /// @dev Reverts with `ClaimAlive` before the claim's death, with `StaleState` after the settlement, with
     /// `NotPlainAccount`.
     /// @param state The game's current state.
     function settle(PackedState calldata state) external;
 
-    /// @notice Credits a worker with what its moves on a claim earned. Anyone may call.
+    /// @notice Credits a worker with the earnings from its moves on a claim. Anyone may call.
     /// @dev Reverts with `NothingEarned`.
     /// @param key The claim.
     function collect(ClaimKey calldata key) external;
 
-    /// @notice Hash of a game's state; zero if there never was one or it ended with its claim, one if the worker won
-    /// it.
+    /// @notice Hash of a game's state. Zero for a game that never existed or ended with its claim; one for a game won
+    /// by the worker.
     /// @param gameId The game.
     /// @return The hash.
     function stateHash(bytes32 gameId) external view returns (bytes32);
 
     /// @notice The games on a claim, and their money in smallest units of the stake asset.
     /// @param claimId The claim.
-    /// @return open_ Games that are open.
+    /// @return open_ Number of open games.
     /// @return dead Whether the claim is dead.
-    /// @return dues What its games are due if it dies; of a dead claim, what is left for those that have not settled.
-    /// @return earned What its worker has earned and not collected.
+    /// @return dues Amount due to the games if the claim dies; for a dead claim, the amount left for unsettled games.
+    /// @return earned Amount that the worker has earned and not collected.
     function claimGames(bytes32 claimId) external view returns (uint256 open_, bool dead, uint256 dues, uint256 earned);
 
     /// @notice Levels that the next reveal crosses.
@@ -182,7 +182,7 @@ interface IDisputeGame {
     /// @return The levels: log2 of the children that are revealed.
     function hopOf(uint8 depth) external view returns (uint8);
 
-    /// @notice What a challenger needs as credit to open a game, in smallest units of the stake asset.
+    /// @notice The credit that a challenger needs to open a game, in smallest units of the stake asset.
     /// @return The bond.
     function bond() external view returns (uint256);
 

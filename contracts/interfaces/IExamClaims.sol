@@ -6,20 +6,21 @@ import {IClasses} from "./IClasses.sol";
 import {IExams, Sitting} from "./IExams.sol";
 import {IPledgedClaims, PledgeStatus} from "./IPledgedClaims.sol";
 
-/// @notice From when on a worker's sittings count.
-/// @param pledged Since when the pledge is locked that backs them, unix time; 0: never enrolled.
-/// @param number The first exam that counts has a number above this one.
+/// @notice The start from which a worker's sittings count.
+/// @param pledged The time since when the pledge behind the sittings is locked, unix time; 0: never enrolled.
+/// @param number The first exam that counts has a higher number.
 struct Enrolment {
     uint64 pledged;
     uint32 number;
 }
 
-/// @title What workers report of exams, as claims that their pledges back: a wrong root is refuted by anyone, a right
-/// one never is.
-/// @dev One of the contracts that may put claims on chain (`IPledgedClaims`). Nobody owns it, and it holds no money.
-/// Jobs may ask it for a class (`IClasses`): it is held with a pledge behind it. 12 of the last 16 exams were passed
-/// after the worker enrolled, its pledge has been locked since, and no claim of it was refuted. That says nothing of
-/// `isLive`. A pledge that is asked back backs nothing new: such a worker holds no class.
+/// @title Workers' exam reports, as claims backed by the workers' pledges: anyone can refute a wrong root, and nobody
+/// can refute a right root.
+/// @dev One of the contracts that may put claims on chain (`IPledgedClaims`). Without an owner and without money. Jobs
+/// may ask this contract for a class (`IClasses`), which a worker holds with a pledge behind the class. The conditions:
+/// the worker passed 12 of the last 16 exams after enrolment, its pledge has been locked since, and none of its claims
+/// was refuted. A class does not imply `isLive`. A pledge under withdrawal backs nothing new: its worker holds no
+/// class.
 interface IExamClaims is IClasses {
     error NoCode(address target);
     error NotASitting(bytes32 device, uint8 class, uint32 number);
@@ -35,22 +36,22 @@ interface IExamClaims is IClasses {
         uint32 number
     );
 
-    /// @notice Notes that a worker's pledge backs what it sits from now on. From anybody, once a pledge.
+    /// @notice Records that a worker's pledge backs all sittings from now on. Anybody may call, once per pledge.
     /// @dev Reverts with `NotPledged` or `EnrolledBefore`.
-    /// @param worker Whose pledge it is.
+    /// @param worker The owner of the pledge.
     function enrol(address worker) external;
 
-    /// @notice Puts what a worker reported of an exam on chain as a claim, with its seed: from then on it is disputed
-    /// and made final like any other. From anybody, once a sitting.
+    /// @notice Puts a worker's exam report on chain as a claim, with its seed. From then on the claim can be disputed
+    /// and finalised like any other. Anybody may call, once per sitting.
     /// @dev Reverts with `NotASitting`, the market's `WrongProgram`, and as `IPledgedClaims.enter`.
     /// @param s The sitting, one of the worker's last 16 of the class.
     /// @param program The header and roots of the class's program.
     /// @return claimId The claim's id.
     function challenge(Sitting calldata s, ProgramFacts calldata program) external returns (bytes32 claimId);
 
-    /// @notice From when on a worker's sittings count.
+    /// @notice The start from which a worker's sittings count.
     /// @param worker The worker.
-    /// @return Its last enrolment; zeros without one. It counts while the pledge is the one that it names.
+    /// @return The worker's last enrolment; zeros without enrolment. Valid only while the worker has the named pledge.
     function enrolmentOf(address worker) external view returns (Enrolment memory);
 
     /// @notice The exams.

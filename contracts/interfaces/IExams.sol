@@ -3,20 +3,20 @@ pragma solidity ^0.8.28;
 
 import {IProvisioning, PublicKey, Signature} from "./IProvisioning.sol";
 
-/// @notice A class: a program of the zoo, and how soon its trace must be there.
+/// @notice A class: a program of the zoo, and the time limit for its trace.
 /// @param programRoot The program. Its only input is the seed: int64[4], 32 bytes.
-/// @param blocks T: a report counts up to so many blocks after the exam's.
+/// @param blocks T: a report counts up to `blocks` blocks after the exam's block.
 struct ExamClass {
     bytes32 programRoot;
     uint16 blocks;
 }
 
-/// @notice A device's report that the sender sat an exam. Its worker is the sender.
+/// @notice A device's report that the sender sat an exam. The sender is the device's worker.
 /// @param key The device's public key.
-/// @param firmware Hash of the device's firmware. It is signed, and not looked at here.
+/// @param firmware Hash of the device's firmware. Signed, but not checked here.
 /// @param traceRoot The root of the trace of the class's program on the exam's seed.
 /// @param gridBlock The exam's block.
-/// @param seq The device's counter: higher than in its earlier exams of the class; gaps are legal.
+/// @param seq The device's counter: higher than in all earlier exams of the class; gaps are legal.
 /// @param class The number of the class.
 /// @param debugStatus EAT's dbgstat: 1 to 4.
 struct ExamReport {
@@ -29,14 +29,14 @@ struct ExamReport {
     uint8 debugStatus;
 }
 
-/// @notice An exam that a worker sat: what it says of a program's execution.
-/// @param worker Who sat it.
-/// @param device The device that signed it.
+/// @notice An exam that a worker sat, with its claim about a program's execution.
+/// @param worker The worker who sat the exam.
+/// @param device The device that signed the report.
 /// @param class The number of the class.
 /// @param number The exam's number.
-/// @param time When it was taken, unix time.
+/// @param time When the report was accepted, unix time.
 /// @param nonce The seed: the bytes of the program's only input.
-/// @param traceRoot What the worker says the trace's root is.
+/// @param traceRoot The trace root that the worker reported.
 struct Sitting {
     address worker;
     bytes32 device;
@@ -47,11 +47,11 @@ struct Sitting {
     bytes32 traceRoot;
 }
 
-/// @title Exams: a block on the grid whose hash is below a threshold is one, for all classes and workers at once. A
-/// class is held by whoever reported in time in 12 of the last 16.
-/// @dev The chain is the clock. A report is one of Provisioning (docs/protocol.md, "Exams"): body is the trace's root,
-/// aux the program's. Nothing here is owned, and nothing moves money. Whether a root is right is not looked at: a wrong
-/// one can be refuted as a claim.
+/// @title Exams: a grid block with a hash below a threshold is an exam, for all classes and workers at once. A worker
+/// holds a class after 12 timely reports in the last 16 exams.
+/// @dev The chain is the clock. A report has Provisioning's format (docs/protocol.md, "Exams"): body contains the
+/// trace's root, aux the program's. The contract has no owner and moves no money. It does not check roots: a wrong root
+/// can be refuted as a claim.
 interface IExams {
     error NoCode(address target);
     error NoClasses();
@@ -87,17 +87,19 @@ interface IExams {
     /// @param signature The device's, over `examDigest`.
     function sit(ExamReport calldata r, Signature calldata signature) external;
 
-    /// @notice Numbers an exam that nobody has reported yet, so that who misses it is seen. From anybody.
-    /// @dev Reverts with `NoExam`, or `ExamOver` 256 blocks after the exam's.
+    /// @notice Numbers an exam that nobody has reported yet, and thereby makes a missed exam visible. Anybody may call.
+    /// @dev Reverts with `NoExam`, or `ExamOver` 256 blocks after the exam's block.
     /// @param gridBlock The exam's block.
     /// @return The exam's number.
     function numberExam(uint64 gridBlock) external returns (uint32);
 
-    /// @notice Whether a worker holds a class: its device sat at least 12 of the last 16 exams for it, in time.
-    /// @dev An exam that is open still counts once it is sat, or over. Says nothing of `isLive`.
+    /// @notice Returns whether a worker holds a class: its device sat at least 12 of the last 16 exams for the class,
+    /// in time.
+    /// @dev An open exam counts only once the worker has sat the exam, or once the exam ends. The result does not imply
+    /// `isLive`.
     /// @param worker The worker.
     /// @param class The number of the class.
-    /// @return Whether it does.
+    /// @return Whether the worker holds the class.
     function classHeld(address worker, uint8 class) external view returns (bool);
 
     /// @notice The classes that a worker holds.
@@ -105,7 +107,7 @@ interface IExams {
     /// @return Bit i: class i.
     function classesOf(address worker) external view returns (uint256);
 
-    /// @notice Which of the last 16 exams a worker sat in time.
+    /// @notice Returns which of the last 16 exams a worker sat in time.
     /// @param worker The worker.
     /// @param class The number of the class.
     /// @return Bit i: the i-th exam before the last one.
@@ -116,10 +118,10 @@ interface IExams {
     /// @return Whether it did.
     function isSitting(Sitting calldata s) external view returns (bool);
 
-    /// @notice Whether a block is one of an exam: on the grid, known, its hash below the threshold, and far enough from
-    /// the last exam.
+    /// @notice Returns whether a block is an exam's block: on the grid, known, with a hash below the threshold, and far
+    /// enough from the last exam.
     /// @param gridBlock The block.
-    /// @return Whether it is.
+    /// @return Whether the block is an exam's.
     function isExam(uint64 gridBlock) external view returns (bool);
 
     /// @notice The last exam that has a number; zeros if there was none.
@@ -127,9 +129,9 @@ interface IExams {
     /// @return gridBlock Its block.
     function lastExam() external view returns (uint32 number, uint64 gridBlock);
 
-    /// @notice The highest counter of a device's exams here.
+    /// @notice The highest counter among a device's exams in this contract.
     /// @param device The device's id.
-    /// @return It.
+    /// @return The counter.
     function seqOf(bytes32 device) external view returns (uint64);
 
     /// @notice What a device signs for an exam: `sha256` of COSE's Sig_structure.
@@ -147,7 +149,7 @@ interface IExams {
     /// @return It.
     function provisioning() external view returns (IProvisioning);
 
-    /// @notice One of how many blocks on the grid is an exam.
+    /// @notice The odds of an exam: one in this many grid blocks is an exam.
     /// @return The number.
     function examOdds() external view returns (uint256);
 

@@ -9,19 +9,19 @@ import {ClaimStatus, Delivery, InputPart, JobRequest, JobStatus} from "./IMarket
 import {IStakeVault} from "./IStakeVault.sol";
 
 /// @title The market for jobs: post, claim, submit, finalise, deliver.
-/// @dev Jobs and claims are named by the hash of their content, and calls bring that content: what a call is about
-/// cannot change under it.
+/// @dev The hash of their content identifies jobs and claims, and calls include this content: the subject of a call
+/// cannot change before execution.
 interface IJobMarket is IMarketExtension {
-    /// @notice Posts a job; the fee is taken from the caller's credit in the vault. Bytes given are checked against
-    /// their roots and emitted (`InputPublished`), so that everybody can compute. The job opens when all bytes are
-    /// published, or at once if `rootOnly`.
-    /// @dev Reverts with `JobExists`, with the error of the term that is out of its range, with `WrongInputCount`,
+    /// @notice Posts a job; the vault takes the fee from the caller's credit. Given bytes are checked against their
+    /// roots and emitted (`InputPublished`), which lets everybody compute. The job opens when all bytes are published,
+    /// or at once if `rootOnly`.
+    /// @dev Reverts with `JobExists`, with the error for any term out of range, with `WrongInputCount`,
     /// `WrongInputLength`, `WrongInputRoot` or `RootOnlyWithBytes`, and with the vault's `InsufficientCredit`.
-    /// @param request What is asked for.
+    /// @param request The request.
     /// @return jobId The job's id.
     function post(JobRequest calldata request) external returns (bytes32 jobId);
 
-    /// @notice Publishes one part of an input that was not posted with the job. Anyone may call.
+    /// @notice Publishes one part of an input not posted with the job. Anyone may call.
     /// @dev Reverts with `WrongJobStatus`, `WrongProgram`, `NoSuchPart`, `WrongInputRoot`, `WrongInputLength` or
     /// `PartAlreadyPublished`.
     /// @param job The whole job.
@@ -35,43 +35,44 @@ interface IJobMarket is IMarketExtension {
     /// @param job The whole job.
     function claim(Job calldata job) external;
 
-    /// @notice Submits the list of the items' trace roots (of one item: its trace), by the nodes that a reveal at its
-    /// root would show (the root itself, if it has one leaf): a game opens below them. If the job asks for an answer:
-    /// submits the list of the outputs' roots, by all of them. Games may be opened from now until the window ends.
-    /// @dev Reverts with `WrongJobStatus`, `NotWorker`, `TimeIsUp`, `ZeroClaimRoot`, `ClaimExists` for a claim that was
-    /// refuted, and the game's `WrongDataLength` or `PaddingNotZero`.
+    /// @notice Submits the list of the items' trace roots (for one item: the item's trace). The list is given by the
+    /// nodes that a reveal at the list's root would show (the root itself for a single leaf): a game opens below them.
+    /// If the job asks for an answer: submits all the outputs' roots. Games may be opened from now until the window
+    /// ends.
+    /// @dev Reverts with `WrongJobStatus`, `NotWorker`, `TimeIsUp`, `ZeroClaimRoot`, `ClaimExists` for a refuted claim,
+    /// and the game's `WrongDataLength` or `PaddingNotZero`.
     /// @param job The whole job.
-    /// @param nodes `2^hop` nodes of 32 bytes, `hop` levels below the root, zero subtrees past the width. Of an answer,
-    /// its leaves.
+    /// @param nodes `2^hop` nodes of 32 bytes, `hop` levels below the root, zero subtrees past the width. For an
+    /// answer, the leaves.
     /// @return claimId The claim's id.
     function submit(Job calldata job, bytes calldata nodes) external returns (bytes32 claimId);
 
-    /// @notice Ends a claim whose window is over and which no open game disputes. Anyone may call. Calls nobody's code.
+    /// @notice Ends a claim after its window if no open game disputes it. Anyone may call. Calls no foreign code.
     /// @dev Reverts with `WrongClaimStatus`, `WindowOpen` or `GamesOpen`.
     /// @param claim_ The whole claim.
     function finalise(Claim calldata claim_) external;
 
-    /// @notice Delivers an output of a claim that is finalised, or can be: then it is, in the same call. Anyone may
-    /// call. The fee is released with the last deliverable output. If the job wants a callback that fails, the delivery
-    /// stands and the call may be repeated until the callback succeeds.
+    /// @notice Delivers an output of a final claim. A claim that can be finalised becomes final in the same call.
+    /// Anyone may call. The last deliverable output releases the fee. If the job's callback fails, the delivery stands,
+    /// and the call may be repeated until the callback succeeds.
     /// @dev Reverts with `NotDeliverable`, `WrongClaimStatus`, `AlreadyDelivered`, `WrongProgram`, `WrongOutputLength`,
     /// `OutputNotInClaim` or `TooLittleGas`, and as `finalise` does for a claim in its window.
     /// @param claim_ The whole claim.
     /// @param delivery The output, and its opening.
     function deliver(Claim calldata claim_, Delivery calldata delivery) external;
 
-    /// @notice Frees a job whose worker missed its time (it loses the penalty), and closes a job whose deadline leaves
-    /// no time for another claim. Anyone may call, and is paid the price of the call: from the penalty, or from the fee
-    /// if nobody had claimed the job (not the worker or requester itself).
+    /// @notice Frees a job whose worker missed the deadline (the worker loses the penalty), and closes a job whose
+    /// deadline leaves no time for another claim. Anyone may call and is paid the price of the call: from the penalty,
+    /// or from the fee if nobody had claimed the job (the worker or requester itself is not paid).
     /// @dev Reverts with `TimeNotUp` or `WrongJobStatus`.
     /// @param job The whole job.
     function expire(Job calldata job) external;
 
-    /// @notice Game only: checks that a claim is in its window and takes the challenger's bond.
+    /// @notice Game only: checks that a claim's window is open and takes the challenger's bond.
     /// @dev Reverts with `NotGame`, `WrongClaimStatus`, `WindowClosed`, or the vault's `InsufficientCredit`.
     /// @param jobId The claim's job.
     /// @param claimId The claim.
-    /// @param challenger Who opens the game.
+    /// @param challenger The account that opens the game.
     /// @param bond Smallest units of the stake asset.
     function gameOpened(bytes32 jobId, bytes32 claimId, address challenger, uint256 bond) external;
 
@@ -81,29 +82,30 @@ interface IJobMarket is IMarketExtension {
     /// @param amount Smallest units of the stake asset.
     function pay(address account, uint256 amount) external;
 
-    /// @notice Game only: a claim is refuted. Slashes its collateral into what the games hold and reopens the job.
+    /// @notice Game only: refutes a claim. Slashes the claim's collateral into the games' custody and reopens the job.
     /// @dev Reverts with `NotGame` or `WrongClaimStatus`.
     /// @param key The claim.
-    /// @param claimId Its id, which the game has computed from the key.
-    /// @return collateral What was slashed, in smallest units of the stake asset.
-    /// @return bounty What of it the winner gets.
+    /// @param claimId The claim's id, which the game has computed from the key.
+    /// @return collateral The slashed amount, in smallest units of the stake asset.
+    /// @return bounty The winner's part of the collateral.
     function refuted(ClaimKey calldata key, bytes32 claimId) external returns (uint256 collateral, uint256 bounty);
 
-    /// @notice What is kept of a job.
+    /// @notice The stored state of a job.
     /// @param jobId The job.
-    /// @return status Its status; `None` if it was never posted.
-    /// @return worker Its worker while it is claimed, else zero.
-    /// @return until Until when the worker may submit; the end of the window; since when the claim is final, 0 if its
-    /// fee was reclaimed (unix time).
-    /// @return missingParts Input parts that are still missing.
+    /// @return status The job's status; `None` if never posted.
+    /// @return worker The worker of a claimed job, else zero.
+    /// @return until The worker's deadline for submitting; the end of the window; or since when the claim is final, 0
+    /// if the fee was reclaimed (unix time).
+    /// @return missingParts Number of input parts that are still missing.
     function jobOf(
         bytes32 jobId
     ) external view returns (JobStatus status, address worker, uint256 until, uint256 missingParts);
 
-    /// @notice What is kept of a claim.
+    /// @notice The stored state of a claim.
     /// @param key The claim.
-    /// @return status Its status.
-    /// @return time End of its window; of a final claim, since when it is final, 0 if its fee was reclaimed (unix).
+    /// @return status The claim's status.
+    /// @return time End of the window; for a final claim, since when the claim is final, 0 if the fee was reclaimed
+    /// (unix).
     /// @return delivered Bit i: output i was delivered. 0 for a job that one call completed.
     /// @return calledBack Bit i: the requester took output i. 0 for a job that one call completed.
     /// @return paid Whether the fee is released.
@@ -111,7 +113,7 @@ interface IJobMarket is IMarketExtension {
         ClaimKey calldata key
     ) external view returns (ClaimStatus status, uint256 time, uint256 delivered, uint256 calledBack, bool paid);
 
-    /// @notice The id of a job with this content on this market.
+    /// @notice Returns the id for a job with the given content on this market.
     /// @param job The whole job.
     /// @return The id.
     function jobIdOf(Job calldata job) external view returns (bytes32);

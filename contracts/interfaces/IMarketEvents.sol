@@ -13,9 +13,9 @@ import {IStakeVault} from "./IStakeVault.sol";
 import {IStepVerifier} from "./IStepVerifier.sol";
 
 /// @notice AwaitingInput: input bytes are missing. Open: may be claimed. Claimed: a worker computes. Submitted: a claim
-/// is in its window or in dispute. Finalised: the claim stands, something is still to be delivered. Closed: cancelled
-/// or expired, the fee returned. Complete: finalised, and all done. Sealed: a claim's hash is there, to be opened.
-/// Accepted: the requester took the claim in its window; it is paid and never becomes final.
+/// in its window or in dispute. Finalised: the claim stands, deliveries remain. Closed: cancelled or expired, the fee
+/// returned. Complete: finalised, all done. Sealed: a claim's hash was submitted and will be opened. Accepted: the
+/// requester took the claim during the window; the claim is paid and never becomes final.
 enum JobStatus {
     None,
     AwaitingInput,
@@ -37,17 +37,17 @@ enum ClaimStatus {
     Accepted
 }
 
-/// @notice What a requester asks for. See `Job` for the terms.
+/// @notice A requester's request. See `Job` for the terms.
 /// @param program The program's header and roots: the market derives `programRoot`, `work` and the outputs from them.
-/// @param inputRoots Of each input its tensor root; if each item has its own, the root of the list of their tensor
+/// @param inputRoots For each input: the tensor root; if each item has its own tensor, the root of the list of tensor
 /// roots; zero for the index.
-/// @param inputs The bytes of each input; if each item has its own, of all items in order; none for the index, nor
-/// for state that is carried and begins with zeros. An empty entry: published in parts later. An empty array: none with
-/// the post.
-/// @param items How often the program is executed, 1 to 65,536.
-/// @param firstItem What an input that is the index reads in the first item.
-/// @param terms Of one entry: what is rarely asked for. Empty: nothing of it.
-/// @param answer Whether a claim consists of the outputs' roots. Else it consists of the roots of the items' traces.
+/// @param inputs The bytes of each input. If each item has its own tensor: the bytes of all items in order. None for
+/// the index, nor for carried state that begins with zeros. An empty entry: published in parts later. An empty array:
+/// none with the post.
+/// @param items How often the program runs, 1 to 65,536.
+/// @param firstItem The value that an index input has in the first item.
+/// @param terms At most one entry: rarely used terms. Empty: no terms.
+/// @param answer Whether a claim consists of the outputs' roots. Otherwise a claim consists of the items' trace roots.
 struct JobRequest {
     ProgramFacts program;
     bytes32[] inputRoots;
@@ -66,15 +66,15 @@ struct JobRequest {
     Terms[] terms;
 }
 
-/// @notice One part of one tensor of an input: `PART_BYTES` bytes of it (the last part: what is left).
+/// @notice One part of an input tensor: `PART_BYTES` bytes (the last part: the remaining bytes).
 /// @param input Number of the input.
-/// @param part Number of the part: its number in its tensor; if each item has its own tensor, plus the item times the
-/// parts of a tensor.
-/// @param data Its bytes.
+/// @param part Number of the part within its tensor. If each item has its own tensor, plus the item times the number of
+/// parts per tensor.
+/// @param data The part's bytes.
 /// @param siblings Opening of the part's subtree under the tensor root.
 /// @param inputRoot The tensor root.
-/// @param inputSiblings Opening of `inputRoot` under the job's inputs root; if each item has its own, first its path in
-/// the list of these.
+/// @param inputSiblings Opening of `inputRoot` under the job's inputs root; if each item has its own tensor, first the
+/// path in the list of tensor roots.
 struct InputPart {
     uint32 input;
     uint32 part;
@@ -87,10 +87,10 @@ struct InputPart {
 /// @notice One output of a finalised claim.
 /// @param program The job's program.
 /// @param output Number of the output.
-/// @param data Its bytes.
-/// @param siblings Opening of its tensor root under the item's trace root, at the checkpoint that the header names, and
-/// then of that trace root under the run root. In an answer: if each item has the output, of its tensor root in the
-/// list of these; then of the output's root in the answer.
+/// @param data The output's bytes.
+/// @param siblings Opening of the output's tensor root under the item's trace root, at the checkpoint named in the
+/// header, then of the trace root under the run root. In an answer: if each item has the output, first the path from
+/// the tensor root in the items' list; then from the output's root in the answer.
 struct Delivery {
     ProgramFacts program;
     uint32 output;
@@ -98,17 +98,17 @@ struct Delivery {
     bytes32[] siblings;
 }
 
-/// @notice What a deployment is, for good.
-/// @param semantics Version of the semantics that its programs follow (docs/program.md).
+/// @notice The permanent facts of a deployment.
+/// @param semantics Version of the semantics that the programs follow (docs/program.md).
 /// @param vault Holds all money.
-/// @param game Where claims are disputed.
+/// @param game Runs the disputes over claims.
 /// @param extension The code of the market's rare calls.
 /// @param checker Checks step proofs for the game.
 /// @param verifier Recomputes elements for the checker.
-/// @param provisioning Says who may stake.
+/// @param provisioning Decides who may stake.
 /// @param asset The stake asset: the chain's wrapped native token.
-/// @param bond What a challenger needs as credit to open a game, in smallest units of the asset.
-/// @param parameters What was chosen for this deployment.
+/// @param bond The credit that a challenger needs to open a game, in smallest units of the asset.
+/// @param parameters The parameters chosen for this deployment.
 struct Deployment {
     uint256 semantics;
     IStakeVault vault;

@@ -5,17 +5,17 @@ import {Claim, Job} from "../types/Job.sol";
 import {Terms} from "../types/Terms.sol";
 import {Delivery, Deployment, IMarketEvents} from "./IMarketEvents.sol";
 
-/// @title The market's calls that ordinary jobs do not need. Their code is in a contract of its own, which the market
-/// runs as its own code: they are called at the market's address.
+/// @title The market's calls that ordinary jobs do not need. Their code lives in a separate contract, which the market
+/// runs as its own code: callers use the market's address.
 interface IMarketExtension is IMarketEvents {
     /// @notice The requester releases the fee of a finalised claim without on-chain delivery.
     /// @dev Reverts with `WrongClaimStatus`, `NotRequester` or `AlreadyPaid`.
     /// @param claim_ The whole claim.
     function accept(Claim calldata claim_) external;
 
-    /// @notice Returns the fee of a final claim to the requester, if not all deliverable outputs were delivered in the
-    /// `DELIVERY_SECONDS` since it became final: of a wrong claim that nobody disputed nobody can deliver. What can be
-    /// delivered can be afterwards, without a fee. Anyone may call.
+    /// @notice Returns a final claim's fee to the requester, if some deliverable outputs were not delivered within
+    /// `DELIVERY_SECONDS` after the claim became final: nobody can deliver the outputs of an undisputed wrong claim.
+    /// Deliverable outputs can still be delivered afterwards, without a fee. Anyone may call.
     /// @dev Reverts with `NothingToDeliver`, `WrongClaimStatus`, `TimeNotUp` or `AlreadyPaid`.
     /// @param claim_ The whole claim.
     function reclaim(Claim calldata claim_) external;
@@ -32,7 +32,7 @@ interface IMarketExtension is IMarketEvents {
     /// @return amount Smallest units of the stake asset; 0 if nothing was returned.
     function refundOf(Job calldata job) external view returns (bool returned, uint256 amount);
 
-    /// @notice Requires that an output of an item is part of a final claim. For dapps that read single results of a
+    /// @notice Requires that an output of an item belongs to a final claim. For dapps that read single results of a
     /// run: nothing is stored.
     /// @dev Reverts with `WrongClaimStatus`, `ItemsOutOfRange`, `WrongProgram`, `NotAnOutputOfItem`,
     /// `WrongOutputLength` or `OutputNotInClaim`.
@@ -41,8 +41,8 @@ interface IMarketExtension is IMarketEvents {
     /// @param delivery The output, and its opening.
     function requireOutput(Claim calldata claim_, uint256 item, Delivery calldata delivery) external view;
 
-    /// @notice Requires that an output of an item is part of a claim, whatever became of the claim. For contracts that
-    /// know by themselves what the claim is worth.
+    /// @notice Requires that an output of an item belongs to a claim with any status. For contracts that judge the
+    /// claim's validity themselves.
     /// @dev Reverts as `requireOutput`, without `WrongClaimStatus`.
     /// @param claim_ The whole claim; worker and collateral do not matter.
     /// @param item Number of the item, from 0.
@@ -53,7 +53,7 @@ interface IMarketExtension is IMarketEvents {
     /// @return All of it.
     function deployment() external view returns (Deployment memory);
 
-    /// @notice Takes an open job that has terms: locks their collateral. The caller must keep all of them, and submit
+    /// @notice Takes an open job with terms: locks the terms' collateral. The caller must fulfil all terms, and submit
     /// or seal within `claimSeconds`.
     /// @dev Reverts as `claim`, and with `WrongTerms`, `ReservedForAnother`, `GroupTaken`, `NotItsTurn`,
     /// `RecordTooPoor`, `OtherManufacturer` or `ClassNotHeld`.
@@ -61,7 +61,7 @@ interface IMarketExtension is IMarketEvents {
     /// @param terms The job's terms.
     function claimOnTerms(Job calldata job, Terms calldata terms) external;
 
-    /// @notice As `submit`, of a job that has terms and is not sealed.
+    /// @notice Like `submit`, for an unsealed job with terms.
     /// @dev Reverts as `submit`, and with `WrongTerms` or `IsSealed`.
     /// @param job The whole job.
     /// @param terms The job's terms.
@@ -73,8 +73,8 @@ interface IMarketExtension is IMarketEvents {
         bytes calldata nodes
     ) external returns (bytes32 claimId);
 
-    /// @notice Claims and submits in one call a job that is reserved for the caller. Of any other job the submission
-    /// could be copied from the pool.
+    /// @notice Claims and submits a job in one call, if the job is reserved for the caller. For any other job, others
+    /// could copy the submission from the pool.
     /// @dev Reverts as `claimOnTerms` and `submitOnTerms` do.
     /// @param job The whole job.
     /// @param terms The job's terms.
@@ -112,22 +112,22 @@ interface IMarketExtension is IMarketEvents {
     ) external returns (bytes32 claimId);
 
     /// @notice Ends a job whose seal was not opened in time: the worker loses its whole collateral, the requester gets
-    /// the fee back. Anyone may call, and is paid as for `expire` (not the worker).
+    /// the fee back. Anyone may call and is paid as for `expire` (not the worker).
     /// @dev Reverts with `WrongTerms`, `NotSealed`, `WrongJobStatus`, `TimeNotUp` or `WrongSeal`.
     /// @param job The whole job.
     /// @param terms The job's terms.
-    /// @param worker Who sealed.
+    /// @param worker The worker who sealed.
     /// @param seal_ The seal, from `ClaimSealed`.
     function breakSeal(Job calldata job, Terms calldata terms, address worker, bytes32 seal_) external;
 
-    /// @notice As `expire`, of a claimed job that has terms.
+    /// @notice Like `expire`, for a claimed job with terms.
     /// @dev Reverts with `WrongTerms`, `WrongJobStatus` or `TimeNotUp`.
     /// @param job The whole job.
     /// @param terms The job's terms.
     function expireOnTerms(Job calldata job, Terms calldata terms) external;
 
-    /// @notice The requester takes a claim before its window is over: the fee is paid, the collateral is free, and the
-    /// claim never becomes final. Only where the terms allow it, and while no game is open.
+    /// @notice The requester takes a claim before its window ends: the fee is paid, the collateral is free, and the
+    /// claim never becomes final. Only if the terms allow early acceptance, and while no game is open.
     /// @dev Reverts with `WrongTerms`, `NoEarlyAccept`, `NotRequester`, `WrongClaimStatus` or `GamesOpen`.
     /// @param claim_ The whole claim.
     /// @param terms The job's terms.

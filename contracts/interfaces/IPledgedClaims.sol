@@ -7,7 +7,7 @@ import {ClaimStatus, Deployment} from "./IMarketEvents.sol";
 import {IDisputeGame} from "./IDisputeGame.sol";
 import {IStakeVault} from "./IStakeVault.sol";
 
-/// @notice None: has not pledged. Active: backs claims. Releasing: backs what was issued before, and is asked back.
+/// @notice None: has not pledged. Active: backs claims. Releasing: backs claims issued before the release request.
 /// Stopped: a claim was refuted, for good.
 enum PledgeStatus {
     None,
@@ -16,22 +16,22 @@ enum PledgeStatus {
     Stopped
 }
 
-/// @notice A contract that may put claims of workers on chain, because it checks that they are bound to them.
+/// @notice A contract that may put workers' claims on chain, because the contract checks that the claims bind the
+/// workers.
 /// @param account The contract.
-/// @param lifetime Seconds after a claim was issued in which it can be put on chain.
+/// @param lifetime Seconds after issue during which a claim can be put on chain.
 struct Authoriser {
     address account;
     uint32 lifetime;
 }
 
-/// @title Claims that workers are bound to without having claimed a job: each is a job without a fee, with its claim,
-/// in its window like any other. One collateral of its worker, the pledge, backs all of them.
-/// @dev It is the market of a vault and a dispute game of its own. Its events are those of the job market, so that
-/// watchers and workers follow both alike. The first claim that is refuted takes the pledge and stops the worker: none
-/// of its claims is taken or becomes final afterwards, and no game is opened. Games that were open go on: whoever wins
-/// gets its bond back, and its dues from what is left of the pledge.
-/// Only contracts that were named at deployment put claims on chain. A worker's attestation is read when it pledges,
-/// and never when a claim is put on chain.
+/// @title Claims that bind workers without a claimed job. Each consists of a job without a fee and a claim, in a window
+/// like any other. One collateral per worker, the pledge, backs all the worker's claims.
+/// @dev The contract acts as the market for its own vault and dispute game. Its events match the job market's, which
+/// lets watchers and workers follow both alike. The first refuted claim takes the pledge and stops the worker:
+/// afterwards none of the worker's claims is accepted or becomes final, and no game is opened. Open games go on: a
+/// winner gets its bond back, and its dues from the rest of the pledge. Only contracts named at deployment put claims
+/// on chain. A worker's attestation is read at the pledge, and never when a claim is put on chain.
 interface IPledgedClaims {
     error NotAuthorised(address caller);
     error AuthoriserTwice(address account);
@@ -56,11 +56,12 @@ interface IPledgedClaims {
     event WorkerHalted(address indexed worker, bytes32 indexed claimId, uint256 collateral);
     event RemainderSwept(address indexed worker, uint256 amount);
 
-    /// @notice The caller pledges one collateral of its free stake: it backs the claims that it signs from now on.
+    /// @notice The caller pledges one collateral from its free stake: the pledge backs all claims that the caller signs
+    /// from now on.
     /// @dev Reverts with `AlreadyPledged`, the market's `NotLive`, or the vault's `InsufficientFreeStake`.
     function pledge() external;
 
-    /// @notice The caller asks for its pledge back. It backs nothing that is issued from now on.
+    /// @notice The caller requests its pledge back. The pledge backs no claims issued from now on.
     /// @dev Reverts with `WrongPledgeStatus`.
     function requestRelease() external;
 
@@ -69,24 +70,24 @@ interface IPledgedClaims {
     /// @dev Reverts with `WrongPledgeStatus`, `NotYet` or `ClaimsOpen`.
     function release() external;
 
-    /// @notice Puts a claim on chain: it is in its window from now on. Authorised contracts only.
+    /// @notice Puts a claim on chain and starts its window. Authorised contracts only.
     /// @dev Reverts with `NotAuthorised`, `WorkerStopped`, `WrongPledgeStatus`, `NotIssuedYet`, `LifetimeOver`,
-    /// `IssuedAfterRequest`, `WrongClaimRoot` or `NodesMissing`, and with errors of the job market: of the term that is
-    /// out of its range, `WrongInputCount`, `WrongInputLength`, `WrongInputRoot`, `ClaimExists`.
+    /// `IssuedAfterRequest`, `WrongClaimRoot` or `NodesMissing`, and with errors from the job market: for any term out
+    /// of range, `WrongInputCount`, `WrongInputLength`, `WrongInputRoot`, `ClaimExists`.
     /// @param entry The claim.
-    /// @param nodes The nodes of its list that `IJobMarket.submit` takes. None is also taken for the roots of traces.
+    /// @param nodes The list nodes, as for `IJobMarket.submit`. For trace roots, no nodes are accepted as well.
     /// @return claimId The claim's id.
     function enter(PledgedEntry calldata entry, bytes calldata nodes) external returns (bytes32 claimId);
 
-    /// @notice Ends a claim whose window is over and which no open game disputes. Anyone may call.
+    /// @notice Ends a claim after its window if no open game disputes it. Anyone may call.
     /// @dev Reverts with `WorkerStopped`, and the market's `WrongClaimStatus`, `WindowOpen` or `GamesOpen`.
     /// @param claim_ The whole claim.
     function finalise(Claim calldata claim_) external;
 
-    /// @notice Sends what is left of a stopped worker's pledge to the sink, once every game about its claims is over or
-    /// can be ended. Anyone may call.
+    /// @notice Sends the rest of a stopped worker's pledge to the sink, once every game about the worker's claims has
+    /// ended or can be ended. Anyone may call.
     /// @dev Reverts with `WrongPledgeStatus`, `NotYet` or `NothingLeft`.
-    /// @param worker Whose pledge it was.
+    /// @param worker The former owner of the pledge.
     function sweep(address worker) external;
 
     /// @notice Game only: checks that a claim can be disputed and takes the challenger's bond.
@@ -98,36 +99,36 @@ interface IPledgedClaims {
     /// @param bond Smallest units of the stake asset.
     function gameOpened(bytes32 jobId, bytes32 claimId, address challenger, uint256 bond) external;
 
-    /// @notice Game only: credits an account from what the games hold. What is due to nobody goes back to the pledge of
-    /// the worker that was refuted, for its other games.
+    /// @notice Game only: credits an account from the games' custody. An amount due to nobody returns to the refuted
+    /// worker's pledge, for the worker's other games.
     /// @dev Reverts with the market's `NotGame`, or the vault's `InsufficientCustody`.
-    /// @param account Who is paid.
+    /// @param account The account to pay.
     /// @param amount Smallest units of the stake asset.
     function pay(address account, uint256 amount) external;
 
-    /// @notice Game only: a claim is refuted. The first one takes the worker's pledge and stops the worker.
+    /// @notice Game only: refutes a claim. The first refutation takes the worker's pledge and stops the worker.
     /// @dev Reverts with the market's `NotGame` or `WrongClaimStatus`.
     /// @param key The claim.
-    /// @param claimId Its id.
-    /// @return collateral What there is for the claim's games, in smallest units of the stake asset.
-    /// @return bounty What of it the winner gets: nothing after the first one.
+    /// @param claimId The claim's id.
+    /// @return collateral The amount available to the claim's games, in smallest units of the stake asset.
+    /// @return bounty The winner's part of the collateral: zero after the first refutation.
     function refuted(ClaimKey calldata key, bytes32 claimId) external returns (uint256 collateral, uint256 bounty);
 
-    /// @notice What is kept of a worker's pledge.
+    /// @notice The stored state of a worker's pledge.
     /// @param worker The worker.
-    /// @return status Its status.
-    /// @return time Since when it is pledged, or asked back, or the worker stopped (unix time); 0 without a pledge.
-    /// @return claims Claims of the worker in their windows or disputed.
-    /// @return left What is left of the pledge of a stopped worker, smallest units of the asset.
+    /// @return status The pledge's status.
+    /// @return time When the worker pledged, requested release, or was stopped (unix time); 0 without a pledge.
+    /// @return claims Number of the worker's claims in their windows or disputed.
+    /// @return left The rest of a stopped worker's pledge, smallest units of the asset.
     function pledgeOf(
         address worker
     ) external view returns (PledgeStatus status, uint256 time, uint256 claims, uint256 left);
 
-    /// @notice What is kept of a claim.
+    /// @notice The stored state of a claim.
     /// @param claimId The claim.
-    /// @return status Its status.
-    /// @return time End of its window; of a final claim, since when it is final (unix time).
-    /// @return worker Whose claim it is.
+    /// @return status The claim's status.
+    /// @return time End of the window; for a final claim, since when the claim is final (unix time).
+    /// @return worker The claim's worker.
     function claimStatus(bytes32 claimId) external view returns (ClaimStatus status, uint256 time, address worker);
 
     /// @notice How long after it was issued a claim can be put on chain.
@@ -135,7 +136,7 @@ interface IPledgedClaims {
     /// @return Seconds; 0 for a contract that may put none on chain.
     function lifetimeOf(address account) external view returns (uint256);
 
-    /// @notice The id of a job with this content in this contract.
+    /// @notice Returns the id for a job with the given content in this contract.
     /// @param job The whole job.
     /// @return The id.
     function jobIdOf(Job calldata job) external view returns (bytes32);
@@ -145,14 +146,14 @@ interface IPledgedClaims {
     function sink() external view returns (address);
 
     /// @notice The vault that holds all money of pledges and games.
-    /// @return Its address.
+    /// @return The vault's address.
     function vault() external view returns (IStakeVault);
 
     /// @notice The dispute game about these claims.
     /// @return Its address.
     function game() external view returns (IDisputeGame);
 
-    /// @notice What this deployment is, as the job market says it of its own. The parameter `sink` is this contract.
-    /// @return All of it.
+    /// @notice The deployment, described like the job market's. The parameter `sink` is this contract.
+    /// @return The whole deployment.
     function deployment() external view returns (Deployment memory);
 }

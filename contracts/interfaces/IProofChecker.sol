@@ -5,18 +5,18 @@ import {IStepVerifier} from "./IStepVerifier.sol";
 import {PackedState, StepProof} from "../types/GameState.sol";
 import {Claim} from "../types/Job.sol";
 
-/// @title Checks what a step proof rests on, and recomputes its element.
-/// @dev Stateless: it takes the state and the claim as they are given. That they are current is the game's to check.
+/// @title Checks the data behind a step proof, and recomputes the element.
+/// @dev Stateless: accepts the given state and claim. The game must check that both are current.
 interface IProofChecker {
-    /// @notice The element that a proof is about, as the worker claims it and as it is. The arguments are those of
-    /// `IDisputeGame.prove`, so that the game passes its calldata on as it came.
-    /// @dev Reverts with the error of `IDisputeGame` that says what is not proven, and as `IStepVerifier.evaluate`.
+    /// @notice Returns the element that a proof concerns: the claimed value and the correct value. The arguments equal
+    /// those of `IDisputeGame.prove`, and therefore the game can forward its calldata unchanged.
+    /// @dev Reverts with the error of `IDisputeGame` for the unproven part, and as `IStepVerifier.evaluate`.
     /// @param state The game's state.
     /// @param claim The whole claim, with its job.
-    /// @param proof The element, and what it rests on.
+    /// @param proof The element, and the data that prove it.
     /// @return step The step whose tensor holds the element.
     /// @return claimed The element's bits as claimed.
-    /// @return exact The bits that the step gives.
+    /// @return exact The bits that the step computes.
     function check(
         PackedState calldata state,
         Claim calldata claim,
@@ -27,7 +27,7 @@ interface IProofChecker {
     /// @return Its address.
     function verifier() external view returns (IStepVerifier);
 
-    /// @notice The version of the semantics that it checks by.
+    /// @notice The version of the semantics that the checker follows.
     /// @return The version.
     function semantics() external view returns (uint256);
 }

@@ -3,15 +3,15 @@ pragma solidity ^0.8.28;
 
 import {IQuoteVerifier, PlatformStatus} from "./IQuoteVerifier.sol";
 
-/// @notice What a device reports. The values are those of the claim `kind` in a report.
+/// @notice The subject of a device's report. The values equal the claim `kind` in a report.
 enum ReportKind {
     None,
     Identification,
     Exam
 }
 
-/// @notice Whether a worker may stake and claim: `Eligible`, or the first reason, in this order, why it may not, with
-/// what is for good before what time or a new report heals.
+/// @notice Whether a worker may stake and claim: `Eligible`, or the first applicable reason against it, in this order.
+/// Permanent reasons come before reasons that time or a new report can remove.
 enum Reason {
     Eligible,
     NoDevice,
@@ -25,7 +25,7 @@ enum Reason {
     ReportExpired
 }
 
-/// @notice What a manufacturer's statement is about: all its devices, those with a firmware, or one device.
+/// @notice The subject of a manufacturer's statement: all its devices, the devices with a firmware, or one device.
 enum StatementScope {
     All,
     Firmware,
@@ -44,16 +44,16 @@ struct Signature {
     bytes32 s;
 }
 
-/// @notice A device's report about a worker. The nonce is not in it: it follows from the rest.
+/// @notice A device's report about a worker. It omits the nonce, which follows from the other fields.
 /// @param key The device's public key.
-/// @param kind What is reported.
+/// @param kind The subject of the report.
 /// @param debugStatus EAT's dbgstat: 1 (debugging is disabled) to 4 (fully and permanently).
 /// @param seq The device's counter: higher than in all its earlier reports here; gaps are legal.
 /// @param worker The worker whom the report serves.
-/// @param firmware Hash of the device's firmware, as it is endorsed.
-/// @param body What is reported: the Merkle root of an identification's leaves.
+/// @param firmware Hash of the device's firmware, as endorsed.
+/// @param body The reported data: the Merkle root of an identification's leaves.
 /// @param aux Zero in an identification.
-/// @param gridBlock The block whose hash is in the nonce: a multiple of `gridBlocks`.
+/// @param gridBlock The block whose hash enters the nonce: a multiple of `gridBlocks`.
 struct Report {
     PublicKey key;
     ReportKind kind;
@@ -66,13 +66,13 @@ struct Report {
     uint64 gridBlock;
 }
 
-/// @notice A manufacturer's word that a device is one of its own. It holds at every deployment.
+/// @notice A manufacturer's endorsement for its own device. It holds at every deployment.
 /// @param manufacturer The manufacturer's public key.
 /// @param model A name of the model.
 /// @param firmware Hash of the device's firmware.
 /// @param notAfter Unix time up to which the device counts.
-/// @param signature The manufacturer's, over
-/// `sha256(abi.encode("refute endorsement 2", ueid, model, firmware, notAfter))`.
+/// @param signature The manufacturer's, over `sha256(abi.encode("refute endorsement 2", ueid, model, firmware,
+/// notAfter))`.
 struct Endorsement {
     PublicKey manufacturer;
     bytes32 model;
@@ -81,11 +81,11 @@ struct Endorsement {
     Signature signature;
 }
 
-/// @notice A manufacturer's word that devices of its own shall not count, or shall count again.
-/// @param scope What it is about.
+/// @notice A manufacturer's statement that some of its own devices shall not count, or shall count again.
+/// @param scope The statement's scope.
 /// @param subject The firmware or the device; zero for all devices.
-/// @param frozen Whether they shall not count.
-/// @param number The highest number of a manufacturer, scope and subject wins; the first is 1.
+/// @param frozen Whether the devices shall not count.
+/// @param number The highest number per manufacturer, scope and subject wins; the first is 1.
 struct Statement {
     StatementScope scope;
     bytes32 subject;
@@ -93,7 +93,7 @@ struct Statement {
     uint64 number;
 }
 
-/// @notice A payload as a device signed it, without its key and counter.
+/// @notice A payload signed by a device, without the device's key and counter.
 struct SignedPayload {
     bytes32 nonce;
     ReportKind kind;
@@ -105,15 +105,15 @@ struct SignedPayload {
     Signature signature;
 }
 
-/// @notice What is known of a device; all zero if nothing is.
-/// @param manufacturer Who endorsed it: `keccak256(abi.encode(x, y))` of the key.
+/// @notice The stored facts about a device; all zero for an unknown device.
+/// @param manufacturer The endorsing manufacturer: `keccak256(abi.encode(x, y))` of its key.
 /// @param model As endorsed.
 /// @param firmware As endorsed.
 /// @param notAfter As endorsed, unix time.
-/// @param seq The counter of its last report; of a platform, its certificate.
-/// @param gridBlock The block of its last report's nonce.
-/// @param reportUntil Unix time up to which its last report holds.
-/// @param retiredAt When its key was retired, unix time; 0 if it was not.
+/// @param seq The counter of the device's last report; for a platform, its certificate.
+/// @param gridBlock The block of the last report's nonce.
+/// @param reportUntil Unix time up to which the last report holds.
+/// @param retiredAt When the device's key was retired, unix time; 0 for an unretired key.
 struct DeviceInfo {
     bytes32 manufacturer;
     bytes32 model;
@@ -201,8 +201,8 @@ interface IProvisioning {
     );
     event KeyRetired(bytes32 indexed device, uint64 seq);
 
-    /// @notice Takes a manufacturer's endorsement and a report of its device, for the caller: the first of a device, or
-    /// a new endorsement of one that is known.
+    /// @notice Takes a manufacturer's endorsement and its device's report, for the caller: a device's first
+    /// endorsement, or a new endorsement of a known device.
     /// @dev Reverts with `WrongFirmware`, `EndorsementIsOver`, `ManufacturerNotTrusted` or `BadEndorsement`, and as
     /// `report` does.
     /// @param endorsement The endorsement.
@@ -210,28 +210,28 @@ interface IProvisioning {
     /// @param signature The device's, over `reportDigest`.
     function enrol(Endorsement calldata endorsement, Report calldata r, Signature calldata signature) external;
 
-    /// @notice Takes a report of a device that is known, for the caller, whom it backs from now on for `reportLifetime`
-    /// seconds, but no longer than its endorsement holds. Another device of the caller is free from now on.
+    /// @notice Takes a known device's report for the caller. The device backs the caller from now on for
+    /// `reportLifetime` seconds, but no longer than the endorsement holds. Another device of the caller becomes free.
     /// @dev Reverts with `NotTheWorker`, `WrongKind`, `WrongDebugStatus`, `WrongAux`, `OffGrid`, `BlockOutOfReach`,
     /// `BlockNotNewer`, `SeqNotHigher`, `NotEnrolled`, `WrongFirmware`, `EndorsementIsOver`, `KeyIsRetired`,
-    /// `DeviceBacksAnother` or `BadSignature`. A frozen device's reports are taken: what is frozen may thaw.
+    /// `DeviceBacksAnother` or `BadSignature`. A frozen device's reports are accepted: a frozen device may thaw.
     /// @param r The report.
     /// @param signature The device's, over `reportDigest`.
     function report(Report calldata r, Signature calldata signature) external;
 
-    /// @notice Takes a quote of a machine that attests itself, such as a trust domain of Intel TDX, for the caller,
-    /// whom it backs from now on as a device does. The device's id is `keccak256(abi.encode(verifier, platform))`; the
-    /// quote's report data are `nonceOf` the caller, the device, `Identification` and the block, and then the body
-    /// of the report: the Merkle root of an identification's leaves.
-    /// @dev What the machine's maker says of it counts up to `OutOfDate`. Reverts with `ManufacturerNotTrusted`,
+    /// @notice Takes a quote from a machine that attests itself, for example an Intel TDX trust domain, for the caller.
+    /// The machine backs the caller from now on like a device. The device's id is `keccak256(abi.encode(verifier,
+    /// platform))`. The quote's report data consist of `nonceOf` the caller, the device, `Identification` and the
+    /// block, followed by the body of the report: the Merkle root of an identification's leaves.
+    /// @dev The manufacturer's status for the machine counts up to `OutOfDate`. Reverts with `ManufacturerNotTrusted`,
     /// `WrongReportData`, `PlatformNotAccepted`, `CollateralOverdue`, `OffGrid`, `BlockOutOfReach`, `BlockNotNewer` or
     /// `DeviceBacksAnother`, and as the verifier does.
-    /// @param evidence The quote and what proves it, as the verifier takes it.
-    /// @param verifier The verifier of such machines: its address is one of `manufacturers`.
-    /// @param gridBlock The block whose hash is in the nonce.
+    /// @param evidence The quote and its supporting data, in the verifier's format.
+    /// @param verifier The verifier for machines of this kind: its address is one of `manufacturers`.
+    /// @param gridBlock The block whose hash enters the nonce.
     function attestPlatform(bytes calldata evidence, IQuoteVerifier verifier, uint64 gridBlock) external;
 
-    /// @notice Ends the caller's lease: its device is free for another worker at once.
+    /// @notice Ends the caller's lease: the caller's device becomes free for another worker at once.
     /// @dev Reverts with `NoLease`.
     function release() external;
 
@@ -247,11 +247,11 @@ interface IProvisioning {
         Signature calldata signature
     ) external;
 
-    /// @notice Retires a device's key for good, by two different payloads for this deployment that it signed under one
-    /// counter. From anybody; no money moves.
+    /// @notice Retires a device's key for good. The proof consists of two different payloads for this deployment that
+    /// the device signed under one counter. Anybody may call; no money moves.
     /// @dev Reverts with `SamePayload`, `KeyIsRetired` or `BadSignature`.
     /// @param key The device's public key.
-    /// @param seq The counter of both.
+    /// @param seq The counter of both payloads.
     /// @param a One payload.
     /// @param b The other.
     function retireKey(PublicKey calldata key, uint64 seq, SignedPayload calldata a, SignedPayload calldata b) external;
@@ -267,9 +267,10 @@ interface IProvisioning {
     /// @return time Unix time: until when, if it may; since when it may not, otherwise; 0 where that is not known.
     function whyNotEligible(address worker) external view returns (Reason reason, uint64 time);
 
-    /// @notice The device of a worker's last report, unless the worker gave it up or another one has it.
+    /// @notice Returns the device of a worker's last report, unless the worker gave the device up or another worker has
+    /// it.
     /// @param worker The worker.
-    /// @return The device's id, zero if there is none.
+    /// @return The device's id, zero without a device.
     function deviceOf(address worker) external view returns (bytes32);
 
     /// @notice The worker that a device backs now.
@@ -295,12 +296,12 @@ interface IProvisioning {
         bytes32 subject
     ) external view returns (bool frozen, uint64 number, uint64 since);
 
-    /// @notice The nonce of a report that is sent in this block.
+    /// @notice Returns the nonce for a report sent in this block.
     /// @dev Reverts with `OffGrid` or `BlockOutOfReach`.
     /// @param worker The worker.
     /// @param device The device's id.
-    /// @param kind What is reported.
-    /// @param gridBlock The block whose hash is in it.
+    /// @param kind The subject of the report.
+    /// @param gridBlock The block whose hash enters the nonce.
     /// @return `keccak256(abi.encode(blockhash(gridBlock), chain id, this contract, worker, device, kind))`.
     function nonceOf(address worker, bytes32 device, ReportKind kind, uint64 gridBlock) external view returns (bytes32);
 
@@ -310,8 +311,8 @@ interface IProvisioning {
     /// @return The digest.
     function reportDigest(Report calldata r) external view returns (bytes32);
 
-    /// @notice The distance of the blocks whose hashes nonces have.
-    /// @return It, in blocks.
+    /// @notice The distance between blocks whose hashes can enter nonces.
+    /// @return The distance, in blocks.
     function gridBlocks() external view returns (uint256);
 
     /// @notice How long a report holds.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 pragma solidity ^0.8.28;
 
-/// @notice What the maker of a platform says of its state. The names are Intel's; from `OutOfDate` on, it does not
+/// @notice The manufacturer's status for a platform, with Intel's names. From `OutOfDate` on, a platform does not
 /// count.
 enum PlatformStatus {
     UpToDate,
@@ -13,15 +13,16 @@ enum PlatformStatus {
     Revoked
 }
 
-/// @notice What a quote shows. Whom it is about, and whether it is fresh, is for the caller to bind by what was signed.
-/// @param platform The machine: a hash that no other machine has, whatever its firmware or its certificates.
-/// @param certificate The machine's certificate, as `revokedSince` takes it.
-/// @param workload Hash of all that was measured of what runs on the machine.
-/// @param reportHead The first 32 bytes of what the workload had the machine sign.
-/// @param reportTail The last 32 bytes of it.
-/// @param status What the maker says of the machine's state.
-/// @param isOverdue Whether the maker's word is past its time, but not by more than what is allowed to renewals.
-/// @param until Unix time up to which the maker's word that is known now holds, with what is allowed to renewals.
+/// @notice The facts that a quote proves. The caller must establish the quote's subject and freshness from the signed
+/// report data.
+/// @param platform The machine: a hash unique to the machine, whatever its firmware or its certificates.
+/// @param certificate The machine's certificate, in the format of `revokedSince`.
+/// @param workload Hash of all measurements of the software running on the machine.
+/// @param reportHead The first 32 bytes of the report data that the workload had the machine sign.
+/// @param reportTail The last 32 bytes of the report data.
+/// @param status The manufacturer's status for the machine.
+/// @param isOverdue Whether the manufacturer's statement is overdue, but still within the renewal allowance.
+/// @param until Unix time up to which the latest manufacturer's statement holds, including the renewal allowance.
 // solhint-disable-next-line gas-struct-packing
 struct QuoteFacts {
     bytes32 platform;
@@ -36,14 +37,14 @@ struct QuoteFacts {
 
 /// @title Verifies quotes of machines of one kind. It knows nothing of workers and leases.
 interface IQuoteVerifier {
-    /// @notice Checks a quote. Remembers of a machine what need not be checked twice; may be called by anybody.
-    /// @dev Reverts unless everything is signed by the maker of the machine.
-    /// @param evidence The quote and what proves it, as the verifier defines it.
-    /// @return What the quote shows.
+    /// @notice Checks a quote. Stores facts about a machine that need only one check; anybody may call.
+    /// @dev Reverts unless the machine's manufacturer has signed everything.
+    /// @param evidence The quote and its supporting data, in the verifier's format.
+    /// @return The quote's facts.
     function verify(bytes calldata evidence) external returns (QuoteFacts memory);
 
-    /// @notice Since when a machine's certificate is known to be revoked.
-    /// @param certificate Of the facts of one of its quotes.
-    /// @return Unix time; 0 if it is not.
+    /// @notice Since when a machine's certificate has been known as revoked.
+    /// @param certificate From the facts of the machine's quote.
+    /// @return Unix time; 0 for an unrevoked certificate.
     function revokedSince(uint64 certificate) external view returns (uint64);
 }

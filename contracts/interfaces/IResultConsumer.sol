@@ -3,8 +3,8 @@ pragma solidity ^0.8.28;
 
 /// @title What a requester's contract implements to receive results.
 interface IResultConsumer {
-    /// @notice Receives one output of a finalised job. Called by the market only, with exactly the job's `callbackGas`,
-    /// until it succeeds once an output.
+    /// @notice Receives one output of a finalised job. Only the market calls this function, with exactly the job's
+    /// `callbackGas`, until one call per output succeeds.
     /// @dev The callee must check that `msg.sender` is the market and that it posted `jobId`.
     /// @param jobId The job.
     /// @param output Number of the output.

@@ -6,8 +6,8 @@ import {IProvisioning} from "./IProvisioning.sol";
 
 /// @title Holds the stake asset and keeps one ledger for everybody. The market moves ledger entries; tokens move only
 /// in `deposit` and `withdraw`.
-/// @dev Invariants: the vault's balance is at least the sum of all credits, stakes, stakes being withdrawn, and what
-/// the market holds in custody; each account's locked stake is at most its stake.
+/// @dev Invariants: the vault's balance covers at least the sum of all credits, stakes, stakes being withdrawn, and the
+/// market's custody; no account's locked stake exceeds its stake.
 interface IStakeVault {
     error NotMarket(address caller);
     error ZeroAmount();
@@ -33,11 +33,11 @@ interface IStakeVault {
     event Unlocked(address indexed account, uint256 amount);
     event Slashed(address indexed account, uint256 amount);
 
-    /// @notice Pulls tokens from the caller and credits `account` with what arrived.
-    /// @dev Reverts with `ZeroAmount` or `ZeroAddress`, and as the token does. All amounts of this interface are in
+    /// @notice Pulls tokens from the caller and credits `account` with the amount received.
+    /// @dev Reverts with `ZeroAmount` or `ZeroAddress`, and as the token does. All amounts in this interface are in
     /// smallest units of the asset.
-    /// @param account Who is credited.
-    /// @param amount What is pulled.
+    /// @param account The account to credit.
+    /// @param amount The amount to pull.
     function deposit(address account, uint256 amount) external;
 
     /// @notice Sends free credit of the caller to any address.
@@ -92,20 +92,21 @@ interface IStakeVault {
     /// @param late Whether a deadline was missed; else a claim was refuted.
     function slash(address account, uint256 amount, bool late) external;
 
-    /// @notice A worker's record. Finished jobs and fees can be bought by serving oneself, so they are no part of it.
+    /// @notice A worker's record. It omits finished jobs and fees: a worker could buy these by serving itself.
     /// @param worker The worker.
-    /// @return since When it staked last while it had no stake (unix time, whole minutes); 0 if it never did.
-    /// @return refuted Its claims that were refuted; at most 65,535 are counted.
-    /// @return late Deadlines that it missed; likewise.
+    /// @return since When the worker last began to stake from zero (unix time, whole minutes); 0 without any stake so
+    /// far.
+    /// @return refuted Number of refuted claims; at most 65,535 are counted.
+    /// @return late Number of missed deadlines; likewise.
     function recordOf(address worker) external view returns (uint256 since, uint256 refuted, uint256 late);
 
     /// @notice An account's ledger.
     /// @param account The account.
     /// @return credit Free credit.
-    /// @return staked Stake, without what is being withdrawn.
-    /// @return locked The part of the stake that is locked.
-    /// @return withdrawing Stake that is being withdrawn.
-    /// @return readyAt When that is ready (unix time).
+    /// @return staked Stake, without the stake being withdrawn.
+    /// @return locked The locked part of the stake.
+    /// @return withdrawing Stake being withdrawn.
+    /// @return readyAt When the withdrawal is ready (unix time).
     function accountOf(
         address account
     ) external view returns (uint256 credit, uint256 staked, uint256 locked, uint256 withdrawing, uint256 readyAt);

@@ -13,7 +13,7 @@ struct TdxRoot {
     bytes32 name;
 }
 
-/// @notice What a certificate of the root is for.
+/// @notice The purpose of a certificate signed by the root.
 enum AuthorityRole {
     None,
     Platforms,
@@ -21,12 +21,12 @@ enum AuthorityRole {
 }
 
 /// @notice A certificate that the root has signed.
-/// @param x Of its key.
-/// @param y Of its key.
-/// @param subject keccak256 of its name, as DER.
-/// @param certificate Its id, as `revokedSince` takes it.
-/// @param notAfter Unix time up to which it is valid.
-/// @param role What it is for.
+/// @param x Coordinate of the certificate's key.
+/// @param y Coordinate of the certificate's key.
+/// @param subject keccak256 of the subject's name, as DER.
+/// @param certificate The certificate's id, in the format of `revokedSince`.
+/// @param notAfter Unix time up to which the certificate is valid.
+/// @param role The certificate's purpose.
 struct Authority {
     bytes32 x;
     bytes32 y;
@@ -37,20 +37,20 @@ struct Authority {
 }
 
 /// @notice The newest revocation list of an issuer.
-/// @param digest keccak256 of it.
-/// @param thisUpdate When it was made, unix time.
-/// @param nextUpdate When the next one is due, unix time; 0 if there is none yet.
+/// @param digest keccak256 of the list.
+/// @param thisUpdate When the list was made, unix time.
+/// @param nextUpdate When the next list is due, unix time; 0 without any list.
 struct CrlState {
     bytes32 digest;
     uint64 thisUpdate;
     uint64 nextUpdate;
 }
 
-/// @notice A document of Intel's that is known: one a number.
-/// @param digest First 20 bytes of keccak256 of its facts; 0 if none is known.
-/// @param issued When it was made, unix time.
-/// @param since When the first one of its number was brought, unix time.
-/// @param supersededAt From when on it does not count, because a higher number binds; 0 if none is known.
+/// @notice A known Intel document: one per number.
+/// @param digest First 20 bytes of keccak256 of the document's facts; 0 for an unknown document.
+/// @param issued When the document was made, unix time.
+/// @param since When the number's first document was brought, unix time.
+/// @param supersededAt When the document expires because a higher number binds; 0 if unknown.
 struct DocumentState {
     bytes20 digest;
     uint32 issued;
@@ -59,10 +59,10 @@ struct DocumentState {
 }
 
 /// @notice A level of a TDX module or of the quoting enclave.
-/// @param svn The least security version.
+/// @param svn The minimum security version.
 /// @param date As in the document.
 /// @param status As in the document.
-/// @param rest What the document has after the status: nothing, or from a comma on, without braces.
+/// @param rest The document's text after the status: nothing, or from a comma on, without braces.
 struct SvnLevel {
     uint16 svn;
     bytes20 date;
@@ -71,8 +71,8 @@ struct SvnLevel {
 }
 
 /// @notice A TDX module's identity.
-/// @param version The number in its id, such as 3 of TDX_03.
-/// @param levels Its levels, in the document's order.
+/// @param version The number in the module's id, for example 3 in TDX_03.
+/// @param levels The module's levels, in the document's order.
 struct TdxModule {
     uint8 version;
     SvnLevel[] levels;
@@ -91,9 +91,10 @@ struct TcbLevel {
     string rest;
 }
 
-/// @notice Intel's TCB info for TDX, version 3, of one kind of platform. The contract writes its JSON again from this.
-/// @param labels What the document has after the version of each of the 16 SGX and 16 TDX components, in all levels
-/// alike: nothing, or from a comma on, without braces.
+/// @notice Intel's TCB info for TDX, version 3, for one kind of platform. The contract rebuilds its JSON from this
+/// struct.
+/// @param labels The document's text after the version of each of the 16 SGX and 16 TDX components, the same in all
+/// levels: nothing, or from a comma on, without braces.
 struct TcbInfo {
     bytes20 issueDate;
     bytes20 nextUpdate;
@@ -121,17 +122,18 @@ struct EnclaveIdentity {
     SvnLevel[] levels;
 }
 
-/// @title Verifies quotes of Intel TDX. Anybody brings what Intel signs; nobody has a say beside Intel.
+/// @title Verifies Intel TDX quotes. Anybody brings Intel's signed documents; nobody besides Intel decides anything.
 /// @dev Intel publishes TCB info and identities by number (`tcbEvaluationDataNumber`), several at once. A number binds
-/// `grace` seconds after it was first brought here; until then the number before it counts too.
-/// The evidence that `verify` takes is bytes: the authority that signed the platform's certificate (1 byte; 0 of a
-/// platform that is known), the lengths of the next three parts (2 bytes each), and the parts:
-/// - facts of the TCB info to judge by, as `TcbInfoBrought` has them;
-/// - facts of the enclave's identity to judge by, as `EnclaveIdentityBrought` has them;
-/// - the quote: of a platform that is known, up to the signature is enough; of another one, up to the certificates;
-///   what follows is not looked at;
-/// - up to the end, the platform's certificate as DER, or, of a platform that is known, what `PlatformIntroduced` has
-///   of it without its bytes 75 to 106, which are those of the enclave's identity from byte 10 on (mrsigner).
+/// `grace` seconds after its first arrival here; until then the number before also counts. The evidence for `verify`
+/// consists of bytes: the authority that signed the platform's certificate (1 byte; 0 for a known platform), the
+/// lengths of the next three parts (2 bytes each), and the parts:
+/// - facts of the TCB info to judge by, as in `TcbInfoBrought`;
+/// - facts of the enclave's identity to judge by, as in `EnclaveIdentityBrought`;
+/// - the quote: for a known platform, at least up to the signature; for another platform, up to the certificates;
+///   later bytes are ignored;
+/// - up to the end, the platform's certificate as DER. For a known platform instead: the bytes from
+///   `PlatformIntroduced` without bytes 75 to 106, which repeat the enclave identity's bytes from byte 10 on
+///   (mrsigner).
 interface ITdxQuoteVerifier is IQuoteVerifier {
     error GraceOutOfRange(uint64 given, uint64 most);
     error UnknownRole(bytes32 commonName);
@@ -171,20 +173,20 @@ interface ITdxQuoteVerifier is IQuoteVerifier {
     event EnclaveIdentityBrought(uint32 indexed number, uint64 issued, bytes facts);
     event PlatformIntroduced(bytes32 indexed platform, uint64 certificate, bytes facts);
 
-    /// @notice Takes a certificate of the root: an authority that certifies platforms, or one that signs documents.
+    /// @notice Takes a certificate signed by the root: an authority that certifies platforms or signs documents.
     /// @dev Reverts with `UnknownRole`, `WrongIssuer`, `NotYetValid`, `CertificateExpired`, `BadCertificate`,
-    /// `CertificateRevoked`, `AuthorityKnown`, `TooManyAuthorities`, or what reading it does.
+    /// `CertificateRevoked`, `AuthorityKnown`, `TooManyAuthorities`, or the reader's errors.
     /// @param certificate As DER.
-    /// @return authority Its number.
+    /// @return authority The authority's number.
     function bringAuthority(bytes calldata certificate) external returns (uint8 authority);
 
-    /// @notice Takes an issuer's revocation list if it is newer than the one that is known, and says of serial numbers
-    /// whether they are revoked. With the list that is known, only the latter.
+    /// @notice Takes an issuer's revocation list if newer than the known list, and sets the revocation of serial
+    /// numbers. With the known list, only sets revocations.
     /// @dev Lists are ordered by `thisUpdate`. Reverts with `NoSuchAuthority`, `BadCrl`, `WrongIssuer`, `CrlNotNewer`,
-    /// `FromTheFuture`, or what reading it does.
+    /// `FromTheFuture`, or the reader's errors.
     /// @param issuer The authority; 0 for the root.
     /// @param crl As DER.
-    /// @param serials Serial numbers to look up: those that are in it are revoked from now on, others are not any more.
+    /// @param serials Serial numbers to look up: numbers on the list become revoked, others become unrevoked.
     function bringCrl(uint8 issuer, bytes calldata crl, uint256[] calldata serials) external;
 
     /// @notice Takes TCB info for a kind of platform.
@@ -232,11 +234,11 @@ interface ITdxQuoteVerifier is IQuoteVerifier {
         uint32 number
     ) external view returns (uint32 number_, DocumentState memory state);
 
-    /// @notice What is known of the quoting enclave's identity.
-    /// @param authority Who signed it.
-    /// @param number Intel's number; 0 for the highest one that was brought.
+    /// @notice The stored state of the quoting enclave's identity.
+    /// @param authority The authority that signed the identity.
+    /// @param number Intel's number; 0 for the highest number brought so far.
     /// @return number_ The number.
-    /// @return state What is known.
+    /// @return state The stored state.
     function enclaveIdentityOf(
         uint8 authority,
         uint32 number
@@ -251,7 +253,7 @@ interface ITdxQuoteVerifier is IQuoteVerifier {
     /// @return Seconds.
     function grace() external view returns (uint64);
 
-    /// @notice What reads certificates, lists and documents for this contract.
+    /// @notice The contract that reads certificates, lists and documents for this contract.
     /// @return The address of an `ITdxReader`.
     function reader() external view returns (address);
 }

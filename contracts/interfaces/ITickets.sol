@@ -5,13 +5,13 @@ import {IERC20} from "@openzeppelin/contracts/token/ERC20/IERC20.sol";
 import {Landing, SignedClaim, Ticket} from "../types/SignedClaim.sol";
 import {IPledgedClaims} from "./IPledgedClaims.sol";
 
-/// @title Signed claims and lottery tickets. A worker signs a claim with each answer that it gives off chain, and the
-/// payer then signs a ticket about it. Only a claim that is to be refuted, or whose ticket wins, is put on chain.
-/// @dev Whether a ticket wins depends on a secret of the worker, of which the claim has the hash, and on the ticket,
-/// which is signed after the claim: neither side knows the draw while it can choose. The face of a winner is reserved
-/// from the payer's deposit for that worker when it is cashed, and paid once the claim is final. Both signatures are
-/// EIP-712, of this contract and chain, with s in the lower half.
-/// Invariant: this contract holds at least the sum of all deposits, reserved faces and earnings.
+/// @title Signed claims and lottery tickets. A worker signs a claim with each off-chain answer, and the payer then
+/// signs a ticket about the claim. A claim goes on chain only for a refutation or with a winning ticket.
+/// @dev Two inputs decide whether a ticket wins: a worker's secret, whose hash the claim contains, and the ticket,
+/// which is signed after the claim. Neither side knows the draw while still able to choose. Cashing a winner reserves
+/// its face from the payer's deposit for the worker; payment follows once the claim is final. Both signatures are
+/// EIP-712, for this contract and chain, with s in the lower half. Invariant: this contract holds at least the sum of
+/// all deposits, reserved faces and earnings.
 interface ITickets {
     error NoCode(address account);
     error DelayTooShort(uint256 given, uint256 least);
@@ -62,12 +62,12 @@ interface ITickets {
 
     /* ---- Tickets ---- */
 
-    /// @notice Cashes a ticket that wins, whose claim is on chain: reserves its face from the payer's deposit for the
-    /// worker, who alone may. Of all tickets about a claim one is cashed, once.
+    /// @notice Cashes a winning ticket whose claim is on chain: reserves the ticket's face from the payer's deposit for
+    /// the worker. Only the worker may call. Among all tickets about a claim, one can be cashed, once.
     /// @dev Reverts with `NotOnChain`, `NotWorker`, `AlreadyCashed`, `WrongClaim`, `TicketExpired`, `ZeroFace`,
     /// `FaceTooLarge`, `WrongSecret`, `TicketLost`, `WrongSigner`, `WorkerStopped` or `InsufficientDeposit`.
-    /// @param claim What the worker signed.
-    /// @param ticket What the payer signed.
+    /// @param claim The claim that the worker signed.
+    /// @param ticket The ticket that the payer signed.
     /// @param signature The payer's signature, 65 bytes.
     /// @param secret The worker's secret of the claim.
     function cash(
@@ -77,11 +77,11 @@ interface ITickets {
         bytes32 secret
     ) external;
 
-    /// @notice `submitSigned`, unless the claim is on chain, and `cash` in one call.
-    /// @param claim What the worker signed.
-    /// @param claimSignature Its signature, 65 bytes.
-    /// @param landing What else the entry needs.
-    /// @param ticket What the payer signed.
+    /// @notice Calls `submitSigned`, unless the claim is on chain, and `cash` in one call.
+    /// @param claim The claim that the worker signed.
+    /// @param claimSignature The worker's signature, 65 bytes.
+    /// @param landing The other data that the entry needs.
+    /// @param ticket The ticket that the payer signed.
     /// @param ticketSignature The payer's signature, 65 bytes.
     /// @param secret The worker's secret of the claim.
     /// @return claimId The id of the pledged claim.
@@ -94,8 +94,8 @@ interface ITickets {
         bytes32 secret
     ) external returns (bytes32 claimId);
 
-    /// @notice Pays a cashed ticket whose claim is final, as earnings of the worker. If the worker was stopped, which
-    /// it is once any of its claims is refuted, the face goes back to the payer's deposit. Anyone may call.
+    /// @notice Pays a cashed ticket with a final claim to the worker's earnings. If the worker was stopped because any
+    /// of its claims was refuted, the face returns to the payer's deposit. Anyone may call.
     /// @dev Reverts with `NotCashed` or `ClaimNotFinal`.
     /// @param digest EIP-712 digest of the signed claim.
     function collect(bytes32 digest) external;
@@ -110,16 +110,16 @@ interface ITickets {
     /// @param amount What is pulled.
     function deposit(address payer, address worker, uint256 amount) external;
 
-    /// @notice Asks for a part of the caller's deposit back. Until it is withdrawn, tickets that win are still paid
-    /// from it, after the rest. A second request adds to the first and starts its delay anew.
+    /// @notice Requests a withdrawal from the caller's deposit. Until withdrawn, the amount still pays winning tickets,
+    /// after the rest. A second request adds to the first and restarts the delay.
     /// @dev Reverts with `ZeroAmount` or `InsufficientDeposit`.
-    /// @param worker For whom the deposit is.
-    /// @param amount What is asked for.
+    /// @param worker The worker for whom the deposit was made.
+    /// @param amount The requested amount.
     function requestWithdrawal(address worker, uint256 amount) external;
 
-    /// @notice Sends the caller what it asked for and is still there, after the delay.
+    /// @notice Sends the caller the remaining requested amount, after the delay.
     /// @dev Reverts with `NothingRequested` or `WithdrawalNotReady`, and as the token does.
-    /// @param worker For whom the deposit is.
+    /// @param worker The worker for whom the deposit was made.
     function withdraw(address worker) external;
 
     /// @notice Sends all earnings of the caller to any address.
@@ -152,11 +152,11 @@ interface ITickets {
     function cashed(bytes32 digest) external view returns (address payer, address worker, uint256 face);
 
     /// @notice A payer's deposit for a worker.
-    /// @param payer Whose it is.
-    /// @param worker Who may be paid from it.
-    /// @return free What is there for tickets, without what is asked back.
-    /// @return withdrawing What is asked back.
-    /// @return readyAt When that can be withdrawn (unix time); 0 if nothing is asked back.
+    /// @param payer The deposit's owner.
+    /// @param worker The worker who may be paid from the deposit.
+    /// @return free The amount available for tickets, without requested withdrawals.
+    /// @return withdrawing The amount requested for withdrawal.
+    /// @return readyAt When the withdrawal is ready (unix time); 0 without a request.
     function depositOf(
         address payer,
         address worker

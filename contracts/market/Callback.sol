@@ -6,10 +6,10 @@ import {IResultConsumer} from "../interfaces/IResultConsumer.sol";
 
 /// @title Calls a requester with a result: a fixed amount of gas, nothing returned, no way to fail the caller.
 library Callback {
-    /// @dev Gas for the call itself (2,600 for an account that was not touched) and for what the caller still does
-    /// after a call that failed: a new word of storage (22,100), one that is written already (100), an event (below
-    /// 2,000). The test `deliver_withTheLeastGasThatIsTaken_givesTheCallbackAllThatWasPromised` of
-    /// test/contracts/market/callbacks.test.ts holds that the least gas that is taken suffices.
+    /// @dev Gas for the call itself (2,600 for an untouched account) and for the caller's work after a failed call: a
+    /// new storage word (22,100), a word already written (100), an event (below 2,000). The test
+    /// `deliver_withTheLeastGasThatIsTaken_givesTheCallbackAllThatWasPromised` of
+    /// test/contracts/market/callbacks.test.ts proves that the minimum accepted gas suffices.
     uint256 private constant RESERVE = 40_000;
 
     /// @notice Calls the requester with one output.
@@ -29,8 +29,7 @@ library Callback {
         uint256 needed = ((gasLimit + RESERVE) * 64) / 63;
         require(available >= needed, IMarketEvents.TooLittleGas(available, needed));
         assembly ("memory-safe") {
-            // The payload's bytes follow its length.
-            // SAFETY: no return data is copied, however much there is.
+            // The payload's bytes follow its length. SAFETY: no return data is copied, whatever its length.
             ok := call(gasLimit, requester, 0, add(payload, 0x20), mload(payload), 0, 0)
         }
     }

@@ -8,7 +8,7 @@ import {TensorTree} from "../merkle/TensorTree.sol";
 import {Claim} from "../types/Job.sol";
 import {JobRecords} from "./JobRecords.sol";
 
-/// @title What market and extension both do with a claim: check an output of it, and pay its fee.
+/// @title Code that market and extension share for claims: checking a claim's output, and paying its fee.
 abstract contract ClaimOutputs is JobRecords {
     using ProgramHeader for bytes;
 

@@ -8,28 +8,28 @@ import {Runs} from "../program/Runs.sol";
 import {TensorTree} from "../merkle/TensorTree.sol";
 import {Job} from "../types/Job.sol";
 
-/// @title Input bytes against the roots that a job names: whole, or in aligned parts. Of an input of which each item
-/// has its own tensor, the bytes are those of the items' tensors in order, and its root is that of the list of their
-/// roots.
+/// @title Checks input bytes against the roots that a job names: whole, or in aligned parts. If each item has its own
+/// tensor, the input's bytes are the items' tensors in order, and its root is the root over the list of tensor roots.
 library Inputs {
     using ProgramHeader for bytes;
 
-    /// @dev Levels of a full part: 128 chunks, 64 KiB. With its proofs it stays below the 90,000 bytes that every
-    /// network's pool takes; its calldata costs 2.6 M gas at EIP-7623's floor.
+    /// @dev Levels of a full part: 128 chunks, 64 KiB. A part with its proofs stays below 90,000 bytes, which every
+    /// network's pool accepts; its calldata costs 2.6 M gas at EIP-7623's floor.
     uint256 internal constant PART_LEVELS = 7;
     uint256 internal constant PART_CHUNKS = 1 << PART_LEVELS;
     uint256 internal constant PART_BYTES = PART_CHUNKS * TensorTree.CHUNK_BYTES;
-    /// @dev Parts of an input of all items together, at most: as many as have a number (`InputPart.part`).
+    /// @dev The maximum number of parts for all items' tensors of an input: the range of `InputPart.part`.
     uint256 internal constant MAX_PARTS = 1 << 32;
 
-    /// @notice Tensors of input `index` of a job of `items` items: none for the index, of which nothing is posted.
+    /// @notice Returns the number of tensors of input `index` in a job with `items` items: zero for the index, which
+    /// has no posted bytes.
     function tensorCount(bytes calldata header, uint256 index, uint256 items) internal pure returns (uint256) {
         (InputSource source, ) = header.inputSource(index);
         if (source == InputSource.Index) return 0;
         return source == InputSource.Each ? items : 1;
     }
 
-    /// @notice Whether an input is known without its bytes: state that is carried and begins with zeros.
+    /// @notice Returns whether an input is known without its bytes: carried state that begins with zeros.
     function isZeros(bytes calldata header, uint256 index, bytes32 root) internal view returns (bool) {
         (InputSource source, ) = header.inputSource(index);
         return source == InputSource.Carried && root == TensorTree.zeroRoot(header.inputBytes(index));
@@ -61,7 +61,7 @@ library Inputs {
         require(actual == root, IMarketEvents.WrongInputRoot(input, root, actual));
     }
 
-    /// @notice Checks one part of an input, down from the job's inputs root. Parts are numbered tensor after tensor.
+    /// @notice Checks one part of an input, down from the job's inputs root. Part numbers run tensor after tensor.
     function checkPart(bytes calldata header, Job calldata job, InputPart calldata part) internal view {
         uint256 length = header.inputBytes(part.input);
         uint256 parts = partCount(length);

@@ -22,7 +22,7 @@ abstract contract JobClaims is ClaimOutputs {
         _vault.lock(msg.sender, collateral);
     }
 
-    /// @dev Requires that the caller has claimed the job and is in time.
+    /// @dev Requires that the caller has claimed the job and still has time.
     function _needWorker(bytes32 jobId) internal view {
         JobRecord memory record = _jobs[jobId];
         _needJob(jobId, record.status, JobStatus.Claimed);
@@ -50,7 +50,7 @@ abstract contract JobClaims is ClaimOutputs {
         emit ClaimSubmitted(jobId, claimId, worker, root, collateral, windowEnd, nodes);
     }
 
-    /// @dev The root over the nodes of a claim's list that a reveal at its root would show; of an answer, over all its
+    /// @dev Returns the root over the nodes that a reveal at the claim root would show; for an answer, over all
     /// outputs.
     function _claimRoot(Job calldata job, bytes calldata nodes) internal view returns (bytes32 root) {
         uint256 width = Runs.claimWidth(job);
@@ -60,7 +60,7 @@ abstract contract JobClaims is ClaimOutputs {
         require(root != 0, ZeroClaimRoot());
     }
 
-    /// @dev Ends the claim of a worker that missed its time: takes the penalty, unlocks the rest of the collateral.
+    /// @dev Ends the claim of a worker who missed the deadline: takes the penalty, unlocks the rest of the collateral.
     function _expireClaimed(bytes32 jobId, Job calldata job, uint128 collateral) internal {
         JobRecord memory record = _jobs[jobId];
         require(block.timestamp > record.number, TimeNotUp(record.number));
@@ -75,9 +75,9 @@ abstract contract JobClaims is ClaimOutputs {
         if (next == JobStatus.Closed) _refund(jobId, job, 0);
     }
 
-    /// @dev Gives away what a worker that was too late has lost: pays the caller for the call, and the sink the rest.
+    /// @dev Distributes a late worker's forfeit: pays the caller for the call, and the rest to the sink.
     function _giveForfeit(address worker, uint256 amount) internal {
-        // SAFETY: a worker that is late gets nothing of its penalty back, and others no more than their gas (never
+        // SAFETY: a late worker gets nothing back from its penalty, and others receive no more than their gas (never
         // above the penalty: ParameterChecks).
         uint256 reward = msg.sender == worker ? 0 : _expiryReward();
         if (reward != 0) _vault.give(msg.sender, reward);

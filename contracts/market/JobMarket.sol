@@ -26,9 +26,10 @@ contract JobMarket is ResultDelivery, JobPosting {
 
     MarketExtension private immutable _extension;
 
-    /// @dev Vault and game were deployed before and name this address, so that the three know each other for good and
-    /// nobody else has a say. Reverts with `NotItsMarket` or `OtherParameters`, and as `ParameterChecks.check`.
-    /// @param vault_ The vault, deployed before with this address as its market.
+    /// @dev Vault and game were deployed before and name this address. The three contracts therefore know each other
+    /// for good, and nobody else has a say. Reverts with `NotItsMarket` or `OtherParameters`, and as
+    /// `ParameterChecks.check`.
+    /// @param vault_ The vault, deployed before with this address as market.
     /// @param game_ The game, likewise.
     /// @param extension_ The code of rare calls, deployed before with the same vault, game and parameters.
     /// @param p Parameters of the deployment.
@@ -223,8 +224,8 @@ contract JobMarket is ResultDelivery, JobPosting {
 
     /* ---- Helpers ---- */
 
-    /// @dev Runs this call's data by the extension's code, on this contract's storage, and ends the call with what that
-    /// returns or reverts with.
+    /// @dev Runs this call's data with the extension's code on this contract's storage, and ends the call with the same
+    /// return or revert data.
     function _extend() private {
         address code = address(_extension);
         assembly ("memory-safe") {
@@ -239,7 +240,7 @@ contract JobMarket is ResultDelivery, JobPosting {
         }
     }
 
-    /// @dev The same for a view. SAFETY: the extension's functions of these names are views too.
+    /// @dev The same for a view. SAFETY: the extension's functions with these names are views too.
     function _extendedView() private view {
         function() view extend;
         function() stateChanging = _extend;

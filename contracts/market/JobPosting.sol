@@ -20,10 +20,10 @@ abstract contract JobPosting is IJobMarket, JobRecords {
     using ProgramHeader for bytes;
     using ProgramProofs for ProgramFacts;
 
-    /// @dev Parts of inputs that are published, 256 to a word.
+    /// @dev The published parts of inputs, 256 per word.
     mapping(bytes32 jobId => mapping(uint256 input => mapping(uint256 word => uint256))) private _published;
-    /// @dev Bit i: nothing of input i is missing since the post. Kept only if something of another one is. A header
-    /// that is served has room for far less than 256 inputs.
+    /// @dev Bit i: input i was complete at the post. Stored only if another input is incomplete. A served header has
+    /// room for far less than 256 inputs.
     mapping(bytes32 jobId => uint256) private _posted;
 
     /* ---- Calls ---- */
@@ -67,10 +67,10 @@ abstract contract JobPosting is IJobMarket, JobRecords {
 
     /* ---- Helpers ---- */
 
-    /// @dev The job that a request asks for, with what the program says about it.
+    /// @dev Returns the job for a request, including the program's facts.
     function _terms(JobRequest calldata request) private view returns (Job memory job) {
         bytes calldata header = request.program.header;
-        // SAFETY: what a header adds to the gas of moves is paid for (GasSchedule.seam).
+        // SAFETY: GasSchedule.seam pays for the gas that a header adds to moves.
         require(header.length <= GasSchedule.MAX_HEADER, HeaderTooLong(header.length, GasSchedule.MAX_HEADER));
         bytes32 programRoot = request.program.root();
         uint256 items = request.items;
@@ -118,12 +118,12 @@ abstract contract JobPosting is IJobMarket, JobRecords {
         });
     }
 
-    /// @dev The hash of what is rarely asked for. Checks what can be checked now.
+    /// @dev Returns the hash of the rarely used terms. Checks everything that can be checked now.
     function _termsHash(JobRequest calldata request) private view returns (bytes32) {
         uint256 count = request.terms.length;
         require(count == 1, TooManyTerms(count, 1));
         Terms calldata t = request.terms[0];
-        // SAFETY: nobody has so much stake; the largest value stays free to mark a claim that is backed otherwise.
+        // SAFETY: nobody has stake of this size. The largest value stays free to mark a claim with other backing.
         require(
             t.collateral >= _collateral && t.collateral < type(uint96).max,
             CollateralOutOfRange(t.collateral, _collateral)
@@ -145,8 +145,8 @@ abstract contract JobPosting is IJobMarket, JobRecords {
         if (items == 1 || !header.carries()) return uint8(count);
         for (uint256 i = 0; i < count; ++i) {
             (, , bool each) = header.output(i);
-            // SAFETY: a dispute about an item in the middle would have to show that it is of the run that the last
-            // item is of, and take both lists' levels: more than bonds are sized for.
+            // SAFETY: a dispute about an item in the middle would have to prove that the item and the last item belong
+            // to the same run, and cover both lists' levels: more than bonds are sized for.
             require(!each, AnswerOfCarriedItems(i));
         }
         return uint8(count);
@@ -175,7 +175,8 @@ abstract contract JobPosting is IJobMarket, JobRecords {
             uint256 tensors = Inputs.tensorCount(header, i, request.items);
             uint256 given = none ? 0 : request.inputs[i].length;
             if (Inputs.isZeros(header, i, root)) {
-                // SAFETY: what is not missing cannot be published, else the job would open before all bytes are there.
+                // SAFETY: complete inputs cannot be published again. Otherwise the job would open before all bytes are
+                // published.
                 posted |= 1 << i;
                 require(given == 0, WrongInputLength(i, given, 0));
             } else if (given == 0) {
@@ -184,7 +185,7 @@ abstract contract JobPosting is IJobMarket, JobRecords {
                 // header has room for less than 256 inputs.
                 require(parts <= Inputs.MAX_PARTS, TooManyParts(i, parts));
                 missing += parts;
-                // INVARIANT: what is not read is zero, so that a job has one id.
+                // INVARIANT: unread fields contain zero, and a job therefore has one id.
                 require(tensors != 0 || root == 0, WrongInputRoot(i, root, 0));
             } else {
                 require(tensors != 0, WrongInputLength(i, given, 0));
@@ -194,7 +195,7 @@ abstract contract JobPosting is IJobMarket, JobRecords {
             }
         }
         if (request.rootOnly) return 0;
-        // What is there cannot be published again.
+        // Complete inputs cannot be published again.
         if (missing != 0 && posted != 0) _posted[jobId] = posted;
     }
 }

@@ -11,25 +11,24 @@ import {Parameters} from "../types/Parameters.sol";
 import {ProgramFacts} from "../types/Program.sol";
 import {MarketParameters} from "./MarketParameters.sol";
 
-/// @title What the market keeps of jobs, and the vault and the game that it works with.
-/// @dev SAFETY: the market and its extension have the same storage: all that both read is declared here.
+/// @title The market's job records, and the vault and the game that the market works with.
+/// @dev SAFETY: the market and its extension have the same storage: all shared state is declared here.
 abstract contract JobRecords is MarketParameters {
     using ProgramProofs for ProgramFacts;
 
-    /// @dev What the contract keeps of a job: one word, of which its claim is a part.
-    /// number: the parts of the input still missing (AwaitingInput), the block in which it opened (Open), until when
-    /// the worker may submit (Claimed), the end of the window (Submitted), when it was sealed (Sealed) or accepted
-    /// (Accepted), when the claim became final (Finalised, Complete) or `RETURNED` if its fee was reclaimed.
-    /// subject: the worker's address (Claimed), the first 26 bytes of the claim's id (Submitted, Finalised, Complete,
-    /// Accepted; collisions of 208 bits are out of reach) or of a hash of worker and seal (Sealed), what the requester
-    /// got back of the fee (Closed).
+    /// @dev The contract's record for a job, including the claim, in one word. number: the parts of the input still
+    /// missing (AwaitingInput), the block in which the job opened (Open), until when the worker may submit (Claimed),
+    /// the end of the window (Submitted), the time of sealing (Sealed) or acceptance (Accepted), the time when the
+    /// claim became final (Finalised, Complete) or `RETURNED` if the fee was reclaimed. subject: the worker's address
+    /// (Claimed), the first 26 bytes of the claim's id (Submitted, Finalised, Complete, Accepted; collisions of 208
+    /// bits are out of reach) or from a hash over worker and seal (Sealed), the requester's refund (Closed).
     struct JobRecord {
         JobStatus status;
         uint40 number;
         bytes26 subject;
     }
 
-    /// @dev What was delivered of a claim, unless one call did it all.
+    /// @dev A claim's delivered outputs, unless one call delivered everything.
     /// @param delivered Bit i: output i was delivered.
     /// @param calledBack Bit i: the requester took output i.
     /// @param paid The fee is released.
@@ -48,7 +47,7 @@ abstract contract JobRecords is MarketParameters {
 
     mapping(bytes32 jobId => JobRecord) internal _jobs;
     mapping(bytes32 claimId => Deliveries) internal _deliveries;
-    /// @dev By the hash of requester, group and worker: whether the worker has taken its job of the group.
+    /// @dev Keyed by the hash of requester, group and worker: whether the worker has taken a job from the group.
     mapping(bytes32 key => bool) internal _taken;
 
     constructor(IStakeVault vault_, IDisputeGame game_, Parameters memory p) MarketParameters(p) {
@@ -59,7 +58,8 @@ abstract contract JobRecords is MarketParameters {
 
     /* ---- Helpers ---- */
 
-    /// @dev The id of a job on this market. As the market's own code, the extension has the market's address.
+    /// @dev Returns a job's id on this market. The extension runs as the market's code, and therefore has the market's
+    /// address.
     function _jobId(Job calldata job) internal view returns (bytes32) {
         return JobIds.jobId(job, address(this));
     }
@@ -80,17 +80,17 @@ abstract contract JobRecords is MarketParameters {
         if (open) emit JobOpened(jobId);
     }
 
-    /// @dev The ids of a claim and its job, and its status.
+    /// @dev Returns the ids of a claim and its job, and the claim's status.
     function _claim(Claim calldata claim_) internal view returns (bytes32 jobId, bytes32 claimId, ClaimStatus status) {
         jobId = _jobId(claim_.job);
         claimId = JobIds.claimId(jobId, claim_.worker, claim_.root, claim_.collateral);
         status = _statusOf(_jobs[jobId], claimId);
     }
 
-    /// @dev What a job's record says of a claim: of a refuted one, nothing.
+    /// @dev Returns a claim's status according to its job's record: `None` for a refuted claim.
     function _statusOf(JobRecord memory record, bytes32 claimId) internal pure returns (ClaimStatus) {
         if (record.status < JobStatus.Submitted || record.status == JobStatus.Closed) return ClaimStatus.None;
-        // SAFETY: what is sealed is no claim yet, whatever its hash.
+        // SAFETY: a sealed submission counts as no claim yet, whatever the hash.
         if (record.status == JobStatus.Sealed) return ClaimStatus.None;
         if (record.subject != bytes26(claimId)) return ClaimStatus.None;
         if (record.status == JobStatus.Submitted) return ClaimStatus.Submitted;
@@ -118,7 +118,7 @@ abstract contract JobRecords is MarketParameters {
         require(actual == needed, WrongClaimStatus(claimId, actual, needed));
     }
 
-    /// @dev Returns the fee of a job that is closed.
+    /// @dev Returns the fee of a closed job.
     /// @param reward The part of the fee for the caller who closed the job.
     function _refund(bytes32 jobId, Job calldata job, uint256 reward) internal {
         uint256 amount = job.fee - reward;

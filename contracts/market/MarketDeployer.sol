@@ -5,9 +5,9 @@ import {IDisputeGame} from "../interfaces/IDisputeGame.sol";
 import {IStakeVault} from "../interfaces/IStakeVault.sol";
 import {Parameters} from "../types/Parameters.sol";
 
-/// @title Reserves the address of a market, so that its vault and its game can be deployed before it and name it.
-/// @dev The three know each other for good and do not fit one transaction. A contract's first creation has a known
-/// address (nonce 1, EIP-161), whatever else its deployer sends in between.
+/// @title Reserves the address of a market. Its vault and game can then be deployed before the market and name it.
+/// @dev The three contracts know each other for good and do not fit one transaction. A contract's first creation has a
+/// known address (nonce 1, EIP-161), whatever else the contract's deployer sends in between.
 contract MarketDeployer {
     error NotOwner(address caller, address owner);
     error AlreadyDeployed(address market);
@@ -29,10 +29,10 @@ contract MarketDeployer {
     /// @notice Deploys the market at the reserved address.
     /// @dev Reverts with `NotOwner`, `AlreadyDeployed` or `NothingDeployed`, and as the market's constructor does.
     /// @param creationCode The market's creation code, without arguments.
-    /// @param vault Its vault, which names the reserved address as its market.
-    /// @param game Its game, likewise.
-    /// @param extension The code of its rare calls.
-    /// @param p Its parameters.
+    /// @param vault The market's vault, naming the reserved address as market.
+    /// @param game The market's game, likewise.
+    /// @param extension The code of the market's rare calls.
+    /// @param p The market's parameters.
     function deploy(
         bytes calldata creationCode,
         IStakeVault vault,
@@ -45,13 +45,14 @@ contract MarketDeployer {
         bytes memory code = abi.encodePacked(creationCode, abi.encode(vault, game, extension, p));
         assembly ("memory-safe") {
             if iszero(create(0, add(code, 0x20), mload(code))) {
-                // What the market's constructor says. Memory is not used after this.
+                // Forward the revert data of the market's constructor. Memory is not used after this.
                 let free := mload(0x40)
                 returndatacopy(free, 0, returndatasize())
                 revert(free, returndatasize())
             }
         }
-        // SAFETY: a creation that leaves no code, or lands elsewhere, is undone: else the address would be used up.
+        // SAFETY: revert a creation that leaves no code or has another address: otherwise the reserved address would be
+        // used up.
         require(market.code.length != 0, NothingDeployed(market));
         emit MarketDeployed(market);
     }

@@ -12,8 +12,8 @@ import {JobRecords} from "./JobRecords.sol";
 import {TermedJobs} from "./TermedJobs.sol";
 
 /// @title The market's calls that ordinary jobs do not need. See IMarketExtension.
-/// @dev The market runs this code as its own, by delegatecalls to the one address that it was deployed with. This
-/// contract itself holds nothing, and no other contract knows it.
+/// @dev The market runs this code by delegatecalls to the address given at deployment. This contract itself holds
+/// nothing, and no other contract knows it.
 contract MarketExtension is IMarketExtension, TermedJobs {
     /// @notice What this extension was deployed with: its market must have the same.
     bytes32 public immutable extensionOf;
@@ -58,7 +58,7 @@ contract MarketExtension is IMarketExtension, TermedJobs {
     /// @inheritdoc IMarketExtension
     function reclaim(Claim calldata claim_) external {
         (bytes32 jobId, bytes32 claimId, ClaimStatus status) = _claim(claim_);
-        // SAFETY: where nothing is to be delivered the fee is the worker's as soon as the claim is final.
+        // SAFETY: if nothing needs delivery, the worker earns the fee as soon as the claim becomes final.
         require(claim_.job.deliverables != 0, NothingToDeliver(jobId));
         _needClaim(claimId, status, ClaimStatus.Finalised);
         JobRecord storage record = _jobs[jobId];

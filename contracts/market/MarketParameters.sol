@@ -7,19 +7,20 @@ import {Inputs} from "./Inputs.sol";
 import {ParameterChecks} from "./ParameterChecks.sol";
 import {Parameters} from "../types/Parameters.sol";
 
-/// @title The limits of the market: those of every deployment, and those that this one fixed for good.
+/// @title The limits of the market: limits shared by every deployment, and limits that this deployment fixed for good.
 abstract contract MarketParameters is IMarketEvents {
-    /// @notice Maximum number of outputs of a program that can be served: a bit each in a word of 64.
+    /// @notice Maximum number of outputs in a served program: one bit each in a 64-bit word.
     uint256 public constant MAX_OUTPUTS = 64;
-    /// @notice Maximum number of outputs of a program of which a job asks for an answer: all their roots are submitted.
+    /// @notice Maximum number of outputs if a job asks for an answer: the worker submits all their roots.
     uint256 public constant MAX_ANSWERS = 16;
     /// @notice Largest output that can be delivered on chain, and largest part of an input, bytes.
     uint256 public constant MAX_OUTPUT_BYTES = Inputs.PART_BYTES;
     /// @notice Maximum gas that a callback may ask for. With a full part's delivery, 2.6 M gas of calldata at
     /// EIP-7623's floor (Inputs), it fits a transaction of 2^24 gas (EIP-7825).
     uint256 public constant MAX_CALLBACK_GAS = 2_000_000;
-    /// @notice Seconds since a claim is final in which its outputs can be delivered before the fee may be reclaimed. At
-    /// most 64 deliveries, each one transaction: a week holds them with days of outages and of gas that nobody pays.
+    /// @notice Seconds after a claim becomes final during which outputs can be delivered before the fee may be
+    /// reclaimed. At most 64 deliveries, one transaction each, fit into a week, even with days of outages or
+    /// unaffordable gas prices.
     uint256 public constant DELIVERY_SECONDS = 7 days;
     /// @notice Latest deadline, seconds from the post.
     uint256 public constant LONGEST_JOB = 365 days;
@@ -41,7 +42,7 @@ abstract contract MarketParameters is IMarketEvents {
     address internal immutable _sink;
 
     constructor(Parameters memory p) {
-        // First, so that a deployment that is refused names its parameter.
+        // First, so that a refused deployment names the faulty parameter.
         ParameterChecks.check(p);
         _baseWindow = p.baseWindow;
         _maxWindow = p.maxWindow;

@@ -7,7 +7,7 @@ import {Callback} from "./Callback.sol";
 import {Claim, ClaimKey, JobIds} from "../types/Job.sol";
 import {JobClaims} from "./JobClaims.sol";
 
-/// @title How an undisputed claim ends: it is final, its outputs are delivered, its fee is released.
+/// @title The end of an undisputed claim: finalisation, delivery of outputs, release of the fee.
 abstract contract ResultDelivery is IJobMarket, JobClaims {
     using JobIds for ClaimKey;
 
@@ -46,7 +46,7 @@ abstract contract ResultDelivery is IJobMarket, JobClaims {
         if (first) done.delivered |= bit;
         bool release = done.delivered == wanted && !done.paid;
         if (release) done.paid = true;
-        // SAFETY: all is marked before the call, as if it succeeded, so that a consumer that calls back in finds
+        // SAFETY: mark everything before the call, as if the call succeeded. A consumer that calls back in finds
         // nothing left to take.
         if (call) done.calledBack |= bit;
         bool complete = done.delivered == wanted && (claim_.job.callbackGas == 0 || done.calledBack == wanted);
@@ -59,8 +59,8 @@ abstract contract ResultDelivery is IJobMarket, JobClaims {
         if (Callback.onResult(claim_.job.requester, claim_.job.callbackGas, jobId, output, delivery.data)) {
             emit CallbackMade(jobId, output);
         } else {
-            // SAFETY: a call that failed has undone all that it did, so that what was marked before it is still all
-            // there is: only the call is taken back.
+            // SAFETY: a failed call has undone all its own changes, and the marks set before still hold: only the
+            // callback's mark is removed.
             done.calledBack &= ~bit;
             _deliveries[claimId] = done;
             _jobs[jobId].status = JobStatus.Finalised;
@@ -87,7 +87,7 @@ abstract contract ResultDelivery is IJobMarket, JobClaims {
 
     /* ---- Helpers ---- */
 
-    /// @dev Requires of a submitted claim that its window is over and that nobody disputes it.
+    /// @dev Requires that a submitted claim's window has ended and that nobody disputes the claim.
     function _needUndisputed(bytes32 jobId, bytes32 claimId) private view {
         uint256 windowEnd = _jobs[jobId].number;
         require(block.timestamp > windowEnd, WindowOpen(claimId, windowEnd));

@@ -18,7 +18,7 @@ abstract contract TermedJobs is IMarketExtension, JobClaims {
         _needJob(jobId, record.status, JobStatus.Open);
         _needFit(jobId, record.number, terms);
         if (terms.group != 0) {
-            // SAFETY: the requester is part of the key, so that strangers' jobs exclude nobody.
+            // SAFETY: the key includes the requester, so strangers' jobs exclude nobody.
             bytes32 key = keccak256(abi.encode(job.requester, terms.group, msg.sender));
             require(!_taken[key], GroupTaken(terms.group, msg.sender));
             _taken[key] = true;
@@ -108,7 +108,7 @@ abstract contract TermedJobs is IMarketExtension, JobClaims {
         (, bytes32 claimId, ClaimStatus status) = _claim(claim_);
         _needClaim(claimId, status, ClaimStatus.Submitted);
         (uint256 games, , , ) = _game.claimGames(claimId);
-        // SAFETY: who disputes a claim is paid from its collateral.
+        // SAFETY: a claim's collateral pays the claim's challengers.
         require(games == 0, GamesOpen(claimId, games));
         _write(_jobs[jobId], JobStatus.Accepted, uint40(block.timestamp), bytes26(claimId));
         emit ClaimAccepted(jobId, claimId);
@@ -118,27 +118,27 @@ abstract contract TermedJobs is IMarketExtension, JobClaims {
 
     /* ---- Helpers ---- */
 
-    /// @dev The id of a job, with its terms checked against it.
+    /// @dev Returns a job's id after checking the terms against the job.
     function _termedJob(Job calldata job, Terms calldata terms) private view returns (bytes32 jobId) {
         jobId = _jobId(job);
         bytes32 given = keccak256(abi.encode(terms));
         require(given == job.termsHash, WrongTerms(jobId, job.termsHash, given));
     }
 
-    /// @dev The same of a job whose submissions are sealed.
+    /// @dev Like `_termedJob`, for a job with sealed submissions.
     function _sealedJob(Job calldata job, Terms calldata terms) private view returns (bytes32 jobId) {
         jobId = _termedJob(job, terms);
         require(terms.openFrom != 0, NotSealed(jobId));
     }
 
-    /// @dev Requires that the caller keeps what the terms ask of a worker.
+    /// @dev Requires that the caller meets the terms' conditions for a worker.
     /// @param opened The block in which the job opened.
     function _needFit(bytes32 jobId, uint256 opened, Terms calldata terms) private view {
         address reserved = terms.reservedFor;
         require(reserved == address(0) || reserved == msg.sender, ReservedForAnother(msg.sender, reserved));
         if (terms.spread != 0) {
-            // Of a block that has no hash any more, or never had one here, all have waited long enough: a spread is
-            // shorter than hashes are kept. A block's own hash is not known in it.
+            // If the block's hash is expired or was never available, every worker has waited long enough: a spread
+            // never exceeds the time for which the chain keeps hashes. A block's own hash is unknown within the block.
             uint256 draw = uint256(keccak256(abi.encode(blockhash(opened), jobId, msg.sender)));
             uint256 first = opened + 1 + (((draw >> 8) * terms.spread) >> 248);
             require(block.number >= first, NotItsTurn(msg.sender, first));
@@ -156,15 +156,15 @@ abstract contract TermedJobs is IMarketExtension, JobClaims {
         }
     }
 
-    /// @dev Requires that a job is sealed with this seal of this worker.
+    /// @dev Requires that a job is sealed with the given worker's seal.
     function _needSeal(bytes32 jobId, address worker, bytes32 seal_) private view {
         JobRecord memory record = _jobs[jobId];
         _needJob(jobId, record.status, JobStatus.Sealed);
         require(record.subject == _sealOf(worker, seal_), WrongSeal(jobId));
     }
 
-    /// @dev What a job's record keeps of a seal.
-    /// SAFETY: the id of a claim is a hash of two words, so that no seal is one.
+    /// @dev Returns the stored form of a seal. SAFETY: a claim's id hashes two words, and a seal hashes three, so no
+    /// seal equals an id.
     function _sealOf(address worker, bytes32 seal_) private pure returns (bytes26) {
         return bytes26(keccak256(abi.encode(JobStatus.Sealed, worker, seal_)));
     }

@@ -52,11 +52,12 @@ library PositionalMerkle {
             ok := staticcall(gas(), SHA256, 0x00, 0x40, 0x00, 0x20)
             node := mload(0x00)
         }
-        // SAFETY: a precompile that ran out of gas must not leave an input standing as its hash.
+        // SAFETY: a precompile without enough gas must not leave an input standing as the hash.
         require(ok, HashFailed());
     }
 
-    /// @notice The node `siblings.length` levels above `node`, which is number `index` under it.
+    /// @notice Returns the ancestor `siblings.length` levels above `node`, where `node` has number `index` below the
+    /// ancestor.
     /// @param siblings The lowest first.
     function rootFromPath(bytes32 node, uint256 index, bytes32[] calldata siblings) internal view returns (bytes32) {
         uint256 levels = siblings.length;
@@ -78,7 +79,7 @@ library PositionalMerkle {
     ) private view returns (bytes32 ancestor) {
         bool ok = true;
         assembly ("memory-safe") {
-            // A left child is hashed first. Each hash goes straight to its side of the next one.
+            // A left child is hashed first. Each hash goes straight to the correct side for the next hash.
             let side := shl(5, and(index, 1))
             mstore(side, node)
             for {
@@ -97,7 +98,7 @@ library PositionalMerkle {
         require(ok, HashFailed());
     }
 
-    /// @notice Whether `node` is number `index` of the nodes that are exactly `levels` below `ancestor`.
+    /// @notice Returns whether `node` is number `index` among the nodes exactly `levels` below `ancestor`.
     function nodeUnder(
         bytes32 ancestor,
         uint256 levels,
@@ -109,7 +110,7 @@ library PositionalMerkle {
         return rootFromPath(node, index, siblings) == ancestor;
     }
 
-    /// @notice Whether `leaf` is number `index` of the list of `width` leaves under `root`.
+    /// @notice Returns whether `leaf` is number `index` in the list of `width` leaves under `root`.
     function leafUnder(
         bytes32 root,
         uint256 width,
@@ -127,8 +128,9 @@ library PositionalMerkle {
         return subtreeRoot(leaves, depth(leaves.length));
     }
 
-    /// @notice The root of a subtree of `levels` levels whose first leaves are given (at least one, at most 2^levels).
-    /// @dev Overwrites `leaves`. For a reveal: the children of a node, without those past the width.
+    /// @notice Returns the root of a subtree with `levels` levels from its first leaves (at least one, at most
+    /// 2^levels).
+    /// @dev Overwrites `leaves`. For a reveal: the children of a node, without the children past the width.
     function subtreeRoot(bytes32[] memory leaves, uint256 levels) internal view returns (bytes32) {
         uint256 count = leaves.length;
         require(count != 0, EmptyList());
@@ -146,11 +148,11 @@ library PositionalMerkle {
         return leaves[0];
     }
 
-    /// @notice The root that opens several leaves of one list (docs/program.md, "multiproof").
+    /// @notice Returns the root from an opening with several leaves per list (docs/program.md, "multiproof").
     /// @dev Overwrites `leaves`.
     /// @param width Leaves in the list.
     /// @param indices Strictly increasing, below the width, at least one.
-    /// @param siblings All of them are used, in order: level by level, left to right.
+    /// @param siblings The function uses all siblings, in order: level by level, left to right.
     function multiproofRoot(
         uint256 width,
         uint256[] calldata indices,
@@ -174,14 +176,13 @@ library PositionalMerkle {
             for (; count > 1; --levels) (count, sibling) = _foldLevel(positions, nodes, count, sibling);
             // One node is left: an ordinary path.
             uint256 needed = (sibling - start) / 32 + levels;
-            // INVARIANT: below the width no index bits are left, so the last node standing is number 0 of height
-            // `depth`.
-            // SAFETY: what was read behind the siblings' end is refused here.
+            // INVARIANT: below the width no index bits are left, so the last remaining node has number 0 at height
+            // `depth`. SAFETY: this check refuses data read behind the siblings' end.
             require(needed == siblings.length, SiblingCount(siblings.length, needed));
         }
         uint256 position;
         assembly ("memory-safe") {
-            // Of the one node that is left.
+            // The position of the one remaining node.
             position := mload(positions)
         }
         return _climb(leaves[0], position, sibling, levels);
@@ -214,8 +215,8 @@ library PositionalMerkle {
         require(previous < width, PastWidth(previous, width));
     }
 
-    /// @dev Replaces the `count` known nodes of one level, at memory address `nodes`, by those of the next one; their
-    /// positions likewise.
+    /// @dev Replaces the `count` known nodes of one level, at memory address `nodes`, by the known nodes of the next
+    /// level; their positions likewise.
     /// @param sibling Calldata address of the next sibling.
     function _foldLevel(
         uint256 positions,
@@ -237,7 +238,7 @@ library PositionalMerkle {
             } {
                 let position := mload(positions)
                 let last := eq(add(nodes, 0x20), end)
-                // Positions increase, so that a known sibling is the right one.
+                // Positions increase, and therefore any known sibling belongs to the node.
                 switch and(iszero(last), eq(mload(add(positions, 0x20)), xor(position, 1)))
                 // Both children are known: they lie side by side, and both are consumed.
                 case 1 {

@@ -24,7 +24,7 @@ library TensorTree {
         return PositionalMerkle.leavesRoot(_leaves(data));
     }
 
-    /// @notice The root of the tensor tree over `length` bytes that are zero.
+    /// @notice Returns the root of the tensor tree over `length` zero bytes.
     function zeroRoot(uint256 length) internal view returns (bytes32 edge) {
         uint256 last = chunkCount(length) - 1;
         // Nodes of each height: over chunks only, over the last chunk, over padding only.
@@ -38,13 +38,13 @@ library TensorTree {
         }
     }
 
-    /// @notice The root of a subtree of `levels` levels whose chunks begin with `data`.
+    /// @notice Returns the root of a subtree with `levels` levels whose chunks begin with `data`.
     function subtree(bytes calldata data, uint256 levels) internal view returns (bytes32) {
         return PositionalMerkle.subtreeRoot(_leaves(data), levels);
     }
 
-    /// @notice The node whose descendants `log2(children.length / 32)` levels down are `children`, a power of two of
-    /// them.
+    /// @notice Returns the node whose descendants `log2(children.length / 32)` levels down are `children`, a power of
+    /// two in number.
     function parentOf(bytes calldata children) internal view returns (bytes32 node) {
         bool ok = true;
         assembly ("memory-safe") {
@@ -68,16 +68,16 @@ library TensorTree {
             }
             node := mload(offset)
         }
-        // SAFETY: a hash that ran out of gas would leave its input in place.
+        // SAFETY: a hash without enough gas would leave the input in place.
         require(ok, ChunkHashFailed());
     }
 
-    /// @dev SHA-256 of each 512-byte chunk, the last one zero-padded.
+    /// @dev Returns the SHA-256 of each 512-byte chunk, with the last chunk zero-padded.
     function _leaves(bytes calldata data) private view returns (bytes32[] memory leaves) {
         leaves = new bytes32[](chunkCount(data.length));
         bool ok = true;
         assembly ("memory-safe") {
-            // Free memory, which is not taken: a chunk is hashed where the one before it was.
+            // Free memory, without allocating: each chunk reuses the previous chunk's buffer.
             let buffer := mload(0x40)
             let leaf := add(leaves, 0x20)
             let end := add(data.offset, data.length)
@@ -95,7 +95,7 @@ library TensorTree {
                 if gt(left, CHUNK_BYTES) {
                     left := CHUNK_BYTES
                 }
-                // The chunk's own bytes, over the zeros if it is the last one.
+                // The chunk's own bytes; for the last chunk, written over the zeros.
                 calldatacopy(buffer, offset, left)
                 ok := and(ok, staticcall(gas(), SHA256, buffer, CHUNK_BYTES, leaf, 0x20))
             }

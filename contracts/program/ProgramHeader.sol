@@ -41,7 +41,7 @@ library ProgramHeader {
     uint256 private constant OUTPUTS = 28;
     /// @dev Bytes of these fields. The inputs follow, then the outputs.
     uint256 private constant FIXED_BYTES = 30;
-    /// @dev An input: element type 1 byte, elements 8, source 1, the checkpoint that it is carried from 4.
+    /// @dev An input: element type 1 byte, elements 8, source 1, source checkpoint for carrying 4.
     uint256 private constant INPUT_ELEMENTS = 1;
     uint256 private constant INPUT_SOURCE = 9;
     uint256 private constant INPUT_CARRIED = 10;
@@ -51,11 +51,11 @@ library ProgramHeader {
     uint256 private constant OUTPUT_ELEMENTS = 5;
     uint256 private constant OUTPUT_SCOPE = 13;
     uint256 private constant OUTPUT_BYTES = 14;
-    /// @dev Scope of an output that every item has, and not only the last one.
+    /// @dev Scope of an output that every item has, not only the last item.
     uint256 private constant SCOPE_EACH = 1;
 
-    /// @notice Refuses a header of another version, of the wrong length, or of a program without steps, checkpoints or
-    /// outputs.
+    /// @notice Refuses a header with another version, with a wrong length, or for a program without steps, checkpoints
+    /// or outputs.
     function check(bytes calldata header) internal pure {
         require(header.length >= FIXED_BYTES, HeaderLength(header.length, FIXED_BYTES));
         uint256 version = _field(header, VERSION, 2);
@@ -65,12 +65,12 @@ library ProgramHeader {
         require(stepCount(header) != 0 && checkpointCount(header) != 0 && outputCount(header) != 0, EmptyProgram());
     }
 
-    /// @notice Gas of the program's largest step proof, as its publisher estimates it.
+    /// @notice Returns the publisher's gas estimate for the program's largest step proof.
     function maxStepGas(bytes calldata header) internal pure returns (uint32) {
         return uint32(_field(header, MAX_STEP_GAS, 4));
     }
 
-    /// @notice Bytes of the largest transaction that carries a step proof of the program, as its publisher bounds it.
+    /// @notice Returns the publisher's bound, in bytes, on the largest transaction with a step proof of the program.
     function maxStepBytes(bytes calldata header) internal pure returns (uint32) {
         return uint32(_field(header, MAX_STEP_BYTES, 4));
     }
@@ -106,7 +106,7 @@ library ProgramHeader {
         return tensorBytes(_field(header, offset, 1), _field(header, offset + INPUT_ELEMENTS, 8));
     }
 
-    /// @notice Where items take input `index` from, and the checkpoint that it is carried from.
+    /// @notice Returns the source of the items' input `index`, and the checkpoint from which a carried input is taken.
     function inputSource(
         bytes calldata header,
         uint256 index
@@ -116,7 +116,7 @@ library ProgramHeader {
         require(code <= uint256(InputSource.Index), UnknownInputSource(index, code));
         source = InputSource(code);
         carried = _field(header, offset + INPUT_CARRIED, 4);
-        // INVARIANT: a field that is not read is zero, so that a program has one header.
+        // INVARIANT: an unread field contains zero, and a program therefore has one header.
         bool known = source == InputSource.Carried ? carried < checkpointCount(header) : carried == 0;
         require(known, WrongCarriedCheckpoint(index, carried));
         if (source == InputSource.Index) {
@@ -138,8 +138,8 @@ library ProgramHeader {
         return false;
     }
 
-    /// @notice The checkpoint that is output `index`, the output's bytes, and whether every item has it, and not only
-    /// the last one.
+    /// @notice Returns output `index`: its checkpoint, its bytes, and whether every item has the output, not only the
+    /// last item.
     function output(
         bytes calldata header,
         uint256 index
@@ -172,7 +172,7 @@ library ProgramHeader {
     /// @dev `size` bytes from `offset`, big-endian; `offset + size` is within the header by `check`.
     function _field(bytes calldata header, uint256 offset, uint256 size) private pure returns (uint256 value) {
         assembly ("memory-safe") {
-            // The word that begins at the field, without the bytes behind it.
+            // The word that begins at the field, without the bytes behind the field.
             value := shr(sub(256, mul(8, size)), calldataload(add(header.offset, offset)))
         }
     }

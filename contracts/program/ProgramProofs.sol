@@ -7,20 +7,20 @@ import {ProgramFacts, CheckpointOpening, StepOpening} from "../types/Program.sol
 import {PositionalMerkle, SHA256} from "../merkle/PositionalMerkle.sol";
 import {ProgramHeader} from "./ProgramHeader.sol";
 
-/// @title Facts of a program, proven against its root. A position is always proven at the depth that the header's
-/// counts give.
+/// @title Facts about a program, proven against the program root. The header's counts determine the proof depth for
+/// each position.
 library ProgramProofs {
     using ProgramHeader for bytes;
 
-    /// @dev Bytes of a program root's preimage beside the header: the zero byte and two roots.
+    /// @dev Bytes in a program root's preimage besides the header: the zero byte and two roots.
     uint256 private constant PREIMAGE_BYTES = 65;
-    /// @dev Preimages of leaves in the first two words of memory: where each begins, and its bytes.
+    /// @dev Preimages of leaves in the first two words of memory: the start and the length of each, in bytes.
     uint256 private constant CHECKPOINT_START = 23;
     uint256 private constant CHECKPOINT_BYTES = 9;
     uint256 private constant STEP_START = 22;
     uint256 private constant STEP_BYTES = 42;
 
-    /// @notice The program root of a header and its two lists.
+    /// @notice Returns the program root of a header and its two lists.
     function root(ProgramFacts calldata facts) internal view returns (bytes32 programRoot) {
         facts.header.check();
         bytes calldata header = facts.header;
@@ -40,7 +40,7 @@ library ProgramProofs {
         _requireHashed(ok);
     }
 
-    /// @notice Whether `opening` is checkpoint `index` of the program.
+    /// @notice Returns whether `opening` is the program's checkpoint `index`.
     function hasCheckpoint(
         ProgramFacts calldata facts,
         uint256 index,
@@ -66,7 +66,7 @@ library ProgramProofs {
             );
     }
 
-    /// @notice Whether `opening` is step `index` of the program.
+    /// @notice Returns whether `opening` is the program's step `index`.
     function hasStep(
         ProgramFacts calldata facts,
         uint256 index,
@@ -87,7 +87,7 @@ library ProgramProofs {
     }
 
     function _requireHashed(bool ok) private pure {
-        // SAFETY: a precompile that ran out of gas must not leave an input standing as its hash.
+        // SAFETY: a precompile without enough gas must not leave an input standing as the hash.
         require(ok, PositionalMerkle.HashFailed());
     }
 }

@@ -6,33 +6,34 @@ import {TensorTree} from "../merkle/TensorTree.sol";
 import {Job} from "../types/Job.sol";
 import {InputSource, ProgramHeader} from "./ProgramHeader.sol";
 
-/// @title Runs: one program executed item after item (docs/program.md, "Run"). What is where under the roots of a job
-/// and of a claim.
+/// @title Runs: one program executed item after item (docs/program.md, "Run"). Locates data under the roots of a job
+/// and a claim.
 library Runs {
     using ProgramHeader for bytes;
 
     /// @notice Maximum number of items of a run: 16 levels, for which bonds are sized (GasSchedule).
     uint256 internal constant MAX_ITEMS = 1 << 16;
-    /// @notice Work of an item beside its program's: what beginning and ending an execution takes, in units of work.
+    /// @notice Extra work per item besides the program's work: beginning and ending an execution, in units of work.
     uint256 internal constant ITEM_WORK = 20_000;
 
     error PathTooShort(uint256 given, uint256 least);
 
-    /// @notice Work of a run of `items` executions of a program, in units of work. No overflow: 64 and 32 bits.
+    /// @notice Returns the work for a run with `items` program executions, in units of work. No overflow: 64 and 32
+    /// bits.
     function work(uint256 items, uint256 programWork) internal pure returns (uint256) {
         return items * (programWork + ITEM_WORK);
     }
 
-    /// @notice Leaves of the list that a claim's root is the root of: the outputs of an answer, the items, or the
-    /// checkpoints of the only one.
+    /// @notice Returns the number of leaves under a claim's root: the outputs of an answer, the items, or the only
+    /// item's checkpoints.
     function claimWidth(Job calldata job) internal pure returns (uint256) {
         if (job.answers != 0) return job.answers;
         return job.items == 1 ? job.checkpoints : job.items;
     }
 
-    /// @notice Whether `root` is the tensor root of input `index` of item `item`, as the job has it.
-    /// @param siblings The item's path in the list of the items' tensors, if each has its own; then the path of that
-    /// list, or of the tensor, under the inputs root.
+    /// @notice Returns whether `root` is the job's tensor root for input `index` of item `item`.
+    /// @param siblings The item's path in the list of the items' tensors, if each item has its own tensor. Then the
+    /// path from the list's root, or from the tensor's, to the inputs root.
     function hasInput(
         Job calldata job,
         bytes calldata header,
@@ -49,7 +50,7 @@ library Runs {
         return PositionalMerkle.leafUnder(job.inputsRoot, header.inputCount(), node, index, siblings[below:]);
     }
 
-    /// @notice The tensor root of the index of an item: one int64.
+    /// @notice Returns the tensor root of an item's index: one int64.
     function indexRoot(Job calldata job, uint256 item) internal pure returns (bytes32) {
         bytes memory chunk = new bytes(TensorTree.CHUNK_BYTES);
         uint256 index = uint256(job.firstItem) + item;
@@ -58,10 +59,11 @@ library Runs {
         return sha256(chunk);
     }
 
-    /// @notice Whether `root` is the tensor root of an output of item `item` in an answer.
-    /// @param answer The root of the list of outputs.
-    /// @param each Whether each item has the output, and not only the last one.
-    /// @param siblings If each item has it, the item's path in the list of these tensors; then the output's path.
+    /// @notice Returns whether `root` equals an output's tensor root for item `item` in an answer.
+    /// @param answer The root of the output list.
+    /// @param each Whether each item has the output, not only the last item.
+    /// @param siblings If each item has the output, the item's path in the list of output tensors; then the output's
+    /// path.
     function hasAnswer(
         Job calldata job,
         bytes32 answer,
@@ -77,8 +79,8 @@ library Runs {
         return PositionalMerkle.leafUnder(answer, job.answers, node, output, siblings[below:]);
     }
 
-    /// @notice Whether `root` is the tensor root of a checkpoint of item `item`, under the root of a run.
-    /// @param siblings The checkpoint's path in the item's trace; then the path of the trace root in the run.
+    /// @notice Returns whether `root` equals a checkpoint's tensor root for item `item`, under a run's root.
+    /// @param siblings The checkpoint's path in the item's trace; then the trace root's path in the run.
     function hasCheckpoint(
         Job calldata job,
         bytes32 runRoot,

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 pragma solidity 0.8.37;
 
-/// @title Makes many calls of one contract, any of which may fail.
+/// @title Makes many calls to a contract and tolerates failures.
 contract CallProbe {
-    /// @notice Whether each call succeeds with one word, and that word.
-    /// @param gasLimit Of each call.
+    /// @notice Returns whether each call succeeds with one word, and the word.
+    /// @param gasLimit Gas limit per call.
     function tryAll(
         address target,
         uint256 gasLimit,

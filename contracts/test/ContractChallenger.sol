@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 pragma solidity 0.8.37;
 
-/// @notice A challenger that is a contract: it calls with calldata that no transaction has paid for.
+/// @notice A challenger contract: sends calldata for which no transaction has paid.
 contract ContractChallenger {
-    /// @notice Calls `target` with `data` and, behind it, `padding` bytes that are not zero (a multiple of 32).
+    /// @notice Calls `target` with `data` followed by `padding` nonzero bytes (a multiple of 32).
     function call(address target, bytes calldata data, uint256 padding) external {
         assembly ("memory-safe") {
             let payload := mload(0x40)

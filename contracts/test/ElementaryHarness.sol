@@ -9,7 +9,7 @@ contract ElementaryHarness {
     /// @param dtype The type of the operands and results.
     /// @param operands Pairs of big-endian 64-bit words, packed.
     /// @return results The results, packed alike.
-    /// @return maxGas The largest gas of one call, the call itself included.
+    /// @return maxGas The maximum gas for one call, including the call itself.
     /// @return totalGas The gas of all calls.
     function evaluateMany(
         IElementary elementary,

@@ -8,7 +8,7 @@ import {Float32} from "../verifier/Float32.sol";
 import {Integer} from "../verifier/Integer.sol";
 
 /// @title Runs the arithmetic libraries on packed batches, for tests and gas tables only.
-/// @dev Operands and results are big-endian, `width` bytes each: 4 for float32, 32 for words. Gas figures are of one
+/// @dev Operands and results are big-endian, `width` bytes each: 4 for float32, 32 for words. Gas figures are for one
 /// call with its operands on the stack.
 contract Float32Harness {
     error UnknownOperation(string name);

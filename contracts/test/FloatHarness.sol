@@ -27,7 +27,7 @@ contract FloatHarness {
         }
     }
 
-    /// @notice The dot products of rows of `terms` pairs.
+    /// @notice Returns the dot products of rows with `terms` pairs each.
     function dots(
         uint256 dtype,
         uint256 bytesPerWord,

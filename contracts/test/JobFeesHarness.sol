@@ -3,7 +3,7 @@ pragma solidity 0.8.37;
 
 import {JobFees} from "../consumer/JobFees.sol";
 
-/// @title The estimates of fees as functions of a contract.
+/// @title Exposes the fee estimates as contract functions.
 contract JobFeesHarness {
     function jobGas(JobFees.Shape memory shape) external pure returns (uint256) {
         return JobFees.jobGas(shape);

@@ -72,7 +72,7 @@ contract PriceHarness {
         return GasSchedule.seam(p);
     }
 
-    /// @return one Gas of a settlement that leaves `games` open.
+    /// @return one Gas for a settlement that leaves `games` open.
     /// @return all Gas of all settlements of `games`.
     function settlements(uint256 games) external pure returns (uint256 one, uint256 all) {
         return (GasSchedule.settle(games), GasSchedule.settlements(games));
@@ -82,18 +82,18 @@ contract PriceHarness {
         return (GasSchedule.worstWorker(k), GasSchedule.worstChallenger(k, maxStepGas));
     }
 
-    /// @notice The gas of a transaction with this call's calldata that burns `rest` beside it.
+    /// @notice Returns the gas of a transaction with this call's calldata and `rest` more gas burnt.
     function transactionGas(bytes calldata, uint256 rest) external view returns (uint256) {
         return GasSchedule.transactionGas(gasleft() + rest);
     }
 
-    /// @notice What of `most` gas is paid to a caller whose transaction has this call's calldata and burns `rest`
-    /// beside it.
+    /// @notice Returns the paid part of `most` gas for a transaction with this call's calldata and `rest` more gas
+    /// burnt.
     function paid(uint256 most, uint256 rest) external view returns (uint256) {
         return GasSchedule.paid(most, gasleft() + rest);
     }
 
-    /// @notice The same by way of a contract, which is paid nothing.
+    /// @notice Makes the same call through a contract, which receives nothing.
     function paidToAContract(uint256 most, uint256 rest) external view returns (uint256) {
         return this.paid(most, rest);
     }

@@ -11,7 +11,7 @@ contract ProofGasMeter {
         VERIFIER = verifier;
     }
 
-    /// @notice The element, and the gas of the call with the copying of its arguments.
+    /// @notice Returns the element, and the call's gas including the copying of arguments.
     function evaluate(
         bytes calldata body,
         uint256 element,

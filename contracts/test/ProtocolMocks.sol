@@ -9,7 +9,7 @@ import {IStepVerifier, ChunkOpening} from "../interfaces/IStepVerifier.sol";
 import {SEMANTICS} from "../types/Semantics.sol";
 import {IElementary} from "../verifier/IElementary.sol";
 
-/// @notice A verifier for which every element of every step is 1, but for the step that a game tries it by.
+/// @notice A verifier that returns 1 for all elements, except in the known step used by a game's check.
 contract OnesVerifier is IStepVerifier {
     function evaluate(
         bytes calldata body,
@@ -25,7 +25,7 @@ contract OnesVerifier is IStepVerifier {
     }
 }
 
-/// @notice A verifier that gives one word for every step.
+/// @notice A verifier with the same result word for every step.
 contract ConstantVerifier is IStepVerifier {
     uint256 private immutable _semantics;
     uint256 private immutable _word;
@@ -63,7 +63,7 @@ contract FutureMarket {
     }
 }
 
-/// @notice Provisioning for which everybody is live until barred.
+/// @notice A provisioning contract where everybody counts live until barred.
 contract OpenProvisioning {
     mapping(address worker => bool) public barred;
 
@@ -90,12 +90,12 @@ contract ProtocolHarness {
         return TensorTree.subtree(data, levels);
     }
 
-    /// @notice The gas of a transaction with this call's calldata that burns `rest` beside it.
+    /// @notice Returns the gas of a transaction with this call's calldata and `rest` more gas burnt.
     function calldataGas(bytes calldata, uint256 rest) external view returns (uint256) {
         return GasSchedule.transactionGas(gasleft() + rest);
     }
 
-    /// @notice What of a move's gas is paid, if it burns no more than its calldata and `rest`.
+    /// @notice Returns the paid part of a move's gas if the move burns only its calldata and `rest`.
     function paidAtMost(uint256 most, uint256 rest) external view returns (uint256) {
         return GasSchedule.paid(most, gasleft() + rest);
     }

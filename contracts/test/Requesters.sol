@@ -14,7 +14,7 @@ enum Behaviour {
     Reenter
 }
 
-/// @notice A requester contract whose callback behaves as it was set to.
+/// @notice A requester contract with a configurable callback.
 contract ScriptedRequester is IResultConsumer {
     error NotMarket(address caller);
     error ResultRefused();

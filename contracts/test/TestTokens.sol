@@ -13,7 +13,7 @@ contract TestToken is ERC20 {
     }
 }
 
-/// @notice A token that keeps a hundredth of each transfer.
+/// @notice A token that keeps 1 % from each transfer.
 contract FeeToken is ERC20 {
     constructor() ERC20("Fee token", "FEE") {}
 
@@ -58,8 +58,7 @@ contract ReentrantToken is ERC20 {
     }
 }
 
-/// @notice Wrapped ether that makes calls, as many as it was given, before and after the balances of each transfer
-/// change.
+/// @notice Wrapped ether that makes configured calls before and after the balances of each transfer change.
 contract HostileToken is WrappedEther {
     struct Call {
         address to;

@@ -27,33 +27,34 @@ enum Move {
     Expand
 }
 
-/// @notice The whole state of a game, unpacked. Only the hash of the packed form is stored: each move brings the state
-/// it answers, and is refused if that is stale.
-/// @param claimId The claim: with it the job, the worker and the run root.
+/// @notice The whole state of a game, unpacked. The contract stores only the hash of the packed form: each move brings
+/// the answered state, and a stale state is refused.
+/// @param claimId The claim, which determines the job, the worker and the run root.
 /// @param programRoot The job's program.
 /// @param node Hash of the node in dispute.
-/// @param runRoot Root of the run that the worker expanded an output into, else zero: then a claim's root is the run's.
+/// @param runRoot Root of the run into which the worker expanded an output; else zero, and then a claim's root is the
+/// run's.
 /// @param traceRoot Trace root of the item once entered, else zero.
 /// @param interiorRoot Root of the range's interior list once expanded, else zero.
-/// @param index Position of `node` among the nodes of its height: it covers leaves `index << depth` and up.
+/// @param index Position of `node` among the nodes at the same height: covers leaves `index << depth` and up.
 /// @param width Leaves of the list.
 /// @param depth Levels between `node` and the leaves; 0 at a leaf.
 /// @param level The list that `node` is in.
-/// @param turn Who is to move.
+/// @param turn The side to move.
 /// @param first First step of the disputed checkpoint's range (set at a trace leaf).
-/// @param last Last step of that range: the checkpoint's own step.
-/// @param step The step whose tensor is in dispute (set at `Level.Tensor`). At an output: the checkpoint that it is.
+/// @param last Last step of the range: the checkpoint's own step.
+/// @param step The step whose tensor is in dispute (set at `Level.Tensor`). At an output: the output's checkpoint.
 /// @param tailBytes Bytes of the tensor in its last chunk, 1..512 (set at `Level.Tensor`).
-/// @param number Tells apart the games of a challenger on one claim.
-/// @param item The item whose output or trace is in dispute (set when it is entered).
+/// @param number Distinguishes a challenger's games on one claim.
+/// @param item The item whose output or trace is in dispute (set on entering the item).
 /// @param checkpoints Leaves of each item's trace.
-/// @param move The move that led to this state.
-/// @param challenger Who opened the game.
-/// @param bond What is left of the challenger's bond.
-/// @param workerSeconds What is left of the worker's time.
-/// @param challengerSeconds What is left of the challenger's time.
+/// @param move The move that produced the state.
+/// @param challenger The account that opened the game.
+/// @param bond The rest of the challenger's bond.
+/// @param workerSeconds The worker's remaining time.
+/// @param challengerSeconds The challenger's remaining time.
 /// @param since When the side to move got the turn (unix time).
-/// @param spent Price of the challenger's own moves so far, due to it if the claim dies.
+/// @param spent Price of the challenger's own moves so far, due to the challenger if the claim dies.
 struct GameState {
     bytes32 claimId;
     bytes32 programRoot;
@@ -96,16 +97,16 @@ struct PackedState {
     uint256 clock;
 }
 
-/// @notice The challenger's choice: an opening from the current node to one of the revealed nodes, or to any descendant
-/// of one.
-/// @param index Position of the picked node among the nodes of its height.
+/// @notice The challenger's choice: an opening from the current node to one of the revealed nodes, or to any of their
+/// descendants.
+/// @param index Position of the picked node among the nodes at the same height.
 /// @param node Hash of the picked node.
-/// @param siblings From the picked node up to the current one; as many as levels descended. None only when opening at
-/// the root of the run.
+/// @param siblings From the picked node up to the current node; one per level descended. None only when opening at the
+/// root of the run.
 /// @param program The program, when the pick lands on an output, or a leaf of the trace or an interior. Else an empty
 /// header and zero roots.
 /// @param checkpoint The checkpoint at `index`, when the pick lands on a trace leaf. Else empty.
-/// @param step The step leaf of the tensor entered, when it lands on an interior leaf or on the trace leaf of a
+/// @param step The step leaf of the entered tensor, when the pick lands on an interior leaf or on the trace leaf of a
 /// one-step range. Else empty.
 struct Pick {
     uint64 index;
@@ -116,15 +117,15 @@ struct Pick {
     StepOpening step;
 }
 
-/// @notice How one input of the disputed step is authenticated.
-/// @param root The input's tensor root; zero for a constant, whose root is in the body, and for the index, whose root
-/// is recomputed.
-/// @param siblings Input of the job: its path under the inputs root; before that, if each item has its own, the item's
-/// path in the list of these. Input carried from the item before: the path of its checkpoint under that item's trace
-/// root. Step inside the range: its path under the interior root. Step before the range: the path of its checkpoint
-/// under the trace root. Constant, index: empty.
-/// @param checkpointIndex Step before the range: the number of the checkpoint of that step. Else zero.
-/// @param checkpoint Step before the range: the opening of that checkpoint. Else empty.
+/// @notice The authentication for one input of the disputed step.
+/// @param root The input's tensor root. Zero for a constant, whose root the body contains, and for the index, whose
+/// root is recomputed.
+/// @param siblings Input of the job: its path under the inputs root; before that, if each item has its own tensor, the
+/// item's path in the list of tensors. Input carried from the previous item: its checkpoint's path under the previous
+/// item's trace root. Step inside the range: its path under the interior root. Step before the range: its checkpoint's
+/// path under the trace root. Constant, index: empty.
+/// @param checkpointIndex Step before the range: the number of the step's checkpoint. Else zero.
+/// @param checkpoint Step before the range: the opening of the step's checkpoint. Else empty.
 struct InputProof {
     bytes32 root;
     bytes32[] siblings;
@@ -132,18 +133,19 @@ struct InputProof {
     CheckpointOpening checkpoint;
 }
 
-/// @notice Everything needed to recompute one element of the disputed tensor.
-/// @param pick Its program and step are those of the tensor. Above the tensors (`Level.Trace`, `Level.Interior`) it
-/// also is the way down to the tensor's root; at `Level.Tensor` its index, node, siblings and checkpoint are not read.
+/// @notice All data needed to recompute an element of the disputed tensor.
+/// @param pick Its program and step belong to the tensor. Above the tensors (`Level.Trace`, `Level.Interior`) the pick
+/// also gives the path down to the tensor's root; at `Level.Tensor` its index, node, siblings and checkpoint are not
+/// read.
 /// @param body The disputed step's body.
 /// @param element Flat index of the element.
-/// @param chunk The 512-byte chunk that holds it.
-/// @param chunkSiblings Opening of the chunk under the current node, or the tensor's root just picked; none when that
-/// is the chunk.
-/// @param previous Trace root of the item before, if an input is carried from it. Else zero.
-/// @param previousSiblings Its path under the run root, if an input is carried. Else empty.
-/// @param inputs One proof for each input of the step.
-/// @param openings One opening for each input of the step (empty if not read).
+/// @param chunk The 512-byte chunk that holds the element.
+/// @param chunkSiblings Opening of the chunk under the current node, or under the tensor's root just picked; none if
+/// the chunk is this node.
+/// @param previous Trace root of the previous item, if an input is carried from the previous item. Else zero.
+/// @param previousSiblings Path of `previous` under the run root, if an input is carried. Else empty.
+/// @param inputs One proof for each step input.
+/// @param openings One opening for each step input (empty if not read).
 struct StepProof {
     Pick pick;
     bytes body;

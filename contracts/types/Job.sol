@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: MIT
 pragma solidity ^0.8.28;
 
-/// @notice The whole content of a job. Its id is the hash of this content: nothing of it is stored, every call brings
-/// it.
-/// @param requester Who posted it, pays for it, and receives the callback.
+/// @notice The whole content of a job. The job's id hashes the whole content: the contract does not store the content,
+/// and every call brings it.
+/// @param requester The account that posts and pays for the job, and receives the callback.
 /// @param programRoot The program to execute (docs/program.md).
-/// @param inputsRoot Merkle list of the roots of the inputs; zero for a program without inputs.
-/// @param work How long the slowest execution of all items takes, in units of work.
-/// @param checkpoints Checkpoints of the program, from its header: the leaves of a trace.
-/// @param items How often the program is executed: a run of so many items, 1 to `MAX_ITEMS`.
-/// @param firstItem What an input that is the index reads in the first item.
-/// @param answers Output roots that a claim consists of: all outputs of the program. 0: it consists of the roots of the
-/// items' traces.
+/// @param inputsRoot Merkle list of the inputs' roots; zero for a program without inputs.
+/// @param work Time for the slowest execution of all items, in units of work.
+/// @param checkpoints The program's checkpoints, from the header: the leaves of a trace.
+/// @param items How often the program is executed: a run with this many items, 1 to `MAX_ITEMS`.
+/// @param firstItem The value that an index input has in the first item.
+/// @param answers Number of output roots in a claim: all outputs of the program. 0: a claim consists of the items'
+/// trace roots.
 /// @param fee Payment in the stake asset, in escrow.
 /// @param window Seconds between submission and finalisation in which games may be opened.
 /// @param claimSeconds Seconds a worker has from claim to submission.
-/// @param deadline Unix time by which a submission must be due: no claim is taken that could end later.
+/// @param deadline Unix time by which a submission must be due: no claim is accepted that could end later.
 /// @param callbackGas Gas for `IResultConsumer.onResult` on the requester, 0 for no callback.
-/// @param maxOutputBytes Outputs up to this size are delivered on chain before the fee is released; larger ones travel
-/// off chain.
+/// @param maxOutputBytes Outputs up to this size are delivered on chain before the fee is released; larger outputs
+/// travel off chain.
 /// @param deliverables Bit i: output i must be delivered (derived from the header and `maxOutputBytes`).
-/// @param rootOnly The input bytes are not posted. Such a job protects only those who hold the input.
-/// @param salt Tells apart jobs that are otherwise equal.
-/// @param termsHash What is rarely asked for: the hash of these terms. Zero: nothing of it.
+/// @param rootOnly The input bytes are not posted. The job then protects only holders of the input.
+/// @param salt Distinguishes otherwise equal jobs.
+/// @param termsHash The hash of the rarely used terms. Zero: no terms.
 struct Job {
     address requester;
     bytes32 programRoot;
@@ -44,13 +44,13 @@ struct Job {
     bytes32 termsHash;
 }
 
-/// @notice The whole content of a claim. Its id is the hash of the worker and of the hash of the job's id, root and
+/// @notice The whole content of a claim. The claim's id hashes the worker and a hash over the job's id, root and
 /// collateral: `keccak256(abi.encode(worker, keccak256(abi.encode(jobId, root, collateral))))`.
-/// @param root Merkle list of the trace roots of the items: of one item, its trace root. If the job asks for answers,
-/// Merkle list of the outputs' roots: of the last item's tensor, or if each item has the output, of the list of their
-/// tensors' roots.
-/// @param collateral What of the worker's stake is locked behind the claim, in smallest units of the stake asset. Never
-/// `type(uint128).max`.
+/// @param root Merkle list of the items' trace roots; for one item, its trace root. If the job asks for answers, Merkle
+/// list of the outputs' roots: the root of the last item's tensor, or if each item has the output, of the list of
+/// tensor roots.
+/// @param collateral The part of the worker's stake locked behind the claim, in smallest units of the stake asset.
+/// Never `type(uint128).max`.
 struct Claim {
     Job job;
     address worker;
@@ -68,12 +68,13 @@ struct ClaimKey {
 
 /// @title Content hashes that name jobs and claims.
 library JobIds {
-    /// @dev Bytes of a job's fields, in a call as in memory, and of what is hashed: chain and market come before them.
+    /// @dev Sizes in bytes of a job's fields (the same in a call and in memory), and of the hashed data: chain and
+    /// market precede the fields.
     uint256 private constant JOB_BYTES = 0x240;
     uint256 private constant HASHED_BYTES = 0x280;
 
-    /// @notice The id of a job on this chain and market: `keccak256(abi.encode(chainid, market, job))`.
-    /// @dev SAFETY: fields are hashed as the call brings them. One with bits beyond its type gives the id of no job.
+    /// @notice Returns the id of a job on this chain and market: `keccak256(abi.encode(chainid, market, job))`.
+    /// @dev SAFETY: fields are hashed exactly as given in the call. A field with excess bits gives an id without a job.
     function jobId(Job calldata job, address market) internal view returns (bytes32 id) {
         assembly ("memory-safe") {
             let start := mload(0x40)
@@ -84,7 +85,7 @@ library JobIds {
         }
     }
 
-    /// @notice The same id of a job that is not posted yet.
+    /// @notice Returns the same id for a job not posted yet.
     /// @dev SAFETY: a field in memory has no bits beyond its type's.
     function newJobId(Job memory job, address market) internal view returns (bytes32 id) {
         assembly ("memory-safe") {
@@ -96,7 +97,8 @@ library JobIds {
         }
     }
 
-    /// @notice The id of a worker's claim that `root` commits to what a job asks for, with what is locked behind it.
+    /// @notice Returns the id of a worker's claim that `root` commits to the job's requested result, backed by the
+    /// given collateral.
     function claimId(bytes32 job, address worker, bytes32 root, uint128 collateral) internal pure returns (bytes32) {
         return claimId(worker, keccak256(abi.encode(job, root, collateral)));
     }
@@ -106,7 +108,7 @@ library JobIds {
         return keccak256(abi.encode(worker, content));
     }
 
-    /// @notice The id of the claim that a key names.
+    /// @notice Returns the id of a key's claim.
     function claimId(ClaimKey calldata key) internal pure returns (bytes32) {
         return claimId(key.jobId, key.worker, key.root, key.collateral);
     }

@@ -3,19 +3,20 @@ pragma solidity ^0.8.28;
 
 import {ProgramFacts} from "./Program.sol";
 
-/// @notice A claim that a worker bound itself to elsewhere, as one of the authorised contracts puts it on chain.
+/// @notice A claim that a worker made elsewhere, in the form used by an authorised contract to put the claim on chain.
 /// @param program The program's header and roots.
-/// @param inputRoots Of each input its tensor root, as in `JobRequest`.
-/// @param inputs The bytes of each input, as in `JobRequest`, so that everybody can judge the claim. An empty array:
-/// none; then it protects only those who hold the inputs.
+/// @param inputRoots The tensor root of each input, as in `JobRequest`.
+/// @param inputs The bytes of each input, as in `JobRequest`; they let everybody judge the claim. An empty array: none;
+/// then the claim protects only holders of the inputs.
 /// @param items How often the program is executed, 1 to 65,536.
-/// @param firstItem What an input that is the index reads in the first item.
-/// @param answer Whether the claim consists of the outputs' roots. Else it consists of the roots of the items' traces.
-/// @param worker Whose claim it is.
-/// @param requester For whom it was made.
+/// @param firstItem The value that an index input has in the first item.
+/// @param answer Whether the claim consists of the outputs' roots. Otherwise the claim consists of the items' trace
+/// roots.
+/// @param worker The claim's worker.
+/// @param requester The account for which the claim was made.
 /// @param root The claim's root.
-/// @param issued When the worker bound itself to it, unix time.
-/// @param salt Tells apart the claims of one authorised contract that are otherwise equal.
+/// @param issued When the worker made the claim, unix time.
+/// @param salt Distinguishes otherwise equal claims from an authorised contract.
 struct PledgedEntry {
     ProgramFacts program;
     bytes32[] inputRoots;
@@ -30,18 +31,18 @@ struct PledgedEntry {
     bytes32 salt;
 }
 
-/// @notice What a worker signs (EIP-712) with the answer that it gives: that these outputs are right.
-/// @param worker Who signs.
-/// @param payer For whom it is: who may sign a ticket about it.
-/// @param programRoot The program that was executed.
-/// @param inputsRoot Merkle list of the roots of the inputs; zero for a program without inputs.
-/// @param items How often it was executed.
-/// @param firstItem What an input that is the index read in the first item.
-/// @param number The worker's number of the claim. Tells apart claims that are otherwise equal.
-/// @param issued When it was signed, unix time.
-/// @param root Merkle list of the outputs' roots, as in the answer of a job.
-/// @param secretHash `keccak256(abi.encode(secret))` of 32 random bytes that only the worker knows: with the payer's
-/// ticket they decide whether that wins.
+/// @notice The statement that a worker signs (EIP-712) with an answer: that these outputs are right.
+/// @param worker The signer.
+/// @param payer The account for which the worker makes the claim. The payer may sign a ticket about the claim.
+/// @param programRoot The executed program.
+/// @param inputsRoot Merkle list of the inputs' roots; zero for a program without inputs.
+/// @param items How often the program was executed.
+/// @param firstItem The value that an index input had in the first item.
+/// @param number The worker's number for the claim. Distinguishes otherwise equal claims.
+/// @param issued When the claim was signed, unix time.
+/// @param root Merkle list of the outputs' roots, as in a job's answer.
+/// @param secretHash `keccak256(abi.encode(secret))` of 32 random bytes that only the worker knows. Together with the
+/// payer's ticket, the secret decides whether the ticket wins.
 struct SignedClaim {
     address worker;
     address payer;
@@ -64,11 +65,12 @@ struct Landing {
     bytes nodes;
 }
 
-/// @notice What a payer signs (EIP-712) once it has the answer: a chance of being paid.
+/// @notice The promise that a payer signs (EIP-712) after receiving the answer: a chance of payment.
 /// @param claim EIP-712 digest of the worker's signed claim.
-/// @param face What a ticket that wins is paid, smallest units of the stake asset.
-/// @param odds It wins if `keccak256(abi.encode(secret, digest of the ticket))` is below this number of 2^256.
-/// @param expiry Until when it can be cashed, unix time.
+/// @param face Payment for a winning ticket, smallest units of the stake asset.
+/// @param odds The ticket wins if `keccak256(abi.encode(secret, digest of the ticket))` is below this number out of
+/// 2^256.
+/// @param expiry Until when the ticket can be cashed, unix time.
 /// @param nonce 32 random bytes of the payer.
 // solhint-disable-next-line gas-struct-packing
 struct Ticket {

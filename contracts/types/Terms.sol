@@ -3,20 +3,20 @@ pragma solidity ^0.8.28;
 
 import {IClasses} from "../interfaces/IClasses.sol";
 
-/// @notice What a job rarely asks for. `Job.termsHash` is the hash of all of it: `keccak256(abi.encode(terms))`.
+/// @notice The rarely used terms of a job. `Job.termsHash` is the hash of all terms: `keccak256(abi.encode(terms))`.
 /// @param collateral Locked for a claim, in smallest units of the stake asset: at least the deployment's.
-/// @param spread A worker may claim the job when `spread * hash / 2^256` blocks have passed since the one in which it
-/// opened, by a hash of that block, the job and the worker. A queue, no security: builders can grind it.
+/// @param spread A worker may claim the job when `spread * hash / 2^256` blocks have passed since the block in which
+/// the job opened, with a hash of the block, the job and the worker. A queue, no security: builders can grind it.
 /// @param openFrom Unix time. Not zero: submissions are sealed until the job's deadline and opened from then on, for
 /// `baseClock` seconds.
-/// @param earlyAccept Whether the requester may accept a claim in its window: such a claim never becomes final.
+/// @param earlyAccept Whether the requester may accept a claim in its window: the accepted claim never becomes final.
 /// @param since Latest unix time since when the worker has had stake; 0: any.
-/// @param maxRefuted Maximum number of the worker's claims that were refuted.
-/// @param maxLate Maximum number of times that the worker missed a deadline.
+/// @param maxRefuted Maximum number of the worker's refuted claims.
+/// @param maxLate Maximum number of the worker's missed deadlines.
 /// @param reservedFor The only worker that may claim the job; zero: any.
-/// @param classes Who says what classes workers hold, if the job asks for one; else zero.
+/// @param classes The contract that knows the workers' classes, if the job asks for a class; else zero.
 /// @param class The class that the worker must hold.
-/// @param group Of the requester's jobs of one group, a worker takes one in all time; zero: no group.
+/// @param group Among the requester's jobs in one group, a worker ever takes only one; zero: no group.
 /// @param manufacturer Manufacturer of the worker's device; zero: any.
 struct Terms {
     uint128 collateral;

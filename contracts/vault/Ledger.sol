@@ -3,9 +3,9 @@ pragma solidity 0.8.37;
 
 import {IStakeVault} from "../interfaces/IStakeVault.sol";
 
-/// @title What the vault's ledger takes from one number to add it to another, or refuses.
+/// @title Ledger entries of the vault: each takes an amount from one number to add it to another, or reverts.
 /// @dev Pure arithmetic, checked by solc's SMTChecker (test/contracts/smt/LedgerProofs.sol): no entry makes or loses
-/// money, locked stays within staked, and no number that is taken from grows, so that it still fits its field.
+/// money, locked stays within staked, and a reduced number never grows and therefore still fits its field.
 library Ledger {
     /// @notice Takes from an account's credit.
     function debit(address account, uint256 credit, uint256 amount) internal pure returns (uint256) {
@@ -21,7 +21,7 @@ library Ledger {
         return custody - amount;
     }
 
-    /// @notice Takes from stake that is not locked, to withdraw it.
+    /// @notice Takes from unlocked stake, to withdraw it.
     function unstake(address account, uint256 staked, uint256 locked, uint256 amount) internal pure returns (uint256) {
         // INVARIANT: locked <= staked. What backs a claim stays.
         _requireFree(account, staked, locked, amount);
@@ -30,12 +30,12 @@ library Ledger {
 
     /// @notice Locks free stake.
     function lock(address account, uint256 staked, uint256 locked, uint256 amount) internal pure returns (uint256) {
-        // INVARIANT: locked <= staked, so that all claims of a worker can die at once.
+        // INVARIANT: locked <= staked: all of a worker's claims can die at once.
         _requireFree(account, staked, locked, amount);
         return locked + amount;
     }
 
-    /// @notice Unlocks stake; a slash takes the same amount from what is staked.
+    /// @notice Unlocks stake; a slash takes the same amount from the stake.
     function unlock(address account, uint256 locked, uint256 amount) internal pure returns (uint256) {
         require(amount <= locked, IStakeVault.InsufficientLocked(account, locked, amount));
         return locked - amount;

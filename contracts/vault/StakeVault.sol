@@ -15,9 +15,8 @@ contract StakeVault is IStakeVault, ReentrancyGuard {
     using SafeERC20 for IERC20;
     using SafeCast for uint256;
 
-    /// @dev An account's ledger, in smallest units of the asset; `readyAt` is a unix time. What a worker has done so
-    /// far: minutes since 1970 when it began to have stake, claims that were refuted, deadlines that it missed. Counts
-    /// stay at the largest value of their field.
+    /// @dev An account's ledger, in smallest units of the asset; `readyAt` is a unix time. The worker's record: minutes
+    /// since 1970 when stake began, refuted claims, missed deadlines. Counts stop at the largest value of their field.
     struct Account {
         uint128 credit;
         uint128 withdrawing;
@@ -29,7 +28,7 @@ contract StakeVault is IStakeVault, ReentrancyGuard {
         uint64 readyAt;
     }
 
-    /// @dev Decimals of the native token of every EVM chain.
+    /// @dev Decimals of the native token on every EVM chain.
     uint256 private constant NATIVE_DECIMALS = 18;
 
     /// @inheritdoc IStakeVault
@@ -51,11 +50,12 @@ contract StakeVault is IStakeVault, ReentrancyGuard {
     }
 
     /// @dev Reverts with `NoCode` or `NotWrappedNative`.
-    /// @param asset_ The chain's wrapped native token: a game repays a unit of gas with as many smallest units of it as
-    /// wei. Its 18 decimals are checked, its price cannot be.
-    /// @param provisioning_ Says who may stake.
-    /// @param withdrawalDelay_ Seconds between asking for stake back and having it.
-    /// @param market_ The market, its only operator, which is deployed after this: its constructor checks this vault.
+    /// @param asset_ The chain's wrapped native token: a game repays each unit of gas with one smallest token unit per
+    /// wei. The constructor can check the token's 18 decimals, but not its price.
+    /// @param provisioning_ Decides who may stake.
+    /// @param withdrawalDelay_ Seconds between requesting and receiving a withdrawal of stake.
+    /// @param market_ The market, the vault's only operator, deployed after this vault. The market's constructor checks
+    /// the vault.
     constructor(IERC20Metadata asset_, IProvisioning provisioning_, uint256 withdrawalDelay_, address market_) {
         require(address(asset_).code.length != 0, NoCode(address(asset_)));
         require(address(provisioning_).code.length != 0, NoCode(address(provisioning_)));

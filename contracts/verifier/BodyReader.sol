@@ -4,10 +4,10 @@ pragma solidity 0.8.37;
 import {DType} from "./DType.sol";
 import {Words} from "./Words.sol";
 
-/// @title What the decoders of a step body read it with.
-/// @dev A position is an address in calldata. Reading past the body gives some bytes or zeros: StepDecoder's last
-/// check, that the end of the encoding is the end of the body, refuses those; every loop before it is bounded by a
-/// one-byte count.
+/// @title Reading functions shared by the step body decoders.
+/// @dev A position is an address in calldata. Reading past the body gives arbitrary bytes or zeros: StepDecoder's last
+/// check refuses such bodies by requiring that the encoding ends with the body. A one-byte count bounds every loop
+/// before the last check.
 library BodyReader {
     error BodyLength(uint256 given, uint256 needed);
     error TooMany(bytes32 what, uint256 count, uint256 limit);
@@ -38,16 +38,16 @@ library BodyReader {
         return word(position) >> 248;
     }
 
-    /// @notice The one-byte length of a list, and where its first item is.
-    /// @param what The list, for the error.
+    /// @notice Returns a list's one-byte length, and the first item's position.
+    /// @param what The list's name, for the error.
     function count(uint256 position, bytes32 what, uint256 limit) internal pure returns (uint256 length, uint256) {
         length = byteAt(position);
         require(length <= limit, TooMany(what, length, limit));
         return (length, position + 1);
     }
 
-    /// @notice An array of `length` structs of `size` bytes: its address in memory.
-    /// @dev SAFETY: they are not cleared; the caller sets every field that is read before it is written.
+    /// @notice Allocates an array of `length` structs with `size` bytes each, and returns its memory address.
+    /// @dev SAFETY: the structs are not cleared; the caller sets every field before reading it.
     function newStructs(uint256 length, uint256 size) internal pure returns (uint256 array) {
         assembly ("memory-safe") {
             // In free memory: the length, an address for each struct, the structs.
@@ -57,7 +57,7 @@ library BodyReader {
             // Free memory begins behind the last struct.
             let item := add(add(add(array, 0x20), offset), mul(length, size))
             mstore(0x40, item)
-            // The addresses, from the last one, which is `offset` bytes on, to the first.
+            // The addresses, from the last one at `offset` bytes down to the first.
             for {} offset {
                 offset := sub(offset, 0x20)
             } {
@@ -67,10 +67,10 @@ library BodyReader {
         }
     }
 
-    /// @notice A word written as i64, checked to be the one canonical word of its value in `dtype`.
+    /// @notice Reads a word written as i64, and requires the value's canonical word in `dtype`.
     function canonicalWord(uint256 position, uint256 dtype) internal pure returns (uint256 canonical) {
         int256 value = int64(uint64(word(position) >> 192));
-        // Zero is a word of every type, and of float32 every positive number.
+        // Zero is valid in every type, and every positive number in float32.
         if (value == 0 || (dtype == DType.FLOAT32 && value > 0 && value <= INFINITY)) return uint256(value);
         // The 64 bits are a float64's own.
         canonical = dtype == DType.FLOAT64 ? uint64(uint256(value)) : uint256(value);

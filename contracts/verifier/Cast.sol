@@ -7,7 +7,7 @@ import {Integer} from "./Integer.sol";
 
 /// @title Conversion of words between element types. Mirrors src/numerics/cast.ts.
 library Cast {
-    /// @dev From this exponent on, a number of any type that is not zero is beyond every integer type.
+    /// @dev From this exponent on, a nonzero number of any type lies beyond every integer type.
     int256 private constant BEYOND = 128;
 
     /// @notice Converts a word. Float to float and integer to float: rounded once. Float to integer: NaN is 0, the rest
@@ -37,7 +37,7 @@ library Cast {
             int256 lowest = signed ? -int256(1 << (bits - 1)) : int256(0);
             int256 highest = int256(1 << (signed ? bits - 1 : bits)) - 1;
             (bool negative, uint256 mantissa, int256 exponent) = Float.decode(a, from);
-            // Infinities have exponents beyond too, but for those of 16 bits.
+            // Infinities have exponents beyond the limit too, except 16-bit infinities.
             if (exponent >= BEYOND || Float.isInfinite(a, from)) return uint256(negative ? lowest : highest);
             mantissa = exponent >= 0 ? mantissa << uint256(exponent) : mantissa >> uint256(-exponent);
             int256 value = negative ? -int256(mantissa) : int256(mantissa);

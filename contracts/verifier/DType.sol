@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 pragma solidity 0.8.37;
 
-/// @title Element types: codes of ONNX's TensorProto.DataType, and one of its own. Mirrors src/numerics/dtype.ts.
+/// @title Element types: ONNX's TensorProto.DataType codes, and one additional type. Mirrors src/numerics/dtype.ts.
 library DType {
     uint256 internal constant FLOAT32 = 1;
     uint256 internal constant UINT8 = 2;
@@ -16,7 +16,7 @@ library DType {
     uint256 internal constant UINT32 = 12;
     uint256 internal constant UINT64 = 13;
     uint256 internal constant BFLOAT16 = 16;
-    /// @dev One 256-bit word of an exact sum under way. No operation takes it.
+    /// @dev A 256-bit word from a partial exact sum. No operation accepts this type.
     uint256 internal constant LIMB = 0xa0;
 
     /// @dev Bit d is set for a type with code d.
@@ -24,10 +24,10 @@ library DType {
     uint256 private constant SIGNED = 0x00e8;
     uint256 private constant UNSIGNED = 0x3014;
     uint256 private constant FLOATS = 0x10c02;
-    /// @dev Nibble d: log2 of the bytes of one element, but for a limb.
+    /// @dev Nibble d: log2 of an element's bytes, except for a limb.
     uint256 private constant LOG2_BYTES = 0x10032310032110020;
 
-    /// @notice Whether `dtype` is a type that Refute executes.
+    /// @notice Returns whether Refute executes type `dtype`.
     function isKnown(uint256 dtype) internal pure returns (bool) {
         return (KNOWN >> dtype) & 1 == 1;
     }
@@ -44,7 +44,7 @@ library DType {
         return (FLOATS >> dtype) & 1 == 1;
     }
 
-    /// @notice log2 of the bytes of one element of a known type.
+    /// @notice Returns log2 of the bytes per element for a known type.
     function log2Bytes(uint256 dtype) internal pure returns (uint256) {
         return dtype == LIMB ? 5 : (LOG2_BYTES >> (4 * dtype)) & 0xf;
     }

@@ -27,18 +27,19 @@ import {FloatOperation} from "./FloatOperation.sol";
 import {IElementary} from "./IElementary.sol";
 import {Signature} from "./Signature.sol";
 
-/// @title The dispatch over the functions of contracts/verifier/elementary, and over the arithmetic of the float types
-/// that the step verifier leaves to this contract.
-/// @dev Each file there mirrors the file of the same name in src/numerics/elementary, function by function and line by
-/// line; that is where the error bounds are derived. All numbers of a function fit 256 bits, as the comments say, so
-/// the arithmetic is unchecked. So it is with contracts/verifier/elementary64 and src/numerics/elementary64.
+/// @title The dispatch over the functions in contracts/verifier/elementary, and over the float arithmetic that the step
+/// verifier delegates to this contract.
+/// @dev Each file there mirrors the file with the same name in src/numerics/elementary, function by function and line
+/// by line. The error bounds are derived in src/numerics/elementary. All numbers in a function fit 256 bits, according
+/// to the comments, and therefore the arithmetic stays unchecked. The same applies to contracts/verifier/elementary64
+/// and src/numerics/elementary64.
 contract Elementary is IElementary {
     /// @inheritdoc IElementary
     function evaluate(uint256 opcode, uint256 dtype, uint256 a, uint256 b) external pure returns (uint256 word) {
         if (dtype == DType.FLOAT32) return _evaluate(opcode, dtype, a & 0xffffffff, b & 0xffffffff);
         if (opcode < Signature.EXP && opcode != Signature.POW) return FloatOperation.run(opcode, a, b, dtype);
         if (dtype == DType.FLOAT64) return Elementary64.evaluate(opcode, a, b);
-        // Operands of 16 bits are float32 words too, and so is their result, which was rounded once to 16 bits.
+        // 16-bit operands are also float32 words, and so is the result after rounding once to 16 bits.
         a = Float.convert(a, dtype, DType.FLOAT32);
         b = Float.convert(b, dtype, DType.FLOAT32);
         return Float.convert(_evaluate(opcode, dtype, a, b), DType.FLOAT32, dtype);

@@ -9,10 +9,10 @@ import {Format} from "./Format.sol";
 /// gas in. Mirrors src/numerics/exactSum.ts.
 /// @dev HalfSum.sol adds products of float16 and bfloat16 to the same sum; float64 has its own in Float64Sum.sol.
 library ExactSum {
-    /// @notice A sum; the empty one is all zeros. Its finite part is
-    /// `lowest + low * 2^128 + high * 2^256 + highest * 2^384` in units of 2^-300.
-    /// @dev A product is `m * 2^(p - 300)` with m < 2^48 and p the sum of both exponent fields, 2 .. 508. It is added,
-    /// with its sign, to window p / 128 as `m * 2^(p mod 128)`, below 2^175. The windows overlap: each holds 2^80
+    /// @notice A sum; the empty sum is all zeros. Its finite part is `lowest + low * 2^128 + high * 2^256 + highest *
+    /// 2^384` in units of 2^-300.
+    /// @dev A product is `m * 2^(p - 300)` with m < 2^48 and p the sum of both exponent fields, 2 .. 508. The code adds
+    /// the signed product to window p / 128 as `m * 2^(p mod 128)`, below 2^175. The windows overlap: each holds 2^80
     /// terms, and no addition carries.
     struct Acc {
         int256 lowest;
@@ -38,9 +38,8 @@ library ExactSum {
     /// @notice The words of `Limbs`.
     uint256 internal constant LIMBS = 4;
 
-    /// @dev Parts of a float32 word: the exponent field, which is all ones for infinities and NaN; the fraction; the
-    /// leading bit that a normal number has beside it, which is also 1 in the exponent field; all bits but the sign;
-    /// the sign.
+    /// @dev Parts of a float32 word: the exponent field, all ones for infinities and NaN; the fraction; the leading bit
+    /// (normal numbers only), equal to 1 in the exponent field; all bits but the sign; the sign.
     uint256 private constant FIELD = 0x7f800000;
     uint256 private constant FRACTION = 0x7fffff;
     uint256 private constant LEADING_BIT = 0x800000;
@@ -65,7 +64,7 @@ library ExactSum {
         uint256 bStep,
         uint256 terms
     ) internal pure {
-        // SAFETY: p <= 255 + 255 < 512, so that no write leaves the four windows.
+        // SAFETY: p <= 255 + 255 < 512, so no write leaves the four windows.
         assembly ("memory-safe") {
             for {} terms {
                 terms := sub(terms, 1)
@@ -77,7 +76,7 @@ library ExactSum {
                 let xField := and(x, FIELD)
                 let yField := and(y, FIELD)
                 let p := shr(23, add(xField, yField))
-                // Leading bits are there unless a field is 0, which is a zero or a subnormal.
+                // Assumes leading bits. They exist unless a field equals 0: a zero or a subnormal.
                 let m := mul(or(and(x, FRACTION), LEADING_BIT), or(and(y, FRACTION), LEADING_BIT))
                 // A field of 0, or of 255: plus one it carries into the sign's bit.
                 if or(iszero(mul(xField, yField)), and(or(add(xField, LEADING_BIT), add(yField, LEADING_BIT)), SIGN)) {
@@ -110,14 +109,15 @@ library ExactSum {
         }
     }
 
-    /// @notice The sum rounded once to float32, float16 or bfloat16: NaN after a NaN or infinities of both signs, else
-    /// an infinity if there was one; +0 if empty.
+    /// @notice Returns the sum rounded once to float32, float16 or bfloat16: NaN after a NaN or infinities with both
+    /// signs, else any infinity; +0 if empty.
     function round(Acc memory acc, uint256 dtype) internal pure returns (uint256) {
         unchecked {
             if (acc.flags != 0) return special(acc.flags, dtype);
             (int256 lowest, int256 low, int256 high, int256 highest) = (acc.lowest, acc.low, acc.high, acc.highest);
 
-            // What is above a window's lower 128 bits goes to the next one; the last one then has the sign of all.
+            // The bits above a window's lower 128 carry into the next window; the last window then has the sign of the
+            // whole sum.
             bool negative = highest + ((high + ((low + (lowest >> 128)) >> 128)) >> 128) < 0;
             if (negative) (lowest, low, high, highest) = (-lowest, -low, -high, -highest);
             low += lowest >> 128;
@@ -133,8 +133,8 @@ library ExactSum {
     function limb(Acc memory acc, uint256 k) internal pure returns (uint256) {
         unchecked {
             if (k == 3) return acc.flags;
-            // Carried as in `round`, the sign in the last window; every product is a multiple of 2^-298, so that no bit
-            // is shifted out.
+            // Carried as in `round`, the sign in the last window. Every product is a multiple of 2^-298, and therefore
+            // the shift loses no bits.
             int256 low = acc.low + (acc.lowest >> 128);
             int256 high = acc.high + (low >> 128);
             int256 highest = acc.highest + (high >> 128);
@@ -146,7 +146,7 @@ library ExactSum {
         }
     }
 
-    /// @notice Adds one word of a sum's limbs, modulo 2^768; flags are or-ed.
+    /// @notice Adds one word to a sum's limbs, modulo 2^768; flags are or-ed.
     function addLimb(Limbs memory sum, uint256 k, uint256 word) internal pure {
         unchecked {
             if (k == 3) {
@@ -173,7 +173,7 @@ library ExactSum {
         return k == 2 ? sum.high : sum.flags;
     }
 
-    /// @notice The sum of limbs rounded once, as `round` does.
+    /// @notice Returns the sum of limbs rounded once, like `round`.
     function roundLimbs(Limbs memory sum, uint256 dtype) internal pure returns (uint256) {
         unchecked {
             if (sum.flags != 0) return special(sum.flags, dtype);

@@ -12,7 +12,7 @@ import {Code, StepDecoder} from "./StepDecoder.sol";
 /// @title Runs straight-line code over slots. Mirrors src/program/expression.ts.
 /// @dev Slot k is the word at memory address `slots + 32 k`. Operands were checked by the decoder.
 library Expression {
-    /// @dev Number of the byte of each operand in an instruction; StepDecoder has the shifts.
+    /// @dev Byte number of each operand in an instruction; StepDecoder has the shifts.
     uint256 private constant BYTE_A = 2;
     uint256 private constant BYTE_B = 3;
     uint256 private constant BYTE_C = 4;

@@ -6,13 +6,14 @@ import {Format} from "./Format.sol";
 
 /// @title The primitives of any float type on words: the exact real result, rounded once. Mirrors
 /// src/numerics/float.ts.
-/// @dev float32 has its own in Float32.sol, which is this written out for it. Every function is total, reads -0 as +0
-/// and any NaN as the type's one, and returns neither -0 nor another NaN. Comparisons return 0 or 1.
+/// @dev float32 has a specialised version in Float32.sol. Every function is total, reads -0 as +0 and any NaN as the
+/// type's canonical NaN, and returns neither -0 nor another NaN. Comparisons return 0 or 1.
 library Float {
-    /// @dev Where the terms of a sum are further apart, the smaller one is below a quarter of an ulp, even of the
+    /// @dev Beyond this distance between a sum's terms, the smaller term is below a quarter of an ulp, even in the
     /// binade beneath.
     int256 private constant FAR = 192;
-    /// @dev Beyond as many fraction bits a number is below 1/4: its integers next to it do not change.
+    /// @dev A number with more fraction bits lies below 1/4: reducing the bits to this limit leaves its neighbouring
+    /// integers unchanged.
     uint256 private constant MAX_PLACES = 128;
 
     /// @notice Rounds `(-1)^negative * mantissa * 2^exponent` to a float type: half to even, once, subnormals kept,
@@ -51,7 +52,7 @@ library Float {
         }
     }
 
-    /// @notice The word with -0 read as +0 and every NaN as the type's one; higher bits are dropped.
+    /// @notice Returns the word with -0 read as +0 and every NaN as the type's canonical NaN; higher bits are dropped.
     function canonical(uint256 a, uint256 dtype) internal pure returns (uint256) {
         unchecked {
             uint256 magnitude = _magnitude(a, dtype);
@@ -84,7 +85,8 @@ library Float {
         }
     }
 
-    /// @notice Converts a word between float types, rounded once; exact into a type that has all values of the other.
+    /// @notice Converts a word between float types, rounded once; exact if the target type contains all values of the
+    /// source type.
     function convert(uint256 a, uint256 from, uint256 to) internal pure returns (uint256) {
         if (from == to) return canonical(a, from);
         if (isNaN(a, from)) return Format.nan(to);
@@ -268,7 +270,7 @@ library Float {
         return !isNaN(a, dtype) && !isNaN(b, dtype) && order(a, dtype) <= order(b, dtype) ? 1 : 0;
     }
 
-    /// @notice An integer ordered as the values of non-NaN words are; both zeros give 0.
+    /// @notice Returns an integer ordered like the values of non-NaN words; both zeros give 0.
     function order(uint256 a, uint256 dtype) internal pure returns (int256) {
         unchecked {
             int256 magnitude = int256(_magnitude(a, dtype));

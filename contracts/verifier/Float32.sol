@@ -3,8 +3,8 @@ pragma solidity 0.8.37;
 
 /// @title float32 primitives on words: the exact real result, rounded once. Mirrors src/numerics/float32.ts and
 /// round.ts.
-/// @dev A word is a uint256 that holds the 32 bits; higher bits are ignored. Every function is total, reads -0 as +0
-/// and any NaN as NAN, and returns neither -0 nor another NaN. Comparisons return 0 or 1.
+/// @dev A word is a uint256 holding 32 bits; higher bits are ignored. Every function is total, reads -0 as +0 and every
+/// NaN equal to NAN, and returns neither -0 nor another NaN. Comparisons return 0 or 1.
 library Float32 {
     uint256 internal constant ZERO = 0;
     uint256 internal constant ONE = 0x3f800000;
@@ -35,8 +35,7 @@ library Float32 {
             int256 top = exponent + 255 - int256(leading);
             if (top >= 128) return negative ? NEG_INFINITY : INFINITY;
 
-            // 24 bits are kept of a normal number, from 24 down to none of a subnormal one, which is a multiple of
-            // 2^-149.
+            // A normal number keeps 24 bits. A subnormal number, a multiple of 2^-149, keeps from 24 bits down to none.
             mantissa <<= leading;
             if (top >= -126) {
                 // A normal number's leading bit adds 1 to the exponent field, and so does a carry out of the fraction,
@@ -55,8 +54,8 @@ library Float32 {
     function roundBits(uint256 mantissa, uint256 drop, bool sticky) internal pure returns (uint256 word) {
         assembly ("memory-safe") {
             word := shr(drop, mantissa)
-            // What is dropped, in the highest bits. It rounds up if it is above half, or half and the word is odd or
-            // sticky.
+            // The dropped bits, in the highest positions. They round up if they exceed half, or equal half and the word
+            // is odd or sticky.
             let rest := shl(sub(256, drop), mantissa) // half is 2^255
             word := add(word, gt(rest, sub(shl(255, 1), or(and(word, 1), sticky))))
         }
@@ -69,7 +68,7 @@ library Float32 {
         }
     }
 
-    /// @notice The word with -0 read as +0 and every NaN as NAN; bits above the 32nd are dropped.
+    /// @notice Returns the word with -0 read as +0 and every NaN as NAN; bits above the 32nd are dropped.
     function canonical(uint256 a) internal pure returns (uint256) {
         uint256 magnitude = a & MAGNITUDE;
         if (magnitude > INFINITY) return NAN;
@@ -104,7 +103,7 @@ library Float32 {
             (int256 y, int256 yExponent) = decodeSigned(b);
             int256 gap = exponent - yExponent;
             if (gap >= 0) {
-                // The other term is below a quarter of an ulp, even of the binade beneath.
+                // The other term is below a quarter of an ulp, even in the binade beneath.
                 if (gap > 64) return a & WORD;
                 x <<= uint256(gap);
                 exponent = yExponent;
@@ -191,7 +190,7 @@ library Float32 {
             if (isNegative(a)) return NAN;
             if (isInfinite(a)) return INFINITY;
             (, uint256 mantissa, int256 exponent) = decode(a);
-            // 50 or 51 bits beneath the leading one, so that the exponent is even; the root has 26 bits.
+            // 50 or 51 bits beneath the leading bit, chosen to make the exponent even; the root has 26 bits.
             uint256 shift = leadingZeros(mantissa) - 205;
             if ((uint256(exponent) ^ shift) & 1 == 1) ++shift;
             uint256 square = mantissa << shift;
@@ -200,8 +199,8 @@ library Float32 {
         }
     }
 
-    /// @dev Largest integer whose square is at most `value`, for value < 2^254. Newton's steps fall until they have
-    /// arrived.
+    /// @dev Returns the largest integer whose square does not exceed `value`, for value < 2^254. Newton's steps
+    /// decrease until they reach this integer.
     function integerSqrt(uint256 value) internal pure returns (uint256 root) {
         unchecked {
             if (value == 0) return 0;
@@ -213,9 +212,9 @@ library Float32 {
         }
     }
 
-    /// @dev Largest integer whose square is at most `value`, for 2^50 <= value < 2^52. Newton's method from 1.5 * 2^25:
-    /// the relative error is below 0.5, 0.084, 0.0033, 5.3e-6, 1.5e-11, and never negative after a step: the last one
-    /// is the root or one above.
+    /// @dev Returns the largest integer whose square does not exceed `value`, for 2^50 <= value < 2^52. Newton's method
+    /// starts from 1.5 * 2^25. The relative error is below 0.5, 0.084, 0.0033, 5.3e-6, 1.5e-11, and never negative
+    /// after a step: the last value equals the root or exceeds it by 1.
     function mantissaSqrt(uint256 value) private pure returns (uint256 root) {
         unchecked {
             root = 3 << 24;
@@ -322,7 +321,7 @@ library Float32 {
         return a & MAGNITUDE >= 0x4b000000;
     }
 
-    /// @dev A word that is not integral by its exponent as `mantissa * 2^-places`, `0 < places <= 149`.
+    /// @dev Decodes a word with a nonintegral exponent as `mantissa * 2^-places`, `0 < places <= 149`.
     function decodeFraction(uint256 a) private pure returns (int256 mantissa, uint256 places) {
         unchecked {
             int256 exponent;
@@ -344,7 +343,7 @@ library Float32 {
         }
     }
 
-    /// @dev An integer ordered as the values of non-NaN words are; both zeros give 0.
+    /// @dev Returns an integer ordered like the values of non-NaN words; both zeros give 0.
     function order(uint256 a) private pure returns (int256) {
         return applySign(a, a & MAGNITUDE);
     }

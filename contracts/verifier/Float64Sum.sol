@@ -11,14 +11,15 @@ import {Float} from "./Float.sol";
 library Float64Sum {
     /// @notice A sum; its finite part is the sum over k of `windows[k] * 2^(128 k)` in units of 2^-2148.
     /// @dev A product is `m * 2^p` such units with m < 2^106 and p the sum of both exponent fields less 2, 0 .. 4090.
-    /// It is added, with its sign, to window p / 128 as `m * 2^(p mod 128)`, below 2^233. The windows overlap: each
-    /// holds 2^22 terms, more than any block gas limit allows, and no addition carries.
+    /// The code adds the signed product to window p / 128 as `m * 2^(p mod 128)`, below 2^233. The windows overlap:
+    /// each holds 2^22 terms, more than any block gas limit allows, and no addition carries.
     struct Acc {
         int256[] windows;
         uint256 flags;
     }
 
-    /// @notice The words of a sum: 17 limbs of its finite part, two's complement modulo 2^4352, and the flags.
+    /// @notice The number of words in a sum: 17 limbs for the finite part, two's complement modulo 2^4352, and the
+    /// flags.
     uint256 internal constant LIMBS = 18;
 
     uint256 private constant FLAGS_LIMB = 17;
@@ -83,14 +84,14 @@ library Float64Sum {
         }
     }
 
-    /// @dev The exponent above that of the subnormals, and the mantissa; field 0 is a zero or a subnormal: no leading
-    /// bit, and the exponent of field 1.
+    /// @dev Returns the exponent above the subnormals', and the mantissa. Field 0 means a zero or a subnormal: no
+    /// leading bit, and the exponent of field 1.
     function _split(uint256 magnitude) private pure returns (uint256 exponent, uint256 mantissa) {
         unchecked {
             exponent = magnitude >> FRACTION_BITS;
             if (exponent == 0) return (0, magnitude);
             --exponent;
-            // The field is exponent + 1: what is left is the fraction and the leading bit.
+            // The field equals exponent + 1: the remainder holds the fraction and the leading bit.
             mantissa = magnitude - (exponent << FRACTION_BITS);
         }
     }
@@ -117,14 +118,14 @@ library Float64Sum {
         }
     }
 
-    /// @notice The sum, its finite part modulo 2^4352 from -2^4351 on, rounded once: NaN after a NaN or infinities of
-    /// both signs, else an infinity if there was one; +0 if empty.
+    /// @notice Returns the sum, with its finite part modulo 2^4352 from -2^4351 on, rounded once: NaN after a NaN or
+    /// infinities with both signs, else any infinity; +0 if empty.
     function round(Acc memory acc) internal pure returns (uint256) {
         unchecked {
             if (acc.flags != 0) return ExactSum.special(acc.flags, DType.FLOAT64);
             int256[] memory windows = acc.windows;
             _carry(windows);
-            // The sign of all is that of the last window's lower half: what is above it is a multiple of 2^4352.
+            // The lower half of the last window gives the sign of the whole sum: bits above are multiples of 2^4352.
             int256 last = int128(windows[WINDOWS - 1]);
             windows[WINDOWS - 1] = last;
             bool negative = last < 0;
@@ -143,7 +144,7 @@ library Float64Sum {
         }
     }
 
-    /// @dev Moves what is above a window's lower 128 bits to the next one, the last one apart.
+    /// @dev Moves the bits above a window's lower 128 to the next window, except for the last window.
     function _carry(int256[] memory windows) private pure {
         unchecked {
             for (uint256 k = 0; k + 1 < WINDOWS; ++k) {

@@ -7,8 +7,8 @@ import {Signature} from "./Signature.sol";
 
 /// @title The dispatch over the arithmetic of Float.sol.
 library FloatOperation {
-    /// @notice The result of an operation (docs/program.md) on words of a float type; `b` is ignored by one with a
-    /// single operand.
+    /// @notice Returns the result of an operation (docs/program.md) on words of a float type; a unary operation ignores
+    /// `b`.
     /// @dev Reverts with UnknownFunction for another code.
     function run(uint256 operation, uint256 a, uint256 b, uint256 dtype) internal pure returns (uint256) {
         if (operation < Signature.NEG) {

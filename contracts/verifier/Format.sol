@@ -8,12 +8,13 @@ library Format {
     /// @dev Byte 31 - dtype: the fraction bits of a float type; 0 for other types.
     uint256 private constant FRACTION_BITS = (23 << 8) | (10 << 80) | (52 << 88) | (7 << 128);
 
-    /// @notice Fraction bits; the significand of a normal number has one more. 0 for a type that is no float.
+    /// @notice Returns the number of fraction bits; a normal number's significand has one more. 0 for a type other than
+    /// floats.
     function fractionBits(uint256 dtype) internal pure returns (uint256) {
         return (FRACTION_BITS >> (8 * dtype)) & 0xff;
     }
 
-    /// @notice The exponent of the leading bit of the largest finite number.
+    /// @notice Returns the exponent of the leading bit of the largest finite number.
     function highestExponent(uint256 dtype) internal pure returns (int256) {
         return
             dtype == DType.FLOAT64
@@ -23,7 +24,8 @@ library Format {
                     : int256(127);
     }
 
-    /// @notice The exponent of the smallest subnormal: every finite value is a multiple of that power of two.
+    /// @notice Returns the exponent of the smallest subnormal: every finite value has the corresponding power of two
+    /// for a divisor.
     function lowestExponent(uint256 dtype) internal pure returns (int256) {
         unchecked {
             return 1 - highestExponent(dtype) - int256(fractionBits(dtype));

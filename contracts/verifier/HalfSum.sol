@@ -6,8 +6,8 @@ import {ExactSum} from "./ExactSum.sol";
 /// @title Adds products of float16 or bfloat16 words to an exact sum. Mirrors src/numerics/exactSum.ts.
 /// @dev The factors are float32 numbers too, but shorter products take less gas.
 library HalfSum {
-    /// @dev The exponent field, which is all ones for infinities and NaN, and the leading bit that a normal number has
-    /// beside its fraction, which is also 1 in the exponent field.
+    /// @dev The exponent field, all ones for infinities and NaN, and the leading bit of a normal number, which is also
+    /// 1 in the exponent field.
     uint256 private constant FLOAT16_FIELD = 0x7c00;
     uint256 private constant FLOAT16_LEADING_BIT = 0x400;
     uint256 private constant BFLOAT16_FIELD = 0x7f80;
@@ -16,10 +16,10 @@ library HalfSum {
     /// @dev The windows of ExactSum.Acc, 32 bytes each: the bits of an offset that choose one.
     uint256 private constant ACC_WINDOWS = 0x60;
 
-    /// @notice Adds `terms` products of float16. Factors are at memory addresses `a` and `b`, most significant byte
-    /// first, and the next ones `aStep` and `bStep` bytes on.
+    /// @notice Adds `terms` products of float16. Factors start at memory addresses `a` and `b`, most significant byte
+    /// first; the next factors follow `aStep` and `bStep` bytes on.
     /// @dev A product is `m * 2^(p - 50)` with m < 2^22 and p the sum of both exponent fields, 2 .. 60. `m * 2^p` is
-    /// below 2^82: 2^32 terms fit one number, also as multiples of 2^-172, the unit of the second window.
+    /// below 2^82: 2^32 terms fit one number, even in multiples of 2^-172, the second window's unit.
     function addFloat16(
         ExactSum.Acc memory acc,
         uint256 a,
@@ -49,9 +49,9 @@ library HalfSum {
         }
     }
 
-    /// @notice Adds `terms` products of bfloat16, as `addFloat16` does.
-    /// @dev A product is `m * 2^(p - 268)` with m < 2^16 and p the sum of both exponent fields, 2 .. 508. It goes where
-    /// the same product of float32 does, which has 32 more bits.
+    /// @notice Adds `terms` products of bfloat16, like `addFloat16`.
+    /// @dev A product is `m * 2^(p - 268)` with m < 2^16 and p the sum of both exponent fields, 2 .. 508. The product
+    /// goes to the same window like the equal float32 product with 32 more bits.
     function addBfloat16(
         ExactSum.Acc memory acc,
         uint256 a,
@@ -76,7 +76,7 @@ library HalfSum {
                 }
                 p >>= 7;
                 int256 term = _signed(m << ((p & 127) + 32), x, y);
-                // SAFETY: p <= 255 + 255 < 512, so that no write leaves the four windows.
+                // SAFETY: p <= 255 + 255 < 512, so no write leaves the four windows.
                 assembly ("memory-safe") {
                     let window := add(acc, and(shr(2, p), ACC_WINDOWS)) // window p / 128
                     mstore(window, add(mload(window), term))
@@ -92,7 +92,7 @@ library HalfSum {
         }
     }
 
-    /// @dev Whether both numbers are normal. A field of all ones carries into the sign's bit if one is added.
+    /// @dev Returns whether both numbers are normal. Adding one to a field of all ones carries into the sign's bit.
     function _isNormal(uint256 xField, uint256 yField, uint256 leadingBit) private pure returns (bool yes) {
         assembly ("memory-safe") {
             let special := and(or(add(xField, leadingBit), add(yField, leadingBit)), SIGN)
@@ -107,8 +107,8 @@ library HalfSum {
         }
     }
 
-    /// @dev The product of mantissas, one of which has no leading bit, and the sum of the exponent fields; 0, and a
-    /// flag, if a number is not finite.
+    /// @dev Returns the product of mantissas if at least one has no leading bit, and the sum of the exponent fields; 0,
+    /// and a flag, if a number is not finite.
     function _other(
         ExactSum.Acc memory acc,
         uint256 x,

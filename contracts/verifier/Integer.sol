@@ -3,9 +3,9 @@ pragma solidity 0.8.37;
 
 import {DType} from "./DType.sol";
 
-/// @title Integer primitives on words of one type, modulo 2^bits. Mirrors src/numerics/integer.ts.
+/// @title Integer primitives on words with one type, modulo 2^bits. Mirrors src/numerics/integer.ts.
 /// @dev A word is the value as a 256-bit two's complement number; operands are words of their type. No function
-/// reverts, for any operand. Comparisons return 0 or 1. bool counts as an integer that is 0 or 1.
+/// reverts, for any operand. Comparisons return 0 or 1. bool counts as an integer with value 0 or 1.
 library Integer {
     /// @notice A number modulo 2^bits in the range of the type; for bool, whether it is nonzero.
     function wrap(uint256 value, uint256 dtype) internal pure returns (uint256 word) {

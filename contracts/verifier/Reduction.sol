@@ -12,17 +12,17 @@ import {View} from "./ViewDecoder.sol";
 
 /// @title Folds a step's terms. Mirrors src/program/reduction.ts.
 library Reduction {
-    /// @notice A reduction under way.
+    /// @notice A reduction in progress.
     /// @param sum The sum of terms of float32, float16 or bfloat16.
-    /// @param one The float type's 1: the second factor of the terms of a sum.
+    /// @param one The float type's 1: the second factor for a sum's terms.
     /// @param value The integer sum, the extremum, or the last match.
-    /// @param rank What orders the extremum.
-    /// @param position The term at which the extremum stands.
+    /// @param rank The sort key of the extremum.
+    /// @param position The term with the extremum.
     /// @param found 1 after a match.
-    /// @param limb The limb of a partial sum that is asked for.
-    /// @param limbs The total of the words of such sums.
-    /// @param isFloat64 Whether this is a sum of float64, or a total of the words of such sums.
-    /// @param float64Sum That sum or total.
+    /// @param limb The requested limb of a partial sum.
+    /// @param limbs The total over words of partial sums.
+    /// @param isFloat64 Whether the reduction is a float64 sum, or a total over words of float64 sums.
+    /// @param float64Sum The float64 sum or total.
     struct State {
         uint256 reduce;
         uint256 dtype;
@@ -60,7 +60,8 @@ library Reduction {
         if (state.isFloat64) state.float64Sum = Float64Sum.start();
     }
 
-    /// @notice Whether this is a sum or dot product of floats, whose terms `addProducts` takes straight from memory.
+    /// @notice Returns whether the reduction is a sum or dot product of floats, whose terms `addProducts` takes
+    /// straight from memory.
     function isExactSum(State memory state) internal pure returns (bool) {
         uint256 reduce = state.reduce;
         bool adds = reduce <= StepDecoder.REDUCE_DOT || StepDecoder.isPartial(reduce);
@@ -74,7 +75,7 @@ library Reduction {
         }
     }
 
-    /// @notice Memory address of the second factor of a sum's terms.
+    /// @notice Returns the memory address of the second factor for a sum's terms.
     function oneAt(State memory state) internal pure returns (uint256 factor) {
         assembly ("memory-safe") {
             factor := add(state, STATE_ONE)
@@ -96,7 +97,7 @@ library Reduction {
         }
     }
 
-    /// @notice Folds in term `r`, whose results are x and y, where this is no exact sum; terms come in increasing
+    /// @notice Folds in term `r` with results x and y, for reductions other than exact sums; terms come in increasing
     /// order.
     function add(State memory state, uint256 x, uint256 y, uint256 r) internal pure {
         unchecked {
@@ -134,8 +135,8 @@ library Reduction {
         return position ? state.position : state.value;
     }
 
-    /// @dev The larger, the better. NaN is best of all: greatest where the greatest is searched, least where the least
-    /// is.
+    /// @dev Returns the rank: a larger rank wins. NaN always wins: as the greatest when searching the greatest, as the
+    /// least when searching the least.
     function _rank(uint256 reduce, uint256 dtype, uint256 a) private pure returns (int256 rank) {
         unchecked {
             rank = int256(a);

@@ -53,17 +53,17 @@ library Signature {
     uint256 internal constant ATANH = 0x61;
 
     /// @dev A signature is one byte: arity (bits 0-1), accepted types (bit 2 floats up to 32 bits, 3 integer, 4 bool, 6
-    /// float64), bool result (bit 5).
-    /// No accepted type: no such operation. Byte k of TABLE_n is operation 32 n + k.
+    /// float64), bool result (bit 5). No accepted type: no such operation. Byte k of TABLE_n belongs to operation 32 n
+    /// + k.
     uint256 private constant TABLE_0 = 0x085f5d000000000000000000000000004e4e4e4e0a4e4e4e4600000000000000;
     uint256 private constant TABLE_1 = 0x4d4d4d00000000007e6e6e00000000001a1a1a190a0a00000000000000000000;
     uint256 private constant TABLE_2 = 0x4545454565650000000000000000000045454545454545454545454545454545;
     uint256 private constant TABLE_3 = 0x4545000000000000000000000000000000000000000000000000000000000000;
 
-    /// @dev Byte d is the bit of a type with code d; that of any other type is 0.
+    /// @dev Byte d holds the bit of the type with code d, or 0 for an unknown type.
     uint256 private constant GROUPS = 0x0004080808080808001004400808000004000000000000000000000000000000;
 
-    /// @notice The signature of an operation code; one that accepts no type if there is no such operation.
+    /// @notice Returns the signature of an operation code; for an unknown operation, a signature that accepts no type.
     function lookup(uint256 operation) internal pure returns (uint256 signature) {
         uint256 table = operation < 0x20 ? TABLE_0 : TABLE_1;
         if (operation >= 0x40) table = operation < 0x60 ? TABLE_2 : TABLE_3;
@@ -79,7 +79,7 @@ library Signature {
 
     function accepts(uint256 signature, uint256 dtype) internal pure returns (bool accepted) {
         assembly ("memory-safe") {
-            // `byte` gives 0 past the 32nd byte, so that no type beyond it is accepted.
+            // `byte` gives 0 past the 32nd byte, and therefore no type beyond gets accepted.
             accepted := iszero(iszero(and(signature, byte(dtype, GROUPS))))
         }
     }

@@ -9,7 +9,8 @@ import {Signature} from "./Signature.sol";
 import {TensorRef, TensorRefs} from "./TensorRefs.sol";
 import {View, ViewDecoder} from "./ViewDecoder.sol";
 
-/// @notice Straight-line code: calldata position of its first instruction, their number, the slots of its results.
+/// @notice Straight-line code: calldata position of the first instruction, number of instructions, slots with the
+/// results.
 struct Code {
     uint256 start;
     uint256 length;
@@ -17,7 +18,7 @@ struct Code {
     uint256 outB;
 }
 
-/// @notice A decoded body. `radices`: the `outDigits` out digits first, then those of the reduction.
+/// @notice A decoded body. `radices`: first the `outDigits` out digits, then the reduction's digits.
 struct Step {
     TensorRef[] inputs;
     uint256[] radices;
@@ -63,7 +64,7 @@ library StepDecoder {
     uint256 private constant MAX_DIGITS = 12;
     uint256 private constant MAX_CONSTANTS = 64;
     uint256 private constant MAX_INSTRUCTIONS = 64;
-    /// @dev The most slots that one list can have: reads, two accumulators, constants, instructions.
+    /// @dev The maximum slot count in a list: reads, two accumulators, constants, instructions.
     uint256 internal constant MAX_SLOTS = ViewDecoder.MAX_READS + 2 + MAX_CONSTANTS + MAX_INSTRUCTIONS;
 
     /// @dev An instruction in a body: operation 1 byte, element type 1, operands a, b and c 1 each. Each shift brings a
@@ -75,7 +76,7 @@ library StepDecoder {
     uint256 internal constant OPERAND_C = 216;
     uint256 internal constant INSTRUCTION_BYTES = 5;
 
-    /// @dev A digit's radix in a body, bytes; the shift brings it to the lowest bits of the word that begins at it.
+    /// @dev A digit's radix in a body, bytes; the shift moves the radix to the lowest bits of the word beginning there.
     uint256 private constant RADIX_BYTES = 4;
     uint256 private constant RADIX = 224;
     /// @dev A constant in a body: element type 1 byte, word 8.
@@ -85,7 +86,7 @@ library StepDecoder {
     /// @dev Where `Slots.start` lies in memory, bytes from the struct's address; `Slots.count` is its first word.
     uint256 private constant SLOTS_START = 0x20;
 
-    /// @dev The types of the slots made so far: `count` words from memory address `start` on.
+    /// @dev The types of all slots made until now: `count` words from memory address `start` on.
     struct Slots {
         uint256 count;
         uint256 start;
@@ -127,16 +128,16 @@ library StepDecoder {
         require(step.epilogue.outA < slots.count, SlotType(step.epilogue.outA, 0));
         position += 1;
 
-        // SAFETY: one encoding a step; nothing was read from behind the body, and nothing is hidden there.
+        // SAFETY: one encoding per step; nothing was read from behind the body, and nothing is hidden there.
         require(position - start == body.length, BodyReader.BodyLength(body.length, position - start));
     }
 
-    /// @notice Whether a reduction of floats gives its exact sum in words.
+    /// @notice Returns whether a float reduction gives its exact sum in words.
     function isPartial(uint256 reduce) internal pure returns (bool) {
         return reduce == REDUCE_PARTIAL_SUM || reduce == REDUCE_PARTIAL_DOT;
     }
 
-    /// @notice The words of an exact sum of a float type.
+    /// @notice Returns the number of words in an exact sum of a float type.
     function limbsOf(uint256 dtype) internal pure returns (uint256) {
         return dtype == DType.FLOAT64 ? Float64Sum.LIMBS : ExactSum.LIMBS;
     }
@@ -193,7 +194,7 @@ library StepDecoder {
         return position + 2;
     }
 
-    /// @dev The type of a sum that is passed on in words, and the digits that number these.
+    /// @dev Checks the type of a sum passed on in words, and the digits that number these words.
     function _checkLimbs(Step memory step) private pure {
         (uint256 reduce, uint256 dtype) = (step.reduce, step.reduceType);
         uint256 radix = step.radices[step.outDigits - 1];
@@ -307,7 +308,7 @@ library StepDecoder {
         assembly ("memory-safe") {
             let count := mload(slots)
             let length := mload(dtypes)
-            // The array's words, which follow its length, behind the `count` words that are there.
+            // Copies the array's words, which follow its length, behind the existing `count` words.
             mcopy(add(mload(add(slots, SLOTS_START)), shl(5, count)), add(dtypes, 0x20), shl(5, length))
             mstore(slots, add(count, length))
         }
@@ -328,11 +329,11 @@ library StepDecoder {
             // slot < count, and the word at the slot is the type.
             holds := and(lt(slot, mload(slots)), eq(mload(add(mload(add(slots, SLOTS_START)), shl(5, slot))), dtype))
         }
-        // SAFETY: only slots that hold a word already, of the type that the operation expects.
+        // SAFETY: accepts only slots already holding a word with the operation's expected type.
         require(holds, SlotType(slot, dtype));
     }
 
-    /// @dev Sets an element of an array that is longer.
+    /// @dev Sets an element of a sufficiently long array.
     function _set(uint256[] memory array, uint256 k, uint256 word) private pure {
         assembly ("memory-safe") {
             // Words follow the array's length.

@@ -12,14 +12,13 @@ import {View} from "./ViewDecoder.sol";
 import {SEMANTICS} from "../types/Semantics.sol";
 import {Views} from "./Views.sol";
 
-/// @title Recomputes one element of one step. Mirrors src/program/evaluate.ts; docs/program.md is the definition of
-/// both.
-/// @dev Stateless. INVARIANT: past the decoder and the openings nothing depends on data but the value itself: what a
-/// view reads out of bounds is its fill value and every operation is total, so that no content of a tensor can make a
+/// @title Recomputes one element of one step. Mirrors src/program/evaluate.ts; docs/program.md defines both.
+/// @dev Stateless. INVARIANT: past the decoder and the openings, only the value itself depends on data. An
+/// out-of-bounds view read gives the fill value, and every operation is total. No tensor content can therefore make a
 /// proof fail.
 contract StepVerifier is IStepVerifier {
-    /// @dev What one evaluation works on. `slots` is the memory address of slot 0; `a` and `b` are the
-    /// factors of the terms of an exact sum.
+    /// @dev The data of one evaluation. `slots` is the memory address of slot 0; `a` and `b` are the factors of an
+    /// exact sum's terms.
     struct Evaluation {
         Step step;
         Tensor[] tensors;
@@ -107,12 +106,12 @@ contract StepVerifier is IStepVerifier {
         }
     }
 
-    /// @dev All digits: those of the output split from its flat index, those of the reduction 0.
+    /// @dev Returns all digits: the output's digits split from the flat index, the reduction's digits 0.
     function _outDigits(Step memory step, uint256 element) private pure returns (uint256[] memory digits) {
         uint256[] memory radices = step.radices;
         digits = new uint256[](radices.length);
         uint256 outDigits = step.outDigits;
-        // INVARIANT: there are no fewer radices than out digits, and none is 0 (StepDecoder).
+        // INVARIANT: the radices include one per out digit, and none equals 0 (StepDecoder).
         assembly ("memory-safe") {
             // From the last out digit, the fastest, to the first one. Element k of an array is at 32 (k + 1): the
             // length is its first word.
@@ -128,8 +127,8 @@ contract StepVerifier is IStepVerifier {
         }
     }
 
-    /// @dev Runs over the reduction digits. The last one with more than one value is counted up in blocks of terms for
-    /// which no view has to be placed anew.
+    /// @dev Runs over the reduction digits. The last digit with more than one value counts up in blocks of terms with
+    /// constant placement for every view.
     function _reduce(Evaluation memory e) private view {
         unchecked {
             Step memory step = e.step;
@@ -153,7 +152,7 @@ contract StepVerifier is IStepVerifier {
         }
     }
 
-    /// @dev The sum or dot product of floats as they are read, along one digit.
+    /// @dev Computes the sum or dot product of unmodified input floats, along one digit.
     function _runBare(Evaluation memory e, uint256 along, uint256 radix) private pure {
         unchecked {
             View[] memory views = e.step.termReads;
@@ -193,7 +192,7 @@ contract StepVerifier is IStepVerifier {
         }
     }
 
-    /// @dev Folds in terms r .. r + terms - 1, for all of which every view is placed.
+    /// @dev Folds in terms r .. r + terms - 1; every view must be placed for all these terms.
     function _addTerms(Evaluation memory e, uint256 along, uint256 r, uint256 terms) private view {
         unchecked {
             Code memory code = e.step.term;
@@ -214,8 +213,8 @@ contract StepVerifier is IStepVerifier {
         }
     }
 
-    /// @dev Where the float in a slot is read: its view if terms are used as they are read, else one that stays on the
-    /// slot.
+    /// @dev Returns where the float in a slot is read: the slot's view if terms use unmodified inputs, else a view
+    /// fixed on the slot.
     function _factor(Evaluation memory e, uint256 slot) private pure returns (View memory) {
         View[] memory views = e.step.termReads;
         if (slot < views.length && e.step.term.length == 0) return views[slot];
@@ -245,7 +244,7 @@ contract StepVerifier is IStepVerifier {
     function _storeAll(uint256 slots, uint256 next, uint256[] memory words) private pure returns (uint256) {
         unchecked {
             assembly ("memory-safe") {
-                // The array's words, which follow its length, to slot `next` and on.
+                // Copies the array's words, which follow its length, to slot `next` and on.
                 mcopy(add(slots, shl(5, next)), add(words, 0x20), shl(5, mload(words)))
             }
             return next + words.length;

@@ -7,16 +7,16 @@ import {ChunkOpening} from "../interfaces/IStepVerifier.sol";
 // solhint-disable-next-line no-unused-import
 import {PositionalMerkle, SHA256} from "../merkle/PositionalMerkle.sol";
 
-/// @notice The opened chunks of one input, and the segment of them in which the last element was found.
-/// @param log2Bytes log2 of the bytes of an element.
+/// @notice The opened chunks of one input, and the segment with the last element found.
+/// @param log2Bytes log2 of an element's bytes.
 /// @param data Memory address of the first opened chunk; the others follow. `Tensors.arrange` makes elements readable
 /// there.
 /// @param source Calldata address of a byte less its memory address.
 /// @param indices Calldata address of the chunks' numbers.
-/// @param chunks How many chunks are open.
-/// @param segmentStart First byte (of the tensor) of the current segment.
-/// @param segmentBytes Its length.
-/// @param segmentData Its memory address.
+/// @param chunks The number of open chunks.
+/// @param segmentStart First byte (of the tensor) in the current segment.
+/// @param segmentBytes The segment's length.
+/// @param segmentData The segment's memory address.
 struct Tensor {
     uint256 log2Bytes;
     uint256 data;
@@ -28,7 +28,7 @@ struct Tensor {
     uint256 segmentData;
 }
 
-/// @title Opens chunks of a tensor under its root, and finds elements in them.
+/// @title Opens a tensor's chunks under its root, and finds elements in the chunks.
 library Tensors {
     error ChunkBytes(uint256 input, uint256 given, uint256 needed);
     error WrongRoot(uint256 input, bytes32 given, bytes32 recomputed);
@@ -37,7 +37,7 @@ library Tensors {
 
     uint256 internal constant CHUNK_BYTES = 512;
 
-    /// @notice Authenticates the chunks of one input and lays them out in memory.
+    /// @notice Authenticates the chunks of one input and lays the chunks out in memory.
     /// @param input The input's number, for errors.
     /// @param count Elements in the tensor.
     function open(
@@ -65,9 +65,10 @@ library Tensors {
             _leaves(tensor.data, chunks),
             opening.siblings
         );
-        // SAFETY: nothing of a chunk is used before this has proven it.
+        // SAFETY: no code uses chunk data before this check has proven them.
         require(recomputed == root, WrongRoot(input, root, recomputed));
-        // Indices increase: if as many as the last less the first, they are one segment and nothing is ever searched.
+        // Indices increase: if their count matches the range from first to last, the chunks form one segment and
+        // nothing is ever searched.
         unchecked {
             uint256 first = _index(tensor.indices, 0);
             tensor.segmentData = tensor.data;
@@ -78,14 +79,14 @@ library Tensors {
         }
     }
 
-    /// @notice Makes the segment around a byte of the tensor the current one.
+    /// @notice Makes the segment around a tensor byte the current segment.
     function seek(Tensor memory tensor, uint256 input, uint256 offset) internal pure {
         unchecked {
             if (offset - tensor.segmentStart < tensor.segmentBytes) return;
             uint256 chunk = offset / CHUNK_BYTES;
             uint256 indices = tensor.indices;
             uint256 chunks = tensor.chunks;
-            // Commonly the chunk after the last one found; else the first opened chunk whose number is not below
+            // Usually the chunk after the last found chunk; else the first opened chunk whose number is not below
             // `chunk`.
             uint256 low = (tensor.segmentData - tensor.data) / CHUNK_BYTES + 1;
             if (low >= chunks || _index(indices, low) != chunk) {
@@ -96,7 +97,7 @@ library Tensors {
                     if (_index(indices, middle) < chunk) low = middle + 1;
                     else high = middle;
                 }
-                // SAFETY: without this a proof without the chunk would pass for one of any content.
+                // SAFETY: without this check, a proof without the chunk would allow any content.
                 require(low < chunks && _index(indices, low) == chunk, ChunkNotOpened(input, chunk));
             }
             tensor.segmentStart = chunk * CHUNK_BYTES;
@@ -105,10 +106,11 @@ library Tensors {
         }
     }
 
-    /// @notice Lays out elements for reading, most significant byte first: the one at memory address `pointer` of the
-    /// current segment and the `terms - 1` that follow, each `step` bytes on (two's complement). With them all that
-    /// share a word.
-    /// @dev From calldata, so that doing it again changes nothing. Elements of one byte lie there as they are read.
+    /// @notice Lays out elements for reading, most significant byte first: the element at memory address `pointer` in
+    /// the current segment and the `terms - 1` elements after, each `step` bytes on (two's complement). Elements
+    /// sharing a word are laid out together.
+    /// @dev Copies from calldata, and therefore repeating changes nothing. One-byte elements already lie in reading
+    /// order.
     function arrange(Tensor memory tensor, uint256 pointer, uint256 step, uint256 terms) internal pure {
         uint256 log2Bytes = tensor.log2Bytes;
         if (log2Bytes == 0) return;
@@ -117,15 +119,15 @@ library Tensors {
         assembly ("memory-safe") {
             // The last term's element.
             end := add(pointer, mul(step, sub(terms, 1)))
-            // A step back: the same elements from the other end, so that `pointer` is the lowest.
+            // For a step back: the same elements from the other end, with `pointer` as the lowest.
             if sgt(0, step) {
                 let first := end
                 end := pointer
                 pointer := first
                 step := sub(0, step)
             }
-            // Neighbours share words: every word from the first one's to the last one's. Else a word for each term.
-            // Chunks lie at multiples of 32, as all that Solidity allocates does.
+            // Neighbours share words: process every word from the first element's to the last element's. Otherwise
+            // process one word per term. Chunks lie at multiples of 32, like everything that Solidity allocates.
             if lt(step, 33) {
                 step := 32
                 pointer := and(pointer, not(0x1f))
@@ -139,13 +141,13 @@ library Tensors {
     /// `end`.
     function _reverse4(uint256 pointer, uint256 end, uint256 step, uint256 source) private pure {
         assembly ("memory-safe") {
-            // The lower half of each group of 2 and of 4 bytes: halves change places, first the single bytes.
+            // The lower half of each group (2 and 4 bytes): halves change places, first the single bytes.
             let m1 := 0x00ff00ff00ff00ff00ff00ff00ff00ff00ff00ff00ff00ff00ff00ff00ff00ff
             let m2 := 0x0000ffff0000ffff0000ffff0000ffff0000ffff0000ffff0000ffff0000ffff
             for {} iszero(gt(pointer, end)) {
                 pointer := add(pointer, step)
             } {
-                // The word around the pointer, as calldata has it.
+                // The word around the pointer, in calldata's byte order.
                 let word := and(pointer, not(0x1f))
                 let w := calldataload(add(word, source))
                 w := or(shl(8, and(w, m1)), and(shr(8, w), m1))
@@ -157,7 +159,7 @@ library Tensors {
     /// @dev The same for elements of 2, 8 or 32 bytes: there are none of 16.
     function _reverse(uint256 pointer, uint256 end, uint256 step, uint256 source, uint256 log2Bytes) private pure {
         assembly ("memory-safe") {
-            // The lower half of each group of 2, 4, 8 and 16 bytes: halves change places, from the smallest groups up.
+            // The lower half of each group (2, 4, 8 and 16 bytes): halves change places, from the smallest groups up.
             let m1 := 0x00ff00ff00ff00ff00ff00ff00ff00ff00ff00ff00ff00ff00ff00ff00ff00ff
             let m2 := 0x0000ffff0000ffff0000ffff0000ffff0000ffff0000ffff0000ffff0000ffff
             let m4 := 0x00000000ffffffff00000000ffffffff00000000ffffffff00000000ffffffff
@@ -165,7 +167,7 @@ library Tensors {
             for {} iszero(gt(pointer, end)) {
                 pointer := add(pointer, step)
             } {
-                // The word around the pointer, as calldata has it.
+                // The word around the pointer, in calldata's byte order.
                 let word := and(pointer, not(0x1f))
                 let w := calldataload(add(word, source))
                 w := or(shl(8, and(w, m1)), and(shr(8, w), m1))
@@ -196,7 +198,7 @@ library Tensors {
     ) private pure returns (uint256 data, uint256 source, uint256 position) {
         assembly ("memory-safe") {
             data := mload(0x40)
-            // What to add to an address in the copy to get the one in calldata.
+            // The offset from an address in the copy to the address in calldata.
             source := sub(chunks.offset, data)
             // 32 bytes more than the data: an element at the end is read with a whole word.
             mstore(0x40, add(add(data, chunks.length), 0x20))

@@ -28,8 +28,8 @@ library TensorRefs {
 
     uint256 private constant MAX_INPUTS = 16;
 
-    /// @dev What a step reads, in a body: kind 1 byte, element type 1, elements 8; then a constant's root, 32 bytes, or
-    /// an index, 4. Each shift brings a field to the lowest bits of the word that begins there.
+    /// @dev A step's reference to a tensor in a body: kind 1 byte, element type 1, elements 8; then a constant's root,
+    /// 32 bytes, or an index, 4. Each shift moves a field to the lowest bits of the word that begins at the reference.
     uint256 private constant KIND = 248;
     uint256 private constant ELEMENT_TYPE = 240;
     uint256 private constant ELEMENTS = 176;
@@ -50,7 +50,7 @@ library TensorRefs {
         require(position - start <= body.length, BodyReader.BodyLength(body.length, position - start));
     }
 
-    /// @notice The list of a body's inputs, and where it ends.
+    /// @notice Reads the list of a body's inputs, and returns the position after the list.
     function read(uint256 position) internal pure returns (TensorRef[] memory list, uint256) {
         unchecked {
             uint256 count;
@@ -69,8 +69,8 @@ library TensorRefs {
                 require(kind <= KIND_STEP, UnknownKind(kind));
                 require(DType.isKnown(dtype), BodyReader.UnknownType(dtype));
                 require(elements != 0 && elements <= type(uint32).max, BodyReader.ElementCount(elements));
-                // SAFETY: bounded by the two masks and what was just required; the index is the 32 bits that a cast
-                // leaves of the word.
+                // SAFETY: the two masks and the checks above bound the values; the cast keeps the word's low 32 bits as
+                // the index.
                 ref.kind = uint8(kind);
                 ref.dtype = uint8(dtype);
                 ref.count = uint64(elements);

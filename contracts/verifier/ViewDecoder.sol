@@ -5,17 +5,17 @@ import {BodyReader} from "./BodyReader.sol";
 import {DType} from "./DType.sol";
 import {TensorRef} from "./TensorRefs.sol";
 
-/// @notice How one input is read, and where in it the evaluation stands.
+/// @notice The way to read one input, and the evaluation's current position.
 /// @param input Number of the input.
-/// @param dtype Its element type.
+/// @param dtype The input's element type.
 /// @param axes Calldata position of the first axis.
-/// @param axisCount How many axes there are.
-/// @param shift 256 less the bits of an element: what makes the word at `pointer` the element.
-/// @param fill The fill value as it would stand in a tensor: in the highest bits.
+/// @param axisCount The number of axes.
+/// @param shift 256 less the bits of an element: shifting the word at `pointer` by this amount gives the element.
+/// @param fill The fill value in a tensor's format: in the highest bits.
 /// @param pointer Memory address of the current element, most significant byte first.
-/// @param step Bytes from one term's element to the next one's (two's complement).
-/// @param left Terms, from the current one on, for which `pointer` and `step` hold.
-/// @param top Number of the byte that holds the sign, from the lowest; 31 for a type without one.
+/// @param step Bytes from one term's element to the next term's (two's complement).
+/// @param left Terms, from the current term on, for which `pointer` and `step` hold.
+/// @param top Number of the byte that holds the sign, from the lowest; 31 for an unsigned type.
 struct View {
     uint256 input;
     uint256 dtype;
@@ -72,7 +72,8 @@ library ViewDecoder {
     uint256 private constant FILL = 1;
     uint256 private constant AXES = 9;
 
-    /// @notice A list of reads of `inputs`, which may use the first `digits` digits, and where it ends.
+    /// @notice Reads a list of reads from `inputs`, which may use the first `digits` digits, and returns the position
+    /// after the list.
     function read(
         TensorRef[] memory inputs,
         uint256 position,
@@ -128,11 +129,11 @@ library ViewDecoder {
                     extent != 0 && (head >> AXIS_DIVISOR) & type(uint32).max != 0,
                     AxisLimits(extent, uint32(head >> AXIS_DIVISOR))
                 );
-                // Eight products of two words of 32 bits: the stride is what a cast leaves of the word.
+                // Eight products of two 32-bit words: the cast keeps the word's low bits as the stride.
                 last += (extent - 1) * uint32(head >> AXIS_STRIDE);
                 uint256 index = (head >> AXIS_INDEX_READ) & 0xff;
                 if (index != NO_INDEX_READ) {
-                    // SAFETY: an index read is evaluated before this one and is not itself indirect: no recursion.
+                    // SAFETY: an index read comes before this read and never reads indirectly: no recursion.
                     require(index < n && (indirect >> index) & 1 == 0, BadIndexRead(index));
                     require(DType.isInteger(views[index].dtype), BadIndexRead(index));
                     indirect |= 1 << n;
@@ -143,7 +144,7 @@ library ViewDecoder {
         }
     }
 
-    /// @dev Digits strictly increase, so that there are at most 24 coefficients.
+    /// @dev Requires strictly increasing digits, which limits the count to 24 coefficients.
     function _checkCoefficients(uint256 position, uint256 count, uint256 digits) private pure returns (uint256) {
         unchecked {
             uint256 next = 0;

@@ -26,9 +26,9 @@ import {
 /* solhint-enable no-unused-import */
 
 /// @title Reads inputs through views. Mirrors src/program/view.ts.
-/// @dev Along one digit, the fastest of the reduction, a coordinate is affine; so a view is *placed* once for as many
-/// terms as its element moves by a constant step (or stays out of bounds), and one addition leads from a term to the
-/// next.
+/// @dev Along one digit, the reduction's fastest, a coordinate is affine. A view is therefore *placed* once for all
+/// terms during which the element moves by a constant step (or stays out of bounds). One addition leads from a term to
+/// the next.
 library Views {
     /// @dev The divisor and the index read of an axis, 40 bits together, and their value where there are neither:
     /// divisor 1 and `ViewDecoder.NO_INDEX_READ`.
@@ -50,7 +50,7 @@ library Views {
     uint256 private constant BFLOAT16_INFINITY = 0x7f80;
     uint256 private constant BFLOAT16_NAN = 0x7fc0;
 
-    /// @notice The current element of a view of integers.
+    /// @notice Returns the current element of an integer view.
     function integer(View memory v) internal pure returns (int256 value) {
         assembly ("memory-safe") {
             // The word at the pointer, shifted down to the element, its sign extended.
@@ -64,7 +64,7 @@ library Views {
     /// @notice Writes the words of all views, `ahead` terms on, to the slots from memory address `slot` on.
     function loadAll(View[] memory views, uint256 ahead, uint256 slot) internal pure {
         assembly ("memory-safe") {
-            // A float's word with -0 read as +0 and every NaN as the one NaN.
+            // Returns a float's word with -0 read as +0 and every NaN as the canonical NaN.
             function canonicalFloat(raw, mask, infinity, nan) -> word {
                 let magnitude := and(raw, mask)
                 word := mul(raw, iszero(iszero(magnitude)))
@@ -83,10 +83,10 @@ library Views {
                 // The word `ahead` steps from the pointer, shifted down to the element.
                 let raw := mload(add(mload(add(v, VIEW_POINTER)), mul(mload(add(v, VIEW_STEP)), ahead)))
                 raw := shr(mload(add(v, VIEW_SHIFT)), raw)
-                // Canonical: one zero and one NaN; a bool is 0 or 1. The cases are codes of DType, which Yul takes as
-                // literals only.
+                // Canonical: one zero and one NaN; a bool is 0 or 1. The cases are DType codes, which Yul accepts only
+                // as literals.
                 switch mload(add(v, VIEW_DTYPE))
-                // DType.FLOAT32: `canonicalFloat` written out, because nearly all views are of it.
+                // DType.FLOAT32: `canonicalFloat` written out, because nearly all views have this type.
                 case 1 {
                     let magnitude := and(raw, FLOAT32_MAGNITUDE)
                     raw := mul(raw, iszero(iszero(magnitude)))
@@ -132,10 +132,10 @@ library Views {
         }
     }
 
-    /// @notice Places every view of a list that has no terms left; gives how many terms all of them hold for.
+    /// @notice Places every view of a list without terms left; returns for how many terms all views hold.
     /// @param digits All digits' values.
-    /// @param along The digit that the coming terms count up; a number past the digits if there is but one term.
-    /// @param terms How many terms are to come, at least one.
+    /// @param along The digit that the coming terms count up; a number past the digits for a single term.
+    /// @param terms The number of terms to come, at least one.
     function placeAll(
         View[] memory views,
         Tensor[] memory tensors,
@@ -192,7 +192,7 @@ library Views {
                     (c, held, inside) = _detour(views, head, c, move, terms);
                     if (held < left) left = held;
                     if (!inside) {
-                        // One coordinate out of bounds decides, for as long as it stays there.
+                        // A single coordinate out of bounds decides, until the coordinate moves back inside.
                         left = held;
                         _placeOnFill(v, held);
                         return held;
@@ -243,15 +243,15 @@ library Views {
         }
     }
 
-    /// @dev How many terms a coordinate c < extent that moves stays in bounds, this one included.
+    /// @dev Returns for how many terms a moving coordinate c < extent stays in bounds, including the current term.
     function _termsInside(uint256 c, uint256 extent, int256 move) private pure returns (uint256) {
         unchecked {
             return (move > 0 ? (extent - 1 - c) / uint256(move) : c / uint256(-move)) + 1;
         }
     }
 
-    /// @dev An axis that is not in bounds as it stands: the coordinate after index read and divisor, for how many terms
-    /// what is found holds, and whether it is in bounds.
+    /// @dev Handles an axis outside its direct bounds: returns the coordinate after index read and divisor, the number
+    /// of terms for which the result holds, and whether the coordinate is in bounds.
     function _detour(
         View[] memory views,
         uint256 head,
@@ -284,7 +284,7 @@ library Views {
         }
     }
 
-    /// @dev How many terms a coordinate out of bounds surely stays there, this one included.
+    /// @dev Returns for how many terms a coordinate surely stays out of bounds, including the current term.
     function _termsOutside(int256 c, int256 extent, int256 move) private pure returns (uint256) {
         unchecked {
             if (c < 0) return move > 0 ? uint256((move - 1 - c) / move) : type(uint256).max;
@@ -295,7 +295,7 @@ library Views {
     function _placeOnFill(View memory v, uint256 left) private pure {
         uint256 cell;
         assembly ("memory-safe") {
-            // v.fill itself is read as if it were the element.
+            // v.fill itself is read as the element.
             cell := add(v, VIEW_FILL)
         }
         v.pointer = cell;

@@ -10,7 +10,7 @@ const INTEL_ROOT = {
 
 /**
  * Deploys a verifier of quotes of Intel TDX. Its address, as a number of 32 bytes, is a manufacturer of the deployments
- * that take such machines. Nobody owns it: one deployment serves many markets. `refute deploy-tdx` deploys it.
+ * that take such machines. Nobody owns it: one deployment serves many markets. `refute deploy tdx` deploys it.
  *
  * Parameters: `root` (x and y of the key, and the hash of the name, of Intel's root), `grace` (seconds).
  */

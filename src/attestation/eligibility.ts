@@ -5,7 +5,7 @@ import type { Reason } from "../chain/structs.ts";
 const WORDS: Record<Exclude<Reason, "eligible">, { says: string; remedy: string }> = {
   noDevice: {
     says: "no device backs the account",
-    remedy: "run refute attest, or give the worker --dongle",
+    remedy: "run refute device attest, or give the worker --dongle",
   },
   keyRetired: {
     says: "the device's key is retired: it signed two reports under one number",
@@ -29,15 +29,15 @@ const WORDS: Record<Exclude<Reason, "eligible">, { says: string; remedy: string 
   },
   endorsementExpired: {
     says: "the device's endorsement has ended",
-    remedy: "have the manufacturer endorse it again, then run refute attest",
+    remedy: "have the manufacturer endorse it again, then run refute device attest",
   },
   collateralExpired: {
     says: "what the maker of the machine said of it has ended",
-    remedy: "run refute tdx bring, then refute attest --tdx",
+    remedy: "run refute tdx bring, then refute device attest --tdx",
   },
   reportExpired: {
     says: "the device's last report has ended",
-    remedy: "run refute attest, or give the worker --dongle",
+    remedy: "run refute device attest, or give the worker --dongle",
   },
 };
 

@@ -14,7 +14,7 @@ export abstract class RefuteError extends Error {
   }
 }
 
-/** The base class of an error that has a code and nothing else of its own. */
+/** Returns a base class for errors with a code and no other additional fields. */
 export function errorWithCode<Code extends string>(code: Code, { retryable = false } = {}) {
   return class extends RefuteError {
     override readonly code = code;

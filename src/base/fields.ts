@@ -4,14 +4,14 @@ import type { RefuteError } from "./errors.ts";
 /** Makes the error of what a document lacks. */
 type RefusalClass = new (message: string, options?: ErrorOptions) => RefuteError;
 
-/** An object of a JSON document that comes from outside. What is wrong is named by its path in the document. */
+/** An object of a JSON document from outside. Errors name the faulty value by its path in the document. */
 export class Fields {
   readonly #fields: Readonly<Record<string, unknown>>;
   readonly #path: string;
   readonly #refusal: RefusalClass;
 
   /**
-   * @param path What the object is in its document: a file's name, or `outputs[0]`.
+   * @param path The object's name in its document: a file's name, or `outputs[0]`.
    * @param refusal The type of the errors.
    * @throws The refusal, if the value is no object
    */
@@ -70,7 +70,10 @@ export class Fields {
     return this.#list(name).map((item, k) => new Fields(item, `${this.#path}: ${name}[${k}]`, this.#refusal));
   }
 
-  /** A list of which every item has a type. @param expected What the list is, for the message. */
+  /**
+   * Returns a list whose items all have the given type.
+   * @param expected A description of the list, for the message.
+   */
   list<T>(name: string, isItem: (item: unknown) => item is T, expected: string): readonly T[] {
     const items = this.#list(name);
     return items.every(isItem) ? items : this.refuse(name, expected);
@@ -82,7 +85,7 @@ export class Fields {
   }
 }
 
-/** What a value is, in a few words: the value itself where it is short. */
+/** Describes a value in a few words: a short value by the value itself. */
 function kindOf(value: unknown): string {
   if (value === undefined) return "nothing";
   if (Array.isArray(value)) return "a list";

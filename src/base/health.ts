@@ -4,27 +4,27 @@ import type { Logger } from "./log.ts";
 
 const MINUTE = 60_000;
 
-/** How a condition that does not hold is logged, and whether it must hold for a process to be ready. */
+/** How a failing condition is logged, and whether a process needs the condition to be ready. */
 type Kind = { level: "warn" | "error"; repeatMs: number; isNeeded: boolean };
 const needed = (level: Kind["level"]): Kind => ({ level, repeatMs: 10 * MINUTE, isNeeded: true });
 
-/** What a worker or a watcher can be relied on for. Each role sets those that it needs. */
+/** The conditions for a reliable worker or watcher. Each role sets the conditions it needs. */
 const KINDS = {
   /** Rounds end well, and not long ago. */
   rounds: needed("warn"),
-  /** The head that the nodes show is not old. */
+  /** The nodes report a recent head for the chain. */
   chain: needed("warn"),
   /** All models are compiled. */
   programs: needed("warn"),
   /** Executions end. */
   executes: needed("error"),
-  /** The machines that execute for this one can be asked, and none was found to compute wrongly. */
+  /** The machines that execute for this process can be asked, and none was found to compute wrongly. */
   fleet: needed("error"),
-  /** What runs need on disk can be written, and there is room for that of the next job. */
+  /** The run data can be written to disk, and enough room is left for the next job. */
   runsOnDisk: needed("warn"),
   /** A worker's executions pass their self-audit. */
   selfAudit: needed("error"),
-  /** What opens a worker's seals is on disk, and can be kept there. */
+  /** The data that open a worker's seals are on disk, and can be kept there. */
   seals: needed("error"),
   /** A watcher's audits end. */
   judges: needed("error"),
@@ -50,14 +50,14 @@ export type Condition = keyof typeof KINDS;
 /** Why a condition does not hold. */
 export type Problem = { reason: string; code?: string };
 
-/** A condition that comes and goes is logged no more often. */
+/** The minimum time between log lines for a condition that fails and recovers repeatedly. */
 const MIN_MS = MINUTE;
 
 type State = { problem: Problem | undefined; loggedAt: number; isLogged: boolean };
 
 /**
- * Whether a process can do what it is there for: named conditions, each of which holds or has a reason why not. The log
- * has a line when one fails, again every ten minutes, and when it holds again.
+ * Records whether a process can do its task: named conditions. Each holds or has a reason for failing. The log has a
+ * line when a condition fails, again every ten minutes, and when the condition holds again.
  */
 export class Health {
   readonly #log: Logger;
@@ -110,7 +110,10 @@ export class Health {
 
 const NEW: State = { problem: undefined, loggedAt: -Infinity, isLogged: false };
 
-/** An error as the reason of a condition that does not hold. @param doing What failed. */
+/**
+ * Converts an error into the reason of a failing condition.
+ * @param doing The action that failed.
+ */
 export function problemOf(error: unknown, doing: string): Problem {
   const message = withoutPaths(error instanceof Error ? error.message : String(error));
   return { reason: `${doing}: ${message}`, ...(error instanceof RefuteError && { code: error.code }) };

@@ -3,8 +3,8 @@ import type { AddressInfo } from "node:net";
 import { printable } from "./text.ts";
 
 /**
- * Serves what is asked for by its path alone; an answer that fails is a 500 with its reason, or cut off if it has
- * begun.
+ * Serves requests by their path alone. A failing answer gives status 500 with the reason, or a cut-off response if the
+ * response has begun.
  */
 export class HttpServer {
   readonly #answer: (url: string, response: ServerResponse) => Promise<void>;

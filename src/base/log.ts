@@ -3,7 +3,7 @@ import { printable } from "./text.ts";
 
 type Log = { (fields: object, message?: string): void; (message: string): void };
 
-/** What is used of a logger: of pino's, or of any other that takes fields and words. */
+/** The logger methods in use: pino's, or any other logger's that takes fields and words. */
 export type Logger = Record<"debug" | "info" | "warn" | "error", Log>;
 
 /** The longest text in a line, characters. */
@@ -12,8 +12,9 @@ const MAX_TEXT = 4_000;
 type Out = { isTTY?: boolean; write: (line: string) => unknown };
 
 /**
- * JSON lines when the output is no terminal, one readable line an event when it is. Texts are made printable in both:
- * names and messages come from models, nodes and contracts, and whoever reads a log may have JSON decoded first.
+ * Writes JSON lines if the output is no terminal, and one readable line per event if the output is a terminal. Both
+ * make texts printable: names and messages come from models, nodes and contracts, and a log's reader may decode the
+ * JSON first.
  */
 export function createLogger(level: string, out: Out = process.stderr): Logger {
   const stream = { write: (line: string) => void out.write(shown(line, out.isTTY === true)) };

@@ -6,7 +6,7 @@ import { FetchError, FetchRefusedError } from "./fetchErrors.ts";
 
 /** How many redirects are followed. */
 const MAX_REDIRECTS = 3;
-/** A connection over which nothing comes for this long is given up. */
+/** Maximum idle time before giving up a connection, milliseconds. */
 const IDLE_MS = 30_000;
 const REDIRECTS: readonly number[] = [301, 302, 303, 307, 308];
 
@@ -40,7 +40,7 @@ for (const [network, bits] of [
 const GLOBAL = new BlockList();
 GLOBAL.addSubnet("2000::", 3, "ipv6");
 
-/** Whether an address may be one of the public internet. */
+/** Returns whether an address may belong to the public internet. */
 export const isPublic = (address: string): boolean =>
   isIP(address) === 4
     ? !SPECIAL.check(address, "ipv4")
@@ -52,15 +52,15 @@ const namesLoopback = (url: URL): boolean => hostOf(url) === "localhost" || isLo
 
 /** Where a URL may lead besides public addresses, over https. */
 export type Reach = {
-  /** Whether one that names this machine leads to it, and nowhere else: over http too. */
+  /** Whether a URL with this machine's name may reach the machine itself, and nowhere else: over http too. */
   thisMachine: boolean;
   /** Hosts, with their ports as in URLs, that are reached wherever they are, over http too: the operator named them. */
   hosts?: ReadonlySet<string>;
-  /** What is sent to the URL itself, and not to where it redirects. */
+  /** Headers sent to the URL itself, not to redirect targets. */
   headers?: Readonly<Record<string, string>>;
 };
 
-/** What a catalogue may name: the operator's own is of this machine. */
+/** The reach of a catalogue's URLs: the operator's own catalogue may be on this machine. */
 const CATALOGUE: Reach = { thisMachine: true };
 
 /**

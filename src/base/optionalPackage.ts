@@ -1,14 +1,14 @@
 import { createRequire, findPackageJSON } from "node:module";
 import { errorWithCode } from "./errors.ts";
 
-/** A package that only some commands need, and that is not installed. */
+/** A package needed by only some commands has not been installed. */
 export class MissingPackageError extends errorWithCode("MISSING_PACKAGE") {}
 
 /**
- * Loads what an optional package is needed for.
- * @param names Packages that it needs, as package.json names them in `peerDependencies`.
- * @param purpose What needs them, for the message.
- * @throws MissingPackageError that says how to install them, or what loading throws
+ * Loads a module that depends on optional packages.
+ * @param names Packages that the module needs, named as in package.json's `peerDependencies`.
+ * @param purpose The feature that needs the packages, for the message.
+ * @throws MissingPackageError that explains how to install the packages, or any error from loading
  */
 export async function withPackages<T>(names: readonly string[], purpose: string, load: () => Promise<T>): Promise<T> {
   try {

@@ -6,7 +6,7 @@ export class CannotRunHereError extends errorWithCode("CANNOT_RUN_HERE") {}
 
 /** Where a process runs. */
 export type Platform = {
-  /** The version of Node, as `process.versions.node` has it. */
+  /** Node's version, from `process.versions.node`. */
   node: string;
   /** `process.platform`: `linux`, `darwin`, `win32` and others. */
   system: string;
@@ -18,8 +18,9 @@ export type Platform = {
 };
 
 /**
- * The first versions of Node whose addons take views of shared memory (nodejs/node#59071): matrix products are computed
- * in such memory. Lines between them do not have it, later ones all do. `engines` in package.json says the same.
+ * The first Node versions whose addons accept views of shared memory (nodejs/node#59071): matrix products are computed
+ * in shared memory. The lines between lack the feature, and all later lines have it. `engines` in package.json lists
+ * the same versions.
  */
 export const FIRST_VERSIONS: readonly (readonly [line: number, minor: number])[] = [
   [22, 21],
@@ -58,8 +59,9 @@ export function requirePlatform({ node, system, architecture, endianness, webAss
 }
 
 /**
- * Refuses a platform on which nobody has tried whether executions have the right bits, for those who stake money on it.
- * @param how The words that say how to run there all the same.
+ * Refuses a platform on which nobody has tested whether executions produce the right bits, for users who stake money on
+ * executions.
+ * @param how The words that explain how to run on the platform anyway.
  * @throws CannotRunHereError
  */
 export function requireTriedPlatform({ system, architecture }: Platform, how: string): void {
@@ -70,7 +72,10 @@ export function requireTriedPlatform({ system, architecture }: Platform, how: st
     );
 }
 
-/** What it means that a module could not be loaded. @returns undefined if no native addon was the cause */
+/**
+ * Explains why a module could not be loaded.
+ * @returns undefined if no native addon was the cause
+ */
 export function addonFailure(cause: unknown): CannotRunHereError | undefined {
   const { code, message } = cause as { code?: string; message?: string };
   const isAddon =

@@ -7,7 +7,6 @@ export const withoutPaths = (text: string): string =>
   });
 
 /**
- * A text of the command line without long hexadecimal numbers: one may be a private key that was given in the wrong
- * place.
+ * Returns command-line text without long hexadecimal numbers: a number may be a private key given in the wrong place.
  */
 export const withoutKeys = (text: string): string => text.replace(/[0-9a-f]{64,}/gi, "(64 hexadecimal digits)");

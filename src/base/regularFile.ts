@@ -3,12 +3,12 @@ import { relative, sep } from "node:path";
 import { errorWithCode } from "./errors.ts";
 
 /**
- * A file that is not read: it is missing, no regular file, too large, outside its folder, or changes meanwhile. The
- * message says only that; who asked for the file names it.
+ * A file that cannot be read: missing, not a regular file, too large, outside its folder, or changed meanwhile. The
+ * message gives only this reason; the caller adds the file's name.
  */
 export class FileError extends errorWithCode("FILE") {}
 
-/** The maximum bytes of a file if its reader says nothing else: what a protobuf message, such as a model, may have. */
+/** The default maximum size of a file, bytes: the limit of a protobuf message, for example a model. */
 const MAX_FILE_BYTES = 2 ** 31;
 
 /** The maximum bytes of one read: the operating system gives at most 2 GB. */
@@ -22,7 +22,7 @@ export type RegularFile = {
   read: (offset: number, length: number) => Uint8Array;
 };
 
-/** What a path leads to, if that is no regular file. */
+/** Describes a path's target unless a regular file. */
 function kindOf(stats: Stats): string {
   if (stats.isDirectory()) return "a folder";
   if (stats.isFIFO()) return "a pipe";
@@ -43,8 +43,8 @@ function open(path: string): number {
 }
 
 /**
- * The file that is open must lie in the folder. It is looked up again after it was opened: a link that was changed in
- * between leads to another file, and that is refused.
+ * Requires that the open file lies in the folder. The path is looked up again after opening: a link changed in between
+ * leads to another file, which is refused.
  */
 function requireInside(path: string, folder: string, opened: Stats): void {
   let target: string;
@@ -77,9 +77,9 @@ function readBytes(file: number, offset: number, length: number): Uint8Array {
 }
 
 /**
- * Opens a regular file once; what it is and how large is asked of the open file.
- * @param folder Where given, a file outside of it (behind a link, too) is refused.
- * @throws FileError, and what `use` throws
+ * Opens a regular file once; type and size come from the open file.
+ * @param folder If given, a file outside the folder (behind a link, too) is refused.
+ * @throws FileError, and the errors of `use`
  */
 export function withRegularFile<T>(path: string, use: (file: RegularFile) => T, folder?: string): T {
   const file = open(path);
@@ -94,8 +94,8 @@ export function withRegularFile<T>(path: string, use: (file: RegularFile) => T, 
 }
 
 /**
- * All bytes of a regular file.
- * @param maxBytes A larger file is refused before any memory is taken for it.
+ * Reads all bytes of a regular file.
+ * @param maxBytes A larger file is refused before any memory is allocated.
  * @throws FileError
  */
 export function readRegularFile(path: string, maxBytes = MAX_FILE_BYTES): Uint8Array {

@@ -1,6 +1,6 @@
 import { AwsClient } from "aws4fetch";
 
-/** Who asks a server of the protocol of S3. */
+/** The credentials for a server with the S3 protocol. */
 export type S3Keys = {
   region: string;
   accessKeyId: string;
@@ -8,7 +8,10 @@ export type S3Keys = {
   sessionToken?: string | undefined;
 };
 
-/** Signs requests (AWS Signature Version 4). It makes each once: who asks repeats it where that is of use. */
+/**
+ * Returns a client that signs requests (AWS Signature Version 4). The client sends each request once: the caller
+ * repeats a request if useful.
+ */
 export function s3Client({ region, accessKeyId, secretAccessKey, sessionToken }: S3Keys): AwsClient {
   const keys = { accessKeyId, secretAccessKey, ...(sessionToken !== undefined && { sessionToken }) };
   return new AwsClient({ ...keys, service: "s3", region, retries: 0 });

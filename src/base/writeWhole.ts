@@ -3,12 +3,12 @@ import { mkdir, rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
 
 /**
- * Puts a file in its place whole or not at all, in a folder that is made if it is missing: the file is written beside
- * it, under a name that nobody else has, and then moved.
- * @param ending How that name ends. A process that is killed leaves such a file.
- * @param write Writes the file at the path that it is given.
- * @param folderMode Permissions of folders that are made.
- * @throws What writing throws. Nothing is left then.
+ * Writes a file completely or not at all, in a folder that is created if missing. The function writes a file beside the
+ * final path under a unique name, and then moves the file.
+ * @param ending The end of the unique name. A killed process leaves such a file.
+ * @param write Writes the file at the given path.
+ * @param folderMode Permissions of created folders.
+ * @throws The errors of `write`. No file remains then.
  */
 export async function writeWhole(
   path: string,

@@ -72,7 +72,7 @@ export class Sender implements TransactionSender {
   }
 
   /**
-   * Sends a call and waits for its receipt. A call that would revert is refused before anything is sent.
+   * Sends a call and waits for its receipt. A call that would revert fails before anything is sent.
    * @throws ContractRevertError, TransactionRevertedError, TransactionDroppedError, NonceTakenError,
    *   InsufficientGasFundsError, TransactionTooLargeError, TransactionRefusedError, RpcUnavailableError
    */
@@ -98,9 +98,9 @@ export class Sender implements TransactionSender {
   }
 
   async #submit(call: Call): Promise<Waiting> {
-    // The nonce is read first. If this very move gets into a block after the simulation, by a reorganisation or by
-    // another process with the same key, its nonce is taken, and the node refuses it free of charge. The contract would
-    // refuse it too, but for the price of the gas.
+    // The nonce is read first. After the simulation, a reorganisation or another process with the same key may bring
+    // this very move into a block. The nonce is then taken, and the node refuses the repeated move free of charge. The
+    // contract would refuse the move too, but for the price of the gas.
     const nonce = await this.#freeNonce(call);
     const { address, functionName, value = 0n } = call;
     // By its address: with an account that signs, viem would ask for nonce and fees too.
@@ -119,8 +119,8 @@ export class Sender implements TransactionSender {
   }
 
   /**
-   * The first nonce without a transaction that is mined or waited for.
-   * @throws NonceTakenError while a transaction of an earlier process has it.
+   * Returns the first nonce without a mined or awaited transaction.
+   * @throws NonceTakenError while a transaction of an earlier process has the nonce.
    */
   async #freeNonce({ functionName }: Call): Promise<number> {
     let nonce = await this.#count("latest");
@@ -141,7 +141,7 @@ export class Sender implements TransactionSender {
     throw new NonceTakenError(`${functionName}: a transaction that an earlier process sent waits to be mined`);
   }
 
-  /** How many transactions the account has, in blocks or with those that wait. */
+  /** Returns the account's transaction count, in blocks only or including waiting transactions. */
   #count(blockTag: "latest" | "pending"): Promise<number> {
     return this.#publicClient.getTransactionCount({ address: this.address, blockTag });
   }
@@ -173,8 +173,10 @@ export class Sender implements TransactionSender {
   }
 
   /**
-   * Only what was refused says what is too large: words about a limit may mean anything, and smaller moves must go on.
-   * @throws TransactionTooLargeError without asking a node, if the nodes have lately refused one that is no larger.
+   * Only a refused transaction shows a size limit: a node's message about a limit may mean anything, and smaller moves
+   * must go on.
+   * @throws TransactionTooLargeError without asking a node, if the nodes have lately refused a transaction of this
+   *   size or smaller.
    */
   #checkSize(functionName: string, bytes: number): void {
     if (this.#refused === undefined || Date.now() - this.#refused.at >= this.#patience.longestMs) return;
@@ -184,8 +186,8 @@ export class Sender implements TransactionSender {
 
   /**
    * Sends signed bytes, for the first time or again.
-   * @returns What became of them. A node that gives no answer may have taken them, and a full pool may take them later:
-   *   that is "unclear", and the transaction counts as sent.
+   * @returns The outcome. A node that gives no answer may have taken the bytes, and a full pool may take them later:
+   *   this outcome, "unclear", counts as sent.
    */
   async #broadcast(raw: Hex, functionName: string): Promise<SendOutcome> {
     try {
@@ -195,7 +197,7 @@ export class Sender implements TransactionSender {
       const words = refusalIn(error);
       if (words === "known") return "taken";
       if (words === "baseFee" || words === "underpriced" || words === "replacement") return words;
-      // It may be taken when it is offered again.
+      // The pool may take the transaction at the next offer.
       if (words === "poolFull") return "unclear";
       const refusal = translateRefusal(error, functionName, bytesIn(raw));
       if (refusal instanceof TransactionTooLargeError) this.#refused = { error: refusal, at: Date.now() };
@@ -205,8 +207,8 @@ export class Sender implements TransactionSender {
   }
 
   /**
-   * The receipt, once there is one. A clock may be running: a transaction that no node knows is sent again, and one
-   * whose fee is below the base fee is replaced by one with higher fees.
+   * Waits for the receipt. A clock may be running: a transaction unknown to all nodes is sent again, and a transaction
+   * with a fee below the base fee is replaced by a transaction with higher fees.
    */
   async #mined(waiting: Waiting): Promise<TransactionReceipt> {
     const { nonce, functionName } = waiting;
@@ -224,14 +226,14 @@ export class Sender implements TransactionSender {
           return receipt;
         }
         seen = await this.#seen(waiting);
-        // Some nodes show no transaction before it is in a block.
+        // Some nodes do not show a transaction before a block includes it.
         if (seen !== "unknown" && (await this.#replace(waiting, Date.now() - sentAt).catch(() => false)))
           sentAt = Date.now();
         await this.#sendAgain(waiting, seen);
         await this.#closeGapBefore(waiting).catch(() => undefined);
       }
       this.#givenUp.add(nonce);
-      // One that a pool still has leaves no gap.
+      // A transaction still in a pool leaves no gap.
       if (seen === "nowhere" && this.#isWaitedBehind(nonce)) this.#fill(nonce, waiting);
       throw new TransactionDroppedError(functionName, waiting.hashes.at(-1)!);
     } finally {
@@ -244,8 +246,8 @@ export class Sender implements TransactionSender {
   }
 
   /**
-   * Looks for a nonce that no transaction has any more: a reorganisation may take back what was mined, and no pool has
-   * it again. It is used when it was seen twice: what is sent next takes its place, and a node may lag.
+   * Looks for a nonce that lost its transaction: a reorganisation may remove a mined transaction, and no pool may hold
+   * it again. The gap is filled only if seen twice: the next new transaction may fill the gap, and a node may lag.
    */
   async #closeGapBefore({ nonce }: Waiting): Promise<void> {
     if (Date.now() < this.#gap.lookAt || nonce !== Math.min(...this.#awaited)) return;
@@ -257,10 +259,10 @@ export class Sender implements TransactionSender {
   }
 
   /**
-   * Uses a nonce: transactions with higher ones cannot be mined before, and clocks may be running. What a
-   * reorganisation took back is sent again, the same bytes, if it would pass; else nothing is sent to oneself. What is
-   * to be sent next may take the place first.
-   * @param earlier What was sent with the nonce before, and was given up.
+   * Fills a nonce: transactions with higher nonces cannot be mined before, and clocks may be running. A transaction
+   * removed by a reorganisation is sent again, with the same bytes, if it would pass. Otherwise the account sends
+   * itself an empty transaction. The next new transaction may take the nonce first.
+   * @param earlier The previous transaction with this nonce, now given up.
    */
   #fill(nonce: number, earlier?: Waiting): void {
     const filling = this.#inTurn(async () => {
@@ -289,10 +291,11 @@ export class Sender implements TransactionSender {
     const usual = await this.#publicClient.estimateFeesPerGas();
     const action = { to: this.address, data: "0x" as const, value: 0n, gas };
     const fees = earlier === undefined ? usual : maxFees(raised(earlier.fees), usual);
-    // Any of those that were sent before may be mined in its place.
+    // Any earlier transaction with the nonce may be mined instead.
     const hashes = [...(earlier?.hashes ?? [])];
     const empty = this.#waiting({ functionName: "an empty transaction", nonce, action, fees, usual, hashes });
-    // Where nothing of it was given up, a pool that wants more for the nonce has a transaction with it.
+    // If this process gave up no transaction with the nonce, a pool that demands more already has a transaction with
+    // the nonce.
     await this.#offer(empty, earlier === undefined ? 0 : MAX_RAISES);
     return empty;
   }
@@ -308,12 +311,12 @@ export class Sender implements TransactionSender {
     return left > 0 ? Math.min(pollingMs, left) : pollingMs;
   }
 
-  /** Sends the same bytes again if that is due: they can be in the chain once only. */
+  /** Sends the same bytes again when due: the chain can contain them only once. */
   async #sendAgain(waiting: Waiting, seen: TransactionPlace): Promise<void> {
     const { pollingMs, slowMs } = this.#patience;
     const longest = Math.max(slowMs / LONGEST_RESEND_PART, pollingMs);
     const now = Date.now();
-    // What a pool has is sent again for the sake of the other pools only.
+    // Bytes already in a pool are repeated only for the other pools.
     const isDue =
       seen === "pool" ? now >= waiting.resend.at - waiting.resend.pauseMs + longest : now >= waiting.resend.at;
     if (!isDue) return;
@@ -321,7 +324,7 @@ export class Sender implements TransactionSender {
     if (outcome === "refused" && seen === "nowhere") waiting.refusals++;
     if (outcome === "taken") waiting.refusals = 0;
     if (isTooCheap(outcome)) await this.#replace(waiting, Infinity).catch(() => false);
-    // What is refused is soon given up: transactions with higher nonces wait behind it.
+    // A refused transaction is soon given up: transactions with higher nonces wait behind it.
     const pauseMs = outcome === "refused" ? pollingMs : Math.min(2 * waiting.resend.pauseMs, longest);
     waiting.resend = { at: Date.now() + pauseMs, pauseMs };
   }
@@ -347,7 +350,7 @@ export class Sender implements TransactionSender {
     );
   }
 
-  /** Any of the transactions that were sent with a nonce may be the one that is mined. */
+  /** Any transaction sent with the nonce may be the mined one. */
   async #receipt({ hashes }: Waiting): Promise<TransactionReceipt | undefined> {
     for (const hash of hashes) {
       // A node that does not answer now may answer later.
@@ -375,7 +378,7 @@ export class Sender implements TransactionSender {
     if (base <= waiting.fees.maxFeePerGas) {
       if (waitedMs < this.#patience.slowMs) return false;
       const usual = await this.#publicClient.estimateFeesPerGas();
-      // The tip has a maximum, so that nobody gains by keeping the transaction out of blocks.
+      // The tip has a maximum, to let nobody gain by keeping the transaction out of blocks.
       if (higher.maxPriorityFeePerGas > MAX_TIP_FACTOR * (usual.maxPriorityFeePerGas + 1n)) return false;
       higher = maxFees(higher, usual);
     }

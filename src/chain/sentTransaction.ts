@@ -1,7 +1,7 @@
 import type { Address, Hash, Hex } from "viem";
 import type { Fees } from "./fees.ts";
 
-/** What became of signed bytes that were sent. */
+/** The outcome of sending signed bytes. */
 export type SendOutcome = "taken" | "unclear" | TooCheap;
 type TooCheap = "baseFee" | "underpriced" | "replacement";
 
@@ -9,25 +9,25 @@ type TooCheap = "baseFee" | "underpriced" | "replacement";
 export const isTooCheap = (outcome: SendOutcome | "refused"): outcome is TooCheap =>
   outcome === "baseFee" || outcome === "underpriced" || outcome === "replacement";
 
-/** Where a transaction is, as far as the nodes know; "unknown" if none answers. "pool" may be a block too. */
+/** A transaction's place according to the nodes; "unknown" if no node answers. "pool" may also mean a block. */
 export type TransactionPlace = "pool" | "nowhere" | "unknown";
 
-/** A transaction that was sent, once or several times with one nonce. */
+/** A transaction sent once, or several times with one nonce. */
 export type Waiting = {
   functionName: string;
   nonce: number;
   fees: Fees;
-  /** What the node advised. */
+  /** The fees that the node advised. */
   usual: Fees;
   /** Oldest first. */
   hashes: Hash[];
   /** The latest, signed. */
   raw: Hex;
   action: { to: Address; data: Hex; value: bigint; gas: bigint };
-  /** When it is sent again, and the pause until then, milliseconds. */
+  /** The time of the next sending, and the pause before, in milliseconds. */
   resend: { at: number; pauseMs: number };
   /** When a node last said that the call passes. */
   passedAt: number;
-  /** How often in a row it was refused when it was sent again. */
+  /** Number of consecutive refusals when sent again. */
   refusals: number;
 };

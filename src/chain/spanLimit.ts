@@ -3,18 +3,18 @@ import { BaseError, HttpRequestError, RpcRequestError, TimeoutError } from "viem
 /** Maximum of blocks in one request. */
 const MAX_SPAN = 2_000n;
 
-/** Requests with the largest span that is known to be taken, before one more is tried. Doubled at each try. */
+/** Requests at the largest accepted span before a longer span is tried. The number doubles with each try. */
 const FIRST_PAUSE = 64;
 const MAX_PAUSE = 65_536;
 
-/** Requests that are cut because of too many logs, before a span twice as long is tried. */
+/** Requests at a span cut for too many logs, before a span twice as long is tried. */
 const DENSE_REQUESTS = 8;
 
 /**
  * Why a node refused a request for logs.
- * - `span`: too many blocks; `named` is a limit that may be in its words.
- * - `logs`: too many logs, or it took too long: this says nothing of other blocks.
- * - `behind`: the node does not have all of the blocks yet.
+ * - `span`: too many blocks; `named` lists numbers in the node's message that may be the limit.
+ * - `logs`: too many logs, or too much time: the refusal tells nothing about other blocks.
+ * - `behind`: the node lacks some of the blocks.
  */
 type SpanRefusal = { kind: "span"; named: readonly bigint[] } | { kind: "logs" } | { kind: "behind" };
 
@@ -34,7 +34,7 @@ const LOGS = new RegExp(
   "i",
 );
 
-/** Where a limit of blocks is in a node's words: "a 1000 block range", "maximum block range: 10", "a 2K block". */
+/** Patterns for a block limit in a node's message: "a 1000 block range", "maximum block range: 10", "a 2K block". */
 const NAMED = [
   /(?<![\dx,_])([\d,_]+)(k)?[ -]blocks?\b/gi,
   /(?:max(?:imum)?|limit(?:ed)?|up to|range)\D{0,30}?(?<!x)([\d,_]+)(k)?\b/gi,
@@ -65,27 +65,27 @@ export function refusalOf(error: unknown): SpanRefusal | undefined {
 }
 
 /**
- * How many blocks a node takes in one request for logs, learnt from what it took and what it refused. Behind one
- * address there may be nodes with different limits: then the lowest of them is found.
+ * How many blocks a node takes in one request for logs, learnt from accepted and refused requests. Several nodes with
+ * different limits may share an address: the lowest limit is then found.
  */
 export class SpanLimit {
-  /** The longest span that was taken, and the shortest one that was refused. */
+  /** The longest accepted span, and the shortest refused span. */
   #taken = 0n;
   #refused: bigint | undefined;
-  /** What was taken by all nodes for some time, before more was tried, and what is tried. */
+  /** The span that all nodes accepted for some time before the current try, and the longer span now tried. */
   #sure = 0n;
   #probe: bigint | undefined;
   /** Requests until a longer span is tried, and how many they will be the next time. */
   #left = FIRST_PAUSE;
   #pause = FIRST_PAUSE;
-  /** A span that is taken where there are many logs, and how many requests it is kept for. */
+  /** A span accepted where logs are dense, and for how many more requests it applies. */
   #dense: { span: bigint; left: number } | undefined;
 
   /** The longest span to ask for. */
   get span(): bigint {
     if (this.#refused === undefined) return MAX_SPAN;
     const between = this.#refused - this.#taken;
-    // A limit that is known to an eighth is known well enough: each further try would be another refusal.
+    // A limit known to within an eighth suffices: each further try would bring another refusal.
     return between === 1n || between <= this.#taken / 8n ? this.#taken : this.#taken + between / 2n;
   }
 
@@ -96,7 +96,7 @@ export class SpanLimit {
 
   /** The blocks to ask for next. @param wanted At most as many. */
   next(wanted: bigint): bigint {
-    // Limits may rise. The tries become rarer, so that hardly any request is refused.
+    // Limits may rise. The tries become rarer, and hardly any request is refused.
     if (this.#refused !== undefined && this.#dense === undefined && this.#left <= 0 && wanted >= this.#refused) {
       this.#pause = Math.min(2 * this.#pause, MAX_PAUSE);
       this.#left = this.#pause;
@@ -112,7 +112,7 @@ export class SpanLimit {
   accepted(blocks: bigint): void {
     if (blocks >= this.span) this.#left--;
     if (blocks === this.#probe) [this.#probe, this.#refused] = [undefined, undefined];
-    // What was refused meanwhile was refused by another node.
+    // Another node refused any span refused meanwhile.
     if (blocks > this.#taken && (this.#refused === undefined || blocks < this.#refused)) this.#taken = blocks;
     if (this.#dense === undefined || --this.#dense.left > 0) return;
     const span = 2n * this.#dense.span;
@@ -120,8 +120,8 @@ export class SpanLimit {
   }
 
   /**
-   * A request for so many blocks was refused for their number.
-   * @param named What may be the limit. It is believed if it is below what was asked for.
+   * Notes that a node refused a request for its number of blocks.
+   * @param named Possible limits. Only limits below the requested number count.
    */
   refused(blocks: bigint, named: readonly bigint[] = []): void {
     const limit = named.find((n) => n > 0n && n < blocks);
@@ -145,7 +145,9 @@ export class SpanLimit {
     this.#dense = { span, left: DENSE_REQUESTS };
   }
 
-  /** Even a single block was refused: what was learnt on the way there is no limit, the node had another trouble. */
+  /**
+   * Notes that even a single block was refused. The node had another problem, and the refusals before were no limit.
+   */
   forget(): void {
     [this.#taken, this.#refused, this.#sure] = [0n, undefined, 0n];
     [this.#probe, this.#dense] = [undefined, undefined];

@@ -20,7 +20,7 @@ type ProvisioningWrite<Name extends "enrol" | "report" | "makeStatement" | "reti
   Name
 >;
 
-/** The structs of contracts/types and contracts/interfaces, as viem encodes them. */
+/** The structs of contracts/types and contracts/interfaces, in viem's encoding. */
 export type Claim = GameWrite<"open">[0];
 export type Job = Claim["job"];
 export type Pick = GameWrite<"open">[2];
@@ -36,7 +36,7 @@ export type Endorsement = ProvisioningWrite<"enrol">[0];
 export type Report = ProvisioningWrite<"report">[0];
 export type Statement = ProvisioningWrite<"makeStatement">[0];
 export type SignedPayload = ProvisioningWrite<"retireKey">[2];
-/** Those of tickets are written out: their contract's ABI is not needed for them, and is large. */
+/** The structs for tickets are written out, because the large ABI of their contract is not needed for them. */
 export type SignedClaim = {
   worker: Address;
   payer: Address;
@@ -59,7 +59,7 @@ export type DeploymentFacts = ContractFunctionReturnType<typeof jobMarketAbi, "v
 export type Parameters = DeploymentFacts["parameters"];
 
 const CLAIM_PARAMETER = firstInput(disputeGameAbi, "open") as AbiParameter & { components: readonly AbiParameter[] };
-/** How a job is ABI-encoded, for hashes over it. */
+/** The ABI encoding of a job, for hashes over jobs. */
 export const JOB_PARAMETER = CLAIM_PARAMETER.components[0]!;
 
 /** How the terms of a job are ABI-encoded. */
@@ -122,14 +122,14 @@ export type PanelOutcome = (typeof PanelOutcome)[keyof typeof PanelOutcome];
 export const PledgeStatus = { none: 0, active: 1, releasing: 2, stopped: 3 } as const;
 export type PledgeStatus = (typeof PledgeStatus)[keyof typeof PledgeStatus];
 
-/** Facts of no program, for calls that need none. */
+/** Empty program facts, for calls that need no program. */
 const ZERO: Hex = `0x${"0".repeat(64)}`;
 export const NO_PROGRAM: ProgramFacts = { header: "0x", stepsRoot: ZERO, checkpointsRoot: ZERO };
 export const NO_CHECKPOINT: Pick["checkpoint"] = { first: 0, step: 0, siblings: [] };
 export const NO_STEP: Pick["step"] = { dtype: 0, count: 0n, bodyHash: ZERO, siblings: [] };
 export const ZERO_HASH = ZERO;
 
-/** A pick of nothing, beside the program and step of a proof at a node of the tensor itself. */
+/** An empty pick, to combine with a program and a step, for a proof at a tensor's own node. */
 export const NO_PICK: Omit<Pick, "program" | "step"> = {
   index: 0n,
   node: ZERO,

@@ -1,7 +1,7 @@
 import type { ContractFunctionArgs, ContractFunctionReturnType } from "viem";
 import type { tdxQuoteVerifierAbi } from "./abi/tdxQuoteVerifier.ts";
 
-/** The structs of the verifier of quotes, as viem encodes them. */
+/** The structs of the quote verifier, in viem's encoding. */
 export type TcbInfo = ContractFunctionArgs<typeof tdxQuoteVerifierAbi, "nonpayable", "bringTcbInfo">[0];
 export type EnclaveIdentity = ContractFunctionArgs<typeof tdxQuoteVerifierAbi, "nonpayable", "bringEnclaveIdentity">[0];
 export type SvnLevel = EnclaveIdentity["levels"][number];

@@ -51,8 +51,8 @@ export function isUnavailable(error: unknown): boolean {
 }
 
 /**
- * Turns what viem throws into one of Refute's errors; what is none of them is given back as it is.
- * @param what The function or action that failed, for the message.
+ * Translates viem's errors into Refute's errors. An unrelated error is returned unchanged.
+ * @param what The failed function or action, for the message.
  */
 export function translateError(error: unknown, what: string): Error {
   if (error instanceof RefuteError || !(error instanceof BaseError)) return error as Error;
@@ -86,8 +86,8 @@ export function translateError(error: unknown, what: string): Error {
 }
 
 /**
- * Turns the refusal of a signed transaction into one of Refute's errors.
- * @param bytes The size of the transaction.
+ * Translates the refusal of a signed transaction into a Refute error.
+ * @param bytes The transaction's size.
  */
 export function translateRefusal(error: unknown, functionName: string, bytes: number): Error {
   const translated = translateError(error, functionName);
@@ -100,11 +100,11 @@ export function translateRefusal(error: unknown, functionName: string, bytes: nu
   return new TransactionTooLargeError(functionName, bytes, named, { cause: error });
 }
 
-/** Whether the words of a node match. Those of pools are in `src/chain/refusals.ts`. */
+/** Returns whether a node's message matches. The messages of pools are in `src/chain/refusals.ts`. */
 export const detailsMatch = (error: unknown, words: RegExp): boolean =>
   error instanceof BaseError && error.walk((e) => e instanceof BaseError && words.test(e.details)) !== null;
 
-/** The data that a call reverted with, wherever the node put it. */
+/** Returns the data with which a call reverted, wherever the node put them. */
 function revertData(error: BaseError): Hex | undefined {
   const reverted = error.walk((e) => e instanceof ContractFunctionRevertedError);
   if (reverted instanceof ContractFunctionRevertedError) return reverted.raw ?? "0x";

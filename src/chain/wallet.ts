@@ -1,7 +1,7 @@
 import type { Address, Hex, WalletClient } from "viem";
 import { WalletRefusedError } from "./errors.ts";
 
-/** A transaction that a wallet is asked to send. `value` in wei. */
+/** A transaction for a wallet to send. `value` in wei. */
 export type WalletTransaction = { to: Address; data: Hex; value: bigint; gas: bigint };
 
 /** An account whose wallet chooses nonce and fees, signs and sends by itself: that of a browser, say. */
@@ -15,9 +15,9 @@ export type Wallet = {
 };
 
 /**
- * The wallet behind a viem client: of a browser (`createWalletClient({ transport: custom(window.ethereum) })`), or with
- * an account of its own. A browser's wallet may ask its user for permission.
- * @throws WalletRefusedError if it gives no account
+ * Makes a wallet from a viem client: a browser's wallet (`createWalletClient({ transport: custom(window.ethereum) })`),
+ * or a client with its own account. A browser's wallet may ask the user for permission.
+ * @throws WalletRefusedError if the wallet gives no account
  */
 export async function viemWallet(client: WalletClient): Promise<Wallet> {
   const account = client.account ?? (await client.requestAddresses().catch(refused))[0];
@@ -34,7 +34,7 @@ function refused(cause: unknown): never {
   throw new WalletRefusedError(`the wallet gives no account: ${walletWords(cause)}`, { cause });
 }
 
-/** What a wallet or its library says of a failure, in one line. */
+/** Returns the wallet's or library's failure message, in one line. */
 export function walletWords(error: unknown): string {
   const { shortMessage, message } = error as { shortMessage?: string; message?: string };
   return (shortMessage ?? message ?? String(error)).split("\n")[0]!;

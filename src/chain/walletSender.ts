@@ -13,7 +13,7 @@ import { walletWords, type Wallet } from "./wallet.ts";
 /** Pause between two looks for a receipt, and how long one is waited for: a person may have chosen a low fee. */
 const PATIENCE = { pollingMs: 500, longestMs: 600_000 };
 
-/** Sends the transactions of an account whose wallet signs and sends by itself, one after the other. */
+/** Sends an account's transactions one after the other, through a wallet that signs and sends on its own. */
 export class WalletSender implements TransactionSender {
   readonly #publicClient: PublicClient<Transport, Chain>;
   readonly #wallet: Wallet;
@@ -50,7 +50,7 @@ export class WalletSender implements TransactionSender {
     const gas = withMargin(await this.#publicClient.estimateContractGas({ ...call, account: this.address }));
     const data = calldataOf(call);
     try {
-      // Its user may have switched it to another chain since.
+      // The user may have switched the wallet to another chain.
       const [chainId, wanted] = [await this.#wallet.chainId(), this.#publicClient.chain.id];
       if (chainId !== wanted)
         throw new WrongChainError(`the wallet is on chain ${chainId}, the deployment on chain ${wanted}: switch it`);
@@ -62,7 +62,7 @@ export class WalletSender implements TransactionSender {
     }
   }
 
-  /** The receipt of a transaction, or of the one with other fees that its user put in its place. */
+  /** Returns the receipt of a transaction, or of the user's replacement with other fees. */
   async #mined(hash: Hex, functionName: string): Promise<TransactionReceipt> {
     const { pollingMs, longestMs } = this.#patience;
     let replaced: ReplacementReason = "repriced";

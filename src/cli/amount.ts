@@ -1,12 +1,12 @@
 import { formatUnits, parseUnits } from "viem";
 import { unfit, type Parse } from "./parse.ts";
 
-/** Decimals of the units in which an amount may be given. Without a unit it is in whole units of the stake asset. */
+/** Decimals of the units for amounts. An amount without a unit counts whole units of the stake asset. */
 const UNITS: Record<string, number> = { "": 18, ether: 18, gwei: 9, wei: 0 };
 /** The contracts count amounts in 128 bits. */
 const MAX_AMOUNT = 2n ** 128n - 1n;
 
-/** Amounts of the stake asset above 0, such as `0.05`, `50gwei` or `1000wei`, in its smallest unit. */
+/** Amounts of the stake asset above 0, such as `0.05`, `50gwei` or `1000wei`, in the smallest unit. */
 export const amountAboveZero: Parse<bigint> = (text, name) => parseAmount(text, name, 1n);
 
 /** The same, or 0. */

@@ -32,12 +32,12 @@ export const blobSettings = {
   ),
 };
 
-/** The blobs of a job's inputs, before anything is sent. */
+/** The blobs for a job's inputs, before sending. */
 export type PlannedBlobs = {
   costs: BlobCosts;
   /** As long as the place will be. */
   placeholder: string;
-  /** When the oldest of what is sent already came into a block, unix seconds. */
+  /** The time when the oldest transaction already sent came into a block, unix seconds. */
   since: bigint | undefined;
   /** Sends them. @throws BlobsIncompleteError */
   send: (callbacks: Pick<PostBlobsOptions, "onSent" | "onOffered">) => Promise<SentBlobs>;
@@ -68,13 +68,13 @@ export async function planBlobs(
       onSent?.(done, total);
     };
     const place = await sendBlobs(session, file, { account, kzg, sent, max, onSent: note, onOffered });
-    // What was sent now came one after the other.
+    // The transactions sent now came one after the other.
     return { place, transactions, since: since ?? (await firstTimeOf(session, transactions.slice(0, 1))) };
   };
   return { costs, placeholder, since, send };
 }
 
-/** What blobs cost, for people. */
+/** Returns a line with the cost of blobs, for people. */
 export function blobCostLine({ blobs, transactions, gas, blobGas, blobGasPrice, cost, max }: BlobCosts): string {
   const [now, atMost] = [formatEther(cost), formatEther(max)];
   return (

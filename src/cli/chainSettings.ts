@@ -21,7 +21,7 @@ const nodeUrls: Parse<string[]> = (given, name) => {
   return urls;
 };
 
-/** Settings of every command that talks to a chain. */
+/** Settings for every command that talks to a chain. */
 export const chainSettings = {
   rpcUrl: required<string[]>("urls", "node to use, or several, comma-separated: any of them may fail", nodeUrls),
   chainId: required<number>("id", "chain that every node must serve", whole(1)),
@@ -52,9 +52,9 @@ export const readerFrom = ({ rpcUrl, chainId, market, fromBlock }: ChainSettings
   openReader({ endpoint: { rpcUrls: rpcUrl }, chainId, market, fromBlock });
 
 /**
- * Connects with the account of the settings.
+ * Connects with the account from the settings.
  * @param onRpcFailure Called with each request without an answer.
- * @param known The account, if it is loaded already.
+ * @param known The account, if already loaded.
  */
 export async function sessionFrom(
   settings: AccountSettings,

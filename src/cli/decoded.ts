@@ -13,7 +13,7 @@ import { tensorJson, tensorText } from "./tensorText.ts";
 export type Presentation = {
   /** The program that they are of; without it they are bytes. */
   program?: ProgramDescription | undefined;
-  /** How many of the highest scores of each row are shown; none if left out. */
+  /** The number of highest scores shown per row; none if left out. */
   top?: number | undefined;
 };
 
@@ -64,8 +64,9 @@ export function outputFiles(program: ProgramDescription | undefined, given: read
 
 /**
  * Writes outputs as NumPy files.
- * @param isDue Whether all that will be delivered is there.
- * @throws NotReadyError or JobStateError if one was not delivered, UsageError if its file cannot be written
+ * @param isDue True if everything to deliver has arrived.
+ * @throws NotReadyError or JobStateError if an output was not delivered, UsageError if the output's file cannot be
+ *   written
  */
 export function writeOutputs(
   outputs: Outputs,
@@ -96,9 +97,9 @@ export function writeOutputs(
 const MAX_LABEL_BYTES = 2 ** 22;
 
 /**
- * A program whose outputs have labels: those of a file, a text a line or a JSON array, for each output whose last
- * dimension has as many positions.
- * @throws UsageError if they fit no output
+ * Returns the program with labels on outputs. The labels come from a file, a text per line or a JSON array; each output
+ * with an equal number of positions in the last dimension gets labels.
+ * @throws UsageError if the labels fit no output
  */
 export function withLabels(program: ProgramDescription, path: string): ProgramDescription {
   const labels = readLabels(path);
@@ -122,7 +123,7 @@ function readLabels(path: string): string[] {
     const parsed = JSON.parse(text) as unknown;
     if (Array.isArray(parsed) && parsed.every((label) => typeof label === "string")) return parsed;
   } catch {
-    // What begins like a list and is none is refused below.
+    // A text that begins like a list without being a list gets refused below.
   }
   throw new UsageError(`--labels ${path}: expected a text a line, or a JSON array of texts`);
 }

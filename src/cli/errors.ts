@@ -1,28 +1,28 @@
 import { errorWithCode } from "../base/errors.ts";
 
-/** A flag, environment variable, config file or input file that cannot be used as it is. */
+/** An unusable flag, environment variable, config file or input file. */
 export class UsageError extends errorWithCode("USAGE") {}
 
-/** A key that is missing, or a keystore that does not open. */
+/** A missing key, or a keystore that does not open. */
 export class KeyError extends errorWithCode("KEY") {}
 
-/** The account has no live attestation, without which it may not stake. */
+/** The account has no live attestation, and therefore may not stake. */
 export class NotAttestedError extends errorWithCode("NOT_ATTESTED") {}
 
-/** A job is not in a state in which the command can do what it is for. */
+/** The job's state does not allow the command. */
 export class JobStateError extends errorWithCode("JOB_STATE") {}
 
-/** What is asked for is not due yet: stake that is asked back, a job that is in time. */
+/** The request is not due yet: stake still in the delay, a job still in time. */
 export class NotReadyError extends errorWithCode("NOT_READY", { retryable: true }) {}
 
-/** A command did its work, and the answer is no: the exit status says so. */
+/** A command did the work, and the answer is no: the exit status reports no. */
 export class NegativeVerdict extends errorWithCode("VERDICT") {}
 
-/** A command did its work, and its answer could not be written: to a full disk, say. */
+/** A command did the work, and the answer could not be written: to a full disk, for example. */
 export class AnswerLostError extends errorWithCode("ANSWER_LOST") {}
 
-/** A command was ended by a signal before it had done its work. */
+/** A signal ended a command before the work was done. */
 export class InterruptedError extends errorWithCode("INTERRUPTED") {}
 
-/** A place that a job is to name does not have its inputs. */
+/** A place that a job should name does not have the job's inputs. */
 export class WrongReferenceError extends errorWithCode("WRONG_REFERENCE") {}

@@ -3,7 +3,7 @@ import { RefuteError } from "../base/errors.ts";
 /** The exit statuses of the command line (docs/cli.md). */
 export const ExitStatus = {
   done: 0,
-  /** The answer is no, or what was asked for is refused: by a model, a contract, an account's funds. */
+  /** The answer is no, or a refusal: by a model, a contract, an account's funds. */
   refused: 1,
   /** A command, flag, argument, setting, key or file that cannot be used. Nothing was done. */
   usage: 2,
@@ -47,13 +47,13 @@ const USAGE_CODES = new Set([
   "DATABASE_ACCESS",
 ]);
 
-/** Whether an error is one of Refute's own, with a message for people. */
+/** Returns true for Refute's own errors, which have a message for people. */
 export const isExpected = (error: unknown): error is RefuteError => error instanceof RefuteError;
 
 /** The stable name of an error. */
 export const codeOf = (error: unknown): string => (isExpected(error) ? error.code : "UNEXPECTED");
 
-/** The exit status of a command that ended with an error. */
+/** Returns the exit status for a command that ended with an error. */
 export function exitStatusOf(error: unknown): number {
   if (!isExpected(error)) return ExitStatus.unexpected;
   if (USAGE_CODES.has(error.code)) return ExitStatus.usage;

@@ -14,7 +14,7 @@ import { s3Keys } from "./s3Keys.ts";
 import { defaulted, optional, type SettingValues } from "./settings.ts";
 import type { Execute } from "../runs/execute.ts";
 
-/** The URL of a server of Redis or Valkey. A password in it would be seen by other users of the machine. */
+/** The URL of a Redis or Valkey server. Other users of the machine would see a password in the URL. */
 export const queueUrl: Parse<string> = (given, name) => {
   const expected = "expected redis://host:port/number, or rediss:// for TLS";
   if (!URL.canParse(given)) throw new UsageError(`${name} is no URL: ${expected}`);
@@ -30,7 +30,8 @@ export const queueUrl: Parse<string> = (given, name) => {
 export const fleetSettings = {
   queue: optional<string>(
     "url",
-    "have other machines execute (refute executor), by a server of Redis or Valkey; password: REFUTE_QUEUE_PASSWORD",
+    "have other machines execute (refute fleet executor), by a server of Redis or Valkey; " +
+      "password: REFUTE_QUEUE_PASSWORD",
     queueUrl,
     "execute in this process",
   ),
@@ -50,7 +51,7 @@ export const fleetSettings = {
   atOnce: defaulted("n", "jobs that are executed at a time: more than one for several machines", whole(1), 1),
 };
 
-/** Opens a store. @throws UsageError if a variable that it needs is missing */
+/** Opens a store. @throws UsageError if a variable needed by the store is missing */
 export function openStore(place: string, env: NodeJS.ProcessEnv = process.env): BlobStore {
   if (!place.startsWith("s3://")) return new FolderStore(place);
   const [, bucket = "", path = ""] = /^s3:\/\/([a-z0-9.-]+)\/?(.*)$/.exec(place) ?? [];
@@ -66,7 +67,7 @@ export function openStore(place: string, env: NodeJS.ProcessEnv = process.env): 
 /** A file with a secret has at least so many bytes, and no more than these. */
 const SECRET_BYTES = { min: 32, max: 2 ** 16 };
 
-/** What protects snapshots of runs in a store, if the operator gives it. @throws UsageError */
+/** Returns the secret that protects run snapshots in a store, if the operator gives a secret. @throws UsageError */
 export function snapshotSecret(path: string | undefined, store: string | undefined): Uint8Array | undefined {
   if (path === undefined) return undefined;
   if (store === undefined) throw new UsageError("--snapshot-key also needs --store, where snapshots are");
@@ -85,7 +86,7 @@ export function snapshotSecret(path: string | undefined, store: string | undefin
   return secret;
 }
 
-/** What the password of a queue is. */
+/** Returns a queue's password. */
 export const queuePassword = (env: NodeJS.ProcessEnv = process.env): string | undefined => env.REFUTE_QUEUE_PASSWORD;
 
 /** Says once in a minute at most that a queue's connection failed. */

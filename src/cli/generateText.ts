@@ -7,8 +7,8 @@ import type { Output } from "./output.ts";
 import { prepareGeneration } from "./prepareGeneration.ts";
 
 /**
- * Generates a text with a wrapped decoder, exactly, and prints it as it is computed: as text if there is a tokenizer,
- * else its tokens one by one. It ends with a token that ends texts.
+ * Generates a text with a wrapped decoder, exactly, and prints the text during computation: as text with a tokenizer,
+ * else token by token. The text ends with a token that ends texts.
  * @throws UsageError, and as preparing does
  */
 export async function generateText(spec: ModelSpec, options: GenerationOptions, output: Output): Promise<void> {

@@ -5,7 +5,7 @@ import { readTokenizer, type Tokenizer } from "../model/tokenizer/readTokenizer.
 import { TextStream } from "../model/tokenizer/textStream.ts";
 import { UsageError } from "./errors.ts";
 
-/** What is known of a job of a wrapped decoder. */
+/** The known facts about a wrapped decoder's job. */
 type DecoderJob = {
   /** Items that are executed: so many tokens follow the first one. */
   items: number;
@@ -14,11 +14,11 @@ type DecoderJob = {
   outputs: ReadonlyMap<number, Uint8Array>;
 };
 
-/** Gives the text of a job, undefined while its tokens are not delivered. */
+/** Returns a job's text, undefined while the tokens are not delivered. */
 type TextOf = (job: DecoderJob) => string | undefined;
 
 /**
- * What turns the tokens of a program's jobs into text; undefined if no file is given.
+ * Returns a function from the tokens in a program's jobs to text; undefined if no file is given.
  * @throws UsageError if the program generates none, TokenizerError
  */
 export function textOfJobs(path: string | undefined, program: ProgramDescription | undefined): TextOf | undefined {

@@ -4,7 +4,7 @@ import { readTokenizer, type Tokenizer } from "../model/tokenizer/readTokenizer.
 import { UsageError } from "./errors.ts";
 import { as, unfit, whole } from "./parse.ts";
 
-/** What the flags of a generation give. */
+/** The values from a generation's flags. */
 export type GenerationOptions = {
   prompt?: string;
   tokens?: number;
@@ -14,10 +14,10 @@ export type GenerationOptions = {
   topP?: number;
 };
 
-/** What is generated: the run of a text, and what turns its tokens into text, if there is one. */
+/** A text to generate: the run, and the tokenizer that turns tokens into text, if given. */
 export type GenerationRequest = {
   given: Generation;
-  /** One for each token of the text but the last. */
+  /** One item per text token except the last. */
   items: number;
   tokenizer: Tokenizer | undefined;
 };
@@ -36,7 +36,7 @@ export const generationOptions = (command: Command): Command =>
     .option("--top-k <k>", "draw from the k most probable tokens (default: 0, all)", as(whole(0), "--top-k"))
     .option("--top-p <p>", "draw from tokens that together have this probability (default: 1)", number("--top-p"));
 
-/** The flag of the file that turns texts into tokens and back. */
+/** Adds the flag for the file that turns texts into tokens and back. */
 export const tokenizerOption = (command: Command): Command =>
   command.option("--tokenizer <file>", "the model's tokenizer.json: texts in place of tokens");
 
@@ -47,7 +47,7 @@ const number =
     throw unfit(text, flag, "a number from 0 on");
   };
 
-/** @throws UsageError if a flag says what a decoder generates, and there is none */
+/** @throws UsageError if a flag requests a generation, and the model is no decoder */
 export function requireNoGeneration({ prompt, tokens, tokenizer, temperature, topK, topP }: GenerationOptions): void {
   const given = {
     "--prompt": prompt,
@@ -62,7 +62,7 @@ export function requireNoGeneration({ prompt, tokens, tokenizer, temperature, to
 }
 
 /**
- * What the flags ask a decoder for.
+ * Returns the request in a decoder's flags.
  * @throws UsageError if a flag is missing or does not fit, TokenizerError
  */
 export function generationRequest(options: GenerationOptions, seed: bigint | undefined): GenerationRequest {

@@ -11,12 +11,12 @@ function requireInput({ graph }: Model, name: string): void {
   );
 }
 
-/** @throws UsageError if a name is not one of the model's inputs */
+/** @throws UsageError if the model has no input with the name */
 export function requireName(names: readonly string[], name: string): void {
   if (!names.includes(name)) throw new UsageError(`the model has no input ${name}; its inputs are ${names.join(", ")}`);
 }
 
-/** The inputs that the flags of a model name. */
+/** Returns the inputs named by a model's flags. */
 export const givenNames = ({ shape = {}, bind = {}, uint8 = [], drawn = {} }: ModelOptions): string[] => [
   ...Object.keys(shape),
   ...Object.keys(bind),
@@ -24,7 +24,7 @@ export const givenNames = ({ shape = {}, bind = {}, uint8 = [], drawn = {} }: Mo
   ...Object.keys(drawn),
 ];
 
-/** Splits `NAME=FILE`s by name. @throws UsageError if one is malformed, or names no input of the model */
+/** Splits `NAME=FILE`s by name. @throws UsageError if an entry has a wrong form, or names no input */
 export function filesByName(model: Model, given: readonly string[]): Map<string, string[]> {
   const files = new Map<string, string[]>();
   for (const text of given) {
@@ -37,12 +37,12 @@ export function filesByName(model: Model, given: readonly string[]): Map<string,
   return files;
 }
 
-/** The one file of each input that is given. @throws UsageError also if an input is given twice */
+/** Returns the single file for each given input. @throws UsageError also if an input is given twice */
 export function inputFiles(model: Model, given: readonly string[]): Map<string, string> {
   return new Map([...filesByName(model, given)].map(([name, paths]) => [name, onlyFile(name, paths)]));
 }
 
-/** @throws UsageError if there are more files than one */
+/** @throws UsageError if several files are given */
 export function onlyFile(name: string, [path, ...others]: readonly string[]): string {
   if (others.length > 0) throw new UsageError(`--input ${name}=${others[0]}: ${name} is given already`);
   return path!;

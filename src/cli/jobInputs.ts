@@ -16,19 +16,21 @@ import { filesByName, missingInput, onlyFile } from "./inputs.ts";
 const MAX_INPUT_BYTES = 2 ** 29;
 const KINDS = ".npy, .pb, .json, or its bytes";
 
-/** An input of a job: a tensor, or bytes of which the file says neither type nor shape. */
+/** A job's input: a tensor, or bytes from a file without type and shape. */
 type JobInput = { path: string } & ({ tensor: TensorData } | { bytes: Uint8Array });
 
-/** The inputs of a job, by name: one file each; of an input that each item has of its own, one an item; no index. */
+/**
+ * A job's inputs, by name: one file per input; for an input that each item has separately, a file per item; no index.
+ */
 type JobInputs = ReadonlyMap<string, readonly JobInput[]>;
 
 /**
- * All inputs of a job. A file whose name ends in .npy, .pb or .json is a tensor, any other the input's bytes:
- * little-endian, row-major. An input that each item has of its own takes several files, or a folder of them in the
- * order of their names.
- * @param hasParts The items are computed in parts: so does state that is carried, a file for each part.
- * @param drawn Inputs that need not be given, because they are drawn for each item.
- * @throws UsageError if one is missing; InputFileError
+ * Reads all inputs of a job. A file whose name ends in .npy, .pb or .json is a tensor, any other file holds the input's
+ * bytes: little-endian, row-major. An input that each item has separately takes several files, or a folder with files
+ * in name order.
+ * @param hasParts True if items are computed in parts: carried state then also takes a file per part.
+ * @param drawn Inputs that may be left out, because they are drawn for each item.
+ * @throws UsageError if an input is missing; InputFileError
  */
 export function readJobInputs(
   model: Model,
@@ -62,9 +64,10 @@ export function readJobInputs(
 }
 
 /**
- * The number of a job's items.
+ * Returns the number of a job's items.
  * @param wanted As the user gives it.
- * @throws UsageError if inputs that each item has of its own are of different numbers, or of another one than wanted
+ * @throws UsageError if inputs that each item has separately differ in number, or if the number is not the wanted
+ *   number
  */
 export function itemsOf(inputs: JobInputs, run: RunWiring | undefined, wanted: number | undefined): number {
   let items = wanted;
@@ -103,7 +106,7 @@ function jobInput(input: ValueInfo, path: string): JobInput {
   }
 }
 
-/** The shapes that the files of a job's inputs give. */
+/** Returns the shapes given by the files of a job's inputs. */
 export const shapesOfJob = (inputs: JobInputs): Record<string, readonly number[]> =>
   Object.fromEntries(
     [...inputs].flatMap(([name, [input]]) =>
@@ -112,9 +115,9 @@ export const shapesOfJob = (inputs: JobInputs): Record<string, readonly number[]
   );
 
 /**
- * The bytes of a job's inputs, in the program's order: those of all items one after the other, zeros for what was not
- * given and is carried or drawn; the model's weights where they are trained.
- * @throws InputFileError if one is no such tensor as the program takes
+ * Returns the bytes of a job's inputs, in program order: all items' bytes one after the other, zeros for a carried or
+ * drawn input that was not given; the model's weights where training changes them.
+ * @throws InputFileError if an input does not match the program's tensor
  */
 export const jobBytes = (
   inputs: JobInputs,

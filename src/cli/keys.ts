@@ -8,9 +8,9 @@ import { readRegularFile } from "../base/regularFile.ts";
 import { KeyError } from "./errors.ts";
 
 /**
- * Where a key comes from: never from an argument, which other users of the machine could read.
+ * The source of a key: never an argument, because other users of the machine could read arguments.
  * @param signer URL of a process that holds the key, in place of all others.
- * @param account The account that it is to sign for, if it holds several.
+ * @param account The account to sign for, if the process holds several.
  */
 type KeySource = {
   keystore?: string | undefined;
@@ -24,9 +24,9 @@ type KeySource = {
 const MAX_KEYSTORE_BYTES = 2 ** 20;
 
 /**
- * The account of a remote signer, else of a keystore V3 file (password from REFUTE_KEYSTORE_PASSWORD or a prompt), else
- * of REFUTE_PRIVATE_KEY.
- * @throws KeyError when none is given, two contradict, the file is no keystore, or the password is wrong;
+ * Returns the account of a remote signer, else of a keystore V3 file (password from REFUTE_KEYSTORE_PASSWORD or a
+ * prompt), else of REFUTE_PRIVATE_KEY.
+ * @throws KeyError when no source is given, two sources contradict, the file has no keystore, or the password fails;
  *   SignerUnavailableError, SignerError when the signer does not answer or does not hold the account.
  */
 export async function loadAccount(source: KeySource): Promise<LocalAccount> {
@@ -78,7 +78,7 @@ async function ask(prompt: (() => Promise<string>) | undefined): Promise<string>
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
   try {
     process.stderr.write("Keystore password (not shown): ");
-    // Echo is switched off by muting what readline writes back.
+    // Muting readline's output switches echo off.
     (terminal as unknown as { _writeToOutput: () => void })._writeToOutput = () => {};
     return await terminal.question("");
   } finally {

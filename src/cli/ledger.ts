@@ -18,7 +18,7 @@ export const ledgerJson = ({ credit, staked, locked, withdrawing, readyAt }: Acc
   ...(withdrawing > 0n && { askedBack: amountText(withdrawing), readyAt: timeText(readyAt) }),
 });
 
-/** Answers with the account's ledger as it is after a command. */
+/** Answers with the account's ledger after a command. */
 export async function answerLedger(output: Output, { sender, vault }: Session): Promise<void> {
   const account = await vault.accountOf(sender.address);
   output.answer({ account: sender.address, ...ledgerJson(account) }, ledgerText(account));

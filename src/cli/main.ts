@@ -9,7 +9,7 @@ process.exitCode = await start(process.argv.slice(2));
 
 /** Loads the command line only where it can run: its addons do not load everywhere. */
 async function start(args: readonly string[]): Promise<number> {
-  // Stacks name the sources, not what was built from them.
+  // Stacks name the sources, not the built files.
   process.setSourceMapsEnabled(true);
   try {
     requirePlatform(thisPlatform());

@@ -1,6 +1,6 @@
 import { UsageError } from "./errors.ts";
 
-/** Names a package that only some commands need, if a part of the program does not load without it. */
+/** Names a package needed by only some commands, if a part of the program does not load without the package. */
 export const missingPackage =
   (name: string) =>
   (cause: unknown): never => {

@@ -27,10 +27,10 @@ import {
 } from "./models.ts";
 import { as, whole } from "./parse.ts";
 
-/** Rows of a decoder's caches where nothing else is asked for: an item computes with all of them. */
+/** Rows in a decoder's caches by default: an item computes with all rows. */
 const SLOTS = 256;
 
-/** What the flags of `modelOptions` and `seedOption` give. */
+/** The values from the flags of `modelOptions` and `seedOption`. */
 export type ModelOptions = {
   shape?: Record<string, number[]>;
   dim?: Record<string, number[]>;
@@ -63,7 +63,7 @@ export type ModelOptions = {
   greedy?: true;
 };
 
-/** The flags that say how a model is compiled. */
+/** Adds the flags for compiling a model. */
 export function modelOptions(command: Command): Command {
   command
     .option("--shape <name=dims>", "shape of an input, e.g. x=1,48,192,3; repeat for more", appendEntry(parseShape))
@@ -146,7 +146,7 @@ export function modelOptions(command: Command): Command {
   }
 }
 
-/** The flags that say how a model is trained, beside its loss. */
+/** Adds the flags for training a model, besides the loss. */
 const trainingOptions = (command: Command): Command =>
   command
     .option("--optimiser <name>", "sgd, momentum, nesterov, adagrad or adam, e.g. adam,beta=0.99", parseOptimiser)
@@ -157,7 +157,7 @@ const trainingOptions = (command: Command): Command =>
       as(whole(1), "--rates"),
     );
 
-/** Collects `NAME=VALUE`s. Of a name that is given twice the last one holds. */
+/** Collects `NAME=VALUE`s. For a name given twice the last value holds. */
 export const appendEntry =
   <T>(parse: (text: string) => [name: string, value: T]) =>
   (text: string, all: Record<string, T> = {}): Record<string, T> => ({ ...all, ...Object.fromEntries([parse(text)]) });
@@ -203,7 +203,7 @@ function trainOf({ loss, optimiser, frozen, rates }: ModelOptions): TrainSpec | 
   return undefined;
 }
 
-/** What random operators draw from. @throws UsageError */
+/** Returns the source for random operators. @throws UsageError */
 function seedsOf({ seed, seedInput }: ModelOptions): Pick<ModelSpec, "seed" | "seedInput"> {
   if (seed !== undefined && seedInput === true)
     throw new UsageError("--seed: with --seed-input the seed is an input of the job: give one of both flags");
@@ -216,7 +216,7 @@ function dimsOf({ dim }: ModelOptions): ModelSpec["dims"] {
   return Object.fromEntries(
     Object.entries(dim).map(([name, [size, ...others]]) => {
       if (others.length > 0)
-        throw new UsageError(`--dim ${name}: a program has one size of it; refute compile takes several`);
+        throw new UsageError(`--dim ${name}: a program has one size of it; refute model compile takes several`);
       return [name, size!];
     }),
   );
@@ -241,7 +241,7 @@ export const modelSpec = (path: string, options: ModelOptions): ModelSpec => ({
   limits: limitsOf(options),
 });
 
-/** The flags that describe a model, for whoever must compile the same program: the other way of `modelSpec`. */
+/** Returns the flags that describe a model, for compiling the same program elsewhere: the inverse of `modelSpec`. */
 export function modelFlags(spec: ModelSpec): string[] {
   const { shapes, dims = {}, bind, lengths = {}, uint8, decide = {}, drawn = {}, noise = {}, run = {} } = spec;
   const { decoder, train, stepByteLimit, seed, seedInput, limits = {} } = spec;

@@ -27,7 +27,8 @@ export function loadProgram(spec: ModelSpec, output: Output): KnownProgram & { l
 }
 
 /**
- * Compares a wrapped decoder with its model in plain onnxruntime, and says so; does nothing of other models.
+ * Compares a wrapped decoder with the model in plain onnxruntime, and reports the comparison; does nothing for other
+ * models.
  * @throws DecoderError if they differ
  */
 export async function checkIfDecoder(
@@ -79,7 +80,7 @@ export function parseDecide(text: string): [output: string, spec: DecideSpec] {
   return [match[1]!, parseDecideSpec(match[2]!)];
 }
 
-/** What `parseDecide` reads as this decision. */
+/** Writes a decision for `parseDecide`. */
 export const decideFlag = (output: string, spec: DecideSpec): string => `${output}=${decideText(spec)}`;
 
 /** `x=-1:1` or `x[1,3,48,192]=-1:1`. @throws UsageError */
@@ -92,7 +93,7 @@ export function parseDrawn(text: string): [input: string, range: DrawnInput] {
   return [match[1]!, { low, high, ...(shape !== undefined && { shape }) }];
 }
 
-/** What `parseDrawn` reads as this range. */
+/** Writes a range for `parseDrawn`. */
 export const drawnFlag = (input: string, { low, high, shape }: DrawnInput): string =>
   `${input}${shape === undefined ? "" : `[${shape.join(",")}]`}=${low}:${high}`;
 
@@ -118,7 +119,7 @@ export function parseDimension(text: string): [name: string, sizes: number[]] {
   return [match[1]!, match[2]!.split(",").map(Number)];
 }
 
-/** What `parseBinding` reads as this value. */
+/** Writes a value for `parseBinding`. */
 export const bindingText = (value: unknown): string =>
   typeof value === "string" && isFileName(value) ? value : JSON.stringify(value);
 
@@ -127,7 +128,7 @@ const isFileName = (text: string): boolean => /\.(pb|npy|json)$/.test(text);
 /** Types that have another name in schemas. */
 const TYPES: Readonly<Record<string, string>> = { int: "a whole number", record: "an object", array: "an array" };
 
-/** What a schema found wrong, in words for people. */
+/** Returns a schema's finding in words for people. */
 function issueText(issue: z.core.$ZodIssue): string {
   const where = issue.path.length === 0 ? "" : `${issue.path.join(".")}: `;
   if (issue.code === "unrecognized_keys") return `${where}${issue.keys.join(", ")} is not known here`;
@@ -161,7 +162,7 @@ export function parseUint8(text: string): ImagePreprocessing {
   throw new UsageError(`--uint8 ${text}: ${issueText(issue!)}`);
 }
 
-/** What `parseUint8` reads as this picture. */
+/** Writes a picture's preprocessing for `parseUint8`. */
 export const uint8Text = ({ input, layout, scale, mean, std, reverseChannels = false }: ImagePreprocessing): string =>
   [input, `layout=${layout}`, `scale=${scale}`, `mean=${mean.join(":")}`, `std=${std.join(":")}`].join() +
   `,reverse=${reverseChannels}`;

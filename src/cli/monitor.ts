@@ -6,7 +6,7 @@ import type { Health } from "../base/health.ts";
 import { HttpServer } from "../base/httpServer.ts";
 import { printable } from "../base/text.ts";
 
-/** An event of a worker or a watcher, as far as it is counted. */
+/** The counted fields of a worker's or a watcher's event. */
 export type CountedEvent = { kind: string; receipt?: { gasUsed: bigint } };
 
 /** A request to a node that got no useful answer. */
@@ -149,7 +149,7 @@ export class Monitor {
     fleet: (outcome) => this.#fleet.inc({ outcome }),
   };
 
-  /** Looks whether rounds still end, and has what is wrong logged again. To be called from time to time. */
+  /** Checks that rounds still end, and logs open problems again. Call from time to time. */
   tick(): void {
     if (this.#now() - this.#lastRoundAt > this.#staleMs)
       this.#health.set("rounds", { reason: "the last round ended too long ago" });
@@ -165,7 +165,7 @@ export class Monitor {
     return this.#server.close();
   }
 
-  /** A figure is shown once the role has measured it. */
+  /** A figure appears once the role has measured the figure. */
   #gaugeOf(key: keyof Figures): Gauge {
     return getOrAdd(this.#figures, key, () => new Gauge({ ...FIGURES[key], registers: [this.#registry] }));
   }

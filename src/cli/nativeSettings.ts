@@ -5,7 +5,7 @@ import type { ProgramLibrary } from "../runs/programLibrary.ts";
 import { share, webUrl, unfit, type Parse } from "./parse.ts";
 import { defaulted, flagName, optional, type SettingValues } from "./settings.ts";
 
-/** Part of native answers that are executed exactly too, where nothing else is asked for: one in twenty. */
+/** By default, the share of native answers also executed exactly: one in twenty. */
 const EXACT_SHARE = 0.05;
 
 const factor: Parse<number> = (text, name) => {
@@ -14,7 +14,7 @@ const factor: Parse<number> = (text, name) => {
   throw unfit(text, name, "a number from 1 on");
 };
 
-/** The settings of native execution that a worker and a watcher share. */
+/** The settings for native execution shared by a worker and a watcher. */
 export const nativeSettings = {
   exactShare: defaulted("part", "part of native answers that are executed exactly too, at random", share, EXACT_SHARE),
   nativeUrl: optional<string>("url", "a native runtime of your own over HTTP, instead of onnxruntime", webUrl, "none"),
@@ -27,9 +27,9 @@ export const nativeSettings = {
 };
 
 /**
- * Checks that settings of native execution are given only where there is any.
- * @param needed What turns it on.
- * @throws UsageError that names one that would do nothing
+ * Checks that settings for native execution are given only with native execution.
+ * @param needed The setting that turns native execution on.
+ * @throws UsageError that names a setting without effect
  */
 export function requireNative(settings: Readonly<Record<string, unknown>>, needed: string, isNative: boolean): void {
   const [idle] = isNative ? [] : Object.keys(settings).filter((name) => settings[name] !== undefined);

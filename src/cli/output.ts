@@ -22,7 +22,7 @@ export type Line = string | { text: string; colour: Colour };
 
 /** How a command prints. */
 type OutputMode = {
-  /** JSON instead of lines: one document on stdout, one object a line on stderr. */
+  /** JSON instead of lines: a document on stdout, an object per line on stderr. */
   json: boolean;
   /** Nothing on stderr but errors. */
   quiet: boolean;
@@ -30,7 +30,10 @@ type OutputMode = {
   colour: boolean;
 };
 
-/** The mode that arguments and environment ask for. It is known before they are parsed, so that errors obey it too. */
+/**
+ * Returns the mode requested by arguments and environment. The mode is known before the arguments are parsed: errors
+ * obey the mode too.
+ */
 export function outputMode(args: readonly string[], env: NodeJS.ProcessEnv): OutputMode {
   const end = args.indexOf("--");
   const flags = end < 0 ? args : args.slice(0, end);
@@ -42,7 +45,7 @@ export function outputMode(args: readonly string[], env: NodeJS.ProcessEnv): Out
   };
 }
 
-/** What a command says: its answer on stdout; notes, progress and errors on stderr. */
+/** A command's output: the answer on stdout; notes, progress and errors on stderr. */
 export class Output {
   readonly mode: OutputMode;
   readonly #status = new StatusLine();
@@ -62,14 +65,14 @@ export class Output {
     else console.log(this.#text(lines, process.stdout.isTTY));
   }
 
-  /** Gives a part of the answer, for people, as soon as it is known; with --json the answer has it. */
+  /** Prints a part of the answer, for people, once known; with --json the answer has the part. */
   part(line: Line): void {
     if (this.mode.json) return;
     this.#status.clear();
     console.log(this.#text([line], process.stdout.isTTY));
   }
 
-  /** Gives a piece of a text that is the answer, for people, as soon as it is known: its line breaks are its own. */
+  /** Prints a piece of the answer's text, for people, once known: the piece brings all line breaks. */
   piece(text: string): void {
     if (this.mode.json || text === "") return;
     this.#status.clear();
@@ -77,8 +80,8 @@ export class Output {
   }
 
   /**
-   * Says that a command that goes on is ready, in place of an answer.
-   * @param value A plain value, for --json, in one line: whoever waits for it reads a line.
+   * Reports a ready command that continues, in place of an answer.
+   * @param value A plain value, for --json, in one line: a waiting program reads a line.
    */
   ready(value: unknown, lines: readonly Line[]): void {
     this.#status.clear();
@@ -90,7 +93,7 @@ export class Output {
     console.log(this.#text(text.trimEnd().split("\n"), false));
   }
 
-  /** Says something beside the answer, unless --quiet is given. */
+  /** Prints a note besides the answer, unless --quiet is given. */
   note(lines: string | readonly string[]): void {
     this.#log("note", lines);
   }
@@ -101,8 +104,8 @@ export class Output {
   }
 
   /**
-   * Says how far a long task is, unless --quiet is given: in place on a terminal, else a line now and then.
-   * @param what What is counted.
+   * Reports a long task's progress, unless --quiet is given: in place on a terminal, else with a line now and then.
+   * @param what The things counted.
    */
   progress(what: string): Progress {
     if (this.mode.quiet) return () => {};
@@ -122,7 +125,7 @@ export class Output {
     return this.mode.json ? new StatusLine(jsonLine) : this.#status;
   }
 
-  /** Says why a command failed: one line, or with REFUTE_DEBUG=1 also where it was thrown. */
+  /** Reports why a command failed: one line, or with REFUTE_DEBUG=1 also the throwing place. */
   error(error: unknown, env: NodeJS.ProcessEnv = process.env): void {
     this.#status.clear();
     const stack = env.REFUTE_DEBUG === "1" && error instanceof Error ? stackLines(error).map(withoutPaths) : [];

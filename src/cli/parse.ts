@@ -3,17 +3,17 @@ import { withoutKeys } from "../base/redact.ts";
 import { UsageError } from "./errors.ts";
 
 /**
- * Reads a value that a user gave as text.
- * @param name What it was given by, for messages: a flag, an argument, an environment variable.
+ * Reads a value given by a user as text.
+ * @param name The source of the value, for messages: a flag, an argument, an environment variable.
  * @throws UsageError
  */
 export type Parse<T> = (text: string, name: string) => T;
 
-/** The error of a value that cannot be used. A text that may be a key is not repeated. */
+/** Returns the error for an unusable value. A possible key in the text does not appear. */
 export const unfit = (text: string, name: string, expected: string): UsageError =>
   new UsageError(`${name} ${text === "" ? '""' : withoutKeys(text)}: expected ${expected}`);
 
-/** Whole numbers from `min` on, to `max` if there is one. */
+/** Whole numbers from `min` on, up to `max` if given. */
 export const whole =
   (min: number, max?: number): Parse<number> =>
   (text, name) => {
@@ -58,8 +58,8 @@ export const blockNumber: Parse<bigint> = (text, name) => {
 };
 
 /**
- * Addresses of accounts and contracts, with capitals as EIP-55 has them: names of files are made of them. Where the
- * text has capitals, they must be right.
+ * Addresses of accounts and contracts, with EIP-55 capitals: file names contain them. Capitals in the text must be
+ * correct.
  */
 export const address: Parse<Address> = (text, name) => {
   if (isAddress(text)) return getAddress(text);
@@ -114,7 +114,7 @@ export const webUrl: Parse<string> = (given, name) => {
 /** `true` or `false`. */
 export const yesOrNo: Parse<boolean> = (given, name) => oneOf("true", "false")(given, name) === "true";
 
-/** A parser of arguments and flags for commander, which calls it with the text alone. */
+/** Returns a parser for commander's arguments and flags: commander passes only the text. */
 export const as =
   <T>(parse: Parse<T>, name: string) =>
   (given: string): T =>

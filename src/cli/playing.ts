@@ -29,7 +29,7 @@ import { untilStopped } from "./stop.ts";
 const MIB = 2 ** 20;
 const logLevel = oneOf("trace", "debug", "info", "warn", "error");
 
-/** How often is looked whether rounds still end, and what is wrong is logged again. */
+/** Milliseconds between checks for ending rounds, and between repeated logs of open problems. */
 const TICK_MS = 15_000;
 
 /** Where caches lie if nothing else is said: the user's folder for them (XDG Base Directory Specification). */
@@ -67,7 +67,7 @@ export const playerSettings = {
 
 type PlayerSettings = SettingValues<typeof playerSettings>;
 
-/** How long the first round waits for the programs in the cache. Those that take longer are known in a later round. */
+/** The time that the first round waits for programs in the cache. Slower programs are known in a later round. */
 const CACHE_WAIT_MS = 1_000;
 
 /** How long a role that ends waits for snapshots that are being written to the store: they are a cache. */
@@ -146,7 +146,7 @@ async function playUntil(
   }
 }
 
-/** Says which of the models that are asked for cannot be used, or are not compiled yet. */
+/** Reports which requested models cannot be used, or are not compiled yet. */
 function reportProblems(health: Health, library: ProgramLibrary): void {
   const reason = [...library.problems, ...library.pending].join("; ");
   health.set("programs", reason === "" ? undefined : { reason });
@@ -155,7 +155,7 @@ function reportProblems(health: Health, library: ProgramLibrary): void {
 const catalogueOf = ({ catalogue, licences, fetchMib }: PlayerSettings) =>
   catalogue === undefined ? undefined : { source: catalogue, licences, fetchBytes: fetchMib * MIB };
 
-/** @throws UsageError if a model's file is not there: a wrong path is found at the start. */
+/** @throws UsageError if a model's file is missing: a wrong path is found at the start. */
 export function requireFile(path: string): void {
   if (statSync(path, { throwIfNoEntry: false })?.isFile() !== true)
     throw new UsageError(`the models file names ${path}, which is no file that can be read`);

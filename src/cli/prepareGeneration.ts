@@ -8,8 +8,9 @@ import type { Output } from "./output.ts";
 import { compileProgress } from "./progress.ts";
 
 /**
- * Compiles a decoder for what the flags ask it for. What it cannot generate is refused before.
- * @throws UsageError, TokenizerError, DecoderRequestError, and as reading, compiling and the check of decoders do
+ * Compiles a decoder for the request in the flags. A request beyond the decoder's abilities is refused before.
+ * @throws UsageError, TokenizerError, DecoderRequestError, and the errors from reading, compiling and checking
+ *   decoders
  */
 export async function prepareGeneration(
   { seed, ...spec }: ModelSpec,

@@ -11,8 +11,8 @@ import { prepareGeneration } from "./prepareGeneration.ts";
 import { compileProgress } from "./progress.ts";
 
 /**
- * A job as the flags describe it: the compiled program, its inputs in the program's order, the number of items, and
- * what turns the tokens of a decoder into text.
+ * A job described by flags: the compiled program, the inputs in program order, the number of items, and the tokenizer
+ * that turns a decoder's tokens into text.
  */
 type PreparedJob = {
   compiled: CompiledModel;
@@ -43,7 +43,7 @@ export async function prepareJob(spec: ModelSpec, options: BatchFlags, output: O
   return prepareBatch(spec, options, output);
 }
 
-/** What says how a batch's program is run, and on what. */
+/** The flags for a batch: how the program runs, and on which inputs. */
 type BatchFlags = GenerationOptions & {
   input?: string[];
   items?: number | undefined;
@@ -53,8 +53,8 @@ type BatchFlags = GenerationOptions & {
 };
 
 /**
- * The same of any number of items, without a decoder.
- * @param hasParts Of state that is carried there is a file for each part of the items.
+ * Prepares any number of items, without a decoder.
+ * @param hasParts True if each part of the items has a file for carried state.
  * @throws UsageError, and as compiling and reading do
  */
 export function prepareBatch(spec: ModelSpec, options: BatchFlags, output: Output, hasParts = false): PreparedJob {

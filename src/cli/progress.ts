@@ -5,18 +5,18 @@ import { programTerms } from "../program/work.ts";
 /** When a command says how far it is: after this long, and then this often. */
 const FIRST_MS = 2_000;
 const EVERY_MS = 250;
-/** Where stderr is no terminal, a line this often. */
+/** Milliseconds between lines where stderr is no terminal. */
 const LINE_MS = 10_000;
 
 type Out = { isTTY?: boolean; write: (text: string) => unknown };
 
 /**
- * Called with what is done: a count, or where the pieces differ a share of the whole work. Within one piece that takes
- * long, `inside` says what it has come to, and no time that is left can be told.
+ * Called with the work done: a count, or where the pieces differ a share of the whole work. Within a long piece,
+ * `inside` reports the piece's progress, and the remaining time is unknown.
  */
 export type Progress = (done: number, total: number, share?: number, inside?: string) => void;
 
-/** The line in which a terminal shows how far a command is. Elsewhere each text is a line of its own. */
+/** The line in which a terminal shows a command's progress. Elsewhere each text takes a separate line. */
 export class StatusLine {
   readonly #out: Out;
   #isShown = false;
@@ -47,8 +47,8 @@ export class StatusLine {
 }
 
 /**
- * Says how far a command is and how long it will still take, once it takes longer than two seconds.
- * @param what What is counted.
+ * Reports a command's progress and remaining time, once the command takes longer than two seconds.
+ * @param what The things counted.
  */
 export function stepProgress(what: string, line: StatusLine, now: () => number = () => performance.now()): Progress {
   const start = now();
@@ -89,10 +89,10 @@ const TICK_MS = 1_000;
 const TICK_LINE_MS = 60_000;
 
 /**
- * Says how long something will still take, until it is stopped.
+ * Reports the remaining time until stopped.
  * @param what Such as `the window ends in`.
  * @param until Unix seconds.
- * @returns Stops it.
+ * @returns a function that stops the reports
  */
 export function countdown(what: string, until: bigint, line: StatusLine, now: () => number = Date.now): () => void {
   const timer = setInterval(

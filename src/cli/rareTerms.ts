@@ -12,7 +12,7 @@ const classOf: Parse<{ classes: Address; class: number }> = (text, name) => {
   return { classes: address(parts[0]!, name), class: whole(0, 255)(parts[1]!, name) };
 };
 
-/** What a job rarely asks for, as flags. */
+/** Rarely used terms of a job, as flags. */
 export const rareSettings = {
   collateral: optional<bigint>("amount", "that a claim locks, above the deployment's least", amountAboveZero),
   reservedFor: optional<Address>("worker", "the only worker that may claim the job", address),

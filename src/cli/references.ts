@@ -12,12 +12,12 @@ import { defaulted, optional, toggle, type SettingValues } from "./settings.ts";
 
 const MIB = 2 ** 20;
 
-/** What whoever posts a job by reference is told. */
+/** The note for posting a job by reference. */
 export const REFERRED =
   "the inputs are not put on the chain: only who can fetch them from where the job says can compute it or dispute " +
   "its result; keep them there until it is final. Inputs and outputs are public";
 
-/** A server of one's own. Gateways to IPFS redirect from `localhost` to names below it, which lead nowhere. */
+/** A server run by the user. IPFS gateways redirect from `localhost` to names below localhost, which lead nowhere. */
 const serverUrl: Parse<string> = (given, name) => {
   const url = webUrl(given, name);
   if (new URL(url).hostname === "localhost")
@@ -25,7 +25,7 @@ const serverUrl: Parse<string> = (given, name) => {
   return url;
 };
 
-/** What serves the places of inputs that are no URLs, or lie in one's own network. */
+/** The servers for input places that are no URLs, or lie in the user's own network. */
 export const sourceSettings = {
   ipfsGateway: optional<string>("url", "of a gateway that serves ipfs://CID", serverUrl, "none"),
   s3Endpoint: optional<string>("url", "S3-compatible, that serves s3://BUCKET/KEY", serverUrl, "none"),
@@ -44,7 +44,7 @@ export const sourceSettings = {
   ),
 };
 
-/** How workers and watchers fetch the inputs of jobs that refer to them. */
+/** The settings with which workers and watchers fetch inputs by reference. */
 export const referenceSettings = {
   references: toggle("fetch the inputs of jobs from where these say that they lie: servers that strangers name"),
   ...sourceSettings,
@@ -70,8 +70,8 @@ export function referencesOf(values: SettingValues<typeof referenceSettings>): R
 }
 
 /**
- * Fetches the inputs of a job from each place that it is going to name.
- * @throws WrongReferenceError if one gives other bytes, FetchError, FetchRefusedError, JobInputError
+ * Fetches a job's inputs from each place that the job will name.
+ * @throws WrongReferenceError if a place gives other bytes, FetchError, FetchRefusedError, JobInputError
  */
 export async function checkReferences(
   uris: readonly string[],
@@ -85,8 +85,8 @@ export async function checkReferences(
     const found = await fetchReference(parseReference(uri), file.length, options);
     if (!file.equals(found))
       throw new WrongReferenceError(
-        `${uri} has other bytes than the inputs: put the file there that refute pack writes, with the same flags; ` +
-          "nothing was sent",
+        `${uri} has other bytes than the inputs: put the file there that refute job pack writes, with the same ` +
+          "flags; nothing was sent",
       );
   }
 }

@@ -5,8 +5,8 @@ import { UsageError } from "./errors.ts";
 const INPUTS = "REFUTE_INPUTS_";
 
 /**
- * What Amazon's tools read from the environment.
- * @param what Needs it, for the message.
+ * Returns the keys that Amazon's tools read from the environment.
+ * @param what The feature with the need for keys, for the message.
  * @param prefix Before the names of the variables.
  * @throws UsageError if a variable is missing
  */
@@ -26,7 +26,7 @@ export function s3Keys(what: string, env: NodeJS.ProcessEnv = process.env, prefi
   };
 }
 
-/** The same for inputs of jobs: keys of their own where there is one, so that what strangers name needs no others. */
+/** Returns the keys for job inputs: separate keys where given, because strangers name the places of inputs. */
 export function inputKeys(what: string, env: NodeJS.ProcessEnv = process.env): S3Keys {
   const hasOwn = Object.keys(env).some((name) => name.startsWith(`${INPUTS}AWS_`) && env[name] !== "");
   return s3Keys(what, env, hasOwn ? INPUTS : "");

@@ -2,6 +2,7 @@ import { Option, type Command } from "commander";
 import { FileError, readRegularFile } from "../base/regularFile.ts";
 import { UsageError } from "./errors.ts";
 import { yesOrNo, type Parse } from "./parse.ts";
+import { programOf, withParts } from "./words/walk.ts";
 
 /** `rpcUrl` is set by --rpc-url, REFUTE_RPC_URL or "rpcUrl" in the config file. */
 export const flagName = (key: string): string => `--${kebab(key)}`;
@@ -11,25 +12,28 @@ const kebab = (key: string): string => key.replace(/[A-Z]/g, (letter) => `-${let
 
 /** Something that a flag, an environment variable or the config file sets. */
 type Setting<T> = {
-  /** What stands for the value in the help; undefined for a switch. */
+  /** The placeholder for the value in the help; undefined for a switch. */
   value: string | undefined;
   help: string;
   parse: Parse<NonNullable<T>>;
-  /** What holds if nothing is given; without it the setting must be given. */
+  /** The value if nothing is given; without `absent` the setting must be given. */
   absent?: { value: T; text: string };
 };
 
 export type Settings = Record<string, Setting<unknown>>;
 export type SettingValues<S extends Settings> = { [K in keyof S]: S[K] extends Setting<infer T> ? T : never };
 
-/** A setting that must be given. @param value What stands for it in the help, e.g. `seconds`. */
+/** A setting that must be given. @param value The placeholder in the help, e.g. `seconds`. */
 export const required = <T>(value: string, help: string, parse: Parse<NonNullable<T>>): Setting<T> => ({
   value,
   help,
   parse,
 });
 
-/** A setting that may be left out. @param text What holds then, for the help, if it is not said there. */
+/**
+ * A setting that may be left out. @param text The effect of leaving the setting out, for the help, unless `help`
+ * already gives the effect.
+ */
 export const optional = <T>(
   value: string,
   help: string,
@@ -75,12 +79,12 @@ export function addSettings(command: Command, settings: Settings): Command {
 export type Sources = {
   flags: Record<string, unknown>;
   env: NodeJS.ProcessEnv;
-  /** The path of the config file, undefined if there is none. */
+  /** The path of the config file, undefined without a config file. */
   path: string | undefined;
   file: Record<string, unknown>;
 };
 
-/** A setting as it was found: where, its text, and its value or what is wrong with it. */
+/** A setting as found: the source, the text, and the value or the problem. */
 export type Found = { source?: string; text?: string } & ({ value: unknown } | { problem: string });
 
 /** Where the settings of a command come from. @throws UsageError if the config file cannot be read */
@@ -110,7 +114,11 @@ export function findSetting(key: string, { parse, absent }: Setting<unknown>, { 
   }
 }
 
-/** What a config file has that none of the commands knows. Several commands may share a file. */
+/** Whether the config file of a command has settings that the command does not know: they may be those of others. */
+export const hasForeignSettings = (command: Command, env: NodeJS.ProcessEnv = process.env): boolean =>
+  settingsOf(command) !== undefined && unknownIn(sourcesOf(command, env), [command]) !== undefined;
+
+/** Returns the config file's settings unknown to all commands. Several commands may share a file. */
 export function unknownIn({ path, file }: Sources, commands: readonly Command[]): string | undefined {
   const known = commands.flatMap(({ options }) => options.map(optionKey));
   const unknown = Object.keys(file).filter((key) => !known.includes(key));
@@ -118,8 +126,8 @@ export function unknownIn({ path, file }: Sources, commands: readonly Command[])
 }
 
 /**
- * A command's settings: flag over environment over config file (--config or REFUTE_CONFIG) over default.
- * @throws UsageError that names every setting which is missing, unknown or unfit, and how it is set
+ * Reads a command's settings: flag over environment over config file (--config or REFUTE_CONFIG) over default.
+ * @throws UsageError that names every missing, unknown or unfit setting, with the way to set the setting
  */
 export function readSettings<S extends Settings>(
   command: Command,
@@ -127,7 +135,7 @@ export function readSettings<S extends Settings>(
   env: NodeJS.ProcessEnv = process.env,
 ): SettingValues<S> {
   const sources = sourcesOf(command, env);
-  const unknown = unknownIn(sources, command.parent?.commands ?? [command]);
+  const unknown = unknownIn(sources, withParts(programOf(command)));
   const problems = unknown === undefined ? [] : [unknown];
   const values: Record<string, unknown> = {};
   for (const [key, setting] of Object.entries(settings)) {
@@ -157,7 +165,7 @@ function readConfig(path: string): Record<string, unknown> {
 /** The maximum bytes of a config file or a models file. */
 const MAX_JSON_BYTES = 2 ** 24;
 
-/** Reads a JSON file. @throws UsageError that names the file and what it is for. */
+/** Reads a JSON file. @throws UsageError that names the file and the file's purpose. */
 export function readJson(path: string, purpose: string): unknown {
   let text: string;
   try {
@@ -169,7 +177,8 @@ export function readJson(path: string, purpose: string): unknown {
   try {
     return JSON.parse(text) as unknown;
   } catch (cause) {
-    // The error of JSON.parse quotes the text, which may hold a key: neither it nor its message may get into an output.
+    // JSON.parse's error quotes the text, which may hold a key: neither the error nor the error's message may get into
+    // an output.
     const where = /position \d+( \(line \d+ column \d+\))?/.exec((cause as Error).message)?.[0];
     throw new UsageError(`the ${purpose} ${path} is not JSON${where === undefined ? "" : `, at ${where}`}`);
   }

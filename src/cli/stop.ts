@@ -1,8 +1,8 @@
 const SIGNALS = ["SIGINT", "SIGTERM"] as const;
 
 /**
- * Does something until it ends, with a signal that is given at Ctrl-C or SIGTERM. A second one ends the process at
- * once.
+ * Runs an action until the end, with a signal given at Ctrl-C or SIGTERM. A second Ctrl-C or SIGTERM ends the process
+ * at once.
  */
 export async function untilStopped<T>(onStop: () => void, action: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const stop = new AbortController();

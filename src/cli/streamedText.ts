@@ -17,13 +17,13 @@ type StreamedJob = {
   /** Tokens of it, which are not printed. */
   prompt: readonly number[];
   tokenizer: Tokenizer | undefined;
-  /** Of the worker's server. */
+  /** The URL of the worker's server. */
   url: string;
 };
 
 /**
- * Prints a text while a worker computes it, as that worker says; says so if the result is another one.
- * @param wait Waits for the result. It is not touched by what goes wrong here.
+ * Prints a text while a worker computes the text, as reported by the worker; warns if the result differs.
+ * @param wait Waits for the result. Failures in printing do not affect the wait.
  */
 export async function streamUntil(
   output: Output,
@@ -52,9 +52,9 @@ const placeOfTokens = ({ program }: StreamedJob): number =>
   program.outputs.findIndex(({ name }) => name === DECODER.tokens);
 
 /**
- * What goes wrong ends it with a warning, because the job goes on.
- * @param signal Ends it: the result is there.
- * @returns the tokens that the worker said, by the items that chose them; none of the prompt's
+ * A failure ends the stream with a warning, because the job goes on.
+ * @param signal Ends the stream: the result is known.
+ * @returns the tokens reported by the worker, by the items that chose them; without the prompt's tokens
  */
 async function stream(output: Output, job: StreamedJob, signal: AbortSignal): Promise<ReadonlyMap<number, number>> {
   const { program, jobId, items, prompt, tokenizer, url } = job;

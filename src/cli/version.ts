@@ -1,7 +1,10 @@
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
-/** The version of Refute, from the nearest package.json of its name: sources and what is built lie at other depths. */
+/**
+ * Returns Refute's version, from the nearest package.json with Refute's name: sources and built files lie at different
+ * depths.
+ */
 export function version(folder = import.meta.dirname): string {
   const found = packageIn(folder);
   if (found?.name === "refute") return found.version;

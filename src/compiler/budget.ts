@@ -1,21 +1,20 @@
 import { defaultMib } from "../model/onnx/tensorMemory.ts";
 import { CompileBudgetError } from "./errors.ts";
 
-/** What one compilation may take. A limit only refuses: whoever compiles within other limits gets the same program. */
+/** The limits of one compilation. A limit only refuses: other limits that admit the model give the same program. */
 export type CompileLimits = {
   /** Seconds that it takes. */
   seconds: number;
-  /** MiB of constants and expressions that it holds, by an estimate that is the same on every machine. */
+  /** Maximum MiB of constants and expressions held, by an estimate equal on every machine. */
   mib: number;
   /** Nodes, each iteration of a loop counted. */
   nodes: number;
-  /** Elements of constants: one that is moved counts 1, each term of one that is computed {@link COMPUTED}. */
+  /** Elements of constants: a moved element counts 1, each term of a computed element counts {@link COMPUTED}. */
   foldElements: number;
 };
 
 /**
- * What a computed term counts. On one core, an element that is moved takes some 50 ns and a term by the definition some
- * 2 us.
+ * The count of a computed term. On one core, moving an element takes some 50 ns and a term by the definition some 2 us.
  */
 const COMPUTED = 32;
 
@@ -32,13 +31,13 @@ export const defaultLimits = (): CompileLimits => ({
 
 const MIB = 2 ** 20;
 
-/** What an expression takes, with its key in the table: between 300 and 700 bytes. */
+/** Bytes charged for an expression with the expression's key in the table: in fact between 300 and 700. */
 const EXPRESSION_BYTES = 512;
 
-/** The clock is read once for so many expressions, or for so many elements that are folded. */
+/** Expressions, or folded elements, between two readings of the clock. */
 const TICKS = 4096;
 
-/** Counts what one compilation takes, and ends it where that is too much. */
+/** Counts one compilation's resources, and ends the compilation beyond a limit. */
 export class Budget {
   readonly #limits: CompileLimits;
   readonly #now: () => number;
@@ -49,7 +48,7 @@ export class Budget {
   #elements = 0;
   #node = "";
   #operator = "";
-  /** Called as a node begins, those of bodies included. @param nodes That have begun. */
+  /** Called when a node begins, nodes in bodies included. @param nodes The number of nodes begun. */
   onNode: ((nodes: number) => void) | undefined;
 
   /** @param now A clock in milliseconds. */
@@ -60,7 +59,7 @@ export class Budget {
     this.#start = now();
   }
 
-  /** A second attempt within the same time, after one that was refused. */
+  /** Begins a second attempt within the same time, after a refused attempt. */
   restart(): void {
     [this.#bytes, this.#nodes, this.#elements] = [0, 0, 0];
   }
@@ -86,7 +85,7 @@ export class Budget {
     this.onNode?.(this.#nodes);
   }
 
-  /** Refuses a graph that has too many nodes before the first is compiled. @throws CompileBudgetError */
+  /** Refuses a graph with too many nodes before compiling the first node. @throws CompileBudgetError */
   checkNodes(count: number): void {
     if (count > this.#limits.nodes) this.#refuse("nodes", `${count} nodes, at most ${this.#limits.nodes}`);
   }
@@ -115,7 +114,7 @@ export class Budget {
     if (this.#bytes > mib * MIB) this.#refuse("mib", `more than ${mib} MiB of constants and expressions`);
   }
 
-  /** So many elements of a constant are moved, before they are. @throws CompileBudgetError */
+  /** Counts constant elements before they are moved. @throws CompileBudgetError */
   moveElements(count: number): void {
     this.#elements += count;
     const { foldElements } = this.#limits;

@@ -9,7 +9,7 @@ import type { InputSource, Program, Step } from "../program/types.ts";
 import { validateProgram, validateStep } from "../program/validate.ts";
 import { elementCount, type Model } from "../model/onnx/model.ts";
 import { bindShapes } from "./graph/bindShapes.ts";
-import { expandTraining } from "./gradients/expandTraining.ts";
+import { expandTraining } from "./training/expandTraining.ts";
 import { withinBits } from "./operators/narrow.ts";
 import { Budget, type CompileLimits } from "./budget.ts";
 import type { LazyTensor } from "./expressions/tensor.ts";

@@ -5,7 +5,7 @@ import { MAX_STEP_BYTES } from "../program/limits.ts";
 
 const call = (node: Node): string => `${node.operator} (node ${nodeLabel(node)})`;
 
-/** An operator, or a use of one, that is not in the table: refused, never approximated. */
+/** An operator, or a use of an operator, outside the table: refused, never approximated. */
 export class UnsupportedOperatorError extends RefuteError {
   readonly code = "COMPILE_UNSUPPORTED";
   readonly operator: string;
@@ -42,7 +42,7 @@ const LIMIT_FLAGS = {
   foldElements: "--fold-elements",
 } as const;
 
-/** Compiling takes more than it may (`CompileLimits`). The node is the one that was being compiled, "" if none was. */
+/** Compiling exceeds a limit (`CompileLimits`). The node is the node being compiled, "" if none was. */
 export class CompileBudgetError extends RefuteError {
   readonly code = "COMPILE_BUDGET";
   readonly operator: string;
@@ -62,10 +62,10 @@ export class CompileBudgetError extends RefuteError {
 /** The shapes given for the model's inputs do not bind it. */
 export class InputShapeError extends errorWithCode("COMPILE_INPUT_SHAPE") {}
 
-/** An output of the model that no job can have. */
+/** A model output that no job can have. */
 export class ModelOutputError extends errorWithCode("COMPILE_OUTPUT") {}
 
-/** No output of the model has elements: they are known, and there is nothing to compute. */
+/** No output of the model has elements: all outputs are known, and nothing remains to compute. */
 export class EmptyOutputsError extends ModelOutputError {
   readonly outputs: readonly TensorInfo[];
 
@@ -85,21 +85,21 @@ export class DrawnInputError extends errorWithCode("COMPILE_DRAWN_INPUT") {}
 /** A model cannot be trained as asked: the loss, the output, the optimiser or weights that do not fit. */
 export class TrainingError extends errorWithCode("COMPILE_TRAINING") {}
 
-/** Noise cannot be added as asked: an input that is unknown, or of no floats, or a scale that is no number. */
+/** The requested noise cannot be added: unknown input, input without floats, or a scale other than a number. */
 export class NoiseError extends errorWithCode("COMPILE_NOISE") {}
 
-/** A seed cannot be an input of the job as asked: a name that is taken, nothing to draw, or two seeds. */
+/** The requested seed cannot be an input of the job: a name already taken, nothing to draw, or two seeds. */
 export class SeedInputError extends errorWithCode("COMPILE_SEED_INPUT") {}
 
 /** A model is no decoder that can be wrapped into a run, by the input or output that does not fit. */
 export class DecoderError extends errorWithCode("COMPILE_DECODER") {}
 
-/** A wrapped decoder is asked for what it cannot generate: slots, a prompt, a way to draw that do not fit. */
+/** A wrapped decoder cannot generate the request: the slots, the prompt or the way to draw do not fit. */
 export class DecoderRequestError extends errorWithCode("DECODER_REQUEST") {}
 
 /** The shapes of some inputs are needed. The message names them all. */
 export class OpenShapeError extends InputShapeError {
-  /** For each input what it leaves open, and the flag that says it. */
+  /** Per input, the open dimensions and the flag that gives their sizes. */
   readonly inputs: readonly string[];
 
   constructor(source: string, inputs: readonly string[]) {
@@ -108,15 +108,15 @@ export class OpenShapeError extends InputShapeError {
   }
 }
 
-/** A step of which one element takes more gas or bytes to prove on chain than a transaction may. */
+/** A step with an element whose proof on chain takes more gas or bytes than a transaction may. */
 export type ExpensiveStep = { node: string; operator: string; gas: number; bytes: number };
 
-/** What proving an element of a step would take. */
+/** Describes the cost of proving one element. */
 export const proofText = ({ gas, bytes }: Pick<ExpensiveStep, "gas" | "bytes">): string =>
   `about ${gas} gas in a transaction of up to ${bytes} bytes`;
 
 /**
- * One element of some steps takes more gas or bytes to prove on chain than a transaction may, however its reduction is
+ * In some steps, proving one element on chain takes more gas or bytes than a transaction may, however the reduction is
  * split.
  */
 export class StepTooExpensiveError extends RefuteError {
@@ -124,7 +124,7 @@ export class StepTooExpensiveError extends RefuteError {
   /** All such steps; the message names the first. */
   readonly steps: readonly ExpensiveStep[];
 
-  /** The limits that they exceed, or one of which. */
+  /** The limits; each step exceeds at least one limit. */
   readonly limit: { gas: number; bytes: number };
 
   constructor(steps: readonly [ExpensiveStep, ...ExpensiveStep[]], limit: { gas: number; bytes: number }) {
@@ -148,7 +148,7 @@ export class StepTooExpensiveError extends RefuteError {
 /** A step does not fit the limits of the encoding (reads, digits, expression length). */
 export class StepLimitError extends errorWithCode("COMPILE_STEP_LIMIT") {}
 
-/** No operation of an expression takes operands of these types; the node that asks for it is refused. */
+/** No operation takes operands with the given types; the node with the operation is refused. */
 export class OperandTypeError extends RefuteError {
   readonly code = "COMPILE_OPERAND_TYPE";
 

@@ -14,7 +14,7 @@ export type RunWiring = {
   each?: readonly string[] | undefined;
   /** Inputs that are the item's number: int64, one element. */
   index?: readonly string[] | undefined;
-  /** Inputs that are an output of the item before, by the input's name. */
+  /** Inputs that take the previous item's output, by the input's name. */
   carried?: Readonly<Record<string, string>> | undefined;
   /** Outputs that each item has. */
   eachOutputs?: readonly string[] | undefined;
@@ -22,18 +22,18 @@ export type RunWiring = {
   lastOutputs?: readonly string[] | undefined;
 };
 
-/** The source of an input; a carried one by the number of the output in the graph. */
+/** The source of an input; for a carried input, by the output's number in the graph. */
 type WiredSource = { kind: "each" } | { kind: "index" } | { kind: "carried"; output: number };
 
 /** A wiring whose names were looked up. */
 type Wired = {
   /** By the number of the input in the graph. */
   sources: ReadonlyMap<number, WiredSource>;
-  /** The outputs of the graph that are the program's, in the graph's order. */
+  /** The graph outputs that become program outputs, in the graph's order. */
   outputs: readonly { output: number; each: boolean }[];
 };
 
-/** Inputs of a graph that are not known as a type says it. */
+/** Graph inputs without known types. */
 type Names = readonly { name: string }[];
 
 /**
@@ -96,8 +96,8 @@ type Typed = { dtype: DType; shape: readonly number[] };
 const text = ({ dtype, shape }: Typed): string => `${dtypeName(dtype)}[${shape.join(", ")}]`;
 
 /**
- * Checks that an input can have the source that it is given.
- * @param from The output that it is carried from, if it is.
+ * Checks that an input can have the given source.
+ * @param from The output that a carried input takes.
  * @throws RunWiringError by the input's name
  */
 export function checkSource(

@@ -14,10 +14,9 @@ import {
   StepTooExpensiveError,
   UnsupportedOperatorError,
 } from "./errors.ts";
-import { isTraining } from "./gradients/expandTraining.ts";
-import { findControl } from "./graph/control/table.ts";
-import { whyUnsupported } from "./graph/unsupported.ts";
-import { findEntry } from "./operators/registry.ts";
+import { isTraining } from "./training/expandTraining.ts";
+import { whyUnsupported } from "./table/refused.ts";
+import { findRow } from "./table/registry.ts";
 
 /** Why a model is refused at one node of its graph. `node` and `operator` are empty where the whole model is meant. */
 export type NodeRefusal = { node: string; operator: string; reason: string; code: string };
@@ -75,10 +74,7 @@ function refuseUnknown(nodes: Iterable<Node>): { refusals: NodeRefusal[]; unreac
   return { refusals, unreached: [...nodes].length - refusals.length };
 }
 
-const isKnown = (node: Node): boolean =>
-  findEntry(node.operator, node.domain) !== undefined ||
-  findControl(node.operator, node.domain) !== undefined ||
-  isTraining(node);
+const isKnown = (node: Node): boolean => findRow(node) !== undefined || isTraining(node);
 
 function surveyFrom(model: Model, options: CompileOptions, before: readonly NodeRefusal[]): Survey {
   const refusals = [...before];

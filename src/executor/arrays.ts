@@ -1,8 +1,8 @@
 import { canonicalWord, DType, floatFormat, isHalf, type DType as DTypeCode } from "../numerics/dtype.ts";
 
 /**
- * The elements of a tensor as the executor holds them: numbers, or bigints for the 64-bit integers; a limb is four of
- * those, lowest first. Floats of 16 bits are held as their bits.
+ * A tensor's elements in the executor: numbers, or bigints for 64-bit integers. A limb takes four bigints, lowest
+ * first. 16-bit floats are held as their bits.
  */
 export type TensorArray =
   | Float32Array
@@ -16,7 +16,7 @@ export type TensorArray =
   | BigInt64Array
   | BigUint64Array;
 
-/** The array that holds the elements of each type. */
+/** The array class for each element type. */
 export const CONSTRUCTORS = {
   [DType.float32]: Float32Array,
   [DType.uint8]: Uint8Array,
@@ -46,7 +46,7 @@ export function viewOf(bytes: Uint8Array, dtype: DTypeCode): TensorArray {
   return new make(aligned.buffer as ArrayBuffer, aligned.byteOffset, aligned.length / size);
 }
 
-/** The bits of -0, the largest magnitude, infinity and the one NaN of a float type of at most 32 bits. */
+/** The bits of -0, the largest magnitude, infinity and the only NaN, for a float type with at most 32 bits. */
 function edgesOf(dtype: DTypeCode): { negativeZero: number; magnitude: number; infinity: number; nan: number } {
   const { sign, infinity, nan } = floatFormat(dtype);
   return { negativeZero: Number(sign), magnitude: Number(sign) - 1, infinity: Number(infinity), nan: Number(nan) };
@@ -101,7 +101,7 @@ function isCanonical(array: TensorArray, dtype: DTypeCode): boolean {
   return dtype !== DType.float32 || areCanonicalFloat32(array as Float32Array);
 }
 
-/** The elements of a tensor's bytes, canonical, as every read sees them. Copied only where necessary. */
+/** Returns a tensor's elements in canonical form, the form every read sees. Copies the bytes only if necessary. */
 export function readableArray(bytes: Uint8Array, dtype: DTypeCode): TensorArray {
   const array = viewOf(bytes, dtype);
   if (isCanonical(array, dtype)) return array;

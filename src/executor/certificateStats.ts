@@ -1,12 +1,12 @@
-/** Counts of the elements of float32 sums and dot products, by what settled them. */
+/** Counts how the elements of float32 sums and dot products were settled. */
 export type CertificateStats = {
   /** Elements of such reductions. */
   elements: number;
   /** Not settled by the error bound. */
   flagged: number;
-  /** Of the flagged ones: settled because none of their partial sums can have been rounded. */
+  /** Flagged elements settled because none of their partial sums can have been rounded. */
   ties: number;
-  /** Of the rest, settled by a compensated sum. */
+  /** Flagged elements, other than ties, settled by a compensated sum. */
   compensated: number;
   /** The remaining ones, recomputed in integers. */
   exact: number;

@@ -2,10 +2,16 @@ import { staysInside } from "../program/loops.ts";
 import type { Axis, Step, View } from "../program/types.ts";
 import { splitDigits } from "../program/view.ts";
 
-/** A coordinate: its part that depends on the reduction digits, for each term, and that of given out digits. */
+/**
+ * A coordinate: for each term, the part that depends on the reduction digits, and a function from out digits to their
+ * part.
+ */
 export type Coordinate = { moves: Int32Array | Float64Array; start: (outDigits: readonly number[]) => number };
 
-/** The offset of a view that always stays inside its tensor, as one sum over digits; undefined for another view. */
+/**
+ * Returns the view's offset as one sum over digits, if the view always stays inside the tensor. Otherwise returns
+ * undefined.
+ */
 export function wholeCoordinate({ outDigits, redDigits }: Step, view: View): Pick<Axis, "base" | "coeffs"> | undefined {
   if (!staysInside(view, [...outDigits, ...redDigits])) return undefined;
   const { axes } = view;
@@ -13,7 +19,7 @@ export function wholeCoordinate({ outDigits, redDigits }: Step, view: View): Pic
   return { base: axes.reduce((at, { base, stride }) => at + base * stride, 0), coeffs };
 }
 
-/** @param moves Receives, for each term, the part that depends on its digits. */
+/** @param moves Receives each term's part, which depends on the reduction digits. */
 export function coordinate(
   { outDigits, redDigits }: Step,
   { base, coeffs }: Pick<Axis, "base" | "coeffs">,

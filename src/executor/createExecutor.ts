@@ -22,7 +22,7 @@ import { testEngine } from "./product/testEngine.ts";
 
 /** A job's tensors, and how often the certificate of its float32 sums and products was not enough. */
 export type ExecutionResult = {
-  /** The tensor of each step that was kept, by the step's number: canonical bytes, little-endian. Others are holes. */
+  /** The tensor of each kept step, by step number: canonical bytes, little-endian. Other steps are holes. */
   tensors: Uint8Array[];
   stats: CertificateStats;
   /** The milliseconds of each stage, added up over all threads; zeros without `profile`. */
@@ -31,13 +31,13 @@ export type ExecutionResult = {
 
 export type RunOptions = ExecutionOptions & {
   /**
-   * Which tensors are kept for the result; by default all. Others are overwritten once the steps that read them are
-   * done.
+   * Selects the tensors to keep for the result; by default all. Other tensors are overwritten after their last reader
+   * has finished.
    */
   keep?: (step: number) => boolean;
   /**
-   * Receives the trees of the checkpoints' tensors. These tensors are kept, and hashed while later steps are computed;
-   * with {@link SuccessiveTrees}, only where they differ from those of the execution before.
+   * Receives the trees of the checkpoints' tensors. The executor keeps these tensors and hashes them during later
+   * steps. With {@link SuccessiveTrees}, it hashes only the differences from the previous execution.
    */
   trees?: Map<number, MerkleList>;
   /** Whether the time of each stage is taken. */
@@ -49,8 +49,8 @@ export type Executor = {
   readonly bytes: number;
   /**
    * @param inputs The job's inputs in the program's order: little-endian, row-major bytes.
-   * @throws ExecutionInputError if they do not fit the program; EngineFaultError if a product was wrong: nothing of
-   * this process may be relied on any more.
+   * @throws ExecutionInputError if the inputs do not fit the program; EngineFaultError if a product was wrong: from
+   *   then on, nothing from this process may be relied on.
    */
   run(inputs: readonly Uint8Array[], options?: RunOptions): Promise<ExecutionResult>;
   close(): Promise<void>;
@@ -58,35 +58,35 @@ export type Executor = {
 
 export type ExecutorOptions = {
   /**
-   * Threads that compute. 0, the default: one until jobs have been executed for as long as it takes to start more, then
-   * as many as there are processors, at most 8.
+   * The number of computing threads. With 0, the default, a single thread executes jobs until the time spent equals the
+   * time to start more threads. From then on, each processor gets a thread, up to at most 8.
    */
   threads?: number;
-  /** An engine to use instead of onnxruntime's, for one thread; `close` does not close it. */
+  /** A single-threaded engine to use instead of onnxruntime. The executor's `close` does not close this engine. */
   engine?: MatMulEngine;
-  /** The approximate nanoseconds from which a step is split among threads. */
+  /** The approximate nanoseconds from which a step gets split among threads. */
   minSplit?: number;
   /**
-   * Whether each thread takes exactly its part of a step, even where another could take it sooner: for tests of
-   * threads.
+   * If true, each thread takes exactly its own part of a step, even if another thread could take the part sooner: for
+   * tests of threads.
    */
   evenly?: boolean;
-  /** Terms from which a matrix product is handed to the engine; 0 hands over all. */
+  /** The minimum term count for computing a matrix product with the engine; 0 gives all products to the engine. */
   minEngineWork?: number;
   /**
-   * Whether every float32 sum is computed in integers, as if no error bound ever settled one, and every sum of 16-bit
-   * floats by the definition. But for elementary functions, inputs that are chosen to defeat the bounds cannot make an
-   * execution slower than this. The weights of src/program/work.ts are measured with it.
+   * If true, every float32 sum is computed in integers, as if no error bound ever settled a sum, and every sum of
+   * 16-bit floats by the definition. Except for elementary functions, inputs chosen to defeat the bounds cannot make
+   * any execution slower than this mode. The weights in src/program/work.ts are measured in this mode.
    */
   alwaysExact?: boolean;
-  /** Whether each result of the engine is checked, not only some at random: for tests of engines. */
+  /** If true, every engine result is checked, not only a random sample: for tests of engines. */
   checksAll?: boolean;
   /**
-   * The number of elements of a product's or reduction's terms that are gathered at a time, where its shape can be cut.
-   * It bounds memory.
+   * The number of elements of a product's or reduction's terms to gather at a time, if the shape can be cut. This
+   * number bounds memory.
    */
   chunkElements?: number;
-  /** The most bytes of one memory, by default 4 GiB: for tests of programs that need several. */
+  /** The maximum bytes per memory, by default 4 GiB: for tests of programs that need several memories. */
   memoryBytes?: number;
 };
 
@@ -94,15 +94,15 @@ export type ExecutorOptions = {
 const MIN_ENGINE_WORK = 2 ** 14;
 /** 2 MB of float64: pieces stay in the cache between gathering, product and certificate. */
 const CHUNK_ELEMENTS = 2 ** 18;
-/** Several times as long as threads take to synchronise. */
+/** Several times the duration that threads need to synchronise. */
 const MIN_SPLIT = 20_000;
 const MAX_THREADS = 8;
-/** The number of units of hashing, 20 us each, from which the other threads take part. */
+/** The number of hashing units, 20 us each, from which the other threads take part. */
 const MIN_UNITS = 32;
 /** How long a thread takes to start. */
 export const START_MS = 500;
 
-/** The number of threads that jobs are executed on, where nothing else is asked for and they are long enough. */
+/** Returns the default number of threads for executing sufficiently long jobs. */
 export const maxThreads = (): number => Math.min(MAX_THREADS, availableParallelism());
 
 /** The threads that are asked for; 0 for as many as are worth it. */
@@ -130,12 +130,12 @@ const addressedBytes = ({ bytes, farBytes }: Pick<ProgramPlan, "bytes" | "farByt
   farBytes.reduce((sum, each) => sum + each, bytes);
 
 /**
- * Creates the fast executor. onnxruntime computes matrix products in float64; an error bound certifies each result, and
- * those that it does not settle are recomputed. Compiled loops compute the rest. The results have the same bits as
- * those of `executeReference`, on any number of threads. Jobs are executed one after the other.
+ * Creates the fast executor. onnxruntime computes matrix products in float64. An error bound certifies each result;
+ * uncertified results are recomputed. Compiled loops compute the rest. The results and `executeReference` agree bit by
+ * bit, on any number of threads. Jobs are executed one after the other.
  * @throws ExecutionInputError if a constant is missing; ExecutionMemoryError if the program needs more than can be
- * addressed; EngineUnfitError if this process does not compute as IEEE 754 says; EngineFaultError if the engine fails
- * its test; ExecutionThreadError if a thread cannot be started.
+ *   addressed; EngineUnfitError if this process deviates from IEEE 754 arithmetic; EngineFaultError if the engine fails
+ *   its test; ExecutionThreadError if a thread cannot be started.
  */
 export async function createExecutor(model: CompiledModel, options: ExecutorOptions = {}): Promise<Executor> {
   const { steps } = model.program;
@@ -191,7 +191,10 @@ export async function createExecutor(model: CompiledModel, options: ExecutorOpti
     },
   };
 
-  /** Gives no result if a fault is found meanwhile, and none after that: also those of the other threads' own tests. */
+  /**
+   * Returns no result once a fault is known, including a fault found during the execution or by another thread's own
+   * tests.
+   */
   async function executeUntilFault(inputs: readonly Uint8Array[], runOptions: RunOptions): Promise<ExecutionResult> {
     try {
       if (fault !== undefined) throw fault;
@@ -221,7 +224,7 @@ export async function createExecutor(model: CompiledModel, options: ExecutorOpti
     machine.altering.isOn = onStep !== undefined;
     const put = (bytes: Uint8Array, address: number, dtype: DType): void => writeTensor(machine, bytes, address, dtype);
     inputs.forEach((bytes, i) => put(bytes, plan.inputs[i]!.address, model.program.inputs[i]!.dtype));
-    // From here on, what the inputs were may be overwritten.
+    // From this point, the inputs' bytes may be overwritten.
     hashes?.begin();
     const tensors: Uint8Array[] = [];
     for (let s = 0; s < operations.length; s++) {

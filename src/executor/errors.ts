@@ -3,10 +3,7 @@ import { errorWithCode } from "../base/errors.ts";
 /** The executor's arguments do not fit the program: inputs of another number or length, or a missing constant. */
 export class ExecutionInputError extends errorWithCode("EXECUTION_INPUT") {}
 
-/**
- * This machine or engine does not compute as IEEE 754 defines (for example, it flushes subnormals): its results would
- * be wrong.
- */
+/** This machine or engine deviates from IEEE 754, for example by flushing subnormals. Its results would be wrong. */
 export class EngineUnfitError extends errorWithCode("ENGINE_UNFIT") {}
 
 export const ENGINE_FAULT = "ENGINE_FAULT";
@@ -16,7 +13,7 @@ export const ENGINE_FAULT = "ENGINE_FAULT";
  * message names the element.
  */
 export class EngineFaultError extends errorWithCode(ENGINE_FAULT) {
-  /** What is wrong. */
+  /** The description of the fault. */
   readonly finding: string;
 
   constructor(finding: string, options?: ErrorOptions) {
@@ -33,6 +30,7 @@ export class EngineFaultError extends errorWithCode(ENGINE_FAULT) {
 export class ExecutionMemoryError extends errorWithCode("EXECUTION_MEMORY") {}
 
 /**
- * A worker thread failed or ended while it computed: the job's result is lost, and later ones are computed without it.
+ * A worker thread failed or ended during a computation. The job's result was lost. Later jobs are computed without the
+ * thread.
  */
 export class ExecutionThreadError extends errorWithCode("EXECUTION_THREAD", { retryable: true }) {}

@@ -11,9 +11,10 @@ import { widenedBits } from "./halfBits.ts";
 const ONE_BITS = 0x3f800000;
 
 /**
- * The exact sum of each element of a step, over gathered bits, which is faster than word by word.
+ * Returns a function that computes the exact sum for each element of a step, from gathered bits. Gathering runs faster
+ * than reading word by word.
  * @param sources The bytes of the step's inputs, little-endian.
- * @returns undefined unless the step is a plain sum of such floats (`isPlainFloatSum`)
+ * @returns undefined unless the step just sums floats of at most 32 bits (`isPlainFloatSum`)
  */
 export function exactSums(step: Step, sources: readonly Uint8Array[]): ((index: number) => ExactSum) | undefined {
   if (!isPlainFloatSum(step)) return undefined;
@@ -76,8 +77,9 @@ function termOffset(axes: readonly (Axis & Coordinate)[], starts: readonly numbe
 }
 
 /**
- * The words of a tensor of floats of up to 32 bits, and for those of 16 bits the float32 bits of each.
- * @param source Its bytes, which are copied unless they lie where words do.
+ * Returns the words of a float tensor with at most 32 bits per element. For 16-bit floats, also returns each element's
+ * float32 bits.
+ * @param source The tensor's bytes, copied unless aligned to words.
  */
 function bitsOf(
   source: Uint8Array,

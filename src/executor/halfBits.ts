@@ -28,8 +28,9 @@ export function widenedBits(word: number, dtype: DTypeCode): number {
 }
 
 /**
- * The bits of a canonical float32 rounded to 16 bits; undefined if it lies halfway between two numbers of that type (or
- * between the largest one and the next power of two), where only the number before its rounding to float32 decides.
+ * Rounds a canonical float32 to 16 bits and returns the bits. Returns undefined if the float32 lies halfway between two
+ * 16-bit numbers (or between the largest number and the next power of two). In that case only the number before
+ * rounding to float32 decides.
  * @param word The bits of the float32.
  */
 export function narrowed(word: number, dtype: DTypeCode): number | undefined {
@@ -52,7 +53,7 @@ function nearest(magnitude: number, drop: number): number | undefined {
 
 const MIN_NORMAL = 0x38800000;
 const POWER_OF_16 = 0x47800000;
-/** The difference of the exponent fields of float32 and float16, at the place of float16's. */
+/** The difference between the exponent fields of float32 and float16, at the position of float16's exponent field. */
 const REBIAS = 112 << 10;
 
 function narrowedTo16(magnitude: number): number | undefined {
@@ -61,7 +62,7 @@ function narrowedTo16(magnitude: number): number | undefined {
     const near = nearest(magnitude, 13);
     return near === undefined ? undefined : near - REBIAS;
   }
-  // Multiples of 2^-24: float32 subnormals and the like are far below half of that.
+  // 16-bit subnormals are multiples of 2^-24; float32 subnormals and similar numbers are far below half that step.
   bits[0] = magnitude;
   const scaled = value[0]! * 2 ** 25;
   if (Number.isInteger(scaled) && scaled % 2 === 1) return undefined;

@@ -8,13 +8,13 @@ import type { MatMulEngine } from "./engine/matMulEngine.ts";
 import type { SpotChecks } from "./spotChecks.ts";
 import type { StageClock } from "./stages.ts";
 
-/** Everything with which one thread executes a plan: its loops, its engine, and its part of the work. */
+/** One thread's means for executing a plan: loops, engine, and the thread's part of the work. */
 export type Machine = {
   memory: WebAssembly.Memory;
   views: Views;
   /** The memories that constants are read from besides, from number 1 on. */
   farViews: readonly Views[];
-  /** In the order in which the plan requested them. */
+  /** Loops in the order in which the plan requested them. */
   loops: readonly LoopCall[];
   reductions: readonly ReductionCall[];
   directs: readonly DirectCall[];
@@ -27,16 +27,16 @@ export type Machine = {
   clock: StageClock;
   /** Chooses which results of the engine are checked. */
   checks: SpotChecks;
-  /** Whether every float32 sum is computed in integers, as if its error bound never settled it. */
+  /** If true, every float32 sum is computed in integers, as though no error bound settled any sum. */
   alwaysExact: boolean;
   /** Whether the caller alters tensors between steps; set before each job. */
   altering: { isOn: boolean };
-  /** The number of this thread; it selects the buffers that only this thread uses. */
+  /** This thread's number. It selects the buffers used only by this thread. */
   thread: number;
-  /** The number of this part of a step's work, and the number of parts. */
+  /** The number of this part within a step's work, and the count of all parts. */
   part: number;
   parts: number;
 };
 
-/** Computes a step, or this thread's part of it; a promise only where the engine is asynchronous. */
+/** Computes a step, or this thread's part; returns a promise only if the engine works asynchronously. */
 export type Operation = () => void | Promise<void>;

@@ -4,7 +4,7 @@ import { checkInputs, stepSources } from "./sources.ts";
 
 /** Callbacks of an execution. */
 export type ExecutionOptions = {
-  /** Called when a step's tensor is computed, before any later step reads it. It may change the bytes. */
+  /** Runs after a step's tensor is computed and before any later step reads it. The callback may change the bytes. */
   onStep?: (step: number, tensor: Uint8Array) => void;
   /** Called after each step with the number of steps done and of all steps. */
   progress?: (done: number, total: number) => void;

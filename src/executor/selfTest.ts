@@ -13,17 +13,18 @@ import { selfTestModel } from "./selfTestModels.ts";
 
 const HEAD = "the self test of the executor failed";
 
-/** What the self test did. */
+/** The result of a self test. */
 export type SelfTestReport = { milliseconds: number; threads: number };
 
 /**
- * Executes a small program, whose numbers and shapes are partly random, as jobs are executed: on one thread, and on as
- * many as jobs get, but at least two; there the engine computes all products, however small. Each tensor and each
- * commitment is compared with the definition, and each result of the engine with its exact sum: products of float32 and
- * of bytes that onnxruntime computes in shared memory, certificates, compiled loops, elementary functions, hashing. It
- * shows that this machine can execute at all, and finds coarse errors; it cannot prove that all results are right.
+ * Executes a small program, partly with random numbers and shapes, in the same way as jobs. It runs on one thread, and
+ * on the threads for jobs (at least two); there the engine computes all products, however small. Each tensor and each
+ * commitment is compared with the definition, and each engine result with its exact sum. The test covers products of
+ * float32 and of bytes by onnxruntime in shared memory, certificates, compiled loops, elementary functions, and
+ * hashing. Success shows that this machine can execute at all, and finds coarse errors; the test cannot prove all
+ * results right.
  * @param create Makes the executor to test.
- * @param seed Of numbers and shapes. The message of an error names it, so that a failure can be repeated.
+ * @param seed The seed for numbers and shapes. Error messages name the seed, to repeat a failure.
  * @throws CannotRunHereError
  */
 export async function selfTestExecutor(
@@ -49,7 +50,7 @@ export async function selfTestExecutor(
   return { milliseconds: Math.round(performance.now() - began), threads };
 }
 
-/** Throws unless all tensors and roots are those of the definition. */
+/** Throws unless all tensors and roots match the definition. */
 function compare(
   { program, origins }: CompiledModel,
   expected: readonly Uint8Array[],

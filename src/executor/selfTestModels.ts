@@ -8,13 +8,13 @@ import { randomBytes, randomNumbers } from "./product/randomNumbers.ts";
 /** A model, and what it is executed on. */
 type SelfTestModel = { model: Model; inputs: Uint8Array[] };
 
-/** A product of these sides has so many rows, terms and columns that onnxruntime computes it. */
+/** The dimensions of a product with enough rows, terms and columns for onnxruntime to compute it. */
 const [ROWS, INNER, COLUMNS] = [4, 96, 64];
 
-/** A product with so few columns is left to kernels of our own. */
+/** The number of columns few enough to leave a product to our own kernels. */
 const FEW = 8;
 
-/** Terms and columns of products of a vector, which kernels of our own compute too. */
+/** The terms and columns in products with a vector, also computed by our own kernels. */
 const [VECTOR_TERMS, VECTOR_COLUMNS] = [177, 95];
 
 /** How many products of each kind: floats by a constant, floats by an input, bytes by a constant. */
@@ -33,7 +33,7 @@ type Parts = {
   outputs: ValueInfo[];
 };
 
-/** A small network, and beside it products of random shapes and numbers. */
+/** Builds a small network, and separate products with random shapes and numbers. */
 export function selfTestModel(prng: Prng): SelfTestModel {
   const parts: Parts = { nodes: [], inputs: [], weights: [], outputs: [] };
   addNetwork(parts, prng);
@@ -56,7 +56,10 @@ export function selfTestModel(prng: Prng): SelfTestModel {
   };
 }
 
-/** Plain and quantised products, and a Softmax between two of them, on small fractions of many magnitudes. */
+/**
+ * Adds plain and quantised products, with a Softmax between two products. The operands are small fractions with many
+ * magnitudes.
+ */
 function addNetwork({ nodes, inputs, weights, outputs }: Parts, prng: Prng): void {
   const fractions = (shape: readonly number[]): TensorData =>
     floatTensor(
@@ -91,7 +94,7 @@ function addNetwork({ nodes, inputs, weights, outputs }: Parts, prng: Prng): voi
   );
 }
 
-/** Products of floats and of bytes, none of which reads another. */
+/** Adds products of floats and of bytes; no product reads another. */
 function addProducts({ nodes, inputs, weights, outputs }: Parts, prng: Prng): void {
   const floats = (shape: readonly number[]): TensorData =>
     floatTensor([...randomNumbers(elementCount(shape), prng)], shape);

@@ -5,8 +5,8 @@ import type { Step } from "../program/types.ts";
 import { ExecutionInputError } from "./errors.ts";
 
 /**
- * Checks a job's inputs against the program: their number and the length of each.
- * @throws ExecutionInputError that names the input and what was expected.
+ * Checks a job's inputs against the program: the number of inputs, and each input's length.
+ * @throws ExecutionInputError that names the input and the expected value.
  */
 export function checkInputs(model: CompiledModel, inputs: readonly Uint8Array[]): void {
   const expected = model.program.inputs;
@@ -23,7 +23,7 @@ export function checkInputs(model: CompiledModel, inputs: readonly Uint8Array[])
   });
 }
 
-/** The tensors that a step reads, in the order of its inputs; `steps` are those of the steps before it. */
+/** Returns the tensors that a step reads, in input order; `steps` holds the tensors of earlier steps. */
 export function stepSources(
   model: CompiledModel,
   step: Step,

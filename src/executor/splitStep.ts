@@ -9,10 +9,10 @@ export function digitStrides(radices: readonly number[]): number[] {
 }
 
 /**
- * A step's epilogue as a step of its own that reduces nothing: the accumulators become further inputs, each read at the
- * element's own index after the epilogue's other reads, which is where their slots are. It may exceed the limits on
- * inputs and reads.
- * @param strides For each out digit, its stride in the accumulators; row-major by default.
+ * Returns a step's epilogue as a separate step without a reduction. The accumulators become further inputs. Each
+ * accumulator is read at the element's own index, after the epilogue's other reads: the accumulators' slots come there.
+ * The step may exceed the limits on inputs and reads.
+ * @param strides Each out digit's stride in the accumulators; row-major by default.
  */
 export function epilogueStep(step: Step, strides: readonly number[] = digitStrides(step.outDigits)): Step {
   const types = accumulatorTypes(step);

@@ -1,6 +1,6 @@
 import { freshSeed, Prng } from "../base/prng.ts";
 
-/** A check takes as long as its terms and so many more. */
+/** The fixed cost of a check in terms, added to its own terms. */
 const CALL_TERMS = 350;
 /** The first of some checks in a row takes longer: nothing of it is in the processor's cache. */
 const COLD_TERMS = 6_000;
@@ -10,13 +10,13 @@ export const visitTerms = (checks: number, termsOfEach: number): number =>
   checks * (termsOfEach + CALL_TERMS) + COLD_TERMS;
 
 /**
- * Chooses what one thread checks of the engine's products: nobody can foresee it, and the parts of a product have the
- * same chance.
+ * Chooses the engine products that one thread checks. Nobody can foresee the choice, and all parts of a product have
+ * the same chance.
  */
 export class SpotChecks {
   readonly #prng: Prng;
   readonly #areAll: boolean;
-  /** The number of visits, on average, until the next one. */
+  /** The average number of visits until the next check. */
   #left: number;
 
   /** @param options `areAll`: nothing is left out. */
@@ -27,9 +27,9 @@ export class SpotChecks {
   }
 
   /**
-   * Checks some of the parts 0 .. count - 1 of a product.
-   * @param visits How often parts of this product are checked, on average.
-   * @param size How many parts are checked in a row.
+   * Checks some parts, out of the parts 0 .. count - 1 of a product.
+   * @param visits The average number of part checks for this product.
+   * @param size The number of parts checked in a row.
    */
   run(count: number, visits: number, size: number, check: (part: number) => void): void {
     if (this.#areAll) {
@@ -43,7 +43,7 @@ export class SpotChecks {
     }
   }
 
-  /** The distance between the points of a Poisson process of rate 1. */
+  /** Draws the distance between points in a Poisson process of rate 1. */
   #draw(): number {
     return -Math.log((this.#prng.uint32() + 1) / 2 ** 32);
   }

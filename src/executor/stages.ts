@@ -1,6 +1,6 @@
 /**
- * The stages of an execution, by which time is measured. A thread waits where others have not finished a step that it
- * needs. "checks" are those of single results of the engine, "compare" is taking over what is hashed.
+ * The execution stages whose time is measured. A thread waits if it needs a step that others have not finished.
+ * "checks" means checks of single engine results; "compare" means copying the tensors to hash.
  */
 export const STAGES = [
   "products",

@@ -7,8 +7,8 @@ const BLOCK = 2 ** 15;
 const VECTOR = 16;
 
 /**
- * Writes a tensor's bytes into the memory, canonical, as every read sees them.
- * @param address Of a region; bytes of its margin may be written too.
+ * Writes a tensor's bytes into the memory in canonical form, the form every read sees.
+ * @param address The address of a region; writing may also touch bytes in its margin.
  */
 export function writeTensor(
   { views, kernels }: Pick<Machine, "views" | "kernels">,

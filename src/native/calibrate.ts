@@ -5,7 +5,7 @@ import { measureErrors, type MeasuredInputs } from "./measureErrors.ts";
 import type { NativeSubject } from "./nativeSubject.ts";
 import type { NativePlace } from "./openNative.ts";
 
-/** What is calibrated, and on what. */
+/** The subject of a calibration, and the inputs used. */
 type CalibrateOptions = MeasuredInputs & {
   subject: NativeSubject;
   /** SHA-256 of the model's file, in hexadecimal digits. */

@@ -9,24 +9,24 @@ import type { TensorError } from "./calibrationErrors.ts";
 /** How many times the largest native error that was found a margin must exceed, if nothing else is asked for. */
 export const MARGIN_FACTOR = 16;
 
-/** How far native and exact execution of a program lie apart, on which inputs and which runtime. */
+/** The measured distance between a program's native and exact execution, with the inputs and the runtime used. */
 export type Calibration = {
   programRoot: string;
   /** SHA-256 of the model's file, in hexadecimal digits. */
   modelSha256: string;
   /** The runtime's own name of itself: another one computes otherwise. */
   runtime: string;
-  /** Threads that onnxruntime was given here; undefined of a runtime that was reached over HTTP. */
+  /** The number of onnxruntime threads on this machine; undefined for a runtime reached over HTTP. */
   threads?: number | undefined;
   /** The inputs that it holds for. */
   box: Box;
-  /** The tensors that decide, and the largest errors that were found. */
+  /** The deciding tensors, with the largest errors found. */
   tensors: readonly TensorError[];
   /** Which decisions make each output, for people to read. */
   outputs: readonly { name: string; decisions: readonly string[] }[];
   /** How many inputs of each sort were executed both ways. */
   inputs: { given: number; random: number; searched: number };
-  /** Of the random inputs and of the search. */
+  /** The seed for random inputs and for the search. */
   seed: number;
   /** How often any output differed, and how often one did although all margins were thick by `factor`: never. */
   differing: { native: number; thick: number };
@@ -98,16 +98,19 @@ export function readCalibration(path: string): Calibration {
     value = JSON.parse(new TextDecoder().decode(readRegularFile(path, MAX_BYTES)));
   } catch (cause) {
     const what = cause instanceof FileError ? cause.message : "is not JSON";
-    throw new CalibrationError(`the calibration ${path} cannot be read: it ${what}; make it by refute calibrate`, {
-      cause,
-    });
+    throw new CalibrationError(
+      `the calibration ${path} cannot be read: it ${what}; make it by refute model calibrate`,
+      {
+        cause,
+      },
+    );
   }
   const result = schema.safeParse(value);
   if (!result.success) {
     const [issue] = result.error.issues;
     const field = issue!.path.join(".") || "the file";
     throw new CalibrationError(
-      `the calibration ${path}: ${field}: ${issue!.message}; make it again by refute calibrate`,
+      `the calibration ${path}: ${field}: ${issue!.message}; make it again by refute model calibrate`,
     );
   }
   const calibration: Calibration & { format?: string } = { ...result.data };
@@ -115,7 +118,7 @@ export function readCalibration(path: string): Calibration {
   return calibration;
 }
 
-/** What a calibration must be of, to be used. */
+/** The properties that a calibration must match to be used. */
 type CalibrationUse = Pick<Calibration, "programRoot"> & {
   /** The tensors that decide in this program. */
   deciding: readonly string[];
@@ -126,7 +129,8 @@ type CalibrationUse = Pick<Calibration, "programRoot"> & {
 export function requireCalibrated(calibration: Calibration, path: string, use: CalibrationUse): void {
   const refuse = (what: string, found: string, expected: string): never => {
     throw new CalibrationError(
-      `the calibration ${path} is of another ${what}: ${found}, not ${expected}; make it again by refute calibrate`,
+      `the calibration ${path} is of another ${what}: ${found}, not ${expected}; ` +
+        "make it again by refute model calibrate",
     );
   };
   const { programRoot, tensors, box } = calibration;

@@ -4,23 +4,23 @@ import { readMargin, type DecidingTensor, type Margin } from "../model/decision/
 import type { TensorInfo } from "../program/compiled.ts";
 
 /**
- * How far a native tensor that decides was from the exact one, at most, in all inputs of a calibration.
+ * The maximum distance between a deciding native tensor and the exact tensor, over all inputs of a calibration.
  *
  * - `relative`: the largest difference of two elements, divided by the largest magnitude in the native tensor
  * - `absolute`: the largest difference
  */
 export type TensorError = TensorInfo & { relative: number; absolute: number };
 
-/** The least error that is ever assumed, relative to the largest magnitude: neighbouring numbers of float32. */
+/** The minimum error ever assumed, relative to the largest magnitude: the gap between neighbouring float32 numbers. */
 const MIN_ERROR = 2 ** -23;
 
-/** What native tensors say of a result: whether exact execution decides the same, as far as was calibrated. */
+/** The judgement from native tensors: whether exact execution decides the same, within the calibration. */
 type Judgement = { kind: "thick" } | { kind: "thin"; reason: string };
 
 /**
- * Judges native decisions. One is thick if its margin is larger than `factor` times what the calibrated errors of what
- * decides can change it by ({@link neededMargin}).
- * @param factor How many times the largest error that was found is allowed for.
+ * Judges native decisions. A decision counts as thick if its margin exceeds `factor` times the maximum effect from its
+ * deciding tensors' calibrated errors ({@link neededMargin}).
+ * @param factor The allowed multiple of the largest error found.
  */
 export function judge(
   outputs: readonly DecidedOutput[],
@@ -48,7 +48,7 @@ function thinness(
     const [error, tensor] = [known.get(name), deciding.get(name)];
     if (error === undefined) return `${name} was not calibrated`;
     if (tensor === undefined) return `${name} is missing`;
-    // Of tokens there is a row for each.
+    // Token decisions have a row for each token.
     const dims = decision.kind === "token" ? tensor.dims.slice(-error.shape.length) : tensor.dims;
     if (dims.join() !== error.shape.join())
       return `${name} has the shape [${tensor.dims.join(", ")}], not [${error.shape.join(", ")}]`;
@@ -71,8 +71,8 @@ export function marginOf(decision: Decision, deciding: ReadonlyMap<string, Decid
 }
 
 /**
- * Whether a decision is the same natively, whatever its margin: it depends on no input, and what decides it has exactly
- * the same values.
+ * Returns true if a native decision agrees regardless of its margin: the decision depends on no input, and its deciding
+ * values are exactly the same.
  */
 export const isSettled = (
   { constant, tensors }: Decision,
@@ -81,15 +81,16 @@ export const isSettled = (
 
 type Errors = Pick<TensorError, "relative" | "absolute">;
 
-/** The largest errors of what decides that were found. */
+/** Returns the largest errors found in a decision's deciding tensors. */
 export const errorOf = ({ tensors }: Decision, known: ReadonlyMap<string, Errors>): Errors => ({
   relative: Math.max(MIN_ERROR, ...tensors.map((name) => known.get(name)!.relative)),
   absolute: Math.max(0, ...tensors.map((name) => known.get(name)!.absolute)),
 });
 
 /**
- * What a margin must exceed: twice the error, because both of two compared values may be off.
- * SAFETY: where large values cancel, what is left is small and its error is not. So both errors count.
+ * Returns the minimum for margins: a margin must exceed twice the error, because both compared values may be off.
+ *
+ * SAFETY: cancelling large values leave a small remainder with a large error. Both errors therefore count.
  */
 export const neededMargin = ({ relative, absolute }: Errors, scale: number, factor: number): number =>
   2 * factor * Math.max(relative * scale, absolute);

@@ -1,10 +1,10 @@
 import { isDecided, type DecidedOutput } from "../model/decision/decision.ts";
-import { findDecisions } from "../model/decision/findDecisions.ts";
+import { findDecisions } from "../compiler/decisions/findDecisions.ts";
 import type { Model } from "../model/onnx/model.ts";
 import type { CompiledModel } from "../program/compiled.ts";
 import { NativeModelError } from "./errors.ts";
 
-/** What decides the outputs of a program that can be answered natively. */
+/** The decisions for the outputs of a program that can be answered natively. */
 export type DecidedProgram = {
   outputs: readonly DecidedOutput[];
   /** The values that decide, by name, each once. */
@@ -12,8 +12,8 @@ export type DecidedProgram = {
 };
 
 /**
- * @param model As it is compiled for the program.
- * @throws NativeModelError if an output is not decided, or an item takes anything from the item before
+ * @param model The model compiled for the program.
+ * @throws NativeModelError if an output is not decided, or an item takes anything from the previous item
  */
 export function decidedProgram(model: Model, { program }: CompiledModel): DecidedProgram {
   const refuse = (what: string): never => {

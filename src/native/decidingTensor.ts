@@ -3,7 +3,7 @@ import { CONSTRUCTORS } from "../executor/arrays.ts";
 import { widenedBits } from "../executor/halfBits.ts";
 import { DType, isHalf } from "../numerics/dtype.ts";
 
-/** The floats of a tensor's bytes, as margins are read of them: not copied where they are aligned. */
+/** Returns the floats in a tensor's bytes, for reading margins. Aligned bytes are not copied. */
 export function decidingTensor(bytes: Uint8Array, dtype: DType, dims: readonly number[]): DecidingTensor {
   const size = CONSTRUCTORS[dtype].BYTES_PER_ELEMENT;
   const aligned = bytes.byteOffset % size === 0 ? bytes : Uint8Array.from(bytes);

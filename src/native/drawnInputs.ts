@@ -4,19 +4,22 @@ import { elementCount } from "../model/onnx/model.ts";
 import type { TensorInfo } from "../program/compiled.ts";
 import type { Box, InputRange } from "./inputRange.ts";
 
-/** The elements of a program's inputs as numbers, in the program's order. */
+/** The elements of a program's inputs in numbers, in the program's order. */
 export type InputNumbers = readonly Float64Array[];
 
 /** Uniform in 0 .. 1. */
 const unit = (prng: Prng): number => prng.uint32() / 2 ** 32;
 
-/** A number of a range, before its rounding to the range's type. */
+/** Draws a number from a range, not yet rounded to the range's type. */
 function drawn({ dtype, low, high }: Pick<InputRange, "dtype" | "low" | "high">, prng: Prng): number {
   const value = low + (high - low) * unit(prng);
   return isFloat(dtype) ? value : Math.round(value);
 }
 
-/** Random inputs of a box: every second time of all of it, else each input of a random part of its range. */
+/**
+ * Draws random inputs from a box: every second time from the whole box, otherwise each input from a random part of its
+ * range.
+ */
 export function drawInputs(infos: readonly TensorInfo[], box: Box, prng: Prng): InputNumbers {
   const isWhole = prng.below(2) === 0;
   return infos.map(({ shape }, i) => {
@@ -29,7 +32,7 @@ export function drawInputs(infos: readonly TensorInfo[], box: Box, prng: Prng): 
 
 /** How many elements of an input a change alters: one, or these parts of them. */
 const PARTS = [0, 0, 0.01, 0.1, 1] as const;
-/** How far an element moves, in parts of its range. */
+/** The step sizes for moving an element, in fractions of its range. */
 const STEPS = [1e-4, 1e-2, 0.1, 0.5] as const;
 
 /** Inputs near others, inside the box: some elements moved, drawn anew, or put to an end of their range. */

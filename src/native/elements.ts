@@ -12,7 +12,7 @@ export function numbersOf(bytes: Uint8Array, dtype: DType): Float64Array {
   return numbers;
 }
 
-/** Numbers as a tensor's bytes, rounded to its type; canonical. */
+/** Returns a tensor's canonical bytes from numbers, rounded to its type. */
 export function bytesOfNumbers(numbers: Float64Array, dtype: DType): Uint8Array {
   if (isHalf(dtype)) {
     const bytes = new Uint8Array(numbers.length * dtypeBytes(dtype));
@@ -27,6 +27,6 @@ export function bytesOfNumbers(numbers: Float64Array, dtype: DType): Uint8Array 
   return canonical(bytesOf(array), dtype);
 }
 
-/** The number of a type that is nearest to a number. */
+/** Returns a type's nearest number to a number. */
 export const roundedTo = (number: number, dtype: DType): number =>
   numbersOf(bytesOfNumbers(Float64Array.of(number), dtype), dtype)[0]!;

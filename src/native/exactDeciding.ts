@@ -7,19 +7,19 @@ import { decidingTensor } from "./decidingTensor.ts";
 import { NativeModelError } from "./errors.ts";
 import type { NativeResult } from "./nativeRuntime.ts";
 
-/** Exact execution that also gives the tensors that decide. */
+/** An exact execution that also gives the deciding tensors. */
 export type ExactDeciding = {
-  /** The tensors that decide, as exact execution has them. */
+  /** The deciding tensors in exact execution. */
   deciding: readonly TensorInfo[];
   run: (inputs: readonly Uint8Array[]) => Promise<NativeResult>;
   close: () => Promise<void>;
 };
 
 /**
- * Opens the exact execution of a model of which the tensors that decide are outputs too. Its program is another one
- * than the model's own, with the same values.
- * @param model As it is compiled for the program.
- * @param names Of the tensors that decide.
+ * Opens a model's exact execution with the deciding tensors as further outputs. The program differs from the model's
+ * own program but has the same values.
+ * @param model The model compiled for the program.
+ * @param names The names of the deciding tensors.
  * @throws NativeModelError, and the compiler's and the executor's errors
  */
 export async function openExactDeciding(

@@ -8,12 +8,12 @@ import { extremes, usualRange, type Box, type InputRange } from "./inputRange.ts
 import { roundedTo } from "./elements.ts";
 import { CalibrationError } from "./errors.ts";
 
-/** A set of inputs, and where it is from. */
+/** A set of inputs, and its source path. */
 type GivenInputs = { path: string; bytes: readonly Uint8Array[] };
 
 /**
- * Reads the sets of inputs of a folder: each folder in it is one, with a file for each input: `NAME.npy`, `NAME.pb` or
- * `NAME.json`. Of a model with one input each such file in the folder itself is one.
+ * Reads a folder's sets of inputs. Each subfolder gives one set, with a file for each input: `NAME.npy`, `NAME.pb` or
+ * `NAME.json`. For a model with one input, each such file in the folder itself also gives a set.
  * @throws CalibrationError, InputFileError
  */
 export function readGivenInputs(folder: string, inputs: readonly TensorInfo[]): GivenInputs[] {
@@ -61,10 +61,11 @@ function readOne(input: TensorInfo, path: string): Uint8Array {
 }
 
 /**
- * The box that a calibration is for. The range of an input is the one that is asked for; else that of the given inputs,
- * where there are any; else the usual one. Types of one byte have all their values.
- * @param maxOf The largest range that an input may have: it has that if nothing else is known. Any range if absent.
- * @throws CalibrationError if a given input is outside a range that is asked for, or is NaN or infinite
+ * Returns the box for a calibration. An input's range comes from the request, otherwise from the given inputs,
+ * otherwise from the usual range. One-byte types get all their values.
+ * @param maxOf An input's largest allowed range, which becomes the range if nothing else is known. If absent, any
+ *   range is allowed.
+ * @throws CalibrationError if a given input lies outside a requested range, or is NaN or infinite
  */
 export function boxFor(
   inputs: readonly TensorInfo[],
@@ -98,7 +99,9 @@ export function boxFor(
   });
 }
 
-/** A range whose ends are numbers of the input's type. @throws CalibrationError if those of integers are none */
+/**
+ * Returns a range with ends in the input's type. @throws CalibrationError for integers, if an end does not fit the type
+ */
 function typedRange(name: string, dtype: DType, { low, high }: { low: number; high: number }) {
   const rounded = { low: roundedTo(low, dtype), high: roundedTo(high, dtype) };
   const isExact = rounded.low === low && rounded.high === high;

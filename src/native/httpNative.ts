@@ -12,7 +12,7 @@ import type { NativeResult, NativeRuntime, NativeSignature } from "./nativeRunti
 const SECONDS = 20;
 const MAX_NAME = 1_000;
 
-/** Where a runtime is served, and what it must be. */
+/** The URL of a runtime, and the properties that the runtime must have. */
 type HttpNativeOptions = {
   /** http or https; the program's root is appended. */
   url: string;
@@ -24,9 +24,9 @@ type HttpNativeOptions = {
 };
 
 /**
- * A native runtime in another process, over HTTP. Inputs go by `POST URL/PROGRAM-ROOT` as a message of `frame.ts`,
- * whose head also has `"wanted"`, the names of outputs and deciding tensors. They come back the same way, and the head
- * has `"runtime"`, what computes. What comes back is believed only within the bounds of its form: it is untrusted.
+ * A native runtime in another process, over HTTP. Inputs go by `POST URL/PROGRAM-ROOT` in a message of `frame.ts`. Its
+ * head also has `"wanted"`, the names of outputs and deciding tensors. These come back the same way, and the head then
+ * has `"runtime"`, the runtime's name. The reply remains untrusted, and counts only within its checked form.
  */
 export class HttpNative implements NativeRuntime {
   readonly #url: string;

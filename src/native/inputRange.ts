@@ -5,7 +5,7 @@ import { areCanonicalBetween } from "./withinRange.ts";
 import { canonical } from "./canonical.ts";
 import { numbersOf } from "./elements.ts";
 
-/** The values that an input of a program may have: from the least to the largest one, which are numbers of its type. */
+/** The allowed values of a program input, from the minimum to the maximum; both are numbers of the input's type. */
 export type InputRange = { name: string; dtype: DType; low: number; high: number };
 
 /** The inputs that a calibration holds for, in the program's order. */
@@ -14,7 +14,10 @@ export type Box = readonly InputRange[];
 /** Where nothing else is said, integers of more than 8 bits are indices or tokens: small ones select something. */
 const SMALL = 15;
 
-/** The range of an input of which nothing is known: floats in -1 .. 1, 8-bit integers of all values, others 0 .. 15. */
+/**
+ * Returns the range for an input without further knowledge: floats in -1 .. 1, 8-bit integers with all values, others 0
+ * .. 15.
+ */
 export function usualRange({ name, dtype }: Pick<TensorInfo, "name" | "dtype">): InputRange {
   if (isFloat(dtype)) return { name, dtype, low: -1, high: 1 };
   if (dtype === DType.bool) return { name, dtype, low: 0, high: 1 };
@@ -37,7 +40,7 @@ export function extremes(bytes: Uint8Array, dtype: DType): { low: number; high: 
 
 /** Whether all of an input's values are in a range. NaN is in none. */
 function isInside(bytes: Uint8Array, { dtype, low, high }: InputRange): boolean {
-  // Types of one byte that have all their values need not be looked at.
+  // One-byte types with all values allowed need no check.
   const usual = usualRange({ name: "", dtype });
   if (dtypeBytes(dtype) === 1 && low <= usual.low && high >= usual.high) return true;
   const found = extremes(bytes, dtype);

@@ -10,7 +10,7 @@ import { CalibrationError } from "./errors.ts";
 import type { NativeResult, NativeRuntime, NativeSignature } from "./nativeRuntime.ts";
 import { apart } from "./tensorErrors.ts";
 
-/** What errors are measured with. */
+/** The means for measuring errors. */
 export type Measuring = {
   native: NativeRuntime;
   /** The same by exact execution. */
@@ -18,14 +18,17 @@ export type Measuring = {
   signature: NativeSignature;
   outputs: readonly DecidedOutput[];
   box: Box;
-  /** What of an exact and a native result can be compared, where a difference changes all after it; all if absent. */
+  /**
+   * Returns the comparable parts of an exact and a native result, if one difference changes everything after it. If
+   * absent, all parts are compared.
+   */
   aligned?: (
     inputs: readonly Uint8Array[],
     results: readonly [NativeResult, NativeResult],
   ) => readonly [NativeResult, NativeResult];
 };
 
-/** On which inputs: given ones, so many random ones, and so many found by climbing from the worst of those. */
+/** The inputs to measure: given inputs, a number of random inputs, and a number found by climbing from the worst. */
 export type MeasuredInputs = {
   given: readonly (readonly Uint8Array[])[];
   random: number;
@@ -33,7 +36,7 @@ export type MeasuredInputs = {
   seed: number;
 };
 
-/** What was found. */
+/** The results of measuring. */
 type Measured = {
   tensors: TensorError[];
   inputs: { given: number; random: number; searched: number };
@@ -45,14 +48,14 @@ type Measured = {
 /** A climb that found nothing worse for so many steps begins anew, from random inputs. */
 const PATIENCE = 48;
 
-/** The worst inputs for a tensor that decides, and its error there. */
+/** The worst inputs for a deciding tensor, and the tensor's error there. */
 type Climb = { inputs: InputNumbers; relative: number; idle: number };
 
 /**
- * Executes inputs both ways and measures how far the tensors that decide are apart. The search climbs: for each tensor
- * in turn it changes the inputs on which that tensor's relative error is the largest, and goes on from what is worse.
- * @param progress Called with the number of inputs executed, and of all.
- * @throws NativeRuntimeError, CalibrationError, and what exact execution throws
+ * Executes inputs both ways and measures the distance between the deciding tensors. The search climbs: for each tensor
+ * in turn, it changes the inputs with the tensor's largest relative error, and continues from worse inputs.
+ * @param progress Receives the number of executed inputs, and the total.
+ * @throws NativeRuntimeError, CalibrationError, and the errors of exact execution
  */
 export async function measureErrors(
   { native, exact, signature, outputs, box, aligned = (_, results) => results }: Measuring,
@@ -64,13 +67,13 @@ export async function measureErrors(
   const decisions = outputs.flatMap((output) => output.decisions);
   const errors = deciding.map((info) => ({ ...info, relative: 0, absolute: 0 }));
   const climbs: (Climb | undefined)[] = deciding.map(() => undefined);
-  /** Of each input: the margin of each decision, and whether an output differed. */
+  /** For each input: each decision's margin, and whether an output differed. */
   const seen: { margins: Margin[]; differs: boolean }[] = [];
   /** Tensors whose error was measured, or that were the same to the bit each time. */
   const [finite, unequal] = [new Set<string>(), new Set<string>()];
   const total = given.length + random + search;
 
-  /** @returns the relative error of each tensor that decides */
+  /** @returns the relative error for each deciding tensor */
   const measure = async (bytes: readonly Uint8Array[]): Promise<number[]> => {
     const [own, other] = aligned(bytes, [await exact(bytes), await native.run(bytes)]);
     const differs = own.outputs.some((output, k) => Buffer.compare(output, other.outputs[k]!) !== 0);
@@ -92,7 +95,7 @@ export async function measureErrors(
   };
   const bytesOf = (numbers: InputNumbers): Uint8Array[] =>
     numbers.map((each, i) => bytesOfNumbers(each, infos[i]!.dtype));
-  /** Begins climbs at inputs that are worse than those before. */
+  /** Begins climbs at inputs with larger errors than before. */
   const note = (numbers: InputNumbers, relative: readonly number[]): void =>
     relative.forEach((error, t) => {
       if (climbs[t] === undefined || error > climbs[t].relative)
@@ -116,7 +119,7 @@ export async function measureErrors(
     const numbers = isNew ? drawInputs(infos, box, prng) : changedInputs(climb.inputs, box, prng);
     const relative = (await measure(bytesOf(numbers)))[t] ?? 0;
     if (isNew || relative > climb.relative) climbs[t] = { inputs: numbers, relative, idle: 0 };
-    // What is as bad is gone on from too: errors of rounding have few values.
+    // The climb also continues from equally bad inputs: rounding errors have few values.
     else climbs[t] = { ...climb, ...(relative === climb.relative && { inputs: numbers }), idle: climb.idle + 1 };
   }
   const isConstant = (name: string): boolean =>

@@ -15,12 +15,12 @@ export type NativeProgram = {
 };
 
 /**
- * What native execution says of inputs.
+ * The answer of native execution to given inputs.
  *
  * - `native`: the outputs' canonical bytes, in the program's order; all margins are thick
  * - `thin`: a decision is too close for native arithmetic
- * - `outside`: the inputs are none that were calibrated for
- * - `failed`: the runtime gave no answer, or none that can be used
+ * - `outside`: the inputs lie outside the calibration
+ * - `failed`: the runtime gave no usable answer
  *
  * Without outputs, exact execution answers.
  */

@@ -1,7 +1,7 @@
 import type { DecidingTensor } from "../model/decision/margin.ts";
 import type { TensorInfo } from "../program/compiled.ts";
 
-/** What a native runtime computes of one set of inputs. */
+/** A native runtime's result for a single set of inputs. */
 export type NativeResult = {
   /** The model's outputs in the program's order: canonical little-endian bytes, row-major. */
   outputs: readonly Uint8Array[];
@@ -9,7 +9,7 @@ export type NativeResult = {
   deciding: ReadonlyMap<string, DecidingTensor>;
 };
 
-/** What a runtime takes and gives, as the exact program has it. */
+/** A runtime's inputs and outputs, as defined by the exact program. */
 export type NativeSignature = {
   programRoot: string;
   inputs: readonly TensorInfo[];
@@ -18,11 +18,11 @@ export type NativeSignature = {
 };
 
 /**
- * Computes a model as fast as it can, in floats that are rounded as it likes: onnxruntime, or any process that speaks
- * the protocol of `httpNative.ts`. Nothing of it is relied on but within a calibration.
+ * Computes a model as fast as possible, with floats rounded at the runtime's choice: onnxruntime, or any process that
+ * speaks the protocol in `httpNative.ts`. Its results may be relied on only within a calibration.
  */
 export type NativeRuntime = {
-  /** What computes: program, version and machine. Another name is another arithmetic. */
+  /** The name of the computing program, version and machine. A different name means different arithmetic. */
   readonly name: string;
   /**
    * @param inputs In the program's order: canonical little-endian bytes, row-major.

@@ -8,14 +8,14 @@ import type { Measuring } from "./measureErrors.ts";
 import type { NativeRuntime } from "./nativeRuntime.ts";
 import { openNative, type NativeFile, type NativePlace } from "./openNative.ts";
 
-/** A program that can be executed natively: what decides it, what a runtime takes of it, and how both are opened. */
+/** A program for native execution: its decisions, a runtime's inputs, and functions opening both executions. */
 export type NativeSubject = DecidedProgram &
   Pick<Measuring, "aligned"> & {
     compiled: CompiledModel;
     inputs: readonly TensorInfo[];
     /** The largest range that an input may have; absent where any will do. */
     max?: (input: TensorInfo) => InputRange;
-    /** The inputs of a box on which errors are measured. */
+    /** Returns the inputs within a box on which errors are measured. */
     measured: (box: Box) => Box;
     /** @throws the compiler's and the executor's errors */
     openExact: () => Promise<ExactDeciding>;
@@ -24,9 +24,9 @@ export type NativeSubject = DecidedProgram &
   };
 
 /**
- * A model whose items do not depend on each other: each is executed by itself.
- * @param model As it is compiled for the program.
- * @throws NativeModelError if it is none, or an output of it is not decided
+ * Returns the subject for a model with independent items, executed separately.
+ * @param model The model compiled for the program.
+ * @throws NativeModelError if items depend on each other, or an output is not decided
  */
 export function itemSubject(
   file: NativeFile,

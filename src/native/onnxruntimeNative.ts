@@ -13,7 +13,7 @@ import { NativeModelError, NativeRuntimeError } from "./errors.ts";
 import type { NativeResult, NativeRuntime, NativeSignature } from "./nativeRuntime.ts";
 import { preparedFile, type FilePreparation } from "./preparedFile.ts";
 
-/** What is opened, and on how many threads. */
+/** The model to open, and the number of threads. */
 type OnnxruntimeOptions = FilePreparation & {
   /** The model's file, and how it was read. */
   file: Uint8Array;
@@ -23,7 +23,7 @@ type OnnxruntimeOptions = FilePreparation & {
   threads: number;
 };
 
-/** What computes, and where: the kernels differ by version, machine and threads. */
+/** Returns a name for the runtime and its machine: kernels differ by version, machine and threads. */
 export function onnxruntimeName(threads: number): string {
   const processor = cpus()[0]?.model.trim() ?? "an unknown processor";
   const version = onnxruntime().env.versions.node;
@@ -103,14 +103,16 @@ function ortTensor({ name, dtype, shape }: TensorInfo, bytes: Uint8Array): ort.T
   if (dtype === DType.bfloat16) throw new NativeRuntimeError(`the input ${name} is bfloat16, which is not taken here`);
   const array = viewOf(bytes, dtype);
   const type = dtypeName(dtype);
-  // The class makes a Float16Array of its own where the language has one, which the engine cannot read.
+  // The Tensor class makes its own Float16Array if the language has this class, but the engine cannot read it.
   const given = type === "float16" ? "uint16" : type;
   const tensor = new (onnxruntime().Tensor)(given as ort.Tensor.Type, array as never, [...shape]);
   if (type === "float16") Object.defineProperty(tensor, "type", { value: type });
   return tensor;
 }
 
-/** The bytes of a result, which has the type and the shape that the program gives it. @throws NativeRuntimeError */
+/**
+ * Returns a result's bytes, after checking the result's type and shape against the program. @throws NativeRuntimeError
+ */
 function bytesOfOrt(value: ort.OnnxValue | undefined, { name, dtype, shape }: TensorInfo): Uint8Array {
   const tensor = value;
   if (tensor?.type !== dtypeName(dtype) || tensor.dims.join() !== shape.join())

@@ -5,10 +5,10 @@ import type { NativeRuntime, NativeSignature } from "./nativeRuntime.ts";
 import { openOnnxruntime } from "./onnxruntimeNative.ts";
 import type { FilePreparation } from "./preparedFile.ts";
 
-/** Where a model is executed natively: in a process that is reached over HTTP, or here on so many threads. */
+/** The place for native execution: a process reached over HTTP, or this process with a number of threads. */
 export type NativePlace = { url: string; name?: string } | { threads: number };
 
-/** A model's file, and what stands between it and its program. */
+/** A model's file, and everything between the file and its program. */
 export type NativeFile = FilePreparation & {
   path: string;
   /** As the file was read. */

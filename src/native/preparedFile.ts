@@ -8,24 +8,24 @@ import { withImagePreprocessing, type ImagePreprocessing } from "../model/onnx/p
 import { nodeProto, tensorProto } from "../model/onnx/toProto.ts";
 import { NativeModelError } from "./errors.ts";
 
-/** What stands between a model's file and its program, besides the compiler. */
+/** The preparation between a model's file and its program, besides compiling. */
 export type FilePreparation = {
   /** Inputs that are known at compile time. */
   bound: ReadonlyMap<string, TensorData>;
   /** Which inputs are pictures given as bytes. */
   uint8: readonly ImagePreprocessing[];
-  /** Decisions that take the place of outputs, by output. */
+  /** Decisions that replace outputs, by output. */
   decide: Readonly<Record<string, DecideSpec>>;
 };
 
-/** An ONNX file that takes what the program takes, and the names of its inputs by the program's. */
+/** An ONNX file with the program's inputs, and a map from the program's input names to the file's names. */
 type PreparedFile = { bytes: Uint8Array; inputNames: ReadonlyMap<string, string> };
 
 /**
- * The model's own file, with the same inputs bound, the same preprocessing of pictures before it and the same decisions
- * behind it as its program has.
- * @param model As the file was read.
- * @throws NativeModelError if tensors of it lie in other files; DecideError
+ * Prepares the model's own file like its program: with the same bound inputs, the same picture preprocessing in front,
+ * and the same decisions at the end.
+ * @param model The model read from the file.
+ * @throws NativeModelError if the file's tensors lie in other files; DecideError
  */
 export function preparedFile(own: Uint8Array, model: Model, { bound, uint8, decide }: FilePreparation): PreparedFile {
   const file = Object.keys(decide).length === 0 ? own : decidedFile(own, model, decide);
@@ -45,9 +45,9 @@ export function preparedFile(own: Uint8Array, model: Model, { bound, uint8, deci
 }
 
 /**
- * Puts the nodes of `withImagePreprocessing` before a picture input. The last one makes the value that the input was,
- * so that nothing that reads it is renamed; the bytes are an input of another name.
- * @returns that name
+ * Puts the nodes from `withImagePreprocessing` before a picture input. The last node produces the former input's value
+ * under the same name, so its readers keep their names. The bytes become an input with another name.
+ * @returns the bytes input's name
  */
 function prependPreprocessing(graph: GraphProto, model: Model, picture: ImagePreprocessing): string {
   const { graph: prepared } = withImagePreprocessing(model, picture);
@@ -66,7 +66,7 @@ function prependPreprocessing(graph: GraphProto, model: Model, picture: ImagePre
     if (!model.graph.initializers.has(name)) graph.initializer.push(tensorProto(name, tensor));
   const input = graph.input.find(({ name }) => name === picture.input)!;
   input.name = bytes;
-  // Of its shape nothing is said: the order of its dimensions may be another one.
+  // The shape stays unspecified: the order of its dimensions may differ.
   input.type = create(TypeProtoSchema, {
     value: { case: "tensorType", value: { $typeName: "onnx.TypeProto.Tensor", elemType: DType.uint8 } },
   });

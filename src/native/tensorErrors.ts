@@ -1,12 +1,15 @@
 import type { DecidingTensor } from "../model/decision/margin.ts";
 import { CalibrationError } from "./errors.ts";
 
-/** How far a native tensor is from the exact one: at most, and divided by the native tensor's largest magnitude. */
+/**
+ * The distance between a native and an exact tensor: the maximum, and the maximum divided by the native tensor's
+ * largest magnitude.
+ */
 type Apart = { absolute: number; relative: number };
 
 /**
- * @returns undefined if the native tensor holds NaN or infinity: it decides nothing, so that its error does not matter
- * @throws CalibrationError if only the exact one does: then no error bounds what native arithmetic may decide
+ * @returns undefined if the native tensor holds NaN or infinity: it decides nothing, and its error does not matter
+ * @throws CalibrationError if only the exact tensor holds NaN or infinity: no error then bounds the native decisions
  */
 export function apart(name: string, native: DecidingTensor, exact: DecidingTensor): Apart | undefined {
   let [absolute, largest, largestExact] = [0, 0, 0];
@@ -24,7 +27,7 @@ export function apart(name: string, native: DecidingTensor, exact: DecidingTenso
       `${name}: inputs were found for which exact execution gives NaN or infinity and native execution numbers; ` +
         "calibrate on a smaller range of inputs (--range)",
     );
-  // A native tensor of zeros decides nothing, whatever the exact one is.
+  // A native tensor of zeros decides nothing, whatever the exact tensor holds.
   const scale = largest === 0 ? largestExact : largest;
   return { absolute, relative: scale === 0 ? 0 : absolute / scale };
 }

@@ -12,5 +12,7 @@ const ARITHMETIC = new Map<DType, FloatArithmetic>([
 /** The primitives of a float type. */
 export const arithmeticOf = (dtype: DType): FloatArithmetic => ARITHMETIC.get(dtype)!;
 
-/** Converts a word between float types, rounded once; exact into a type that has all values of the other. */
+/**
+ * Converts a word between float types, rounded once; exact if the target type contains all values of the source type.
+ */
 export const convert = (a: Word, from: DType, to: DType): Word => convertWord(a, arithmeticOf(from), floatFormat(to));

@@ -1,8 +1,8 @@
 import { BFLOAT16, FLOAT16, FLOAT32, FLOAT64, type FloatFormat } from "./format.ts";
 
 /**
- * Element types. Codes are those of ONNX's `TensorProto.DataType`, so that a type byte means the same thing in a model,
- * in an encoded step and on chain. A limb, one 256-bit word of an unfinished exact sum, is Refute's own.
+ * Element types, with the codes of ONNX's `TensorProto.DataType`: a type byte means the same in a model, in an encoded
+ * step and on chain. Refute adds the limb, a 256-bit word from an unfinished exact sum.
  */
 export const DType = {
   float32: 1,
@@ -48,12 +48,12 @@ const LAYOUTS: Record<number, Layout> = {
   160: { name: "limb", bytes: 32, kind: "limb" },
 };
 
-/** Whether `code` is a type that a tensor of a step may have. */
+/** Returns whether a step's tensor may have the type `code`. */
 export function isElementType(code: number): code is DType {
   return code in LAYOUTS;
 }
 
-/** Whether `code` is an element type of models that Refute executes: all but limbs. */
+/** Returns whether Refute executes models with element type `code`: all types but limbs. */
 export function isDType(code: number): code is DType {
   return isElementType(code) && code !== DType.limb;
 }
@@ -75,8 +75,8 @@ export const isInteger = (dtype: DType): boolean =>
   layout(dtype).kind === "signed" || layout(dtype).kind === "unsigned";
 
 /**
- * A *word* is one element as a bigint, the same number the EVM verifier holds: floats as their bits (float32:
- * 0 .. 2^32-1), integers as their value (negative for signed types), bool as 0n or 1n, limbs as their 256 bits.
+ * A *word* means one element as a bigint, equal to the EVM verifier's number: floats as their bits (float32: 0 ..
+ * 2^32-1), integers as their value (negative for signed types), bool as 0n or 1n, limbs as their 256 bits.
  */
 export type Word = bigint;
 
@@ -105,7 +105,7 @@ export function readWord(bytes: Uint8Array, index: number, dtype: DType): Word {
 export function writeWord(bytes: Uint8Array, index: number, dtype: DType, word: Word): void {
   const size = dtypeBytes(dtype);
   let raw = BigInt.asUintN(size * 8, word);
-  // Few of the operations are on bigints, which are slow. Storing a byte drops the bits above it.
+  // Only few operations use bigints, which are slow. Storing a byte drops the bits above.
   for (let k = 0; k < size; k += 4, raw >>= 32n) {
     const low = Number(raw & 0xffffffffn);
     const end = Math.min(size - k, 4);

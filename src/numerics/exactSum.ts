@@ -4,33 +4,33 @@ import { FLOAT32_ARITHMETIC } from "./float32.ts";
 import { FLOAT32, FLOAT64, type FloatFormat } from "./format.ts";
 import { roundToFormat } from "./round.ts";
 
-/** The terms of an exact sum that are not finite. A product 0 * Infinity counts as NaN. */
+/** Flags for the nonfinite terms of an exact sum. A product 0 * Infinity counts as NaN. */
 export const SumFlag = { nan: 1, positiveInfinity: 2, negativeInfinity: 4 } as const;
 
 /**
- * The words of a sum of float32, float16 or bfloat16: three 256-bit limbs of the finite part, lowest first, and the
- * flags; and those of a sum of float64.
+ * The number of words in a sum of float32, float16 or bfloat16: three 256-bit limbs for the finite part, lowest first,
+ * and the flags; and the number of words in a float64 sum.
  */
 export const LIMBS = 4;
 export const FLOAT64_LIMBS = 18;
 const LIMB_BITS = 256;
-/** Units of the fixed point, as powers of two: the lowest bits of products of two float32, and of two float64. */
+/** Fixed-point units, given as exponents of two: the lowest product bit for two float32, and for two float64. */
 const UNIT = 2 * FLOAT32.lowestExponent;
 const FLOAT64_UNIT = 2 * FLOAT64.lowestExponent;
 
-/** The words of an exact sum of a float type. */
+/** Returns the number of words in an exact sum of a float type. */
 export const limbCount = (dtype: DTypeCode): number => (dtype === DType.float64 ? FLOAT64_LIMBS : LIMBS);
 
 /**
- * A sum over the reals of words of one float type and of their products. Its terms have no order, and nothing is
- * rounded before {@link ExactSum.round}.
+ * A sum over the reals, for words with one float type and their products. The order of terms does not matter, and
+ * nothing is rounded before {@link ExactSum.round}.
  */
 export class ExactSum {
   readonly #float: FloatArithmetic;
   readonly #isFloat64: boolean;
   /**
-   * The unit of the fixed point is 2 to this power: 2^-298 for float32 and the types whose values it has, 2^-2148 for
-   * float64. Every product of two words is a multiple of it.
+   * The fixed-point unit equals 2 to this power: 2^-298 for float32 and the types contained in float32, 2^-2148 for
+   * float64. Every product of two words equals a multiple of the unit.
    */
   readonly #unit: number;
   /** The finite part in that unit. */
@@ -81,8 +81,8 @@ export class ExactSum {
   }
 
   /**
-   * The sum as words: the limbs of its finite part, two's complement modulo 2^768 (float64: 2^4352), lowest first, then
-   * the flags.
+   * Returns the sum as words: the limbs of its finite part, two's complement modulo 2^768 (float64: 2^4352), lowest
+   * first, then the flags.
    */
   limbs(): Word[] {
     return Array.from({ length: this.limbCount }, (_, k) => this.limb(k));
@@ -109,8 +109,8 @@ export class ExactSum {
   }
 
   /**
-   * The sum rounded once to the type of its terms: NaN after a NaN or infinities of both signs, else an infinity if
-   * there was one; +0 if empty.
+   * Returns the sum rounded once to the type of its terms: NaN after a NaN or infinities with both signs, else any
+   * infinity; +0 if empty.
    */
   round(): Word {
     return this.roundTo(this.#float.format);
@@ -126,7 +126,7 @@ export class ExactSum {
     return roundToFormat(format, this.value < 0n, this.value < 0n ? -this.value : this.value, this.#unit);
   }
 
-  /** The flag of a word that is not finite. */
+  /** Returns the flag of a nonfinite word. */
   #flagOf(a: Word): number {
     const { isNaN, format } = this.#float;
     if (isNaN(a)) return SumFlag.nan;
@@ -141,7 +141,7 @@ export function exactSum(words: Iterable<Word>): Word {
   return sum.round();
 }
 
-/** The dot product over the reals of two lists of float32 words of one length, rounded once; +0 if empty. */
+/** Returns the dot product over the reals of two equally long lists of float32 words, rounded once; +0 if empty. */
 export function exactDot(as: readonly Word[], bs: readonly Word[]): Word {
   if (as.length !== bs.length)
     throw new RangeError(`a dot product needs two lists of one length, got ${as.length} and ${bs.length}`);
@@ -226,7 +226,7 @@ function addBlock(sum: ExactSum, a: Uint32Array, aOffset: number, b: Uint32Array
   drain(sum, highBins, lowest, highest, HALF_BITS, n);
 }
 
-/** Moves the bins into the sum, as many at a time as fit an exact float64 together, and zeroes them. */
+/** Moves the bins into the sum, as many at once as fit together in an exact float64, and zeroes the bins. */
 function drain(sum: ExactSum, bins: Float64Array, lowest: number, highest: number, shift: number, n: number): void {
   const binBits = HALF_BITS + 32 - Math.clz32(n); // every |bin| < 2^binBits
   const group = 52 - binBits; // at least 3: sum of |bin| 2^k over k < group is below 2^52

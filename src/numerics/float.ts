@@ -8,7 +8,7 @@ export type Decoded = { negative: boolean; mantissa: bigint; exponent: number };
 type Unary = (a: Word) => Word;
 type Binary = (a: Word, b: Word) => Word;
 
-/** The primitives of one format on words (the bits as a bigint). */
+/** The primitives for one format on words (bits in a bigint). */
 export type FloatArithmetic = Record<
   "add" | "sub" | "mul" | "div" | "fmod" | "min" | "max" | "eq" | "lt" | "le",
   Binary
@@ -36,15 +36,15 @@ export function integerSqrt(value: bigint): bigint {
 const signed = ({ negative, mantissa }: Decoded): bigint => (negative ? -mantissa : mantissa);
 const truth = (condition: boolean): Word => (condition ? 1n : 0n);
 
-/** Both values as integers over the smaller of the two exponents. */
+/** Returns both values as integers over the smaller exponent. */
 function align(a: Decoded, b: Decoded): { a: bigint; b: bigint; exponent: number } {
   const exponent = Math.min(a.exponent, b.exponent);
   return { a: signed(a) << BigInt(a.exponent - exponent), b: signed(b) << BigInt(b.exponent - exponent), exponent };
 }
 
 /**
- * The primitives of a format: each is the exact real result, rounded once. Every function is total, reads -0 as +0 and
- * any NaN as the format's one, and returns neither -0 nor another NaN. Comparisons return 0n or 1n.
+ * Returns the primitives of a format: each gives the exact real result, rounded once. Every function is total, reads -0
+ * as +0 and any NaN as the format's canonical NaN, and returns neither -0 nor another NaN. Comparisons return 0n or 1n.
  */
 export function floatArithmetic(format: FloatFormat): FloatArithmetic {
   const { bits, fractionBits, lowestExponent, sign: SIGN_BIT, infinity: INFINITY_, nan: NAN } = format;
@@ -52,7 +52,7 @@ export function floatArithmetic(format: FloatFormat): FloatArithmetic {
   const NEG_INFINITY = SIGN_BIT | INFINITY_;
   const HIDDEN = 1n << BigInt(fractionBits);
   const ONE = roundToFormat(format, false, 1n, 0);
-  /** Bits that a quotient or root gets beyond those that are kept, at least. */
+  /** The minimum number of bits that a quotient or root gets beyond the kept bits. */
   const EXTRA = 2 * fractionBits + 4;
 
   const canonical = (a: Word): Word => {
@@ -140,11 +140,11 @@ export function floatArithmetic(format: FloatFormat): FloatArithmetic {
     return isNegative(a) ? SIGN_BIT | ONE : ONE;
   }
 
-  /** An integer ordered as the values of non-NaN words are; both zeros give 0. */
+  /** Returns an integer ordered like the values of non-NaN words; both zeros give 0. */
   const order = (a: Word): bigint => (isNegative(a) ? -(a & MAGNITUDE) : a & MAGNITUDE);
   const areNumbers = (a: Word, b: Word): boolean => !isNaN(a) && !isNaN(b);
 
-  /** Applies an integer rounding of `mantissa / 2^places` to a value that is not an integer already. */
+  /** Applies an integer rounding of `mantissa / 2^places` to a nonintegral value. */
   function toIntegral(a: Word, rounding: (mantissa: bigint, places: bigint) => bigint): Word {
     if (!isFinite(a)) return canonical(a);
     const value = decode(a);
@@ -187,7 +187,10 @@ function halfToEven(mantissa: bigint, places: bigint): bigint {
   return twiceRest > one || (twiceRest === one && (below & 1n) === 1n) ? below + 1n : below;
 }
 
-/** Converts a word of one format to another, rounded once; exact into a format that has all values of the other. */
+/**
+ * Converts a word from one format to another, rounded once; exact if the target format contains all values of the
+ * source format.
+ */
 export function convertWord(a: Word, from: FloatArithmetic, to: FloatFormat): Word {
   if (from.isNaN(a)) return to.nan;
   const { negative, mantissa, exponent } = from.decode(a);

@@ -22,13 +22,13 @@ export const { min, max, floor, ceil, round, eq, lt, le } = FLOAT32_ARITHMETIC;
 
 const buffer = new DataView(new ArrayBuffer(4));
 
-/** The word of a JavaScript number that is a float32 value (another one is rounded to nearest even). */
+/** Returns the word of a JavaScript number with a float32 value (any other number is rounded to nearest even). */
 export function fromNumber(value: number): Word {
   buffer.setFloat32(0, value);
   return canonical(BigInt(buffer.getUint32(0)));
 }
 
-/** The value of a word as a JavaScript number. */
+/** Returns a word's value as a JavaScript number. */
 export function toNumber(a: Word): number {
   buffer.setUint32(0, Number(canonical(a)));
   return buffer.getFloat32(0);

@@ -4,11 +4,11 @@
  */
 export type FloatFormat = {
   readonly bits: number;
-  /** Fraction bits; the significand of a normal number has one more. */
+  /** Fraction bits; a normal number's significand has one more. */
   readonly fractionBits: number;
   /** The exponent of the smallest subnormal. */
   readonly lowestExponent: number;
-  /** The exponent of the leading bit of the largest finite number. */
+  /** The exponent of the largest finite number's leading bit. */
   readonly highestExponent: number;
   /** The sign bit alone, and +Infinity. */
   readonly sign: bigint;

@@ -1,8 +1,8 @@
 import { dtypeBytes, DType, isSigned, type Word } from "./dtype.ts";
 
 /**
- * Integer primitives on words of one type, modulo 2^bits, and total: every operand is read through {@link wrap}, no
- * division fails. Comparisons return 0n or 1n. bool counts as an integer that is 0 or 1.
+ * Integer primitives on words with one type, modulo 2^bits, and total: every operand is read through {@link wrap}, no
+ * division fails. Comparisons return 0n or 1n. bool counts as an integer with value 0 or 1.
  */
 
 const bits = (dtype: DType): number => 8 * dtypeBytes(dtype);

@@ -1,8 +1,9 @@
 import { DType } from "./dtype.ts";
 
 /**
- * Element types of ONNX below eight bits, and the floats of eight. They are storage: a program holds one byte for each
- * element, the code of a float or the value of an integer, and only the compiler knows what the bytes mean.
+ * ONNX's element types below eight bits, and the floats of eight bits. They are used for storage: a program holds one
+ * byte for each element, the code of a float or the value of an integer, and only the compiler knows the bytes'
+ * meaning.
  */
 export type NarrowType =
   | "float8e4m3fn"
@@ -24,10 +25,10 @@ export type NarrowFloat = {
   sign: number;
   /** The code of the greatest finite number. */
   greatest: number;
-  /** The codes of infinity and of NaN, where there are such. */
+  /** The codes for infinity and NaN, where the type has any. */
   infinity?: number;
   nan?: number;
-  /** Whether the sign bit alone is NaN, so that there is no negative zero. */
+  /** Whether the sign bit alone encodes NaN, instead of a negative zero. */
   unsignedZero?: true;
 };
 
@@ -96,7 +97,7 @@ export function narrowRange(type: NarrowType): readonly [number, number] {
   return storage === DType.int8 ? [-(2 ** (bits - 1)), 2 ** (bits - 1) - 1] : [0, 2 ** bits - 1];
 }
 
-/** The number that a byte of a narrow float type stands for. Bits above those of the type count for nothing. */
+/** Returns the number encoded in a byte of a narrow float type. Bits above the type's bits are ignored. */
 export function narrowNumber(type: NarrowType, byte: number): number {
   const { float, bits } = LAYOUTS[type];
   const code = byte & (2 ** bits - 1);
@@ -108,7 +109,7 @@ export function narrowNumber(type: NarrowType, byte: number): number {
   const signed = (value: number): number => (negative ? -value : value);
   if (magnitude === infinity) return signed(Infinity);
   if (magnitude > greatest && nan !== undefined) return NaN;
-  // The least exponent of a type without fraction is a normal number: it has no zero.
+  // In a type without fraction, the smallest exponent encodes a normal number: the type has no zero.
   if (fraction === 0) return 2 ** (min + magnitude);
   const exponent = magnitude >> fraction;
   const part = magnitude & (2 ** fraction - 1);

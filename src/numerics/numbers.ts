@@ -54,7 +54,7 @@ export function numberWord(value: number, dtype: DType): Word {
   return convert(buffer.getBigUint64(0), DType.float64, dtype);
 }
 
-/** The number that a word of a float type stands for. */
+/** Returns the number encoded in a word of a float type. */
 export function wordNumber(word: Word, dtype: DType): number {
   buffer.setBigUint64(0, convert(word, dtype, DType.float64));
   return buffer.getFloat64(0);

@@ -2,14 +2,14 @@ import type { Word } from "./dtype.ts";
 import type { Decoded, FloatArithmetic } from "./float.ts";
 import type { FloatFormat } from "./format.ts";
 
-/** What is left of a power: of finite numbers that are not 0, negated if `negative`. */
+/** The remaining case of a power: finite numbers other than 0, with a negated result if `negative`. */
 type Left = (negative: boolean, x: Word, yNegative: boolean, y: Word) => Word;
 
 /**
- * x^y with the special cases of C99 Annex F (read with one zero and one NaN): x^0 = 1^y = 1 even for NaN,
- * (-1)^(+-Inf) = 1, 0^y = Inf for y < 0, a negative x is allowed for integers y only.
+ * x^y with C99 Annex F's special cases (read with one zero and one NaN): x^0 = 1^y = 1 even for NaN, (-1)^(+-Inf) = 1,
+ * 0^y = Inf for y < 0, a negative x is allowed for integers y only.
  * @param float The arithmetic of x and y.
- * @param powPositive Gives x^y for the magnitudes of a finite x, not 0, and a finite y, not 0.
+ * @param powPositive Returns x^y for the magnitudes of a finite x, not 0, and a finite y, not 0.
  */
 export function powCases({ format, decode }: FloatArithmetic, x: Word, y: Word, powPositive: Left): Word {
   const { sign, infinity, nan } = format;

@@ -29,7 +29,7 @@ export function roundToFormat(
   if (top > highestExponent) return negative ? sign | infinity : infinity;
   if (top < lowestExponent - 1) return 0n;
 
-  // The result is an integer multiple of 2^quantum: as many bits as the significand has, fewer for subnormals.
+  // The result is an integer multiple of 2^quantum: with all significand bits, or fewer for subnormals.
   const quantum = Math.max(top - fractionBits, lowestExponent);
   const drop = quantum - exponent;
   let kept: bigint;

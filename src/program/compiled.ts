@@ -4,9 +4,9 @@ import type { NarrowType } from "../numerics/narrow.ts";
 import type { Program } from "./types.ts";
 
 /**
- * A named tensor of a compiled model, in ONNX's shape and row-major order. Where ONNX's type is a narrow one, a byte
- * stands for each element (src/numerics/narrow.ts). A bounded output has room for more along an axis than there is:
- * another output, int64[1], counts.
+ * A named tensor of a compiled model, in ONNX's shape and row-major order. For a narrow ONNX type, each element takes
+ * one byte (src/numerics/narrow.ts). A bounded output has more room along an axis than elements: another output,
+ * int64[1], gives the count.
  */
 export type TensorInfo = {
   name: string;
@@ -16,26 +16,24 @@ export type TensorInfo = {
   bounded?: { axis: number; count: string };
 };
 
-/** Where a value of the ONNX graph lies: element [i0, i1, ...] is element sum(i * stride) of the step's tensor. */
+/** The location of an ONNX graph value: element [i0, i1, ...] is element sum(i * stride) of the step's tensor. */
 export type ValueLocation = { step: number; dtype: DType; shape: readonly number[]; strides: readonly number[] };
 
-/** The compiler's result: the committed program, its constants, and local knowledge that is not committed. */
+/** The compiler's result: the committed program, its constants, and local data that are not committed. */
 export type CompiledModel = {
   program: Program;
   programRoot: Hash;
   /**
-   * Constant tensors by their root: canonical, little-endian, row-major. An executor lets them lie in its memory, so
-   * that they are not kept twice: the same bytes at another place.
+   * Constant tensors by their root: canonical, little-endian, row-major. An executor moves the constants into its
+   * memory to avoid duplicates: the same bytes at another place.
    */
   constants: Map<Hash, Uint8Array>;
   inputs: readonly TensorInfo[];
   outputs: readonly TensorInfo[];
-  /** Outputs of the model that have no elements: known when it is compiled, and none of the program's. */
+  /** Outputs of the model without elements: known at compile time, and not among the program's outputs. */
   emptyOutputs?: readonly TensorInfo[];
-  /** For each step, the ONNX node that it computes last and the operators that it fuses, for people to read. */
+  /** For each step, the last ONNX node that the step computes and the fused operators, for people to read. */
   origins: readonly { node: string; operator: string }[];
-  /**
-   * The values of the ONNX graph that a step holds whole, by name. Absent where a program was not compiled from ONNX.
-   */
+  /** The ONNX graph values that a step holds whole, by name. Absent if the program was not compiled from ONNX. */
   valueLocations?: ReadonlyMap<string, ValueLocation>;
 };

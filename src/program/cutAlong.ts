@@ -1,7 +1,7 @@
 /**
- * The first elements of a tensor along one of its dimensions.
- * @param size Bytes of an element; `bytes` are row-major.
- * @param count At most that dimension.
+ * Returns the first elements of a tensor along a dimension.
+ * @param size Bytes per element; `bytes` are row-major.
+ * @param count At most the dimension's length.
  */
 export function cutAlong(
   bytes: Uint8Array,

@@ -4,13 +4,13 @@ import { ByteWriter } from "./bytes.ts";
 import type { Instruction, Program, Step, TensorRef, View } from "./types.ts";
 import { programWork } from "./work.ts";
 
-/** Version of the semantics that a header commits to. */
+/** The semantics version to which a header commits. */
 export const SEMANTICS_VERSION = 2;
 /** The codes of where an input comes from. */
 export const SOURCE = { shared: 0, each: 1, carried: 2, index: 3 } as const;
 /** Which items have an output: the last one, or each. */
 export const SCOPE = { last: 0, each: 1 } as const;
-/** The checkpoint that an input is carried from, if it is not. */
+/** The source checkpoint field for inputs without a carried source. */
 const NOT_CARRIED = 0;
 
 const KIND = { input: 0, constant: 1, step: 2 } as const;

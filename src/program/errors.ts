@@ -1,7 +1,6 @@
 import { errorWithCode } from "../base/errors.ts";
 
 /**
- * A program, step or header that is not well-formed (docs/program.md). Recompile it, or do not trust where it came
- * from.
+ * A program, step or header that is not well-formed (docs/program.md). Recompile the program, or distrust its source.
  */
 export class ProgramFormatError extends errorWithCode("PROGRAM_FORMAT") {}

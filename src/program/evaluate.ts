@@ -32,7 +32,7 @@ export function evaluateElement(step: Step, index: number, read: ReadElement): W
   return slots[step.epilogue.out]!;
 }
 
-/** What views read at digits, in their order: where a view reads may depend on what those before it read. */
+/** Reads the views at the given digits, in order: a view's position may depend on words read by earlier views. */
 export function readAll(views: readonly View[], digits: readonly number[], read: ReadElement): Word[] {
   const words: Word[] = [];
   for (const view of views) {

@@ -59,7 +59,7 @@ const FLOAT: Partial<Record<OpName, FloatOp>> = {
   isInf: (float, a) => bool(float.isInfinite(a)),
 };
 
-/** Functions of float32 words whose result is rounded once to a type that is float32 or a subset of it. */
+/** Functions on float32 words with a result rounded once, to float32 or a subset type. */
 const ELEMENTARY: Partial<Record<OpName, Elementary>> = {
   ...{ exp, log, tanh, sigmoid, erf, expm1, log1p },
   ...{ sin, cos, tan, asin, acos, atan, sinh, cosh, asinh, acosh, atanh },
@@ -103,7 +103,7 @@ export function applyOperation(op: Op, dtype: DTypeCode, a: Word, b: Word, c: Wo
 }
 
 /**
- * An elementary function: operands of 16 bits are widened, which is exact, and the result is rounded once to their
+ * Computes an elementary function. 16-bit operands are widened exactly, and the result is rounded once to the 16-bit
  * type.
  */
 function elementary(name: OpName, dtype: DTypeCode, a: Word, b: Word): Word {

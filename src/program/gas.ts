@@ -10,9 +10,9 @@ import { product, sum } from "./sums.ts";
 import { Reduce, type Axis, type Instruction, type Step, type View } from "./types.ts";
 
 /**
- * Upper bounds of what parts of a step proof cost, in gas; measured on contracts/verifier and rounded up.
- * test/contracts/verifier/gas.test.ts and gasOfTerms.test.ts hold the estimate of whole proofs to them: it is never
- * below what is measured, and gas.test.ts holds it to at most four times that.
+ * Upper bounds on the gas costs of parts of a step proof, measured on contracts/verifier and rounded up.
+ * test/contracts/verifier/gas.test.ts and gasOfTerms.test.ts compare estimates for whole proofs with measurements: an
+ * estimate is never below the measurement, and gas.test.ts limits it to at most four times the measurement.
  */
 const GAS = {
   transaction: 21_000,
@@ -35,14 +35,13 @@ const GAS = {
    * each halving of the list of chunks on the way.
    */
   place: { view: 900, axis: 650, detour: 220, coefficient: 130, seek: 700, halving: 180 },
-  /** A block of terms for which no view is placed anew, and in it each read: moving its view on. */
+  /** A block of terms without newly placed views, and each read in the block: moving the read's view on. */
   block: 900,
   blockRead: 250,
-  /** Beginning a run of the fastest digit; each slower digit that is counted up or back to 0. */
+  /** Beginning a run of the fastest digit; each slower digit counted up or back to 0. */
   run: { start: 900, digit: 170 },
   /**
-   * A term that is summed as it is read, of float32, of 16 bits and of float64, and each read of it; any other term:
-   * its reads and its fold.
+   * A term summed as read (float32, 16 bits and float64), and each read for the term; any other term: reads and fold.
    */
   bareTerm: 490,
   halfBareTerm: 450,
@@ -52,19 +51,19 @@ const GAS = {
   read: 290,
   fold: 600,
   /**
-   * Turning the byte order of a word of a chunk: one for each term where elements lie a word apart or more. By log2 of
-   * an element's bytes.
+   * Reversing the byte order of a chunk's word: one for each term if elements lie a word apart or more. By log2 of an
+   * element's bytes.
    */
   word: [0, 170, 170, 290, 330, 330],
   epilogue: 4_000,
   /** The first call of contracts/verifier/Elementary.sol in a transaction: 2,600 for a cold account, and the call. */
   coldElementary: 3_000,
   /**
-   * An operation of an expression, with its share of the loop over instructions. Elementary functions are calls of
-   * Elementary.sol: the cheap ones (exp, log, tanh, sigmoid, expm1, log1p, sin, cos, sinh, cosh, atanh) and the others.
-   * test/contracts/verifier/elementary.test.ts prints the largest call of each function, gas.test.ts sums 400 of erf,
-   * atan, sinh and sqrt. A cast to an integer tries the range, by code for all float types (gasOfTerms.test.ts: 60
-   * casts of the smallest normal number).
+   * An operation in an expression, with a share of the loop over instructions. Elementary functions are calls to
+   * Elementary.sol: the cheap functions (exp, log, tanh, sigmoid, expm1, log1p, sin, cos, sinh, cosh, atanh) and the
+   * others. test/contracts/verifier/elementary.test.ts prints the largest call of each function, gas.test.ts sums 400
+   * of erf, atan, sinh and sqrt. A cast to an integer checks the range, by code for all float types
+   * (gasOfTerms.test.ts: 60 casts of the smallest normal number).
    */
   operation: {
     cheapElementary: 6_500,
@@ -77,9 +76,9 @@ const GAS = {
     integer: 1_450,
   },
   /**
-   * Floats that are not float32: operations, which are calls of Elementary.sol, folds that are no sums, and beginning
-   * and rounding a sum of float64. To an elementary function of 16 bits, conversions are added; those of float64 have
-   * the prices of erf and of all others.
+   * Floats other than float32: operations (calls to Elementary.sol), folds other than sums, and beginning and rounding
+   * a float64 sum. Elementary functions of 16 bits cost conversions in addition; float64 functions have the prices of
+   * erf and of all others.
    */
   otherFloat: {
     operation: 5_000,
@@ -91,22 +90,25 @@ const GAS = {
     fold: 1_600,
     float64Sum: 25_000,
   },
-  /** Not gas but bounds that it is reckoned from: chunks among which a read of the epilogue is found, */
+  /** Not gas, but a bound used for gas: the chunks searched for one epilogue read. */
   epilogueChunks: 64,
-  /** bytes of memory that the verifier takes beside its arguments: slots, the decoded body, digits. */
+  /**
+   * Not gas, but a bound used for gas: memory used by the verifier besides the arguments, bytes: slots, the decoded
+   * body, digits.
+   */
   verifierMemory: 16_384,
 } as const;
 
-/** Whether a type is a float that is not float32: those have one arithmetic for all formats. */
+/** Returns whether a type is a float other than float32: all these share one arithmetic. */
 const isOtherFloat = (dtype: DType): boolean => isFloat(dtype) && dtype !== DType.float32;
 
-/** A term that is summed as it is read. */
+/** Returns the gas for a term summed as read. */
 function bareTermGas(dtype: DType): number {
   if (isHalf(dtype)) return GAS.halfBareTerm;
   return dtype === DType.float64 ? GAS.float64BareTerm : GAS.bareTerm;
 }
 
-/** What one operation costs at run time, in gas: its share of the loop over instructions, and its call. */
+/** Returns the gas for an operation at run time: a share of the loop over instructions, and the call. */
 export function operationGas(instruction: Instruction): number {
   const { op, dtype, b } = instruction;
   if (op === Op.cast && (isOtherFloat(dtype) || isOtherFloat(b as DType))) return GAS.otherFloat.cast;
@@ -151,10 +153,10 @@ const FLOOR = { zero: 10, nonzero: 40 } as const;
 const FIXED_CALLDATA = { nonzero: 1_500, zero: 3_000 } as const;
 const SLOT_CALLDATA = { nonzero: 4, zero: 28 } as const;
 
-/** What is reserved for the game itself in the proof of a step that reads `inputs` tensors. */
+/** Returns the gas reserved for the game itself in a step proof with `inputs` input tensors. */
 export const gameGas = (inputs: number): number => GAS.game + GAS.gameInput * inputs;
 
-/** What the proof of one element of a step takes at most, as a transaction. */
+/** The maximum gas and bytes for one element's proof transaction. */
 export type ProofSize = { gas: number; bytes: number };
 
 /**
@@ -190,7 +192,7 @@ function proofGas(step: Step, bodyBytes: number, opened: readonly Opened[]): num
 const openingGas = ({ chunks, nodes }: Opened): number =>
   chunks === 0 ? 0 : GAS.opening + GAS.chunk * chunks + GAS.node * nodes;
 
-/** Bytes of a proof's calldata that are zero, and that are not; those of the game's own part are in `gameGas`. */
+/** Counts a proof's zero and nonzero calldata bytes; `gameGas` includes the bytes of the game's own part. */
 function calldataOf(step: Step, bodyBytes: number, opened: readonly Opened[]): { zero: number; nonzero: number } {
   const chunks = sum(opened.map((o) => o.chunks));
   const siblings = sum(opened.map((o) => o.siblings));
@@ -231,15 +233,15 @@ function placeGas(step: Step, view: View, chunks: number): number {
   return place.view + axes + seek + wordGas(step, view);
 }
 
-/** Turning the byte order of one word of what a view reads. */
+/** Returns the gas for reversing the byte order in a word read by a view. */
 const wordGas = (step: Step, view: View): number => GAS.word[Math.log2(dtypeBytes(step.inputs[view.input]!.dtype))]!;
 
-/** Bytes between the elements of neighbouring terms, as a digit counts up. */
+/** Returns the bytes between neighbouring terms' elements, as a digit counts up. */
 const pitchOf = (step: Step, view: View, along: number): number =>
   dtypeBytes(step.inputs[view.input]!.dtype) *
   Math.abs(sum(view.axes.map((axis) => axis.stride * coefficient(axis, along))));
 
-/** The words whose byte order is turned for the reads of one term. */
+/** Returns the gas for reversing the byte order of words read for one term. */
 const turningGas = (step: Step, along: number): number =>
   sum(step.termReads.map((view) => wordGas(step, view) * Math.min(1, pitchOf(step, view, along) / 32)));
 
@@ -278,7 +280,7 @@ function reductionGas(step: Step, opened: readonly Opened[]): number {
   return sumOf + runs * run + blocks * (GAS.block + GAS.blockRead * reads) + places + terms * perTerm + turning;
 }
 
-/** How often a read is placed in one run of the fastest reduction digit. */
+/** Returns how often a run over the fastest reduction digit places a read. */
 function placesPerRun(step: Step, n: number, along: number, runLength: number, chunks: number): number {
   const view = step.termReads[n]!;
   let blocks = 1;

@@ -10,10 +10,10 @@ export type HeaderTensor = { dtype: DType; count: number };
 /** An input, and where items take it from. */
 type HeaderInput = HeaderTensor & { source: InputSource };
 
-/** An output, its checkpoint, and whether every item has it, or only the last one. */
+/** An output, its checkpoint, and whether every item has the output, or only the last item. */
 export type HeaderOutput = HeaderTensor & { checkpoint: number; each: boolean };
 
-/** What the header of a program says of it (docs/program.md, "Header"). */
+/** The facts in a program's header (docs/program.md, "Header"). */
 export type HeaderFacts = {
   maxStepGas: number;
   maxStepBytes: number;
@@ -28,8 +28,8 @@ export type HeaderFacts = {
 const OUTPUT_BYTES = 14;
 
 /**
- * Reads the header of a program.
- * @throws ProgramFormatError if it is none, or one of other semantics
+ * Reads a program's header.
+ * @throws ProgramFormatError if the bytes are no header, or have other semantics
  */
 export function readHeader(header: Uint8Array): HeaderFacts {
   const view = new DataView(header.buffer, header.byteOffset, header.byteLength);
@@ -63,7 +63,7 @@ export function readHeader(header: Uint8Array): HeaderFacts {
   };
 }
 
-/** Where an input comes from: its source, and the checkpoint that it is carried from. */
+/** Reads an input's source, and the checkpoint from which a carried input is taken. */
 function sourceAt(view: DataView, at: number): InputSource {
   const [code, checkpoint] = [view.getUint8(at), view.getUint32(at + 1)];
   switch (code) {

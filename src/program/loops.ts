@@ -5,15 +5,15 @@ import { product } from "./sums.ts";
 import { Reduce, type Axis, type Step, type View } from "./types.ts";
 
 /**
- * Affine parts of coordinates, and products of extents with divisors, stay below this size in loops: they are computed
- * in 32 bits.
+ * The limit for affine parts of coordinates, and products of extents with divisors, in loops: they are computed in 32
+ * bits.
  */
 export const REACH = 2 ** 31;
 
-/** A total of fewer terms is exact in float64 lanes of 32 bits. */
+/** Below this number of terms, a total remains exact in float64 lanes of 32 bits. */
 const MAX_TOTAL_TERMS = 2 ** 21;
 
-/** Coordinates below this size are exact as plain numbers. */
+/** Coordinates below this limit are exact in plain numbers. */
 const MAX_OFFSET = 2 ** 52;
 
 /** The least and greatest value of an axis' affine part. */
@@ -28,7 +28,7 @@ export function axisRange({ base, coeffs }: Axis, radixOf: (digit: number) => nu
   return [low, high];
 }
 
-/** Whether no read of a view is out of bounds, whatever the values of its digits. */
+/** Returns whether a view reads only within bounds, for all digit values. */
 export function staysInside(view: View, radices: readonly number[]): boolean {
   return view.axes.every((axis) => {
     const [low, high] = axisRange(axis, (digit) => radices[digit] ?? 1);
@@ -37,8 +37,8 @@ export function staysInside(view: View, radices: readonly number[]): boolean {
 }
 
 /**
- * Whether loops compute the step's types in every case: not float64, of which they leave to the definition what their
- * error bounds do not settle, nor casts that they would round twice.
+ * Returns whether loops compute the step's types in every case. Excluded: float64, for which loops leave to the
+ * definition all results that their error bounds do not settle, and casts that loops would round twice.
  */
 export function hasSettledTypes(step: Step): boolean {
   const { dtype, inputs, constants, term, epilogue } = step;
@@ -60,7 +60,7 @@ const castsOf = ({ term, epilogue }: Step): { from: DTypeCode; to: DTypeCode }[]
     op === Op.cast ? [{ from, to: b as DTypeCode }] : [],
   );
 
-/** Whether a step totals limbs, not those of float64, that it reads unchanged and always inside the tensor. */
+/** Returns whether a step totals limbs (other than float64's) that are read unchanged and always inside the tensor. */
 export function isPlainTotal(step: Step): boolean {
   const { code, outA } = step.term;
   const radices = [...step.outDigits, ...step.redDigits];
@@ -70,7 +70,7 @@ export function isPlainTotal(step: Step): boolean {
 }
 
 /**
- * Whether a step adds floats of up to 32 bits, or products of them, as they are read, by views whose offsets plain
+ * Returns whether a step adds unmodified floats of up to 32 bits, or their products, through views whose offsets plain
  * numbers can hold.
  */
 export function isPlainFloatSum(step: Step): boolean {
@@ -89,9 +89,9 @@ export function isPlainFloatSum(step: Step): boolean {
 }
 
 /**
- * Whether the work of a step is counted as if it were computed element by element, by the definition: no loops can be
- * compiled for its types or reads, they may leave any element of its types to the definition, or it handles words of
- * exact sums in another way than the compiler's steps do.
+ * Returns whether a step's work is counted as if computed element by element, by the definition. The reasons: no loops
+ * can be compiled for its types or reads, loops may leave any element of its types to the definition, or the step
+ * handles words of exact sums differently from the compiler's steps.
  */
 export function countsAsDefined(step: Step): boolean {
   if (!hasSettledTypes(step) || !isWithinReach(step)) return true;

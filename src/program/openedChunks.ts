@@ -3,19 +3,19 @@ import { dtypeBytes } from "../numerics/dtype.ts";
 import { product, sum } from "./sums.ts";
 import type { Axis, Step, View } from "./types.ts";
 
-/** Upper bounds of what opening one input takes: its chunks, their multiproof's siblings, the nodes hashed for it. */
+/** Upper bounds for opening one input: its chunks, their multiproof's siblings, the nodes hashed for the input. */
 export type Opened = { chunks: number; siblings: number; nodes: number };
 
 /** Chunks of one tensor that a proof opens: `blocks` runs of `length` neighbouring chunks. */
 type Touched = { blocks: number; length: number };
 
 /**
- * What opening one input takes: all chunks that any of its views can touch, for the worst element.
+ * Returns bounds for opening one input: all chunks that any view of the input can touch, for the worst element.
  *
- * Both numbers hold together. A run of chunks is a run of nodes at every height, and a multiproof takes at most one
- * sibling at each of its ends, of a run of one chunk only one. It takes one of each pair of nodes at most. An element
- * that touches fewer chunks than these, because others are out of bounds, takes a sibling more for each that it leaves
- * out at most, and a sibling is shorter than a chunk.
+ * The bounds on chunks and siblings hold together. A run of chunks forms a node run at every height. A multiproof takes
+ * at most one sibling at each run end, and only one for a run with a single chunk. From each node pair, the multiproof
+ * takes at most one. An element may touch fewer chunks because others are out of bounds. Each omitted chunk adds at
+ * most one sibling, and a sibling is shorter than a chunk.
  */
 export function openedChunks(step: Step, input: number): Opened {
   const { dtype, count } = step.inputs[input]!;
@@ -45,9 +45,9 @@ export function openedChunks(step: Step, input: number): Opened {
 }
 
 /**
- * The chunks that a view can touch for one element. Digits from `first` on vary. Each varying digit moves the offset by
- * a step; taken in increasing order, steps within reach of what is covered so far widen the span, larger ones repeat
- * it.
+ * Returns the chunks that a view can touch for one element. Digits from `first` on vary. Each varying digit moves the
+ * offset by a step. The function takes steps in increasing order: a step within reach of the covered span widens the
+ * span, a larger step repeats the span.
  */
 function touchedChunks(step: Step, reads: readonly View[], view: View, first: number, bytes: number): Touched {
   const radices = [...step.outDigits, ...step.redDigits];
@@ -74,7 +74,7 @@ function movesOf(reads: readonly View[], view: View, radices: readonly number[],
       return { by: Math.abs(by), times: by === 0 ? 1 : radix };
     });
   }
-  // Axis by axis, each over the range of its coordinate: a superset.
+  // Axis by axis, each over the coordinate's whole range: a superset.
   return view.axes.map((axis) => {
     const varying = varyingDigits(axis, first);
     const reach = sum(varying.map((digit) => Math.abs(coefficient(axis, digit)) * (radices[digit]! - 1)));
@@ -84,8 +84,8 @@ function movesOf(reads: readonly View[], view: View, radices: readonly number[],
     const index = reads[axis.indirect]!;
     const digits = new Set([...varying, ...index.axes.flatMap((a) => varyingDigits(a, first))]);
     const values = product([...digits].map((digit) => radices[digit]!));
-    // The index read may give any coordinate: each of its values counts as a scattered one, or, if that is less, all of
-    // the axis.
+    // The index read may give any coordinate: the function counts each value of the index read as a scattered
+    // coordinate, or the whole axis if smaller.
     return values < axis.extent ? { by: Infinity, times: values } : { by: axis.stride, times: axis.extent };
   });
 }

@@ -118,7 +118,7 @@ const SIGNATURES = new Map<number, Signature>(
   TABLE.map(([name, arity, accepts, bool]) => [Op[name], { name, arity, accepts, ...(bool ? { bool } : {}) }]),
 );
 
-/** The signature of an operation code, or undefined if there is no such operation. */
+/** Returns the signature of an operation code, or undefined for an unknown operation. */
 export const signature = (op: number): Signature | undefined => SIGNATURES.get(op);
 
 /** All operations, in the order of their codes. */

@@ -31,21 +31,21 @@ const FIXED_WORDS =
 const INPUT_PROOF_WORDS = 1 + 4 + 3 + 2;
 /** Words of an input's opening: offset, ChunkOpening, and its three lengths. A chunk has a word for its number. */
 const OPENING_WORDS = 1 + 3 + 3;
-/** Words of an input beside its chunks, their numbers, and siblings. */
+/** Words for an input besides chunks, chunk numbers, and siblings. */
 export const INPUT_WORDS = INPUT_PROOF_WORDS + OPENING_WORDS;
 
 /** The selector of `prove`. */
 const SELECTOR = 4;
 
 /**
- * Siblings of the longest paths that do not depend on the step: from the trace root to its leaf, of that checkpoint, of
- * the step, and of the claimed chunk.
+ * Siblings on the longest paths independent of the step: from the trace root to the trace's leaf, and for the leaf's
+ * checkpoint, the step, and the claimed chunk.
  */
 const FIXED_SIBLINGS = MAX_LEVELS.trace + MAX_LEVELS.trace + MAX_LEVELS.steps + MAX_LEVELS.tensor;
 
 /**
- * Room for runs: the list of items has up to 16 levels, the path of the item before as many, and a pick from that list
- * straight to a tensor four more than one from a trace.
+ * Room for runs: the list of items has up to 16 levels, the path of the previous item as many, and a pick from the item
+ * list straight to a tensor four more than a pick from a trace.
  */
 export const ROOM_FOR_RUNS = 768;
 
@@ -55,7 +55,10 @@ export const ROOM_FOR_RUNS = 768;
  */
 export const ENVELOPE_BYTES = 9 + 3 * 9 + 2 * 33 + 21 + 1 + 1 + 67;
 
-/** An upper bound of the transaction without what its step decides: the largest header and the longest paths. */
+/**
+ * An upper bound on the transaction without the parts that the step determines: the largest header and the longest
+ * paths.
+ */
 const FIXED_BYTES =
   ENVELOPE_BYTES +
   SELECTOR +
@@ -65,23 +68,23 @@ const FIXED_BYTES =
   WORD * FIXED_SIBLINGS +
   ROOM_FOR_RUNS;
 
-/** Levels of the list of the inputs of a program with the largest header. */
+/** Levels of the input list in a program with the largest header. */
 const INPUT_LEVELS = depthOf(Math.floor((HEADER_BYTES.max - HEADER_BYTES.fixed) / HEADER_BYTES.input));
 
-/** What the path of an input takes more than that of a shared one, in siblings. */
+/** The additional siblings in an input's path, compared with a shared input. */
 const RUN_SIBLINGS: Readonly<Record<InputSource["kind"], number>> = {
   shared: 0,
   index: 0,
   // The path in the list of the items' tensors comes before.
   each: depthOf(MAX_ITEMS),
-  // The path of its checkpoint in the trace of the item before, instead of that of an input.
+  // The path of the carried checkpoint in the previous item's trace, instead of an input's path.
   carried: MAX_LEVELS.trace - INPUT_LEVELS,
 };
 
 /**
- * The bytes that the proof of a step takes beside `estimateStepProofBytes`, because items have some of its inputs of
- * their own, or carry them.
- * @param sources Where the program's inputs come from.
+ * Returns the bytes that a step's proof takes in addition to `estimateStepProofBytes`, because items have separate
+ * inputs or carry inputs.
+ * @param sources The sources of the program's inputs.
  */
 export const runProofBytes = ({ inputs }: Step, sources: readonly InputSource["kind"][]): number =>
   WORD * sum(inputs.map((ref) => (ref.kind === "input" ? RUN_SIBLINGS[sources[ref.index]!] : 0)));
@@ -90,7 +93,7 @@ export const runProofBytes = ({ inputs }: Step, sources: readonly InputSource["k
 export const maxRunProofBytes = (sources: readonly InputSource["kind"][]): number =>
   WORD * LIMITS.inputs * Math.max(0, ...sources.map((source) => RUN_SIBLINGS[source]));
 
-/** Siblings of the longest path to the root of an input of a step, in a program that is no run. */
+/** Returns the siblings on the longest path to the root of a step's input, in a program that is not a run. */
 function inputSiblings({ kind }: TensorRef): number {
   switch (kind) {
     case "constant":

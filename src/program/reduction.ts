@@ -10,7 +10,7 @@ type Reduction = { add(a: Word, b: Word, r: number): void; result(): Word[] };
 /** Whether a reduction adds limbs. */
 export const isTotal = (reduce: Reduce): boolean => reduce === Reduce.total || reduce === Reduce.partialTotal;
 
-/** Whether a reduction of floats gives the limbs of their exact sum instead of rounding it. */
+/** Returns whether a float reduction gives the limbs of the exact sum instead of rounding the sum. */
 export const isPartial = (reduce: Reduce): boolean => reduce === Reduce.partialSum || reduce === Reduce.partialDot;
 
 /** Whether terms are products of two results. */
@@ -19,7 +19,7 @@ export const isDot = (reduce: Reduce): boolean => reduce === Reduce.dot || reduc
 /** Whether a reduction uses both of the term's results. */
 export const hasTwoResults = (reduce: Reduce): boolean => isDot(reduce) || reduce === Reduce.last;
 
-/** The words of the exact sums that a step reads or writes as limbs. */
+/** Returns the number of words per exact sum, for a step reading or writing limbs. */
 export const limbsOf = ({
   reduce,
   reduceType,
@@ -31,7 +31,7 @@ export const limbsOf = ({
 export const termType = ({ reduce, reduceType }: Pick<Step, "reduce" | "reduceType">): DTypeCode =>
   isTotal(reduce) ? DType.limb : reduceType!;
 
-/** The types of a reduction's accumulators, in the order of their slots. */
+/** Returns the types of a reduction's accumulators, in slot order. */
 export function accumulatorTypes({ reduce, reduceType }: Pick<Step, "reduce" | "reduceType">): DTypeCode[] {
   if (reduceType === undefined) return [];
   if (reduce === Reduce.last) return [reduceType, DType.bool];
@@ -40,9 +40,9 @@ export function accumulatorTypes({ reduce, reduceType }: Pick<Step, "reduce" | "
 }
 
 /**
- * The reduction of a step for one of its elements.
- * @param step Its reduction has a type.
- * @param limb The value of the element's last out digit: for a partial sum, the limb that is asked for.
+ * Starts a step's reduction for one element.
+ * @param step A step whose reduction has a type.
+ * @param limb The value of the element's last out digit: for a partial sum, the requested limb.
  */
 export function startReduction(step: Pick<Step, "reduce" | "reduceType" | "outDigits">, limb: number): Reduction {
   const { reduce } = step;
@@ -124,7 +124,7 @@ function position(reduce: Reduce, dtype: DTypeCode): Reduction {
     result: () => [at],
   };
 
-  /** Whether a is strictly before b in the order of the search; NaN is first in both orders (greatest, least). */
+  /** Returns whether a is strictly before b in the search order; NaN comes first in both orders (greatest, least). */
   function beats(a: Word, b: Word): boolean {
     if (isFloat(dtype)) {
       const { isNaN, lt } = arithmeticOf(dtype);

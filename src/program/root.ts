@@ -3,7 +3,7 @@ import { MerkleList } from "./merkle/list.ts";
 import { checkpointLeaf, encodeHeader, stepLeaf } from "./encode.ts";
 import type { Program } from "./types.ts";
 
-/** What commits to a program, with the trees that open it. */
+/** The commitment to a program, with the trees that open it. */
 export type ProgramCommitment = {
   header: Uint8Array;
   steps: MerkleList;
@@ -15,7 +15,7 @@ export type ProgramCommitment = {
 export const rootOf = (header: Uint8Array, stepsRoot: Hash, checkpointsRoot: Hash): Hash =>
   toHash(sha256(Uint8Array.of(0), header, fromHash(stepsRoot), fromHash(checkpointsRoot)));
 
-/** The root of a program and the trees under it. */
+/** Returns a program's root and the trees under the root. */
 export function commitProgram(program: Program): ProgramCommitment {
   const header = encodeHeader(program);
   const steps = new MerkleList(Buffer.concat(program.steps.map(stepLeaf)));

@@ -7,13 +7,13 @@ import type { ProgramInput } from "./types.ts";
 /** Maximum number of items of a run. */
 export const MAX_ITEMS = 2 ** 16;
 
-/** Work of an item beside its program's, in units of work: what beginning and ending an execution takes. */
+/** Additional work per item besides the program's, in units of work: beginning and ending an execution. */
 const ITEM_WORK = 20_000n;
 
-/** Work of a run of `items` executions of a program, in units of work. */
+/** Returns the work for a run with `items` program executions, in units of work. */
 export const runWork = (items: number, programWork: bigint): bigint => BigInt(items) * (programWork + ITEM_WORK);
 
-/** How a job executes its program: how often, and what an input that is the index reads in the first item. */
+/** The way a job executes its program: how often, and the value that an index input has in the first item. */
 export type RunLength = { items: number; firstItem: number };
 
 /** A run of one item. */

@@ -1,11 +1,11 @@
 import type { InputSource, Program } from "./types.ts";
 
-/** A name, and where items take it from or which of them have it, for people: `x (each item's)`. */
+/** Returns a name with a note for people, about the input's source or the output's items: `x (each item's)`. */
 const withNote = (name: string, note: string | undefined): string => (note === undefined ? name : `${name} (${note})`);
 
 /**
- * The inputs of a program, each with where the items of a run take it from if it is not shared.
- * @param texts What is said of each input.
+ * Returns the texts for a program's inputs, with a note on the source of each unshared input.
+ * @param texts A text about each input.
  */
 export const inputTexts = ({ inputs }: Program, texts: readonly string[]): string[] =>
   texts.map((text, k) => withNote(text, inputs[k]?.source && SOURCES[inputs[k].source.kind](inputs[k].source)));

@@ -2,7 +2,7 @@ import type { Hash } from "./merkle/hash.ts";
 import type { DType } from "../numerics/dtype.ts";
 import type { Op } from "./operations.ts";
 
-/** What a step reads: a job input, a constant (by tensor root) or an earlier step. `count` is in elements. */
+/** A tensor that a step reads: a job input, a constant (by tensor root) or an earlier step. `count` is in elements. */
 export type TensorRef =
   | { kind: "input"; index: number; dtype: DType; count: number }
   | { kind: "constant"; root: Hash; dtype: DType; count: number }
@@ -16,12 +16,12 @@ export type Axis = {
   base: number;
   /** 1, or a divisor that must divide the coordinate exactly (else the read gives the fill value). */
   div: number;
-  /** The number of an earlier read of the same list whose integer value is added to the coordinate. */
+  /** The number of an earlier read in the same list, whose integer value is added to the coordinate. */
   indirect?: number;
   coeffs: readonly { digit: number; coeff: number }[];
 };
 
-/** How one input is read for given digits (docs/program.md, "View"). */
+/** The way to read one input for given digits (docs/program.md, "View"). */
 export type View = { input: number; fill: bigint; axes: readonly Axis[] };
 
 /** Operands are slot numbers; unused ones are 0. For `cast`, b is the target type; for `digit`, a is the digit. */
@@ -66,7 +66,7 @@ export type Step = {
   epilogue: { code: readonly Instruction[]; out: number };
 };
 
-/** A checkpoint: the tensor of `step`, with the range of steps `[first .. step]` that its interior tree covers. */
+/** A checkpoint: the tensor of `step`, with the range of steps `[first .. step]` covered by its interior tree. */
 export type Checkpoint = { first: number; step: number };
 
 /**
@@ -86,10 +86,10 @@ export type Program = {
   checkpoints: readonly Checkpoint[];
   /** For each output, the number of its checkpoint. */
   outputs: readonly number[];
-  /** Numbers of the outputs that every item of a run has; the others are the last item's alone. Without it, none. */
+  /** The output numbers that every item in a run has; only the last item has the others. If absent, none. */
   each?: readonly number[];
   /** Estimated gas of the largest step proof. */
   maxStepGas: number;
-  /** Upper bound of the bytes of the largest transaction that carries a step proof. */
+  /** Upper bound, in bytes, on the largest transaction with a step proof. */
   maxStepBytes: number;
 };

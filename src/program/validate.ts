@@ -105,7 +105,7 @@ export function validateProgram(program: Program): void {
   checkRun(program);
 }
 
-/** Where the items of a run take inputs from, and which outputs each of them has. */
+/** Checks the sources for the items' inputs in a run, and the list of each item's outputs. */
 function checkRun({ inputs, steps, checkpoints, outputs, each = [] }: Program): void {
   inputs.forEach(({ dtype, count, source }, i) => {
     if (source?.kind === "index")
@@ -137,7 +137,7 @@ const readTypes = (step: Step, reads: readonly View[]): DTypeCode[] =>
 function checkWord(value: bigint, dtype: DTypeCode, what: string): void {
   const bits = BigInt(dtypeBytes(dtype) * 8);
   const low = isSigned(dtype) ? -(1n << (bits - 1n)) : 0n;
-  // A word is written as 64 bits; the highest one is a sign, except for float64.
+  // A word is written in 64 bits; the highest bit is a sign, except for float64.
   const inRange = value >= low && value < low + (1n << bits) && (value < 1n << 63n || dtype === DType.float64);
   check(inRange && canonicalWord(value, dtype) === value, `${what} ${value} is not a canonical word of type ${dtype}`);
 }
@@ -173,7 +173,7 @@ function checkAxis(step: Step, reads: readonly View[], n: number, axis: Axis, di
   );
 }
 
-/** The types that a reduction takes, and the digit that numbers limbs. */
+/** Checks the types that a reduction takes, and the digit that numbers limbs. */
 function checkReduction(step: Step): void {
   const { reduce, reduceType, outDigits, redDigits } = step;
   const isPartialTotal = reduce === Reduce.partialTotal;

@@ -11,8 +11,8 @@ export function splitDigits(index: number, radices: readonly number[]): number[]
 }
 
 /**
- * The element that a view reads, or undefined for its fill value.
- * @param reads The words of the earlier reads of the same list, for indirect axes.
+ * Returns the element that a view reads, or undefined for its fill value.
+ * @param reads The words of the earlier reads in the same list, for indirect axes.
  */
 export function viewOffset(view: View, digits: readonly number[], reads: readonly bigint[]): number | undefined {
   let offset = 0;

@@ -3,7 +3,7 @@ import { Op, signature } from "./operations.ts";
 import { accumulatorTypes, hasTwoResults } from "./reduction.ts";
 import { Reduce, type Instruction, type Step } from "./types.ts";
 
-/** The term of a step with its results widened to float32, and float32 as the type of the reduction. */
+/** Returns the term of a step with results widened to float32, and float32 as the reduction's type. */
 export function widenedTerm(step: Step): Pick<Step, "reduceType" | "term"> {
   const { code, outA, outB } = step.term;
   const dtype = step.reduceType!;
@@ -21,8 +21,8 @@ export function widenedTerm(step: Step): Pick<Step, "reduceType" | "term"> {
 }
 
 /**
- * The step with its reduction over float32. The accumulator is first narrowed to its original type, before anything
- * else reads it.
+ * Returns the step with its reduction over float32. The accumulator is first narrowed to its original type, before
+ * anything else reads the accumulator.
  */
 export function widenedReduction(step: Step): Step {
   const widened = { ...step, ...widenedTerm(step) };

@@ -17,46 +17,46 @@ import { Reduce, type Instruction, type Program, type Step, type View } from "./
 const WORK = {
   /** A step: calls, views of memory, the engine. */
   step: 4_000,
-  /** An element of the step's tensor, and each of its bytes, which may be hashed. */
+  /** An element in the step's tensor, and each element byte (bytes may need hashing). */
   element: 4,
   byte: 1,
-  /** A reduction, whatever its terms: an exact sum of floats, one that is given in words, the sum of such words. */
+  /** A reduction with any terms: an exact float sum, an exact sum given in words, the sum over words. */
   reduction: { sum: 600, words: 700, total: 2_000, other: 10 },
-  /** A term of a reduction, beside its reads and operations. */
+  /** A reduction term, besides the term's reads and operations. */
   term: { sum: 1, words: 8, total: 20, other: 1 },
   /** An element of an input, beside its bytes: looking for a second zero or NaN; float64 are compared as bigints. */
   input: { float64: 60, other: 2 },
-  /** A read, each axis of it, and a read whose place another one decides. */
+  /** A read, each axis of a read, and a read whose position depends on another read. */
   read: 4,
   axis: 1,
   indirectRead: 40,
   /**
-   * A sum of 16-bit floats that is computed once more, if terms are added as they are read: each axis is one of a view
-   * that may leave its tensor.
+   * Repeating a sum of 16-bit floats, if terms are added as read. `axis` counts each axis in a view with possible reads
+   * outside the tensor.
    */
   halfSum: { element: 600, term: 6, axis: 3 },
-  /** An operation, and one that calls a function for each element. */
+  /** An operation, and an operation that calls a function for each element. */
   operation: 1,
   call: 60,
   /** An elementary function, computed by its definition. */
   elementary: 6_000,
   /** The same of float64: 15 to 70 us, and up to 210 us for erf of 6. */
   elementary64: 45_000,
-  /** What is computed by the definition, without loops: an element or a term, and each of its parts. */
+  /** Computation by the definition, without loops: an element or a term, and each part. */
   definition: { evaluation: 400, digit: 30, constant: 4, read: 200, axis: 120, coefficient: 60, operation: 400 },
 } as const;
 
 /**
- * The most operands of an elementary function that are left to its definition: of float32 those that the estimate does
- * not settle (about one in 2^19), with a constant exponent also products halfway between two numbers; of 16 bits all.
- * Results are kept, so that each is computed once.
+ * The maximum operand count that an elementary function leaves to the definition. For float32: operands that the
+ * estimate does not settle (about one in 2^19), with a constant exponent also products halfway between two numbers. For
+ * 16 bits: all operands. Results are kept, and each is therefore computed once.
  */
 const UNSETTLED = { float32: 2 ** 14, power: 2 ** 16, half: 2 ** 16 } as const;
 
-/** An element that a product reads this often is gathered once, if the product has so many terms. */
+/** A product gathers an element once if the product reads the element this often and has this many terms. */
 const GATHERED = { uses: 4, terms: 2 ** 14 } as const;
 
-/** The terms of a program: the sum over steps of outputs x reduction size, 1 where nothing is reduced. */
+/** Returns the number of terms in a program: the sum over steps of outputs x reduction size, 1 without a reduction. */
 export const programTerms = (steps: readonly Step[]): bigint => steps.reduce((all, step) => all + termsOf(step), 0n);
 
 const termsOf = ({ count, redDigits }: Step): bigint => productOf(redDigits) * BigInt(count);
@@ -65,10 +65,10 @@ const productOf = (radices: readonly number[]): bigint => radices.reduce((all, r
 
 type Worked = Pick<Program, "inputs" | "steps">;
 
-/** It takes a millisecond and more, and is asked for each answer. */
+/** Computing the work takes a millisecond or more, and every answer asks for it. */
 const known = new WeakMap<Worked, bigint>();
 
-/** The work of a program: how long its slowest execution may take, in units of 10 ns of one core. */
+/** Returns a program's work: the time for the slowest execution, in units of 10 ns on one core. */
 export const programWork = (program: Worked): bigint => getOrAdd(known, program, () => workOf(program));
 
 function workOf({ inputs, steps }: Worked): bigint {
@@ -91,7 +91,7 @@ class Unsettled {
     this.#counts.set(kept, { count: before + count, max });
   }
 
-  /** Another power: its results are kept with those of all others, and dropped when there are too many. */
+  /** Adds another power: its results are kept with all other powers' results, and dropped when too many. */
   addPower(count: bigint): void {
     this.add(`power ${this.#counts.size}`, count, UNSETTLED.power);
   }
@@ -128,7 +128,10 @@ function reductionKind({ reduce, reduceType }: Step): keyof typeof WORK.term {
 
 const isSum = (reduce: Reduce): boolean => reduce === Reduce.sum || reduce === Reduce.dot;
 
-/** A sum of 16-bit floats: where float32 is halfway between two of them, the whole sum is computed once more. */
+/**
+ * Returns the work for a sum of 16-bit floats: if the float32 result lies halfway between two 16-bit floats, the whole
+ * sum is computed once more.
+ */
 function halfSumWork(step: Step, elements: bigint, terms: bigint): bigint {
   if (!isSum(step.reduce) || !isHalf(step.reduceType!)) return 0n;
   if (!isPlainFloatSum(step)) {
@@ -158,7 +161,7 @@ function readsOf({ reduce, termReads, outDigits, redDigits }: Step, view: View, 
   return gathered * BigInt(GATHERED.uses) <= terms ? gathered : terms;
 }
 
-/** The loops' work for one run of the code; counts its elementary functions for `times` runs. */
+/** Returns the loops' work for one code run; counts its elementary functions for `times` runs. */
 function codeWork(
   step: Step,
   code: readonly Instruction[],

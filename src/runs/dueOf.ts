@@ -2,8 +2,8 @@ import { overtime } from "../chain/market/clock.ts";
 import { stateOf, type JobRecord } from "../chain/market/history.ts";
 
 /**
- * Until when an execution of a job is of use, unix seconds: the earliest end of a clock, a window or a claim's time
- * that runs over it. Infinity if none runs. Pure.
+ * Returns how long an execution of a job remains useful, as unix time: until the earliest end of a running clock, a
+ * window or a claim's time. Infinity if nothing is running. Pure.
  */
 export function dueOf({ holder, claims }: Pick<JobRecord, "holder" | "claims">): number {
   let due = holder === undefined ? Infinity : Number(holder.until);

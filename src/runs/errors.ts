@@ -6,5 +6,5 @@ export class ProgramUnavailableError extends errorWithCode("PROGRAM_UNAVAILABLE"
 /** The process that compiles a model ended without a result, or did not keep its limits. */
 export class CompileProcessError extends errorWithCode("COMPILE_PROCESS") {}
 
-/** The catalogue of models cannot be read, or does not follow its form. */
+/** The model catalogue is unreadable or malformed. */
 export class CatalogueError extends errorWithCode("CATALOGUE") {}

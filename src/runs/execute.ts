@@ -17,35 +17,35 @@ export type Execute = {
     trees?: Map<number, MerkleList>,
     order?: ExecutionOrder,
   ): Promise<Uint8Array[]>;
-  /** Executes several items of a run that carries state, where asking for each of them would take too long. */
+  /** Executes several items of a run that carries state, if separate requests for each item would take too long. */
   readonly stretch?: ExecuteStretch | undefined;
 };
 
-/** What decides when an execution comes, and beside which others. */
+/** The data that decide an execution's place in the queue, and its parallel executions. */
 export type ExecutionOrder = {
-  /** Whether other items of the same run are executed beside it. */
+  /** Whether other items of the same run are executed in parallel. */
   isOneOfMany?: boolean;
-  /** Until when the result is of use, unix seconds: the earliest comes first. Infinity if absent. */
+  /** Until when the result is useful, unix seconds: the earliest comes first. Infinity if absent. */
   due?: number;
 };
 
-/** What an item gave, of the steps whose tensors its run needs: outputs and what is carried. */
+/** An item's result, for the steps whose tensors the run needs: outputs and carried state. */
 export type ExecutedItem = { program: Program; tensor: (step: number) => Uint8Array };
 
-/** Items of a run that follow each other, each of which takes something from the item before. */
+/** Consecutive items of a run. Each item takes something from the previous item. */
 export type Stretch = {
   program: KnownProgram;
   /** As of a run of their own. */
   inputs: RunInputs;
-  /** The steps whose tensors of the last of them are asked for, in ascending order. */
+  /** The steps whose tensors are requested for the last item, in ascending order. */
   steps: readonly number[];
 };
 
-/** What a stretch gave. */
+/** The result of a stretch. */
 export type StretchResult = {
-  /** What `RootsOfItems` collects of it, as of a run. */
+  /** The roots that `RootsOfItems` collects for the stretch, as for a run. */
   roots: Uint8Array;
-  /** Tensors of its last item by step, with holes. */
+  /** The last item's tensors by step, with holes. */
   tensors: readonly Uint8Array[];
 };
 

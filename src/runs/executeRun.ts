@@ -23,18 +23,18 @@ export function withOrder(
 }
 
 /**
- * Told of an item once it is executed, and those before it: its tensors are there until it returns. Of items that are
- * executed in stretches it is told the last ones only.
+ * Called with an item after the execution of all items up to this item. The item's tensors remain valid until the
+ * listener returns. For items executed in stretches, the listener gets only the last item of each stretch.
  */
 export type ItemListener = (item: number, of: ExecutedItem) => void;
 
-/** So many items that take nothing from each other are executed or wait for it at a time: two for each thread. */
+/** How many independent items are executed or wait at a time: two for each thread. */
 const AT_ONCE = 2 * maxThreads();
 
 /**
- * Executes all items of a run. Of many items the roots are kept, the execution of the last one, and what some of them
- * begin with.
- * @param onItem Told of items that are executed in their order: those that carry state.
+ * Executes all items of a run. For runs of many items, the result keeps the roots, the last item's execution, and the
+ * state at the beginning of some items.
+ * @param onItem Called with items executed in order: the items that carry state.
  */
 export async function executeRun(
   program: KnownProgram,
@@ -57,10 +57,13 @@ export async function executeRun(
   return new RunExecution(program, inputs, run.roots.roots, { last, stored: kept, form });
 }
 
-/** A run that is executed, and its roots so far. */
+/** A run in execution, with the roots found so far. */
 type Run = Pick<RunExecution, "program" | "inputs"> & { roots: RootsOfItems };
 
-/** What is told of items in their order: what each takes from the one before, and what it gave. */
+/**
+ * The observers of items executed in order: `pass` gets the state taken from the previous item, `onItem` the item's
+ * result.
+ */
 type InOrder = { pass: (item: number, carried: Carried) => Promise<void>; onItem: ItemListener };
 
 /** @returns The execution of the last item. */
@@ -75,7 +78,7 @@ async function executeInOrder(
   for (let item = 0; item < items; item++) {
     const carried: Carried = last === undefined ? new Map() : carriedFrom(last);
     await pass(item, carried);
-    // The last one is kept: it has memory of its own, and is hashed in full.
+    // The last execution is kept: it has separate memory, and is hashed in full.
     last = await executeItem(program, inputs.of(item, carried), execute, item === items - 1 ? {} : { trees });
     roots.take(item, last.trace);
     onItem(item, executedItem(last));
@@ -89,9 +92,9 @@ const executedItem = ({ model, trace }: Execution): ExecutedItem => ({
 });
 
 /**
- * Has the items before the last one executed in stretches. The last one is executed by itself: moves need what it takes
- * from the item before, and all of its checkpoints.
- * @returns The execution of the last item.
+ * Has all items except the last executed in stretches. The last item is executed separately: moves need the carried
+ * state and every checkpoint of this item.
+ * @returns The last item's execution.
  */
 async function executeInStretches(
   { program, inputs, roots }: Run,
@@ -123,7 +126,7 @@ export async function executeStretch({ program, inputs, steps }: Stretch, execut
 
 const NO_OBSERVER: InOrder = { pass: () => Promise.resolve(), onItem: () => undefined };
 
-/** What an item takes from the item before, for which those from an earlier one on are executed. */
+/** Returns the state that an item takes from the previous item, by executing all items from an earlier item on. */
 async function carriedAt(
   run: Pick<RunExecution, "program" | "inputs">,
   start: Start,
@@ -164,8 +167,8 @@ async function executeApart({ program, inputs, roots }: Run, execute: Execute): 
 }
 
 /**
- * Executes items of a run again, in one sweep in their order, and has the run hold them: none is executed twice.
- * @param reached Called with each of them once it is held. It may release it, and those before.
+ * Executes items of a run again, in one sweep in order, and gives the executions to the run. No item is executed twice.
+ * @param reached Called with each item once the run holds it. The callback may release this item and earlier items.
  */
 export async function executeItems(
   run: RunExecution,
@@ -196,7 +199,7 @@ export async function inputsOfItem(run: RunExecution, item: number, execute: Exe
   return run.inputs.of(item, await carriedAt(run, await run.before(item), item, execute));
 }
 
-/** The execution of an item: the one that is held, or one made for this alone. */
+/** Returns an item's execution: the held execution, or a fresh execution for this call only. */
 export async function itemOf(run: RunExecution, item: number, execute: Execute): Promise<Execution> {
   if (run.missing([item]).length === 0) return run.item(item);
   return executeItem(run.program, await inputsOfItem(run, item, execute), execute);
@@ -204,7 +207,10 @@ export async function itemOf(run: RunExecution, item: number, execute: Execute):
 
 /** How an item is executed. */
 type ItemOptions = {
-  /** Receives the trees. With {@link SuccessiveTrees} the execution holds until the next one over them. */
+  /**
+   * Receives the trees. With {@link SuccessiveTrees} the execution stays valid until the next execution with the same
+   * trees.
+   */
   trees?: Map<number, MerkleList>;
   isOneOfMany?: boolean;
 };

@@ -4,18 +4,20 @@ import type { Execute } from "./execute.ts";
 /** Where executions go: into this process, or to other machines (src/runs/fleet). */
 export type ExecutionQueue = {
   readonly execute: Execute;
-  /** Ends. Nothing may wait for it any more, but for what other machines do. */
+  /** Closes the queue. Nothing may still wait for the queue, except for results of other machines. */
   close: () => Promise<void>;
 };
 
-/** As many executions are begun at a time as keep all threads busy with items of a run, and two that are no items. */
+/**
+ * Maximum number of executions running at a time: enough to keep all threads busy with items of a run, plus two
+ * executions that are not items.
+ */
 const AT_ONCE = 2 * maxThreads() + 2;
 
 type Waiting = { due: number; begin: () => void };
 
 /**
- * Executes in this process. What is due first is begun first; of what is due at the same time, what was asked for
- * first.
+ * Executes in this process. The execution due first begins first; with equal due times, the first request begins first.
  */
 export class EmbeddedQueue implements ExecutionQueue {
   readonly #waiting: Waiting[] = [];
@@ -42,7 +44,7 @@ export class EmbeddedQueue implements ExecutionQueue {
     return Promise.resolve();
   }
 
-  /** Hands the place of an execution that has ended to the next one. */
+  /** Gives an ended execution's place to the next execution. */
   #next(): void {
     const first = this.#waiting.reduce((best, { due }, k) => (due < this.#waiting[best]!.due ? k : best), 0);
     const [next] = this.#waiting.splice(first, 1);

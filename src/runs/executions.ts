@@ -21,14 +21,14 @@ import type { Execute } from "./execute.ts";
 /** Bytes of executions that are kept by default: 512 MiB. */
 export const KEPT_BYTES = 2 ** 29;
 
-/** Roughly what an execution takes besides its tensors and trees. */
+/** An execution's approximate size in bytes, without tensors and trees. */
 const OBJECT_BYTES = 2 ** 16;
 
-/** Inputs of jobs whose bytes are not on chain. */
+/** Inputs for jobs whose bytes are not on chain. */
 export type HeldInputs = {
   /** Those of a job: they must be those that it names. @returns undefined if they are not at hand, or not yet */
   of: (job: JobRecord) => RunInputs | undefined;
-  /** Whether they are at hand, as cheaply as can be known. */
+  /** Whether the inputs are available, by the cheapest possible check. */
   has?: (job: JobRecord) => boolean;
   /** Whether they may be at hand soon, and were not looked for before. */
   awaits?: (job: JobRecord) => boolean;
@@ -40,22 +40,25 @@ type Kept = {
   execution: Promise<RunExecution>;
   /** The same, once it is there. */
   done?: RunExecution;
-  /** Bytes of memory, as measured when it was used last. */
+  /** Bytes of memory, measured at the last use. */
   bytes: number;
   /** How many use it now: meanwhile nothing of it is released. */
   users: number;
   /** Whether moves are made of it. */
   isPlayed: boolean;
-  /** Whether only others have asked for it: it is kept as long as there is room for it, and displaces nothing. */
+  /**
+   * Whether only others have asked for the execution. Such an execution stays only while room remains, and displaces
+   * nothing.
+   */
   isForOthers: boolean;
 };
 
 /**
- * One's own executions of jobs. This is a cache only: what is not in it is executed again from the inputs on chain, so
- * a restart loses nothing. As long as it is large enough, all games on a claim take one execution, and one more for
- * each range of steps that some of them enter at the same time. Games at many items of a run take one sweep over these
- * from the nearest states that are kept. An execution for each move of many games would take longer than their clocks
- * allow.
+ * This process's own executions of jobs. The executions are only a cache: a missing execution is repeated from the
+ * inputs on chain, and a restart loses nothing. While the cache is large enough, all games on a claim need one
+ * execution, plus one for each range of steps that some games enter at the same time. Games at many items of a run need
+ * one sweep over the items, from the nearest kept states. A separate execution for each move of many games would take
+ * longer than the clocks allow.
  */
 export class Executions {
   readonly #programs: ProgramLibrary;
@@ -63,19 +66,20 @@ export class Executions {
   readonly #budget: number;
   /** Those asked for longest ago first. */
   readonly #kept = new Map<Hex, Kept>();
-  /** The latest execution for tensors that were not kept, and the steps that it is for while it has not begun. */
+  /** The latest execution for tensors not kept, and its steps while it has not begun. */
   readonly #fills = new WeakMap<Trace, { last: Promise<void>; next: Set<number> | undefined }>();
-  /** Those who wait for items of a run that were not kept. */
+  /** Requests waiting for a run's items that were not kept. */
   readonly #sweeps = new WeakMap<RunExecution, ItemSweeps>();
-  /** What outlives the executions. */
+  /** The stored data that outlive the executions. */
   readonly stored: StoredRuns;
-  /** Told of each item of a job that carries state, as it is executed for the first time. */
+  /** Called with each item of a job that carries state, at the item's first execution. */
   onItem: ((job: JobRecord, ...of: Parameters<ItemListener>) => void) | undefined;
   readonly #held: HeldInputs | undefined;
 
   /**
-   * @param budget Bytes of executions that are kept, besides those in use. The latest one is kept however large it is.
-   * @param held Inputs that are held here, of jobs that do not publish them.
+   * @param budget Bytes of kept executions, in addition to executions in use. The latest execution is kept at any
+   *   size.
+   * @param held Inputs held here, for jobs that publish none.
    */
   constructor(
     programs: ProgramLibrary,
@@ -106,21 +110,21 @@ export class Executions {
     return this.#programs.awaits(job.programRoot);
   }
 
-  /** What the size of the job's program decides. @returns undefined if it is not known. */
+  /** Returns the properties that follow from the program's size. @returns undefined for an unknown program. */
   shapeOf({ job }: Pick<JobRecord, "job">): ProgramShape | undefined {
     return this.#programs.shapeOf(job.programRoot);
   }
 
   /**
-   * Has the job's program in memory, so that executing it waits for nothing.
-   * @returns false if it is not known.
+   * Loads the job's program into memory: executing the job then waits for nothing.
+   * @returns false for an unknown program.
    * @throws ProgramUnavailableError
    */
   async prepare({ job }: Pick<JobRecord, "job">): Promise<boolean> {
     return (await this.#programs.load(job.programRoot)) !== undefined;
   }
 
-  /** Whether the job can be executed: its program is known, and its input bytes are all at hand. */
+  /** Returns whether the job can be executed: the program is known, and all input bytes are available. */
   canExecute(job: JobRecord): boolean {
     return this.#kept.has(job.id) || (this.knows(job) && this.hasInputs(job));
   }
@@ -131,7 +135,7 @@ export class Executions {
     return this.#held?.has?.(job) ?? this.#held?.of(job) !== undefined;
   }
 
-  /** The job's inputs from the chain, or as they are held here. @returns undefined if they are not at hand */
+  /** Returns the job's inputs from the chain, or the inputs held here. @returns undefined for unavailable inputs */
   inputsOf(job: JobRecord): RunInputs | undefined {
     return inputsOf(job) ?? this.#held?.of(job);
   }
@@ -141,16 +145,16 @@ export class Executions {
     return this.knows(job) && !hasInputs(job) && this.#held?.awaits?.(job) === true;
   }
 
-  /** Releases an execution and all that is kept of it, so that the job is executed anew when it is asked for. */
+  /** Releases an execution with all stored data: the next request executes the job anew. */
   drop({ id }: JobRecord): void {
     this.#kept.delete(id);
     this.stored.delete(id);
   }
 
   /**
-   * The execution of a job. Executions that no move was made of are released first, so that audits do not displace what
-   * a game needs.
-   * @returns undefined if its program is not known or its input bytes are not (all) at hand.
+   * Returns a job's execution. Executions without moves are released first: audits therefore do not displace executions
+   * that a game needs.
+   * @returns undefined for an unknown program, or if input bytes are missing.
    * @throws ExecutionInputError, ProgramUnavailableError
    */
   async of(job: JobRecord): Promise<RunExecution | undefined> {
@@ -158,10 +162,10 @@ export class Executions {
   }
 
   /**
-   * Does something with an execution. If it needs tensors or items that were not kept, they are executed again, tensors
-   * with their segments, and `action` begins anew: it must ask for them before it does anything that has an effect.
-   * They are released when there is too little room.
-   * @returns undefined if there is no execution: see {@link of}.
+   * Runs an action with an execution. If the action needs tensors or items not kept, they are executed again (tensors
+   * with their segments), and `action` begins anew. The action must therefore ask for them before any other effect.
+   * They are released when room is short.
+   * @returns undefined without an execution: see {@link of}.
    */
   async use<T>(job: JobRecord, action: (execution: RunExecution) => T | Promise<T>): Promise<T | undefined> {
     const kept = this.#find(job);
@@ -194,11 +198,11 @@ export class Executions {
   }
 
   /**
-   * One tensor of a job's execution, for others: if need be, an item is executed for that tensor alone, and those
-   * before it from the nearest state that is kept. Nothing of it is kept, so that requests of others displace nothing
-   * that a game needs.
-   * @returns undefined if there is no such item or step, or no execution of it is there: see {@link of}. Nor is there
-   *   one of an item that takes anything from the item before, unless the job was executed.
+   * Returns one tensor from a job's execution, for others. If needed, one item is executed for this tensor alone, after
+   * earlier items from the nearest kept state. Nothing is kept: requests from others displace nothing that a game
+   * needs.
+   * @returns undefined for a missing item or step, or without an execution: see {@link of}. Also undefined for an
+   *   item that takes state from the previous item, unless the job was executed.
    */
   async tensor(job: JobRecord, item: number, step: number): Promise<Uint8Array | undefined> {
     const program = await this.#programs.load(job.job.programRoot);
@@ -214,10 +218,11 @@ export class Executions {
   }
 
   /**
-   * One output of an item with its path, for others. What is executed for it displaces nothing that a game needs: of a
-   * run that was executed only the item, and those before it from the nearest state that is kept.
-   * @returns undefined if there is no such item or output, or the claim does not hold the item's, or no execution: see
-   *   {@link of}.
+   * Returns one output of an item with the output's path, for others. Executions for this purpose do not displace
+   * executions that a game needs. If the run was executed before, only the item is executed, after earlier items from
+   * the nearest kept state.
+   * @returns undefined for a missing item or output, if the claim does not contain the item's outputs, or without an
+   *   execution: see {@link of}.
    */
   async output(job: JobRecord, item: number, output: number): Promise<OpenedOutput | undefined> {
     const run = item < job.job.items ? await this.#find(job, true)?.execution : undefined;
@@ -251,7 +256,7 @@ export class Executions {
     return kept;
   }
 
-  /** Measures an execution, and releases others if there is too little room. */
+  /** Measures an execution, and releases other executions if room is short. */
   #measure(kept: Kept): void {
     kept.bytes = bytesOf(kept);
     let excess = this.bytes - this.#budget;
@@ -279,15 +284,15 @@ export class Executions {
     played.forEach(release);
   }
 
-  /** Releases an execution; what is stored of it saves executing all of it again. */
+  /** Releases an execution. Its stored data save a full execution later. */
   #evict(id: Hex): void {
     this.#kept.delete(id);
     this.stored.release(id);
   }
 
   /**
-   * Executes a job again for tensors that were not kept. All who ask for some while it is executed wait for one
-   * execution after that: many games over one claim, whose clocks all run, must not wait for one execution each.
+   * Executes a job again for tensors not kept. All requests that arrive during an execution share the next execution:
+   * many games over one claim, with running clocks, must not wait for one execution each.
    */
   #fill(job: JobRecord, { model, inputs, trace }: Execution, steps: readonly number[]): Promise<void> {
     const { last, next } = this.#fills.get(trace) ?? { last: Promise.resolve(), next: undefined };
@@ -316,12 +321,12 @@ export class Executions {
     });
   }
 
-  /** Executes for a job: sooner than others if it is due sooner, at the time when it is asked for. */
+  /** Executes for a job. Jobs due sooner come first. Each request reads the due time anew. */
   #executeFor(job: JobRecord): Execute {
     return withOrder(this.#execute, (order) => ({ ...order, due: dueOf(job) }));
   }
 
-  /** The execution of a job, or what is kept of one without its items. */
+  /** Returns a job's execution, or the kept parts of an execution without its items. */
   async #run(record: JobRecord, inputs: RunInputs): Promise<RunExecution> {
     const { programRoot } = record.job;
     const program = await this.#programs.load(programRoot);
@@ -337,7 +342,7 @@ export class Executions {
 
 const bytesOf = ({ done }: Kept): number => (done === undefined ? 0 : done.bytes + OBJECT_BYTES);
 
-/** All steps of the segments that some steps lie in: what a dispute that enters one of them asks for. */
+/** Returns all steps in the segments of some steps: the steps that a dispute requests when it enters a segment. */
 function segmentsOf({ checkpoints }: Program, steps: readonly number[]): Set<number> {
   const wanted = new Set(steps);
   for (const { first, step: last } of checkpoints) {

@@ -13,8 +13,8 @@ import type { CompiledModel } from "../program/compiled.ts";
 import type { Execute } from "./execute.ts";
 
 /**
- * Bytes of memory that threads which execute items beside each other may take together. Programs that need more are
- * large: their steps are shared among threads instead.
+ * Maximum total memory of threads that execute items in parallel, in bytes. Programs that need more are large: their
+ * steps are shared among threads instead.
  */
 const ITEM_BYTES = 2 ** 30;
 
@@ -22,14 +22,14 @@ const ITEM_BYTES = 2 ** 30;
 export class FastExecutors {
   readonly #options: ExecutorOptions;
   readonly #prepared = new Map<string, Promise<Executor>>();
-  /** What was found wrong with the engine. Nothing is executed any more. */
+  /** The fault found in the engine. After a fault, nothing is executed. */
   #fault: EngineFaultError | undefined;
-  /** The threads for items, of the program that had many of them last. */
+  /** The threads for items, for the last program that had many items. */
   #threads: ItemThreads | undefined;
   #starting: Promise<void> | undefined;
   /** Programs whose threads failed. */
   readonly #unfit = new Set<string>();
-  /** By program, how long its items that can be executed beside each other took, milliseconds. */
+  /** By program: total milliseconds spent on items that can be executed in parallel. */
   readonly #spent = new Map<string, number>();
 
   constructor(options: ExecutorOptions = {}) {
@@ -39,9 +39,9 @@ export class FastExecutors {
   /**
    * Executes a program.
    * @param options Callbacks of the run.
-   * @param isOneOfMany Whether other items of the same run are executed beside it: see {@link ExecutionOrder}.
-   * @throws EngineFaultError if a product of this or of an earlier execution was wrong; the errors of `createExecutor`
-   * and of its `run`.
+   * @param isOneOfMany Whether other items of the same run are executed in parallel: see {@link ExecutionOrder}.
+   * @throws EngineFaultError if a product of this or of an earlier execution was wrong; the errors of
+   *   `createExecutor` and of the executor's `run`.
    */
   async run(
     model: CompiledModel,
@@ -71,7 +71,7 @@ export class FastExecutors {
   #executorOf(model: CompiledModel): Promise<Executor> {
     const { programRoot } = model;
     const executor = getOrAdd(this.#prepared, programRoot, () => createExecutor(model, this.#options));
-    // One that could not be prepared is prepared anew the next time: memory may be free again.
+    // An executor that failed to prepare is prepared anew the next time: memory may be free again.
     executor.catch(() => this.#prepared.get(programRoot) === executor && this.#prepared.delete(programRoot));
     return executor;
   }

@@ -4,13 +4,13 @@ import { overtime } from "../chain/market/clock.ts";
 import { stateOf, type GameRecord, type History } from "../chain/market/history.ts";
 import type { Snapshot } from "../chain/market/session.ts";
 
-/** What a role measures, for a monitor. Amounts are in wei or the stake asset's smallest unit, times in seconds. */
+/** A role's measurements, for a monitor. Amounts are in wei or the stake asset's smallest unit, times in seconds. */
 export type Figures = {
   /** Own claims that are neither final nor refuted. */
   openClaims: number;
   /** Games that the account plays. */
   openGames: number;
-  /** Of the games in which it is the account's turn, the time left in the one that ends first; or infinity. */
+  /** The least time left in any game in which the account must move; or infinity. */
   minClock: number;
   /** Age of the head. */
   headLag: number;
@@ -19,13 +19,13 @@ export type Figures = {
   credit: bigint;
   staked: bigint;
   locked: bigint;
-  /** What a game is opened with. */
+  /** The amount that opens a game. */
   bond: bigint;
   /** For how long the attestation still holds; negative if it has ended. */
   attestation: number;
   /** The classes that exams have shown. */
   classes: number;
-  /** Jobs whose inputs nodes may forget before their disputes end, and which are not held here yet. */
+  /** Jobs whose inputs the nodes may forget before the disputes end, and which are not yet held here. */
   blobsAtRisk: number;
 };
 
@@ -36,28 +36,28 @@ export type Meter = {
   executed: (seconds: number) => void;
   /** An audit ended without a verdict, or a self-audit found an execution wrong. */
   auditFailed: () => void;
-  /** What became of a job that might be answered natively. */
+  /** The outcome for a job that might be answered natively. */
   native: (outcome: NativeOutcome) => void;
-  /** What became of an execution that other machines were asked for. */
+  /** The outcome of an execution requested from other machines. */
   fleet: (outcome: FleetOutcome) => void;
 };
 
 /**
- * What became of a job that might be answered natively.
+ * The outcome for a job that might be answered natively.
  *
  * - `native`: its decisions were taken natively
  * - `thin`, `outside`, `failed`: executed exactly, because of a margin, the inputs, or the runtime
- * - `exact`: executed exactly, because the policy or the lack of a calibration asks for it
- * - `rechecked`: native, and executed exactly beside it; `disagreed`: with another result
+ * - `exact`: executed exactly, because the policy demands exact execution or no calibration exists
+ * - `rechecked`: native, and executed exactly in addition; `disagreed`: with another result
  */
 export type NativeOutcome = "native" | "thin" | "outside" | "failed" | "exact" | "rechecked" | "disagreed";
 
 /**
- * What became of an execution that other machines were asked for.
+ * The outcome of an execution requested from other machines.
  *
- * - `done`: an executor did it; `again`: it was repeated by another one, or here
+ * - `done`: an executor did it; `again`: another executor or this process repeated it
  * - `differs`: an executor's result was wrong
- * - `failed`: what it left in the store was missing or spoiled
+ * - `failed`: the executor's data in the store were missing or spoiled
  * - `here`: executed in this process instead
  */
 export type FleetOutcome = "done" | "again" | "differs" | "failed" | "here";
@@ -71,7 +71,7 @@ export const NO_METER: Meter = {
   fleet: () => {},
 };
 
-/** What the history says of an account's claims and games. Pure. */
+/** Derives an account's claims and games from the history. Pure. */
 export function playFigures(
   { claims }: History,
   me: Address,
@@ -91,23 +91,23 @@ export function playFigures(
   return { openClaims, openGames, minClock };
 }
 
-/** What a side's clock in a game has left; infinity while it is the other's turn. */
+/** Returns the time left on a side's clock in a game; infinity during the other side's turn. */
 function secondsLeft(game: GameRecord, side: Side, now: bigint): number {
   const state = stateOf(game);
   return state.turn === side ? -overtime(state, now) : Infinity;
 }
 
-/** A head that is older than this, and than some blocks usually take, is old. */
+/** A head counts as old if its age exceeds both limits: these seconds, and the usual time for this many blocks. */
 const OLD_SECONDS = 120;
 const OLD_BLOCKS = 10;
 
-/** Tells whether the nodes show an old head: one that is stuck there sees no games and no claims. */
+/** Detects an old head: a client with a stuck head sees no games and no claims. */
 export class HeadAge {
   #first: Pick<Snapshot, "now" | "blockNumber"> | undefined;
 
   /**
-   * @param now The time of this machine, unix seconds.
-   * @returns The head's age in seconds, and whether that is more than the chain's blocks usually take.
+   * @param now This machine's time, unix seconds.
+   * @returns The head's age in seconds, and whether the age exceeds the usual time of the chain's blocks.
    */
   of(head: Pick<Snapshot, "now" | "blockNumber">, now: number): { lag: number; isOld: boolean } {
     this.#first ??= head;

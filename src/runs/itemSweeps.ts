@@ -3,13 +3,13 @@ import { executeItems } from "./executeRun.ts";
 import type { RunExecution } from "../dispute/run/runExecution.ts";
 import type { Execute } from "./execute.ts";
 
-/** Somebody who waits for items of a run, with what starts them once these are held. */
+/** A caller who waits for items of a run, with a function that starts the caller once these are held. */
 type Waiter = { items: readonly number[]; start: (end: () => void) => void; fail: (error: unknown) => void };
 
 /**
- * Items of a run that were not kept, for many who wait for some at once: one sweep in the items' order answers all of
- * them. Each has its turn when its items are held. Then they are released if there is too little room, so that many
- * games at many items take the memory of a few.
+ * Executes a run's missing items for many callers at once. One sweep in item order serves all callers. Each caller has
+ * its turn once its items are held. Afterwards the items are released if room is short: many games at many items take
+ * the memory of a few items.
  */
 export class ItemSweeps {
   readonly #run: RunExecution;
@@ -18,7 +18,7 @@ export class ItemSweeps {
   #waiting: Waiter[] = [];
   #isRunning = false;
 
-  /** @param hasRoom Whether all that is held may be. */
+  /** @param hasRoom Whether all held items may stay in memory. */
   constructor(run: RunExecution, execute: Execute, hasRoom: () => boolean) {
     [this.#run, this.#execute, this.#hasRoom] = [run, execute, hasRoom];
   }
@@ -51,7 +51,7 @@ export class ItemSweeps {
     this.#isRunning = false;
   }
 
-  /** Gives all whose items are held their turn, and waits until it is over. */
+  /** Starts all callers whose items are held, and waits until they have finished. */
   async #serve(waiting: Set<Waiter>): Promise<void> {
     const ready = [...waiting].filter(({ items }) => this.#run.missing(items).length === 0);
     for (const waiter of ready) waiting.delete(waiter);

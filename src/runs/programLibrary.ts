@@ -2,13 +2,13 @@ import type { Hash } from "../program/merkle/hash.ts";
 import { programShape, type KnownProgram, type ProgramShape } from "../dispute/run/execution.ts";
 import type { ModelSpec } from "../compiler/wraps/modelSpec.ts";
 
-/** A program that is known, and how it is brought into memory. */
+/** A known program, with a function to load the program into memory. */
 type LibraryEntry = {
   root: Hash;
   shape: ProgramShape;
-  /** @throws ProgramUnavailableError if it is not known any more: the entry was removed */
+  /** @throws ProgramUnavailableError if the entry was removed and the program is therefore unknown */
   load: () => Promise<KnownProgram>;
-  /** The model on this machine that it was compiled from. */
+  /** The model on this machine from which the program was compiled. */
   spec?: ModelSpec;
 };
 
@@ -16,17 +16,17 @@ type LibraryEntry = {
 export type ProgramSource = {
   /** Whether a program that is not known may become known without anybody changing anything. */
   awaits: (root: Hash) => boolean;
-  /** Says which programs are needed that are not known, the most wanted first. */
+  /** Receives the needed unknown programs, the most wanted first. */
   want?: (roots: readonly Hash[]) => void;
-  /** What it can make known, as far as it is known at the start. */
+  /** The models or programs that the source can provide, as far as known at the start. */
   content: readonly string[];
-  /** The models that it makes known by itself, and has not yet. */
+  /** The models that the source provides by itself, and has not provided yet. */
   pending?: readonly string[];
 };
 
 /**
- * The programs that a worker or a watcher knows now, by root. More may become known while it runs. Only roots and
- * shapes are in memory from the start: a program is loaded when something is first executed.
+ * The programs that a worker or a watcher knows now, by root. More programs may become known during operation. Only
+ * roots and shapes are in memory from the start: a program is loaded at its first execution.
  */
 export class ProgramLibrary {
   readonly #entries = new Map<Hash, LibraryEntry>();
@@ -59,12 +59,12 @@ export class ProgramLibrary {
     return [...this.#problems].map(([model, reason]) => `${model}: ${reason}`);
   }
 
-  /** Models that are compiled now, or wait for it. */
+  /** Models in compilation, or waiting for compilation. */
   get pending(): readonly string[] {
     return this.#sources.flatMap(({ pending }) => pending ?? []).map((model) => `${model} is not compiled yet`);
   }
 
-  /** What this library was told to know, in any order: the same from one start to the next. */
+  /** The configured programs or sources, in any order: equal from one start to the next. */
   get content(): readonly string[] {
     const content = this.#sources.length === 0 ? [...this.#entries.keys()] : this.#sources.flatMap((s) => s.content);
     return content.sort();
@@ -75,7 +75,7 @@ export class ProgramLibrary {
     this.#entries.set(entry.root, entry);
   }
 
-  /** Makes a program unknown, until it is added again. */
+  /** Makes a program unknown, until somebody adds it again. */
   remove(root: Hash): void {
     this.#entries.delete(root);
     this.#loaded.delete(root);
@@ -85,7 +85,7 @@ export class ProgramLibrary {
     this.#sources.push(source);
   }
 
-  /** Sets or, without a reason, clears what is wrong with a model. */
+  /** Sets or, without a reason, clears a model's problem. */
   setProblem(model: string, reason: string | undefined): void {
     if (reason === undefined) this.#problems.delete(model);
     else this.#problems.set(model, reason);
@@ -96,17 +96,17 @@ export class ProgramLibrary {
     return this.#entries.has(root);
   }
 
-  /** What a program's size decides. @returns undefined if it is not known. */
+  /** Returns the properties that follow from a program's size. @returns undefined for an unknown program */
   shapeOf(root: Hash): ProgramShape | undefined {
     return this.#entries.get(root)?.shape;
   }
 
-  /** The model of a program. @returns undefined if the program is not known, or its model not on this machine */
+  /** Returns a program's model. @returns undefined for an unknown program, or a model not on this machine */
   specOf(root: Hash): ModelSpec | undefined {
     return this.#entries.get(root)?.spec;
   }
 
-  /** What decides about jobs, of each program that is known. */
+  /** Returns each known program's shape, from which jobs are judged. */
   get shapes(): readonly ProgramShape[] {
     return [...this.#entries.values()].map(({ shape }) => shape);
   }
@@ -116,7 +116,7 @@ export class ProgramLibrary {
     return !this.knows(root) && this.#sources.some((source) => source.awaits(root));
   }
 
-  /** Says which programs are needed that are not known, the most wanted first. */
+  /** Tells the sources which unknown programs are needed, the most wanted first. */
   want(roots: readonly Hash[]): void {
     const unknown = [...new Set(roots)].filter((root) => !this.knows(root));
     if (unknown.length > 0) for (const source of this.#sources) source.want?.(unknown);

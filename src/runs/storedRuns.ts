@@ -14,24 +14,24 @@ import type { Problem } from "../base/health.ts";
 import { rootBytes } from "../dispute/run/runRoots.ts";
 import { snapshotInterval, StoredRun, type RunFiles } from "../dispute/run/storedRun.ts";
 
-/** Bytes of runs that are kept on disk by default: 16 GiB. */
+/** Default limit for runs on disk: 16 GiB. */
 export const STORED_BYTES = 2 ** 34;
 const DIGEST_BYTES = 32;
 
-/** What a file that is being written is called. */
+/** The name ending of an unfinished file. */
 const UNFINISHED = ".part";
 
-/** One that was being written for so long was left by a process that was killed. */
+/** After this time, an unfinished file counts as left by a killed process. */
 const ABANDONED_MS = 3_600_000;
 const MIB = 2 ** 20;
 
-/** What other kernels computed is executed again: they may have been wrong. */
+/** Results of other kernels are computed again: they may have been wrong. */
 const KERNELS = JSON.stringify(KERNEL_HASHES);
 
 /** Node reads and hashes less than 2 GiB at a time. */
 const AT_ONCE = 2 ** 30;
 
-/** What is kept of the runs of jobs, and where. */
+/** Options for storing jobs' runs. */
 type StoredRunsOptions = {
   /** A folder of nobody else's. Without it everything is kept in memory. */
   folder?: string | undefined;
@@ -41,21 +41,21 @@ type StoredRunsOptions = {
   share?: RunShare | undefined;
 };
 
-/** Where runs of this account are kept beside the disk, for a machine that takes over. None of it fails. */
+/** A second place for this account's runs, in addition to the disk, for a machine that takes over. No method fails. */
 export type RunShare = {
-  /** The names of what is there of a job's run. @returns "unread" if that could not be found out now. */
+  /** Lists the names of the shared files for a job's run. @returns "unread" if the list cannot be read now. */
   names: (id: Hex) => Promise<readonly string[] | "unread">;
-  /** @returns undefined if it is not there, or not of this account; "unread" if it could not be read now. */
+  /** @returns undefined for a missing file, or a file of another account; "unread" if the file cannot be read now. */
   read: (id: Hex, name: string, maxBytes: number) => Promise<Uint8Array | "unread" | undefined>;
   /** Puts a file there, sooner or later. Its parts may change once this is called. */
   write: (id: Hex, name: string, parts: readonly Uint8Array[]) => void;
-  /** Deletes what is there of a job's run, sooner or later. What was there before this call is not read any more. */
+  /** Deletes the shared files for a job's run, sooner or later. Files from before this call are not read again. */
   delete: (id: Hex) => void;
 };
 
 /**
- * Bytes on disk that a job's run takes: the roots of its items and outputs, and the states that are kept.
- * @throws ProgramFormatError if the job's program has no header that can be read
+ * Returns the disk bytes that a job's run takes: the roots for items and outputs, and the kept states.
+ * @throws ProgramFormatError if the job's program header is unreadable
  */
 export function storedBytesOf({ job, program }: Pick<JobRecord, "job" | "program">): number {
   const { items } = job;
@@ -69,22 +69,22 @@ export function storedBytesOf({ job, program }: Pick<JobRecord, "job" | "program
 }
 
 /**
- * What outlives the executions of runs, by job, in a folder of bounded size. It is a cache: whatever is wrong with a
- * file, it counts as absent. Each is a SHA-256 and what it is of: the kernels, its name and its bytes; it is written
- * beside its place and then renamed. Against whoever may write into the folder there is no protection.
+ * Data about runs that outlive the executions, by job, in a folder of limited size. They are a cache: a faulty file
+ * counts as absent. Each file is a SHA-256 and the hashed data: the kernels, the file's name and the bytes. A file is
+ * written under a temporary name and then renamed. Nothing protects against others with write access to the folder.
  */
 export class StoredRuns {
   readonly #folder: string | undefined;
   readonly #maxBytes: number;
   readonly #share: RunShare | undefined;
-  /** The names of what is shared and not on disk, of jobs about which was asked. */
+  /** Names of shared files not yet on disk, for jobs looked up so far. */
   readonly #shared = new Map<Hex, Set<string>>();
   readonly #runs = new Map<Hex, StoredRun>();
   /** The bytes of each file, by job and name. */
   readonly #files = new Map<Hex, Map<string, number>>();
   /** The bytes that jobs take or are going to take. */
   #reserved: ReadonlyMap<Hex, number> = new Map();
-  /** Bytes that are being written, beyond those of the files that they replace. */
+  /** Bytes now being written, beyond the bytes of the replaced files. */
   #writing = 0;
   #problem: Problem | undefined;
 
@@ -98,7 +98,7 @@ export class StoredRuns {
     return this.#problem;
   }
 
-  /** What is kept of a job's run. */
+  /** Returns the stored data of a job's run. */
   of({ id, job }: Pick<JobRecord, "id" | "job">, program: Pick<Program, "inputs" | "outputs" | "each">): StoredRun {
     return getOrAdd(this.#runs, id, () => {
       const isKept = (): boolean => this.#runs.get(id) === run;
@@ -113,12 +113,12 @@ export class StoredRuns {
     this.#reserved = new Map(jobs.map((job) => [job.id, storedBytesOf(job)]));
   }
 
-  /** Whether so many bytes fit where nothing else is kept. */
+  /** Returns whether so many bytes fit into an otherwise empty store. */
   canHold(bytes: number): boolean {
     return this.#folder === undefined || bytes <= this.#maxBytes;
   }
 
-  /** Why there is no room for `bytes` more, beside what is reserved. @returns undefined if there is. */
+  /** Returns why `bytes` more do not fit, in addition to the reserved bytes. @returns undefined if they fit. */
   async problemOf(bytes: number): Promise<Problem | undefined> {
     if (this.#folder === undefined || bytes === 0) return undefined;
     if (this.#problem !== undefined) return this.#problem;
@@ -139,12 +139,14 @@ export class StoredRuns {
     }
   }
 
-  /** Releases the memory of a job's run, but for its roots, unless what could not be written yet is at stake. */
+  /**
+   * Releases the memory of a job's run, except the roots. A reserved job's memory stays: it may hold unwritten data.
+   */
   release(id: Hex): void {
     if (this.#folder === undefined || !this.#reserved.has(id)) this.#runs.get(id)?.release();
   }
 
-  /** Deletes what is kept of a job's run, also where it is kept besides: it may be wrong. */
+  /** Deletes the stored data of a job's run, including the shared files: the data may be wrong. */
   delete(id: Hex): void {
     this.#runs.delete(id);
     const [wasShared, hadFiles] = [this.#shared.delete(id), this.#files.delete(id)];
@@ -152,12 +154,12 @@ export class StoredRuns {
     if (hadFiles) rmSync(join(this.#folder!, id), { recursive: true, force: true });
   }
 
-  /** Deletes what is kept of jobs that are gone. @param known The others. */
+  /** Deletes the stored data of forgotten jobs. @param known The other jobs. */
   forget(known: ReadonlyMap<Hex, unknown>): void {
     for (const id of [...this.#runs.keys(), ...this.#files.keys()]) if (!known.has(id)) this.delete(id);
   }
 
-  /** Writes what is in memory for lack of room on disk, as far as there is room by now. */
+  /** Writes data kept in memory for lack of disk space, until space runs out again. */
   async flush(): Promise<void> {
     if (this.#problem === undefined) return;
     for (const run of this.#runs.values()) if (!(await run.flush())) return;
@@ -233,7 +235,7 @@ export class StoredRuns {
     return sum;
   }
 
-  /** What is reserved and not written yet. @param but A job whose part of it does not count. */
+  /** Returns the reserved bytes that are not written yet. @param but A job to leave out. */
   #outstanding(but?: Hex): number {
     let sum = 0;
     for (const [id, bytes] of this.#reserved) {
@@ -261,7 +263,7 @@ export class StoredRuns {
     }
   }
 
-  /** The entries of a folder; none of what is no folder or is gone. */
+  /** Lists a folder's entries; an empty list for anything missing or not a folder. */
   #list(path: string): string[] {
     try {
       return readdirSync(path);

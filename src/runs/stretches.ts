@@ -4,13 +4,13 @@ import { carriedTensors, keptSteps, type Carried } from "../program/trace/runIte
 import { snapshotInterval } from "../dispute/run/storedRun.ts";
 import type { ExecutedItem, Stretch, ExecuteStretch } from "./execute.ts";
 
-/** An item, and what it takes from the item before. */
+/** An item, and the state taken from the previous item. */
 export type Start = { from: number; carried: Carried };
 
-/** A stretch from one item to before another one, and what that takes from it. */
+/** A finished stretch of items from `from` to before `to`, with the state that item `to` takes. */
 type Done = { from: number; to: number; roots: Uint8Array; carried: Carried; last: ExecutedItem };
 
-/** The work of a stretch at most, where it has several items: some seconds, and half a minute in the worst case. */
+/** Maximum work in a stretch with several items: some seconds, and half a minute in the worst case. */
 const STRETCH_WORK = 3_000_000_000n;
 export const MAX_STRETCH = 256;
 
@@ -19,11 +19,11 @@ const stretchLength = (program: Program): number =>
   Math.max(1, Math.min(MAX_STRETCH, Number(STRETCH_WORK / (programWork(program) || 1n))));
 
 /**
- * Where the stretch ends that begins with an item: where a state is kept if it has as many items, so that what is
- * executed again in a dispute is what was executed at first.
- * @param to The end at the latest.
+ * Returns where a stretch ends, given its first item. A long enough stretch ends at a kept state, to let a dispute
+ * execute the same stretches again.
+ * @param to The latest end.
  * @param length Of a stretch, in items.
- * @param interval From one state that is kept to the next.
+ * @param interval Items from one kept state to the next.
  */
 export function stretchEnd(from: number, to: number, length: number, interval: number): number {
   const whole = length - (length % interval);
@@ -32,10 +32,10 @@ export function stretchEnd(from: number, to: number, length: number, interval: n
 }
 
 /**
- * Has items of a run executed in stretches.
- * @param item Before which it ends.
- * @param onStretch Told of each, in their order.
- * @returns What that item takes from the one before
+ * Has a run's items executed in stretches.
+ * @param item The item before which the execution ends.
+ * @param onStretch Called with each stretch, in order.
+ * @returns The state that the item takes from the previous item
  */
 export async function executeStretches(
   { program, inputs }: Pick<Stretch, "program" | "inputs">,

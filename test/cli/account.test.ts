@@ -24,7 +24,7 @@ describe("refute, a worker's account over HTTP", function () {
   before(async () => {
     folder = mkdtempSync(join(tmpdir(), "refute-"));
     manufacturer = join(folder, "manufacturer.json");
-    const made = await refute(["stand-in-manufacturer", manufacturer]);
+    const made = await refute(["device", "stand-in-manufacturer", manufacturer]);
     expect(made.status, made.output).to.equal(0);
     chain = await startLocalChain({ manufacturers: [made.output] });
     rpc = await serveRpc(chain.provider);
@@ -57,7 +57,7 @@ describe("refute, a worker's account over HTTP", function () {
   let files = 0;
   async function newDevice(by = manufacturer): Promise<string> {
     const file = join(folder, `device${++files}`);
-    const { status, output } = await refute(["stand-in-device", file, "--manufacturer", by]);
+    const { status, output } = await refute(["device", "stand-in", file, "--manufacturer", by]);
     expect(status, output).to.equal(0);
     return file;
   }
@@ -75,14 +75,14 @@ describe("refute, a worker's account over HTTP", function () {
   it("fromTokensToStakeAndBack", async function () {
     const { key, says } = await operator();
     const device = await newDevice();
-    expect(await says("deposit", "4.5")).to.equal("credit 4.5, staked 0, locked 0");
-    const report = JSON.parse(await says("attest", "--device", device, "--json")) as object;
+    expect(await says("account", "deposit", "4.5")).to.equal("credit 4.5, staked 0, locked 0");
+    const report = JSON.parse(await says("device", "attest", "--device", device, "--json")) as object;
     expect(report)
       .to.include({ class: "processors", seq: "1" })
       .and.have.nested.property("parts[0].kind", "processors");
-    expect(await says("stake", "4")).to.equal("credit 0.5, staked 4, locked 0");
+    expect(await says("account", "stake", "4")).to.equal("credit 0.5, staked 4, locked 0");
 
-    const asked = await says("unstake", "1.5");
+    const asked = await says("account", "unstake", "1.5");
     expect(asked).to.match(/^credit 0.5, staked 2.5, locked 0, asked back 1.5, ready at \d{4}-.*Z$/);
     const shown = JSON.parse(
       (await refute(["status", "--account", privateKeyToAddress(key), "--json"], network)).output,
@@ -90,9 +90,9 @@ describe("refute, a worker's account over HTTP", function () {
     expect(shown).to.include({ attestationLive: true, staked: "2.5", askedBack: "1.5" });
     expect(shown).to.have.nested.property("attestation.reason", "eligible");
     await chain.advance(DELAY);
-    expect(await says("unstake")).to.equal("credit 2, staked 2.5, locked 0");
+    expect(await says("account", "unstake")).to.equal("credit 2, staked 2.5, locked 0");
 
-    expect(await says("withdraw", "1.25", "--to", OTHER)).to.equal("credit 0.75, staked 2.5, locked 0");
+    expect(await says("account", "withdraw", "1.25", "--to", OTHER)).to.equal("credit 0.75, staked 2.5, locked 0");
     expect(await tokensOf(OTHER)).to.equal(parseEther("1.25"));
   });
 
@@ -103,7 +103,7 @@ describe("refute, a worker's account over HTTP", function () {
     const { privateKey } = JSON.parse(readFileSync(key, "utf8")) as { privateKey: string };
     const [, secret] = privateKey.split("\n");
     for (const counter of [1, 2]) {
-      const output = await says("attest", "--device", device);
+      const output = await says("device", "attest", "--device", device);
       expect(output).to.not.contain(secret);
       expect(readFileSync(join(device, "counter"), "utf8")).to.equal(`${counter}\n`);
       expect(JSON.parse(readFileSync(key, "utf8"))).to.include({ privateKey });
@@ -116,76 +116,86 @@ describe("refute, a worker's account over HTTP", function () {
     const folder = await newDevice();
     const held = await holdDevice(folder);
     held.serve(() => undefined);
-    expect(await refused("DEVICE_IN_USE", "attest", "--device", folder)).to.contain("--dongle");
-    expect(await says("attest", "--dongle", held.socket)).to.contain("class");
+    expect(await refused("DEVICE_IN_USE", "device", "attest", "--device", folder)).to.contain("--dongle");
+    expect(await says("device", "attest", "--dongle", held.socket)).to.contain("class");
     await held.release();
-    expect(await refused("DONGLE_AWAY", "attest", "--dongle", held.socket)).to.contain("start it");
+    expect(await refused("DONGLE_AWAY", "device", "attest", "--dongle", held.socket)).to.contain("start it");
     for (const both of [[], ["--device", folder, "--dongle", held.socket]])
-      expect(await refused("USAGE", "attest", ...both)).to.contain("name one device");
+      expect(await refused("USAGE", "device", "attest", ...both)).to.contain("name one device");
   });
 
   it("releasedDevice_servesAnotherWorker_andStatusSaysWhyTheFirstMayNotClaim", async function () {
     const [first, second] = [await operator(), await operator()];
     const device = await newDevice();
-    await first.says("attest", "--device", device);
-    await first.says("release");
-    await second.says("attest", "--device", device);
+    await first.says("device", "attest", "--device", device);
+    await first.says("device", "release");
+    await second.says("device", "attest", "--device", device);
     const status = async ({ key }: { key: Hex }) =>
       (await refute(["status", "--account", privateKeyToAddress(key)], network)).output;
-    expect(await status(first)).to.contain("none that is live: no device backs the account: run refute attest");
+    expect(await status(first)).to.contain("none that is live: no device backs the account: run refute device attest");
     expect(await status(second)).to.match(/attestation: live until \d{4}-/);
-    expect(await first.refused("CONTRACT_REVERT", "release")).to.contain("NoLease");
+    expect(await first.refused("CONTRACT_REVERT", "device", "release")).to.contain("NoLease");
   });
 
   it("aRequestAfterTheDelay_takesOutFirstWhatIsReady", async function () {
     const { says, refused } = await operator();
-    await says("deposit", "3");
-    await says("attest", "--device", await newDevice());
-    await says("stake", "3");
-    await says("unstake", "1");
-    expect(await refused("NOT_READY", "unstake")).to.match(/1 is ready at \d{4}-/);
+    await says("account", "deposit", "3");
+    await says("device", "attest", "--device", await newDevice());
+    await says("account", "stake", "3");
+    await says("account", "unstake", "1");
+    expect(await refused("NOT_READY", "account", "unstake")).to.match(/1 is ready at \d{4}-/);
     await chain.advance(DELAY);
-    expect(await says("unstake", "0.5")).to.contain("credit 1, staked 1.5, locked 0, asked back 0.5");
-    await refused("NOT_READY", "unstake");
+    expect(await says("account", "unstake", "0.5")).to.contain("credit 1, staked 1.5, locked 0, asked back 0.5");
+    await refused("NOT_READY", "account", "unstake");
   });
 
   it("tooLittle_isRefused_andSaysWhatThereIs", async function () {
     const { says, refused } = await operator();
-    expect(await refused("SHORT_OF_FUNDS", "deposit", "5.1")).to.contain("holds 5 ");
-    await says("deposit", "1");
-    expect(await refused("SHORT_OF_FUNDS", "withdraw", "2", "--to", OTHER)).to.contain("credit 1, not 2");
-    expect(await refused("SHORT_OF_FUNDS", "unstake", "1")).to.contain("0 of unlocked stake");
-    expect(await refused("SHORT_OF_FUNDS", "unstake")).to.contain("no stake back");
-    expect(await refused("NOT_ATTESTED", "stake", "1")).to.contain("refute attest");
-    await says("attest", "--device", await newDevice());
-    expect(await refused("SHORT_OF_FUNDS", "stake", "1.5")).to.contain("refute deposit");
+    expect(await refused("SHORT_OF_FUNDS", "account", "deposit", "5.1")).to.contain("holds 5 ");
+    await says("account", "deposit", "1");
+    expect(await refused("SHORT_OF_FUNDS", "account", "withdraw", "2", "--to", OTHER)).to.contain("credit 1, not 2");
+    expect(await refused("SHORT_OF_FUNDS", "account", "unstake", "1")).to.contain("0 of unlocked stake");
+    expect(await refused("SHORT_OF_FUNDS", "account", "unstake")).to.contain("no stake back");
+    expect(await refused("NOT_ATTESTED", "account", "stake", "1")).to.contain("refute device attest");
+    await says("device", "attest", "--device", await newDevice());
+    expect(await refused("SHORT_OF_FUNDS", "account", "stake", "1.5")).to.contain("refute account deposit");
   });
 
   it("amountsAndAddressesThatAreNone_areRefused", async function () {
     const { refused } = await operator();
     for (const command of ["deposit", "stake", "unstake", "withdraw"]) {
       for (const amount of ["0", "0.0", "1e3", "1,5", "x", `0.${"1".repeat(19)}`]) {
-        expect(await refused("USAGE", command, amount)).to.contain(`AMOUNT ${amount}: expected an amount over 0`);
+        expect(await refused("USAGE", "account", command, amount)).to.contain(
+          `AMOUNT ${amount}: expected an amount over 0`,
+        );
       }
     }
-    expect(await refused("USAGE", "withdraw", "1")).to.contain("--to");
-    expect(await refused("USAGE", "withdraw", "1", "--to", "0x12")).to.contain("--to 0x12: expected an address");
-    expect(await refused("USAGE", "withdraw", "1", "--to", zeroAddress)).to.contain("zero address");
+    expect(await refused("USAGE", "account", "withdraw", "1")).to.contain("--to");
+    expect(await refused("USAGE", "account", "withdraw", "1", "--to", "0x12")).to.contain(
+      "--to 0x12: expected an address",
+    );
+    expect(await refused("USAGE", "account", "withdraw", "1", "--to", zeroAddress)).to.contain("zero address");
   });
 
   it("withoutAKey_everyCommandIsRefused", async function () {
     const device = await newDevice();
-    const attest = ["attest", "--device", device];
-    for (const args of [["deposit", "1"], ["stake", "1"], ["unstake"], ["withdraw", "1", "--to", OTHER], attest]) {
+    const attest = ["device", "attest", "--device", device];
+    for (const args of [
+      ["account", "deposit", "1"],
+      ["account", "stake", "1"],
+      ["account", "unstake"],
+      ["account", "withdraw", "1", "--to", OTHER],
+      attest,
+    ]) {
       expect((await refute(args, network)).output).to.contain("[KEY]");
     }
   });
 
   it("devicesThatTheChainDoesNotTake_areRefused", async function () {
     const unknown = join(folder, "unknown.json");
-    await refute(["stand-in-manufacturer", unknown]);
+    await refute(["device", "stand-in-manufacturer", unknown]);
     const { says, refused } = await operator();
-    const attest = (device: string) => ["attest", "--device", device];
+    const attest = (device: string) => ["device", "attest", "--device", device];
     expect(await refused("CONTRACT_REVERT", ...attest(await newDevice(unknown)))).to.contain("ManufacturerNotTrusted");
     const device = await newDevice();
     await says(...attest(device));
@@ -195,9 +205,9 @@ describe("refute, a worker's account over HTTP", function () {
   it("filesThatAreNoDevice_areRefused_withoutShowingWhatTheyHold", async function () {
     const { refused } = await operator();
     const file = join(folder, "bad");
-    const attest = ["attest", "--device", file];
+    const attest = ["device", "attest", "--device", file];
     expect(await refused("STAND_IN_FILE", ...attest)).to.contain("no socket can be made");
-    expect(await refused("USAGE", "attest")).to.contain("--device");
+    expect(await refused("USAGE", "device", "attest")).to.contain("--device");
     const key = join(file, "device.json");
     cpSync(await newDevice(), file, { recursive: true });
     chmodSync(file, 0o700);
@@ -221,8 +231,8 @@ describe("refute, a worker's account over HTTP", function () {
     const key = join(device, "device.json");
     const before = readFileSync(key, "utf8");
     for (const args of [
-      ["stand-in-manufacturer", device],
-      ["stand-in-device", device, "--manufacturer", manufacturer],
+      ["device", "stand-in-manufacturer", device],
+      ["device", "stand-in", device, "--manufacturer", manufacturer],
     ]) {
       expect((await refute(args)).output)
         .to.contain("exists")
@@ -230,7 +240,7 @@ describe("refute, a worker's account over HTTP", function () {
     }
     expect(readFileSync(key, "utf8")).to.equal(before);
     const fresh = join(folder, "fresh");
-    expect((await refute(["stand-in-device", fresh, "--manufacturer", key])).output).to.contain("[STAND_IN_FILE]");
-    expect((await refute(["stand-in-device", fresh])).status).to.equal(2);
+    expect((await refute(["device", "stand-in", fresh, "--manufacturer", key])).output).to.contain("[STAND_IN_FILE]");
+    expect((await refute(["device", "stand-in", fresh])).status).to.equal(2);
   });
 });

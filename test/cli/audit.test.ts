@@ -14,7 +14,7 @@ import { Trace } from "../../src/program/trace/trace.ts";
 import { refute } from "./refute.ts";
 import { mlpBytes, mlpInput, mlpProgram } from "../../testkit/models/mlp.ts";
 
-describe("refute audit", function () {
+describe("refute model audit", function () {
   const { model } = mlpProgram();
 
   it("draw_holdsEveryKindAndOperator_andIsTheSameForASeed", () => {
@@ -66,7 +66,7 @@ describe("refute audit", function () {
     it("exactExecution_agreesEverywhere_andAllTamperingIsCaught", async () => {
       const path = join(folder, "mlp.onnx");
       writeFileSync(path, mlpBytes());
-      const { status, output } = await refute(["audit", path, "--samples", "12", "--seed", "7"]);
+      const { status, output } = await refute(["model", "audit", path, "--samples", "12", "--seed", "7"]);
       expect(status, output).to.equal(0);
       expect(output)
         .to.match(/12 agreements, 0 disagreements/)
@@ -75,7 +75,7 @@ describe("refute audit", function () {
     });
 
     it("unfitNumber_isRefused", async () => {
-      const { status, output } = await refute(["audit", "m.onnx", "--samples", "many"]);
+      const { status, output } = await refute(["model", "audit", "m.onnx", "--samples", "many"]);
       expect(status).to.equal(2);
       expect(output).to.contain("--samples many: expected a whole number from 0 to 100000");
     });

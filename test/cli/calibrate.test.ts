@@ -26,7 +26,7 @@ import { refute } from "./refute.ts";
 
 const quiet = pino({ level: "silent" });
 
-describe("refute calibrate", () => {
+describe("refute model calibrate", () => {
   let folder: string;
   const path = (name: string): string => join(folder, name);
   before(() => {
@@ -37,7 +37,7 @@ describe("refute calibrate", () => {
   });
   after(() => rmSync(folder, { recursive: true }));
   const calibrate = (model: string, ...more: string[]) =>
-    refute(["calibrate", path(model), "--out", path("c.json"), "--random", "8", "--search", "8", ...more]);
+    refute(["model", "calibrate", path(model), "--out", path("c.json"), "--random", "8", "--search", "8", ...more]);
 
   it("classifier_random_writesAFileThatAWorkerOpens", async () => {
     const { status, output } = await calibrate("classifier.onnx");

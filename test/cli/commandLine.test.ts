@@ -19,7 +19,7 @@ describe("refute, the command line", function () {
   after(() => rmSync(folder, { recursive: true }));
 
   it("compile_printsTheProgramsFacts", async function () {
-    const { status, output } = await refute(["compile", model]);
+    const { status, output } = await refute(["model", "compile", model]);
     expect(status).to.equal(0);
     expect(output)
       .to.contain(mlpProgram().model.programRoot)
@@ -28,38 +28,46 @@ describe("refute, the command line", function () {
       .to.match(/checkpoints +\d+/)
       .and.match(/largest step proof, gas +\d+/)
       .and.match(/longest proof, bytes +\d+/);
-    const json = await refute(["compile", model, "--json"]);
+    const json = await refute(["model", "compile", model, "--json"]);
     expect(JSON.parse(json.output)).to.have.property("programRoot", mlpProgram().model.programRoot);
   });
 
   it("stepBytes_limitsTheProofsOfTheProgram", async function () {
     const whole = mlpProgram().model.program.maxStepBytes;
-    const { status, output } = await refute(["compile", model, "--json", "--step-bytes", String(whole)]);
+    const { status, output } = await refute(["model", "compile", model, "--json", "--step-bytes", String(whole)]);
     expect(status).to.equal(0);
     expect(JSON.parse(output)).to.have.property("longestStepProofBytes", whole);
-    const short = await refute(["compile", model, "--step-bytes", "5000"]);
+    const short = await refute(["model", "compile", model, "--step-bytes", "5000"]);
     expect(short.status).to.equal(1);
     expect(short.output).to.contain("5000 bytes").and.contain("COMPILE_STEP_PROOF");
   });
 
   it("limitsOfACompilation_areFlags", async () => {
     for (const flag of ["--compile-nodes", "--fold-elements"]) {
-      const { status, output } = await refute(["compile", model, flag, "1"]);
+      const { status, output } = await refute(["model", "compile", model, flag, "1"]);
       expect(status, flag).to.equal(1);
       expect(output, flag).to.contain(flag).and.contain("COMPILE_BUDGET");
     }
   });
 
   const refusals: [name: string, args: string[], expected: RegExp][] = [
-    ["unknownOption_isRefusedWithASuggestion", ["compile", "m.onnx", "--shap", "x=1"], /Did you mean --shape/],
-    ["unknownCommand_isRefusedWithASuggestion", ["complie", "m.onnx"], /Did you mean compile/],
-    ["missingFile_isNamed", ["compile", "absent.onnx"], /absent\.onnx/],
-    ["malformedShape_isRefused", ["compile", "m.onnx", "--shape", "x:1"], /expected NAME=D0,D1/],
-    ["malformedUint8_isRefused", ["compile", "m.onnx", "--uint8", "x,scale=none"], /--uint8.*scale/],
-    ["stepBytesAboveThePools_isRefused", ["compile", "m.onnx", "--step-bytes", "131073"], /--step-bytes.*131072/],
-    ["stepBytesThatAreNoNumber_isRefused", ["compile", "m.onnx", "--step-bytes", "90k"], /--step-bytes 90k/],
-    ["limitThatIsNoNumber_isRefused", ["compile", "m.onnx", "--compile-mib", "1G"], /--compile-mib 1G: expected/],
-    ["unknownUint8Key_isRefused", ["compile", "m.onnx", "--uint8", "x,foo=1"], /foo/],
+    ["unknownOption_isRefusedWithASuggestion", ["model", "compile", "m.onnx", "--shap", "x=1"], /Did you mean --shape/],
+    ["unknownCommand_isRefusedWithASuggestion", ["complie", "m.onnx"], /Did you mean refute model compile/],
+    ["missingFile_isNamed", ["model", "compile", "absent.onnx"], /absent\.onnx/],
+    ["malformedShape_isRefused", ["model", "compile", "m.onnx", "--shape", "x:1"], /expected NAME=D0,D1/],
+    ["malformedUint8_isRefused", ["model", "compile", "m.onnx", "--uint8", "x,scale=none"], /--uint8.*scale/],
+    [
+      "stepBytesAboveThePools_isRefused",
+      ["model", "compile", "m.onnx", "--step-bytes", "131073"],
+      /--step-bytes.*131072/,
+    ],
+    ["stepBytesThatAreNoNumber_isRefused", ["model", "compile", "m.onnx", "--step-bytes", "90k"], /--step-bytes 90k/],
+    [
+      "limitThatIsNoNumber_isRefused",
+      ["model", "compile", "m.onnx", "--compile-mib", "1G"],
+      /--compile-mib 1G: expected/,
+    ],
+    ["unknownUint8Key_isRefused", ["model", "compile", "m.onnx", "--uint8", "x,foo=1"], /foo/],
     ["missingSettings_areAllNamed", ["status"], /rpcUrl.*chainId.*market/],
     [
       "malformedAddress_isRefused",
@@ -78,13 +86,13 @@ describe("refute, the command line", function () {
   it("fileThatIsNoModel_isRefused", async function () {
     const file = join(folder, "text.onnx");
     writeFileSync(file, "not a model");
-    const { status, output } = await refute(["compile", file]);
+    const { status, output } = await refute(["model", "compile", file]);
     expect(status).to.equal(1);
     expect(output).to.contain("text.onnx").and.contain("[MODEL_");
   });
 
   it("shapeOfAnInputThatTheModelHasNot_isRefused", async function () {
-    const { status, output } = await refute(["compile", model, "--shape", "z=1,64"]);
+    const { status, output } = await refute(["model", "compile", model, "--shape", "z=1,64"]);
     expect(status).to.equal(2);
     expect(output).to.contain("z");
   });

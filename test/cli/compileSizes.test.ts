@@ -35,6 +35,7 @@ describe("dimensions by name, and seeds as inputs, on the command line", () => {
 
   it("compile_ofSeveralSizes_isAProgramEach_andARefusalEndsNone", async () => {
     const { status, stdout } = await refute([
+      "model",
       "compile",
       model,
       "--dim",
@@ -51,10 +52,10 @@ describe("dimensions by name, and seeds as inputs, on the command line", () => {
       [2, false],
       [3, true],
     ]);
-    const alone = await refute(["compile", model, "--dim", "batch=1", "--dim", "sequence=3", "--json"]);
+    const alone = await refute(["model", "compile", model, "--dim", "batch=1", "--dim", "sequence=3", "--json"]);
     expect(alone.status).to.equal(0);
     expect((JSON.parse(alone.stdout) as { programRoot: string }).programRoot).to.equal(programs[2]!.programRoot);
-    const text = await refute(["compile", model, "--dim", "batch=2,4", "--dim", "sequence=3"]);
+    const text = await refute(["model", "compile", model, "--dim", "batch=2,4", "--dim", "sequence=3"]);
     expect(text.status).to.equal(0);
     expect(text.stdout)
       .to.match(/^batch +program root +steps/)
@@ -62,14 +63,14 @@ describe("dimensions by name, and seeds as inputs, on the command line", () => {
   });
 
   it("compile_wrongDimensions_areRefusedByName", async () => {
-    const twice = await refute(["compile", model, "--dim", "batch=1,2", "--dim", "sequence=3,1"]);
+    const twice = await refute(["model", "compile", model, "--dim", "batch=1,2", "--dim", "sequence=3,1"]);
     expect(twice.status).to.equal(2);
     expect(twice.stderr).to.contain('"batch" has several sizes already');
-    const unknown = await refute(["compile", model, "--dim", "length=3"]);
+    const unknown = await refute(["model", "compile", model, "--dim", "length=3"]);
     expect(unknown.stderr).to.contain('no input has a dimension "length"; its inputs name "batch", "sequence"');
     const run = await refute(["run", model, "--dim", "sequence=1,3"]);
     expect(run.status).to.equal(2);
-    expect(run.stderr).to.contain("refute compile takes several");
+    expect(run.stderr).to.contain("refute model compile takes several");
   });
 
   it("run_seedAsInput_drawsWhatTheCompilersSeedDraws", async () => {

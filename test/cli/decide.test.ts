@@ -45,7 +45,7 @@ describe("refute --decide", function () {
     expect(decided!.decisions).to.have.length(1);
     expect(decided!.decisions![0]).to.include({ kind: "argmax", axis: -1, largest: true });
 
-    const compiled = await refute(["compile", mlp, ...decide]);
+    const compiled = await refute(["model", "compile", mlp, ...decide]);
     expect(compiled.status).to.equal(0);
     expect(compiled.stdout).to.contain(`${name}_argmax`);
   });

@@ -51,7 +51,7 @@ describe("refute, text from a decoder", () => {
   });
 
   itInTime("compileAndCheck_showWhatItemsTake_andAgreeOnTheRoot", async () => {
-    const { stdout } = await refute(["compile", model, ...decoder]);
+    const { stdout } = await refute(["model", "compile", model, ...decoder]);
     expect(stdout)
       .to.match(/index \[1\] \(the item's number\)/)
       .and.match(/tokens_before \[16\] \(carried from/);
@@ -59,14 +59,18 @@ describe("refute, text from a decoder", () => {
     const check = await refute(["check", model, ...decoder]);
     expect(check.status).to.equal(0);
     expect(check.stdout).to.contain(root);
-    expect((await refute(["compile", model, ...decoder, "--end-token", "2"])).stdout).not.to.contain(root);
+    expect((await refute(["model", "compile", model, ...decoder, "--end-token", "2"])).stdout).not.to.contain(root);
   });
 
   itInTime("modelWithPositionsFromItsPast_isRefused_exit1", async () => {
     const path = file("gpt2.onnx", gpt2Decoder("past").bytes);
     const decoder = ["--decoder", "--slots", "12"];
-    for (const command of [["compile"], ["check"], ["run", ...generating]]) {
-      const { status, stderr } = await refute([command[0]!, path, ...decoder, ...command.slice(1)]);
+    for (const [command, flags] of [
+      [["model", "compile"], []],
+      [["check"], []],
+      [["run"], generating],
+    ] as const) {
+      const { status, stderr } = await refute([...command, path, ...decoder, ...flags]);
       expect(status).to.equal(1);
       expect(stderr).to.contain("position_ids").and.contain("[COMPILE_DECODER]");
     }
@@ -82,8 +86,8 @@ describe("refute, text from a decoder", () => {
     ["unknownName", ["--carry", "past=present"], 'no input "past"'],
   ] as const)
     itInTime(`${what}_isRefused_exit2`, async () => {
-      const command = what === "unknownName" ? "compile" : "run";
-      const { status, stderr } = await refute([command, model, ...flags]);
+      const command = what === "unknownName" ? ["model", "compile"] : ["run"];
+      const { status, stderr } = await refute([...command, model, ...flags]);
       expect(stderr).to.contain(message);
       expect(status).to.equal(2);
     });

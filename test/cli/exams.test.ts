@@ -9,7 +9,7 @@ import { drawnMlp, mlpBytes, mlpInput } from "../../testkit/models/mlp.ts";
 import { serveRpc } from "../../testkit/nodes/rpcServer.ts";
 import { refute } from "./refute.ts";
 
-describe("refute deploy-exams, classes, exam and canary", function () {
+describe("refute deploy exams, classes, exam and canary", function () {
   this.timeout(60_000);
   let folder: string;
   let chain: LocalChain;
@@ -38,7 +38,7 @@ describe("refute deploy-exams, classes, exam and canary", function () {
     ];
     writeFileSync(examClasses, JSON.stringify({ odds: 2, spacing: 256, classes }));
     const deployed = await refute(
-      ["deploy-exams", "--zoo", examClasses, "--folder", join(folder, "deployments"), "--confirmations", "1", "--json"],
+      ["deploy", "exams", "--zoo", examClasses, "--folder", join(folder, "deployments"), "--confirmations", "1", "--json"],
       network,
     );
     expect(deployed.status, deployed.output).to.equal(0);
@@ -53,7 +53,7 @@ describe("refute deploy-exams, classes, exam and canary", function () {
   it("classes_showsWhatAWorkerHolds_andWhichProgramsThisMachineHas", async () => {
     const account = privateKeyToAddress(network.REFUTE_PRIVATE_KEY as `0x${string}`);
     const { status, output } = await refute(
-      ["classes", "--exams", exams, "--account", account, "--models", models],
+      ["exam", "classes", "--exams", exams, "--account", account, "--models", models],
       network,
     );
     expect(status, output).to.equal(0);
@@ -64,21 +64,23 @@ describe("refute deploy-exams, classes, exam and canary", function () {
   it("exam_rehearsed_saysWhatThisMachineWouldPass", async () => {
     const params = ["0x100", "0xc"];
     await chain.provider.request({ method: "hardhat_mine", params });
-    const args = ["exam", "--exams", exams, "--models", models];
-    const { status, output } = await refute([...args, "--rehearse"], network);
+    const args = ["--exams", exams, "--models", models];
+    const { status, output } = await refute(["exam", "rehearse", ...args], network);
     expect(status, output).to.equal(0);
     expect(output).to.match(/class 0 +would pass +\d+\.\d\d s +of 30\d\d s/);
     expect(output).to.match(/class 1 +no model here/);
-    const without = await refute(args, network);
-    expect(without.status).to.equal(2);
-    expect(without.output).to.contain("--rehearse");
+    // Without the word, but with its flag, it is the command of the last release.
+    const old = await refute(["exam", ...args, "--rehearse"], network);
+    expect(old.status, old.output).to.equal(0);
+    expect(old.stderr).to.contain("refute exam is refute exam rehearse now");
+    expect(old.stdout).to.match(/class 0 +would pass +\d+\.\d\d s +of 30\d\d s/);
   });
 
   it("canary_postsJobsOverFilesOfAFolder_untilThePurseIsSpent", async () => {
     const inputs = join(folder, "inputs");
     mkdirSync(inputs);
     for (const k of [1, 2, 3]) writeFileSync(join(inputs, `${k}.bin`), mlpInput(k));
-    const args = ["canary", join(folder, "mlp.onnx"), "--fee", "0.1", "--per-day", "5000000", "--json"];
+    const args = ["job", "canary", join(folder, "mlp.onnx"), "--fee", "0.1", "--per-day", "5000000", "--json"];
     const done = await refute([...args, "--purse", "0.25", "--inputs", `x=${inputs}`], network);
     expect(done.status, done.output).to.equal(0);
     const { jobs } = JSON.parse(done.stdout) as { jobs: string[] };
@@ -93,7 +95,7 @@ describe("refute deploy-exams, classes, exam and canary", function () {
   });
 
   it("addressWithoutExams_isRefused", async () => {
-    const { status, output } = await refute(["classes", "--exams", chain.market], network);
+    const { status, output } = await refute(["exam", "classes", "--exams", chain.market], network);
     expect(status).to.equal(1);
     expect(output).to.contain("[WRONG_EXAMS]");
   });

@@ -83,26 +83,26 @@ describe("refute, the fee of a job", function () {
     const { job } = JSON.parse(posted.stdout) as { job: string };
     const own = key;
     key = await players.chain.newAccount();
-    const stranger = await say("cancel", job);
+    const stranger = await say("job", "cancel", job);
     key = own;
     expect(stranger.stderr).to.match(/only it may cancel \[JOB_STATE\]/);
-    const cancelled = await say("cancel", job, "--json");
+    const cancelled = await say("job", "cancel", job, "--json");
     expect(cancelled.status, cancelled.output).to.equal(0);
     expect(JSON.parse(cancelled.stdout)).to.include({ credit: "0.05" });
     for (const command of ["cancel", "expire"])
-      expect((await say(command, job)).stderr).to.match(/closed already; its fee went back \[JOB_STATE\]/);
-    expect((await say("reclaim", job)).stderr).to.match(/has no final result.*\[JOB_STATE\]/);
-    expect((await say("cancel", `0x${"ab".repeat(32)}`)).stderr).to.contain("[JOB_UNKNOWN]");
+      expect((await say("job", command, job)).stderr).to.match(/closed already; its fee went back \[JOB_STATE\]/);
+    expect((await say("job", "reclaim", job)).stderr).to.match(/has no final result.*\[JOB_STATE\]/);
+    expect((await say("job", "cancel", `0x${"ab".repeat(32)}`)).stderr).to.contain("[JOB_UNKNOWN]");
   });
 
   it("expire_beforeItsTime_saysWhen_andAfterIt_closesTheJob", async () => {
     const { stdout } = await say(...submitArgs, "--fee", "0.05", "--deadline-seconds", "2h", "--json");
     const { job } = JSON.parse(stdout) as { job: string };
-    const early = await say("expire", job);
+    const early = await say("job", "expire", job);
     expect(early.status).to.equal(3);
     expect(early.stderr).to.match(/in time until \d{4}-.*Z: run this again after that \[NOT_READY\]/);
     await players.chain.advance(7_200);
-    const { status, output } = await say("expire", job);
+    const { status, output } = await say("job", "expire", job);
     expect(status, output).to.equal(0);
     expect(output).to.contain("credit 0.05");
   });

@@ -6,9 +6,14 @@ describe("refute --help --json", () => {
     const { status, stdout } = await refute(["--help", "--json"]);
     expect(status).to.equal(0);
     const { commands } = JSON.parse(stdout) as { commands: { command: string; group: string; help: string }[] };
-    expect(commands.map(({ command }) => command)).to.include.members(["check", "tdx bring", "completion"]);
-    const serve = commands.find(({ command }) => command === "serve");
-    expect(serve).to.have.property("group", "Answers off chain");
-    expect(serve!.help).to.match(/^Usage: refute serve .*--one-in <n>.*Examples:\n/s);
+    expect(commands.map(({ command }) => command)).to.include.members([
+      "check",
+      "model",
+      "tdx bring",
+      "help completion",
+    ]);
+    const serve = commands.find(({ command }) => command === "tickets serve");
+    expect(serve).to.have.property("group", "Extras");
+    expect(serve!.help).to.match(/^Usage: refute tickets serve .*--one-in <n>.*Examples:\n/s);
   });
 });

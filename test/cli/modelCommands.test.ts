@@ -260,14 +260,14 @@ describe("refute check, run and conform", function () {
     };
     makeCase("a_right", "Relu", [0, 2]);
     makeCase("b_refused", "NoSuchOperator", [0, 2]);
-    const good = await refute(["conform", suite]);
+    const good = await refute(["model", "conform", suite]);
     expect(good.status).to.equal(0);
     expect(good.output).to.match(/b_refused: refused: NoSuchOperator .*\n1 passed, 0 failed, 1 refused$/);
     makeCase("c_wrong", "Relu", [0, 2.5]);
-    const bad = await refute(["conform", suite]);
+    const bad = await refute(["model", "conform", suite]);
     expect(bad.status).to.equal(1);
     expect(bad.output).to.match(/c_wrong: failed: .*element 1 is 2, expected 2\.5/);
     expect(bad.output).to.contain("1 passed, 1 failed, 1 refused");
-    expect((await refute(["conform", join(folder, "nowhere")])).output).to.contain("cannot read the folder");
+    expect((await refute(["model", "conform", join(folder, "nowhere")])).output).to.contain("cannot read the folder");
   });
 });

@@ -28,7 +28,7 @@ describe("modelFlags", () => {
     expect(modelFlags(specOf(decoder))).to.deep.equal(decoder);
     expect(modelFlags(specOf(["--seed-input"]))).to.deep.equal(["--seed-input"]);
     expect(() => specOf(["--seed-input", "--seed", "1"])).to.throw(UsageError, "give one of both flags");
-    expect(() => specOf(["--dim", "sequence=1,2"])).to.throw(UsageError, "refute compile takes several");
+    expect(() => specOf(["--dim", "sequence=1,2"])).to.throw(UsageError, "refute model compile takes several");
     expect(() => specOf(["--dim", "sequence=0"])).to.throw(UsageError, "expected NAME=N");
     expect(() => specOf(["--drawn", "x=1"])).to.throw(UsageError, "expected INPUT=LOW:HIGH");
     expect(() => specOf(["--slots", "64"])).to.throw(UsageError, "--decoder");

@@ -20,7 +20,7 @@ import { itAtLength, itInTime } from "../../testkit/atLength.ts";
 
 type Answer = { panel: Hex; outcome: string; finals: number; root?: Hex; seats: { phase: string; jobId: Hex }[] };
 
-describe("refute deploy-panel, panel and panel-result", function () {
+describe("refute deploy panel, panel post and panel result", function () {
   this.timeout(120_000);
   const program = mlpProgram();
   let folder: string;
@@ -43,9 +43,9 @@ describe("refute deploy-panel, panel and panel-result", function () {
     const [model, input] = [join(folder, "mlp.onnx"), join(folder, "x.bin")];
     writeFileSync(model, mlpBytes());
     writeFileSync(input, mlpInput(1));
-    ask = ["panel", model, "--input", `x=${input}`, "--fee", "0.1"];
+    ask = ["panel", "post", model, "--input", `x=${input}`, "--fee", "0.1"];
     writeAddressFile(folder, (await chain.sessionOf(key)).deployment, 1n);
-    const deployed = await refute(["deploy-panel", "--folder", folder, "--confirmations", "1", "--json"], env);
+    const deployed = await refute(["deploy", "panel", "--folder", folder, "--confirmations", "1", "--json"], env);
     expect(deployed.status, deployed.output).to.equal(0);
     const made = JSON.parse(deployed.stdout) as { panel: Address; addressFile: string };
     panel = made.panel;
@@ -92,9 +92,9 @@ describe("refute deploy-panel, panel and panel-result", function () {
     expect(stderr).to.match(/takes 0\.3 in fees/);
     expect(stderr).to.match(new RegExp(`posts panel ${answer.panel}`));
     expect(stderr).to.match(/all seats agree: noted on chain/);
-    const shown = await say("panel-result", answer.panel, "--json");
+    const shown = await say("panel", "result", answer.panel, "--json");
     expect(JSON.parse(shown.stdout)).to.deep.equal(answer);
-    const text = await say("panel-result", answer.panel);
+    const text = await say("panel", "result", answer.panel);
     expect(text.stdout).to.match(/survived: all claims that are final are of this result, 3 of 3 seats final/);
   });
 
@@ -118,7 +118,7 @@ describe("refute deploy-panel, panel and panel-result", function () {
     const posted = await say(...ask, "--seats", "2", "--json");
     const { panel: id } = JSON.parse(posted.stdout) as Answer;
     await players.chain.advance(3_700);
-    const { status, stdout, stderr } = await say("panel-result", id, "--wait", "--json");
+    const { status, stdout, stderr } = await say("panel", "result", id, "--wait", "--json");
     expect(status).to.equal(1);
     expect((JSON.parse(stdout) as Answer).outcome).to.equal("failed");
     expect(stderr).to.match(/took out 0\.2 of fees/);
@@ -137,10 +137,10 @@ describe("refute deploy-panel, panel and panel-result", function () {
       expect(status, stderr).to.equal(2);
       expect(stderr).to.match(why);
     }
-    const unknown = await say("panel-result", `0x${"12".repeat(32)}`);
+    const unknown = await say("panel", "result", `0x${"12".repeat(32)}`);
     expect(unknown.status).to.equal(1);
     expect(unknown.stderr).to.match(/no panel 0x1212.* since block .*\[PANEL_UNKNOWN\]/);
-    const elsewhere = await say("panel-result", `0x${"12".repeat(32)}`, "--panel", players.chain.market);
+    const elsewhere = await say("panel", "result", `0x${"12".repeat(32)}`, "--panel", players.chain.market);
     expect(elsewhere.stderr).to.match(/has no panels on the market/);
   });
 

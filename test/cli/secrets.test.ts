@@ -55,40 +55,52 @@ describe("secrets", function () {
     "the key after an unknown flag": () => ({ args: ["worker", "--private-key", KEY] }),
     "the key as an argument": () => ({ args: ["worker", KEY] }),
     "the key as a command": () => ({ args: [KEY] }),
-    "the key as the keystore": () => ({ args: ["stake", "1", ...chain(node), "--keystore", KEY] }),
-    "a key without 0x": () => ({ args: ["stake", "1", ...chain(node)], env: { REFUTE_PRIVATE_KEY: KEY.slice(2) } }),
-    "a key that is too long": () => ({ args: ["stake", "1", ...chain(node)], env: { REFUTE_PRIVATE_KEY: `${KEY}00` } }),
+    "the key as the keystore": () => ({ args: ["account", "stake", "1", ...chain(node), "--keystore", KEY] }),
+    "a key without 0x": () => ({
+      args: ["account", "stake", "1", ...chain(node)],
+      env: { REFUTE_PRIVATE_KEY: KEY.slice(2) },
+    }),
+    "a key that is too long": () => ({
+      args: ["account", "stake", "1", ...chain(node)],
+      env: { REFUTE_PRIVATE_KEY: `${KEY}00` },
+    }),
     "a key beyond the curve's order": () => ({
-      args: ["stake", "1", ...chain(node)],
+      args: ["account", "stake", "1", ...chain(node)],
       env: { REFUTE_PRIVATE_KEY: `0x${"f".repeat(32)}${KEY.slice(34)}` },
     }),
     "a config file that is the bare key": () => ({
-      args: ["stake", "1", "--config", file("bare", `k${KEY.slice(2)}`)],
+      args: ["account", "stake", "1", "--config", file("bare", `k${KEY.slice(2)}`)],
     }),
     "a config file that holds the key": () => ({
-      args: ["stake", "1", "--config", file("config", JSON.stringify({ privateKey: KEY, keystorePassword: PASSWORD }))],
+      args: [
+        "account",
+        "stake",
+        "1",
+        "--config",
+        file("config", JSON.stringify({ privateKey: KEY, keystorePassword: PASSWORD })),
+      ],
     }),
     "a config file that is an environment file": () => ({
-      args: ["stake", "1", "--config", file("env", `${PASSWORD}\nREFUTE_PRIVATE_KEY=${KEY}`)],
+      args: ["account", "stake", "1", "--config", file("env", `${PASSWORD}\nREFUTE_PRIVATE_KEY=${KEY}`)],
     }),
     "a wrong password": () => ({
-      args: ["stake", "1", ...chain(node), "--keystore", keystore],
+      args: ["account", "stake", "1", ...chain(node), "--keystore", keystore],
       env: { REFUTE_KEYSTORE_PASSWORD: `${PASSWORD}!` },
     }),
     "a keystore that is none": () => ({
-      args: ["stake", "1", ...chain(node), "--keystore", file("none", JSON.stringify({ key: KEY }))],
+      args: ["account", "stake", "1", ...chain(node), "--keystore", file("none", JSON.stringify({ key: KEY }))],
       env: unlocked,
     }),
     "a node that is down": () => ({
-      args: ["stake", "1", ...chain(`http://127.0.0.1:1/${TOKEN}`), "--keystore", keystore],
+      args: ["account", "stake", "1", ...chain(`http://127.0.0.1:1/${TOKEN}`), "--keystore", keystore],
       env: unlocked,
     }),
     "a node's address that is none": () => ({
-      args: ["stake", "1", ...chain(`node/${TOKEN}`), "--keystore", keystore],
+      args: ["account", "stake", "1", ...chain(`node/${TOKEN}`), "--keystore", keystore],
       env: unlocked,
     }),
     "a node's address with a password": () => ({
-      args: ["stake", "1", ...chain(`http://me:${TOKEN}@127.0.0.1:1/`), "--keystore", keystore],
+      args: ["account", "stake", "1", ...chain(`http://me:${TOKEN}@127.0.0.1:1/`), "--keystore", keystore],
       env: unlocked,
     }),
     "a node that answers nonsense": () => ({

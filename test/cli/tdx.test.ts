@@ -14,7 +14,7 @@ import { refute } from "./refute.ts";
 
 const DAY = 86_400;
 
-describe("refute deploy-tdx, tdx status, tdx bring and attest --tdx", function () {
+describe("refute deploy tdx, tdx status, tdx bring and attest --tdx", function () {
   this.timeout(120_000);
   let folder: string;
   let tsm: string;
@@ -41,7 +41,7 @@ describe("refute deploy-tdx, tdx status, tdx bring and attest --tdx", function (
     const { brought } = await answerOf<{ brought: { what: string }[] }>(["tdx", "bring", file, "--verifier", verifier]);
     return brought.map(({ what }) => what);
   };
-  const attest = (env = network) => refute(["attest", "--tdx", verifier, "--tsm", tsm, "--json"], env);
+  const attest = (env = network) => refute(["device", "attest", "--tdx", verifier, "--tsm", tsm, "--json"], env);
   const reason = async (): Promise<string> => {
     const account = privateKeyToAddress(network.REFUTE_PRIVATE_KEY as Hex);
     const of = await answerOf<{ attestation: { reason: string } }>(["status", "--account", account]);
@@ -65,7 +65,7 @@ describe("refute deploy-tdx, tdx status, tdx bring and attest --tdx", function (
     network = { REFUTE_RPC_URL: rpc.url, REFUTE_CHAIN_ID: String(first.chainId), REFUTE_PRIVATE_KEY: key };
     const where = ["--folder", join(folder, "deployments"), "--confirmations", "1"];
     const made = await answerOf<{ verifier: Address; manufacturer: Hex }>([
-      ...["deploy-tdx", "--root", join(folder, "root.pem"), "--grace", String(60 * DAY)],
+      ...["deploy", "tdx", "--root", join(folder, "root.pem"), "--grace", String(60 * DAY)],
       ...where,
     ]);
     verifier = made.verifier;
@@ -74,7 +74,7 @@ describe("refute deploy-tdx, tdx status, tdx bring and attest --tdx", function (
     network.REFUTE_MARKET = chain.market;
     // An interrupted or repeated deployment goes on from its journal: nothing is deployed twice.
     const again = await answerOf<{ verifier: Address }>([
-      ...["deploy-tdx", "--root", join(folder, "root.pem"), "--grace", String(60 * DAY)],
+      ...["deploy", "tdx", "--root", join(folder, "root.pem"), "--grace", String(60 * DAY)],
       ...where,
     ]);
     expect(again.verifier).to.equal(verifier);
@@ -109,15 +109,15 @@ describe("refute deploy-tdx, tdx status, tdx bring and attest --tdx", function (
       ["identity of the enclave 17", "current"],
     ]);
     expect(await reason()).to.equal("noDevice");
-    const refused = await refute(["stake", "1"], network);
+    const refused = await refute(["account", "stake", "1"], network);
     expect(refused.status).to.equal(1);
     const registered = await attest();
     expect(registered.status, registered.output).to.equal(0);
     const attested = JSON.parse(registered.stdout) as { device: Hex; attestation: { reason: string; time: string } };
     expect(attested).to.deep.include({ device: current.device });
     expect(attested.attestation.reason).to.equal("eligible");
-    await answerOf(["deposit", "2"]);
-    const ledger = await answerOf<{ staked: string }>(["stake", "2"]);
+    await answerOf(["account", "deposit", "2"]);
+    const ledger = await answerOf<{ staked: string }>(["account", "stake", "2"]);
     expect(ledger.staked).to.equal("2");
     await chain.advance(3 * DAY);
     const renewed = JSON.parse((await attest()).stdout) as { attestation: { time: string } };
@@ -132,7 +132,7 @@ describe("refute deploy-tdx, tdx status, tdx bring and attest --tdx", function (
     expect(over.status).to.equal(1);
     expect(over.output).to.contain("CertificateRevoked");
     // What it has is its own still.
-    const left = await answerOf<{ askedBack: string }>(["unstake", "2"]);
+    const left = await answerOf<{ askedBack: string }>(["account", "unstake", "2"]);
     expect(left.askedBack).to.equal("2");
   });
 
@@ -169,7 +169,7 @@ describe("refute deploy-tdx, tdx status, tdx bring and attest --tdx", function (
       [join(folder, "no.pem"), "expected the certificate of a root"],
       [join(folder, "none.pem"), "--root"],
     ] as const) {
-      const { status: exit, output } = await refute(["deploy-tdx", "--root", name], network);
+      const { status: exit, output } = await refute(["deploy", "tdx", "--root", name], network);
       expect(exit, output).to.equal(2);
       expect(output).to.contain(says);
     }

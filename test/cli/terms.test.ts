@@ -94,7 +94,7 @@ describe("refute, terms of a job", function () {
   });
 
   it("workersThatTheTermsExclude_passTheJobBy_andWorkersAreListedWithTheirRecord", async () => {
-    expect((await say("workers")).stdout).to.equal("no worker has claimed a job yet");
+    expect((await say("account", "workers")).stdout).to.equal("no worker has claimed a job yet");
     const program = mlpProgram();
     const [taking, passing] = [await players.workerKey(), await players.workerKey()];
     const reserved = players.addressOf(taking);
@@ -105,10 +105,14 @@ describe("refute, terms of a job", function () {
     // Either may be the first to take the job of an earlier test, which anybody may.
     await first(worker, "submitted", ({ jobId }) => jobId === job);
     expect((await recordOf(stdout)).claims.map(({ claim }) => claim.worker)).to.deep.equal([reserved]);
-    const { workers } = JSON.parse((await say("workers", "--json")).stdout) as { workers: Record<string, unknown>[] };
+    const { workers } = JSON.parse((await say("account", "workers", "--json")).stdout) as {
+      workers: Record<string, unknown>[];
+    };
     const own = workers.find((entry) => entry.worker === reserved);
     expect(own).to.include({ refuted: 0, late: 0, live: true, finalised: 0 });
-    expect((await say("workers")).stdout).to.match(new RegExp(`${reserved} .*staked, .* locked .*refuted 0, late 0`));
+    expect((await say("account", "workers")).stdout).to.match(
+      new RegExp(`${reserved} .*staked, .* locked .*refuted 0, late 0`),
+    );
     await Promise.all([worker.stop(), other.stop()]);
   });
 });

@@ -19,7 +19,7 @@ import { Players } from "../../testkit/players/players.ts";
 import { builtCommandLine } from "../../testkit/processes/commandLine.ts";
 import { refute } from "./refute.ts";
 
-describe("refute deploy-tickets, pledge, serve, tickets and ask", function () {
+describe("refute deploy tickets, pledge, serve, tickets and ask", function () {
   this.timeout(300_000);
   let folder: string;
   let players: Players;
@@ -54,7 +54,7 @@ describe("refute deploy-tickets, pledge, serve, tickets and ask", function () {
     ]);
     writeAddressFile(folder, session.deployment, 1n);
     const options = ["--folder", folder, "--confirmations", "1", "--exams", exams];
-    made = await answerOf(["deploy-tickets", ...options], network);
+    made = await answerOf(["deploy", "tickets", ...options], network);
     const { contracts } = JSON.parse(readFileSync(made.addressFile, "utf8")) as { contracts: Record<string, string> };
     expect(contracts).to.include({ tickets: made.tickets, claims: made.claims, examClaims: made.examClaims });
     expect(contracts.exams!.toLowerCase()).to.equal(exams.toLowerCase());
@@ -78,28 +78,38 @@ describe("refute deploy-tickets, pledge, serve, tickets and ask", function () {
 
   it("aWorkerPledges_serves_andIsPaidByATicket_byCommandsOnly", async () => {
     const own = privateKeyToAddress(network.REFUTE_PRIVATE_KEY as Hex);
-    const early = await refute(["pledge"], network);
+    const early = await refute(["tickets", "pledge"], network);
     expect(early.status).to.equal(1);
-    expect(early.output).to.contain("refute stake");
-    await answerOf(["deposit", "1.8"], network);
-    await answerOf(["stake", "1.8"], network);
-    const pledge = await answerOf<{ pledge: string }>(["pledge", "--exam-claims", made.examClaims], network);
+    expect(early.output).to.contain("refute account stake");
+    await answerOf(["account", "deposit", "1.8"], network);
+    await answerOf(["account", "stake", "1.8"], network);
+    const pledge = await answerOf<{ pledge: string }>(["tickets", "pledge", "--exam-claims", made.examClaims], network);
     expect(pledge.pledge).to.equal("active");
     // It may be given again: nothing is done twice.
-    await answerOf(["pledge", "--exam-claims", made.examClaims], network);
+    await answerOf(["tickets", "pledge", "--exam-claims", made.examClaims], network);
     const ofTickets = ["--tickets", made.tickets];
     const deposit = ["tickets", "deposit", "0.5", "--worker", own, ...ofTickets];
     expect(await answerOf<{ free: string }>(deposit, payer)).to.include({ free: "0.5" });
     const url = await serve(own);
     const terms = ["--ledger", join(folder, "ask.db"), "--face", "0.01", "--one-in", "1"];
     const input = ["--input", `x=${join(folder, "x.bin")}`];
-    const asked = ["ask", join(folder, "mlp.onnx"), ...input, "--url", url, "--check", ...ofTickets, ...terms];
+    const asked = [
+      "tickets",
+      "ask",
+      join(folder, "mlp.onnx"),
+      ...input,
+      "--url",
+      url,
+      "--check",
+      ...ofTickets,
+      ...terms,
+    ];
     await untilCompiled(asked);
     const answer = await answerOf<{ worker: string; outputs: unknown }>(asked, payer);
     expect(answer.worker).to.equal(own);
     // An unchained run: of each item a claim and a ticket, and noise of a seed that the payer draws.
     const wired = ["--carry", "x=y", "--last-output", "y", "--noise", "x=0.5", "--items", "3", "--unchained"];
-    const unchained = ["ask", join(folder, "step.onnx"), ...wired, ...asked.slice(4)];
+    const unchained = ["tickets", "ask", join(folder, "step.onnx"), ...wired, ...asked.slice(5)];
     await untilCompiled(unchained);
     const runs = [await answerOf<Run>(unchained, payer), await answerOf<Run>(unchained, payer)];
     const claims = runs.flatMap(({ items }) => items.map(({ claim }) => claim));
@@ -114,8 +124,8 @@ describe("refute deploy-tickets, pledge, serve, tickets and ask", function () {
     expect((await refute(["tickets", "earnings", "--to", own, ...ofTickets], network)).output).to.contain(
       "NothingEarned",
     );
-    expect(await answerOf<{ pledge: string }>(["unpledge"], network)).to.include({ pledge: "asked back" });
-    expect((await refute(["unpledge"], network)).status).not.to.equal(0);
+    expect(await answerOf<{ pledge: string }>(["tickets", "unpledge"], network)).to.include({ pledge: "asked back" });
+    expect((await refute(["tickets", "unpledge"], network)).status).not.to.equal(0);
   });
 
   it("whatIsNoContractOfTickets_isRefused", async () => {
@@ -132,12 +142,12 @@ describe("refute deploy-tickets, pledge, serve, tickets and ask", function () {
       await new Promise((resolve) => setTimeout(resolve, 500));
   }
 
-  /** Starts `refute serve` in a process of its own. @returns its URL */
+  /** Starts `refute tickets serve` in a process of its own. @returns its URL */
   async function serve(own: string): Promise<string> {
     const cache = join(folder, "cache");
     const price = ["--face", "0.01", "--one-in", "1", "--port", "0", "--cache", cache];
     const files = ["--models", join(folder, "models.json"), "--ledger", join(folder, "serve.db")];
-    const args = [builtCommandLine(), "serve", ...files, "--tickets", made.tickets, ...price];
+    const args = [builtCommandLine(), "tickets", "serve", ...files, "--tickets", made.tickets, ...price];
     serving = spawn(process.execPath, args, { cwd: folder, env: { ...process.env, ...network } });
     killAtExit(serving);
     let log = "";
@@ -149,7 +159,7 @@ describe("refute deploy-tickets, pledge, serve, tickets and ask", function () {
       };
       serving!.stdout!.on("data", take);
       serving!.stderr!.on("data", take);
-      serving!.once("exit", () => failed(new Error(`refute serve of ${own} ended: ${log}`)));
+      serving!.once("exit", () => failed(new Error(`refute tickets serve of ${own} ended: ${log}`)));
     });
     return `http://127.0.0.1:${port}`;
   }

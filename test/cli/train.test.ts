@@ -7,7 +7,7 @@ import { floatTensor, int64Tensor } from "../../src/model/onnx/tensorData.ts";
 import { trainableModel, trainingBatch } from "../../testkit/models/trainable.ts";
 import { refute } from "./refute.ts";
 
-describe("refute train", () => {
+describe("refute model train", () => {
   let folder: string;
   before(() => {
     folder = mkdtempSync(join(tmpdir(), "refute-"));
@@ -24,7 +24,7 @@ describe("refute train", () => {
 
   const at = (name: string): string => join(folder, name);
   const given = (): string[] => [
-    ...["train", at("model.onnx"), "--loss", "crossEntropy", "--optimiser", "momentum,alpha=0.5"],
+    ...["model", "train", at("model.onnx"), "--loss", "crossEntropy", "--optimiser", "momentum,alpha=0.5"],
     ...["--input", `x=${at("x")}`, "--labels", at("labels"), "--input", `rates=${at("rates.json")}`],
   ];
 
@@ -40,7 +40,7 @@ describe("refute train", () => {
   });
 
   it("train_withoutALoss_orWithAnotherModelsWeight_exit2or1", async () => {
-    const without = await refute(["train", at("model.onnx")]);
+    const without = await refute(["model", "train", at("model.onnx")]);
     expect(without.status).to.equal(2);
     expect(without.stderr).to.match(/--loss/);
     const frozen = await refute([...given(), "--frozen", "w9"]);

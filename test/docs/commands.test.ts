@@ -25,10 +25,14 @@ describe("commands on the pages", () => {
     const helps = new Map(commands.map(({ command, help }) => [command, help]));
     expect(calls.length).to.be.greaterThan(200);
     const wrong = calls.flatMap(({ page, words }) => {
-      const [name, part] = words as [string, string?];
-      if (name.startsWith("-") || /^[A-Z.]/.test(name)) return [];
-      const help = helps.get(`${name} ${part}`) ?? helps.get(name);
-      if (help === undefined) return [`${page}: there is no command ${name}`];
+      // `refute help` is followed by the words of a command, or of its own.
+      const [name, part = ""] = words[0] === "help" && words[1] !== "completion" ? words.slice(1) : words;
+      if (name === undefined || name.startsWith("-") || /^[A-Z.]/.test(name)) return [];
+      const both = helps.get(`${name} ${part.split("|")[0]}`);
+      // A word after a noun is a command of the noun; a word after a command is its argument.
+      const isNoun = helps.get(name)?.startsWith(`Usage: refute ${name} COMMAND ...`) === true;
+      const help = both ?? (isNoun && /^[a-z]/.test(part) ? undefined : helps.get(name));
+      if (help === undefined) return [`${page}: there is no command ${name} ${part}`];
       const flags = words.flatMap((word) => /^\[?(--[a-z][a-z0-9-]*)/.exec(word)?.[1] ?? []);
       const has = (flag: string): boolean => new RegExp(`${flag}(?![a-z0-9-])`).test(help);
       return flags.filter((flag) => !has(flag)).map((flag) => `${page}: ${name} has no ${flag}`);

@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { allCommands } from "../../src/cli/words/words.ts";
 
 /** The pages whose commands are tested. */
 export const PAGES = [
@@ -33,6 +34,12 @@ export function codeOf(page: string): string[] {
 /** The words after `refute`, without comment; undefined of a line that is no call of it. */
 export const callOf = (line: string): string[] | undefined =>
   REFUTE.exec(line)?.[1]?.split(" #")[0]?.match(WORD) ?? undefined;
+
+const COMMANDS = new Set(allCommands().map((words) => words.join(" ")));
+
+/** The command that words begin with: a noun and a word, or one word. */
+export const commandOf = ([first = "", second = ""]: readonly string[]): string =>
+  COMMANDS.has(`${first} ${second}`) ? `${first} ${second}` : first;
 
 /** A call in a block of a page. */
 export type DocumentedCall = {

@@ -17,28 +17,31 @@ import { serveRpc } from "../../testkit/nodes/rpcServer.ts";
 import { buildModel } from "../../testkit/onnx/onnxBuilder.ts";
 import { DongleProcess } from "../../testkit/processes/dongleProcess.ts";
 import { refute } from "../cli/refute.ts";
-import { documentedCalls } from "./documentedCalls.ts";
+import { commandOf, documentedCalls } from "./documentedCalls.ts";
 
 /**
  * Commands that run until they are ended: `refute config` takes their flags and values; test/e2e, `npm run
  * pack:check`, `fleet:check` and `operations:check` run them.
  */
-const ON_AND_ON = /^(worker|watcher|serve|executor|devnet) (?!--help)/;
+const ON_AND_ON = /^(worker|watcher|tickets serve|fleet executor|devnet) (?!--help)/;
 
 const WITH_OTHERS = "executedWithOthers.test.ts executes them, with the workers, servers and nodes that they need";
 
 /** Calls that are not executed here, and why not: what executes the like. */
 const ELSEWHERE: [RegExp, string][] = [
   [/ --help$/, "test/docs/commands.test.ts executes them"],
-  [/^dongle dongle$/, "runs beside the others, in a process of its own"],
-  [/^deploy /, "a whole network, in the order of its page: test/docs/deploying.test.ts"],
-  [/^(ask|dispatch|panel|panel-result|reclaim|tdx|attest --tdx|calibrate decoder\.onnx) /, WITH_OTHERS],
+  [/^device dongle dongle$/, "runs beside the others, in a process of its own"],
+  [/^deploy --/, "a whole network, in the order of its page: test/docs/deploying.test.ts"],
+  [/^(tickets ask|job dispatch|panel|job reclaim|tdx|device attest --tdx|model calibrate decoder\.onnx) /, WITH_OTHERS],
   [/ (--blobs|--reference https:)/, WITH_OTHERS],
 ];
 
 /** What others need comes before them, what ends a thing last; else the pages' order holds. */
-const FIRST = ["stand-in-manufacturer", "stand-in-device", "deploy-exams", "deploy-tickets", "deposit", "attest"];
-const LAST = ["result", "cancel", "expire", "withdraw", "unstake", "release"];
+const FIRST = [
+  ...["device stand-in-manufacturer", "device stand-in", "deploy exams", "deploy tickets"],
+  ...["account deposit", "device attest"],
+];
+const LAST = ["result", "job cancel", "job expire", "account withdraw", "account unstake", "device release"];
 
 const [SHAPE, F] = [[1, 4], DType.float32];
 const io = (...names: string[]) => names.map((name) => ({ name, dtype: F, shape: SHAPE }));
@@ -77,14 +80,14 @@ function modelOf(call: string, models: ReturnType<typeof buildModels>): Uint8Arr
   if (call.includes("state=next")) return models.step;
   if (call.includes("--shape x=")) return models.picture;
   if (call.includes(" --decoder ")) return models.decoder;
-  return call.startsWith("train ") ? models.training : models.plain;
+  return call.startsWith("model train ") ? models.training : models.plain;
 }
 
 const CALLS = documentedCalls();
 /** Why a call is not executed here. */
 const reasonOf = (call: string): string | undefined => ELSEWHERE.find(([which]) => which.test(call))?.[1];
 const placeOf = ({ call }: { call: string }): number => {
-  const name = call.split(" ")[0]!;
+  const name = commandOf(call.split(" "));
   if (FIRST.includes(name)) return FIRST.indexOf(name) - FIRST.length;
   return LAST.indexOf(name) + 1;
 };
@@ -116,12 +119,12 @@ describe("calls in the pages' blocks", function () {
     const failed: string[] = [];
     try {
       for (const { page, market, call, words } of HERE) {
-        const name = words[0]!;
-        if (chain === undefined && !name.startsWith("stand-in-")) {
+        const name = commandOf(words);
+        if (chain === undefined && !name.startsWith("device stand-in")) {
           chain = await startLocalChain({ manufacturers: [typed.MANUFACTURER!] });
           const rpc = await serveRpc(chain.provider);
           const key = await chain.newAccount(parseEther("100"));
-          // `refute dongle dongle`, until all is done.
+          // `refute device dongle dongle`, until all is done.
           const dongle = await DongleProcess.start(join(folder, "dongle"));
           toClose.push(
             chain.close,
@@ -137,12 +140,12 @@ describe("calls in the pages' blocks", function () {
           Object.assign(typed, { ADDRESS: address, WORKER: address, "0x1234...,0xabcd...": address });
         }
         // A job that no worker takes is over some days later.
-        if (name === "expire") await chain!.advance(30 * 86_400);
-        typed.AMOUNT = name === "deposit" ? "9" : "1";
+        if (name === "job expire") await chain!.advance(30 * 86_400);
+        typed.AMOUNT = name === "account deposit" ? "9" : "1";
         const model = modelOf(call, models);
         // What is cancelled is not what expires.
         const ofModel = jobs.filter((one) => one.model === model);
-        typed.JOB = ofModel.at(name === "cancel" ? -1 : 0)?.job ?? "none";
+        typed.JOB = ofModel.at(name === "job cancel" ? -1 : 0)?.job ?? "none";
         const args = withoutChoices(words).flatMap((word, k, words) => {
           if (/^(\[?--wait\]?|\.\.\.)$/.test(word)) return [];
           if (words[k - 1] === "--exams") return [typed.EXAMS!];
@@ -162,9 +165,9 @@ describe("calls in the pages' blocks", function () {
         }
         const { job, manufacturer, exams, tickets, claims } = JSON.parse(stdout) as Record<string, string>;
         if (name === "submit") jobs.push({ job: job!, model });
-        if (name === "stand-in-manufacturer") typed.MANUFACTURER = manufacturer!;
-        if (name === "deploy-exams") typed.EXAMS = exams!;
-        if (name === "deploy-tickets") Object.assign(typed, { TICKETS: tickets!, CLAIMS: claims! });
+        if (name === "device stand-in-manufacturer") typed.MANUFACTURER = manufacturer!;
+        if (name === "deploy exams") typed.EXAMS = exams!;
+        if (name === "deploy tickets") Object.assign(typed, { TICKETS: tickets!, CLAIMS: claims! });
       }
       expect(failed).to.deep.equal([]);
     } finally {

@@ -135,9 +135,9 @@ describe("calls in the pages' blocks that need others", function () {
       const worker = await players.startWorker(await players.workerKey(), program, reference(), { seals });
       toClose.push(() => seals.close(), worker.stop);
     }
-    const answers = await whileTimePasses(players, execute(/^panel /, env, { PANELS: panel }));
+    const answers = await whileTimePasses(players, execute(/^panel post /, env, { PANELS: panel }));
     expect(answers.map(({ outcome }) => outcome)).to.deep.equal(["survived", "survived"]);
-    const [shown] = await execute(/^panel-result /, env, { PANELS: panel, PANEL: answers[0]!.panel as string });
+    const [shown] = await execute(/^panel result /, env, { PANELS: panel, PANEL: answers[0]!.panel as string });
     expect(shown).to.deep.equal(answers[0]);
   });
 
@@ -157,13 +157,13 @@ describe("calls in the pages' blocks that need others", function () {
     for (const k of [1, 2]) writeFileSync(at(`pictures/${k}.npy`), mlpFile(k));
     const [a, b] = (await serve(programOf("model.onnx", { run: { batch: true } }), 2)) as [string, string];
     const typed = { "http://worker-a.example:8080": a, "http://worker-b.example:8080": b };
-    await execute(/^dispatch model\.onnx /, env, typed);
+    await execute(/^job dispatch model\.onnx /, env, typed);
     writeFileSync(at("step.onnx"), addition());
     writeFileSync(at("x.npy"), stepFile([0, 0, 0, 0]));
     mkdirSync(at("states"));
     for (let k = 0; k < PARTS; k++) writeFileSync(at(`states/${k}.npy`), stepFile([1, 2, 3, 4]));
     await serve(programOf("step.onnx", { run: { carried: { state: "next" }, lastOutputs: ["next"] } }), 5);
-    const [run] = await execute(/^dispatch step\.onnx /, env);
+    const [run] = await execute(/^job dispatch step\.onnx /, env);
     expect(run!.parts).to.have.length(PARTS);
   });
 
@@ -176,8 +176,8 @@ describe("calls in the pages' blocks that need others", function () {
     const wired = { run: { carried: { x: "y" }, lastOutputs: ["y"] }, noise: { x: 0.01 } };
     let env: Env | undefined;
     for (const [which, program] of [
-      [/^ask model\.onnx /, programOf("model.onnx")],
-      [/^ask step\.onnx /, programOf("step.onnx", wired)],
+      [/^tickets ask model\.onnx /, programOf("model.onnx")],
+      [/^tickets ask step\.onnx /, programOf("step.onnx", wired)],
     ] as const) {
       const key = await kit.workerKey();
       const price = { face: FACE, oneIn: 100 };
@@ -218,7 +218,7 @@ describe("calls in the pages' blocks that need others", function () {
     await chain.advance(Number(windowEnd - now) + 1);
     await session.market.finalise(claim);
     await chain.advance(8 * 86_400);
-    const [ledger] = await execute(/^reclaim /, env, { JOB: job });
+    const [ledger] = await execute(/^job reclaim /, env, { JOB: job });
     expect(ledger!.credit).to.equal("0.05");
   });
 
@@ -246,7 +246,7 @@ describe("calls in the pages' blocks that need others", function () {
   itAtLength("calibrate_ofADecoder_thatIsSmall", async () => {
     const shape = { layers: 1, width: 4, heads: 1, tokens: 256, vocabulary: 8 };
     writeFileSync(at("decoder.onnx"), gpt2Decoder(shape));
-    await execute(/^calibrate decoder\.onnx /, {});
+    await execute(/^model calibrate decoder\.onnx /, {});
     expect(readCalibration(at("decoder.calibration.json")).inputs).to.have.property("random", 64);
   });
 
@@ -266,7 +266,7 @@ describe("calls in the pages' blocks that need others", function () {
       ...{ REFUTE_RPC_URL: rpc.url, REFUTE_CHAIN_ID: String(first.chainId), REFUTE_TSM: at("tsm") },
       ...{ REFUTE_PRIVATE_KEY: await first.newAccount(parseEther("5")), REFUTE_CONFIRMATIONS: "1" },
     };
-    const deploying = ["deploy-tdx", "--root", at("root.pem"), "--folder", at("deployments"), "--json"];
+    const deploying = ["deploy", "tdx", "--root", at("root.pem"), "--folder", at("deployments"), "--json"];
     const { status, output, stdout } = await refute(deploying, env);
     expect(status, output).to.equal(0);
     const { verifier, manufacturer } = JSON.parse(stdout) as { verifier: Address; manufacturer: Hex };
@@ -275,7 +275,7 @@ describe("calls in the pages' blocks that need others", function () {
     await execute(/^tdx bring /, env, typed);
     const [standing] = await execute(/^tdx status /, env, typed, ["--quote", "quote.bin"]);
     expect(JSON.stringify(standing)).not.to.include("missing");
-    const [{ attestation } = {}] = await execute(/^attest --tdx /, env, typed);
+    const [{ attestation } = {}] = await execute(/^device attest --tdx /, env, typed);
     expect(attestation).to.include({ reason: "eligible" });
   });
 });

@@ -4,11 +4,17 @@ import { join } from "node:path";
 import { expect } from "chai";
 import { decodeModel } from "../../src/model/onnx/decodeModel.ts";
 import { unpackCases } from "../../testkit/onnx/packedCases.ts";
-import { OPERATOR_TABLE, operatorTable, REFUSED, TAKEN } from "../../testkit/operators/operatorTable.ts";
+import { REFUSED } from "../../src/compiler/table/refused.ts";
+import { OPERATORS_PAGE, operatorsPage } from "../../tools/generate/operatorsPage.ts";
+import { OPERATOR_TABLE, operatorTable, TAKEN } from "../../testkit/operators/operatorTable.ts";
 
 describe("table of operators", () => {
   it("isWhatTheCodeSays", async () => {
     expect(readFileSync(OPERATOR_TABLE, "utf8"), "npm run operators").to.equal(await operatorTable());
+  });
+
+  it("listsOfThePage_areWhatTheCodeSays", async () => {
+    expect(readFileSync(OPERATORS_PAGE, "utf8"), "npm run operators").to.equal(await operatorsPage());
   });
 
   it("hasEachOperatorOnce", () => {

@@ -21,7 +21,7 @@ const STORY: DispatchStory = {
   intervalMs: 30,
 };
 
-describe("refute dispatch: a batch over several workers", function () {
+describe("refute job dispatch: a batch over several workers", function () {
   this.timeout(STORY.limitMs);
   const players = usePlayers("test");
 

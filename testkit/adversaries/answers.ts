@@ -57,7 +57,7 @@ class TraceOfAnotherAnswer extends Adversary {
   }
 }
 
-/** Expands a wrong answer when its time is over, or never. */
+/** Expands a wrong answer after the worker's clock has run out, or never. */
 class LateExpansion extends Adversary {
   readonly name: string;
   readonly expected = "refuted by the clock";
@@ -161,7 +161,7 @@ class WrongTraceOfARightAnswer extends Adversary {
   }
 }
 
-/** The logarithms of numbers, and whether each of these is none: NaN and true are among the outputs. */
+/** The logarithms of numbers, each with a flag for NaN. NaN and true are among the outputs. */
 const decisions = knownProgram(
   compile(
     readModel(
@@ -182,7 +182,7 @@ const decisions = knownProgram(
 );
 const X = new Uint8Array(Float32Array.of(-1, 1, 2, 0.5).buffer);
 
-/** Claims an answer of the right values, in which a word is not the canonical one of its value. */
+/** Claims an answer with the right values, but with a non-canonical word for a value. */
 class OtherWord extends WrongExecution {
   readonly name: string;
   protected execute: Execute;
@@ -212,7 +212,7 @@ export const LYING_ANSWERS: readonly Adversary[] = [
   new OtherWord("an answer with another word for true", 1, (bytes) => void (bytes[0] = 2)),
 ];
 
-/** An arena of jobs that ask for answers, whose watcher knows the programs of these liars. */
+/** Creates an arena with answer jobs. The watcher knows the lying answerers' programs. */
 export async function answerArena(): Promise<Arena> {
   const arena = await Arena.create({ form: "answer" });
   await arena.startWatcher([decisions]);

@@ -43,7 +43,7 @@ type Challenger = { key: Hex; session: Session };
 
 type Stoppable = { stop: () => Promise<void> };
 
-/** Players whose loops are remembered, so that they can be stopped. */
+/** Players that remember their running loops, to stop the loops later. */
 class ArenaPlayers extends Players {
   readonly #running = new Set<Stoppable>();
 
@@ -72,21 +72,21 @@ class ArenaPlayers extends Players {
   }
 }
 
-/** What an arena may have otherwise. */
+/** Optional settings of an arena. */
 type ArenaOptions = {
   /** The contract of the stake asset. */
   token?: string;
-  /** What claims on the arena's jobs consist of: "trace" if it is left out. */
+  /** The contents of claims on the arena's jobs: "trace" by default. */
   form?: ClaimForm;
 };
 
 /** A chain, an honest watcher that runs all the time, and what attacks need. */
 export class Arena {
-  /** What claims on the jobs that it posts consist of. */
+  /** The contents of claims on the arena's jobs. */
   form: ClaimForm;
   readonly players: ArenaPlayers;
   readonly watcherKey: Hex;
-  /** A network of matrix products with one checkpoint, and a chain of additions with many. */
+  /** A network of matrix products with a single checkpoint, and a chain of additions with many checkpoints. */
   readonly mlp: KnownProgram;
   readonly chainOfSums: KnownProgram;
   readonly #observer: Session;
@@ -160,7 +160,7 @@ export class Arena {
     return this.players.chain.now();
   }
 
-  /** The sum of some accounts' ledger entries, without what is locked in games. */
+  /** Returns the sum of some accounts' ledger entries, without money locked in games. */
   async wealth(...keys: readonly Hex[]): Promise<bigint> {
     const accounts = await Promise.all(keys.map((key) => this.#observer.vault.accountOf(this.players.addressOf(key))));
     return accounts.reduce((sum, { credit, staked, withdrawing }) => sum + credit + staked + withdrawing, 0n);
@@ -181,7 +181,7 @@ export class Arena {
     return { ...program, inputs, trace: new Trace(program.model.program, tensors) };
   }
 
-  /** An execution of a job of one item, as claims on it need it. */
+  /** Returns the execution of a one-item job in the form required by claims on the job. */
   runOf(execution: Execution): RunExecution {
     return runOfOne(execution, this.form);
   }
@@ -202,7 +202,7 @@ export class Arena {
     return this.until("a claim", ({ jobs }) => jobs.get(record.id)?.claims.at(-1));
   }
 
-  /** A game of an account on a claim, once it is open. */
+  /** Returns an account's game on a claim, once the game is open. */
   gameOn(claim: ClaimRecord, key: Hex): Promise<GameRecord> {
     const address = this.players.addressOf(key).toLowerCase();
     return this.until("a game", ({ claims }) =>
@@ -210,7 +210,7 @@ export class Arena {
     );
   }
 
-  /** The pick that opens a game at the top of a claim. */
+  /** Returns the pick that opens a game at a claim's top. */
   async openingOf(posted: Posted, { nodes }: ClaimRecord): Promise<PickOf> {
     const own = this.runOf(await this.execution(posted));
     return rootPick(own, submittedList(own, nodes));
@@ -222,7 +222,7 @@ export class Arena {
     return this.gameOn(claim, key);
   }
 
-  /** Waits until it is a side's turn in a game. */
+  /** Waits until a side has the turn in a game. */
   async turnOf(side: Side, game: GameRecord, what: string): Promise<void> {
     await this.until(what, () => stateOf(game).turn === side || undefined);
   }

@@ -20,7 +20,7 @@ const BEHAVIOURS = {
 } as const;
 const scriptedAbi = parseAbi(["function setBehaviour(uint8 behaviour)", "function setReentry(bytes call)"]);
 
-/** A requester whose contract handles its result badly. The real worker serves it, and is paid once. */
+/** A requester whose contract handles results badly. The real worker serves the job and is paid once. */
 class HostileCallback extends Adversary {
   readonly name: string;
   readonly expected = "finalised";

@@ -14,7 +14,7 @@ import { ProgramLibrary } from "../../src/runs/programLibrary.ts";
 
 const LIE = { step: 4, element: 1 };
 
-/** None of the watcher's transactions is included for nearly all of its clock. */
+/** No transaction from the watcher is included for nearly the watcher's whole clock. */
 class CensoredWatcher extends Adversary {
   readonly name = "censorship of the watcher for less than its clock";
   readonly expected = "refuted by a proof";
@@ -43,7 +43,7 @@ class CensoredWatcher extends Adversary {
   }
 }
 
-/** None of the worker's transactions is included for nearly all of its clock. */
+/** No transaction from the worker is included for nearly the worker's whole clock. */
 class CensoredWorker extends Adversary {
   readonly name = "censorship of the worker for less than its clock";
   readonly expected = "finalised";

@@ -48,7 +48,7 @@ abstract class AgainstAnHonestWorker extends Adversary {
 /** A node that is in no tree. */
 const OTHER = `0x${"11".repeat(32)}` as const;
 
-/** A player's picks in a game, each of them once the worker has answered the one before. */
+/** Yields a player's picks in a game. Each pick follows the worker's answer to the pick before. */
 async function* picksOf(player: SoakChallenger, arena: Arena, game: GameRecord): AsyncGenerator<Pick> {
   for (;;) {
     await arena.turnOf(Side.challenger, game, "the worker's answer");
@@ -93,7 +93,7 @@ class FiftyParasites extends AgainstAnHonestWorker {
   }
 
   protected override minGain(bond: bigint): bigint {
-    // The worker calls the timeouts itself, so their reward comes to it too.
+    // The worker calls the timeouts itself, and therefore earns their reward too.
     return 50n * bond;
   }
 }
@@ -114,7 +114,7 @@ class LastSecondDelay extends AgainstAnHonestWorker {
   }
 }
 
-/** Sends every kind of malformed pick and proof, then a well-formed proof of what is right. */
+/** Sends every kind of malformed pick and proof, then a well-formed proof about a right step. */
 class MalformedPicksAndProofs extends AgainstAnHonestWorker {
   readonly name = "malformed openings by the challenger";
 
@@ -174,7 +174,7 @@ class MalformedPicksAndProofs extends AgainstAnHonestWorker {
   }
 }
 
-/** Sees the honest challenge in the mempool, copies it, and is first. */
+/** Sees the honest challenge in the mempool, copies the challenge, and gets included first. */
 class CopiedChallenge extends Adversary {
   readonly name = "front-run and copied challenge";
   readonly expected = "refuted by a proof";
@@ -239,7 +239,7 @@ class GasGriefingOpenings extends Adversary {
     for await (const chosen of picksOf(player, arena, game)) await pick(session, game, chosen);
     const proof = proofAt(run, goal, stateOf(game));
     const { inputs } = lie.model.program.steps[goal.step]!;
-    // Every chunk of every input that the step reads at all.
+    // Opens every chunk of each input read by the step.
     const openings = inputs.map((ref, i) => {
       const tensor = openable(lie, ref);
       const all = Array.from({ length: tensor.tree().width }, (_, k) => k);

@@ -8,13 +8,13 @@ import type { Verdict } from "./verdict.ts";
 import type { Arena } from "./arena.ts";
 import type { Execute } from "../../src/runs/execute.ts";
 
-/** A worker that runs as the real one does, but executes something else. */
+/** A worker that behaves like the real worker, but executes something else. */
 export abstract class WrongExecution extends Adversary {
   readonly expected: Verdict = "refuted by a proof";
   protected abstract execute: Execute;
   protected program = (arena: Arena): KnownProgram => arena.mlp;
   protected inputs = (): Uint8Array[] => [mlpInput(1)];
-  /** Of the job's run. */
+  /** The number of items in the job's run. */
   protected readonly items: number = 1;
 
   async attack(arena: Arena): Promise<Verdict> {
@@ -44,7 +44,7 @@ const unchecked =
   (model, inputs) =>
     Promise.resolve(executeReference(withConstants(model, change), inputs));
 
-/** One weight of the largest constant is off by one bit. */
+/** The largest constant has a weight with a wrong bit. */
 class WrongWeight extends WrongExecution {
   readonly name = "wrong weight";
   protected execute = unchecked((bytes) => {
@@ -55,13 +55,13 @@ class WrongWeight extends WrongExecution {
   });
 }
 
-/** Executes another input than the one that was paid for. */
+/** Executes another input than the input that the requester paid for. */
 class WrongInput extends WrongExecution {
   readonly name = "wrong input";
   protected execute: Execute = (model) => reference()(model, [mlpInput(999)]);
 }
 
-/** Leaves out a layer: its tensor stays zero, and the later ones follow from that. */
+/** Leaves out a layer: the layer's tensor stays zero, and later layers compute from the zeros. */
 class SkippedLayer extends WrongExecution {
   readonly name = "skipped layer";
   protected execute: Execute = (model, inputs) =>
@@ -78,13 +78,13 @@ class SmallerModel extends WrongExecution {
   });
 }
 
-/** One number in the middle is wrong, and everything after it is consistent with that. */
+/** A number in the middle is wrong, and all later computation follows from the wrong number. */
 class ConsistentContinuation extends WrongExecution {
   readonly name = "consistent continuation after the lie";
   protected execute = reference({ step: 0, element: 150 });
 }
 
-/** Right up to the last step, whose last bit of the last element is wrong. */
+/** A correct execution except for the last bit of the last step's last element. */
 class LastBit extends WrongExecution {
   readonly name = "one bit in the last element";
   protected execute: Execute = (model, inputs) => {

@@ -24,7 +24,9 @@ import { LiarWorker } from "./liarWorker.ts";
 import { claim, mustRefuse } from "./sendMoves.ts";
 import type { Execute } from "../../src/runs/execute.ts";
 
-/** A job whose program root commits to steps that nobody has; a worker in league claims it. */
+/**
+ * A job whose program root commits to steps unknown to everybody. A worker in league with the requester claims the job.
+ */
 class ProgramNobodyCanOpen extends Adversary {
   readonly name = "job with program roots nobody can open";
   readonly expected = "left alone by honest parties";
@@ -87,7 +89,7 @@ class WithheldInput extends Adversary {
   }
 }
 
-/** A model that moves data as it is, gathers by an index input, and adds. */
+/** A model that moves data unchanged, gathers by an index input, and adds. */
 const hostileModel = (): KnownProgram =>
   knownProgram(
     compile(
@@ -110,8 +112,8 @@ const hostileModel = (): KnownProgram =>
   );
 
 /**
- * NaNs with each single payload bit, of both signs, signalling NaNs, -0 and infinities; indices within the range, out
- * of it, and extreme.
+ * NaNs with each single payload bit and both signs, signalling NaNs, -0 and infinities. The indices lie within the
+ * range, outside the range, or at extremes.
  */
 function hostileInputs(): Uint8Array[] {
   const x = new Uint8Array(64 * 3 * 4);
@@ -139,7 +141,7 @@ class HostileInputs extends Adversary {
     const executors = new FastExecutors();
     const key = await arena.players.workerKey();
     const posted = await arena.post(program, hostileInputs());
-    // The chain recomputes every element before it is submitted.
+    // The chain recomputes every element before the worker submits it.
     const audit = { selfAuditSamples: 60 };
     const worker = await arena.players.startWorker(key, program, executors.execute, audit);
     const { id } = await arena.claimOn(posted);
@@ -151,7 +153,7 @@ class HostileInputs extends Adversary {
   }
 }
 
-/** Puts bytes in place of what the definition gives for hostile inputs. */
+/** Replaces bytes of the defined result for hostile inputs. */
 class HostileAnswer extends Adversary {
   readonly expected = "refuted by a proof";
 
@@ -180,10 +182,10 @@ class HostileAnswer extends Adversary {
   }
 }
 
-/** Column `k` of the output is row `indices[k]` of the input. */
+/** A column of the output. Column `k` takes row `indices[k]` of the input. */
 const COLUMN_IN_RANGE = 20;
 
-/** Inputs of a matrix product for which no rounding can be certified: all of them are on the exact path. */
+/** Inputs that defeat every rounding certificate in a matrix product: all elements take the exact path. */
 class UncertifiableInputs extends Adversary {
   readonly name = "inputs that defeat the certificate";
   readonly expected = "finalised";
@@ -212,7 +214,7 @@ class UncertifiableInputs extends Adversary {
 
 const bytesOf = (values: Float32Array): Uint8Array => new Uint8Array(values.buffer);
 
-/** Rows orthogonal to columns: every exact sum is 0, although its products are not. */
+/** Returns rows orthogonal to columns: every exact sum is 0, although the products are not 0. */
 function nullSpace(rows: number, inner: number, columns: number): Uint8Array[] {
   const prng = new Prng(3);
   const value = () => (prng.below(20_001) - 10_000) / 7_919;

@@ -11,11 +11,11 @@ import type { Arena } from "./arena.ts";
 import type { Verdict } from "./verdict.ts";
 import type { Execute } from "../../src/runs/execute.ts";
 
-/** Of the input, which a constant scales up: the attack's own transactions are small. */
+/** The size of the input. A constant scales the input up, because the attack's own transactions are small. */
 const INPUT_BYTES = 512;
 const COLUMNS = INPUT_BYTES / 4;
 
-/** Of a window or a sum. Each row is a chunk or more, which a proof would have to open. */
+/** The number of rows in a window or in a sum. A proof would have to open at least one chunk per row. */
 const WINDOW = 250;
 const ROWS = 300;
 
@@ -33,7 +33,7 @@ const constant = (...shape: number[]) => {
   );
 };
 
-/** A program of one input of 512 bytes, compiled with the compiler's own limits. */
+/** A program with a single input of 512 bytes, compiled with the compiler's own limits. */
 const programOf = ({ output, ...graph }: Graph): KnownProgram =>
   knownProgram(
     compile(
@@ -48,7 +48,7 @@ const programOf = ({ output, ...graph }: Graph): KnownProgram =>
     ),
   );
 
-/** Sums along the first axis of 300 rows of two chunks. */
+/** Sums along the first axis over 300 rows with two chunks each. */
 const sumsOfRows = (): KnownProgram =>
   programOf({
     initializers: { scale: constant(ROWS, 2 * COLUMNS), axis: int64Tensor([0], []) },
@@ -60,7 +60,7 @@ const sumsOfRows = (): KnownProgram =>
     output: [ROWS, 2 * COLUMNS],
   });
 
-/** The sum of the squares of a diagonal of 300 numbers: no two of them are in one chunk. */
+/** The sum of a diagonal's 300 squared numbers: no two numbers share a chunk. */
 const sumOfSquares = (): KnownProgram =>
   programOf({
     initializers: { scale: constant(ROWS, 1), wide: constant(COLUMNS, ROWS) },
@@ -72,7 +72,7 @@ const sumOfSquares = (): KnownProgram =>
     output: [],
   });
 
-/** A window of 250 rows over an image, each row of which is a chunk. */
+/** A window of 250 rows over an image. Each row fills a chunk. */
 const tallWindow = (op: "Conv" | "MaxPool"): KnownProgram =>
   programOf({
     initializers: {
@@ -91,7 +91,7 @@ const tallWindow = (op: "Conv" | "MaxPool"): KnownProgram =>
     output: [1, 1, 1, COLUMNS],
   });
 
-/** A lie in the last element of the output, whose proof would have to open a chunk for each of its terms. */
+/** A lie in the output's last element. The proof would have to open a chunk for each term of the element. */
 class LieBehindALargeProof extends Adversary {
   readonly expected = "refuted by a proof";
 
@@ -121,7 +121,7 @@ class LieBehindALargeProof extends Adversary {
   }
 }
 
-/** Changes the last number of the first output, and nothing before it. */
+/** Changes the last number of the first output, and nothing earlier. */
 const lyingAtTheEnd =
   (execute: Execute): Execute =>
   async (model, inputs) => {

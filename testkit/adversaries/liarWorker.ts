@@ -10,10 +10,10 @@ import type { Arena, Posted } from "./arena.ts";
 import { claim, concede, runFor, submit } from "./sendMoves.ts";
 import type { Verdict } from "./verdict.ts";
 
-/** What a liar does in a game: defend an execution, give up, or nothing. */
+/** A liar's choice in a game: defend an execution, give up, or do nothing. */
 type LiarsChoice = Execution | RunExecution | "concede" | "nothing";
 
-/** A worker that claims, submits what it likes, and answers each game as it likes. */
+/** A worker that claims, submits arbitrary executions, and answers each game arbitrarily. */
 export class LiarWorker {
   readonly #arena: Arena;
   readonly session: Session;
@@ -38,7 +38,7 @@ export class LiarWorker {
     await submit(this.session, record, execution);
   }
 
-  /** Answers games on its claims until `stop`. It ignores moves that come too late or are refused. */
+  /** Answers games on the liar's claims until `stop`. Ignores late moves and moves refused by the contract. */
   answer(choose: (game: GameRecord) => LiarsChoice | Promise<LiarsChoice>): void {
     this.#running = this.#loop(choose);
   }

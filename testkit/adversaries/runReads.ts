@@ -17,10 +17,10 @@ const BYTES = 4 * RUN_COUNT;
 /** An item's inputs, as `runProgram` has them. */
 type Given = { state: Uint8Array; x: Uint8Array; seed: Uint8Array; index: Uint8Array };
 
-/** What a liar reads in place of what an item is given. @param history What the items so far began with. */
+/** A liar's replacement for an item's given data. @param history The states in which the items up to now began. */
 type Misread = (item: number, given: Given, history: readonly Uint8Array[]) => Partial<Given>;
 
-/** A worker of a run that reads something else in one or more items; all later items follow from that. */
+/** A run's worker that reads wrong data in some items. All later items follow from the wrong data. */
 class MisreadingWorker extends WrongExecution {
   readonly name: string;
   protected override readonly items = ITEMS;
@@ -51,11 +51,11 @@ const isIn =
   (item, ...given) =>
     item === wanted ? misread(item, ...given) : {};
 
-/** A liar for each kind of input that an item of a run reads. @param program As `runProgram`, with any outputs. */
+/** Returns a liar for each kind of input read by a run's item. @param program Like `runProgram`, with any outputs. */
 export const runReaders = (program: KnownProgram): Adversary[] =>
   RUN_LIES.map(({ name, misread }) => new MisreadingWorker(program, name, misread));
 
-/** What these liars read. */
+/** The liars' misreadings. */
 const RUN_LIES: readonly { name: string; misread: Misread }[] = [
   {
     name: "begins with another state than the job's",
@@ -81,7 +81,7 @@ const RUN_LIES: readonly { name: string; misread: Misread }[] = [
   { name: "counts beyond the run", misread: isIn(5, (item) => ({ index: indexOf(65_536 + item) })) },
 ];
 
-/** An arena whose watcher knows the program of these liars. */
+/** Creates an arena whose watcher knows the liars' program. */
 export async function runArena(program: KnownProgram, form: ClaimForm): Promise<Arena> {
   const arena = await Arena.create({ form });
   await arena.startWatcher([program]);

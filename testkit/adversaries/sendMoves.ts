@@ -20,11 +20,14 @@ const atMarket = ({ deployment }: Session) => ({ address: deployment.market, abi
 export const claim = (session: Session, { job }: JobRecord) =>
   session.sender.send({ ...atMarket(session), functionName: "claim", args: [job] });
 
-/** An execution as claims on a job need it. @param execution Of its only item, or of the whole run. */
+/**
+ * Returns an execution in the form that claims on a job need. @param execution The only item's execution, or the whole
+ * run's.
+ */
 export const runFor = ({ job }: JobRecord, execution: Execution | RunExecution): RunExecution =>
   execution instanceof RunExecution ? execution : runOfOne(execution, formOf(job));
 
-/** Submits an execution, or a list of which all leaves are some word. */
+/** Submits an execution, or a list with the same word in all leaves. */
 export const submit = (session: Session, record: JobRecord, execution: Execution | RunExecution | Hex) => {
   const { job } = record;
   const { arityBits } = session.deployment.parameters;
@@ -66,7 +69,7 @@ export const concede = (session: Session, game: GameRecord) =>
 export const timeout = (session: Session, game: GameRecord) =>
   session.sender.send({ ...atGame(session), functionName: "timeout", args: [packState(stateOf(game)), game.key] });
 
-/** The name of the error with which a contract refuses a call. @throws If it does not. */
+/** Returns the error's name when a contract refuses a call. @throws If the contract accepts the call. */
 export async function refusalOf(sent: Promise<unknown>): Promise<string> {
   try {
     await sent;
@@ -77,7 +80,7 @@ export async function refusalOf(sent: Promise<unknown>): Promise<string> {
   throw new Error("the contract took what it must refuse");
 }
 
-/** Makes sure that a contract refuses a call, by one of the named errors. */
+/** Checks that a contract refuses a call by a named error. */
 export async function mustRefuse(sent: Promise<unknown>, ...names: string[]): Promise<void> {
   const name = await refusalOf(sent);
   if (!names.includes(name)) throw new Error(`refused by ${name}, expected ${names.join(" or ")}`);

@@ -11,7 +11,7 @@ import type { Arena } from "./arena.ts";
 import { WrongExecution } from "./executions.ts";
 import type { Execute } from "../../src/runs/execute.ts";
 
-/** What a liar of a kind of step executes, and what it changes. */
+/** A lie about one kind of step: the executed program and inputs, and the change. */
 type Lie = { known: KnownProgram; inputs: readonly Uint8Array[]; onStep: (step: number, tensor: Uint8Array) => void };
 
 /** Random programs by their seeds: the liars of all kinds look through the same ones. */
@@ -23,7 +23,7 @@ class Drawn {
   }
 }
 
-/** The lie in the first program in which it changes a committed tensor. */
+/** Finds the lie in the first drawn program where the lie changes a committed tensor. */
 function findLie(kind: ReduceName, drawn: Drawn): Lie {
   for (let seed = 1; ; seed++) {
     const { known, inputs, tensors } = drawn.of(seed);

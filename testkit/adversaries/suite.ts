@@ -4,14 +4,14 @@ import type { Adversary } from "./adversary.ts";
 import { verdictTable, type Verdict } from "./verdict.ts";
 import { Arena } from "./arena.ts";
 
-/** What a suite may have otherwise. */
+/** Optional settings of a suite. */
 type SuiteOptions = {
   make?: () => Promise<Arena>;
-  /** The forms of the claims that they are about, in turn; all in that of the arena if it is left out. */
+  /** The forms of the adversaries' claims, used in turn. By default, every claim has the arena's form. */
   forms?: readonly ClaimForm[];
 };
 
-/** One test for each adversary, all in one arena, and the table of their verdicts. */
+/** Declares a test per adversary, all in the same arena, and prints the table of verdicts. */
 export function adversarySuite(
   title: string,
   adversaries: readonly Adversary[],

@@ -54,7 +54,7 @@ class ReentrantToken extends Adversary {
   async attack(arena: Arena): Promise<Verdict> {
     const mallory = await arena.players.chain.newSession(parseEther("10"));
     const token = mallory.deployment.asset;
-    // The token has money everywhere, so that no call fails for want of it.
+    // The token has money everywhere: no call fails for lack of funds.
     await deposit(mallory, parseEther("3"), token);
     const transfer = {
       address: token,
@@ -98,14 +98,14 @@ class ReentrantToken extends Adversary {
       ...(claim === undefined ? [] : gameCalls(mallory, own, wrong, claim, game)),
     ];
     const fromBlock = await publicClient.getBlockNumber();
-    // The token stores the calls: all of them at once would take more gas than a transaction may.
+    // The token stores the calls. All calls at once would exceed a transaction's gas limit.
     const half = Math.ceil(calls.length / 2);
     for (const part of [calls.slice(0, half), calls.slice(half)]) {
       await sender.send({ address: deployment.asset, abi: tokenAbi, functionName: "arm", args: [part] });
       await deposit(mallory, AMOUNT);
       await mallory.vault.withdraw(AMOUNT / 2n, sender.address);
     }
-    // Honest transfers work as usual: the attack is only what the token calls during them.
+    // Honest transfers work as usual. The attack consists only of the token's calls during transfers.
     await sender.send({ address: deployment.asset, abi: tokenAbi, functionName: "arm", args: [[]] });
     const logs = await publicClient.getLogs({ address: deployment.asset, fromBlock });
     for (const { args } of parseEventLogs({ abi: tokenAbi, logs })) {
@@ -140,7 +140,7 @@ class ReentrantToken extends Adversary {
     }
   }
 
-  /** What mallory and the token have, in tokens and in the vault. */
+  /** Returns the funds of mallory and the token, in tokens and in the vault. */
   async #league(mallory: Session): Promise<bigint> {
     const { asset } = mallory.deployment;
     let sum = 0n;
@@ -153,7 +153,7 @@ class ReentrantToken extends Adversary {
   }
 }
 
-/** The sum of what the vault owes to the accounts in its events and to the market. */
+/** Returns the vault's total debt to the market and to all accounts in the vault's events. */
 async function owedBy(session: Session): Promise<bigint> {
   const { publicClient, deployment } = session;
   const vault = { address: deployment.vault, abi: stakeVaultAbi } as const;
@@ -240,7 +240,7 @@ function marketCalls({ deployment, sender }: Session, posted: Posted, lie: RunEx
   ];
 }
 
-/** Each move of the game in its current state, by any account. */
+/** Returns each move of the game in the current state, by any account. */
 function gameCalls(
   { deployment }: Session,
   own: RunExecution,

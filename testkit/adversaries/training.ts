@@ -7,24 +7,24 @@ import type { Adversary } from "./adversary.ts";
 import { WrongExecution } from "./executions.ts";
 import type { Execute } from "../../src/runs/execute.ts";
 
-/** A job of training, and the item that liars lie in: not the first. */
+/** A training job, and the item that liars falsify, never the first item. */
 type TrainingLie = { trained: ReturnType<typeof trainable>; items: number; item: number; rate: number };
 
-/** What is trained, honestly: its jobs' weights have momentum. */
+/** The honestly trained model. The weights of each job have momentum. */
 export const trainedHonestly = trainable({ loss: "crossEntropy", optimiser: "momentum" });
 
 type Given = Map<string, Uint8Array>;
 
 /**
- * A lie about an item, from what it and those before it were given: what is read in place of it, or what is carried on
- * in place of the weights and the optimiser's state, by the names of inputs.
+ * A lie about an item, computed from the given inputs of the item and of all earlier items. The lie replaces inputs
+ * that the item reads, or the weights and optimiser state that the item carries on. Both are keyed by input name.
  */
 type Lie = {
   reads?: (given: Given, before: readonly Given[]) => Record<string, Uint8Array>;
   carries?: (given: Given, carried: readonly string[]) => ReadonlyMap<string, Uint8Array>;
 };
 
-/** A worker of a training run that lies in one item. */
+/** A worker that lies about a single item in a training run. */
 class DishonestTrainer extends WrongExecution {
   readonly name: string;
   protected override readonly items: number;
@@ -62,14 +62,16 @@ class DishonestTrainer extends WrongExecution {
 
 type Trained = TrainingLie["trained"];
 
-/** The step whose tensor the next item takes as an input. */
+/** Returns the step whose tensor becomes the next item's input. */
 function carriedStep({ program: { model } }: Trained, input: string): number {
   const { source } = model.program.inputs[model.inputs.findIndex(({ name }) => name === input)]!;
   if (source?.kind !== "carried") throw new RangeError(`"${input}" is not carried`);
   return model.program.checkpoints[source.checkpoint]!.step;
 }
 
-/** What the same step leaves that makes the squares of the scores' differences from the classes small. */
+/**
+ * Computes the carried tensors of the same step under another loss, the squared differences between scores and classes.
+ */
 function ofAnotherLoss(trained: Trained, item: number, given: Given): ReadonlyMap<string, Uint8Array> {
   const other = trainable({ ...trained.spec, loss: "mse" });
   const { model } = other.program;
@@ -106,7 +108,7 @@ export function dishonestTrainers(of: TrainingLie): Adversary[] {
   ];
 }
 
-/** The labels of another task, in which each of the two classes is the other one. */
+/** Returns the labels of another task, where the two classes are swapped. */
 const otherLabels = (item: number): Uint8Array =>
   int64Tensor(trainingBatch(item).labels.map((label) => 1 - label)).bytes;
 

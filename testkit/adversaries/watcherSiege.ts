@@ -30,28 +30,31 @@ const LIMIT_MS_A_CLAIM = 20_000;
 /** A byte of a tensor: the highest of its second word. */
 const LIE_AT = 7;
 
-/** A siege: the number of wrong claims, the bonds that the watcher can pay, and what the liar does in a game. */
+/**
+ * The terms of a siege: the number of wrong claims, the bonds that the watcher can pay, and the liar's behaviour in
+ * games.
+ */
 export type SiegeTerms = { claims: number; bonds: bigint; liar: "concedes" | "defends" };
 
 /** The result of a siege. */
 type SiegeOutcome = {
   refuted: number;
-  /** Of all claims together. */
+  /** The number of items in all claims together. */
   items: number;
   /** Games that the watcher opened, by the claim's place in the order in which windows close. */
   opened: readonly number[];
   lost: number;
-  /** Of items. */
+  /** The number of executed items. */
   executions: number;
-  /** The maximum number of whole executions in memory at once, as far as garbage is collected. */
+  /** The maximum number of whole executions in memory at once, after garbage collection. */
   held: number;
-  /** What the watcher has gained, wei, in the ledger and the account, with the bond. */
+  /** The watcher's gain, wei, in the ledger and the account, with the bond. */
   gain: bigint;
   /** The bonds that the watcher can pay at the end: bounties add to them. */
   purse: number;
 };
 
-/** What is claimed wrongly: what is posted, and the liar's execution of it. */
+/** A wrong claim: the posted job and the liar's execution of the job. */
 type SiegeJob = { program: KnownProgram; inputs: readonly Uint8Array[]; terms: Partial<JobTerms>; lie: RunExecution };
 
 /** Items of the runs. */
@@ -76,7 +79,7 @@ function siegeJob(k: number, sums: KnownProgram, runs: Record<ClaimForm, KnownPr
 }
 
 /**
- * Submits wrong claims, starts one watcher, which sees them all at once, and waits until they are refuted.
+ * Submits wrong claims, starts one watcher that sees all claims at once, and waits for their refutation.
  * @throws Error if not in time
  */
 export async function besiege(arena: Arena, { claims: count, bonds, liar: how }: SiegeTerms): Promise<SiegeOutcome> {
@@ -142,7 +145,7 @@ export async function besiege(arena: Arena, { claims: count, bonds, liar: how }:
   };
 }
 
-/** Counts executions, and those whose tensors are still in memory. */
+/** Counts executions, and separately the executions whose tensors are still in memory. */
 class Counting {
   count = 0;
   maxHeld = 0;
@@ -157,7 +160,7 @@ class Counting {
     const tensors = await this.#execute(...given);
     this.count++;
     this.#alive.push(new WeakRef(tensors));
-    // A tensor that was read is kept until the next turn of the event loop.
+    // A tensor that was read stays in memory until the event loop's next turn.
     await setImmediate();
     collectGarbage();
     const held = this.#alive.filter((ref) => ref.deref() !== undefined);

@@ -15,15 +15,15 @@ import { expand, mustRefuse, reveal } from "./sendMoves.ts";
 
 let seed = 1_000;
 
-/** A job of the chain of sums with an input of its own. */
+/** Posts a job for the chain of sums with a fresh input. */
 export const postSums = (arena: Arena): Promise<Posted> =>
   arena.post(arena.chainOfSums, [sumsInput(new Prng(seed++), arena.chainOfSums.model)]);
 
-/** A wrong execution of the chain of sums: one byte of one element is wrong, and the later steps follow from it. */
+/** Executes the chain of sums wrongly: a single byte differs, and later steps follow from the wrong byte. */
 export const lyingSums = (arena: Arena, posted: Posted, step = 4, element = 1): Promise<Execution> =>
   arena.execution(posted, (model, inputs) => reference({ step, element })(model, inputs));
 
-/** A job of the chain of sums, a worker that will lie about it, and its lie. */
+/** Returns a job for the chain of sums, a worker that will lie about the job, and the lie. */
 export async function liarOnSums(arena: Arena): Promise<{ posted: Posted; liar: LiarWorker; lie: Execution }> {
   const posted = await postSums(arena);
   const liar = await LiarWorker.create(arena);
@@ -38,7 +38,7 @@ async function liarInAGame(arena: Arena) {
   return { posted, liar, lie, game, arityBits: posted.requester.deployment.parameters.arityBits };
 }
 
-/** Claims with a root that is the hash of nothing. */
+/** Claims a root that is no list's hash. */
 class GarbageRoot extends Adversary {
   readonly name = "garbage root";
   readonly expected = "refuted by the clock";
@@ -77,7 +77,7 @@ class WithheldReveals extends Adversary {
   }
 }
 
-/** Reveals in the last second of its clock, and then again when it is over. */
+/** Reveals in the last second of the worker's clock, and once more after the clock has run out. */
 class LateReveals extends Adversary {
   readonly name = "late reveals";
   readonly expected = "refuted by the clock";
@@ -145,7 +145,7 @@ function otherFace(lie: Execution, last: number, n: number): Execution {
   return { ...lie, trace: new Trace(program, tensors) };
 }
 
-/** Answers with every kind of malformed reveal before it falls silent. */
+/** Answers with every kind of malformed reveal before falling silent. */
 class MalformedReveals extends Adversary {
   readonly name = "malformed openings by the worker";
   readonly expected = "refuted by the clock";
@@ -203,7 +203,7 @@ class ReplayedMoves extends Adversary {
   }
 }
 
-/** Concedes when it sees that the next move is the proof. */
+/** Concedes on seeing that the next move will be the proof. */
 class FrontRunningConcession extends Adversary {
   readonly name = "concession that front-runs the proof";
   readonly expected = "refuted by concession";
@@ -224,7 +224,7 @@ class FrontRunningConcession extends Adversary {
   }
 }
 
-/** Challenges itself from another account and concedes there, to get its collateral back. */
+/** Challenges the own claim from another account and concedes to that account, to get the collateral back. */
 class SelfChallenge extends Adversary {
   readonly name = "self-challenge beside an honest challenge";
   readonly expected = "refuted by concession";

@@ -4,13 +4,13 @@ import type { ExecutionOptions } from "../../src/executor/reference.ts";
 import type { CompiledModel } from "../../src/program/compiled.ts";
 import type { Execute } from "../../src/runs/execute.ts";
 
-/** A step that adds what a part of a layer has computed to what goes through all layers, the tensor of `from`. */
+/** A step that adds a layer part's result to the stream through all layers, the tensor of `from`. */
 type Residual = { step: number; from: number };
 
 /**
- * The residual sums of a decoder's program, in order: two for each layer, after its attention and after its
- * feed-forward part.
- * @param width Elements of what goes through the layers.
+ * Returns the residual sums of a decoder's program, in order. Each layer has two sums: after the attention and after
+ * the feed-forward part.
+ * @param width Elements of the stream through the layers.
  */
 export function residualSums({ program: { steps } }: Pick<CompiledModel, "program">, width: number): Residual[] {
   const sums: Residual[] = [];

@@ -6,7 +6,7 @@ import { builtCommandLine } from "../processes/commandLine.ts";
 /** How a process ended: by itself, or killed. */
 type Ended = { status: number | null; stdout: string; stderr: string };
 
-/** `refute dispatch` as a process that is killed and started again until it ends by itself. */
+/** The process `refute job dispatch`. Tests kill and restart the process until it ends normally. */
 export class DispatchProcess {
   readonly #args: readonly string[];
   readonly #env: NodeJS.ProcessEnv;
@@ -27,7 +27,7 @@ export class DispatchProcess {
     }
   }
 
-  /** Ends it at once, in the middle of whatever it does. */
+  /** Kills the process at once, in the middle of any work. */
   kill(): void {
     this.#kill();
   }

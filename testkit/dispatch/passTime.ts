@@ -4,13 +4,13 @@ import type { ClaimRecord, History } from "../../src/chain/market/history.ts";
 import { followMarket } from "../../src/chain/market/session.ts";
 import type { Players } from "../players/players.ts";
 
-/** Looks at a chain on which nothing happens before time passes there; more while a job is open. */
+/** The number of uneventful looks at a chain before time passes. The second number applies while a job is open. */
 const [LOOKS, LOOKS_OPEN] = [5, 20];
 
-/** Who does not act any more on the jobs that it holds, and which claims are to be refuted. */
+/** The workers that have stopped acting on the jobs they hold, and the claims that watchers must refute. */
 type Cast = { idle: ReadonlySet<Address>; isWrong: (claim: ClaimRecord) => boolean };
 
-/** How often others look at the chain, milliseconds, and who hears of what is seen here. */
+/** The interval at which others look at the chain, milliseconds, and the callback for each history seen. */
 type Looking = { intervalMs?: number; onLook?: (history: History) => void };
 
 /**
@@ -36,8 +36,8 @@ export async function passTime(
       return last !== undefined && !last.refuted && isWrong(last);
     });
     quiet = isBusy || jobs.length === 0 ? 0 : quiet + 1;
-    // What was just submitted has been looked at by everybody, whoever has stake for an open job has claimed it, and
-    // whoever posts a job's inputs has gone on.
+    // By now everybody has looked at the latest submission. Every worker with stake for an open job has claimed the
+    // job, and every poster of a job's inputs has gone on.
     const isAwaited = jobs.some(({ open, holder, claims }) => open || (holder === undefined && claims.length === 0));
     if (quiet >= (isAwaited ? LOOKS_OPEN : LOOKS)) {
       await players.chain.advance(1_300);

@@ -10,9 +10,9 @@ import type { Execute } from "../../src/runs/execute.ts";
 type Server = { key: Hex; url: string; worker: Running<WorkerEvent>; stop: () => Promise<void> };
 
 /**
- * Starts a worker with a server of its claims.
- * @param policy What it takes, where not any job.
- * @param rhythm How often it looks at the chain, where not as often as in tests.
+ * Starts a worker with a server of the worker's claims.
+ * @param policy The jobs that the worker takes, if not any job.
+ * @param rhythm The interval between looks at the chain, if longer than usual in tests.
  */
 export async function startServer(
   players: Players,

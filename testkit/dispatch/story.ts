@@ -14,9 +14,9 @@ import { passTime } from "./passTime.ts";
 import { startServer } from "./servers.ts";
 import type { Execute } from "../../src/runs/execute.ts";
 
-/** A batch that `refute dispatch` has computed. */
+/** A batch that `refute job dispatch` has computed. */
 export type DispatchStory = {
-  /** Compiled as a batch of one input and one output. */
+  /** The program, compiled as a batch with a single input and output. */
   program: KnownProgram;
   model: Uint8Array;
   /** With which the command compiles the same. */
@@ -24,13 +24,16 @@ export type DispatchStory = {
   inputs: readonly Uint8Array[];
   partItems: number;
   openJobs: number;
-  /** Of a part, wei. */
+  /** The fee per part, wei. */
   fee: bigint;
   /** The probability with which a claim is checked. */
   check: number;
   honest: Execute;
   lying: Execute;
-  /** The dispatcher is killed after it has sent these transactions, by function; so often. */
+  /**
+   * The number of kills by called function. Each kill follows just after the dispatcher has sent a transaction with the
+   * function.
+   */
   kills: Readonly<Record<string, number>>;
   /** Longest wait for the worker that dies to claim anything, milliseconds. */
   limitMs: number;
@@ -40,11 +43,11 @@ export type DispatchStory = {
   onLook?: (history: History) => void;
 };
 
-/** What came of it. */
+/** The result of a dispatch story. */
 type DispatchStoryResult = {
   status: number | null;
   stderr: string;
-  /** What the command printed. */
+  /** The command's printed answer. */
   answer: { fee: string; gas: number; parts: DispatchedPart[]; checks: Record<string, number> };
   output: TensorData;
   history: History;
@@ -65,9 +68,10 @@ type DispatchedPart = {
 };
 
 /**
- * Four workers serve a batch: one lies, one takes longer than a claim may, one dies with a job that it holds, one is
- * honest. A watcher watches. The dispatcher's process is killed now and then, just after it has sent something.
- * @throws what the command says, if it fails
+ * Plays a batch with four workers: a liar, a worker that exceeds a claim's time limit, a worker that dies while holding
+ * a job, and an honest worker. A watcher watches. The test kills the dispatcher's process now and then, just after a
+ * transaction.
+ * @throws the command's error output, if the command fails
  */
 export async function playDispatch(players: Players, story: DispatchStory): Promise<DispatchStoryResult> {
   const { chain } = players;
@@ -128,7 +132,7 @@ export async function playDispatch(players: Players, story: DispatchStory): Prom
     "--market": chain.market,
   };
   const from = all.flatMap(({ url }) => ["--from", url]);
-  const command = ["dispatch", join(folder, "model.onnx"), "--batch", ...story.modelFlags, "--json", ...from];
+  const command = ["job", "dispatch", join(folder, "model.onnx"), "--batch", ...story.modelFlags, "--json", ...from];
   const dispatcher = new DispatchProcess([...command, ...Object.entries(flags).flat()], requester);
   const addressOf = (name: keyof typeof servers): Address => players.addressOf(servers[name].key);
   const over = new AbortController();
@@ -138,7 +142,7 @@ export async function playDispatch(players: Players, story: DispatchStory): Prom
   try {
     const { status, stdout, stderr } = await dispatcher.run();
     over.abort();
-    if (status !== 0) throw new Error(`refute dispatch ends with ${status}: ${stderr}`);
+    if (status !== 0) throw new Error(`refute job dispatch ends with ${status}: ${stderr}`);
     return {
       ...{ status, stderr, history: await time, lives: dispatcher.lives },
       answer: JSON.parse(stdout) as DispatchStoryResult["answer"],
@@ -165,9 +169,9 @@ function functionOf(raw: Hex): string {
 }
 
 /**
- * What is wrong with the end of a story, in words; nothing if all is right: all outputs, in order; each part paid once
- * and nothing else; no lie final, no right claim refuted.
- * @param right The outputs of all items, one after the other.
+ * Lists the faults in a story's end, in words. The list is empty if the outputs are complete and in order, each part
+ * was paid exactly once and nothing else was paid, no lie became final, and no right claim was refuted.
+ * @param right The outputs of all items, in item order.
  */
 export function faultsOf(
   { output, history, workers, answer }: DispatchStoryResult,

@@ -6,12 +6,12 @@ import { heldBack, outage } from "./faults.ts";
 import type { Fault } from "./rpcLine.ts";
 import type { Disturbance, Playthrough } from "./playthrough.ts";
 
-/** Long enough for every party to do what it can do. */
+/** Long enough for every party to make all possible moves. */
 const PAUSE_MS = 60;
-/** Seconds that are left of a clock when censorship ends. */
+/** The seconds left on a clock when censorship ends. */
 const LEFT_SECONDS = 60;
 
-/** The nodes of all honest parties have a fault from this point on. */
+/** Puts a fault into all honest parties' nodes from now on. */
 export const withNodeFault =
   (fault: (party: number) => Fault): Disturbance =>
   (playthrough) =>
@@ -40,7 +40,9 @@ export const censored: Disturbance = (playthrough) => {
   });
 };
 
-/** Honest parties cannot pay for gas for a while: those that have to move, until one has said so. */
+/**
+ * Honest parties cannot pay for gas for a while: the parties with a move due, until a party has reported the shortage.
+ */
 export const withoutGasMoney: Disturbance = async (playthrough) => {
   const set = (ether: string) =>
     Promise.all(

@@ -14,7 +14,7 @@ export const unreliable =
   (call, pass) =>
     prng.below(every) === 0 ? outage(call, pass) : pass(call);
 
-/** One transaction in `every` is accepted and never included. */
+/** The node accepts each transaction, but drops it with a probability of 1 in `every`. */
 export function forgetful(prng: Prng, every: number): Fault {
   return (call, pass) =>
     isSend(call) && prng.below(every) === 0 ? Promise.resolve(keccak256((call.params as [Hex])[0])) : pass(call);
@@ -29,7 +29,7 @@ export const heldBack =
   };
 
 /**
- * Every second request is answered by a node that is some blocks behind and does not report it, like a stale node
+ * A stale node answers every second request. The node lags some blocks without reporting the lag, like a stale node
  * behind a load balancer.
  */
 export function staleEverySecond(blocks: number): Fault {

@@ -11,18 +11,21 @@ export type Included = { raw: Hex; hash: Hex; from: Hex; functionName: string };
 
 type Block = { snapshot: unknown; included?: Included };
 
-/** The deepest reorganisation that a scenario is ready for from its first transaction on. */
+/** The maximum depth of a reorganisation for which a scenario has enough blocks from the first transaction on. */
 const DEEPEST = 20;
 
 const knownAbi = [...protocolAbi, ...stakeVaultAbi, ...wrappedEtherAbi];
 
 /**
- * An embedded chain, each block of which can be taken back. All blocks are made through it, one transaction each, so
- * that a scenario can be stopped after its n-th transaction and played again from the start.
+ * An embedded chain that can take back each block. The class makes all blocks, with one transaction each. Therefore a
+ * test can stop a scenario after the n-th transaction and play the scenario again from the start.
  */
 export class ForkingChain {
   readonly chain: LocalChain;
-  /** Called when a transaction is in a block, before its sender knows. Nothing else is included meanwhile. */
+  /**
+   * Called when a block includes a transaction, before the sender knows. The chain includes nothing else during the
+   * call.
+   */
   onIncluded: (included: Included) => Promise<void> = () => Promise.resolve();
   /** Transactions that a reorganisation put into other blocks. */
   readonly reincluded = new Set<Hex>();
@@ -46,7 +49,7 @@ export class ForkingChain {
     for (let k = 0; k < DEEPEST; k++) await this.#block(() => this.#mine(1));
   }
 
-  /** Includes a signed transaction in a block of its own. @returns Its hash, also if it reverted. */
+  /** Includes a signed transaction in a separate block. @returns The transaction's hash, even after a revert. */
   include(raw: Hex): Promise<Hex> {
     return this.alone(async () => {
       const included = await this.#include(raw);
@@ -73,9 +76,9 @@ export class ForkingChain {
   }
 
   /**
-   * Takes back the last `depth` blocks and makes one more than that in their place. Call it only while nothing is
+   * Takes back the last `depth` blocks and makes `depth` + 1 new blocks in their place. Call only while nothing gets
    * included: in `onIncluded` or `alone`.
-   * @param kept Which of the transactions taken back are included again, and in which order.
+   * @param kept Selects and orders the removed transactions that the chain includes again.
    */
   async reorganise(depth: number, kept: (removed: Included[]) => Included[]): Promise<void> {
     const height = await this.height();
@@ -101,7 +104,7 @@ export class ForkingChain {
     return data === "0x" ? "no reason" : decodeErrorResult({ abi: errorsAbi, data }).errorName;
   }
 
-  /** All transactions of the scenario that the chain holds, oldest first. */
+  /** Returns all scenario transactions that the chain holds, oldest first. */
   async canonical(): Promise<{ hash: Hex; from: Hex; input: Hex; reverted: boolean }[]> {
     const found: { hash: Hex; from: Hex; input: Hex; reverted: boolean }[] = [];
     const height = await this.height();
@@ -120,7 +123,8 @@ export class ForkingChain {
   async #include(raw: Hex): Promise<Included> {
     const { hash, from, data, nonce } = await readSigned(raw);
     const { functionName } = decodeFunctionData({ abi: knownAbi, data });
-    // The pool before the chain would keep it, and mine it later in a block that is not among these.
+    // The embedded chain's pool would keep a transaction with a later nonce, and mine the transaction in a block
+    // outside the list of blocks.
     const next = Number(await this.#request("eth_getTransactionCount", [from, "latest"]));
     if (nonce > next) throw new Error(`nonce ${nonce} is behind a gap: the next one is ${next}`);
     const included = { raw, hash, from, functionName };

@@ -14,10 +14,10 @@ import { PARTIES, type Party, type Scenario } from "./scenarios.ts";
 import type { Setup } from "./setup.ts";
 import { ProgramLibrary } from "../../src/runs/programLibrary.ts";
 
-/** What never ends is given up after this time. */
+/** The time limit of an endless playthrough, milliseconds. */
 const LIMIT_MS = 60_000;
 const INTERVAL_MS = 30;
-/** A nonce that a reorganisation left without a transaction is looked for after a ninth of `slowMs`. */
+/** After a ninth of `slowMs`, a party looks for a nonce that a reorganisation left without a transaction. */
 const PATIENCE = { pollingMs: 5, slowMs: 9_000 };
 const TICK_MS = 25;
 
@@ -25,19 +25,19 @@ const TICK_MS = 25;
 export const AFTER_END = Infinity;
 
 /**
- * What is done to the parties when a transaction of a scenario is in a block and no party has seen it.
+ * A disturbance, applied to the parties when a block includes a scenario's transaction and no party has seen the block.
  * @param included The transaction; undefined at the end.
  */
 export type Disturbance = (playthrough: Playthrough, included?: Included) => Promise<void> | void;
 
 type Refusals = {
   /**
-   * Transactions of honest parties that the chain holds and that reverted, without those that a reorganisation moved:
-   * what was called, and why it was refused.
+   * Reverted transactions of honest parties on the chain, except transactions moved by a reorganisation: the called
+   * function and the revert reason.
    */
   refused: readonly string[];
   /**
-   * Moves of honest parties that had succeeded and were sent again. A collection that succeeds does not count: there
+   * The number of successful moves sent again by honest parties. A successful collection does not count, because there
    * was something new to collect.
    */
   repeated: number;
@@ -45,13 +45,13 @@ type Refusals = {
 
 /** The result of a playthrough. */
 export type PlaythroughResult = Refusals & {
-  /** The functions that were called, in order, also those that a reorganisation took back. */
+  /** The called functions, in order, including calls that a reorganisation took back. */
   calls: string[];
-  /** What the parties logged at the level of warnings or above. */
+  /** The parties' log messages at warning level or above. */
   complaints: readonly string[];
 };
 
-/** One playthrough of a scenario, on a chain that is set back to its beginning. */
+/** A playthrough of a scenario, on a chain reset to the beginning. */
 export class Playthrough {
   readonly fork: ForkingChain;
   readonly #setup: Setup;
@@ -70,9 +70,10 @@ export class Playthrough {
   }
 
   /**
-   * Plays a scenario, disturbs it once after its transaction number `point`, and checks that it ends as it must.
-   * @param point From 0 up; `AFTER_END` for when everything is over and every party has seen it; -1 for never.
-   * @throws Error if it does not end as it must in time, or if an honest party loses.
+   * Plays a scenario, disturbs it once after transaction number `point`, and checks that the scenario ends correctly.
+   * @param point From 0 up; `AFTER_END` for the time when everything has ended and every party has seen the end; -1
+   *   for never.
+   * @throws Error if the scenario does not end correctly in time, or if an honest party loses.
    */
   static async play(setup: Setup, scenario: Scenario, point: number, disturb: Disturbance): Promise<PlaythroughResult> {
     const playthrough = new Playthrough(setup, scenario);
@@ -98,7 +99,7 @@ export class Playthrough {
     }
   }
 
-  /** A party's way to the chain, as it is now. */
+  /** A party's current connection to the chain. */
   line(party: Party): RpcLine {
     return this.#lines.get(party)!;
   }
@@ -118,7 +119,7 @@ export class Playthrough {
     return PARTIES.find((party) => this.#setup.addressOf(party).toLowerCase() === from.toLowerCase());
   }
 
-  /** Whether a party has said that it cannot pay for gas, or it is too late for it to say so. */
+  /** Returns true after a party has reported that it cannot pay for gas, or once a report would come too late. */
   isShortOfGasMoney(): boolean {
     return this.#isOver || this.#complaints.some((text) => text.includes("INSUFFICIENT_GAS_FUNDS"));
   }
@@ -137,7 +138,7 @@ export class Playthrough {
     this.start(party);
   }
 
-  /** Starts a party, beside those of the same key that run already. */
+  /** Starts a party. Earlier instances with the same key keep running. */
   start(party: Party): void {
     const line = new RpcLine(this.fork);
     line.fault = this.#silenceOf(party);
@@ -252,7 +253,7 @@ export class Playthrough {
     return "a timeout";
   }
 
-  /** What an honest party has not got yet; undefined if nothing is missing. */
+  /** Returns an honest party's missing money, in words; undefined if nothing is missing. */
   async #losses(claim: ClaimRecord | undefined): Promise<string | undefined> {
     const { parameters, bond } = this.#setup.deployment;
     const before = this.#setup.wealth;
@@ -273,7 +274,7 @@ export class Playthrough {
     return undefined;
   }
 
-  /** Undefined if the latest block is not `seen` any more: the end that was seen there may have been taken back. */
+  /** Undefined if `seen` has ceased to be the latest block: a reorganisation may have taken back the end seen there. */
   #refusalsAt(seen: bigint): Promise<Refusals | undefined> {
     return this.fork.alone(async () =>
       BigInt(await this.fork.height()) === seen ? this.#refusals() : undefined,

@@ -7,11 +7,11 @@ import { Playthrough } from "./playthrough.ts";
 /** The deepest reorganisation that is tried. */
 export const DEEPEST = 20;
 
-/** What becomes of the transactions of blocks that are taken back. */
+/** The treatment of transactions in blocks taken back by a reorganisation. */
 const KEPT = {
   none: () => [],
   all: (removed) => removed,
-  /** Only those of other senders than the latest transaction's. */
+  /** Keeps only the transactions whose sender differs from the latest transaction's sender. */
   others: (removed) => removed.filter(({ from }) => from !== removed.at(-1)?.from),
   /** Grouped by sender, the last sender first: only the order of nonces is kept. */
   bySender: (removed) => {
@@ -25,11 +25,13 @@ export const KEPT_NAMES = Object.keys(KEPT) as Kept[];
 /** A reorganisation after transaction number `point` of a scenario. */
 type Reorg = { scenario: Scenario; point: number; depth: number; kept: Kept };
 
-/** Plays a scenario with one reorganisation. @throws Error if it does not end as it must. */
+/** Plays a scenario with a single reorganisation. @throws Error if the scenario does not end correctly. */
 const playWithReorg = (setup: Setup, { scenario, point, depth, kept }: Reorg) =>
   Playthrough.play(setup, scenario, point, ({ fork }) => fork.reorganise(depth, KEPT[kept]));
 
-/** The calls of each scenario when nothing disturbs it. Each call is a point to disturb it at. */
+/**
+ * Returns each scenario's calls when nothing disturbs the scenario. Each call marks a possible point of disturbance.
+ */
 export async function pointsOf(setup: Setup): Promise<{ scenario: Scenario; calls: string[] }[]> {
   const points: { scenario: Scenario; calls: string[] }[] = [];
   for (const scenario of SCENARIOS)
@@ -45,7 +47,8 @@ export const disturbedPoints = (calls: readonly string[]): number[] =>
 export class ReorgTotals {
   playthroughs = 0;
   /**
-   * Transactions of honest parties that reverted, by what was called and why. Each is a lost race and costs its gas.
+   * Reverted transactions of honest parties, counted by called function and revert reason. Each revert means a lost
+   * race and costs gas.
    */
   readonly refused = new Map<string, number>();
   deepest = 0;

@@ -26,7 +26,7 @@ export class RpcLine {
     this.transport = custom({ request }, { retryCount: 0 });
   }
 
-  /** Answers no request any more, not even one that is under way: for the process, it is as if it were killed. */
+  /** Stops answering requests, even a pending request: the process sees the same as if killed. */
   cut(): void {
     this.#isCut = true;
   }

@@ -8,17 +8,15 @@ export const PARTIES = ["worker", "watcher", "second"] as const;
 export type Party = (typeof PARTIES)[number];
 
 /**
- * A job of one item whose output is delivered on chain, is kept off it, or is claimed without a trace; or a run whose
- * items carry state and whose last outputs are delivered, claimed with traces or without.
+ * A scenario's job. A one-item job delivers the output on chain, keeps the output off chain, or accepts claims without
+ * traces. A run's items carry state; the run delivers the last outputs, and accepts claims with traces or without.
  */
 export type ScenarioJob = "delivered" | "kept" | "answer" | "run" | "runAnswer";
 
-/** Items of the runs: a short one, and one of a list of several reveals. */
+/** The number of items in the runs. The first run has few items; the second run's list needs several reveals. */
 export const RUN_ITEMS = { run: 6, runAnswer: 20 } as const;
 
-/**
- * One job from its post to its end, played by the real worker and real watchers. Some of them lie or stop answering.
- */
+/** A job from post to end, played by the real worker and real watchers. Some parties lie or stop answering. */
 export type Scenario = {
   name: string;
   /** How the claim must end, whatever is disturbed. */
@@ -27,7 +25,7 @@ export type Scenario = {
   /** Which job is played. */
   job: ScenarioJob;
   executions: Partial<Record<Party, Execute>>;
-  /** A party whose transactions of these functions are never included. */
+  /** A silent party, and the functions whose transactions from the party never enter a block. */
   silent?: { party: Party; functions: readonly string[] };
 };
 

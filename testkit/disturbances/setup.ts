@@ -17,16 +17,16 @@ import { PARTIES, RUN_ITEMS, type Party, type Scenario, type ScenarioJob } from 
 
 const FEE = parseEther("0.1");
 
-/** A chain with the protocol, and every party's key and money. Scenarios can be played on it any number of times. */
+/** A chain with the protocol, and every party's key and money. Tests can play any number of scenarios on the chain. */
 export class Setup {
   readonly fork: ForkingChain;
-  /** Of the scenarios' jobs. */
+  /** The programs in the scenarios' jobs. */
   readonly programs: readonly KnownProgram[];
   readonly keys: Record<Party | "requester", Hex>;
   readonly fee = FEE;
   readonly deployment: Deployment;
   readonly #jobs: Record<ScenarioJob, SignedPost>;
-  /** What each party has in the vault before a scenario. */
+  /** Each party's wealth in the vault before a scenario. */
   readonly wealth = new Map<Party, bigint>();
   readonly #addresses: Record<Party, Hex>;
   readonly #observer: Session;
@@ -91,7 +91,7 @@ export class Setup {
     return this.#addresses[party];
   }
 
-  /** A party's ledger entries, without what is locked in games. */
+  /** Returns a party's ledger entries, without money locked in games. */
   async wealthOf(party: Party): Promise<bigint> {
     const { credit, staked, withdrawing } = await this.#observer.vault.accountOf(this.addressOf(party));
     return credit + staked + withdrawing;
@@ -102,10 +102,10 @@ export class Setup {
   }
 }
 
-/** A job, and the signed transaction that posts it. */
+/** A job and its signed post transaction. */
 type SignedPost = { post: Hex; jobId: Hex };
 
-/** Signs the transaction that posts a job, so that a scenario can lose it and send it again. */
+/** Signs the transaction that posts a job. A scenario can then lose the transaction and send it again. */
 async function signPost(
   fork: ForkingChain,
   program: KnownProgram,

@@ -2,7 +2,10 @@ import { TaskFailedError } from "../../src/runs/fleet/errors.ts";
 import type { TaskOutcome, Task } from "../../src/runs/fleet/task.ts";
 import { Postponed, type HandleTask, type TaskQueue } from "../../src/runs/fleet/taskQueue.ts";
 
-/** A queue in memory, without retries: executors take tasks in turns, and one that postpones a task is passed by. */
+/**
+ * A queue in memory, without retries. Executors take tasks in turns; a task postponed by an executor goes to the next
+ * executor.
+ */
 export class MemoryTasks implements TaskQueue {
   readonly tasks: Task[] = [];
   readonly #executors: readonly HandleTask[];
@@ -17,7 +20,7 @@ export class MemoryTasks implements TaskQueue {
     for (let tries = 0; tries < this.#executors.length; tries++) {
       const handle = this.#executors[this.#next++ % this.#executors.length]!;
       try {
-        // What goes through a queue is text.
+        // Tasks and outcomes pass through a queue as text.
         return JSON.parse(JSON.stringify(await handle(JSON.parse(JSON.stringify(task)) as Task))) as TaskOutcome;
       } catch (error) {
         if (!(error instanceof Postponed)) throw error;

@@ -67,7 +67,7 @@ export class S3Server {
   }
 }
 
-/** What S3 says of a request whose signature is not that of the keys. @returns undefined if it is right */
+/** Returns S3's error code for a request with a wrong signature. @returns undefined for a correct signature */
 function signatureProblem({ headers, method }: IncomingMessage, path: string, body: Uint8Array): string | undefined {
   const match = AUTHORIZATION.exec(headers.authorization ?? "");
   if (match === null) return "AccessDenied";

@@ -1,4 +1,4 @@
-/** Makers that vary type, operator set, rank and absent inputs of operators on elements and of reductions. */
+/** Makers for elementwise operators and reductions, with varied types, operator sets, ranks and absent inputs. */
 import { DType, isFloat } from "../../src/numerics/dtype.ts";
 import type { TensorData } from "../../src/model/onnx/model.ts";
 import { int64Tensor } from "../../src/model/onnx/tensorData.ts";
@@ -161,7 +161,7 @@ const clipBefore11: Make = (r) => {
 
 const casts: Make = (r) => {
   const [from, to] = [r.pick([...NUMBERS, bool]), r.pick([...NUMBERS, bool])];
-  // What leaves the range of the result is another matter: docs/program.md.
+  // Values outside the result type's range follow other rules: docs/program.md.
   const low = UNSIGNED.some((type) => type === to) && isFloat(from) ? 0 : -100;
   const x = from === bool ? r.bool(r.shape(2)) : numbers(r, from, r.shape(r.int(0, 3)), low, 100);
   return mixed(r, "Cast", [x], { to }, { y: to }, r.pick([9, 13, 19]));

@@ -4,7 +4,10 @@ import { ELEMENTWISE_FUZZ } from "./elementwise.ts";
 import { MOVEMENT_FUZZ } from "./movement.ts";
 import { SPATIAL_FUZZ } from "./spatial.ts";
 
-/** All families of random experiments, by name: of one operator each, and of graphs of several. */
+/**
+ * All families of random experiments, by name: families for a single operator each, and families for graphs with
+ * several operators.
+ */
 export const FUZZ: Readonly<Record<string, Make>> = {
   ...ELEMENTWISE_FUZZ,
   ...MOVEMENT_FUZZ,

@@ -1,4 +1,4 @@
-/** Experiments drawn by fast-check, so that what differs from onnxruntime shrinks. */
+/** Experiments drawn by fast-check, which shrinks any difference from onnxruntime. */
 import { expect } from "chai";
 import fc from "fast-check";
 import { compile } from "../../src/compiler/compile.ts";
@@ -12,7 +12,9 @@ import { runOnnxruntime } from "../onnx/onnxruntime.ts";
 import type { Make } from "../operators/makers.ts";
 import { RandomTensors } from "../random/tensors.ts";
 
-/** Choices are fast-check's and shrink; the elements of a tensor come from a seed of their own. */
+/**
+ * Tensors whose shape decisions come from fast-check and shrink. The elements of each tensor come from a separate seed.
+ */
 class GeneratedTensors extends RandomTensors {
   readonly #gen: fc.GeneratorValue;
 

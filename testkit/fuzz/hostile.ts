@@ -51,7 +51,7 @@ const changedShape = (shape: readonly number[], prng: Prng): number[] => {
   return shape.map((dim, d) => (d === at ? prng.pick(DIMS) : dim));
 };
 
-/** A constant of another shape, as far as it fits memory; its elements are those of before, again and again. */
+/** Returns a constant with another shape, within the memory limit. The elements repeat the original elements. */
 function reshapedConstant({ dtype, shape, bytes }: TensorData, prng: Prng): TensorData {
   const wanted = changedShape(shape, prng);
   const size = elementCount(wanted) * dtypeBytes(dtype);
@@ -100,7 +100,7 @@ const CHANGES: readonly Change[] = [
     ...experiment,
     initializers: changeOne(experiment.initializers ?? {}, prng, (one) => otherElements(one, prng)),
   }),
-  // What is known at run time is known at compile time, and the other way round.
+  // Inputs known at run time become known at compile time, and the other way round.
   ({ operands, initializers = {}, ...rest }) => ({ ...rest, operands: { ...initializers }, initializers: operands }),
   ({ operands, initializers = {}, ...rest }) => ({
     ...rest,
@@ -167,7 +167,10 @@ const MAKERS: readonly Make[] = [
   MICROSOFT_QUANTISED_CASES,
 ].flatMap((cases) => Object.values(cases).flat());
 
-/** A model of one of the operators with one to four changes, and sometimes a changed byte; the same for a seed. */
+/**
+ * Returns a model with an operator, one to four changes, and sometimes a changed byte. The same seed gives the same
+ * model.
+ */
 export function hostileModel(seed: number): Uint8Array {
   const prng = new Prng(seed);
   let experiment = prng.pick(MAKERS)(new RandomTensors(prng));
@@ -179,7 +182,10 @@ export function hostileModel(seed: number): Uint8Array {
 
 const STRANGE_SHAPES: readonly (readonly number[])[] = [[], [0], [1], [0, 0], [1, 1, 1], [2, 0, 2], [1, 1, 1, 1, 1, 1]];
 
-/** Models of each operator in which one input, or each, is a scalar, is empty, or has few or many dimensions. */
+/**
+ * Yields models for each operator where one input, or each input, becomes a scalar, becomes empty, or has few or many
+ * dimensions.
+ */
 export function* strangelyShapedModels(): Generator<{ what: string; bytes: Uint8Array }> {
   for (const make of MAKERS) {
     const experiment = make(new RandomTensors(new Prng(1)));
@@ -208,13 +214,13 @@ const reshaped = (
     }),
   );
 
-/** How a model ends, and the program if that is one. */
+/** A model's ending, and the program if the compiler accepted the model. */
 type Ending = { ending: string; model?: CompiledModel };
 
 /**
- * How reading and compiling a model ends, and surveying it if it is refused.
- * @returns "program", or the code of the refusal
- * @throws whatever is no refusal
+ * Reads and compiles a model, and surveys a refused model.
+ * @returns "program", or the refusal's code
+ * @throws any error that is not a refusal
  */
 export const endingOf = (bytes: Uint8Array, limits: Partial<CompileLimits> = LIMITS): string =>
   compiledEnding(bytes, limits).ending;
@@ -236,7 +242,7 @@ export function compiledEnding(bytes: Uint8Array, limits: Partial<CompileLimits>
   }
 }
 
-/** A program of more terms, or of more bytes to read, is not executed. */
+/** The limits on execution. Programs with more terms, or with more bytes to read, are not executed. */
 const MAX_TERMS = 200_000n;
 const MAX_INPUT_BYTES = 2 ** 24;
 

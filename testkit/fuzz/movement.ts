@@ -1,4 +1,4 @@
-/** Makers of operators that move elements, with all forms of their parameters. */
+/** Makers for operators that move elements, with every form for each parameter. */
 import { DType } from "../../src/numerics/dtype.ts";
 import { elementCount, type TensorData } from "../../src/model/onnx/model.ts";
 import { int64Tensor } from "../../src/model/onnx/tensorData.ts";
@@ -63,7 +63,7 @@ const slice: Make = (r) => {
   const far = r.pick([2 ** 31 - 1, 2 ** 40]);
   const steps = axes.map(() => r.pick([1, 1, 2, 3, -1, -2]));
   const first = axes.map((axis) => r.int(0, shape[axis]! - 1));
-  // What lies behind the first element in the direction of the step, counted from either end, or far away.
+  // An end position behind the first element in the step's direction, counted from either end, or far away.
   const ends = axes.map((axis, k) => {
     const size = shape[axis]!;
     if (r.int(0, 2) === 0) return steps[k]! > 0 ? far : -far;

@@ -10,14 +10,14 @@ import { mixed } from "./elementwise.ts";
 
 type Attributes = Record<string, AttributeValue>;
 
-/** Kernel and input sizes of some dimensions, and attributes that place the windows. */
+/** Draws kernel and input sizes for some dimensions, and attributes that place the windows. */
 function windows(r: RandomTensors, dilated: boolean): { kernel: number[]; size: number[]; attributes: Attributes } {
   const kernel = Array.from({ length: r.int(1, 3) }, () => r.int(1, 3));
   const dilations = kernel.map(() => (dilated ? r.int(1, 2) : 1));
   const size = kernel.map((k, d) => dilations[d]! * (k - 1) + 1 + r.int(0, 4));
   const attributes: Attributes = { kernel_shape: kernel, strides: kernel.map(() => r.int(1, 3)) };
   if (dilated) attributes["dilations"] = dilations;
-  // onnxruntime takes no dilation, or forgets it, where it finds the padding itself.
+  // When onnxruntime computes the padding itself, it refuses dilation or forgets the dilation.
   const plain = dilations.every((dilation) => dilation === 1);
   const how = r.pick(["none", "pads", "pads", "VALID", ...(plain ? ["SAME_UPPER", "SAME_LOWER"] : [])]);
   if (how === "pads") attributes["pads"] = [...kernel, ...kernel].map((k) => r.int(0, k - 1));
@@ -167,7 +167,7 @@ const norm: Make = (r) => {
       ),
     );
   const axes = r.permutation(shape.length).slice(0, r.int(1, shape.length));
-  // Of a single element onnxruntime divides by 0, and not by the 1e-9 of ONNX's body.
+  // For a single element, onnxruntime divides by 0 and not by the 1e-9 of ONNX's body.
   if (axes.every((axis) => shape[axis] === 1)) return norm(r);
   return close(single(op, [r.float(shape)], [], { axes }, F, 13));
 };

@@ -15,10 +15,13 @@ import type { Execute } from "../../src/runs/execute.ts";
 
 const ARITY_BITS = 4;
 
-/** An element of a step's tensor of four-byte words in an item. */
+/** An element of a step's tensor in an item. The tensor has four-byte words. */
 export type RunElement = { item: number; step: number; element: number };
 
-/** The fast executor, which counts. In an item an element may be another one, and all that follows from it. */
+/**
+ * Returns the fast executor with a count of executed items. An optional lie changes an element in one item, and
+ * everything computed from the element.
+ */
 export function countedExecute(
   executor: Pick<Executor, "run">,
   lie?: RunElement,
@@ -52,7 +55,10 @@ export async function playRunGame(job: JobRecord, worker: Executions, challenger
   }
 }
 
-/** A challenger's execution that is a right one but for an element of one item, of a step that is a checkpoint. */
+/**
+ * Returns a challenger's execution with a single wrong element in one item. The element belongs to a step with a
+ * checkpoint.
+ */
 function shamRun(honest: RunExecution, { item, step, element }: RunElement): RunExecution {
   const { program, inputs, list, items } = honest;
   const own = honest.item(item);
@@ -67,13 +73,13 @@ function shamRun(honest: RunExecution, { item, step, element }: RunElement): Run
   return sham;
 }
 
-/** Sham games against an honest worker, each about another item of one claim. */
+/** Sham games against an honest worker. Each game disputes another item of the same claim. */
 export class ShamRunGames {
   readonly #worker: Executions;
   readonly #challenger: Executions;
   readonly #job: JobRecord;
   #open: { sham: RunExecution; game: MemoryGame; nodes: Hex }[] = [];
-  /** Of the worker. */
+  /** The number of moves by the worker. */
   moves = 0;
 
   /** @param challenger Right executions, which the challengers alter. */
@@ -101,7 +107,7 @@ export class ShamRunGames {
     };
     await Promise.all(this.#open.map(answer));
     this.#open = this.#open.filter(({ sham, game, nodes }) => {
-      // All that would be left is a proof, which cannot be made.
+      // Only a proof would remain, and the challenger cannot make the proof.
       if (game.state.level === Level.tensor && game.state.depth === 0) return false;
       const move = challengerMove(sham, nodes, game.moves, ARITY_BITS, 0n);
       if (move.kind === "pick") game.pick(move.pick);

@@ -11,7 +11,7 @@ import type { Graph } from "./graph.ts";
 /** An executor's name and options; executors are made anew for each program. */
 export type Variant = { name: string; options: ExecutorOptions };
 
-/** What a check has seen. */
+/** A check's counts. */
 export type Tally = { graphs: number; refused: Map<string, number>; operators: Set<string>; steps: number };
 
 export const newTally = (): Tally => ({ graphs: 0, refused: new Map(), operators: new Set(), steps: 0 });
@@ -24,10 +24,10 @@ function outputsOf({ program, outputs }: CompiledModel, tensors: readonly Uint8A
 
 const compiled = (experiment: Experiment): CompiledModel => compile(readModel(modelOf(experiment)), { shapes: {} });
 
-/** Shares of a program's largest step proof that are tried as a limit: what is possible depends on the steps. */
+/** Shares of a program's largest step proof, tried in turn: the steps decide which gas limits are possible. */
 const LIMITS = [0.5, 0.7, 0.85, 0.95];
 
-/** The graph compiled so that its largest step is split; as it was where that is not possible. */
+/** Compiles the graph with the largest step split. Returns the original program if no split succeeds. */
 function splitFurther(experiment: Experiment, model: CompiledModel): CompiledModel {
   for (const share of LIMITS) {
     try {
@@ -52,9 +52,9 @@ function difference(a: Uint8Array, b: Uint8Array, bytes: number): string {
 }
 
 /**
- * Every executor gives the reference's bits on every tensor of a graph's program; and neither what fuses nor what is
- * split changes a bit of an output: the same when every value is an output, and under a lower limit of gas.
- * @returns what disagrees, if anything does
+ * Compares every executor with the reference, bit by bit, on every tensor in a graph's program. Neither fusing nor
+ * splitting may change an output bit: the check repeats with every value as an output, and under a lower gas limit.
+ * @returns the first disagreement, if any
  */
 export async function disagreement(
   graph: Graph,

@@ -1,6 +1,6 @@
 /**
- * Decisions read off a list of numbers, 0 when it has run out: a shorter list and smaller numbers make a simpler thing,
- * so that what is built of them shrinks.
+ * Decisions read from a list of numbers, 0 after the list's end. A shorter list and smaller numbers make a simpler
+ * thing. Therefore anything built from the decisions shrinks.
  */
 export class Choices {
   readonly #stream: readonly number[];
@@ -28,7 +28,7 @@ export class Choices {
     return choices[this.below(choices.length)]!;
   }
 
-  /** Some dimensions of a rank, at least one, increasing. */
+  /** Returns some axes for a rank, at least one axis, in increasing order. */
   axes(rank: number): number[] {
     const kept = Array.from({ length: rank }, (_, axis) => axis).filter(() => this.flag());
     return kept.length > 0 ? kept : [rank - 1];

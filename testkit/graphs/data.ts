@@ -18,7 +18,7 @@ export type Style = (typeof STYLES)[number] | "small";
 export type Content = {
   style: Style;
   seed: number;
-  /** The values are indices of a dimension of this size, some of them out of range. */
+  /** The size of a dimension. The values are indices into the dimension, some out of range. */
   indexOf?: number;
 };
 

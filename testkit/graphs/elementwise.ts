@@ -5,7 +5,7 @@ import type { Graph, Recipe, Value } from "./graph.ts";
 
 export const FLOATS = [DType.float32, DType.float16, DType.float64, DType.bfloat16] as const;
 
-/** What comes first is what is made where nothing fits, and what a smaller example has. */
+/** The types of floats. The first type appears in new inputs when no existing value fits, and in shrunken examples. */
 export const F: readonly DType[] = FLOATS;
 export const INTEGERS = [
   DType.int64,
@@ -18,7 +18,7 @@ export const INTEGERS = [
   DType.uint64,
 ];
 
-/** What arithmetic is defined on. */
+/** The types on which arithmetic is defined. */
 const NUMBERS = [...FLOATS, DType.int32, DType.int64, DType.uint32, DType.uint64];
 const FLOAT32 = [DType.float32] as const;
 const BOOL = [DType.bool] as const;
@@ -38,7 +38,7 @@ export function broadcastable(c: Choices, shape: readonly number[]): number[] {
 const broadcasts = (from: readonly number[], to: readonly number[]): boolean =>
   from.length <= to.length && from.every((dim, k) => dim === 1 || dim === to[to.length - from.length + k]);
 
-/** Another operand for a value: one that is there, a new initializer or a new input. */
+/** Returns another operand for a value: an existing value, a new initializer or a new input. */
 function partner(g: Graph, c: Choices, x: Value, dtype: DType = x.dtype): Value {
   const shape = (): number[] => broadcastable(c, x.shape);
   if (c.below(3) === 2) return g.constant(c, dtype, shape());

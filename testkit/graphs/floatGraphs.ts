@@ -1,6 +1,6 @@
 /**
- * Random graphs of float32 whose results change little where their inputs change little: onnxruntime agrees with the
- * definition up to rounding. What fuses, is shared, or is read through views must not change a result.
+ * Random float32 graphs in which small input changes cause small result changes. Therefore onnxruntime agrees with the
+ * definition up to rounding. Fusing, sharing, or reading through views must not change a result.
  */
 import { DType } from "../../src/numerics/dtype.ts";
 import { floatTensor } from "../../src/model/onnx/tensorData.ts";
@@ -46,7 +46,7 @@ const softmax: Recipe = (g, c) => {
   g.node("Softmax", [x], [[F, x.shape]], { axis: c.int(-rank, rank - 1) });
 };
 
-/** A product of a matrix with its own transpose. */
+/** The product of a matrix and the matrix's transpose. */
 const square: Recipe = (g, c) => {
   const x = g.any(c, [F], 2);
   const rank = x.shape.length;
@@ -75,7 +75,10 @@ const normaliseBatch = (g: Graph, c: Choices, x: Value): void => {
 
 const batchNormalisation: Recipe = (g, c) => normaliseBatch(g, c, g.any(c, [F], 3));
 
-/** A convolution that keeps the size of an image, with as many groups as channels or one, and often a normalisation. */
+/**
+ * A convolution that keeps an image's size. The group count equals the channel count or one, and a normalisation often
+ * follows.
+ */
 const paddedConvolution: Recipe = (g, c) => {
   const x = g.pick(
     c,
@@ -106,7 +109,7 @@ const weighted: Recipe = (g, c) => {
   g.node("MatMul", [x, g.constant(c, F, [x.shape.at(-1)!, n])], [[F, [...x.shape.slice(0, -1), n]]]);
 };
 
-/** What is made of elements alone, and convolutions with a normalisation, stand here more often: such steps fuse. */
+/** The list repeats elementwise recipes, and convolutions with a normalisation, because such steps fuse. */
 const RECIPES: readonly Recipe[] = [
   unary,
   unary,
@@ -150,7 +153,10 @@ const RECIPES: readonly Recipe[] = [
   enlarge,
 ];
 
-/** A random graph of up to so many recipes, as an experiment whose outputs are its last value and some others. */
+/**
+ * Returns a random graph with up to `recipes` recipes, as an experiment. The outputs are the last value and some
+ * others.
+ */
 export function floatGraph(r: RandomTensors, opset: number, recipes: number): Experiment {
   const draws = (): Choices => new Choices(Array.from({ length: DIGITS }, () => r.int(0, 2 ** 16)));
   const graph = new Graph(opset, LIMITS);

@@ -6,7 +6,10 @@ import { buildModel, type AttributeValue, type NodeSpec } from "../onnx/onnxBuil
 
 type Tensor = { shape: readonly number[]; values: readonly number[] };
 
-/** A case of `test/golden/gradients/make.py`: an operator, and gradients of the weighted sum of its outputs. */
+/**
+ * A case from `test/golden/gradients/make.py`: an operator, and gradients for the weighted sum of the operator's
+ * outputs.
+ */
 export type GradientCase = {
   op: string;
   domain: string;

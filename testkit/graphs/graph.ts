@@ -10,7 +10,7 @@ import { fill, STYLES, type Content, type Style } from "./data.ts";
 /** A value of the graph under construction. */
 export type Value = { name: string; dtype: DType; shape: readonly number[] };
 
-/** What a graph may hold. */
+/** The limits on a graph's contents. */
 export type GraphLimits = {
   /** Types that recipes may choose for values; every type if left out. */
   dtypes?: readonly DType[];
@@ -18,7 +18,7 @@ export type GraphLimits = {
   styles: readonly Style[];
   /** No value has more elements: the reference executor is slow. */
   maxElements: number;
-  /** Whether recipes mostly read what was made last, so that chains grow long; any value that fits otherwise. */
+  /** If true, recipes mostly read the latest values, and chains grow long. If false, recipes read any fitting value. */
   chains: boolean;
 };
 
@@ -67,7 +67,9 @@ export class Graph {
     return this.known(int64Tensor([...list]));
   }
 
-  /** A value that fits: without `chains` the first choice is the one made first. A new input if none fits. */
+  /**
+   * Returns a fitting value, or a new input if none fits. Without `chains`, the first choice means the oldest value.
+   */
   pick(
     c: Choices,
     dtypes: readonly DType[],
@@ -82,7 +84,7 @@ export class Graph {
     return known[k] ?? this.input(c, c.pick(allowed), shape());
   }
 
-  /** A value of any shape of at least the given rank. */
+  /** Returns a value of any shape with at least the given rank. */
   any(c: Choices, dtypes: readonly DType[], minRank = 0, maxRank = 5): Value {
     const fits = (shape: readonly number[]): boolean => shape.length >= minRank && shape.length <= maxRank;
     return this.pick(c, dtypes, fits, () => c.shape(c.int(minRank, Math.min(maxRank, minRank + 3)), 5));
@@ -111,7 +113,7 @@ export class Graph {
     return made;
   }
 
-  /** @param isOutput Whether a value that a node makes is an output of the graph; `isRead` if another node reads it. */
+  /** @param isOutput Whether the graph outputs a value made by a node; `isRead` if another node reads the value. */
   experiment(isOutput: (value: Value, isRead: boolean) => boolean): Experiment {
     const made = this.values.filter(
       (value) => value.name.startsWith("v") && isOutput(value, this.#used.has(value.name)),

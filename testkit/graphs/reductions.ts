@@ -112,7 +112,7 @@ export const gemm: Recipe = (g, c) => {
 
 type Window = { kernel: number[]; strides: number[]; pads: number[]; dilations: number[]; size: number[] };
 
-/** A window over an image of one or two dimensions, and the size of what it gives. */
+/** A window over an image with one or two dimensions, and the size of the result. */
 function window(c: Choices, spatial: readonly number[], dilated: boolean): Window {
   const kernel = spatial.map((dim) => c.int(1, Math.min(3, dim)));
   const dilations = spatial.map((dim, d) => (dilated && 2 * (kernel[d]! - 1) < dim ? c.int(1, 2) : 1));
@@ -125,7 +125,7 @@ function window(c: Choices, spatial: readonly number[], dilated: boolean): Windo
   return { kernel, strides, pads, dilations, size };
 }
 
-/** An image of one dimension up to some number of them. */
+/** Returns an image with one dimension up to `spatial` dimensions. */
 const image = (g: Graph, c: Choices, dtypes: readonly DType[], spatial: number): Value =>
   g.pick(
     c,
@@ -134,7 +134,7 @@ const image = (g: Graph, c: Choices, dtypes: readonly DType[], spatial: number):
     () => [c.int(1, 2), c.int(1, 4), ...c.shape(c.int(1, spatial), 6)],
   );
 
-/** A convolution of images of at most so many dimensions. */
+/** Returns a recipe for a convolution over images with at most `spatial` dimensions. */
 export const convOf =
   (spatial: number): Recipe =>
   (g, c) => {
@@ -154,7 +154,7 @@ export const convOf =
     });
   };
 
-/** A pooling of images of at most so many dimensions. */
+/** Returns a recipe for a pooling over images with at most `spatial` dimensions. */
 export const poolOf =
   (spatial: number): Recipe =>
   (g, c) => {

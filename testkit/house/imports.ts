@@ -26,7 +26,10 @@ export class Imports {
     return this.#targets.get(file) ?? [];
   }
 
-  /** Groups of files that import each other, directly or by way of others (Tarjan's strongly connected components). */
+  /**
+   * Returns groups of files that import each other, directly or through other files (Tarjan's strongly connected
+   * components).
+   */
   circles(): string[][] {
     const circles: string[][] = [];
     const order = new Map<string, number>();
@@ -51,8 +54,8 @@ export class Imports {
   }
 
   /**
-   * Exports that no other file names, as `file name`.
-   * @param isSubject Whether the exports of a file are looked at. All files count as users.
+   * Returns exports that no other file names, each in the form `file name`.
+   * @param isSubject Selects the files whose exports are checked. All files count as users.
    */
   unusedExports(isSubject: (file: string) => boolean): string[] {
     const words = new Map([...this.#texts].map(([file, text]) => [file, new Set(text.match(/[\w$]+/g))]));

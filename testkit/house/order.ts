@@ -1,9 +1,12 @@
 /**
- * The rooms of the code, from the ground up: a file may import files of its own room and of the rooms before. A file
- * belongs to the longest entry that holds the file. Files that lie loose in a room with an inner order are free within
- * the room.
+ * The rooms of the code, from the ground up: a file may import files from its own room and from earlier rooms. A file
+ * belongs to the longest entry that contains the file. Loose files in a room with an inner order are free within the
+ * room.
  */
-const COMPILER = ["expressions", "steps", "lowering", "operators", "graph", "passes", "gradients", "wraps"];
+const COMPILER = [
+  ...["expressions", "steps", "lowering", "operators", "bounded", "gradients", "table", "decisions", "graph", "passes"],
+  ...["training", "wraps"],
+];
 const EXECUTOR = ["engine", "memory", "loops", "product", "plan", "threads", "items"];
 
 export const TYPESCRIPT: readonly string[] = [

@@ -1,4 +1,4 @@
-/** Words that stand for a noun, or join nouns. Many of these words in a sentence make the sentence a riddle. */
+/** Words that stand for a noun, or join nouns. Many such words turn a sentence into a riddle. */
 const PRONOUNS = new Set(
   ("of that which what those one it its whose whoever such so as is here there beside this these them").split(" "),
 );
@@ -6,7 +6,7 @@ const PRONOUNS = new Set(
 const MIN_WORDS = 9;
 const COMMENTS = /\/\*\*([^]*?)\*\/|(?:^[ \t]*\/\/\/[^\n]*\n)+|(?:^[ \t]*\/\/[^\n]*\n)+/gm;
 
-/** The sentences of a source file's comments, each on one line. */
+/** Returns the sentences of a source file's comments, each on a separate line. */
 export function commentSentences(text: string): string[] {
   return [...text.matchAll(COMMENTS)].flatMap(([comment]) =>
     comment
@@ -16,7 +16,7 @@ export function commentSentences(text: string): string[] {
   );
 }
 
-/** The share of pronouns among the words of a sentence; undefined for a sentence of fewer than nine words. */
+/** Returns the share of pronouns among a sentence's words; undefined for a sentence with fewer than nine words. */
 export function pronounShare(sentence: string): number | undefined {
   const words = sentence.match(/[A-Za-z'`]+/g) ?? [];
   if (words.length < MIN_WORDS) return undefined;

@@ -14,7 +14,7 @@ import { compileModel } from "./compileModel.ts";
 const SAMPLES = 12;
 const SAMPLED_TERMS = 8_000;
 
-/** A model of the catalogue compiled, with its inputs in order. */
+/** Returns a compiled catalogue model with the inputs in order. */
 function compiledModel(one: CatalogueModel): { model: CompiledModel; inputs: Uint8Array[] } {
   const given = one.inputs();
   const { model } = compileModel(one, given);

@@ -4,7 +4,7 @@ import { readModel } from "../../src/model/onnx/readModel.ts";
 import { knownProgram, type KnownProgram } from "../../src/dispute/run/execution.ts";
 import { buildModel } from "../onnx/onnxBuilder.ts";
 
-/** A program that takes an input of so many bytes, and does next to nothing with it. */
+/** Returns a program that takes an input of `bytes` bytes, and does almost nothing with the input. */
 export function bytesProgram(bytes: number): KnownProgram {
   const model = buildModel({
     inputs: [{ name: "x", dtype: DType.uint8, shape: [bytes] }],

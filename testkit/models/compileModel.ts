@@ -7,7 +7,7 @@ import { readModel } from "../../src/model/onnx/readModel.ts";
 import type { CompiledModel } from "../../src/program/compiled.ts";
 import type { CatalogueModel } from "./catalogue.ts";
 
-/** A model of the catalogue: its file, its graph, the tensors bound at compile time, and its program. */
+/** A compiled catalogue model: the file, the graph, the tensors bound at compile time, and the program. */
 type CompiledFile = {
   file: Uint8Array;
   own: Model;
@@ -15,7 +15,7 @@ type CompiledFile = {
   model: CompiledModel;
 };
 
-/** Compiles a model of the catalogue for the shapes of the given inputs. */
+/** Compiles a catalogue model for the given inputs' shapes. */
 export function compileModel({ bytes, bind }: CatalogueModel, given: ReadonlyMap<string, TensorData>): CompiledFile {
   const file = bytes();
   const own = readModel(file);

@@ -13,10 +13,10 @@ import { Trace } from "../../src/program/trace/trace.ts";
 import type { CatalogueModel } from "./catalogue.ts";
 import { compileModel } from "./compileModel.ts";
 
-/** log2 of a reveal's children, by the default of ignition/modules/Refute.ts. */
+/** log2 of the number of children per reveal, from the default in ignition/modules/Refute.ts. */
 const ARITY_BITS = 4;
 
-/** What was found of a model. */
+/** The findings about a model. */
 export type Examination = {
   name: string;
   /** Distinct operators of the graph and its bodies. */
@@ -29,8 +29,8 @@ export type Examination = {
 };
 
 /**
- * Compiles a model, executes it exactly, compares with plain onnxruntime, and audits it.
- * @param samples at least; every stratum is drawn
+ * Compiles a model, executes the model exactly, compares the result with plain onnxruntime, and audits the execution.
+ * @param samples The minimum number of samples; every stratum is drawn
  */
 export async function examine(one: CatalogueModel, verifier: ChainVerifier, samples: number): Promise<Examination> {
   const start = performance.now();

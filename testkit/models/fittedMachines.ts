@@ -8,7 +8,7 @@ import type { Experiment } from "../onnx/agreement.ts";
  * proline / 1000).
  */
 
-/** What a machine was fitted to, and what it says of some of the rows. */
+/** A machine's training data, and the machine's results for some rows. */
 type Fitted = { rows: number[]; labels: number[]; attributes: Record<string, { floats: number[] }> };
 
 const IRIS: Fitted & { probabilities: number[] } = {
@@ -121,7 +121,7 @@ function machine(
   };
 }
 
-/** Machines with what scikit-learn says of their rows: labels, and probabilities by row and class. */
+/** Machines with scikit-learn's results for their rows: labels, and probabilities by row and class. */
 export const FITTED_MACHINES = {
   /** Three kinds of flowers, by a radial kernel, with probabilities. */
   iris: {

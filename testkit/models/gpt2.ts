@@ -25,7 +25,7 @@ type Part = "key" | "value";
 /** The least number of float32 and of float16. */
 const LOWEST = { float: -3.4028234663852886e38, half: -65_504 };
 
-/** About normally distributed numbers of a standard deviation of 0.02, as GPT-2 begins with. */
+/** Draws nearly normal numbers with a standard deviation of 0.02, like GPT-2's initial weights. */
 function weights(shape: readonly number[], prng: Prng, centre = 0): TensorData {
   const values = new Float32Array(elementCount(shape));
   for (let k = 0; k < values.length; k++)
@@ -82,8 +82,8 @@ class Decoder extends GraphBuilder {
   }
 
   /**
-   * @param masked Hides scores of tokens that are not there yet.
-   * @param withPast Puts the keys (then the values) of tokens before in front of the own ones.
+   * @param masked Hides scores for tokens that do not exist yet.
+   * @param withPast Puts earlier tokens' keys (then values) before the own keys (then values).
    */
   attention(
     x: string,
@@ -150,9 +150,10 @@ export function gpt2(shape: Gpt2Shape = GPT2_SMALL, seed = 1): Uint8Array {
 }
 
 /**
- * The same as a decoder of one token a step, with names as Optimum gives them: token, mask and position of the token,
- * and past keys and values of a length that is a symbol, to the logits and the keys and values with those of the token.
- * @param shape `tokens`: the most tokens of a text.
+ * Returns the same model, but as a decoder for a token per step, with Optimum's names. The inputs are the token, mask
+ * and position, and past keys and values with a symbolic length. The outputs are the logits, and the keys and values
+ * including the new token.
+ * @param shape `tokens`: the maximum number of tokens in a text.
  */
 export function gpt2Decoder(shape: Gpt2Shape, seed = 1): Uint8Array {
   const { layers, width, heads, tokens, vocabulary } = shape;

@@ -5,7 +5,7 @@ import { fromBinary, toBinary } from "@bufbuild/protobuf";
 import { ModelProtoSchema, type ModelProto } from "onnx-buf";
 
 const FOLDER = dirname(createRequire(import.meta.url).resolve("@imgly/background-removal-data/package.json"));
-/** The size of the pictures that the model takes. */
+/** The size of the model's input pictures. */
 export const IMGLY_SIZE = 1024;
 
 /** The background remover `small` (dynamically quantised to 8 bits), put together from its chunks. */
@@ -21,7 +21,8 @@ export function imglySmall(): Uint8Array {
 }
 
 /**
- * The same network for smaller pictures: its input and the sizes that its Resize nodes have as constants are divided.
+ * Returns the same network for smaller pictures: the input size, and the constant sizes in Resize nodes, are divided by
+ * `divisor`.
  */
 export function imglyReduced(divisor: number): Uint8Array {
   const proto: ModelProto = fromBinary(ModelProtoSchema, imglySmall());

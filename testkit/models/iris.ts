@@ -9,7 +9,7 @@ const WEIGHTS = [
   [-2.517, -0.206, 2.723],
   [-1.079, -0.944, 2.024],
 ];
-/** Of setosa, versicolor, virginica. */
+/** The intercepts for setosa, versicolor, virginica. */
 const INTERCEPTS = [9.85, 2.24, -12.09];
 
 /** The model of `examples/iris`: a multinomial logistic regression on Fisher's iris data, rounded to three decimals. */

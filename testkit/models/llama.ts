@@ -1,5 +1,6 @@
 /**
- * A language model in the shape of LLaMA as onnxruntime's generator tools write it: weights of four bits, with seeds.
+ * A language model in LLaMA's shape, in the form written by onnxruntime's generator tools: weights with four bits,
+ * drawn from seeds.
  */
 import { DType } from "../../src/numerics/dtype.ts";
 import { elementCount, type TensorData } from "../../src/model/onnx/model.ts";
@@ -16,7 +17,7 @@ export type LlamaShape = {
   heads: number;
   /** Heads of keys and values, each shared by `heads / kvHeads` heads of the query. */
   kvHeads: number;
-  /** Width of the hidden layer of the feed-forward blocks. */
+  /** Width of the feed-forward blocks' hidden layer. */
   hidden: number;
   /** The most tokens of a text, past ones included. */
   positions: number;
@@ -50,12 +51,12 @@ export const LLAMA_TINY: LlamaShape = {
 
 /** Weights that share a scale and a zero point. */
 const BLOCK = 32;
-/** The standard deviation of numbers that are as often each of 0 .. 15. */
+/** The standard deviation of numbers uniform over 0 .. 15. */
 const DEVIATION = Math.sqrt((16 ** 2 - 1) / 12);
 
 const MICROSOFT = "com.microsoft";
 
-/** The number of weights of a model, those of normalisations included. */
+/** Returns the number of a model's weights, normalisations included. */
 export function parameterCount({ vocabulary, width, layers, heads, kvHeads, hidden }: LlamaShape): number {
   const attention = 2 * width * (width + (kvHeads * width) / heads);
   return 2 * vocabulary * width + layers * (attention + 3 * width * hidden + 2 * width) + width;
@@ -98,9 +99,9 @@ class Decoder extends GraphBuilder {
   }
 
   /**
-   * Numbers of four bits, two a byte, in blocks along the columns.
-   * @param deviation standard deviation of the numbers that they stand for
-   * @returns names of the bytes, of their scales, and of their zero points if there are some
+   * Adds numbers with four bits, two per byte, in blocks along the columns.
+   * @param deviation standard deviation of the decoded numbers
+   * @returns the names for the bytes, the scales, and any zero points
    */
   packed(rows: number, columns: number, data: readonly number[], deviation: number): [string, string, ...string[]] {
     const blocks = columns / BLOCK;
@@ -159,7 +160,7 @@ class Decoder extends GraphBuilder {
     return [table(Math.cos), table(Math.sin)];
   }
 
-  /** What GroupQueryAttention takes of the mask: the last position of each text, and the length of the longest. */
+  /** Computes GroupQueryAttention's inputs from the mask: each text's last position, and the longest text's length. */
   lengths(): [ends: string, total: string] {
     const count = this.node("ReduceSum", ["attention_mask", this.constant(int64Tensor([1]))], { keepdims: 0 });
     const end = this.node("Sub", [count, this.constant(int64Tensor([1]))]);
@@ -231,8 +232,8 @@ export function llama(shape: LlamaShape = LLAMA_100M, seed = 1): Uint8Array {
 }
 
 /**
- * Inputs of the model: `tokens` tokens of one text after `past` others, whose keys and values are random. The mask is
- * to be bound at compile time where there is a past: the compiler must know how long it is.
+ * Returns the model's inputs: `tokens` tokens of a text after `past` earlier tokens with random keys and values. With a
+ * past, the caller must bind the mask at compile time, because the compiler must know the past's length.
  */
 export function llamaInputs(shape: LlamaShape, tokens: number, past = 0): Map<string, TensorData> {
   const prng = new Prng(7);

@@ -10,7 +10,10 @@ const weights = floatTensor(
   SHAPE,
 );
 
-/** A model of so many nodes in a row. @param node The operator of node k, and what it reads beside the one before. */
+/**
+ * Returns a model with `count` nodes in a row. @param node The operator of node k, and the input that node k reads in
+ * addition to the node before.
+ */
 function chain(count: number, node: (k: number) => Pick<NodeSpec, "op" | "attributes"> & { beside?: string }) {
   const name = (k: number): string => (k < 0 ? "x" : k === count - 1 ? "y" : `t${k}`);
   const nodes = Array.from({ length: count }, (_, k): NodeSpec => {
@@ -21,7 +24,7 @@ function chain(count: number, node: (k: number) => Pick<NodeSpec, "op" | "attrib
   return buildModel({ inputs: [io("x")], outputs: [io("y")], nodes, initializers: { w: weights } });
 }
 
-/** A loop whose body, a product and a tanh, is computed so many times. */
+/** Returns a loop with `count` iterations. The body computes a product and a tanh. */
 function loop(count: number) {
   const nodes = [
     { op: "Identity", inputs: ["go"], outputs: ["goOn"] },
@@ -46,7 +49,7 @@ function loop(count: number) {
   });
 }
 
-/** Models of any number of nodes, or of iterations: small tensors, so that compiling takes what the nodes take. */
+/** Models with any number of nodes or iterations. The tensors are small: compile time depends on the nodes alone. */
 export const LONG_GRAPHS: Record<string, (count: number) => Uint8Array> = {
   elementwise: (count) => chain(count, (k) => ({ op: ["Add", "Mul", "Sub"][k % 3]!, beside: "w" })),
   withTwoReaders: (count) => chain(count, (k) => ({ op: k % 2 === 0 ? "Add" : "Mul", beside: "before last" })),

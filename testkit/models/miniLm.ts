@@ -6,13 +6,13 @@ import { GraphBuilder } from "../onnx/graphBuilder.ts";
 import { buildModel } from "../onnx/onnxBuilder.ts";
 import { Prng } from "../random/prng.ts";
 
-/** Sizes; by default those of all-MiniLM-L6-v2 at 128 tokens. */
+/** Sizes; by default all-MiniLM-L6-v2's sizes at 128 tokens. */
 export type MiniLmShape = {
   layers: number;
   width: number;
   heads: number;
   tokens: number;
-  /** Width of the hidden layer of the feed-forward blocks. */
+  /** Width of the feed-forward blocks' hidden layer. */
   hidden: number;
   vocabulary: number;
 };

@@ -40,7 +40,7 @@ export function mlpBytes(seed = 1): Uint8Array {
 /** The network as a program. */
 export const mlpProgram = (seed = 1): KnownProgram => knownProgram(compile(readModel(mlpBytes(seed)), { shapes: {} }));
 
-/** The network with its input drawn within the program, as a zoo has it. */
+/** Returns the network with an input drawn within the program, like a model zoo's networks. */
 export const drawnMlp = (seed = 1): KnownProgram =>
   knownProgram(compile(withDrawnInputs(readModel(mlpBytes(seed)), { x: { low: -1, high: 1 } }), { shapes: {} }));
 

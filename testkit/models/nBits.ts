@@ -5,7 +5,7 @@ import { int64Tensor } from "../../src/model/onnx/tensorData.ts";
 import type { Experiment } from "../onnx/agreement.ts";
 import type { RandomTensors } from "../random/tensors.ts";
 
-/** A product, and what its weights [N, K] are, row by row. */
+/** A product, and the product's weights [N, K], row by row. */
 export type Weighted = { experiment: Experiment; weights: readonly number[] };
 /** The attributes of MatMulNBits; rows of the left factor; zero points: "none", "packed" or "float". */
 export type Parts = {
@@ -22,7 +22,7 @@ const MICROSOFT = "com.microsoft";
 const numberAt = (bytes: Uint8Array, start: number, bits: number, at: number): number =>
   (bytes[start + Math.floor((at * bits) / 8)]! >> ((at * bits) % 8)) & (2 ** bits - 1);
 
-/** A random MatMulNBits, and its weights, computed here from the bytes. */
+/** Returns a random MatMulNBits, and its weights. This function decodes the weights from the bytes. */
 export function nBits(r: RandomTensors, { bits, block, K, N, rows, zeros, groups }: Parts): Weighted {
   const blocks = Math.ceil(K / block);
   const blob = (block * bits) / 8;
@@ -52,7 +52,7 @@ export function nBits(r: RandomTensors, { bits, block, K, N, rows, zeros, groups
   });
   const initializers: Record<string, TensorData> = { b, s };
   if (z !== undefined) initializers["z"] = z;
-  // The group of each number is int32 in onnxruntime; any integers are read here.
+  // onnxruntime takes each number's group as int32. The compiler reads any integers.
   if (g !== undefined) initializers["g"] = int64Tensor(g);
   const inputs = ["a", "b", "s", z ? "z" : "", g ? "g" : ""];
   return {

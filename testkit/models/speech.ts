@@ -11,12 +11,12 @@ const VOWELS = [
   [530, 1840, 2480],
   [570, 840, 2410],
 ] as const;
-/** A fourth that hardly moves, and the bandwidths of all. */
+/** The fourth formant, almost constant, and the bandwidths of all formants. */
 const FOURTH = 3500;
 const BANDWIDTHS = [70, 90, 120, 180];
 const SYLLABLE_SECONDS = 0.22;
 
-/** Source of one period of the voice at `phase` in 0 .. 1: the throat opens slowly and closes fast. */
+/** Returns the voice's source at `phase` in 0 .. 1 of a period: the throat opens slowly and closes fast. */
 function glottis(phase: number): number {
   if (phase < 0.4) return 0.5 * Math.sin((Math.PI * phase) / 0.4);
   return phase < 0.56 ? -1.2 * Math.sin((Math.PI * (phase - 0.4)) / 0.16) : 0;

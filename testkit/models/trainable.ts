@@ -7,7 +7,7 @@ import { floatTensor, int64Tensor } from "../../src/model/onnx/tensorData.ts";
 import { knownProgram, type KnownProgram } from "../../src/dispute/run/execution.ts";
 import { buildModel } from "../onnx/onnxBuilder.ts";
 
-/** Pictures of a batch of the model, numbers of a picture, classes. */
+/** Pictures per batch, numbers per picture, classes, and the hidden width. */
 export const TRAINABLE = { batch: 4, inputs: 3, classes: 2, hidden: 5 } as const;
 const { batch, inputs, classes, hidden } = TRAINABLE;
 
@@ -34,20 +34,20 @@ export const trainableModel = (): Uint8Array =>
     },
   });
 
-/** The model as a training run, and its program. */
+/** Returns the model as a training run, with the run's program. */
 export function trainable(spec: TrainSpec): { spec: TrainSpec; wrapped: TrainingRun; program: KnownProgram } {
   const wrapped = wrapTraining(readModel(trainableModel()), spec);
   return { spec, wrapped, program: knownProgram(compile(wrapped.model, { shapes: {}, run: wrapped.run })) };
 }
 
-/** An item's batch: the class of a picture is whether its numbers sum to more than 0. */
+/** Returns an item's batch. A picture belongs to class 1 if the picture's numbers sum to more than 0. */
 export function trainingBatch(item: number): { x: number[]; labels: number[] } {
   const x = wave(batch * inputs, 10 + item);
   const sumOf = (row: number): number => x.slice(row * inputs, (row + 1) * inputs).reduce((sum, each) => sum + each, 0);
   return { x, labels: Array.from({ length: batch }, (_, row) => Number(sumOf(row) > 0)) };
 }
 
-/** The inputs of a job of the run, in the program's order. */
+/** Returns the inputs for a job of the run, in the program's order. */
 export function trainingInputs({ wrapped, program }: ReturnType<typeof trainable>, items: number, rate: number) {
   const batches = Array.from({ length: items }, (_, item) => trainingBatch(item));
   const given = new Map([

@@ -21,7 +21,7 @@ export const calibrationOf = ({ compiled, signature, native, box: own }: OpenedM
   factor: 16,
 });
 
-/** What a worker or a watcher is given of a model: one program, answered by this runtime. */
+/** Returns a model in the form that a worker or a watcher gets: a single program, answered by the given runtime. */
 export function nativePrograms(
   opened: OpenedModel,
   runtime: NativeRuntime = opened.native,
@@ -43,8 +43,8 @@ export const alteredRuntime = (
 });
 
 /**
- * A runtime of garbage: every output has its lowest bit flipped, and what decides says that it could not be surer. The
- * same inputs give the same garbage.
+ * Returns a runtime that answers with garbage. Every output has its lowest bit flipped, and every deciding tensor
+ * claims maximum certainty. The same inputs give the same garbage.
  */
 export const garbage = (runtime: NativeRuntime): NativeRuntime =>
   alteredRuntime(runtime, ({ outputs, deciding }) => ({

@@ -7,9 +7,9 @@ import { bytesOf } from "../../src/executor/arrays.ts";
 /** Answers a request in place of the runtime. */
 type Fault = (response: ServerResponse) => void;
 
-/** A process that speaks the protocol of native runtimes, as its documentation says; with faults if asked. */
+/** A process that speaks the documented protocol for native runtimes, with faults on request. */
 export class NativeServer {
-  /** What is answered in place of the runtime's answer; undefined for that. */
+  /** Replaces the runtime's answer; undefined for the true answer. */
   fault: Fault | undefined;
   requests = 0;
   readonly #runtime: NativeRuntime;

@@ -19,7 +19,7 @@ export type OpenedModel = DecidedProgram &
     signature: NativeSignature;
     native: NativeRuntime;
     exact: ExactDeciding;
-    /** What inputs may be where nothing else is said. */
+    /** The default range for inputs. */
     box: Box;
     close: () => Promise<void>;
   };

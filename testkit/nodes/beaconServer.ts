@@ -3,7 +3,10 @@ import type { AddressInfo } from "node:net";
 import { numberToHex } from "viem";
 import type { Anvil } from "../../src/deploy/devnet/anvil.ts";
 
-/** Slots of one second: of the blocks that anvil makes in one, at most one has blobs, whose proofs take longer. */
+/**
+ * Slots last one second. Anvil makes several blocks per second, but at most one has blobs, because blob proofs take
+ * longer.
+ */
 const SLOT_SECONDS = 1;
 
 /**

@@ -4,7 +4,7 @@ import { hexToNumber, numberToHex, type Hex } from "viem";
 export type Call = { method: string; params?: unknown[] };
 
 /**
- * The answer of a node that is some blocks behind and does not report it, like a stale node behind a load balancer.
+ * Answers like a node that lags some blocks without reporting the lag, like a stale node behind a load balancer.
  * @param pass Asks a node that has the newest block.
  */
 export async function answerBehind(

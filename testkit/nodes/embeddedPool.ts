@@ -5,22 +5,22 @@ import { readSigned, readUnsigned, type Pooled, type Unsigned } from "./poolTran
 /** A question to the chain behind the pool. */
 export type Ask = (method: string, params: readonly unknown[]) => Promise<unknown>;
 
-/** What Hardhat's chain and anvil say of a transaction whose fee is below the next block's base fee. */
+/** The errors of Hardhat's chain and anvil for a transaction with a fee below the next block's base fee. */
 const BELOW_BASE_FEE = /is too low for the next block|max fee per gas less than block base fee/;
 
 /**
- * A transaction pool before a chain without one, or whose own pool takes what others refuse. It passes on what can be
- * mined now. What has to wait, behind a gap of nonces or below the base fee, is tried again after each request that may
- * change an embedded chain, and by `promote`.
+ * A transaction pool before a chain that has no pool, or whose pool accepts transactions refused elsewhere. The pool
+ * passes on transactions that can be mined now. Other transactions wait, behind a gap of nonces or below the base fee.
+ * The pool tries waiting transactions again after each request that may change an embedded chain, and on `promote`.
  *
- * It answers two methods of its own: `pool_setLimits` takes some of {@link PoolLimits}, with hexadecimal numbers, and
- * `txpool_status` counts what waits, as go-ethereum does.
+ * The pool answers two methods of its own. `pool_setLimits` takes some of {@link PoolLimits}, with hexadecimal numbers.
+ * `txpool_status` counts waiting transactions, like go-ethereum.
  */
 export class EmbeddedPool {
   #limits: PoolLimits;
   /** By account, then by nonce. */
   #waiting = new Map<Hex, Map<number, Pooled>>();
-  /** What waited at each snapshot of the chain. */
+  /** The waiting transactions at each snapshot of the chain. */
   readonly #snapshots = new Map<unknown, Map<Hex, Map<number, Pooled>>>();
   #last: Promise<unknown> = Promise.resolve();
 
@@ -103,7 +103,7 @@ export class EmbeddedPool {
     return this.#alone(() => this.#promote(chain));
   }
 
-  /** Sends on what need not wait any longer, and forgets what is not valid any more. */
+  /** Sends transactions that need not wait any longer, and removes invalid transactions. */
   async #promote(chain: Ask): Promise<void> {
     for (const [from, waiting] of this.#waiting) {
       const nonce = await this.#count(chain, from, "latest");
@@ -113,7 +113,7 @@ export class EmbeddedPool {
     }
   }
 
-  /** @returns Whether there was a transaction that need not wait. */
+  /** @returns Whether the account had a transaction ready to send. */
   async #sendNext(chain: Ask, from: Hex, waiting: Map<number, Pooled>): Promise<boolean> {
     const next = waiting.get(await this.#count(chain, from, "pending"));
     if (next === undefined) return false;
@@ -121,7 +121,7 @@ export class EmbeddedPool {
       await chain("eth_sendRawTransaction", [next.raw]);
     } catch (error) {
       if (BELOW_BASE_FEE.test((error as Error).message)) return false;
-      // It is mined and reverted, or its account cannot pay for it any more.
+      // The chain mined and reverted the transaction, or the account cannot pay for it any more.
     }
     waiting.delete(next.nonce);
     return true;

@@ -7,11 +7,11 @@ type Timer = { id: number; at: number; run: () => void };
 const QUIET_TURNS = 6;
 
 /**
- * Runs something in a time of its own: `setTimeout` and `Date.now` are replaced, and the time jumps to the next timer
- * as soon as nothing else is under way. Minutes take as long as the computing in them. `Math.random` is replaced too:
+ * Runs an action in virtual time. The function replaces `setTimeout` and `Date.now`. The time jumps to the next timer
+ * when nothing else happens, and minutes take only the time for computing. The function also replaces `Math.random`:
  * the same seed gives the same run.
- * @param isBusy Whether something is under way that waits for no timer, a request to a fake node for example.
- * @param prng Gives the numbers of `Math.random`.
+ * @param isBusy Whether something is under way that waits for no timer, for example a request to a fake node.
+ * @param prng Gives the numbers for `Math.random`.
  * @param action Gets the clock: milliseconds since the start.
  */
 export async function inVirtualTime<T>(

@@ -3,27 +3,27 @@ import type { Prng } from "../random/prng.ts";
 
 type Call = { method: string; params?: unknown };
 
-/** How long a request is waited for that has no answer, milliseconds. */
+/** The time a client waits for an unanswered request, milliseconds. */
 const TIMEOUT_MS = 10_000;
 const url = "http://node";
 
 /**
- * A node of which a part of the answers is missing: HTTP errors, garbage, silence. Some requests are served before the
- * answer is lost. Heads are now and then old ones.
+ * A node that spoils some answers with HTTP errors, garbage or silence. The node serves some requests and then loses
+ * the answer. Heads are sometimes old.
  */
 export class FaultyNode {
   readonly #prng: Prng;
   readonly #percent: number;
   readonly #pass: (call: Call) => Promise<unknown>;
   #heads: unknown[] = [];
-  /** Until when nothing is answered, of `Date.now()`. */
+  /** The end of a time without any answers, by `Date.now()`. */
   darkUntil = 0;
   /** Requests that wait for no timer. */
   underWay = 0;
   readonly calls = new Map<string, number>();
   readonly transport: Transport = custom({ request: (call: Call) => this.#answer(call) }, { retryCount: 0 });
 
-  /** @param percent Of the requests that have no right answer. */
+  /** @param percent The percentage of requests without a right answer. */
   constructor(node: Transport, prng: Prng, percent: number) {
     this.#prng = prng;
     this.#percent = percent;

@@ -16,16 +16,18 @@ const TRUNCATED_BLOCKS = 3;
 /** Seconds for which a refusal asks for a pause. */
 const PAUSE_SECONDS = 1;
 
-/** The pool of a network, before which all nodes of one chain stand: what it takes is what go-ethereum takes. */
+/**
+ * A network's pool, shared by all nodes on the same chain. The pool accepts the transactions that go-ethereum accepts.
+ */
 export class NetworkPool {
   readonly #pool = new EmbeddedPool(ETHEREUM_LIMITS);
   readonly #ask: Ask;
   readonly #timer: NodeJS.Timeout;
 
-  /** @param node URL of a node that has its blocks by the clock. */
+  /** @param node The URL of a node that makes blocks by the clock. */
   constructor(node: string) {
     this.#ask = (method, params) => askNode(node, method, params);
-    // A node that is down has nothing to be tried again with.
+    // When the node fails, the pool cannot try its transactions again.
     this.#timer = setInterval(() => void this.#pool.promote(this.#ask).catch(() => undefined), 500).unref();
   }
 
@@ -38,7 +40,7 @@ export class NetworkPool {
   }
 }
 
-/** What a proxy saw. */
+/** A request seen by a proxy. */
 export type Seen = { method: string; params: readonly unknown[]; at: number };
 
 /**
@@ -52,7 +54,7 @@ export class FaultyProxy {
   readonly #onCall: (call: Seen) => void;
   #second = 0;
   #inSecond = 0;
-  /** What is wrong now. */
+  /** The current faults. */
   faults: NodeFaults = {};
   /** Requests by method, and failures by kind. */
   readonly counts = new Map<string, number>();
@@ -64,7 +66,7 @@ export class FaultyProxy {
     );
   }
 
-  /** @param onCall Called with each request that comes, before anything happens to it. */
+  /** @param onCall Called with each incoming request, before the proxy treats the request. */
   static async start(pool: NetworkPool, seed: number, onCall: (call: Seen) => void = () => undefined) {
     const proxy = new FaultyProxy(pool, seed, onCall);
     await new Promise<void>((resolve) => void proxy.#server.listen(0, "127.0.0.1", resolve));
@@ -94,7 +96,7 @@ export class FaultyProxy {
     const failure = this.#happens(this.faults.errorRate)
       ? this.#prng.pick(this.faults.failures ?? FAILURES)
       : undefined;
-    // Half of those who hear nothing of it have been heard.
+    // In half of the failures without an answer, the node still receives the request.
     if (failure !== undefined && failure !== "garbage" && this.#prng.below(2) === 0)
       return this.#fail(failure, "", response);
     const answers = await Promise.all(calls.map((call) => this.#answer(call)));

@@ -4,7 +4,7 @@ import type { Reader } from "../../src/chain/market/reader.ts";
 const id = (n: number): Hex => numberToHex(n, { size: 32 });
 const INPUT = toHex(new Uint8Array(4_096));
 
-/** A market on which somebody posts a job with 4 KB of input in every block, and cancels it in the next one. */
+/** A market on which somebody posts a job with 4 KB of input in every block, and cancels the job in the next block. */
 export class JunkMarket {
   height = 0;
   /** The branch of the last 300 blocks. */

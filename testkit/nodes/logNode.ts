@@ -2,18 +2,20 @@ import { BlockNotFoundError, InvalidInputRpcError, RpcRequestError, numberToHex,
 import type { LogSource } from "../../src/chain/logReader.ts";
 import { VirtualTime } from "./virtualTime.ts";
 
-/** What viem throws when a node answers with an error. */
+/** Returns viem's error for a node's error answer. */
 export const rpcError = (message: string, code = -32_000): Error =>
   new InvalidInputRpcError(new RpcRequestError({ body: {}, error: { code, message }, url: "http://node" }));
 
-/** A node of a chain with one event (`value` = its block's number) in every so many blocks. It counts its requests. */
+/**
+ * A node of a chain with one event (`value` = the block's number) in every `every` blocks. The node counts requests.
+ */
 export class LogNode {
   height: number;
   /** Maximum of blocks in a request. */
   limit = Infinity;
   /** Maximum of logs in an answer. */
   maxLogs = Infinity;
-  /** What it says when there are too many blocks. */
+  /** The error text for a request with too many blocks. */
   words = "no";
   latencyMs = 50;
   /** Nodes may share it. */
@@ -47,7 +49,7 @@ export class LogNode {
     return { getBlock, getLogs } as unknown as LogSource;
   }
 
-  /** Has its time pass until an action is done. @returns how long it took, seconds, and what was asked */
+  /** Lets the node's time pass until an action ends. @returns the duration, seconds, and the counts of requests */
   async measure(action: Promise<unknown>): Promise<LogNode["counts"] & { seconds: number }> {
     const [start, before] = [this.time.now, { ...this.counts }];
     await this.time.during(action);

@@ -4,7 +4,7 @@ import { ETHEREUM_LIMITS, checkAccount, checkTransaction, pendingNonce } from ".
 import type { PoolLimits } from "./poolRules.ts";
 import { readSigned, type Pooled } from "./poolTransaction.ts";
 
-/** A JSON-RPC error that is none of the pool's. */
+/** A JSON-RPC error that does not come from the pool. */
 class Refusal extends Error {
   constructor(
     readonly code: number,
@@ -18,26 +18,26 @@ type Request = { method: string; params?: readonly unknown[] };
 
 export const GWEI = 10n ** 9n;
 
-/** Of the account, wei. */
+/** The account's balance, wei. */
 const BALANCE = 10n ** 21n;
 
 /**
- * A node, its mempool (poolRules.ts) and its miner, for one account. A call is a move that may be made once: mined
- * again, it reverts, and the estimate of its gas fails once it is made.
+ * A node with a mempool (poolRules.ts) and a miner, for a single account. Each call makes a move that succeeds only
+ * once. A second inclusion reverts, and gas estimates fail after the first.
  */
 export class MempoolNode {
   baseFee = GWEI;
-  /** The minimum tip for which a transaction is included. */
+  /** The minimum tip for inclusion. */
   minTip = 0n;
-  /** What the pool takes. */
+  /** The pool's limits. */
   limits: PoolLimits = ETHEREUM_LIMITS;
   /** How many transactions were offered to the pool. */
   offers = 0;
   /** Nothing is included, though the pool takes it. */
   isCensored = false;
-  /** The signed bytes that were offered, oldest first, also those that were refused. */
+  /** The signed bytes offered to the pool, oldest first, including refused offers. */
   readonly offered: Hex[] = [];
-  /** With what an offer is refused before the pool sees it; undefined if it is not. */
+  /** Returns the error that refuses an offer before the pool sees the offer; undefined to let the offer through. */
   refuses: () => Error | undefined = () => undefined;
   /** The calls of moves that others have made. */
   readonly madeByOthers = new Set<Hex>();

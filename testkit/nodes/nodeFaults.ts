@@ -3,14 +3,14 @@ import type { Prng } from "../random/prng.ts";
 /** How a request fails before a node answers it, or with the answer lost. */
 export type Failure = "429" | "429 with a pause" | "500" | "time-out" | "garbage" | "cut";
 
-/** What is wrong with a node, from now on. Nothing, where a field is left out. Rates are of requests, 0 to 1. */
+/** The current faults of a node. An omitted field means no fault. Rates are shares of requests, 0 to 1. */
 export type NodeFaults = {
   /** Requests that fail, each in one of `failures`. */
   errorRate?: number;
   failures?: readonly Failure[];
-  /** Requests for logs that are answered without those of the newest blocks, and without an error. */
+  /** The share of log requests whose answers omit the newest blocks' logs, without an error. */
   truncatedLogRate?: number;
-  /** Requests that a node answers which is some blocks behind. */
+  /** The share of requests answered by a lagging node, and the lag in blocks. */
   staleRate?: number;
   staleBlocks?: number;
   /** The most blocks in a request for logs, and the provider whose words refuse more. */
@@ -45,10 +45,10 @@ export const LOG_SPAN_WORDS = {
   geth: (blocks) => ({ status: 200, code: -32_602, message: `exceed maximum block range: ${blocks}` }),
 } satisfies Record<string, (blocks: number, from: number) => Refusal>;
 
-/** What providers say when too many requests came. */
+/** A provider's error text for too many requests. */
 export const RATE_LIMIT_WORDS = "Your app has exceeded its compute units per second capacity";
 
-/** What stands before a node's answer although it is no JSON-RPC, one of several kinds. */
+/** Returns a spoiled answer in a random form. No form is JSON-RPC with the true answer. */
 export function garbage(prng: Prng, answer: string): string {
   return prng.pick(["<html><body>502 Bad Gateway</body></html>", answer.slice(0, answer.length / 2), "{}", ""]);
 }

@@ -6,7 +6,9 @@ import { ETHEREUM_LIMITS, type PoolLimits } from "./poolRules.ts";
 /** In place of a limit: nothing exceeds it. */
 const UNLIMITED = Number.MAX_SAFE_INTEGER;
 
-/** What the pool before a chain takes: what Ethereum's pools take, unless the chain is set up to take more. */
+/**
+ * Returns the limits of the pool before a chain: Ethereum's usual limits, except where the chain's setup allows more.
+ */
 function limitsOf({ allowUnlimitedContractSize, blockGasLimit, transactionGasCap }: EdrNetworkConfig): PoolLimits {
   const gas = (cap: bigint | false | undefined, usual: bigint): bigint =>
     cap === false ? BigInt(UNLIMITED) : (cap ?? usual);
@@ -18,10 +20,7 @@ function limitsOf({ allowUnlimitedContractSize, blockGasLimit, transactionGasCap
   };
 }
 
-/**
- * Puts a pool before each embedded chain that Hardhat starts, so that everybody who sends to such a chain meets the
- * rules of real nodes.
- */
+/** Puts a pool before each embedded chain that Hardhat starts. Every sender then meets real nodes' rules. */
 export function poolHooks(): Pick<NetworkHooks, "onRequest"> {
   const pools = new WeakMap<object, EmbeddedPool>();
   return {

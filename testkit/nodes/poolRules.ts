@@ -1,11 +1,11 @@
 import type { Hex } from "viem";
 import type { Offered, Pooled } from "./poolTransaction.ts";
 
-/** What a pool takes. */
+/** A pool's limits. */
 export type PoolLimits = {
-  /** Of a transaction with its signature. */
+  /** The maximum size, including the signature. */
   maxBytes: number;
-  /** Of the code that creates a contract. */
+  /** The maximum size of a contract's creation code. */
   maxInitCodeBytes: number;
   maxGas: bigint;
   blockGas: bigint;
@@ -35,7 +35,7 @@ export const ROLLUP_MAX_BYTES = 95_000;
 /** Percent by which a replacement must raise both fees: `PriceBump` in legacypool.go, `DEFAULT_PRICE_BUMP` in reth. */
 const REPLACEMENT_PERCENT = 10n;
 
-/** A pool's JSON-RPC error. The words are those of go-ethereum, which clients have to tell apart. */
+/** A pool's JSON-RPC error. The words match go-ethereum's words, because clients have to tell the errors apart. */
 export class PoolRefusal extends Error {
   readonly code = -32_000;
 }
@@ -45,7 +45,8 @@ function ensure(holds: boolean, words: string): void {
 }
 
 /**
- * Checks what needs no account, in the order of `ValidateTransaction` in core/txpool/validation.go of go-ethereum.
+ * Makes the checks that need no account, in the order of `ValidateTransaction` in go-ethereum's
+ * core/txpool/validation.go.
  * @throws PoolRefusal
  */
 export function checkTransaction(offered: Offered, limits: PoolLimits): void {
@@ -70,9 +71,9 @@ type ChainAccount = { nonce: number; balance: bigint };
 type Waiting = ReadonlyMap<number, Pooled>;
 
 /**
- * Checks a transaction against its account and what waits already, as `add` in legacypool.go,
- * `ValidateTransactionWithState` in core/txpool/validation.go and `Add` in core/txpool/legacypool/list.go do. A nonce
- * may be too high: such a transaction waits until those before it are there.
+ * Checks a transaction against its account and the waiting transactions. The checks follow `add` in legacypool.go,
+ * `ValidateTransactionWithState` in core/txpool/validation.go and `Add` in core/txpool/legacypool/list.go. A nonce may
+ * be too high: such a transaction waits for the transactions with lower nonces.
  * @throws PoolRefusal
  */
 export function checkAccount(tx: Pooled, { nonce, balance }: ChainAccount, waiting: Waiting): void {
@@ -101,14 +102,17 @@ const costOf = ({ gas, maxFee, value }: Pooled): bigint => gas * maxFee + value;
 const raises = (offered: bigint, before: bigint): boolean =>
   offered > before && offered * 100n >= before * (100n + REPLACEMENT_PERCENT);
 
-/** Gas for a transaction and for each byte of its data (EIP-2028); for creating a contract, and for its code. */
+/** Gas for a transaction and for each byte of data (EIP-2028), for creating a contract, and for the contract's code. */
 const TRANSACTION = 21_000n;
 const ZERO_BYTE = 4n;
 const BYTE = 16n;
 const CREATION = 32_000n;
 const INIT_CODE_WORD = 2n;
 
-/** EIP-7623: a transaction costs at least this for a zero byte of its data, and four times this for another. */
+/**
+ * The minimum gas for a zero data byte in a transaction (EIP-7623). Any other data byte costs at least four times as
+ * much.
+ */
 const FLOOR_TOKEN = 10n;
 
 /** Without access lists and authorisations: the protocol's clients send none. */

@@ -1,6 +1,6 @@
 import { keccak256, parseTransaction, recoverTransactionAddress, serializeTransaction, type Hex } from "viem";
 
-/** What a pool looks at in a transaction. Fees are wei for a unit of gas, `value` is wei. */
+/** A transaction's fields that a pool checks. Fees are wei per gas, `value` is wei. */
 export type Offered = {
   /** Serialised with its signature. */
   bytes: number;
@@ -17,10 +17,13 @@ export type Pooled = Offered & { raw: Hex; hash: Hex; from: Hex; to: Hex | null;
 
 const bytesIn = (hex: Hex): number => hex.length / 2 - 1;
 
-/** The transaction that was read last. A chain that is sent one reads it, and the pool before it does so again. */
+/**
+ * The latest transaction read. A chain reads each transaction that it receives, after the pool has read the same
+ * transaction.
+ */
 let last: { raw: Hex; read: Promise<Pooled> } | undefined;
 
-/** Reads a signed transaction. One without the fees of EIP-1559 offers its gas price as both. */
+/** Reads a signed transaction. A transaction without EIP-1559 fees offers its gas price for both fees. */
 export function readSigned(raw: Hex): Promise<Pooled> {
   if (last?.raw !== raw) last = { raw, read: readAndRecover(raw) };
   return last.read;
@@ -36,7 +39,7 @@ async function readAndRecover(raw: Hex): Promise<Pooled> {
   return { raw, hash: keccak256(raw), from, to, nonce, bytes: bytesIn(raw), gas, maxFee, tip, value, data, creates };
 }
 
-/** The fields of `eth_sendTransaction`, with which a node signs itself. */
+/** The fields of `eth_sendTransaction`. The node signs the transaction itself. */
 export type Unsigned = Partial<
   Record<"to" | "data" | "input" | "gas" | "value" | "gasPrice" | "maxFeePerGas" | "maxPriorityFeePerGas", Hex>
 >;
@@ -46,8 +49,8 @@ const SIGNATURE = { r: `0x${"11".repeat(32)}`, s: `0x${"11".repeat(32)}`, yParit
 const USUAL_FEE = 2n ** 36n;
 
 /**
- * What a node will sign for `eth_sendTransaction`.
- * @param usualGas The gas that the node gives a transaction that names none.
+ * Returns the transaction that a node will sign for `eth_sendTransaction`.
+ * @param usualGas The gas that the node adds to a transaction without a gas field.
  */
 export function readUnsigned(sent: Unsigned, usualGas: bigint): Offered {
   const { to, gas, value } = sent;

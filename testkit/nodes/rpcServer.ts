@@ -6,8 +6,8 @@ export type RpcRequest = { method: string; params?: unknown[] };
 type Call = RpcRequest & { id: number };
 
 /**
- * Serves an embedded chain over HTTP on 127.0.0.1, for what must go through a real node URL.
- * @param through What a request goes through on its way to the chain.
+ * Serves an embedded chain over HTTP on 127.0.0.1, for tests that need a real node URL.
+ * @param through Handles each request on the way to the chain.
  */
 export async function serveRpc(
   provider: LocalChain["provider"],
@@ -23,7 +23,7 @@ export async function serveRpc(
     }
   };
   const server = createServer((request, response) => {
-    // Pages may ask, as they may of the nodes that people run.
+    // Web pages may send requests, like to public nodes.
     response.setHeader("access-control-allow-origin", "*");
     response.setHeader("access-control-allow-headers", "content-type");
     if (request.method === "OPTIONS") return void response.end();

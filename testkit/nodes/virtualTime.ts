@@ -1,4 +1,4 @@
-/** Time that passes at once when everybody waits for it. */
+/** Time that passes at once when everybody waits for later times. */
 export class VirtualTime {
   /** Milliseconds since the start. */
   now = 0;

@@ -11,8 +11,9 @@ import { Prng } from "../random/prng.ts";
 export type OperandPair = readonly [Word, Word];
 
 /**
- * For 26 univariate functions, among them all those here, the float32 whose result is closest to a rounding boundary
- * (from exhaustive searches over all 2^32); every function here is tried on all of them.
+ * The float32 results closest to a rounding boundary for 26 univariate functions, including all functions tested here,
+ * from exhaustive searches over all 2^32 operands. The list holds their operands. Tests try every function on every
+ * operand.
  */
 const HARDEST = [
   0xc16912cd, 0x65d890d3, 0x3ac37de2, 0xb3800000, 0x33800000, 0x3940ead6, 0xb52d1f9a, 0x3ea07ab9, 0xbac4c65c,
@@ -193,7 +194,9 @@ const POW_WORST = [
   [0x3f7d64fa, 0x45b40045],
 ] as const;
 
-/** Those that are closest to a midpoint that they are not, as far as `npm run exhaust -- --powers` has searched. */
+/**
+ * The pairs closest to a midpoint without hitting the midpoint, as far as `npm run exhaust -- --powers` has searched.
+ */
 const POW_CLOSEST = [
   [0x08399cf5, 0x30a07c45],
   [0x407fffff, 0x3f000000],
@@ -236,7 +239,7 @@ export function hardPowPairs(): OperandPair[] {
 
 function exactPowers(): [number, number][] {
   const powers: [number, number][] = [];
-  // Odd bases: x^n has 25 bits or more, so that many results are midpoints.
+  // Odd bases: x^n has 25 bits or more, and many results are midpoints.
   for (let base = 3; base < 6000; base += base < 300 ? 2 : 62)
     for (const n of [2, 3, 4, 5, 7, 10, 15, -1]) powers.push([base, n], [-base, n]);
   for (let base = 4097; base < 4160; base += 2)
@@ -257,7 +260,7 @@ function ordinaryOperands(seed: number, count: number): OperandPair[] {
   return Array.from({ length: count }, () => [draw(), draw()]);
 }
 
-/** Operands inside the domain of a function, where it is worth the trial. */
+/** Returns operands inside a function's domain, where special operands are worth trying. */
 export function relevantOperands(name: OpName, seed: number, count: number): OperandPair[] {
   if (name === "pow") return balancedPowers(seed, count);
   const operands = ordinaryOperands(seed, count);

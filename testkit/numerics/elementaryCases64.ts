@@ -1,4 +1,4 @@
-/** Operands on which the elementary functions of float64 are hard to round, or whose results lie at an edge. */
+/** Operands for float64's elementary functions: hard to round, or with results at an edge. */
 import { canonicalWord, DType, type Word } from "../../src/numerics/dtype.ts";
 import { Op, type OpName } from "../../src/program/operations.ts";
 import { Prng } from "../random/prng.ts";
@@ -34,11 +34,12 @@ const TURNS = [
   Number.MAX_VALUE,
 ];
 
-/** Hard operands of the functions of one operand, with their neighbours and both signs. */
+/** Returns hard operands for functions with a single operand, including neighbours and both signs. */
 export function hardOperands64(): Word[] {
   const words = TURNS.map(word64);
   const near = words.flatMap((word) => [-2n, -1n, 0n, 1n, 2n].map((step) => word + step)).filter((word) => word >= 0n);
-  // sigmoid is 1/2 + x/4 - x^3/48: x/4 half-way between two neighbours of 1/2, where the next term is 2^-160 of it.
+  // sigmoid is 1/2 + x/4 - x^3/48. With x/4 half-way between two neighbours of 1/2, the next term amounts to about
+  // 2^-160.
   const midpoints = Array.from({ length: 32 }, (_, i) => word64((2 * i + 1) * 2 ** -53));
   const all = [...near, ...midpoints].flatMap((word) => [word, word | (1n << 63n)]);
   return [...all, 0x7ff0000000000000n, 0xfff0000000000000n, 0x7ff8000000000000n].map((word) =>
@@ -58,7 +59,7 @@ const DOMAINS: Partial<Record<OpName, (t: number) => number>> = {
   acosh: (t) => 1 + Math.abs(t),
 };
 
-/** Operands of ordinary size in the function's domain, and a few of any. */
+/** Returns operands of ordinary size in the function's domain, and a few arbitrary operands. */
 export function relevantOperands64(name: OpName, count: number): OperandPair[] {
   const prng = new Prng(Op[name]);
   if (name === "pow") return balancedPowers64(prng, count);
@@ -85,7 +86,7 @@ function balancedPowers64(prng: Prng, count: number): OperandPair[] {
 /** Hard pairs for pow: exact results, exact midpoints, over- and underflow, special values. */
 export function hardPowPairs64(): OperandPair[] {
   const pairs: [number, number][] = [];
-  // 54 bits: midpoints. 2^27 + k is odd for an odd k, its square has 55 bits where it is above sqrt(2) 2^27.
+  // 54 bits: midpoints. For an odd k, 2^27 + k is odd, and the square has 55 bits above sqrt(2) 2^27.
   for (let k = 1; k < 200; k += 2) pairs.push([2 ** 27 + k, 2], [94906267 + k, 2], [-(94906267 + k), 2]);
   for (const base of [3, 5, 7, 9, 11, 99, 262147, 181_000_001])
     for (const n of [2, 3, 4, 5, 17, 23, 33, 34, -1, -2, 0.5, 1.5, 0.25]) pairs.push([base, n], [-base, n]);

@@ -1,4 +1,4 @@
-/** Random float32 bit patterns, many of them at the edges of the format. */
+/** Random float32 bit patterns, many at the format's edges. */
 import { Prng } from "../random/prng.ts";
 
 const POSITIVE_EDGES = [
@@ -57,7 +57,7 @@ const POSITIVE_EDGES = [
   0x7fffffff,
 ] as const;
 
-/** Edge bit patterns of both signs, among them -0 and NaNs that are not the canonical one. */
+/** Edge bit patterns with both signs, including -0 and non-canonical NaNs. */
 export const EDGE_BITS: readonly number[] = [
   ...POSITIVE_EDGES,
   ...POSITIVE_EDGES.map((bits) => (bits | 0x80000000) >>> 0),

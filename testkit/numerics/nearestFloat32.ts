@@ -8,14 +8,18 @@ const UNIT_EXPONENT = -1200;
 
 const scaled = ({ mantissa, exponent }: Exact): bigint => mantissa << BigInt(exponent - UNIT_EXPONENT);
 
-/** What a magnitude's bits stand for; Infinity as the next power of two, which is how rounding to nearest sees it. */
+/**
+ * Returns the magnitude for given bits. Infinity counts as the next power of two: rounding to nearest treats Infinity
+ * the same way.
+ */
 function magnitude(bits: bigint): bigint {
   return bits === INFINITY_ ? scaled({ mantissa: 1n, exponent: 128 }) : scaled(decode(bits));
 }
 
 /**
- * The definition of rounding by searching the ordered bit patterns: the float32 nearest to `(-1)^negative * value`, the
- * one with an even last bit of two that are as near; shares nothing with the arithmetic that it judges but `decode`.
+ * Rounds by definition, searching the ordered bit patterns: returns the float32 nearest to `(-1)^negative * value`. Of
+ * two equally near numbers, the function takes the number with an even last bit. The function shares only `decode` with
+ * the arithmetic under test.
  */
 export function nearestFloat32(negative: boolean, value: Exact): Word {
   const target = scaled(value);

@@ -17,7 +17,7 @@ export type Experiment = {
   initializers?: Readonly<Record<string, TensorData>>;
   nodes: readonly NodeSpec[];
   functions?: readonly FunctionSpec[];
-  /** What onnxruntime computes instead, where it does not have the operator: other nodes on the same operands. */
+  /** Replacement nodes for onnxruntime on the same operands, where onnxruntime lacks the operator. */
   reference?: { opset: number; nodes: readonly NodeSpec[]; initializers: Readonly<Record<string, TensorData>> };
   /** Names and types of the outputs. */
   outputs: Readonly<Record<string, DType>>;

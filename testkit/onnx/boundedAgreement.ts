@@ -8,7 +8,7 @@ import { readModel } from "../../src/model/onnx/readModel.ts";
 import { modelOf, type Experiment } from "./agreement.ts";
 import { runOnnxruntime } from "./onnxruntime.ts";
 
-/** Compares what is within the counts with onnxruntime's results */
+/** Compares the outputs within the counts with onnxruntime's results. */
 export async function agreesWithinCounts(experiment: Experiment, what: string): Promise<void> {
   const { operands } = experiment;
   const bytes = modelOf(experiment);

@@ -1,4 +1,4 @@
-/** Models in two files, as export tools write large ones: the graph, and beside it the data of its tensors. */
+/** Models in two files, like large models from export tools: the graph, and separately the tensors' data. */
 import { closeSync, openSync, writeFileSync, writeSync } from "node:fs";
 import { basename } from "node:path";
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
@@ -9,18 +9,18 @@ import {
   type StringStringEntryProto,
 } from "onnx-buf";
 
-/** Where a tensor may begin, so that it can be mapped into memory. */
+/** The alignment of a tensor's first byte. The alignment allows mapping the tensor into memory. */
 const ALIGNMENT = 4096;
 /** Tensors of fewer bytes stay in the graph. */
 const MIN = 1024;
 
-/** Where the data of a tensor lies, as the model says it. */
+/** Returns the position of a tensor's data, in the model's format. */
 export const dataEntries = (place: { location: string; offset: number; length: number }): StringStringEntryProto[] =>
   Object.entries(place).map(([key, value]) => create(StringStringEntryProtoSchema, { key, value: String(value) }));
 
 /**
- * Writes a model to `path`, and the data of its large tensors to `path` with `.data` behind it.
- * @param model The bytes of a model in one file.
+ * Writes a model to `path`, and the data of large tensors to `path` plus `.data`.
+ * @param model The bytes of a single-file model.
  */
 export function writeInTwoFiles(path: string, model: Uint8Array): void {
   const proto = fromBinary(ModelProtoSchema, model);

@@ -2,7 +2,7 @@ import type { TensorData } from "../../src/model/onnx/model.ts";
 import { floatTensor } from "../../src/model/onnx/tensorData.ts";
 import type { AttributeValue, NodeSpec } from "./onnxBuilder.ts";
 
-/** Collects nodes of one output and constants, and names them. */
+/** Collects single-output nodes and constants, and names them. */
 export class GraphBuilder {
   readonly nodes: NodeSpec[] = [];
   readonly initializers: Record<string, TensorData> = {};

@@ -1,7 +1,7 @@
 import type { Attribute, Dim, Model, ValueInfo } from "../../src/model/onnx/model.ts";
 import { buildModel, type AttributeValue, type IoSpec } from "./onnxBuilder.ts";
 
-/** An ONNX file of a model that was read or made. @throws RangeError for graphs in attributes */
+/** Returns an ONNX file for a model that was read or made. @throws RangeError for graphs in attributes */
 export const modelBytes = ({ irVersion, opsets, graph }: Model): Uint8Array =>
   buildModel({
     ...{ irVersion, opset: opsets.get("")!, imports: Object.fromEntries(opsets) },

@@ -28,8 +28,8 @@ import type { TensorData } from "../../src/model/onnx/model.ts";
 const utf8 = new TextEncoder();
 
 /**
- * An attribute's value: integral numbers are ints, `float` marks floats; `reference` names an attribute of the function
- * around it.
+ * An attribute's value: integral numbers become ints, `float` marks floats; `reference` names an attribute of the
+ * enclosing function.
  */
 export type AttributeValue =
   | number
@@ -69,7 +69,7 @@ export type FunctionSpec = {
 
 export type ModelSpec = {
   opset?: number;
-  /** Versions of other domains than ai.onnx, 1 if nothing is said. */
+  /** Versions for domains other than ai.onnx, 1 by default. */
   imports?: Readonly<Record<string, number>>;
   irVersion?: number;
   functions?: readonly FunctionSpec[];
@@ -142,7 +142,7 @@ const graphProto = (spec: Pick<ModelSpec, "inputs" | "outputs" | "nodes" | "init
     initializer: Object.entries(spec.initializers ?? {}).map(([name, data]) => tensorProto(name, data)),
   });
 
-/** The domains of nodes and of the nodes in their bodies. */
+/** Returns the domains that nodes use, including nodes in bodies. */
 function domainsOf(nodes: readonly NodeSpec[]): string[] {
   return nodes.flatMap((node) => [
     node.domain ?? "",
@@ -171,7 +171,7 @@ function functionProto({ opset, attributes, defaults, ...spec }: FunctionSpec): 
 /** The bytes of an ONNX file. Default operator set 17, IR version 8. */
 export function buildModel(spec: ModelSpec): Uint8Array {
   const graph = graphProto(spec);
-  // A domain may have the name of a property that every object has.
+  // A domain may have the same name as a property present in every object.
   const imports = new Map(Object.entries(spec.imports ?? {}));
   const functions = spec.functions ?? [];
   const domains = new Set(["", ...functions.map(({ domain }) => domain), ...domainsOf(spec.nodes)]);

@@ -21,9 +21,7 @@ function fromOrt(tensor: ort.Tensor): TensorData {
   return { dtype: BY_NAME.get(tensor.type)!, shape: tensor.dims, bytes };
 }
 
-/**
- * The outputs of a model, by name. Graph optimisation is off, so that what is compared is the model's own operators.
- */
+/** Returns a model's outputs, by name. Graph optimisation is off: the comparison concerns the model's own operators. */
 export async function runOnnxruntime(
   model: Uint8Array,
   inputs: ReadonlyMap<string, TensorData>,

@@ -33,7 +33,7 @@ const attention =
     const past = rank === 4 ? r.pick([0, 0, 2]) : 0;
     const shape = (h: number, length: number): number[] =>
       rank === 4 ? [batch, h, length, size] : [batch, length, h * size];
-    // The first key stays visible: what a row without any gives is not the same everywhere.
+    // The first key stays visible, because implementations disagree about a row without visible keys.
     const visible = r.bool([queries, keys + past]);
     for (let i = 0; i < queries; i++) visible.bytes[i * (keys + past)] = 1;
     const mask = r.pick([undefined, r.float([queries, keys + past]), visible]);

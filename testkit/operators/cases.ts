@@ -35,7 +35,7 @@ import { EINSUM_TOP_K_RECURRENT_CASES } from "./einsumTopKRecurrentCases.ts";
 import { PAD_CASES, SPATIAL_CASES } from "./spatialCases.ts";
 import { QUANTISED_CASES } from "./quantisedCases.ts";
 
-/** For each operator of the table, experiments that cover its attributes, opsets and shapes. */
+/** Experiments for each operator in the table, covering attributes, opsets and shapes. */
 export const CASES: Record<string, readonly Make[]> = {
   ...KNOWN_CASES,
   ...LATEST_CASES,

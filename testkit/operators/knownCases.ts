@@ -1,4 +1,4 @@
-/** Random experiments of operators on values known at compile time, and of crops, folds and places of maxima. */
+/** Random experiments for operators on values known at compile time, and for crops, folds and positions of maxima. */
 import { DType } from "../../src/numerics/dtype.ts";
 import { elementCount, type TensorData } from "../../src/model/onnx/model.ts";
 import { floatTensor, int64Tensor } from "../../src/model/onnx/tensorData.ts";
@@ -8,7 +8,7 @@ import { F, pooling, type Make } from "./makers.ts";
 
 const I = DType.int64;
 
-/** Constants, and a Gather or Add that makes something at run time of what a node makes of them. */
+/** Returns constants with a node, and a Gather or Add that turns the node's result into run-time values. */
 function folded(
   node: NodeSpec,
   constants: Readonly<Record<string, TensorData>>,
@@ -101,7 +101,7 @@ const col2Im: Make = (r) => {
     const free = size + pads[d]! + pads[d + rank]! - dilations[d]! * (block[d]! - 1) - 1;
     return Math.floor(free / strides[d]!) + 1;
   });
-  // onnxruntime 1.30 mixes the channels of images of one dimension.
+  // onnxruntime 1.30 mixes the channels of one-dimensional images.
   const channels = rank === 1 ? 1 : r.int(1, 3);
   const x = r.float([r.int(1, 2), channels * elementCount(block), elementCount(columns)]);
   return single("Col2Im", [x], [int64Tensor(image), int64Tensor(block)], { strides, dilations, pads }, F, 18);

@@ -1,4 +1,4 @@
-/** Random experiments of operators of the operator sets 26 and 27, and of element types below 16 bits. */
+/** Random experiments for operators in the operator sets 26 and 27, and for element types below 16 bits. */
 import { DType } from "../../src/numerics/dtype.ts";
 import { narrowLayout, type NarrowType } from "../../src/numerics/narrow.ts";
 import { floatTensor, int64Tensor } from "../../src/model/onnx/tensorData.ts";

@@ -10,7 +10,7 @@ const loss =
   (r) => {
     const [n, classes] = [r.int(1, 4), r.int(2, 6)];
     const spatial = r.shape(r.int(0, 3), 3);
-    // Whatever is left out, something is left in, so that no mean is 0 / 0.
+    // At least one element always stays in, because a mean must not become 0 / 0.
     const shape = [n, ...spatial];
     const classOf = (_: unknown, i: number): number => (i === 0 ? classes - 1 : r.int(0, classes - 1));
     const kept = int64Tensor(Array.from({ length: elementCount(shape) }, classOf), shape);

@@ -1,4 +1,4 @@
-/** Random experiments of mathematical functions of elements, window functions, norms and products. */
+/** Random experiments for mathematical functions on elements, window functions, norms and products. */
 import { DType } from "../../src/numerics/dtype.ts";
 import { floatTensor, int64Tensor } from "../../src/model/onnx/tensorData.ts";
 import { single, type Experiment } from "../onnx/agreement.ts";
@@ -46,7 +46,7 @@ const range = (start: number, limit: number, delta: number): Experiment => {
   };
 };
 
-/** Ranges of float32, whose values depend on the order of roundings. */
+/** Ranges in float32, where the values depend on the roundings' order. */
 export const floatRange: Make = (r) => range(r.int(-9, 9) / 10, r.int(10, 40) / 10, r.int(1, 9) / 10);
 
 const groups =

@@ -1,4 +1,4 @@
-/** Random experiments of the operators of com.microsoft for attention and its surroundings. */
+/** Random experiments for com.microsoft's operators around attention. */
 import { DType } from "../../src/numerics/dtype.ts";
 import { int64Tensor } from "../../src/model/onnx/tensorData.ts";
 import type { TensorData } from "../../src/model/onnx/model.ts";
@@ -13,7 +13,7 @@ const int32 = (values: readonly number[], shape: readonly number[] = [values.len
   bytes: new Uint8Array(Int32Array.from(values).buffer),
 });
 
-/** A mask of keys in one of its forms; at least the first key stays. */
+/** Returns a key mask in a given form. At least the first key stays. */
 function keyMask(r: RandomTensors, batch: number, queries: number, keys: number, forms: readonly string[]) {
   const form = r.pick(forms);
   const kept = (shape: readonly number[]): TensorData => {

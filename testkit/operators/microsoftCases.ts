@@ -64,7 +64,7 @@ const skip: Make = (r) => {
   return fused("SkipLayerNormalization", inputs, { epsilon: { float: 1e-6 } });
 };
 
-/** For each operator of com.microsoft, experiments that cover its attributes. */
+/** Experiments for each com.microsoft operator, covering its attributes. */
 export const MICROSOFT_CASES: Record<string, readonly Make[]> = {
   BiasGelu: [(r) => fused("BiasGelu", { x: r.float([2, 3, 5]), b: r.float([5]) })],
   DequantizeLinear: [quantised("DequantizeLinear")],

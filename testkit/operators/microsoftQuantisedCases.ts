@@ -1,4 +1,4 @@
-/** Random experiments of the quantised operators of com.microsoft. */
+/** Random experiments for com.microsoft's quantised operators. */
 import { DType } from "../../src/numerics/dtype.ts";
 import type { TensorData } from "../../src/model/onnx/model.ts";
 import { floatTensor, int64Tensor } from "../../src/model/onnx/tensorData.ts";
@@ -247,9 +247,9 @@ const convolution: Make = (r) => {
   );
 };
 
-/** The quantised operators, and those that are others under another name. */
+/** The quantised operators, and operators that duplicate other operators under another name. */
 export const MICROSOFT_QUANTISED_CASES: Record<string, readonly Make[]> = {
-  // Of other devices in onnxruntime: test/compiler/operators/diffusion.test.ts.
+  // Operators for other devices in onnxruntime: test/compiler/operators/diffusion.test.ts.
   ...Object.fromEntries(["BiasAdd", "BiasSplitGelu", "GroupNorm", "NhwcConv", "SkipGroupNorm"].map((op) => [op, []])),
   CDist: [
     (r) => fused("CDist", { a: r.float([3, 4]), b: r.float([2, 4]) }, { metric: r.pick(["euclidean", "sqeuclidean"]) }),

@@ -1,4 +1,4 @@
-/** Random experiments of the operators of ai.onnx.ml. */
+/** Random experiments for ai.onnx.ml's operators. */
 import { DType } from "../../src/numerics/dtype.ts";
 import { floatTensor, int64Tensor } from "../../src/model/onnx/tensorData.ts";
 import type { TensorData } from "../../src/model/onnx/model.ts";
@@ -36,7 +36,7 @@ const numbers = (r: RandomTensors, count: number, low = -2, high = 2): number[] 
 
 const MODES = ["BRANCH_LEQ", "BRANCH_LT", "BRANCH_GTE", "BRANCH_GT"];
 
-/** Lists of the nodes of random trees, as version 3 has them, and the leaves by tree and number. */
+/** Returns node lists for random trees in version 3's format, and the leaves by tree and number. */
 function randomTrees(
   r: RandomTensors,
   count: number,
@@ -108,7 +108,7 @@ function weighted(
   };
 }
 
-/** Version 5: two trees of one or two inner nodes each. */
+/** Version 5: two trees with one or two inner nodes each. */
 const ensemble5: Make = (r) => {
   const targets = r.int(1, 2);
   const tensor = (values: readonly number[]): AttributeValue => ({ tensor: floatTensor(values) });

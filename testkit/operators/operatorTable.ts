@@ -1,29 +1,15 @@
 import { format, resolveConfig } from "prettier";
-import { CONTROL } from "../../src/compiler/graph/control/table.ts";
-import { REASONS } from "../../src/compiler/graph/unsupported.ts";
-import { ML_REGISTRY } from "../../src/compiler/operators/ml/registry.ts";
-import { MICROSOFT_REGISTRY } from "../../src/compiler/operators/microsoft/registry.ts";
-import { REGISTRY } from "../../src/compiler/operators/registry.ts";
+import { OWN_DOMAIN } from "../../src/compiler/nodes.ts";
+import { REFUSED } from "../../src/compiler/table/refused.ts";
+import { OPERATORS } from "../../src/compiler/table/registry.ts";
+import type { Row } from "../../src/compiler/table/row.ts";
 import { OPSETS } from "../../src/model/onnx/readModel.ts";
 
 /** The file of the generated table. */
 export const OPERATOR_TABLE = "docs/operatorTable.md";
 
-type Row = { operator: string; domain: string; since: number; until: number };
-
-const TRAINING = ["Gradient", "Adagrad", "Adam", "Momentum"].map((operator) => ({
-  ...{ operator, domain: "ai.onnx.preview.training" },
-  ...{ since: 1, until: 1 },
-}));
-
 /** Every operator that is taken. */
-export const TAKEN: readonly Row[] = [...REGISTRY, ...CONTROL, ...ML_REGISTRY, ...MICROSOFT_REGISTRY, ...TRAINING];
-
-/** Every operator that is refused by its name, with the reason. */
-export const REFUSED = [...REASONS].map(([key, reason]) => {
-  const at = key.lastIndexOf(".");
-  return { domain: key.slice(0, at), operator: key.slice(at + 1), reason };
-});
+export const TAKEN: readonly Row[] = OPERATORS.filter(({ domain }) => domain !== OWN_DOMAIN);
 
 const byName = (a: { operator: string }, b: { operator: string }): number => (a.operator < b.operator ? -1 : 1);
 

@@ -15,8 +15,8 @@ function inType(tensor: TensorData, dtype: DType): TensorData {
 }
 
 /**
- * An experiment with all its float32 tensors in another type of floats.
- * @param kept Names of operands and initializers that stay float32: their type is fixed by the operator.
+ * Returns an experiment with all float32 tensors converted to another float type.
+ * @param kept Names of operands and initializers that stay float32, because the operator fixes their type.
  */
 export function experimentIn(experiment: Experiment, dtype: DType, kept: ReadonlySet<string> = new Set()): Experiment {
   const tensors = (all: Readonly<Record<string, TensorData>> = {}): Record<string, TensorData> =>

@@ -19,8 +19,8 @@ const whole = (r: RandomTensors, dtype: DType, shape: readonly number[]): Tensor
   r.integer(dtype, shape, ...LIMITS.get(dtype)!);
 
 /**
- * The least and the greatest signed weight for which onnxruntime's sums are exact. Older x86 processors add pairs of
- * products in 16 bits, which saturate; those of weights of 7 bits do not get there.
+ * The minimum and maximum signed weight for which onnxruntime's sums are exact. Older x86 processors add pairs of
+ * products in 16 bits, and the sums saturate. Sums over weights with 7 bits do not saturate.
  */
 const SIGNED_WEIGHTS = ((): readonly [number, number] => {
   const made = byteEngine({});
@@ -31,7 +31,7 @@ const SIGNED_WEIGHTS = ((): readonly [number, number] => {
 const weights = (r: RandomTensors, dtype: DType, shape: readonly number[]): TensorData =>
   dtype === DType.int8 ? r.integer(dtype, shape, ...SIGNED_WEIGHTS) : whole(r, dtype, shape);
 
-/** A power of two apart from a sixteenth, so that ratios are often halfway between integers. */
+/** Returns multiples of 1/64 from a sixteenth to one. Ratios then often fall halfway between integers. */
 const scale = (r: RandomTensors, shape: readonly number[]): TensorData => r.float(shape, 1 / 16, 1);
 
 /** One node over named inputs; those in `constants` are initializers. An absent input is undefined. */
@@ -94,7 +94,7 @@ const blocked =
     return node(op, { x, s: scale(r, [2, blocks, 3]), z }, [], quantise ? dtype : F, 21, attributes);
   };
 
-/** Weights of four bits in blocks, as tools store them. */
+/** Returns four-bit weights in blocks, in the tools' storage format. */
 const fourBits: Make = (r) => {
   const signed = r.int(0, 1) === 1;
   const [blocks, block] = [r.int(1, 3), r.int(1, 4)];

@@ -1,4 +1,4 @@
-/** Random experiments of operators that read at places that data says. */
+/** Random experiments for operators that read at positions given by data. */
 import { DType } from "../../src/numerics/dtype.ts";
 import { floatTensor } from "../../src/model/onnx/tensorData.ts";
 import { single } from "../onnx/agreement.ts";

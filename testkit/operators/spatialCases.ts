@@ -1,4 +1,4 @@
-/** Experiments of the operators that move over or resample spatial dimensions, and of scattered writes. */
+/** Experiments for operators that move over or resample spatial dimensions, and for scattered writes. */
 import { DType } from "../../src/numerics/dtype.ts";
 import type { TensorData } from "../../src/model/onnx/model.ts";
 import { floatTensor, int64Tensor } from "../../src/model/onnx/tensorData.ts";

@@ -24,10 +24,10 @@ import type { WatcherOptions } from "../../watcher/options.ts";
 /** The least distance of two exams. */
 const SPACING = 256n;
 
-/** A worker that sits exams with a device of its own, and a pledge behind what it reports. */
+/** A worker that sits exams with a separate device, and with a pledge behind its reports. */
 export type Examinee = { key: Hex; device: SoftwareDevice; session: Session; claimContracts: Session };
 
-/** Players on a chain with exams of one program, whose wrong roots can be challenged. */
+/** Players on a chain with exams about a single program, whose wrong roots can be challenged. */
 export class ExamPlayers {
   readonly players: Players;
   readonly program: KnownProgram;
@@ -54,12 +54,12 @@ export class ExamPlayers {
     return openSession({ endpoint: { transport }, chainId, market: this.beside.claims, account });
   }
 
-  /** What challenges exams, for an account. */
+  /** Returns the clients for challenging exams, for an account. */
   open(claimContracts: Session) {
     return openExamClaims(claimContracts, this.beside.examClaims!);
   }
 
-  /** A worker that is attested, and has pledged and enrolled. */
+  /** Creates an attested worker with a pledge and an enrolment. */
   async examinee(): Promise<Examinee> {
     const key = await this.players.chain.newAccount(parseEther("5"));
     const session = await this.players.chain.sessionOf(key);
@@ -82,7 +82,7 @@ export class ExamPlayers {
     return key;
   }
 
-  /** Mines blocks up to one that is an exam. @returns it */
+  /** Mines blocks up to an exam block. @returns the exam block's number */
   async nextExam(): Promise<bigint> {
     const { provider } = this.players.chain;
     await provider.request({ method: "hardhat_mine", params: [`0x${SPACING.toString(16)}`, "0x1"] });
@@ -101,7 +101,7 @@ export class ExamPlayers {
     return { worker: session.sender.address, device: device.id, class: 0, number, time, nonce, traceRoot };
   }
 
-  /** Has a worker answer games about what it sat, and make final what nobody disputes. */
+  /** Starts a worker that answers games about sittings, and makes undisputed claims final. */
   defend({ claimContracts }: Examinee, execute: Execute) {
     const policy = { minFee: 1n, marginSeconds: 10 };
     const role = { programs: ProgramLibrary.of([this.program]), execute, policy, selfAuditSamples: 0 };

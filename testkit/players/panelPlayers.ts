@@ -18,7 +18,7 @@ const CLAIM_SECONDS = 1_800;
 export const WINDOW = 3_600;
 export const FEE = parseEther("0.1");
 
-/** A panel that was posted, and who posted it. */
+/** A posted panel and its poster. */
 export type PostedPanel = {
   poster: Session;
   panel: Panel;
@@ -63,7 +63,10 @@ export class PanelPlayers {
     return { poster, panel, ...posted, deadline: times.deadline, openFrom: times.openFrom };
   }
 
-  /** Has a worker serve, a new one if no key is given. What opens its seals is in the file of its key. */
+  /**
+   * Starts a sealing worker, with a fresh key unless a key is given. The key's file holds the data that opens the
+   * worker's seals.
+   */
   async work(execute: Execute, key?: Hex): Promise<SealingWorker> {
     const own = key ?? (await this.players.workerKey());
     const address = this.players.addressOf(own);
@@ -80,7 +83,7 @@ export class PanelPlayers {
     return this.players.startWatcher(await this.players.watcherKey(), this.#program, execute);
   }
 
-  /** Brings a panel to its end, beside all others. */
+  /** Brings a panel to an end, in parallel with all other panels. */
   follow({ poster, panel, panelId }: PostedPanel, options: FollowPanelOptions = {}): Promise<PanelState> {
     return followPanel(poster, panel, panelId, { intervalMs: 30, ...options });
   }

@@ -27,8 +27,8 @@ export const quiet = pino({ level: "silent" });
 const INTERVAL_MS = 30;
 
 /**
- * Executes by the definition. A lie changes one float32 to one of quite another size, and the later steps follow from
- * it.
+ * Executes by the definition. A lie changes one float32 to a value of very different size, and later steps follow from
+ * the wrong value.
  */
 export const reference =
   (lie?: { step: number; element: number }): Execute =>
@@ -65,7 +65,7 @@ export class Players {
     return new Players(chain, this.manufacturer);
   }
 
-  /** The key of a worker that is attested and has stake for two claims. */
+  /** Returns the key of an attested worker with stake for two claims. */
   async workerKey(): Promise<Hex> {
     const key = await this.chain.newAccount(parseEther("5"));
     const session = await this.chain.sessionOf(key);
@@ -84,7 +84,7 @@ export class Players {
     return key;
   }
 
-  /** A requester with credit, and a job that it posts. */
+  /** Posts a job from a requester with credit. */
   post(program: KnownProgram, inputs: readonly Uint8Array[], terms: Partial<JobTerms> = {}) {
     return this.#posted(postJob, program, inputs, terms);
   }
@@ -139,7 +139,7 @@ type Loop<E> = {
   onEvent: (event: E) => void;
 };
 
-/** Runs a loop of an account until it is stopped. */
+/** Runs an account's loop until the test stops the loop. */
 export function start<E>(session: Session, run: (loop: Loop<E>) => Promise<void>): Running<E> {
   const inbox = new Inbox<E>();
   const stop = new AbortController();

@@ -4,7 +4,7 @@ import type { KnownProgram } from "../../src/dispute/run/execution.ts";
 import { first, type Players } from "./players.ts";
 import type { Execute } from "../../src/runs/execute.ts";
 
-/** A job of a run: its program, inputs and items, and whether it asks for an answer. */
+/** A run's job: the program, inputs and items, and a flag that asks for an answer. */
 type RunJob = { program: KnownProgram; inputs: readonly Uint8Array[]; items: number; answer?: boolean };
 
 /** Has a cheat serve a job that an honest watcher watches. @returns the cheat's claim, once it is refuted */

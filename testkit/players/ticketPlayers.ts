@@ -26,7 +26,7 @@ import type { Execute } from "../../src/runs/execute.ts";
 
 export const FACE = parseEther("0.01");
 
-/** A worker that serves answers, and what a test does with it. */
+/** A worker that serves answers, and the objects for tests. */
 export type Serving = {
   at: TicketSession;
   ledger: WorkerLedger;
@@ -65,7 +65,7 @@ export class TicketPlayers {
     return openTickets({ endpoint: { transport }, chainId, tickets, account: privateKeyToAccount(key) });
   }
 
-  /** The key of a worker that is attested and has pledged. */
+  /** Returns the key of an attested worker with a pledge. */
   async workerKey(): Promise<Hex> {
     const key = await this.players.chain.newAccount(parseEther("5"));
     const { session, pledges } = await this.open(key);
@@ -124,7 +124,7 @@ export class TicketPlayers {
     };
   }
 
-  /** Seconds by which this chain's time is ahead of the machine's. */
+  /** The seconds from the machine's time to the chain's time, positive if the chain runs ahead. */
   ahead = 0;
 
   /** Takes over the chain's time. */
@@ -140,7 +140,10 @@ export class TicketPlayers {
     return start<WorkerEvent>(at.session, (all) => runWorker({ ...all, ...role, heldInputs: held }));
   }
 
-  /** Has a payer watch: it refutes what it put on chain, by the inputs that it holds. */
+  /**
+   * Starts a payer's watcher. The watcher refutes claims that the payer put on chain, with the inputs that the payer
+   * holds.
+   */
   watch(at: TicketSession, ledger: PayerLedger, program: KnownProgram, execute: Execute) {
     const role = { programs: ProgramLibrary.of([program]), execute, mode: "defend" as const };
     const held = heldInputs((root) => ledger.inputsOf(root));

@@ -4,8 +4,8 @@ import { resolve } from "node:path";
 let built: string | undefined;
 
 /**
- * Builds the command line, once in this process, if it is not up to date.
- * @returns its file, as users start it. @throws Error
+ * Builds the command line if out of date, once per process.
+ * @returns the file that users start. @throws Error
  */
 export function builtCommandLine(): string {
   if (built !== undefined) return built;

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { killAtExit } from "../../src/deploy/devnet/killAtExit.ts";
 import { builtCommandLine } from "./commandLine.ts";
 
-/** `refute dongle` in a process of its own. */
+/** `refute device dongle` in a separate process. */
 export class DongleProcess {
   readonly #child: ChildProcess;
   /** All that it printed. */
@@ -16,9 +16,12 @@ export class DongleProcess {
     killAtExit(child);
   }
 
-  /** Starts it on a folder, and waits until it answers. @throws Error with its words if it ends */
+  /**
+   * Starts the dongle on a folder, and waits until it answers. @throws Error with the dongle's output if the process
+   * ends
+   */
   static async start(folder: string): Promise<DongleProcess> {
-    const child = spawn(process.execPath, [builtCommandLine(), "dongle", folder]);
+    const child = spawn(process.execPath, [builtCommandLine(), "device", "dongle", folder]);
     const dongle = new DongleProcess(child);
     const ended = once(child, "exit");
     while (!dongle.output.includes("socket ")) {
@@ -28,7 +31,7 @@ export class DongleProcess {
     return dongle;
   }
 
-  /** Ends it at once, in the middle of whatever it does, or by another signal. */
+  /** Kills the process at once, in the middle of any work, or ends the process by another signal. */
   async kill(signal: NodeJS.Signals = "SIGKILL"): Promise<void> {
     if (this.#child.exitCode !== null || this.#child.signalCode !== null) return;
     const ended = once(this.#child, "exit");

@@ -10,7 +10,7 @@ import { reference } from "../players/players.ts";
 import { Prng } from "../random/prng.ts";
 import type { Execute } from "../../src/runs/execute.ts";
 
-/** A job about a model that a process knows from a file, and an execution of it that is wrong in one item. */
+/** A job about a model that a process reads from a file, and an execution with one wrong item. */
 export type KilledJob = {
   name: string;
   bytes: Uint8Array;
@@ -26,11 +26,14 @@ type MakeJob = (seed: number) => KilledJob;
 
 const ITEMS = 5;
 
-/** Of the first step, whose tensor has more elements. */
+/** The position of the lie. The first step's tensor has enough elements. */
 const LIE = { step: 0, element: 150 };
 const WIDTH = 200;
 
-/** A network that adds what it has seen: h -> Relu(x w + h), and y as the first ten numbers of that state, times v. */
+/**
+ * Returns a network that accumulates its inputs: h -> Relu(x w + h), and y = v times the first ten numbers of the new
+ * state.
+ */
 function recurrentBytes(seed: number): Uint8Array {
   const prng = new Prng(seed);
   const weights = (rows: number, columns: number) => seededWeights(prng, rows, columns);
@@ -72,7 +75,7 @@ const single =
     return { name: `one item, ${form}`, ...job, terms: { answer: form === "answer" } };
   };
 
-/** Items that take the state of the one before; the output is the last one's. */
+/** Items that take the state from the item before. The last item gives the output. */
 const carried =
   (form: "trace" | "answer"): MakeJob =>
   (seed) => {
@@ -93,7 +96,7 @@ const batch: MakeJob = (seed) => {
   return { name: "a batch, answer", ...job, terms: { items: ITEMS, answer: true } };
 };
 
-/** Jobs of one item and of several, about traces and about answers. */
+/** Jobs with one item or several items, about traces and about answers. */
 export const KILLED_JOBS = {
   trace: single("trace"),
   answer: single("answer"),

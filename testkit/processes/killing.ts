@@ -12,18 +12,18 @@ import { serveRpc } from "../nodes/rpcServer.ts";
 import type { KilledJob } from "./killedJobs.ts";
 import { RefuteProcess } from "./refuteProcess.ts";
 
-/** Which transactions, by the function that they call, a process does not survive; each entry once. */
+/** The transactions that a process does not survive, by called function. Each entry counts once. */
 type KillPoints = readonly string[];
 
-/** What came of a party that was killed. */
+/** The result for a killed party. */
 export type Survived = { kills: string[]; calls: string[] };
 
 const LIMIT_MS = 240_000;
 
 /**
- * An honest worker, killed after its transactions, before it hears of them: disputed without cause, it must win, and be
- * paid.
- * @throws Error if it does not, or makes a move twice
+ * Plays an honest worker, killed just after sending transactions. A watcher disputes the worker's claim without cause;
+ * the worker must win and be paid.
+ * @throws Error if the worker fails, or makes a move twice
  */
 export async function killedWorker(players: Players, points: KillPoints, killed: KilledJob): Promise<Survived> {
   const key = await players.workerKey();
@@ -44,7 +44,7 @@ export async function killedWorker(players: Players, points: KillPoints, killed:
 }
 
 /**
- * An honest watcher, killed after its transactions: the lie must be refuted by it, and it must not lose.
+ * Plays an honest watcher, killed just after sending transactions. The watcher must refute the lie without a loss.
  * @throws Error
  */
 export async function killedWatcher(players: Players, points: KillPoints, killed: KilledJob): Promise<Survived> {
@@ -65,13 +65,13 @@ export async function killedWatcher(players: Players, points: KillPoints, killed
   }
 }
 
-/** A job whose submission is sealed, or the seats of a panel: what it asks, and from when on seals are opened. */
+/** A job with a sealed submission, or a panel's seats: the requested model, and the time when seals may be opened. */
 type SealedJobs = { model: KilledJob; jobs: readonly Hex[]; openFrom: number; window: number };
 
 /**
- * An honest worker that seals, killed after its transactions, before it hears of them. After its seal it is away until
- * seals may be opened: started again, it must find on disk what it had sealed, open it, and be paid.
- * @throws Error if it does not, loses stake, or makes a move twice
+ * Plays an honest worker that seals, killed just after sending transactions. After sealing, the worker stays away until
+ * seals may be opened. After the restart, the worker must find the sealed data on disk, open the seal, and be paid.
+ * @throws Error if the worker fails, loses stake, or makes a move twice
  */
 export async function killedSealer(players: Players, points: KillPoints, sealed: SealedJobs): Promise<Survived> {
   const { model, jobs, openFrom, window } = sealed;
@@ -107,12 +107,12 @@ export async function killedSealer(players: Players, points: KillPoints, sealed:
   }
 }
 
-/** The first thing that is found of any of the jobs. */
+/** Waits for the first result found in any job. */
 type Until = <T>(found: (job: JobRecord) => T | undefined) => Promise<T>;
 
 /**
- * A command of `refute`, the account that runs it, the jobs it may work on, the calls after which it is killed, what
- * its environment has beside this process's own, and what happens before it is started again.
+ * A party under test: the `refute` command, the account, the jobs, the calls after which the test kills the process,
+ * extra environment variables, and the action before each restart.
  */
 type KilledParty = {
   players: Players;
@@ -184,7 +184,7 @@ async function withKills(killed: KilledParty, story: (job: Until) => Promise<voi
   return survived;
 }
 
-/** None of an account's transactions reverted, and none says the same as another. @throws Error */
+/** Checks that an account's transactions did not revert and did not repeat each other. @throws Error */
 async function mustNotRepeat({ chain }: Players, key: Hex): Promise<void> {
   const { publicClient, sender } = await chain.sessionOf(key);
   const made = new Set<Hex>();

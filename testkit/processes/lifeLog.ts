@@ -1,10 +1,10 @@
 import type { Seen } from "../nodes/faultyProxy.ts";
 
-/** Seconds from the start of a process to its first look at the chain's events, and to its first transaction. */
+/** Seconds from a process's start to the first look at the chain's events, and to the first transaction. */
 type Life = { party: string; toEvents: number | undefined; toAct: number | undefined };
 export type Lives = readonly Life[];
 
-/** When the lives of processes began, and what they then asked of their nodes. */
+/** The start times of processes, and their first requests to nodes. */
 export class LifeLog {
   readonly #lives: (Life & { began: number; isFirst: boolean })[] = [];
 
@@ -14,7 +14,7 @@ export class LifeLog {
     this.#lives.push({ party, began: Date.now(), isFirst, toEvents: undefined, toAct: undefined });
   }
 
-  /** A request of a party came to its node. */
+  /** Records a party's request to the node. */
   called(party: string, { method, at }: Seen): void {
     const life = this.#lives.findLast((one) => one.party === party);
     if (life === undefined) return;

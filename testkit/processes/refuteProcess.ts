@@ -11,7 +11,7 @@ import { builtCommandLine } from "./commandLine.ts";
 
 const PASSWORD = "Tr0ub4dor-and-3";
 
-/** A model that a process knows, and what it is compiled with. */
+/** A model for a process, and the compiler settings for the model. */
 export type ServedModel = {
   bytes: Uint8Array;
   shapes?: Record<string, readonly number[]>;
@@ -20,8 +20,8 @@ export type ServedModel = {
 };
 
 /**
- * A party whose process, `refute worker` or `refute watcher`, is killed and started again, each time in an empty folder
- * of its own. Only the folder of its cache remains.
+ * A party whose process, `refute worker` or `refute watcher`, gets killed and restarted. Each start uses a new empty
+ * folder. Only the cache folder remains.
  */
 export class RefuteProcess {
   readonly #command: readonly string[];
@@ -89,7 +89,7 @@ export class RefuteProcess {
     return this.#child !== undefined && this.#child.exitCode !== null;
   }
 
-  /** Ends it at once, in the middle of whatever it does. */
+  /** Kills the process at once, in the middle of any work. */
   async kill(): Promise<void> {
     const child = this.#child;
     if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
@@ -99,7 +99,8 @@ export class RefuteProcess {
   }
 
   /**
-   * Kills it, removes its files, and checks that it kept nothing on disk but its cache, and printed no secret.
+   * Kills the process, removes its files, and checks that the process kept nothing on disk except the cache and printed
+   * no secret.
    * @throws Error
    */
   async end(): Promise<void> {

@@ -4,12 +4,12 @@ import type { NodeFaults } from "../nodes/nodeFaults.ts";
 import type { Prng } from "../random/prng.ts";
 import type { Story, StoryTerms } from "./story.ts";
 
-/** What happens beside the games of a story. */
+/** Events that accompany a story's games. */
 export type Scenario = {
   name: string;
   /** Changes of the story's terms. */
   terms?: Partial<StoryTerms>;
-  /** What is wrong with the nodes of worker and watcher from the start. */
+  /** The faults of the worker's and watcher's nodes from the start. */
   faults?: NodeFaults;
   happen?: (story: Story, signal: AbortSignal) => Promise<void>;
 };
@@ -24,7 +24,7 @@ const pause = (prng: Prng, from: number, to: number, signal: AbortSignal): Promi
 const firstLie = (story: Story, signal: AbortSignal): Promise<void> =>
   story.until(({ claims }) => [...claims.values()].some(({ claim }) => claim.worker === story.liar), signal);
 
-/** What is wrong with a bad node: 22 % of requests fail, logs are missing, heads are old. */
+/** A bad node's faults: 22 % of requests fail, logs are missing, heads are old. */
 const BAD_NODE: NodeFaults = { errorRate: 0.22, truncatedLogRate: 0.1, staleRate: 0.05, staleBlocks: 3 };
 
 /** Both nodes give no answer for some time. */
@@ -124,7 +124,7 @@ export const SCENARIOS: readonly Scenario[] = [
   },
 ];
 
-/** Sets a scenario's faults, and gives what `play` of the story takes. */
+/** Sets a scenario's faults. Returns the action for the story's `play`. */
 export function staged({ faults, happen }: Scenario, story: Story): Scenario["happen"] {
   if (faults !== undefined) for (const name of HONEST) story.proxies[name].faults = faults;
   return happen;

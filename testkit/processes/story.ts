@@ -24,32 +24,32 @@ import { gainOf, judge, transactionsOf, wealthOf, type Verdict, type Wealth } fr
 /** How a story is told. Times in seconds. */
 export type StoryTerms = {
   seed: number;
-  /** Wrong claims, all open at once, and honest jobs beside them. */
+  /** Wrong claims, all open at once, and honest jobs at the same time. */
   lies: number;
   jobs: number;
   window: number;
   clock: number;
   /** Between blocks. */
   blockSeconds: number;
-  /** The story posts its jobs and mines its blocks itself, as it goes on. */
+  /** The story posts jobs and mines blocks itself, step by step. */
   isPaced?: boolean;
-  /** Models that worker and watcher know beside those of the story. */
+  /** Models that worker and watcher know in addition to the story's models. */
   otherModels?: readonly ServedModel[];
-  /** The story ends after this time, whatever is open. */
+  /** The story ends after the limit, even with open claims. */
   limit: number;
-  /** When every lie is refuted, the chain's clock is put past the windows of the honest claims. */
+  /** After every lie has been refuted, the story moves the chain's clock past the honest claims' windows. */
   skipsWindows?: boolean;
   /** Blocks between the deployment and the story. */
   emptyBlocks?: number;
-  /** Nodes of each honest process that are always some blocks behind, beside its own. */
+  /** Extra nodes for each honest process, each with a constant lag in blocks. */
   laggingNodes?: readonly number[];
 };
 
-/** What came of a story. */
+/** A story's result. */
 export type StoryResult = Verdict & {
-  /** What worker and watcher logged as errors, by message. */
+  /** Errors logged by worker and watcher, by message. */
   errors: Record<string, number>;
-  /** Of each life of a process but the first. */
+  /** The lives of each process, except the first life. */
   lives: Lives;
   /** Processes that ended by themselves, and were started again. */
   ended: number;
@@ -60,10 +60,10 @@ export type StoryResult = Verdict & {
 };
 
 const HONEST = ["worker", "watcher"] as const;
-/** Bonds that the watcher can have out at once, beside one for each lie. */
+/** Bonds that the watcher can have out at once, in addition to one bond per lie. */
 const SPARE_BONDS = 3;
 const FEE = parseEther("0.1");
-/** Steps of the network whose first elements a lie can be in. */
+/** The number of first elements in the lying step that can hold a lie. */
 const LIE_ELEMENTS = 300;
 
 /**
@@ -142,7 +142,7 @@ export class Story {
     return new Story({ terms, anvil, pool, proxies, parties, before, fromBlock, lifeLog, lagging });
   }
 
-  /** One more process of an honest party, with its key and its nodes. */
+  /** Creates another process for an honest party, with the party's key and nodes. */
   processOf(name: (typeof HONEST)[number]): RefuteProcess {
     const urls = [...this.#lagging.map(({ url }) => url), this.proxies[name].url];
     const { seed, otherModels = [], jobs } = this.terms;
@@ -157,7 +157,7 @@ export class Story {
       "--market": deployment.market,
       "--interval": String(this.terms.blockSeconds / 2),
     };
-    // The worker does not know the model of the lies: what it would claim there, the liar could not.
+    // The worker does not know the lies' model: a worker's claim on such a job would keep the liar out.
     const own = name === "worker" ? [seed] : [seed, seed + 1];
     const models = [...own.map((k) => ({ bytes: mlpBytes(k) })), ...otherModels];
     return new RefuteProcess([...command, ...Object.entries(flags).flat()], this.#parties[name].key, models);
@@ -211,7 +211,7 @@ export class Story {
     }
   }
 
-  /** Posts jobs: those that only the liar serves, and those that only the honest worker serves. */
+  /** Posts jobs for the liar alone, and jobs for the honest worker alone. */
   async post(lies: number, jobs: number): Promise<void> {
     const { seed, window } = this.terms;
     const { session } = this.#parties.requester;
@@ -230,14 +230,14 @@ export class Story {
     await Promise.all(models.map(post));
   }
 
-  /** Starts a process, after killing it if it runs. */
+  /** Starts a process, after killing any running instance. */
   async restart(name: (typeof HONEST)[number]): Promise<void> {
     await this.processes[name].kill();
     this.lifeLog.began(name);
     await this.processes[name].start();
   }
 
-  /** Reads the chain, past all faults; a node that is down leaves what was known. */
+  /** Reads the chain past all faults. If the node is down, the known history stays. */
   async look(): Promise<History | undefined> {
     try {
       this.history = (await this.#follow()).history;
@@ -274,7 +274,7 @@ export class Story {
     this.#hasSkipped = true;
   }
 
-  /** Starts again what ended by itself, as the supervisor of a server does. */
+  /** Restarts processes that ended by themselves, like a server's supervisor. */
   async #supervise(): Promise<void> {
     for (const name of HONEST) {
       if (!this.processes[name].hasEnded) continue;
@@ -342,7 +342,7 @@ async function lag(pool: NetworkPool, staleBlocks: number): Promise<FaultyProxy>
   return proxy;
 }
 
-/** The lines of a log at the level of errors, and what ended a process, counted by message and reason. */
+/** Counts a log's error lines and the reasons that ended the process, by message and reason. */
 function errorsIn(output: string): Record<string, number> {
   const counts: Record<string, number> = {};
   const count = (what: string): void => void (counts[what.slice(0, 200)] = (counts[what.slice(0, 200)] ?? 0) + 1);
@@ -356,7 +356,7 @@ function errorsIn(output: string): Record<string, number> {
 
 type LogLine = { level?: number; msg?: string; code?: string; reason?: string };
 
-/** A line of a log; nothing if it is none, or only the part that a killed process wrote. */
+/** Parses a log line. Returns an empty object for other text, or for a line cut off by a kill. */
 function parsed(line: string): LogLine {
   try {
     return line.startsWith("{") ? (JSON.parse(line) as LogLine) : {};

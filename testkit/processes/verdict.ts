@@ -8,7 +8,7 @@ import type { ClaimRecord, GameRecord, History } from "../../src/chain/market/hi
 import type { Anvil } from "../../src/deploy/devnet/anvil.ts";
 import type { Party } from "./parties.ts";
 
-/** What an account has. */
+/** An account's wealth. */
 export type Wealth = {
   /** In the vault, stake and credit, wei of the stake asset. */
   vault: bigint;
@@ -22,19 +22,19 @@ export async function wealthOf({ session, address }: Party): Promise<Wealth> {
   return { vault: credit + staked + withdrawing, ether: await session.publicClient.getBalance({ address }) };
 }
 
-/** What came of a story, from the chain alone. */
+/** A story's result, derived from the chain alone. */
 export type Verdict = {
-  /** Wrong claims, and those of them that became final. */
+  /** The number of wrong claims, and how many wrong claims became final. */
   lies: number;
   survived: number;
-  /** Honest jobs, and those of them whose worker was paid. */
+  /** The number of honest jobs, and how many honest workers were paid. */
   jobs: number;
   paid: number;
   /** Games that an honest party lost. */
   lostGames: number;
-  /** What each honest party's entries in the vault changed by, and its entries and ether together, ether. */
+  /** The change in each honest party's vault entries, and the change in entries and ether together, ether. */
   gains: Record<string, { vault: number; net: number }>;
-  /** Transactions of honest parties on chain, and those of them that reverted: block, function, gas, hash. */
+  /** The number of honest parties' transactions on chain, and the reverted transactions: block, function, gas, hash. */
   sent: number;
   reverted: string[];
 };
@@ -97,7 +97,7 @@ export async function transactionsOf(
   return { sent, reverted };
 }
 
-/** What somebody gained. */
+/** Returns an account's gain. */
 export const gainOf = (before: Wealth, now: Wealth): { vault: number; net: number } => ({
   vault: inEther(now.vault - before.vault),
   net: inEther(now.vault + now.ether - before.vault - before.ether),

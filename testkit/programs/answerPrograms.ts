@@ -2,12 +2,12 @@ import { knownProgram, type KnownProgram } from "../../src/dispute/run/execution
 import { commitProgram } from "../../src/program/root.ts";
 import { runProgram, type RunRanges } from "./runProgram.ts";
 
-/** A run whose items carry state; all outputs are those of the last item, as an answer needs it. */
+/** Returns a run whose items carry state. All outputs come from the last item, because an answer needs last outputs. */
 export const carriedAnswers = (ranges: RunRanges = "two"): KnownProgram => rewired(ranges, true);
 
 /**
- * The same steps, of which none reads what the item before gives. With ranges of "two" there is an output of the last
- * item and one that each item has, else one that each item has.
+ * Returns the same steps, but no step reads the item before. With ranges of "two", the last item has one output, and
+ * each item has another output. With other ranges, each item has the only output.
  */
 export const apartAnswers = (ranges: RunRanges = "two"): KnownProgram => rewired(ranges, false);
 

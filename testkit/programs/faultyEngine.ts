@@ -1,12 +1,12 @@
 import type { MatMulEngine, MatrixShape } from "../../src/executor/engine/matMulEngine.ts";
 
-/** What an engine's product is altered to, after it was computed: of floats, and of bytes. */
+/** Alterations to an engine's product after the computation, for floats and for bytes. */
 export type Faults = {
   floats?: (out: Float64Array, shape: MatrixShape, left: Float64Array, right: Float64Array) => void;
   bytes?: (out: Int32Array, shape: MatrixShape) => void;
 };
 
-/** An engine that gives what another one gives, but for its faults. Closing it closes nothing. */
+/** An engine that returns another engine's products with faults. Closing the engine closes nothing. */
 export const faultyEngine = (engine: MatMulEngine, { floats, bytes }: Faults): MatMulEngine => ({
   product(left, right, out, shape) {
     const multiply = engine.product(left, right, out, shape);

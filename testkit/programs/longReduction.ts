@@ -24,7 +24,10 @@ const ENDS = [0x7fc00000n, 0xff800000n, 0x7f800000n, 0x80000000n, 0x3f800000n];
 const INTEGER_ENDS = [0n, -1n, 1n, -(1n << 63n), (1n << 63n) - 1n, -128n, 127n];
 const INTEGERS = [DType.int8, DType.int32, DType.int64, DType.uint64];
 
-/** A step of a few elements over some thousand terms, so long that splitting it pays; and the bytes of its inputs. */
+/**
+ * Returns a step with a few elements over some thousand terms, and the inputs' bytes. The step has enough terms to make
+ * splitting pay.
+ */
 export function longReduction(prng: Prng): RandomStep {
   const reduce = prng.pick(prng.below(2) === 0 ? SUMS : SEARCHES);
   const dtype = prng.below(3) === 0 ? prng.pick(INTEGERS) : DType.float32;
@@ -42,7 +45,7 @@ export function longReduction(prng: Prng): RandomStep {
   const push = (op: Op, type: DTypeCode, a: number, b: number): number =>
     reads + code.push({ op, dtype: type, a, b, c: 0 }) - 1;
   let outA = 0;
-  // A term that depends on where it stands, or is not what was read: blocks cannot be bare.
+  // A term that depends on the position, or differs from the value read: blocks cannot be bare.
   if (prng.below(3) === 0) {
     const digit = push(Op.digit, DType.int64, outDigits.length + prng.below(redDigits.length), 0);
     const value = dtype === DType.int64 ? digit : push(Op.cast, DType.int64, digit, dtype);
@@ -70,7 +73,7 @@ export function longReduction(prng: Prng): RandomStep {
 
 const isPosition = (reduce: Reduce): boolean => reduce >= Reduce.argmax && reduce <= Reduce.argminLast;
 
-/** What is done with the accumulator: the read is slot 0, the accumulator slot 1 (and 2). */
+/** Returns the epilogue on the accumulator: the read takes slot 0, the accumulator slot 1 (and 2). */
 function epilogue(reduce: Reduce, dtype: DTypeCode): Pick<Step, "dtype" | "epilogue"> {
   const { int64 } = DType;
   if (reduce === Reduce.last)
@@ -84,7 +87,7 @@ function epilogue(reduce: Reduce, dtype: DTypeCode): Pick<Step, "dtype" | "epilo
   return { dtype: int64, epilogue: { code: shifted, out: 3 } };
 }
 
-/** One axis a digit, terms far apart, sometimes in part out of bounds. */
+/** Returns a view with one axis per digit, terms far apart, sometimes partly out of bounds. */
 function view(prng: Prng, input: number, radices: readonly number[], outDigits: number): View {
   let stride = 8;
   const axes = radices.map((radix, digit): Axis => {
@@ -97,9 +100,9 @@ function view(prng: Prng, input: number, radices: readonly number[], outDigits: 
 }
 
 /**
- * Words of all magnitudes; in every other tensor neither NaN nor infinities, and neighbours that cancel.
- * @param search Whether a place is searched: then few values, so that many places are equally good, among them the ends
- * of the type.
+ * Returns words with all magnitudes. Every other tensor has neither NaN nor infinities, and its neighbours cancel.
+ * @param search Whether the step searches for a position. If true, the tensor has few values, and many positions are
+ *   equally good. The values include the type's ends.
  */
 function tensor(prng: Prng, dtype: DTypeCode, count: number, search: boolean): Uint8Array {
   if (search && prng.below(2) === 0) {

@@ -6,7 +6,7 @@ import type { KnownProgram } from "../../src/dispute/run/execution.ts";
 import { answersOf } from "../../src/parties/requester/postJob.ts";
 import type { RunInputs } from "../../src/program/trace/runInputs.ts";
 
-/** A job of so many items, as the history has it once all of its inputs are published, each in one part. */
+/** Returns a job with `items` items in the history's form, after all inputs have been published, each in one part. */
 export function publishedRun(
   { model, commitment }: KnownProgram,
   inputs: RunInputs,

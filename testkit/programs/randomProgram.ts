@@ -9,8 +9,8 @@ import { modelOfSteps } from "./stepModel.ts";
 export type RandomModel = { model: CompiledModel; inputs: Uint8Array[] };
 
 /**
- * A well-formed program of random steps: what a step reads is a job input, a constant, or an earlier step's tensor
- * where one fits.
+ * Returns a well-formed program of random steps. A step reads a job input, a constant, or an earlier step's tensor of
+ * fitting type and size.
  */
 export function randomProgram(prng: Prng, length: number): RandomModel {
   const given = Array.from({ length }, () => randomStep(prng));

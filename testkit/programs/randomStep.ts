@@ -18,7 +18,7 @@ import type { Prng } from "../random/prng.ts";
 import { floatWord, OTHER_FLOATS } from "../numerics/floatWords.ts";
 import { integerWord } from "../numerics/integerWords.ts";
 
-/** A well-formed step with the bytes of its inputs; the bytes lean on the edges and are not canonical. */
+/** A well-formed step with the inputs' bytes. The bytes lean on the edges and are not canonical. */
 export type RandomStep = { step: Step; tensors: Uint8Array[] };
 
 const READ_TYPES: readonly DType[] = Object.values(DType);
@@ -51,7 +51,7 @@ export function randomStep(prng: Prng): RandomStep {
   const term = { code: [] as Instruction[], outA: 0, outB: 0 };
   if (reduceType !== undefined) {
     const slots = [...readTypes(termReads), ...constantTypes];
-    // Half of the products are bare ones: the verifier has a loop of its own for those.
+    // Half of the products are bare, because the verifier has a separate loop for bare products.
     const bare = isDot(reduce) && prng.below(2) === 0;
     if (!bare) randomCode(prng, term.code, slots, prng.below(4), all.length);
     const dtype = termType({ reduce, reduceType });
@@ -136,7 +136,7 @@ function randomReads(
     let input = fitting.length > 0 && prng.below(3) === 0 ? prng.pick(fitting) : inputs.length;
     if (input === inputs.length) {
       if (inputs.length === LIMITS.inputs) break;
-      // Nothing can be cast to a limb: the first read is one where limbs are wanted.
+      // No cast produces a limb. Therefore the first read has limb type when limbs are wanted.
       const forced = favourite === DType.limb && n === 0;
       const wanted = favourite !== undefined && prng.below(2) === 0;
       const dtype = forced || wanted ? favourite : prng.pick(READ_TYPES);
@@ -174,7 +174,7 @@ function strides(prng: Prng, axes: MutableAxis[]): void {
   }
 }
 
-/** Bytes of a tensor that lean on the edges and are not canonical. */
+/** Returns a tensor's bytes. The bytes lean on the edges and are not canonical. */
 export function randomTensor(prng: Prng, dtype: DType, count: number, indexExtent?: number): Uint8Array {
   const bytes = new Uint8Array(count * dtypeBytes(dtype));
   for (let k = 0; k < count; k++) {

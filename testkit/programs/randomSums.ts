@@ -16,8 +16,8 @@ import { validateProgram } from "../../src/program/validate.ts";
 import { Prng } from "../random/prng.ts";
 
 /**
- * A random program of int32 steps. Each step is the sum of two tensors, element by element. Checkpoints are random, and
- * their ranges are closed under reads. Tensors have 1 to 400 elements; the last chunk is rarely full.
+ * Returns a random program with int32 steps. Each step adds two tensors, element by element. Checkpoints are random,
+ * and their ranges are closed under reads. Tensors have 1 to 400 elements; the last chunk is rarely full.
  */
 export function randomSums(prng: Prng, stepCount = 1 + prng.below(12)): CompiledModel {
   const count = 1 + prng.below(400);
@@ -81,13 +81,13 @@ function sumStep(a: TensorRef, b: TensorRef, count: number): Step {
   };
 }
 
-/** Random bytes for the input of a program of sums. */
+/** Returns random bytes for a sum program's input. */
 export function sumsInput(prng: Prng, { program }: CompiledModel): Uint8Array {
   return Uint8Array.from({ length: program.inputs[0]!.count * 4 }, () => prng.below(256));
 }
 
 /**
- * A fixed program of 12 sums with six checkpoints. The seed was chosen so that a wrong element in any step changes the
- * output, and so that a range of several steps ends at a step that reads a step of its own range.
+ * A fixed program with 12 sums and six checkpoints. The chosen seed has two properties. A wrong element in any step
+ * changes the output. A range with several steps ends at a step that reads another step in the same range.
  */
 export const chainOfSums = (): KnownProgram => knownProgram(randomSums(new Prng(2488), 12));

@@ -9,7 +9,7 @@ import type { RandomModel } from "./randomProgram.ts";
 import { modelOfSteps } from "./stepModel.ts";
 
 /**
- * What the input holds: numbers of one size, many zeros, few bits (sums that are ties), sizes far apart, NaNs and
+ * The input's contents: numbers of equal size, many zeros, few bits (sums that are ties), sizes far apart, or NaNs and
  * infinities among subnormals.
  */
 export const VALUES = ["ordinary", "sparse", "few bits", "wide", "edges", "zero"] as const;
@@ -39,7 +39,7 @@ function shuffled<T>(prng: Prng, list: readonly T[]): T[] {
   return list.map(() => rest.splice(prng.below(rest.length), 1)[0]!);
 }
 
-/** Digits by name, in an order, and an axis made of some of them. */
+/** Digits by name, in an order, and an axis built from some digits. */
 type Names = Readonly<Record<string, number>>;
 const axisOf = (
   order: readonly string[],

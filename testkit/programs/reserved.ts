@@ -2,7 +2,7 @@
 
 const range = (first: number, last: number): number[] => Array.from({ length: last - first + 1 }, (_, k) => first + k);
 
-/** Element types: of ONNX, and of exact sums of other types than float32. */
+/** Reserved element types: for ONNX, and for exact sums over types other than float32. */
 export const RESERVED_TYPES: readonly number[] = [...range(17, 26), ...range(0xa1, 0xaf)];
 /** Operations of an expression. */
 export const RESERVED_OPERATIONS: readonly number[] = range(0x62, 0xff);

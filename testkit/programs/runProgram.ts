@@ -12,19 +12,19 @@ export const RUN_COUNT = 300;
 const count = RUN_COUNT;
 const dtype = DType.int32;
 
-/** Steps of {@link runProgram} whose tensors hold what is read from each kind of source. */
+/** Steps of {@link runProgram}. Each tensor shows the values read from one kind of source. */
 export const RUN_STEPS = { carriedAndEach: 0, shared: 1, index: 2, last: 3 } as const;
 
 /** The ranges of steps of a program's checkpoints. */
 export type RunRanges = "two" | "one" | "step";
 
 /**
- * A program whose items read from every kind of source, all of int32: with `x` each item's own, `seed` shared, `i` the
- * index and `state` carried, an item gives `a = state + x + seed` (an output that each item has) and the next state
- * `a + i + state + c` (an output of the last item).
- * @param ranges "two" as {@link RUN_STEPS} has them. With "one" checkpoint all four steps are its range, with one
- *   "step" that step gives the same next state: both have no other output, and a leaf of the run is the only one of its
- *   trace.
+ * Returns an int32 program whose items read from every kind of source. Each item has a separate `x`, all items share
+ * `seed`, `i` holds the index, and items carry `state`. An item gives `a = state + x + seed` (an output of each item)
+ * and the next state `a + i + state + c` (an output of the last item).
+ * @param ranges With "two", the ranges match {@link RUN_STEPS}. With "one", a single checkpoint's range holds all
+ *   four steps. With "step", a single step gives the same next state. The latter two have no other output, and a run's
+ *   leaf equals the only leaf of its trace.
  */
 export function runProgram(ranges: RunRanges = "two"): KnownProgram {
   const constant = int32Words(count, (k) => 3 * k + 1);
@@ -75,7 +75,9 @@ export function runProgram(ranges: RunRanges = "two"): KnownProgram {
   });
 }
 
-/** The inputs of a job of that program: with the tensors of `x` of all items in order, and nothing of the index. */
+/**
+ * Returns the inputs for a job of `runProgram`: the tensors of `x` for all items in order, and no bytes for the index.
+ */
 export const runInputBytes = (items: number): Uint8Array[] => [
   int32Words(count, (k) => k * k),
   Buffer.concat(Array.from({ length: items }, (_, item) => int32Words(count, (k) => k + 1_000 * item))),
@@ -85,7 +87,7 @@ export const runInputBytes = (items: number): Uint8Array[] => [
 
 const step = (index: number): TensorRef => ({ kind: "step", index, dtype, count });
 
-/** The sum of tensors, element by element; of one int64, the same number for all elements. */
+/** Returns the sum of tensors, element by element. A single int64 counts as the same number for all elements. */
 function sum(inputs: readonly TensorRef[]): Step {
   const code: Instruction[] = [];
   const slots = inputs.map((ref, slot) => {

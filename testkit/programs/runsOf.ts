@@ -6,10 +6,10 @@ import { RunInputs } from "../../src/program/trace/runInputs.ts";
 import { runInputBytes } from "./runProgram.ts";
 import type { Execute } from "../../src/runs/execute.ts";
 
-/** Where an execution of a run is wrong: an element of a step's tensor, from which all that follows is computed. */
+/** The position of a run's lie: an element in a step's tensor. All later values follow from the wrong element. */
 export type RunLie = { item: number; step: number; element: number };
 
-/** Executes an item by the definition, but for the lie. The item is told by its index, the last input. */
+/** Executes an item by the definition, with an optional lie. The last input, the index, identifies the item. */
 export function executionOf(lie?: RunLie, firstItem = 0): Execute {
   return (model, inputs) =>
     Promise.resolve(
@@ -23,17 +23,17 @@ export function executionOf(lie?: RunLie, firstItem = 0): Execute {
     );
 }
 
-/** Somebody's execution of a run of {@link runProgram}, and how it executes items again. */
+/** An execution of {@link runProgram}, and the function that executes single items again. */
 export type OwnRun = { run: RunExecution; execute: Execute };
 
-/** Executes a run of that program, with a lie or without. */
+/** Executes a run of the program, with or without a lie. */
 export async function runOf(program: KnownProgram, items: number, lie?: RunLie, firstItem = 0): Promise<OwnRun> {
   const inputs = new RunInputs(program.model.program.inputs, { items, firstItem }, runInputBytes(items));
   const execute = executionOf(lie, firstItem);
   return { run: await executeRun(program, inputs, execute), execute };
 }
 
-/** What an action gives, for which the items that it asks for are executed again. */
+/** Returns an action's result. When the action asks for items, the function executes the items again. */
 export async function withItems<T>({ run, execute }: OwnRun, action: () => T): Promise<T> {
   for (;;) {
     try {

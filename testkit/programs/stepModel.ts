@@ -5,7 +5,7 @@ import { Op } from "../../src/program/operations.ts";
 import { Reduce, type Program, type Step } from "../../src/program/types.ts";
 import { validateProgram } from "../../src/program/validate.ts";
 
-/** A model of steps with one range, whose last step is the output. */
+/** Returns a model with steps in a single range. The last step gives the output. */
 export function modelOfSteps(
   inputs: Program["inputs"],
   steps: readonly Step[],
@@ -31,7 +31,7 @@ export function modelOfSteps(
   };
 }
 
-/** A model of steps that read job inputs and earlier steps only. */
+/** Returns a model whose steps read only job inputs and earlier steps. */
 export function stepModel(steps: readonly Step[]): CompiledModel {
   const inputs: { dtype: DType; count: number }[] = [];
   for (const ref of steps.flatMap((step) => step.inputs)) {
@@ -58,7 +58,7 @@ export const axis = (digit: number, extent: number, stride: number) => ({
   coeffs: [{ digit, coeff: 1 }],
 });
 
-/** The float32 matrix product of job inputs 0, `[rows, inner]`, and 1, `[columns, inner]`, as one step. */
+/** Returns the float32 matrix product of job inputs 0, `[rows, inner]`, and 1, `[columns, inner]`, in one step. */
 export function matMulStep(rows: number, inner: number, columns: number): Step {
   const dtype = DType.float32;
   return {
@@ -83,7 +83,7 @@ export function matMulStep(rows: number, inner: number, columns: number): Step {
   };
 }
 
-/** The float32 sums of the rows of job input 0, `[rows, inner]`, as one step. */
+/** Returns the float32 row sums of job input 0, `[rows, inner]`, in one step. */
 export function rowSumStep(rows: number, inner: number): Step {
   const step = matMulStep(rows, inner, 1);
   return {
@@ -96,7 +96,10 @@ export function rowSumStep(rows: number, inner: number): Step {
   };
 }
 
-/** max(x W + 1, 0) as one float32 step, for job input 0 of 3 x 2 and a constant W of 2 elements with this root. */
+/**
+ * Returns max(x W + 1, 0) in one float32 step, for job input 0 with 3 x 2 elements and a constant W with 2 elements and
+ * the given root.
+ */
 export function reluProductStep(root: `0x${string}`): Step {
   const dtype = DType.float32;
   return {

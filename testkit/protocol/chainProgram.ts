@@ -13,7 +13,7 @@ import { Trace } from "../../src/program/trace/trace.ts";
 import { int32Words } from "../programs/int32Words.ts";
 import { axis, NO_REDUCTION, rowSumStep, stepModel } from "../programs/stepModel.ts";
 
-/** A program that games are played on, with its commitments and one input. */
+/** A program for games, with commitments and one input. */
 export type GameProgram = {
   model: CompiledModel;
   program: Program;
@@ -23,9 +23,10 @@ export type GameProgram = {
 };
 
 /**
- * A chain of steps `s_i = s_(i-1) + x + c` (s_(-1) = x), all of `count` int32 elements, with a checkpoint at the end of
- * each range: every kind of reference is read (job input, constant, step inside the range, checkpoint before it).
- * @param rangeLengths Steps of each range.
+ * Returns a chain of steps `s_i = s_(i-1) + x + c` (s_(-1) = x), all with `count` int32 elements, and a checkpoint at
+ * each range's end. The steps read every kind of reference: job input, constant, step inside the range, checkpoint
+ * before the range.
+ * @param rangeLengths Steps in each range.
  */
 export function chainProgram(count: number, rangeLengths: readonly number[], outputs?: readonly number[]): GameProgram {
   const constant = int32Words(count, (i) => 7 * i + 1);
@@ -52,7 +53,7 @@ export function chainProgram(count: number, rangeLengths: readonly number[], out
   );
 }
 
-/** A program of int32 tensors that all have as many elements as its only input. */
+/** Returns a program of int32 tensors. All tensors have the same number of elements, given by the only input. */
 export function int32Program(program: Program, constants: CompiledModel["constants"], input: Uint8Array): GameProgram {
   const commitment = commitProgram(program);
   const shape = [input.length / 4];
@@ -89,7 +90,10 @@ export function limbProgram(): GameProgram {
 export const honestTrace = (subject: GameProgram): Trace =>
   new Trace(subject.program, executeReference(subject.model, [subject.input]));
 
-/** An execution in which one element of one step is off by one, and everything after it consistent with that. */
+/**
+ * Returns an execution with a single wrong element, off by one, in the given step. Everything later is consistent with
+ * the wrong element.
+ */
 export function lyingTrace(subject: GameProgram, lieStep: number, element: number): Trace {
   const tensors = executeReference(subject.model, [subject.input], {
     onStep: (step, tensor) => {
@@ -120,7 +124,9 @@ function addition(count: number, index: number, root: `0x${string}`): Step {
   };
 }
 
-/** The nodes of a trace's tree at which a game can be opened, from its root down: levels below the root, index. */
+/**
+ * Returns the nodes in a trace's tree at which a game can be opened, from the root down: levels below the root, index.
+ */
 export function traceNodes({ list }: Trace): readonly (readonly [levels: number, index: number])[] {
   return Array.from({ length: list.depth + 1 }, (_, levels) =>
     Array.from({ length: Math.ceil(list.width / 2 ** (list.depth - levels)) }, (_, index) => [levels, index] as const),

@@ -4,7 +4,7 @@ import type { Parameters } from "../../src/chain/structs.ts";
 
 type Viem = Awaited<ReturnType<(typeof network)["create"]>>["viem"];
 
-/** What a market is deployed with. */
+/** The addresses and parameters for a market's deployment. */
 type Foundation = { token: Address; provisioning: Address; checker: Address; parameters: Parameters };
 
 /** Deploys a vault, a game and their market, at the address that both name. */

@@ -10,7 +10,7 @@ export const SINK: Address = "0x000000000000000000000000000000000000dEaD";
 
 export const LIFETIME = 7 * 86_400;
 
-/** A deployment that the tests vary. The arithmetic is that of ignition/modules/Refute.ts. */
+/** A deployment that tests vary. The arithmetic follows ignition/modules/Refute.ts. */
 export const PARAMETERS: Parameters = {
   baseWindow: 1_800,
   maxWindow: 86_400,
@@ -45,7 +45,7 @@ export async function deployWorld(overrides: Partial<Parameters> = {}, tokenName
     stranger: stranger!,
   };
   const manufacturer = new SoftwareManufacturer();
-  // All three test tokens have the interface of this one.
+  // All three test tokens share the interface of TestToken.
   const deployedToken = await viem.deployContract(tokenName);
   const token = await viem.getContractAt("TestToken", deployedToken.address);
   const elementary = await viem.deployContract("Elementary");

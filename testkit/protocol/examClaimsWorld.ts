@@ -17,8 +17,8 @@ import type { Actor, World } from "./deployWorld.ts";
 export const EXAM_LIFETIME = 86_400;
 
 /**
- * Programs of the zoo. The first has 9 steps in 3 ranges. The input of the first two has 32 bytes, as a seed has; that
- * of the last is too long: a deployer's mistake.
+ * The zoo's programs. The first program has 9 steps in 3 ranges. The first two inputs have 32 bytes, the size of a
+ * seed. The last input is too long: a deployer's mistake.
  */
 export const EXAM_PROGRAMS = [chainProgram(8, [3, 1, 5]), chainProgram(8, [2]), chainProgram(9, [2])] as const;
 export const EXAM_CLASSES = EXAM_PROGRAMS.map(({ commitment }, k) => ({
@@ -26,15 +26,15 @@ export const EXAM_CLASSES = EXAM_PROGRAMS.map(({ commitment }, k) => ({
   blocks: CLASS_BLOCKS[k === 0 ? 0 : 1],
 }));
 
-/** Of the first program: where liars lie, with the checkpoint of that step. */
+/** The position of lies in the first program, with the step's checkpoint. */
 export const EXAM_LIE = { step: 6, element: 5, checkpoint: 2 };
 
 const deployExamClaims = ({ viem }: Pick<World, "viem">, exams: Address, claims: Address) =>
   viem.deployContract("ExamClaims", [exams, claims]);
 
 /**
- * A world of pledged claims (`createPledgeWorld`) whose worker sits exams with a device of its own, and has pledged,
- * but is not enrolled.
+ * Creates a world of pledged claims (`createPledgeWorld`). The worker sits exams with a separate device, and has
+ * pledged, but has not enrolled.
  */
 export async function createExamClaimsWorld(tokenName: "TestToken" | "ReentrantToken" = "TestToken") {
   let exams: ExamsContract | undefined;
@@ -57,7 +57,7 @@ type ExamClaimsWorld = Awaited<ReturnType<typeof createExamClaimsWorld>>;
 /** A sitting with what was executed for it. */
 export type Sat = { sitting: Sitting; subject: GameProgram; trace: Trace };
 
-/** A program with the bytes of a seed as its input. */
+/** Returns a program whose input holds a seed's bytes. */
 function onSeed(subject: GameProgram, nonce: Hex): GameProgram {
   const input = Buffer.from(nonce.slice(2), "hex");
   return { ...subject, input, inputsList: MerkleList.fromHashes([tensorRoot(input)]) };
@@ -72,7 +72,9 @@ type SittingOptions = {
   gridBlock?: bigint;
 };
 
-/** Has a worker execute a class's program on its seed and report the trace's root, which is wrong if it lies. */
+/**
+ * Executes a class's program on the worker's seed and reports the trace's root. A lying worker reports a wrong root.
+ */
 export async function satExam(world: ExamClaimsWorld, options: SittingOptions = {}): Promise<Sat> {
   const { by = world.worker.account.address, device = world.device, class: k = 0, lies = false } = options;
   const gridBlock = options.gridBlock ?? (await nextExam(world, world.exams));
@@ -84,7 +86,7 @@ export async function satExam(world: ExamClaimsWorld, options: SittingOptions = 
   return { sitting: await sittingOf(world, world.exams, hash), subject, trace };
 }
 
-/** What `challenge` takes of a sitting. */
+/** Returns the arguments of `challenge` for a sitting. */
 export const challengeArgs = ({ sitting, subject }: Sat) => [sitting, factsOf(subject.commitment)] as const;
 
 /** Has somebody put a sitting on chain. @returns its claim, and the transaction */
@@ -101,7 +103,7 @@ export async function challenged(
   return { claim: { job: posted!.args.job, worker, root, collateral }, hash };
 }
 
-/** A game about a sitting that is on chain. */
+/** Returns a game about a sitting on chain. */
 export const examGame = (world: ExamClaimsWorld, sat: Sat, claim: Claim, by: Actor = world.watcher): GameDriver =>
   new GameDriver(world, sat.subject, sat.trace, claim, by);
 

@@ -10,7 +10,7 @@ import { GRID_BLOCKS } from "./deployWorld.ts";
 /** The least spacing that there is: then one exam is open at a time. */
 export const SPACING = 256;
 
-/** What the classes of a test's zoo are made of: T in blocks. */
+/** The parameter T for each class in a test's zoo, in blocks. */
 export const CLASS_BLOCKS = [16, 256] as const;
 
 /** A zoo of two programs that nobody compiled: the contract looks at roots only. */
@@ -22,7 +22,9 @@ export const CLASSES = CLASS_BLOCKS.map((blocks, k): { programRoot: Hex; blocks:
 /** A root that a trace could have. */
 export const TRACE_ROOT: Hex = `0x${"7e".repeat(32)}`;
 
-/** Deploys exams to a world. @param odds 1: every block on the grid that is far enough from the last exam is one. */
+/**
+ * Deploys exams to a world. @param odds With 1, every block on the grid far enough from the last exam becomes an exam.
+ */
 export const deployExams = (
   { viem, provisioning }: World,
   { classes = CLASSES, odds = 1n, spacing = BigInt(SPACING) } = {},
@@ -50,8 +52,8 @@ export async function examNonce(world: World, worker: Address, device: TestDevic
 }
 
 /**
- * What a worker sends of an exam, signed by a device.
- * @param unsigned Changes of what is sent only. @param classes The classes.
+ * Returns a worker's exam report, signed by a device.
+ * @param unsigned Changes to the sent fields only. @param classes The classes.
  */
 export async function signedExam(
   world: World,
@@ -97,7 +99,7 @@ export async function sit(
   return exams.write.sit([report, signature], { account: worker });
 }
 
-/** What the contract keeps of a sitting. @param hash Of its transaction. */
+/** Returns the contract's record of a sitting. @param hash The hash of the sitting's transaction. */
 export async function sittingOf({ client }: World, exams: ExamsContract, hash: Hex): Promise<Sitting> {
   const { blockNumber } = await client.getTransactionReceipt({ hash });
   const [event] = await exams.getEvents.ExamSat({}, { fromBlock: blockNumber, toBlock: blockNumber });

@@ -6,13 +6,13 @@ import type { StepProof } from "../../src/chain/structs.ts";
 import type { Hash } from "../../src/program/merkle/hash.ts";
 import { openElement } from "../../src/program/trace/opening.ts";
 
-/** What a step is made to read instead of one of its inputs, and the path that is shown for it. */
+/** A false tensor for one of a step's inputs, and the path shown for the tensor. */
 type ForgedInput = { input: number; bytes: Uint8Array; siblings: readonly Hash[] };
 
 /**
- * A step proof that is right but for one input: another tensor with an opening of its own, for which the step gives
- * another element. So nothing but its place can refuse it.
- * @throws Error if the step gives the claimed element for that tensor too
+ * Returns a step proof with one false input: another tensor with a valid opening, for which the step gives another
+ * element. Only the input's position can make the verifier refuse the proof.
+ * @throws Error if the step gives the claimed element for the false tensor too
  */
 export function withForgedInput(
   proof: StepProof,

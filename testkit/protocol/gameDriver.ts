@@ -18,7 +18,7 @@ import { claimKey, factsOf, gameEvents, gasOf } from "./world.ts";
 import type { GameProgram } from "./chainProgram.ts";
 import type { Actor, World } from "./deployWorld.ts";
 
-/** Plays one game against a claim whose whole trace the test holds, and follows its state. */
+/** Plays a game against a claim and follows the game's state. The test holds the claim's whole trace. */
 export class GameDriver {
   gameId: Hex = "0x";
   state!: GameState;
@@ -84,7 +84,7 @@ export class GameDriver {
     return this;
   }
 
-  /** The pick of the node `levels` below the current one that covers leaf `leaf`. */
+  /** Returns the pick for the node `levels` below the current node that covers leaf `leaf`. */
   pickArgs(leaf: number, levels: number): Pick {
     const { depth, level, first } = this.state;
     const height = depth - levels;
@@ -188,7 +188,7 @@ export class GameDriver {
     return Math.floor((element * dtypeBytes(this.subject.program.steps[step]!.dtype)) / CHUNK_BYTES);
   }
 
-  /** Plays both sides, the challenger knowing only what is revealed, down to the chunk that holds the element. */
+  /** Plays both sides, down to the chunk that holds the element. The challenger knows only revealed nodes. */
   async descend(checkpoint: number, step: number, element: number): Promise<this> {
     const leaf = (): number =>
       this.state.level === Level.trace
@@ -260,7 +260,7 @@ export class GameDriver {
   }
 }
 
-/** A number for the game that is opened at a node: another one for each node of a list. */
+/** Returns a game number for the node at which the game opens. Each node of a list gets another number. */
 export const numberOf = (levels: number, index: number): number => 2 ** levels + index;
 
 const nodes = (list: MerkleList, height: number, from: number, count: number): Hex[] =>

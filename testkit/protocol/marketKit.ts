@@ -9,7 +9,7 @@ import type { World } from "./deployWorld.ts";
 /** 6 steps in 3 ranges, tensors of 3 chunks. */
 export const smallProgram = chainProgram(300, [3, 1, 2]);
 
-/** What an honest worker of that program submits. */
+/** The nodes that an honest worker submits for the small program. */
 export const SUBMITTED_NODES = submissionOf(honestTrace(smallProgram).list, 4);
 
 /** A root that is none of theirs. */
@@ -27,7 +27,7 @@ export function delivery(of: GameProgram = smallProgram, output = 0): Delivery {
   };
 }
 
-/** What tests of the market do again and again, in a file's world. */
+/** Returns helpers for repeated actions in tests of the market, within a file's world. */
 export function marketKit(world: () => World) {
   const reverts =
     (contract: "market" | "vault" | "game") =>

@@ -36,7 +36,7 @@ export async function panelWorld() {
 
 type PanelWorld = Awaited<ReturnType<typeof panelWorld>>;
 
-/** In place of the claim of a seat that has none. */
+/** The placeholder for a seat without a claim. */
 export const NO_CLAIM: ClaimKey = { jobId: zeroHash, worker: zeroAddress, root: zeroHash, collateral: 0n };
 
 /** A panel that was posted. */
@@ -50,7 +50,7 @@ export type Posted = {
   openFrom: number;
 };
 
-/** What tests of panels do again and again. */
+/** Returns helpers for repeated actions in tests of panels. */
 export function panelKit(world: () => PanelWorld) {
   const at = (second: number) => world().networkHelpers.time.setNextBlockTimestamp(second);
   const jobsOf = async (hash: Hex): Promise<Job[]> => {
@@ -84,7 +84,7 @@ export function panelKit(world: () => PanelWorld) {
 
   const saltOf = (by: Actor): Hex => keccak256(by.account.address);
 
-  /** A worker claims a seat and seals what it has. */
+  /** Claims a seat for a worker and seals the worker's root. */
   async function seal({ terms }: Posted, job: Job, by: Actor, { root }: Trace): Promise<void> {
     const { market } = world();
     await market.write.claimOnTerms([job, terms], { account: by.account });

@@ -11,18 +11,24 @@ import { TestDevice } from "./testDevice.ts";
 import { createWorld, factsOf, postedJob } from "./world.ts";
 import { ETHER, SINK, type Actor, type World } from "./deployWorld.ts";
 
-/** Seconds in which a signed claim can be put on chain, as deployments have it, and until a deposit is back. */
+/**
+ * The time limit for putting a signed claim on chain, the same as in deployments, and the delay until a deposit
+ * returns, seconds.
+ */
 export const LIFETIME = 900;
 export const DEPOSIT_DELAY = 3_600;
-/** Of a contract that only puts claims on chain that a test names. */
+/** The time limit for a contract that puts only test-named claims on chain, seconds. */
 export const OTHER_LIFETIME = 1_800;
 
-/** Contracts that may put claims on chain, beside those of the tests, deployed before the claims at their address. */
+/**
+ * Additional contracts that may put claims on chain, deployed before the claims contract, for the claims contract's
+ * address.
+ */
 type MoreAuthorisers = (base: World, claims: Address) => Promise<{ account: Address; lifetime: number }[]>;
 
 /**
- * A world whose market is that of pledged claims, with its own vault and game, and with tickets. The worker has
- * pledged, and the requester pays: it has a deposit for the worker.
+ * Creates a world with a market for pledged claims, with a separate vault and game, and with tickets. The worker has
+ * pledged. The requester pays, and has a deposit for the worker.
  */
 export async function createPledgeWorld({
   tokenName = "TestToken",
@@ -75,12 +81,12 @@ export const ticketsAt = ({ chainId, tickets }: PledgeWorld): TicketsAt => ({ ch
 export const timeOf = async ({ networkHelpers }: PledgeWorld): Promise<bigint> =>
   BigInt(await networkHelpers.time.latest());
 
-/** A signed claim about an execution, and what else is needed to put it on chain and to cash it. */
+/** A signed claim about an execution, with all data needed to put the claim on chain and to cash it. */
 export type Promised = { claim: SignedClaim; digest: Hex; signature: Hex; landing: Landing; secret: Hex; own: OwnRun };
 
 let made = 0;
 
-/** What a worker gives with an answer. @param changes Of what it signs. */
+/** Makes the data that a worker returns with an answer. @param changes Changes to the signed fields. */
 export async function promised(
   world: PledgeWorld,
   own: OwnRun,
@@ -115,7 +121,7 @@ export async function promised(
   };
 }
 
-/** What goes on chain beside a signed claim: with the bytes of its inputs. */
+/** Returns the data that accompany a signed claim on chain, including the inputs' bytes. */
 function landingOf({ parameters }: PledgeWorld, { run }: OwnRun): Landing {
   const { inputs, program } = run;
   return {
@@ -155,7 +161,7 @@ export async function ticketFor(
   return { ticket, signature: await sign(world, "Ticket", ticket, by) };
 }
 
-/** Puts a promise on chain. @returns its claim there, and its execution, for games */
+/** Puts a promise on chain. @returns the claim on chain, and its execution, for games */
 export async function landed(world: PledgeWorld, promise: Promised, by: Actor = world.requester): Promise<ClaimedRun> {
   const { claim, signature, landing, own } = promise;
   const hash = await world.tickets.write.submitSigned([claim, signature, landing], { account: by.account });

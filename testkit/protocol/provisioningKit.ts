@@ -4,7 +4,7 @@ import type { SignedReport } from "./reports.ts";
 import { TestDevice } from "./testDevice.ts";
 import type { World } from "./deployWorld.ts";
 
-/** What tests of attestations do again and again, in a file's world. */
+/** Returns helpers for repeated actions in tests of attestations, within a file's world. */
 export function provisioningKit(world: () => World) {
   const account = (name: "worker" | "watcher" | "requester" | "mallory" | "stranger"): Address =>
     world()[name].account.address;

@@ -18,8 +18,8 @@ type Standing = { number: bigint; frozen: boolean };
 type Moment = { block: bigint; time: bigint };
 
 /**
- * What attestations come to, from the rules alone (docs/protocol.md, "Attestation"): every lease is a plain entry, and
- * each question is asked of all of them. Signatures are taken to hold.
+ * The result of attestations, derived from the rules alone (docs/protocol.md, "Attestation"). The model keeps every
+ * lease as a plain entry, and checks each question against all leases. The model assumes valid signatures.
  */
 export class ProvisioningModel {
   readonly #devices = new Map<Hex, Device>();
@@ -33,7 +33,7 @@ export class ProvisioningModel {
     readonly lifetime: bigint,
   ) {}
 
-  /** Takes a report, with an endorsement or without. @returns The name of the error by which it is refused. */
+  /** Takes a report, with or without an endorsement. @returns The name of the refusing error. */
   report(id: Hex, r: Report, endorsement: Endorsement | undefined, { block, time }: Moment): string | undefined {
     const known = this.#devices.get(id);
     const given = endorsement ?? known?.endorsement;
@@ -60,14 +60,14 @@ export class ProvisioningModel {
     return undefined;
   }
 
-  /** Ends a worker's lease. @returns The name of the error, if it has none */
+  /** Ends a worker's lease. @returns The error's name, if the worker has no lease */
   release(worker: Address): string | undefined {
     const held = [...this.#devices.values()].filter((device) => device.worker === worker);
     for (const device of held) device.worker = undefined;
     return held.length === 0 ? "NoLease" : undefined;
   }
 
-  /** Takes a statement. @returns The name of the error by which it is refused. */
+  /** Takes a statement. @returns The name of the refusing error. */
   state(maker: Hex, { scope, subject, frozen, number }: Statement): string | undefined {
     if (!this.manufacturers.includes(maker)) return "ManufacturerNotTrusted";
     const key = `${maker} ${scope} ${subject}`;
@@ -76,7 +76,7 @@ export class ProvisioningModel {
     return undefined;
   }
 
-  /** Retires a key. @returns The name of the error by which it is refused. */
+  /** Retires a key. @returns The name of the refusing error. */
   retire(id: Hex): string | undefined {
     if (this.#retired.has(id)) return "KeyIsRetired";
     this.#retired.add(id);
@@ -89,7 +89,7 @@ export class ProvisioningModel {
     return device !== undefined && time <= leaseEnd(device) ? device.worker : undefined;
   }
 
-  /** Why a worker may not stake and claim, or that it may. @param time Now. */
+  /** Returns the reason why a worker may not stake and claim, or the permission. @param time Now. */
   reasonOf(worker: Address, time: bigint): Reason {
     const [held] = [...this.#devices].filter(([, device]) => device.worker === worker);
     if (held === undefined) return "noDevice";

@@ -1,8 +1,8 @@
 import { translateError } from "../../src/chain/translateError.ts";
 
 /**
- * What a contract says when it refuses a deployment or a call: its error with its values, read from the data of the
- * revert; "accepted" if it does not refuse.
+ * Returns a contract's refusal of a deployment or a call: the error with values, read from the revert data; "accepted"
+ * without a refusal.
  */
 export const refusalOf = (done: Promise<unknown>): Promise<string> =>
   done.then(

@@ -15,7 +15,7 @@ export type SignedReport = { report: Report; signature: P256Signature };
 /** A root that no identification has. */
 export const BODY: Hex = toHex("a body", { size: 32 });
 
-/** The newest block of the grid that a report of the next block can name. @param after The one before it. */
+/** Returns the newest grid block that a report in the next block can name. @param after The grid block before. */
 export async function gridBlockAfter({ networkHelpers }: Chain, after: bigint): Promise<bigint> {
   const latest = await networkHelpers.time.latestBlock();
   const min = Math.max(Number(after), 0) + GRID_BLOCKS;
@@ -25,9 +25,9 @@ export async function gridBlockAfter({ networkHelpers }: Chain, after: bigint): 
 }
 
 /**
- * A report that the next block would take, signed by its device.
- * @param changes Of what is signed and sent.
- * @param unsigned Changes of what is sent only.
+ * Returns a report that the next block would accept, signed by the worker's device.
+ * @param changes Changes to the signed and sent fields.
+ * @param unsigned Changes to the sent fields only.
  */
 export async function signedReport(
   world: Chain,
@@ -59,7 +59,7 @@ export async function signedReport(
 export const domain = ({ chainId, provisioning }: Pick<Chain, "chainId" | "provisioning">): Hex =>
   domainOf({ chainId, provisioning: provisioning.address });
 
-/** What a device signs of a report. */
+/** Returns the signed fields of a report. */
 export async function fieldsOf(world: Chain, device: TestDevice, report: Report): Promise<ReportFields> {
   const { chainId, provisioning, client } = world;
   const { worker, gridBlock } = report;
@@ -75,7 +75,7 @@ export async function enrol(world: Chain, worker: Address, device: TestDevice): 
   return world.provisioning.write.enrol([device.endorsement, report, signature], { account: worker });
 }
 
-/** Sends a worker another report of a device that is enrolled. */
+/** Sends another report for a worker, from an enrolled device. */
 export async function renew(world: Chain, worker: Address, device: TestDevice): Promise<Hex> {
   const { report, signature } = await signedReport(world, worker, device);
   return world.provisioning.write.report([report, signature], { account: worker });
@@ -86,7 +86,7 @@ export async function attest(world: Chain, worker: Address, device: TestDevice):
   await (device.seq === 0n ? enrol : renew)(world, worker, device);
 }
 
-/** What a statement is about: all of a manufacturer's devices if nothing is named. */
+/** A statement's subject: all devices from a manufacturer if undefined. */
 export type Subject = { firmware: Hex } | { device: Hex } | undefined;
 
 /** The scope and the subject of a statement. */
@@ -96,7 +96,7 @@ export function scopeOf(subject: Subject): Pick<Statement, "scope" | "subject"> 
   return { scope: StatementScope.firmware, subject: subject.firmware };
 }
 
-/** Has a manufacturer freeze devices of its own, or thaw them; somebody else brings the statement. */
+/** Freezes or thaws devices for their manufacturer. Another account brings the statement. */
 export async function freeze(
   { provisioning, mallory }: Pick<World, "provisioning" | "mallory">,
   maker: SoftwareManufacturer,

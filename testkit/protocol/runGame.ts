@@ -16,10 +16,10 @@ import { withItems, type OwnRun } from "../programs/runsOf.ts";
 import { claimKey, factsOf, gameEvents, postJob } from "./world.ts";
 import { ETHER, type Actor, type World } from "./deployWorld.ts";
 
-/** A worker's claim of a run on chain, with its execution and the nodes that it showed. */
+/** A worker's claim of a run on chain, with the execution and the nodes shown. */
 export type ClaimedRun = { worker: OwnRun; claim: Claim; nodes: Hex };
 
-/** Inputs of up to so many bytes together go with the post; of more the job has the roots only. */
+/** The maximum total of input bytes posted with a job. For larger inputs, the job has only the roots. */
 const POSTED_BYTES = 60_000;
 
 /** A request for a run. */
@@ -50,7 +50,7 @@ async function runRequest(
   };
 }
 
-/** Posts a run, has a worker claim it and submit its execution. */
+/** Posts a run. A worker claims the run and submits the execution. */
 export async function claimedRun(world: World, worker: OwnRun, changes: Partial<JobRequest> = {}): Promise<ClaimedRun> {
   const { run } = worker;
   const job = await postJob(world, await runRequest(world, run, changes));
@@ -65,7 +65,7 @@ export async function claimedRun(world: World, worker: OwnRun, changes: Partial<
   };
 }
 
-/** A game about a claim of a run on chain. Both sides play as worker and watcher do, by executions of their own. */
+/** A game about a claim of a run on chain. The sides play like worker and watcher, with separate executions. */
 export class RunGame {
   gameId: Hex = "0x";
   readonly moves: MoveRecord[] = [];
@@ -87,7 +87,7 @@ export class RunGame {
     return this.#claimed.claim;
   }
 
-  /** What a watcher would open with. */
+  /** The pick with which a watcher would open. */
   get firstPick(): Pick {
     const { run } = this.#own;
     const list = submittedList(run, this.#claimed.nodes);
@@ -136,7 +136,7 @@ export class RunGame {
     return status;
   }
 
-  /** What the challenger does next. */
+  /** Returns the challenger's next move. */
   next(): Promise<ChallengerMove> {
     const { nodes } = this.#claimed;
     const now = BigInt(this.state.since);
@@ -175,12 +175,12 @@ export class RunGame {
     await this.#send(children, game.write.expand(args, { account: worker.account }));
   }
 
-  /** Ends the game to the disadvantage of the one who concedes. */
+  /** Ends the game to the conceding side's disadvantage. */
   async concede({ account }: Actor): Promise<void> {
     await this.#world.game.write.concede([packState(this.state), claimKey(this.#world, this.claim)], { account });
   }
 
-  /** Pays the worker what it earned by moves about the claim. */
+  /** Pays the worker's earnings for moves about the claim. */
   async collectEarned(): Promise<void> {
     await this.#world.game.write.collect([claimKey(this.#world, this.claim)]);
   }

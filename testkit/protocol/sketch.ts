@@ -10,10 +10,10 @@ import { claimContentOf } from "../../src/chain/market/ids.ts";
 import { claimKey, gameEvents, gasOf, postJob, usualTerms } from "./world.ts";
 import type { Actor, World } from "./deployWorld.ts";
 
-/** Base fee of the blocks in which the moves of a {@link SketchedGame} are mined. */
+/** Base fee of the blocks with a {@link SketchedGame}'s moves. */
 const BASE_FEE = 8n * 10n ** 9n;
 
-/** What a game looks at in a program above the traces: its header. */
+/** The program parts that a game reads above the traces: the header. */
 export type Sketch = {
   /** Where items take each input from; without it one shared input. */
   inputs?: readonly (keyof typeof SOURCE)[];
@@ -30,7 +30,7 @@ export const madeUp = (name: string): Hash => keccak256(stringToHex(name));
 export const manyMadeUp = (name: string, count: number): Hash[] =>
   Array.from({ length: count }, (_, k) => madeUp(`${name} ${k}`));
 
-/** A program of which there is a header only: its steps and checkpoints are made up. */
+/** Returns a program with a real header only. Steps and checkpoints are made up. */
 export function sketched({ inputs = ["shared"], elements = 1, outputs, checkpoints }: Sketch): ProgramFacts {
   const header = Buffer.alloc(30 + 14 * (inputs.length + outputs.length));
   header.writeUInt16BE(SEMANTICS_VERSION, 0);
@@ -56,7 +56,7 @@ export function sketched({ inputs = ["shared"], elements = 1, outputs, checkpoin
   return { header: toHex(header), stepsRoot: madeUp("steps"), checkpointsRoot: madeUp("checkpoints") };
 }
 
-/** A request for an answer of such a program, by roots alone. */
+/** Returns a request for an answer to a sketched program, by roots alone. */
 export async function sketchedRequest(
   world: World,
   program: ProgramFacts,
@@ -73,11 +73,11 @@ export async function sketchedRequest(
 /** Nodes as calls bring them. */
 export const joined = (nodes: readonly Hash[]): Hex => `0x${nodes.map((node) => node.slice(2)).join("")}`;
 
-/** What a worker submits of an answer: all its outputs, and padding. */
+/** Returns a worker's submission for an answer: all outputs, and padding. */
 export const submittedAnswer = (outputs: MerkleList): Hex =>
   joined(Array.from({ length: 2 ** outputs.depth }, (_, k) => outputs.node(0, k)));
 
-/** Has a worker answer a request with these roots of outputs. */
+/** Posts a request. A worker answers the request with the given output roots. */
 export async function sketchedClaim(world: World, request: JobRequest, outputs: readonly Hash[]): Promise<Claim> {
   const job = await postJob(world, request);
   const { account } = world.worker;
@@ -87,7 +87,7 @@ export async function sketchedClaim(world: World, request: JobRequest, outputs: 
   return { job, worker: account.address, root: list.root, collateral: world.parameters.collateral };
 }
 
-/** The pick of a leaf of a list, that brings a program or none. */
+/** Returns the pick of a list's leaf, with or without a program. */
 export const leafPick = (list: MerkleList, index: number, program: ProgramFacts = NO_PROGRAM): Pick => ({
   index: BigInt(index),
   node: list.node(0, index),
@@ -106,14 +106,14 @@ export function climb(node: Hash, index: number, siblings: readonly Hash[]): Has
   }, node);
 }
 
-/** What an expansion shows: the first nodes of a list, and the way from a leaf up to one of them. */
+/** The nodes shown by an expansion: the first nodes of a list, and the siblings from a leaf up to a shown node. */
 type Expansion = { children: readonly Hash[]; siblings: readonly Hash[] };
 
 /**
- * The first nodes of a list that is made up around a leaf.
+ * Returns the first nodes of a list made up around a leaf.
  * @param width Leaves of the list.
- * @param hop Levels that the nodes are below its root.
- * @param below Siblings from the leaf up to what is in the list: none if it is the leaf.
+ * @param hop Levels from the list's root down to the nodes.
+ * @param below Siblings from the leaf up to the list's own leaf; none if the leaf itself lies in the list.
  */
 export function expansionAround(
   leaf: Hash,
@@ -130,7 +130,7 @@ export function expansionAround(
   return { children, siblings: [...below.siblings, ...siblings] };
 }
 
-/** A game whose moves the test makes up, and what its last move burnt and was paid, in gas. */
+/** A game with moves made up by the test, and the last move's burnt and paid amounts, in gas. */
 export class SketchedGame {
   state!: GameState;
   gas = 0n;

@@ -8,7 +8,7 @@ import { payloadOf, sigStructure, type ReportFields } from "../../src/attestatio
 /** Later than any clock of a test. */
 const NOT_AFTER = 2n ** 40n;
 
-/** A device that signs whatever it is told to, equivocation too. */
+/** A device that signs everything requested, equivocation too. */
 export class TestDevice {
   readonly #key = generateKey();
   readonly id: Hex = deviceId(this.#key);
@@ -50,6 +50,6 @@ export class TestDevice {
   }
 }
 
-/** A statement with its manufacturer's key and signature, as `makeStatement` takes them. */
+/** Returns a statement with the manufacturer's key and signature, like the arguments from `makeStatement`. */
 export const signedStatement = (maker: SoftwareManufacturer, statement: Statement) =>
   [statement, maker.publicKey, maker.state(statement)] as const;

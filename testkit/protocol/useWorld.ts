@@ -4,8 +4,9 @@ import type { World } from "./deployWorld.ts";
 type OnAChain = Pick<World, "networkHelpers">;
 
 /**
- * One world for a test file: made once, put back after each test, with the time.
- * @param make Makes it: the protocol's world, or that with changes, or another on a chain of its own.
+ * Returns a world for a test file. The function makes the world once and restores the world after each test, including
+ * the time.
+ * @param make Makes the world: the protocol's world, a changed world, or another world on a separate chain.
  */
 export function useWorld(): () => World;
 export function useWorld<W extends OnAChain>(make: () => Promise<W>): () => W;

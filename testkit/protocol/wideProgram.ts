@@ -8,8 +8,8 @@ import { int32Program, type GameProgram } from "./chainProgram.ts";
 const dtype = DType.int32;
 
 /**
- * A program of int32 sums: step s adds up `reads` tensors, which are by turns the steps before it (in its range and
- * checkpoints before it), the job input and constants. Every step is a checkpoint but those of the last range.
+ * Returns a program of int32 sums. Step s adds up `reads` tensors: in turn earlier steps (in the range, and checkpoints
+ * before the range), the job input and constants. Every step outside the last range has a checkpoint.
  * @param count Elements of each tensor.
  * @param checkpoints Checkpoints before the last range.
  * @param lastRange Steps of the last range.
@@ -32,7 +32,7 @@ export function wideProgram(
   const stepCount = checkpoints + lastRange;
   const steps = Array.from({ length: stepCount }, (_, s): Step => {
     const inputs = Array.from({ length: reads }, (_n, k): TensorRef => {
-      // The farthest checkpoint that is still there, then the nearest steps.
+      // The farthest unused checkpoint, then the nearest steps.
       const index = k === 0 ? s - 1 : k % 2 === 0 ? s - 1 - k : Math.min(k, checkpoints) - 1;
       if (index >= 0 && index < s) return { kind: "step", index, dtype, count };
       return k % 3 === 1

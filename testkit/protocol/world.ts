@@ -35,7 +35,7 @@ export const factsOf = ({ header, steps, checkpoints }: ProgramCommitment): Prog
   checkpointsRoot: checkpoints.root,
 });
 
-/** The terms of a request that are the same for all programs: of one item, due in a day, without a callback. */
+/** Returns the request terms common to all programs: one item, a deadline in a day, no callback. */
 export async function usualTerms({ networkHelpers }: Pick<World, "networkHelpers">) {
   return {
     fee: ETHER,
@@ -68,7 +68,7 @@ export async function requestFor(
   };
 }
 
-/** Posts a request and returns the job as the chain logs it. */
+/** Posts a request and returns the job in the chain's log. */
 export async function postJob(world: World, request: JobRequest, by: Actor = world.requester): Promise<Job> {
   const hash = await world.market.write.post([request], { account: by.account });
   return postedJob(world, hash);
@@ -100,7 +100,7 @@ const checksummed = ({ account }: Actor): Address => account.address;
 export const jobId = (world: World, job: Job): Hex => jobIdOf(job, world.chainId, world.market.address);
 export const claimId = (world: World, claim: Claim): Hex => claimIdOf(claimKey(world, claim));
 
-/** What names a claim in the game's calls. */
+/** Returns the key that names a claim in the game's calls. */
 export const claimKey = (world: World, claim: Claim): ClaimKey => claimKeyOf(jobId(world, claim.job), claim);
 
 /** Gas of a mined transaction. */

@@ -1,6 +1,6 @@
 type Entry = { time: number; order: number; run: () => Promise<void> };
 
-/** Planned actions by time; those of the same time in the order of planning. */
+/** Planned actions in time order. Actions at the same time run in planning order. */
 export class Agenda {
   #entries: Entry[] = [];
   #order = 0;

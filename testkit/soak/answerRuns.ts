@@ -10,7 +10,9 @@ import { executionOf, type OwnRun, type RunLie } from "../programs/runsOf.ts";
 const inputsOf = ({ model }: KnownProgram, items: number): RunInputs =>
   new RunInputs(model.program.inputs, { items, firstItem: 0 }, runInputBytes(items));
 
-/** An execution of an answer job of one of answerPrograms.ts that holds all items, with a lie or without. */
+/**
+ * Returns an execution of an answer job for a program from answerPrograms.ts, with all items, with or without a lie.
+ */
 export function answerOf(known: KnownProgram, items: number, lie?: RunLie): OwnRun {
   const run = executedRun({ known, inputs: inputsOf(known, items), form: "answer" }, (item, inputs) =>
     executeReference(known.model, inputs, {
@@ -28,7 +30,10 @@ export function answering(own: OwnRun, answer: Answer): OwnRun {
   return { ...own, run: heldRun({ known, inputs, form: "answer" }, itemsOf(own.run), { answer }) };
 }
 
-/** An execution whose last item has these tensors of some steps in place of its own, and nothing that follows. */
+/**
+ * Returns an execution whose last item has the given tensors for some steps. Later steps do not follow from the given
+ * tensors.
+ */
 export function withLastTensors(own: OwnRun, tensors: ReadonlyMap<number, Uint8Array>): OwnRun {
   const { program: known, inputs, items } = own.run;
   const executions = itemsOf(own.run);

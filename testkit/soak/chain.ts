@@ -18,7 +18,7 @@ import type { Parameters } from "../../src/chain/structs.ts";
 import { deployMarket } from "../protocol/deployMarket.ts";
 import { ETHER, PARAMETERS } from "../protocol/deployWorld.ts";
 
-/** A transaction that reverted, with the error's name where it is one of the protocol's. */
+/** A reverted transaction, with the error's name if the protocol defines the error. */
 export class RevertedError extends Error {
   constructor(
     readonly functionName: string,
@@ -46,7 +46,7 @@ const TRANSACTION_GAS = toHex(16_777_216);
  * soak's time.
  */
 export class SoakChain {
-  /** Everything that happened, as players read it from events. */
+  /** All events, in the form that players read. */
   readonly history = emptyHistory();
   transactions = 0;
   largestGas = { gas: 0, move: "" };
@@ -115,15 +115,15 @@ export class SoakChain {
     return chain;
   }
 
-  /** Time of the next block, at least one second after the last. */
+  /** Sets the next block's time, at least one second after the latest block. */
   at(time: number): void {
     if (time > this.now + 1) this.now = time - 1;
   }
 
   /**
-   * Sends a transaction and mines it in a block of its own.
-   * @param baseFee Of that block, wei: what it pays for a unit of gas.
-   * @returns What it cost, wei, all that it logged, and the protocol's events, which the history has taken too.
+   * Sends a transaction and mines it in a separate block.
+   * @param baseFee The block's base fee, wei: the price per gas.
+   * @returns The cost, wei, all logs, and the protocol's events. The history has taken the events too.
    * @throws RevertedError
    */
   async send(from: Address, call: SoakCall, baseFee: bigint): Promise<Sent> {
@@ -174,8 +174,8 @@ export class SoakChain {
   }
 
   /**
-   * Has a signed transaction mined in a block of its own.
-   * @returns Its hash and all that it logged, which the history has taken
+   * Mines a signed transaction in a separate block.
+   * @returns The hash and all logs. The history has taken the logs too.
    */
   async sendRaw(raw: Hex): Promise<{ hash: Hex; logs: Log[] }> {
     await this.provider.request({ method: "evm_setNextBlockTimestamp", params: [toHex(this.now + 1)] });
@@ -230,7 +230,10 @@ export class SoakChain {
   });
 }
 
-/** The contract's error with its values; the fields of the node's error if it has none of the protocol's. */
+/**
+ * Returns the contract's error with values, or the fields of the node's error if the protocol does not define the
+ * error.
+ */
 function revertText(error: unknown): string {
   const { message, data } = error as { message?: string; data?: Hex | { data: Hex } };
   try {

@@ -34,16 +34,16 @@ export type SoakChallenger = {
   /** Whether it challenges with cause and plays to win. */
   honest: boolean;
   address: Address;
-  /** Proves as soon as a tensor is reached, without waiting for the worker's reveals. */
+  /** Proves on reaching a tensor, without waiting for the worker's reveals. */
   eager?: boolean;
   opening: () => Pick;
   reply: (game: GameRecord, now: bigint) => Reply;
 };
 
-/** The element at which a player that knows the worker's lists aims. */
+/** The target element for a player with knowledge of the worker's lists. */
 type Goal = { output: number; item: number; checkpoint: number; step: number; element: number };
 
-/** The watcher of this repository, with its own execution. */
+/** Returns this repository's watcher, with a separate execution. */
 export function watcher(address: Address, run: RunExecution, nodes: Hex, arityBits: number): SoakChallenger {
   const reply = (game: GameRecord, now: bigint): Reply => {
     const move = challengerMove(run, nodes, game.moves, arityBits, now);
@@ -63,8 +63,8 @@ export const confused = (address: Address, wrong: RunExecution, nodes: Hex, arit
 });
 
 /**
- * The pick that opens a game at the top of a claim: at its root, or at the first output of an answer.
- * @param list As it was submitted.
+ * Returns the pick that opens a game at a claim's top: at the root, or at an answer's first output.
+ * @param list The list as submitted.
  */
 export function rootPick(run: RunExecution, list: DisputedList): Pick {
   const depth = run.form === "answer" ? 0 : list.depth;
@@ -147,9 +147,8 @@ function parasite(
 }
 
 /**
- * Draws challengers of a claim: at least one honest one against a wrong claim that is watched, none against a right
- * one.
- * @param watched Whether an honest watcher looks at it.
+ * Draws a claim's challengers. A watched wrong claim gets at least one honest challenger, a right claim gets none.
+ * @param watched Whether an honest watcher looks at the claim.
  */
 export function drawChallengers(
   { prng, chain, watchers, parasites }: SoakMarket,
@@ -241,7 +240,7 @@ export function proofAt(
   return { ...proof, chunkSiblings: trace.tree(step).path(index, 0, state.depth) };
 }
 
-/** The first difference of two executions in the order in which a game meets it. */
+/** Returns the first difference between two executions, in the order of a game. */
 export function firstDifference(own: RunExecution, theirs: RunExecution): Goal {
   const { checkpoints, steps } = own.program.model.program;
   const differs = (i: number, s: number) =>

@@ -19,15 +19,15 @@ import type { SoakWorker } from "./workers.ts";
 const USUAL_SECONDS = 120;
 
 /**
- * Gas by which a settlement, or the end of a game about a signed claim, may be paid too little: what the contracts pay
- * for these ends is flat, and one that fills an empty account burns some 15,000 more (docs/testing.md).
+ * The maximum gas by which a settlement, or the end of a game about a signed claim, may be underpaid. The contracts pay
+ * a flat amount for these ends. An end that fills an empty account burns some 15,000 more (docs/testing.md).
  */
 const SHORT_GAS = 15_000n;
 
 /** How a claim ended; halted: its worker was stopped by another claim. */
 export type Ending = "finalised" | "refuted" | "accepted" | "halted";
 
-/** The market that a claim is on, and its game. */
+/** A claim's market and game contracts. */
 export type Venue = {
   onMarket: (functionName: string, args: readonly unknown[]) => SoakCall;
   onGame: (functionName: string, args: readonly unknown[]) => SoakCall;
@@ -44,7 +44,7 @@ type Disputed = {
   watched: boolean;
 };
 
-/** Every game on one claim, until nothing is left to do. */
+/** Every game on a claim, until nothing remains to do. */
 export class Disputes {
   readonly #market: SoakMarket;
   readonly #subject: Disputed;
@@ -54,11 +54,11 @@ export class Disputes {
   /** The base fee when the claim died. */
   #deathFee = 0n;
   /**
-   * What the gas of an honest worker's moves cost beyond what it drew, and of each honest challenger's beyond what it
-   * was paid.
+   * The gas balances of honest parties: the worker's gas cost beyond the amount drawn, and each challenger's gas cost
+   * beyond the amount paid.
    */
   readonly #balances = new Map<string, bigint>();
-  /** What each of these is made of, to be told if it is a loss. */
+  /** Each balance's entries, reported in case of a loss. */
   readonly #items = new Map<string, string[]>();
   #ended = false;
 
@@ -68,7 +68,7 @@ export class Disputes {
     this.#submittedAt = market.chain.now;
   }
 
-  /** Plans what happens in the claim's window and at its end. */
+  /** Plans the events in the claim's window and at the window's end. */
   begin(challengers: readonly SoakChallenger[]): void {
     const { prng, chain } = this.#market;
     const window = Number(this.#record.windowEnd) - chain.now;
@@ -79,7 +79,7 @@ export class Disputes {
     this.#plan(Number(this.#record.windowEnd) + 5, () => this.#finalise());
   }
 
-  /** The requester takes the claim in its window, which the market refuses while a game is open. */
+  /** The requester accepts the claim within the window. The market refuses while a game is open. */
   async acceptEarly(requester: Address, call: SoakCall): Promise<void> {
     const { chain, totals } = this.#market;
     const { games, refuted, finalised, windowEnd } = this.#record;
@@ -119,7 +119,7 @@ export class Disputes {
     if (this.#ended || record.refuted || record.finalised || record.accepted) return;
     const { chain, prng, totals } = this.#market;
     const call = this.#onGame("open", [this.#subject.claim, prng.below(4), challenger.opening()]);
-    // The same account may have opened a game of this number before, or the worker is stopped by another claim.
+    // The account may have opened a game with the same number before, or another claim may have stopped the worker.
     const refusal = await chain.refusal(challenger.address, call);
     if (refusal?.includes("GameExists") === true || refusal?.includes("WorkerStopped") === true) return;
     const sent = await this.#market.must(challenger.kind, challenger.address, call);
@@ -131,7 +131,7 @@ export class Disputes {
     this.#schedule(chain.history.games.get(moved.args.gameId)!);
   }
 
-  /** Plans what the sides of a game do in its current state. */
+  /** Plans both sides' actions for a game's current state. */
   #schedule(game: GameRecord): void {
     const { chain, prng } = this.#market;
     const state = stateOf(game);
@@ -165,7 +165,7 @@ export class Disputes {
     }
   }
 
-  /** Honest parties keep some of their time; the others use any part of theirs, or all of it. */
+  /** Returns a delay. Honest parties keep some of their time; other parties use any part of their time, or all. */
   #delay(honest: boolean, left: number): number {
     const { prng } = this.#market;
     if (prng.below(4) !== 0) return prng.below(Math.min(USUAL_SECONDS, left));
@@ -236,7 +236,7 @@ export class Disputes {
     if (refusal === undefined) this.#market.fault("a disputed claim can be finalised");
   }
 
-  /** @param mayBeRefused A refusal is counted, and costs the mover its turn. */
+  /** @param mayBeRefused If true, the soak counts a refusal, and the mover loses the turn. */
   async #move(
     game: GameRecord,
     from: Address,
@@ -265,7 +265,7 @@ export class Disputes {
     const { totals, chain, prng } = this.#market;
     const challenger = this.#players.get(game.id)!;
     const lost = game.closed!.outcome === Outcome.workerWon;
-    // With what whoever ended the game by the clock gets for that.
+    // Includes the reward for ending the game by the clock.
     const given = parseEventLogs({ abi: stakeVaultAbi, logs, eventName: "Given" });
     for (const { args } of given) {
       if (isAddressEqual(args.account, challenger.address)) this.#book(game.id, args.amount, `given by ${how}`);
@@ -287,7 +287,7 @@ export class Disputes {
     this.#plan(chain.now + 6_000, () => this.#end("refuted"));
   }
 
-  /** What the step of a proof reads, apart from constants and other steps. */
+  /** Returns the sources that a proof's step reads, apart from constants and other steps. */
   #readsOf({ item, step }: GameState): Set<string> {
     const { inputs, steps } = this.#subject.program.known.model.program;
     return new Set(
@@ -303,8 +303,8 @@ export class Disputes {
     const { chain, totals } = this.#market;
     const { address, kind } = this.#players.get(game.id)!;
     const call = this.#onGame("settle", [packState(stateOf(game))]);
-    // It has no deadline: whoever is owed settles in the next block, or waits until gas costs no more than it could
-    // cost there.
+    // A settlement has no deadline. The owed party settles in the next block, or waits until gas costs at most the next
+    // block's highest possible price.
     const sent = await this.#market.must("settle", address, call, this.#deathFee + this.#deathFee / 8n);
     if (sent === undefined) return;
     this.#book(game.id, game.closed!.paid - sent.cost, "settle");
@@ -384,7 +384,7 @@ export class Disputes {
   }
 }
 
-/** A step proof where a game stands, of the first element there. */
+/** Returns a step proof for the first element at a game's position. */
 function proofAt(theirs: RunExecution, state: GameState): StepProof | undefined {
   if (state.level !== Level.tensor) return undefined;
   const { dtype } = theirs.program.model.program.steps[state.step]!;

@@ -6,13 +6,13 @@ import { rootsOfTraces, type RunRoots } from "../../src/dispute/run/runRoots.ts"
 import type { RunInputs } from "../../src/program/trace/runInputs.ts";
 import { Trace } from "../../src/program/trace/trace.ts";
 
-/** A program with the inputs of a job, and the form of its claims: "trace" if it is left out. */
+/** A program with a job's inputs, and the form of claims, by default "trace". */
 type Job = { known: KnownProgram; inputs: RunInputs; form?: ClaimForm };
 
-/** The tensors of an item, right or wrong, one for each step. @param inputs As its run has them. */
+/** Returns an item's tensors, right or wrong, one per step. @param inputs The item's inputs in the run. */
 type TensorsOf = (item: number, inputs: readonly Uint8Array[]) => readonly Uint8Array[];
 
-/** An execution of a job that holds all its items. @param tensorsOf Without it, what the definition gives. */
+/** Returns an execution of a job with all items. @param tensorsOf By default, the definition's tensors. */
 export function executedRun(
   { known, inputs, form = "trace" }: Job,
   tensorsOf: TensorsOf = (_, given) => executeReference(known.model, given),
@@ -26,7 +26,9 @@ export function executedRun(
   return heldRun({ known, inputs, form }, executions);
 }
 
-/** A run that holds all these executions. @param others Roots of it in place of theirs: a liar may have others. */
+/**
+ * Returns a run with all given executions. @param others Replacement roots for the run: a liar may have other roots.
+ */
 export function heldRun(
   { known, inputs, form = "trace" }: Job,
   executions: readonly Execution[],
@@ -41,6 +43,6 @@ export function heldRun(
   return run;
 }
 
-/** The executions of all items of such a run. */
+/** Returns the executions of all items in a held run. */
 export const itemsOf = (run: RunExecution): Execution[] =>
   Array.from({ length: run.inputs.length.items }, (_, item) => run.item(item));

@@ -69,8 +69,8 @@ function otherInput(prng: Prng, { right }: SoakProgram, item: number, input: num
 }
 
 /**
- * Right tensors under a root with garbage past the width of the list of the items, or of an item's list of checkpoints;
- * undefined if the list is full.
+ * Returns right tensors under a wrong root. The garbage lies past the width of the item list, or of an item's
+ * checkpoint list. Returns undefined if the list is full.
  */
 export function paddedWithGarbage(prng: Prng, program: SoakProgram): RunExecution | undefined {
   const executions = itemsOf(executedRun(program));

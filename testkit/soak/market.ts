@@ -12,7 +12,7 @@ const GWEI = 10n ** 9n;
 const CREDIT = 100_000n * ETHER;
 const STAKE = 50_000n * ETHER;
 
-/** What is used of the stake asset. */
+/** The used functions of the stake asset. */
 export const TOKEN_ABI = [
   ...["mint", "approve"].map((name) => ({
     type: "function",
@@ -30,7 +30,7 @@ export const TOKEN_ABI = [
   },
 ] as unknown as Abi;
 
-/** The name of the error in the text of a refusal. */
+/** Returns the error's name from a refusal's text. */
 export const errorName = (refusal: string): string => /^(\w+)\(/.exec(refusal)?.[1] ?? refusal;
 
 /** How many accounts play each part, in the order of the chain's accounts. */
@@ -38,7 +38,7 @@ export type Cast = Record<(typeof PARTS)[number], number>;
 const PARTS = ["requesters", "honestWorkers", "watchers", "liars", "parasites"] as const;
 const DISPUTERS: Cast = { requesters: 1, honestWorkers: 2, watchers: 3, liars: 3, parasites: 6 };
 
-/** One chain with the accounts of every party, and the agenda of the rounds that are played on it. */
+/** A chain with the accounts of every party, and the agenda of rounds on the chain. */
 export class SoakMarket {
   readonly agenda = new Agenda();
   #baseFee = 10n * GWEI;
@@ -142,8 +142,8 @@ export class SoakMarket {
   }
 
   /**
-   * Checks that the vault owes exactly what it holds, and that only dust of divisions is left of jobs and games.
-   * Closes the chain.
+   * Checks that the vault owes exactly its holdings. Jobs and games may leave only dust from divisions. Closes the
+   * chain.
    */
   async close(): Promise<void> {
     const { chain } = this;
@@ -161,19 +161,19 @@ export class SoakMarket {
     await chain.close();
   }
 
-  /** What an account has gained in the vault since it began, wei; below zero, what it has lost. */
+  /** Returns an account's gain in the vault since the start, wei; a loss is negative. */
   async gained(account: Address): Promise<bigint> {
     return (await this.held(account)) - CREDIT;
   }
 
-  /** Tokens of an account outside of any vault, wei. */
+  /** Returns an account's tokens outside any vault, wei. */
   async tokensOf(account: Address): Promise<bigint> {
     const { chain } = this;
     const call = { address: chain.token, abi: TOKEN_ABI, functionName: "balanceOf", args: [account] };
     return BigInt(await chain.read(call));
   }
 
-  /** What an account has in a vault, wei. */
+  /** Returns an account's money in a vault, wei. */
   async held(account: Address, vault = this.chain.vault): Promise<bigint> {
     const data = await this.chain.read({ ...this.chain.onVault("accountOf", [account]), address: vault });
     const types = Array.from({ length: 5 }, () => ({ type: "uint256" }) as const);

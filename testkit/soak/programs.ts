@@ -20,20 +20,20 @@ import { runInputBytes, runProgram } from "../programs/runProgram.ts";
 import { executedRun } from "./executedRun.ts";
 import { jobBytes, randomLength, wired } from "./wiring.ts";
 
-/** A program of one item, with inputs and the tensors that the definition gives for them. */
+/** A one-item program, with inputs and the tensors by definition. */
 export type DrawnProgram = { known: KnownProgram; inputs: readonly Uint8Array[]; tensors: readonly Uint8Array[] };
 
-/** A job: a program with the inputs of all items, what claims consist of, and what the definition gives for them. */
+/** A job: a program with the inputs for all items, the form of claims, and the right execution by definition. */
 export type SoakProgram = { known: KnownProgram; inputs: RunInputs; form: ClaimForm; right: RunExecution };
 
 /** The maximum gas of a step's proof: larger ones only make games slower. */
 const MAX_STEP_GAS = 2_500_000;
-/** The maximum bytes of the inputs that are posted with a job: more would not fit one transaction. */
+/** The maximum size of inputs posted with a job, bytes. Larger inputs would not fit one transaction. */
 const MAX_INPUT_BYTES = 30_000;
 
 /**
- * A random program: half of them chains of integer additions with deep lists, half of random steps of every kind, with
- * random checkpoints.
+ * Draws a random program with random checkpoints. Half the programs add integers in chains with deep lists. The other
+ * half have random steps of every kind.
  */
 export function drawProgram(prng: Prng): DrawnProgram {
   for (;;) {
@@ -52,8 +52,8 @@ export function drawProgram(prng: Prng): DrawnProgram {
 }
 
 /**
- * A run of random length and wiring: of such a program, or of one whose steps read from every kind of source. Claims on
- * half of those that can be answered are answers.
+ * Draws a run with random length and wiring, from a random program or from the program whose steps read every kind of
+ * source. If answers are possible, half of the claims are answers.
  */
 export function soakProgram(prng: Prng): SoakProgram {
   for (;;) {
@@ -68,7 +68,7 @@ export function soakProgram(prng: Prng): SoakProgram {
   }
 }
 
-/** Whether a market takes jobs of a run that ask for answers: see `requireAnswerable`. */
+/** Returns true if a market takes answer jobs for a run: see `requireAnswerable`. */
 function isAnswerable({ commitment }: KnownProgram, items: number): boolean {
   try {
     requireAnswerable(readHeader(commitment.header), items);
@@ -79,16 +79,16 @@ function isAnswerable({ commitment }: KnownProgram, items: number): boolean {
   }
 }
 
-/** A program with the bytes of its inputs for all items. */
+/** A program with the input bytes for all items. */
 type Job = { known: KnownProgram; bytes: readonly Uint8Array[] };
 
-/** Of the program whose steps read from every kind of source. */
+/** Returns a job for the program whose steps read every kind of source. */
 const wholeRun = (prng: Prng, items: number): Job => ({
   known: runProgram(prng.pick(["two", "one", "step"])),
   bytes: runInputBytes(items),
 });
 
-/** Of a random program with random sources. */
+/** Returns a job with a random program and random sources. */
 function wiredRun(prng: Prng, items: number): Job {
   const { known, inputs } = drawProgram(prng);
   const program = wired(prng, known.model.program);
@@ -105,7 +105,10 @@ function sumsProgram(prng: Prng): { model: CompiledModel; inputs: Uint8Array[] }
   return { model, inputs: [sumsInput(prng, model)] };
 }
 
-/** Marks random tensors, the last one among them, and gives each a range that is closed under reads. */
+/**
+ * Marks random tensors, always including the last tensor, as checkpoints. Gives each checkpoint a range closed under
+ * reads.
+ */
 function withCheckpoints(
   prng: Prng,
   { model, inputs }: { model: CompiledModel; inputs: Uint8Array[] },
@@ -123,7 +126,7 @@ function withCheckpoints(
   return { model: withProgram({ ...model, outputs: [output] }, program), inputs };
 }
 
-/** The first step of a checkpoint's range: as late as the reads allow, or any earlier one. */
+/** Returns the first step of a checkpoint's range: the latest step that the reads allow, or any earlier step. */
 function firstOf(prng: Prng, steps: readonly Step[], marked: readonly number[], step: number): number {
   let first = prng.below(3) === 0 ? prng.below(step + 1) : step;
   for (let s = step; s >= first; s--) {

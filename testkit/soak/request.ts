@@ -5,7 +5,7 @@ import { programFacts } from "../../src/dispute/run/execution.ts";
 import type { SoakMarket } from "./market.ts";
 import type { SoakProgram } from "./programs.ts";
 
-/** What stands in a request for a program beside its fee and window. Seconds, and wei of the fee. */
+/** The fields of a program's request, including fee and window. Times are seconds, the fee wei. */
 type Asked = Partial<JobRequest> & Pick<JobRequest, "fee" | "window" | "maxOutputBytes">;
 
 /** A request for a program with all its inputs, without terms and due in days, but for what is asked otherwise. */

@@ -10,7 +10,7 @@ import { requestOf } from "./request.ts";
 import { honestWorker, lyingWorker, type SoakWorker } from "./workers.ts";
 import { ETHER } from "../protocol/deployWorld.ts";
 
-/** One job, one claim, and every game on it, until nothing is left to do. */
+/** A job with one claim, and every game on the claim, until nothing remains to do. */
 export class Round {
   readonly #market: SoakMarket;
   readonly #prng: Prng;

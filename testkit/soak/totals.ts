@@ -5,7 +5,7 @@ const NUMBERS = [
 const AMOUNTS = ["honestLoss", "shortPaid", "leagueLoss", "sunk"] as const;
 const TABLES = ["verdicts", "endings", "proofs", "refusals", "panels", "tickets"] as const;
 
-/** What a soak counts. */
+/** The counts of a soak. */
 export class Totals {
   jobs = 0;
   games = 0;
@@ -14,16 +14,16 @@ export class Totals {
   readonly verdicts = new Map<string, number>();
   /** By the challenger's kind and how its game ended. */
   readonly endings = new Map<string, number>();
-  /** Elements that were proven wrong, by what their steps read of the job's inputs and of the item before. */
+  /** Elements proven wrong, by the sources that their steps read: the job's inputs and the item before. */
   readonly proofs = new Map<string, number>();
-  /** Moves that the contract refused, as it should, by the name of the error. */
+  /** Moves that the contract rightly refused, by the error's name. */
   readonly refusals = new Map<string, number>();
-  /** Panels and their seats, by who sat there and what came of it. */
+  /** Panels and seats, by members and result. */
   readonly panels = new Map<string, number>();
   /** Requests for answers off chain, and what honest workers were never paid for. */
   requests = 0;
   unpaidRequests = 0;
-  /** Answers off chain and their tickets, by what came of them. */
+  /** Answers off chain and their tickets, by result. */
   readonly tickets = new Map<string, number>();
   readonly wrong: string[] = [];
   /** Wrong results that became final although an honest watcher looked. */
@@ -34,11 +34,11 @@ export class Totals {
   largestDelayBlocks = 0;
   /** Wei that honest parties lost, gas included. */
   honestLoss = 0n;
-  /** Wei of gas that ends of games did not pay to the honest: a few hundred gas a game. */
+  /** Gas costs, wei, left unpaid to honest parties at the ends of games: a few hundred gas per game. */
   shortPaid = 0n;
   /** Wei of the ledger that the others lost. */
   leagueLoss = 0n;
-  /** Wei of the ledger that went to the sink. */
+  /** Wei in the ledger that went to the sink. */
   sunk = 0n;
 
   count(table: Map<string, number>, key: string): void {
@@ -66,7 +66,7 @@ export class Totals {
     );
   }
 
-  /** What such JSON says. */
+  /** Parses totals from JSON. */
   static parse(json: string): Totals {
     const totals = new Totals();
     const read = JSON.parse(json) as Omit<Record<string, string>, "wrong"> & Record<"wrong", string[]>;

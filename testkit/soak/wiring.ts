@@ -12,7 +12,7 @@ export function randomLength(prng: Prng): RunLength {
   return { items, firstItem: prng.below(3) === 0 ? prng.below(MAX_ITEMS) : 0 };
 }
 
-/** The program with a random source for each input that one fits, and random outputs of each item. */
+/** Returns the program with a random fitting source for each input, and with random outputs for each item. */
 export const wired = (prng: Prng, program: Program): Program => ({
   ...program,
   inputs: program.inputs.map((input) => ({ ...input, source: prng.pick(sourcesOf(program, input)) })),
@@ -28,7 +28,10 @@ function sourcesOf({ steps, checkpoints }: Program, { dtype, count }: ProgramInp
   return [{ kind: "shared" }, { kind: "each" }, ...carried, ...index];
 }
 
-/** The bytes of a job's input, made of those of one tensor: each item's own has the same elements in another order. */
+/**
+ * Returns a job input's bytes, made from one tensor's bytes. With a source of "each", every item gets the same elements
+ * in another order.
+ */
 export function jobBytes(prng: Prng, { dtype, source }: ProgramInput, items: number, tensor: Uint8Array): Uint8Array {
   if (source?.kind === "index") return new Uint8Array(0);
   if (source?.kind !== "each") return source?.kind === "carried" && prng.below(3) === 0 ? zeros(tensor) : tensor;
@@ -37,7 +40,7 @@ export function jobBytes(prng: Prng, { dtype, source }: ProgramInput, items: num
 
 const zeros = ({ length }: Uint8Array): Uint8Array => new Uint8Array(length);
 
-/** The tensor with its elements turned round by a random number of places. */
+/** Returns the tensor with the elements rotated by a random number of positions. */
 function turned(prng: Prng, tensor: Uint8Array, width: number): Uint8Array {
   const at = prng.below(tensor.length / width) * width;
   return Buffer.concat([tensor.subarray(at), tensor.subarray(0, at)]);

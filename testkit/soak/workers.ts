@@ -23,7 +23,7 @@ export type SoakWorker = {
   /** Whether the root is the definition's. */
   right: boolean;
   root: Hash;
-  /** What it submits. */
+  /** The submitted nodes. */
   nodes: Hex;
   /** The published execution; undefined if the worker shows each game another one. */
   published: RunExecution | undefined;
@@ -53,7 +53,7 @@ export const honestWorker = ({ right }: SoakProgram, arityBits: number): SoakWor
   answer: (game, now) => workerMove(right, stateOf(game), arityBits, now),
 });
 
-/** A liar of a random kind. If a lie changes no checkpoint, another one is drawn. */
+/** Returns a liar of a random kind. If the lie changes no checkpoint, the function draws another lie. */
 export function lyingWorker(prng: Prng, program: SoakProgram, arityBits: number): SoakWorker {
   const honest = honestWorker(program, arityBits);
   for (;;) {

@@ -3,9 +3,9 @@ import type { EnclaveIdentity, TcbInfo } from "../../src/chain/tdxStructs.ts";
 import type { TestPki } from "./pki.ts";
 import { identityOf, pem, signDocument, tcbInfoOf } from "./quotes.ts";
 
-/** What differs from what a test's root signs of platforms of which none is revoked. */
+/** Changes to the default collateral. By default, a test's root signs platforms without revocations. */
 type CollateralFields = {
-  /** Unix time at which all of it was issued. */
+  /** Unix time of issue for all documents. */
   issued: number;
   /** Serial numbers of certificates of platforms. */
   revoked?: readonly bigint[];

@@ -2,13 +2,13 @@ import fs from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
 import { basename, dirname, join } from "node:path";
 
-/** What the kernel of a trust domain does: a quote of 64 bytes. */
+/** The kernel's quoting in a trust domain: returns a quote for 64 bytes. */
 export type Quoting = (reportData: Uint8Array) => Uint8Array;
 
 /**
- * Imitates the kernel's configfs in this process, below a folder: a folder there is a request, and its `outblob` is a
- * quote of what is in its `inblob`. It goes with its files, as those of the kernel do.
- * @returns what ends it
+ * Imitates the kernel's configfs in this process, below a folder. Each subfolder acts as a request: reading `outblob`
+ * returns a quote for the bytes in `inblob`. Removing a subfolder also removes its files, like in the kernel.
+ * @returns a function that ends the imitation
  */
 export function imitateKernel(folder: string, quoting: () => Quoting): () => void {
   const { readFileSync, rmdirSync } = fs;

@@ -9,10 +9,10 @@ const YEAR = 365 * 86_400;
 /** Whoever signs certificates or lists. */
 type Issuer = { key: P256Key; name: Buffer };
 
-/** A certificate, with the key that it is about. */
+/** A certificate, with the certified key. */
 export type Issued = Issuer & { der: Buffer; serial: bigint };
 
-/** What may differ from a certificate of Intel's. */
+/** Changes to a certificate of Intel's. */
 type CertificateFields = {
   commonName: string;
   key?: P256Key;
@@ -22,23 +22,23 @@ type CertificateFields = {
   isAuthority?: boolean;
   keyUsage?: number;
   extensions?: Buffer[];
-  /** In place of the name that goes with the common name. */
+  /** Replaces the default name, made from the common name. */
   name?: Buffer;
 };
 
-/** What a platform's certificate says. */
+/** The contents of a platform's certificate. */
 export type PckFields = { ppid: Hex; fmspc: Hex; svns: number[]; pceSvn: number; pceId?: Hex };
 
 const SGX = "1.2.840.113741.1.13.1";
 
-/** A root with what it signs, in the form of Intel's. */
+/** A root and its signed certificates, in Intel's form. */
 export class TestPki {
   readonly root: Issuer = { key: generateKey(), name: intelName("Intel SGX Root CA") };
   readonly platformCa: Issued;
   readonly signer: Issued;
   #serial = 0x5000_0000_0000_0000n;
 
-  /** @param now Unix time at which all is valid. */
+  /** @param now Unix time at which all certificates are valid. */
   constructor(readonly now: number) {
     this.platformCa = this.authority();
     this.signer = this.documentSigner();
@@ -135,7 +135,7 @@ export class TestPki {
   }
 }
 
-/** How many of a byte's lowest bits are zero: those that DER leaves out of a list of named bits. */
+/** Returns the number of lowest zero bits in a byte. DER omits the lowest zero bits from a list of named bits. */
 const zeroBits = (byte: number): number => (byte === 0 ? 0 : 31 - Math.clz32(byte & -byte));
 
 /** Intel's extension of a platform's certificate. */
@@ -159,5 +159,5 @@ const subjectKey = ({ x, y }: P256Key): Buffer =>
     bits(Buffer.from(`04${x.slice(2)}${y.slice(2)}`, "hex")),
   );
 
-/** What is signed, how, and the signature. */
+/** Returns the signed data, the algorithm, and the signature. */
 const signed = (key: KeyObject, tbs: Buffer): Buffer => sequence(tbs, ECDSA, bits(sign("sha256", tbs, key)));

@@ -5,7 +5,7 @@ import { identityText, STATUSES, tcbInfoText, type PlatformStatus } from "../../
 import type { EnclaveIdentity, TcbInfo } from "../../src/chain/tdxStructs.ts";
 import type { Issued, PckFields, TestPki } from "./pki.ts";
 
-/** What the tests' platforms are, if nothing else is said. */
+/** The default properties of the tests' platforms. */
 const FMSPC: Hex = "0x50806f000000";
 export const PCK: PckFields = {
   ppid: "0x000102030405060708090a0b0c0d0e0f",
@@ -19,15 +19,15 @@ export const TDX_SVNS = [5, 1, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
 const MRSIGNER: Hex = `0x${"dc".repeat(32)}`;
 const DAY = 86_400;
 
-/** What a test's quote has that differs from others. */
+/** Changes to a test's default quote. */
 export type QuoteFields = {
   version?: 4 | 5;
-  /** Of version 5. */
+  /** Only in version 5. */
   body?: "1.0" | "1.5";
   svns?: number[];
   currentSvns?: number[];
   reportData?: Hex;
-  /** Bytes of the report of the domain, by their offset. */
+  /** Bytes in the domain's report, by offset. */
   changes?: Record<number, Hex>;
   /** Bytes of the enclave's report, by their offset. */
   enclaveChanges?: Record<number, Hex>;
@@ -134,7 +134,7 @@ export function tcbInfoOf(issued: number, changes: Partial<TcbInfo> = {}): TcbIn
   };
 }
 
-/** One level that every platform of the tests reaches. */
+/** Returns a single level that every test platform reaches. */
 export const levelWith = (status: PlatformStatus): TcbInfo["levels"] => [
   { svns: svnsHex([]), pceSvn: 0, tdxSvns: svnsHex([]), ...end(status) },
 ];
@@ -154,14 +154,14 @@ export const identityOf = (issued: number, changes: Partial<EnclaveIdentity> = {
   ...changes,
 });
 
-/** The signature of a document, as Intel gives it. */
+/** Returns a document's signature, in Intel's form. */
 export function signDocument(signer: Issued, document: TcbInfo | EnclaveIdentity): { r: Hex; s: Hex } {
   const text = "fmspc" in document ? tcbInfoText(document) : identityText(document);
   const bytes = raw(Buffer.from(text), signer.key);
   return { r: toHex(bytes.subarray(0, 32)), s: toHex(bytes.subarray(32)) };
 }
 
-/** What each level ends with. */
+/** Returns the last fields of each level. */
 export const end = (status: PlatformStatus, rest = "") => ({
   date: stringToHex("2024-03-13T00:00:00Z"),
   status: STATUSES.indexOf(status),

@@ -12,7 +12,7 @@ const FOLDER = "test/golden/tdx";
 /** A time at which the real quote's collateral holds: 2025-06-25. */
 export const REAL_TIME = 1_750_809_600;
 
-/** A real quote of a machine, and what Intel signed about it at its time. */
+/** Returns a machine's real quote. Intel's documents about the machine date from the same time. */
 export const realQuote = (): Buffer => readFileSync(`${FOLDER}/tdx_quote`);
 
 /** Intel's root. */
@@ -22,7 +22,7 @@ export const intelRoot = (): Buffer => readFileSync(`${FOLDER}/TrustedRootCA.der
 export const realCollateral = (): Record<string, string> =>
   JSON.parse(readFileSync(`${FOLDER}/tdx_quote_collateral.json`, "utf8")) as Record<string, string>;
 
-/** The first certificate of a chain in PEM, as DER. */
+/** Returns the first certificate from a PEM chain, as DER. */
 const firstOf = (pem: string): Hex => bytesToHex(new Uint8Array(new X509Certificate(pem).raw));
 
 /** A signature as Intel's documents have it. */
@@ -63,7 +63,7 @@ export type RealWorld = Awaited<ReturnType<typeof realWorld>>;
 /** A chain whose clock starts before the real quote's time. */
 const network2025 = () => deployVerifier(anchorOf(intelRoot()), REAL_TIME, new Date("2025-06-20T00:00:00Z"));
 
-/** Evidence of the real quote, or of bytes in its place. */
+/** Returns evidence from the real quote, or from replacement bytes. */
 export function realEvidence({ tcbInfo, enclave }: Pick<RealWorld, "tcbInfo" | "enclave">, quote = realQuote()): Hex {
   const { certified, leaf } = splitQuote(quote);
   return encodeEvidence({ quote: certified, tcbInfo, enclave, leaf: bytesToHex(leaf), authority: CA });

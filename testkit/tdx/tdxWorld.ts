@@ -16,9 +16,9 @@ export const LATER = 3_600;
 export type Anchor = { x: Hex; y: Hex; name: Hex };
 
 /**
- * A chain with a verifier under a root.
+ * Deploys a chain with a verifier under a root.
  * @param startsAt Unix time of the block before.
- * @param initialDate Of the chain, if that is not the machine's.
+ * @param initialDate The chain's first date, if different from the machine's date.
  */
 export async function deployVerifier(anchor: Anchor, startsAt?: number, initialDate?: Date) {
   const { viem, networkHelpers } = await network.create(initialDate === undefined ? {} : { override: { initialDate } });
@@ -33,7 +33,7 @@ export type VerifierChain = Awaited<ReturnType<typeof deployVerifier>>;
 
 /** A verifier under a root of the tests' own, with all that a quote needs. */
 export async function createTdxWorld() {
-  // A chain of Hardhat's starts at the time of the machine.
+  // A Hardhat chain starts at the machine's time.
   const now = Math.floor(Date.now() / 1_000) + 120;
   const pki = new TestPki(now);
   const chain = await deployVerifier(pki.anchor, now);
@@ -97,9 +97,9 @@ export function introduction(
   });
 }
 
-/** What the verifier says of evidence. */
+/** Returns the verifier's result for evidence. */
 export const verified = async ({ verifier }: Pick<TdxWorld, "verifier">, evidence: Hex) =>
   (await verifier.simulate.verify([evidence])).result;
 
-/** The id of a certificate that the tests' authority has signed. */
+/** Returns the id of a certificate signed by the tests' authority. */
 export const leafId = (leaf: Issued): bigint => certificateId(CA, leaf.serial);

@@ -6,16 +6,18 @@ const isShipped = ["shipped", undefined].includes(process.env.REFUTE_BUILD);
 let node: Promise<Anvil> | undefined;
 
 async function startNode(): Promise<Anvil> {
-  // viem looks for a receipt that it does not find at once when the next block comes, so that there must be one.
+  // When viem does not find a receipt at once, it looks again at the next block. Therefore the chain must make further
+  // blocks.
   const started = await Anvil.start({ unlimited: !isShipped, blockSeconds: 1, isMixed: true });
   started.unref();
   return started;
 }
 
 /**
- * A chain for tests that deploy contracts and read what calls give: one node for all tests of a process, ended with it.
- * It runs bytecode some eight times as fast as the chain that Hardhat embeds, which notes each operation for the sake
- * of its stack traces. Where the node's program is not there, it is an embedded chain.
+ * Creates a chain for tests that deploy contracts and read call results. All tests in a process share a single node,
+ * which ends with the process. The node runs bytecode some eight times as fast as Hardhat's embedded chain, because
+ * the embedded chain notes each operation for stack traces. Without the node's program, the function creates an
+ * embedded chain.
  */
 export async function createCallChain() {
   if (typeof anvilBinary() !== "string") return network.create();

@@ -1,8 +1,8 @@
 import { BaseError, ContractFunctionRevertedError } from "viem";
 
 /**
- * The name of the custom error that a call reverts with; undefined if it succeeds.
- * @throws what the call threw if that is not a revert with a known custom error.
+ * Returns the custom error's name when a call reverts; undefined after success.
+ * @throws the call's own error if the error is no revert with a known custom error.
  */
 export async function revertName(call: Promise<unknown>): Promise<string | undefined> {
   try {

@@ -3,7 +3,7 @@ import type { Step } from "../../src/program/types.ts";
 import { proveElement } from "./stepProof.ts";
 import { createCallChain } from "./callChain.ts";
 
-/** Measures what step proofs cost on a chain of its own. */
+/** Measures the cost of step proofs on a separate chain. */
 export async function openStepGasMeter() {
   const { viem } = await createCallChain();
   const elementary = await viem.deployContract("Elementary");
@@ -11,7 +11,7 @@ export async function openStepGasMeter() {
   const meter = await viem.deployContract("ProofGasMeter", [verifier.address]);
   return {
     /**
-     * The gas of a transaction that does nothing but forward the proof of an element to the verifier.
+     * Returns the gas for a transaction that only forwards an element's proof to the verifier.
      * @throws Error if the verifier gives another value than the definition
      */
     async measure(step: Step, element: number, tensors: readonly Uint8Array[]): Promise<number> {

@@ -10,7 +10,7 @@ export type StepProof = [body: Hash, element: bigint, inputRoots: Hash[], openin
 
 const NO_ROOT: Hash = toHash(new Uint8Array(32));
 
-/** Proves one element of a step over given tensors: the exact value and the verifier's arguments. */
+/** Proves an element of a step over given tensors: returns the exact value and the verifier's arguments. */
 export function proveElement(
   step: Step,
   element: number,
@@ -29,7 +29,7 @@ export function proveElement(
   };
 }
 
-/** Deploys the verifier with its elementary functions to a chain of its own. */
+/** Deploys the verifier with its elementary functions to a separate chain. */
 export async function deployVerifier() {
   const { viem } = await createCallChain();
   const elementary = await viem.deployContract("Elementary");

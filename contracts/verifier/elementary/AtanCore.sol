@@ -7,11 +7,11 @@ import {Fixed} from "./Fixed.sol";
 /// @title The arctangent of a quotient in scaled integers. Mirrors src/numerics/elementary/atanCore.ts.
 library AtanCore {
     uint256 private constant PI_OVER_4 = Fixed.PI_OVER_2 >> 1;
-    /// @dev The last term of the series is z^50/101.
+    /// @dev The series ends with the term z^50/101.
     uint256 private constant LAST_DIVISOR = 101;
 
-    /// @dev atan(p/q) in 0 .. pi/2 for integers 0 <= p, q < 2^128, not both 0 and both below 2^127 unless one is below
-    /// a fifth of the other; relative error 2^-122, 0 for p = 0.
+    /// @dev Returns atan(p/q) in 0 .. pi/2 for integers 0 <= p, q < 2^128, not both 0 and both below 2^127 unless one
+    /// is below a fifth of the other; relative error 2^-122, 0 for p = 0.
     function atanQuotient(uint256 p, uint256 q) internal pure returns (uint256 mantissa, int256 exponent) {
         unchecked {
             if (p <= q) return atanUpTo1(p, q);
@@ -27,7 +27,8 @@ library AtanCore {
         }
     }
 
-    /// @dev atan(p/q) for p <= q; beyond 2/5 it is pi/4 - atan((q - p)/(q + p)), with a quotient of at most 3/7.
+    /// @dev Returns atan(p/q) for p <= q; beyond 2/5 computed as pi/4 - atan((q - p)/(q + p)), with a quotient of at
+    /// most 3/7.
     function atanUpTo1(uint256 p, uint256 q) internal pure returns (uint256 mantissa, int256 exponent) {
         unchecked {
             bool steep = 5 * p > 2 * q;

@@ -17,7 +17,8 @@ library Atanh {
             (bool negative, uint256 mantissa, int256 exponent) = Float32.decode(x);
             if (magnitude == Float32.ONE) return negative ? Float32.NEG_INFINITY : Float32.INFINITY;
             uint256 one = 1 << uint256(-exponent);
-            // The shifted numerator is below 2^162, as one - mantissa is below 2^36, and the quotient below 2^127.
+            // The shifted numerator is below 2^162, because one - mantissa stays below 2^36, and the quotient below
+            // 2^127.
             uint256 shift =
                 uint256(Fixed.FRACTION) + Float32.leadingZeros(one + mantissa) - Float32.leadingZeros(one - mantissa);
             uint256 quotient = ((one + mantissa) << shift) / (one - mantissa);

@@ -8,10 +8,9 @@ import {Float32} from "../Float32.sol";
 /// @title Rounding of an enclosure. Mirrors src/numerics/elementary/enclosure.ts.
 library Enclosure {
     /// @dev Rounds an approximation `mantissa * 2^exponent` (negated if `negative`) with the relative half-width
-    /// 2^-100; where the enclosure holds a rounding boundary, the value is that boundary and rounds to the even
+    /// 2^-100. If the enclosure holds a rounding boundary, the value equals the boundary and rounds to the even
     /// neighbour.
-    /// @param dtype The type rounded to: float32, or one of its subsets float16 and bfloat16. The result is a word of
-    /// float32.
+    /// @param dtype The type rounded to: float32, or a subset (float16 or bfloat16). The result is a float32 word.
     function roundEnclosure(
         uint256 dtype,
         bool negative,

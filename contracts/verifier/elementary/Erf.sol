@@ -8,7 +8,7 @@ import {Fixed} from "./Fixed.sol";
 
 /// @title The error function on float32. Mirrors src/numerics/elementary/erf.ts.
 library Erf {
-    /// @dev Fraction bits of the series: its terms stay below 2^18 and w below 2^5, so that their product fits 256
+    /// @dev Fraction bits of the series: the terms stay below 2^18 and w below 2^5, and the product therefore fits 256
     /// bits.
     int256 private constant SERIES_FRACTION = 112;
     /// @dev 2/sqrt(pi) with 112 fraction bits, to the nearest.
@@ -43,7 +43,7 @@ library Erf {
         uint256 term = 1 << 112;
         assembly ("memory-safe") {
             sum := term
-            // Two terms a round; once a term is 0, so are all that follow.
+            // Two terms per round; after a term of 0, all later terms are 0.
             for {
                 let divisor := shl(112, 3)
             } term {

@@ -24,7 +24,7 @@ library ExpCore {
     function expm1Quotient(int256 r) internal pure returns (int256 sum) {
         sum = int256(Fixed.ONE);
         int256 one = int256(Fixed.ONE);
-        // sum = 1 + r * sum / k for k = TERMS .. 2; in assembly because the checks of `/` would double its gas.
+        // sum = 1 + r * sum / k for k = TERMS .. 2; in assembly because the checks of `/` would double the gas.
         assembly ("memory-safe") {
             for {
                 let k := TERMS

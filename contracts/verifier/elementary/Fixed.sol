@@ -14,7 +14,7 @@ library Fixed {
     /// @dev Below 2^-12 a function that differs from x by less than x^3/3 + |x|^5 rounds to x.
     uint256 internal constant BITS_OF_2_TO_MINUS_12 = 0x39800000;
 
-    /// @dev `mantissa * 2^exponent` in Q126, cut down. The caller sees to it that the result is below 2^256.
+    /// @dev `mantissa * 2^exponent` in Q126, cut down. The caller must keep the result below 2^256.
     function toFixed(uint256 mantissa, int256 exponent) internal pure returns (uint256) {
         unchecked {
             int256 shift = exponent + FRACTION;

@@ -6,7 +6,7 @@ import {Fixed} from "./Fixed.sol";
 
 /// @title The logarithm in scaled integers. Mirrors src/numerics/elementary/logCore.ts.
 library LogCore {
-    /// @dev The last term of the series is z^24/49.
+    /// @dev The series ends with the term z^24/49.
     uint256 private constant LAST_DIVISOR = 49;
 
     /// @dev 2 atanh(p/q) = log((q + p)/(q - p)) for integers 0 < p/q <= 3 - 2 sqrt(2), q < 2^128; relative error

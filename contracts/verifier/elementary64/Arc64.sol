@@ -7,7 +7,7 @@ import {Wide} from "./Wide.sol";
 /// @dev Each function takes a float64 word x below 2^64 and is correctly rounded.
 library Arc64 {
     uint256 private constant PI_OVER_4 = Wide.PI_OVER_2 >> 1;
-    /// @dev The last term of the series is z^102/205.
+    /// @dev The series ends with the term z^102/205.
     uint256 private constant LAST_DIVISOR = 205;
 
     /// @dev atan(p/q) in 0 .. pi/2 for integers 0 <= p, q < 2^254, not both 0; relative error 2^-248, 0 for p = 0.
@@ -26,7 +26,8 @@ library Arc64 {
         }
     }
 
-    /// @dev atan(p/q) for p <= q; beyond about 2/5 it is pi/4 - atan((q - p)/(q + p)), with a quotient of at most 3/7.
+    /// @dev atan(p/q) for p <= q; beyond about 2/5 computed as pi/4 - atan((q - p)/(q + p)), with a quotient of at most
+    /// 3/7.
     function _atanUpTo1(uint256 p, uint256 q) private pure returns (uint256 mantissa, int256 exponent) {
         unchecked {
             bool steep = p > 2 * (q / 5);

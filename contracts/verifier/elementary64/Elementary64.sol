@@ -12,8 +12,8 @@ import {Trigonometric64} from "./Trigonometric64.sol";
 
 /// @title The dispatch over the elementary functions of float64.
 library Elementary64 {
-    /// @dev The value of a function for words of which the lower 64 bits count; `b` is ignored by one with a single
-    /// operand. Reverts with UnknownFunction for another code.
+    /// @dev Returns a function's value for words whose lower 64 bits count; a unary function ignores `b`. Reverts with
+    /// UnknownFunction for another code.
     function evaluate(uint256 opcode, uint256 a, uint256 b) internal pure returns (uint256) {
         a &= type(uint64).max;
         b &= type(uint64).max;

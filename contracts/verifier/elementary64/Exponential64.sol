@@ -4,7 +4,7 @@ pragma solidity 0.8.37;
 import {ExpCore64} from "./ExpCore64.sol";
 import {Wide} from "./Wide.sol";
 
-/// @title The exponential and what is made of it, on float64. Mirrors src/numerics/elementary64/exponential.ts.
+/// @title The exponential and functions derived from it, on float64. Mirrors src/numerics/elementary64/exponential.ts.
 /// @dev Each function takes a float64 word x below 2^64 and is correctly rounded.
 library Exponential64 {
     uint256 private constant BITS_OF_QUARTER = 0x3fd0000000000000;

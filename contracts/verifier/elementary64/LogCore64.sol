@@ -7,7 +7,7 @@ import {Wide} from "./Wide.sol";
 library LogCore64 {
     /// @dev sqrt(1/2) with 256 fraction bits, cut down.
     uint256 private constant SQRT_HALF_Q256 = 0xb504f333f9de6484597d89b3754abe9f1d6f60ba893ba84ced17ac8583339915;
-    /// @dev The last term of the series is z^49/99.
+    /// @dev The series ends with the term z^49/99.
     uint256 private constant LAST_DIVISOR = 99;
 
     /// @dev 2 atanh(p/q) = log((q + p)/(q - p)) for integers 0 < p/q < 0.1716, q < 2^255; relative error 2^-249.

@@ -4,7 +4,7 @@ pragma solidity 0.8.37;
 import {LogCore64} from "./LogCore64.sol";
 import {Wide} from "./Wide.sol";
 
-/// @title The logarithm and what is made of it, on float64. Mirrors src/numerics/elementary64/logarithm.ts.
+/// @title The logarithm and functions derived from it, on float64. Mirrors src/numerics/elementary64/logarithm.ts.
 /// @dev Each function takes a float64 word x below 2^64 and is correctly rounded.
 library Logarithm64 {
     /// @dev The natural logarithm.

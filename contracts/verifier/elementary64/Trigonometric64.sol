@@ -43,7 +43,7 @@ library Trigonometric64 {
                 low = 0 - low;
             }
             angle.quadrant = quadrant & 3;
-            // No float64 is closer than 2^-62 to a multiple of pi/2: the highest bit is in the high word.
+            // No float64 comes closer than 2^-62 to a multiple of pi/2: the high word holds the highest bit.
             uint256 zeros = Float32.leadingZeros(high);
             uint256 fraction = ((high << zeros) | (low >> (256 - zeros))) >> 4;
             angle.mantissa = Wide.times(fraction, Wide.PI_OVER_2);
@@ -51,7 +51,7 @@ library Trigonometric64 {
         }
     }
 
-    /// @dev x times the 512 bits of 2/pi that remain when the table is shifted down by `shift`, modulo 2^512.
+    /// @dev Returns x times the 512 bits of 2/pi that remain after shifting the table down by `shift`, modulo 2^512.
     function _turns(uint256 x, uint256 shift) private pure returns (uint256 high, uint256 low) {
         unchecked {
             uint256 last = 5 - (shift >> 8);

@@ -11,7 +11,7 @@ library Wide {
     int256 internal constant FRACTION = 252;
     /// @dev 1 in Q252.
     uint256 internal constant ONE = 1 << 252;
-    /// @dev The fraction bits of the argument of e^t and of logarithms: Q244.
+    /// @dev The fraction bits in the arguments for e^t and logarithms: Q244.
     int256 internal constant ARGUMENT_FRACTION = 244;
     /// @dev ln 2 in Q244, to the nearest.
     int256 internal constant LN2 = 0xb17217f7d1cf79abc9e3b39803f2f6af40f343267298b62d8a0d175b8bab0;
@@ -45,7 +45,7 @@ library Wide {
         }
     }
 
-    /// @dev The product of two numbers, one of them in Q252: in the format of the other. It must be below 2^256.
+    /// @dev Multiplies two numbers, one in Q252; the product has the other's format and must be below 2^256.
     function times(uint256 a, uint256 b) internal pure returns (uint256 product) {
         assembly ("memory-safe") {
             // The product has the words high and low: their difference modulo 2^256 - 1 is that of the product.
@@ -56,14 +56,14 @@ library Wide {
         }
     }
 
-    /// @dev The quotient of two numbers of one format in Q252. It must be below 2^256.
+    /// @dev Divides two numbers with the same format; the quotient is in Q252 and must be below 2^256.
     function over(uint256 a, uint256 b) internal pure returns (uint256) {
         return divide(a, ONE, b);
     }
 
-    /// @dev a * b / d, cut down, for a quotient below 2^256 and d > 0: the product of 512 bits less its remainder is
-    /// divided by the power of two in d, and multiplied by the inverse of what is left of d modulo 2^256. Newton's
-    /// steps find that: 3 d xor 2 is right in 4 bits, and each step doubles them.
+    /// @dev Returns a * b / d, cut down, for a quotient below 2^256 and d > 0. The 512-bit product less its remainder
+    /// is divided by the power of two in d, then multiplied by the odd part's inverse modulo 2^256 (the odd part of d).
+    /// Newton's steps find the inverse: 3 d xor 2 is right in 4 bits, and each step doubles the number of right bits.
     function divide(uint256 a, uint256 b, uint256 d) internal pure returns (uint256 quotient) {
         assembly ("memory-safe") {
             let low := mul(a, b)
@@ -87,7 +87,7 @@ library Wide {
         }
     }
 
-    /// @dev `value * 2^shift`, cut down. The caller sees to it that the result is below 2^256.
+    /// @dev `value * 2^shift`, cut down. The caller must keep the result below 2^256.
     function shifted(uint256 value, int256 shift) internal pure returns (uint256) {
         unchecked {
             return shift >= 0 ? value << uint256(shift) : value >> uint256(-shift);

@@ -16,7 +16,7 @@ contract IrisOracle is ResultConsumer {
     mapping(bytes32 jobId => bytes) public scoresOf;
 
     /// @param market_ The market to ask.
-    /// @param programRoot_ As `refute compile` prints it.
+    /// @param programRoot_ As `refute model compile` prints it.
     /// @param minWindow_ Seconds in which watchers may dispute an answer, at least.
     constructor(IJobMarket market_, bytes32 programRoot_, uint32 minWindow_) ResultConsumer(market_, minWindow_) {
         programRoot = programRoot_;

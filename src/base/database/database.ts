@@ -7,19 +7,19 @@ type SqlValue = SQLInputValue;
 /** A row, by the names of its columns. */
 export type SqlRow = Record<string, SQLOutputValue>;
 
-/** What a database is for. */
+/** The purpose and schema of a database. */
 export type Content = {
-  /** Of the kind of data, 1 to 2^31 - 1: a file of another kind is refused. */
+  /** An id for the kind of data, 1 to 2^31 - 1: a file of another kind is refused. */
   applicationId: number;
   /** For messages, such as `a batch's state`. */
   what: string;
-  /** SQL that makes the tables of a new file. */
+  /** SQL for creating a new file's tables. */
   schema: string;
-  /** Of the schema, from 1 on. */
+  /** The schema's version, from 1 on. */
   version: number;
   /**
-   * SQL that makes of a file of the version before one of this version; the last brings it to `version`, the one before
-   * that to the version below, and so on. Older files are refused, and newer ones always.
+   * SQL for upgrading a file, one version per entry; the last entry upgrades to `version`, the entry before to the
+   * version below, and so on. Older files are refused, and newer files always.
    */
   upgrades?: readonly string[];
 };
@@ -27,13 +27,13 @@ export type Content = {
 /** SQLite's own codes of errors (https://www.sqlite.org/rescode.html); the lowest byte says the kind. */
 const [BUSY, LOCKED, NOT_A_DATABASE, CORRUPT, KIND] = [5, 6, 26, 11, 0xff];
 
-/** How long another process may have a file that is opened: some have it for a look only. */
+/** How long to wait if another process has the file open: some processes only look briefly. */
 const PATIENCE_MS = 500;
 
 /**
- * A small database in one file, of this process alone while it is open. What was written before a kill of the process
- * or a failure of power is there afterwards: a transaction is done whole or not at all. While it is open, and after a
- * kill, the latest of it is in a second file, named as the first with `-wal` after it.
+ * A small database in one file, used only by this process while open. Data written before a process kill or a power
+ * failure survive: a transaction happens completely or not at all. While the database is open, and after a kill, the
+ * latest data are in a second file, named like the first plus `-wal`.
  */
 export class Database {
   readonly path: string;
@@ -76,7 +76,7 @@ export class Database {
     return this.#guarded(() => this.#database.prepare(sql).all(...values));
   }
 
-  /** Does all of an action or, if it throws, nothing. The action must not wait for anything. */
+  /** Executes an action completely or, if the action throws, not at all. The action must not wait for anything. */
   transaction<T>(action: () => T): T {
     this.run("begin immediate");
     try {
@@ -90,8 +90,8 @@ export class Database {
   }
 
   /**
-   * The same, without waiting for the disk: it is there after a kill of the process, but after a failure of power only
-   * if something that was waited for came later.
+   * Executes a transaction without waiting for the disk. The data survive a process kill. They survive a power failure
+   * only if a later transaction waited for the disk.
    */
   unsynced<T>(action: () => T): T {
     this.#database.exec("pragma synchronous = normal");
@@ -106,9 +106,9 @@ export class Database {
     this.#database.close();
   }
 
-  /** Locks the file, makes the tables of a new one, and brings those of an older version to this one. */
+  /** Locks the file, creates the tables of a new file, and upgrades a file with an older version. */
   #prepare({ applicationId, what, schema, version, upgrades = [] }: Content): void {
-    // The lock that the first write takes is kept until the file is closed, or the process ends.
+    // The first write takes the lock and keeps it until the file is closed, or the process ends.
     this.#database.exec(`pragma busy_timeout = ${PATIENCE_MS}`);
     this.#database.exec("pragma locking_mode = exclusive; pragma synchronous = full; begin immediate");
     const { application_id: id } = this.#database.prepare("pragma application_id").get() as { application_id: number };
@@ -124,14 +124,14 @@ export class Database {
         `${this.path} has ${what} in version ${has}, this version of Refute reads ${version}: name another file, or ` +
           "go on with the version that wrote it",
       );
-    // SAFETY: in the transaction that is open, so that a kill leaves the old version, whole.
+    // SAFETY: the upgrade runs inside the open transaction: a kill leaves the complete old version.
     if (!isNew && has < version)
       for (const sql of [...upgrades.slice(has - version), `pragma user_version = ${version}`])
         this.#database.exec(sql);
     if (isNew)
       this.#database.exec(`pragma application_id = ${applicationId}; pragma user_version = ${version}; ${schema}`);
     this.#database.exec("commit");
-    // A transaction waits for the disk once. Only a file that is ours is changed so.
+    // With a write-ahead log, a transaction waits for the disk only once. Only our own file is changed this way.
     this.#database.exec("pragma journal_mode = wal");
   }
 
@@ -146,10 +146,13 @@ export class Database {
 
 let sqlite: Promise<typeof import("node:sqlite")> | undefined;
 
-/** The module is loaded once: of two loads at a time, each would put back what the other had put in its place. */
+/** Loads the module once: with two parallel loads, each would restore the other's replacement. */
 const loadSqlite = (): Promise<typeof import("node:sqlite")> => (sqlite ??= loadQuietly());
 
-/** Node 22 warns of the module when it is loaded. What is used of it here is the same in Node 24, which does not. */
+/**
+ * Node 22 prints a warning when loading the module. The functions used here are the same in Node 24, which prints no
+ * warning.
+ */
 async function loadQuietly(): Promise<typeof import("node:sqlite")> {
   const warn = process.emitWarning.bind(process);
   process.emitWarning = () => undefined;

@@ -5,7 +5,7 @@ import { DeployParametersError } from "./errors.ts";
 import { packageFile } from "./packageFiles.ts";
 
 /** Source files of the deployed contracts, relative to the contracts folder. */
-const SOURCES = {
+export const SOURCES = {
   Elementary: "verifier/Elementary.sol",
   StepVerifier: "verifier/StepVerifier.sol",
   Provisioning: "attestation/Provisioning.sol",

@@ -16,7 +16,7 @@ import type { Line, Output } from "../output.ts";
 import { compileProgress } from "../progress.ts";
 import { byteText, table } from "../../base/text.ts";
 
-/** `refute check`: one page that says whether a model can be served. */
+/** `refute check`: reports on one page if a model can be served. */
 export function checkCommand(output: Output): Command {
   const command = new Command("check")
     .description(
@@ -34,7 +34,7 @@ export function checkCommand(output: Output): Command {
       const draft = readDraft(path, note, { mib: spec.limits?.mib, lengths: spec.lengths });
       const known = [...draft.graph.inputs.map(({ name }) => name), ...lost];
       for (const name of givenNames(options)) requireName(known, name);
-      // Of inputs that are refused themselves, nothing more can be asked.
+      // A refused input is not checked further.
       const there = draft.graph.inputs.map(({ name }) => name);
       const gone = (name: string): boolean => lost.includes(name) && !there.includes(name);
       const loaded = prepareModel(draft, {
@@ -58,7 +58,7 @@ export function checkCommand(output: Output): Command {
   );
 }
 
-/** Whether nothing is refused but the shapes of inputs. */
+/** Returns true if the only refusals are missing shapes of inputs. */
 const needsShapes = ({ refusals }: CheckReport): boolean =>
   refusals.length > 0 && refusals.every(({ code }) => code === "COMPILE_INPUT_SHAPE");
 
@@ -103,7 +103,7 @@ function page(report: CheckReport): Line[] {
   return lines;
 }
 
-/** What decides an output. */
+/** Describes the decisions behind an output. */
 function decisionLines(output: NonNullable<CheckReport["decisions"]>[number]): Line[] {
   if ("undecided" in output) return [`${output.output}: not decided: ${output.undecided}`];
   if (output.decisions.length === 0) return [`${output.output}: decided: nothing before it differs between machines`];

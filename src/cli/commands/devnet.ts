@@ -29,7 +29,7 @@ const settings = {
 
 type Options = ModelOptions & { model?: string[] };
 
-/** `refute devnet`: a whole market on this machine, until it is stopped. */
+/** `refute devnet`: a whole market on this machine, until stopped. */
 export function devnetCommand(output: Output): Command {
   const command = new Command("devnet")
     .description("start a market on this machine: chain, deployment, funded keys, worker, watcher; until Ctrl-C")
@@ -37,7 +37,7 @@ export function devnetCommand(output: Output): Command {
     .action(async (options: Options, command: Command) => {
       const values = readSettings(command, settings);
       const specs = modelSpecs(values.models, options);
-      // A model that cannot be served is refused before anything starts.
+      // A model that cannot be served ends the command before anything starts.
       const programs = specs.map((spec) => loadProgram(spec, output).model);
       const { startDevnet } = await import("../../deploy/devnet/devnet.ts").catch(
         missingPackage("@nomicfoundation/ignition-core@3.1.9"),
@@ -70,7 +70,7 @@ export function devnetCommand(output: Output): Command {
   );
 }
 
-/** Says that a market is ready, and keeps it until the signal. @throws DevnetError if a part ends by itself */
+/** Reports a ready market, and keeps the market until the signal. @throws DevnetError if a part ends by itself */
 async function run(
   output: Output,
   devnet: Devnet,
@@ -78,7 +78,7 @@ async function run(
 ): Promise<void> {
   const { folder, signal } = about;
   const isNew = !existsSync(folder);
-  // Every local market has the same address: a file that is there is of another one, which may run.
+  // Every local market has the same address: an existing file belongs to another market, which may run.
   const isOwn = !existsSync(addressFilePath(folder, devnet.deployment));
   let remove = (): void => {};
   try {
@@ -97,7 +97,7 @@ async function run(
   }
 }
 
-/** What there is to paste, and the same for JSON. */
+/** Returns the words to paste, and the same for JSON. */
 function words(
   { url, deployment, fromBlock, user }: Devnet,
   addressFile: string,
@@ -110,7 +110,8 @@ function words(
     REFUTE_FROM_BLOCK: String(fromBlock),
     REFUTE_PRIVATE_KEY: user.key,
   };
-  // With the flags with which worker and watcher compile: without them it would be another program, which none serves.
+  // With the flags that worker and watcher compile with: without these flags the program would differ, and nobody would
+  // serve the job.
   const next = specs.map((spec, k) => {
     const words = ["refute", "submit", spec.path, ...modelFlags(spec), ...inputFlags(spec, programs[k]!)];
     words.push("--fee", "0.05", "--wait");
@@ -120,7 +121,7 @@ function words(
   return { env, next, value: { ready: true, account: user.address, env, addressFile, models, next } };
 }
 
-/** What a job of a program is given: of a decoder a prompt; else a file for each input that must be given. */
+/** Returns the flags for a job's inputs: for a decoder a prompt; else a file for each required input. */
 function inputFlags({ decoder }: ModelSpec, { inputs, program }: CompiledModel): string[] {
   if (decoder !== undefined) return ["--prompt", "1,2,3", "--tokens", "8"];
   return inputs.flatMap(({ name }, k) => {
@@ -132,7 +133,7 @@ function inputFlags({ decoder }: ModelSpec, { inputs, program }: CompiledModel):
 /** Names in a model are anybody's: a slash would be a folder. */
 const fileNameFor = (name: string): string => name.replaceAll("/", "_");
 
-/** A word as shells take it: what is pasted must do nothing but what is printed. */
+/** Quotes a word for shells: a pasted command must do nothing but the printed command. */
 const shellWord = (word: string): string =>
   /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 
@@ -160,7 +161,7 @@ function pageOf(
   ];
 }
 
-/** The flags that say how a model is compiled. */
+/** The flags for compiling a model. */
 const COMPILING = [
   ...["shape", "dim", "bind", "uint8", "decide", "drawn", "noise", "seed", "seedInput", "stepBytes"],
   ...["loss", "optimiser", "frozen", "rates"],

@@ -34,7 +34,7 @@ type Options = ModelOptions & {
   tokenizer?: string;
 };
 
-/** `refute result`: what the chain says of a job, and its outputs. Reads only: no key is needed. */
+/** `refute result`: shows a job's state on chain and the job's outputs. Reads only: no key is needed. */
 export function resultCommand(output: Output): Command {
   const command = new Command("result")
     .description("show a job's state, claims and delivered outputs: values if the model is given, else bytes")
@@ -93,7 +93,7 @@ export function resultCommand(output: Output): Command {
   );
 }
 
-/** @throws UsageError if one of both flags is missing */
+/** @throws UsageError if only one flag is given */
 function requireItem({ item, from, wait }: Options & { wait?: boolean }): { item: number; url: string } {
   if (wait === true) throw new UsageError("--item asks the worker now: leave out --wait");
   if (item === undefined) throw new UsageError("--from says where the outputs of an item are: give --item N too");

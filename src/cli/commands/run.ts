@@ -31,7 +31,7 @@ export function runCommand(output: Output): Command {
       if (options.compare === true && options.decide !== undefined)
         throw new UsageError("--compare takes the model's own outputs: compare floats, without --decide");
       if (options.loss !== undefined)
-        throw new UsageError("--loss: a run that trains has many items: refute train executes it");
+        throw new UsageError("--loss: a run that trains has many items: refute model train executes it");
       if (options.compare === true && options.noise !== undefined)
         throw new UsageError("--compare takes the model's own inputs: compare without --noise");
       if (options.compare === true && options.drawn !== undefined)
@@ -81,7 +81,7 @@ export function runCommand(output: Output): Command {
   );
 }
 
-/** Why there is nothing to compare with: onnxruntime's refusal of the model, which is no fault of the result. */
+/** Returns the reason for having no comparison: onnxruntime refuses the model, through no fault of the result. */
 function refusal(error: unknown): { refused: string } {
   if (error instanceof PlainRefusalError) return { refused: error.message };
   throw error;
@@ -116,7 +116,7 @@ function comparisonText(comparison: Comparison | { refused: string }): string[] 
   ];
 }
 
-/** How much nearer one result must be before it is called nearer. */
+/** The minimum ratio of distances to call one result nearer. */
 const CLEARLY = 2;
 
 /** Who is nearer to the same chain in float64. */

@@ -71,7 +71,7 @@ export function submitCommand(output: Output): Command {
     .option(
       "--reference <uri>",
       "where the inputs lie (https://..., ipfs://CID, s3://BUCKET/KEY, blobs:TRANSACTION,...), instead of on the " +
-        "chain; repeat for more. Such a job protects only those who can fetch them: keep the file of refute pack " +
+        "chain; repeat for more. Such a job protects only those who can fetch them: keep the file of refute job pack " +
         "there until it is final",
       appendOption,
     )
@@ -126,7 +126,7 @@ export function submitCommand(output: Output): Command {
       if (credit < fee) await deposit(session, fee - credit);
       // The deadline is that of the post: blobs may take their time.
       const sendBlobs = async ({ send }: PlannedBlobs) => {
-        // A process that is killed leaves behind what need not be sent again.
+        // The note stays after a killed process: the transactions need not be sent again.
         const { place, transactions, since } = await send({
           onOffered: (hash) => output.note(`blobs are offered: ${hash}`),
           onSent: (done, total) => output.note(`blobs ${done.length}/${total}: ${done.at(-1)}`),

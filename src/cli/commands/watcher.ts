@@ -34,7 +34,8 @@ const settings = {
   ...nativeSettings,
   ledger: optional<string>(
     "file",
-    "of a payer (refute ask): inputs of claims come from it that are not on the chain; --market is that of the claims",
+    "of a payer (refute tickets ask): inputs of claims come from it that are not on the chain; --market is that of " +
+      "the claims",
     text,
     "none",
   ),
@@ -47,12 +48,12 @@ const settings = {
   examShare: defaulted("share", "of the exams that are executed, above 0 to 1", share, 1),
 };
 
-/** @throws UsageError if a ledger is named that is not there, or beside --references */
+/** @throws UsageError if the named ledger does not exist, or if --references is given too */
 function requireLedger(ledger: string | undefined, references: boolean): void {
   if (ledger === undefined) return;
   if (references)
     throw new UsageError("--ledger and --references exclude each other: claims of tickets name no places");
-  if (!existsSync(ledger)) throw new UsageError(`--ledger ${ledger}: no such file; refute ask makes it`);
+  if (!existsSync(ledger)) throw new UsageError(`--ledger ${ledger}: no such file; refute tickets ask makes it`);
 }
 
 /** `refute watcher`: re-execute claims and, in defence, refute the wrong ones. */

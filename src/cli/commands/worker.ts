@@ -87,7 +87,7 @@ const settings = {
   ...nativeSettings,
 };
 
-/** What must be said for native execution. @throws UsageError if not all of it is given */
+/** Returns the settings for native execution. @throws UsageError if some are missing */
 function nativePolicy({ native, nativeRequesters, nativeExposure, ...more }: SettingValues<typeof settings>) {
   const { nativeUrl, marginFactor } = more;
   requireNative({ nativeRequesters, nativeExposure, nativeUrl, marginFactor }, "--native", native !== undefined);
@@ -100,8 +100,8 @@ function nativePolicy({ native, nativeRequesters, nativeExposure, ...more }: Set
 }
 
 /**
- * The openings of this account's seals on this market. A file that is there must be usable: what it holds may be worth
- * the collateral. Where none is and none can be made, the worker warns of that and takes no sealed jobs.
+ * Opens this account's seal openings on this market. An existing file must be usable: the contents may be worth the
+ * collateral. If no file exists and none can be made, the worker warns and takes no sealed jobs.
  * @throws DatabaseFileError, DatabaseInUseError, DatabaseAccessError
  */
 const openSeals = (folder: string, { deployment: { chainId, market }, sender }: Session): Promise<SealBook> =>

@@ -1,6 +1,6 @@
 /**
- * The coarsest list of radices that refines both lists, or undefined if there is none. Both have the same product; each
- * element of `a` and of `b` is then a product of neighbours of the result. Ones are left out.
+ * Returns the coarsest list of radices that refines both lists, or undefined if no list does. Both lists have the same
+ * product. Each element in `a` and `b` then equals a product of neighbours in the result. Ones are left out.
  */
 export function commonRefinement(a: readonly number[], b: readonly number[]): number[] | undefined {
   const left = a.filter((radix) => radix > 1);

@@ -7,7 +7,7 @@ import { affineKey, constantAffine, substitute, type Affine } from "./affine.ts"
 import type { Budget } from "../budget.ts";
 import { OperandTypeError } from "../errors.ts";
 
-/** Reduction digits are numbered from here, so that a change of the output's digits leaves them alone. */
+/** The first number for reduction digits: changing the output's digits does not affect reduction digits. */
 export const REDUCTION_DIGIT = 1 << 20;
 
 /** One axis of a read: see `Axis` of src/program; digits are the compiler's. */
@@ -15,14 +15,14 @@ export type ReadAxis = {
   extent: number;
   stride: number;
   index: Affine;
-  /** Above 1: the index must be a multiple of it, and is divided by it. */
+  /** Above 1: the index must be a multiple of `div`, and the read divides the index by `div`. */
   div?: number;
   indirect?: ReadExpr;
 };
 
 /**
- * A tensor's value as an expression over the digits of its index. Expressions are interned: equal ones are the same
- * object, so sharing is kept and found without search.
+ * A tensor's value as an expression over the index digits. Expressions are interned: equal expressions are the same
+ * object, and sharing is kept and found without search.
  */
 export type Expr = ReadExpr | ConstantExpr | DigitExpr | OperationExpr | AccumulatorExpr | FoundExpr;
 type Head = { id: number; dtype: DType; accumulators: readonly AccumulatorExpr[] };
@@ -43,7 +43,7 @@ export type AccumulatorExpr = Head & {
   b: Expr | undefined;
 };
 
-/** Whether a reduction of kind `last` met a term that counts. */
+/** True if a `last` reduction met a term that counts. */
 type FoundExpr = Head & { kind: "found"; of: AccumulatorExpr };
 
 const refKey = (ref: TensorRef): string => `${ref.kind}${ref.kind === "constant" ? ref.root : ref.index}:${ref.dtype}`;
@@ -154,7 +154,7 @@ export class Expressions implements Formulas {
     return this.constant(DType.int64, BigInt(value));
   }
 
-  /** A constant of the type of `x`, rounded to it. */
+  /** Returns a constant in `x`'s type, rounded to the type. */
   like(x: Expr, value: number): ConstantExpr {
     return this.constant(x.dtype, numberWord(value, x.dtype));
   }
@@ -172,7 +172,7 @@ export class Expressions implements Formulas {
   }
 
   /**
-   * An operation that is a parameter, on operands of one type (a select's condition is bool).
+   * Returns an operation given as a parameter, on operands with one type (a select's condition must be bool).
    * @throws OperandTypeError
    */
   operation(op: Op, ...given: readonly Expr[]): Expr {
@@ -217,13 +217,13 @@ export class Expressions implements Formulas {
     return this.#intern<AccumulatorExpr>(key, { kind: "accumulator", dtype, reduce, type, radices, a, b }, []);
   }
 
-  /** Whether a reduction of kind `last` met a term that counts: bool. */
+  /** Returns a bool: true if a `last` reduction met a term that counts. */
   found(of: AccumulatorExpr | ConstantExpr): Expr {
     if (of.kind === "constant") return this.constant(DType.bool, 0n);
     return this.#intern<FoundExpr>(`f(${of.id})`, { kind: "found", dtype: DType.bool, of }, [of]);
   }
 
-  /** The value of an affine function of the digits, as int64. */
+  /** Returns an affine function's value for given digits, as int64. */
   affine(value: Affine): Expr {
     let sum: Expr = this.int64(value.base);
     for (const [digit, coeff] of value.coeffs) {
@@ -239,7 +239,7 @@ export class Expressions implements Formulas {
     return rewritten(expr, (e, visit) => this.#remapOne(e, of, visit));
   }
 
-  /** The expression with other values in place of what it reads at places that no other read decides. */
+  /** Returns the expression with other values in place of its reads, except reads at places decided by another read. */
   withReads(expr: Expr, of: (read: ReadExpr) => Expr): Expr {
     return rewritten(expr, (e, visit) => {
       if (e.kind === "read") return e.axes.some(({ indirect }) => indirect !== undefined) ? e : of(e);
@@ -275,7 +275,7 @@ export class Expressions implements Formulas {
   }
 }
 
-/** What a reduction of no terms gives. @throws RangeError if it is the place of one of them */
+/** Returns the result of a reduction without terms. @throws RangeError if the result would be a term's place */
 function overNothing(reduce: Reduce, dtype: DType): Word {
   if (reduce === Reduce.max) return minWord(dtype);
   if (reduce === Reduce.min) return greatestWord(dtype);
@@ -283,7 +283,7 @@ function overNothing(reduce: Reduce, dtype: DType): Word {
   throw new RangeError("the place of one of no elements");
 }
 
-/** An expression made anew, each part of it once. @param one Makes a part from its parts, which `visit` makes. */
+/** Rebuilds an expression, each part once. @param one Makes a part from parts made by `visit`. */
 function rewritten(expr: Expr, one: (e: Expr, visit: (part: Expr) => Expr) => Expr): Expr {
   const done = new Map<Expr, Expr>();
   const visit = (e: Expr): Expr => {

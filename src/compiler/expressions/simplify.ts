@@ -2,8 +2,8 @@ import { addAffine, affineRange, constantAffine, scaleAffine } from "./affine.ts
 import type { ReadAxis } from "./expression.ts";
 
 /**
- * Axes that can never be out of bounds merge into one of stride 1, so that a view has an axis for each bound that
- * must be checked and at most one more.
+ * Merges the axes that can never exceed their bounds into a single axis with stride 1. A view then has an axis for each
+ * bound to check and at most one more.
  * @param radix of a digit
  */
 export function simplifyAxes(axes: readonly ReadAxis[], radix: (digit: number) => number): ReadAxis[] {

@@ -4,21 +4,21 @@ import { addAffine, constantAffine, digitAffine, type Affine } from "./affine.ts
 import { REDUCTION_DIGIT, type Expr } from "./expression.ts";
 
 /**
- * A tensor that need not exist in memory: its value as an expression over the digits of its index. Each dimension is
- * written in mixed radices (none if it is 1); digits are numbered through, dimension by dimension.
+ * A tensor that need not exist in memory: the value as an expression over the index digits. Each dimension has mixed
+ * radices (none if the dimension is 1); digits are numbered through, dimension by dimension.
  */
 export type LazyTensor = {
   dtype: DType;
-  /** The type that its bytes stand for, where that is a narrow one of ONNX: only what knows of it may read them. */
+  /** The narrow ONNX type that the bytes stand for, if any: only code that knows the type may read the bytes. */
   narrow?: NarrowType;
   shape: readonly number[];
   digits: readonly (readonly number[])[];
   expr: Expr;
-  /** Where `shape` has room for more along an axis than there is: how many are there, int64[1]. */
+  /** Where `shape` has room for more elements along an axis than exist: the count of existing elements, int64[1]. */
   bounded?: Bounded;
   /** Dimensions from slowest to fastest, as they are to be stored if the tensor is given memory. */
   order: readonly number[];
-  /** The node that gives this tensor and the operators computed in it since the last tensor with memory. */
+  /** The node that produces this tensor, and the operators computed in the tensor since the last tensor with memory. */
   trail?: Trail;
 };
 
@@ -31,10 +31,10 @@ export type Trail = {
 
 export const identityOrder = (rank: number): number[] => Array.from({ length: rank }, (_, i) => i);
 
-/** The digits of a shape, one for each dimension above 1. */
+/** Returns a shape's digits, one digit for each dimension above 1. */
 export const plainDigits = (shape: readonly number[]): number[][] => shape.map((dim) => (dim === 1 ? [] : [dim]));
 
-/** For each dimension, its index as a function of its digits. */
+/** Returns each dimension's index as an affine digit function. */
 export function dimensionIndices(digits: readonly (readonly number[])[]): Affine[] {
   let next = 0;
   return digits.map((radices) => {
@@ -49,7 +49,7 @@ export function dimensionIndices(digits: readonly (readonly number[])[]): Affine
   });
 }
 
-/** The radix of each digit: of the given dimensions, and from REDUCTION_DIGIT on of a reduction. */
+/** Returns each digit's radix: the given dimensions' digits, and from REDUCTION_DIGIT on a reduction's digits. */
 export function radixOf(
   digits: readonly (readonly number[])[],
   reduction: readonly number[] = [],
@@ -58,5 +58,5 @@ export function radixOf(
   return (digit) => (digit >= REDUCTION_DIGIT ? reduction[digit - REDUCTION_DIGIT]! : radices[digit]!);
 }
 
-/** The radices of all digits, in the order of their numbers. */
+/** Returns all digits' radices, in the order of digit numbers. */
 export const allRadices = (digits: readonly (readonly number[])[]): number[] => digits.flat();

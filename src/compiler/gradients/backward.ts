@@ -1,14 +1,33 @@
 import { DType, isFloat, type DType as DTypeCode } from "../../numerics/dtype.ts";
-import { elementCount, type Body, type Node } from "../../model/onnx/model.ts";
+import { elementCount, type Body, type Graph, type Node } from "../../model/onnx/model.ts";
 import { numberTensor } from "../../model/onnx/tensorData.ts";
 import { UnsupportedOperatorError } from "../errors.ts";
 import type { NodeContext } from "../lowering/nodeContext.ts";
-import type { AttributeValue, NodeList } from "../graph/nodeList.ts";
-import { drawingNode, inlineBody } from "./inlineBody.ts";
-import type { Values } from "./values.ts";
+import type { AttributeValue, NodeList } from "../nodes.ts";
+import { inlineBody } from "./inlineBody.ts";
 
 /** The gradients of a node's inputs, undefined of those that nobody asks for. */
 export type Rule = (b: Backward) => readonly (string | undefined)[];
+
+/** Type and shape of a value. */
+export type Typed = { dtype: DTypeCode; shape: readonly number[] };
+
+/** Types, shapes and known integers of a graph's values. */
+export type GraphValues = {
+  /**
+   * Further nodes of the graph, in its order, with the constants that they read. A node whose outputs were all added
+   * before is left out.
+   */
+  add: (nodes: readonly Node[], initializers?: Graph["initializers"]) => void;
+  /** Type and shape of a value; undefined if no node gives the value, and for a sequence. */
+  of: (name: string) => Typed | undefined;
+  /** The integers of a value that is known at compile time. */
+  integers: (name: string) => number[] | undefined;
+  /** The context that a lowering of the node would have. */
+  contextOf: (node: Node, opset: number) => NodeContext;
+  /** A node of a body, or of a body within it, that draws numbers. */
+  drawingNode: (body: Body) => Node | undefined;
+};
 
 /** A node whose rule is asked. */
 type Differentiated = {
@@ -22,7 +41,7 @@ type Differentiated = {
   output: (index: number) => string;
 };
 
-/** What the rule of an operator sees: its node, the gradients of the node's outputs, and how nodes are written. */
+/** A node as the rule of its operator sees it: with the gradients of its outputs, and with means to write nodes. */
 export class Backward {
   readonly node: Node;
   /** The version of the operator set that the node is of. */
@@ -30,14 +49,14 @@ export class Backward {
   /** Typed attributes of the node. */
   readonly attributes: NodeContext;
   readonly #n: NodeList;
-  readonly #values: Values;
+  readonly #values: GraphValues;
   readonly #gradients: readonly (string | undefined)[];
   readonly #active: ReadonlySet<string>;
   readonly #output: (index: number) => string;
   /** The number of nodes before those that the rule writes. */
   readonly #first: number;
 
-  constructor(of: Differentiated, nodes: NodeList, values: Values) {
+  constructor(of: Differentiated, nodes: NodeList, values: GraphValues) {
     this.node = of.node;
     this.opset = of.opset;
     this.attributes = values.contextOf(of.node, of.opset);
@@ -170,7 +189,7 @@ export class Backward {
    * @returns the names of its outputs, whose values are known if they are constant
    */
   inlined(body: Body, inputs: readonly string[]): string[] {
-    const drawing = drawingNode(body);
+    const drawing = this.#values.drawingNode(body);
     if (drawing !== undefined)
       return this.refuse(`its body draws numbers (${drawing.operator}): draw them before, and give them to it`);
     const outputs = inlineBody(this.#n, body, inputs);

@@ -1,5 +1,5 @@
 import type { Attribute, Body, Node } from "../../model/onnx/model.ts";
-import type { NodeList } from "../graph/nodeList.ts";
+import type { NodeList } from "../nodes.ts";
 
 type Names = ReadonlyMap<string, string>;
 
@@ -48,25 +48,3 @@ export const readBy = (node: Node): string[] => [
     attribute.kind === "graph" ? attribute.value.nodes.flatMap(readBy).concat(attribute.value.outputs) : [],
   ),
 ];
-
-/** Operators that draw numbers: evaluated once more, they may draw others. */
-const DRAWING = new Set([
-  "Bernoulli",
-  "Multinomial",
-  "RandomNormal",
-  "RandomNormalLike",
-  "RandomUniform",
-  "RandomUniformLike",
-]);
-
-/** A node of a body, or of a body within, that draws numbers: also Dropout that is told whether it trains. */
-export function drawingNode(body: Body): Node | undefined {
-  for (const node of body.nodes) {
-    if (DRAWING.has(node.operator) || (node.operator === "Dropout" && (node.inputs[2] ?? "") !== "")) return node;
-    for (const attribute of node.attributes.values()) {
-      const inner = attribute.kind === "graph" ? drawingNode(attribute.value) : undefined;
-      if (inner !== undefined) return inner;
-    }
-  }
-  return undefined;
-}

@@ -8,7 +8,7 @@ import { InputShapeError, OpenShapeError } from "../errors.ts";
  */
 export function bindShapes(model: Model, shapes: Readonly<Record<string, readonly number[]>>): number[][] {
   const { inputs } = model.graph;
-  // Names are the model's: one may be that of a property that every object has.
+  // Names come from the model: a name may equal a property that every object has.
   const givenFor = new Map(Object.entries(shapes));
   for (const name of givenFor.keys())
     if (!inputs.some((input) => input.name === name))
@@ -45,7 +45,7 @@ export function bindShapes(model: Model, shapes: Readonly<Record<string, readonl
   });
 }
 
-/** What an input needs: its open dimensions by name. */
+/** Returns the open dimensions of an input, by name. */
 function openText({ name, shape }: ValueInfo): string {
   if (shape === undefined) return `the input "${name}" is of any rank: give its shape, --shape ${name}=D0,D1,...`;
   const dims = shape.map((dim) => (typeof dim === "number" && dim < 1 ? "?" : (dim ?? "?")));

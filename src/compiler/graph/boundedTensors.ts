@@ -1,7 +1,7 @@
 import type { LazyTensor } from "../expressions/tensor.ts";
 import type { Lower, NodeContext } from "../lowering/nodeContext.ts";
-import { withinCount } from "./boundedRead.ts";
-import { BOUNDED_RULES } from "./boundedRules.ts";
+import { withinCount } from "../bounded/read.ts";
+import type { TensorRow } from "../table/row.ts";
 
 export const WHY_BOUNDED =
   "has a size that is not known at compile time, and this node may not read it: let the model end before the " +
@@ -12,15 +12,14 @@ export const WHY_BOUNDED =
  * says how the node may read them, and along which axis of its results as many elements are there. What it computes
  * behind them is replaced by zeros.
  */
-export function lowerBounded(context: NodeContext, lower: Lower): ReturnType<Lower> {
-  const { node, inputs } = context;
+export function lowerBounded(context: NodeContext, { bounded: rule }: TensorRow, lower: Lower): ReturnType<Lower> {
+  const { inputs } = context;
   const places = inputs.flatMap((input, k) =>
     input?.bounded === undefined ? [] : [{ input: k, axis: input.bounded.axis, count: input.bounded.count }],
   );
   const [first] = places;
   if (first === undefined) return lower(context);
-  const rule = node.domain === "" ? BOUNDED_RULES.get(node.operator) : undefined;
-  if (rule === undefined) return context.refuse(`input ${first.input}`, WHY_BOUNDED);
+  if (rule === "refused") return context.refuse(`input ${first.input}`, WHY_BOUNDED);
   const other = places.find(({ count }) => count !== first.count);
   if (other !== undefined)
     context.refuse(`input ${other.input}`, `has another count than input ${first.input}: their sizes may differ`);

@@ -3,84 +3,7 @@ import { DType, isFloat, isHalf } from "../../numerics/dtype.ts";
 import { combine } from "../lowering/broadcast.ts";
 import { NodeContext, type Lower } from "../lowering/nodeContext.ts";
 import type { LazyTensor } from "../expressions/tensor.ts";
-
-/**
- * Operators that compute in the type of their tensors: one primitive rounded once, a choice, or a movement of data. On
- * tensors of 16 bits every other operator widens its operands exactly to float32, computes in float32, and rounds each
- * result once.
- */
-const IN_OWN_TYPE: ReadonlySet<string> = new Set([
-  ...[
-    "Abs",
-    "Acos",
-    "Acosh",
-    "Add",
-    "Asin",
-    "Asinh",
-    "Atan",
-    "Atanh",
-    "Ceil",
-    "Clip",
-    "Cos",
-    "Cosh",
-    "Div",
-    "Erf",
-    "Exp",
-  ],
-  ...[
-    "Floor",
-    "Log",
-    "Max",
-    "Min",
-    "Mod",
-    "Mul",
-    "Neg",
-    "Pow",
-    "Reciprocal",
-    "Relu",
-    "Round",
-    "Sigmoid",
-    "Sign",
-    "Sin",
-    "Sinh",
-  ],
-  ...["Sqrt", "Sub", "Tan", "Tanh"],
-  ...["Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual", "IsInf", "IsNaN", "Where", "Cast"],
-  ...["Conv", "ConvInteger", "Einsum", "Gemm", "MatMul", "CumSum", "ReduceMax", "ReduceMin", "ReduceSum"],
-  ...["ArgMax", "ArgMin", "GlobalMaxPool", "Hardmax", "MaxPool", "MaxUnpool", "TopK"],
-  ...["Compress", "Concat", "Constant", "ConstantOfShape", "DepthToSpace", "Expand", "EyeLike", "Flatten", "Gather"],
-  ...[
-    "GatherElements",
-    "GatherND",
-    "Identity",
-    "NonZero",
-    "OneHot",
-    "Pad",
-    "Range",
-    "Reshape",
-    "ReverseSequence",
-    "Scatter",
-  ],
-  ...[
-    "ScatterElements",
-    "ScatterND",
-    "Shape",
-    "Size",
-    "Slice",
-    "SpaceToDepth",
-    "Split",
-    "Squeeze",
-    "Tile",
-    "Transpose",
-  ],
-  ...["Trilu", "Unique", "Unsqueeze"],
-]);
-
-/** Outputs that are float32 whatever the type of the data: statistics. */
-const FLOAT32_OUTPUTS: ReadonlyMap<string, readonly number[]> = new Map([
-  ["LayerNormalization", [1, 2]],
-  ["SkipLayerNormalization", [1, 2]],
-]);
+import type { TensorRow } from "../table/row.ts";
 
 /** The tensor in another type, lazily. */
 function inType(context: NodeContext, tensor: LazyTensor, dtype: DType): LazyTensor {
@@ -97,16 +20,15 @@ const scales = ({ node }: NodeContext): boolean =>
     return found?.kind === "float" && found.value !== 1;
   });
 
-/** Lowers a node whose tensors may be of 16 bits. */
-export function lowerInType(context: NodeContext, lower: Lower): ReturnType<Lower> {
+/** Lowers a node whose tensors may be of 16 bits, as the row of its operator says. */
+export function lowerInType(context: NodeContext, { lower, halves, statistics = [] }: TensorRow): ReturnType<Lower> {
   const { node, builder, opset, inputs } = context;
   const half = inputs.find((input) => input !== undefined && isHalf(input.dtype));
   if (half === undefined) return lower(context);
-  if (node.operator === "CastLike") return lower(context);
+  const way = typeof halves === "function" ? halves(context) : halves;
+  if (way === "aware") return lower(context);
   const floats = new Set(inputs.flatMap((input) => (input !== undefined && isFloat(input.dtype) ? [input.dtype] : [])));
-  // A power of an integer is not rounded to the type of its exponent.
-  const ofInteger = node.operator === "Pow" && inputs[0] !== undefined && !isFloat(inputs[0].dtype);
-  if (IN_OWN_TYPE.has(node.operator) && floats.size === 1 && !scales(context) && !ofInteger) return lower(context);
+  if (way === "own" && floats.size === 1 && !scales(context)) return lower(context);
   const widened = inputs.map((input) =>
     input !== undefined && isHalf(input.dtype) ? inType(context, input, DType.float32) : input,
   );
@@ -115,8 +37,9 @@ export function lowerInType(context: NodeContext, lower: Lower): ReturnType<Lowe
   context.ignore(...node.attributes.keys());
   inner.checkAttributes();
   const own = inputs[0] !== undefined && isFloat(inputs[0].dtype) ? inputs[0].dtype : half.dtype;
-  const kept = FLOAT32_OUTPUTS.get(node.operator) ?? [];
   return outputs.map((output, k) =>
-    output !== undefined && output.dtype === DType.float32 && !kept.includes(k) ? inType(context, output, own) : output,
+    output !== undefined && output.dtype === DType.float32 && !statistics.includes(k)
+      ? inType(context, output, own)
+      : output,
   );
 }

@@ -10,17 +10,17 @@ import {
 import { elementName } from "../../model/onnx/containers.ts";
 import { MAX_COUNT } from "../../program/limits.ts";
 import type { ProgramBuilder } from "../steps/builder.ts";
-import { findControl } from "./control/table.ts";
-import { ABSENT, isSequence, type GraphValue } from "./control/types.ts";
+import { ABSENT, isSequence, type GraphValue } from "../operators/control/types.ts";
 import { ModelOutputError, NodeInputError, OperandTypeError, UnsupportedOperatorError } from "../errors.ts";
 import { lowerBounded, WHY_BOUNDED } from "./boundedTensors.ts";
 import { lowerInType } from "./halfTensors.ts";
 import { lowerNarrow } from "./narrowTensors.ts";
 import { NodeContext } from "../lowering/nodeContext.ts";
-import { whyUnsupported } from "./unsupported.ts";
+import { whyUnsupported } from "../table/refused.ts";
 import { valuesWithMemory } from "./valuesWithMemory.ts";
-import { findEntry } from "../operators/registry.ts";
-import { storageOrder, preferredStorage } from "../steps/storage.ts";
+import { findRow } from "../table/registry.ts";
+import { storageOrder } from "../steps/storage.ts";
+import { preferredStorage } from "./preferredStorage.ts";
 import { identityOrder, type Bounded, type LazyTensor } from "../expressions/tensor.ts";
 
 /** The values of a graph that is being lowered, and those of the graphs around it. */
@@ -84,27 +84,25 @@ function lowerNode(
   operands: readonly (GraphValue | undefined)[],
 ): readonly (GraphValue | undefined)[] {
   const { builder, model } = scope;
-  const entry = findEntry(node.operator, node.domain);
-  const control = findControl(node.operator, node.domain);
+  const row = findRow(node);
   const opset = (node.opsets ?? model.opsets).get(node.domain) ?? 0;
-  const row = entry ?? control;
-  if (row === undefined) throw new UnsupportedOperatorError(node, undefined, whyUnsupported(node));
+  if (row === undefined || row.use === "rewritten")
+    throw new UnsupportedOperatorError(node, undefined, whyUnsupported(node));
   if (opset < row.since || opset > row.until)
     throw new UnsupportedOperatorError(node, "opset", `is ${opset}, expected ${row.since} to ${row.until}`);
   if (node.operator === "Identity" && isSequence(operands[0])) return [operands[0]];
   const sequence = operands.findIndex(isSequence);
-  if (entry !== undefined && sequence >= 0)
+  if (row.use !== "bodies" && sequence >= 0)
     throw new UnsupportedOperatorError(node, `input ${sequence}`, "is a sequence");
   const room = operands.findIndex((value) => value !== undefined && isBounded(value));
-  if (control !== undefined && room >= 0) throw new UnsupportedOperatorError(node, `input ${room}`, WHY_BOUNDED);
+  if (row.use === "bodies" && room >= 0) throw new UnsupportedOperatorError(node, `input ${room}`, WHY_BOUNDED);
   const tensors = operands.map((value) => (isSequence(value) ? undefined : value));
   const context = new NodeContext(builder, node, opset, tensors);
   const run = (body: Body, inputs: readonly GraphValue[]): GraphValue[] => runBody(scope, node, body, inputs);
-  const outputs = refusing(
-    context,
-    (): readonly (GraphValue | undefined)[] =>
-      (entry && lowerBounded(context, (all) => lowerNarrow(all, (given) => lowerInType(given, entry.lower)))) ??
-      control!.lower({ context, operands, run }),
+  const outputs = refusing(context, (): readonly (GraphValue | undefined)[] =>
+    row.use === "bodies"
+      ? row.lower({ context, operands, run })
+      : lowerBounded(context, row, (all) => lowerNarrow(all, row, (given) => lowerInType(given, row))),
   );
   context.checkAttributes();
   const missing = node.outputs.findIndex((name, k) => name !== "" && outputs[k] === undefined);

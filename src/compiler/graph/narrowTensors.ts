@@ -2,34 +2,18 @@ import { narrowLayout, type NarrowType } from "../../numerics/narrow.ts";
 import { elementTypeName } from "../../model/onnx/narrow.ts";
 import type { NodeContext, Lower } from "../lowering/nodeContext.ts";
 import { asBytes } from "../operators/narrow.ts";
-
-/** Operators that know of narrow types themselves. */
-const AWARE: ReadonlySet<string> = new Set([
-  "BitCast",
-  "Cast",
-  "CastLike",
-  "ConstantOfShape",
-  "DequantizeLinear",
-  "QuantizeLinear",
-]);
-
-/** Operators that move or choose elements, whatever these stand for. */
-const MOVES: ReadonlySet<string> = new Set([
-  ...["Compress", "Concat", "DepthToSpace", "Expand", "Flatten", "Gather", "GatherElements", "GatherND", "Identity"],
-  ...["Reshape", "ReverseSequence", "Shape", "Size", "Slice", "SpaceToDepth", "Split", "Squeeze", "Tile", "Transpose"],
-  ...["Trilu", "Unsqueeze", "Where"],
-]);
+import type { TensorRow } from "../table/row.ts";
 
 /**
  * Lowers a node whose tensors may be of narrow types. They are bytes: operators that move them do so, those that know
  * of them compute, and every other one refuses them.
  */
-export function lowerNarrow(context: NodeContext, lower: Lower): ReturnType<Lower> {
-  const { node, inputs } = context;
+export function lowerNarrow(context: NodeContext, row: TensorRow, lower: Lower): ReturnType<Lower> {
+  const { inputs } = context;
   const at = inputs.findIndex((input) => input?.narrow !== undefined);
-  if (at < 0 || AWARE.has(node.operator)) return lower(context);
+  if (at < 0 || row.narrow === "aware") return lower(context);
   const narrow: NarrowType = inputs[at]!.narrow!;
-  if (!MOVES.has(node.operator)) context.refuse(`input ${at}`, `is of ${narrow}: cast it to another type first`);
+  if (row.narrow !== "moved") context.refuse(`input ${at}`, `is of ${narrow}: cast it to another type first`);
   const { storage } = narrowLayout(narrow);
   for (const [k, input] of inputs.entries())
     if (input !== undefined && input.narrow !== narrow && (input.narrow !== undefined || input.dtype === storage))

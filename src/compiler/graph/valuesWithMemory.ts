@@ -1,5 +1,5 @@
 import type { Body, Node } from "../../model/onnx/model.ts";
-import { findEntry } from "../operators/registry.ts";
+import { findRow } from "../table/registry.ts";
 
 /** The names that the bodies of a node read or return; some are defined in the bodies themselves. */
 function captured(node: Node): string[] {
@@ -27,13 +27,13 @@ export function valuesWithMemory(graph: Body): Set<string> {
     return into === undefined || memory.has(value) ? value : into;
   };
   for (const node of graph.nodes.toReversed()) {
-    const use = findEntry(node.operator, node.domain)?.use ?? "memory";
+    const use = findRow(node)?.use;
     if (use === "shape") continue;
     const outputs = new Set(node.outputs.filter((name) => name !== "").map(root));
     const [into] = outputs.size === 1 ? outputs : [];
     for (const value of [...node.inputs, ...captured(node)]) {
       if (value === "") continue;
-      if (use === "memory") memory.add(value);
+      if (use !== "fuse") memory.add(value);
       if (outputs.size > 0) join(value, into);
     }
   }

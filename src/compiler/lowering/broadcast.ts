@@ -7,7 +7,7 @@ import { identityOrder, type LazyTensor } from "../expressions/tensor.ts";
 import type { NodeContext } from "./nodeContext.ts";
 import { digitStarts, refine } from "../steps/views.ts";
 
-/** Below the limits of a step, so that one more node always fits. */
+/** Below a step's limits: one more node always fits. */
 const SOFT_LIMITS = { reads: 11, inputs: 11, constants: 40, instructions: 40 };
 
 /** The shape that shapes broadcast to, or undefined if they do not. */
@@ -24,7 +24,7 @@ export function broadcastShapes(shapes: readonly (readonly number[])[]): number[
   return result;
 }
 
-/** Digits of `shape` that refine those of every input; an input that does not allow it is given memory. */
+/** Returns digits of `shape` that refine every input's own digits; an input without a refinement gets memory. */
 function commonDigits(builder: ProgramBuilder, inputs: readonly LazyTensor[], shape: readonly number[]): number[][] {
   return shape.map((dim, d) => {
     let fine: number[] | undefined = dim === 1 ? [] : [dim];
@@ -49,7 +49,7 @@ function align(expressions: Expressions, input: LazyTensor, digits: readonly (re
   return refine(expressions, input, finer);
 }
 
-/** Gives memory to each input of fewer than `count` elements, so that none is computed more than once. */
+/** Gives memory to each input with fewer than `count` elements: no element is computed more than once. */
 function realiseSmaller(builder: ProgramBuilder, inputs: readonly LazyTensor[], count: number): void {
   for (const input of inputs) if (elementCount(input.shape) < count) builder.realise(input);
 }
@@ -77,9 +77,9 @@ const within = (expr: Expr): boolean => {
 };
 
 /**
- * Combines tensors of one broadcast shape element by element. Inputs stay lazy, and fuse, where that computes nothing
+ * Combines tensors with one broadcast shape element by element. Inputs stay lazy, and fuse, if fusing computes nothing
  * twice and fits a step.
- * @param shape The broadcast shape of the inputs (or a larger one).
+ * @param shape The inputs' broadcast shape (or a larger shape).
  */
 export function combine(
   builder: ProgramBuilder,
@@ -105,7 +105,10 @@ export function combine(
   return { dtype: expr.dtype, shape, digits, expr, order: commonOrder(inputs, shape) };
 }
 
-/** The storage order of the inputs of full shape: that of a reduction first, else the first that is not row-major. */
+/**
+ * Returns the storage order of the full-shape inputs: a reduction's order first, else the first order other than
+ * row-major.
+ */
 function commonOrder(inputs: readonly LazyTensor[], shape: readonly number[]): readonly number[] {
   const rowMajor = identityOrder(shape.length);
   const full = inputs.filter((i) => i.shape.length === shape.length && i.shape.every((dim, d) => dim === shape[d]));
@@ -114,7 +117,7 @@ function commonOrder(inputs: readonly LazyTensor[], shape: readonly number[]): r
   return reduced?.order ?? permuted?.order ?? rowMajor;
 }
 
-/** Combines tensors of one type (save where `mixed`) under broadcasting. */
+/** Combines tensors with equal type (except where `mixed`) under broadcasting. */
 export function broadcast(
   context: NodeContext,
   inputs: readonly LazyTensor[],

@@ -11,11 +11,11 @@ import { identityOrder, plainDigits, radixOf, type LazyTensor } from "../express
 import { digitStarts } from "../steps/views.ts";
 
 /**
- * The elements of a tensor that is computed element by element, at indices of one of its dimensions: only those are
- * computed. An index wraps once; out of range it gives 0.
- * @param indirect The index, which is read at the digits of the result.
- * @param shape Of the indices.
- * @returns undefined if what the tensor reads does not move evenly along that dimension
+ * Returns the elements at given indices along one dimension, from a tensor computed element by element: only the chosen
+ * elements are computed. An index wraps once; an index out of range gives 0.
+ * @param indirect The index, read at the result's digits.
+ * @param shape The shape of the indices.
+ * @returns undefined if the tensor's reads do not move evenly along the dimension
  */
 export function chosenRows(
   e: Expressions,
@@ -29,7 +29,7 @@ export function chosenRows(
   const digits = [...x.digits.slice(0, axis), ...plainDigits(shape), ...x.digits.slice(axis + 1)];
   const own = digitStarts(x.digits);
   const starts = digitStarts(digits);
-  // The dimension's own digit, which no digit of the result is.
+  // The dimension's own digit, different from all digits of the result.
   const chosen = digits.flat().length;
   const target = new Map<number, Affine>([[own[axis]!, digitAffine(chosen)]]);
   x.digits.forEach((radices, d) => {

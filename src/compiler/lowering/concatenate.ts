@@ -8,7 +8,7 @@ import type { NodeContext } from "./nodeContext.ts";
 /** A step has at most 16 reads: longer lists are joined level by level. */
 const MAX_READS = 12;
 
-/** Tensors of one type, alike but for `axis`, one after the other. */
+/** Joins tensors with equal type and shape (except along `axis`), in order. */
 export function concatenate(context: NodeContext, all: readonly LazyTensor[], axis: number): LazyTensor {
   const inputs = all.filter((input) => elementCount(input.shape) > 0);
   if (inputs.length === 0) {

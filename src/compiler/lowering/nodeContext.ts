@@ -6,11 +6,11 @@ import type { Expressions } from "../expressions/expression.ts";
 import type { LazyTensor } from "../expressions/tensor.ts";
 import { wordNumber } from "../../numerics/numbers.ts";
 
-/** What a lowering sees: its node, typed attributes, and the builder. */
+/** The data for lowering a node: the node, typed attributes, and the builder. */
 export class NodeContext {
   readonly builder: ProgramBuilder;
   readonly node: Node;
-  /** The version of the operator set of the node's domain. */
+  /** The version of the operator set in the node's domain. */
   readonly opset: number;
   readonly inputs: readonly (LazyTensor | undefined)[];
   #read = new Set<string>();
@@ -23,7 +23,7 @@ export class NodeContext {
   }
 
   /**
-   * The same node, read as one of another operator set of ai.onnx: for operators of other domains with the same
+   * Returns the same node, read under another ai.onnx operator set: for operators from other domains with the same
    * meaning.
    */
   asOf(opset: number): NodeContext {
@@ -39,7 +39,7 @@ export class NodeContext {
     return other;
   }
 
-  /** A node with other attributes, all of them known, over the same inputs. */
+  /** Returns a node with other attributes, all known, over the same inputs. */
   withAttributes(attributes: ReadonlyMap<string, Attribute>): NodeContext {
     return new NodeContext(this.builder, { ...this.node, attributes }, this.opset, this.inputs);
   }
@@ -48,7 +48,7 @@ export class NodeContext {
     return this.builder.expressions;
   }
 
-  /** Refuses the node because of an attribute or input that is not in the table. */
+  /** Refuses the node because an attribute or input has no entry in the table. */
   refuse(attribute: string | undefined, why: string): never {
     throw new UnsupportedOperatorError(this.node, attribute, why);
   }
@@ -129,7 +129,7 @@ export class NodeContext {
     return this.node.attributes.has(name);
   }
 
-  /** Marks attributes that change nothing in what is computed. */
+  /** Marks attributes that do not change the computed values. */
   ignore(...names: string[]): void {
     for (const name of names) this.#read.add(name);
   }
@@ -140,18 +140,18 @@ export class NodeContext {
     if (found !== value) this.refuse(name, `is ${found}, only ${value} is executed`);
   }
 
-  /** The integers of an optional input that must be known at compile time. */
+  /** Returns the integers in an optional input, which must be known at compile time. */
   constantInts(index: number, what: string): number[] | undefined {
     const tensor = this.optional(index);
     return tensor && this.constantWords(tensor, what).map(Number);
   }
 
-  /** The numbers of a tensor of floats that must be known at compile time. */
+  /** Returns the numbers in a float tensor, which must be known at compile time. */
   constantNumbers(tensor: LazyTensor, what: string): number[] {
     return this.constantWords(tensor, what).map((word) => wordNumber(word, tensor.dtype));
   }
 
-  /** The only element of a tensor that must be known at compile time. */
+  /** Returns a tensor's only element, which must be known at compile time. */
   constantWord(tensor: LazyTensor, what: string): Word {
     const [word, ...others] = this.constantWords(tensor, what);
     return word === undefined || others.length > 0
@@ -163,7 +163,10 @@ export class NodeContext {
     return this.builder.words(tensor) ?? this.refuse(what, "is not known at compile time");
   }
 
-  /** A list of values that are computed at compile time; they count. @throws CompileBudgetError if they are too many */
+  /**
+   * Returns a list of values computed at compile time; the values count. @throws CompileBudgetError if there are too
+   * many
+   */
   tabulate<T>(length: number, value: (index: number) => T): T[] {
     this.builder.budget.computeElements(length);
     return Array.from({ length }, (_, index) => value(index));
@@ -197,5 +200,7 @@ export class NodeContext {
   }
 }
 
-/** Turns one node into tensors, one for each of its outputs; undefined for one that is not computed here. */
+/**
+ * Turns one node into tensors, a tensor for each output; undefined for an output that the lowering does not compute.
+ */
 export type Lower = (context: NodeContext) => (LazyTensor | undefined)[];

@@ -3,7 +3,7 @@ import { dimensionIndices, plainDigits, type LazyTensor } from "../expressions/t
 import { indexed } from "../steps/views.ts";
 import type { NodeContext } from "./nodeContext.ts";
 
-/** The indices of one dimension that a slice keeps. */
+/** The indices kept by a slice in a dimension. */
 export type Range = { start: number; step: number; count: number };
 
 /** Reads each dimension at `start + step * index`, in bounds: a view. */
@@ -20,7 +20,7 @@ export function sliced(context: NodeContext, tensor: LazyTensor, ranges: readonl
 /** All of a dimension. */
 export const wholeRange = (dim: number): Range => ({ start: 0, step: 1, count: dim });
 
-/** The elements `start`, `start + 1`, ... of one dimension, `count` of them, and all of the others: a view. */
+/** Returns `count` elements in one dimension, `start`, `start + 1`, ..., and all elements in the others: a view. */
 export const slicedAlong = (
   context: NodeContext,
   tensor: LazyTensor,
@@ -34,7 +34,7 @@ export const slicedAlong = (
     tensor.shape.map((dim, d) => (d === axis ? { start, step: 1, count } : wholeRange(dim))),
   );
 
-/** The parts of a dimension that is cut into parts of the given sizes: views. */
+/** Returns the parts of a dimension after a cut into the given sizes: views. */
 export function partsAlong(
   context: NodeContext,
   tensor: LazyTensor,
@@ -48,7 +48,7 @@ export function partsAlong(
   });
 }
 
-/** Part `index` of a dimension that is cut into parts of the given sizes: a view. */
+/** Returns part `index` of a dimension after a cut into the given sizes: a view. */
 export function partAlong(
   context: NodeContext,
   tensor: LazyTensor,

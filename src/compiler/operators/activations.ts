@@ -71,7 +71,7 @@ export const gelu = activation((e, x, context) => {
   return e.mul(half, e.add(e.float(1), inner));
 });
 
-/** `min(max(x, low), high)`, where there are such bounds; they are attributes before opset 11, then inputs. */
+/** `min(max(x, low), high)`, for the bounds that exist; the bounds are attributes before opset 11, then inputs. */
 export const clip: Lower = (context) => {
   const e = context.expressions;
   const input = context.input(0);

@@ -22,7 +22,10 @@ function causalBias(context: NodeContext, queries: number, keys: number, past: n
   });
 }
 
-/** What is added to the scores: a mask (true: 0, false: -Infinity; or numbers), the causal one, both or none. */
+/**
+ * Returns the tensor added to the scores: a mask (true: 0, false: -Infinity; or numbers), the causal mask, both or
+ * none.
+ */
 function attentionBias(context: NodeContext, shape: readonly number[], past: number): LazyTensor | undefined {
   const e = context.expressions;
   const mask = context.optional(3);
@@ -71,8 +74,8 @@ function countBias(context: NodeContext, counts: LazyTensor, shape: readonly num
 }
 
 /**
- * Attention: r = sqrt(scale), scale 1 / sqrt(size) by default; softmax(dot(q * r, k * r) + bias), dot with v. Heads of
- * k and v serve as many heads of q each. A cap comes before the mask.
+ * Attention: r = sqrt(scale), where scale defaults to 1 / sqrt(size); softmax(dot(q * r, k * r) + bias), dot with v.
+ * Each head of k and v serves equally many q heads. A cap comes before the mask.
  */
 export const attention: Lower = (context) => {
   const e = context.expressions;
@@ -82,7 +85,7 @@ export const attention: Lower = (context) => {
   if (precision !== 0 && precision !== DType.float32) context.refuse("softmax_precision", "is not float32");
   const q = perHead(context, 0, "q_num_heads");
   let [k, v] = [perHead(context, 1, "kv_num_heads"), perHead(context, 2, "kv_num_heads")];
-  // Of tensors of rank 4 they say nothing that the shapes do not.
+  // For tensors with rank 4 the attributes add nothing to the shapes.
   context.ignore("q_num_heads", "kv_num_heads");
   const past = context.optional(4);
   if (past !== undefined) {
@@ -93,7 +96,7 @@ export const attention: Lower = (context) => {
   const scale = context.float("scale", Math.fround(1 / Math.fround(Math.sqrt(size))));
   const root = e.float(Math.sqrt(Math.fround(scale)));
   const scaled = (x: LazyTensor): LazyTensor => broadcast(context, [x], (a) => e.mul(a, root));
-  /** What the last output may show: the products, capped, with the bias, and the softmax. */
+  /** The stages that the last output may show: the products, capped, with the bias, and the softmax. */
   const stages: LazyTensor[] = [];
   const isShown = (context.node.outputs[3] ?? "") !== "";
   const keep = (stage: LazyTensor): LazyTensor => {

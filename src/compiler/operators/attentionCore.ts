@@ -7,14 +7,14 @@ import { matrixProduct } from "./matmul.ts";
 import { reduceAxes, softmaxOver } from "./reduction.ts";
 import { broadcast } from "../lowering/broadcast.ts";
 
-/** Query, key and value, each [batch, heads, length, size]; a head of key and value may serve several of the query. */
+/** Query, key and value, each [batch, heads, length, size]; one key and value head may serve several query heads. */
 export type Heads = { q: LazyTensor; k: LazyTensor; v: LazyTensor };
 
-/** What of an attention differs between operators. */
+/** The parts of attention that differ between operators. */
 type AttendOptions = {
   /** From the exact products [batch, heads, queries, keys] to what the softmax takes. */
   scores: (products: LazyTensor) => LazyTensor;
-  /** By head, [1, heads, 1, 1]: a score that takes its share of each softmax, and stands for no key. */
+  /** Per head, [1, heads, 1, 1]: a score that takes a share in each softmax, and stands for no key. */
   sink?: LazyTensor | undefined;
   /** From the softmax to what the values are weighed with. */
   weights?: (weights: LazyTensor) => LazyTensor;

@@ -1,15 +1,18 @@
 import type { NodeContext } from "../lowering/nodeContext.ts";
 import type { LazyTensor } from "../expressions/tensor.ts";
 
-/** The shape under which `own` meets a tensor of `rank` dimensions if its first dimension is that tensor's `axis`. */
+/**
+ * Returns the shape under which `own` meets a tensor with `rank` dimensions, if `own`'s first dimension is the tensor's
+ * `axis`.
+ */
 const alignedAt = (own: readonly number[], rank: number, axis: number): number[] => [
   ...own,
   ...new Array<number>(Math.max(0, rank - axis - own.length)).fill(1),
 ];
 
 /**
- * The two operands of a binary operator. Before opset 7 their shapes must be equal unless `broadcast` is 1; then the
- * second is broadcast to the first as a suffix of its shape, or from `axis` on.
+ * Returns the two operands of a binary operator. Before opset 7 both shapes must be equal unless `broadcast` is 1; then
+ * the second operand is broadcast to the first, from `axis` on or as a suffix.
  */
 export function binaryOperands(context: NodeContext): LazyTensor[] {
   const [a, b] = [context.input(0), context.input(1)];

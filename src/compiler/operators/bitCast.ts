@@ -16,7 +16,7 @@ import { broadcast } from "../lowering/broadcast.ts";
 import type { Lower, NodeContext } from "../lowering/nodeContext.ts";
 import { gatherAlong } from "./gather.ts";
 
-/** The layout of a float type, with integers of its size: signed ones of 64 bits, whose constants fit 63. */
+/** A float type's layout, with integers of equal size: signed integers for 64 bits, where constants fit 63 bits. */
 type Layout = { dtype: DTypeCode; bits: DTypeCode; size: number; fraction: number; bias: number };
 
 function layoutOf(context: NodeContext, dtype: DTypeCode, what: string): Layout {
@@ -28,7 +28,8 @@ function layoutOf(context: NodeContext, dtype: DTypeCode, what: string): Layout 
 }
 
 /**
- * BitCast between types of one size. The bits of floats are computed: there is one zero, whose bits are 0, and one NaN.
+ * BitCast between types with equal size. The bits of floats are computed: only a single zero exists, with bits 0, and a
+ * single NaN.
  */
 export const bitCast: Lower = (context) => {
   const e = context.expressions;
@@ -45,7 +46,7 @@ export const bitCast: Lower = (context) => {
   return [broadcast(context, [bits], (v) => e.cast(v, to))];
 };
 
-/** The float whose bits an integer is: its fraction times a power of two from a table, which is exact. */
+/** Returns the float for an integer's bits: the fraction times a power of two from a table, exactly. */
 function floatOf(context: NodeContext, integer: LazyTensor, dtype: DTypeCode): LazyTensor {
   const { builder, expressions: e } = context;
   const { bits, size, fraction, bias } = layoutOf(context, dtype, "to");
@@ -79,7 +80,7 @@ function floatOf(context: NodeContext, integer: LazyTensor, dtype: DTypeCode): L
   );
 }
 
-/** Halves y until it is below 2, at most 2 * `max` - 1 times; and how often that was. */
+/** Halves y until y is below 2, at most 2 * `max` - 1 times; also returns the number of halvings. */
 function halved(e: Expressions, y: Expr, max: number, min: number): { y: Expr; count: Expr } {
   let count: Expr = e.like(y, 0);
   for (let k = max; k >= min; k /= 2) {
@@ -103,7 +104,7 @@ function bitsOf(context: NodeContext, x: LazyTensor): LazyTensor {
     return e.select(e.lt(magnitude, e.like(v, 1)), e.mul(magnitude, e.like(v, 2 ** (bias - 1))), magnitude);
   };
   builder.plain(x);
-  // In two parts: all of it is more than a step holds.
+  // In two parts: the whole computation exceeds a step's limits.
   const [max, middle] = [(bias + 1) / 2, 2 ** Math.floor(Math.log2(bias) / 2)];
   const near = broadcast(context, [x], (v) => halved(e, start(v), max, 2 * middle).y);
   builder.realise(near);

@@ -1,4 +1,4 @@
-/** Operators whose result's size depends on what is known when the program is executed: bounded, with a count. */
+/** Operators with result sizes known only when the program is executed: bounded, with a count. */
 import { DType, isFloat } from "../../numerics/dtype.ts";
 import { getOrAdd } from "../../base/getOrAdd.ts";
 import { elementCount } from "../../model/onnx/model.ts";
@@ -25,10 +25,10 @@ type Positions = {
 };
 
 /**
- * The places of the true elements of a list: sums over blocks of about its square root, then the block and the place in
- * it of each.
+ * Finds the places of a list's true elements: sums over blocks with about the list's square root in length, then the
+ * block and the place in the block.
  * @param flags bool[n].
- * @param bound How many are asked for.
+ * @param bound The number of places requested.
  */
 export function positionsOf(context: NodeContext, flags: LazyTensor, bound: number): Positions {
   const { builder, expressions: e } = context;
@@ -64,13 +64,13 @@ export function positionsOf(context: NodeContext, flags: LazyTensor, bound: numb
 const known = new WeakMap<LazyTensor, Positions>();
 
 /**
- * The positions of all elements of a tensor that hold: those of one tensor are found once, so that what is chosen by
- * them has one count.
+ * Returns the positions of all true elements in a tensor. One tensor's positions are found once: all results chosen by
+ * these positions share a count.
  */
 const positionsIn = (context: NodeContext, of: LazyTensor, flags: LazyTensor): Positions =>
   getOrAdd(known, of, () => positionsOf(context, flags, elementCount(of.shape)));
 
-/** A result of which only as much counts as its count says. */
+/** Returns a result in which only the elements below the count are valid. */
 export const bounded = (tensor: LazyTensor, axis: number, count: LazyTensor): LazyTensor => ({
   ...tensor,
   bounded: { axis, count },
@@ -115,7 +115,7 @@ export function boundedNonZero(context: NodeContext, x: LazyTensor): LazyTensor[
   return [bounded(concatenate(context, rows, 0), 1, total)];
 }
 
-/** Compress: as many slices as there are conditions, zeros from the count on. */
+/** Compress: one slice per true condition, in a result with a slice per condition, zeros from the count on. */
 export function boundedCompress(
   context: NodeContext,
   data: LazyTensor,
@@ -130,8 +130,8 @@ export function boundedCompress(
 }
 
 /**
- * Unique of all elements. Its inverse indices are as many as the elements.
- * @param sorted By value, NaN last, else by the first place of each.
+ * Unique over all elements. As many inverse indices as elements.
+ * @param sorted By value, NaN last, else by each value's first place.
  */
 export function boundedUnique(context: NodeContext, x: LazyTensor, sorted: boolean): LazyTensor[] {
   const { builder, expressions: e } = context;
@@ -142,7 +142,7 @@ export function boundedUnique(context: NodeContext, x: LazyTensor, sorted: boole
   const row = (tensor: LazyTensor): LazyTensor => builder.reshape(tensor, [1, count]);
   const column = (tensor: LazyTensor): LazyTensor => builder.reshape(tensor, [count, 1]);
   const place = indexTensor(e, [count], 0);
-  /** For each element, the sum over all others of what a pair gives. */
+  /** Returns, for each element, the sum of `pair` over all other elements. */
   const sumOf = (columns: readonly LazyTensor[], rows: readonly LazyTensor[], pair: (...all: Expr[]) => Expr) => {
     const all = broadcast(context, [...columns.map(column), ...rows.map(row)], pair, true);
     builder.realise(all);

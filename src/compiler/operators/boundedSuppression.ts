@@ -10,16 +10,17 @@ import { bounded, positionsOf } from "./boundedOutputs.ts";
 import { gatherAlong } from "./gather.ts";
 import { reduceAxes } from "./reduction.ts";
 
-/** What decides of NonMaxSuppression, known at compile time. */
+/** The parameters of NonMaxSuppression, known at compile time. */
 type Suppression = { isCentred: boolean; max: number; threshold: number; min: number };
 
-/** The maximum boxes of a batch and class that are chosen one after the other. */
+/** The maximum number of boxes chosen in sequence, per batch and class. */
 const MAX_CHOSEN = 1024;
 
 /**
- * NonMaxSuppression of boxes [batches, boxes, 4] and scores [batches, classes, boxes] that are known when the program
- * is executed: one after the other, the box of the greatest score that is left, the first of equal ones, without those
- * that overlap it. Then the chosen ones of all batches and classes, in their order. All in float32.
+ * NonMaxSuppression for boxes [batches, boxes, 4] and scores [batches, classes, boxes] known when the program is
+ * executed. Boxes are chosen one after the other: the remaining box with the greatest score (the first among equal
+ * scores); then all boxes that overlap the chosen box drop out. The result lists the chosen boxes for all batches and
+ * classes, in order. All in float32.
  * @returns int64[batches * classes * most, 3], bounded
  */
 export function boundedSuppression(
@@ -78,7 +79,9 @@ export function boundedSuppression(
   return [bounded(concatenate(context, columns, 1), 0, total)];
 }
 
-/** Whether the intersection of two boxes of a batch over their union is above the threshold: bool[batches, N, N]. */
+/**
+ * Returns true where, for two boxes in a batch, intersection over union is above the threshold: bool[batches, N, N].
+ */
 function overlaps(context: NodeContext, boxes: LazyTensor, isCentred: boolean, threshold: number): LazyTensor {
   const { builder, expressions: e } = context;
   const [batches, count] = boxes.shape as [number, number];

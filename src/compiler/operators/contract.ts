@@ -5,7 +5,7 @@ import { REDUCTION_DIGIT, type ReadExpr } from "../expressions/expression.ts";
 import { dimensionIndices, identityOrder, plainDigits, radixOf, type LazyTensor } from "../expressions/tensor.ts";
 import { readAt } from "../steps/views.ts";
 
-/** A tensor and a label for each of its dimensions; a label that repeats reads a diagonal. */
+/** A tensor and a label for each dimension; a repeated label reads a diagonal. */
 export type Labelled = { tensor: LazyTensor; labels: readonly string[] };
 
 /** The size of each label; a dimension of 1 broadcasts. Undefined if the tensors contradict each other. */
@@ -22,8 +22,8 @@ export function labelSizes(operands: readonly Labelled[]): Map<string, number> |
 }
 
 /**
- * The exact sum over all labels that are not in `output` of one tensor, or of the product of two, rounded once.
- * @param sizes Of all labels.
+ * Sums one tensor, or two tensors' product, over all labels absent from `output`: exact, rounded once.
+ * @param sizes The sizes for all labels.
  */
 export function contract(
   builder: ProgramBuilder,

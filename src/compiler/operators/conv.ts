@@ -13,7 +13,7 @@ export const conv: Lower = (context) => [
   addBias(context, convolution(context, context.floatInput(0), context.floatInput(1)), 2),
 ];
 
-/** The exact convolution of two tensors of one type, without bias; the padding is 0. */
+/** The exact convolution for two tensors with one type, without bias; the padding is 0. */
 export function convolution(context: NodeContext, x: LazyTensor, w: LazyTensor): LazyTensor {
   const { builder } = context;
   const rank = x.shape.length;
@@ -60,7 +60,7 @@ export function convolution(context: NodeContext, x: LazyTensor, w: LazyTensor):
   return { dtype: x.dtype, shape, digits, expr, order: channelsLast(rank) };
 }
 
-/** Adds the vector at input `index`, if there is one, along dimension 1. */
+/** Adds the vector at input `index`, if present, along dimension 1. */
 export function addBias(context: NodeContext, product: LazyTensor, index: number): LazyTensor {
   const [, outputs = 0, ...spatial] = product.shape;
   const bias = context.optional(index);

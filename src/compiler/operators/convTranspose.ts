@@ -48,16 +48,16 @@ function readSpreads(context: NodeContext, sizes: readonly number[], weightKerne
 }
 
 /**
- * How a dimension is read: its digits, one reduction digit of `terms` terms, the input index (to be divided by `div`)
- * and the kernel index.
+ * The reading of a dimension: the digits, one reduction digit with `terms` terms, the input index (to be divided by
+ * `div`) and the kernel index.
  */
 type Reading = { digits: number[]; terms: number; input: Affine; div: number; kernel: Affine };
 
 /**
- * Reads one dimension. If the output is a multiple of the stride, the output positions of one phase meet the same
- * kernel positions, and only those are terms. Else every kernel position is a term, and those between input positions
- * read 0.
- * @param first The number of the first digit of the dimension.
+ * Reads one dimension. If the output size is a multiple of the stride, all output positions in one phase meet the same
+ * kernel positions, and only the kernel positions met are terms. Else every kernel position is a term, and positions
+ * between inputs read 0.
+ * @param first The number of the dimension's first digit.
  */
 function readingOf(spread: Spread, first: number, red: number): Reading {
   const { output, kernel, stride, dilation, pad } = spread;

@@ -21,9 +21,9 @@ export const highWord = (context: NodeContext, x: Expr): Expr => {
 };
 
 /**
- * Philox 4x32-10 (`philox.ts`) within the program, whose key is known when it is executed.
+ * Philox 4x32-10 (`philox.ts`) within the program, with a key known when the program is executed.
  * @param key int64[1].
- * @param rest Of the counter, the three words after the number of the block: uint32[1] each.
+ * @param rest The counter's three words after the block number: uint32[1] each.
  * @returns uint32[count]
  */
 export function drawnWords(
@@ -49,7 +49,7 @@ export function drawnWords(
       );
     const first = mixed(2, SECOND_FACTOR, 1, low, FIRST_WEYL);
     const second = mixed(0, FIRST_FACTOR, 3, high, SECOND_WEYL);
-    // The low halves stay expressions: each goes into one word of the next round.
+    // The low halves stay expressions: each half goes into one word in the next round.
     const [firstLow, secondLow] = [
       broadcast(context, [words[2]!], (x) => low(product(x, SECOND_FACTOR))),
       broadcast(context, [words[0]!], (x) => low(product(x, FIRST_FACTOR))),

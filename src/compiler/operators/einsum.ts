@@ -13,14 +13,14 @@ function labelsOf(context: NodeContext, term: string, rank: number): string[] {
   return [...before, ...Array.from({ length: hidden }, (_, k) => `...${hidden - k}`), ...after];
 }
 
-/** Labels of the dimensions of each operand and of the result, and the size of each label. */
+/** The dimension labels for each operand and for the result, and each label's size. */
 type Equation = {
   terms: readonly (readonly string[])[];
   output: readonly string[];
   sizes: ReadonlyMap<string, number>;
 };
 
-/** Reads the equation of an Einsum over the inputs of its node. @throws UnsupportedOperatorError, NodeInputError */
+/** Reads an Einsum's equation over the node's inputs. @throws UnsupportedOperatorError, NodeInputError */
 export function readEquation(context: NodeContext): Equation {
   const [left = "", right] = context.string("equation", "").replaceAll(" ", "").split("->");
   const operands = left.split(",").map((term, k): Labelled => {
@@ -47,7 +47,10 @@ export function readEquation(context: NodeContext): Equation {
   return { terms: operands.map(({ labels }) => labels), output, sizes };
 }
 
-/** Einsum: an exact dot of two operands; of more, pair by pair from the left, keeping what is still needed. */
+/**
+ * Einsum: an exact dot for two operands; for more operands, pair by pair from the left, keeping all labels still
+ * needed.
+ */
 export const einsum: Lower = (context) => {
   const { builder } = context;
   const { terms, output, sizes } = readEquation(context);

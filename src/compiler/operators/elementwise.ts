@@ -8,17 +8,17 @@ import type { LazyTensor } from "../expressions/tensor.ts";
 import { binaryOperands } from "./beforeOpset7.ts";
 import { narrowed, narrowRounding, widened } from "./narrow.ts";
 
-/** An operator of one input that is one operation. */
+/** An operator with one input and one operation. */
 export const unary =
   (op: Op): Lower =>
   (context) => [broadcast(context, [context.input(0)], (x) => context.expressions.operation(op, x))];
 
-/** An operator of one float32 input whose expression needs attributes. */
+/** An operator with a float32 input and an expression that needs attributes. */
 export const activation =
   (build: (e: Expressions, x: Expr, context: NodeContext) => Expr): Lower =>
   (context) => [broadcast(context, [context.floatInput()], (x) => build(context.expressions, x, context))];
 
-/** An operator of two broadcast inputs that is one operation. */
+/** An operator with two broadcast inputs and one operation. */
 export const binary =
   (op: Op, swap = false): Lower =>
   (context) => {
@@ -26,7 +26,7 @@ export const binary =
     return [broadcast(context, inputs, (a, b) => context.expressions.operation(op, ...(swap ? [b, a] : [a, b])))];
   };
 
-/** An operator of one or more broadcast inputs, folded from the left. */
+/** An operator with one or more broadcast inputs, folded from the left. */
 export const variadic =
   (op: Op): Lower =>
   (context) => {

@@ -13,7 +13,7 @@ export const gather: Lower = (context) => {
   return [gatherAlong(context, x, indices, context.axis(context.int("axis", 0), x.shape.length))];
 };
 
-/** The elements of a tensor at indices of one of its dimensions. */
+/** Returns a tensor's elements at given indices along one dimension. */
 export function gatherAlong(context: NodeContext, x: LazyTensor, indexTensor: LazyTensor, axis: number): LazyTensor {
   const { builder, expressions: e } = context;
   const dim = x.shape[axis]!;
@@ -51,7 +51,7 @@ export function rowsOf(context: NodeContext, table: LazyTensor, indices: LazyTen
   return { dtype: table.dtype, shape, digits, expr, order: identityOrder(3) };
 }
 
-/** GatherElements: an index for each element of the result, along one axis. */
+/** GatherElements: an index for each result element, along one axis. */
 export const gatherElements: Lower = (context) => {
   const { builder, expressions: e } = context;
   const [x, indexTensor] = [context.input(0), context.input(1)];

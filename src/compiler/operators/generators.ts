@@ -6,7 +6,7 @@ import { numberWord, wordNumber } from "../../numerics/numbers.ts";
 
 /** Positions are exact in float32 below this. */
 const MAX_WINDOW = 2 ** 24;
-/** A table of more elements is no constant of a program. */
+/** The maximum number of elements in a table that becomes a constant. */
 const MAX_RANGE = 2 ** 24;
 
 /** EyeLike: 1 on one diagonal of a matrix, 0 elsewhere. */
@@ -63,7 +63,7 @@ function rangeWords(context: NodeContext, dtype: DType): bigint[] {
   };
   if (isFloat(dtype)) {
     const [from, to, by] = [start, limit, delta].map((word) => wordNumber(word, dtype)) as [number, number, number];
-    // The number of elements is counted in float64, as onnxruntime does; the elements are of the type.
+    // The element count is computed in float64, like in onnxruntime; the elements have the given type.
     const count = counted(Math.max(0, Math.ceil((to - from) / by)));
     let next = start;
     return Array.from({ length: count }, () => {

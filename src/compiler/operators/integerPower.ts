@@ -4,7 +4,7 @@ import type { NodeContext } from "../lowering/nodeContext.ts";
 import type { LazyTensor } from "../expressions/tensor.ts";
 import { broadcast } from "../lowering/broadcast.ts";
 
-/** Bits of an exponent that one step squares and multiplies through. */
+/** Exponent bits per step; a step squares and multiplies through them. */
 const BITS_PER_STEP = 6;
 
 const EXPONENT_BITS = new Map<DType, number>([
@@ -17,7 +17,9 @@ const EXPONENT_BITS = new Map<DType, number>([
   [DType.uint32, 32],
 ]);
 
-/** What is known of the exponents at compile time: their number of bits, and whether any may be negative. */
+/**
+ * The facts about the exponents known at compile time: the number of bits, and whether any exponent may be negative.
+ */
 function exponentRange(context: NodeContext, exponent: LazyTensor, from: DType): { bits: number; negative: boolean } {
   const words = isFloat(exponent.dtype) ? undefined : context.builder.words(exponent);
   if (words !== undefined) {

@@ -21,7 +21,7 @@ function tokenOf(context: NodeContext, x: LazyTensor, t: number, heads: number):
 
 /**
  * LinearAttention: token by token, decayed = state * exp(decay); write = v, or by the delta rules beta * (v - dot(k,
- * decayed)); state = decayed + k * write; y = scale * dot(q, state). Heads of the state serve as many heads of q each.
+ * decayed)); state = decayed + k * write; y = scale * dot(q, state). Each state head serves an equal number of q heads.
  */
 export const linearAttention: Lower = (context) => {
   const { builder, expressions: e } = context;
@@ -89,8 +89,8 @@ export const linearAttention: Lower = (context) => {
 };
 
 /**
- * CausalConvWithState: a convolution of each channel over the past state (or zeros) and the input, then the bias and
- * x * sigmoid(x); the second output is the end of what was read.
+ * CausalConvWithState: a convolution over each channel's past state (or zeros) and input, then the bias and x *
+ * sigmoid(x); the second output holds the last elements read.
  */
 export const causalConvWithState: Lower = (context) => {
   const { builder, expressions: e } = context;

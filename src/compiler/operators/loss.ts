@@ -17,9 +17,10 @@ function total(context: NodeContext, x: LazyTensor): LazyTensor {
 }
 
 /**
- * The loss of log-probabilities [N, C, d...] at classes `target` [N, d...]: for each position `-log p` of its class,
- * times the weight of the class; 0 where the class is `ignore_index`. A negative class counts from the end; a class out
- * of range reads 0. The mean divides by the sum of the weights (1 without weights), ignored positions left out.
+ * Returns the loss for log-probabilities [N, C, d...] at classes `target` [N, d...]: for each position `-log p` at the
+ * position's class, times the class's weight; 0 where the class is `ignore_index`. A negative class counts from the
+ * end; a class out of range reads 0. The mean divides by the sum of the weights (1 without weights), ignored positions
+ * left out.
  */
 function negativeLogLikelihood(context: NodeContext, logs: LazyTensor): LazyTensor {
   const { builder, expressions: e } = context;

@@ -10,7 +10,7 @@ import { numberWord, wordNumber } from "../../numerics/numbers.ts";
 import { reduceAxes } from "./reduction.ts";
 import { sliced } from "../lowering/slices.ts";
 
-/** Elements whose position along `axis` is the given one are `on`, others `off`. */
+/** Elements at the given position along `axis` are `on`, others `off`. */
 function mark(
   context: NodeContext,
   at: LazyTensor,
@@ -25,7 +25,7 @@ function mark(
   return combine(builder, [position, at, on, off], shape, (p, i, a, b) => e.select(e.eq(p, i), a, b));
 }
 
-/** OneHot: an index in [-depth, depth - 1] sets one element of a new axis; any other sets none. */
+/** OneHot: an index in [-depth, depth - 1] sets one element along a new axis; any other index sets none. */
 export const oneHot: Lower = (context) => {
   const { builder, expressions: e } = context;
   const given = context.input(0);
@@ -57,7 +57,7 @@ export const hardmax: Lower = (context) => {
   return [builder.reshape(mark(context, at, along, shape[along]!, one!, zero!), x.shape)];
 };
 
-/** Trilu: one triangle of the last two dimensions, the rest 0. */
+/** Trilu: keeps one triangle in the last two dimensions and sets the rest to 0. */
 export const trilu: Lower = (context) => {
   const { builder, expressions: e } = context;
   const x = context.input(0);

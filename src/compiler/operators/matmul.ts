@@ -18,7 +18,7 @@ export function matrixProduct(context: NodeContext, a: LazyTensor, right: LazyTe
   if (k !== kb || batch === undefined || a.dtype !== right.dtype)
     return context.fail(`shapes [${a.shape.join()}] and [${right.shape.join()}] do not multiply`);
   builder.plain(a);
-  // Committed transposed, [..., N, K], so that a reduction reads neighbours.
+  // Committed transposed, [..., N, K]: a reduction then reads neighbours.
   const rank = right.shape.length;
   const b = builder.weights(right, [...identityOrder(rank - 2), rank - 1, rank - 2]);
   builder.plain(b);
@@ -70,7 +70,7 @@ export const matMul: Lower = (context) => {
 /** Gemm: `alpha * dot`, then `+ beta * C`, each product and sum rounded; factors of 1 are left out. */
 export const gemm: Lower = (context) => {
   const e = context.expressions;
-  // Before opset 7 it says that C is not of full shape; that C fits is checked below.
+  // Before opset 7 `broadcast` marks C without full shape; the check that C fits follows below.
   if (context.opset < 7) context.ignore("broadcast");
   let [a, b] = [context.input(0), context.input(1)];
   if (a.shape.length !== 2 || b.shape.length !== 2) return context.fail("its factors are not matrices");

@@ -57,7 +57,7 @@ export const split: Lower = (context) => {
   return partsAlong(context, x, axis, sizes);
 };
 
-/** Concat: each output element reads the one input that holds it. */
+/** Concat: each output element reads the only input with the element. */
 export const concat: Lower = (context) => {
   const inputs = context.inputs.map((_, k) => context.input(k)).filter((input) => !input.shape.includes(0));
   const first = inputs[0] ?? context.fail("it has no input");

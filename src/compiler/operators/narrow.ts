@@ -8,26 +8,27 @@ import type { NodeContext } from "../lowering/nodeContext.ts";
 import type { ProgramBuilder } from "../steps/builder.ts";
 import { gatherAlong } from "./gather.ts";
 
-/** How a float becomes a narrow one: what is beyond the greatest, and in which direction float8e8m0 rounds. */
+/**
+ * The conversion of a float to a narrow float: the result beyond the greatest number, and float8e8m0's rounding
+ * direction.
+ */
 export type Rounding = { saturate: boolean; mode: string };
 
-/** The rounding that the attributes of a node ask for. */
+/** Returns the rounding requested by a node's attributes. */
 export function narrowRounding(context: NodeContext): Rounding {
   const mode = context.string("round_mode", "up");
   if (!["up", "down", "nearest"].includes(mode)) context.refuse("round_mode", `is ${mode}`);
   return { saturate: context.int("saturate", 1) !== 0, mode };
 }
 
-/** A tensor that says nothing of a narrow type: its bytes. */
+/** Returns a tensor's bytes, without the narrow type. */
 export function asBytes(tensor: LazyTensor): LazyTensor {
   const plain = { ...tensor };
   delete plain.narrow;
   return plain;
 }
 
-/**
- * The numbers of a narrow tensor, as a tensor that every operator takes: float32 of floats, int8 or uint8 of integers.
- */
+/** Returns a narrow tensor's numbers as a tensor for every operator: float32 for floats, int8 or uint8 for integers. */
 export function widened(context: NodeContext, tensor: LazyTensor): LazyTensor {
   const { narrow } = tensor;
   const bytes = asBytes(tensor);
@@ -48,7 +49,9 @@ export function narrowed(context: NodeContext, tensor: LazyTensor, type: NarrowT
   return { ...result, narrow: type };
 }
 
-/** The bytes of an input of a narrow type of fewer bits than eight: what lies above them counts for nothing. */
+/**
+ * Returns the bytes of an input in a narrow type with fewer than eight bits: bits above the type's bits are ignored.
+ */
 export function withinBits(builder: ProgramBuilder, tensor: LazyTensor, type: NarrowType): LazyTensor {
   const { expressions: e } = builder;
   if (narrowLayout(type).bits === 8) return { ...tensor, narrow: type };
@@ -92,7 +95,7 @@ function floatCode(e: Expressions, given: Expr, float: NarrowFloat, { saturate, 
   const unit = 2 ** fraction;
   const max = fraction === 0 ? greatest : Math.floor(greatest / unit) - 1;
   const levels = Math.ceil(Math.log2(max + 1));
-  // Beyond the greatest number, and still of as many halvings as the levels give.
+  // Beyond the greatest number, yet with the number of halvings given by the levels.
   const limit = number(2 ** (2 ** levels) * (1 - 2 ** -12));
   let y = e.min(e.mul(e.abs(x), number(2 ** -min)), limit);
   let halvings: Expr = number(0);

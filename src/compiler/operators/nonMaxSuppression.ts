@@ -4,7 +4,7 @@ import { boundedSuppression } from "./boundedSuppression.ts";
 import type { Lower, NodeContext } from "../lowering/nodeContext.ts";
 import { wordNumber } from "../../numerics/numbers.ts";
 
-/** A box by its lower and upper corner, and its area; all float32. */
+/** A box: the lower and upper corner, and the area; all float32. */
 type Box = { y: readonly [number, number]; x: readonly [number, number]; area: number };
 
 const f = Math.fround;
@@ -17,7 +17,7 @@ function boxOf([a, b, c, d]: readonly [number, number, number, number], isCentre
   return { y, x, area: f(f(y[1] - y[0]) * f(x[1] - x[0])) };
 }
 
-/** Whether the intersection of two boxes over their union is above the threshold. */
+/** Returns true if, for two boxes, intersection over union is above the threshold. */
 function overlap(a: Box, b: Box, threshold: number): boolean {
   const side = (p: readonly [number, number], q: readonly [number, number]): number =>
     f(Math.min(p[1], q[1]) - Math.max(p[0], q[0]));
@@ -34,8 +34,8 @@ function known(context: NodeContext, index: number): number[] | undefined {
 }
 
 /**
- * NonMaxSuppression in float32: for each batch and class the boxes by falling score, the first of equal ones first,
- * without those that overlap one that is kept. Of boxes and scores that are not known at compile time the result is
+ * NonMaxSuppression in float32: keeps, for each batch and class, the boxes by falling score (the first among equal
+ * scores first), without boxes that overlap a kept box. For boxes and scores unknown at compile time the result is
  * bounded.
  */
 export const nonMaxSuppression: Lower = (context) => {

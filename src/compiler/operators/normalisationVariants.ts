@@ -9,7 +9,7 @@ import { normalise } from "./normalisation.ts";
 import { reduceAxes } from "./reduction.ts";
 import { broadcast } from "../lowering/broadcast.ts";
 
-/** A vector of `size` along dimension 1 of a tensor of the given rank. */
+/** Returns a vector with `size` elements along dimension 1 of a tensor with the given rank. */
 function column(context: NodeContext, index: number, size: number, rank: number): LazyTensor {
   const vector = context.floatInput(index);
   if (vector.shape.length !== 1 || vector.shape[0] !== size) context.fail(`input ${index} is not a vector of ${size}`);

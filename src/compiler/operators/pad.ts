@@ -7,7 +7,7 @@ import { readAt } from "../steps/views.ts";
 import { numberWord } from "../../numerics/numbers.ts";
 import { readIndirect } from "../lowering/readIndirect.ts";
 
-/** The input position of padded position `at` of a dimension, for the modes that repeat the input. */
+/** Returns the input position for padded position `at` in a dimension, for the modes that repeat the input. */
 function repeated(mode: string, at: number, dim: number): number {
   if (mode === "wrap") return ((at % dim) + dim) % dim;
   if (mode === "edge" || dim === 1) return Math.min(dim - 1, Math.max(0, at));
@@ -16,7 +16,7 @@ function repeated(mode: string, at: number, dim: number): number {
   return folded < dim ? folded : period - folded;
 }
 
-/** Pads by repeating the input: its positions are known, so each padded dimension reads through a list of indices. */
+/** Pads by repeating the input: the positions are known, and each padded dimension reads through an index list. */
 function padRepeated(
   context: NodeContext,
   x: LazyTensor,

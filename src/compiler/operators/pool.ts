@@ -13,7 +13,9 @@ import { reduceAxes } from "./reduction.ts";
 import { readWindows, windowIndex, type Window } from "./window.ts";
 import { broadcast } from "../lowering/broadcast.ts";
 
-/** What the windows of the spatial dimensions read: digits of the result, of the window, and the term. */
+/**
+ * Returns the data that windows read in the spatial dimensions: the result's digits, the window's digits, and the term.
+ */
 function windowTerm(context: NodeContext, x: LazyTensor, windows: readonly Window[], fill: bigint) {
   const input = context.builder.plain(x);
   const shape = [x.shape[0]!, x.shape[1]!, ...windows.map((window) => window.output)];
@@ -52,7 +54,7 @@ function maxIndices(context: NodeContext, x: LazyTensor, windows: readonly Windo
   const stride = strides(x.shape, order);
   const first = e.accumulator(Reduce.argmax, x.dtype, DType.int64, radices, term);
   const integer = (value: number): Expr => e.int64(value);
-  // The index of the first element of the window, then that of the element in it.
+  // The index of the window's first element, then the index of the element within the window.
   let flat = constantAffine(0);
   indices.forEach((index, d) => {
     const window = windows[d - 2];
@@ -97,7 +99,7 @@ export function windowCounts(context: NodeContext, window: Window, includePad: b
   });
 }
 
-/** AveragePool: an exact sum, divided by the number of positions (of the input, or of the padded input). */
+/** AveragePool: an exact sum, divided by the number of positions (in the input, or in the padded input). */
 export const averagePool: Lower = (context) => {
   const x = context.floatInput();
   if (x.shape.length < 3) return context.fail(`data of rank ${x.shape.length}`);

@@ -13,7 +13,7 @@ import { broadcast } from "../lowering/broadcast.ts";
 
 const QUANTISED: readonly DTypeCode[] = [DType.uint8, DType.int8, DType.uint16, DType.int16];
 
-/** Refuses a type that values are not quantised to here. */
+/** Refuses a type that has no quantisation. */
 export function quantisedType(context: NodeContext, dtype: number, what: string): DTypeCode {
   const known = QUANTISED.find((type) => type === dtype);
   return known ?? context.refuse(what, `is element type ${dtype}, expected int8, uint8, int16 or uint16`);
@@ -66,7 +66,7 @@ function alignParameters(context: NodeContext, data: LazyTensor, scale: LazyTens
   };
 }
 
-/** The zero point of the given type, 0 if there is none. */
+/** Returns the zero point in the given type, 0 if none is given. */
 function zeroPoint(context: NodeContext, aligned: Aligned, dtype: DTypeCode, narrow?: NarrowType): LazyTensor {
   const zero = context.optional(2);
   if (zero === undefined) return context.scalar(dtype, 0n);
@@ -111,7 +111,7 @@ function quantisedNarrow(context: NodeContext, scale: LazyTensor, type: NarrowTy
     quantised = broadcast(context, [aligned.data, aligned.parameter(scale), zero], build, true);
   } else {
     const parameters = [aligned.parameter(scale)];
-    // A zero point that is known to be 0 adds nothing.
+    // A zero point known to equal 0 adds nothing.
     const isZero = given === undefined || builder.words(given)?.every((word) => word === 0n) === true;
     if (!isZero) parameters.push(aligned.parameter(widened(context, given)));
     const build = (x: Expr, s: Expr, z?: Expr): Expr =>
@@ -158,8 +158,8 @@ function dequantisedFloat(context: NodeContext, scale: LazyTensor): LazyTensor {
 }
 
 /**
- * The minimum or maximum of all elements and 0. It is reduced dimension by dimension, so that no step reads more than
- * one.
+ * Returns the minimum or maximum of all elements and 0. The reduction goes dimension by dimension: no step reads more
+ * than one dimension.
  */
 function extreme(context: NodeContext, x: LazyTensor, reduce: Reduce): LazyTensor {
   const { builder, expressions: e } = context;

@@ -9,13 +9,13 @@ import { matrixProduct } from "./matmul.ts";
 import { isQuantised, quantisedType, toQuantised } from "./quantise.ts";
 import { broadcast } from "../lowering/broadcast.ts";
 
-/** What is centred once is used by every product of the same tensor. */
+/** Centred tensors: a tensor centred once serves every product. */
 const CENTRED = new WeakMap<ProgramBuilder, Map<string, LazyTensor>>();
 
 /**
- * `int32(tensor) - zero` in memory: a product of plain int32 elements costs a fifth of one that widens and subtracts in
- * each term when a step is proven, and outside the tensor 0 stands for the zero point.
- * @param column the shape in which a vector of zero points broadcasts to the tensor
+ * Returns `int32(tensor) - zero` in memory. In a step's proof, a product of plain int32 elements costs a fifth compared
+ * to widening and subtracting in each term; outside the tensor, 0 stands for the zero point.
+ * @param column the shape for broadcasting a vector of zero points to the tensor
  */
 export function centre(
   context: NodeContext,
@@ -95,7 +95,7 @@ function requantise(context: NodeContext, sum: LazyTensor, left: LazyTensor, rig
   return broadcast(context, [sum, multiplier, zero], build, true);
 }
 
-/** A scale for the whole tensor, or a vector as `column` has it. */
+/** Returns a scale for the whole tensor, or a vector in the shape from `column`. */
 function scaleOf(context: NodeContext, index: number, column: (size: number) => readonly number[]): LazyTensor {
   const scale = context.floatInput(index);
   const size = elementCount(scale.shape);

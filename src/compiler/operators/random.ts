@@ -13,7 +13,7 @@ import { cumulate, dropAxes, reduceAxes, softmaxOver } from "./reduction.ts";
 import { broadcast } from "../lowering/broadcast.ts";
 import { sliced, slicedAlong, wholeRange } from "../lowering/slices.ts";
 
-/** The maximum number of random words of one node: they become constants of the program, or steps. */
+/** The maximum number of random words per node: the words become program constants, or steps. */
 const MAX_WORDS = 2 ** 22;
 
 /** The last two words of a node's counters. */
@@ -28,15 +28,15 @@ function ownSeed(context: NodeContext): number | undefined {
 }
 
 /**
- * Gives float32 tensors of numbers k / 2^24, k from `first` on, below `first + 2^24`: exact. They are made of the words
- * of a node's stream from `from` on, one each.
+ * Gives exact float32 tensors with numbers k / 2^24, k from `first` on, below `first + 2^24`. Each number uses one word
+ * from the node's stream, starting at `from`.
  */
 type Fractions = (shape: readonly number[], first: 0 | 1, from?: number) => LazyTensor;
 
 /**
- * The stream of a node. The key is the seed, given to the compiler or to the job. The counter is the block, the item's
- * number in a run that has seeds (else 0), then the bits of the `seed` of the node if it has one, else its number among
- * the random nodes of the graph. So a job's seed draws what the same seed given to the compiler draws.
+ * Returns a node's stream. The key is the seed, given to the compiler or to the job. The counter holds the block, the
+ * item's number in a run with seeds (else 0), then the bits of the node's `seed` if given, else the node's number among
+ * the graph's random nodes. A job's seed therefore draws the same numbers as an equal compiler seed.
  */
 function fractionsOf(context: NodeContext, count: number): Fractions {
   const { builder } = context;
@@ -45,7 +45,7 @@ function fractionsOf(context: NodeContext, count: number): Fractions {
   const number = builder.randomNodes++;
   const { seed } = builder;
   const stream = [own ?? number, own === undefined ? 0 : 1] as const;
-  // ONNX names no generator: a node's own seed alone would not say what is drawn.
+  // ONNX names no generator: a node's own seed alone does not determine the drawn numbers.
   if (seed === undefined)
     return context.refuse(
       "seed",
@@ -92,7 +92,7 @@ function uniform(context: NodeContext, shape: readonly number[]): LazyTensor {
   return fractionsOf(context, elementCount(shape))(shape, 0);
 }
 
-/** The element type of a result that is drawn in float32. */
+/** Returns the element type for a result drawn in float32. */
 function typeOf(context: NodeContext, otherwise: DType): DType {
   const dtype = context.int("dtype", otherwise);
   if (!isDType(dtype)) return context.refuse("dtype", `is element type ${dtype}, which is not executed here`);
@@ -166,8 +166,7 @@ export const bernoulli: Lower = (context) => {
 };
 
 /**
- * Multinomial: for each draw u the number of classes whose cumulated probability is at most u. Softmax, then exact
- * sums.
+ * Multinomial: for each draw u, counts the classes with a cumulated probability at most u. Softmax, then exact sums.
  */
 export const multinomial: Lower = (context) => {
   const { builder, expressions: e } = context;

@@ -11,7 +11,7 @@ import { readAt } from "../steps/views.ts";
 import { numberWord } from "../../numerics/numbers.ts";
 import { broadcast } from "../lowering/broadcast.ts";
 
-/** Reduces the given axes, which stay as dimensions of 1. For a dot both factors are the element. */
+/** Reduces the given axes to dimensions with size 1. For a dot, both factors are the element. */
 export function reduceAxes(
   builder: ProgramBuilder,
   tensor: LazyTensor,
@@ -29,7 +29,7 @@ function reduceAs(builder: ProgramBuilder, tensor: LazyTensor, axes: readonly nu
   const reduced = new Set(axes);
   const shape = tensor.shape.map((dim, d) => (reduced.has(d) ? 1 : dim));
   const digits = plainDigits(shape);
-  // Slowest in memory first, so that the terms are read in the order in which they lie there.
+  // Slowest dimension in memory first: terms are then read in memory order.
   const order = tensor.order.filter((dim) => reduced.has(dim));
   const radices = order.map((dim) => tensor.shape[dim]!);
   const indices = dimensionIndices(digits).map((index, d) =>
@@ -40,7 +40,7 @@ function reduceAs(builder: ProgramBuilder, tensor: LazyTensor, axes: readonly nu
   const isIndex = reduce >= Reduce.argmax && reduce <= Reduce.argminLast;
   const dtype = isIndex ? DType.int64 : tensor.dtype;
   const second = reduce === Reduce.dot ? term : undefined;
-  // A reduction over nothing but dimensions of 1 still has one digit.
+  // A reduction only over dimensions of 1 still has a digit.
   const expr = builder.expressions.accumulator(
     reduce,
     tensor.dtype,
@@ -70,7 +70,7 @@ export function reducedAxes(context: NodeContext, rank: number, axesInputSince: 
 
 type Kind = {
   reduce: Reduce;
-  /** Applied to each element first, as a rounded primitive of its own. */
+  /** Applied to each element first, as a separate rounded primitive. */
   before?: (e: Expressions, x: Expr) => Expr;
   /** Applied to the reduced value of `n` elements. */
   after?: (e: Expressions, x: Expr, n: number) => Expr;
@@ -79,7 +79,7 @@ type Kind = {
 
 const countOf = (e: Expressions, x: Expr, n: number): Expr => e.constant(x.dtype, numberWord(n, x.dtype));
 
-/** The kinds of Reduce* that are one reduction between elementwise primitives. */
+/** The Reduce* kinds with one reduction between elementwise primitives. */
 export const KINDS = {
   ReduceSum: { reduce: Reduce.sum },
   ReduceMean: { reduce: Reduce.sum, after: (e, x, n) => e.div(x, countOf(e, x, n)) },
@@ -190,8 +190,8 @@ export const softmax =
   };
 
 /**
- * Each element is the exact sum of the terms up to it along an axis: without its own if `exclusive`, from the end if
- * `reverse`.
+ * Returns, for each element, the exact sum of all terms up to the element along an axis: without the element if
+ * `exclusive`, from the end if `reverse`.
  */
 export function cumulate(
   context: NodeContext,

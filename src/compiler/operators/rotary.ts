@@ -44,7 +44,7 @@ export function rotate(
   return 2 * half < size ? concatenate(context, [rotated, part(2 * half, 1, size - 2 * half)], 3) : rotated;
 }
 
-/** RotaryEmbedding of ai.onnx: the rows of its caches are those of the tokens, or chosen by their positions. */
+/** RotaryEmbedding of ai.onnx: the cache rows belong to the tokens, or are chosen by the tokens' positions. */
 export const rotaryEmbedding: Lower = (context) => {
   const { builder } = context;
   const input = context.floatInput();

@@ -12,7 +12,7 @@ import { greatestWord, minWord } from "../../numerics/numbers.ts";
 import { readIndirect } from "../lowering/readIndirect.ts";
 import { countedFromEnd } from "../lowering/indices.ts";
 
-/** For each output element a list of updates that may go there, in their order. */
+/** For each output element a list of updates that may go to the element, in update order. */
 type Writes = {
   data: LazyTensor;
   /** Sizes of the reduction over the updates. */
@@ -88,7 +88,7 @@ export const scatterElements: Lower = (context) => {
   const radix = radixOf(digits, [length]);
   const all = dimensionIndices(digits);
   const at = all.map((index, d) => (d === axis ? digitAffine(REDUCTION_DIGIT) : index));
-  // Where there are no updates, the index is one that no element has.
+  // Without updates, the index has a value outside all elements.
   const index = readAt(e, builder.plain(indices), at, radix, BigInt(size));
   const match = e.eq(countedFromEnd(e, index, size), e.affine(all[axis]!));
   const update = readAt(e, builder.plain(updates), at, radix);
@@ -96,13 +96,14 @@ export const scatterElements: Lower = (context) => {
 };
 
 /**
- * For each element whether an update is written to it, and which. Several updates of one element are in successive
- * rounds.
+ * For each element, a flag for a written update, and the update's number. Several updates to one element are in
+ * successive rounds.
  */
 type Round = { found: boolean[]; writer: number[] };
 
 /**
- * The updates that constant indices write to each element: the last one, or with `all` every one, one in each round.
+ * Returns the updates that constant indices write to each element: the last update, or with `all` every update, one per
+ * round.
  */
 function writersOf(
   context: NodeContext,
@@ -134,8 +135,8 @@ function writersOf(
 }
 
 /**
- * ScatterND with indices that are known at compile time: each element is that of the data or of one update, or the
- * product of the data and its updates, in their order.
+ * ScatterND with indices known at compile time: each element comes from the data or from one update, or equals the
+ * product of the data and the element's updates, in order.
  */
 function scatterConstant(
   context: NodeContext,
@@ -232,7 +233,7 @@ export const maxUnpool: Lower = (context) => {
     return context.fail(`data [${x.shape.join()}], indices [${indices.shape.join()}]`);
   const natural = kernel.map((k, d) => (x.shape[d + 2]! - 1) * strides[d]! + k - pads[d]! - pads[d + rank]!);
   const shape = context.constantInts(2, "output_shape") ?? [x.shape[0]!, x.shape[1]!, ...natural];
-  // Engines read the indices in this shape, ONNX's tests in the natural one.
+  // Engines read indices in this shape, ONNX's tests in the natural shape.
   if (shape.join() !== [x.shape[0]!, x.shape[1]!, ...natural].join())
     return context.refuse("output_shape", `is [${shape.join()}], only that of the pooling is executed`);
   const size = elementCount(shape);

@@ -10,7 +10,10 @@ import { dropoutInTraining } from "./random.ts";
 /** The input itself. */
 export const identity: Lower = (context) => [context.input(0)];
 
-/** Dropout in inference, or with ratio 0, is the identity, its mask all true; in training it draws from its seed. */
+/**
+ * Dropout in inference, or with ratio 0, is the identity with an all-true mask; in training, Dropout draws from the
+ * seed.
+ */
 export const dropout: Lower = (context) => {
   context.ignore("ratio", "seed");
   if (context.opset < 7 && context.int("is_test", 0) === 0)
@@ -30,7 +33,7 @@ export const dropout: Lower = (context) => {
 
 const maskWord = (context: NodeContext, x: LazyTensor): bigint => (context.opset < 10 ? numberWord(1, x.dtype) : 1n);
 
-/** A constant from one of the attributes that Constant has. */
+/** Constant: reads the value from whichever attribute the node has. */
 export const constant: Lower = (context) => {
   const value = context.tensor("value");
   if (value !== undefined) return [constantOf(context, value)];
@@ -114,7 +117,7 @@ export const squeeze: Lower = (context) => {
   ];
 };
 
-/** Unsqueeze: dimensions of 1 at the given axes of the result. */
+/** Unsqueeze: adds dimensions of 1 at the given axes in the result. */
 export const unsqueeze: Lower = (context) => {
   const x = context.input(0);
   const axes = axesOf(context) ?? context.fail("axes is missing");

@@ -31,7 +31,7 @@ export const centerCropPad: Lower = (context) => {
   return [{ dtype: x.dtype, shape, digits, expr, order: identityOrder(rank) }];
 };
 
-/** Col2Im: each pixel is the exact sum of the block elements that lie on it. */
+/** Col2Im: each pixel sums, exactly, all block elements on the pixel. */
 export const col2Im: Lower = (context) => {
   const { builder, expressions: e } = context;
   const x = context.input(0);
@@ -68,7 +68,7 @@ export const col2Im: Lower = (context) => {
   return [{ dtype: x.dtype, shape, digits, expr, order: identityOrder(shape.length) }];
 };
 
-/** AffineGrid: the exact product of the coordinates of a plane (or space) with the matrix of each example. */
+/** AffineGrid: multiplies, exactly, the coordinates in a plane (or space) with each example's matrix. */
 export const affineGrid: Lower = (context) => {
   const { builder, expressions: e } = context;
   const theta = context.floatInput();

@@ -18,8 +18,9 @@ import { sliced, wholeRange } from "../lowering/slices.ts";
 const MAX_FACTORS = 2 ** 23;
 
 /**
- * Factors [frequencies, 2, samples, parts] of a transform of `length`: what the real or imaginary part of a sample adds
- * to the real and imaginary part of a frequency. They are cos and sin of 2 pi (frequency * sample) / length in float32.
+ * Returns the factors [frequencies, 2, samples, parts] for a transform with `length`: the amount added by the real or
+ * imaginary part of a sample to the real and imaginary part of a frequency. The factors are cos and sin of 2 pi
+ * (frequency * sample) / length in float32.
  */
 function factors(
   context: NodeContext,
@@ -48,8 +49,8 @@ function factors(
 }
 
 /**
- * DFT along an axis of data whose last dimension holds one part (real) or two (complex); the inverse is divided by its
- * length.
+ * DFT along an axis of data; the last dimension holds one part (real) or two (complex); the inverse is divided by the
+ * transform's length.
  */
 export const dft: Lower = (context) => {
   const { builder, expressions: e } = context;
@@ -63,7 +64,7 @@ export const dft: Lower = (context) => {
   if (inverse && onesided) return [realInverse(context, x, axis)];
   const length = context.constantInts(1, "dft_length")?.[0] ?? x.shape[axis]!;
   if (length < 1) return context.fail(`a transform of ${length} samples`);
-  // Samples beyond the length are left out, those that are missing are 0.
+  // Samples beyond the length are left out, missing samples are 0.
   const samples = Math.min(length, x.shape[axis]!);
   const frequencies = onesided ? Math.floor(length / 2) + 1 : length;
   const used = sliced(
@@ -87,9 +88,9 @@ export const dft: Lower = (context) => {
 };
 
 /**
- * The real signal of a spectrum of which only the half from frequency 0 on is given: the others are their conjugates.
- * So sample j is the exact sum of m * (re * cos - im * sin), m = 1 at frequency 0 and at half of an even length, else
- * 2, rounded once and divided by the length.
+ * Returns the real signal for a spectrum given only as the half from frequency 0 on: the other frequencies are
+ * conjugates. Sample j is therefore the exact sum of m * (re * cos - im * sin), m = 1 at frequency 0 and at half of an
+ * even length, else 2, rounded once and divided by the length.
  */
 function realInverse(context: NodeContext, x: LazyTensor, axis: number): LazyTensor {
   const { builder, expressions: e } = context;
@@ -130,7 +131,7 @@ function realInverse(context: NodeContext, x: LazyTensor, axis: number): LazyTen
   return builder.reshape(scaled, [...scaled.shape, 1]);
 }
 
-/** STFT: the transforms of frames of a signal, each sample times the window. */
+/** STFT: transforms a signal's frames, each sample times the window. */
 export const stft: Lower = (context) => {
   const { builder, expressions: e } = context;
   const given = context.floatInput();

@@ -23,7 +23,7 @@ export const tensorScatter: Lower = (context) => {
     return context.fail(`an update [${update.shape.join()}] of [${cache.shape.join()}]`);
   const starts = context.optional(2) ?? builder.filled(DType.int64, [batch], 0n);
   if (starts.shape.join() !== String(batch)) return context.fail(`places of shape [${starts.shape.join()}]`);
-  // For each position of the cache the element of the update that it takes; `count` where it takes none.
+  // For each cache position, the update element taken; `count` where the position takes none.
   const sources = broadcast(
     context,
     [builder.reshape(starts, [batch, 1]), indexTensor(e, [size], 0)],

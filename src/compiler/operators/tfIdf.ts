@@ -10,10 +10,10 @@ import { slicedAlong } from "../lowering/slices.ts";
 import { gatherAlong } from "./gather.ts";
 import { dropAxes, reduceAxes } from "./reduction.ts";
 
-/** One step compares all items of a sequence, which it reads from as many places. */
+/** One step compares all items in a sequence, and reads from an equal number of places. */
 const MAX_GRAM = 5;
 
-/** Sequences of `length` numbers that are looked for, and the numbers of the first of them in the pool. */
+/** The searched sequences with `length` numbers, and the number of the first sequence in the pool. */
 type Level = { length: number; first: number; grams: readonly (readonly number[])[] };
 
 function levelsOf(context: NodeContext): Level[] {
@@ -34,7 +34,7 @@ function levelsOf(context: NodeContext): Level[] {
 }
 
 /**
- * How often each sequence of a level is in each row, its items `apart` places from one another: int64[rows, grams].
+ * Counts each sequence from a level in each row, with items `apart` places from one another: int64[rows, grams].
  * @param x [rows, columns]
  */
 function counted(context: NodeContext, x: LazyTensor, { length, grams }: Level, apart: number): LazyTensor | undefined {
@@ -61,7 +61,7 @@ function counted(context: NodeContext, x: LazyTensor, { length, grams }: Level, 
   return sum;
 }
 
-/** TfIdfVectorizer of numbers: how often each sequence of the pool is in a row, with items skipped between its own. */
+/** TfIdfVectorizer for numbers: counts the pool's sequences in a row, with items skipped between a sequence's items. */
 export const tfIdf: Lower = (context) => {
   const { builder, expressions: e } = context;
   const given = context.input(0);

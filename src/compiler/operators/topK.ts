@@ -6,7 +6,7 @@ import type { Lower } from "../lowering/nodeContext.ts";
 import { dimensionIndices, identityOrder, plainDigits, radixOf, type LazyTensor } from "../expressions/tensor.ts";
 import { readAt } from "../steps/views.ts";
 
-/** Whether a is greater than b in the total order in which NaN is greatest. */
+/** Returns true where a is greater than b in the total order with NaN as the greatest. */
 function greater(e: Expressions, a: Expr, b: Expr): Expr {
   const above = e.lt(b, a);
   if (!isFloat(a.dtype)) return above;
@@ -14,7 +14,7 @@ function greater(e: Expressions, a: Expr, b: Expr): Expr {
   return e.or(above, nan);
 }
 
-/** TopK: the rank of an element is the number of those before it; the element of rank k is output k. Ties by index. */
+/** TopK: an element's rank counts the elements before it; the element with rank k is output k. Ties by index. */
 export const topK: Lower = (context) => {
   const { builder, expressions: e } = context;
   const x = context.input(0);
@@ -24,7 +24,7 @@ export const topK: Lower = (context) => {
   const axis = context.axis(context.int("axis", -1), x.shape.length);
   const n = x.shape[axis]!;
   const largest = context.int("largest", 1) !== 0;
-  // Any order is right where none is asked for.
+  // Any order is correct where the node requests none.
   context.ignore("sorted");
   if (k < 1 || k > n) return context.fail(`${k} of ${n} elements`);
   const order = identityOrder(x.shape.length);

@@ -1,4 +1,4 @@
-/** Operators whose result's shape depends on values. Where these are not known now, the result is bounded. */
+/** Operators with a result shape that depends on values. For values unknown at compile time, the result is bounded. */
 import { DType, dtypeBytes, isFloat, writeWord, type Word } from "../../numerics/dtype.ts";
 import { elementCount, type TensorData } from "../../model/onnx/model.ts";
 import { int64Tensor } from "../../model/onnx/tensorData.ts";
@@ -8,7 +8,7 @@ import { boundedCompress, boundedNonZero, boundedUnique } from "./boundedOutputs
 import { gatherAlong } from "./gather.ts";
 import { rowMajorStrides } from "../steps/views.ts";
 
-/** NonZero: the indices of the elements that are not 0, in row-major order, one row for each dimension. */
+/** NonZero: returns the indices of all elements other than 0, in row-major order, one row for each dimension. */
 export const nonZero: Lower = (context) => {
   const x = context.input(0);
   const words = context.builder.words(x);
@@ -51,8 +51,8 @@ const compareWords =
   };
 
 /**
- * Unique: the distinct elements, or slices along an axis. Further outputs: where each is first, which one each element
- * is, and the number of each.
+ * Unique: the distinct elements, or slices along an axis. Further outputs: each distinct element's first place, each
+ * element's number among the distinct elements, and each distinct element's count.
  */
 export const unique: Lower = (context) => {
   const { builder } = context;

@@ -16,7 +16,7 @@ function autoPad(context: NodeContext, mode: string, input: number, extent: numb
   if (mode === "VALID") return [0, 0];
   const output = Math.ceil(input / stride);
   const needed = (output - 1) * stride + extent - input;
-  // onnxruntime moves such windows of poolings (not of convolutions) inwards.
+  // For poolings (not for convolutions) onnxruntime moves these windows inwards.
   if (needed < -1 && context.node.operator.includes("Pool"))
     context.refuse("auto_pad", `would crop ${-needed} elements of ${input}`);
   const total = Math.max(0, needed);
@@ -58,7 +58,7 @@ export function readWindows(
       mode === "NOTSET" ? [pads[d]!, pads[d + rank]!] : autoPad(context, mode, input, extent, stride);
     const free = input + padBegin + padEnd - extent;
     let output = (ceil && mode === "NOTSET" ? Math.ceil(free / stride) : Math.floor(free / stride)) + 1;
-    // onnxruntime gives one more here, ONNX's text does not.
+    // ONNX's text gives one output less under this setting than onnxruntime.
     if (ceil && mode === "VALID" && free % stride !== 0) context.refuse("ceil_mode", "with auto_pad VALID");
     // A window may hang over the end, but must begin inside the input or its first padding.
     if (ceil && (output - 1) * stride >= input + padBegin) output--;

@@ -2,8 +2,8 @@ import { dtypeBytes } from "../../numerics/dtype.ts";
 import type { Checkpoint, Step } from "../../program/types.ts";
 
 /**
- * The maximum number of steps of a range. A list of 16 roots is one move of a game. Up to 256 roots cost a dispute two
- * more moves, and a segment four times as long is executed again for it.
+ * The maximum number of steps in a range. A list with 16 roots takes a single move in a game. Up to 256 roots cost a
+ * dispute two more moves, and the dispute executes a segment four times as long again.
  */
 const SHORT_RANGE = 16;
 export const LONG_RANGE = 64;
@@ -12,10 +12,10 @@ export const LONG_RANGE = 64;
  * hashing, few jobs for a dispute.
  */
 const MIN_SAVED_BYTES = 3 * 2 ** 19;
-/** The cost of a cut besides hashing its tensors, in bytes hashed: a cut of small tensors is not free. */
+/** The cost of a cut besides hashing the cut's tensors, in bytes hashed: a cut with small tensors also costs time. */
 const CUT_COST = 4096;
 
-/** For each step, the last step that reads it; itself if none does. */
+/** Returns, for each step, the last step that reads the step's tensor; the step's own number if no step does. */
 function lastReads(steps: readonly Step[]): number[] {
   const last = steps.map((_, s) => s);
   steps.forEach((step, s) => step.inputs.forEach((ref) => ref.kind === "step" && (last[ref.index] = s)));
@@ -24,9 +24,12 @@ function lastReads(steps: readonly Step[]): number[] {
 
 const bytesOf = ({ count, dtype }: Step): number => count * dtypeBytes(dtype);
 
-/** For each step, what a cut after it costs: the bytes of the tensors that are made up to it and read after it. */
+/**
+ * Returns, for each step, the cost of a cut after the step: the bytes of all tensors made up to the step and read
+ * later.
+ */
 function cutCosts(steps: readonly Step[], lastRead: readonly number[]): number[] {
-  // A tensor is live after each step from its own to the one before its last reader.
+  // A tensor is live after each step from the tensor's own step to the step before the last reader.
   const change = steps.map(() => 0);
   steps.forEach((step, s) => {
     if (lastRead[s] === s) return;
@@ -38,8 +41,8 @@ function cutCosts(steps: readonly Step[], lastRead: readonly number[]): number[]
 }
 
 /**
- * The steps after which to cut so that no range is longer than `longest` steps and as few bytes as possible are hashed.
- * @param cutCost For each step, what a cut after it costs.
+ * Chooses the steps after which to cut: no range may exceed `longest` steps, and the hashed bytes are minimal.
+ * @param cutCost For each step, the cost of a cut after the step.
  */
 function chooseCuts(steps: readonly Step[], cutCost: readonly number[], longest: number): number[] {
   // best[t]: the minimum cost of the cuts up to and after step t; a cut after the last step is free.
@@ -58,9 +61,9 @@ function chooseCuts(steps: readonly Step[], cutCost: readonly number[], longest:
 }
 
 /**
- * Chooses checkpoints: every tensor that is live across a cut, and every output. The range of a checkpoint begins after
- * the cut before it and has at most LONG_RANGE steps.
- * @param outputs The steps that are outputs of the program; the last step is one.
+ * Chooses checkpoints: every tensor live across a cut, and every output. A checkpoint's range begins after the previous
+ * cut and has at most LONG_RANGE steps.
+ * @param outputs The steps that are program outputs, including the last step.
  */
 export function chooseCheckpoints(steps: readonly Step[], outputs: readonly number[]): Checkpoint[] {
   const lastRead = lastReads(steps);
@@ -73,7 +76,7 @@ export function chooseCheckpoints(steps: readonly Step[], outputs: readonly numb
     let next = 0;
     steps.forEach((own, step) => {
       while (next < cuts.length && cuts[next]! < step) next++;
-      // The next cut is at the step or after it: the tensor is live there if it is read later.
+      // The next cut comes at the step or later: the tensor is live at the cut if a later step reads the tensor.
       const crosses = next < cuts.length && cuts[next]! < lastRead[step]!;
       if (!crosses && !isOutput.has(step)) return;
       checkpoints.push({ first: next === 0 ? 0 : cuts[next - 1]! + 1, step });

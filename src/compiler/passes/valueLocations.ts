@@ -4,8 +4,8 @@ import type { LazyTensor } from "../expressions/tensor.ts";
 import { plainStrides } from "../steps/views.ts";
 
 /**
- * The values of the graph that a step holds whole, in whatever order of dimensions.
- * @param renumber The new number of each step; undefined if it was left out.
+ * Returns the graph values that a step holds whole, in any dimension order.
+ * @param renumber The new number of each step; undefined for a step left out.
  */
 export function locateValues(
   values: ReadonlyMap<string, LazyTensor>,

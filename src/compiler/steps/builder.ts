@@ -27,13 +27,13 @@ import {
   type PlainTensor,
 } from "./views.ts";
 
-/** The elements from which weights that are computed from packed ones stay packed: 64 KiB of float32. */
+/** The minimum number of elements for weights to stay packed: 64 KiB of float32. */
 const MIN_PACKED = 2 ** 14;
 
-/** Tensors that are alike but for `axis`, one after the other along it. */
+/** Tensors alike except along `axis`, one after the other along `axis`. */
 type Parts = { tensors: readonly LazyTensor[]; axis: number };
 
-/** A seed that the job gives: int64[1], and where items have numbers, that of the item, int64[1]. */
+/** A seed from the job: int64[1], and where items have numbers, the item's number, int64[1]. */
 export type JobSeed = { key: LazyTensor; item: LazyTensor | undefined };
 
 /** Collects steps and constants, and decides which tensors are given memory. */
@@ -41,15 +41,18 @@ export class ProgramBuilder {
   readonly budget: Budget;
   readonly expressions: Expressions;
   readonly steps: Step[] = [];
-  /** For each step, the node that it computes last and the operators in it. */
+  /** For each step, the last node computed and the operators in the step. */
   readonly origins: Trail[] = [];
   readonly constants = new Map<Hash, Uint8Array>();
   /** The constants whose numbers stay packed: see {@link keepPacked}. */
   readonly #packed = new Set<Hash>();
-  /** The seed of random operators, known now or an input of the job, and how many of them there have been. */
+  /**
+   * The seed for random operators, known at compile time or a job input, and (`randomNodes`) the number of random
+   * operators until now.
+   */
   seed: bigint | JobSeed | undefined;
   randomNodes = 0;
-  /** Of a tensor that is made of others, one after the other: what it is made of, by its expression. */
+  /** For a tensor joined from others, the parts in order, by the tensor's expression. */
   readonly #parts = new WeakMap<Expr, Parts>();
   /** The node that is being lowered. */
   current: Trail = { node: "", operators: new Map() };
@@ -71,7 +74,10 @@ export class ProgramBuilder {
     );
   }
 
-  /** A tensor known at compile time. One of a single element is a constant of the expressions that use it. */
+  /**
+   * Adds a tensor known at compile time. A one-element tensor becomes a constant in the expressions that use the
+   * tensor.
+   */
   constant(data: TensorData): LazyTensor {
     const { narrow } = data;
     if (narrow === undefined) return this.#plainConstant(data);
@@ -82,7 +88,7 @@ export class ProgramBuilder {
   #plainConstant(data: TensorData): LazyTensor {
     const { dtype, shape, bytes } = data;
     const count = elementCount(shape);
-    // An empty list of axes or sizes: it has a shape but no value that anything could read.
+    // An empty list of axes or sizes: the tensor has a shape but no readable value.
     if (count === 0) return this.filled(dtype, shape, 0n);
     if (count === 1) {
       const value = readWord(bytes, 0, dtype);
@@ -96,7 +102,7 @@ export class ProgramBuilder {
     );
   }
 
-  /** Integers of four bits stay packed as they are, unless a row of them ends within a byte. */
+  /** Four-bit integers stay packed, unless a row ends within a byte. */
   #fourBits(data: TensorData & { narrow: NarrowType }): LazyTensor {
     const { dtype, shape, bytes } = data;
     const last = shape.at(-1) ?? 1;
@@ -112,14 +118,14 @@ export class ProgramBuilder {
   }
 
   /**
-   * Says that weights that are computed from a constant are not kept: each execution computes them from it, so that
-   * memory and proofs hold the constant as it is in the model.
+   * Marks weights computed from a constant as not kept: each execution computes them from the constant, and memory and
+   * proofs hold the constant as in the model.
    */
   keepPacked({ expr }: LazyTensor): void {
     for (const source of constantSources(expr) ?? []) this.#packed.add(source.root);
   }
 
-  /** Whether a tensor of float32 is computed from a constant that stays packed, and large enough for that to matter. */
+  /** Returns true if a float32 tensor is computed from a packed constant and has at least MIN_PACKED elements. */
   isPacked({ expr, shape, dtype }: LazyTensor): boolean {
     if (expr.kind === "read" || dtype !== DType.float32 || elementCount(shape) < MIN_PACKED) return false;
     return constantSources(expr)?.some(({ root }) => this.#packed.has(root)) ?? false;
@@ -155,14 +161,14 @@ export class ProgramBuilder {
   }
 
   /**
-   * Says that a tensor, which has plain digits, is made of others. If it is a constant, theirs are copied then instead
-   * of computing where each element lies.
+   * Records the parts of a tensor with plain digits. If the tensor is a constant, the parts are copied instead of
+   * computing each element's place.
    */
   rememberParts(tensor: LazyTensor, tensors: readonly LazyTensor[], axis: number): void {
     this.#parts.set(tensor.expr, { tensors: tensors.map((part) => ({ ...part })), axis });
   }
 
-  /** The bytes of a constant tensor, its dimensions in `order`. */
+  /** Returns a constant tensor's bytes, with dimensions in `order`. */
   #fold(tensor: LazyTensor, order: readonly number[]): Uint8Array {
     const parts = this.#partsOf(tensor);
     if (parts !== undefined) return this.#foldParts(parts, order, tensor);
@@ -174,12 +180,12 @@ export class ProgramBuilder {
     const bytes = new Uint8Array(size);
     if (!copyElements(step, sources, bytes) && !foldDistinct(step, sources, bytes))
       this.#evaluate(step, sources, bytes);
-    // What is kept of it counts again where it is kept.
+    // Bytes kept from the result count again where they are kept.
     this.budget.hold(-size);
     return bytes;
   }
 
-  /** What a constant tensor is made of, unless the digits of its expression have changed since. */
+  /** Returns a constant tensor's parts, unless the digits of the tensor's expression have changed since. */
   #partsOf({ expr, shape, digits }: LazyTensor): Parts | undefined {
     const parts = this.#parts.get(expr);
     if (parts === undefined || digits.some((radices) => radices.length > 1)) return undefined;
@@ -195,7 +201,7 @@ export class ProgramBuilder {
     this.budget.moveElements(elementCount(shape));
     this.budget.hold(size);
     const bytes = new Uint8Array(size);
-    // In memory, what lies at one index of the slower dimensions is in one piece.
+    // In memory, all elements at an index of the slower dimensions form a single piece.
     const at = order.indexOf(axis);
     const outer = elementCount(order.slice(0, at).map((dim) => shape[dim]!));
     let start = 0;
@@ -224,16 +230,16 @@ export class ProgramBuilder {
   }
 
   /**
-   * Gives a tensor memory: a step, or a constant if it is known. `tensor` itself then reads that memory, and so does
-   * all that is made from it later. A tensor that is a mere read of memory stays as it is.
+   * Gives a tensor memory: a step, or a constant if known. `tensor` and everything later made from `tensor` then read
+   * the memory. A tensor that only reads memory stays unchanged.
    */
   realise(tensor: LazyTensor): void {
     if (tensor.expr.kind !== "read" && tensor.expr.kind !== "constant") this.store(tensor, tensor.order);
   }
 
   /**
-   * Weights with memory in `order`: constants as constants, but computed by a step where they are computed from what
-   * stays packed. That step is this reader's own, so that its tensor is needed for no longer than one step.
+   * Returns weights with memory in `order`: constants as constants, but a step for weights computed from packed
+   * constants. The step serves this reader only: no other step needs the step's tensor.
    */
   weights(tensor: LazyTensor, order: readonly number[]): LazyTensor {
     if (!this.isConstant(tensor)) return tensor;
@@ -246,7 +252,7 @@ export class ProgramBuilder {
     return own;
   }
 
-  /** The expression of packed weights, with a constant that has a number for each of them lying as they do. */
+  /** Returns the expression of packed weights, reading a constant with a number per weight, in the weights' order. */
   #readInOrder(weights: LazyTensor, order: readonly number[]): Expr {
     const { shape, digits, expr } = weights;
     const starts = digitStarts(digits);
@@ -261,7 +267,7 @@ export class ProgramBuilder {
     });
   }
 
-  /** Gives a tensor memory of its own, dimensions in `order`, slowest first. */
+  /** Gives a tensor separate memory, dimensions in `order`, slowest first. */
   store(tensor: LazyTensor, order: readonly number[]): void {
     const { dtype, shape } = tensor;
     const count = elementCount(shape);
@@ -277,14 +283,14 @@ export class ProgramBuilder {
     this.#read(tensor, { kind: "step", index, dtype: tensor.dtype, count }, order);
   }
 
-  /** Lets a tensor read memory that holds it in `order`. */
+  /** Lets a tensor read memory that holds the tensor in `order`. */
   #read(tensor: LazyTensor, source: TensorRef, order: readonly number[]): void {
     const { shape } = tensor;
     delete tensor.trail;
     Object.assign(tensor, lazyOf(this.expressions, { source, base: 0, strides: strides(shape, order), shape }, order));
   }
 
-  /** The step that holds exactly this tensor in row-major order; a copy if there is none yet. */
+  /** Returns the step that holds exactly the tensor, in row-major order; a copy if no such step exists yet. */
   outputStep(tensor: LazyTensor): number {
     const { expr, shape } = tensor;
     const rowMajor = identityOrder(shape.length);
@@ -298,7 +304,7 @@ export class ProgramBuilder {
     return this.steps.push(this.#step(tensor, order)) - 1;
   }
 
-  /** What proving one element of the tensor would cost if it were a step. */
+  /** Returns the gas for proving one element, if the tensor were a step. */
   proofGas(tensor: LazyTensor): number {
     return this.isConstant(tensor) ? 0 : estimateStepProofGas(this.#step(tensor, tensor.order));
   }
@@ -309,7 +315,7 @@ export class ProgramBuilder {
     return new Map(roots.map((root) => [root, this.constants.get(root)!] as const));
   }
 
-  /** The tensor as plain memory; gives it memory if it has none, or copies it if it is read in no plain way. */
+  /** Returns the tensor as plain memory; gives the tensor memory if needed, or copies a tensor without a plain read. */
   plain(tensor: LazyTensor): PlainTensor {
     if (elementCount(tensor.shape) === 0) this.store(tensor, tensor.order);
     if (tensor.expr.kind === "constant") {
@@ -341,7 +347,7 @@ export class ProgramBuilder {
     return lazyOf(this.expressions, flat, identityOrder(shape.length));
   }
 
-  /** A tensor whose dimensions each have at most one digit, so that they can be indexed freely. */
+  /** Returns a tensor with at most one digit per dimension, for free indexing. */
   singleDigits(tensor: LazyTensor): LazyTensor {
     if (tensor.digits.every((radices) => radices.length <= 1)) return tensor;
     const plain = this.plain(tensor);
@@ -349,7 +355,7 @@ export class ProgramBuilder {
   }
 }
 
-/** Whether a tensor reads memory that holds nothing else, its dimensions in `order`. */
+/** Returns true if a tensor reads memory that holds nothing else, with dimensions in `order`. */
 function liesIn({ expr, digits, shape }: LazyTensor, order: readonly number[]): boolean {
   if (expr.kind !== "read" || expr.source.count !== elementCount(shape)) return false;
   const plain = plainStrides(expr, digits);
@@ -359,7 +365,7 @@ function liesIn({ expr, digits, shape }: LazyTensor, order: readonly number[]): 
 
 type ConstantRef = TensorRef & { kind: "constant" };
 
-/** The constants that an expression reads; undefined if it is not known at compile time. */
+/** Returns the constants that an expression reads; undefined if the expression is unknown at compile time. */
 function constantSources(expr: Expr): ConstantRef[] | undefined {
   const [seen, sources] = [new Set<Expr>(), new Set<ConstantRef>()];
   const isKnown = (e: Expr): boolean => {

@@ -1,15 +1,15 @@
 import { canonicalWord, DType, dtypeBytes, isFloat, writeWord } from "../../numerics/dtype.ts";
 
 /**
- * A tensor's bytes with one zero, one NaN, and bool bytes 0 or 1: the bytes themselves where they are so already and
- * are all of their memory, else a copy.
+ * Returns a tensor's bytes with a single zero, a single NaN, and bool bytes 0 or 1: the same bytes if already canonical
+ * and alone in their memory, else a copy.
  */
 export function canonicalBytes(bytes: Uint8Array, dtype: DType): Uint8Array {
   if (dtype === DType.bool) return bytes.map((byte) => (byte === 0 ? 0 : 1));
   let canonical = bytes.length === bytes.buffer.byteLength ? bytes : new Uint8Array(bytes);
   if (!isFloat(dtype)) return canonical;
   const size = dtypeBytes(dtype);
-  // The highest bits of an element hold its sign and exponent: only -0 and NaNs change, and most elements are neither.
+  // An element's highest bits hold sign and exponent: only -0 and NaNs change, and most elements are neither.
   const highest = dtype === DType.float64 ? 0x7ff0 : dtype === DType.float16 ? 0x7c00 : 0x7f80;
   const halves = new Uint16Array(canonical.buffer);
   const step = size / 2;

@@ -3,7 +3,7 @@ import { countUp, linearWalk, type LinearWalk } from "./linearWalk.ts";
 import { Reduce, type Step } from "../../program/types.ts";
 
 type Elements = Uint8Array | Uint16Array | Uint32Array | BigUint64Array;
-/** Elements of transposed tensors are copied in squares of this side: rows and columns of one stay in the cache. */
+/** The side of squares in which transposed elements are copied: a square's rows and columns stay in the cache. */
 const SIDE = 64;
 
 /** Bytes as elements of a size; a copy if they are not aligned to it. */
@@ -55,14 +55,14 @@ export function copyElements(step: Step, sources: readonly Uint8Array[], into: U
   return true;
 }
 
-/** Copies what a walk reads, in the order of the digits: matrices of the two fastest digits, one after the other. */
+/** Copies the elements that a walk reads, in digit order: matrices over the two fastest digits, one after the other. */
 function copyMatrices(from: Elements, to: Elements, radices: readonly number[], { offset, carry }: LinearWalk): void {
   const [slower, rows, columns] = [radices.slice(0, -2), radices.at(-2) ?? 1, radices.at(-1) ?? 1];
   const columnStride = carry.at(-1) ?? 0;
   const rowStride = (carry.at(-2) ?? 0) + columnStride * (columns - 1);
   let at = offset;
   countUp(slower, (matrix, counted) => {
-    // What the digit's carry leads on from is the end of the matrix before.
+    // The digit's carry continues from the end of the previous matrix.
     if (counted >= 0) at += carry[counted]! + rowStride * (rows - 1) + columnStride * (columns - 1);
     const shape = { rows, columns, rowStride, columnStride };
     copyMatrix(from as Uint32Array, to as Uint32Array, at, matrix * rows * columns, shape);

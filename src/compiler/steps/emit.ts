@@ -22,7 +22,7 @@ import {
 import { fewestDigits, type DigitMap } from "./fewestDigits.ts";
 import { simplifyAxes } from "../expressions/simplify.ts";
 
-/** The distinct parts of one side (term or epilogue) of a step, operands before their users. */
+/** The distinct parts of a step's side (term or epilogue), operands before users. */
 type Side = { reads: ReadExpr[]; constants: ConstantExpr[]; code: Expr[] };
 
 function collect(roots: readonly Expr[]): Side {
@@ -119,7 +119,7 @@ class Emitter {
     const slots = new Map<Expr, number>(side.reads.map((read, n) => [read, n] as const));
     let next = side.reads.length;
     if (accumulator) slots.set(accumulator, next++);
-    // The second result of `last`, whether there is a value, has the slot after it.
+    // The slot after `last`'s value holds the second result: the flag for a value.
     if (accumulator?.reduce === Reduce.last) next++;
     for (const [constant, number] of this.#constantNumbers) slots.set(constant, next + number);
     next += this.constants.length;
@@ -137,8 +137,8 @@ class Emitter {
 }
 
 /**
- * The step that computes `expr` for every value of the given digits.
- * @param outDigits Digit numbers and radices, slowest first: the order in which the result is stored.
+ * Returns the step that computes `expr` for all values of the given digits.
+ * @param outDigits Digit numbers and radices, slowest first: the result's storage order.
  * @throws StepLimitError
  */
 export function emitStep(expr: Expr, outDigits: readonly { digit: number; radix: number }[]): Step {

@@ -2,11 +2,11 @@ import type { Affine } from "../expressions/affine.ts";
 
 type Digit = { digit: number; radix: number };
 
-/** The digits of a step and how the compiler's digits map to them. */
+/** The digits of a step, and the map from the compiler's digits to the step's digits. */
 export type DigitMap = {
   out: number[];
   red: number[];
-  /** The step's number of a digit that an instruction names. */
+  /** Returns the step's number for a digit named by an instruction. */
   number: (digit: number) => number;
   /** The coefficients of an affine function in the step's digits, increasing. */
   coeffs: (index: Affine) => { digit: number; coeff: number }[];
@@ -30,8 +30,8 @@ function groups(digits: readonly Digit[], indices: readonly Affine[], named: Rea
 const radixOf = (group: readonly Digit[]): number => group.reduce((product, d) => product * d.radix, 1);
 
 /**
- * The fewest digits for a step: digits of radix 1 vanish, neighbours that every index treats as one become one.
- * @param named Digits that instructions name; these stay by themselves.
+ * Returns the fewest digits for a step: digits with radix 1 vanish, and neighbours that act alike in every index join.
+ * @param named Digits that instructions name; these stay separate.
  */
 export function fewestDigits(
   out: readonly Digit[],
@@ -42,7 +42,7 @@ export function fewestDigits(
   const names = new Set(named);
   const outGroups = groups(out, indices, names);
   const redGroups = groups(red, indices, names);
-  // An empty list stands for one digit of radix 1, which the encoding wants to see.
+  // An empty list stands for one digit with radix 1, because the encoding requires a digit.
   const outRadices = outGroups.length === 0 ? [1] : outGroups.map(radixOf);
   const redRadices = redGroups.length === 0 ? [1] : redGroups.map(radixOf);
   const last = [

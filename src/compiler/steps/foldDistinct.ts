@@ -7,7 +7,7 @@ import { evaluateElement } from "../../program/evaluate.ts";
 /** The maximum number of combinations: their table has 64 MiB. */
 const MAX_COMBINATIONS = 2 ** 24;
 
-/** One operand: its value is known by its word if it is narrow, else by its offset. */
+/** One operand: a narrow operand's value is known by the word, any other by the offset. */
 type Operand = LinearWalk & { input: number; axes: string; narrow: boolean; radix: number };
 
 const digitStride = (radices: readonly number[], digit: number): number =>
@@ -23,15 +23,15 @@ function operandOf(step: Step, view: View): Operand | undefined {
 }
 
 /**
- * Computes an elementwise step whose operands take few values together, for example weights of 8 bits and the scales of
- * their channels: each combination once, by the definition. The bytes are the same as element by element.
- * @param sources The canonical bytes of the inputs of the step.
- * @returns false, having done nothing, if that would save nothing
+ * Computes an elementwise step with few combinations of operand values, for example weights of 8 bits and channel
+ * scales: each combination once, by the definition. The bytes equal the bytes computed element by element.
+ * @param sources The canonical bytes of the step's inputs.
+ * @returns false, having done nothing, if this way would save nothing
  */
 export function foldDistinct(step: Step, sources: readonly Uint8Array[], into: Uint8Array): boolean {
   const { epilogueReads: reads, epilogue, outDigits, count, dtype } = step;
   if (step.reduce !== Reduce.none) return false;
-  // Reads at the same offset of equally long sources (a scale and its zero point) share one digit of the key.
+  // Reads at equal offsets in equally long sources (a scale and a zero point) share one digit of the key.
   const operands: Operand[] = [];
   for (const view of reads) {
     const operand = operandOf(step, view);
@@ -48,7 +48,7 @@ export function foldDistinct(step: Step, sources: readonly Uint8Array[], into: U
 
   const read = (input: number, offset: number): Word => readWord(sources[input]!, offset, step.inputs[input]!.dtype);
   const size = dtypeBytes(dtype);
-  /** One more than the element that first had the combination. */
+  /** For each combination, 1 plus the first element with the combination; 0 if none. */
   const firsts = new Uint32Array(combinations);
   const offsets = operands.map(({ offset }) => offset);
   countUp(outDigits, (i, counted) => {

@@ -7,8 +7,8 @@ import type { View } from "../../program/types.ts";
 export type LinearWalk = { offset: number; carry: readonly number[] };
 
 /**
- * The walk of a view that is never out of bounds and reads at offsets that are affine in the digits; undefined for any
- * other.
+ * Returns the walk for a view never out of bounds that reads at offsets affine in the digits; undefined for any other
+ * view.
  */
 export function linearWalk({ axes }: View, radices: readonly number[]): LinearWalk | undefined {
   let offset = 0;

@@ -3,17 +3,17 @@ import type { LazyTensor } from "../expressions/tensor.ts";
 import { strides } from "./views.ts";
 
 /**
- * A quarter of the gas that a step proof may cost. Above it, copies that make the terms of a reduction neighbours are
- * tried.
+ * A quarter of the gas limit for a step proof. Above this gas, the compiler tries copies to make a reduction's terms
+ * neighbours.
  */
 const COMFORTABLE_GAS = 3_000_000;
 
-/** An operand of a reduction and the order of its dimensions in which the terms are neighbours. */
+/** A reduction's operand, and the dimension order in which the terms are neighbours. */
 type Operand = { tensor: LazyTensor; order: readonly number[] };
 
 /**
- * A reduction. Its operands are copied into better orders first if that makes a proof of one element much cheaper:
- * every chunk that a proof opens is calldata.
+ * Builds a reduction. First copies the operands into better orders if a proof for one element then becomes much
+ * cheaper: every chunk that a proof opens is calldata.
  */
 export function withLocality(
   builder: ProgramBuilder,

@@ -3,11 +3,11 @@ import type { Expressions } from "../expressions/expression.ts";
 import { allRadices, type LazyTensor } from "../expressions/tensor.ts";
 
 /**
- * The integers of few bits that are packed in the bytes of a tensor's last dimension, the lowest bits first: a view of
- * them, whose last dimension is longer.
+ * Returns the few-bit integers packed in the bytes of a tensor's last dimension, the lowest bits first: a view with a
+ * longer last dimension.
  * @param bytes uint8, of at least one dimension.
  * @param bits 2, 4 or 8.
- * @param isSigned Whether they are in two's complement; then of int8, else of uint8.
+ * @param isSigned True for integers in two's complement: the result is int8, else uint8.
  */
 export function unpackedLast(e: Expressions, bytes: LazyTensor, bits: number, isSigned: boolean): LazyTensor {
   const number = (value: number) => e.constant(DType.uint8, BigInt(value));

@@ -24,7 +24,7 @@ import type { Word } from "../../numerics/dtype.ts";
 /** A tensor in memory whose element at an index is at `base + sum(index * stride)`. */
 export type PlainTensor = { source: TensorRef; base: number; strides: readonly number[]; shape: readonly number[] };
 
-/** The stride of each dimension of a row-major tensor. */
+/** Returns each dimension's stride in a row-major tensor. */
 export function rowMajorStrides(shape: readonly number[]): number[] {
   return strides(shape, identityOrder(shape.length));
 }
@@ -41,8 +41,8 @@ export function strides(shape: readonly number[], order: readonly number[]): num
 }
 
 /**
- * The base and the stride of each dimension of a read; undefined if it is bounded, indirect or not affine in the
- * dimensions.
+ * Returns the base of a read and each dimension's stride; undefined for bounded or indirect reads, and for reads not
+ * affine in the dimensions.
  */
 export function plainStrides(
   expr: ReadExpr,
@@ -66,9 +66,10 @@ export function plainStrides(
 }
 
 /**
- * Reads a tensor in memory at the given index of each dimension; what can leave its bounds there gives `fill`.
+ * Reads a tensor in memory at the given index of each dimension; an index that can leave the bounds gives `fill`
+ * outside.
  * @param radix of a digit
- * @param divs By dimension, a divisor of the index above 1: an index that it does not divide gives `fill`.
+ * @param divs By dimension, a divisor above 1 for the index: an index not divisible by the divisor gives `fill`.
  */
 export function readAt(
   expressions: Expressions,
@@ -102,7 +103,7 @@ export function readAt(
   return expressions.read(source, [...flatAxis(flat, radix), ...guarded], fill);
 }
 
-/** The axis of an offset that never leaves the tensor; none if it is always 0. */
+/** Returns the axis for an offset that never leaves the tensor; no axis if the offset is always 0. */
 function flatAxis(flat: Affine, radix: (digit: number) => number): ReadAxis[] {
   if (flat.base === 0 && flat.coeffs.size === 0) return [];
   return [{ extent: affineRange(flat, radix)[1] + 1, stride: 1, index: flat }];
@@ -115,7 +116,7 @@ export function lazyOf(expressions: Expressions, plain: PlainTensor, order: read
   return { dtype: plain.source.dtype, shape: plain.shape, digits, expr, order };
 }
 
-/** Permutes dimensions: dimension d of the result is dimension `perm[d]`. */
+/** Permutes dimensions: the result's dimension d comes from dimension `perm[d]`. */
 export function transposed(expressions: Expressions, tensor: LazyTensor, perm: readonly number[]): LazyTensor {
   const digits = perm.map((dim) => tensor.digits[dim]!);
   const starts = digitStarts(tensor.digits);
@@ -131,7 +132,7 @@ export function transposed(expressions: Expressions, tensor: LazyTensor, perm: r
   };
 }
 
-/** The number of the first digit of each dimension. */
+/** Returns the number of each dimension's first digit. */
 export function digitStarts(digits: LazyTensor["digits"]): number[] {
   let next = 0;
   return digits.map((radices) => {
@@ -142,8 +143,9 @@ export function digitStarts(digits: LazyTensor["digits"]): number[] {
 }
 
 /**
- * The expression of a tensor over finer digits.
- * @param finer For each dimension of the tensor, digits whose groups make up its own, and the number of their first.
+ * Returns a tensor's expression over finer digits.
+ * @param finer For each dimension of the tensor, digits whose groups make up the dimension's digits, and the first
+ *   digit's number.
  */
 export function refine(
   expressions: Expressions,
@@ -191,8 +193,8 @@ export function reshaped(
 }
 
 /**
- * Reads dimension d of a tensor at `indices[d]`, in bounds, a function of the digits of `shape` (one each above 1).
- * Every dimension whose index is not simply its own must have one digit.
+ * Reads dimension d of a tensor at `indices[d]`, in bounds, a function of `shape`'s digits (one digit per dimension
+ * above 1). A dimension must have one digit, unless the dimension's index equals the dimension's own index.
  */
 export function indexed(
   expressions: Expressions,

@@ -5,7 +5,7 @@ import type { CompiledModel } from "../../program/compiled.ts";
 import { DecoderRequestError } from "../errors.ts";
 import { DECODER } from "./wrapDecoder.ts";
 
-/** What a text is generated from. */
+/** The inputs for generating a text. */
 export type Generation = {
   /** At least one token. */
   prompt: readonly number[];
@@ -13,13 +13,13 @@ export type Generation = {
   temperature?: number | undefined;
   /** Only the most probable k tokens; 0, the default: all. */
   topK?: number | undefined;
-  /** Only the most probable tokens that together have this probability; 1, the default: all. */
+  /** Only the most probable tokens with this probability together; 1, the default: all. */
   topP?: number | undefined;
   /** 64 bits, by default 0. */
   seed?: bigint | undefined;
 };
 
-/** What a wrapped decoder can be asked for. */
+/** The limits for requests to a wrapped decoder. */
 export type DecoderLimits = {
   slots: number;
   /** The number of tokens that the model knows; undefined if nobody knows yet. */
@@ -66,8 +66,8 @@ export function requireGeneration(
 }
 
 /**
- * The tensors of a job that generates a text with a wrapped decoder, in the program's order: those of all items, and
- * the first item's of what is carried, caches of zeros. The index has no bytes.
+ * Returns a job's tensors for generating a text with a wrapped decoder, in program order: the tensors of all items, and
+ * for the first item the carried tensors, caches of zeros. The index has no bytes.
  * @throws DecoderRequestError as `requireGeneration`
  */
 export function decoderInputs(
@@ -92,6 +92,6 @@ export function decoderInputs(
   );
 }
 
-/** The token that an item has chosen, from its `tokens`. @param item Its index, below the slots */
+/** Returns the token chosen by an item, from the item's `tokens`. @param item The item's index, below the slots */
 export const chosenToken = (tokens: Uint8Array, item: number): number =>
   Number(new DataView(tokens.buffer, tokens.byteOffset).getBigInt64(item * dtypeBytes(DType.int64), true));

@@ -5,7 +5,7 @@ import { DecoderError } from "../errors.ts";
 /** Past keys or values of a layer: the input, the output that has them with the new row, and their sizes. */
 export type Cache = { past: string; present: string; dtype: DType; heads: number; size: number };
 
-/** What a decoder has by the names that export tools give. */
+/** A decoder's inputs and outputs, found by the names that export tools give. */
 export type DecoderInterface = {
   ids: ValueInfo;
   mask: ValueInfo;
@@ -39,9 +39,9 @@ const NAMES: readonly { past: RegExp; present: (layer: string, part: string) => 
 const INTEGERS: readonly DType[] = [DType.int64, DType.int32];
 
 /**
- * Finds what a decoder has: input_ids, attention_mask, position_ids if it takes them, a cache of keys and one of values
- * for each layer, [batch, heads, past, size], and logits.
- * @throws DecoderError by the input or output that is missing or does not fit
+ * Finds a decoder's inputs and outputs: input_ids, attention_mask, position_ids if present, a cache for keys and a
+ * cache for values per layer, [batch, heads, past, size], and logits.
+ * @throws DecoderError by the missing or unfit input or output
  */
 export function decoderInterface({ graph, source }: Model): DecoderInterface {
   const refuse = (what: string): never => {
@@ -84,7 +84,7 @@ export function decoderInterface({ graph, source }: Model): DecoderInterface {
 const isSize = (dim: Dim | undefined): dim is number => typeof dim === "number" && dim > 0;
 const isOne = (dim: Dim): boolean => !isSize(dim) || dim === 1;
 
-/** What an output of a cache may be called; undefined if the input's name is not that of one. */
+/** Returns the possible names of a cache's output; undefined if the input's name is no cache name. */
 function presentNames(input: string): readonly string[] | undefined {
   for (const { past, present } of NAMES) {
     const groups = past.exec(input)?.groups;

@@ -18,65 +18,64 @@ import type { Model, TensorData } from "../../model/onnx/model.ts";
 import { withImagePreprocessing, type ImagePreprocessing } from "../../model/onnx/preprocess.ts";
 import { readModel } from "../../model/onnx/readModel.ts";
 
-/** A model file and all that decides which program it becomes. */
+/** A model file, with all options that determine the program. */
 export type ModelSpec = {
   path: string;
-  /** The shapes that it is compiled for, by input. */
+  /** The shapes to compile for, by input. */
   shapes: Record<string, readonly number[]>;
-  /** The size of dimensions that the model names, in all inputs that have them. */
+  /** Sizes for dimensions named in the model, in all inputs with the dimension. */
   dims?: Readonly<Record<string, number>> | undefined;
   /** Inputs that are known at compile time: a JSON value, or the name of a .pb, .npy or .json file. */
   bind: Readonly<Record<string, unknown>>;
-  /** Of inputs that are sequences, how many tensors they have; of optional ones, whether they are given: 1 or 0. */
+  /** For sequence inputs: the number of tensors. For optional inputs: 1 if given, 0 otherwise. */
   lengths?: Readonly<Record<string, number>> | undefined;
   /** Which inputs are pictures given as bytes. */
   uint8: readonly ImagePreprocessing[];
-  /** Decisions that take the place of outputs that are floats, by output. */
+  /** Decisions that replace float outputs, by output. */
   decide?: Readonly<Record<string, DecideSpec>> | undefined;
-  /** Inputs that are drawn within the program from one seed, and from which values. */
+  /** Inputs drawn within the program from one seed, with each input's value range. */
   drawn?: Readonly<Record<string, DrawnInput>> | undefined;
-  /** The scale of the normal noise that is added to inputs of floats, from a seed and the item's number. */
+  /** The scale of normal noise added to float inputs, from a seed and the item's number. */
   noise?: Readonly<Record<string, number>> | undefined;
-  /** Makes of the model a run that trains it; `run` is then its own. */
+  /** Turns the model into a training run with a separate `run`. */
   train?: TrainSpec | undefined;
   /** Bytes of the largest transaction with a step proof, if not the compiler's default. */
   stepByteLimit?: number | undefined;
-  /** How the items of a run hang together, by names of the model. */
+  /** Connections between a run's items, by names in the model. */
   run?: RunWiring | undefined;
   /** Wraps a decoder into a run that generates text; `run` is then its own. */
   decoder?: DecoderOptions | undefined;
-  /** Of random operators; without it, or `seedInput`, they are refused. */
+  /** The seed for random operators. Without `seed` or `seedInput`, random operators are refused. */
   seed?: bigint | undefined;
-  /** Random operators draw from a seed that is an input of the job, instead of `seed`. */
+  /** Random operators draw from a seed given as a job input, instead of `seed`. */
   seedInput?: true | undefined;
-  /** What compiling may take, if not the compiler's defaults. */
+  /** Compile limits, if not the compiler's defaults. */
   limits?: Partial<CompileLimits> | undefined;
 };
 
 /**
- * A model ready to compile with the wiring of its run, and the tensors that were bound to inputs of its file. Of a
- * wrapped decoder also what the model itself has.
+ * A model ready to compile, with the run's wiring, and the tensors bound to the file's inputs. For a wrapped decoder,
+ * also the original model's parts.
  */
 export type LoadedModel = {
   model: Model;
-  /** The same before it was wrapped as a decoder. */
+  /** The same model before wrapping as a decoder. */
   unwrapped: Model;
   run: RunWiring | undefined;
   bound: ReadonlyMap<string, TensorData>;
   decoder?: DecoderInterface;
-  /** Of a training run, its weights and what carried inputs begin with. */
+  /** For a training run: the weights, and initial values for carried inputs. */
   training?: Pick<TrainingRun, "parts" | "initial">;
 };
 
-/** What of a specification decides how a model is prepared. */
+/** The specification's fields for preparing a model. */
 type Preparation = Pick<ModelSpec, "bind" | "uint8" | "decide" | "drawn" | "noise" | "run" | "decoder" | "train"> &
   Pick<ModelSpec, "dims" | "seedInput"> &
   Partial<Pick<ModelSpec, "shapes">>;
 
 /**
- * Reads a model, binds what is known at compile time, and puts the preprocessing of pictures before it and decisions
- * behind it.
- * @param externalFile Called with the path of each file beside the model's that is read.
+ * Reads a model, binds the inputs known at compile time, prepends the preprocessing of pictures, and appends decisions.
+ * @param externalFile Called with the path of each read file beside the model's file.
  * @throws the reader's errors
  */
 export const loadModel = (
@@ -88,7 +87,7 @@ export const loadModel = (
 };
 
 /**
- * The same of a model that is read already.
+ * Prepares an already read model in the same way.
  * @throws DimensionError, InputBindingError, PreprocessingError, DecideError, DrawnInputError, NoiseError,
  *   SeedInputError, DecoderError, DecoderRequestError, TrainingError
  */

@@ -1,6 +1,6 @@
 import { DType } from "../../numerics/dtype.ts";
 import { floatTensor } from "../../model/onnx/tensorData.ts";
-import type { NodeList } from "../graph/nodeList.ts";
+import type { NodeList } from "../nodes.ts";
 
 /** The inputs of a run that say how the next token is drawn, by their names. */
 type SamplingInputs = { temperature: string; topK: string; topP: string; seed: string; index: string };

@@ -1,13 +1,13 @@
 import { TrainingError } from "../errors.ts";
 
 /**
- * What is made small: `crossEntropy` of scores, classes last, with the class of each position; `mse`, the mean square
- * of what the output and the label differ by; `output`, the model's own output of one number.
+ * The minimised value: `crossEntropy` of scores (classes last) with each position's class; `mse`, the mean square of
+ * the difference between output and label; `output`, the model's own output, a single number.
  */
 export const LOSSES = ["crossEntropy", "mse", "output"] as const;
 type Loss = (typeof LOSSES)[number];
 
-/** Attributes of each optimiser with their defaults, and how many tensors of state it has. */
+/** Each optimiser's attributes with defaults, and the number of state tensors. */
 export const OPTIMISERS = {
   sgd: { operator: undefined, states: 0, attributes: {} },
   momentum: { operator: "Momentum", states: 1, attributes: { alpha: 0.9, beta: 1, norm_coefficient: 0 } },
@@ -21,15 +21,15 @@ export const OPTIMISERS = {
 } as const satisfies Record<string, { operator: string | undefined; states: number; attributes: object }>;
 export type OptimiserName = keyof typeof OPTIMISERS;
 
-/** How a model becomes a run that trains it. Another choice is another program. */
+/** The options that turn a model into a training run. Other options give another program. */
 export type TrainSpec = {
   loss: Loss;
-  /** The output that the loss is of, by default the model's first. */
+  /** The output for the loss, by default the model's first. */
   output?: string | undefined;
   optimiser: OptimiserName;
-  /** Attributes of the optimiser that are not the defaults. */
+  /** Optimiser attributes that differ from the defaults. */
   attributes?: Readonly<Record<string, number>> | undefined;
-  /** Weights that stay as they are in the model. */
+  /** Weights that training does not change. */
   frozen?: readonly string[] | undefined;
   /** Learning rates: item i uses number i, items beyond the list the last one. By default 1. */
   rates?: number | undefined;

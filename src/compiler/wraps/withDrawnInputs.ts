@@ -2,7 +2,7 @@ import { DType, dtypeBytes, dtypeName, isFloat, isSigned } from "../../numerics/
 import { elementCount, type Model, type ValueInfo } from "../../model/onnx/model.ts";
 import { floatTensor } from "../../model/onnx/tensorData.ts";
 import { DrawnInputError } from "../errors.ts";
-import { NodeList } from "../graph/nodeList.ts";
+import { NodeList } from "../nodes.ts";
 
 /** The input that all drawn ones come from: int64[4], 32 bytes. */
 const DRAW_SEED = "draw_seed";

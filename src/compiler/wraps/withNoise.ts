@@ -3,7 +3,7 @@ import { elementCount, type Model, type ValueInfo } from "../../model/onnx/model
 import { floatTensor } from "../../model/onnx/tensorData.ts";
 import { NoiseError } from "../errors.ts";
 import type { RunWiring } from "../runWiring.ts";
-import { NodeList } from "../graph/nodeList.ts";
+import { NodeList } from "../nodes.ts";
 
 /** The inputs that noise comes from: a seed, int64[1], and the item's number where the model takes none itself. */
 export const NOISE = { seed: "noise_seed", index: "noise_index" } as const;

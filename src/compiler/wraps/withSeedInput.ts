@@ -7,10 +7,10 @@ import type { RunWiring } from "../runWiring.ts";
 const RANDOM = { seed: "random_seed", index: "random_index" } as const;
 
 /**
- * The model whose random operators draw from an input of the job, `random_seed`: another seed is another result of the
- * same program. In a run that is no batch, what an item draws depends on its number too; in a batch each item has a
- * seed of its own. Item 0 draws what the same seed draws that is given to the compiler.
- * @throws SeedInputError if the model has a value of such a name
+ * Returns the model with random operators that draw from a job input, `random_seed`: the same program gives another
+ * result for another seed. In a run other than a batch, an item's draws also depend on the item's number; in a batch
+ * each item has a separate seed. Item 0 draws the same numbers as with an equal seed given to the compiler.
+ * @throws SeedInputError if the model already uses such a name
  */
 export function withSeedInput(model: Model, run: RunWiring | undefined): { model: Model; run: RunWiring | undefined } {
   const { graph, source } = model;

@@ -5,7 +5,7 @@ import { MAX_ITEMS } from "../../program/run.ts";
 import type { RunWiring } from "../runWiring.ts";
 import { decoderInterface, type Cache, type DecoderInterface } from "./decoderInterface.ts";
 
-import { NodeList } from "../graph/nodeList.ts";
+import { NodeList } from "../nodes.ts";
 import { greedyToken, sampledToken } from "./sampling.ts";
 
 /** All names that the wrapping adds begin with it, but those of its inputs and outputs. */

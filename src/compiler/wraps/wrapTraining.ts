@@ -11,12 +11,13 @@ import {
 import { numberTensor } from "../../model/onnx/tensorData.ts";
 import { Budget } from "../budget.ts";
 import { TrainingError } from "../errors.ts";
-import { reachedFrom } from "../gradients/differentiate.ts";
-import { TRAINING_DOMAIN } from "../gradients/expandTraining.ts";
-import { Values, type Typed } from "../gradients/values.ts";
+import type { Typed } from "../gradients/backward.ts";
+import { reachedFrom } from "../training/differentiate.ts";
+import { TRAINING_DOMAIN } from "../training/expandTraining.ts";
+import { Values } from "../training/values.ts";
 import { bindShapes } from "../graph/bindShapes.ts";
 import type { RunWiring } from "../runWiring.ts";
-import { NodeList } from "../graph/nodeList.ts";
+import { NodeList } from "../nodes.ts";
 import { OPTIMISERS, type TrainSpec } from "./trainSpec.ts";
 
 /** All names that the wrapping adds begin with it, but those of its inputs and outputs. */

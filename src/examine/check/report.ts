@@ -1,5 +1,5 @@
 import { isDecided, type Decision } from "../../model/decision/decision.ts";
-import type { FoundDecisions } from "../../model/decision/findDecisions.ts";
+import type { FoundDecisions } from "../../compiler/decisions/findDecisions.ts";
 import { worstDispute } from "../../dispute/worstDispute.ts";
 import type { NodeRefusal, Survey } from "../../compiler/survey.ts";
 import { dtypeBytes, dtypeName } from "../../numerics/dtype.ts";

@@ -19,7 +19,7 @@ export type NativeSession = {
 
 let loaded: typeof Onnxruntime | undefined;
 
-/** The package onnxruntime-node, which only what executes needs. @throws MissingPackageError */
+/** Returns the package onnxruntime-node, needed only for executing models. @throws MissingPackageError */
 export const onnxruntime = (): typeof Onnxruntime =>
   (loaded ??= withPackagesSync(["onnxruntime-node"], "executing models", () =>
     nativeCall(() => createRequire(import.meta.url)("onnxruntime-node") as typeof Onnxruntime),

@@ -3,14 +3,14 @@ import type { ByteEngine, MatrixShape } from "./matMulEngine.ts";
 import { nativeSession, onnxruntime, type NativeSession } from "./binding.ts";
 import { byteProductModel } from "./productModels.ts";
 
-/** Whether this process' kernel for uint8 x int8 is exact. */
+/** True if this process has an exact kernel for uint8 x int8. */
 let signedIsExact: boolean | undefined;
 
 /**
- * Products of bytes by onnxruntime. uint8 x int8 is twice as fast as uint8 x uint8 where the processor adds four
- * products to a sum at once (VNNI, AMX, and the dot product instructions of Arm); older x86 processors add pairs of
- * them in 16 bits, which saturate. onnxruntime chooses a kernel's instructions once, when it is loaded; the largest
- * sums of pairs show which it chose.
+ * Creates an engine for byte products by onnxruntime. uint8 x int8 runs twice as fast as uint8 x uint8 where the
+ * processor adds four products to a sum at once (VNNI, AMX, and Arm's dot product instructions). Older x86 processors
+ * add pairs of products in 16 bits with saturation. onnxruntime chooses a kernel's instructions once, at load time; the
+ * largest sums of pairs reveal the choice.
  */
 export function byteEngine(options: InferenceSession.SessionOptions): { engine: ByteEngine; dispose(): void } {
   const signed = nativeSession(byteProductModel(true), options);

@@ -1,10 +1,12 @@
-/** A matrix product `[rows, inner] x [columns, inner]`: each result is the dot product of two vectors. */
+/**
+ * The shape of a matrix product `[rows, inner] x [columns, inner]`. Each result equals the dot product of two vectors.
+ */
 export type MatrixShape = { rows: number; columns: number; inner: number };
 
 /** Multiplies float64 matrices, in any order of summation, without Strassen-like algorithms or reduced precision. */
 export type MatMulEngine = {
   /**
-   * Prepares one product; the result multiplies what the arrays hold when it is called.
+   * Prepares one product. The returned function multiplies the arrays' contents at call time.
    * @param left `[rows, inner]`, row-major.
    * @param right `[columns, inner]`, row-major.
    * @param out Receives `[rows, columns]`.
@@ -15,7 +17,7 @@ export type MatMulEngine = {
   close(): Promise<void>;
 };
 
-/** Multiplies matrices of bytes, each byte minus its operand's zero point; sums modulo 2^32. */
+/** Multiplies byte matrices after subtracting the operand's zero point from each byte; sums are modulo 2^32. */
 export type ByteEngine = {
   /**
    * The minimum byte of a right operand: 0, or -128 if it is signed, in two's complement. Bytes of left operands are
@@ -23,7 +25,7 @@ export type ByteEngine = {
    */
   minRight: 0 | -128;
   /**
-   * Prepares one product; the result multiplies what the arrays hold when it is called.
+   * Prepares one product. The returned function multiplies the arrays' contents at call time.
    * @param left `[rows, inner]`, row-major.
    * @param right `[inner, columns]`, row-major.
    * @param zeros One byte for each operand.

@@ -1,15 +1,16 @@
 import { workerData, type Worker } from "node:worker_threads";
 
 /**
- * A thread that is ended by force while it is in onnxruntime takes the whole process with it: the addon cannot make its
- * results any more, and aborts. So each such thread has a word of shared memory, which says whether it is there.
+ * A word in shared memory that records whether a thread runs inside onnxruntime. Each thread calling onnxruntime has
+ * its own word. A thread ended by force inside onnxruntime takes the whole process with it: the addon then cannot
+ * create its results, and aborts.
  */
 export type NativeGate = SharedArrayBuffer;
 
 const [OPEN, INSIDE, CLOSED] = [0, 1, 2] as const;
 const POLL_MS = 1;
 
-/** What a thread that calls onnxruntime starts with, beside its own data. */
+/** The start data of a thread calling onnxruntime, besides the thread's own data. */
 export type GatedData = { nativeGate: NativeGate };
 
 /** A gate for a new thread. */
@@ -19,7 +20,7 @@ export const newGate = (): NativeGate => new SharedArrayBuffer(Int32Array.BYTES_
 const { nativeGate } = (workerData ?? {}) as Partial<GatedData>;
 const own = nativeGate && new Int32Array(nativeGate);
 
-/** Makes a call of native code. All calls of the addon in threads go through here. */
+/** Calls native code. Threads make every addon call through this function. */
 export function nativeCall<T>(call: () => T): T {
   if (own === undefined) return call();
   if (Atomics.compareExchange(own, 0, OPEN, INSIDE) !== OPEN) throw new Error("this thread is being ended");
@@ -36,14 +37,14 @@ function closes(word: Int32Array): boolean {
   return Atomics.compareExchange(word, 0, OPEN, CLOSED) !== INSIDE;
 }
 
-/** Ends a thread by force, as soon as it is outside native code. */
+/** Ends a thread by force once the thread runs outside native code. */
 export async function endByForce(worker: Worker, gate: NativeGate): Promise<void> {
   const word = new Int32Array(gate);
   while (!closes(word)) await new Promise((resolve) => setTimeout(resolve, POLL_MS));
   await worker.terminate();
 }
 
-/** The same where nothing can be waited for: a process that exits ends its threads by force. */
+/** Does the same as `endByForce` without awaiting: an exiting process ends its threads by force. */
 export function closeAtExit(gate: NativeGate): void {
   const word = new Int32Array(gate);
   while (!closes(word)) Atomics.wait(word, 0, INSIDE);

@@ -6,8 +6,8 @@ const SIDE = 64;
 const INNER = 33;
 
 /**
- * Refuses an engine, or a process, whose arithmetic is not IEEE 754's: an addon built with -ffast-math flushes
- * subnormals for the whole process, and then results are wrong.
+ * Rejects an engine or a process without IEEE 754 arithmetic. An addon built with -ffast-math flushes subnormals for
+ * the whole process and makes results wrong.
  * @throws EngineUnfitError
  */
 export async function selfTest(engine: MatMulEngine): Promise<void> {

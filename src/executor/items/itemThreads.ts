@@ -10,10 +10,10 @@ import type { FromThread, ThreadModel, ToThread } from "./messages.ts";
 
 /** The code of the threads: beside this file, built if this file is. Node strips types without a loader. */
 const THREAD = new URL(import.meta.url.endsWith(".ts") ? "./thread.ts" : "./thread.js", import.meta.url);
-/** Items that a thread has at a time: it goes on while the event loop is busy with other things. */
+/** The number of items queued on a thread at a time. A thread with a queue continues while the event loop is busy. */
 const QUEUED = 2;
 
-/** What is executed of an item: see {@link RunOptions}. */
+/** The options of an item's execution: see {@link RunOptions}. */
 type ItemOptions = Pick<RunOptions, "keep" | "trees">;
 type Item = {
   inputs: readonly Uint8Array[];
@@ -23,14 +23,14 @@ type Item = {
 };
 
 /**
- * Threads that execute items of one program beside each other, each with an executor of its own. A program whose items
- * are too small to be shared step by step takes all processors this way.
+ * Threads that execute items of one program in parallel. Each thread has its own executor. These threads use all
+ * processors for a program whose items are too small to split step by step.
  */
 export class ItemThreads {
   readonly #model: CompiledModel;
   readonly #layout: HashLayout;
   readonly #workers: readonly Worker[];
-  /** What each thread that has started executes and is going to execute. */
+  /** The current and queued items of each started thread. */
   readonly #queues = new Map<Worker, Item[]>();
   readonly #waiting: Item[] = [];
   #failure: EngineFaultError | ExecutionThreadError | undefined;
@@ -69,7 +69,7 @@ export class ItemThreads {
     return [...this.#queues.values()].every((queue) => queue.length === 0) && this.#waiting.length === 0;
   }
 
-  /** What ended the threads; undefined while they work. */
+  /** The error that ended the threads; undefined while they work. */
   get failure(): EngineFaultError | ExecutionThreadError | undefined {
     return this.#failure;
   }
@@ -111,7 +111,7 @@ export class ItemThreads {
       const item = this.#waiting.shift()!;
       const { keep, trees } = item.options;
       const steps = this.#model.program.steps.map((_, step) => step);
-      // Inputs are parts of larger buffers, which would be copied whole.
+      // Copies each input: an input may view a larger buffer, and a message would copy the whole buffer.
       const inputs = item.inputs.map((bytes) => new Uint8Array(bytes));
       const kept = keep && { kept: steps.filter(keep) };
       const message: ToThread = { kind: "item", inputs, ...kept, isHashed: trees !== undefined };
@@ -129,7 +129,7 @@ export class ItemThreads {
     if ("reason" in message) return this.#fail(threadError(`failed: ${message.reason}`));
     if ("ready" in message) {
       this.#queues.set(worker, []);
-      // A process that does not close them can still exit.
+      // Lets a process exit even if it does not close the threads.
       worker.unref();
       if (this.#queues.size === this.#workers.length) this.#started?.resolve();
       return;
@@ -145,7 +145,7 @@ export class ItemThreads {
     this.#deal();
   }
 
-  /** The trees of the checkpoints' tensors, which lie in one buffer with their nodes. */
+  /** Reads the trees of the checkpoints' tensors. Tensors and tree nodes lie in one buffer. */
   #readTrees(tensors: readonly Uint8Array[], trees: Map<number, MerkleList>): void {
     const { checkpoints } = this.#model.program;
     const job = new HashJob(this.#layout, tensors[checkpoints[0]!.step]!.buffer);

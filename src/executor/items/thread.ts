@@ -1,4 +1,4 @@
-/** A thread that executes items of a run, one after the other, with an executor of its own. */
+/** A thread for executing a run's items one after the other, with its own executor. */
 import { parentPort, workerData } from "node:worker_threads";
 import type { MerkleList } from "../../program/merkle/list.ts";
 import { createExecutor } from "../createExecutor.ts";
@@ -10,7 +10,7 @@ const port = parentPort!;
 const report = (message: FromThread, moved: ArrayBuffer[] = []): void => port.postMessage(message, moved);
 
 try {
-  // With an engine of its own the executor starts no threads: the other items take the other processors.
+  // An executor with its own engine starts no threads: the other items use the other processors.
   const engine = await onnxEngine();
   const executor = await createExecutor({ ...(workerData as ThreadModel) }, { engine });
   port.on("message", (message: ToThread) => {

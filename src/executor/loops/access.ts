@@ -38,7 +38,7 @@ export function loadScalar(dtype: DTypeCode, address: Code, offset: number, memo
   }
 }
 
-/** Loads LANES elements of at most 32 bits that lie one after the other. */
+/** Loads LANES consecutive elements with at most 32 bits each. */
 export function loadVector(dtype: DTypeCode, address: Code, memory: number): Code {
   const bytes = dtypeBytes(dtype);
   if (bytes === 4) return v128.load(address, 0, memory);
@@ -80,7 +80,7 @@ export function storeVector(dtype: DTypeCode, address: Code, value: Code): Code 
 
 const UPPER_HALF = [8, 9, 10, 11, 12, 13, 14, 15, 8, 9, 10, 11, 12, 13, 14, 15];
 
-/** The upper two lanes of a float32 vector as float64; its code is used twice. */
+/** Widens the upper two lanes of a float32 vector to float64. The code of `value` appears twice. */
 export const promoteHigh = (value: Code): Code => f64x2.promoteLowF32(v128.shuffle(value, value, UPPER_HALF));
 
 /** Stores a float32 as a float64. */

@@ -7,19 +7,19 @@ import { widened } from "./castOperation.ts";
 import { isWide, store, type Emitter, type LoopValue } from "./values.ts";
 
 /**
- * A digit in the generated loops: its value, level and radix. Digits that are always 0 have none; those of an unrolled
- * loop have a constant value.
+ * A digit in the generated loops: its value, level and radix. A digit that is always 0 has no entry. A digit of an
+ * unrolled loop has a constant value.
  */
 export type DigitLocal = { code: Code; level: number; radix: number; value?: number };
 export type Digits = ReadonlyMap<number, DigitLocal>;
 
-/** An i32 and the level that it is known at. */
+/** An i32 and the loop level from which its value can be used. */
 type Number32 = { code: Code; level: number };
 
 /** A constant modulo 2^32, as addresses are computed. */
 export const addressConstant = (value: number): Code => i32.const(Number(BigInt.asIntN(32, BigInt(value))));
 
-/** Adds up numbers, outer levels first, so that each is added as rarely as possible. */
+/** Adds up numbers, outer levels first, to run each addition as rarely as possible. */
 function sum(emitter: Emitter, values: readonly Number32[]): Number32 {
   return combine(emitter, values, i32.add);
 }
@@ -55,7 +55,8 @@ export function linear(
  * Emits the address that a view reads.
  * @param source The address of the input.
  * @param indexOf The scalar value of an earlier read.
- * @returns The address, which is meaningless out of bounds, and whether the read is inside; undefined if it always is.
+ * @returns The address, meaningless out of bounds, and the code that tests the bounds, undefined for a read that
+ *   never leaves them.
  */
 export function emitAddress(
   emitter: Emitter,
@@ -87,14 +88,14 @@ export function emitAddress(
   return { address, inside: conditions.length === 0 ? undefined : allHold(emitter, conditions) };
 }
 
-/** Moves the contribution of digits of constant value to a coordinate into its base. */
+/** Moves the contribution of constant digits to a coordinate into the coordinate's base. */
 function withoutConstants(axis: Axis, digits: Digits): Axis {
   const constantOf = ({ digit, coeff }: Axis["coeffs"][number]): number => coeff * (digits.get(digit)?.value ?? 0);
   const base = axis.coeffs.reduce((sum, term) => sum + constantOf(term), axis.base);
   return { ...axis, base, coeffs: axis.coeffs.filter(({ digit }) => digits.get(digit)?.value === undefined) };
 }
 
-/** Indices of this size and larger are out of bounds whatever is added to them. */
+/** An index at least this large stays out of bounds, whatever is added. */
 const FAR = 2n ** 62n;
 
 function emitCoordinate(
@@ -135,6 +136,6 @@ function divided(
   const keep = (code: Code): Number32 => ({ code: store(emitter, "i32", code, level).get, level });
   if (div === 1) return { value: { code: c, level }, inside: keep(isInside) };
   const by = i32.const(div);
-  // Where c is not inside, its remainder does not matter.
+  // If c lies outside, the remainder does not matter.
   return { value: keep(i32.divU(c, by)), inside: keep(i32.and(isInside, i32.eqz(i32.remU(c, by)))) };
 }

@@ -15,7 +15,7 @@ export function castScalar(from: DTypeCode, to: DTypeCode, a: Code): Code {
   return wrapped(to, isWide(from) ? i32.wrapI64(a) : a);
 }
 
-/** The value of an integer of at most 32 bits as an i64. */
+/** Extends an integer with at most 32 bits to an i64. */
 export const widened = (from: DTypeCode, a: Code): Code =>
   from === DType.uint32 ? i64.extendI32U(a) : i64.extendI32S(a);
 
@@ -50,7 +50,7 @@ function fromFloat(from: DTypeCode, to: DTypeCode, a: Code): Code {
   }
 }
 
-/** An i32, cut to the range of a type of at most 16 bits. */
+/** Clamps an i32 to the range of a type with at most 16 bits. */
 function saturated(to: DTypeCode, whole: Code): Code {
   const bits = 8 * dtypeBytes(to);
   const low = i32.const(isSigned(to) ? -(2 ** (bits - 1)) : 0);

@@ -12,21 +12,21 @@ import type { LoopSpec } from "./spec.ts";
 import type { Imports } from "./values.ts";
 
 /**
- * Runs the loops for values `start .. end - 1` of the ranged digit; results are stored canonical, at the places of
- * their digits. The numbers are the byte addresses of sources and outs, modulo 2^32; an out's address is the place of
- * digits of 0, whether or not the call stores that element.
+ * Runs the loops for values `start .. end - 1` of the ranged digit. Stores canonical results at the places of their
+ * digits. `sources` and `outs` are byte addresses modulo 2^32. An out's address is the place for all digits 0, whether
+ * or not the call stores that element.
  */
 export type LoopCall = (sources: readonly number[], outs: readonly number[], start: number, end: number) => void;
 
-/** Compiled loops, bound to one memory, and those from which sources are read besides, at a time. */
+/** Compiled loops. `on` binds them to their main memory and to further memories for reading only. */
 export type LoopCode = {
   compiled: CompiledFunctions;
   on(memory: WebAssembly.Memory, far?: readonly WebAssembly.Memory[]): LoopCall[];
 };
 
 /**
- * A module and the names of its functions, in the order of the request; threads can send it to each other. Elementary
- * functions come with their tables, because the address of a table is part of the code.
+ * A module and its functions' names, in request order. Threads can send the module to each other. A module with
+ * elementary functions includes their tables, because the code contains the tables' addresses.
  */
 export type CompiledFunctions = {
   module: WebAssembly.Module;
@@ -36,11 +36,11 @@ export type CompiledFunctions = {
   far: number;
 };
 
-/** Compiled modules by their bytes, so that equal ones are compiled once; emptied when full. */
+/** Compiled modules by their bytes: equal modules are compiled once. Emptied when full. */
 const modules = new Map<string, WebAssembly.Module>();
 const MAX_MODULES = 4096;
 
-/** Whether 32 bits suffice to compute the address of every read of the expression. */
+/** Returns true if 32 bits suffice for the address of every read in the expression. */
 export function canCompile(spec: LoopSpec): boolean {
   const radices = new Map(spec.digits.map(({ digit, radix }) => [digit, radix]));
   return spec.reads.every((view) =>
@@ -57,7 +57,7 @@ export function compileLoops(specs: readonly LoopSpec[]): LoopCode {
   return loopCode(compileFunctions((imports) => specs.map((spec) => loopFunction(spec, imports)), far));
 }
 
-/** Loops that {@link compileLoops} has compiled, in this thread or another. */
+/** Returns the loops compiled by {@link compileLoops} in this or another thread. */
 export function loopCode(compiled: CompiledFunctions): LoopCode {
   return {
     compiled,
@@ -74,9 +74,9 @@ const elementary = (): ElementaryFunctions => (functions ??= elementaryFunctions
 type Run = (...values: number[]) => number | undefined;
 
 /**
- * Compiles functions to one module; equal ones are compiled once.
+ * Compiles functions to one module. Equal modules are compiled once.
  * @param make Makes the functions, given the functions that they call.
- * @param far The number of memories that they read from besides.
+ * @param far The number of further memories that the functions read.
  */
 export function compileFunctions(make: (imports: Imports) => readonly FunctionBuilder[], far = 0): CompiledFunctions {
   const builder = new ModuleBuilder();
@@ -87,7 +87,7 @@ export function compileFunctions(make: (imports: Imports) => readonly FunctionBu
     ({ tables } = elementary());
     if (hasTwoMemories) importTables(builder);
   };
-  // They have the number before those of the other memories.
+  // The tables' memory has the number before the far memories' numbers.
   if (far > 0) needTables();
   for (let k = 1; k <= far; k++) builder.importMemory(true, MAX_PAGES, `far${k}`);
   const imported = new Map<string, Callable>();

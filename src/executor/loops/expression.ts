@@ -17,12 +17,12 @@ import { neededSlots, operands, slotTypes, type Expression } from "./slots.ts";
 import { define, exact, floatScalar, isWide, LANES, splat, type LoopValue } from "./values.ts";
 import { castLanes, hasCastLanes, hasIntegerLanes, integerLanes, isShift, shiftedLanes } from "./vectorOperation.ts";
 
-/** Operations whose result on values of 16 bits need not have 16 bits. */
+/** Operations whose results on 16-bit values may need more than 16 bits. */
 const ROUNDED: ReadonlySet<OpName> = new Set<OpName>(["add", "sub", "mul", "div", "sqrt"]);
 
 /**
- * Emits the slots of an expression, each once, when it is first needed.
- * @param vectorDigit The digit that is taken LANES values at a time; {@link canVectorise} must hold for it.
+ * Emits an expression's slots, each slot once, on first use.
+ * @param vectorDigit The digit taken LANES values at a time; {@link canVectorise} must hold for this digit.
  */
 export function expressionEmitter(
   context: ReadScope,
@@ -137,7 +137,7 @@ export function expressionEmitter(
     return rounded(made, lowering.negativeZero(a, b ?? a));
   }
 
-  /** A call of a function, in all lanes at once; remainders and functions of floats of 16 bits element by element. */
+  /** Calls a function in all lanes at once. Remainders and functions of 16-bit floats are called element by element. */
   function called(name: OpName, dtype: DTypeCode, values: readonly LoopValue[], isVector: boolean): Code {
     // A remainder is exact, in any type.
     if (name === "fmod") return laneByLane(emitter.fmod(dtype === DType.float64 ? "f64" : "f32"), values, isVector);
@@ -159,8 +159,9 @@ export function expressionEmitter(
 }
 
 /**
- * The minimum or maximum of a vector and a constant, in one instruction. It returns its first operand where they do not
- * compare, so that a NaN there is the result. A result that may be the other zero counts as one that may be -0.
+ * Computes the minimum or maximum of a vector and a constant in one instruction. If the operands do not compare, the
+ * instruction returns its first operand. A NaN in the vector therefore becomes the result. A possibly wrong zero counts
+ * as a possible -0.
  */
 function extremum(name: OpName, a: LoopValue, b: LoopValue): Code | undefined {
   if (name !== "min" && name !== "max") return undefined;
@@ -193,7 +194,7 @@ export function canVectorise(
     depends.set(slot, does);
     return does;
   };
-  // Indices of indirect reads are read one by one, whatever their type.
+  // Indices for indirect reads are read one by one, regardless of type.
   return [...neededSlots({ ...expression, reads: reads.map(direct) }, outs)].every((slot) => {
     if (!moves(slot)) return true;
     if (isWide(types[slot]!)) return false;

@@ -23,8 +23,8 @@ const ZEROS = v128.const(new Array<number>(16).fill(0));
 const ONES = f32x4.splat(f32.const(1));
 
 /**
- * What the instruction of the same name does, in both forms; the operands must be locals or constants: they may be used
- * twice.
+ * Uses the instruction of the same name, in scalar and vector form. The operands may be used twice, so they must be
+ * locals or constants.
  */
 const sameName = (
   name: "add" | "sub" | "mul" | "div" | "min" | "max" | "abs" | "sqrt" | "floor" | "ceil",

@@ -5,7 +5,7 @@ import { f32, f32x4, f64, f64x2, i32, i32x4, v128 } from "../../numerics/kernels
 import { promoteHigh } from "./access.ts";
 import { LANES, store, type Emitter, type LoopValue } from "./values.ts";
 
-/** Where a result is stored, and listed if it is flagged. */
+/** The place of a stored result, and its number in the list of flagged results. */
 export type Destination = {
   address: Code;
   /** Bytes from a result to the next one in the vectorised digit. */
@@ -48,7 +48,7 @@ export function vectorSum(
   const magnitudes = [fn.local("v128"), fn.local("v128")];
   const term = fn.local("v128");
   const zero = v128.const(new Array<number>(16).fill(0));
-  /** An operand's halves in float64; an operand that is the same for all lanes is widened at its own level. */
+  /** Returns an operand's two halves in float64. An operand equal in all lanes gets widened at its own level. */
   const halves = (emitter: Emitter, value: LoopValue): readonly [Code, Code] => {
     if (value.isVector) return [f64x2.promoteLowF32(value.code), promoteHigh(value.code)];
     const wide = store(emitter, "v128", f64x2.splat(f64.promoteF32(value.code)), value.level).get;
@@ -101,7 +101,7 @@ export function settleScalar(fn: FunctionBuilder, { sums, magnitudes }: Sums, fa
 /** The first two float32 of two vectors. */
 const LOW_HALVES = [0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23];
 
-/** The same for LANES sums that follow one another in the vectorised digit. */
+/** Settles LANES sums, consecutive in the vectorised digit, in the same way. */
 export function settleVector(fn: FunctionBuilder, { sums, magnitudes }: Sums, factor: number, to: Destination): Code {
   const [low, bits] = [fn.local("v128"), fn.local("i32")];
   const ends = (operation: typeof f64x2.add): Code => {

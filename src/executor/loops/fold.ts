@@ -11,7 +11,7 @@ import { literal } from "./literal.ts";
 import { exact, floatScalar, isWide, LANES, scalarType, splat, type Emitter, type LoopValue } from "./values.ts";
 import { integerLanes, wrappedLanes } from "./vectorOperation.ts";
 
-/** A fold whose results are locals with the types of the reduction's accumulators. */
+/** A fold. Its results are locals with the types of the reduction's accumulators. */
 export type Fold = Accumulator & {
   results: readonly { local: Local; dtype: DTypeCode; isVector: boolean }[];
   /** Code that makes the results, after the last term. */
@@ -36,7 +36,10 @@ function scalarStep(reduce: Reduce, dtype: DTypeCode, a: Code, b: Code, fn: Func
   return isFloat(dtype) ? floatScalar(dtype)[name](a, b) : integerOperation(name, dtype, a, b, fn);
 }
 
-/** Sums and products of integers, maxima and minima of any type: one term at a time. A NaN is the result. */
+/**
+ * Folds integer sums and products, and maxima and minima of any type, one term at a time. A NaN term makes the result
+ * NaN.
+ */
 export function scalarFold(reduce: Reduce, dtype: DTypeCode, fn: FunctionBuilder): Fold {
   const type = scalarType(dtype);
   const [total, term] = [fn.local(type), fn.local(type)];
@@ -75,8 +78,8 @@ export function vectorFold(reduce: Reduce, dtype: DTypeCode, emitter: Emitter): 
 }
 
 /**
- * Uses one instruction for numbers, which ignores NaNs, and notes these separately. That takes a quarter of the time of
- * an instruction that propagates NaNs.
+ * Folds with one instruction that ignores NaNs, and records NaNs separately. An instruction that propagates NaNs takes
+ * four times longer.
  */
 function floatExtremum(reduce: Reduce, dtype: DTypeCode, emitter: Emitter): Fold {
   const [total, term, noted] = [emitter.fn.local("v128"), emitter.fn.local("v128"), emitter.fn.local("v128")];
@@ -105,8 +108,8 @@ export function foldLanes(reduce: Reduce, dtype: DTypeCode, to: Fold, from: Fold
 }
 
 /**
- * The index of the greatest or least term. NaN is before all others in both orders; of equal terms, the lowest or the
- * highest index is taken.
+ * Finds the index of the greatest or least term. NaN comes before all other terms in both orders. Among equal terms,
+ * the lowest or highest index is taken.
  * @param index The row-major reduction index, an i32.
  */
 export function positionFold(reduce: Reduce, dtype: DTypeCode, index: Code, fn: FunctionBuilder): Fold {
@@ -118,7 +121,7 @@ export function positionFold(reduce: Reduce, dtype: DTypeCode, index: Code, fn: 
     const name = orEqual ? "le" : "lt";
     const [small, large] = greatest ? [b, a] : [a, b];
     if (!isFloat(dtype)) return integerOperation(name, dtype, small, large, fn);
-    // A NaN is before all numbers, and equal to another one.
+    // A NaN comes before all numbers and equals another NaN.
     const f = floatScalar(dtype);
     const [aIsNaN, bIsNumber] = [f.ne(a, a), f.eq(b, b)];
     return i32.or(f[name](small, large), orEqual ? aIsNaN : i32.and(aIsNaN, bIsNumber));
@@ -133,7 +136,9 @@ export function positionFold(reduce: Reduce, dtype: DTypeCode, index: Code, fn: 
   };
 }
 
-/** The second result of the last term whose first result is true, and whether there is such a term. */
+/**
+ * Returns the second result of the last term whose first result is true, and a flag for the existence of such a term.
+ */
 export function lastFold(dtype: DTypeCode, fn: FunctionBuilder): Fold {
   const [value, found] = [fn.local(scalarType(dtype)), fn.local("i32")];
   return {

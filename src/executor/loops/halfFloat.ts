@@ -11,7 +11,7 @@ import { define, exact, store, type Emitter, type LoopValue } from "./values.ts"
  * below the normal numbers of 16 bits float32 has more bits still.
  */
 
-/** The instructions of the code below, for one lane or for LANES of them. */
+/** Instructions for the code below, for one lane or for LANES lanes. */
 type Lanes = {
   bits: (value: Code) => Code;
   value: (bits: Code) => Code;
@@ -47,10 +47,10 @@ const by = (count: number): Code => i32.const(count);
 const SIGN = 0x80000000;
 const NAN_BITS = 0x7fc00000;
 
-/** The factor for the difference of the exponent fields of float16 and float32. */
+/** The factor for the difference between the exponent fields of float16 and float32. */
 const REBIAS = 2 ** 112;
 
-/** The value of an element that was read as uint16: canonical bits. */
+/** Decodes an element read as uint16, in canonical bits. */
 export function decoded(emitter: Emitter, raw: LoopValue, dtype: DTypeCode): LoopValue {
   const { int, value, word, number, choose, float } = lanesOf(raw);
   const { code, level, isVector } = raw;
@@ -99,7 +99,7 @@ export function roundedToHalf(emitter: Emitter, float32: LoopValue, dtype: DType
 
   const sign = defineBits(emitter, from, int.and(own, word(SIGN)));
   const infinite = int.or(sign, word(0x7f800000));
-  // Up to 2^-14 the numbers are multiples of 2^-24, and so are float32 from 0.5 to 1.
+  // Up to 2^-14, float16 numbers are multiples of 2^-24, like float32 numbers from 0.5 to 1.
   const sum = float.sub(float.add(float.abs(from.code), number(0.5)), number(0.5));
   const small = int.or(bits(sum), sign);
   const isBeyond = float.gt(float.abs(value(near)), number(65504));

@@ -11,7 +11,7 @@ const MAX_POWERS = 2 ** 20;
 
 type Helper = (x: number, y: number) => number;
 
-/** The name by which generated loops call an elementary function of a type of 16 bits. */
+/** The name by which generated loops call a 16-bit type's elementary function. */
 export const halfName = (name: OpName, dtype: DTypeCode): string => `${name}_${dtypeName(dtype)}`;
 
 const exactly = (name: OpName, dtype: DTypeCode, x: number, y: number): number => {
@@ -19,7 +19,7 @@ const exactly = (name: OpName, dtype: DTypeCode, x: number, y: number): number =
   return toNumber(convert(applyOperation(Op[name], dtype, word(x), word(y), 0n), dtype, DType.float32));
 };
 
-/** The definition, called once for each of the 2^16 operands that occurs. */
+/** Caches the definition's result for each of the 2^16 operands, called once for each operand that occurs. */
 function tabulated(name: OpName, dtype: DTypeCode): Helper {
   const results = new Float32Array(2 ** 16);
   const known = new Uint8Array(2 ** 16);

@@ -10,8 +10,9 @@ import { withOneNaN, withoutNegativeZero } from "./floatOperation.ts";
 import { exact, store, type Emitter, type LoopValue } from "./values.ts";
 
 /**
- * An elementary function of vectors. Its estimate is inlined, and the function itself is called where the estimate does
- * not settle all results; it never settles a NaN. Without a second memory for tables, the function is always called.
+ * Computes an elementary function of vectors. The estimate is inlined; the function itself is called unless the
+ * estimate settles all results. The estimate never settles a NaN. Without a second memory for tables, the function is
+ * always called.
  */
 export function inlined(emitter: Emitter, name: OpName, values: readonly LoopValue[], level: number): LoopValue {
   const call = emitter.elementary(name, values.length);

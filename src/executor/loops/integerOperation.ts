@@ -6,7 +6,7 @@ import { DType, dtypeBytes, isSigned, type DType as DTypeCode } from "../../nume
 import type { OpName } from "../../program/operations.ts";
 import { isWide, scalarType } from "./values.ts";
 
-/** An i32 modulo 2^bits in the range of its type. */
+/** Wraps an i32 modulo 2^bits to its type's range. */
 export function wrapped(dtype: DTypeCode, code: Code): Code {
   switch (dtype) {
     case DType.int8:
@@ -22,7 +22,7 @@ export function wrapped(dtype: DTypeCode, code: Code): Code {
   }
 }
 
-/** Whether values are compared and divided as unsigned numbers of their WebAssembly type. */
+/** Returns true for types whose values are compared and divided as unsigned numbers of their WebAssembly type. */
 const isUnsigned = (dtype: DTypeCode): boolean => dtype === DType.uint32 || dtype === DType.uint64;
 
 /** One operation on integers or bools (docs/program.md); operands are used more than once. */

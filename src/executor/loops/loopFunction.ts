@@ -8,12 +8,12 @@ import { canonical, digitsByNumber, FLOAT64_BYTES, scaled, stored, storedDigits 
 import type { LoopSpec } from "./spec.ts";
 import { LANES, splat, type Emitter, type Imports } from "./values.ts";
 
-/** The number of memory 1 in a module: after the one that is computed in and the tables. */
+/** The number of memory 1 in a module: it follows the computing memory and the tables. */
 const FIRST_FAR = 2;
 
 /**
- * The function `(sources..., outs..., start, end)` of addresses and values of the ranged digit that runs a nest of
- * loops.
+ * Returns the function `(sources..., outs..., start, end)` for running a nest of loops. The parameters are addresses
+ * and values of the ranged digit.
  */
 export function loopFunction(spec: LoopSpec, imports: Imports): FunctionBuilder {
   const { digits: loops, ranged, scale } = mergeLoops(spec, storedDigits(spec), spec.outs, spec.ranged);
@@ -47,7 +47,7 @@ export function loopFunction(spec: LoopSpec, imports: Imports): FunctionBuilder 
     const values = spec.outs.map((out, n) =>
       canonical(emitter, vectorDigit === undefined ? slot(out) : splat(emitter, slot(out)), isWidened(n)),
     );
-    // After all reads, so that nothing is read from where another result has just been stored.
+    // All reads come first, so that no read sees a place where another result has just been stored.
     values.forEach((value, n) => {
       const widened = isWidened(n);
       const bytes = widened ? FLOAT64_BYTES : dtypeBytes(value.dtype);

@@ -3,23 +3,23 @@ import type { Expression } from "./slots.ts";
 import { neededSlots } from "./slots.ts";
 import type { LoopDigit } from "./spec.ts";
 
-/** A digit, and the number of elements by which it moves the place of a result. */
+/** A digit, and the number of elements by which the digit moves the place of a result. */
 export type StoredDigit = LoopDigit & { outStride: number };
 
 /**
- * Digits after merging, the index of the one that contains the ranged digit, and how many of its values one value of
- * the ranged digit has become.
+ * The digits after merging, the index of the digit containing the ranged digit, and the number of merged values for
+ * each value of the ranged digit.
  */
 type MergedLoops = { digits: readonly StoredDigit[]; ranged: number; scale: number };
 
 const ONCE = { digit: -1, radix: 1, outStride: 0 };
 
 /**
- * Merges the loops of neighbouring digits that all reads take as one. The merged digit has the number of the inner one
- * and the product of the radices; the caller leaves out the outer one's terms. Digits of radix 1 are dropped; at least
- * one digit is left.
- * @param ranged The index in `digits` of the one of which a call runs only some values. It is merged only as the outer
- * digit.
+ * Merges the loops of neighbouring digits where all reads treat them as one digit. The merged digit has the inner
+ * digit's number and the product of the radices; the caller leaves out the outer digit's terms. Digits of radix 1 are
+ * dropped; at least one digit is left.
+ * @param ranged The index in `digits` of the ranged digit: a call runs only some of its values. Merging accepts the
+ *   ranged digit only as the outer digit.
  */
 export function mergeLoops(
   expression: Expression,

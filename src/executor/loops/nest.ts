@@ -5,8 +5,8 @@ import { i32 } from "../../numerics/kernels/assembler/instructions.ts";
 import { LANES } from "./values.ts";
 
 /**
- * The statements of a nest for one element or for LANES elements at a time: for each level, those before and those
- * after the loops inside it. Level 0 is outside all loops.
+ * A nest's statements for one element or for LANES elements at a time: for each level, the statements before and after
+ * the inner loops. Level 0 lies outside all loops.
  */
 export type Version = { before: Code[][]; after: Code[][] };
 
@@ -26,9 +26,9 @@ type Nest = {
 };
 
 /**
- * The code of a nest. With a vector version, the loop of that level takes LANES values at a time and the remaining ones
- * one at a time. Statements of levels further out belong to both versions; those after the loops there belong to the
- * scalar one.
+ * Returns the code of a nest. With a vector version, the loop at the vector level takes LANES values at a time, then
+ * the remaining values one at a time. Statements of outer levels belong to both versions; outer statements after the
+ * loops belong to the scalar version.
  */
 export function nestCode(
   { fn, loops, ranged, start, end }: Nest,

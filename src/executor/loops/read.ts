@@ -14,7 +14,7 @@ export type ReadScope = {
   emitter: Emitter;
   digits: Digits;
   views: readonly View[];
-  /** The addresses of sources, their types, and the number of the module's memory that they lie in. */
+  /** The sources' addresses, types and memory numbers in the module. */
   sources: readonly { address: Code; dtype: DType; memory: number }[];
 };
 
@@ -31,7 +31,7 @@ export function emitRead(context: ReadScope, view: View): LoopValue {
   return define(emitter, exact(code, dtype, Math.max(inside.level, address.level)));
 }
 
-/** The same with an input of 16-bit floats as uint16. */
+/** Returns the same scope with 16-bit floats of an input as uint16. */
 const asBits = (context: ReadScope, { input }: View): ReadScope => ({
   ...context,
   sources: context.sources.map((source, n) => (n === input ? { ...source, dtype: DType.uint16 } : source)),
@@ -43,7 +43,7 @@ function addressOf(context: ReadScope, view: View): Parameters<typeof emitAddres
   return [emitter, digits, view, sources[view.input]!, (read) => emitRead(context, views[read]!)];
 }
 
-/** For each axis of a view, the amount by which a digit moves its coordinate. */
+/** For each axis of a view, the amount by which a digit moves the axis's coordinate. */
 const stepOf = (view: View, digit: number): number[] =>
   view.axes.map(({ coeffs }) => coeffs.find((term) => term.digit === digit)?.coeff ?? 0);
 
@@ -52,7 +52,7 @@ export const dependsOn = (views: readonly View[], view: View, digit: number): bo
   stepOf(view, digit).some((coeff) => coeff !== 0) ||
   view.axes.some(({ indirect }) => indirect !== undefined && dependsOn(views, views[indirect]!, digit));
 
-/** Emits a read for LANES values of a digit that it depends on. */
+/** Emits a read for LANES values of a digit that moves the read. */
 export function emitVectorRead(context: ReadScope, view: View, digit: number): LoopValue {
   const { emitter, views, sources } = context;
   const { dtype, memory } = sources[view.input]!;
@@ -107,8 +107,8 @@ const FOUR_BYTES = 4;
 const EVEN_LANES = [0, 1, 2, 3, 8, 9, 10, 11, 16, 17, 18, 19, 24, 25, 26, 27];
 
 /**
- * Loads every `step`th element. For a step of 2 the elements between are loaded too, and the last of them may lie past
- * the end of the tensor.
+ * Loads every `step`th element. For a step of 2, also loads the elements between; the last loaded element may lie past
+ * the tensor's end.
  */
 const loadLanes = (dtype: DType, address: Code, step: number, memory: number): Code => {
   if (step === 2 && dtypeBytes(dtype) === FOUR_BYTES)

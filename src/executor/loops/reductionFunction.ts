@@ -62,7 +62,8 @@ export function reductionFunction(spec: ReductionSpec, imports: Imports): Functi
 
   const nested = [...out.digits, ...red.digits];
   const vectorLevel = isFloatSum || hasVectorFold(reduce, dtype) ? chooseVectorLevel() : undefined;
-  // Few terms have no loops, so that what does not depend on the last out digit is computed further out.
+  // Few terms are unrolled instead of looped. Values that do not depend on the last out digit are then computed further
+  // out.
   const isUnrolled = terms <= MAX_UNROLLED && reduce <= Reduce.min && vectorLevel !== nested.length;
   const loops = (isUnrolled ? out.digits : nested).map((loop) => ({ ...loop, counter: fn.local("i32") }));
   const digits = digitsByNumber(loops);
@@ -79,8 +80,8 @@ export function reductionFunction(spec: ReductionSpec, imports: Imports): Functi
   );
 
   /**
-   * The level of the last out digit or of the last reduction digit: the one with enough values along which fewer reads
-   * jump.
+   * Returns the level of the last out digit or the last reduction digit: the digit with enough values along which fewer
+   * reads jump.
    */
   function chooseVectorLevel(): number | undefined {
     const reads = [...neededSlots(spec, outSlots)].filter((slot) => slot < spec.reads.length);
@@ -115,7 +116,7 @@ export function reductionFunction(spec: ReductionSpec, imports: Imports): Functi
     }
   }
 
-  /** The digits for each term, with constant values for those of the reduction. */
+  /** Returns the digits for each term; the reduction's digits have constant values. */
   function combinations(): Digits[] {
     return Array.from({ length: terms }, (_, r) => {
       const constants = red.digits.map(({ digit, radix }, k): [number, DigitLocal] => {
@@ -126,7 +127,9 @@ export function reductionFunction(spec: ReductionSpec, imports: Imports): Functi
     });
   }
 
-  /** The emitter of statements that come after the terms; those of outer levels still come before the loops inside. */
+  /**
+   * Returns the emitter for statements after the terms. Statements of outer levels still come before the inner loops.
+   */
   function afterTerms(version: Version): Emitter {
     const levels = version.before.map((statements, level) => (level === outLevel ? version.after[level]! : statements));
     return { fn, levels, ...imports };

@@ -26,7 +26,7 @@ export function compileReductions(specs: readonly ReductionSpec[]): ReductionCod
   return reductionCode(compileFunctions((imports) => specs.map((spec) => reductionFunction(spec, imports))));
 }
 
-/** Reductions that {@link compileReductions} has compiled, in this thread or another. */
+/** Returns the reductions compiled by {@link compileReductions} in this or another thread. */
 export function reductionCode(compiled: CompiledFunctions): ReductionCode {
   return {
     compiled,

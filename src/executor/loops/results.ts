@@ -29,7 +29,7 @@ export function storedDigits({ digits, outStrides }: Pick<LoopSpec, "digits" | "
   return digits.map((digit, k) => ({ ...digit, outStride: strides[k]! }));
 }
 
-/** A result as it is stored: floats of 16 bits, unless they are `widened`, as uint16. */
+/** Returns a result in its stored form: 16-bit floats become uint16, unless `widened`. */
 export function canonical(emitter: Emitter, value: LoopValue, widened = false): LoopValue {
   if (!isFloat(value.dtype)) return value;
   const zero = value.mayBeNegativeZero ? define(emitter, withoutNegativeZero(value)) : value;
@@ -37,7 +37,7 @@ export function canonical(emitter: Emitter, value: LoopValue, widened = false): 
   return isHalf(one.dtype) && !widened ? encoded(emitter, one) : one;
 }
 
-/** Stores a result, or LANES of them `step` bytes apart. */
+/** Stores one result, or LANES results `step` bytes apart. */
 export function stored(address: Code, { code, dtype, isVector }: LoopValue, widened: boolean, step: number): Code {
   const bytes = widened ? FLOAT64_BYTES : dtypeBytes(dtype);
   const storeOne = widened ? storeWidened : (at: Code, value: Code): Code => storeScalar(dtype, at, value);

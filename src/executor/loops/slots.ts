@@ -28,7 +28,7 @@ export function slotTypes(expression: Expression, sourceTypes: readonly DTypeCod
   ];
 }
 
-/** Which slots the results `outs` need, indices of indirect reads included. */
+/** Returns the slots needed by the results `outs`, including indices of indirect reads. */
 export function neededSlots({ reads, constants, code }: Expression, outs: readonly number[]): Set<number> {
   const needed = new Set<number>();
   const firstInstruction = reads.length + constants.length;
@@ -45,7 +45,7 @@ export function neededSlots({ reads, constants, code }: Expression, outs: readon
   return needed;
 }
 
-/** For a result slot, the digits of radix above 1 that it depends on. */
+/** Returns the digits of radix above 1 that influence a result slot. */
 export function neededDigits(expression: Expression, out: number, radices: readonly number[]): Set<number> {
   const { reads, constants, code } = expression;
   const digits = new Set<number>();

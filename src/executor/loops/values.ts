@@ -9,14 +9,14 @@ import { DType, isFloat, type DType as DTypeCode } from "../../numerics/dtype.ts
 /** Elements that a vector value holds: 32 bits each; bools are masks there, all bits set for true. */
 export const LANES = 4;
 
-/** Code that gives an element, or LANES elements that follow one another in the vectorised digit. */
+/** Code for one element, or for LANES elements consecutive in the vectorised digit. */
 export type LoopValue = {
   code: Code;
   dtype: DTypeCode;
-  /** The innermost loop level whose digits it depends on; 0: none. */
+  /** The innermost loop level on whose digits the value depends; 0 for none. */
   level: number;
   isVector: boolean;
-  /** Floats: whether it may be -0, or a NaN that is not the canonical one. */
+  /** For floats: true if the value may be -0, or a NaN other than the canonical NaN. */
   mayBeNegativeZero: boolean;
   mayBeOtherNaN: boolean;
   /** A constant that is no NaN. */
@@ -47,11 +47,11 @@ export function scalarType(dtype: DTypeCode): ValueType {
 export type Imports = {
   /** An elementary function of vectors. */
   elementary: (name: OpName, arity: number) => Callable;
-  /** An elementary function of a type of 16 bits, on float32 scalars: see halfHelpers.ts. */
+  /** An elementary function for 16-bit types, on float32 scalars: see halfHelpers.ts. */
   half: (name: string, arity: number) => Callable;
   /** An elementary function of float64 scalars. */
   elementary64: (name: OpName, arity: number) => Callable;
-  /** C's fmod of two float32, or of two float64. */
+  /** C's fmod for two float32 or two float64 operands. */
   fmod: (type: "f32" | "f64") => Callable;
 };
 
@@ -68,7 +68,7 @@ export function define(emitter: Emitter, value: LoopValue): LoopValue {
   return { ...value, code: store(emitter, type, value.code, value.level).get };
 }
 
-/** A local variable that is set at a level. */
+/** Creates a local variable and sets it at a loop level. */
 export function store({ fn, levels }: Emitter, type: ValueType, code: Code, level: number): Local {
   const local = fn.local(type);
   levels[level]!.push(local.set(code));

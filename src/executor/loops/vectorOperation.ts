@@ -20,7 +20,7 @@ const SCALAR_ONLY: ReadonlySet<OpName> = new Set<OpName>(["div", "mod", "fmod"])
 /** Operations whose lanes have their second operand in common: a scalar. */
 export const isShift = (name: OpName): boolean => name === "shl" || name === "shr";
 
-/** Lanes of integers of at most 32 bits, shifted by one count; 0 where it is not below the number of bits. */
+/** Shifts lanes of integers with at most 32 bits by one count. A count not below the number of bits gives 0. */
 export function shiftedLanes(name: OpName, dtype: DTypeCode, a: Code, count: Code): Code {
   const shift = name === "shl" ? i32x4.shl : isSigned(dtype) ? i32x4.shrS : i32x4.shrU;
   const inRange = i32.ltU(count, i32.const(8 * dtypeBytes(dtype)));
@@ -31,7 +31,7 @@ export function shiftedLanes(name: OpName, dtype: DTypeCode, a: Code, count: Cod
 /** Whether an operation on integers or bools of at most 32 bits has a vector form. */
 export const hasIntegerLanes = (name: OpName): boolean => !SCALAR_ONLY.has(name);
 
-/** One operation on lanes of integers, or of bools (as masks); the operands' code is used more than once. */
+/** Computes one operation on integer lanes or bool lanes (masks). The operands' code appears more than once. */
 export function integerLanes(name: OpName, dtype: DTypeCode, a: Code, b: Code): Code {
   const wrap = (code: Code): Code => wrappedLanes(dtype, code);
   const unsigned = dtype === DType.uint32;

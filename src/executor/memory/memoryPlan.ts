@@ -1,9 +1,9 @@
 import { ExecutionMemoryError } from "../errors.ts";
 
 const ALIGNMENT = 64;
-/** A vector loop may read this far past the end of a region. */
+/** The bytes that a vector loop may read past the end of a region. */
 const MARGIN = 64;
-/** The address space of WebAssembly minus one page, so that the ends of regions do not wrap around. */
+/** The WebAssembly address space minus one page: the ends of regions never wrap around. */
 export const MAX_MEMORY_BYTES = 2 ** 32 - 2 ** 16;
 
 /** Bytes that are needed from moment `first` to moment `last`; at `address` once the plan is settled. */
@@ -12,7 +12,7 @@ export class Region {
   readonly first: number;
   #last: number;
   #address = NaN;
-  /** The number of its memory: 0, where everything is computed, or one that is only read from. */
+  /** The number of the region's memory: 0 for the computing memory; other memories are read-only. */
   readonly memory: number;
 
   constructor(bytes: number, first: number, last: number, memory = 0) {
@@ -30,7 +30,7 @@ export class Region {
     return this.#address;
   }
 
-  /** Extends the time for which the bytes are needed up to this moment. */
+  /** Extends the time during which the bytes are needed up to this moment. */
   keepUntil(moment: number): void {
     this.#last = Math.max(this.#last, moment);
   }
@@ -60,10 +60,10 @@ export class MemoryPlan {
   }
 
   /**
-   * Gives every region its address: the largest first, each at the lowest place that is free all its time.
-   * @param maxBytes The most that one memory has.
+   * Gives every region an address: largest regions first, each at the lowest place free for the region's whole time.
+   * @param maxBytes The maximum size of one memory.
    * @returns The bytes of memory needed.
-   * @throws ExecutionMemoryError if they are more than that.
+   * @throws ExecutionMemoryError if more than `maxBytes` are needed.
    */
   settle(maxBytes: number): number {
     const placed: Region[] = [];

@@ -2,7 +2,7 @@ import { DType, dtypeBytes, type DType as DTypeCode } from "../../numerics/dtype
 import type { TensorArray } from "../arrays.ts";
 import { ExecutionMemoryError } from "../errors.ts";
 
-/** Typed views of the whole of a memory that never grows, and of parts of it. Addresses are in bytes. */
+/** Typed views for a whole memory that never grows, and for parts. Addresses are in bytes. */
 export class Views {
   readonly buffer: ArrayBufferLike;
   readonly bytes: Uint8Array;
@@ -54,7 +54,7 @@ export class Views {
     }
   }
 
-  /** The bytes of a part of the memory, not copied. */
+  /** Returns the bytes in a part of the memory, without copying. */
   part(address: number, length: number): Uint8Array {
     return new Uint8Array(this.buffer as ArrayBuffer, address, length);
   }
@@ -63,8 +63,8 @@ export class Views {
 const PAGE_BYTES = 2 ** 16;
 
 /**
- * A memory of exactly `bytes`, rounded up to pages; shared, so that worker threads can compute in it.
- * @throws ExecutionMemoryError if the machine does not give that much.
+ * Allocates a memory for exactly `bytes`, rounded up to pages. Worker threads share it to compute in it.
+ * @throws ExecutionMemoryError if the machine cannot provide enough memory.
  */
 export function memoryOf(bytes: number): WebAssembly.Memory {
   const pages = Math.ceil(bytes / PAGE_BYTES);
@@ -80,5 +80,5 @@ export function memoryOf(bytes: number): WebAssembly.Memory {
   }
 }
 
-/** The memories of a program: the one that it is computed in, and those that constants are read from besides. */
+/** A program's memories: the memory for computation, and further memories for reading constants only. */
 export type ProgramMemories = { memory: WebAssembly.Memory; far: readonly WebAssembly.Memory[] };

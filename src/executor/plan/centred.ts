@@ -14,10 +14,7 @@ export type Centred = {
 
 const isByte = (dtype: number): boolean => dtype === DType.uint8 || dtype === DType.int8;
 
-/**
- * Recognises a step that computes the difference of bytes and their zero point, both widened, as quantised products
- * multiply it.
- */
+/** Recognises a step that subtracts the zero point from bytes, both widened, for quantised products. */
 export function centred(step: Step): Centred | undefined {
   const { epilogue, epilogueReads, constants, inputs } = step;
   if (step.reduce !== Reduce.none || step.dtype !== DType.int32) return undefined;
@@ -48,7 +45,7 @@ export function centred(step: Step): Centred | undefined {
   return isOne && staysInside(view, []) ? { bytes, zero: { ref: inputs[view.input]!, view } } : undefined;
 }
 
-/** Whether a constant is in the range of a type of one byte. */
+/** Returns true if a constant lies in the range of a one-byte type. */
 function isInRange({ dtype, value }: Constant, bytes: number): boolean {
   const number = Number(value);
   const min = bytes === DType.int8 ? -128 : 0;

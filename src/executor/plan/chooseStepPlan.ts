@@ -34,7 +34,7 @@ export function chooseStepPlan(resources: PlanResources, step: Step, out: Region
   if (!plain) return planByDefinition(resources, step, out);
   if (!hasSettledTypes(step)) return planWide(resources, step, out) ?? planByDefinition(resources, step, out);
   if (isPartial(step.reduce)) {
-    // The terms of halves are those of float32, and so are the words of their sums.
+    // Terms of 16-bit floats are widened to float32; the words of their sums stay the same.
     const wide = isHalf(step.reduceType!) ? { ...step, ...widenedTerm(step) } : step;
     return planPartialSum(resources, wide, out) ?? planByDefinition(resources, step, out);
   }

@@ -6,17 +6,17 @@ import { wholeCoordinate } from "../coordinates.ts";
 import { operands } from "../loops/slots.ts";
 import { digitStrides } from "../splitStep.ts";
 
-/** A product with the computation of its weights in its terms, and the step that it no longer reads. */
+/** A product that also computes its weights, and the number of the step that it replaces. */
 type Inlined = { step: Step; weights: number };
 
 /**
- * Puts the computation of weights into a product that reads them, so that they need never be in memory as a whole.
- * @param stepOf The step that gives a tensor.
- * @returns undefined if the step is no product in float32 of weights that another step computes from constants alone,
- * element by element, or if it does not read each of them at one place. The result may exceed the limits of a step.
+ * Moves the computation of weights into the product that reads them. The full weights then never occupy memory.
+ * @param stepOf Returns the step that computes a tensor.
+ * @returns undefined unless the step multiplies in float32, another step computes the weights from constants alone,
+ *   element by element, and the product reads each weight at one place. The result may exceed the limits of a step.
  */
 export function inlinedWeights(step: Step, stepOf: (ref: TensorRef) => Step | undefined): Inlined | undefined {
-  // A tie of 16-bit floats needs the exact sum, of terms that are read and not computed.
+  // A tie of 16-bit floats needs the exact sum over terms that are read and not computed.
   if (step.reduce !== Reduce.dot || step.reduceType !== DType.float32) return undefined;
   for (const [slot, view] of step.termReads.entries()) {
     const ref = step.inputs[view.input]!;
@@ -44,7 +44,7 @@ function inlined(step: Step, slot: number, weights: Step): Step | undefined {
   if (own === undefined) return undefined;
   const groups = radices.map((radix, digit) => own.of[order.indexOf(digit)] ?? [radix]);
   const starts = groups.map((_, digit) => groups.slice(0, digit).reduce((sum, group) => sum + group.length, 0));
-  // The digits of the product, from the slowest of the weights on.
+  // The product's digits, starting with the slowest digit of the weights.
   const places = order.flatMap((digit) => groups[digit]!.map((_, k) => starts[digit]! + k));
   const ofStep = digitMap(groups, (digit, k) => starts[digit]! + k);
   const ends = weights.outDigits.map((_, digit) =>
@@ -105,8 +105,7 @@ function inlined(step: Step, slot: number, weights: Step): Step | undefined {
 }
 
 /**
- * The digits of a view that reads each element of a tensor at one place, from the slowest on; undefined for another
- * view.
+ * Returns a view's digits, slowest first, if the view reads each element of a tensor at one place; otherwise undefined.
  */
 function readOrder(step: Step, view: View, count: number): number[] | undefined {
   const whole = wholeCoordinate(step, view);
@@ -125,8 +124,8 @@ function readOrder(step: Step, view: View, count: number): number[] | undefined 
 }
 
 /**
- * The digits that both of two factorisations of one count consist of, as groups of each: `of` of the first one's
- * digits, `by` of the second one's. The group of a digit of radix 1 is empty.
+ * Splits two factorisations of one count into common digits: `of` lists them per digit of the first factorisation, `by`
+ * per digit of the second. A digit of radix 1 has an empty list.
  */
 function split(
   first: readonly number[],
@@ -150,7 +149,10 @@ function split(
   return a === b ? { of, by } : undefined;
 }
 
-/** For each old digit, the new ones, from the slowest on, each with what one step of it is worth in the old one. */
+/**
+ * For each old digit, the new digits, slowest first. The weight gives the old digit's change for one step of the new
+ * digit.
+ */
 type DigitMap = readonly (readonly { digit: number; weight: number }[])[];
 
 const digitMap = (groups: readonly (readonly number[])[], place: (digit: number, k: number) => number): DigitMap =>

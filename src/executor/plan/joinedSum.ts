@@ -8,11 +8,11 @@ import { termExpression } from "./productLayout.ts";
 import { Op } from "../../program/operations.ts";
 
 /**
- * Joins a total of the words of exact sums with the step that writes these words, into the one sum that they were split
- * from: the order of an exact sum does not matter.
+ * Joins a total over words of exact sums with the step writing the words. The result is the sum before the split: exact
+ * sums do not depend on the order.
  * @param partial The step whose tensor `total` reads.
- * @returns undefined if the two are not such a pair, in which every word is read once and in its place, or if their
- * parts are summed faster: sums of 16 bits whose terms are computed may need the definition.
+ * @returns undefined if the two steps are not such a pair, reading every word once and in place; also undefined if
+ *   the parts are faster to sum: 16-bit sums with computed terms may need the definition.
  */
 export function joinedSum(partial: Step, total: Step): Step | undefined {
   const outs = total.outDigits.length;
@@ -34,7 +34,7 @@ export function joinedSum(partial: Step, total: Step): Step | undefined {
   if (!isPair) return undefined;
   const slots = isDot(partial.reduce) ? [partial.term.outA, partial.term.outB] : [partial.term.outA];
   if (slots.some((slot) => neededDigits(termExpression(partial), slot, radices).has(limbDigit))) return undefined;
-  // The digit of words is removed: the digits after it, those of the terms, move up.
+  // Removes the digit of words: later digits, those of the terms, move up.
   const moved = (digit: number): number => (digit > limbDigit ? digit - 1 : digit);
   const isUsed = (digit: number): boolean => digit !== limbDigit;
   const termReads = partial.termReads.map((read) => ({
@@ -74,8 +74,8 @@ export function joinedSum(partial: Step, total: Step): Step | undefined {
 }
 
 /**
- * The same sum without the terms that fill up its last block: a digit that was cut into blocks is whole again where all
- * that is read beyond it is 0.
+ * Returns the same sum without the terms that fill up the last block. A digit cut into blocks becomes whole again if
+ * all reads beyond the digit give 0.
  */
 function withoutFillers(step: Step): Step {
   if (step.term.code.length > 0) return step;
@@ -101,7 +101,7 @@ function withoutFillers(step: Step): Step {
   return step;
 }
 
-/** The radix of the digit that `block` and the next digit are parts of, if it is less than the product of theirs. */
+/** Returns the radix of the digit formed by `block` and the next digit, if less than the product of their radices. */
 function radixWithoutFillers({ termReads, outDigits, redDigits }: Step, block: number): number | undefined {
   const [blocks, length] = redDigits.slice(block - outDigits.length) as [number, number];
   const coeffOf = ({ coeffs }: Axis, digit: number): number => coeffs.find((c) => c.digit === digit)?.coeff ?? 0;

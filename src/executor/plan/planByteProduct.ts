@@ -27,10 +27,10 @@ const zeroAt = (count: number): number => Math.ceil(count / 64) * 64;
 const operandBytes = (count: number): number => zeroAt(count) + INT32;
 
 /**
- * Plans a matrix product of 32-bit integers whose constant factor consists of bytes around a zero point, as in
- * quantised models. The other factor usually is made from bytes too, and then these are read; else it is gathered as
- * int32, and narrowed if its values turn out to be such bytes.
- * @returns undefined if the step is no such product, or too small to be worth it.
+ * Plans a matrix product of 32-bit integers with a constant factor made from bytes around a zero point, for quantised
+ * models. If the other factor comes from bytes, as usual, the plan reads those bytes. Otherwise the plan gathers the
+ * factor as int32 and narrows it if its values turn out to be bytes.
+ * @returns undefined if the step is no such product, or too small for a benefit.
  */
 export function planByteProduct(resources: PlanResources, step: Step, out: Region): StepPlan | undefined {
   const isWord = step.reduceType === DType.int32 || step.reduceType === DType.uint32;
@@ -63,7 +63,7 @@ export function planByteProduct(resources: PlanResources, step: Step, out: Regio
   const buffers = resources.perThread(() => resources.scratch(pieces.length * pieces.resultsPerValue * INT32));
   return { shared: pieces.isCut, termNanoseconds: 0.1, prepare: right.prepare, bind };
 
-  /** The right operand at an address, as signed or unsigned bytes, its zero point, and the witness of its checks. */
+  /** Returns the right operand at an address: signed or unsigned bytes, the zero point, and the witness for checks. */
   function rightOf({ views, engine }: Machine, address: number) {
     const type = engine.bytes?.minRight === -128 ? DType.int8 : DType.uint8;
     return {
@@ -172,8 +172,8 @@ type Narrowing = {
 };
 
 /**
- * Makes bytes of int32 by adding the zero point that is stored after them.
- * @returns false if they are not bytes around a zero point.
+ * Makes bytes from int32 by adding the zero point stored after them.
+ * @returns false unless the values are bytes around a zero point.
  */
 function narrow(machine: Machine, { loop, from, to, count, room, min }: Narrowing): boolean {
   const { views, loops, clock } = machine;

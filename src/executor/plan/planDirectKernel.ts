@@ -17,15 +17,15 @@ const FLOAT64 = 8;
 const FLOAT32 = 4;
 
 /**
- * A copy has this fraction of the elements that are gathered at a time: a quarter of a megabyte, which stays in the
- * second-level cache with its results.
+ * The copy's size, relative to the elements gathered at a time: a quarter of a megabyte, which fits into the
+ * second-level cache together with the results.
  */
 const STRIP_PART = 1 / 8;
 
 /** A kernel for a step, and its arguments. */
 type DirectParts = {
   spec: DirectSpec;
-  /** The digit that is cut, if there is one, and the number of its values in a piece. */
+  /** The digit to cut, if any, and the number of its values in a piece. */
   cut: LoopDigit | undefined;
   length: number;
   strip: StripLayout;
@@ -35,7 +35,7 @@ type DirectParts = {
   right: Factor;
   sums: number;
   move: { right: number; sums: number };
-  /** Bytes from a right factor to that of the next term. */
+  /** The bytes from one right factor to the next term's right factor. */
   rightStep: number;
   /** For each out digit, its stride in a piece's results. */
   strides: readonly number[];
@@ -43,7 +43,7 @@ type DirectParts = {
 };
 
 /**
- * Lays out a copy for as many values of a digit as stay in the cache.
+ * Lays out a copy for as many values of a digit as fit into the cache.
  * @returns undefined if a copy for all values would be larger than the reads from it
  */
 export function cutStrip(
@@ -59,13 +59,14 @@ export function cutStrip(
   const whole = laidOut(radix);
   if (whole === undefined || whole.elements > step.count * whole.offsets.length) return undefined;
   const maxLength = Math.floor((radix * resources.options.chunkElements * STRIP_PART) / whole.elements);
-  // Pieces have equal length, so that the last one is not much shorter.
+  // Pieces have equal length, to avoid a much shorter last piece.
   const length = Math.ceil(radix / Math.ceil(radix / Math.min(radix, Math.max(1, maxLength))));
   return { whole, length, strip: laidOut(length)! };
 }
 
 /**
- * Plans a step that a kernel computes piece by piece: sums of products whose left factors are in a copy of the input.
+ * Plans a step for a kernel that works piece by piece: it sums products with left factors read from a copy of the
+ * input.
  */
 export function planDirectKernel(resources: PlanResources, step: Step, out: Region, parts: DirectParts): StepPlan {
   const { cut, length, strip, right, rightStep, move } = parts;

@@ -6,7 +6,7 @@ import { digitStrides, epilogueStep } from "../splitStep.ts";
 import type { Machine } from "../machine.ts";
 import type { PlanResources } from "./planResources.ts";
 
-/** Computes a step's elements from its accumulators, for a range of the ranged one of `digits`. */
+/** Computes a step's elements from its accumulators, for a range of values of the ranged digit in `digits`. */
 type Epilogue = {
   bind(machine: Machine): (accumulators: readonly number[], start: number, end: number) => void;
 };
@@ -51,13 +51,13 @@ export function planEpilogue(
   };
 }
 
-/** The digits of loops, the index of the ranged one, and its radix. */
+/** The loops' digits, the index of the ranged digit, and its radix. */
 export type OutOrder = { digits: readonly LoopDigit[]; ranged: number; radix: number };
 
 /**
- * A step's out digits in their order, so that its elements are written side by side, for an epilogue that runs in
- * pieces.
- * @param cut The digit that is cut, if there is one.
+ * Returns a step's out digits in their own order, for an epilogue that runs in pieces. The epilogue then writes
+ * elements side by side.
+ * @param cut The digit to cut, if any.
  */
 export function inOutOrder(step: Step, cut: LoopDigit | undefined): OutOrder {
   const digits = step.outDigits.map((radix, digit): LoopDigit => ({ digit, radix }));

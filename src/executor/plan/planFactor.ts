@@ -7,20 +7,20 @@ import type { Machine } from "../machine.ts";
 import type { PlanResources } from "./planResources.ts";
 import { isConstantFactor, isPackedFactor, sizeOf, termExpression } from "./productLayout.ts";
 
-/** The gathered vectors of one factor of a product. */
+/** The gathered vectors for one factor in a product. */
 export type Factor = {
   /** Bytes for each value of the first digit. */
   bytesPerValue: number;
   firstRadix: number;
-  /** The region of a constant factor that is not packed, which is gathered once and whole. */
+  /** The region for a constant, unpacked factor, gathered once as a whole. */
   region: Region | undefined;
   prepare: ((machine: Machine) => void) | undefined;
-  /** A function that gathers the vectors of values `start .. end - 1` of the first digit to an address. */
+  /** Returns a function that gathers vectors to an address, for values `start .. end - 1` of the first digit. */
   bind(machine: Machine): (address: number, start: number, end: number) => void;
 };
 
 /**
- * Plans the gathering of a factor.
+ * Plans how to gather a factor.
  * @param digits The digits of groups, vectors and terms, in this order.
  */
 export function planFactor(
@@ -31,9 +31,9 @@ export function planFactor(
   options: {
     /** Whether float32 elements are stored as float64. */
     isWidened: boolean;
-    /** What is made from a constant factor and kept instead of its vectors. */
+    /** Data made from a constant factor and kept instead of its vectors. */
     replacement?: { name: string; bytes: number; make: (machine: Machine, from: number, to: number) => void };
-    /** What else is made from a constant factor, in this many bytes after it. */
+    /** Further data made from a constant factor, stored in this many bytes after the factor. */
     afterwards?: { name: string; bytes: number; make: (machine: Machine, address: number) => void } | undefined;
   },
 ): Factor {

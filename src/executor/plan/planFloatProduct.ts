@@ -13,13 +13,13 @@ import { isPackedFactor } from "./productLayout.ts";
 const FLOAT64 = 8;
 const FLOAT32 = 4;
 const UINT32 = 4;
-/** The minimum of rows and of columns from which the engine computes a matrix product. */
+/** The minimum rows and the minimum columns from which the engine computes a matrix product. */
 const MIN_SIDE = 4;
 
 /**
- * Plans a matrix product of float32. Piece by piece, vectors are gathered as float64, multiplied by the engine and
- * certified; then the epilogue runs.
- * @returns undefined if the step is no such product, or too small to be worth it.
+ * Plans a matrix product in float32. Piece by piece, the plan gathers vectors as float64, multiplies them with the
+ * engine and certifies the results; then the epilogue runs.
+ * @returns undefined if the step is no such product, or too small for a benefit.
  */
 export function planFloatProduct(resources: PlanResources, step: Step, out: Region): StepPlan | undefined {
   if (step.reduce !== Reduce.dot || step.reduceType !== DType.float32) return undefined;
@@ -129,7 +129,7 @@ export function planFloatProduct(resources: PlanResources, step: Step, out: Regi
   }
 }
 
-/** Runs products one after the other; returns a promise only if one of them does. */
+/** Runs products one after the other. Returns a promise only if a product does. */
 function inTurn(products: readonly Product[]): Promise<void> | undefined {
   let pending: Promise<void> | undefined;
   for (const product of products) {

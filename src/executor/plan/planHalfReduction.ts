@@ -11,14 +11,13 @@ import { planEpilogue } from "./planEpilogue.ts";
 import type { StepPlan } from "./stepPlan.ts";
 import { bytesAt, type PlanResources } from "./planResources.ts";
 
-/** Plans a step whose reduction is not over floats of 16 bits. */
+/** Plans a step whose reduction does not use 16-bit floats. */
 type ChooseStepPlan = (resources: PlanResources, step: Step, out: Region) => StepPlan;
 
 /**
- * Plans a reduction over floats of 16 bits as one over float32: terms are widened, which is exact. Extrema and chosen
- * elements are narrowed again, which is exact too. A sum rounded to float32 and then to 16 bits is the exact sum
- * rounded once, except where the float32 is halfway between two numbers of 16 bits: the definition settles those
- * elements.
+ * Plans a 16-bit float reduction as a float32 reduction. Widening the terms is exact. For extrema and chosen elements,
+ * narrowing is exact too. A sum rounded to float32 and then to 16 bits equals the exact sum rounded once, except if the
+ * float32 lies halfway between two 16-bit numbers: the definition settles those elements.
  */
 export function planHalfReduction(
   resources: PlanResources,
@@ -30,7 +29,7 @@ export function planHalfReduction(
   return adds ? sumPlan(resources, step, out, chooseStepPlan) : chooseStepPlan(resources, widenedReduction(step), out);
 }
 
-/** A step whose result is the accumulator of another step. */
+/** Returns a step that outputs another step's accumulator. */
 const accumulatorOf = (step: Step, dtype: DTypeCode): Step => ({
   ...step,
   dtype,

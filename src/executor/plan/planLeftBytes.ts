@@ -10,13 +10,13 @@ import { staysInside } from "../../program/loops.ts";
 import type { Machine } from "../machine.ts";
 import type { PlanResources } from "./planResources.ts";
 
-/** The left factor of a product of bytes, in the memory of one thread. */
+/** The left factor in a byte product, in one thread's memory. */
 export type BoundBytes = {
-  /** The address of the bytes of the piece that starts with this value of the first digit. */
+  /** Returns the address of a piece's bytes; `start` gives the piece's first value of the first digit. */
   at: (start: number) => number;
   /** The address of their zero point, a byte. */
   zero: number;
-  /** The address of its factors as int32, for the case that they are no bytes. */
+  /** The address of the piece's factors as int32, in case they are not bytes. */
   wide?: number;
   /** Makes the bytes of a piece; false if its factors are no bytes. */
   make: (start: number, end: number) => boolean;
@@ -25,9 +25,9 @@ export type BoundBytes = {
 const SIGNED_MIN = -128;
 
 /**
- * Plans the left factor as the difference of bytes and their zero point. The bytes are read in place if they are a
- * matrix already, else gathered.
- * @returns undefined if it is not made from bytes.
+ * Plans the left factor as bytes minus their zero point. Bytes already laid out as a matrix are read in place; other
+ * bytes are gathered.
+ * @returns undefined unless the factor comes from bytes.
  */
 export function planLeftBytes(
   resources: PlanResources,
@@ -48,7 +48,7 @@ export function planLeftBytes(
   );
   if (isInside && isOnlyReader) resources.absorb(ref.index);
 
-  // Outside the tensor the difference is 0, so that the byte is the zero point.
+  // Outside the tensor the difference must be 0; the byte there equals the zero point.
   const gathered = isInside ? parts.bytes : ref;
   const bytesPerValue = digits.slice(1).reduce((product, { radix }) => product * radix, 1);
   const zeroPoint = planLoop(resources, zeroSpec(parts), parts);
@@ -91,7 +91,7 @@ function isMatrix(view: View, digits: Pieces["rows"]): boolean {
   return first === 0 && digits.every(({ digit }, k) => moves(digit) === strides[k]);
 }
 
-/** Plans a loop over at most two tensors: the one that is gathered, then that of the zero point. */
+/** Plans a loop over at most two tensors: first the gathered tensor, then the zero point's tensor. */
 function planLoop(
   resources: PlanResources,
   spec: LoopSpec,

@@ -21,10 +21,10 @@ const MIN_COLUMNS = 3;
 const upTo = (count: number, multiple: number): number => Math.ceil(count / multiple) * multiple;
 
 /**
- * Plans a matrix product with a constant factor and so few columns or terms that gathering vectors for the engine and
- * certifying its results costs more than the products. A kernel reads the left factors from copies of parts of the
- * input.
- * @returns undefined if the step is no such product, or if another way is faster.
+ * Plans a matrix product with a constant factor and few columns or terms. For such products, gathering vectors for the
+ * engine and certifying its results would cost more than the products. A kernel reads the left factors from copies of
+ * parts of the input.
+ * @returns undefined for other products, or if another plan runs faster.
  */
 export function planNarrowProduct(resources: PlanResources, step: Step, out: Region): StepPlan | undefined {
   if (step.reduce !== Reduce.dot || step.reduceType !== DType.float32) return undefined;
@@ -76,11 +76,11 @@ export function planNarrowProduct(resources: PlanResources, step: Step, out: Reg
 /** The out digits of radix above 1 and their parts in the kernel's loops. */
 type Arrangement = {
   outDigits: readonly LoopDigit[];
-  /** Whether columns are the last digits of the output, so that they lie side by side in it; else rows do. */
+  /** True if the output's last digits are columns, so columns lie side by side; otherwise rows do. */
   endsInColumns: boolean;
-  /** The digit of rows that tiles of ROWS rows run along. */
+  /** The row digit that tiles of ROWS rows follow. */
   tiled: LoopDigit;
-  /** The digits of groups and of the other rows. */
+  /** The digits for groups and for the other rows. */
   around: readonly LoopDigit[];
   /** The digit whose values are cut into pieces. */
   cut: LoopDigit;
@@ -117,9 +117,9 @@ type ResultPlaces = {
 };
 
 /**
- * Places the results of a piece in the order of the output, with columns together where they come last.
- * @param length How many values of the cut digit a piece has.
- * @returns undefined if another digit is between those of columns: then columns, taken row-major, do not lie evenly.
+ * Places a piece's results in output order, with columns together if the output ends in columns.
+ * @param length The number of values of the cut digit in a piece.
+ * @returns undefined if another digit comes between the columns' digits: row-major columns would then not lie evenly.
  */
 function placeResults(
   step: Step,
@@ -137,7 +137,7 @@ function placeResults(
   return { place, columnOut, strides: step.outDigits.map((_, digit) => sizes[indexOf(digit)] ?? 0) };
 }
 
-/** The numbers of groups, of columns and terms of each group, and of blocks of BLOCK columns of each group. */
+/** The number of groups, and for each group the numbers of columns, terms, and blocks of BLOCK columns. */
 type PackedCounts = { groups: number; columns: number; blocks: number; terms: number };
 
 /** Plans the packing of the constant factor's columns. */

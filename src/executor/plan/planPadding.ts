@@ -7,18 +7,18 @@ import { digitStrides } from "../splitStep.ts";
 import type { Machine } from "../machine.ts";
 import type { PlanResources } from "./planResources.ts";
 
-/** A view that needs no bounds check, the copy that it reads, and the function that fills the copy. */
+/** A view without a bounds check, the copy for the view to read, and the function that fills the copy. */
 export type PaddedRead = { view: View; region: Region; bind(machine: Machine): () => void };
 
-/** A copy is made only for at least this many reads of each of its elements. */
+/** The minimum number of reads per element for making a copy. */
 const MIN_REUSE = 3;
 
 /**
- * Makes a view that leaves its tensor, as convolutions with padding do, read a copy that includes the padding. Without
- * bounds checks a reduction runs in vectors along its rows.
- * @param input The number of the copy among the sources of the reduction.
+ * Redirects a view that leaves its tensor, for example in convolutions with padding, to a copy with the padding
+ * included. Without bounds checks, a reduction runs in vectors along the copy's rows.
+ * @param input The number of the copy among the reduction's sources.
  * @param work The number of reads.
- * @returns undefined where a copy gains nothing, or where the view is not plainly affine.
+ * @returns undefined if a copy gains nothing, or if the view is not plainly affine.
  */
 export function planPadding(
   resources: PlanResources,

@@ -18,8 +18,8 @@ const LANE_BITS = 64n;
 const ONE_BITS = 0x3f800000;
 
 /**
- * Plans a step that writes the words of exact sums: each sum is computed once for its four words.
- * @returns undefined if the terms depend on the number of the word, or if the epilogue changes the words.
+ * Plans a step for writing the words of exact sums. The plan computes each sum once for all four words.
+ * @returns undefined if the terms depend on the word's number, or if the epilogue changes the words.
  */
 export function planPartialSum(resources: PlanResources, step: Step, out: Region): StepPlan | undefined {
   const limbDigit = step.outDigits.length - 1;
@@ -34,7 +34,7 @@ export function planPartialSum(resources: PlanResources, step: Step, out: Region
   const firstRadix = digits[0]!.radix;
   const terms = step.redDigits.reduce((product, radix) => product * radix, 1);
   const perValue = digits.reduce((product, { radix }) => product * radix, 1) / firstRadix;
-  // Where the digit of words is the only one, the first digit is one of the terms: then it is not cut.
+  // If the digit of words is the only out digit, the first digit belongs to the terms and is not cut.
   const isCut = limbDigit > 0;
   const max = Math.max(1, Math.floor(resources.options.chunkElements / perValue));
   const length = isCut ? Math.min(firstRadix, max) : firstRadix;

@@ -7,19 +7,19 @@ import { digitStrides } from "../splitStep.ts";
 /** Below so many elements the parts would cost more than they save. */
 const MIN_COUNT = 2 ** 12;
 
-/** A step has at most 16 inputs, so that joining them cuts its first digit into as many parts. */
+/** A step has at most 16 inputs, and joining them cuts the step's first digit into at most 16 parts. */
 const MAX_PARTS = 16;
 
 /**
- * The elements of a step whose first digit is `first` to `first + radix - 1`, as a step of their own, and where they
- * begin in the step's tensor, in bytes.
+ * The elements whose first digit runs from `first` to `first + radix - 1`, as a separate step, and their offset in
+ * bytes within the original step's tensor.
  */
 type StepPart = { first: number; radix: number; step: Step; offset: number };
 
 /**
- * Cuts a step that joins tensors along its first digit, by comparing the digit with constants and selecting, where the
- * comparisons change: each part reads only the tensor that it shows.
- * @returns undefined if the step is none, or gains nothing
+ * Cuts a step that joins tensors along its first digit by comparing the digit with constants and selecting. The cuts
+ * lie where the comparisons change; each part reads only its own tensor.
+ * @returns undefined if the step joins no tensors, or gains nothing
  */
 export function partsOf(step: Step): StepPart[] | undefined {
   const radix = step.outDigits[0] ?? 1;
@@ -32,7 +32,7 @@ export function partsOf(step: Step): StepPart[] | undefined {
   return parts.some((part) => part === undefined) ? undefined : (parts as StepPart[]);
 }
 
-/** The slots that say whether the first digit is below a number, with that number. */
+/** Returns the slots that test whether the first digit lies below a number, with the number. */
 function comparisonsOf({ epilogueReads, constants, epilogue }: Step): Map<number, number> {
   const firstConstant = epilogueReads.length;
   const firstInstruction = firstConstant + constants.length;
@@ -58,7 +58,7 @@ function partFrom(
 ): StepPart | undefined {
   const { epilogueReads, constants, epilogue, outDigits } = step;
   const firstInstruction = epilogueReads.length + constants.length;
-  /** The slot whose value a slot has in this part. */
+  /** Returns the slot providing a slot's value in this part. */
   const shown = (slot: number): number => {
     const instruction = epilogue.code[slot - firstInstruction];
     if (slot < firstInstruction || instruction?.op !== Op.select) return slot;

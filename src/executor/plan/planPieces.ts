@@ -9,9 +9,9 @@ import { productLayout, sizeOf, type ProductLayout } from "./productLayout.ts";
 export type Piece = { start: number; end: number };
 
 /**
- * A batch of matrix products cut into pieces that stay in the cache. If there are groups, their first digit is cut,
- * which cuts both factors; else the first digit of rows, which cuts only the left factor. Sizes are counts of vectors,
- * terms or results.
+ * A batch of matrix products, cut into pieces for the cache. If groups exist, the cut goes through their first digit
+ * and cuts both factors. Otherwise the cut goes through the first row digit and cuts only the left factor. Sizes count
+ * vectors, terms or results.
  */
 export type Pieces = ProductLayout & {
   isCut: boolean;
@@ -23,10 +23,10 @@ export type Pieces = ProductLayout & {
   /** The maximum number of values of the cut digit in a piece. */
   length: number;
   groupsPerValue: number;
-  /** Rows of one product, for each value where rows are cut. */
+  /** If rows are cut: the rows of one product for each value of the cut digit. */
   rowsPerValue: number;
   resultsPerValue: number;
-  /** The rows of one product and the right vectors of all products in the largest piece. */
+  /** The maximum over all pieces: rows of one product, and right vectors of all products. */
   maxRows: number;
   maxColumns: number;
   /** The loops of epilogues, see {@link inOutOrder}. */
@@ -47,7 +47,7 @@ export function planPieces(step: Step, options: PlanOptions): Pieces {
   const vectorsPerValue = groupsPerValue * (rowsPerValue + (cutsGroups ? columnCount : 0));
   const perValue = vectorsPerValue * innerCount + resultsPerValue;
   const maxLength = Math.max(1, Math.min(radix, Math.floor(chunkElements / perValue)));
-  // Pieces have equal length, so that the last one is not much shorter.
+  // Pieces have equal length, to avoid a much shorter last piece.
   const length = Math.ceil(radix / Math.ceil(radix / maxLength));
   return {
     ...layout,
@@ -71,7 +71,7 @@ export function planPieces(step: Step, options: PlanOptions): Pieces {
 
 type Four = [number, number, number, number];
 
-/** The pieces of a thread's part; where nothing is cut, the one piece is the first part's. */
+/** Returns the pieces in a thread's part. Without a cut, the only piece belongs to the first part. */
 export function piecesOf({ isCut, length, groups, rows }: Pieces, machine: Machine): Piece[] {
   if (!isCut) return machine.part === 0 ? [{ start: 0, end: 1 }] : [];
   const [first, last] = partOf((groups[0] ?? rows[0])!.radix, machine);

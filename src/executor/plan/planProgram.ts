@@ -21,34 +21,34 @@ import { joinedSum } from "./joinedSum.ts";
 import { both } from "./planFloatProduct.ts";
 import { chooseStepPlan } from "./chooseStepPlan.ts";
 
-/** The plan of a program: the addresses of its data and how each step is computed. */
+/** A program's plan: the addresses of data and the way to compute each step. */
 export type ProgramPlan = {
   /**
-   * Steps whose tensors are read only if tensors are altered: parts of sums that are computed whole, weights that are
-   * computed where they are multiplied, and differences whose operands are multiplied instead.
+   * Steps whose tensors are read only if tensors are altered: parts of sums computed whole, weights computed during
+   * their multiplication, and differences whose operands are multiplied instead.
    */
   optional: ReadonlySet<number>;
-  /** What it was planned with. */
+  /** The options used for planning. */
   options: PlanOptions;
-  /** Bytes of memory needed, and of each of the memories that constants are read from besides. */
+  /** The bytes of the main memory. `farBytes` gives the bytes for each further memory with constants. */
   bytes: number;
   farBytes: readonly number[];
   inputs: readonly Region[];
   /** For each thread, the memory for settling elements and for their counts. */
   settling: readonly { scratch: Region; stats: Region }[];
-  /** The region of each step's tensor, which holds it from that step to the last one that reads it. */
+  /** The region for each step's tensor, reserved from that step until the tensor's last reader. */
   tensors: readonly Region[];
   steps: readonly StepPlan[];
-  /** The approximate time of each step that can be computed in parts; 0 for others. */
+  /** The approximate nanoseconds for each step that can be computed in parts; 0 for other steps. */
   nanoseconds: readonly number[];
   findings: Findings;
   loops: LoopCode;
   reductions: ReductionCode;
   directs: DirectCode;
   /**
-   * Writes constants, in the forms that steps read, into the memory. Those that it then holds as they are, the model
-   * does not keep besides.
-   * @returns What gives them back to the model.
+   * Writes constants into the memory, in the forms that steps read. For constants stored there unchanged, the model
+   * gives up its own copy.
+   * @returns A function to give these constants back to the model.
    */
   prepare(machine: Machine): () => void;
 };
@@ -62,7 +62,7 @@ export type Findings = {
 };
 
 /**
- * Plans a program in one memory, or, if it needs more than that has, with its constants in memories of their own.
+ * Plans a program in one memory. A program needing more gets separate memories for constants.
  * @throws ExecutionMemoryError
  */
 export function planWithin(model: PlannedModel, options: Omit<PlanOptions, "spreads">): ProgramPlan {
@@ -77,7 +77,7 @@ export function planWithin(model: PlannedModel, options: Omit<PlanOptions, "spre
 /**
  * Plans a program: how each step is computed, and where its data lies. The same program and options give the same plan
  * in every thread.
- * @param findings The findings of another thread; that thread then runs its plan's `prepare`.
+ * @param findings The findings of another thread, which runs its plan's `prepare` itself.
  */
 export function planProgram(model: PlannedModel, options: PlanOptions, findings?: Findings): ProgramPlan {
   const resources = new PlanResources(model, options, findings?.answers);
@@ -94,7 +94,7 @@ export function planProgram(model: PlannedModel, options: PlanOptions, findings?
     for (const absorbed of whole?.absorbed ?? []) resources.absorb(absorbed);
     const split = chooseStepPlan(resources, step, out);
     const plan = whole === undefined ? split : eitherOf(chooseStepPlan(resources, whole.step, out), split);
-    // What is made from constants alone is copied by nothing: mostly it is not even made.
+    // Steps with only constant inputs are never copied: most plans do not even compute their tensors.
     const key = step.inputs.every(({ kind }) => kind === "constant") ? undefined : textOf(step);
     const same = key === undefined ? undefined : first.get(key);
     if (key !== undefined && same === undefined) first.set(key, s);
@@ -144,8 +144,9 @@ export function planProgram(model: PlannedModel, options: PlanOptions, findings?
 const STATS_BYTES = 16;
 
 /**
- * A step as one with earlier steps: a total with the parts of its sum, a product with the computation of its weights.
- * @returns undefined if there are none; else the step, and those whose tensors it does not read
+ * Merges a step with earlier steps: a total with its partial sums, or a product with the computation of its weights.
+ * @returns undefined if nothing can be merged; otherwise the merged step, and the steps whose tensors the merged step
+ *   bypasses
  */
 function wholeOf(resources: PlanResources, step: Step): { step: Step; absorbed: readonly number[] } | undefined {
   const stepOf = (ref: TensorRef): Step | undefined => resources.stepOf(ref);

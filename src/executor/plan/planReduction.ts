@@ -92,8 +92,8 @@ export function listAll({ views }: Machine, list: number, first: number, end: nu
 }
 
 /**
- * The out digits in the order of their loops. It is the step's own order, unless the values of another digit than the
- * last lie side by side in everything that is read: then vectors run along that digit.
+ * Returns the out digits in loop order. The order is the step's own, unless another digit than the last has values side
+ * by side in all reads: vectors then run along that digit.
  */
 function loopOrder(step: Step, digits: readonly LoopDigit[], reads: readonly View[]): LoopDigit[] {
   const outDigits = digits.slice(0, step.outDigits.length);
@@ -116,7 +116,7 @@ function loopOrder(step: Step, digits: readonly LoopDigit[], reads: readonly Vie
   return better === undefined ? outDigits : [...outDigits.filter((digit) => digit !== better), better];
 }
 
-/** The type of a copy's elements: that of the tensor which the view at the same place reads. */
+/** Returns the type of a copy's elements: the type of the tensor read by the view at the same place. */
 const paddedType = (step: Step, reads: readonly View[], view: View): DTypeCode =>
   step.inputs[step.termReads[reads.indexOf(view)]!.input]!.dtype;
 

@@ -13,19 +13,20 @@ import type { Views } from "../memory/views.ts";
 import type { Machine } from "../machine.ts";
 import type { PlanOptions } from "./stepPlan.ts";
 
-/** The parts of a compiled model from which plans are made. */
+/** The parts of a compiled model needed for planning. */
 export type PlannedModel = Pick<CompiledModel, "program" | "constants">;
 
 type ConstantRef = TensorRef & { kind: "constant" };
 
-/** The same root may be read as several tensors: of different types, or with different numbers of zeros at the end. */
+/**
+ * Distinguishes tensors with the same root: they may have different types, or different numbers of zeros at the end.
+ */
 const constantKey = (ref: ConstantRef): string => `${ref.root} ${ref.dtype} ${ref.count}`;
 const bytesOfRef = ({ dtype, count }: { dtype: DTypeCode; count: number }): number => dtypeBytes(dtype) * count;
 
 /**
- * Collects the loops, kernels and memory regions that the steps of a program need, each region with the time for which
- * it is needed. Step s runs at moment s. The inputs arrive at moment -1; before it, each step has another moment, at
- * which its weights are prepared.
+ * Collects the loops, kernels and memory regions for a program's steps. Each region records when it is needed. Step s
+ * runs at moment s. The inputs arrive at moment -1. Earlier moments, one per step, prepare the weights.
  */
 export class PlanResources {
   readonly memory = new MemoryPlan();
@@ -34,17 +35,17 @@ export class PlanResources {
   readonly directs: DirectSpec[] = [];
   readonly options: PlanOptions;
   readonly inputs: readonly Region[];
-  /** The tensor of each step that has been planned. */
+  /** The tensor of each planned step. */
   readonly tensors: Region[] = [];
   readonly #model: PlannedModel;
   readonly #constants = new Map<string, { ref: ConstantRef; region: Region }>();
-  /** For each step, the later steps that do not read its tensor but compute from its inputs what they need of it. */
+  /** For each step, the later steps that bypass its tensor and compute the needed values from its inputs. */
   readonly #absorbers = new Map<number, Set<number>>();
-  /** Memories for constants that are only read by loops, and what lies there. */
+  /** Memories for constants that only loops read, with their contents. */
   readonly far: FarMemories;
   readonly #farConstants = new Map<string, { ref: ConstantRef; region: Region }>();
   readonly #prepared = new Map<string, Region>();
-  /** For each list of specifications, the numbers of those that are in it. */
+  /** The numbers of the entries in each list of specifications. */
   readonly #numbers = new Map<unknown, Map<string, number>>();
   /** The answers about constants, in the order of the questions. */
   readonly answers: boolean[] = [];
@@ -59,14 +60,16 @@ export class PlanResources {
     this.inputs = model.program.inputs.map((input) => this.memory.during(bytesOfRef(input), -1, -1));
   }
 
-  /** The number of a loop among those of a machine; equal ones, as the layers of a model have, are one. */
+  /**
+   * Returns a loop's number among the loops of a machine. Equal loops, as in a model's repeated layers, share a number.
+   */
   loop(spec: LoopSpec): number {
     return this.#numberOf(this.specs, spec);
   }
 
   /**
-   * A loop over inputs of a step, and the regions that it reads, by the number of the input; constants may lie in
-   * memories of their own.
+   * Plans a loop over a step's inputs, and returns the regions read, by input number. Constants may lie in separate
+   * memories.
    */
   loopOver(step: Step, spec: LoopSpec): { loop: number; sources: (Region | undefined)[] } {
     const used = inputsOf(spec);
@@ -76,19 +79,19 @@ export class PlanResources {
     return { loop: this.loop(isFar ? { ...spec, sourceMemories: memories } : spec), sources };
   }
 
-  /** The region of a tensor that is not needed in the memory where everything is computed. */
+  /** Returns the region of a tensor that may lie outside the computing memory. */
   #anySource(ref: TensorRef): Region {
     if (!this.options.spreads || ref.kind !== "constant") return this.source(ref);
     const place = (): { ref: ConstantRef; region: Region } => ({ ref, region: this.far.place(bytesOfRef(ref)) });
     return getOrAdd(this.#farConstants, constantKey(ref), place).region;
   }
 
-  /** The number of a reduction among those of a machine. */
+  /** Returns a reduction's number among the reductions of a machine. */
   reduction(spec: ReductionSpec): number {
     return this.#numberOf(this.reductions, spec);
   }
 
-  /** The number of a direct kernel among those of a machine. */
+  /** Returns a direct kernel's number among the direct kernels of a machine. */
   direct(spec: DirectSpec): number {
     return this.#numberOf(this.directs, spec);
   }
@@ -116,7 +119,7 @@ export class PlanResources {
     for (let s = steps.length - 1; s >= 0; s--) {
       const absorbers = this.#absorbers.get(s);
       if (absorbers !== undefined && [...readers[s]!].every((reader) => absorbers.has(reader))) all.add(s);
-      // What absorbs this step reads in its stead.
+      // Absorbing steps read this step's inputs instead.
       const own = all.has(s) ? absorbers! : [s];
       for (const ref of steps[s]!.inputs)
         if (ref.kind === "step") for (const reader of own) readers[ref.index]!.add(reader);
@@ -139,7 +142,7 @@ export class PlanResources {
     return this.memory.during(bytes, this.moment, this.moment);
   }
 
-  /** The inputs of a step that a loop reads, by number; others are undefined. */
+  /** Returns the step inputs that a loop reads, by number; other entries are undefined. */
   sources(step: Step, spec: Expression & { outs: readonly number[] }): (Region | undefined)[] {
     const used = inputsOf(spec);
     return step.inputs.map((ref, n) => (used.has(n) ? this.source(ref) : undefined));
@@ -150,12 +153,12 @@ export class PlanResources {
     return step.inputs.map((ref) => this.source(ref));
   }
 
-  /** All inputs of a step, for code that is not bound to one memory: see `bytesAt`. */
+  /** Returns all inputs of a step, for code not bound to one memory: see `bytesAt`. */
   readSources(step: Step): Region[] {
     return step.inputs.map((ref) => this.#anySource(ref));
   }
 
-  /** The region of a tensor that the step being planned reads. */
+  /** Returns the region of a tensor read by the step being planned. */
   source(ref: TensorRef): Region {
     if (ref.kind === "constant") {
       const key = constantKey(ref);
@@ -192,7 +195,10 @@ export class PlanResources {
     return { region, prepare };
   }
 
-  /** Whether a result of a step's term is an int32 constant as it is, and `test` accepts the whole constant. */
+  /**
+   * Returns true if a result of the step's term equals an unchanged int32 constant, and `test` accepts the whole
+   * constant.
+   */
   areBytes(step: Step, slot: number, test: (values: Int32Array) => unknown): boolean {
     const view = step.termReads[slot];
     const ref = view && step.inputs[view.input]!;
@@ -248,21 +254,21 @@ export class PlanResources {
 const viewsOf = ({ views, farViews }: Machine, { memory }: Region): Views =>
   memory === 0 ? views : farViews[memory - 1]!;
 
-/** The bytes of a region, in whichever memory it lies; not copied. */
+/** Returns the bytes of a region in any memory, without copying. */
 export const bytesAt = (machine: Machine, region: Region): Uint8Array =>
   viewsOf(machine, region).part(region.address, region.bytes);
 
 type Preparation = {
-  /** Identifies what is made, together with the constants and the loop. */
+  /** Identifies the prepared data, together with the constants and the loop. */
   key: string;
   bytes: number;
   /** Bytes that are needed while it is made. */
   temporary: number;
-  /** Makes it; `sources` are the addresses of the step's inputs while it runs. */
+  /** Prepares the data. `sources` are the addresses of the step's inputs during preparation. */
   fill: (machine: Machine, region: Region, sources: readonly number[], temporary: Region) => void;
 };
 
-/** The numbers of the sources that a loop reads. */
+/** Returns the numbers of all sources read by a loop. */
 function inputsOf(spec: Expression & { outs: readonly number[] }): Set<number> {
   const slots = [...neededSlots(spec, spec.outs)].filter((slot) => slot < spec.reads.length);
   return new Set(slots.map((slot) => spec.reads[slot]!.input));

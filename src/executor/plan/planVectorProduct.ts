@@ -19,16 +19,17 @@ const FLOAT32 = 4;
 const UINT32 = 4;
 /** Columns whose sums are added to at a time: they stay in the cache while rows of the matrix pass. */
 const COLUMNS = 4096;
-/** The approximate nanoseconds of a weight, which is all waiting for memory. */
+/** The approximate nanoseconds per weight, all spent waiting for memory. */
 const TERM_NANOSECONDS = 0.25;
 
 /** A constant matrix as it lies in memory: elements from its start, and from a row or column to the next one. */
 type Matrix = { first: number; isByRows: boolean; stride: number };
 
 /**
- * Plans the product of a vector with a constant float32 matrix that is read where it lies, as of a language model that
- * takes one token at a time. The error bound is that of the engine's products: norms of the vector and the columns.
- * @returns undefined if the step is no such product, or too small to be worth it.
+ * Plans the product of a vector with a constant float32 matrix, for example in a language model taking one token at a
+ * time. The plan reads the matrix in place. The error bound uses norms of the vector and the columns, like the engine's
+ * products.
+ * @returns undefined if the step is no such product, or too small for a benefit.
  */
 export function planVectorProduct(resources: PlanResources, step: Step, out: Region): StepPlan | undefined {
   if (step.reduce !== Reduce.dot || step.reduceType !== DType.float32) return undefined;
@@ -127,7 +128,7 @@ export function planVectorProduct(resources: PlanResources, step: Step, out: Reg
   }
 }
 
-/** How a view lays out a matrix; undefined if neither its columns nor its terms lie side by side. */
+/** Returns a view's matrix layout; undefined unless the columns or the terms lie side by side. */
 function matrixOf(view: View, columns: readonly LoopDigit[], inner: readonly LoopDigit[]): Matrix | undefined {
   if (!isPlain(view)) return undefined;
   const radixOf = new Map([...columns, ...inner].map(({ digit, radix }) => [digit, radix]));

@@ -19,10 +19,10 @@ import type { StepPlan } from "./stepPlan.ts";
 const MAX_GATHERED = 2 ** 23;
 
 /**
- * Plans a step with float64, in loops whose elementary functions and sums are estimates with an error bound; what they
- * do not settle is left to the definition, element by element.
- * @returns undefined where the definition computes the whole step: words of exact sums, sums of 16 bits, and casts that
- * loops would round twice
+ * Plans a step with float64 loops. Their elementary functions and sums are estimates with an error bound. The
+ * definition settles the remaining elements individually.
+ * @returns undefined if the definition computes the whole step: words of exact sums, 16-bit sums, and casts that
+ *   loops would round twice
  */
 export function planWide(resources: PlanResources, step: Step, out: Region): StepPlan | undefined {
   const addsWords = isPartial(step.reduce) || isTotal(step.reduce);
@@ -42,11 +42,11 @@ function planWideSum(resources: PlanResources, step: Step, out: Region): StepPla
   const perValue = step.count / radix;
   const gathered = perValue * terms;
   if (gathered > MAX_GATHERED) return undefined;
-  // What there is no room for in each thread is computed by one.
+  // Work that lacks memory for a copy per thread runs on one thread.
   const shared = gathered * resources.options.threads <= MAX_GATHERED;
   const slots = isDot(step.reduce) ? [step.term.outA, step.term.outB] : [step.term.outA];
   const digits = [...step.outDigits, ...step.redDigits].map((all, digit): LoopDigit => ({ digit, radix: all }));
-  // Gathered terms are those of one value of the ranged digit.
+  // Gathered terms belong to a single value of the ranged digit.
   const radices = digits.map((digit, k) => (k === ranged ? 1 : digit.radix));
   const outStrides = digitStrides(radices).map((stride, k) => (k === ranged ? 0 : stride));
   const spec = (slot: number): LoopSpec => ({

@@ -15,15 +15,15 @@ const FLOAT64 = 8;
 const FLOAT32 = 4;
 /** The maximum number of terms that are unrolled: a window of 8 x 8. */
 const MAX_TERMS = 64;
-/** With more columns a matrix product reuses what it loads. */
+/** With more columns, a matrix product reuses loaded values. */
 const MAX_COLUMNS = 3;
 const MIN_LANES = 4;
 const MIN_ROWS = 4;
 
 /**
- * Plans sums of few products with constant factors, such as depthwise convolutions over planes. They are computed in
- * vectors that run along a row, from float64 copies of parts of the input.
- * @returns undefined if the step is no such sum.
+ * Plans small sums of products with constant factors, for example depthwise convolutions over planes. Vectors run along
+ * a row and read float64 copies of parts of the input.
+ * @returns undefined for other sums.
  */
 export function planWindowSum(resources: PlanResources, step: Step, out: Region): StepPlan | undefined {
   if (step.reduce !== Reduce.dot || step.reduceType !== DType.float32) return undefined;
@@ -105,13 +105,13 @@ function walksFar(step: Step, view: View, group: LoopDigit | undefined, lanes: L
   return isFarOut || (step.inputs[view.input]!.count * FLOAT32 > LARGE && moveOf(view, group) < moveOf(view, lanes));
 }
 
-/** The number of elements by which a digit moves a view. */
+/** Returns the number of elements by which a digit moves a view. */
 const moveOf = (view: View, { digit }: LoopDigit): number =>
   view.axes.reduce((sum, { coeffs, stride }) => {
     return sum + stride * (coeffs.find((term) => term.digit === digit)?.coeff ?? 0);
   }, 0);
 
-/** The digit of rows in which elements lie side by side, or else the longest one. */
+/** Returns the row digit whose elements lie side by side; without such a digit, the longest row digit. */
 function chooseLanes(view: View, rows: readonly LoopDigit[]): LoopDigit | undefined {
   const possible = rows.filter((each) => each.radix >= MIN_LANES && movesAlongOne(view, each.digit));
   return possible.findLast((each) => moveOf(view, each) === 1) ?? possible.sort((a, b) => b.radix - a.radix)[0];

@@ -14,7 +14,7 @@ export type ProductLayout = {
   rows: readonly LoopDigit[];
   columns: readonly LoopDigit[];
   inner: readonly LoopDigit[];
-  /** The slots of the term that give the left and the right factor; a sum has no right one. */
+  /** The term's slots for the left and right factors; a sum has no right factor. */
   left: number;
   right: number | undefined;
   /** For each out digit, its stride in `[groups, rows, columns]`. */
@@ -31,18 +31,18 @@ export const termExpression = (step: Step): Expression => ({
   code: step.term.code,
 });
 
-/** Whether a result of the term is made from constants only. */
+/** Returns true if a result of the term comes from constants only. */
 export function isConstantFactor(step: Step, slot: number): boolean {
   const reads = [...neededSlots(termExpression(step), [slot])].filter((needed) => needed < step.termReads.length);
   return reads.every((read) => step.inputs[step.termReads[read]!.input]!.kind === "constant");
 }
 
-/** The bytes of constants, for each element of a factor that is made from them, up to which it counts as packed. */
+/** The maximum bytes of constants for each element of a packed factor made from them. */
 const PACKED_BYTES = 1.5;
 
 /**
- * Whether a result of the term is made from constants that take much less memory than it does, or for which there is
- * no more. It is made piece by piece, whenever it is needed.
+ * Returns true if a result of the term comes from constants that take much less memory than the result, or if memory
+ * for the result runs out. Such factors are made piece by piece, when needed.
  */
 export function isPackedFactor(step: Step, slot: number, { spreads }: Pick<PlanOptions, "spreads">): boolean {
   const expression = termExpression(step);
@@ -56,7 +56,7 @@ export function isPackedFactor(step: Step, slot: number, { spreads }: Pick<PlanO
   return bytes <= PACKED_BYTES * elements;
 }
 
-/** Digits of terms, in an order in which the last one has enough values for vectors. The order of terms is free. */
+/** Orders the terms' digits to end with a digit that has enough values for vectors. The order of terms is free. */
 function inVectors(inner: readonly LoopDigit[]): LoopDigit[] {
   const last = inner.at(-1);
   const better = last !== undefined && last.radix < LANES && inner.findLast(({ radix }) => radix >= LANES);
@@ -64,9 +64,9 @@ function inVectors(inner: readonly LoopDigit[]): LoopDigit[] {
 }
 
 /**
- * Sorts digits by the factors that depend on them: both, groups; only the right one, columns; all others, rows. A sum
- * has no right factor: all its digits are rows. Digits of radix 1 are left out. Rows can be cut: a packed factor is
- * made the left one; else, if only one factor is constant, it is made the right one.
+ * Sorts digits by the factors that depend on them. Digits for both factors are groups; digits for the right factor
+ * only, columns; all others, rows. A sum has no right factor: all digits are rows. Digits of radix 1 are left out. Rows
+ * can be cut: a packed factor becomes the left factor. Otherwise, a lone constant factor becomes the right factor.
  */
 export function productLayout(step: Step, options: Pick<PlanOptions, "spreads">): ProductLayout {
   const isDot = step.reduce === Reduce.dot;

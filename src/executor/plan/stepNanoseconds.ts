@@ -12,9 +12,9 @@ const codeNanoseconds = (code: readonly Instruction[]): number =>
   code.reduce((sum, { op }) => sum + (elementary.has(op) ? ELEMENTARY_NS : OPERATION_NS), 0);
 
 /**
- * The approximate time that one thread takes for a step. It is precise enough to distinguish microseconds from
- * milliseconds, which decides whether work is split.
- * @param termNanoseconds The time of a term that is read as it is.
+ * Returns the approximate time one thread takes for a step. The precision suffices to distinguish microseconds from
+ * milliseconds, which decides on splitting the work.
+ * @param termNanoseconds The time to read an unchanged term.
  */
 export function stepNanoseconds(step: Step, termNanoseconds = TERM_NS): number {
   const terms = step.redDigits.reduce((product, radix) => product * radix, step.count);

@@ -9,32 +9,29 @@ import type { PlanResources } from "./planResources.ts";
 const FLOAT64 = 8;
 
 /**
- * The layout of a copy of what a view of float32 reads for some values of one digit. The copy is float64 and includes
- * the padding, so that each digit moves the place of an element by a constant.
+ * A copy's layout: it holds the elements that a float32 view reads for some values of one digit. The copy uses float64
+ * and includes the padding, so each digit moves an element's place by a constant.
  */
 export type StripLayout = {
-  /** The number of bytes by which a digit of the output moves the place. */
+  /** Returns the bytes by which an output digit moves the place. */
   stride: (digit: number) => number;
   /** Bytes from there to each term, row-major over the reduction digits. */
   offsets: readonly number[];
   /** Elements of the copy. */
   elements: number;
   /**
-   * The loop that copies all that the view reads. Its first digit is the cut axis: a value v of the cut digit begins at
-   * `v * move` there and reads `reach` values.
+   * The loop that copies all elements read by the view. Its first digit is the cut axis. On this axis, a value v of the
+   * cut digit begins at `v * move` and reads `reach` values.
    */
   spec: LoopSpec;
   move: number;
   reach: number;
 };
 
-/**
- * A function that makes a copy for values `start .. end - 1` of the cut digit at an address, where the first of them
- * has its place.
- */
+/** Copies values `start .. end - 1` of the cut digit to an address, the place of the first value. */
 type StripCopy = (address: number, start: number, end: number) => void;
 
-/** An axis with its coordinate as `low + unit * t`, where t is below `size`, and `first` if all digits are 0. */
+/** An axis with the coordinate `low + unit * t`. t stays below `size`, and equals `first` if all digits are 0. */
 type Span = { unit: number; low: number; first: number; size: number; moves: ReadonlyMap<number, number> };
 
 function spanOf({ base, coeffs }: View["axes"][number], radices: readonly number[]): Span {
@@ -61,7 +58,7 @@ export const movesAlongOne = (view: View, digit: number): boolean => {
 export const isPlain = (view: View): boolean =>
   view.axes.every(({ div, indirect }) => div === 1 && indirect === undefined);
 
-/** The axes of a view: which of them the cut digit moves, and which one the digit of lanes. */
+/** The axes of a view, with the axis moved by the cut digit and the axis moved by the lane digit. */
 type Axes = {
   spans: readonly Span[];
   cutSpan: Span | undefined;
@@ -71,18 +68,18 @@ type Axes = {
 };
 
 /**
- * A dimension of the copy: an axis; or, of the axis of lanes with more than one phase, the remainders (these have no
- * span) or the quotients.
+ * A dimension of the copy: an axis, or, for a lane axis with several phases, either the remainders (without a span) or
+ * the quotients.
  */
 type Dimension = { axis: number; span: Span | undefined; size: number; coeff: number };
 
 /**
  * Lays out a copy.
  * @param view Plain: without divisors and indices.
- * @param cut The digit of which some values are copied at a time, at most `length`; it moves along one axis.
- * @param lanes A digit in which elements are to lie side by side; it moves along one axis. Where it moves by more than
- * 1, those of equal remainder lie together.
- * @returns undefined if other digits do not allow this.
+ * @param cut The digit to copy some values at a time, at most `length`; it moves along one axis.
+ * @param lanes A digit whose elements should lie side by side; it moves along one axis. For moves by more than 1,
+ *   elements with equal remainders lie together.
+ * @returns undefined if other digits prevent the layout.
  */
 export function layoutStrip(
   step: Step,
@@ -134,7 +131,9 @@ function dimensionsOf({ spans, cutSpan, laneSpan, phases }: Axes, cutSize: numbe
   return dimensions.sort((a, b) => rank(a) - rank(b));
 }
 
-/** The loop that copies all that the view reads; its first digit is the cut axis in full length. */
+/**
+ * Returns the loop that copies all elements read by the view. The first digit runs along the cut axis at full length.
+ */
 function copyLoop(
   step: Step,
   view: View,
@@ -169,7 +168,10 @@ function copyLoop(
   };
 }
 
-/** A function that counts the elements before one in the copy, or between two, from the values of digits that move. */
+/**
+ * Returns a function that counts elements in the copy from the values of moving digits: the elements before a place, or
+ * between two places.
+ */
 function elementPlace(
   { spans, laneSpan, phases }: Axes,
   dimensions: readonly Dimension[],

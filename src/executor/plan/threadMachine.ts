@@ -7,7 +7,7 @@ import { StageClock } from "../stages.ts";
 import type { Machine, Operation } from "../machine.ts";
 import type { ProgramPlan } from "./planProgram.ts";
 
-/** The machine of a thread that executes a plan alone. */
+/** Creates the machine for a thread that executes a plan alone. */
 export function machineOf(
   plan: ProgramPlan,
   { memory, far }: ProgramMemories,
@@ -35,7 +35,7 @@ export function machineOf(
   };
 }
 
-/** The operations by which one thread computes the parts of each step; undefined where a step is not split. */
+/** Returns one thread's operations for its parts of each step; undefined for unsplit steps. */
 export function partsOf(
   plan: ProgramPlan,
   machine: Machine,

@@ -5,13 +5,13 @@ import { visitTerms } from "../spotChecks.ts";
 
 /** So many rows are checked in a row. */
 export const ROWS = 4;
-/** Spot checks have less than this share of a product's terms: each takes some 200 times as long. */
+/** The share of a product's terms that spot checks stay below. A checked term takes some 200 times longer. */
 const SHARE = 2 ** -20;
 
-/** Odd weights of the columns, then the weighted sum of each row of a right operand. */
+/** The length of odd weights for the columns, followed by the weighted sum for each row of a right operand. */
 export const witnessLength = (columns: number, inner: number): number => columns + inner;
 
-/** Draws a right operand's weights, and sums its rows by them. @param witness Receives both. */
+/** Draws weights for a right operand, and sums its rows by the weights. @param witness Receives both. */
 export function makeWitness(
   right: Uint8Array | Int8Array,
   zero: number,
@@ -33,9 +33,10 @@ export const rowVisits = ({ rows, columns, inner }: MatrixShape): number =>
   (rows * columns * inner * SHARE) / visitTerms(ROWS, columns + inner);
 
 /**
- * Prepares the check of single rows, by their numbers: the columns' sums, weighted at random, must be what the right
- * operand's rows give by the same weights (Freivalds, 1979), modulo 2^32 as the sums themselves. One wrong element
- * never passes, because its weight is odd; several pass by chance only. The check of a row throws EngineFaultError.
+ * Prepares checks of single rows, by row number. The columns' sums, weighted at random, must equal the sums that the
+ * right operand's rows give under the same weights (Freivalds, 1979), modulo 2^32 like the sums themselves. A single
+ * wrong element never passes, because weights are odd; several pass only by chance. A failed check throws
+ * EngineFaultError.
  */
 export function byteCheck(
   { left, leftZero, results }: { left: Uint8Array; leftZero: Uint8Array; results: Int32Array },

@@ -3,8 +3,8 @@ import type { MatrixShape } from "../engine/matMulEngine.ts";
 const MAX_BYTE = 255;
 
 /**
- * The zero point that makes all of the integers bytes: 0 to 255 after it is added.
- * @returns undefined if there is none.
+ * Returns the zero point that turns all integers into bytes: their values lie in 0 to 255 after adding it.
+ * @returns undefined if no zero point does.
  */
 export function byteZero(values: Int32Array): number | undefined {
   let low = 0;

@@ -12,17 +12,17 @@ const FLOAT64 = 8;
 /** So many elements are checked in a row. */
 export const ELEMENTS = 16;
 
-/** Of a product's terms, less than this share is computed again by spot checks: each takes some 50 times as long. */
+/** The share of a product's terms that spot checks stay below. A recomputed term takes some 50 times longer. */
 const SHARE = 2 ** -17;
 
-/** This many elements usually suffice to show that sums may have been rounded. */
+/** With this many elements, a test usually shows whether sums may have been rounded. */
 const PROBED = 16;
 
-/** Float64 numbers are multiples of 2^-1074, exact sums of products of 2^-298. */
+/** The units' exponents. Float64 numbers are multiples of 2^-1074; exact sums of products, multiples of 2^-298. */
 const UNIT = -1074;
 const SUM_UNIT = -298;
 
-/** Where a product of float64 numbers whose values are float32's lies: see `ProductScratch`. */
+/** The addresses for a product of float64 numbers with float32 values: see `ProductScratch`. */
 type CheckedProduct = {
   left: number;
   right: number;
@@ -36,10 +36,10 @@ export const elementVisits = ({ rows, columns, inner }: MatrixShape): number =>
   (rows * columns * inner * SHARE) / visitTerms(ELEMENTS, inner);
 
 /**
- * Prepares the check of single elements, by their numbers: whether what the engine computed is what the certificate
- * takes for granted, before anything is rounded or settled. That is within the error bound of the exact sum, and the
- * exact sum itself where no partial sum can have been rounded. Nothing is taken for granted of sums that are not
- * finite. The check of an element throws EngineFaultError.
+ * Prepares checks of single elements, by element number, before anything is rounded or settled. A check tests the
+ * certificate's assumptions about the engine's result: the result must lie within the error bound around the exact sum,
+ * and must equal the exact sum if no partial sum can have been rounded. For sums that are not finite, the certificate
+ * assumes nothing. A failed check throws EngineFaultError.
  */
 export function floatCheck(
   { views, kernels }: { views: Views; kernels: ProductKernels },
@@ -61,7 +61,7 @@ export function floatCheck(
     const bound = mustBeExact ? 0 : factor * rowNorm[row]! * columnNorm[column]!;
     const sum = kernels.compensatedDot(a, b, inner);
     const error = mustBeExact ? 0 : compensatedError(sum, inner, norms * SLACK);
-    // The roundings here are far below what SLACK leaves.
+    // The roundings here stay far below the margin in SLACK.
     if (Math.abs(value[index]! - sum) + error <= bound) return;
     const exact = exactUnits(views.float64(a, inner), views.float64(b, inner));
     const found = value[index]!;

@@ -14,8 +14,8 @@ type ProductAddresses = { left: number; right: number; out: number };
 export type Product = () => void | Promise<void>;
 
 /**
- * Further addresses for an engine's product: its float64 result, the list of flagged elements, and the norms and units
- * of vectors.
+ * Further addresses for an engine's product: the float64 result, the list of flagged elements, and the vectors' norms
+ * and units.
  */
 type ProductScratch = {
   values: number;

@@ -8,7 +8,7 @@ const KINDS: readonly ((prng: Prng) => number)[] = [
   (prng) => (prng.below(3) === 0 ? prng.uint32() / 2 ** 31 - 1 : 0),
 ];
 
-/** Draws the numbers of a test of products, all of one kind: finite float32, from subnormal ones to the largest. */
+/** Draws numbers from a single kind for testing products: finite float32, from subnormal numbers to the largest. */
 export function randomNumbers(count: number, prng: Prng): Float32Array {
   const draw = prng.pick(KINDS);
   return Float32Array.from({ length: count }, () => draw(prng));

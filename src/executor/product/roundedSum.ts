@@ -2,18 +2,18 @@ import { productRest } from "../../numerics/kernels/elementary64/doubleDouble.ts
 import { ExactSum } from "../../numerics/exactSum.ts";
 import { FLOAT64_ARITHMETIC } from "../../numerics/float64.ts";
 
-/** The rests of products that underflow, and of what is computed from them. */
+/** Bounds the remainders from underflowing products, and values computed from them. */
 const MIN = 2 ** -1060;
 
 /**
- * The sum of `terms` float64, or of their products with others, rounded once; +0 for 0.
+ * Sums `terms` float64 numbers, or their products with other factors, and rounds once; +0 for 0.
  *
- * Ogita, Rump and Oishi, "Accurate sum and dot product", 2005: with S the sum of all magnitudes, sum + rest is off by
- * less than 2 n^2 2^-106 S for n terms, n < 2^26, and by 2^-1073 a product that underflows. Where all that it may stand
- * for rounds alike, that is the result; else the sum is computed in integers.
- * @param b The other factors, if there are any.
- * @param first Where the terms begin.
- * @param isExact Whether it is computed in integers in any case.
+ * Ogita, Rump and Oishi, "Accurate sum and dot product", 2005: with S the sum of all magnitudes, sum + rest has an
+ * error below 2 n^2 2^-106 S for n terms, n < 2^26, plus 2^-1073 for each product that underflows. If all values within
+ * the error round alike, that value is the result; otherwise the sum is computed in integers.
+ * @param b The other factors, if any.
+ * @param first The index of the first term.
+ * @param isExact If true, always computes in integers.
  */
 export function roundedSum(
   a: Float64Array,
@@ -37,7 +37,7 @@ export function roundedSum(
   }
   const width = 4 * terms * terms * 2 ** -106 * magnitude + terms * MIN;
   const below = sum + (rest - width);
-  // Sums next to 0, of which the sign would count, and all that is not finite are not settled.
+  // Sums next to 0, whose sign would count, and non-finite values are not settled.
   return !isExact && below === sum + (rest + width) && Math.abs(below) < Infinity && below !== 0
     ? below
     : exactSum(a, b, first, terms);

@@ -8,9 +8,9 @@ const FLOAT64 = 8;
 export const NORMS_BYTES = 2 * FLOAT64;
 
 /**
- * Makes a function that computes the bits of an exact sum of products, rounded once, from the addresses of its factors,
- * which are float64 side by side. It uses the same tiers as products of the engine (no rounding at all, a compensated
- * sum, integers) and counts them.
+ * Makes a function for the bits of an exact sum of products, rounded once. Its arguments are the factors' addresses;
+ * factors are float64, side by side. The function uses the same tiers as the engine's products (no rounding at all, a
+ * compensated sum, integers) and counts them.
  * @param norms An address with room for NORMS_BYTES.
  */
 export function settleTerms(machine: Machine, terms: number, norms: number): (a: number, b: number) => number {

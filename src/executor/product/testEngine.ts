@@ -9,14 +9,14 @@ import { byteCheck, makeWitness, witnessLength } from "./byteCheck.ts";
 import { floatCheck } from "./floatCheck.ts";
 import { randomBytes, randomNumbers } from "./randomNumbers.ts";
 
-/** How many products of floats, and as many of bytes, each computed twice. */
+/** The number of float products, equal to the number of byte products. Each product runs twice. */
 const PRODUCTS = 4;
 /** Kernels treat few rows, and the last rows, columns and terms separately. */
 const ROWS = [1, 2, 3, 4, 5, 6, 7, 8, 13, 24, 33];
 const COLUMNS = [1, 3, 4, 7, 8, 16, 17, 31, 64, 80];
 const TERMS = [1, 2, 3, 5, 8, 16, 31, 64, 129, 257, 520];
 const WORD = 8;
-/** A part of the memory for each operand, result and list of norms: the longest operand has 80 x 520 words. */
+/** The bytes for each operand, result and list of norms: the longest operand has 80 x 520 words. */
 const PART = 2 ** 16 * WORD;
 const PARTS = 5;
 

@@ -1,16 +1,16 @@
 import { Worker } from "node:worker_threads";
 import { closeAtExit, endByForce, newGate, type GatedData, type NativeGate } from "../engine/nativeCalls.ts";
 
-/** A thread that is asked to end is ended by force after this time. */
+/** A thread asked to end is ended by force after this time. */
 const END_MS = 2_000;
 
 /** The gates of all threads that run. */
 const running = new Map<Worker, NativeGate>();
 
 /**
- * Starts a thread with an engine of its own.
- * @param code Of the thread.
- * @param data What it starts with.
+ * Starts a thread with its own engine.
+ * @param code The thread's code.
+ * @param data The thread's start data.
  */
 export function startThread(code: URL, data: object): Worker {
   const nativeGate = newGate();

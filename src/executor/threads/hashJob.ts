@@ -4,16 +4,16 @@ import { MerkleList } from "../../program/merkle/list.ts";
 import { dtypeBytes } from "../../numerics/dtype.ts";
 import type { Program } from "../../program/types.ts";
 
-/** The offsets of a checkpoint's tensor and of the nodes of its tree, and its first unit of hashing. */
+/** The offsets of a checkpoint's tensor and tree nodes, and its first hashing unit's number. */
 type Place = { at: number; bytes: number; nodes: number; firstUnit: number };
 
 /**
- * The layout of a job's commitments in one buffer: the tensors of checkpoints in their order, each with its tree; then
- * a mark for each of them.
+ * The layout for a job's commitments in one buffer: each checkpoint's tensor in order, followed by its tree; then a
+ * mark for each checkpoint.
  */
 export type HashLayout = { places: readonly Place[]; marks: number; bytes: number; units: number };
 
-/** Bytes for which other threads are woken: hashing them takes some 100 us, several times as long as waking. */
+/** The bytes for which other threads are woken: hashing takes some 100 us, several times longer than waking. */
 const OFFERED_BYTES = 2 ** 16;
 
 const Mark = {
@@ -23,7 +23,9 @@ const Mark = {
   few: 1,
 } as const;
 
-/** Of more than this part of a tensor, single chunks take as long to hash as all of it. */
+/**
+ * With more changes than this fraction of a tensor, hashing single chunks takes as long as hashing the whole tensor.
+ */
 const FEW = 1 / 4;
 
 const ALIGNMENT = 64;
@@ -50,12 +52,12 @@ export class HashJob {
   readonly buffer: ArrayBufferLike;
   readonly #levels: readonly Levels[];
   readonly #marks: Uint8Array;
-  /** The chunks that changed, of checkpoints that are marked as having few. */
+  /** The changed chunks, for checkpoints marked with few changes. */
   readonly #changed: (readonly number[])[] = [];
   #isHashed = false;
-  /** Bytes of tensors that are hashed in full and of which no other thread knows. */
+  /** Bytes in fully hashed tensors that no other thread knows about. */
   #unoffered = 0;
-  /** Whether the current execution is compared with the one before. */
+  /** True if the current execution is compared with the previous execution. */
   #compares = false;
 
   /** @param buffer Room for the layout, shared if other threads are to hash. */
@@ -69,7 +71,7 @@ export class HashJob {
     });
   }
 
-  /** Whether all trees are those of the tensors: not while an execution is put over it, nor after one that failed. */
+  /** True if all trees match the tensors: false while an execution overwrites them, and after a failed execution. */
   get isHashed(): boolean {
     return this.#isHashed;
   }
@@ -103,7 +105,7 @@ export class HashJob {
     return this.layout.places[checkpoint + 1]?.firstUnit ?? this.layout.units;
   }
 
-  /** Hashes a unit, unless few chunks of its tensor changed. */
+  /** Hashes a unit, unless few chunks in its tensor changed. */
   hash(unit: number): void {
     let [low, high] = [0, this.layout.places.length];
     while (high - low > 1) {

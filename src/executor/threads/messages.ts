@@ -7,7 +7,7 @@ import type { Program } from "../../program/types.ts";
 /** The data that a worker starts with. */
 export type WorkerStart = { control: SharedArrayBuffer; threads: number; thread: number };
 
-/** A program that a team executes, with everything that is needed to plan it. */
+/** A program for a team to execute, with everything needed to plan it. */
 export type TeamProgram = {
   program: Program;
   options: PlanOptions;
@@ -23,9 +23,9 @@ export type TeamProgram = {
 export type ToWorker =
   | ({ kind: "load"; number: number } & TeamProgram)
   | { kind: "unload"; number: number }
-  /** The job whose units of hashing start at `base`. */
+  /** The job whose hashing units start at `base`. */
   | { kind: "hash"; base: number; layout: HashLayout; buffer: ArrayBufferLike }
   | { kind: "end" };
 
-/** Messages from a worker: that it can compute a program, what is wrong with its engine, or why else it failed. */
+/** Messages from a worker: its ability to compute a program, an engine fault, or another reason for failure. */
 export type FromWorker = { loaded: number } | { fault: string } | { reason: string };

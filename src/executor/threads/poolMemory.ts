@@ -1,13 +1,13 @@
 import { noStats, type CertificateStats } from "../certificateStats.ts";
 import { STAGES, type Stage } from "../stages.ts";
 
-/** The 32-bit words that the threads of a team share. */
+/** The 32-bit words shared by a team's threads. */
 export const ControlWord = {
   /** Changes whenever there is new work; sleeping workers wait on it. */
   signal: 0,
   /** How many workers sleep. */
   sleepers: 1,
-  /** The current step: the number of its parts, in the upper 16 bits, and the number of parts that are taken. */
+  /** The current step: the number of parts in the upper 16 bits, and the number of taken parts. */
   claim: 2,
   program: 3,
   step: 4,
@@ -29,7 +29,7 @@ export const ControlWord = {
   hashDone: 13,
 } as const;
 
-/** From this word on: for each thread, the number of the program that it loaded last. */
+/** The first of the words that record, for each thread, the last loaded program's number. */
 const LOADED = 14;
 const wordBytes = (threads: number): number => Math.ceil((LOADED + threads) / 2) * 8;
 const PARTS_BITS = 16;
@@ -39,7 +39,7 @@ const PARTS_UNIT = 1 << PARTS_BITS;
 const counts = Object.keys(noStats()) as (keyof CertificateStats)[];
 const TALLY = counts.length + STAGES.length;
 
-/** The control block of a team, as each of its threads sees it. */
+/** A team's control block, from one thread's view. */
 export class Control {
   readonly buffer: SharedArrayBuffer;
   readonly threads: number;
@@ -97,7 +97,7 @@ export class Control {
     }
   }
 
-  /** Counts something as done, and wakes the first thread if it waits for that. */
+  /** Adds one to a count, and wakes the first thread if it waits for this count. */
   count(word: number): void {
     Atomics.add(this.words, word, 1);
     if (this.read(ControlWord.awaited) === 1) Atomics.notify(this.words, word);
@@ -114,7 +114,7 @@ export class Control {
     return true;
   }
 
-  /** Writes what a thread has counted since it was started. */
+  /** Writes a thread's counts since its start. */
   writeTally(thread: number, stats: CertificateStats, milliseconds: Readonly<Record<Stage, number>>): void {
     const at = thread * TALLY;
     counts.forEach((name, k) => (this.#tallies[at + k] = stats[name]));

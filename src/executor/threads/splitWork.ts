@@ -13,14 +13,14 @@ import { ControlWord } from "./poolMemory.ts";
 import { Team } from "./threadPool.ts";
 
 /**
- * A job is shared if it takes at least as long as this many steps that are worth splitting: threads that have slept
- * since the last job take as long to wake up.
+ * The minimum length of a shared job, in steps worth splitting. Threads that have slept since the last job need as long
+ * to wake up.
  */
 const MIN_STEPS = 20;
 
 /** The options of an executor's sharing. */
 type SharingOptions = {
-  /** The approximate nanoseconds from which a step is worth splitting. */
+  /** The minimum length of a step worth splitting, in approximate nanoseconds. */
   minSplit: number;
   /** Whether a thread waits for the others to take their parts, instead of taking the parts of late threads. */
   isEven: boolean;
@@ -28,12 +28,12 @@ type SharingOptions = {
   checksAll: boolean;
 };
 
-/** What other threads need of a program to plan it and to compute it. */
+/** The data that other threads need to plan and compute a program. */
 type Shareable = { program: Program; options: PlanOptions; memories: ProgramMemories };
 
 /**
- * One program's work as a team of threads shares it. Before it is started, and after a thread has failed, it shares
- * nothing.
+ * One program's work, shared by a team's threads. Before the team starts, and after a thread has failed, nothing is
+ * shared.
  */
 export class SharedWork {
   readonly #threads: number;
@@ -75,7 +75,7 @@ export class SharedWork {
     return this.#parts.some((parts) => parts > 1);
   }
 
-  /** What is wrong with the engine of another thread. */
+  /** A fault in another thread's engine. */
   get fault(): EngineFaultError | undefined {
     const failure = this.#team?.failure;
     return failure instanceof EngineFaultError ? failure : undefined;
@@ -89,7 +89,7 @@ export class SharedWork {
   start(): void {
     const { findings } = this.#plan;
     const { alwaysExact } = this.#machine;
-    // Where only one thread computes, a second one hashes.
+    // If only one thread computes, a second thread hashes.
     this.#team = Team.hold(Math.max(2, this.#threads));
     if (!this.splits) return;
     const modes = { alwaysExact, checksAll: this.#checksAll };
@@ -105,7 +105,7 @@ export class SharedWork {
     if (this.splits) await this.#team?.loaded(this.#number);
   }
 
-  /** Resolves when this program has the threads, if they are started. The caller releases them when the job is done. */
+  /** Resolves when this program has the threads, if they are started. The caller releases them after the job. */
   async enter(isProfiled: boolean): Promise<void> {
     if (this.#team === undefined || this.#leave !== undefined) return;
     this.#leave = await this.#team.acquire();
@@ -155,7 +155,7 @@ export class SharedWork {
     for (let unit = 0; unit < job.layout.units; unit++) job.hash(unit);
   }
 
-  /** Adds to this thread's counts what the other threads have counted since `enter`. */
+  /** Adds the other threads' counts since `enter` to this thread's counts. */
   addCounts(stats: CertificateStats, milliseconds: Tally["milliseconds"]): void {
     if (this.#leave === undefined) return;
     const wall = performance.now() - this.#began;

@@ -10,7 +10,7 @@ import type { FromWorker, TeamProgram, ToWorker, WorkerStart } from "./messages.
 /** How long the first thread looks for the others' results before it sleeps. */
 const SPIN_MS = 0.05;
 
-/** How long it sleeps before it runs its event loop, which reports the end of a worker. */
+/** The sleeping time before a thread runs its event loop, which reports a worker's end. */
 const SLEEP_MS = 200;
 const POLL_MS = 5;
 
@@ -18,9 +18,9 @@ const POLL_MS = 5;
 const WORKER = new URL(import.meta.url.endsWith(".ts") ? "./worker.ts" : "./worker.js", import.meta.url);
 
 /**
- * Threads that compute parts of steps together with the calling thread, and hash tensors for the commitment while they
- * have nothing to compute. A process has one team for each number of threads: executors share it, and it ends when the
- * last of them releases it. A late worker costs nothing: the first thread takes the parts that it has not taken.
+ * Threads that compute parts of steps together with the calling thread, and hash tensors for the commitment when they
+ * have nothing to compute. A process has a single team for each number of threads. Executors share the team, and it
+ * ends when the last executor releases it. Late workers cost nothing: the first thread takes their open parts.
  */
 export class Team {
   static readonly #teams = new Map<number, Team>();
@@ -40,7 +40,7 @@ export class Team {
     this.#workers = Array.from({ length: threads - 1 }, (_, k) => this.#startWorker(k + 1));
   }
 
-  /** The team of this many threads, started if there is none. Each call needs one call of `release`. */
+  /** Returns the team with this many threads, and starts it if necessary. Each call needs one call to `release`. */
   static hold(threads: number): Team {
     let team = Team.#teams.get(threads);
     if (team === undefined || team.failure !== undefined) {
@@ -66,8 +66,8 @@ export class Team {
   }
 
   /**
-   * Ends all threads by force; the jobs that they take part in fail.
-   * @param failure What a worker thread did, or what is wrong with its engine.
+   * Ends all threads by force; their jobs fail.
+   * @param failure A worker thread's action, or its engine's fault.
    */
   abandon(failure: string | EngineFaultError): void {
     if (this.#isEnding) return;
@@ -146,7 +146,7 @@ export class Team {
     const pending = this.#reached(ControlWord.finished, target);
     if (pending !== undefined) {
       return pending.then(conclude, (error: unknown) => {
-        // What this thread found itself comes first: it may be a fault, after which no job may be run again.
+        // This thread's own error takes priority: the error may be a fault, after which no job may run again.
         conclude();
         throw error;
       });
@@ -159,9 +159,8 @@ export class Team {
   }
 
   /**
-   * Makes a job's hashes known to all threads, with no unit ready. The remaining units of an earlier job that failed
-   * are dropped.
-   * @returns false if a thread does not finish its unit of that job.
+   * Announces a job's hashes to all threads, with no unit ready. Drops the remaining units of an earlier, failed job.
+   * @returns false if a thread does not finish its unit of the earlier job.
    */
   announceHashes({ layout, buffer }: HashJob): boolean {
     const { control } = this;
@@ -238,7 +237,7 @@ export class Team {
     });
     worker.on("error", (error) => this.abandon(`failed: ${String(error.stack ?? error)}`));
     worker.on("exit", (code) => this.abandon(`ended with ${code}`));
-    // A process that does not release its team can still exit.
+    // Lets a process exit even if it does not release its team.
     worker.unref();
     return worker;
   }

@@ -1,6 +1,6 @@
 /**
- * A thread of a team: computes parts of steps, and sleeps while there are none. It does not return to its event loop
- * until it ends.
+ * A team's thread: it computes parts of steps, and sleeps when none are left. The thread never returns to its event
+ * loop before its end.
  */
 import { parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
 import { onnxEngine } from "../engine/onnxEngine.ts";

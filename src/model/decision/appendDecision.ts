@@ -4,14 +4,14 @@ import { floatTensor, int64Tensor } from "../onnx/tensorData.ts";
 import { decideText, type DecideSpec } from "./decideSpec.ts";
 import { DecideError } from "./errors.ts";
 
-/** What decides an output: nodes behind the model's own, and the output that takes its place. */
+/** The decision for an output: nodes after the model's own, and the output that replaces the original. */
 type Appended = { nodes: Node[]; initializers: Map<string, TensorData>; output: ValueInfo };
 
 /**
- * The model with decisions in the place of outputs that are floats. The output `scores` becomes `scores_argmax`,
- * `scores_top5` or `scores_round2`; the others stay. Whoever appends the same gets the same program root.
+ * Returns the model with decisions in place of float outputs. The output `scores` becomes `scores_argmax`,
+ * `scores_top5` or `scores_round2`; the other outputs stay. The same appended decisions give the same program root.
  * @param decide Decisions by output.
- * @throws DecideError for an output that is missing or cannot be decided so
+ * @throws DecideError for a missing output, or for an output that this decision does not fit
  */
 export function appendDecisions(model: Model, decide: Readonly<Record<string, DecideSpec>>): Model {
   const entries = Object.entries(decide);
@@ -30,7 +30,7 @@ export function appendDecisions(model: Model, decide: Readonly<Record<string, De
   };
 }
 
-/** The nodes that decide an output of a model. @throws DecideError */
+/** Returns the nodes that decide a model's output. @throws DecideError */
 export function appendedNodes(model: Model, name: string, spec: DecideSpec): Appended {
   const { graph, source, opsets } = model;
   const refuse = (what: string): never => {

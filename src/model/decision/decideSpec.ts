@@ -1,11 +1,11 @@
 import { DecideError } from "./errors.ts";
 
 /**
- * A decision that is appended to a model's output.
+ * A decision appended to a model's output.
  *
  * - argmax: the place of the largest value along the last axis, int64
  * - top: the places of the `k` largest values along the last axis, the largest first, int64
- * - round: every value as a whole number of units of 10^-decimals, half to even, int64
+ * - round: every value in units of 10^-decimals, rounded half to even, int64
  */
 export type DecideSpec = { kind: "argmax" } | { kind: "top"; k: number } | { kind: "round"; decimals: number };
 
@@ -24,7 +24,7 @@ export function parseDecideSpec(text: string): DecideSpec {
   );
 }
 
-/** What `parseDecideSpec` reads as this decision. */
+/** Returns the text that `parseDecideSpec` reads back to the same decision. */
 export function decideText(spec: DecideSpec): string {
   if (spec.kind === "argmax") return spec.kind;
   return spec.kind === "top" ? `top${spec.k}` : `round=${spec.decimals}`;

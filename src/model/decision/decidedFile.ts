@@ -7,9 +7,9 @@ import type { DecideSpec } from "./decideSpec.ts";
 import { appendToGraph } from "./withOutputs.ts";
 
 /**
- * An ONNX file with what `appendDecisions` appends to its model. The floats that are decided stay outputs beside their
- * decisions.
- * @param model What was read of the file.
+ * Returns an ONNX file with the nodes that `appendDecisions` appends to its model. The decided floats stay outputs
+ * beside their decisions.
+ * @param model The model read from the file.
  * @throws DecideError
  */
 export function decidedFile(

@@ -1,12 +1,12 @@
-/** What all decisions have. It is plain JSON. */
+/** The properties shared by all decisions, as plain JSON. */
 type Common = {
-  /** The node that decides, by its name, or by that of its first output where it has none. */
+  /** The name of the deciding node, or the name of its first output if the node has no name. */
   node: string;
   /** Its operator. */
   operator: string;
-  /** The float values of the graph that decide, by name. */
+  /** The names of the graph's deciding float values. */
   tensors: readonly string[];
-  /** Whether it depends on no input: what it decides can be compared once, for all executions. */
+  /** True if the decision depends on no input: comparing it once serves all executions. */
   constant?: true;
 };
 
@@ -16,12 +16,12 @@ export type ArgumentDecision = Common & { kind: "argmax"; axis: number; largest:
 /** The places of the k largest values (`largest` false: the least) along an axis, in their order. */
 export type TopKDecision = Common & { kind: "topk"; axis: number; k: number; largest: boolean };
 
-/** Which of two tensors is larger, element by element; they broadcast. */
+/** Compares two tensors element by element to find the larger; the tensors broadcast. */
 type ComparisonDecision = Common & { kind: "comparison" };
 
 /**
- * Where the boundaries between two results of a rounding lie: halves, whole numbers, whole numbers but 0; none where
- * what is converted to integers is whole already, or given, so that only the range of the type matters.
+ * The boundaries between two results of a rounding: halves, whole numbers, or whole numbers except 0. With none, the
+ * values converted to integers are already whole, or given, and only the type's range matters.
  */
 export type RoundingBoundaries = "halves" | "whole" | "wholeButZero" | "none";
 
@@ -29,30 +29,30 @@ export type RoundingBoundaries = "halves" | "whole" | "wholeButZero" | "none";
 export type RoundingDecision = Common & {
   kind: "rounding";
   boundaries: RoundingBoundaries;
-  /** Of a conversion to integers: the floats between these are in the range of the type. */
+  /** For a conversion to integers: floats between these bounds lie in the type's range. */
   range?: readonly [below: number, above: number];
-  /** The decimals that are kept, where what is rounded was multiplied by that power of ten before. */
+  /** The number of decimals kept, if a multiplication by this power of ten precedes the rounding. */
   decimals?: number;
 };
 
-/** On which side of 0 a value lies, or whether it is 0. */
+/** Finds the sign of a value: positive, negative, or 0. */
 type SignDecision = Common & { kind: "sign" };
 
 /**
- * The next token of a wrapped decoder: the place of the largest logit of its text's last token. Where it is drawn
- * (`drawn`), it is the place of the largest sum of logit / temperature and a random number that follows from the seed,
- * among those that top-k leaves; no margin is read of where top-p ends.
+ * The next token of a wrapped decoder: the place of the largest logit for the text's last token. For a drawn token
+ * (`drawn`), the place of the largest sum of logit / temperature and a random number from the seed, among the logits
+ * left by top-k. No margin covers the end of top-p.
  */
 export type TokenDecision = Common & { kind: "token"; drawn: boolean };
 
 /**
- * A decision: a node whose inputs are floats that depend on the order and the rounding of sums, and whose output is
- * discrete. Where its margin exceeds what such differences can be, its output is the same on every machine.
+ * A decision: a node with discrete output, whose float inputs depend on the order and rounding of sums. If its margin
+ * exceeds the possible differences, its output agrees on every machine.
  */
 export type Decision =
   ArgumentDecision | TopKDecision | ComparisonDecision | RoundingDecision | SignDecision | TokenDecision;
 
-/** An output of which all that can differ between machines is decided. Without decisions it never differs. */
+/** An output whose possible differences between machines are all decided. An output without decisions never differs. */
 export type DecidedOutput = { name: string; decisions: readonly Decision[] };
 
 /** An output that may differ between machines whatever the margins are. */

@@ -1,6 +1,6 @@
 import type { Decision } from "./decision.ts";
 
-/** What decides, in words: `ArgMax (node scores_argmax) of scores along axis -1`. */
+/** Describes the deciding node: `ArgMax (node scores_argmax) of scores along axis -1`. */
 export function decisionText(decision: Decision): string {
   const { node, operator, tensors } = decision;
   const head = `${operator} (node ${node}) of ${tensors.join(" and ")}`;
@@ -18,7 +18,7 @@ export function decisionText(decision: Decision): string {
   }
 }
 
-/** How the margin of a decision is read, in words. */
+/** Describes how to read a decision's margin. */
 export function marginText(decision: Decision): string {
   switch (decision.kind) {
     case "argmax":

@@ -1,28 +1,28 @@
 import type { ArgumentDecision, Decision, RoundingDecision, TopKDecision } from "./decision.ts";
 import { MarginError } from "./errors.ts";
 
-/** A deciding tensor as an execution gave it, row-major. */
+/** A deciding tensor from an execution, row-major. */
 export type DecidingTensor = { dims: readonly number[]; data: Float32Array | Float64Array };
 
 /**
- * How far a decision is from another one, in units of its deciding tensors.
+ * The distance between a decision and another outcome, in units of the deciding tensors.
  *
- * - `margin`: 0 where anything that decides is NaN or infinite; Infinity where nothing else can be decided.
- * - `scale`: the largest magnitude of all that decides; 0 where nothing does.
+ * - `margin`: 0 if any deciding value is NaN or infinite; Infinity if no other outcome exists.
+ * - `scale`: the largest magnitude among all deciding values; 0 without any.
  */
 export type Margin = { margin: number; scale: number };
 
 /**
- * Reads the margin of a decision: the least of all its rows or elements.
+ * Reads a decision's margin: the minimum over all rows or elements.
  *
  * - argmax: the largest value of a row minus the second largest
- * - top-k: the least difference of neighbours among the k + 1 largest values of a row
+ * - top-k: the minimum difference of neighbours among the k + 1 largest values of a row
  * - comparison: the distance of the two values
  * - rounding: the distance to the nearest boundary between two results; 0 outside the range of the integer type
  * - sign: the distance to 0
  *
- * @param tensors The values of one execution, by their names in the graph.
- * @throws MarginError for a deciding tensor that is missing, or has a shape that does not fit
+ * @param tensors The values from one execution, by graph name.
+ * @throws MarginError for a deciding tensor that is missing or has the wrong shape
  */
 export function readMargin(decision: Decision, tensors: ReadonlyMap<string, DecidingTensor>): Margin {
   const all = decision.tensors.map((name) => tensorOf(decision, name, tensors));
@@ -103,7 +103,7 @@ function axisOf({ node, axis, tensors }: ArgumentDecision | TopKDecision, dims: 
   throw new MarginError(`node ${node} decides along axis ${axis}, "${tensors[0]}" has the shape [${dims.join(", ")}]`);
 }
 
-/** Puts a value into a list that is sorted, the largest first; the least one leaves it. @returns the least one then */
+/** Inserts a value into a sorted list, largest first, and drops the smallest value. @returns the new smallest value */
 function insert(best: Float64Array, value: number): number {
   let at = best.length - 1;
   for (; at > 0 && best[at - 1]! < value; at--) best[at] = best[at - 1]!;
@@ -111,7 +111,10 @@ function insert(best: Float64Array, value: number): number {
   return best[best.length - 1]!;
 }
 
-/** The least distance of the elements of two tensors that broadcast. @throws MarginError if they do not */
+/**
+ * Returns the minimum distance between elements of two broadcast tensors. @throws MarginError if the tensors do not
+ * broadcast
+ */
 function minDistance({ node, tensors }: Decision, a: DecidingTensor, b: DecidingTensor): number {
   const rank = Math.max(a.dims.length, b.dims.length);
   const shape = Array.from({ length: rank }, (_, d) => {
@@ -132,10 +135,10 @@ function minDistance({ node, tensors }: Decision, a: DecidingTensor, b: Deciding
   }
 }
 
-/** A dimension of a shape that is filled with ones to a rank. */
+/** Returns a dimension of a shape filled up with ones to a rank. */
 const dimAt = (dims: readonly number[], rank: number, d: number): number => dims[d - rank + dims.length] ?? 1;
 
-/** The strides of a shape that is filled with ones to a rank; 0 where it broadcasts. */
+/** Returns the strides of a shape filled up with ones to a rank; 0 for broadcast dimensions. */
 function stridesOf(dims: readonly number[], rank: number): number[] {
   const strides = new Array<number>(rank).fill(0);
   let stride = 1;
@@ -147,7 +150,7 @@ function stridesOf(dims: readonly number[], rank: number): number[] {
   return strides;
 }
 
-/** How far a value is from the next one that rounds otherwise. */
+/** Returns a function: a value's distance to the nearest value that rounds otherwise. */
 function distanceToBoundary({ boundaries, range }: RoundingDecision): (value: number) => number {
   const [below, above] = range ?? [-Infinity, Infinity];
   return (value) => Math.min(Math.max(0, value - below), Math.max(0, above - value), distance(value));

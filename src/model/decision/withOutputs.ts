@@ -4,8 +4,8 @@ import { ModelFormatError } from "../onnx/errors.ts";
 import { ValueNameError } from "./errors.ts";
 
 /**
- * The same ONNX file with values of its graph as further outputs: inputs, initializers, or what nodes give. Names that
- * are outputs already change nothing. Weights in other files stay there: the file must lie beside them.
+ * Returns the same ONNX file with further graph values as outputs: inputs, initializers, or node outputs. Names already
+ * among the outputs change nothing. Weights in other files stay there: the file must lie beside them.
  * @throws ModelFormatError, ValueNameError for a name that is no value of the file's graph
  */
 export function withOutputs(onnxBytes: Uint8Array, names: readonly string[]): Uint8Array {
@@ -37,8 +37,8 @@ function graphOf(onnxBytes: Uint8Array): GraphProto {
 }
 
 /**
- * The same file with more at the end of its graph's lists. Nothing of the file is written anew: messages that stand one
- * behind the other are merged by whoever reads them, as the encoding of protocol buffers says.
+ * Returns the same file with additions at the end of its graph's lists. No part of the file is rewritten: readers merge
+ * consecutive messages, by the protocol buffers encoding.
  */
 export function appendToGraph(
   onnxBytes: Uint8Array,

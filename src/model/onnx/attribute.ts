@@ -5,7 +5,7 @@ import { readTensor } from "./tensor.ts";
 
 const text = new TextDecoder();
 
-/** IR versions before 3 may leave the type out; then the one field that is set shows it. */
+/** IR versions before 3 may leave the type out; the only field set then reveals the type. */
 function attributeType(attribute: AttributeProto): Type {
   if (attribute.type !== Type.UNDEFINED) return attribute.type;
   if (attribute.ints.length > 0) return Type.INTS;

@@ -1,12 +1,12 @@
 import { errorWithCode } from "../../base/errors.ts";
 import type { Model } from "./model.ts";
 
-/** A dimension is given a size that no input of the model names. */
+/** A dimension with a given size does not occur in any input of the model. */
 export class DimensionError extends errorWithCode("MODEL_DIMENSION") {}
 
 /**
- * The model with sizes for dimensions that it names, such as `sequence`: in every input that has one of the name.
- * @throws DimensionError by the name that no input has, with those that are there
+ * Returns the model with sizes for named dimensions, such as `sequence`, in every input that uses the name.
+ * @throws DimensionError with the name that no input has, and the existing names
  */
 export function bindDimensions(model: Model, dims: Readonly<Record<string, number>> = {}): Model {
   const sizes = new Map(Object.entries(dims));

@@ -2,12 +2,12 @@ import { errorWithCode } from "../../base/errors.ts";
 import type { Model, TensorData } from "./model.ts";
 import { elementTypeName } from "./narrow.ts";
 
-/** A value that cannot be bound to an input: the model has no such input, or it takes another type or shape. */
+/** A value cannot be bound to an input: no such input exists, or the input takes another type or shape. */
 export class InputBindingError extends errorWithCode("MODEL_INPUT_BINDING") {}
 
 /**
- * The model with some of its inputs known at compile time: they become initializers, part of the program like a weight.
- * Whoever binds the same values gets the same program root.
+ * Returns the model with some inputs known at compile time. Such inputs become initializers, a part of the program like
+ * weights. The same bound values give the same program root.
  * @throws InputBindingError
  */
 export function bindInputs(model: Model, values: ReadonlyMap<string, TensorData>): Model {

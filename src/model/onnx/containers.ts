@@ -6,18 +6,20 @@ import type { Dim, Node, ValueInfo } from "./model.ts";
 import type { ReadContext } from "./readContext.ts";
 import { checkDType } from "./tensor.ts";
 
-/** The most elements of a sequence that is an input: each is an input of the program. */
+/** The maximum number of elements in an input sequence: each element becomes a program input. */
 const MAX_LENGTH = 1024;
 
-/** What stands for an input of the model: tensors, and the node that makes the sequence or optional of them. */
+/** The replacement for a model input: tensors, and the node that makes a sequence or optional from them. */
 type Expanded = { inputs: readonly ValueInfo[]; nodes: readonly Node[] };
 
-/** The name of element k of a sequence that is an input or output. */
+/** Returns the name for element k of an input or output sequence. */
 export const elementName = (name: string, k: number): string => `${name}.${k}`;
 
 type Container = { tensor: TypeProto_Tensor; sequence: boolean; optional: boolean };
 
-/** What a type holds; undefined if that is no tensor, no sequence of tensors, and no optional of these. */
+/**
+ * Returns a type's content; undefined except for tensors, sequences of tensors, and optional types with either content.
+ */
 function containerOf(type: TypeProto | undefined): Container | undefined {
   const value = type?.value;
   if (value?.case === "tensorType") return { tensor: value.value, sequence: false, optional: false };
@@ -52,9 +54,9 @@ export function readOutput(name: string, type: TypeProto | undefined, { source }
 }
 
 /**
- * An input of the graph. A sequence becomes as many inputs as it has elements, each of a shape of its own; an optional
- * one that is not given becomes none.
- * @param length How many elements a sequence has, and whether (1 or 0) an optional tensor is given.
+ * Reads an input of the graph. A sequence becomes one input for each element, with separate shapes. An optional input
+ * becomes no input if not given.
+ * @param length The number of elements in a sequence; for an optional tensor, 1 if given and 0 if not.
  * @throws ModelGraphError, DTypeError
  */
 export function readInput(
@@ -84,7 +86,7 @@ export function readInput(
   if (!sequence && length === 1) return { inputs: [tensorInfo(name, tensor, where, source)], nodes: [] };
   const inputs = Array.from({ length }, (_, k) => {
     const info = tensorInfo(elementName(name, k), tensor, where, source);
-    // Elements have shapes of their own: a symbol is not the same in all of them.
+    // Elements have separate shapes: a symbol may differ between elements.
     return { ...info, shape: info.shape?.map((dim) => (typeof dim === "number" ? dim : undefined)) };
   });
   const operator = length > 0 ? "SequenceConstruct" : optional ? "Optional" : "SequenceEmpty";

@@ -16,7 +16,7 @@ export class ModelFormatError extends RefuteError {
   }
 }
 
-/** The model uses an IR or operator set version that is not known here. */
+/** The model uses an IR or operator set version unknown to this code. */
 export class ModelVersionError extends RefuteError {
   readonly code = "MODEL_VERSION";
   constructor(source: string, what: string) {

@@ -10,10 +10,10 @@ const MAX_NODES = 200_000;
 /** The maximum depth of calls and bodies in each other. Exporters write a few levels; each level is a recursion. */
 const MAX_DEPTH = 64;
 
-/** The maximum characters of all names that inlining makes: each level of calls makes them longer. */
+/** The maximum characters in all names made by inlining: each level of calls lengthens the names. */
 const MAX_NAME_CHARACTERS = 2 ** 28;
 
-/** A function of the model: its formal names, defaults of its attributes, and its nodes. */
+/** A function of the model: formal names, attribute defaults, and nodes. */
 type LocalFunction = {
   inputs: readonly string[];
   outputs: readonly string[];
@@ -48,7 +48,7 @@ export function readFunctions(protos: readonly FunctionProto[], context: ReadCon
   );
 }
 
-/** How names and attributes of a function become those of the graph that calls it. */
+/** The mapping from a function's names and attributes to names and attributes in the calling graph. */
 type Call = {
   name: (name: string) => string;
   attributes: ReadonlyMap<string, Attribute>;
@@ -56,7 +56,7 @@ type Call = {
   label: string;
 };
 
-/** Puts the nodes of the model's functions in the place of their calls. */
+/** Replaces the calls of the model's functions by the functions' nodes. */
 export class Inliner {
   readonly #functions: Functions;
   readonly #source: string;
@@ -69,9 +69,9 @@ export class Inliner {
   }
 
   /**
-   * The nodes with every call of a function replaced by the function's nodes, at any depth and in bodies too. A
-   * function of the model takes precedence over an operator of the same name.
-   * @throws ModelGraphError if functions call each other in a circle, or there are too many calls or levels of them
+   * Returns the nodes with every function call replaced by the function's nodes, at any depth and also in bodies. A
+   * model function takes precedence over an operator with the same name.
+   * @throws ModelGraphError if functions call each other in a circle, or with too many calls or levels
    */
   expand(nodes: readonly Node[]): Node[] {
     return this.#expand(nodes, [], 0);
@@ -108,7 +108,7 @@ export class Inliner {
       if (actual === "") return;
       if (made.has(name) && !names.has(name)) names.set(name, actual);
       else {
-        // An input that is passed through, or a result that is returned twice.
+        // Handles an input passed through, or a result returned twice.
         const from = names.get(name) ?? `${prefix}${name}`;
         const head = { name: `${label}/${name}`, operator: "Identity", domain: "", attributes: new Map() };
         passed.push({ ...head, inputs: [from], outputs: [actual] });

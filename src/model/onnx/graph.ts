@@ -13,8 +13,8 @@ import { readTensor } from "./tensor.ts";
 export const domainName = (domain: string): string => (domain === "ai.onnx" ? "" : domain);
 
 /**
- * Reads a part of the graph. Where `context.refused` is given, a part that is refused is left out instead of thrown.
- * @param names The names of the values that the part gives.
+ * Reads a part of the graph. With `context.refused` given, a refused part gets left out without throwing.
+ * @param names The names of the part's values.
  */
 function attempt<T>(context: ReadContext, names: readonly string[], read: () => T): T[] {
   try {
@@ -37,7 +37,7 @@ function readNode(node: NodeProto, context: ReadContext, opsets?: ReadonlyMap<st
     ...(opsets === undefined ? {} : { opsets }),
   };
   const where = `node ${nodeLabel({ ...head, attributes: new Map() })} (${node.opType})`;
-  // A refusal in a node's body is a refusal of the node.
+  // A refusal in a node's body refuses the whole node.
   const { source, externalDataDir, memory } = context;
   const inner: ReadContext = { source, externalDataDir, memory };
   const attributes = new Map(
@@ -48,7 +48,7 @@ function readNode(node: NodeProto, context: ReadContext, opsets?: ReadonlyMap<st
   return { ...head, attributes };
 }
 
-/** Every name is produced once, before it is used. @throws ModelGraphError */
+/** Checks that every name comes from one place, before the first use. @throws ModelGraphError */
 export function checkNames(graph: Graph, source: string): void {
   const known = new Set<string>([...graph.initializers.keys(), ...graph.inputs.map((input) => input.name)]);
   for (const node of graph.nodes) {

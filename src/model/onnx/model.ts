@@ -1,12 +1,12 @@
 import type { DType } from "../../numerics/dtype.ts";
 import type { NarrowType } from "../../numerics/narrow.ts";
 
-/** A dense tensor: row-major, little-endian. `bytes.length` = product of `shape` x bytes of an element. */
+/** A dense tensor: row-major, little-endian. `bytes.length` equals the product of `shape` x bytes per element. */
 export type TensorData = {
   dtype: DType;
   shape: readonly number[];
   bytes: Uint8Array;
-  /** The type of ONNX where it is a narrow one; `dtype` is then that of the bytes that stand for its elements. */
+  /** The ONNX type, if narrow; `dtype` then gives the type of the bytes representing the elements. */
   narrow?: NarrowType;
   /** Whether `bytes` holds integers of four bits, two to a byte (`narrow.ts`). */
   fourBits?: true;
@@ -21,7 +21,7 @@ export type ValueInfo = {
   dtype: DType;
   narrow?: NarrowType;
   shape: readonly Dim[] | undefined;
-  /** Of an output that is a list of tensors; type and shape are those of its elements. */
+  /** True for an output with a list of tensors; type and shape then describe the elements. */
   sequence?: true;
 };
 
@@ -47,13 +47,13 @@ export type Node = {
   inputs: readonly string[];
   outputs: readonly string[];
   attributes: ReadonlyMap<string, Attribute>;
-  /** Which of several functions of one name is called. */
+  /** Selects between functions of the same name. */
   overload?: string;
-  /** Of a node that a function of the model holds: the operator sets of the function. */
+  /** For a node inside a model function: the function's operator sets. */
   opsets?: ReadonlyMap<string, number>;
 };
 
-/** A graph in a node: its inputs and outputs by name only. It may read names of the graphs around it. */
+/** A graph inside a node, with inputs and outputs by name only. A body may read names from the surrounding graphs. */
 export type Body = {
   inputs: readonly string[];
   outputs: readonly string[];
@@ -88,5 +88,5 @@ export const MAX_RANK = 64;
 /** Product of a shape. */
 export const elementCount = (shape: readonly number[]): number => shape.reduce((product, dim) => product * dim, 1);
 
-/** The name of a node in messages: its own, or that of its first output where it has none. */
+/** Returns a node's name for messages: the node's own name, or without one, the first output's name. */
 export const nodeLabel = (node: Node): string => node.name || `(producing ${node.outputs[0] ?? "nothing"})`;

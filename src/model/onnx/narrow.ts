@@ -3,19 +3,19 @@ import { DType, dtypeName } from "../../numerics/dtype.ts";
 import { narrowLayout, type NarrowType } from "../../numerics/narrow.ts";
 import { elementCount, type TensorData } from "./model.ts";
 
-/** The name of an element type for messages: that of ONNX, also where a byte stands for it. */
+/** Returns an element type's name for messages: the ONNX name, even if a byte represents the element. */
 export const elementTypeName = ({ dtype, narrow }: { dtype: DType; narrow?: NarrowType | undefined }): string =>
   narrow ?? dtypeName(dtype);
 
-/** Whether two tensors have one element type of ONNX. */
+/** Returns true if two tensors have the same ONNX element type. */
 export const sameElementType = (
   a: { dtype: DType; narrow?: NarrowType | undefined },
   b: { dtype: DType; narrow?: NarrowType | undefined },
 ): boolean => a.dtype === b.dtype && a.narrow === b.narrow;
 
 /**
- * The elements of a narrow tensor as they are in the model. Those of four bits stay two to a byte, the lower half
- * first, where they are integers; all others get a byte each.
+ * Returns a narrow tensor's elements from the model. Four-bit integers stay two to a byte, the lower half first; all
+ * other elements get a byte each.
  * @returns undefined if there are too few or too many bytes
  */
 export function readNarrow(

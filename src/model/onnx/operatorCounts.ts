@@ -1,6 +1,6 @@
 import type { Node } from "./model.ts";
 
-/** The name of an operator in messages: with its domain, if that is not ai.onnx. */
+/** Returns an operator's name for messages, with its domain unless the domain is ai.onnx. */
 const operatorName = ({ operator, domain }: Pick<Node, "operator" | "domain">): string =>
   domain === "" ? operator : `${domain}.${operator}`;
 

@@ -3,24 +3,24 @@ import { DType } from "../../numerics/dtype.ts";
 import type { Attribute, Model, Node, TensorData, ValueInfo } from "./model.ts";
 import { floatTensor, int64Tensor } from "./tensorData.ts";
 
-/** The model has no float32 image input of that name. */
+/** The model has no float32 image input with the given name. */
 export class PreprocessingError extends errorWithCode("MODEL_PREPROCESSING") {}
 
 /** How an image's bytes become the model's float32 input: `(x * scale - mean) / std`, channel by channel. */
 export type ImagePreprocessing = {
-  /** Name of the model's float32 input of shape [N, C, H, W]; the byte input keeps it. */
+  /** The name of the model's float32 input with shape [N, C, H, W]; the byte input keeps the name. */
   input: string;
   /** Order of the byte input: pixels of interleaved channels, or planes. */
   layout: "NHWC" | "NCHW";
   scale: number;
-  /** One value, or one for each channel in the model's order. */
+  /** One value, or a value for each channel in the model's order. */
   mean: readonly number[];
   std: readonly number[];
   /** Whether the bytes' channels are in the reverse of the model's order (RGB bytes for a BGR model). */
   reverseChannels?: boolean;
 };
 
-/** What PaddleOCR does with a line of text: `(x / 255 - 0.5) / 0.5`, channels in the order blue, green, red. */
+/** PaddleOCR's preprocessing for a line of text: `(x / 255 - 0.5) / 0.5`, channels in the order blue, green, red. */
 export const PADDLE_OCR_LINE: ImagePreprocessing = {
   input: "x",
   layout: "NHWC",

@@ -5,15 +5,12 @@ import type { TensorMemory } from "./tensorMemory.ts";
 export type ReadContext = {
   source: string;
   externalDataDir: string | undefined;
-  /** Counts the bytes of all tensors that are read. */
+  /** Counts the bytes of all tensors read. */
   memory: TensorMemory;
-  /** Of inputs that are sequences, how many tensors they have; of optional ones, whether they are given: 1 or 0. */
+  /** For sequence inputs, the number of tensors; for optional inputs, 1 if given and 0 if not. */
   lengths?: Readonly<Record<string, number>> | undefined;
-  /** Called with the path of each file of external data that is read, once a tensor. */
+  /** Receives the path of each external data file, once for each tensor read from the file. */
   externalFile?: ((path: string) => void) | undefined;
-  /**
-   * Where given, a part that is refused is left out: it is called with the error and the names that the part would have
-   * given.
-   */
+  /** If given, refused parts are left out. Receives the error and the names that the part would have given. */
   refused?: (error: RefuteError, names: readonly string[]) => void;
 };

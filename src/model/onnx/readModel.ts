@@ -10,7 +10,7 @@ import { TensorMemory } from "./tensorMemory.ts";
 
 /** ONNX IR versions whose meaning is known: 3 (ONNX 1.0) to 14 (ONNX 1.22). */
 const IR_VERSIONS = [3, 14] as const;
-/** Versions of the ai.onnx operator set whose meaning is known. */
+/** The ai.onnx operator set versions with known meaning. */
 export const OPSETS = [1, 27] as const;
 
 function checkVersions(proto: ModelProto, opsets: ReadonlyMap<string, number>, source: string): void {
@@ -29,11 +29,11 @@ function checkVersions(proto: ModelProto, opsets: ReadonlyMap<string, number>, s
 type Options = {
   /** Where tensors stored outside the file lie; by default the file's own folder. */
   externalDataDir?: string;
-  /** Called with the path of each such file that is read, once a tensor. */
+  /** Receives the path of each external data file, once for each tensor read from the file. */
   externalFile?: (path: string) => void;
-  /** MiB of all tensors that are read, `defaultMib` if left out. */
+  /** The MiB limit for all tensors read; `defaultMib` if absent. */
   mib?: number | undefined;
-  /** Of inputs that are sequences, how many tensors they have; of optional ones, whether they are given: 1 or 0. */
+  /** For sequence inputs, the number of tensors; for optional inputs, 1 if given and 0 if not. */
   lengths?: Readonly<Record<string, number>> | undefined;
 };
 
@@ -46,9 +46,8 @@ type Options = {
 export const readModel = (from: string | Uint8Array, options: Options = {}): Model => read(from, options, undefined);
 
 /**
- * Reads as much of a model as possible, to report everything that is refused. It may hold nodes whose operands are
- * missing.
- * @param refused called for each part that is left out, with the names that it would have given
+ * Reads the readable parts of a model, to report every refused part. The result may hold nodes with missing operands.
+ * @param refused called for each omitted part, with the names that the part would have given
  * @throws ModelFileError, ModelFormatError
  */
 export const readDraft = (
@@ -74,7 +73,7 @@ function read(from: string | Uint8Array, options: Options, refused: ReadContext[
   } catch (error) {
     if (refused === undefined) throw error;
     refused(error as ModelVersionError, []);
-    // The rest is read by the nearest operator set that is known.
+    // The nearest known operator set reads the rest.
     opsets.set("", Math.min(Math.max(opsets.get("") ?? OPSETS[1], OPSETS[0]), OPSETS[1]));
   }
   const externalDataDir = options.externalDataDir ?? (typeof from === "string" ? dirname(from) : undefined);

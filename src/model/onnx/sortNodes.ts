@@ -1,6 +1,6 @@
 import type { Node } from "./model.ts";
 
-/** The names that a node reads, itself or in its bodies. */
+/** Returns the names that a node reads, directly or in its bodies. */
 const reads = (node: Node): string[] => [
   ...node.inputs,
   ...[...node.attributes.values()].flatMap((attribute) =>
@@ -9,8 +9,8 @@ const reads = (node: Node): string[] => [
 ];
 
 /**
- * Nodes in an order in which each follows what it reads, as ONNX asks for and some tools do not keep (converters append
- * their casts). A list that is in order stays as it is; of a cycle, some node comes before what it reads.
+ * Sorts nodes to place each node after the nodes it reads. ONNX demands this order, but some tools break it (converters
+ * append their casts). A sorted list stays unchanged. In a cycle, some node comes before a node that it reads.
  */
 export function sortNodes(nodes: readonly Node[]): Node[] {
   const producers = new Map(nodes.toReversed().flatMap((node) => node.outputs.map((name) => [name, node] as const)));

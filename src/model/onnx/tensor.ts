@@ -27,7 +27,7 @@ function externalBytes(tensor: TensorProto, where: string, context: ReadContext)
   const location = entry("location");
   if (location === undefined) throw new ExternalDataError(source, where, "names no location");
   const path = normalize(location);
-  // SAFETY: a model names files in its own folder only, so that reading one discloses nothing else.
+  // SAFETY: a model names files in its own folder only. Reading a model therefore discloses nothing else.
   if (isAbsolute(path) || path === ".." || path.startsWith(`..${sep}`))
     throw new ExternalDataError(source, where, `(${location}) lies outside the model's folder`);
   if (externalDataDir === undefined)
@@ -52,8 +52,8 @@ function externalBytes(tensor: TensorProto, where: string, context: ReadContext)
 }
 
 /**
- * Part of a file, all from `offset` on if no length is given. The file may be larger than memory.
- * @param take Called with the bytes before memory is taken for them.
+ * Reads part of a file: `length` bytes, or everything from `offset` on. The file may be larger than memory.
+ * @param take Receives the number of bytes before their memory is allocated.
  */
 function slice(
   { size, read }: RegularFile,
@@ -106,7 +106,7 @@ function fieldBytes(tensor: TensorProto, dtype: DType, count: number): Uint8Arra
 }
 
 /**
- * A tensor of the model as plain bytes, where possible those of the file.
+ * Reads a model's tensor as plain bytes, using the file's own bytes if possible.
  * @param where its name in messages, e.g. `initializer "w"`
  * @throws DTypeError, ExternalDataError, ModelGraphError
  */

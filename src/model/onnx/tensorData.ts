@@ -21,7 +21,7 @@ export function int64Tensor(
   return { dtype: DType.int64, shape, bytes };
 }
 
-/** A tensor of any type from numbers, each rounded to the type if that is one of floats. */
+/** Makes a tensor of any type from numbers. For float types, each number is rounded to the type. */
 export function numberTensor(
   dtype: DType,
   values: readonly number[],

@@ -3,10 +3,10 @@ import { RefuteError } from "../../base/errors.ts";
 
 const MIB = 2 ** 20;
 
-/** The tensors of a program lie in a WebAssembly memory, which has at most this: 2^32 bytes. */
+/** The maximum memory of a program's tensors: a WebAssembly memory has at most 2^32 bytes. */
 const MAX_MIB = 4096;
 
-/** MiB of tensors that are read or made if nothing else is said: 4096, or half of the machine's memory if less. */
+/** Returns the default MiB of tensors read or made: 4096, or half of the machine's memory if less. */
 export function defaultMib(): number {
   const constrained = process.constrainedMemory();
   const total = constrained > 0 ? Math.min(constrained, totalmem()) : totalmem();
@@ -21,7 +21,7 @@ export class ModelSizeError extends RefuteError {
   }
 }
 
-/** Counts the bytes of the tensors that a reader makes, before it makes them. */
+/** Counts the bytes of a reader's tensors before the reader makes them. */
 export class TensorMemory {
   readonly #mib: number;
   #bytes = 0;

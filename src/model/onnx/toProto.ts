@@ -10,7 +10,7 @@ import {
 } from "onnx-buf";
 import type { Attribute, Node, TensorData } from "./model.ts";
 
-/** A node of ai.onnx as a file has it. Its attributes are integers: nodes that are made here have no others. */
+/** Returns an ai.onnx node in file form. All attributes are integers: nodes made by this code have no others. */
 export const nodeProto = ({ name, operator, inputs, outputs, attributes }: Node): NodeProto =>
   create(NodeProtoSchema, {
     name,
@@ -28,6 +28,6 @@ function attributeProto(name: string, attribute: Attribute): AttributeProto {
   throw new RangeError(`attribute ${name}: one of the kind ${attribute.kind} is not written to files`);
 }
 
-/** A tensor as a file has it among its initializers. */
+/** Returns a tensor in the form of a file's initializer. */
 export const tensorProto = (name: string, { dtype, shape, bytes }: TensorData): TensorProto =>
   create(TensorProtoSchema, { name, dataType: dtype, dims: shape.map(BigInt), rawData: Uint8Array.from(bytes) });

@@ -1,4 +1,4 @@
 import { errorWithCode } from "../../base/errors.ts";
 
-/** A file that is no tokenizer, or a text for which a tokenizer has no tokens. */
+/** A file is not a tokenizer, or a tokenizer has no tokens for a text. */
 export class TokenizerError extends errorWithCode("TOKENIZER") {}

@@ -5,15 +5,15 @@ import { TokenizerError } from "./errors.ts";
 /** Texts as tokens, and back. */
 export type Tokenizer = {
   /**
-   * The tokens of a text, with those that the file puts around each text, such as one that begins it.
+   * Returns a text's tokens, including the tokens that the file puts around each text, such as a start token.
    * @throws TokenizerError if a part of the text has no token
    */
   encode: (text: string) => number[];
-  /** The text of tokens. Special ones, and those that the file does not have, give none. */
+  /** Returns the text of tokens. Special tokens, and tokens missing from the file, give no text. */
   decode: (tokens: readonly number[]) => string;
 };
 
-/** What is used of the library. Its own types import files without endings, which are not found. */
+/** The used parts of the library. Its own types import files without endings, which cannot be found. */
 type Library = {
   encode: (text: string) => { ids: number[] };
   decode: (
@@ -28,7 +28,7 @@ const LibraryClass = LibraryTokenizer as unknown as new (tokenizer: object, conf
 const MAX_BYTES = 2 ** 28;
 
 /**
- * Reads a `tokenizer.json`, as the library `tokenizers` writes it.
+ * Reads a `tokenizer.json` in the format of the library `tokenizers`.
  * @throws TokenizerError, which names the file
  */
 export function readTokenizer(path: string): Tokenizer {
@@ -58,7 +58,7 @@ export function readTokenizer(path: string): Tokenizer {
 function opened(path: string, json: object): Tokenizer {
   const parts = { added_tokens: [], normalizer: null, pre_tokenizer: null, post_processor: null, decoder: null };
   const library = new LibraryClass({ ...parts, ...json }, {});
-  // The library looks at parts of the file only when it uses them.
+  // The library reads parts of the file only on their first use.
   const using = <T>(action: () => T): T => {
     try {
       return action();

@@ -1,24 +1,24 @@
 import type { Tokenizer } from "./readTokenizer.ts";
 
-/** What stands for bytes that are no character: the next token may complete it. */
+/** The placeholder for bytes that are not a character: the next token may complete it. */
 const INCOMPLETE = /\ufffd+$/;
 
 /**
- * The text of tokens that come one by one, in pieces: together what follows the text of the first tokens in the text of
- * all. A character whose bytes are of several tokens is in the piece of the last one.
+ * Streams the text of successive tokens in pieces. All pieces together give the full text without the text of the first
+ * tokens. A character spread over several tokens belongs to the last token's piece.
  */
 export class TextStream {
   readonly #tokenizer: Tokenizer;
   readonly #tokens: number[];
   #given: string;
 
-  /** @param first Tokens of which the text is not given. */
+  /** @param first Tokens whose text is not returned. */
   constructor(tokenizer: Tokenizer, first: readonly number[]) {
     [this.#tokenizer, this.#tokens] = [tokenizer, [...first]];
     this.#given = tokenizer.decode(first).replace(INCOMPLETE, "");
   }
 
-  /** @returns what one more token adds, "" while a character is not complete */
+  /** @returns the text added by one more token, "" while a character stays incomplete */
   next(token: number): string {
     this.#tokens.push(token);
     return this.#upTo(this.#tokenizer.decode(this.#tokens).replace(INCOMPLETE, ""));
@@ -29,13 +29,13 @@ export class TextStream {
     this.#tokens.push(...tokens);
   }
 
-  /** @returns what is left when no more tokens come */
+  /** @returns the remaining text when no more tokens come */
   end(): string {
     return this.#upTo(this.#tokenizer.decode(this.#tokens));
   }
 
   #upTo(text: string): string {
-    // A token may change the end of the text before it: what was given stays.
+    // A token may change the end of the earlier text: text already returned stays.
     const added = text.slice(this.#given.length);
     if (added !== "") this.#given = text;
     return added;

@@ -2,7 +2,7 @@ import { decoderLimits } from "../../compiler/wraps/decoderInputs.ts";
 import type { DecoderInterface } from "../../compiler/wraps/decoderInterface.ts";
 import { DECODER } from "../../compiler/wraps/wrapDecoder.ts";
 import { isDecided } from "../../model/decision/decision.ts";
-import { tokenDecisions } from "../../model/decision/tokenDecisions.ts";
+import { tokenDecisions } from "../../compiler/decisions/tokenDecisions.ts";
 import type { Model, TensorData } from "../../model/onnx/model.ts";
 import type { CompiledModel } from "../../program/compiled.ts";
 import { NativeModelError } from "../errors.ts";
@@ -13,9 +13,9 @@ import { longestTexts, textInfos, textRange } from "./text.ts";
 
 /** A wrapped decoder. */
 type DecoderFile = {
-  /** Path of the model's own file, or its bytes. */
+  /** The path of the model's own file, or the file's bytes. */
   from: string | Uint8Array;
-  /** As it was read, with its inputs bound, before it was wrapped. */
+  /** The model as read, with bound inputs, before wrapping. */
   model: Model;
   decoder: DecoderInterface;
   bound: ReadonlyMap<string, TensorData>;
@@ -23,9 +23,9 @@ type DecoderFile = {
 };
 
 /**
- * The run of a wrapped decoder, as one execution: its tokens are the most probable ones. Runs that draw tokens are
- * not taken (`nativeExecutions` in `src/runs/native`).
- * @throws NativeModelError if anything but the choice of tokens is decided in it
+ * Returns a wrapped decoder's run for native execution; the run always chooses the most probable token. Runs that draw
+ * tokens are not accepted (`nativeExecutions` in `src/runs/native`).
+ * @throws NativeModelError if the run decides anything but the choice of tokens
  */
 export function decoderSubject(
   { from, model, decoder, bound, endTokens }: DecoderFile,

@@ -9,8 +9,8 @@ import { stacked } from "./nativeDecoder.ts";
 import { textOf, tokensBytes } from "./text.ts";
 
 /**
- * Opens the exact execution of a wrapped decoder's run that also gives the logits of each token that it chose.
- * @param logits The name that they have in the model.
+ * Opens the exact execution of a wrapped decoder's run, which also gives the logits for each chosen token.
+ * @param logits The logits' name in the model.
  * @throws the executor's errors
  */
 export async function openExactDecoder(
@@ -38,7 +38,7 @@ export async function openExactDecoder(
   return { deciding, run, close: () => executor.close() };
 }
 
-/** What of two results followed from the same tokens: the logits up to the first choice that differs. */
+/** Returns the part of two results that follows from the same tokens: the logits up to the first differing choice. */
 export function sameBeginning(
   inputs: readonly Uint8Array[],
   results: readonly [NativeResult, NativeResult],

@@ -8,9 +8,9 @@ import type { NativeResult, NativeRuntime, NativeSignature } from "../nativeRunt
 import { onnxruntimeName } from "../onnxruntimeNative.ts";
 import { textOf, tokensBytes } from "./text.ts";
 
-/** What is opened, and on how many threads. */
+/** The decoder to open, and the number of threads. */
 type NativeDecoderOptions = {
-  /** Path of the model's own file, or its bytes. */
+  /** The path of the model's own file, or the file's bytes. */
   from: string | Uint8Array;
   decoder: DecoderInterface;
   bound: ReadonlyMap<string, TensorData>;
@@ -20,9 +20,9 @@ type NativeDecoderOptions = {
 };
 
 /**
- * A decoder's own model in plain onnxruntime as the run of its wrapping: the prompt in one pass, then a token a step,
- * always the most probable one. The tensor that decides has a row of logits for each token that was chosen.
- * @throws NativeModelError if onnxruntime does not take the file; MissingPackageError
+ * Opens a decoder's own model in plain onnxruntime, to act like its wrapping's run: the prompt in one pass, then one
+ * token per step, always the most probable. The deciding tensor has a row of logits for each chosen token.
+ * @throws NativeModelError if onnxruntime rejects the file; MissingPackageError
  */
 export async function openNativeDecoder(options: NativeDecoderOptions): Promise<NativeRuntime> {
   const { from, decoder, bound, threads } = options;
@@ -52,7 +52,7 @@ async function generated(
     rows.push(row);
     tokens.push(token);
     given = [token];
-    // The text goes on with the token that ended it: nothing more is decided.
+    // After an end token, the text repeats the token: nothing more is decided.
     if (endTokens.includes(token)) while (tokens.length < items) tokens.push(token);
   }
   const [chosen, logits] = [signature.outputs[0]!, signature.deciding[0]!];

@@ -7,14 +7,14 @@ import { NativeRuntimeError } from "../errors.ts";
 /** A text that is generated: places are counted from 0, and item i chooses the token at place i + 1. */
 type Text = { prompt: readonly number[]; items: number };
 
-/** What a runtime takes of a text, in this order: the prompt, its length, and the index of the last item. */
+/** A runtime's inputs for a text, in order: the prompt, the prompt's length, and the last item's index. */
 const TAKEN: readonly string[] = [DECODER.prompt, DECODER.promptLength, DECODER.index];
 
-/** The inputs of a wrapped decoder's program that a runtime takes: int64[slots], int64[1], int64[1]. */
+/** Returns the program inputs of a wrapped decoder that a runtime takes: int64[slots], int64[1], int64[1]. */
 export const textInfos = ({ inputs }: Pick<CompiledModel, "inputs">): TensorInfo[] =>
   TAKEN.map((taken) => inputs.find(({ name }) => name === taken)!);
 
-/** What those inputs may be at most: a prompt of known tokens that fits, and items that have slots. */
+/** Returns the widest range of such an input: known tokens, a prompt that fits, and items with slots. */
 export function textRange({ slots, vocabulary }: DecoderLimits, info: Pick<TensorInfo, "name" | "dtype">): InputRange {
   const usual = usualRange(info);
   if (info.name === DECODER.promptLength) return { ...usual, low: 1, high: slots };
@@ -25,7 +25,7 @@ export function textRange({ slots, vocabulary }: DecoderLimits, info: Pick<Tenso
   };
 }
 
-/** The box of texts that are as long as a box allows: those on which errors are measured. */
+/** Limits a box to the longest texts it allows: errors are measured on these texts. */
 export const longestTexts = (box: Box): Box =>
   box.map((range) => (range.name === DECODER.index ? { ...range, low: range.high } : range));
 
@@ -43,6 +43,6 @@ export function textOf(inputs: readonly Uint8Array[]): Text {
 const numbersOfInt64 = (bytes: Uint8Array): number[] =>
   Array.from(new BigInt64Array(Uint8Array.from(bytes).buffer), Number);
 
-/** The tokens that each item chose, as an item has them, int64[slots]. */
+/** Returns the tokens chosen by each item, in an item's format, int64[slots]. */
 export const tokensBytes = (tokens: readonly number[], slots: number): Uint8Array =>
   new Uint8Array(BigInt64Array.from({ length: slots }, (_, k) => BigInt(tokens[k] ?? 0)).buffer);

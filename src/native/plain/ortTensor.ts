@@ -19,7 +19,7 @@ export function toOrt({ dtype, shape, bytes }: TensorData): ort.Tensor {
 
 const BY_NAME = new Map<string, DType>(Object.entries(DType));
 
-/** A tensor that onnxruntime gives; undefined if its element type is not executed here. */
+/** Converts an onnxruntime tensor; returns undefined for element types not executed here. */
 export function fromOrt(tensor: ort.Tensor): TensorData | undefined {
   const dtype = BY_NAME.get(tensor.type);
   if (dtype === undefined) return undefined;

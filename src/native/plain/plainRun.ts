@@ -10,7 +10,7 @@ import { fromOrt, toOrt } from "./ortTensor.ts";
 /** onnxruntime refuses a model, or its inputs. */
 export class PlainRefusalError extends errorWithCode("PLAIN_REFUSAL") {}
 
-/** What onnxruntime does, with its errors as Refute's. @throws PlainRefusalError */
+/** Runs onnxruntime code and turns its errors into Refute's errors. @throws PlainRefusalError */
 async function plainly<T>(act: () => Promise<T>): Promise<T> {
   try {
     return await act();
@@ -19,7 +19,7 @@ async function plainly<T>(act: () => Promise<T>): Promise<T> {
   }
 }
 
-/** A model in plain onnxruntime: it runs as often as wanted, and gives its outputs by name. */
+/** A model in plain onnxruntime: it can run repeatedly, and gives outputs by name. */
 type PlainSession = {
   run: (inputs: ReadonlyMap<string, TensorData>) => Promise<Map<string, TensorData>>;
   close: () => Promise<void>;
@@ -28,7 +28,7 @@ type PlainSession = {
 /**
  * Opens a model in plain onnxruntime with its default options.
  * @param from path of a file, or its bytes
- * @throws PlainRefusalError, also when it runs
+ * @throws PlainRefusalError, also from its runs
  */
 export async function openPlain(from: string | Uint8Array): Promise<PlainSession> {
   const options = { logSeverityLevel: 3 } as const;
@@ -39,7 +39,7 @@ export async function openPlain(from: string | Uint8Array): Promise<PlainSession
   return { run: (inputs) => plainly(() => runSession(session, inputs)), close: () => session.release() };
 }
 
-/** Runs a model once in plain onnxruntime with its default options. @param from path of a file, or its bytes */
+/** Runs a model once in plain onnxruntime with default options. @param from path of a file, or its bytes */
 export async function plainOutputs(
   from: string | Uint8Array,
   inputs: ReadonlyMap<string, TensorData>,

@@ -7,9 +7,9 @@ import { decode, FLOAT32_ARITHMETIC, INFINITY_, NAN, ONE } from "../float32.ts";
 /**
  * The inverse hyperbolic cosine, correctly rounded: NaN below 1, Inf at Inf.
  *
- * log(x + sqrt(x^2 - 1)). With `fraction` fraction bits x is an exact integer in 2^123 .. 2^124 (where `fraction` < 0,
- * the 1 under the root vanishes), and the sum is off by less than 1 unit for the root: 2^-123 relative, absolute in the
- * logarithm, which is at least 2^-11.1. Relative error before rounding: below 2^-111.
+ * log(x + sqrt(x^2 - 1)). With `fraction` fraction bits, x is an exact integer in 2^123 .. 2^124 (for `fraction` < 0,
+ * the 1 under the root vanishes). The root makes the sum off by less than 1 unit: 2^-123 relative, absolute in the
+ * logarithm (at least 2^-11.1). Relative error before rounding: below 2^-111.
  */
 export function acosh(x: Word, float = FLOAT32_ARITHMETIC): Word {
   const magnitude = x & 0x7fffffffn;

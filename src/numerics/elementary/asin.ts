@@ -8,9 +8,9 @@ import { decode, FLOAT32_ARITHMETIC, NAN, ONE } from "../float32.ts";
 /**
  * The arcsine, correctly rounded: NaN beyond +-1, x below 2^-12.
  *
- * atan(x/sqrt(1 - x^2)): x is exact in Q126 and the root is off by less than 1 unit, so that up to sqrt(1/2) the
- * quotient is off by 2^-125.5 relative and beyond, where the result is at least pi/4, its inverse by 2^-125.5 absolute.
- * Relative error before rounding: below 2^-121.
+ * atan(x/sqrt(1 - x^2)): x is exact in Q126 and the root is off by less than 1 unit. Up to sqrt(1/2), the quotient is
+ * therefore off by 2^-125.5 relative. Beyond, where the result is at least pi/4, the quotient's inverse is off by
+ * 2^-125.5 absolute. Relative error before rounding: below 2^-121.
  */
 export function asin(x: Word, float = FLOAT32_ARITHMETIC): Word {
   const magnitude = x & 0x7fffffffn;

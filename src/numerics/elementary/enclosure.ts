@@ -4,18 +4,18 @@ import { FLOAT32 } from "../format.ts";
 import { roundToFormat } from "../round.ts";
 
 /**
- * Rounds an approximation `v = mantissa * 2^exponent > 0` (negated if `negative`) of a real number that lies within
- * v(1 - 2^-100) .. v(1 + 2^-100).
+ * Rounds an approximation `v = mantissa * 2^exponent > 0` (negated if `negative`) of a real number within v(1 - 2^-100)
+ * .. v(1 + 2^-100).
  *
- * Where both ends round alike, that is the correctly rounded result. Otherwise the enclosure holds a rounding boundary
- * (the midpoint of two neighbouring float32, or of the largest one and 2^128) and, by definition, the number is taken
- * to be that boundary: it rounds to the neighbour with the even significand. The words of two neighbours are
- * consecutive integers with the significand's last bit as their last bit (zero and Infinity are even), so that is the
- * even word. For the univariate functions this never happens (the closest any of them comes to a boundary is 2^-78
- * relative); for pow it happens exactly for its exact midpoints.
+ * If both ends round alike, the result is correctly rounded. Otherwise the enclosure holds a rounding boundary (the
+ * midpoint of two neighbouring float32, or of the largest one and 2^128). By definition, the number then equals the
+ * boundary and rounds to the neighbour with the even significand. The words of two neighbours are consecutive integers
+ * with the significand's last bit as their last bit (zero and Infinity are even), and the function therefore returns
+ * the even word. For the univariate functions this case never happens (the closest distance to a boundary is 2^-78
+ * relative); for pow the case happens exactly for its exact midpoints.
  *
- * @param float The type rounded to: float32, or one of its subsets float16 and bfloat16.
- * @returns The result as a word of float32.
+ * @param float The type rounded to: float32, or a subset (float16 or bfloat16).
+ * @returns The result as a float32 word.
  */
 export function roundEnclosure(float: FloatArithmetic, negative: boolean, mantissa: bigint, exponent: number): Word {
   const halfWidth = mantissa >> 100n;

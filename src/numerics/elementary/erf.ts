@@ -4,7 +4,7 @@ import { expFixed } from "./expCore.ts";
 import { FRACTION, toFixed } from "./fixed.ts";
 import { decode, FLOAT32_ARITHMETIC, INFINITY_, NAN, NEG_ONE, ONE } from "../float32.ts";
 
-/** Fraction bits of the series: its terms stay below 2^18 and w below 2^5, so that their product fits 256 bits. */
+/** Fraction bits of the series: the terms stay below 2^18 and w below 2^5, and the product therefore fits 256 bits. */
 const SERIES_FRACTION = 112;
 /** 2/sqrt(pi) with 112 fraction bits, to the nearest. */
 const TWO_OVER_SQRT_PI = 0x120dd750429b6d11ae3a914fed7fen;

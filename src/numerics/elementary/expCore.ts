@@ -31,9 +31,9 @@ export function expm1Quotient(r: bigint): bigint {
 /**
  * e^t and e^-t for t in Q126, 0 <= t < 2^8, over one exponent: `growing * 2^exponent`, `decaying * 2^exponent`.
  *
- * `growing` is expFixed's mantissa M, `decaying` 2^(-2n)/M: as exact as M, and then two cuts, each less than 1 unit.
- * For n = 0 (t < 0.346, where M is off by less than 5 units) the difference of the two is off by less than 12 units of
- * 2^-126, for n >= 1 by 2^-116 relative.
+ * `growing` is expFixed's mantissa M, `decaying` equals 2^(-2n)/M: the error of M, plus two cuts below 1 unit each. For
+ * n = 0 (t < 0.346, where M is off by less than 5 units) the difference of both is off by less than 12 units of 2^-126,
+ * for n >= 1 by 2^-116 relative.
  */
 export function expBoth(t: bigint): { growing: bigint; decaying: bigint; exponent: number } {
   const { mantissa, exponent } = expFixed(t);

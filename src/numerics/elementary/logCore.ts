@@ -8,10 +8,10 @@ const LAST_DIVISOR = 49n;
  * 2 atanh(p/q) = log((q + p)/(q - p)) for integers 0 < p/q <= 3 - 2 sqrt(2) = 0.1716, q < 2^128: relative error below
  * 2^-123, mantissa in 2^125 .. 2^128.
  *
- * s = p/q is cut to 126 or 127 significant bits (2^-125 relative), z = s^2 < 0.0295 to Q126. The series
- * 1 + z/3 + z^2/5 + ... is cut after z^24/49 (the rest is below 2^-132); each Horner step cuts less than 2 units of
- * 2^-126 and is damped by z, and the cut of z costs less than 0.4 units, so that the sum is off by less than 3 units:
- * 2^-124.4. The last cut adds 2^-125.
+ * s = p/q is cut to 126 or 127 significant bits (2^-125 relative), z = s^2 < 0.0295 to Q126. The series 1 + z/3 + z^2/5
+ * + ... is cut after z^24/49 (the rest is below 2^-132). Each Horner step cuts less than 2 units of 2^-126, damped by
+ * z, and the cut of z costs less than 0.4 units. The sum is therefore off by less than 3 units: 2^-124.4. The last cut
+ * adds 2^-125.
  */
 function logQuotient(p: bigint, q: bigint): Scaled {
   const shift = FRACTION - bitLength(p) + bitLength(q);

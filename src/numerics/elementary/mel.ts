@@ -16,9 +16,9 @@ function logOfHertz(hertz: Word): bigint {
 }
 
 /**
- * floor(factor * f / rate), where f is the frequency at `part / parts` of the way from low to high on the mel scale
- * (1 + f / 700 grows geometrically). A number nearer to an integer than 2^-60 is that integer: the same on every
- * machine.
+ * Returns floor(factor * f / rate), where f is the frequency at `part / parts` of the way from low to high on the mel
+ * scale (1 + f / 700 grows geometrically). A number nearer to an integer than 2^-60 counts as the integer: the same on
+ * every machine.
  * @param low and `high` float32 words, 0 <= low <= high < 2^64
  */
 export function melBin(low: Word, high: Word, part: number, parts: number, factor: number, rate: number): number {

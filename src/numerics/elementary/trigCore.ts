@@ -21,11 +21,11 @@ export type Angle = { quadrant: number; negative: boolean; mantissa: bigint; exp
 /**
  * x = mantissa * 2^exponent as an angle, for a float32 x >= 2^-12 (Payne and Hanek): theta to 2^-123 relative.
  *
- * In x * 2/pi the bits of 2/pi of weight 2^(2 - exponent) and more contribute multiples of 4 and those below
- * 2^(-220 - exponent) less than 2^24 2^-220: of 2/pi, 222 bits count. No float32 from 2^-12 on comes closer than
- * 2^-29.9 to a multiple of pi/2, in quarter turns (by the continued fractions of 2^k 2/pi), so that the fraction is
- * known to 2^-166 relative and has more than 126 bits. Its cut to 126 bits costs 2^-125, PI_OVER_2 2^-127.6 and the cut
- * of the product 2^-125.6.
+ * In x * 2/pi, the bits of 2/pi with weight 2^(2 - exponent) and more contribute multiples of 4. The bits below 2^(-220
+ * - exponent) contribute less than 2^24 2^-220. Therefore 222 bits of 2/pi count. No float32 from 2^-12 on comes closer
+ * than 2^-29.9 to a multiple of pi/2, in quarter turns (by the continued fractions of 2^k 2/pi). The fraction is
+ * therefore known to 2^-166 relative and has more than 126 bits. Its cut to 126 bits costs 2^-125, PI_OVER_2 2^-127.6
+ * and the cut of the product 2^-125.6.
  */
 export function reduceAngle(mantissa: bigint, exponent: number): Angle {
   const turns = mantissa * ((TWO_OVER_PI >> BigInt(164 - exponent)) & WINDOW);
@@ -63,11 +63,11 @@ function square({ mantissa, exponent }: Angle): bigint {
 
 /**
  * 1 - z/(m(m + 1)) + z^2/(m(m + 1)(m + 2)(m + 3)) - ..., up to the divisor `last`!, with m = 1 for an even `last` (cos)
- * and 2 for an odd one (sin theta/theta).
+ * and 2 for an odd `last` (sin theta/theta).
  *
- * The rest is below z^16/33! < 2^-133. The last Horner step cuts less than 1.5 units of 2^-126 and those before, damped
- * by z/2 <= 0.31, less than 0.5; z is off by less than 5.5 units, of which half at most counts: cos (at least 0.70) is
- * off by less than 5 units, sin theta/theta (at least 0.90) by less than 3.
+ * The rest is below z^16/33! < 2^-133. The last Horner step cuts less than 1.5 units of 2^-126. The earlier steps,
+ * damped by z/2 <= 0.31, cut less than 0.5. The error in z stays below 5.5 units, and at most half counts: cos (at
+ * least 0.70) is off by less than 5 units, sin theta/theta (at least 0.90) by less than 3.
  */
 function series(z: bigint, last: bigint): bigint {
   let sum = FIXED_ONE;

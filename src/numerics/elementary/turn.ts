@@ -15,8 +15,8 @@ function angleOf(m: bigint, n: bigint): Angle {
 
 /**
  * sin(2 pi (m / n + quarters / 4)) rounded to float32, for integers m and 0 < n < 2^32. A multiple of a quarter turn is
- * exact; of the others none is nearer to 0 than 2^-30, so that the error is below 2^-90 relative: correctly rounded
- * except where the number lies that close to a rounding boundary.
+ * exact. No other angle is nearer to 0 than 2^-30, and the error is therefore below 2^-90 relative: correctly rounded
+ * unless the number lies this close to a rounding boundary.
  */
 function sinOf(m: number, n: number, quarters: 0 | 1): Word {
   const angle = angleOf(BigInt(m), BigInt(n));

@@ -28,9 +28,9 @@ export function atan(x: Word): Word {
 /**
  * The arcsine, correctly rounded: NaN beyond +-1, x below 2^-27.
  *
- * atan(x/sqrt(1 - x^2)): x is exact in Q126 and the root is off by less than 2 units of 2^-252, so that up to sqrt(1/2)
- * the quotient is off by 2^-250 relative and beyond, where the result is at least pi/4, its inverse by 2^-250 absolute.
- * Relative error before rounding: below 2^-247.
+ * atan(x/sqrt(1 - x^2)): x is exact in Q126 and the root is off by less than 2 units of 2^-252. Up to sqrt(1/2), the
+ * quotient is therefore off by 2^-250 relative. Beyond, where the result is at least pi/4, the quotient's inverse is
+ * off by 2^-250 absolute. Relative error before rounding: below 2^-247.
  */
 export function asin(x: Word): Word {
   const magnitude = x & MAGNITUDE;

@@ -21,7 +21,7 @@ export function subtractFrom(whole: bigint, angle: Scaled): Scaled {
   return { mantissa: whole - shifted(angle.mantissa, angle.exponent + FRACTION), exponent: -FRACTION };
 }
 
-/** atan(p/q) for p <= q; beyond about 2/5 it is pi/4 - atan((q - p)/(q + p)), with a quotient of at most 3/7. */
+/** atan(p/q) for p <= q; beyond about 2/5 computed as pi/4 - atan((q - p)/(q + p)), with a quotient of at most 3/7. */
 function atanUpTo1(p: bigint, q: bigint): Scaled {
   const isSteep = p > 2n * (q / 5n);
   return isSteep ? subtractFrom(PI_OVER_4, atanSeries(q - p, q + p)) : atanSeries(p, q);

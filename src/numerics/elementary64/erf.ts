@@ -37,10 +37,10 @@ export function erf(x: Word): Word {
 /**
  * S for w = mantissa * 2^(wExponent - 252), mantissa in 2^251 .. 2^252, with 248 - n fraction bits.
  *
- * A term is kept as term * 2^(exponent - 252) with 252 significant bits, so that each is off by less than 2^-241
- * relative to the one before (a product, and a division by less than 600 before it is shifted up): the 250 terms that
- * count by 2^-233 at most. Each cuts less than 1 unit of the sum's 2^(n - 248), and S is at least 0.14 2^n: 2^-237. A
- * term is below 2^(n + 2).
+ * A stored term means term * 2^(exponent - 252) with 252 significant bits. Each term is therefore off by less than
+ * 2^-241 relative to the previous term (a product, and a division by less than 600 before shifting up): the 250 terms
+ * that count by 2^-233 at most. Each cuts less than 1 unit of the sum's 2^(n - 248), and S is at least 0.14 2^n:
+ * 2^-237. A term is below 2^(n + 2).
  */
 function kummerSum(mantissa: bigint, wExponent: number, n: number): bigint {
   let [term, exponent] = [WIDE_ONE >> 1n, 1];

@@ -78,11 +78,11 @@ export function acosh(x: Word): Word {
 }
 
 /**
- * log(x + sqrt(x^2 +- 1)) rounded, for x = mantissa * 2^exponent >= 2^-27 (of 53 bits; above 1 where `minus`).
+ * log(x + sqrt(x^2 +- 1)) rounded, for x = mantissa * 2^exponent >= 2^-27 (with 53 bits; above 1 for `minus`).
  *
- * From 2^122 on it is log(2x), less than 2^-246 away. Below, x and 1 are integers below 2^124 over one exponent and the
- * radicand is exact. Their sum has 250 or 251 bits and is off by less than 2 units for the root: 2^-248 relative, which
- * is absolute in the logarithm.
+ * From 2^122 on, the result is log(2x), less than 2^-246 away. Below, x and 1 are integers below 2^124 over one
+ * exponent and the radicand is exact. The sum has 250 or 251 bits and is off by less than 2 units for the root: 2^-248
+ * relative, which is absolute in the logarithm.
  */
 function logOfRoot(negative: boolean, mantissa: bigint, exponent: number, minus: boolean): Word {
   if (exponent > 70) return roundLog(negative, mantissa, exponent + 1);

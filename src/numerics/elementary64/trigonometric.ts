@@ -30,11 +30,11 @@ type Angle = { quadrant: number; negative: boolean; mantissa: bigint; down: numb
 /**
  * x = mantissa * 2^exponent as an angle, for a float64 x >= 2^-27 (Payne and Hanek): theta to 2^-249 relative.
  *
- * In x * 2/pi the bits of 2/pi of weight 2^(2 - exponent) and more contribute multiples of 4 and those below
- * 2^(-510 - exponent) less than 2^53 2^-510: of 2/pi, 512 bits count. No float64 from 2^-27 on comes closer than 2^-62
- * to a multiple of pi/2, in quarter turns (by the continued fractions of 2^k 2/pi), so that the fraction is known to
- * 2^-394 relative and has more than 252 bits. Its cut to 252 bits costs 2^-251, PI_OVER_2 2^-253 and the cut of the
- * product 2^-251.
+ * In x * 2/pi, the bits of 2/pi with weight 2^(2 - exponent) and more contribute multiples of 4. The bits below 2^(-510
+ * - exponent) contribute less than 2^53 2^-510. Therefore 512 bits of 2/pi count. No float64 from 2^-27 on comes closer
+ * than 2^-62 to a multiple of pi/2, in quarter turns (by the continued fractions of 2^k 2/pi). The fraction is
+ * therefore known to 2^-394 relative and has more than 252 bits. Its cut to 252 bits costs 2^-251, PI_OVER_2 2^-253 and
+ * the cut of the product 2^-251.
  */
 function reduceAngle(mantissa: bigint, exponent: number): Angle {
   const turns = (mantissa * ((TWO_OVER_PI >> BigInt(1026 - exponent)) & TURN)) & TURN;
@@ -70,11 +70,11 @@ function sinShifted(negative: boolean, mantissa: bigint, exponent: number, quart
 
 /**
  * 1 - z/(m(m + 1)) + z^2/(m(m + 1)(m + 2)(m + 3)) - ..., up to the divisor `last`!, with m = 1 for an even `last` (cos)
- * and 2 for an odd one (sin theta/theta).
+ * and 2 for an odd `last` (sin theta/theta).
  *
- * The rest is below z^27/55! < 2^-261. The last Horner step cuts less than 1.5 units of 2^-252 and those before, damped
- * by z/2 <= 0.31, less than 0.5; z is off by less than 8 units, of which half at most counts: cos (at least 0.70) and
- * sin theta/theta (at least 0.90) are off by less than 7.
+ * The rest is below z^27/55! < 2^-261. The last Horner step cuts less than 1.5 units of 2^-252. The earlier steps,
+ * damped by z/2 <= 0.31, cut less than 0.5. The error in z stays below 8 units, and at most half counts: cos (at least
+ * 0.70) and sin theta/theta (at least 0.90) are off by less than 7.
  */
 function series(z: bigint, last: bigint): bigint {
   let sum = WIDE_ONE;

@@ -1,6 +1,6 @@
 /**
- * Fixed point with 252 fraction bits (Q252), in which the elementary functions of float64 are computed; products and
- * quotients are cut down. contracts/verifier/elementary64/Wide.sol mirrors this file: there a number is one word of 256
+ * Fixed point with 252 fraction bits (Q252), used by the elementary functions of float64; products and quotients are
+ * cut down. contracts/verifier/elementary64/Wide.sol mirrors this file: in the contract a number has one word with 256
  * bits, and products and dividends have 512.
  */
 import type { Word } from "../dtype.ts";
@@ -27,10 +27,10 @@ export const BITS_OF_2_TO_MINUS_27 = 0x3e40000000000000n;
 /** From 2^10 on the exponential of float64 over- or underflows. */
 export const BITS_OF_1024 = 0x4090000000000000n;
 
-/** The product of two numbers, one of them in Q252: in the format of the other. */
+/** Multiplies two numbers, one in Q252; the product has the other's format. */
 export const times = (a: bigint, b: bigint): bigint => (a * b) >> 252n;
 
-/** The quotient of two numbers of one format in Q252. */
+/** Divides two numbers with the same format; the quotient is in Q252. */
 export const over = (a: bigint, b: bigint): bigint => (a << 252n) / b;
 
 /** `value * 2^shift`, cut down. */
@@ -40,8 +40,9 @@ export const shifted = (value: bigint, shift: number): bigint =>
 /**
  * The square root of 0 < value < 2^254, mantissa in 2^252 .. 2^255: relative error below 2^-251.
  *
- * The value is shifted by an even number of bits to 2^252 .. 2^254. The integer root of that has 127 bits and is off by
- * less than 2^-126 relative; the mean of it and the quotient by it is Heron's step: 2^-253, and two cuts.
+ * The value is shifted by an even number of bits to 2^252 .. 2^254. The shifted value's integer root has 127 bits and
+ * is off by less than 2^-126 relative. Heron's step takes the mean of this root and the quotient by the root: 2^-253,
+ * and two cuts.
  */
 export function squareRoot(value: bigint): Scaled {
   const shift = (254 - bitLength(value)) & ~1;
@@ -51,11 +52,11 @@ export function squareRoot(value: bigint): Scaled {
 }
 
 /**
- * Rounds an approximation `v = mantissa * 2^exponent > 0` (negated if `negative`) of a real number that lies within
- * v(1 - 2^-216) .. v(1 + 2^-216): the last rung of docs/numerics.md, "float64".
+ * Rounds an approximation `v = mantissa * 2^exponent > 0` (negated if `negative`) of a real number within v(1 - 2^-216)
+ * .. v(1 + 2^-216): the last rung of docs/numerics.md, "float64".
  *
- * Where both ends round alike, that is the correctly rounded result. Otherwise the enclosure holds a rounding boundary
- * and, by definition, the number is taken to be that boundary: it rounds to the neighbour with the even significand.
+ * If both ends round alike, the result is correctly rounded. Otherwise the enclosure holds a rounding boundary. By
+ * definition, the number then equals the boundary and rounds to the neighbour with the even significand.
  */
 export function roundWide(negative: boolean, mantissa: bigint, exponent: number): Word {
   const halfWidth = mantissa >> 216n;

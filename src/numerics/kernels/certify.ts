@@ -6,15 +6,15 @@ import type { Callable } from "./assembler/moduleBuilder.ts";
 import { compensatedErrorCode } from "./compensated.ts";
 
 /**
- * Products of two float32 are exact in float64, and whatever order they are added in, the sum of K is off by at most
- * (K - 1) u S, with u = 2^-53 and S the sum of their magnitudes (Jeannerod and Rump, 2013). Three more u S cover the
- * rounding of the ends value +- error, and 1 + 2^-20 covers S (or the norms that bound it by Cauchy-Schwarz) being
- * computed in float64 itself. Numbers between two ends that round to the same float32 round to it as well. NaN and
+ * Products of two float32 are exact in float64. In any order of addition, the sum of K products is off by at most (K -
+ * 1) u S, with u = 2^-53 and S the sum of their magnitudes (Jeannerod and Rump, 2013). Three more u S cover the
+ * rounding of the ends value +- error. The factor 1 + 2^-20 covers computing S (or the norms that bound S by
+ * Cauchy-Schwarz) in float64 itself. If two ends round to the same float32, all numbers between them do too. NaN and
  * Infinity make the ends unequal: the element is flagged.
  */
 export const SLACK = 1 + 2 ** -20;
 
-/** The factor by which a sum of magnitudes is multiplied to bound the error of a sum of this many terms. */
+/** Returns the factor that turns a sum of magnitudes into an error bound for a sum with this many terms. */
 export const errorFactor = (terms: number): number => (terms + 2) * 2 ** -53 * SLACK;
 
 const next = (local: Local, by: number): Code => local.set(i32.add(local.get, i32.const(by)));
@@ -91,17 +91,17 @@ export function certifyFunction(): FunctionBuilder {
 type Five = [Local, Local, Local, Local, Local];
 type Eight = [Local, Local, Local, Local, Local, Local, Local, Local];
 
-/** This many elements of each vector usually suffice to show that sums may have been rounded. */
+/** Checking this many elements per vector usually suffices to show that sums may have been rounded. */
 const MAX_PROBED = 16;
 
-/** Byte offsets of the four u32 counts of elements, by what settled them. */
+/** Byte offsets of the four u32 element counts, by the method that settled the elements. */
 const STAT = { ties: 0, compensated: 4, exact: 8, patched: 12 } as const;
 
 /**
  * `(row, column, n, value, magnitude, rowUnit, columnUnit, scratch, stats) -> bits`: settles one flagged dot product by
  * its units if no partial sum can have been rounded, else by a compensated sum, else in integers. The units' addresses
- * hold 0 until they are known. Where all products are zeros, as they often are of what a Relu has passed, nothing was
- * rounded either: no error bound settles such a sum, and integers would take long.
+ * hold 0 until the units are known. If all products are zeros (frequent after a Relu), nothing was rounded either: no
+ * error bound settles the sum, and integers would take long.
  */
 export function settleOneFunction(
   unit: Callable,
@@ -123,10 +123,10 @@ export function settleOneFunction(
     ifElse(f64.eq(f64.load(at.get), f64.const(0)), f64.store(at.get, unit(vector.get, n.get)));
   const counted = (stat: keyof typeof STAT): Code =>
     i32.store(stats.get, i32.add(i32.load(stats.get, STAT[stat]), i32.const(1)), STAT[stat]);
-  // All partial sums are multiples of the product of units, and below 2^53 of them: exact, in any order.
+  // All partial sums are multiples of the product of units, and below 2^53 units: exact, in any order.
   const isExact = (rowUnit: Code, columnUnit: Code): Code =>
     f64.lt(magnitude.get, f64.mul(f64.mul(rowUnit, columnUnit), f64.const(2 ** 53)));
-  // The unit of a few elements is at least the unit of all.
+  // A few elements have at least the unit of all elements.
   const few = fn.local("i32");
   const mayBeExact = isExact(unit(row.get, few.get), unit(column.get, few.get));
   const bitsOf = (rounded: Code): Code => i32.reinterpretF32(f32.add(rounded, f32.const(0)));

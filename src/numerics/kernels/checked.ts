@@ -7,7 +7,7 @@ import { KERNEL_HASHES, type KernelPart, type Variant } from "./kernelHashes.ts"
 /** Which of the kernels' forms this engine gets; they differ in instructions, not in results. */
 export const VARIANT: Variant = `${hasRelaxedMadd ? "madd" : "mulAdd"} ${hasTwoMemories ? "twoMemories" : "oneMemory"}`;
 
-/** Kernels that this process made are not those that were tested. */
+/** The kernels built by this process differ from the tested kernels. */
 export class OtherKernelsError extends CannotRunHereError {
   readonly part: KernelPart;
   readonly hash: string;
@@ -24,9 +24,9 @@ export class OtherKernelsError extends CannotRunHereError {
 }
 
 /**
- * Bytes that kernels consist of, if they are those that were tested (kernelHashes.ts). Each process makes them anew,
- * from the mathematics of src/numerics: where the engine computes them wrongly, or a file was altered, it shows here
- * and not in a result.
+ * Returns a kernel's bytes if they match the tested bytes (kernelHashes.ts). Each process builds the kernels anew, from
+ * the mathematics of src/numerics: an engine's computing error or an altered file becomes visible here and not in a
+ * result.
  * @throws OtherKernelsError
  */
 export function checked<Bytes extends Uint8Array>(part: KernelPart, bytes: Bytes): Bytes {

@@ -7,8 +7,8 @@ const BYTES = 8;
 const U = 2 ** -53;
 
 /**
- * `(a, b, n) -> sum`: a dot product of float64 vectors whose values are float32's in about twice float64's precision:
- * products are exact, and what each addition loses is summed up beside it (Ogita, Rump and Oishi, "Accurate sum and dot
+ * `(a, b, n) -> sum`: a dot product of float64 vectors with float32 values in about twice float64's precision. Products
+ * are exact, and the rounding loss of each addition is summed separately (Ogita, Rump and Oishi, "Accurate sum and dot
  * product", 2005: Sum2 over exact terms), in four lanes, which are then added in the same way. See {@link
  * compensatedError}.
  */
@@ -30,7 +30,7 @@ export function compensatedDotFunction(): FunctionBuilder {
   ];
   const advance = (by: number): Code => [a, b].map((at) => at.set(i32.add(at.get, i32.const(by))));
 
-  /** TwoSum (Knuth): next = fl(sum + product), and what that loses, exactly. */
+  /** TwoSum (Knuth): next = fl(sum + product), and the exact rounding loss. */
   const twoSum = (lane: 0 | 1): Code => [
     product.set(f64x2.mul(v128.load(a.get, 16 * lane), v128.load(b.get, 16 * lane))),
     next.set(f64x2.add(sums[lane].get, product.get)),

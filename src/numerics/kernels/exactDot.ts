@@ -13,13 +13,13 @@ import type { Callable } from "./assembler/moduleBuilder.ts";
  */
 const BYTES = 8;
 const FIRST_FIELD = 725;
-/** Fields, and room for carries of up to 2^63 above the last one. */
+/** Fields, and room for carries of up to 2^63 above the last field. */
 const BINS = 1279 - FIRST_FIELD + 1 + 64;
-/** The exponent of the unit of the first bin. */
+/** The exponent of the first bin's unit. */
 const FIRST_EXPONENT = FIRST_FIELD - 1070;
 const BLOCK = 2 ** 15 - 1;
 
-/** Bytes of the scratch memory, which is all zeros before and after. */
+/** Bytes of the scratch memory, all zeros before and after a call. */
 export const EXACT_SCRATCH = BINS * BYTES;
 
 const INFINITE_FIELD = 0x7ff;
@@ -29,8 +29,8 @@ const INFINITY_BITS = 0x7f800000;
 const next = (local: Local, by: number): Code => local.set(i32.add(local.get, i32.const(by)));
 
 /**
- * `(a, b, n, scratch, flags) -> flags`: adds n products of float64 numbers, whose values are float32's, to the bins.
- * The flags are those of src/numerics/exactSum.ts: 1 for a NaN, 2 and 4 for the infinities.
+ * `(a, b, n, scratch, flags) -> flags`: adds n products of float64 numbers with float32 values to the bins. The flags
+ * equal src/numerics/exactSum.ts's: 1 for a NaN, 2 and 4 for the infinities.
  */
 export function addTermsFunction(): FunctionBuilder {
   const fn = new FunctionBuilder(["i32", "i32", "i32", "i32", "i32"], "i32");
@@ -66,8 +66,8 @@ export function addTermsFunction(): FunctionBuilder {
 }
 
 /**
- * `(scratch)`: moves all but the lowest bit of each bin to the next one: the same sum, every bin but the last 0 or 1.
- * Returns the last.
+ * `(scratch)`: moves all but the lowest bit of each bin to the next bin: the sum stays the same, and every bin but the
+ * last becomes 0 or 1. Returns the last bin.
  */
 export function carryFunction(): FunctionBuilder {
   const fn = new FunctionBuilder(["i32"], "i64");
@@ -124,7 +124,7 @@ export function roundSumFunction(carry: Callable): FunctionBuilder {
         ),
       ),
     ]),
-    // The last bin is out of reach of any sum: after carrying it is 0, or -1 below zero.
+    // No sum reaches the last bin: after carrying, the bin is 0, or -1 for a negative sum.
     ifElse(i64.ltS(carry(scratch.get), i64.const(0n)), [negative.set(i32.const(1)), negated, drop(carry(scratch.get))]),
     bin.set(end.get),
     block(

@@ -1,8 +1,8 @@
-/** The parts that are the same in every process; the rest of what is compiled depends on a program's shapes. */
+/** The kernel parts that are the same in every process; all other compiled code depends on a program's shapes. */
 export const KERNEL_PARTS = ["elementary functions", "constants", "tables", "products", "hashes"] as const;
 export type KernelPart = (typeof KERNEL_PARTS)[number];
 
-/** What an engine knows: multiplication and addition in one instruction, a second memory. */
+/** An engine's capabilities: multiplication and addition in one instruction, a second memory. */
 export type Variant = `${"madd" | "mulAdd"} ${"twoMemories" | "oneMemory"}`;
 
 /** SHA-256 of each part in each variant; `npm run kernels` writes them. */

@@ -14,7 +14,7 @@ export function largestFunction(): FunctionBuilder {
   const [end, wholeEnd] = [fn.local("i32"), fn.local("i32")];
   const step = 2 * UNROLLED;
   const next = (by: number): Code => at.set(i32.add(at.get, i32.const(by)));
-  // `pmax(a, b)` is a < b ? b : a: a NaN that is its second operand is passed over.
+  // `pmax(a, b)` is a < b ? b : a: a NaN in the second operand is ignored.
   const take = (local: Local, value: Code): Code => local.set(f64x2.pmax(local.get, f64x2.abs(value)));
   return fn.emit(
     end.set(i32.add(at.get, i32.mul(n.get, i32.const(BYTES)))),

@@ -5,13 +5,13 @@ import { f64, f64x2, i32, v128 } from "./assembler/instructions.ts";
 import { relaxedMadd } from "./assembler/relaxed.ts";
 
 const BYTES = 8;
-/** Sums that terms are added to in turn, so that no addition waits for the one before it. */
+/** The number of sums to which terms are added in turn: no addition waits for the previous addition. */
 const PAIRS = 4;
 
 /**
- * `(vectors, inner, rows, out)`: the Euclidean norms of float64 vectors whose values are float32's, in any order of
- * summation: squares are exact, sums and the root low by at most (inner + 4) 2^-53 relative. NaN or Infinity where an
- * element is.
+ * `(vectors, inner, rows, out)`: the Euclidean norms of float64 vectors with float32 values, summed in any order.
+ * Squares are exact; sums and the root are low by at most (inner + 4) 2^-53 relative. A NaN or Infinity element makes
+ * the norm NaN or Infinity.
  */
 export function normsFunction(): FunctionBuilder {
   const fn = new FunctionBuilder(["i32", "i32", "i32", "i32"]);

@@ -12,11 +12,11 @@ import { vanishesFunction } from "./vanishes.ts";
 import { vectorByColumnsFunction, vectorByRowsFunction } from "./vectorProduct.ts";
 
 /**
- * Kernels that round float64 sums of products of float32 exactly. Arguments are byte addresses in one memory. Matrices
- * are float64 whose values are float32's.
+ * Kernels for exactly rounding float64 sums of float32 products. Arguments are byte addresses in one memory. Matrices
+ * are float64 with float32 values.
  */
 export type ProductKernels = {
-  /** Euclidean norms of `rows` vectors of `inner` elements, to `out` (float64). */
+  /** Writes the Euclidean norms of `rows` vectors with `inner` elements to `out` (float64). */
   norms: (vectors: number, inner: number, rows: number, out: number) => void;
   /**
    * Rounds float64 sums [rows, columns] to float32 at `out`, and lists the indices (u32) of those that the bound does
@@ -35,7 +35,7 @@ export type ProductKernels = {
   exactDot: (a: number, b: number, n: number, scratch: number) => number;
   /** The same in twice float64's precision, not rounded. */
   compensatedDot: (a: number, b: number, n: number) => number;
-  /** The largest power of two of which all elements of a vector are multiples. */
+  /** Returns the largest power of two dividing all vector elements. */
   unit: (vector: number, n: number) => number;
   /** The largest magnitude of a vector; NaNs are ignored. */
   largest: (vector: number, n: number) => number;
@@ -44,9 +44,9 @@ export type ProductKernels = {
    * other. The stride is in bytes.
    */
   vectorByRows: VectorProduct;
-  /** The same to sums that are not read before, with a matrix that is stored column by column. */
+  /** Like `vectorByRows`, for sums that are not read before, with a matrix stored column by column. */
   vectorByColumns: VectorProduct;
-  /** Gives `vectors` times four float32 their one NaN and their one zero. */
+  /** Makes `vectors` times four float32 canonical: one NaN and one zero. */
   canonicalise: (at: number, vectors: number) => void;
 };
 
@@ -87,8 +87,8 @@ type SettleCall = {
   /** EXACT_SCRATCH zeroed bytes; they are zero again afterwards. */
   scratch: number;
   /**
-   * Four u32 counts, which are increased: elements settled by units, by compensated sums, and in integers; then those
-   * of the last two kinds that differ from the rounded value.
+   * Address of four u32 counts, which are increased: elements settled by units, by compensated sums, and in integers;
+   * then elements of the last two kinds that differ from the rounded value.
    */
   stats: number;
 };

@@ -41,7 +41,7 @@ const INITIAL = rootBits(8, 2n);
 const rotated = (x: number, by: number): number => (x >>> by) | (x << (32 - by));
 
 /**
- * For each round of the last block of a message of whole blocks, which is padding alone: the round's constant plus its
+ * Returns, for each round of the last block (pure padding, for messages of whole blocks), the round's constant plus its
  * word.
  */
 function paddingWords(blocks: number): number[] {
@@ -92,7 +92,7 @@ function transpose(rows: readonly Local[], to: readonly Local[], spare: readonly
 }
 
 /**
- * `(messages, quads, out, table)`: the hashes of 4 x `quads` messages of `blocks` x 64 bytes that lie side by side, to
+ * `(messages, quads, out, table)`: hashes 4 x `quads` messages with `blocks` x 64 bytes each, lying side by side, to
  * `out`, 32 bytes each. `table` is the address of {@link hashTable}.
  */
 export function hashesFunction(blocks: number): FunctionBuilder {

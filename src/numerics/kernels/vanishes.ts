@@ -6,8 +6,8 @@ import { f64, f64x2, i32, v128 } from "./assembler/instructions.ts";
 const BYTES = 8;
 
 /**
- * `(a, b, n) -> 1 or 0`: whether all products of two float64 vectors are zeros. Their values are float32's: no product
- * of numbers that are not zero underflows. One of an infinity and zero is NaN, which is no zero.
+ * `(a, b, n) -> 1 or 0`: whether all products of two float64 vectors are zeros. The values are float32's: no product of
+ * nonzero numbers underflows. Infinity times zero gives NaN, which does not count as zero.
  */
 export function vanishesFunction(): FunctionBuilder {
   const fn = new FunctionBuilder(["i32", "i32", "i32"], "i32");

@@ -27,13 +27,13 @@ const widened = (weights: Local): [low: Code, high: Code] => [
   f64x2.promoteLowF32(v128.shuffle(weights.get, weights.get, UPPER_HALF)),
 ];
 
-/** Where one reads: a line of the matrix, and the float64 that belongs to it. */
+/** A reader's position: a line of the matrix, and the line's float64. */
 type Reader = { line: Local; double: Local };
 
 /**
- * The code that runs `body` for all lines of a matrix: READERS lines at a time, then for those that are left.
+ * Generates code that runs `body` for all lines of a matrix: READERS lines at a time, then the remaining lines.
  * @param count Lines.
- * @param stride Bytes from a line to the next one.
+ * @param stride Bytes from a line to the next line.
  * @param each A float64 for each line.
  * @param length Elements of a line; the body moves a reader past them.
  */
@@ -75,8 +75,8 @@ function overLines<Own extends Reader>(
 }
 
 /**
- * `(vector, matrix, sums, terms, columns, stride)`: adds to each of `columns` float64 sums the products of a vector of
- * `terms` float64 with a column of a float32 matrix. Its rows, one a term, begin `stride` bytes apart.
+ * `(vector, matrix, sums, terms, columns, stride)`: adds to each of `columns` float64 sums the products of a vector
+ * with `terms` float64 and a column of a float32 matrix. The matrix rows, one per term, begin `stride` bytes apart.
  */
 export function vectorByRowsFunction(): FunctionBuilder {
   const fn = new FunctionBuilder(new Array<"i32">(6).fill("i32"));

@@ -1,4 +1,4 @@
-/** The parts of the WebAssembly API that are used here; TypeScript declares them for browsers only. */
+/** The parts of the WebAssembly API used here; TypeScript declares them for browsers only. */
 declare namespace WebAssembly {
   /** Whether the bytes are a module that the engine can compile. */
   function validate(bytes: Uint8Array): boolean;

@@ -15,9 +15,9 @@ export type OutageOptions = {
 const MAX_PAUSE_MS = 15_000;
 
 /**
- * Does something, and again as long as no node answers.
- * @param action May be done any number of times.
- * @throws What fails otherwise, or the signal's reason
+ * Runs an action, and repeats the action while no node answers.
+ * @param action May run any number of times.
+ * @throws any other error, or the signal's reason
  */
 export async function throughOutages<T>(
   action: () => Promise<T>,

@@ -13,7 +13,7 @@ import type { Reader } from "../../chain/market/reader.ts";
 /** Seats that a panel is posted with, at most (contracts/extras/panel/Panel.sol). */
 export const MAX_SEATS = 16;
 
-/** What the poster of a panel asks of each seat, and how many there are. Times are unix seconds. */
+/** A panel's terms for each seat, and the number of seats. Times are unix seconds. */
 export type PanelTerms = Pick<
   JobTerms,
   "items" | "firstItem" | "fee" | "window" | "claimSeconds" | "deadline" | "answer" | "salt" | "references"
@@ -22,13 +22,13 @@ export type PanelTerms = Pick<
   seats: number;
   /** From when on seals are opened: after the deadline, and after `auditUntil`. */
   openFrom: number;
-  /** By when a seat that the poster may add is sealed; none may be added if it is left out. */
+  /** Deadline for sealing a seat that the poster may add; without a deadline no seat may be added. */
   auditUntil?: number;
-  /** What is asked of the workers. A panel's seats are for anybody, of a group of their own. */
+  /** Requirements for the workers. A panel's seats are open to anybody, in a separate group. */
   rare?: Partial<Omit<RareTerms, "openFrom" | "earlyAccept" | "reservedFor" | "group">>;
 };
 
-/** What a panel takes from its poster: a fee for each seat, and one more if a seat may be added. */
+/** Returns the amount that a panel takes from the poster: a fee per seat, and one extra fee if a seat may be added. */
 export const panelFees = ({ fee, seats, auditUntil }: Pick<PanelTerms, "fee" | "seats" | "auditUntil">): bigint =>
   fee * BigInt(seats + (auditUntil === undefined ? 0 : 1));
 
@@ -49,19 +49,19 @@ export async function openPanel(session: Session, address: Address): Promise<Pan
   return panel;
 }
 
-/** Seconds beside those of a claim in which workers notice what is open, or a poster adds a seat, at least. */
+/** Minimum seconds, besides a claim's seconds, for workers to notice an open seat, or for a poster to add a seat. */
 const NOTICE_SECONDS = 120;
 
 /** The shortest time in which seats are claimed and sealed (seconds). */
 export const minSealSeconds = (claimSeconds: number): number => claimSeconds + NOTICE_SECONDS;
 
-/** The time in which they are if nothing is said: as long again to notice what is open as to compute. */
+/** Returns the default time for claiming and sealing seats: equal time for noticing and for computing. */
 export const usualSealSeconds = (claimSeconds: number): number =>
   Math.max(2 * claimSeconds, minSealSeconds(claimSeconds));
 
 /**
- * Times of a panel whose steps leave workers time to notice what is open, and to compute. Unix seconds.
- * @param options `sealSeconds`: until the deadline, and as long again for a seat that is added.
+ * Returns times for a panel: each step leaves workers time to notice open seats and to compute. Unix seconds.
+ * @param options `sealSeconds`: seconds until the deadline, and the same again for an added seat.
  * @throws JobTermsError if `sealSeconds` is below `minSealSeconds`
  */
 export function panelTimes(
@@ -84,12 +84,12 @@ export function panelTimes(
 }
 
 /**
- * Posts a panel. Its fees are taken from the account's tokens, not from its credit.
- * @param inputs As for `postJob`. They are posted in one transaction, 65,536 bytes at most, unless they lie elsewhere
- *   (`references`).
- * @param onId Called with the panel's id before the transaction is sent: whoever is stopped while it is under way can
- *   still find the panel.
- * @returns the panel's id, which is that of the first seat's job, and the jobs of all seats
+ * Posts a panel. The fees come from the account's tokens, not from the account's credit.
+ * @param inputs As for `postJob`. One transaction posts all inputs, 65,536 bytes at most, unless the inputs lie
+ *   elsewhere (`references`).
+ * @param onId Called with the panel's id before the transaction is sent: an interrupted caller can still find the
+ *   panel.
+ * @returns the panel's id, equal to the first seat's job id, and the jobs of all seats
  * @throws JobInputError, DescriptionError, JobProgramError, JobTermsError, FeeTooLowError, ShortOfFundsError,
  *   ContractRevertError
  */
@@ -115,19 +115,19 @@ export async function postPanel(
     throw new ShortOfFundsError(
       `${sender.address} holds ${formatEther(held)} of the stake asset ${deployment.asset}, and a panel of ${seats} ` +
         `seats takes ${formatEther(fees)}: send it ${formatEther(fees - held)} more, or take credit out of the vault ` +
-        "(refute withdraw)",
+        "(refute account withdraw)",
     );
   await asset.approve(panel.address, fees);
   const args = [request, seats, auditUntil ?? 0] as const;
-  // Only told early: what is wrong with the call fails, by its name, when it is sent.
+  // The id is only an early notice: a bad call fails by name when the transaction is sent.
   const id = onId && (await panel.idOf(...args).catch(() => undefined));
   if (id !== undefined) onId?.(id);
   return postedPanel(await panel.post(...args, asked.references && referenceSuffix(asked.references)));
 }
 
 /**
- * Draws whether a seat is added to a panel: in private, so that no worker knows.
- * @param share Of the panels to which one is added, 0 to 1.
+ * Draws in private whether to add a seat to a panel: no worker knows the result.
+ * @param share Share of panels with an added seat, 0 to 1.
  */
 export function drawAudit(share: number): boolean {
   const [drawn] = crypto.getRandomValues(new Uint32Array(1));
@@ -140,7 +140,10 @@ async function requireMarket(panel: PanelReader, market: Address): Promise<void>
     throw new NotDeployedError(`the contract at ${panel.address} has no panels on the market at ${market}`);
 }
 
-/** @throws JobTermsError that names the term and what it must be */
+/**
+ * Checks a panel's terms.
+ * @throws JobTermsError that names the term and the required value
+ */
 function requirePanelTerms({ seats, deadline, claimSeconds, auditUntil, openFrom }: PanelTerms): void {
   if (!Number.isInteger(seats) || seats < 1 || seats > MAX_SEATS)
     throw new JobTermsError(`seats ${seats}: a panel has 1 to ${MAX_SEATS}`);

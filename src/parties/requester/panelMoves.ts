@@ -7,23 +7,23 @@ import type { Session } from "../../chain/market/session.ts";
 import { toHex } from "../../program/merkle/hash.ts";
 import { lastClaim, type KnownPanel } from "./panelState.ts";
 
-/** What can be done now so that a panel goes on. `seat` from 0. */
+/** A move that can advance a panel now. `seat` counts from 0. */
 export type PanelMove =
   { kind: "addSeat" | "agree" | "resolve" } | { kind: "expire" | "breakSeal" | "finalise"; seat: number };
 
-/** What decides which moves are made. */
+/** Facts that decide the moves. */
 type MoveOptions = {
   me: Address;
   /** Whether this poster adds a seat: drawn in private. */
   addsSeat: boolean;
-  /** Of the deployment, seconds: so long seals can be opened. */
+  /** The deployment's time for opening seals, seconds. */
   baseClock: number;
 };
 
 /** Workers finalise their own claims. So long after the window somebody else does, seconds. */
 const GRACE_SECONDS = 120n;
 
-/** The next move that brings a panel on, if there is one now. Pure. @param now Unix seconds. */
+/** Returns the next move that advances a panel, if any. The function is pure. @param now Unix seconds. */
 export function nextMove(panel: KnownPanel, now: bigint, options: MoveOptions): PanelMove | undefined {
   const { record, seats } = panel;
   const { outcome } = record;
@@ -94,7 +94,7 @@ function areAlike(seats: readonly JobRecord[]): boolean {
   return roots[0] !== undefined && roots.every((root) => root === roots[0]);
 }
 
-/** Whether nothing can come of a seat any more, or it can be closed when the panel is resolved. */
+/** Returns true if a seat can yield no result, or can be closed when the panel is resolved. */
 function isSeatOver(seat: JobRecord, now: bigint): boolean {
   const { closed, open, job } = seat;
   if (closed || lastClaim(seat)?.finalised === true) return true;
@@ -111,14 +111,14 @@ function seatMove(seat: JobRecord, now: bigint, baseClock: number): "expire" | "
   return isQuiet && now > claim.windowEnd + GRACE_SECONDS ? "finalise" : undefined;
 }
 
-/** The latest claim of a seat; of a seat without one, nothing that any claim is. */
+/** Returns the key of a seat's latest claim; for a seat without a claim, a key that no claim has. */
 function keyOf(seat: JobRecord): ClaimKey {
   const claim = lastClaim(seat);
   if (claim === undefined) return { jobId: ZERO_HASH, worker: zeroAddress, root: ZERO_HASH, collateral: 0n };
   return claimKeyOf(seat.id, claim.claim);
 }
 
-/** The request of a panel's seat, as its first job has it: the contract takes the rest from there. */
+/** Returns a request for a panel's seat, with the first job's terms: the contract takes the rest from the first job. */
 function addedSeat({ job, terms, program, inputRoots }: JobRecord, auditUntil: number): JobRequest {
   const { items, firstItem, fee, window, claimSeconds, callbackGas, maxOutputBytes, answers } = job;
   return {

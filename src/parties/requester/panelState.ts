@@ -16,7 +16,7 @@ export type SeatState = {
   phase: SeatPhase;
   /** Who has claimed it last. */
   worker?: Address;
-  /** Of its latest claim: the root, and the end of its window (unix seconds). */
+  /** The latest claim: root, and end of the window (unix seconds). */
   root?: Hex;
   windowEnd?: bigint;
 };
@@ -26,7 +26,7 @@ export type PanelState = {
   panelId: Hex;
   poster: Address;
   outcome: keyof typeof PanelOutcome;
-  /** Of the result, while there is one. */
+  /** Root of the result, if any. */
   root?: Hex;
   /** Seats whose claims are final: a result that survived rests on so many. */
   finals: number;
@@ -37,7 +37,7 @@ export type PanelState = {
   auditUntil?: number;
 };
 
-/** A panel with the records of its seats, as moves need them. */
+/** A panel with the records of all seats, in the form for moves. */
 export type KnownPanel = { panelId: Hex; record: PanelRecord; seats: readonly JobRecord[] };
 
 /** The job of a seat. All follow from the first one's (contracts/extras/panel/Panel.sol). @param seat From 0. */
@@ -49,8 +49,8 @@ function seatJob(first: Job, panelId: Hex, seat: number, { seats, added, auditUn
 }
 
 /**
- * A panel in a market's history.
- * @throws PanelUnknownError if there is none, or not all of it is in the history
+ * Finds a panel in a market's history.
+ * @throws PanelUnknownError if the history lacks the panel or a part of the panel
  */
 export async function knownPanel(
   { deployment: { chainId, market }, fromBlock }: Reader,
@@ -76,7 +76,7 @@ export async function panelState(reader: Reader, panel: PanelReader, panelId: He
   return stateOfPanel(await knownPanel(reader, panel, await followMarket(reader)(), panelId));
 }
 
-/** What is told of a panel. */
+/** Returns the reported state of a panel. */
 export function stateOfPanel({ panelId, record, seats }: KnownPanel): PanelState {
   const { poster, outcome, root, auditUntil } = record;
   const [first] = seats;

@@ -16,22 +16,24 @@ import { blobsReference, MAX_BLOB_TRANSACTIONS } from "../../chain/market/refere
 import { BlobsIncompleteError, JobInputError, WrongBlobsError } from "./errors.ts";
 import type { Reader } from "../../chain/market/reader.ts";
 
-/** What it takes to put a file into blobs, by the prices of now. Amounts in wei of the native token. */
+/** The cost of putting a file into blobs, at current prices. Amounts in wei of the native token. */
 export type BlobCosts = {
   blobs: number;
   transactions: number;
   gas: bigint;
   blobGas: bigint;
-  /** Of a unit of blob gas. */
+  /** Price of a unit of blob gas. */
   blobGasPrice: bigint;
   cost: bigint;
-  /** What the transactions offer at first: a node wants the sender to have it. */
+  /** The transactions' first offer: a node requires the sender to hold the amount. */
   offered: bigint;
   /** The most that they offer by these prices, sent again where they wait long: a bound for {@link postBlobs}. */
   max: bigint;
 };
 
-/** Transactions that have the blobs of so many bytes. @throws JobInputError if a job cannot name as many */
+/**
+ * Returns the number of transactions for blobs with the given bytes. @throws JobInputError if a job cannot name as many
+ */
 export function blobTransactions(bytes: number): number {
   const transactions = Math.ceil(blobCount(bytes) / BLOBS_PER_TRANSACTION);
   if (transactions > 0 && transactions <= MAX_BLOB_TRANSACTIONS) return transactions;
@@ -42,8 +44,8 @@ export function blobTransactions(bytes: number): number {
 }
 
 /**
- * What the blobs of a file cost now.
- * @param bytes Of the file. @param sent Of its transactions, how many are sent already.
+ * Returns the current cost of a file's blobs.
+ * @param bytes The file's bytes. @param sent Number of the file's transactions already sent.
  * @throws JobInputError, NoBlobsError, RpcUnavailableError
  */
 export async function blobCosts(
@@ -73,13 +75,13 @@ export async function blobCosts(
 export type PostBlobsOptions = {
   /** A key of this process: the session's own. Wallets and remote signers sign no such transactions. */
   account: LocalAccount;
-  /** What `await loadKZG()` of the package kzg-wasm gives, or another library with these functions. */
+  /** The result of `await loadKZG()` from the package kzg-wasm, or another library with the same functions. */
   kzg: Kzg;
   /** Transactions with the first blobs, of an earlier try. */
   sent?: readonly Hex[];
   /** The most that all transactions may cost and offer, wei: {@link BlobCosts}' `max`. That of now if it is absent. */
   max?: bigint | undefined;
-  /** Called with the hash of each transaction, before it is sent. One that is sent again has another. */
+  /** Called with each transaction's hash before sending. A transaction sent again has a new hash. */
   onOffered?: ((transaction: Hex) => void) | undefined;
   /** Called with the transactions that are in blocks, after each, and how many there are going to be. */
   onSent?: ((transactions: readonly Hex[], total: number) => void) | undefined;
@@ -87,12 +89,12 @@ export type PostBlobsOptions = {
 };
 
 /**
- * Puts a file into blobs, in as many transactions as it takes, one after the other: nothing else may be sent for the
- * account meanwhile. The job that refers to them should be posted soon: nodes forget blobs after some 18 days.
- * @param file The inputs of a job, as `packInputs` gives them.
+ * Puts a file into blobs, with several transactions if needed, one after the other: the account must not send other
+ * transactions meanwhile. Post the job with the references soon: nodes forget blobs after about 18 days.
+ * @param file A job's inputs, in the format that `packInputs` returns.
  * @returns The place of the file, for a job's `references`.
  * @throws JobInputError, NoBlobsError, WrongBlobsError if `sent` has other blobs: nothing was sent;
- *   BlobsIncompleteError that has the transactions which need not be sent again
+ *   BlobsIncompleteError with the transactions that need not be sent again
  */
 export async function postBlobs(
   reader: Pick<Reader, "publicClient">,

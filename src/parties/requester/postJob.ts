@@ -27,14 +27,14 @@ import {
 } from "./jobLimits.ts";
 import { bytesPerElement } from "./typedArrays.ts";
 
-/** What is rarely asked for; what is left out asks for nothing. `collateral` is at least the deployment's. */
+/** Rare terms; an omitted term requires nothing. `collateral` is at least the deployment's minimum. */
 export type RareTerms = Pick<Terms, "collateral"> & Partial<Terms>;
 
-/** What a requester asks for and pays. Amounts in the smallest unit of the stake asset, times in seconds. */
+/** A requester's demands and payment. Amounts in the smallest unit of the stake asset, times in seconds. */
 export type JobTerms = {
-  /** How often the program is executed: a run of 1 to 65,536 items, 1 if it is left out. */
+  /** Number of executions of the program: a run of 1 to 65,536 items, default 1. */
   items?: number;
-  /** What an input that is the index reads in the first item, 0 if it is left out. */
+  /** The first item's value for an index input, default 0. */
   firstItem?: number;
   /** More than 0. Workers ask for what the job's gas costs them (`coveringFee` in src/dispute/jobCost.ts), and more. */
   fee: bigint;
@@ -44,27 +44,27 @@ export type JobTerms = {
   claimSeconds: number;
   /** Unix time by which a submission must be due. */
   deadline: bigint;
-  /** Gas for `onResult` on the requester if it is a contract; 0 for no callback. */
+  /** Gas for `onResult` on a requester contract; 0 for no callback. */
   callbackGas?: number;
   /** Outputs up to this size are delivered on chain, bytes: 65,536 if it is left out, and at most. */
   maxOutputBytes?: number;
   /**
-   * Whether workers submit the roots of the outputs alone, and owe what leads to them only in a dispute; false if it is
-   * left out. See {@link requireAnswerable}.
+   * True if workers submit only the outputs' roots, and reveal the path to the outputs only in a dispute; false by
+   * default. See {@link requireAnswerable}.
    */
   answer?: boolean;
   /**
-   * Where the inputs lie, if they are not to be put on chain: `https://...`, `ipfs://CID`, `s3://BUCKET/KEY`. Each
-   * place must give the bytes of `packInputs` until all disputes are over. Such a job protects only those who have
-   * fetched them, or still can: if nobody can, nobody refutes a wrong claim.
+   * Locations of the inputs, if the inputs stay off chain: `https://...`, `ipfs://CID`, `s3://BUCKET/KEY`. Each place
+   * must return the bytes of `packInputs` until all disputes are over. Such a job protects only parties that have
+   * fetched the inputs, or still can: if nobody can, nobody refutes a wrong claim.
    */
   references?: readonly string[];
   salt?: Hex;
-  /** What is rarely asked for: collateral above the least, or who may claim. Nothing of it if left out. */
+  /** Rare terms: collateral above the minimum, or a limit on who may claim. None by default. */
   rare?: RareTerms;
 };
 
-/** Of refuted claims and missed deadlines: the largest number that is counted. */
+/** The largest counted number for refuted claims and missed deadlines. */
 const ANY_NUMBER = 65_535;
 
 /** How often a part is tried while what fails may pass, and the pause between. */
@@ -74,10 +74,10 @@ const PAUSE_MS = 1_000;
 /** Levels under a full part of an input: 128 chunks of 512 bytes. */
 const PART_LEVELS = 7;
 
-/** The terms that a requester may leave out: one item, no callback, and every output that can be delivered is. */
+/** Defaults for a requester's optional terms: one item, no callback, and every deliverable output delivered. */
 export const DEFAULT_TERMS = { ...ONE_ITEM, callbackGas: 0, maxOutputBytes: PART_BYTES, answer: false } as const;
 
-/** Of how many output roots the claims on a job consist: all in answer form, none in trace form. */
+/** Returns the number of output roots in the job's claims: all in answer form, none in trace form. */
 export const answersOf = ({ answer = false }: Pick<JobTerms, "answer">, outputs: number): number =>
   answer ? outputs : 0;
 
@@ -88,7 +88,7 @@ export const minWindow = (
   items = 1,
 ): number => parameters.baseWindow + workSeconds(runWork(items, BigInt(work)), parameters.rate);
 
-/** What workers spare beside an execution: waiting for blocks, other claims, a restart. */
+/** Seconds that workers need besides an execution: for waiting on blocks, other claims, a restart. */
 const SPARE_SECONDS = 1_800;
 
 /** The seconds from claim to submission that leave a worker time to spare. @param items Of the run. */
@@ -98,12 +98,12 @@ export const usualClaimSeconds = (
   items = 1,
 ): number => SPARE_SECONDS + workSeconds(runWork(items, BigInt(work)), parameters.rate);
 
-/** Called with the parts of the inputs that are on chain, and how many there are. */
+/** Called with the number of input parts on chain, and the total number of parts. */
 type PartsProgress = (done: number, total: number) => void;
 
 /**
- * Checks a job as far as can be without paying for it: its program, inputs and terms, and whether the market would take
- * it now, but for the fee.
+ * Checks a job without paying: the program, the inputs, the terms, and whether the market would accept the job now,
+ * apart from the fee.
  * @throws JobInputError, DescriptionError, JobProgramError, JobTermsError, FeeTooLowError, ContractRevertError
  */
 export async function checkJob(
@@ -118,12 +118,12 @@ export async function checkJob(
 }
 
 /**
- * Posts a job; the fee is taken from the sender's credit in the vault. Inputs of up to 64 KiB together go with the
- * post, larger ones in parts after it; the job opens when all bytes are on chain. Of inputs that lie elsewhere
- * (`references`) only the roots go there, and the job opens at once.
- * @param inputs The inputs in the program's order, as `encodeInputs` gives them: little-endian, row-major; of an input
- *   of which each item has its own tensor, those of all items in order; of the index no bytes. State that is carried
- *   and begins with zeros is not posted, whatever its size.
+ * Posts a job; the fee comes from the sender's credit in the vault. Inputs up to 64 KiB in total go with the post,
+ * larger inputs follow in parts; the job opens when all bytes are on chain. For inputs elsewhere (`references`) only
+ * the roots go on chain, and the job opens at once.
+ * @param inputs The inputs in the program's order, in the format of `encodeInputs`: little-endian, row-major. An
+ *   input with a separate tensor per item holds all items' tensors in order; an index input holds no bytes. Carried
+ *   state that begins with zeros is not posted, at any size.
  * @param progress Called after each part.
  * @throws JobInputError, DescriptionError, JobProgramError, JobTermsError, FeeTooLowError, ContractRevertError; once
  *   the job is posted, JobIncompleteError
@@ -151,8 +151,8 @@ export async function postJob(
 }
 
 /**
- * Publishes the inputs of a job that is posted and waits for some of them, as after a kill between its parts. What is
- * there already costs nothing.
+ * Publishes the missing inputs of a posted job, for example after the process was killed between parts. Parts already
+ * on chain cost nothing.
  * @param inputs As for `postJob`.
  * @throws ContractRevertError, RpcUnavailableError
  */
@@ -172,7 +172,7 @@ export const publishInputs = (
   );
 
 /**
- * Checks all of a job that needs no node.
+ * Runs all checks on a job that need no node.
  * @throws JobInputError, DescriptionError, JobProgramError, JobTermsError, FeeTooLowError
  */
 export function checkLocally(
@@ -204,11 +204,11 @@ export function packInputs(program: ProgramDescription, inputs: readonly Uint8Ar
   return inputFile(runInputs(program, inputs, { items }));
 }
 
-/** What is posted of each input. */
+/** Returns the posted tensors of each input. */
 const postedOf = ({ inputs }: ProgramDescription, run: RunInputs): (readonly Uint8Array[])[] =>
   inputs.map((_, input) => run.posted(input));
 
-/** Whether all that is posted of the inputs fits into the transaction that posts the job. */
+/** Returns true if all posted inputs fit into the transaction that posts the job. */
 const goTogether = (posted: readonly (readonly Uint8Array[])[]): boolean =>
   isPostedWhole(
     posted.flat().length,
@@ -216,8 +216,8 @@ const goTogether = (posted: readonly (readonly Uint8Array[])[]): boolean =>
   );
 
 /**
- * What a contract that asks the market needs of a job: with the inputs if they fit into the transaction. Nothing is
- * checked here; `postJob` checks for accounts that ask themselves.
+ * Returns a job's request for a contract that calls the market: includes the inputs if the transaction has room. The
+ * function checks nothing; `postJob` checks for accounts that call the market directly.
  */
 export const jobRequest = (program: ProgramDescription, inputs: readonly Uint8Array[], terms: JobTerms): JobRequest =>
   requestOf(program, runInputs(program, inputs, terms), terms);
@@ -253,7 +253,7 @@ function requestOf(program: ProgramDescription, run: RunInputs, { rare, referenc
   };
 }
 
-/** The inputs as the items of a job take them. */
+/** Returns the inputs in the form for a job's items. */
 const runInputs = (
   program: ProgramDescription,
   inputs: readonly Uint8Array[],
@@ -294,9 +294,10 @@ async function publishParts(
 const partsOf = (bytes: number): number => Math.ceil(bytes / PART_BYTES);
 
 /**
- * Has a part published, by whomever. Anybody may publish it, so that a copy of the transaction may come first, and make
- * it fail before it is sent or in its block; and the fee is paid already, so that a passing trouble is not the end.
- * @throws What fails otherwise, or `MAX_TRIES` times
+ * Waits until any account has published a part. Anybody may publish the part: a copied transaction may come first, and
+ * then the own transaction fails before sending or in the block. The fee is already paid, and a passing error should
+ * not end the job.
+ * @throws any other error, or a passing error after `MAX_TRIES` attempts
  */
 async function publishPart(publish: () => Promise<unknown>): Promise<void> {
   for (let tries = 1; ; tries++) {
@@ -312,10 +313,10 @@ async function publishPart(publish: () => Promise<unknown>): Promise<void> {
   }
 }
 
-/** What the failure of a part says of the job, and whether it may pass. */
+/** Reads a part's error: the job's status, and whether the error may pass. */
 function refusalOf(error: unknown): { status?: number; mayPass: boolean } {
   if (!(error instanceof ContractRevertError)) return { mayPass: error instanceof RefuteError && error.retryable };
-  // The part is there, as if the job waited no more.
+  // The part is on chain: treat the job as open.
   if (error.errorName === "PartAlreadyPublished") return { status: JobStatus.open, mayPass: false };
   if (error.errorName !== "WrongJobStatus") return { mayPass: false };
   const status = error.args[1] as number;

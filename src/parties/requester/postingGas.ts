@@ -11,7 +11,7 @@ import { DEFAULT_TERMS } from "./postJob.ts";
 import { isPostedWhole, PART_BYTES } from "./jobLimits.ts";
 import { bytesPerElement } from "./typedArrays.ts";
 
-/** What posting a job takes its requester. */
+/** The requester's cost of posting a job. */
 export type PostingGas = {
   /** An upper bound, whatever the inputs hold. */
   gas: number;
@@ -19,7 +19,10 @@ export type PostingGas = {
   inputBytes: number;
 };
 
-/** Every transaction, and a byte of its calldata, other than zero or zero (EIP-2028), at the floor of EIP-7623. */
+/**
+ * The base cost of a transaction, and the cost of a calldata byte, nonzero or zero (EIP-2028), with the floor of
+ * EIP-7623.
+ */
 const TRANSACTION = 21_000;
 const BYTE = { gas: 16, floor: 40 } as const;
 const ZERO_BYTE = { gas: 4, floor: 10 } as const;
@@ -32,7 +35,7 @@ const POST = 74_200;
 const PUBLISH = 45_000;
 /** A tensor that comes with the post: its tree and its place in the lists. */
 const TENSOR = 2_750;
-/** A level of the tree of state that is carried: the market computes the root of zeros. */
+/** Gas per level in the tree of carried state: the market computes the root of zeros. */
 const ZERO_LEVEL = 1_500;
 /** A byte of calldata: log 8, the rest for hashes and copies. */
 const LOGGED_BYTE = 13;
@@ -45,11 +48,10 @@ const word: Hex = `0x${FULL.repeat(32)}`;
 const bytes = (count: number): Hex => `0x${FULL.repeat(count)}`;
 
 /**
- * An upper bound of the gas of posting a job: the deposit of its fee, the post, and the parts of large inputs.
- * @param items Of the run.
- * @param given The inputs, if they are known. Otherwise state that is carried is taken to begin with zeros, which are
- *   not posted.
- * @param references Where the inputs lie, if they are not posted.
+ * Returns an upper bound for the gas of posting a job: the fee's deposit, the post, and the parts of large inputs.
+ * @param items Number of items in the run.
+ * @param given The inputs, if known. Otherwise carried state counts as unposted zeros.
+ * @param references Locations of the inputs, if not posted.
  */
 export function postingGas(
   program: ProgramDescription,
@@ -82,10 +84,10 @@ export function postingGas(
   };
 }
 
-/** Levels of a tensor's tree, and one for its chunks. */
+/** Returns the levels of a tensor's tree, plus one for chunks. */
 const levelsOf = (length: number): number => 1 + depthOf(Math.ceil(length / CHUNK_BYTES));
 
-/** The tensors of an input that are posted, and the bytes of each. */
+/** An input's posted tensors, and the bytes per tensor. */
 type InputTensors = { count: number; bytes: number };
 
 /** The gas of each part of an input. */

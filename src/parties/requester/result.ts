@@ -12,16 +12,16 @@ import type { Reader } from "../../chain/market/reader.ts";
 
 /** How far a job is. */
 export type JobProgress = {
-  /** What claims on the job commit to. */
+  /** The form of the job's claims. */
   form: ClaimForm;
   status: keyof typeof JobStatus;
   /** Who has claimed it, while somebody has. */
   worker?: Address;
-  /** Of the latest claim: its root, and how many games dispute it. */
+  /** The latest claim: root, and number of disputing games. */
   claim?: ClaimProgress;
 };
 
-/** How far a claim is: its root, the end of its window (unix seconds), and how many games dispute it. */
+/** The progress of a claim: root, end of the window (unix seconds), and number of disputing games. */
 export type ClaimProgress = {
   worker: Address;
   root: Hex;
@@ -30,28 +30,28 @@ export type ClaimProgress = {
   refuted: boolean;
 };
 
-/** What the chain says of a job by now. */
+/** The chain's current record of a job. */
 export type JobState = {
-  /** Of the program that was asked for. */
+  /** Root of the requested program. */
   programRoot: Hex;
-  /** Of the run that was asked for. */
+  /** Items of the requested run. */
   items: number;
-  /** What claims on the job commit to. */
+  /** The form of the job's claims. */
   form: ClaimForm;
   /** As they were published, in the program's order; undefined while a part is missing. */
   inputs: readonly Uint8Array[] | undefined;
   status: keyof typeof JobStatus;
   /** All claims, oldest first. */
   claims: (ClaimProgress & { finalised: boolean })[];
-  /** The outputs of the final claim that were delivered so far, by their number: little-endian, row-major. */
+  /** The final claim's outputs delivered so far, by number: little-endian, row-major. */
   outputs: ReadonlyMap<number, Uint8Array>;
 };
 
 /** The result of a finalised job. */
 export type JobResult = {
-  /** Of the program that was asked for. */
+  /** Root of the requested program. */
   programRoot: Hex;
-  /** Of the run that was asked for. */
+  /** Items of the requested run. */
   items: number;
   /** As they were published, in the program's order. */
   inputs: readonly Uint8Array[] | undefined;
@@ -67,7 +67,7 @@ export async function jobProgress(session: Reader, jobId: Hex): Promise<JobProgr
   return progressOf(session, requireJob(session, history, jobId), blockNumber);
 }
 
-/** Reads all that the chain says of a job: its state, its claims, the outputs delivered. @throws JobUnknownError */
+/** Reads the chain's whole record of a job: state, claims and delivered outputs. @throws JobUnknownError */
 export async function jobState(session: Reader, jobId: Hex): Promise<JobState> {
   const { history, blockNumber } = await followMarket(session)();
   const job = requireJob(session, history, jobId);
@@ -98,9 +98,9 @@ export type WaitOptions = Partial<OutageOptions> & {
 };
 
 /**
- * Waits until a job is finalised and its outputs are delivered. Everything is read from the chain, so that it can be
- * called again at any time. While no node answers it goes on waiting.
- * @throws JobClosedError if it ends without a result, JobUnknownError, or the signal's reason
+ * Waits until a job is finalised and the outputs are delivered. All state comes from the chain: the function can be
+ * called again at any time. While no node answers, the function keeps waiting.
+ * @throws JobClosedError if the job ends without a result, JobUnknownError, or the signal's reason
  */
 export async function waitForResult(
   session: Reader,

@@ -5,7 +5,7 @@ import { elementsOf, type ProgramDescription } from "./description.ts";
 import { ItemOutputError } from "./errors.ts";
 import { Fields } from "../../base/fields.ts";
 
-/** What a worker says of an item that it has executed. */
+/** A worker's message about an executed item. */
 export type StreamedItem = {
   /** From 0. */
   item: number;
@@ -14,11 +14,13 @@ export type StreamedItem = {
 };
 
 /**
- * Follows a job while a worker executes it: the outputs after each item of a run that carries state, such as the tokens
- * of a text so far. None of it is proven, and a worker may say anything: what counts is the claim, once it is final.
- * @param url Of the worker's server (`refute worker --publish-port`).
- * @param items Of the job.
- * @throws ItemOutputError if nothing can be read, or what is read is no such line; whatever the signal ends is thrown
+ * Follows a job during a worker's execution: yields the outputs after each item of a run with carried state, for
+ * example the tokens of a text so far. The outputs are unproven, and a worker may send anything: only the final claim
+ * counts.
+ * @param url The URL of the worker's server (`refute worker --publish-port`).
+ * @param items Items of the job.
+ * @throws ItemOutputError if nothing can be read, or a line has the wrong form; errors that the signal causes are
+ *   thrown
  */
 export async function* streamedItems(
   program: Pick<ProgramDescription, "outputs">,
@@ -67,7 +69,7 @@ function lineIn(text: string, address: string): StreamedLine {
   return { item: line.count("item"), items: line.count("items"), changes };
 }
 
-/** The lines of a body that are not empty. @param longest Characters. */
+/** Yields the nonempty lines of a body. @param longest Characters. */
 async function* linesOf(
   address: string,
   longest: number,

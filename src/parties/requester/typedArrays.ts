@@ -15,7 +15,7 @@ export type TensorData =
 
 type ArrayType = new (buffer: ArrayBuffer) => TensorData;
 
-/** The arrays that have a type's elements as they lie in its bytes. */
+/** The array classes whose elements match a type's byte layout. */
 const ARRAYS: Partial<Record<DTypeName, ArrayType>> = {
   float32: Float32Array,
   float64: Float64Array,
@@ -34,7 +34,7 @@ const ARRAYS: Partial<Record<DTypeName, ArrayType>> = {
 export const bytesPerElement = (dtype: DTypeName): number => dtypeBytes(DType[dtype]);
 
 /**
- * The elements of a tensor. Floats of 16 bits become float32, which has them all.
+ * Returns a tensor's elements. 16-bit floats become float32, which represents all 16-bit values.
  * @param bytes Little-endian.
  */
 export function elementsIn(bytes: Uint8Array, dtype: DTypeName): TensorData {
@@ -45,10 +45,10 @@ export function elementsIn(bytes: Uint8Array, dtype: DTypeName): TensorData {
   return Float32Array.from(new Uint16Array(buffer), toNumber);
 }
 
-/** Whether an array has the elements of a type as they lie in its bytes; those of 16-bit floats as a Uint16Array. */
+/** Returns true if an array holds a type's elements in their byte layout; 16-bit floats use a Uint16Array. */
 export const holds = (data: TensorData, dtype: DTypeName): boolean => data instanceof (ARRAYS[dtype] ?? Uint16Array);
 
-/** The name of the array that has a type's elements. */
+/** Returns the name of the array class for a type's elements. */
 export const arrayName = (dtype: DTypeName): string => (ARRAYS[dtype] ?? Uint16Array).name;
 
 const word = new Uint32Array(1);

@@ -1,20 +1,20 @@
 /**
- * Work that is done one piece after the other, because each may hold a whole execution. Every round replaces what is
- * due, the most urgent first, so that older work does not delay more urgent work.
+ * A queue that runs work one piece after the other, because each piece may hold a whole execution. Every round replaces
+ * the due pieces, with the most urgent first: older work never delays more urgent work.
  */
 export class Lane<T> {
   #due: T[] = [];
   readonly #running = new Set<unknown>();
 
-  /** Puts what is due now in place of what was. @param due The most urgent first. */
+  /** Replaces the due pieces. @param due The most urgent first. */
   renew(due: readonly T[]): void {
     this.#due = [...due];
   }
 
   /**
-   * Does what is due until nothing is. Called again before it ends, it does two pieces at a time.
-   * @param act Handles its own errors.
-   * @param keyOf Of pieces with the same key one is done at a time; the others are left out.
+   * Runs due pieces until none remains. A second call before the end runs two pieces at a time.
+   * @param act Handles all errors of a piece.
+   * @param keyOf Pieces with the same key never run at the same time; later pieces are skipped.
    */
   async run(act: (piece: T) => Promise<void>, keyOf: (piece: T) => unknown = (piece) => piece): Promise<void> {
     for (let next = this.#due.shift(); next !== undefined; next = this.#due.shift()) {

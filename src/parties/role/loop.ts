@@ -46,7 +46,7 @@ export async function runLoop(
   }
 }
 
-/** Logs an error of a round: one that passes by itself as a warning, any other with its stack. */
+/** Logs an error of a round: passing errors as warnings, other errors with a stack trace. */
 export function logError(log: Logger, thrown: unknown, doing = "round"): void {
   const error = translateError(thrown, doing);
   if (error instanceof RefuteError) {

@@ -9,7 +9,7 @@ import type { Session } from "../../chain/market/session.ts";
  */
 export class NotPlainAccountError extends errorWithCode("NOT_PLAIN_ACCOUNT") {}
 
-/** What the code of an account that delegates begins with (EIP-7702); the address that it delegates to follows. */
+/** Prefix of a delegating account's code (EIP-7702); the delegate's address follows. */
 const DELEGATES = "0xef0100";
 
 /**

@@ -20,10 +20,10 @@ export class Races {
   }
 
   /**
-   * Does something that others may do first. The first refusal by a contract is logged as a lost race.
-   * @param doing What is done, for the log.
-   * @param id The job, claim or game that it is about.
-   * @throws What fails otherwise, or a second time in a row with the same refusal
+   * Runs an action that others may do first. The first refusal by a contract is logged as a lost race.
+   * @param doing The action's description, for the log.
+   * @param id The job, claim or game of the action.
+   * @throws any other error, or the same refusal a second time in a row
    */
   async run(doing: string, id: string, action: () => Promise<void>): Promise<void> {
     const key = `${doing} ${id}`;

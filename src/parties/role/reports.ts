@@ -2,12 +2,12 @@ import type { Hex } from "viem";
 import type { History } from "../../chain/market/history.ts";
 
 /**
- * Reports that are remembered. If there are more, those on jobs, claims and games that the history lacks are forgotten,
- * and then the oldest.
+ * Maximum number of remembered reports. Beyond the maximum, reports on jobs, claims and games missing from the history
+ * are forgotten first, then the oldest.
  */
 export const MAX_REPORTED = 10_000;
 
-/** What was reported last, by its kind and subject, so that nothing is reported over and over. */
+/** The latest report for each kind and subject: a repeated report is suppressed. */
 export class Reports {
   readonly #last = new Map<string, { id: string; what: string }>();
 
@@ -16,9 +16,9 @@ export class Reports {
   }
 
   /**
-   * Whether a thing differs from what was reported last of the same kind and subject. From then on it counts as
+   * Returns true if a report differs from the latest report with the same kind and subject. The report then counts as
    * reported.
-   * @param id The job, claim or game that it is about; empty if it is about the role itself.
+   * @param id The job, claim or game of the report; empty for reports about the role itself.
    */
   isNew(kind: string, id: string, what = ""): boolean {
     const key = `${kind} ${id}`;

@@ -29,73 +29,78 @@ export type RoleOptions<E> = LoopOptions & {
   /** The programs that it knows, compiled here. More may come while it runs. */
   programs: ProgramLibrary;
   execute: Execute;
-  /** Jobs that are executed at a time, beside what games need. 1 if absent. */
+  /** Maximum number of jobs executed at the same time, besides executions for games. Default 1. */
   atOnce?: number;
   /** Bytes of executions that are kept in memory. `KEPT_BYTES` if absent. */
   keptBytes?: number;
-  /** Folder of what a restart need not read or execute again. Nothing is kept on disk if absent. */
+  /** Folder for data that saves a restart from reading or executing again. Without a folder nothing is kept on disk. */
   cacheFolder?: string;
-  /** The most bytes of it that runs take, of this role and account. `STORED_BYTES` if absent. */
+  /** Maximum bytes in the folder for runs of the role and account. Default `STORED_BYTES`. */
   storedBytes?: number;
   /** Where runs are kept besides, for a machine that takes over; nowhere if absent. */
   sharedRuns?: RunShare | undefined;
-  /** Inputs that are held here, of jobs that do not publish them. */
+  /** Local inputs for jobs that do not publish inputs. */
   heldInputs?: HeldInputs;
-  /** How those are fetched that jobs refer to, where none are held; they are not if it is absent. */
+  /**
+   * Options for fetching the inputs that jobs refer to, if no local inputs exist; without options nothing is fetched.
+   */
   references?: ReferenceOptions | undefined;
   /** Called with each thing found or done. */
   onEvent?: (event: E) => void;
-  /** Where the role says what it can be relied on for; one of its own if absent. */
+  /** Receives the role's readiness reports; by default the role creates its own object. */
   health?: Health;
   /** Takes what the role measures. */
   meter?: Meter;
-  /** The time of this machine, unix seconds. The age of the head is judged by it, or not at all if it is absent. */
+  /** Returns the local time, unix seconds. The clock judges the head's age; without a clock the age is not judged. */
   clock?: () => number;
 };
 
-/** What happened, for logs and for programs that run a worker or a watcher. */
+/** An event, for logs and for programs that run a worker or a watcher. */
 type RoleEvent = { kind: string; receipt?: TransactionReceipt };
 
 /** How an event is logged. */
 type LogLine = { level: "info" | "warn" | "error"; message: string };
 
-/** Starts an action beside the others, unless one of its key runs, or ran when the snapshot was taken. */
+/**
+ * Starts an action in parallel, unless an action with the same key is running, or was running at the time of the
+ * snapshot.
+ */
 export type Start = (key: string, action: () => Promise<void>) => void;
 
-/** What is known at the beginning of a round. */
+/** The facts known at the beginning of a round. */
 export type RoundSnapshot = Snapshot & {
   /** Whether games can be played from the account; true for a role that plays none. */
   isPlain: boolean;
 };
 
-/** What the account has, and what gas costs, wei. */
+/** The account's funds, and the gas price in wei. */
 export type Funds = Account & { balance: bigint; gasPrice: bigint };
 
-/** What sets a worker and a watcher apart. */
+/** The differences between a worker and a watcher. */
 type RoleRounds = {
   /** Logged at the start. */
   facts: object;
-  /** What may be forgotten of a job. */
+  /** Decides what a role may forget about a job. */
   forget: Forget;
-  /** For the log, what is not done while the account is no plain one. Without it, the account's code is not read. */
+  /** The duty, for the log, that a non-plain account leaves undone. If undefined, the account's code is not read. */
   needsPlainAccountTo?: string | undefined;
   /**
-   * Says whether the account can do what is asked of it, and sets `pays`. Called every few rounds, beside them. Absent
-   * in a role that sends nothing.
+   * Reports whether the account can do its duties, and sets `pays`. Called every few rounds, in parallel with the
+   * rounds. Absent in a role that sends nothing.
    */
   checkFunds?: ((funds: Funds, snapshot: Snapshot) => void | Promise<void>) | undefined;
   /** Starts what the snapshot asks for. It does not wait for it: an execution takes long, and clocks of games run. */
   round: (snapshot: RoundSnapshot, start: Start) => void;
 };
 
-/** The account's money is read every so many rounds, if there is a new block. */
+/** Number of rounds between two reads of the account's funds, if a new block exists. */
 const FUNDS_ROUNDS = 3;
 
-/** What the log says of an event's transaction. */
+/** Returns the log fields of an event's transaction. */
 const transactionFields = (receipt: TransactionReceipt | undefined): object =>
   receipt === undefined ? {} : { transactionHash: receipt.transactionHash, gas: Number(receipt.gasUsed) };
 
-/** Where what a role keeps lies: its jobs are those of a deployment, and what is kept of others is deleted. */
+/** Returns the folder for a role's data: jobs belong to a deployment, and data for other deployments is deleted. */
 function ownFolder(cache: string, kind: string, name: string, { deployment, publicClient, sender }: Session): string {
   const owner = [publicClient.chain.id, deployment.market, deployment.game, name, sender.address];
   return join(cache, `${kind}-${sha256(JSON.stringify(owner)).slice(0, 32)}`);
@@ -103,16 +108,16 @@ function ownFolder(cache: string, kind: string, name: string, { deployment, publ
 
 const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex");
 
-/** What a worker and a watcher have in common: their rounds, their executions, and how they report. */
+/** The common parts of a worker and a watcher: the rounds, the executions and the reports. */
 export class Role<E extends RoleEvent> {
   readonly executions: Executions;
-  /** What this process can be relied on for. */
+  /** The readiness of the process. */
   readonly health: Health;
   readonly meter: Meter;
   readonly #name: string;
   readonly #options: RoleOptions<E>;
   readonly #lineOf: (event: E) => LogLine;
-  /** What the account was at a block. */
+  /** The account's kind at a block. */
   #account: { blockNumber: bigint; isPlain: boolean } | undefined;
   /** The last round in which the account's money was read. */
   #funds = { round: -Infinity, blockNumber: -1n };
@@ -123,8 +128,8 @@ export class Role<E extends RoleEvent> {
   readonly #held: HeldInputs | undefined;
 
   /**
-   * @param name Of the role, for the log and for what it keeps on disk.
-   * @param lineOf How an event is logged.
+   * @param name The role's name, for the log and the disk folder.
+   * @param lineOf Returns the log line of an event.
    */
   constructor(name: string, options: RoleOptions<E>, lineOf: (event: E) => LogLine) {
     const { programs, execute, keptBytes, log, health = new Health(log), meter = NO_METER } = options;
@@ -163,7 +168,7 @@ export class Role<E extends RoleEvent> {
       const busy = tasks.running;
       const snapshot = await follow();
       this.#reports.forget(snapshot.history);
-      // What an engine at fault computed is not kept for the next start.
+      // Results from a faulty engine are not kept for the next start.
       this.executions.stored.forget(this.isAtFault ? new Map() : snapshot.history.jobs);
       this.#held?.keep?.(snapshot.history.jobs);
       this.#measure(snapshot);
@@ -173,7 +178,7 @@ export class Role<E extends RoleEvent> {
       };
       round({ ...snapshot, isPlain }, start);
       start("runs on disk", () => this.attempt("keeping runs on disk", "", () => this.executions.stored.flush()));
-      // After the round, whose moves must not wait for it.
+      // After the round: the round's moves must not wait for the read.
       if (this.#areFundsDue(snapshot))
         start("funds", () => this.attempt("reading the account", "", () => this.#readFunds(snapshot, checkFunds)));
     });
@@ -188,10 +193,10 @@ export class Role<E extends RoleEvent> {
   }
 
   /**
-   * Does one thing. Its failure does not keep others waiting: it is logged, and the next round tries it again. The same
-   * failure in a row is logged once.
-   * @param doing What is done, for the log.
-   * @param kind With `id`, what the failure belongs to.
+   * Runs one action. A failure does not delay other actions: the failure is logged, and the next round tries again. A
+   * repeated failure is logged once.
+   * @param doing The action's description, for the log.
+   * @param kind Identifies the failure's subject together with `id`.
    */
   async attempt(doing: string, id: string, action: () => Promise<void>, kind = doing): Promise<void> {
     if (this.#options.signal.aborted) return;
@@ -210,7 +215,7 @@ export class Role<E extends RoleEvent> {
     return this.#reports.isNew(kind, id, what);
   }
 
-  /** Logs an event, if there is one, and hands it on. */
+  /** Logs an event, if any, and passes the event on. */
   report(event: E | undefined): void {
     if (event === undefined) return;
     const fields = Object.fromEntries(Object.entries(event).filter(([key]) => key !== "kind" && key !== "receipt"));
@@ -225,8 +230,9 @@ export class Role<E extends RoleEvent> {
   }
 
   /**
-   * Whether the account is a plain one. A delegation may come at any time: whoever holds an authorisation that the key
-   * signed, also one for chain 0, which holds on every chain, can have it included. It is looked for once a block.
+   * Returns true if the account is plain. A delegation may appear at any time: anybody with an authorisation signed by
+   * the key, including an authorisation for chain 0, valid on every chain, can have the delegation mined. The code is
+   * read once per block.
    */
   async #isPlain({ blockNumber }: Snapshot, purpose: string): Promise<boolean> {
     if (this.#account?.blockNumber === blockNumber) return this.#account.isPlain;
@@ -237,7 +243,10 @@ export class Role<E extends RoleEvent> {
     return isPlain;
   }
 
-  /** What is forgotten depends on the role, its account and its programs, so each has events of its own on disk. */
+  /**
+   * The forgotten data depend on the role, the account and the programs: each combination keeps separate events on
+   * disk.
+   */
   #resume(): Resume | undefined {
     const { session, programs, cacheFolder, log } = this.#options;
     if (cacheFolder === undefined) return undefined;

@@ -2,15 +2,15 @@ import { formatEther, formatGwei, type Address } from "viem";
 import type { Problem } from "../../base/health.ts";
 
 /**
- * What must be there, in percent of what the gas costs at the price of now. A pool takes a transaction only if the
- * account has its whole gas limit (15 % above the estimate) at its maximum fee (a fifth above the price): 138 %.
+ * Required balance, in percent of the gas cost at the current price. A pool accepts a transaction only if the account
+ * covers the whole gas limit (15 % above the estimate) at the maximum fee (a fifth above the price): 138 %.
  */
 const NEEDED_PERCENT = 150n;
 
 /**
- * Whether the account's ether covers gas, so that pools take the transactions.
- * @param gas That may be needed. @param purpose What it is for.
- * @returns undefined if it does.
+ * Checks that the account's ether covers gas: pools then accept the transactions.
+ * @param gas Gas that may be needed. @param purpose The purpose of the gas.
+ * @returns undefined if the balance suffices.
  */
 export function shortOfGas(
   { balance, gasPrice, owner }: { balance: bigint; gasPrice: bigint; owner: Address },

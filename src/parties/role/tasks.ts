@@ -1,6 +1,6 @@
 /**
- * Actions that run beside a loop's rounds, at most one for each key: an execution takes long, and meanwhile the clocks
- * of games run. Actions handle their own errors.
+ * Actions that run in parallel with a loop's rounds, at most one per key: an execution takes long, while games' clocks
+ * run. Actions handle their own errors.
  */
 export class Tasks {
   readonly #running = new Map<string, Promise<void>>();
@@ -12,7 +12,7 @@ export class Tasks {
     return new Set(this.#running.keys());
   }
 
-  /** Starts an action, unless one of its key runs. */
+  /** Starts an action, unless an action with the same key is running. */
   start(key: string, action: () => Promise<void>): void {
     if (this.#running.has(key)) return;
     this.#running.set(

@@ -10,12 +10,15 @@ import type { RunInputs } from "../../program/trace/runInputs.ts";
 import { keptSteps, runItems } from "../../program/trace/runItems.ts";
 import type { Execute } from "../../runs/execute.ts";
 
-/** The outputs of a run, and what a claim in answer form says of them. */
+/** The outputs of a run, and the run's root and nodes in answer form. */
 type AnsweredRun = {
-  /** Of each output its tensors, one after the other: of each item if it has the output, else the last item's. */
+  /**
+   * For each output the tensors, one after the other: all items' tensors if each item has the output, otherwise the
+   * last item's tensor.
+   */
   outputs: readonly Uint8Array[];
   root: Hash;
-  /** The outputs' roots, as they are put on chain beside the claim. */
+  /** The outputs' roots, submitted on chain with the claim. */
   nodes: Hex;
 };
 
@@ -39,7 +42,7 @@ export async function answerRun(
   return answered(tensors);
 }
 
-/** The same of outputs that somebody else computed. @returns undefined if their bytes are not as many as there are */
+/** Returns the same for outputs computed elsewhere. @returns undefined for a wrong number of bytes */
 export function answerOfBytes(
   program: Program,
   items: number,

@@ -20,7 +20,7 @@ import { digestOf, drawOf, oddsOf, secretHashOf, typedData } from "./typedData.t
 import type { WorkerLedger } from "./workerLedger.ts";
 import type { Execute } from "../../runs/execute.ts";
 
-/** What a worker asks of tickets. */
+/** A worker's price for tickets. */
 type TicketPrice = {
   /** The least face, smallest units of the stake asset. */
   face: bigint;
@@ -36,27 +36,27 @@ export type ServiceOptions = {
   findSigner: FindSigner;
   price: TicketPrice;
   maxBodyBytes: number;
-  /** Answers that are executed or wait for it, at most. */
+  /** Maximum number of answers in execution or waiting. */
   maxWaiting?: number;
   /** The time of this machine, unix seconds. */
   clock?: () => number;
 };
 
-/** Seconds by which the clocks of a payer and a worker may differ. */
+/** Maximum difference between a payer's and a worker's clock, seconds. */
 export const CLOCK_SKEW = 60;
 
-/** How long what the chain says of a pledge or a deposit is taken as it was, milliseconds. */
+/** Lifetime of cached chain data on a pledge or a deposit, milliseconds. */
 const FRESH_MS = 10_000;
 const MAX_WAITING = 128;
 
 /**
- * Answers payers and takes their tickets. Everything that can be refused is refused before anything is executed, and
- * all that is signed is in the ledger before it leaves.
+ * Answers payers and takes the payers' tickets. Every possible refusal happens before execution, and every signature is
+ * in the ledger before sending.
  */
 export class AnswerService {
   readonly #options: ServiceOptions;
   readonly #clock: () => number;
-  /** Of this process: numbers of claims grow from one start to the next, also after a restored backup. */
+  /** The process's claim number: numbers grow from each start to the next, even after a restored backup. */
   #number: bigint;
   #waiting = 0;
   #last: Promise<unknown> = Promise.resolve();
@@ -70,7 +70,7 @@ export class AnswerService {
     this.#number = BigInt(Date.now()) << 20n;
   }
 
-  /** What payers need to know. */
+  /** Returns the facts that payers need. */
   get info(): Info {
     const { at, price, programs, maxBodyBytes } = this.#options;
     return {
@@ -222,7 +222,7 @@ export class AnswerService {
     };
     const signature = await at.account.signTypedData(typedData(at.at, "SignedClaim", claim));
     const digest = digestOf(at.at, "SignedClaim", claim);
-    // SAFETY: what leaves this machine is written to disk before.
+    // SAFETY: the ledger keeps all outgoing data on disk before sending.
     this.#kept(() => ledger.signed(nonce, { digest, claim, signature, secret, nodes }));
     return {
       claim: claimBody(claim),
@@ -247,7 +247,7 @@ export class AnswerService {
       throw new RefusedError(402, `the payer's deposit for this worker is ${free}, at least ${needed} is needed`);
   }
 
-  /** What the chain says, asked again after some seconds. */
+  /** Returns chain data, read again after some seconds. */
   #fresh<T>(key: string, read: () => Promise<T>, freshMs = FRESH_MS): Promise<T> {
     const known = this.#read.get(key);
     const now = performance.now();

@@ -18,12 +18,12 @@ type CashierOptions = {
   log: Logger;
 };
 
-/** What became of winners in a round. */
+/** The outcome for winners in a round. */
 export type Cashed = { cashed: Hex[]; collected: Hex[]; lost: Hex[] };
 
 /**
- * Brings a worker's winners to their money. It starts from the chain each time, so that it may be stopped at any point,
- * and cashes nothing twice. Claims become final by the worker that follows the market.
+ * Collects the money for a worker's winners. Each call starts from the chain: the process may stop at any point, and
+ * cashes nothing twice. The worker that follows the market makes claims final.
  */
 export class Cashier {
   readonly #options: CashierOptions;
@@ -33,8 +33,8 @@ export class Cashier {
   }
 
   /**
-   * Does what can be done now for each winner: one that fails does not keep the others waiting. Then forgets what
-   * nothing can come of any more.
+   * Runs the possible actions for each winner: a failing winner does not delay the others. Then forgets winners without
+   * a chance.
    */
   async round(): Promise<Cashed> {
     const done: Cashed = { cashed: [], collected: [], lost: [] };
@@ -81,7 +81,7 @@ export class Cashier {
       ledger.close(digest);
       return "lost";
     }
-    // This machine's clock may be ahead of the chain's.
+    // The local clock may be ahead of the chain's clock.
     if (claim.issued > timestamp) return undefined;
     const { ticket, ticketSignature, signature, secret } = answer;
     await tickets.submitAndCash(claim, signature, await this.#landing(answer), ticket!, ticketSignature!, secret);

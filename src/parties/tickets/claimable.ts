@@ -4,9 +4,9 @@ import { readHeader } from "../../program/header.ts";
 import { requireAnswerable, requireServed } from "../requester/jobLimits.ts";
 
 /**
- * Checks that a signed claim about a program can be put on chain: else nobody could refute it, and no ticket about it
- * be cashed.
- * @param items Of the run.
+ * Checks that a signed claim on a program fits on chain: otherwise nobody could refute the claim or cash a ticket for
+ * it.
+ * @param items Number of items in the run.
  * @throws JobProgramError
  */
 export function requireClaimable(

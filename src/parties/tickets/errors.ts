@@ -1,6 +1,6 @@
 import { errorWithCode, RefuteError } from "../../base/errors.ts";
 
-/** Why an endpoint refuses a request, by the status of HTTP that it answers with. */
+/** The reasons for an endpoint's refusals, by HTTP status. */
 export const REFUSALS = {
   400: "BAD_REQUEST",
   401: "WRONG_SIGNATURE",
@@ -13,7 +13,7 @@ export const REFUSALS = {
 } as const;
 export type TicketRefusal = keyof typeof REFUSALS;
 
-/** A request that a worker's endpoint refuses, before anything is executed. */
+/** A request that a worker's endpoint refuses before any execution. */
 export class RefusedError extends RefuteError {
   readonly code: (typeof REFUSALS)[TicketRefusal];
   readonly status: TicketRefusal;
@@ -26,11 +26,11 @@ export class RefusedError extends RefuteError {
   }
 }
 
-/** An answer of a worker that no honest worker gives: no ticket is signed for it. */
+/** A worker's answer that no honest worker gives: the payer signs no ticket for the answer. */
 export class WrongAnswerError extends errorWithCode("WRONG_ANSWER") {}
 
-/** A worker's endpoint that cannot be reached or does not answer as one. */
+/** A worker's endpoint cannot be reached, or does not answer correctly. */
 export class EndpointError extends errorWithCode("ENDPOINT", { retryable: true }) {}
 
-/** A pledge, a deposit or a lifetime does not allow what is asked. */
+/** A pledge, a deposit or a lifetime does not allow the request. */
 export class TicketTermsError extends errorWithCode("TICKET_TERMS") {}

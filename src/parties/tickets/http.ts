@@ -12,7 +12,7 @@ import { paymentSchema, questionSchema } from "./messageSchemas.ts";
 
 /** How long a request may take to arrive, milliseconds. */
 const REQUEST_MS = 30_000;
-/** How long an unused connection stays open, milliseconds: a payer that comes back meets none that just ends. */
+/** Lifetime of an unused connection, milliseconds: a returning payer never meets a connection that just closes. */
 const IDLE_MS = 65_000;
 /** A ticket has a few hundred bytes. */
 const MAX_PAYMENT_BYTES = 4_096;
@@ -67,7 +67,7 @@ export async function listen(app: Hono, port: number, host = "127.0.0.1"): Promi
     port: (server.address() as AddressInfo).port,
     close: () =>
       new Promise((resolve) => {
-        // Connections without a request, also those that never sent one, must not hold the stop up.
+        // Connections without a request, including connections that never sent any, must not delay the stop.
         const closeUnused = (): void => (underWay === 0 ? server.closeAllConnections() : server.closeIdleConnections());
         const closing = setInterval(closeUnused, 50);
         server.close(() => {

@@ -11,15 +11,15 @@ import type { Execute } from "../../runs/execute.ts";
 export type JudgeOptions = { at: TicketSession; ledger: PayerLedger; program: KnownProgram; execute: Execute };
 
 /**
- * Executes exactly what a worker has answered. A right answer can be paid then, a wrong one never.
- * @param digest Of its signed claim, which the ledger holds.
- * @throws WrongAnswerError if it is wrong, once its claim is on chain
+ * Executes a worker's answered run exactly. Afterwards a right answer can be paid; a wrong answer never.
+ * @param digest The signed claim's digest; the ledger holds the claim.
+ * @throws WrongAnswerError for a wrong answer, once the claim is on chain
  */
 export async function judgeAnswer(options: JudgeOptions, digest: Hex, inputs: RunInputs): Promise<void> {
   const { at, ledger, program, execute } = options;
   const { root } = await answerRun(program, inputs, execute);
   const held = ledger.find(digest)!;
-  // SAFETY: kept before anything else: whatever ends this process now, the answer is not paid later.
+  // SAFETY: the verdict is saved first: even if the process ends now, a wrong answer is never paid later.
   ledger.judged(digest, root === held.claim.root ? "open" : "wrong");
   if (root === held.claim.root) return;
   await landClaim(at, held, program);
@@ -30,9 +30,9 @@ export async function judgeAnswer(options: JudgeOptions, digest: Hex, inputs: Ru
 }
 
 /**
- * Judges the answers of a worker that an earlier process drew and did not judge, or found wrong and did not put on
- * chain, as far as they are of this program and can still be put there.
- * @throws WrongAnswerError as above
+ * Judges the rest of a worker's answers: answers to the same program that an earlier process drew without judging, or
+ * found wrong without putting the claim on chain, if the claim can still go on chain.
+ * @throws WrongAnswerError for a wrong answer
  */
 export async function judgeRest(options: JudgeOptions, worker: Address): Promise<void> {
   const { at, ledger, program } = options;

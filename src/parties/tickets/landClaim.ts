@@ -6,14 +6,14 @@ import type { Landing } from "../../chain/structs.ts";
 import type { HeldClaim } from "./payerLedger.ts";
 import type { TicketSession } from "./ticketSession.ts";
 
-/** Inputs of up to so many bytes go on chain with a claim, so that everybody can judge it; of more, their roots. */
+/** Maximum bytes of inputs put on chain with a claim, for everybody to judge; larger inputs go as roots. */
 const PUBLISHED_BYTES = 49_152;
 
-/** How often the chain's time is read while a claim is of later, milliseconds. */
+/** Pause between reads of the chain's time while a claim's issue time lies in the future, milliseconds. */
 const PAUSE_MS = 1_000;
 
 /**
- * Puts a signed claim on chain, so that it can be refuted: a watcher that holds its inputs does.
+ * Puts a signed claim on chain to make the claim refutable: a watcher with the inputs refutes a wrong claim.
  * @throws ContractRevertError `AlreadyOnChain`, `LifetimeOver`, `WorkerStopped`
  */
 export async function landClaim(at: TicketSession, held: HeldClaim, { model, commitment }: KnownProgram) {
@@ -26,7 +26,8 @@ export async function landClaim(at: TicketSession, held: HeldClaim, { model, com
     inputs: isPublished ? inputs.roots.map((_, k) => toHex(Buffer.concat(inputs.posted(k)))) : [],
     nodes,
   };
-  // SAFETY: a claim that says that it was issued a minute later is taken a minute later, and must not get away with it.
+  // SAFETY: a claim issued a minute in the future is submitted a minute later: the wrong date must not protect the
+  // claim.
   const { publicClient } = at.session;
   while ((await publicClient.getBlock()).timestamp < claim.issued) await sleep(PAUSE_MS);
   return at.tickets.submitSigned(claim, signature, landing);

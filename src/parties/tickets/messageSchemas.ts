@@ -4,7 +4,7 @@ import type { SignedClaim, Ticket } from "../../chain/structs.ts";
 import type { AnswerBody, Info, Payment, Question } from "./messages.ts";
 import type { AnswerRequest } from "./typedData.ts";
 
-/** The schemas of what worker and payer send each other. */
+/** The schemas of the messages between worker and payer. */
 
 const hash = z
   .string()

@@ -1,6 +1,6 @@
 /**
- * What worker and payer send each other, as JSON: numbers of 64 bits and more are decimal text, bytes are base64. The
- * schemas of messageSchemas.ts check it.
+ * The messages between worker and payer, in JSON: numbers of 64 bits and more are decimal text, bytes are base64. The
+ * schemas in messageSchemas.ts check the messages.
  */
 
 /** A worker's terms. */
@@ -34,7 +34,7 @@ export type Question = {
   inputs: string[];
 };
 
-/** An answer: the worker's signed claim, and the outputs that it is about. */
+/** An answer: the worker's signed claim, and the claimed outputs. */
 export type AnswerBody = {
   claim: {
     worker: string;

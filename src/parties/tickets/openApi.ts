@@ -11,7 +11,9 @@ import {
 
 const json = (schema: z.ZodType) => ({ content: { "application/json": { schema: schemaOf(schema) } } });
 
-/** What OpenAPI says of a body: its JSON Schema, without the name of the dialect, which the document has. */
+/**
+ * Returns the OpenAPI schema of a body: the body's JSON Schema, without the dialect's name, which the document carries.
+ */
 function schemaOf(schema: z.ZodType): object {
   const entries = Object.entries(z.toJSONSchema(schema, { unrepresentable: "any" }));
   return Object.fromEntries(entries.filter(([name]) => name !== "$schema"));

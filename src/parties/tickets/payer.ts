@@ -22,7 +22,7 @@ import { loadFindSigner, type FindSigner } from "./signatures.ts";
 import type { TicketSession } from "./ticketSession.ts";
 import { digestOf, oddsOf, typedData, type AnswerRequest } from "./typedData.ts";
 
-/** What a payer pays at most. */
+/** The maximum price that a payer accepts. */
 export type PayerLimits = { face: bigint; oneIn: number };
 
 export type PayerOptions = {
@@ -45,10 +45,10 @@ export type Answered = {
 
 const TIMEOUT_MS = 120_000;
 
-/** How long a pledge is taken as it was, milliseconds. */
+/** Lifetime of a cached pledge, milliseconds. */
 const FRESH_MS = 10_000;
 
-/** Asks one worker, keeps what it promises, and pays it with tickets. */
+/** Asks one worker for answers, keeps the worker's promises, and pays with tickets. */
 export class Payer {
   readonly #options: PayerOptions;
   readonly #clock: () => number;
@@ -63,8 +63,8 @@ export class Payer {
 
   /**
    * Reads the worker's terms.
-   * @throws TicketTermsError if it asks for more than the limits, or is of another deployment; EndpointError;
-   * MissingPackageError
+   * @throws TicketTermsError if the worker asks for more than the limits, or belongs to another deployment;
+   *   EndpointError; MissingPackageError
    */
   static async open(options: PayerOptions): Promise<Payer> {
     const findSigner = await loadFindSigner();
@@ -88,8 +88,8 @@ export class Payer {
   }
 
   /**
-   * Asks for an answer and checks all of it but its outputs' values. Nothing is paid: see {@link pay}.
-   * @param isDrawn Whether it is to be executed here before it can be paid: see `judgeAnswer`.
+   * Asks for an answer and checks everything except the outputs' values. The method pays nothing: see {@link pay}.
+   * @param isDrawn True if the payer must execute the answer locally before paying: see `judgeAnswer`.
    * @throws WrongAnswerError, RefusedError, EndpointError, TicketTermsError, JobProgramError
    */
   async ask(program: KnownProgram, inputs: RunInputs, isDrawn = false): Promise<Answered> {
@@ -122,19 +122,19 @@ export class Payer {
   }
 
   /**
-   * Pays an answer: signs its ticket, or takes the one that was signed before, and sends it.
-   * @throws RefusedError, EndpointError, TicketTermsError for an answer that is wrong, or not judged although drawn
+   * Pays an answer: signs a ticket, or takes an earlier signed ticket, and sends the ticket.
+   * @throws RefusedError, EndpointError, TicketTermsError for a wrong answer, or for a drawn answer before judging
    */
   async pay(digest: Hex): Promise<void> {
     const { ledger } = this.#options;
     const held = ledger.find(digest);
     if (held === undefined) throw new TicketTermsError(`no answer with the claim ${digest} is known here`);
-    // SAFETY: also after a crash, no lie that was found is paid, and nothing that was to be looked at before.
+    // SAFETY: even after a crash, the payer pays no wrong answer, and no drawn answer before judging.
     if (held.fate !== "open")
       throw new TicketTermsError(`the answer with the claim ${digest} is ${held.fate}: it is not paid`);
     const { ticket, ticketSignature } =
       held.ticket === undefined ? await this.#ticketFor(held) : (held as Required<HeldClaim>);
-    // SAFETY: a ticket is kept before it leaves, so that no other one is signed for the same answer.
+    // SAFETY: a ticket is saved before sending: no other ticket is signed for the same answer.
     if (held.ticket === undefined) ledger.ticketed(digest, ticket, ticketSignature);
     await call(this.#options, "/v1/tickets", { ticket: ticketBody(ticket), signature: ticketSignature }, takenSchema);
     ledger.sent(digest);
@@ -155,7 +155,7 @@ export class Payer {
       claim: digest,
       face: BigInt(this.#info.face),
       odds: oddsOf(this.#info.oneIn),
-      // A winner has time to be put on chain as late as its claim can be.
+      // A winning ticket has time to go on chain even if the claim goes on chain last.
       expiry: claim.issued + 2n * BigInt(at.claimLifetime),
       nonce: bytesToHex(randomBytes(32)),
     };
@@ -163,7 +163,7 @@ export class Payer {
     return { ticket, ticketSignature };
   }
 
-  /** What an answer must be, whatever its outputs are. */
+  /** Checks an answer's form, independent of the outputs' values. */
   #checked({ model }: KnownProgram, request: AnswerRequest, body: AnswerBody) {
     const { at } = this.#options;
     const claim = claimOfBody(body);

@@ -6,12 +6,14 @@ import type { RunInputs } from "../../program/trace/runInputs.ts";
 import { heldInputs } from "./heldInputs.ts";
 import { PayerLedger } from "./payerLedger.ts";
 
-/** Until a ledger is looked into again for what was not there, or while another process had it, milliseconds. */
+/**
+ * Time until the next look into a ledger for a missing root, or while another process held the ledger, milliseconds.
+ */
 const AGAIN_MS = 10_000;
 
 /**
- * The inputs of pledged claims from a payer's ledger, for a watcher beside `refute ask`. The file is one process's
- * alone while it is open, so that it is open for a look only.
+ * The inputs of pledged claims from a payer's ledger, for a watcher next to `refute tickets ask`. Only one process can open the
+ * file at a time: each look opens the file briefly.
  */
 export class PayerInputs implements HeldInputs {
   readonly #path: string;
@@ -20,7 +22,7 @@ export class PayerInputs implements HeldInputs {
   readonly #found = new Map<Hex, readonly Uint8Array[]>();
   /** When was looked for a root, milliseconds; undefined while the first look is under way. */
   readonly #looked = new Map<Hex, number | undefined>();
-  /** What the look that is under way is for. */
+  /** The roots sought by the current look. */
   readonly #due = new Set<Hex>();
   #look: Promise<void> | undefined;
 
@@ -60,7 +62,7 @@ export class PayerInputs implements HeldInputs {
     return undefined;
   }
 
-  /** One look for all that is asked for meanwhile: two at a time would keep each other from the file. */
+  /** One look for all roots requested meanwhile: two simultaneous looks would block each other's file access. */
   async #lookForAll(): Promise<void> {
     try {
       const ledger = await PayerLedger.open(this.#path);

@@ -5,12 +5,12 @@ import type { AnswerBody, Payment } from "./messages.ts";
 import { claimBody, claimOfBody, ticketBody, ticketOfBody } from "./messageSchemas.ts";
 
 /**
- * What is to become of an answer. open: it is paid. drawn: it is executed here before it is paid. wrong: it was, and is
- * a lie, which is put on chain and never paid.
+ * The fate of an answer. open: the answer is paid. drawn: the answer is executed locally before payment. wrong:
+ * execution showed a lie; the claim goes on chain and is never paid.
  */
 type Fate = "open" | "drawn" | "wrong";
 
-/** What a payer keeps of an answer: enough to refute it, and to pay it again with the same ticket. */
+/** A payer's record of an answer: enough to refute the answer, and to pay again with the same ticket. */
 export type HeldClaim = {
   digest: Hex;
   claim: SignedClaim;
@@ -33,7 +33,7 @@ const SCHEMA = `
     digest text not null references held (digest) on delete cascade, number integer not null, bytes blob not null,
     primary key (digest, number));`;
 
-/** What was missing in version 1. */
+/** The additions since version 1. */
 const TO_VERSION_2 = `
   alter table held add column fate text not null default 'open';
   create index held_by_worker on held (worker, sent);
@@ -48,7 +48,7 @@ const CONTENT = {
   upgrades: [TO_VERSION_2],
 };
 
-/** What a payer was promised, and what it signed. */
+/** The promises to a payer, and the payer's signatures. */
 export class PayerLedger {
   readonly #database: Database;
 
@@ -61,7 +61,7 @@ export class PayerLedger {
     return new PayerLedger(await Database.open(path, CONTENT));
   }
 
-  /** Keeps a signed claim, before anything is paid for it. */
+  /** Keeps a signed claim before any payment. */
   hold(held: Omit<HeldClaim, "ticket" | "ticketSignature" | "sent">): void {
     const { digest, claim, signature, nodes, inputs, fate } = held;
     this.#database.transaction(() => {
@@ -84,7 +84,7 @@ export class PayerLedger {
     );
   }
 
-  /** Keeps what an execution of an answer said, before anything follows from it. */
+  /** Keeps the verdict of an answer's execution, before any consequence. */
   judged(digest: Hex, fate: Fate): void {
     this.#database.run("update held set fate = ? where digest = ?", fate, digest);
   }
@@ -98,7 +98,7 @@ export class PayerLedger {
     return row && this.#held(row);
   }
 
-  /** Answers of a worker that it was not paid for, as far as is known here. */
+  /** Returns a worker's unpaid answers, to the ledger's knowledge. */
   unsent(worker: Address): HeldClaim[] {
     return this.#database
       .all("select * from held where worker = ? and sent = 0", worker.toLowerCase())
@@ -116,7 +116,10 @@ export class PayerLedger {
     });
   }
 
-  /** The inputs of some answer that have a root: of one program and number of items these are the same bytes. */
+  /**
+   * Returns the inputs of some answer with the root: for one program and item count, the same root means the same
+   * bytes.
+   */
   inputsOf(inputsRoot: Hex): Uint8Array[] | undefined {
     const row = this.#database.first("select digest from held where inputs_root = ?", inputsRoot);
     return row && this.#inputs(row.digest as string);

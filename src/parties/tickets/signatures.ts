@@ -13,7 +13,7 @@ export type FindSigner = (digest: Hex, signature: Hex) => Address | undefined;
 const MAX_S = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0n;
 
 /**
- * Loads what recovers signers: WebAssembly, several times as fast as what viem has.
+ * Loads the signer recovery: WebAssembly, several times faster than viem.
  * @throws MissingPackageError
  */
 export async function loadFindSigner(): Promise<FindSigner> {
@@ -30,7 +30,7 @@ export async function loadFindSigner(): Promise<FindSigner> {
       const key = recover(hexToBytes(digest), hexToBytes(signature).subarray(0, 64), v === 27n ? 0 : 1, false);
       return key === null ? undefined : publicKeyToAddress(bytesToHex(key));
     } catch {
-      // It throws for an r or s that is no number of the group.
+      // The call throws if r or s is no number in the group.
       return undefined;
     }
   };

@@ -7,7 +7,7 @@ import { workSeconds } from "../../chain/market/clock.ts";
 import { openSession, type Session } from "../../chain/market/session.ts";
 import type { TicketsAt } from "./typedData.ts";
 
-/** A session about pledged claims, and the tickets that are paid for some of them. */
+/** A session with pledged claims, and with the tickets that pay for some claims. */
 export type TicketSession = {
   /** Its market is that of the pledged claims. */
   session: Session;
@@ -20,7 +20,7 @@ export type TicketSession = {
 };
 
 /**
- * Connects to a chain with the address of its tickets: all else is read from it.
+ * Connects to a chain with the tickets' address: all other data come from the contract.
  * @throws WrongChainError, NotDeployedError, RpcUnavailableError
  */
 export async function openTickets(options: {
@@ -64,12 +64,12 @@ export async function ticketSession(session: Session, address: Address, account:
   };
 }
 
-/** What a chain without blocks may add, and what is rounded. */
+/** Margin for a chain without blocks, and for rounding. */
 const MARGIN_SECONDS = 3_600;
 
 /**
- * Seconds after it was issued in which anything can still come of a claim: it is put on chain as late as it can be, is
- * disputed at the end of its window, and both sides use up their time.
+ * Returns the seconds after issuing during which a claim can still have consequences: the claim goes on chain last, is
+ * disputed at the window's end, and both sides use up their clocks.
  */
 export function heldSeconds({ session, claimLifetime }: TicketSession): number {
   const { baseClock, maxWindow, maxWork, rate } = session.deployment.parameters;

@@ -11,7 +11,7 @@ import {
 import type { SignedClaim, Ticket } from "../../chain/structs.ts";
 import { getOrAdd } from "../../base/getOrAdd.ts";
 
-/** The EIP-712 types of contracts/types/SignedClaim.sol, and what a payer signs when it asks. */
+/** The EIP-712 types of contracts/types/SignedClaim.sol, and the type of a payer's signed request. */
 const TYPES = {
   SignedClaim: [
     { name: "worker", type: "address" },
@@ -46,14 +46,14 @@ const TYPES = {
 /** Where tickets are cashed: what all signatures are bound to. */
 export type TicketsAt = { chainId: number; tickets: Address };
 
-/** What a payer signs to ask for an answer. The chain never sees it. */
+/** A payer's signed request for an answer. The chain never sees the request. */
 export type AnswerRequest = {
   worker: Address;
   programRoot: Hex;
   inputsRoot: Hex;
   items: number;
   firstItem: number;
-  /** Of the payer's clock, unix seconds. */
+  /** The payer's clock, unix seconds. */
   time: bigint;
   nonce: Hex;
 };
@@ -64,7 +64,7 @@ type Messages = { SignedClaim: SignedClaim; Ticket: Ticket; Request: AnswerReque
 const domainOf = ({ chainId, tickets }: TicketsAt) =>
   ({ name: "Refute tickets", version: "1", chainId, verifyingContract: tickets }) satisfies TypedDataDomain;
 
-/** What is signed, as viem takes it. */
+/** Returns the data to sign, in viem's form. */
 export const typedData = <Name extends keyof Messages>(at: TicketsAt, primaryType: Name, message: Messages[Name]) => ({
   domain: domainOf(at),
   types: TYPES as unknown as Record<string, { name: string; type: string }[]>,
@@ -81,12 +81,12 @@ export function digestOf<Name extends keyof Messages>(at: TicketsAt, name: Name,
   return keccak256(concatHex(["0x1901", separator, hashStruct({ data: { ...message }, types, primaryType })]));
 }
 
-/** The hash of a worker's secret, as a signed claim has it. */
+/** Returns the hash of a worker's secret, for a signed claim. */
 export const secretHashOf = (secret: Hex): Hex => keccak256(encodeAbiParameters([{ type: "bytes32" }], [secret]));
 
 /** The number that a ticket draws: it wins below its odds. */
 export const drawOf = (secret: Hex, ticketDigest: Hex): bigint =>
   BigInt(keccak256(encodeAbiParameters([{ type: "bytes32" }, { type: "bytes32" }], [secret, ticketDigest])));
 
-/** The odds of a ticket that wins once in `n` times. */
+/** Returns the odds for a ticket that wins once in `n` times. */
 export const oddsOf = (n: number): bigint => (2n ** 256n - 1n) / BigInt(n);

@@ -10,35 +10,34 @@ import type { Answered, Payer } from "./payer.ts";
 /** A program whose run cannot be broken into requests. */
 export class UnchainedRunError extends errorWithCode("UNCHAINED_RUN") {}
 
-/** An item of a run that a payer asked for alone. */
+/** An item of a run, requested separately by the payer. */
 export type UnchainedItem = {
   /** Its number. */
   item: number;
   answered: Answered;
-  /** Of the request, from which the answer can be computed again. */
+  /** The inputs of the request: the answer can be computed again from them. */
   inputs: RunInputs;
 };
 
 type UnchainedOptions = {
   payer: Pick<Payer, "ask" | "pay">;
   program: KnownProgram;
-  /** As a job of the whole run takes them. */
+  /** The inputs of the whole run, in a job's format. */
   inputs: RunInputs;
-  /** Numbers of inputs, int64[1], for which a new number is drawn for each item: what its noise comes from. */
+  /** Numbers of inputs, int64[1], with a new random number for each item: the seed of the item's noise. */
   seeds?: readonly number[];
-  /** Whether an item's answer is to be executed here before it can be paid: then `look` must do that. */
+  /** True if the payer must execute an item's answer locally before paying: `look` must then run the execution. */
   draw?: () => boolean;
-  /** Looks at an answer before it is paid. It throws if nothing is to be paid, which ends the run. */
+  /** Looks at an answer before payment. Throwing prevents payment and ends the run. */
   look?: (item: UnchainedItem, isDrawn: boolean) => Promise<void>;
 };
 
 /**
- * A run of which each item is a request of its own, with a signed claim and a ticket of its own (docs/tickets.md,
- * "Unchained runs"). What an item takes from the one before are the outputs that the worker gave for that: the payer
- * sends them, and signs for the item only if the claim is about them. Where there is noise, the worker learns its seed
- * with the item, so that it can compute nothing before.
- * @returns the items in their order, each once it is paid
- * @throws UnchainedRunError, and as asking and paying do
+ * A run with a separate request, signed claim and ticket for each item (docs/tickets.md, "Unchained runs"). An item
+ * takes the worker's outputs for the previous item: the payer sends the outputs, and pays for the item only if the
+ * claim covers them. With noise, the worker learns the seed together with the item and can compute nothing before.
+ * @returns the items in order, each after payment
+ * @throws UnchainedRunError, and the errors of asking and paying
  */
 export async function* unchainedRun(options: UnchainedOptions): AsyncGenerator<UnchainedItem, void, undefined> {
   const { payer, program, inputs, seeds = [], draw, look } = options;
@@ -64,7 +63,7 @@ export async function* unchainedRun(options: UnchainedOptions): AsyncGenerator<U
 /** An int64. */
 const SEED_BYTES = 8;
 
-/** What an item takes. Of the index there are no bytes: an item's request says its number. */
+/** Returns an item's inputs. An index input has no bytes: the request states the item's number. */
 const ownInputs = (
   { model }: KnownProgram,
   inputs: RunInputs,
@@ -75,7 +74,9 @@ const ownInputs = (
     .of(item, state)
     .map((bytes, k) => (model.program.inputs[k]!.source?.kind === "index" ? new Uint8Array(0) : bytes));
 
-/** Of each input that is carried, the output that has what it is. @throws UnchainedRunError if there is none */
+/**
+ * Returns for each carried input the output with the carried value. @throws UnchainedRunError if no such output exists
+ */
 function carriedOutputs({ inputs, outputs }: Program): Map<number, number> {
   const found = new Map<number, number>();
   for (const [k, { source }] of inputs.entries()) {

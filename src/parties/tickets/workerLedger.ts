@@ -10,7 +10,7 @@ import { claimBody, claimOfBody, ticketBody, ticketOfBody } from "./messageSchem
  */
 type AnswerState = "reserved" | "signed" | "paid" | "won" | "closed";
 
-/** What a worker keeps of an answer: enough to defend it and to cash its ticket. */
+/** A worker's record of an answer: enough to defend the answer and to cash the ticket. */
 export type KeptAnswer = {
   digest: Hex;
   payer: Address;
@@ -29,7 +29,7 @@ type Reserved = {
   nonce: Hex;
   payer: Address;
   time: bigint;
-  /** What its slowest execution takes. */
+  /** Seconds for the slowest execution. */
   seconds: number;
   inputsRoot: Hex;
   inputs: readonly Uint8Array[];
@@ -48,10 +48,10 @@ const SCHEMA = `
   create index answers_by_payer on answers (payer, state);
   create index answers_by_state on answers (state, issued);`;
 
-/** What was missing in version 1: all answers that can still be put on chain are summed before each execution. */
+/** The additions since version 1: before each execution, all answers that can still go on chain are summed. */
 const TO_VERSION_2 = "create index answers_by_time on answers (issued);";
 
-/** Both ledgers hold money: files of earlier versions are brought to this one when they are opened. */
+/** Both ledgers hold money: opening a file from an earlier version upgrades the file. */
 const CONTENT = {
   applicationId: 0x52665457,
   what: "the ledger of a worker's answers",
@@ -60,7 +60,7 @@ const CONTENT = {
   upgrades: [TO_VERSION_2],
 };
 
-/** What a worker signed and what it is owed. All that leaves the worker was written here before. */
+/** A worker's signatures, and the amounts owed to the worker. Every outgoing message is written first. */
 export class WorkerLedger {
   readonly #database: Database;
 
@@ -71,16 +71,16 @@ export class WorkerLedger {
   /** @throws DatabaseFileError, DatabaseInUseError, DatabaseAccessError */
   static async open(path: string): Promise<WorkerLedger> {
     const database = await Database.open(path, CONTENT);
-    // Of these nothing was signed.
+    // The worker signed nothing for these requests.
     database.run("delete from inputs where nonce in (select nonce from answers where state = 'reserved')");
     database.run("delete from answers where state = 'reserved'");
     return new WorkerLedger(database);
   }
 
   /**
-   * Takes a request in, with all that a dispute about its answer needs, before anything is executed. A failure of power
-   * may undo it, but not once the answer is signed.
-   * @returns false if there is one with that nonce
+   * Records a request before execution, with all data that a dispute on the answer needs. A power failure may undo the
+   * record, but not after the answer is signed.
+   * @returns false if the nonce already exists
    */
   reserve({ nonce, payer, time, seconds, inputsRoot, inputs }: Reserved): boolean {
     return this.#database.unsynced(() => {
@@ -121,12 +121,12 @@ export class WorkerLedger {
     );
   }
 
-  /** Nothing more is to come of an answer's ticket. */
+  /** Marks an answer's ticket as finished. */
   close(digest: Hex): void {
     this.#database.run("update answers set state = 'closed' where digest = ?", digest);
   }
 
-  /** Answers of a payer that are not paid and were issued after a time, and those under way. */
+  /** Counts a payer's unpaid answers issued after a time, plus answers under way. */
   unpaid(payer: Address, since: bigint): number {
     const row = this.#database.first(
       "select count(*) as n from answers where payer = ? and " +
@@ -136,7 +136,7 @@ export class WorkerLedger {
     return Number(row!.n);
   }
 
-  /** What the payer's deposit owes for tickets that won and are not cashed. */
+  /** Returns the debt of the payer's deposit for winning, uncashed tickets. */
   owed(payer: Address): bigint {
     const rows = this.#database.all(
       "select ticket from answers where payer = ? and state = 'won'",
@@ -171,7 +171,10 @@ export class WorkerLedger {
     return new Map(rows.map(({ state, n }) => [state as AnswerState, Number(n)]));
   }
 
-  /** Forgets what was issued before a time and is not to be cashed: nothing of it can be put on chain any more. */
+  /**
+   * Forgets answers issued before a time, except answers still to be cashed: nothing about the forgotten answers can go
+   * on chain.
+   */
   forget(before: bigint): void {
     this.#database.transaction(() => {
       const old = "select nonce from answers where issued < ? and state in ('signed', 'paid', 'closed')";
@@ -180,7 +183,10 @@ export class WorkerLedger {
     });
   }
 
-  /** The inputs of some answer that have a root: of one program and number of items these are the same bytes. */
+  /**
+   * Returns the inputs of some answer with the root: for one program and item count, the same root means the same
+   * bytes.
+   */
   inputsOf(inputsRoot: Hex): Uint8Array[] | undefined {
     const row = this.#database.first("select nonce from answers where inputs_root = ?", inputsRoot);
     return row && this.#inputs(row.nonce as string);

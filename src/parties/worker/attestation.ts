@@ -13,17 +13,19 @@ import { domainOf } from "../../attestation/report.ts";
 import type { WorkerEvent } from "./events.ts";
 import type { WorkerOptions } from "./options.ts";
 
-/** How often is looked whether a report is due, seconds of the chain's time. */
+/** Interval between checks for a due report, seconds of the chain's time. */
 const LOOK_SECONDS = 60n;
 
-/** The pause after a failure, seconds of the chain's time; it doubles with each one more, up to the longest. */
+/**
+ * The pause after a failure, seconds of the chain's time; each further failure doubles the pause, up to the maximum.
+ */
 const MIN_PAUSE = 15n;
 const LONGEST_PAUSE = 600n;
 
-/** How long before its end an attestation is to be renewed by hand. */
+/** Time before an attestation's end to renew by hand. */
 const DAY_SECONDS = 86_400;
 
-/** A worker's attestation: how long it holds, and reports of a dongle when half of that is over. */
+/** A worker's attestation: reports the remaining validity, and has a dongle report after half of the validity. */
 export class Attestation {
   readonly #session: Session;
   readonly #device: Device | undefined;
@@ -46,7 +48,7 @@ export class Attestation {
     this.#role = role;
   }
 
-  /** Says how long the attestation holds, and whether that is too short. @param now The chain's time. */
+  /** Reports how long the attestation stays valid, and whether the time is too short. @param now The chain's time. */
   async measure(now: bigint): Promise<void> {
     const { provisioning, sender } = this.#session;
     const { reason, time } = await provisioning.eligibilityOf(sender.address);
@@ -54,15 +56,15 @@ export class Attestation {
     const attestation = reason === "eligible" ? left : Math.min(left, -1);
     this.#role.meter.figures({ attestation });
     const min = this.#device === undefined ? DAY_SECONDS : Math.min(DAY_SECONDS, (await this.#reportLifetime()) / 4);
-    const remedy = this.#device === undefined ? "run refute attest again, or give the worker --dongle" : "see renewal";
+    const remedy = this.#device === undefined ? "run refute device attest again, or give the worker --dongle" : "see renewal";
     const why = `the attestation ends in ${Math.ceil(attestation / 3_600)} hours: ${remedy}`;
     const isSoon = attestation >= 0 && attestation < min;
     this.#role.health.set("attestation", isSoon ? { reason: why } : undefined);
   }
 
   /**
-   * Has the dongle report, if there is one and that is due. What keeps it from reporting is said by the condition
-   * `renewal`, and it is tried again.
+   * Makes the dongle report if a report is due. The condition `renewal` reports any obstacle, and the method tries
+   * again.
    * @param now The chain's time.
    */
   async tend(now: bigint): Promise<void> {

@@ -25,8 +25,8 @@ export class ClaimEnds {
   /** The chain's time at the latest round: a delivery may take many rounds until it fails. */
   #now = 0n;
   /**
-   * Claims that are over and whose earnings were collected, or that had none: this saves a read a round. After a
-   * reorganisation their records are other objects.
+   * Claims that are over, with earnings collected or without earnings: the set saves one read per round. After a
+   * reorganisation the records are other objects.
    */
   readonly #collected = new WeakSet<ClaimRecord>();
 
@@ -40,12 +40,12 @@ export class ClaimEnds {
     this.#deliveries.forget(claims);
   }
 
-  /** Whether what is left to be delivered of a claim is not delivered any more. */
+  /** Returns true if the worker has given up delivering a claim's remaining outputs. */
   hasGivenUp({ id }: ClaimRecord): boolean {
     return this.#deliveries.hasGivenUp(id);
   }
 
-  /** Does what an undisputed claim of the worker needs now. */
+  /** Runs the due actions for an undisputed claim of the worker. */
   async tend(job: JobRecord, record: ClaimRecord, now: bigint): Promise<void> {
     if (isOpen(record) && now <= record.windowEnd) return;
     if (!record.refuted && !record.accepted) await this.#settle(job, record, now);
@@ -54,7 +54,7 @@ export class ClaimEnds {
     this.#collected.add(record);
   }
 
-  /** Delivers what is due of a claim that is final or can be, or only finalises it. */
+  /** Delivers due outputs if a claim is final or can become final, or only finalises the claim. */
   async #settle(job: JobRecord, record: ClaimRecord, now: bigint): Promise<void> {
     const { session } = this.#options;
     const missing = missingOutputs(record);
@@ -63,7 +63,7 @@ export class ClaimEnds {
     if (!record.finalised && (!delivers || this.#deliveries.hasFailed(record.id)))
       return this.#role.report(await finalise(session, record));
     if (!delivers) return;
-    // The market says of a final claim since when it is final.
+    // For a final claim, `until` holds the time of finality.
     if (record.finalised && isTooLate((await session.market.jobOf(job.id)).until, now))
       return this.#giveUp(record, missing);
     if (await this.#isTooDear(job, record, missing)) return void this.#deliveries.failed(record.id, this.#now, false);
@@ -94,9 +94,9 @@ export class ClaimEnds {
   }
 
   /**
-   * Delivers an output, or takes note that it failed: the claim's deliveries are tried again later.
-   * @returns Whether it did not fail.
-   * @throws What failed, if it may pass by itself: the next round tries again.
+   * Delivers an output, or notes a failure: the claim's deliveries are tried again later.
+   * @returns True if the delivery did not fail.
+   * @throws an error that may pass by itself: the next round tries again.
    */
   async #deliver(job: JobRecord, record: ClaimRecord, output: number): Promise<boolean> {
     const { session, log } = this.#options;
@@ -109,8 +109,8 @@ export class ClaimEnds {
     } catch (error) {
       // It was not tried.
       if (error instanceof NonceTakenError) throw error;
-      // Also after a delivery that a pool or a reorganisation lost: the next round finalises first, so that waiting for
-      // another one locks nothing.
+      // The rule also covers a delivery lost by a pool or a reorganisation: the next round finalises first, and waiting
+      // for another delivery locks nothing.
       const mayPass = error instanceof RefuteError && error.retryable;
       if (this.#deliveries.failed(record.id, this.#now, mayPass) === "again") throw error;
       const reason = withoutPaths(shortMessage(error as Error));

@@ -4,14 +4,14 @@ import type { Hex } from "viem";
 const FIRST_PAUSE_SECONDS = 60n;
 const LONGEST_PAUSE_SECONDS = 6n * 3_600n;
 /**
- * Failures that may pass by themselves (a node gave no answer, a reorganisation took the transaction back) and after
- * which a claim's deliveries are tried again at once. More of them are no accident: a pool may take a transaction that
- * it never passes on.
+ * Number of passing failures (a node gave no answer, a reorganisation removed the transaction) after which a claim's
+ * deliveries are tried again at once. More failures are no accident: a pool may accept a transaction without ever
+ * passing the transaction on.
  */
 const FREE_FAILURES = 3;
 /** How long after its claim became final the market gives the fee back to the requester: `DELIVERY_SECONDS`. */
 const RECLAIM_SECONDS = 7n * 86_400n;
-/** What a delivery needs of that time to be in a block before the fee is gone. */
+/** The final part of `RECLAIM_SECONDS`: a delivery needs this time to enter a block before the fee is gone. */
 const SPARE_SECONDS = 3_600n;
 
 type Failures = { last: bigint; pause: bigint; free: number };
@@ -24,9 +24,8 @@ export const isTooLate = (finalSince: bigint, now: bigint): boolean =>
   now >= finalSince + RECLAIM_SECONDS - SPARE_SECONDS;
 
 /**
- * When the deliveries of a claim are tried again after one that failed: ever more rarely. They wait together, because
- * the fee comes with the last of them. Times are the chain's, unix seconds. A process that is started again begins
- * anew.
+ * The times for retrying a claim's failed deliveries: ever more rarely. The claim's deliveries wait together, because
+ * the last delivery brings the fee. Times are the chain's, unix seconds. A restarted process begins anew.
  */
 export class Deliveries {
   /** By claim. */
@@ -67,7 +66,7 @@ export class Deliveries {
     this.#givenUp.add(claimId);
   }
 
-  /** Whether the claim's outputs were given up: its fee will not come by a delivery of this process. */
+  /** Returns true if the claim's outputs were given up: no delivery by the process will earn the fee. */
   hasGivenUp(claimId: Hex): boolean {
     return this.#givenUp.has(claimId);
   }

@@ -1,11 +1,11 @@
 import type { Hex, TransactionReceipt } from "viem";
 import type { WorkerMove } from "../../dispute/workerMove.ts";
 
-/** What a worker did, for logs and for programs that run one. */
+/** A worker's action, for logs and for programs that run a worker. */
 export type WorkerEvent =
   /** The worker's device has reported. @param seq Decimal text. */
   | { kind: "attested"; device: Hex; seq: string; receipt: TransactionReceipt }
-  /** An exam. @param exam The number of its block, decimal text. @param seq Decimal text. */
+  /** An exam. @param exam The block number of the exam, decimal text. @param seq Decimal text. */
   | { kind: "sat"; class: number; exam: string; seq: string; milliseconds: number; receipt: TransactionReceipt }
   | { kind: "claimed"; jobId: Hex; receipt: TransactionReceipt }
   | { kind: "executed"; jobId: Hex; root: Hex; milliseconds: number }

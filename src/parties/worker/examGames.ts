@@ -11,18 +11,18 @@ type Played = Pick<Figures, "openClaims" | "openGames" | "minClock">;
 
 type OnRound = NonNullable<WorkerOptions["onRound"]>;
 
-/** As for the rounds of the worker itself: if the last one ended longer ago, it is not to be relied on. */
+/** Limits like for the worker's own rounds: if the last round ended longer ago, the games are unreliable. */
 const STALE_INTERVALS = 5;
 const STALE_MS = 60_000;
 const PLAYED = ["openClaims", "openGames", "minClock"] as const;
 
-/** What the games about exams do not need: nothing is claimed there, and its stake is the pledge. */
+/** Conditions without meaning for exam games: the game loop claims nothing, and the pledge replaces the stake. */
 const NOT_NEEDED: ReadonlySet<Condition> = new Set(["mayClaim"]);
 
 /**
- * Runs a worker with the games about its own exams, by one key and one sender: sittings that were challenged are
- * answered for and made final beside all else. The condition `examGames` says whether that can be relied on.
- * @param claimContracts What its sittings become; without it, the worker runs alone.
+ * Runs a worker together with the games on the worker's own exams, with one key and one sender: the process defends and
+ * finalises challenged sittings in parallel. The condition `examGames` reports whether the games are reliable.
+ * @param claimContracts The contracts for sittings; if undefined, the worker runs alone.
  * @throws NotPlainAccountError
  */
 export async function runWorkerWithExamGames(
@@ -33,7 +33,7 @@ export async function runWorkerWithExamGames(
   const { log, health = new Health(log), meter = NO_METER, intervalMs } = options;
   const [ofJobs, ofExams] = together(meter);
   await warnWithoutPledge(claimContracts, log);
-  // Its conditions are one of the worker's, which logs them.
+  // The loop's conditions form one condition of the worker, and the worker logs them.
   const own = new Health(SILENT);
   const report = (reason: string | undefined): void =>
     health.set("examGames", reason === undefined ? undefined : { reason });
@@ -51,7 +51,7 @@ export async function runWorkerWithExamGames(
     if (Date.now() - roundAt > Math.max(STALE_MS, STALE_INTERVALS * intervalMs))
       report("the last round about exams ended too long ago");
   };
-  // What one may need is not there for the other.
+  // Gas needed by one loop cannot serve the other loop.
   const needed = { jobs: 0, games: 0 };
   const besideJobs = (own: number): number => ((needed.jobs = own), needed.games);
   const besideGames = (own: number): number => ((needed.games = own), needed.jobs);
@@ -76,7 +76,7 @@ export async function runWorkerWithExamGames(
   for (const outcome of outcomes) if (outcome.status === "rejected") throw outcome.reason as Error;
 }
 
-/** Says that what is sat is backed by nothing. */
+/** Logs a warning if no pledge backs the exam sittings. */
 async function warnWithoutPledge({ session, claimContracts }: OwnExamClaims, log: Logger): Promise<void> {
   const { address } = session.sender;
   const [pledge, enrolment] = await Promise.all([
@@ -86,10 +86,10 @@ async function warnWithoutPledge({ session, claimContracts }: OwnExamClaims, log
   if (pledge.status === PledgeStatus.active && enrolment.pledged === pledge.time) return;
   const market = session.deployment.market;
   const examClaims = claimContracts.examClaims.address;
-  log.warn({ market, examClaims }, "no pledge backs what it sits of exams: refute pledge --exam-claims");
+  log.warn({ market, examClaims }, "no pledge backs what it sits of exams: refute tickets pledge --exam-claims");
 }
 
-/** Two meters of one account: what both have open is told together, and money by the first only. */
+/** Returns two meters for one account: open claims and games are summed, and only the first meter reports funds. */
 function together(meter: Meter): readonly [Meter, Meter] {
   const last = [{}, {}] as [Partial<Played>, Partial<Played>];
   const sum = (key: "openClaims" | "openGames"): number => (last[0][key] ?? 0) + (last[1][key] ?? 0);
@@ -114,7 +114,7 @@ const pick = ({ openClaims, openGames, minClock }: Partial<Figures>): Partial<Pl
 
 const SILENT: Logger = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 
-/** A log whose lines say that they are about exams. */
+/** Returns a log that marks each line with the exams. */
 function marked(log: Logger): Logger {
   const mark =
     (level: keyof Logger) =>

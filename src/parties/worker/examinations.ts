@@ -8,21 +8,21 @@ import { solver } from "../../attestation/exams/solve.ts";
 import type { WorkerEvent } from "./events.ts";
 import type { WorkerOptions, WorkerExams } from "./options.ts";
 
-/** How often a worker looks which classes it holds, seconds of the chain's time. */
+/** Interval between checks for held classes, seconds of the chain's time. */
 const MEASURE_SECONDS = 60n;
 
-/** Errors of the contract after which an exam is over for this worker: the block was replaced, or it is too late. */
+/** Contract errors that end an exam for the worker: the block was replaced, or the sitting is too late. */
 const OVER = new Set(["NoExam", "ExamOver", "SatBefore"]);
 
-/** What a worker sits exams with. */
+/** The tools with which a worker sits exams. */
 type Examinee = Pick<WorkerOptions, "session" | "programs" | "execute" | "log"> & { device: Device };
 
-/** A worker's exams: it sits each one for every class whose program it knows. */
+/** A worker's exams: the worker sits each exam for every class with a known program. */
 export class Examinations {
   readonly #options: Examinee;
   readonly #examClasses: WorkerExams;
   readonly #role: Role<WorkerEvent>;
-  /** Blocks of exams, and classes, that were sat or given up. */
+  /** Exam blocks with classes that the worker has sat or given up. */
   readonly #done = new Set<string>();
   /** The newest block on the grid that is known to be an exam's, or not. */
   #seen = -1n;
@@ -36,9 +36,9 @@ export class Examinations {
   }
 
   /**
-   * Sits the exam that is open, if there is one that was not sat. What keeps it from that is said by the condition
-   * `exams`, and it is tried again while the exam is open.
-   * @param head The number of the chain's head. @param now Its time.
+   * Sits the open exam, if any, unless already sat. The condition `exams` reports any obstacle, and the worker tries
+   * again while the exam is open.
+   * @param head The block number of the chain's head. @param now The head's time.
    */
   async tend(head: bigint, now: bigint): Promise<void> {
     try {
@@ -56,10 +56,10 @@ export class Examinations {
   /** Why there is nothing to sit. */
   #problem() {
     if (this.#known().length > 0) return undefined;
-    return { reason: "no program of the exams' classes is among the models: see refute classes" };
+    return { reason: "no program of the exams' classes is among the models: see refute exam classes" };
   }
 
-  /** The classes whose programs are known, those that must be there soonest first. */
+  /** Returns the classes with known programs, in the order of their deadlines. */
   #known(): number[] {
     const { classes } = this.#examClasses;
     return classes
@@ -68,10 +68,10 @@ export class Examinations {
       .sort((a, b) => classes[a]!.blocks - classes[b]!.blocks);
   }
 
-  /** Looks whether a block on the grid is an exam's, newest first, as long as a class could sit it. */
+  /** Searches the grid blocks for an exam, newest first, as far back as a class could still sit. */
   async #look(head: bigint): Promise<void> {
     const { exams, classes, gridBlocks } = this.#examClasses;
-    // A node may judge a call as if it were in its head: the block must be before that.
+    // A node may evaluate a call inside the head block: the examined block must come before the head.
     const newest = head - 1n - ((head - 1n) % gridBlocks);
     if (newest === this.#seen) return;
     const reach = BigInt(Math.max(...classes.map(({ blocks }) => blocks)));

@@ -6,19 +6,19 @@ import type { JobRecord } from "../../chain/market/history.ts";
 export type Sample = { item: number; step: number; element: number };
 
 /**
- * Executions of a job that may fail their self-audit before the job is given up. A passing fault of the machine is
- * survived; a lasting one costs no more work than this.
+ * Maximum number of executions per job that may fail the self-audit before the worker gives the job up. A passing
+ * machine fault is survived; a lasting fault costs at most these executions.
  */
 export const MAX_TRIES = 3;
 
-/** What self-audits found wrong with executions of one job. */
+/** The errors found by self-audits in a job's executions. */
 type Failures = { roots: Set<Hex>; samples: Sample[]; isWithheld: boolean };
 
 /**
- * The self-audits of this process that failed. What failed is audited again at the same elements, so that it does not
- * pass because the next samples fall elsewhere. An execution made anew may pass, if the machine's fault is over. A job
- * that fails for good is given up, and with it its program, because the next job of that program would cost the next
- * penalty. A restart, on a mended machine, forgets all of it.
+ * The failed self-audits of the process. A failed element is audited again: new samples elsewhere do not hide the
+ * failure. A new execution may pass, if the machine's fault is over. A job that fails permanently is given up together
+ * with the program, because the program's next job would cost the next penalty. A restart, on a repaired machine,
+ * forgets all failures.
  */
 export class FailedAudits {
   readonly #jobs = new Map<Hex, Failures>();
@@ -52,7 +52,7 @@ export class FailedAudits {
     for (const id of this.#jobs.keys()) if (!known.has(id)) this.#jobs.delete(id);
   }
 
-  /** Whether a job of this program was given up. */
+  /** Returns true if a job of the program was given up. */
   isDistrusted(programRoot: Hex): boolean {
     return this.#programs.has(programRoot);
   }

@@ -13,8 +13,8 @@ import { missingOutputs, wantedOutputs } from "./settlement.ts";
 const USUAL_TERMS = { callbackGas: 0, maxOutputBytes: 2 ** 16, items: 1, answers: 0 } as const;
 
 /**
- * The gas that a worker may still need: for its claims, for the games over them and at least one over each that is
- * open, and for one more job with a game over it.
+ * The gas that a worker may still need: for claims, for the games over claims, with at least one game over each open
+ * claim, and for one more job with a game.
  */
 export class WorkerGas {
   readonly #arityBits: number;
@@ -40,7 +40,7 @@ export class WorkerGas {
     }
     for (const job of history.jobs.values()) {
       const program = job.sealed && isAddressEqual(job.sealed.worker, me) ? executions.shapeOf(job) : undefined;
-      // It becomes a claim when it is opened, and then anybody may open games on it.
+      // Opening the seal makes a claim, and anybody may then open games on the claim.
       if (program !== undefined)
         gas += jobGas(this.#shape(program, job.job)).total + this.#ofGame(program, job.job.items, formOf(job.job));
     }
@@ -53,7 +53,7 @@ export class WorkerGas {
     const missing = missingOutputs(record);
     const end = missing.length > 0 ? missingGas(shape, wantedOutputs(job.job), missing) : 0;
     if (!isOpen(record)) return end;
-    // Anybody may open any number of games, and what they pay comes after them.
+    // Anybody may open any number of games; the games' payments arrive only afterwards.
     const games = record.games.filter(({ closed }) => closed === undefined).length;
     return (
       Math.max(end, jobGas(shape).finalise) + Math.max(games, 1) * this.#ofGame(program, job.job.items, formOf(job.job))

@@ -7,13 +7,13 @@ import type { ExecutedItem } from "../../runs/execute.ts";
 /** Who may follow jobs at the same time. */
 const MAX_FOLLOWERS = 32;
 
-/** What may wait for a follower who reads too slowly: he is left. */
+/** Maximum waiting bytes for a slow follower: beyond the maximum the follower is disconnected. */
 const MAX_WAITING_BYTES = 2 ** 20;
 
 /** An empty line now and then keeps a connection open while nothing is computed. */
 const PING_MS = 15_000;
 
-/** How long a follower may wait for a job that is not executed: it may not be claimed by this worker at all. */
+/** Time that a follower may wait for a job without execution: another worker may have claimed the job. */
 const PATIENCE_MS = 600_000;
 
 /** Jobs whose outputs so far are kept. A worker executes one at a time; one that failed is displaced by others. */
@@ -23,8 +23,8 @@ const MAX_RUNNING = 4;
 type Running = { item: number; items: number; outputs: ReadonlyMap<number, Uint8Array> };
 
 /**
- * Tells those who follow a job what the outputs are after each item, while it is executed: JSON, a line for each item
- * (`StreamedLine`). None of it is proven: what counts is the claim.
+ * Streams a job's outputs to followers after each executed item: JSON, one line per item (`StreamedLine`). The outputs
+ * are unproven: only the claim counts.
  */
 export class ItemStream {
   readonly #followers = new Map<Hex, Set<ServerResponse>>();
@@ -33,7 +33,7 @@ export class ItemStream {
 
   /** Tells of an item that was executed. */
   readonly take = ({ id, terms, job: { items } }: JobRecord, item: number, executed: ExecutedItem): void => {
-    // SAFETY: what is sealed would be copied by other workers.
+    // SAFETY: other workers would copy outputs of sealed submissions.
     if (terms !== undefined && terms.openFrom !== 0) return;
     const before = item === 0 ? undefined : this.#running.get(id);
     const running = { item, items, outputs: outputsOf(executed) };

@@ -8,7 +8,7 @@ import type { WorkerEvent } from "./events.ts";
 import { coveringFee, jobGas, jobShape, SEALED_GAS } from "../../dispute/jobCost.ts";
 import { isSealed, refusalOf, type WorkerPolicy } from "./jobPolicy.ts";
 
-/** A job with the fee that covers its gas. */
+/** A job with the fee that covers the job's gas. */
 type PricedJob = { record: JobRecord; gas: number; gasPrice: bigint; cost: bigint };
 
 /** Chooses the job that a worker claims next, and says why others are not taken. */
@@ -24,9 +24,9 @@ export class JobChoice {
   }
 
   /**
-   * The most profitable of the suitable jobs for which there is room on disk. A claim on another one could lose what
-   * games about its items need, or about those of earlier claims.
-   * @param jobs That may be claimed.
+   * Returns the most profitable suitable job with enough room on disk. A claim on a job without room could lose data
+   * that games over the job's items, or over earlier claims, need.
+   * @param jobs The claimable jobs.
    */
   async best(jobs: readonly JobRecord[], now: bigint): Promise<PricedJob | undefined> {
     const { session, policy, log } = this.#options;
@@ -35,13 +35,13 @@ export class JobChoice {
     const isAtHand = (record: JobRecord): boolean => executions.hasInputs(record);
     let { problem } = stored;
     let best: PricedJob | undefined;
-    // Jobs are checked one by one until one is suitable: a check hashes the job's inputs, and anybody may post any
-    // number of jobs.
+    // Checks jobs one by one until one job suits: each check hashes the job's inputs, and anybody may post any number
+    // of jobs.
     for (const job of await this.#priced(jobs)) {
       const refusal = refusalOf(job.record, job.cost, policy, session.deployment.parameters.rate, now, isAtHand);
       if (refusal === "fee") this.#reportUnderpaid(job);
       if (refusal !== undefined || !(await this.#fits(job.record))) continue;
-      // What was on disk may be gone: a claim on it could not be served.
+      // The files on disk may be gone: the worker could not serve a claim on the job.
       if (executions.inputsOf(job.record) === undefined) continue;
       const bytes = storedBytesOf(job.record);
       const lacking = await stored.problemOf(bytes);
@@ -77,7 +77,8 @@ export class JobChoice {
     if (known.length === 0) return [];
     const gasPrice = await gasPriceNow(publicClient);
     const priced = known.map(({ record, program }) => {
-      // Workers that see the same jobs begin with different ones: whoever loses the race for a job has paid for it.
+      // Workers that see the same jobs begin with different jobs: the loser of a race for a job has paid for the
+      // attempt.
       const turn = keccak256(concatHex([record.id, sender.address]));
       const plain = jobGas(jobShape(program, record.job, deployment.parameters.arityBits)).total;
       const total = plain + (isSealed(record) ? SEALED_GAS : 0);

@@ -6,22 +6,22 @@ import type { Session } from "../../chain/market/session.ts";
 import type { Problem } from "../../base/health.ts";
 import { ineligibility } from "../../attestation/eligibility.ts";
 
-/** What a worker takes. */
+/** The jobs that a worker accepts. */
 export type WorkerPolicy = {
-  /** What a job must pay above what its gas costs (`coveringFee`), in the smallest unit of the stake asset. */
+  /** Minimum payment above a job's gas cost (`coveringFee`), in the smallest unit of the stake asset. */
   minFee: bigint;
-  /** Seconds that are kept between the expected end of an execution and the end of the claim. */
+  /** Spare seconds between an execution's expected end and the claim's end. */
   marginSeconds: number;
   /** Maximum gas of a requester's callback: whoever delivers pays it, for each output. `MAX_CALLBACK_GAS` if absent. */
   maxCallbackGas?: number;
   /**
-   * Maximum number of own claims that are neither final nor refuted: all of them can be disputed at once.
-   * `MAX_OPEN_CLAIMS` if absent.
+   * Maximum number of own claims neither final nor refuted: all these claims can be disputed at once. Default
+   * `MAX_OPEN_CLAIMS`.
    */
   maxOpenClaims?: number;
   /**
-   * The longest until a sealed submission can be opened, seconds: who is not there then loses the whole collateral. 0:
-   * none is sealed. `MAX_SEAL_SECONDS` if absent.
+   * Maximum time until a sealed submission can be opened, seconds: an absent worker then loses the whole collateral. 0
+   * forbids sealing. Default `MAX_SEAL_SECONDS`.
    */
   maxSealSeconds?: number;
 };
@@ -30,15 +30,14 @@ export type WorkerPolicy = {
 export const MAX_SEAL_SECONDS = 86_400;
 
 /**
- * Enough for a consumer that stores some words of a result. A worker would pay for the callback of a requester that
- * burns more.
+ * Enough gas for a consumer that stores a few result words. The worker would pay if a requester's callback burns more.
  */
 export const MAX_CALLBACK_GAS = 500_000;
 
 /**
- * A game takes an execution of its job and one for the range that it enters. Each of these may wait for one execution
- * of every other claim, one of the job that is claimed, and one for a tensor that is published: 2 (8 + 2) = 20
- * executions in a clock of at least an hour, 180 s each.
+ * A game needs an execution of the job, and an execution of the range that the game enters. Each execution may wait for
+ * every other claim's execution, for the claimed job's execution, and for a published tensor's execution: 2 (8 + 2) =
+ * 20 executions in a clock of at least an hour, 180 s each.
  */
 export const MAX_OPEN_CLAIMS = 8;
 
@@ -49,22 +48,23 @@ export const isOpen = ({
   accepted,
 }: Pick<ClaimRecord, "finalised" | "refuted" | "accepted">): boolean => !finalised && !refuted && !accepted;
 
-/** Whether one more claim may be open beside `open` others. */
+/** Returns true if one more claim may be open besides `open` others. */
 export const hasRoom = ({ maxOpenClaims = MAX_OPEN_CLAIMS }: WorkerPolicy, open: number): boolean =>
   open < maxOpenClaims;
 
 /** Whether submissions of a job are sealed, to be opened later. */
 export const isSealed = ({ terms }: Pick<JobRecord, "terms">): boolean => (terms?.openFrom ?? 0) !== 0;
 
-/** Why a worker does not claim a job: it is taken, or has terms that it cannot keep; it pays too little; no input. */
+/** Reasons for not claiming a job: taken, or impossible terms; too low a fee; no input. */
 export type JobRefusal = "terms" | "fee" | "input";
 
 /**
- * Why a job of a known program is not worth claiming. The input, which is hashed once, is looked at last.
- * @param cost The fee that covers its gas.
- * @param rate Units of work a second, of the deployment.
- * @param isAtHand Whether the job's input is all there.
- * @returns undefined for a job that is open, with all its input at hand, paid, and with time left.
+ * Returns the reason why a job with a known program is not worth claiming. The input check comes last, because the
+ * input is hashed once.
+ * @param cost The fee that covers the job's gas.
+ * @param rate Units of work per second in the deployment.
+ * @param isAtHand Returns true if the job's whole input is available.
+ * @returns undefined for an open, paid job with all inputs available and enough time left.
  */
 export function refusalOf(
   record: JobRecord,
@@ -87,7 +87,7 @@ export function refusalOf(
   return isAtHand(record) ? undefined : "input";
 }
 
-/** Whether what is sealed can be opened within the time for which a worker locks its stake. */
+/** Returns true if the worker can open the seal within the time for which the stake stays locked. */
 const opensSoon = (
   { terms }: Pick<JobRecord, "terms">,
   { maxSealSeconds = MAX_SEAL_SECONDS }: WorkerPolicy,
@@ -95,9 +95,9 @@ const opensSoon = (
 ): boolean => BigInt(terms!.openFrom) <= now + BigInt(maxSealSeconds);
 
 /**
- * Why the worker may not claim: it is not attested, or has too little stake.
- * @param collateral What the claim would lock.
- * @returns undefined if it may.
+ * Returns the reason why the worker may not claim: no attestation, or too little stake.
+ * @param collateral The amount that the claim would lock.
+ * @returns undefined if the worker may claim.
  */
 export async function claimProblem(
   { sender, vault, provisioning }: Session,
@@ -111,5 +111,5 @@ export async function claimProblem(
   if (why !== undefined) return { reason: `not attested: ${why}` };
   if (staked - locked >= collateral) return undefined;
   const [has, free, needs] = [staked, staked - locked, collateral].map((amount) => formatEther(amount));
-  return { reason: `of the stake of ${has}, ${free} is free, and a claim locks ${needs}: run refute stake` };
+  return { reason: `of the stake of ${has}, ${free} is free, and a claim locks ${needs}: run refute account stake` };
 }

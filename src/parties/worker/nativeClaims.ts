@@ -15,13 +15,13 @@ import { nativeRefusal, type NativePolicy } from "./nativePolicy.ts";
 /** How a worker answers jobs natively. */
 export type NativeWorkerOptions = NativeOptions & { policy: NativePolicy };
 
-/** The answers that a worker submits without exact execution, and what of them is kept until they are delivered. */
+/** The answers that a worker submits without exact execution, and the outputs kept until delivery. */
 export class NativeClaims {
   readonly #options: NativeWorkerOptions;
   readonly #jobs: NativeJobs;
   readonly #executions: Executions;
   readonly #parameters: Parameters;
-  /** The outputs of jobs that were answered natively, by job. */
+  /** The outputs of natively answered jobs, by job. */
   readonly #outputs = new Map<Hex, OutputTensors>();
   /** Jobs that are answered natively, or were, and whose claims are not among the open ones yet. */
   readonly #underWay = new Map<Hex, JobRecord>();
@@ -55,7 +55,7 @@ export class NativeClaims {
       this.#exact.add(id);
       return undefined;
     }
-    // SAFETY: from here on other jobs are answered too, and count this one.
+    // SAFETY: from now on, answers to other jobs count the current job.
     this.#underWay.set(id, job);
     const tensors = await this.#tensors(job).catch((error: unknown) => {
       this.#underWay.delete(id);
@@ -73,7 +73,10 @@ export class NativeClaims {
     return undefined;
   }
 
-  /** An output of a claim that was answered natively, as it is delivered. @returns undefined if it is not known here */
+  /**
+   * Returns an output of a natively answered claim, in the form for delivery. @returns undefined if the output is
+   * unknown
+   */
   async delivery(job: JobRecord, { claim }: ClaimRecord, output: number): Promise<Delivery | undefined> {
     if (formOf(job.job) !== "answer" || this.#exact.has(job.id)) return undefined;
     const tensors = this.#outputs.get(job.id) ?? (await this.#tensors(job));
@@ -89,7 +92,7 @@ export class NativeClaims {
     };
   }
 
-  /** Takes note that a claim of this worker is wrong, as exact execution has it. */
+  /** Notes that exact execution has shown a claim by the worker to be wrong. */
   wrong({ id, job }: JobRecord): void {
     this.#jobs.compared(id, job.programRoot, false);
   }

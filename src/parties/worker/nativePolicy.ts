@@ -7,7 +7,7 @@ import type { Parameters } from "../../chain/structs.ts";
 export type NativePolicy = {
   /** Requesters who are believed not to search for inputs on which native arithmetic is wrong. */
   requesters: readonly Address[];
-  /** The most collateral of claims that were not executed exactly, in the smallest unit of the stake asset. */
+  /** Maximum collateral of claims without exact execution, in the smallest unit of the stake asset. */
   exposure: bigint;
 };
 
@@ -15,13 +15,13 @@ type Terms = Pick<Parameters, "rate" | "baseClock" | "collateral">;
 type NativeJob = { job: Pick<JobRecord["job"], "requester" | "work"> };
 
 /**
- * Why a job that asks for an answer is executed exactly before it is submitted.
+ * Returns the reason why a job in answer form is executed exactly before submission.
  *
- * INVARIANT: if games are opened on all claims that were not executed exactly, the worst executions of all of them take
- * at most half of the shortest clock. Claims that are not defended in time die.
+ * INVARIANT: if games open on all claims without exact execution, the claims' worst executions together take at most
+ * half of the shortest clock. Claims without a timely defence die.
  *
- * @param open Jobs of own claims that can be disputed and were not executed exactly.
- * @returns undefined if it may be answered natively
+ * @param open Jobs of own disputable claims without exact execution.
+ * @returns undefined if the job may be answered natively
  */
 export function nativeRefusal(
   { job }: NativeJob,

@@ -11,21 +11,26 @@ import type { ExamClasses } from "../../attestation/exams/openExams.ts";
 /** How a worker runs. */
 export type WorkerOptions = RoleOptions<WorkerEvent> & {
   policy: WorkerPolicy;
-  /** Random elements that the chain recomputes, free of charge, before a submission. */
+  /** Number of random elements recomputed by the chain, free of charge, before a submission. */
   selfAuditSamples: number;
   /** Publishes the traces of its claims. */
   publisher?: TracePublisher | undefined;
-  /** Reports for the worker, so that its attestation does not end; it is left to its operator if absent. */
+  /**
+   * The device that reports for the worker and keeps the attestation valid; without a device, the operator must renew.
+   */
   device?: Device | undefined;
   /** The exams that it sits with its device; none if absent. */
   exams?: WorkerExams | undefined;
-  /** Where what opens its seals is kept; without it, no job is claimed whose submissions are sealed. */
+  /** The store for seal openings; without a store, the worker claims no job with sealed submissions. */
   seals?: SealBook | undefined;
-  /** Another worker of this process with the same account: told the gas that this one may need, it tells its own. */
+  /**
+   * Another worker in the process with the same account: receives the gas needed by the first worker, and returns the
+   * gas needed by the other.
+   */
   gasBeside?: ((own: number) => number) | undefined;
   /** How jobs that ask for an answer are answered without exact execution; never if absent. */
   native?: NativeWorkerOptions | undefined;
 };
 
-/** The exams of a deployment, with the programs that this worker knows. */
+/** The exams of a deployment, with the programs known to the worker. */
 export type WorkerExams = ExamClasses<Exams>;

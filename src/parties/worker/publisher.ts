@@ -15,11 +15,11 @@ const MAX_REQUESTS = 4;
 const PATIENCE_MS = 20_000;
 
 /**
- * Publishes a worker's traces over HTTP. `/<claim id>/<item>/<step>` is the tensor of a step of an item, little-endian,
- * while the claim can be disputed: a challenger that has it goes from a range's steps straight to the proof, so that a
- * dispute takes three transactions instead of eleven. `/<claim id>/<item>/outputs/<number>` is an output of an item
- * with its path (`encodeOutput`), as long as the worker knows the claim. `/jobs/<job id>/items` are the outputs after
- * each item of a run that carries state, while it is executed (`ItemStream`).
+ * Publishes a worker's traces over HTTP. `/<claim id>/<item>/<step>` returns the tensor of an item's step,
+ * little-endian, while the claim can be disputed: a challenger with the tensor goes from a range's steps straight to
+ * the proof, and a dispute takes three transactions instead of eleven. `/<claim id>/<item>/outputs/<number>` returns an
+ * item's output with the path (`encodeOutput`), while the worker knows the claim. `/jobs/<job id>/items` streams the
+ * outputs after each item of a run with carried state, during execution (`ItemStream`).
  */
 export class TracePublisher {
   readonly #server = new HttpServer((url, response) => this.#answer(url, response));
@@ -59,8 +59,8 @@ export class TracePublisher {
     const [, claimId, item, outputs, number] = /^\/(0x[0-9a-f]{64})\/(\d{1,9})\/(outputs\/)?(\d{1,9})$/.exec(url) ?? [];
     const job = this.#served((claimId ?? "") as Hex, outputs !== undefined);
     if (job === undefined) return void response.writeHead(404).end("no such claim, or it is over\n");
-    // SAFETY: anybody may ask, and what was not kept takes an execution. The worker's own moves, whose clocks run, wait
-    // for one execution of an item at most.
+    // SAFETY: anybody may ask, and an unkept tensor costs an execution. The worker's own moves, under running clocks,
+    // wait for at most one execution of an item.
     if (this.#requests === MAX_REQUESTS)
       return void response.writeHead(503, { "retry-after": "10" }).end("too many requests\n");
     this.#requests++;
@@ -75,7 +75,7 @@ export class TracePublisher {
     }
   }
 
-  /** The job of a claim whose tensors are served while it can be disputed, and its outputs as long as it is known. */
+  /** Returns the job of a servable claim: tensors while the claim can be disputed, outputs while the claim is known. */
   #served(claimId: Hex, isOutput: boolean): JobRecord | undefined {
     const job = this.#claims.get(claimId);
     const claim = job?.claims.find(({ id }) => id === claimId);

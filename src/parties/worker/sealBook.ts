@@ -4,7 +4,7 @@ import type { Hex } from "viem";
 import { Database, type SqlRow } from "../../base/database/database.ts";
 import { DatabaseAccessError } from "../../base/database/errors.ts";
 
-/** What opens a seal: all that `openSeal` takes, so that nothing has to be executed again. */
+/** A seal's opening: all arguments of `openSeal`, to avoid another execution. */
 type Opening = { jobId: Hex; seal: Hex; root: Hex; salt: Hex; nodes: Hex };
 
 const SCHEMA = `
@@ -15,8 +15,8 @@ const SCHEMA = `
 const CONTENT = { applicationId: 0x5266534c, what: "the openings of a worker's seals", schema: SCHEMA, version: 1 };
 
 /**
- * The openings of a worker's seals, in one file. A seal that is not opened costs the whole collateral, so what opens it
- * is on disk before it is sent, and stays there until the claim is over.
+ * A file with the openings of a worker's seals. An unopened seal costs the whole collateral: the opening reaches the
+ * disk before the seal is sent, and stays until the claim ends.
  */
 export class SealBook {
   readonly path: string;
@@ -29,7 +29,7 @@ export class SealBook {
   }
 
   /**
-   * The book at a path. Its file is made when it is needed (`open`).
+   * Returns the book at a path. `open` creates the file when needed.
    * @throws DatabaseFileError, DatabaseInUseError, DatabaseAccessError
    */
   static async at(path: string): Promise<SealBook> {
@@ -48,7 +48,7 @@ export class SealBook {
     if (this.#database !== undefined) return;
     try {
       mkdirSync(dirname(this.path), { recursive: true, mode: 0o700 });
-      // Whoever reads a salt can try roots before the seal is opened. SQLite gives its second file the same mode.
+      // Anybody with a salt can try roots before the seal opens. SQLite gives the second file the same mode.
       closeSync(openSync(this.path, "a", 0o600));
     } catch (cause) {
       const reason = (cause as Error).message;
@@ -60,7 +60,10 @@ export class SealBook {
     for (const { job_id } of this.#database.all("select distinct job_id from openings")) this.#jobs.add(job_id as Hex);
   }
 
-  /** Keeps an opening: once this returns, no kill and no failure of power loses it. @throws DatabaseAccessError */
+  /**
+   * Keeps an opening: after the call returns, neither a kill nor a power failure loses the opening. @throws
+   * DatabaseAccessError
+   */
   async keep({ jobId, seal, root, salt, nodes }: Opening): Promise<void> {
     await this.open();
     const values = [seal, jobId, root, salt, nodes];
@@ -83,7 +86,7 @@ export class SealBook {
     return this.#jobs.has(jobId);
   }
 
-  /** Forgets the openings of a job that is over. */
+  /** Forgets the openings of a finished job. */
   forget(jobId: Hex): void {
     this.#database?.run("delete from openings where job_id = ?", jobId);
     this.#jobs.delete(jobId);

@@ -23,7 +23,7 @@ export class Seals {
   readonly #book: SealBook | undefined;
   /** Those of the latest round. */
   #waiting: Waiting[] = [];
-  /** Of jobs that are done and have openings: at which block that was first seen. */
+  /** For finished jobs with openings: the block at which the end was first seen. */
   readonly #doneAt = new Map<Hex, bigint>();
   /** Whether an opening could not be forgotten. */
   #isStuck = false;
@@ -51,8 +51,8 @@ export class Seals {
   }
 
   /**
-   * Says what was lost, and forgets openings of jobs that are done for good. Never throws: what cannot be written now
-   * is tried again in the next round.
+   * Reports lost seals, and forgets openings of permanently finished jobs. Never throws: a failed write is tried again
+   * in the next round.
    */
   tidy({ jobs }: History, blockNumber: bigint): void {
     for (const job of jobs.values()) {
@@ -61,14 +61,14 @@ export class Seals {
     }
   }
 
-  /** Whether a job that is over elsewhere has still to be told about, or forgotten, here. */
+  /** Returns true if a finished job must still be reported or forgotten. */
   keeps({ id, sealed }: JobRecord): boolean {
     return this.#book?.has(id) === true || (sealed !== undefined && this.#isMe(sealed.worker));
   }
 
   /**
-   * Seals the root of a job that this worker has claimed. What opens the seal is on disk before.
-   * @param nodes As they are shown when it is opened.
+   * Seals the root of a job claimed by the worker. The opening is on disk before.
+   * @param nodes The nodes shown at the opening.
    */
   async seal(job: JobRecord, root: Hex, nodes: Hex): Promise<void> {
     const book = this.#book;
@@ -86,7 +86,7 @@ export class Seals {
     this.#role.report({ kind: "sealed", jobId: job.id, openFrom: from, openUntil: until, receipt });
   }
 
-  /** Opens a seal of this worker, if it is time. */
+  /** Opens the worker's seal, if the time has come. */
   async open(job: JobRecord, now: bigint): Promise<void> {
     const { from, until } = this.#timesOf(job);
     const { worker, seal } = job.sealed!;
@@ -106,7 +106,7 @@ export class Seals {
     this.#role.report({ kind: "submitted", jobId: job.id, root, receipt });
   }
 
-  /** Says what must be opened while this process is not there. */
+  /** Logs the seals that fall due while the process does not run. */
   logWaiting(): void {
     for (const { id, from, until } of this.#waiting)
       this.#log.warn(
@@ -115,7 +115,7 @@ export class Seals {
       );
   }
 
-  /** A reorganisation may bring back a seal that was opened or broken, and with it the need to open it. */
+  /** A reorganisation may restore a seal that was opened or broken, together with the duty to open the seal. */
   #isDoneForGood(job: JobRecord, blockNumber: bigint): boolean {
     if (!isDone(job)) this.#doneAt.delete(job.id);
     else if (!this.#doneAt.has(job.id)) this.#doneAt.set(job.id, blockNumber);
@@ -163,6 +163,6 @@ function problemOf(error: unknown): Problem {
   return { reason: message, ...(code !== undefined && { code }) };
 }
 
-/** Whether no seal of a job can have to be opened any more. After a refuted claim of another, one may be there. */
+/** Returns true if no seal of a job can need opening. After another worker's refuted claim, a seal may appear. */
 const isDone = ({ closed, holder, sealed, claims }: JobRecord): boolean =>
   closed || (holder === undefined && sealed === undefined && claims.length > 0 && claims.every((c) => !isOpen(c)));

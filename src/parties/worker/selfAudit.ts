@@ -42,10 +42,10 @@ export function drawSamples(
 type Use = (action: (run: RunExecution) => Promise<true>) => Promise<true | undefined>;
 
 /**
- * Has the chain recompute elements of an execution, free of charge, by eth_call, one item after the other: so the
- * tensors of one item are in memory at a time.
- * @param root The run root of the execution that is audited.
- * @throws SelfAuditError, RpcUnavailableError; ProgramUnavailableError if there is no execution any more
+ * Has the chain recompute an execution's elements with eth_call, free of charge, item by item: memory holds only one
+ * item's tensors at a time.
+ * @param root The run root of the audited execution.
+ * @throws SelfAuditError, RpcUnavailableError; ProgramUnavailableError if the execution is gone
  */
 export async function selfAudit(
   client: PublicClient,
@@ -59,7 +59,7 @@ export async function selfAudit(
     const ofItem = samples.filter((sample) => sample.item === item);
     const audited = await use(async (run) => {
       const execution = run.item(item);
-      // It may have been executed again for this. What is submitted is of the run with this root.
+      // The item may have been executed again for the audit. The submission belongs to the run with the given root.
       if (run.runRoot !== root || run.list.node(0, item) !== execution.trace.root)
         throw new SelfAuditError(`item ${item}, executed again, has another trace; nothing was submitted`, ofItem[0]!);
       await auditItem(contract, execution, ofItem);
@@ -71,7 +71,7 @@ export async function selfAudit(
 
 async function auditItem(contract: StepVerifier, execution: Execution, samples: readonly Sample[]): Promise<void> {
   const { steps } = execution.model.program;
-  // Asked for all at once, so that the item is executed at most once more.
+  // All tensors are requested at once: the item is executed at most once more.
   execution.trace.require(samples.flatMap(({ step: s }) => [s, ...steps[s]!.inputs.flatMap(stepNumber)]));
   for (const sample of samples) {
     const { item, step: s, element } = sample;

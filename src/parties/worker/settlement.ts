@@ -7,7 +7,7 @@ import type { Delivery, Job } from "../../chain/structs.ts";
 import { toHex } from "../../program/merkle/hash.ts";
 import type { WorkerEvent } from "./events.ts";
 
-/** The numbers of the outputs that a job wants delivered on chain. @param deliverables A bit for each. */
+/** Returns the numbers of a job's outputs to deliver on chain. @param deliverables One bit per output. */
 export const wantedOutputs = ({ deliverables }: Pick<Job, "deliverables">): number[] =>
   Array.from({ length: 64 }, (_, k) => k).filter((k) => (deliverables >> BigInt(k)) & 1n);
 
@@ -19,7 +19,7 @@ export const missingOutputs = ({
 }: Pick<ClaimRecord, "claim" | "delivered" | "reclaimed">): number[] =>
   reclaimed ? [] : wantedOutputs(claim.job).filter((output) => !delivered.has(output));
 
-/** An output of the last item with its opening under the claim's root. */
+/** Returns the last item's output, with an opening under the claim's root. */
 export function deliveryOf(run: RunExecution, output: number): Delivery {
   const { commitment } = run.program;
   const item = run.items - 1;
@@ -33,14 +33,17 @@ export async function finalise({ market }: Session, record: ClaimRecord): Promis
   return { kind: "finalised", jobId: record.jobId, claimId: record.id, receipt };
 }
 
-/** Gives back a job whose time to submit is over: the penalty is lost, the rest of the collateral is free again. */
+/**
+ * Returns a job to the market after the submission time: the penalty is lost, and the remaining collateral becomes
+ * free.
+ */
 export async function expire({ market }: Session, { id, job, terms }: JobRecord): Promise<WorkerEvent> {
   return { kind: "expired", jobId: id, receipt: await market.expire(job, terms) };
 }
 
 /**
- * Delivers one output of a claim whose window is over, which finalises it with the first one and releases the fee with
- * the last one.
+ * Delivers a claim's output after the window: the first delivery finalises the claim, and the last delivery releases
+ * the fee.
  */
 export async function deliver({ market }: Session, record: ClaimRecord, delivery: Delivery): Promise<WorkerEvent> {
   const receipt = await market.deliver(record.claim, delivery);

@@ -4,17 +4,17 @@ import type { JobRecord } from "../../chain/market/history.ts";
 import { coveringFee, jobGas, jobShape } from "../../dispute/jobCost.ts";
 import { refusalOf, type WorkerPolicy } from "./jobPolicy.ts";
 
-/** The smallest program: no job takes less gas than one of it. */
+/** The smallest program: every job takes at least the gas of a job for the smallest program. */
 const SMALLEST: Parameters<typeof jobShape>[0] = {
   headerBytes: HEADER_BYTES.fixed,
   checkpoints: 1,
   outputBytes: [dtypeBytes(DType.bool)],
 };
 
-/** What decides which jobs are worth a program that is not known yet. */
+/** The facts that decide which jobs are worth an unknown program. */
 type WantedFor = {
   policy: WorkerPolicy;
-  /** Of the deployment. */
+  /** The deployment's rate. */
   rate: bigint;
   arityBits: number;
   /** wei. */
@@ -24,8 +24,8 @@ type WantedFor = {
 };
 
 /**
- * The best paid of the jobs that this worker would claim if it knew their programs. What its gas costs is not known
- * without the program: it is taken to be that of the smallest one. Pure.
+ * Returns the best-paid job that the worker would claim if the program were known. The gas cost is unknown without the
+ * program: the function uses the smallest program's gas. The function is pure.
  */
 export function bestUnknown(
   jobs: readonly JobRecord[],

@@ -38,7 +38,7 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
   await new Worker(options).run();
 }
 
-/** What costs the worker money. */
+/** Events that cost the worker money. */
 const LOSSES: ReadonlySet<WorkerEvent["kind"]> = new Set(["refuted", "withheld", "undelivered", "sealLost"]);
 
 class Worker {
@@ -89,14 +89,17 @@ class Worker {
     this.#seals.logWaiting();
   }
 
-  /** All of a job that is over and owes this worker nothing, and the input of a job that it does not serve. */
+  /**
+   * Forgets a finished job without debts to the worker entirely, and forgets only the input of a job that the worker
+   * does not serve.
+   */
   readonly #forget: Forget = (job, now) => {
     const { sender, deployment } = this.#options.session;
     const isOwed = job.claims.some((record) => {
       const { claim, refuted, finalised, accepted, games } = record;
       const isSettled = missingOutputs(record).length === 0 || this.#ends.hasGivenUp(record);
       const isDone = refuted || accepted || (finalised && isSettled);
-      // What a game earned may be there to be collected.
+      // A game's earnings may still wait for collection.
       return this.#isMe(claim.worker) && (!isDone || games.length > 0);
     });
     const isMine = this.#seals.keeps(job) || (job.holder !== undefined && this.#isMe(job.holder.worker));
@@ -105,7 +108,7 @@ class Worker {
     return this.#executions.knows(job) || this.#executions.awaits(job) ? "nothing" : "inputs";
   };
 
-  /** Says whether this worker may claim and can pay for what it has claimed, and for one job more. */
+  /** Reports whether the worker may claim, and can pay for all claims plus one more job. */
   async #checkFunds(funds: Funds, { history, now }: Snapshot): Promise<void> {
     const { session } = this.#options;
     const { health } = this.#role;
@@ -114,7 +117,10 @@ class Worker {
     health.set("mayClaim", await claimProblem(session, session.deployment.parameters.collateral));
   }
 
-  /** Why the account cannot pay for what it has claimed and for one job more. @returns undefined if it can. */
+  /**
+   * Returns the reason why the account cannot pay for all claims plus one more job. @returns undefined if the account
+   * can pay.
+   */
   #payProblem({ balance, gasPrice }: Pick<Funds, "balance" | "gasPrice">, history: History): Problem | undefined {
     const { session, programs } = this.#options;
     const owner = session.sender.address;
@@ -157,7 +163,7 @@ class Worker {
     const disputable = [...history.claims.values()].filter(
       (record) => this.#isMe(record.claim.worker) && isOpen(record),
     );
-    // What is sealed will be a claim.
+    // A sealed submission will become a claim.
     const undecided = [...sealed, ...disputable.map(({ jobId }) => history.jobs.get(jobId)!)];
     for (const { job, until } of claimed) attempt("job", job.id, () => this.#work(job, until, now, undecided));
     const atStake = jobs.filter(
@@ -171,7 +177,7 @@ class Worker {
     if (stored.problem !== undefined) this.#role.health.set("runsOnDisk", stored.problem);
     const { atOnce = 1 } = this.#options;
     if (claimed.length >= atOnce || !isPlain || this.#role.isAtFault) return;
-    // What is claimed will be open too.
+    // A claimed job will be open too.
     const open = undecided.length + claimed.length;
     attempt("claiming", "", () => this.#claim(history, open, now));
     const awaited = jobs.filter((job) => job.open && this.#executions.awaits(job) && !this.#hasLost(job));
@@ -182,7 +188,7 @@ class Worker {
   async #defend(job: JobRecord, game: GameRecord, now: bigint): Promise<void> {
     const { session } = this.#options;
     const { arityBits } = session.deployment.parameters;
-    // The execution is released before the move is mined: there may be many games.
+    // The execution is released before the move reaches a block: many games may be open.
     const planned =
       idleWorkerMove(stateOf(game), now) ??
       (await this.#executions.use(job, (execution) => {
@@ -193,7 +199,10 @@ class Worker {
     this.#role.report(await sendMove(session, game, planned));
   }
 
-  /** @throws WrongClaimError if what was claimed natively is not what exact execution gives */
+  /**
+   * Checks a natively answered claim against the exact execution.
+   * @throws WrongClaimError if the claimed root differs from the exact execution
+   */
   #requireRight(job: JobRecord, { claimId, key }: GameRecord, { root }: RunExecution): void {
     if (this.#native === undefined || root === key.root) return;
     if (this.#role.isNew("wrong", claimId)) this.#native.wrong(job);
@@ -204,8 +213,8 @@ class Worker {
   }
 
   /**
-   * Executes and submits a job that this worker has claimed.
-   * @param open Jobs of its claims that can be disputed.
+   * Executes and submits a job claimed by the worker.
+   * @param open Jobs of the worker's disputable claims.
    */
   async #work(job: JobRecord, until: bigint, now: bigint, open: readonly JobRecord[]): Promise<void> {
     const { session, selfAuditSamples, log } = this.#options;
@@ -248,7 +257,7 @@ class Worker {
     this.#role.report({ kind: "submitted", jobId: job.id, root, receipt });
   }
 
-  /** Has a job whose execution is wrong executed anew, or gives it up. */
+  /** Has a job with a wrong execution executed again, or gives the job up. */
   #withhold(job: JobRecord, runRoot: Hex, submitBy: bigint, { code, message, sample }: SelfAuditError): void {
     const { session, log } = this.#options;
     const { collateral, penaltyBps } = session.deployment.parameters;
@@ -281,7 +290,7 @@ class Worker {
       return;
     }
     const { health } = this.#role;
-    // A job that is claimed and cannot be submitted, or whose claim cannot be defended, costs more than it pays.
+    // A claimed job that cannot be submitted, or a claim that cannot be defended, costs more than the job pays.
     const balance = await session.publicClient.getBalance({ address: session.sender.address });
     const short = this.#payProblem({ balance, gasPrice: best.gasPrice }, history);
     health.set("pays", short);
@@ -302,7 +311,7 @@ class Worker {
     );
   }
 
-  /** Asks for the program of the best paid of the jobs that may be known soon. */
+  /** Requests the best-paid job's program, among the jobs that may become known soon. */
   async #want(awaited: readonly JobRecord[], now: bigint): Promise<void> {
     const { session, policy, programs } = this.#options;
     const { rate, arityBits } = session.deployment.parameters;
@@ -311,7 +320,7 @@ class Worker {
     if (best !== undefined) programs.want([best.job.programRoot]);
   }
 
-  /** A job on which this worker was refuted, or that it did not submit in time: it would lose on it again. */
+  /** Returns true if the worker was refuted on a job or missed its submission: the worker would lose again. */
   #hasLost({ claims, late }: JobRecord): boolean {
     const refuted = claims.some((record) => record.refuted && this.#isMe(record.claim.worker));
     return refuted || [...late].some((worker) => this.#isMe(worker));

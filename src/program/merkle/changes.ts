@@ -2,9 +2,9 @@ import { UNIT_BYTES } from "./levels.ts";
 import { CHUNK_BYTES } from "./sizes.ts";
 
 /**
- * Makes a copy of a tensor equal to it by copying the chunks that differ. Bytes are compared, not numbers.
- * @param max After so many chunks that differ, the rest is copied without comparing.
- * @returns The numbers of these chunks, increasing; undefined if there are more than `max`.
+ * Makes a copy of a tensor equal to the tensor by copying all differing chunks. Bytes are compared, not numbers.
+ * @param max Maximum number of differing chunks; after more, the rest is copied without comparing.
+ * @returns The numbers of the differing chunks, increasing; undefined if more than `max` differ.
  */
 export function copyChanges(tensor: Uint8Array, copy: Uint8Array, max: number): number[] | undefined {
   const changed: number[] = [];

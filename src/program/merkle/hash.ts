@@ -10,7 +10,7 @@ export const fromHash: (hash: Hash) => Uint8Array<ArrayBuffer> = fromHex;
 
 const zeros: Uint8Array[] = [new Uint8Array(32)];
 
-/** Z_height: the hash of a subtree of absent leaves (docs/program.md, "Merkle lists"). */
+/** Returns Z_height: the hash of a subtree with absent leaves only (docs/program.md, "Merkle lists"). */
 export function zeroHash(height: number): Uint8Array {
   while (zeros.length <= height) {
     const last = zeros[zeros.length - 1]!;

@@ -6,7 +6,7 @@ import { CHUNK_BYTES, HASH_BYTES } from "./sizes.ts";
 
 const BLOCK = 64;
 const PAIR_BYTES = 2 * HASH_BYTES;
-/** Messages are copied in and hashes out, in batches of this many bytes of messages. */
+/** Messages are copied in and hashes out, in batches of this many message bytes. */
 const BATCH_BYTES = 2 ** 15;
 const LANES = 4;
 
@@ -36,10 +36,10 @@ function start(): Kernel {
 }
 
 /**
- * SHA-256 of messages that lie side by side, four at a time.
- * @param message Bytes of one: those of a chunk, or of a pair of nodes. The last one is filled up.
- * @param filling What the last message is filled up with, from its start; zeros beyond.
- * @param out Receives 32 bytes a message.
+ * Computes the SHA-256 of messages that lie side by side, four at a time.
+ * @param message Bytes per message: a chunk, or a pair of nodes. The last message is filled up.
+ * @param filling Bytes that fill up the last message, from their start; zeros beyond.
+ * @param out Receives 32 bytes per message.
  */
 function hashAll(messages: Uint8Array, message: number, filling: Uint8Array | undefined, out: Uint8Array): void {
   const { bytes, pairs, chunks } = (kernel ??= start());
@@ -55,7 +55,10 @@ function hashAll(messages: Uint8Array, message: number, filling: Uint8Array | un
   }
 }
 
-/** Hashes chunks of 512 bytes, the last one filled up with zeros. @param out Receives 32 bytes a chunk. */
+/**
+ * Hashes chunks of 512 bytes, with the last chunk filled up with zeros.
+ * @param out Receives 32 bytes per chunk.
+ */
 export function hashChunks(bytes: Uint8Array, out: Uint8Array): void {
   hashAll(bytes, CHUNK_BYTES, undefined, out);
 }

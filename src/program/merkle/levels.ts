@@ -44,9 +44,9 @@ export class Levels {
   }
 
   /**
-   * Hashes chunks of a tensor whose other chunks, and the nodes over them, have been hashed before; then all nodes over
-   * these chunks.
-   * @param chunks Their numbers, increasing.
+   * Hashes a tensor's changed chunks, then all nodes over these chunks. The other chunks and nodes must have been
+   * hashed before.
+   * @param chunks The numbers of the changed chunks, increasing.
    */
   rehash(tensor: Uint8Array, chunks: readonly number[]): void {
     this.#replace(0, tensor, CHUNK_BYTES, chunks, hashChunks);
@@ -58,7 +58,7 @@ export class Levels {
     }
   }
 
-  /** Puts new nodes at some positions of a height, each the hash of the message at its position. */
+  /** Puts new nodes at some positions on a height. Each node hashes the message at the same position. */
   #replace(
     height: number,
     messages: Uint8Array,
@@ -74,7 +74,7 @@ export class Levels {
     );
   }
 
-  /** Hashes a level's nodes, or those over the chunks of the unit that begins with chunk `first`. */
+  /** Hashes a level's nodes, or only the nodes over the chunks of the unit that begins with chunk `first`. */
   #hashAbove(height: number, first?: number): void {
     const [below, above] =
       first === undefined
@@ -89,7 +89,7 @@ export class Levels {
   }
 }
 
-/** Bytes of all nodes of a tree over so many leaves. */
+/** Returns the bytes of all nodes in a tree with the given number of leaves. */
 export function levelBytes(width: number): number {
   let bytes = 0;
   for (let height = 0; height <= depthOf(width); height++) bytes += nodesAt(width, height) * HASH_BYTES;

@@ -11,7 +11,7 @@ const OBJECT_BYTES = 100;
 export class MerkleList {
   readonly width: number;
   readonly depth: number;
-  /** levels[h] holds the nodes of height h that cover at least one leaf, concatenated. */
+  /** levels[h] holds all nodes with height h above at least one leaf, concatenated. */
   readonly #levels: Uint8Array[];
 
   /**
@@ -55,7 +55,8 @@ export class MerkleList {
   }
 
   /**
-   * The siblings that open node (`height`, `index`) under its ancestor `toHeight` (default: the root), lowest first.
+   * Returns the siblings that open node (`height`, `index`) under its ancestor at `toHeight` (default: the root),
+   * lowest first.
    */
   path(index: number, height = 0, toHeight = this.depth): Hash[] {
     const siblings: Hash[] = [];

@@ -3,12 +3,12 @@ export const CHUNK_BYTES = 512;
 /** Bytes of a node of a tree. */
 export const HASH_BYTES = 32;
 
-/** Levels between the root and the leaves of a list of `width` leaves. */
+/** Returns the levels between a list's root and its leaves, for `width` leaves. */
 export function depthOf(width: number): number {
   let depth = 0;
   while (2 ** depth < width) depth++;
   return depth;
 }
 
-/** How many nodes of a height cover at least one leaf. */
+/** Returns how many nodes on a height cover at least one leaf. */
 export const nodesAt = (width: number, height: number): number => Math.ceil(width / 2 ** height);

@@ -34,7 +34,9 @@ export function isZeros(tensor: Uint8Array): boolean {
   return true;
 }
 
-/** The root of a tensor of so many bytes that are zero, at least one: a few hashes, whatever the length. */
+/**
+ * Returns the root for a tensor with the given number of zero bytes, at least one: a few hashes, whatever the length.
+ */
 export function zeroRoot(length: number): Hash {
   let full = sha256(new Uint8Array(CHUNK_BYTES));
   let edge = full;

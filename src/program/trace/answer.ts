@@ -5,32 +5,34 @@ import { tensorRoot } from "../merkle/tensor.ts";
 import { concatenated } from "../merkle/concatenated.ts";
 import type { Program } from "../types.ts";
 
-/** What of a program decides which tensors its outputs consist of in a run. */
+/** The program facts that decide which tensors form the outputs in a run. */
 type Outputs = Pick<Program, "outputs" | "each">;
 
 /** Whether every item of a run has the output; else only the last one has it. */
 export const isOfEachItem = ({ each = [] }: Outputs, output: number): boolean => each.includes(output);
 
-/** Tensors of a run of `items` items that an output consists of: one of each item, or that of the last item. */
+/** Returns how many tensors form an output in a run with `items` items: one per item, or only the last item's. */
 export const outputTensors = (program: Outputs, output: number, items: number): number =>
   isOfEachItem(program, output) ? items : 1;
 
 /**
- * The outputs of a run, as a claim in answer form commits to them: the list of the outputs' roots. The root of an
- * output that each item has is that of the list of the items' tensor roots, of another one the tensor root of the last
- * item's.
+ * The outputs of a run, committed to by a claim in answer form: the list of output roots. If each item has the output,
+ * the output's root is the root over the list of the items' tensor roots; otherwise the last item's tensor root.
  */
 export class Answer {
-  /** For each output the tensor roots of its items, in their order; of an output of the last item alone, one. */
+  /** The tensor roots for each output, in item order; for the last item's outputs, one root each. */
   readonly outputs: readonly MerkleList[];
   #list: MerkleList | undefined;
 
-  /** @param outputs For each output of the program the tensor roots of its items; at least one output. */
+  /** @param outputs The items' tensor roots for each program output; at least one output. */
   constructor(outputs: readonly MerkleList[]) {
     this.outputs = outputs;
   }
 
-  /** An answer from the outputs themselves. @param tensors For each output those of its items: canonical bytes. */
+  /**
+   * Makes an answer from the outputs themselves.
+   * @param tensors For each output, the items' tensors: canonical bytes.
+   */
   static ofTensors(tensors: readonly (readonly Uint8Array[])[]): Answer {
     return new Answer(tensors.map((ofItems) => MerkleList.fromHashes(ofItems.map(tensorRoot))));
   }
@@ -51,7 +53,7 @@ export class Answer {
     return (this.#list ??= new MerkleList(concatenated(this.outputs.map(({ root }) => fromHash(root)))));
   }
 
-  /** What a claim says. */
+  /** The root that a claim contains. */
   get root(): Hash {
     return this.list.root;
   }
@@ -68,6 +70,6 @@ export class Answer {
   }
 }
 
-/** The number of tensor roots that an answer holds: of each output those of its items. */
+/** Returns the number of tensor roots in an answer: for each output, one root per item with this output. */
 export const answerLeaves = (program: Outputs, items: number): number =>
   program.outputs.reduce((sum, _, output) => sum + outputTensors(program, output, items), 0);

@@ -3,8 +3,9 @@ import { depthOf } from "../merkle/sizes.ts";
 import type { MerkleList } from "../merkle/list.ts";
 
 /**
- * The other side's tree as a challenger knows it: nodes seen in reveals, and its own tree where nothing else was seen.
- * Left of the first difference the two agree, so every path that a step proof needs can be taken from here.
+ * A challenger's knowledge about the other side's tree: nodes seen in reveals, and otherwise nodes from the
+ * challenger's own tree. Left of the first difference both trees agree, and therefore every path needed for a step
+ * proof can be taken from this list.
  */
 export class DisputedList {
   readonly width: number;

@@ -5,7 +5,7 @@ import { tensorRoot } from "../merkle/tensor.ts";
 import { dtypeBytes } from "../../numerics/dtype.ts";
 import type { HeaderOutput } from "../header.ts";
 
-/** An output of an item, with the path of its tensor root to the root of the claim that holds it. */
+/** An output of an item, with the path from its tensor root to the claim's root. */
 export type OpenedOutput = { bytes: Uint8Array; siblings: readonly Hash[] };
 
 /** Where a tensor lies in a claim: its bytes, and its place in each list up to the claim's root, lowest first. */
@@ -15,13 +15,13 @@ export type OutputPlace = {
   bytes: number;
 };
 
-/** What decides where the outputs of a job's items lie in a claim. */
+/** The job facts that decide where the items' outputs lie in a claim. */
 type ClaimedJob = { items: number; checkpoints: number; answers: number };
 
 /**
- * Where an output of an item lies. In trace form: at its checkpoint in the item's trace, which is in the run. In answer
- * form: in the list of its items if each item has it, and among the outputs.
- * @param root Of the claim.
+ * Returns the place of an item's output. In trace form: at the output's checkpoint in the item's trace, within the run.
+ * In answer form: in the output's list of items if each item has the output, and among the outputs.
+ * @param root The claim's root.
  */
 export function outputPlace(
   { items, checkpoints, answers }: ClaimedJob,
@@ -51,7 +51,7 @@ export const encodedBytes = ({ lists, bytes }: OutputPlace): number =>
   lists.reduce((sum, { width }) => sum + depthOf(width) * HASH_BYTES, bytes);
 
 /**
- * Reads an encoded output, and checks that the claim holds it at its place.
+ * Reads an encoded output, and checks that the claim holds the output at its place.
  * @returns undefined for anything else
  */
 export function decodeOutput(place: OutputPlace, encoded: Uint8Array): OpenedOutput | undefined {
@@ -67,7 +67,7 @@ export function decodeOutput(place: OutputPlace, encoded: Uint8Array): OpenedOut
   return toHash(node) === place.root ? { bytes, siblings } : undefined;
 }
 
-/** The root above a node that is number `index` of the nodes of its height. */
+/** Returns the root above a node with number `index` among the nodes of its height. */
 function climb(node: Uint8Array, index: number, siblings: readonly Hash[]): Uint8Array {
   siblings.forEach((sibling, height) => {
     const other = fromHash(sibling);

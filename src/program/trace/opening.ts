@@ -6,10 +6,10 @@ import { dtypeBytes, readWord, type Word } from "../../numerics/dtype.ts";
 import { evaluateElement } from "../evaluate.ts";
 import type { Step } from "../types.ts";
 
-/** Opened chunks of one tensor, as `ChunkOpening` of IStepVerifier.sol takes them. */
+/** Opened chunks of a tensor, formatted like `ChunkOpening` in IStepVerifier.sol. */
 export type ChunkOpening = { indices: bigint[]; chunks: `0x${string}`; siblings: Hash[] };
 
-/** An input tensor of a step with its tree. */
+/** A step's input tensor with the tensor's tree. */
 export type OpenableTensor = { bytes: Uint8Array; tree: () => MerkleList };
 
 /** Opens chunks of a tensor. @param indices Strictly increasing chunk numbers. */
@@ -19,12 +19,12 @@ export function openChunks({ bytes, tree }: OpenableTensor, indices: readonly nu
   return { indices: indices.map(BigInt), chunks: toHex(chunks), siblings: tree().multiproof(indices) };
 }
 
-/** What one element's proof opens, and the exact value. */
+/** The openings for one element's proof, and the exact value. */
 type ElementOpening = { value: Word; openings: ChunkOpening[] };
 
 /**
- * Evaluates one element of a step and opens every chunk that it reads.
- * @param inputs The step's inputs, in its order.
+ * Evaluates one element of a step and opens every chunk read for the element.
+ * @param inputs The step's inputs, in the step's order.
  */
 export function openElement(step: Step, element: number, inputs: readonly OpenableTensor[]): ElementOpening {
   const touched = step.inputs.map(() => new Set<number>());

@@ -2,7 +2,7 @@ import type { Hash } from "../merkle/hash.ts";
 import type { MerkleList } from "../merkle/list.ts";
 import { tensorTree } from "../merkle/tensor.ts";
 
-/** A tensor of a claim: that of a step of an item, with its length. */
+/** A tensor of a claim, named by item and step, with its length. */
 type TensorName = { claimId: Hash; item: number; step: number; bytes: number };
 
 /**
@@ -14,17 +14,17 @@ export type TensorSource = (tensor: TensorName) => Promise<Uint8Array | undefine
 /** A tensor that a worker has committed to. */
 export type PublishedTensor = { bytes: Uint8Array; tree: MerkleList };
 
-/** A node of a tensor's tree that the worker is bound to. */
+/** A tree node to which the worker has committed. */
 export type CommittedNode = { height: number; index: number; node: Hash };
 
 /**
- * The time until which a source is not asked, in milliseconds of `performance.now`. While a watcher waits for a source,
- * the clocks of its games run.
+ * The end of a source's pause, in milliseconds of `performance.now`. While a watcher waits for a source, the clocks in
+ * the watcher's games run.
  */
 const pausedUntil = new WeakMap<TensorSource, number>();
 
 /**
- * A source that returned nothing is not asked for this many times as long as its answer took. So sources can keep many
+ * After an empty answer, a source pauses for this many times the answer's duration. Sources can therefore keep many
  * games waiting for at most a tenth of the time.
  */
 const PAUSE_FACTOR = 9;
@@ -52,8 +52,8 @@ export async function publishedTensor(
 const TIMEOUT_MS = 10_000;
 
 /**
- * Tensors over HTTP: `<url>/<claim id>/<item>/<step>` is the tensor's bytes. An answer that is too long is not read to
- * its end.
+ * Reads tensors over HTTP: `<url>/<claim id>/<item>/<step>` gives the tensor's bytes. Reading stops if an answer is too
+ * long.
  * @param url Without a slash at the end.
  */
 export const httpTensors =

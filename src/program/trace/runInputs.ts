@@ -6,7 +6,7 @@ import type { RunLength } from "../run.ts";
 import type { ProgramInput } from "../types.ts";
 import { RefuteError } from "../../base/errors.ts";
 
-/** The bytes of a job's inputs are not as many as its program and its items take. */
+/** A job's input bytes do not have the length that its program and items require. */
 export class RunInputError extends RefuteError {
   readonly code = "RUN_INPUT";
 }
@@ -16,22 +16,22 @@ const INDEX_BYTES = 8;
 const NOTHING: Hash = toHash(new Uint8Array(32));
 
 /**
- * The inputs of a job: what each item of its run takes of them, and what the job commits to. Of an input of which each
- * item has its own tensor, the bytes are those of all items in order; of the index there are none.
+ * The inputs of a job: the inputs for each item in the run, and the job's commitment to the inputs. If each item has
+ * its own tensor, the input's bytes are all items' bytes in order; an index input has no bytes.
  */
 export class RunInputs {
   readonly length: RunLength;
   readonly #inputs: readonly ProgramInput[];
   readonly #bytes: readonly Uint8Array[];
-  /** For each input of which every item has its own tensor, the list of their roots. */
+  /** For each input with a separate tensor per item, the list of tensor roots. */
   readonly #lists = new Map<number, MerkleList>();
   #roots: readonly Hash[] | undefined;
   #list: MerkleList | undefined;
 
   /**
-   * @param inputs Those of the program.
-   * @param bytes Of each input: little-endian, row-major.
-   * @param roots What the job names of each input, where these bytes are known to have it.
+   * @param inputs The program's inputs.
+   * @param bytes The bytes of each input: little-endian, row-major.
+   * @param roots The job's root for each input, if the bytes are known to have this root.
    * @throws RunInputError
    */
   constructor(
@@ -52,7 +52,7 @@ export class RunInputs {
     });
   }
 
-  /** The bytes of each input, as the job has them. */
+  /** The bytes of each job input. */
   get bytes(): readonly Uint8Array[] {
     return this.#bytes;
   }
@@ -62,7 +62,7 @@ export class RunInputs {
     return this.#bytes.reduce((sum, { length }) => sum + length, 0);
   }
 
-  /** What the job names of each input: its tensor root, the root of the list of the items' tensors, or zero. */
+  /** The job's root for each input: the tensor root, the root of the list of the items' tensors, or zero. */
   get roots(): readonly Hash[] {
     return (this.#roots ??= this.#inputs.map((input, k) => {
       if (input.source?.kind === "index") return NOTHING;
@@ -77,12 +77,12 @@ export class RunInputs {
     return (this.#list ??= MerkleList.fromHashes(this.roots));
   }
 
-  /** The tensors of an input that are posted: none of the index, nor of state that is carried and begins with zeros. */
+  /** Returns the posted tensors of an input: none for the index, nor for carried state that begins with zeros. */
   posted(k: number): readonly Uint8Array[] {
     return this.#inputs[k]!.source?.kind === "carried" && isZeros(this.#bytes[k]!) ? [] : this.tensors(k);
   }
 
-  /** The tensors of the job that make up an input. */
+  /** Returns the job's tensors that form an input. */
   tensors(k: number): readonly Uint8Array[] {
     const bytes = bytesOf(this.#inputs[k]!);
     const count = tensorsOf(this.#inputs[k]!, this.length.items);
@@ -90,8 +90,8 @@ export class RunInputs {
   }
 
   /**
-   * All inputs of an item.
-   * @param carried The tensors that it takes from the item before, by input; for the first item none.
+   * Returns all inputs of an item.
+   * @param carried The tensors taken from the previous item, by input; none for the first item.
    */
   of(item: number, carried: ReadonlyMap<number, Uint8Array> = new Map()): Uint8Array[] {
     return this.#inputs.map((input, k) => {
@@ -109,8 +109,9 @@ export class RunInputs {
   }
 
   /**
-   * The inputs of some items that follow each other, as of a run of their own.
-   * @param carried What the first of them takes from the item before, by input; for the first item of all none.
+   * Returns the inputs for some consecutive items, in the form for a separate run.
+   * @param carried The tensors that the first selected item takes from the previous item, by input; none for the
+   *   run's first item.
    */
   part(from: number, items: number, carried: ReadonlyMap<number, Uint8Array>): RunInputs {
     const bytes = this.#inputs.map((input, k) => {
@@ -136,7 +137,7 @@ export class RunInputs {
   }
 }
 
-/** Tensors of a job of `items` items that make up an input. */
+/** Returns how many tensors form an input in a job with `items` items. */
 export function tensorsOf({ source }: Pick<ProgramInput, "source">, items: number): number {
   if (source?.kind === "index") return 0;
   return source?.kind === "each" ? items : 1;

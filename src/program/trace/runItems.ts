@@ -7,13 +7,13 @@ export type Carried = ReadonlyMap<number, Uint8Array>;
 /** Executes one item. @returns the tensors of steps by their numbers: at least those of `keptSteps` */
 type ExecuteItem = (inputs: readonly Uint8Array[], item: number) => Promise<readonly Uint8Array[]>;
 
-/** The steps whose tensors a run needs of each item: outputs, and what is carried. */
+/** Returns the steps whose tensors a run needs for each item: outputs, and carried tensors. */
 export function keptSteps({ inputs, outputs, checkpoints }: Program): Set<number> {
   const carried = inputs.flatMap(({ source }) => (source?.kind === "carried" ? [source.checkpoint] : []));
   return new Set([...outputs, ...carried].map((checkpoint) => checkpoints[checkpoint]!.step));
 }
 
-/** What the next item takes from the one whose tensors of steps these are, by input. */
+/** Returns the tensors that the next item takes from an item with the given step tensors, by input. */
 export function carriedTensors(
   { inputs, checkpoints }: Program,
   tensorOf: (step: number) => Uint8Array,
@@ -26,8 +26,8 @@ export function carriedTensors(
 }
 
 /**
- * Executes the items of a run one after the other, without the trees that a claim needs.
- * @returns after each item its tensors of steps, by the steps' numbers
+ * Executes a run's items one after the other, without the trees needed for a claim.
+ * @returns after each item its step tensors, by the steps' numbers
  */
 export async function* runItems(
   program: Program,

@@ -3,13 +3,16 @@ import { toHex, type Hash } from "../merkle/hash.ts";
 /** Outputs of more bytes are not streamed: as many as are delivered on chain. */
 export const STREAMED_BYTES = 65_536;
 
-/** Bytes of an output that are others than after the item before: from `at` on those of `data`. */
+/** An output's bytes that differ from the previous item's: from `at` on, the bytes of `data`. */
 type StreamedChange = { output: number; at: number; data: Hash };
 
-/** What a worker says of an item that it has executed: of the first one that it tells, all bytes. */
+/** A worker's report on an executed item; the first report contains all bytes. */
 export type StreamedLine = { item: number; items: number; changes: StreamedChange[] };
 
-/** What has changed in an output: one range of bytes. @returns undefined if nothing has */
+/**
+ * Returns the change in an output: one range of bytes.
+ * @returns undefined if nothing has changed
+ */
 export function changeOf(
   output: number,
   tensor: Uint8Array,

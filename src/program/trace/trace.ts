@@ -33,7 +33,7 @@ export class Trace {
   readonly #interiors = new Map<number, MerkleList>();
 
   /**
-   * @param tensors One tensor a step, those of checkpoints at least: canonical bytes, little-endian.
+   * @param tensors One tensor per step, at least for the checkpoints: canonical bytes, little-endian.
    * @param trees The trees of tensors that have been hashed already, by step.
    */
   constructor(program: Program, tensors: readonly Uint8Array[], trees: ReadonlyMap<number, MerkleList> = new Map()) {
@@ -66,13 +66,13 @@ export class Trace {
     return tensor;
   }
 
-  /** @throws MissingTensorsError that names all of these tensors that were not kept. */
+  /** @throws MissingTensorsError, naming every given step with a missing tensor. */
   require(steps: readonly number[]): void {
     const missing = this.missing(steps);
     if (missing.length > 0) throw new MissingTensorsError(this, missing);
   }
 
-  /** Those of the steps whose tensors were not kept and are not held. */
+  /** Returns the steps, among those given, whose tensors were not kept and are not held. */
   missing(steps: readonly number[]): number[] {
     return steps.filter((step) => this.#tensors[step] === undefined && !this.#held.has(step));
   }
@@ -95,7 +95,7 @@ export class Trace {
     return getOrAdd(this.#trees, step, () => tensorTree(this.tensor(step)));
   }
 
-  /** The list of tensor roots of steps `[first .. step]` of checkpoint `j`. */
+  /** Returns the list of tensor roots for steps `[first .. step]`, the range of checkpoint `j`. */
   interior(j: number): MerkleList {
     return getOrAdd(this.#interiors, j, () => {
       const { first, step } = this.#program.checkpoints[j]!;

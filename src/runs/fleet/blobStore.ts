@@ -13,9 +13,9 @@ export type BlobStore = {
    */
   put: (name: string, bytes: Uint8Array) => Promise<void>;
   /**
-   * @param maxBytes What is larger counts as spoiled: no memory is taken for it.
-   * @param signal Ends it: it fails then.
-   * @returns undefined if there is nothing of that name
+   * @param maxBytes Larger content counts as spoiled: no memory is allocated for it.
+   * @param signal Aborts the read, which then fails.
+   * @returns undefined if nothing has the name
    * @throws StoreError, StoreCorruptError
    */
   get: (name: string, maxBytes: number, signal?: AbortSignal) => Promise<Uint8Array | undefined>;
@@ -30,10 +30,10 @@ export const FOLDERS = ["tensors", "outcomes", "runs", "probes"] as const;
 
 const NAME = new RegExp(`^(?:${FOLDERS.join("|")})(?:/[\\w-][\\w.-]{0,127}){1,2}$`);
 
-/** Whether a name is one of a store's: in one of its folders, and no way out of it. */
+/** Returns whether a name is valid in a store: inside one of the store's folders, without a way out. */
 export const isName = (name: string): boolean => NAME.test(name);
 
-/** @throws StoreError if a name is none of a store's */
+/** @throws StoreError if a name is invalid in a store */
 export function requireName(name: string): string {
   if (isName(name)) return name;
   throw new StoreError("a store has no such names");

@@ -11,7 +11,7 @@ type BullOptions = {
   /** `redis://host:port/number`, or `rediss://` for TLS; without a password. */
   url: string;
   password?: string | undefined;
-  /** Told of failures of the connection, which is made again. */
+  /** Called with connection failures. The connection is restored. */
   onError: (error: Error) => void;
   /** Before the names of what lies there: two fleets can share a server. */
   prefix?: string;
@@ -22,7 +22,7 @@ type SourceOptions = BullOptions & {
   name: string;
   /** Tasks at a time. */
   atOnce: number;
-  /** An executor that was silent for so long is dead: its tasks go to others. */
+  /** An executor silent for this time counts as dead: its tasks go to other executors. */
   leaseMs?: number;
 };
 
@@ -30,24 +30,24 @@ const QUEUE = "executions";
 const PREFIX = "refute";
 const LEASE_MS = 30_000;
 
-/** Tries of a task that fails, with pauses that double. */
+/** Tries for a failing task, with doubling pauses. */
 const TRIES = 5;
 const FIRST_PAUSE_MS = 1_000;
 
-/** Executors that a task may end before it counts as poisoned. */
+/** Number of executors that a task may kill before the task counts as poisoned. */
 const MAX_DEATHS = 2;
 
-/** What is done is remembered for an hour: afterwards the store still has it. */
+/** Finished tasks are remembered for an hour. Afterwards the store still has their results. */
 const DONE = { age: 3_600, count: 100_000 };
 
-/** What failed is remembered for a day. */
+/** Failed tasks are remembered for a day. */
 const FAILED = { age: 86_400, count: 10_000 };
 
-/** A task that failed is tried again after this, and one that ended executors after this, milliseconds. */
+/** Pauses in milliseconds before another try: for a failed task, and for a task that killed executors. */
 const FAILED_MS = 60_000;
 const POISONED_MS = 600_000;
 
-/** How often is looked for outcomes whose news was lost, and after how long one is missed. */
+/** How often to look for outcomes whose messages were lost, and after how long a message counts as lost. */
 const LOOK_MS = 2_000;
 const LOOKS_AT_ONCE = 200;
 const CONNECT_MS = 5_000;
@@ -60,7 +60,7 @@ const LAST = 2 ** 21 - 1;
 const PERIOD = 120;
 const EPOCH = Date.UTC(2026, 0, 1) / 1_000;
 
-/** The priority of what is due at a time, unix seconds. What has no such time comes last. */
+/** Returns the priority of work due at a unix time in seconds. Work without a due time comes last. */
 export const priorityOf = (due: number | null): number =>
   due === null ? LAST : Math.min(LAST - 1, Math.max(1, Math.floor((due - EPOCH) / PERIOD)));
 
@@ -73,7 +73,7 @@ const load = () =>
 
 type Loaded = Awaited<ReturnType<typeof load>>;
 
-/** Once it is closed, no connection is made again, nor are those that BullMQ copies. */
+/** After closing, nothing restores a connection, including the connections that BullMQ copies. */
 type Life = { isClosed: boolean };
 
 /** @param isPatient Whether commands wait for a lost connection; else they fail at once. */
@@ -112,7 +112,7 @@ export class BullTasks implements TaskQueue {
     this.#look = setInterval(() => void this.#lookAgain().catch(() => undefined), LOOK_MS).unref();
   }
 
-  /** Opens a queue; whether the server is there shows when it is used. @throws MissingPackageError */
+  /** Opens a queue. The first use shows whether the server answers. @throws MissingPackageError */
   static async open(options: BullOptions): Promise<BullTasks> {
     const loaded = await load();
     const life = { isClosed: false };
@@ -163,7 +163,7 @@ export class BullTasks implements TaskQueue {
     // Without a connection, both would wait for one.
     const closed = Promise.allSettled([this.#events.close(), this.#queue.close()]);
     await Promise.race([closed, sleep(CLOSE_MS, undefined, { ref: false })]);
-    // Each has connections of its own beside those that it was given.
+    // Each object has connections of its own, in addition to the given connections.
     for (const one of [this.#events, this.#queue]) one.disconnect().catch(() => undefined);
     for (const client of this.#clients) client.disconnect();
   }
@@ -179,7 +179,7 @@ export class BullTasks implements TaskQueue {
   }
 
   async #add(task: Task): Promise<void> {
-    // One that is there already is left as it is.
+    // An existing task is not replaced.
     const job = await this.#queue.add("execute", task, {
       jobId: task.id,
       priority: priorityOf(task.due),
@@ -191,7 +191,7 @@ export class BullTasks implements TaskQueue {
     await this.#lookAt(job.id!);
   }
 
-  /** Settles a task that is done or has failed, or adds it again: the server may have lost it. */
+  /** Settles a finished or failed task, or adds the task again: the server may have lost it. */
   async #lookAt(id: string): Promise<void> {
     const pending = this.#pending.get(id);
     if (pending === undefined) return;
@@ -251,7 +251,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** @throws QueueUnavailableError for what a queue that is away throws */
+/** @throws QueueUnavailableError for the errors of an unreachable queue */
 async function available<T>(asked: Promise<T>): Promise<T> {
   try {
     return await asked;
@@ -261,7 +261,7 @@ async function available<T>(asked: Promise<T>): Promise<T> {
   }
 }
 
-/** Takes tasks from a queue by BullMQ, also one that is away at first. @throws MissingPackageError */
+/** Takes tasks from a BullMQ queue, which may be unreachable at first. @throws MissingPackageError */
 export async function takeTasks(options: SourceOptions, handle: HandleTask): Promise<TaskSource> {
   const loaded = await load();
   const life = { isClosed: false };

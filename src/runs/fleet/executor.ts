@@ -15,7 +15,7 @@ type ExecutorOptions = HandlerOptions & {
   meter: Meter;
   log: Logger;
   signal: AbortSignal;
-  /** Called each time when it was looked that this executor can do tasks. */
+  /** Called after each successful check that this executor can do tasks. */
   onLook?: () => void;
   /** How often that is, milliseconds. */
   lookMs?: number;
@@ -23,7 +23,7 @@ type ExecutorOptions = HandlerOptions & {
 
 const LOOK_MS = 5_000;
 
-/** An object that is put into a full store to see whether there is room again. */
+/** A test object: putting it into a full store shows whether room is available again. */
 const PROBE = new Uint8Array(2 ** 16);
 
 /**
@@ -38,7 +38,7 @@ export async function runExecutor(options: ExecutorOptions): Promise<void> {
   let isFull = false;
   const taking: { source?: TaskSource } = {};
   const handle = async (task: Task): Promise<TaskOutcome> => {
-    // It would be given to this executor again and again, until it counts as failed.
+    // The queue would give the task to this executor again and again, until the task counts as failed.
     if (fault !== undefined || isFull) throw new Postponed("this executor can do nothing now", lookMs);
     const begin = performance.now();
     try {

@@ -22,20 +22,23 @@ import type { Execute, ExecutionOrder, ExecuteStretch } from "../execute.ts";
 export type FleetOptions = {
   tasks: TaskQueue;
   store: BlobStore;
-  /** Executes in this process: what the fleet cannot do, and what decides where executors disagree. */
+  /**
+   * Executes in this process: for executions beyond the fleet's abilities, and for decisions between disagreeing
+   * executors.
+   */
   here: Execute;
-  /** Of all executions, the share that another executor repeats before anything is signed: 0 to 1. */
+  /** The share of all executions repeated by another executor before anything is signed: 0 to 1. */
   againShare: number;
   health: Health;
   meter: Meter;
   log: Logger;
-  /** How long another executor may take until the repetition is made here, milliseconds. */
+  /** How long another executor may take before this process makes the repetition itself, in milliseconds. */
   againMs?: number;
   /** How long others may take until this process executes itself, milliseconds: half of the time that is left. */
   patience?: { min: number; max: number };
 };
 
-/** What is asked of others. */
+/** An execution requested from others. */
 type Work = {
   asked: Omit<Asked, "inputs">;
   inputs: readonly Uint8Array[];
@@ -48,16 +51,19 @@ type Work = {
 /** The tensors of an outcome, and their trees. */
 type Result = { tensors: readonly Uint8Array[]; trees: readonly MerkleList[] };
 
-/** The share of executions that are repeated, if nothing else is said. */
+/** The default share of repeated executions. */
 export const AGAIN_SHARE = 1;
 const AGAIN_MS = 120_000;
 const PATIENCE = { min: 15_000, max: 600_000 };
 
-/** So many times as long as was waited in vain, others are not asked. */
+/** After waiting in vain, others are not asked for this many times as long. */
 const SILENT = 4;
 const COUNTED_MS = 5_000;
 
-/** What others cannot do is done here; a task that ended executors would end this process too. */
+/**
+ * Errors after which this process executes itself. Poisoned tasks are excluded: a task that killed executors would kill
+ * this process too.
+ */
 const FALLBACKS = [QueueUnavailableError, TaskFailedError, StoreError, StoreFullError, StoreCorruptError];
 
 /** Tries of a task whose tensors are not in the store, or are others. */
@@ -66,17 +72,18 @@ const TRIES = 3;
 /** A share is drawn in millionths. */
 const MILLION = 1_000_000;
 
-/** Roots of tensors that are known to be in the store: what was put there lately is not put there again. */
+/** Maximum number of remembered tensor roots in the store. Recently stored tensors are not stored again. */
 const MAX_KNOWN = 10_000;
 
-/** So long after it was put there, it may be deleted already. */
+/** After this time, a stored tensor may already be deleted. */
 const KNOWN_MS = 3_600_000;
 
 /**
- * Has a fleet execute. Executors and the store are the operator's own, and yet not believed: each tensor is compared
- * with its root, and a random share of executions is repeated by another executor; where the two differ, this process
- * executes, and whoever was wrong gets no more tasks. Items of runs that carry state go to one executor by the stretch:
- * each needs the state of the one before, and moving it takes longer than most items.
+ * Has a fleet execute. Executors and the store belong to the operator, and are still not trusted. Each tensor is
+ * compared with its root, and another executor repeats a random share of executions. If two executors differ, this
+ * process executes, and a wrong executor gets no more tasks. If a run's items carry state, one executor gets several
+ * items together, as a stretch: each item needs the previous item's state, and moving the state takes longer than most
+ * items.
  */
 export class FleetExecutions implements ExecutionQueue {
   readonly #options: FleetOptions;
@@ -169,7 +176,7 @@ export class FleetExecutions implements ExecutionQueue {
       if (this.#wrong.size === 0) health.set("fleet", undefined);
       return result;
     } catch (error) {
-      // Inputs that executors do not find are put there again the next time.
+      // Inputs that executors cannot find are stored again the next time.
       this.#known.clear();
       if (!FALLBACKS.some((one) => error instanceof one)) throw error;
       // Clocks run: what others do not do is done here.
@@ -181,9 +188,9 @@ export class FleetExecutions implements ExecutionQueue {
   }
 
   /**
-   * Waits for others for half of the time that is left. If meanwhile none of the program's tasks was answered, they are
-   * not asked about it for some time, unless they answer: the items of a run would else wait one after the other until
-   * its claim is due.
+   * Waits for others for half of the remaining time. If others answer none of the program's tasks meanwhile, this
+   * process stops asking them about the program for some time, unless they answer. Otherwise a run's items would wait
+   * one after the other until the claim is due.
    * @throws TaskFailedError
    */
   async #inTime(result: Promise<Result>, due: number, programRoot: string): Promise<Result> {
@@ -221,7 +228,7 @@ export class FleetExecutions implements ExecutionQueue {
     }
   }
 
-  /** How many executors are connected, as of the last seconds. */
+  /** Returns the number of connected executors, at most some seconds old. */
   async #executors(): Promise<number> {
     const { at, count } = this.#counted;
     if (count > 0 && Date.now() - at < COUNTED_MS) return count;
@@ -240,8 +247,9 @@ export class FleetExecutions implements ExecutionQueue {
   }
 
   /**
-   * Has an outcome confirmed by another executor, if that is drawn.
-   * @returns This process's own result where they disagree, or nobody else is there; undefined if it is confirmed
+   * Has another executor confirm an outcome, if the draw selects it.
+   * @returns This process's own result if the executors disagree or no other executor exists; undefined after
+   *   confirmation
    */
   async #corrected(task: Task, first: TaskOutcome, work: Work): Promise<Result | undefined> {
     const isSuspect = this.#wrong.has(first.executor);
@@ -262,12 +270,12 @@ export class FleetExecutions implements ExecutionQueue {
     return own;
   }
 
-  /** The task that has an executor's outcome repeated by another one. */
+  /** Makes the task that has another executor repeat an outcome. */
   #againOf({ due, not, ...asked }: Task, { executor }: TaskOutcome): Task {
     return taskOf(asked, due ?? Infinity, [...new Set([...not, executor])], `not by ${executor}`);
   }
 
-  /** @returns undefined if there is no other executor, or it takes too long */
+  /** @returns undefined without another executor, or if the executor takes too long */
   async #again(again: Task, { executor }: TaskOutcome): Promise<TaskOutcome | undefined> {
     if ((await this.#executors()) < 2) return undefined;
     const outcome = this.#submit(again).catch(() => undefined);
@@ -284,7 +292,7 @@ export class FleetExecutions implements ExecutionQueue {
     return { tensors, trees: tensors.map(tensorTree) };
   }
 
-  /** Puts an own result in the place of a wrong one, which others might take for done. */
+  /** Replaces a wrong result by this process's own result. Others might otherwise take the wrong result for done. */
   async #replace(task: Task, { tensors }: Result, refs: readonly TensorRef[]): Promise<void> {
     await this.#putAll(tensors);
     const own: TaskOutcome = { executor: "a role", tensors: refs };
@@ -307,7 +315,7 @@ export class FleetExecutions implements ExecutionQueue {
     this.#options.health.set("fleet", { reason, code });
   }
 
-  /** The tensors of an outcome, each compared with its root. @throws StoreCorruptError */
+  /** Fetches an outcome's tensors, and compares each with its root. @throws StoreCorruptError */
   async #fetch({ asked, bytes: lengths }: Work, { executor, tensors: refs }: TaskOutcome): Promise<Result> {
     const { store } = this.#options;
     const all = refs.map(async (ref, k) => {
@@ -324,7 +332,7 @@ export class FleetExecutions implements ExecutionQueue {
     return { tensors: done.map(({ bytes }) => bytes), trees: done.map(({ tree }) => tree) };
   }
 
-  /** Deletes what a task gave, so that executors do not take it for done. */
+  /** Deletes a task's results, to prevent executors from taking the task for done. */
   async #forget({ id }: Task, { tensors }: TaskOutcome): Promise<void> {
     const { store } = this.#options;
     for (const name of [outcomeName(id), ...tensors.map(tensorName)]) await store.delete(name).catch(() => undefined);

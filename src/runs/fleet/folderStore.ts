@@ -4,9 +4,9 @@ import { writeWhole } from "../../base/writeWhole.ts";
 import { FOLDERS, isName, requireName, type BlobStore } from "./blobStore.ts";
 import { StoreCorruptError, StoreError, StoreFullError } from "./errors.ts";
 
-/** What a file that is being written is called. */
+/** The file name ending during writing. */
 const UNFINISHED = ".part";
-/** What the operating system says where a disk, a quota or a file's size has its limit. */
+/** Error codes of the operating system for a full disk, an exhausted quota or a file size limit. */
 const FULL = new Set(["ENOSPC", "EDQUOT", "EFBIG"]);
 
 /** A store in a folder, which the machines of a fleet share (NFS, say). */
@@ -58,9 +58,9 @@ export class FolderStore implements BlobStore {
   }
 
   /**
-   * Deletes what was put there longer ago than this, and what killed processes left unfinished. Nothing else is looked
-   * at: the folder may have other things.
-   * @returns The number of files that were deleted.
+   * Deletes stored files older than this, and unfinished files of killed processes. Other files are ignored: the folder
+   * may contain them.
+   * @returns The number of deleted files.
    */
   async prune(ageMs: number): Promise<number> {
     let deleted = 0;

@@ -8,26 +8,26 @@ type S3Options = S3Keys & {
   bucket: string;
   /** Before the names of objects; empty, or `folder/`. */
   prefix: string;
-  /** Of a server that speaks the protocol of S3, such as MinIO; without it, Amazon's. */
+  /** The server's URL, for servers with the S3 protocol, such as MinIO; without a URL, Amazon's. */
   endpoint?: string | undefined;
-  /** How long a request may take, milliseconds, beside what its bytes take at 1 MB a second. */
+  /** Time limit of a request, in milliseconds, plus the time for its bytes at 1 MB a second. */
   timeoutMs?: number;
 };
 
 const TIMEOUT_MS = 60_000;
 const BYTES_A_MS = 1_000;
 
-/** Tries of a request that is refused for now (5xx, 429) or gets no answer. */
+/** Tries for a request that gets a temporary refusal (5xx, 429) or no answer. */
 const TRIES = 4;
 const FIRST_PAUSE_MS = 100;
 
-/** What servers say that have no room: HTTP 507, or one of these words. */
+/** Signs of a full store in a server's answer: HTTP 507, or one of these codes. */
 const FULL = /<Code>(?:XMinioStorageFull|QuotaExceeded|InsufficientStorage|EntityTooLarge)<\/Code>/;
 
-/** An error is an XML document of some hundred bytes. */
+/** Size limit for an error answer: an XML document of some hundred bytes. */
 const MAX_ERROR_TEXT = 4_096;
 
-/** A store in a bucket of S3, or of another server with its protocol. */
+/** A store in a bucket of S3, or of another server with the S3 protocol. */
 export class S3Store implements BlobStore {
   readonly name: string;
   readonly #url: string;
@@ -110,7 +110,7 @@ type Answer = { bytes: Uint8Array | undefined } | { reason: string; mayPass: boo
 
 const NOTHING = new Uint8Array(0);
 
-/** The bytes of an answer. @throws StoreCorruptError once there are more than there may be */
+/** Reads the bytes of an answer. @throws StoreCorruptError if the answer exceeds the maximum */
 async function bodyOf(response: Response, name: string, maxBytes: number): Promise<Uint8Array> {
   const parts: Uint8Array[] = [];
   let bytes = 0;

@@ -9,7 +9,7 @@ import type { RunShare } from "../storedRuns.ts";
 import type { BlobStore } from "./blobStore.ts";
 import { StoreCorruptError } from "./errors.ts";
 
-/** What is signed to get the key of the codes: the same signature gives the same key on another machine. */
+/** The message to sign for the codes' key. The same signature gives the same key on another machine. */
 const MESSAGE = "Refute: key of the snapshots of runs";
 const LOCAL = "snapshots of runs are kept on this machine only";
 const CODE_BYTES = 32;
@@ -17,26 +17,28 @@ const CODE_BYTES = 32;
 const INDEX = "index";
 const MAX_INDEX_BYTES = 2 ** 20;
 const KERNELS = JSON.stringify(KERNEL_HASHES);
-/** Files that wait to be written, beside the roots: states that come faster are left out, and executed again. */
+/**
+ * Number of files that may wait for writing, in addition to the roots. States that come faster are left out, and
+ * executed again later.
+ */
 const MAX_WAITING = 2;
 /** How long something is read: then it is executed again. */
 const READ_MS = 60_000;
 
 /**
- * Snapshots of runs in the store of a fleet, so that another machine with the account's key goes on where this one
- * ended: nothing is listed before a run's roots are there, which come last. What is read there has a code by a key that
- * only the account can make, or who has the operator's secret: whoever else may write into the store cannot plant a
- * state. Accounts have names and keys of their own: a worker and a watcher of one fleet keep their runs beside each
- * other.
+ * Snapshots of runs in a fleet's store: another machine with the account's key can continue after this machine ended.
+ * Roots are written last, and nothing is listed before a run's roots are present. Each file has a code under a key that
+ * only the account, or a holder of the operator's secret, can make. Others with write access to the store cannot plant
+ * a state. Accounts have separate names and keys: a worker and a watcher of one fleet keep their runs side by side.
  */
 export class SharedRuns implements RunShare {
   readonly #store: BlobStore;
   readonly #owner: Address;
   readonly #key: Buffer;
   readonly #log: Logger;
-  /** What was put there by this process, of runs whose roots are not. */
+  /** Names of the files stored by this process, for runs without stored roots. */
   readonly #names = new Map<Hex, Set<string>>();
-  /** How often what is there of a run is still to be deleted. */
+  /** The number of pending deletions for a run's files. */
   readonly #deleting = new Map<Hex, number>();
   #writing: Promise<void> = Promise.resolve();
   #waiting = 0;
@@ -47,8 +49,9 @@ export class SharedRuns implements RunShare {
   }
 
   /**
-   * @param secret Of the operator's machines, from which the key comes; else from a signature.
-   * @returns undefined if there is no key: the account signs no messages, or gives another signature each time
+   * @param secret The secret of the operator's machines, from which the key comes; otherwise the key comes from a
+   *   signature.
+   * @returns undefined without a key: the account signs no messages, or gives another signature each time
    */
   static async open(
     store: BlobStore,
@@ -120,12 +123,12 @@ export class SharedRuns implements RunShare {
     this.#next(id, "snapshots of a run cannot be deleted in the store", () => this.#delete(id));
   }
 
-  /** Resolves when all is written and deleted that was to be. */
+  /** Resolves after all pending writes and deletions. */
   settled(): Promise<void> {
     return this.#writing;
   }
 
-  /** Waits for that, but no longer than so many milliseconds: what is not begun by then is not written any more. */
+  /** Waits for the same, but at most so many milliseconds. Writes not begun by then are dropped. */
   async close(patienceMs: number): Promise<void> {
     const settled = new AbortController();
     const late = sleep(patienceMs, undefined, { signal: settled.signal }).catch(() => undefined);
@@ -141,7 +144,7 @@ export class SharedRuns implements RunShare {
     });
   }
 
-  /** What cannot be deleted is still not read by this process. Without the index, states are not looked for. */
+  /** If a deletion fails, this process still ignores the file. Without the index, nobody looks for states. */
   async #delete(id: Hex): Promise<void> {
     this.#names.delete(id);
     for (const name of [INDEX, ROOTS]) await this.#store.delete(this.#nameOf(id, name));

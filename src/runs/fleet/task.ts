@@ -4,21 +4,21 @@ import type { Hash } from "../../program/merkle/hash.ts";
 import { MAX_STRETCH } from "../stretches.ts";
 import type { RunLength } from "../../program/run.ts";
 
-/** A tensor in a store: the root of its tree, and its length in bytes. */
+/** A stored tensor: its tree's root, and its length in bytes. */
 export type TensorRef = { root: Hash; bytes: number };
 
 /** An execution that is asked of a fleet. All of it is JSON. */
 export type Task = {
-  /** The same for the same execution, whoever asks for it. */
+  /** The task's id: equal executions have equal ids, whoever requests them. */
   id: string;
   programRoot: Hash;
-  /** Of the program, in its order; of several items as a run has them, but for what is empty. */
+  /** The program's inputs, in the program's order. For several items: the run's inputs, without empty inputs. */
   inputs: readonly TensorRef[];
   /** Whose tensors are asked for; of several items, those of the last one. */
   steps: readonly number[];
-  /** Where it is about several items that carry state. */
+  /** The run's length, for tasks over several items that carry state. */
   run?: RunLength;
-  /** Until when the result is of use, unix seconds; null if that is not known. The earliest is executed first. */
+  /** Until when the result is useful, unix seconds; null if unknown. The earliest is executed first. */
   due: number | null;
   /** Executors that are not to do it. */
   not: readonly string[];
@@ -26,17 +26,17 @@ export type Task = {
   purpose: string;
 };
 
-/** What an executor made of a task. */
+/** An executor's result for a task. */
 export type TaskOutcome = {
   executor: string;
-  /** The tensors that were asked for, in the order of `steps`; of several items then the roots of all of them. */
+  /** The requested tensors, in the order of `steps`. For several items: then the roots of all items. */
   tensors: readonly TensorRef[];
 };
 
 /** Other kernels' results are others' results. */
 const KERNELS = JSON.stringify(KERNEL_HASHES);
 
-/** What a task is about. */
+/** The execution that a task requests. */
 export type Asked = Pick<Task, "programRoot" | "inputs" | "steps" | "run">;
 
 /**
@@ -58,8 +58,8 @@ function idOf({ programRoot, inputs, steps, run, purpose }: Asked & Pick<Task, "
 }
 
 /**
- * Whether something that a queue gave is a task, of the id that it says: otherwise what one task gives could be taken
- * for what another one gives, and its id for a path.
+ * Returns whether a queue's value is a task with the correct id. Otherwise one task's result could pass for another
+ * task's result, and the id for a path.
  */
 export function isTask(value: unknown): value is Task {
   const { id, programRoot, inputs, steps, run, due, not, purpose } = (value ?? {}) as Partial<Task>;
@@ -91,7 +91,9 @@ export const outcomeName = (id: string): string => `outcomes/${id.slice(0, 2)}/$
 /** An outcome has some hundred bytes for each tensor, and a program a million steps at most. */
 export const MAX_OUTCOME_BYTES = 2 ** 27;
 
-/** What {@link outcomeName} holds. @returns undefined if it is no outcome for so many tensors */
+/**
+ * Reads the content of {@link outcomeName}. @returns undefined if the content is not an outcome with so many tensors
+ */
 export function readOutcome(bytes: Uint8Array, tensors: number): TaskOutcome | undefined {
   try {
     const outcome = JSON.parse(new TextDecoder().decode(bytes)) as Partial<TaskOutcome> | null;

@@ -22,11 +22,11 @@ import {
 import { Postponed } from "./taskQueue.ts";
 import type { Execute } from "../execute.ts";
 
-/** Of several items, an input of so many bytes is one of the task: of the index there are none. */
+/** Returns whether a task over several items includes an input of so many bytes. The index has no bytes. */
 export const isSent = (bytes: number): boolean => bytes > 0;
 
 export type HandlerOptions = {
-  /** Of this executor, among all of the queue. */
+  /** This executor's name, unique in the queue. */
   name: string;
   programs: ProgramLibrary;
   store: BlobStore;
@@ -35,15 +35,15 @@ export type HandlerOptions = {
   onExecute?: (task: Task) => void;
 };
 
-/** Until a task that another executor must do is looked at again, milliseconds. */
+/** Pause before another look at a task that another executor must do, in milliseconds. */
 const OTHERS_MS = 1_000;
 
-/** The same of one whose program is not known here, and may be soon. */
+/** The same pause, if the task's program may soon become known. */
 const UNKNOWN_MS = 5_000;
 
 /**
- * Does tasks. What a task gave is in the store before it counts as done, so that one that is delivered twice, or whose
- * executor died after the last tensor, is not executed again.
+ * Does tasks. A task's results are in the store before the task counts as done. A task delivered twice, or whose
+ * executor died after the last tensor, is therefore not executed again.
  */
 export class TaskHandler {
   readonly #options: HandlerOptions;
@@ -53,8 +53,8 @@ export class TaskHandler {
   }
 
   /**
-   * @throws Postponed; StoreError, StoreFullError, StoreCorruptError; TaskFailedError if the task is none of its
-   *   program; what executing throws
+   * @throws Postponed; StoreError, StoreFullError, StoreCorruptError; TaskFailedError if the task does not fit its
+   *   program; the errors of the execution
    */
   readonly handle = async (task: Task): Promise<TaskOutcome> => {
     const { name, programs, store, execute } = this.#options;
@@ -94,7 +94,7 @@ function inputBytes({ inputs }: Program, { run }: Task): number[] {
   return inputs.map((input) => inputTensorsOf(input, run.items) * bytesOf(input));
 }
 
-/** @throws TaskFailedError if a task is none of its program */
+/** @throws TaskFailedError if a task does not fit its program */
 function requireFit(task: Task, program: Program): void {
   const sent = task.run === undefined ? () => true : isSent;
   const fits = inputBytes(program, task).filter(sent);
@@ -108,7 +108,7 @@ function requireFit(task: Task, program: Program): void {
   if (!task.steps.every((step) => kept.has(step))) throw new TaskFailedError("a run does not need these steps");
 }
 
-/** Executes a task. @returns the tensors of its outcome, in their order */
+/** Executes a task. @returns the outcome's tensors, in order */
 async function tensorsBy(
   execute: Execute,
   task: Task,

@@ -3,11 +3,11 @@ import type { TaskOutcome, Task } from "./task.ts";
 /** Takes tasks to executors and outcomes back. */
 export type TaskQueue = {
   /**
-   * Has a task done, or takes part in one of the same id.
+   * Has a task done, or joins a running task with the same id.
    * @throws QueueUnavailableError, TaskFailedError, PoisonedTaskError
    */
   submit: (task: Task) => Promise<TaskOutcome>;
-  /** Forgets what a task gave, if anything is known of it. @throws QueueUnavailableError */
+  /** Forgets a task's results, if any are known. @throws QueueUnavailableError */
   forget: (id: string) => Promise<void>;
   /** How many executors are connected now. @throws QueueUnavailableError */
   executors: () => Promise<number>;
@@ -22,11 +22,14 @@ export type TaskSource = {
   resume: () => void;
   /** Whether tasks may come: it is connected. */
   isConnected: () => Promise<boolean>;
-  /** Takes no more tasks, and resolves when those that were taken are done. */
+  /** Takes no more tasks, and resolves after the taken tasks are done. */
   close: () => Promise<void>;
 };
 
-/** Does a task. @throws Postponed if it is to be given to others, or to be tried again later, without counting it */
+/**
+ * Does a task. @throws Postponed if others must do the task, or the task must be tried again later, without counting
+ * the try
+ */
 export type HandleTask = (task: Task) => Promise<TaskOutcome>;
 
 /** A task that its executor cannot do now: no failure. */

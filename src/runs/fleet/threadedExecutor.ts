@@ -8,8 +8,8 @@ import type { Execute } from "../execute.ts";
 const MAX_PROGRAMS = 4;
 
 /**
- * Executes on threads, as many tasks at a time as there are threads: the event loop stays free, so that a queue sees
- * that this process lives. Each program has threads of its own; those that were not used for longest end first.
+ * Executes on threads, one task per thread at a time. The event loop stays free, to let a queue see that this process
+ * lives. Each program has threads of its own; the longest unused threads end first.
  */
 export class ThreadedExecutor {
   readonly #threads: number;
@@ -21,7 +21,7 @@ export class ThreadedExecutor {
     this.#threads = threads;
   }
 
-  /** What was found wrong with the engine: nothing is executed any more. */
+  /** The fault found in the engine: after a fault, nothing is executed. */
   get fault(): EngineFaultError | undefined {
     return this.#fault;
   }

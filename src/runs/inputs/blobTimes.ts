@@ -6,16 +6,16 @@ import { blobSeconds, oldestBlob, type BlobChain } from "./fetchBlobs.ts";
 /** The pause after a failure: nodes need not have a transaction at once. It doubles with each, to an hour. */
 const RETRY_MS = 15_000;
 const MAX_RETRY_MS = 3_600_000;
-/** How long a node's answer for how long it keeps blobs is taken. */
+/** How long a node's blob retention time remains valid here, before the node is asked again. */
 const SECONDS_MS = 3_600_000;
 
 type Options = { chain: BlobChain; beaconUrl: string; signal: AbortSignal };
 type Failure = { tries: number; notBefore: number };
 
-/** Until when nodes keep the blobs that jobs name. It is looked up beside everything else, once for each job. */
+/** The times until which nodes keep the blobs that jobs name. Each job is looked up once, in the background. */
 export class BlobTimes {
   readonly #options: Options;
-  /** By job; without a time where none of its places is in blobs. */
+  /** By job; undefined if none of the job's places is in blobs. */
   readonly #known = new Map<Hex, bigint | undefined>();
   readonly #failures = new Map<Hex, Failure>();
   #kept: { seconds: bigint; at: number } | undefined;
@@ -30,12 +30,12 @@ export class BlobTimes {
     return this.#known.get(id);
   }
 
-  /** Begins to look for jobs of which it is not known, and forgets all others. */
+  /** Starts looking up jobs with unknown times, and forgets all other jobs. */
   look(jobs: readonly JobRecord[]): void {
     const ids = new Set(jobs.map(({ id }) => id));
     for (const map of [this.#known, this.#failures]) for (const id of map.keys()) if (!ids.has(id)) map.delete(id);
     const due = jobs.filter(({ id }) => !this.#known.has(id) && Date.now() >= (this.#failures.get(id)?.notBefore ?? 0));
-    // Those that were not looked for before do not wait for others.
+    // Jobs never looked up before do not wait for other jobs.
     due.sort((a, b) => (this.#failures.get(a.id)?.tries ?? 0) - (this.#failures.get(b.id)?.tries ?? 0));
     if (due.length === 0 || this.#looking !== undefined) return;
     this.#looking = this.#lookAt(due).finally(() => (this.#looking = undefined));

@@ -6,7 +6,7 @@ import { FetchError, FetchRefusedError } from "../../base/fetchErrors.ts";
 import { openUrl } from "../../base/openUrl.ts";
 import { readBody } from "./readBody.ts";
 
-/** What is read of the chain about the blobs of a transaction. */
+/** The chain reads needed to locate a transaction's blobs. */
 export type BlobChain = Pick<PublicClient, "getTransaction" | "getBlock">;
 
 /** JSON of anything but blobs, bytes; of a blob, with what comes beside it. */
@@ -93,7 +93,10 @@ type Blocks = Map<Hex, ReturnType<typeof blockOf>>;
 
 const blockOf = (chain: BlobChain, blockHash: Hex) => chain.getBlock({ blockHash, includeTransactions: true });
 
-/** The block of a transaction, all versioned hashes of that block in order, and which of them are the transaction's. */
+/**
+ * Finds a transaction's block, all versioned hashes in this block in order, and the positions of the transaction's own
+ * hashes.
+ */
 async function placeOf(chain: BlobChain, hash: Hex, blocks: Blocks) {
   const blockHash = await blockHashOf(chain, hash);
   const { timestamp, transactions } = await getOrAdd(blocks, blockHash, () => blockOf(chain, blockHash));
@@ -108,7 +111,7 @@ async function placeOf(chain: BlobChain, hash: Hex, blocks: Blocks) {
   return { timestamp, hashes, positions };
 }
 
-/** What is used of a node's beacon API. */
+/** The used part of a node's beacon API. */
 class BeaconApi {
   readonly #base: string;
   readonly #signal: AbortSignal;
@@ -156,7 +159,7 @@ class BeaconApi {
         kzg_commitment: commitment,
       } = (isPlain ? { blob: one } : Object(one)) as Record<string, unknown>;
       const at = isPlain ? place : Number(index);
-      // One that is named twice would leave another one out.
+      // A blob named twice would leave another blob out.
       if (!isHex(blob) || !(at in hashes) || blobs[at] !== undefined)
         throw new FetchError(`the beacon node's blobs of slot ${slot} are none`);
       if (!isPlain && (!isHex(commitment) || commitmentToVersionedHash({ commitment }) !== hashes[at]))

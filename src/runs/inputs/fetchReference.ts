@@ -6,15 +6,15 @@ import { readBody, secondsFor } from "./readBody.ts";
 
 /** Where an operator has inputs fetched from that jobs name. */
 export type InputSources = {
-  /** The URL of a gateway to IPFS; none is fetched by its content if it is absent. */
+  /** The URL of an IPFS gateway; if absent, nothing is fetched from IPFS. */
   ipfsGateway?: string | undefined;
   /** The URL of an S3-compatible endpoint. */
   s3Endpoint?: string | undefined;
-  /** What signs the reading of these buckets; others are read without a signature: strangers name them. */
+  /** Signs read requests for these buckets. Other buckets are read without a signature: strangers name them. */
   s3Signer?: { buckets: readonly string[]; headers: (url: string) => Promise<Record<string, string>> } | undefined;
   /** Hosts, with their ports, that are reached wherever they are, over http too. */
   hosts?: readonly string[] | undefined;
-  /** The URL of a node's beacon API, which gives back blobs; none are read if it is absent. */
+  /** The URL for a node's beacon API, which returns blobs; if absent, no blobs are read. */
   beaconUrl?: string | undefined;
 };
 
@@ -23,13 +23,13 @@ type FetchOptions = {
   signal: AbortSignal;
   /** How long it may take, if not by the slowest speed allowed. */
   seconds?: number | undefined;
-  /** What says which blobs are meant. */
+  /** The chain, which identifies the meant blobs. */
   chain: BlobChain;
-  /** The time (unix seconds) at which the place must still have them, as far as is known; any if it is absent. */
+  /** The time (unix seconds) until which the place must still keep the inputs, as far as known; any time if absent. */
   until?: bigint | undefined;
 };
 
-/** Bytes that are read for one of the file, about: blobs come in hexadecimal, those of others in the block too. */
+/** Approximate bytes read per file byte. Blobs come in hexadecimal, together with the other blobs in the block. */
 const SPREAD: Record<Reference["kind"], number> = { web: 1, ipfs: 1, s3: 1, blobs: 8 };
 
 /**
@@ -70,7 +70,7 @@ async function readPlace(
   return file;
 }
 
-/** @throws FetchRefusedError if nothing is configured that serves it */
+/** @throws FetchRefusedError if no configured source serves the reference */
 async function placeOf(
   reference: Exclude<Reference, { kind: "blobs" }>,
   { ipfsGateway, s3Endpoint, s3Signer, hosts = [] }: InputSources,
@@ -104,5 +104,5 @@ function below(base: string, path: string): { url: string; reach: Reach } {
   return { url, reach: { thisMachine: false, hosts: new Set([host]) } };
 }
 
-/** A host as URLs have it: in small letters, and without the port that is usual. */
+/** Returns a host in the form that URLs use: lower case, without the default port. */
 const hostName = (host: string): string => (URL.canParse(`http://${host}`) ? new URL(`http://${host}`).host : host);

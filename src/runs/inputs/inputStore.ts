@@ -4,15 +4,15 @@ import { join } from "node:path";
 import { errorWithCode } from "../../base/errors.ts";
 import { writeWhole } from "../../base/writeWhole.ts";
 
-/** There is no room for a job's inputs beside those that must be kept. */
+/** No room for a job's inputs remains beside the inputs that must be kept. */
 class NoRoomError extends errorWithCode("NO_ROOM_FOR_INPUTS", { retryable: true }) {}
 
 const FILE = /^([0-9a-f]{32})\.inputs$/;
 const MIB = 2 ** 20;
 
 /**
- * Files of jobs' inputs, by key, in a folder of bounded size; in memory without a folder. Nothing is believed of a
- * file: whoever reads one checks it against its job.
+ * Files of jobs' inputs, by key, in a folder of limited size; in memory without a folder. Files are not trusted: every
+ * reader checks a file against its job.
  */
 export class InputStore {
   readonly #folder: string | undefined;
@@ -23,7 +23,7 @@ export class InputStore {
   /** Bytes that are being written. */
   #writing = 0;
 
-  /** @param folder Of nobody else's: whatever in it is no file of inputs is removed. */
+  /** @param folder A folder used by nobody else: all files except input files are removed. */
   constructor(folder: string | undefined, maxBytes: number) {
     [this.#folder, this.#maxBytes] = [folder, maxBytes];
     if (folder === undefined) return;
@@ -39,29 +39,29 @@ export class InputStore {
     return this.#sizes.has(key);
   }
 
-  /** Whether so many bytes more leave half of the room free, where nothing makes room for them. */
+  /** Returns whether so many additional bytes leave half of the room free, without deleting other files. */
   isHalfFree(bytes: number): boolean {
     const taken = this.#writing + [...this.#sizes.values()].reduce((sum, size) => sum + size, 0);
     return 2 * (taken + bytes) <= this.#maxBytes;
   }
 
-  /** A file as it was written, or as something has changed it since. @returns undefined if it is not there */
+  /** Reads a file, possibly changed since it was written. @returns undefined for a missing file */
   read(key: string): Uint8Array | undefined {
     if (!this.#sizes.has(key)) return undefined;
     if (this.#folder === undefined) return this.#memory.get(key);
     try {
       return readFileSync(this.#path(key));
     } catch {
-      // Whatever is wrong with it, it is fetched again.
+      // A file with any fault is fetched again.
       this.delete(key);
       return undefined;
     }
   }
 
   /**
-   * Keeps a file. The oldest ones that may go make room for it.
-   * @param mayGo Says of a key whether its file may.
-   * @throws NoRoomError, and as the disk fails
+   * Keeps a file. The oldest files that may go make room.
+   * @param mayGo Returns whether the file of a key may go.
+   * @throws NoRoomError, and the disk's errors
    */
   async write(key: string, bytes: Uint8Array, mayGo: (key: string) => boolean): Promise<void> {
     this.delete(key);
@@ -98,7 +98,7 @@ export class InputStore {
   }
 }
 
-/** What is in a folder. Where nothing can be read, writing will say why. */
+/** Lists a folder. If reading fails, a later write will report why. */
 function namesIn(folder: string): string[] {
   try {
     return readdirSync(folder);

@@ -23,34 +23,37 @@ export type ReferenceOptions = {
   maxInputBytes?: number | undefined;
   /** The most bytes of all that are kept. `KEPT_INPUT_BYTES` if absent. */
   keptInputBytes?: number | undefined;
-  /** Whether places must have the inputs until the job's last dispute ends, as far as is known of them. */
+  /** Whether places must keep the inputs until the job's last dispute ends, as far as known. */
   mustLast?: boolean | undefined;
   /** How long one place may take to give them, if not by the slowest speed allowed. */
   seconds?: number | undefined;
 };
 
-/** By default 256 MiB of one job, 4 GiB of all. */
+/** Default limits: 256 MiB for one job, 4 GiB for all jobs. */
 export const MAX_INPUT_BYTES = 2 ** 28;
 export const KEPT_INPUT_BYTES = 2 ** 32;
-/** Bytes of inputs in memory, besides those of the latest job. */
+/** Maximum bytes of inputs in memory, excluding the latest job's inputs. */
 const MEMORY_BYTES = 2 ** 28;
 /**
- * Searches at once, and those among them for what could not be had before: strangers may post jobs whose places drip,
- * and what nobody has looked for yet does not wait for these.
+ * Maximum number of simultaneous searches, and how many of them may repeat a failed search. Strangers may post jobs
+ * with slow places, and first searches do not wait for repeated searches.
  */
 const MAX_AT_ONCE = 8;
 const MAX_RETRIES_AT_ONCE = 4;
-/** Inputs so small that they do not wait until larger ones leave room. */
+/** Inputs up to this size do not wait until larger inputs leave room. */
 const SMALL_BYTES = 2 ** 20;
-/** Transactions of others that are read for the places of one job, and places that are tried. */
+/** Maximum number of other jobs' transactions read for one job's places, and maximum number of places tried. */
 const MAX_OTHERS = 3;
 const MAX_PLACES = 8;
-/** The pause after a failure; it doubles with each, to an hour. Where all places gave what is wrong it is longer. */
+/**
+ * The pause after a failure. The pause doubles with each failure, up to an hour. After wrong bytes from all places, a
+ * longer pause follows.
+ */
 const RETRY_MS = 15_000;
 const REFUSED_TRIES = 4;
 const MAX_RETRY_MS = 3_600_000;
 
-/** What became of the inputs of a job so far. */
+/** The state of a search for a job's inputs. */
 type Search = { job: JobRecord; bytes: number; tries: number; notBefore: number; isRunning: boolean };
 
 /** Where it is done. */
@@ -60,7 +63,7 @@ type Surroundings = {
   lastSecondOf: (job: JobRecord) => bigint;
   /** Whether the job may be judged here: its program is known. */
   knows: (job: JobRecord) => boolean;
-  /** Of nobody else's; inputs are kept in memory if it is absent. */
+  /** A folder used by nobody else; if absent, inputs are kept in memory. */
   folder: string | undefined;
   log: Logger;
   meter: Pick<Meter, "figures">;
@@ -68,10 +71,10 @@ type Surroundings = {
 };
 
 /**
- * The inputs of jobs that publish none, from the places that the transactions which posted them name. They are fetched
- * when they are asked for, beside everything else, and given once they are there. Only what gives a job's roots is
- * kept, and kept as long as the job may need it. Those in blobs, which nodes forget, are fetched as soon as their job
- * is known, before anybody claims it.
+ * Inputs of jobs that publish none. The transactions that posted the jobs name the places. Inputs are fetched on
+ * request, in the background, and returned once present. The store keeps only inputs with the job's roots, for the time
+ * of the job's possible need. Nodes forget blobs: inputs in blobs are fetched immediately for each known job, before
+ * anybody claims the job.
  */
 export class ReferencedInputs implements HeldInputs {
   readonly #options: ReferenceOptions;
@@ -79,11 +82,11 @@ export class ReferencedInputs implements HeldInputs {
   readonly #store: InputStore;
   /** Those asked for longest ago first. */
   readonly #memory = new Map<string, RunInputs>();
-  /** Keys of files that gave their job's roots in this process. */
+  /** Keys of files found correct for their job's roots in this process. */
   readonly #checked = new Set<string>();
   readonly #searches = new Map<string, Search>();
   readonly #running = new Map<Promise<void>, Search>();
-  /** Keys of jobs that somebody has claimed: their inputs are not given up for those of others. */
+  /** Keys of claimed jobs: their inputs are not deleted for other jobs' inputs. */
   #atStake: ReadonlySet<string> = new Set();
   /** Absent where jobs are left alone whose blobs may be forgotten too early, and where none are read. */
   readonly #blobs: BlobTimes | undefined;
@@ -137,10 +140,10 @@ export class ReferencedInputs implements HeldInputs {
   }
 
   /**
-   * Fetches what is in blobs early, what is forgotten first before others, and warns where nodes may forget it before
-   * the last dispute can end: then it is not given up for others.
+   * Fetches inputs in blobs early, in the order in which nodes forget them. If nodes may forget blobs before the last
+   * dispute can end, logs a warning, and keeps these inputs in preference to others.
    *
-   * SAFETY: anybody may post such jobs. Those that nobody has claimed take half of the room, and displace nothing.
+   * SAFETY: anybody may post such jobs. Jobs that nobody has claimed take half of the room, and displace nothing.
    */
   #keepBlobs(jobs: readonly JobRecord[], blobs: BlobTimes, atStake: Set<string>): void {
     const { log, meter, folder, knows, lastSecondOf } = this.#at;
@@ -170,7 +173,7 @@ export class ReferencedInputs implements HeldInputs {
     meter.figures({ blobsAtRisk });
   }
 
-  /** Whether the inputs of a job that nobody has claimed may be fetched, beside those that are being fetched. */
+  /** Returns whether room exists for an unclaimed job's inputs, in addition to the inputs being fetched. */
   #isRoomFor(job: JobRecord): boolean {
     let bytes = inputFileSize(job) ?? 0;
     for (const search of this.#running.values()) bytes += search.bytes;
@@ -242,7 +245,7 @@ export class ReferencedInputs implements HeldInputs {
     }
   }
 
-  /** Keeps a file on disk. Without it the inputs are there all the same, until their memory is needed. */
+  /** Keeps a file on disk. If writing fails, the inputs remain available until their memory is needed. */
   async #write(key: string, job: JobRecord, file: Uint8Array): Promise<void> {
     try {
       await this.#store.write(key, file, (other) => !this.#atStake.has(other));
@@ -282,7 +285,10 @@ export class ReferencedInputs implements HeldInputs {
     throw new (mayPass ? FetchError : FetchRefusedError)(problems.join("; "));
   }
 
-  /** Where a job's inputs may lie: as it says itself, then as others say that ask the same, whoever posted them. */
+  /**
+   * Lists the places where a job's inputs may lie: first the job's own places, then the places of other jobs with the
+   * same question, by any requester.
+   */
   async *#placesOf(job: JobRecord): AsyncGenerator<Reference> {
     const others = job.alike.filter((other) => other.job.rootOnly).map(({ postedIn }) => postedIn);
     const hashes = [...new Set([job.postedIn, ...others])].slice(0, 1 + MAX_OTHERS);
@@ -306,7 +312,7 @@ export class ReferencedInputs implements HeldInputs {
 const mayBeDisputed = ({ closed, claims }: JobRecord): boolean =>
   !closed && !claims.some(({ finalised, accepted }) => finalised || accepted);
 
-/** Names the inputs of a job, as an execution takes them. */
+/** Returns the key of a job's inputs: equal keys mean equal inputs to an execution. */
 const keyOf = ({ job }: Pick<JobRecord, "job">): string =>
   createHash("sha256")
     .update(`${questionOf(job)},${job.firstItem}`)

@@ -14,7 +14,7 @@ import { nativeSubject } from "./nativeSubject.ts";
 
 /** Where calibrations lie, and with what they are used. */
 type CalibratedOptions = {
-  /** Files that `refute calibrate` wrote. */
+  /** Files that `refute model calibrate` wrote. */
   paths: readonly string[];
   /** A runtime over HTTP; onnxruntime in this process if absent. */
   url?: string | undefined;
@@ -24,7 +24,7 @@ type CalibratedOptions = {
 
 type Opened = NativeProgram & KnownProgram;
 
-/** The programs that calibrations are of. A program is opened when it is first asked for. */
+/** The programs with calibrations. A program is opened at its first use. */
 export class CalibratedPrograms implements NativePrograms {
   readonly #calibrations = new Map<Hash, { path: string; calibration: Calibration }>();
   readonly #opened = new Map<Hash, Promise<Opened | undefined>>();
@@ -34,7 +34,7 @@ export class CalibratedPrograms implements NativePrograms {
 
   /**
    * Reads all calibrations.
-   * @throws CalibrationError if one cannot be used: damaged, of another runtime, or the second one of a program
+   * @throws CalibrationError if a calibration is unusable: damaged, for another runtime, or the second for a program
    */
   constructor(options: CalibratedOptions, library: ProgramLibrary, log: Logger) {
     [this.#options, this.#library, this.#log] = [options, library, log];
@@ -78,7 +78,8 @@ export class CalibratedPrograms implements NativePrograms {
     const wanted = this.#options.url === undefined ? onnxruntimeName(threads ?? 1) : undefined;
     if (wanted !== undefined && wanted !== runtime)
       throw new CalibrationError(
-        `the calibration ${path} is of another runtime: ${runtime}, not ${wanted}; make it again by refute calibrate`,
+        `the calibration ${path} is of another runtime: ${runtime}, not ${wanted}; ` +
+          "make it again by refute model calibrate",
       );
   }
 

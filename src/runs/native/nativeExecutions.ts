@@ -8,10 +8,16 @@ import type { RunInputs } from "../../program/trace/runInputs.ts";
 /** The native executions that make up a run: how many, and what the runtime takes for each. */
 type NativeExecutions = { count: number; inputs: (execution: number) => readonly Uint8Array[] };
 
-/** Inputs of a wrapped decoder that a runtime does not take: they do not matter to a text that draws no token. */
+/**
+ * Inputs of a wrapped decoder that a runtime does not take. They have no effect on a text whose tokens are not drawn at
+ * random.
+ */
 const WITHOUT_EFFECT: readonly string[] = [DECODER.topK, DECODER.topP, DECODER.seed];
 
-/** One for each item; one for the text of a wrapped decoder. @returns why there are none, if it is no such text */
+/**
+ * Returns one execution for each item, or one execution for a wrapped decoder's whole text. @returns the reason, for a
+ * run that has no native executions
+ */
 export function nativeExecutions(model: CompiledModel, run: RunInputs): NativeExecutions | string {
   const { items, firstItem } = run.length;
   if (!carriesState(model.program.inputs)) return { count: items, inputs: (item) => run.of(item) };

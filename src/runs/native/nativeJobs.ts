@@ -20,20 +20,20 @@ export type NativePrograms = {
 /** How jobs are answered natively. */
 export type NativeOptions = {
   programs: NativePrograms;
-  /** Part of the native answers that exact execution checks, drawn at random: 0 to 1. */
+  /** The share of native answers that exact execution checks, drawn at random: 0 to 1. */
   exactShare: number;
   /** Draws in 0 .. 1, which nobody may foresee; fresh ones if absent. */
   random?: (() => number) | undefined;
 };
 
-/** The outputs of a run: of each output the tensors of its items, or that of the last item. */
+/** A run's outputs. For each output: the tensors of all items, or the last item's tensor. */
 export type OutputTensors = readonly (readonly Uint8Array[])[];
 
 type NativeSurroundings = { log: Logger; meter: Meter; health: Health; rate: bigint };
 
 /**
- * Seconds that the native answer to a job may take, beside a quarter of what its work may take exactly: after that,
- * exact execution still has to be in time.
+ * Seconds allowed for the native answer to a job, plus a quarter of the time allowed for its exact work. After this
+ * time, exact execution must still be in time.
  */
 const SECONDS = 20;
 
@@ -98,7 +98,7 @@ export class NativeJobs {
     this.#log.info({ ...what, outcome, reason }, "not native: executed exactly");
   }
 
-  /** Takes note that a job is executed exactly, whatever native execution would say. */
+  /** Notes that a job is executed exactly, whatever the native result would be. */
   refused(job: string, reason: string): void {
     this.#meter.native("exact");
     this.#log.info({ job, reason }, "not native: executed exactly");
@@ -110,7 +110,7 @@ export class NativeJobs {
     return random() < exactShare;
   }
 
-  /** Takes note of what exact execution says of a native answer. */
+  /** Notes the exact execution's verdict on a native answer. */
   compared(job: string, root: Hash, agrees: boolean): void {
     this.#meter.native("rechecked");
     if (agrees) return;

@@ -6,10 +6,10 @@ import type { CompiledModel } from "../../program/compiled.ts";
 import type { LoadedModel, ModelSpec } from "../../compiler/wraps/modelSpec.ts";
 
 /**
- * How a model is executed natively: a wrapped decoder by the run, others item by item.
- * @param own The model as its file was read.
- * @param loaded The same, prepared as the specification says.
- * @throws NativeModelError if it cannot be
+ * Describes how a model is executed natively: a wrapped decoder by the run, other models item by item.
+ * @param own The model from its file.
+ * @param loaded The same model, prepared according to the specification.
+ * @throws NativeModelError if native execution is impossible
  */
 export function nativeSubject(
   spec: ModelSpec,

@@ -36,10 +36,10 @@ export async function sha256OfFile(path: string): Promise<string> {
 }
 
 /**
- * The name of a model's compilation in the cache: a hash over the model's file, all that it is compiled with, and the
- * compiler. Files of external data are not in it: only the compiler learns which there are. The cached file names them
- * with their hashes.
- * @param sha256 Of the model's file, if it is known.
+ * Returns the cache name of a model's compilation: a hash over the model's file, all compile options, and the compiler.
+ * Files of external data are not included: only the compiler learns their names. The cached file lists them with their
+ * hashes.
+ * @param sha256 The model file's hash, if known.
  */
 export async function cacheKey(spec: ModelSpec, sha256?: string): Promise<string> {
   const bound = await Promise.all(

@@ -17,7 +17,7 @@ export type CatalogueModel = {
   sha256: string;
   bytes: number;
   licence: string;
-  /** How the file is compiled, once it lies at a path. */
+  /** Returns the compile options for a file at a path. */
   specAt: (path: string) => ModelSpec;
 };
 
@@ -31,7 +31,7 @@ const modelSchema = z
     options: z
       .object({
         ...compileOptions,
-        // SAFETY: a text would be read as the name of a file of this machine.
+        // SAFETY: a text would name a file on this machine.
         bind: z
           .record(
             z.string(),

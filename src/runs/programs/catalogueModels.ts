@@ -9,18 +9,18 @@ import { isLocalCatalogue, readCatalogue, type CatalogueModel } from "./catalogu
 import type { Compilations, CompilationsOptions } from "./compilations.ts";
 import { fetchModel } from "./fetchModel.ts";
 
-/** What compiling a model of somebody else's may take. The largest that was measured takes 15 s and 2 GiB. */
+/** Limits for compiling somebody else's model. The largest measured compilation takes 15 s and 2 GiB. */
 const CATALOGUE_LIMITS = { seconds: 600, maxBytes: 2 ** 32 };
 
 /** How often the catalogue is read again, while programs are wanted that are not known. */
 const READ_EVERY_MS = 60_000;
 
-/** Failures that may pass are tried again this often, each time after twice as long. */
+/** Maximum tries after temporary failures. The pause doubles each time. */
 const MAX_TRIES = 4;
 const RETRY_MS = 30_000;
 const FETCHED = "fetched-";
 
-/** A folder that is older is of a process that ended. */
+/** An older folder comes from an ended process. */
 const LEFT_BEHIND_MS = 86_400_000;
 
 export type CatalogueOptions = {
@@ -28,19 +28,19 @@ export type CatalogueOptions = {
   source: string;
   /** Licences of models that are taken; all if absent. */
   licences?: readonly string[] | undefined;
-  /** Bytes of models that are fetched, at most, all together, as long as the process runs. */
+  /** Maximum total bytes of fetched models during the process. */
   fetchBytes: number;
   /** The clock, milliseconds. */
   now?: () => number;
 };
 
-/** What is known of a model that did not become a program. */
+/** The record of a model that did not become a program. */
 type Failure = { tries: number; notBefore: number; refused: boolean };
 
 /**
- * Models of a catalogue, for programs that are needed and not known. They are fetched and compiled one at a time, after
- * all of the operator's own. A model that is refused is not fetched again, unless the catalogue says something else of
- * it. What is fetched is deleted once it is compiled.
+ * Models of a catalogue, for needed and unknown programs. They are fetched and compiled one at a time, after all of the
+ * operator's own models. A refused model is not fetched again, unless its catalogue entry changes. Fetched files are
+ * deleted after compilation.
  */
 export class CatalogueModels implements ProgramSource {
   readonly #options: CatalogueOptions;
@@ -77,7 +77,7 @@ export class CatalogueModels implements ProgramSource {
 
   /**
    * Reads the catalogue for the first time.
-   * @throws CatalogueError if it does not follow its form. One that cannot be fetched now is read again later.
+   * @throws CatalogueError for a malformed catalogue. A catalogue that cannot be fetched now is read again later.
    */
   async start(): Promise<void> {
     await this.#removeLeftBehind();
@@ -86,7 +86,7 @@ export class CatalogueModels implements ProgramSource {
     });
   }
 
-  /** Fetches and compiles the first of these programs that can be had now, unless another one is being had. */
+  /** Fetches and compiles the first available program in the list, unless another program is in progress. */
   want = (roots: readonly Hash[]): void => {
     if (this.#busy !== undefined || this.#shared.signal.aborted) return;
     this.#busy = this.#have(roots).finally(() => (this.#busy = undefined));
@@ -150,7 +150,7 @@ export class CatalogueModels implements ProgramSource {
     else log.warn(fields, "a model of the catalogue cannot be fetched now, trying again later");
   }
 
-  /** Reads the catalogue anew. If that fails, the models stay that were known. */
+  /** Reads the catalogue anew. If reading fails, the known models stay. */
   async #read(onError?: (error: unknown) => void): Promise<void> {
     const { source, licences } = this.#options;
     const { library, log, signal } = this.#shared;
@@ -184,7 +184,7 @@ export class CatalogueModels implements ProgramSource {
   }
 }
 
-/** All that the catalogue says of a model that decides what becomes of it. */
+/** Returns all fields of a catalogue entry that determine the model's treatment. */
 const identityOf = ({ root, uri, sha256, bytes, specAt }: CatalogueModel): string =>
   JSON.stringify([root, uri, sha256, bytes, specAt("")], (_, value: unknown) =>
     typeof value === "bigint" ? String(value) : value,

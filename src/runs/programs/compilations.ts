@@ -29,16 +29,16 @@ type Wanted = {
   spec: ModelSpec;
   /** The root that its program must have; any if absent. */
   expectedRoot?: Hash;
-  /** SHA-256 of the model's file, where the file is not here. Such a model has no external data. */
+  /** SHA-256 of the model's file, if the file is elsewhere. Such a model has no external data. */
   sha256?: string;
   /** Called once if its compilation was known and cannot be read any more. */
   onLost: () => void;
 };
 
 /**
- * Turns models into programs of the library: out of the cache if they are there, else compiled one after the other in a
- * process apart from the loop that plays games. Where the cache cannot be written to, programs are kept in a temporary
- * folder as long as this process runs.
+ * Turns models into programs of the library. Cached programs come from the cache. Other models are compiled one after
+ * the other, in a process apart from the loop that plays games. If the cache is not writable, programs are kept in a
+ * temporary folder while this process runs.
  */
 export class Compilations {
   readonly #options: CompilationsOptions;
@@ -56,9 +56,9 @@ export class Compilations {
   }
 
   /**
-   * Makes a model's program known if it is in the cache.
-   * @returns Its root; undefined if it is not there.
-   * @throws Error if the model's file, or one that is bound to an input, cannot be read
+   * Makes a model's program known if the cache contains it.
+   * @returns The program's root; undefined if the cache lacks the program.
+   * @throws Error if the model's file, or a file bound to an input, cannot be read
    */
   async lookUp(wanted: Wanted): Promise<Hash | undefined> {
     const { spec, sha256, expectedRoot } = wanted;
@@ -72,7 +72,7 @@ export class Compilations {
 
   /**
    * Compiles a model, and makes its program known.
-   * @param isUrgent Whether it goes before those that are not.
+   * @param isUrgent Whether the model goes before models that are not urgent.
    * @throws CompileProcessError
    */
   compile(wanted: Wanted, limits: ProcessLimits, isUrgent: boolean): Promise<CompileAnswer> {

@@ -5,16 +5,16 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import { CompileProcessError } from "../errors.ts";
 import type { CompileAnswer, CompileJob } from "./compileJob.ts";
 
-/** What a process that compiles may take. */
+/** The limits of a compiling process. */
 export type ProcessLimits = { seconds: number; maxBytes: number };
 
-/** How much of what it printed is in the error if it fails. */
+/** How many characters of the process's output a failure's error contains. */
 const PRINTED = 500;
 
 /**
- * Compiles a model in a process of its own, and stores the program.
+ * Compiles a model in a separate process, and stores the program.
  * @param signal Ends the process.
- * @throws CompileProcessError, which names the model, if the process crashes or does not keep its limits
+ * @throws CompileProcessError, which names the model, if the process crashes or exceeds its limits
  */
 export async function compileApart(
   job: Omit<CompileJob, "maxBytes">,
@@ -60,7 +60,7 @@ export async function compileApart(
   return answer;
 }
 
-/** Node's own support of TypeScript takes a third of the time of a loader, but older versions do not have it. */
+/** Node's own support of TypeScript takes a third of a loader's time, but older versions lack this support. */
 function loaderOf(file: string): string[] {
   const isUnderstood = (process.features as { typescript?: unknown }).typescript === "strip";
   if (extname(file) !== ".ts" || isUnderstood) return [];

@@ -1,6 +1,6 @@
 /**
- * The process that compiles one model, apart from the loop that plays games: a compile holds its thread for as long as
- * it takes, and may take any amount of memory. `compileApart` starts it.
+ * The process that compiles one model, separate from the loop that plays games. A compilation blocks its thread until
+ * the end, and may take any amount of memory. `compileApart` starts this process.
  */
 import { once } from "node:events";
 import { constants as os, setPriority } from "node:os";
@@ -12,7 +12,10 @@ import type { CompileAnswer, CompileJob } from "./compileJob.ts";
 import { loadModel } from "../../compiler/wraps/modelSpec.ts";
 import { ProgramCache } from "./programCache.ts";
 
-/** Looks after the process while its first thread compiles: ends it over its memory, or when nobody waits for it. */
+/**
+ * Guards the process during its first thread's compilation: ends the process if memory exceeds the limit, or if nobody
+ * waits for it.
+ */
 const GUARD = `
   const { workerData, parentPort } = require("node:worker_threads");
   const { writeSync } = require("node:fs");
@@ -36,7 +39,7 @@ async function compileOne({ spec, folders, expectedRoot }: CompileJob): Promise<
   if (expectedRoot !== undefined && model.programRoot !== expectedRoot)
     return { kind: "other root", root: model.programRoot };
   if (loaded.decoder !== undefined) {
-    // Other models need no executor here, and none is loaded for them.
+    // Other models need no executor, and this process loads none for them.
     const { checkDecoder } = await import("../../native/plain/decoder/checkDecoder.ts");
     await checkDecoder(spec.path, model, loaded.decoder, loaded);
   }

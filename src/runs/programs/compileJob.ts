@@ -2,7 +2,7 @@ import type { Hash } from "../../program/merkle/hash.ts";
 import type { Cached } from "./programCache.ts";
 import type { ModelSpec } from "../../compiler/wraps/modelSpec.ts";
 
-/** What a process that compiles is asked for. */
+/** A request to a compiling process. */
 export type CompileJob = {
   spec: ModelSpec;
   /** Where the compilation is stored; if that fails, the next one. */
@@ -13,7 +13,7 @@ export type CompileJob = {
   maxBytes: number;
 };
 
-/** What it answers. */
+/** The compiling process's answer. */
 export type CompileAnswer =
   | { kind: "done"; cached: Cached; folder: string; unwritable?: string }
   | { kind: "other root"; root: Hash }

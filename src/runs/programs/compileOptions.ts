@@ -6,7 +6,7 @@ import type { ImagePreprocessing } from "../../model/onnx/preprocess.ts";
 import { MAX_STEP_BYTES } from "../../program/limits.ts";
 import type { ModelSpec } from "../../compiler/wraps/modelSpec.ts";
 
-/** How a picture input given as bytes is written in files and flags. */
+/** The notation of a picture input given as bytes, in files and flags. */
 export const uint8Schema = z
   .object({
     input: z.string().min(1),
@@ -31,7 +31,7 @@ export const seedSchema = z
   })
   .transform(BigInt);
 
-/** A decision that takes the place of an output, as text: `argmax`, `top5`, `round=2`. */
+/** A decision that replaces an output, as text: `argmax`, `top5`, `round=2`. */
 const decideSchema = z.string().transform((text, context) => {
   try {
     return parseDecideSpec(text);
@@ -42,7 +42,7 @@ const decideSchema = z.string().transform((text, context) => {
   }
 });
 
-/** From which values an input is drawn within the program. */
+/** The range of values for an input drawn within the program. */
 const drawnSchema = z
   .object({ low: z.number(), high: z.number(), shape: z.array(z.number().int().positive()).optional() })
   .strict();
@@ -68,7 +68,7 @@ const decoderSchema = z
   })
   .strict();
 
-/** How a model becomes a run that trains it. */
+/** Options that turn a model into a training run. */
 const trainSchema = z
   .object({
     loss: z.enum(LOSSES),
@@ -80,7 +80,7 @@ const trainSchema = z
   })
   .strict();
 
-/** How a model is compiled, as a models file and a catalogue say it. */
+/** A model's compile options, in the form used by a models file and a catalogue. */
 export const compileOptions = {
   shapes: z.record(z.string(), z.array(z.number().int().positive())).default({}),
   dims: z.record(z.string(), z.number().int().positive()).optional(),

@@ -1,11 +1,11 @@
 import { DECODER } from "../../compiler/wraps/wrapDecoder.ts";
-import { findDecisions, type FoundDecisions } from "../../model/decision/findDecisions.ts";
-import { tokenDecisions } from "../../model/decision/tokenDecisions.ts";
+import { findDecisions, type FoundDecisions } from "../../compiler/decisions/findDecisions.ts";
+import { tokenDecisions } from "../../compiler/decisions/tokenDecisions.ts";
 import type { LoadedModel } from "../../compiler/wraps/modelSpec.ts";
 
 /**
- * What decides the outputs of a loaded model. Deciding tensors have the names that the model's file has, or those that
- * `decidedFile` adds to it.
+ * Finds the decisions behind a loaded model's outputs. Deciding tensors have the names used in the model's file, or the
+ * names added by `decidedFile`.
  */
 export function decisionsOf({ model, unwrapped, run, decoder }: LoadedModel): FoundDecisions {
   if (decoder === undefined) return findDecisions(model, run?.carried);

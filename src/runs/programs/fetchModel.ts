@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 import { FetchError, FetchRefusedError } from "../../base/fetchErrors.ts";
 import { fetchError, openUrl } from "../../base/openUrl.ts";
 
-/** The slowest download: one that takes longer, and a minute, is given up. */
+/** The slowest accepted download, plus a spare minute. Slower downloads are given up. */
 const BYTES_PER_SECOND = 2 ** 18;
 const SPARE_SECONDS = 60;
 const MAX_SECONDS = 86_400;
@@ -17,10 +17,11 @@ const SECONDS_OF_TEXT = 30;
 type NamedFile = { uri: string; sha256: string; bytes: number };
 
 /**
- * Fetches a file into a new one. Its length and hash are checked on the way: no more bytes are taken than it may have.
- * @param options.allowFile Whether it may lie on this machine's disk.
- * @param options.seconds How long it may take, if not by the slowest speed allowed.
- * @throws FetchError if it may succeed later; FetchRefusedError. What was written is left to be deleted.
+ * Fetches a file into a new file, and checks length and hash on the way. No more bytes than the expected length are
+ * taken.
+ * @param options.allowFile Whether the source may be on this machine's disk.
+ * @param options.seconds Time limit, instead of the limit by the slowest allowed speed.
+ * @throws FetchError if a later try may succeed; FetchRefusedError. Written bytes are left to be deleted.
  */
 export async function fetchModel(
   { uri, sha256, bytes }: NamedFile,
@@ -70,7 +71,7 @@ export async function fetchText(uri: string, maxBytes: number, signal: AbortSign
 }
 
 async function openFile(uri: string, bytes: number, allowFile: boolean): Promise<Readable> {
-  // SAFETY: a catalogue from elsewhere must not name files of this machine.
+  // SAFETY: a catalogue from elsewhere must not name files on this machine.
   if (!allowFile) throw new FetchRefusedError(`${uri} is refused: only a catalogue on this machine may name files`);
   let path: string;
   try {

@@ -28,8 +28,8 @@ export type OpenLibrary = {
 };
 
 /**
- * Opens a library of the operator's models and, where one is named, of a catalogue.
- * @throws CatalogueError, FetchRefusedError if the catalogue cannot be used
+ * Opens a library with the operator's models and, if named, a catalogue's models.
+ * @throws CatalogueError, FetchRefusedError for an unusable catalogue
  */
 export async function openLibrary({
   specs,

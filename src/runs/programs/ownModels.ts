@@ -6,8 +6,8 @@ import type { Compilations, CompilationsOptions } from "./compilations.ts";
 import type { ModelSpec } from "../../compiler/wraps/modelSpec.ts";
 
 /**
- * What compiling a model of the operator's may take: far more than any model that was measured, so that only a compile
- * without an end is given up.
+ * Limits for compiling an operator's model: far more than any measured model took. Only an endless compilation is given
+ * up.
  */
 const OWN_LIMITS = { seconds: 7_200, maxBytes: Math.max(2 ** 32, Math.floor(totalmem() / 2)) };
 
@@ -15,8 +15,8 @@ const OWN_LIMITS = { seconds: 7_200, maxBytes: Math.max(2 ** 32, Math.floor(tota
 const MAX_LOSSES = 2;
 
 /**
- * The models that the operator names. They are looked up in the cache, and those that are not there are compiled. One
- * that cannot be compiled is a problem of the library; the others go on.
+ * The models that the operator names. They are looked up in the cache, and missing models are compiled. A model that
+ * fails to compile becomes a library problem; the other models go on.
  */
 export class OwnModels implements ProgramSource {
   readonly #specs: readonly ModelSpec[];
@@ -38,14 +38,14 @@ export class OwnModels implements ProgramSource {
     library.addSource(this);
   }
 
-  /** While a root is not known, any program may be that model's. */
+  /** While a model's root is unknown, any program may belong to the model. */
   awaits = (): boolean => this.#pending.size > 0;
 
   get pending(): readonly string[] {
     return [...this.#pending].map((spec) => this.#nameOf(spec));
   }
 
-  /** A file that is another one has another size or another time. */
+  /** A changed file has another size or another time. */
   get content(): readonly string[] {
     return this.#specs.map((spec) => {
       const { size = 0, mtimeMs = 0 } = statSync(spec.path, { throwIfNoEntry: false }) ?? {};
@@ -54,7 +54,10 @@ export class OwnModels implements ProgramSource {
     });
   }
 
-  /** Makes the models known. @returns Resolves when those that are cached are known; the others are then compiled. */
+  /**
+   * Makes the models known. @returns Resolves once the cached models are known; the other models are compiled
+   * afterwards.
+   */
   async start(): Promise<void> {
     const missing: ModelSpec[] = [];
     for (const spec of this.#specs) {
@@ -103,7 +106,7 @@ export class OwnModels implements ProgramSource {
   }
 
   #fail(spec: ModelSpec, code: string, reason: string): void {
-    // What was given up at the end of the process is no problem of the model.
+    // A compilation given up at the process's end is no problem of the model.
     if (this.#signal.aborted) return;
     this.#library.setProblem(this.#nameOf(spec), reason);
     this.#log.error({ model: spec.path, code, reason }, "model cannot be used; the others are");

@@ -9,19 +9,19 @@ import { readProgram, readProgramHead, writeProgram, type ProgramHead } from "./
 const SUFFIX = ".program";
 const UNFINISHED = ".unfinished";
 
-/** A file that was not finished after this long is of a process that ended. */
+/** After this time, an unfinished file belongs to an ended process. */
 const UNFINISHED_MS = 86_400_000;
 
 /** The most bytes of compilations: 8 GiB. */
 const CACHE_BYTES = 2 ** 33;
 
-/** A compilation in the cache: its file, and what is known of it without reading all of it. */
+/** A compilation in the cache: its file, and the data known without reading the whole file. */
 export type Cached = { path: string; head: ProgramHead };
 
 /**
- * Compilations on disk. Any number of processes may share the folder: files are written under another name and renamed
- * once they are whole, and never changed. What was used longest ago is deleted first. The folder is trusted as the
- * program's own files are (docs/security.md): checksums find damage, not malice.
+ * Compilations on disk. Any number of processes may share the folder: files are written under another name, renamed
+ * when complete, and never changed. The longest unused files are deleted first. The folder is trusted like the
+ * program's own files (docs/security.md): checksums find damage, not malice.
  */
 export class ProgramCache {
   readonly folder: string;
@@ -34,9 +34,9 @@ export class ProgramCache {
   }
 
   /**
-   * Looks for a compilation. Files of external data must be what they were.
+   * Looks for a compilation. Files of external data must be unchanged.
    * @param key See `cacheKey`.
-   * @param modelFolder Where the model's external data lies; undefined if it must have none.
+   * @param modelFolder The folder of the model's external data; undefined if the model must have none.
    */
   async find(key: string, modelFolder: string | undefined): Promise<Cached | undefined> {
     const names = await readdir(this.folder).catch(() => []);
@@ -63,9 +63,9 @@ export class ProgramCache {
   }
 
   /**
-   * Stores a compilation, and deletes others if there are too many bytes.
-   * @param files Paths of the files of external data that the model was read from.
-   * @throws Error if the folder cannot be written to
+   * Stores a compilation, and deletes others if the cache has too many bytes.
+   * @param files Paths of the external data files that the model was read from.
+   * @throws Error if the folder is not writable
    */
   async store(key: string, model: CompiledModel, modelPath: string, files: readonly string[]): Promise<Cached> {
     const folder = dirname(resolve(modelPath));
@@ -74,7 +74,7 @@ export class ProgramCache {
         return { path: relative(folder, resolve(file)), sha256: await sha256OfFile(file) };
       }),
     );
-    // One model file may stand beside different external data in different folders.
+    // One model file may have copies beside different external data in different folders.
     const path = join(this.folder, `${key}-${model.programRoot.slice(2, 18)}${SUFFIX}`);
     await writeWhole(path, UNFINISHED, (unfinished) => writeProgram(unfinished, model, listed));
     await this.#prune(path);

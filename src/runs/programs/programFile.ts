@@ -23,10 +23,10 @@ const START = MAGIC.length + 2 * CHECKSUM_BYTES;
 const LENGTHS = 8;
 /** The head names external data, one line a file. */
 const MAX_HEAD_BYTES = 2 ** 20;
-/** How much is read or hashed before the event loop has its turn. */
+/** How many bytes are read or hashed before the event loop has its turn. */
 const PIECE = 2 ** 22;
 
-/** A file is no compiled program, or is damaged. */
+/** A file does not contain a compiled program, or is damaged. */
 export class ProgramFileError extends errorWithCode("PROGRAM_FILE") {}
 
 const headSchema = z
@@ -49,17 +49,17 @@ const headSchema = z
         proofGas: z.number(),
       })
       .strict(),
-    /** The files of external data that the model was read from: paths from its folder, and SHA-256. */
+    /** The model's external data files: paths relative to its folder, and SHA-256. */
     files: z.array(z.object({ path: z.string(), sha256: z.string() }).strict()).readonly(),
   })
   .strict();
 
-/** What is known of a program that is not in memory. */
+/** The data known about a program that is not in memory. */
 export type ProgramHead = z.output<typeof headSchema>;
 
 type Body = Omit<CompiledModel, "constants"> & { constants: { root: Hash; length: number }[] };
 
-/** Writes a compiled program to a new file. The file is whole on disk when this resolves. */
+/** Writes a compiled program to a new file. The file is complete on disk when the promise resolves. */
 export async function writeProgram(path: string, model: CompiledModel, files: ProgramHead["files"]): Promise<void> {
   const head: ProgramHead = { root: model.programRoot, shape: programShape(knownProgram(model)), files };
   const { constants, ...rest } = model;
@@ -98,9 +98,9 @@ export async function readProgramHead(path: string): Promise<ProgramHead> {
 }
 
 /**
- * Reads a compiled program. Its checksum says whether it is whole, and its root is computed anew, which it takes the
- * trees of its lists for. The event loop waits for no more than some milliseconds at a time.
- * @throws ProgramFileError, or why the file cannot be read
+ * Reads a compiled program. The checksum shows whether the file is complete. The root is computed anew from the trees
+ * of the program's lists. The event loop waits for at most some milliseconds at a time.
+ * @throws ProgramFileError, or the read error of the file
  */
 export async function readProgram(path: string): Promise<KnownProgram> {
   const handle = await open(path, "r");
@@ -108,7 +108,7 @@ export async function readProgram(path: string): Promise<KnownProgram> {
     const { size } = await handle.stat();
     const { checksums, lengths, headBytes, bodyLength, head } = await startOf(handle);
     let position = START + LENGTHS + headBytes.length;
-    // SAFETY: no memory is taken for what the file does not have, and nothing is decoded that was not checked.
+    // SAFETY: memory is allocated only for existing bytes, and only checked bytes are decoded.
     if (position + bodyLength > size) throw new ProgramFileError("the file ends early");
     const hash = createHash("sha256").update(lengths).update(headBytes);
     const bodyBytes = await readPiecewise(handle, position, bodyLength, hash);
@@ -157,7 +157,7 @@ function requireChecksum(hash: Hash256, expected: Buffer): void {
   if (!hash.digest().equals(expected)) throw new ProgramFileError("the file does not have its checksum");
 }
 
-/** Reads a part of a file and hashes it. */
+/** Reads and hashes a part of a file. */
 async function readPiecewise(handle: FileHandle, position: number, length: number, hash: Hash256): Promise<Uint8Array> {
   const bytes = new Uint8Array(length);
   for (let done = 0; done < length; done += PIECE)

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { compile } from "../../../src/compiler/compile.ts";
-import { NodeList } from "../../../src/compiler/graph/nodeList.ts";
+import { NodeList } from "../../../src/compiler/nodes.ts";
 import { sampledToken } from "../../../src/compiler/wraps/sampling.ts";
 import { philox } from "../../../src/compiler/operators/philox.ts";
 import { createExecutor, type Executor } from "../../../src/executor/createExecutor.ts";

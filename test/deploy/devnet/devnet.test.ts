@@ -95,7 +95,7 @@ describe("refute devnet", function () {
   });
 
   itInTime("quote_beforeAJob_saysWhatItCosts", () => {
-    const quote = JSON.parse(refute("quote", "model.onnx", "--json").out) as {
+    const quote = JSON.parse(refute("job", "quote", "model.onnx", "--json").out) as {
       fee: { least: string };
       recentFees: unknown;
     };

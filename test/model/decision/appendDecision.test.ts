@@ -5,7 +5,7 @@ import { decidedFile } from "../../../src/model/decision/decidedFile.ts";
 import { decideText, parseDecideSpec } from "../../../src/model/decision/decideSpec.ts";
 import { isDecided, type Decision } from "../../../src/model/decision/decision.ts";
 import { DecideError } from "../../../src/model/decision/errors.ts";
-import { findDecisions } from "../../../src/model/decision/findDecisions.ts";
+import { findDecisions } from "../../../src/compiler/decisions/findDecisions.ts";
 import { readMargin } from "../../../src/model/decision/margin.ts";
 import { withOutputs } from "../../../src/model/decision/withOutputs.ts";
 import { outputTensors } from "../../../src/examine/compare/compare.ts";

@@ -3,7 +3,7 @@ import { compile } from "../../../src/compiler/compile.ts";
 import { appendDecisions } from "../../../src/model/decision/appendDecision.ts";
 import { decidedFile } from "../../../src/model/decision/decidedFile.ts";
 import { isDecided, type DecidedOutput } from "../../../src/model/decision/decision.ts";
-import { findDecisions } from "../../../src/model/decision/findDecisions.ts";
+import { findDecisions } from "../../../src/compiler/decisions/findDecisions.ts";
 import { readMargin } from "../../../src/model/decision/margin.ts";
 import { withOutputs } from "../../../src/model/decision/withOutputs.ts";
 import { outputTensors } from "../../../src/examine/compare/compare.ts";

@@ -6,7 +6,7 @@ import { isDecided } from "../../../src/model/decision/decision.ts";
 import { appendDecisions } from "../../../src/model/decision/appendDecision.ts";
 import { decidedFile } from "../../../src/model/decision/decidedFile.ts";
 import { ValueNameError } from "../../../src/model/decision/errors.ts";
-import { findDecisions } from "../../../src/model/decision/findDecisions.ts";
+import { findDecisions } from "../../../src/compiler/decisions/findDecisions.ts";
 import { withOutputs } from "../../../src/model/decision/withOutputs.ts";
 import { plainOutputs } from "../../../src/native/plain/plainRun.ts";
 import { DType } from "../../../src/numerics/dtype.ts";

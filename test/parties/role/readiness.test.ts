@@ -186,7 +186,7 @@ describe("readiness of a worker and a watcher", function () {
     const { options, says, notReady, close } = await watched();
     const stranger = await players().chain.newAccount(parseEther("1"));
     const unattested = await players().startWorker(stranger, program, reference(), options);
-    await says("/readyz", "mayClaim: not attested: no device backs the account: run refute attest, ");
+    await says("/readyz", "mayClaim: not attested: no device backs the account: run refute device attest, ");
     expect(notReady("mayClaim")).to.have.length(1);
     await unattested.stop();
     await close();

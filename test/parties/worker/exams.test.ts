@@ -94,7 +94,7 @@ describe("a worker with a dongle and exams", function () {
   it("worker_withoutAProgramOfTheZoo_saysSo", async () => {
     const worker = await start(allClasses.slice(1));
     await worker.until(() => worker.health.problem("exams") !== undefined, "the condition");
-    expect(worker.health.problem("exams")!.reason).to.contain("refute classes");
+    expect(worker.health.problem("exams")!.reason).to.contain("refute exam classes");
     await worker.running.stop();
   });
 

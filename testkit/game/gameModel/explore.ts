@@ -15,21 +15,25 @@ import {
   type Shape,
 } from "./rules.ts";
 
-/** What an exploration found. */
+/** The result of an exploration. */
 type Explored = {
   /** States that some play reaches. */
   states: number;
   /**
-   * Of these, the states in which the side to move has no legal move, except a worker that has to show the children of
-   * a hash that it made up.
+   * The reachable states in which the side to move has no legal move. A worker that would have to show the children of
+   * an invented hash does not count.
    */
   stuck: number;
   /**
-   * Openings of wrong claims that the first-difference strategy does not surely win, and those that no strategy wins.
+   * The number of openings on wrong claims that the first-difference strategy can lose. The next field counts the
+   * openings that every strategy can lose.
    */
   lostByTheWatcher: number;
   lostByAll: number;
-  /** Openings of right claims that a challenger can force, and states of an honest worker in which a proof may hold. */
+  /**
+   * The number of openings on right claims that a challenger can force, plus an honest worker's states in which a proof
+   * may hold.
+   */
   lostByTheHonestWorker: number;
   /** The maximum number of moves of a game. */
   longest: number;
@@ -41,8 +45,7 @@ const key = ({ level, turn, width, depth, index, same, clean, bound, output, chi
 };
 
 /**
- * Explores every state of every game over lists of up to `maxWidth` items, checkpoints, steps and chunks, and solves
- * them.
+ * Explores and solves every state of every game over lists with up to `maxWidth` items, checkpoints, steps and chunks.
  */
 export function explore(shape: Shape, maxWidth = MAX_WIDTH): Explored {
   const solver = new Solver(shape, maxWidth);
@@ -72,7 +75,10 @@ export function explore(shape: Shape, maxWidth = MAX_WIDTH): Explored {
   return totals;
 }
 
-/** Claims of one item, whose root is its trace's, and of many, and outputs of answers, honest and wrong. */
+/**
+ * Returns one-item claims with the trace's root as the claim's root, claims over many items, and answers' outputs, all
+ * honest and wrong.
+ */
 const openings = (maxWidth: number): ModelState[] =>
   [true, false].flatMap((same) => [
     outputOpening(1, 0, same),
@@ -160,7 +166,7 @@ class Solver {
   }
 }
 
-/** What the watcher picks: the first of the revealed nodes that is not its own. */
+/** Returns the watcher's pick: the first revealed node that differs from the watcher's own node. */
 function firstDifference(s: ModelState, all: readonly ModelPick[]): ModelPick | undefined {
   const hop = Math.log2(s.children.length);
   const k = s.children.findIndex((same) => !same);

@@ -3,25 +3,28 @@ import { depthOf } from "../../../src/program/merkle/sizes.ts";
 import { Level, Side } from "../../../src/chain/structs.ts";
 
 /**
- * The rules of the dispute game, reduced to what decides it. A node is `same` if it is the honest one. Any other hash
- * may hide anything: the worker that claims it chooses its children when it reveals them.
+ * The rules of the dispute game, reduced to the deciding facts. A node counts as `same` if equal to the honest node.
+ * Any other hash may hide anything: the worker claiming the hash chooses the children when revealing them.
  */
 export type ModelState = {
   level: number;
   turn: number;
-  /** Leaves of the list, and where in it the game stands. */
+  /** The number of leaves in the list. The next two fields give the game's position in the list. */
   width: number;
   depth: number;
   index: number;
   same: boolean;
   /**
-   * Everything that a step proof here may read is the honest one's: nothing left of here was different, in this list or
-   * those above.
+   * True if a step proof from this position reads only honest nodes: nothing further left differs, in this list or in
+   * the lists above.
    */
   clean: boolean;
-  /** A leaf below here that is bound to what the game came from, and whether that is the honest one's. */
+  /**
+   * A bound leaf below this position: bound to the node from which the game came. A flag says whether the leaf is
+   * honest.
+   */
   bound?: Bound | undefined;
-  /** Of the run, above its last item: whether the output that this item's trace must hold is the honest one's. */
+  /** Only in a run, above the last item: whether the item's trace must hold the honest output. */
   output?: boolean | undefined;
   /** The children that were revealed: whether each is the honest one's. Empty if none are. */
   children: readonly boolean[];
@@ -29,7 +32,7 @@ export type ModelState = {
 
 type Bound = { index: number; same: boolean };
 
-/** A rule that is left out, to show that it is needed. */
+/** A rule missing from the model, to show that the game needs the rule. */
 type Flaw =
   | "none"
   | "padding unchecked"
@@ -40,7 +43,7 @@ type Flaw =
   | "output unbound"
   | "run not expanded";
 
-/** The part of the model that a program and a deployment fix. */
+/** The part of the model fixed by a program and a deployment. */
 export type Shape = { arityBits: number; flaw: Flaw };
 
 type WorkerMove =
@@ -48,7 +51,7 @@ type WorkerMove =
   | { kind: "chunk" }
   | { kind: "expand"; list: ModelState; children: readonly boolean[] };
 
-/** A pick of a node `levels` below; what the path shows of the node and of all that is left of it. */
+/** A pick of a node `levels` below, with the path's facts about the node and about all nodes further left. */
 export type ModelPick = { levels: number; index: number; same: boolean; clean: boolean };
 
 /** The maximum width of the lists in the model. */
@@ -62,7 +65,7 @@ export function opening(width: number, same: boolean, level: Level = Level.trace
   return { level, turn: Side.worker, width, depth, index: 0, same, clean: true, children: [] };
 }
 
-/** A game on output `index` of an answer of `width` outputs, before it goes on from there. */
+/** Returns a game on output `index` of an answer with `width` outputs, before the game continues from the output. */
 export const outputOpening = (width: number, index: number, same: boolean): ModelState => ({
   ...opening(width, same, Level.answer),
   depth: 0,
@@ -76,7 +79,7 @@ const isReal = (index: number, depth: number, width: number): boolean => index *
 const holdsBound = ({ bound }: ModelState, index: number, depth: number): boolean =>
   bound !== undefined && index === Math.floor(bound.index / 2 ** depth);
 
-/** Every way in which a worker can show the children of a node. */
+/** Returns every way in which a worker can show a node's children. */
 export function patterns(s: ModelState, { arityBits, flaw }: Shape): boolean[][] {
   const hop = hopOf(s.depth, arityBits);
   const depth = s.depth - hop;
@@ -108,7 +111,7 @@ export function workerMoves(s: ModelState, shape: Shape, maxWidth = MAX_WIDTH): 
   if (s.level === Level.tensor) return [{ kind: "chunk" }];
   return expansions(s, shape, maxWidth).flatMap((list) =>
     [true, false].flatMap((same): WorkerMove[] => {
-      // Its root is the honest one's only if the leaf that it must hold is.
+      // An honest root requires an honest leaf at the bound position.
       if (same && list.bound?.same === false) return [];
       return patterns({ ...list, same }, shape).map((children) => ({
         kind: "expand",
@@ -120,8 +123,8 @@ export function workerMoves(s: ModelState, shape: Shape, maxWidth = MAX_WIDTH): 
 }
 
 /**
- * The lists that a worker may expand a leaf into: an output of an answer into the run, an output of an item into its
- * trace, where it is any of the checkpoints, a leaf of a trace into its range.
+ * Returns the lists into which a worker may expand a leaf. An answer's output expands into the run. An item's output
+ * expands into the item's trace, at any checkpoint. A trace's leaf expands into the leaf's range.
  */
 function expansions({ level, same, clean }: ModelState, { flaw }: Shape, maxWidth: number): ModelState[] {
   const from2 = Array.from({ length: maxWidth - 1 }, (_, k) => k + 2);
@@ -133,7 +136,8 @@ function expansions({ level, same, clean }: ModelState, { flaw }: Shape, maxWidt
   if (level === Level.items) {
     return from2.flatMap((width) => leaves(width).map((k) => ({ ...opening(width, same), clean, bound: held(k) })));
   }
-  // The last item's trace holds the output: it is another one if the output is, else it may be any.
+  // The last item's trace holds the output. A wrong output makes the trace wrong; with an honest output, the trace may
+  // be anything.
   return from2.map((width) => ({
     ...opening(width, same, Level.run),
     clean,
@@ -152,7 +156,9 @@ export function afterWorker(s: ModelState, move: WorkerMove): ModelState {
   return { ...move.list, turn, children: move.children };
 }
 
-/** The challenger's legal picks: of a revealed node, or of any node below one, whatever that hides. */
+/**
+ * Returns the challenger's legal picks: a revealed node, or any node below a revealed node, with any hidden content.
+ */
 export function picks(s: ModelState, { arityBits }: Shape): ModelPick[] {
   const hop = hopOf(s.depth, arityBits);
   const found: ModelPick[] = [];
@@ -165,7 +171,7 @@ export function picks(s: ModelState, { arityBits }: Shape): ModelPick[] {
       const left = s.clean && (s.level === Level.items || s.children.slice(0, child).every((same) => same));
       for (const same of levels === hop || s.children[child]! ? [s.children[child]!] : [true, false]) {
         if (holdsBound(s, index, depth) && (s.bound!.same ? depth === 0 && !same : same)) continue;
-        // Below a node that is not the honest one's, what lies left of the picked one may be anything.
+        // Below a node that differs from the honest node, everything left of the picked node may be anything.
         const isHidden = s.level !== Level.items && levels > hop && !s.children[child]!;
         const cleans = left && isHidden ? [true, false] : [left];
         for (const clean of cleans) found.push({ levels, index, same, clean });
@@ -176,9 +182,9 @@ export function picks(s: ModelState, { arityBits }: Shape): ModelPick[] {
 }
 
 /**
- * The states that a pick may lead to: at a leaf of the run, of a trace or of an interior list the game enters the next
- * list, as wide as the program has it.
- * @param maxWidth Checkpoints of the longest trace, chunks of the largest tensor.
+ * Returns the states to which a pick may lead. At a leaf in a run, a trace or an interior list, the game enters the
+ * next list, with any width that a program may give.
+ * @param maxWidth Checkpoints in the longest trace, chunks in the largest tensor.
  */
 export function afterPick(
   s: ModelState,
@@ -188,13 +194,13 @@ export function afterPick(
 ): ModelState[] {
   const depth = s.depth - levels;
   const at: ModelState = { ...s, turn: Side.worker, depth, index, same, clean, children: [] };
-  // What the picked node does not cover is forgotten.
+  // The state forgets facts about leaves outside the picked node.
   const bound = holdsBound(s, index, depth) ? s.bound : undefined;
   const output = index === Math.floor((s.width - 1) / 2 ** depth) ? s.output : undefined;
   return crossings({ ...at, bound, output }, shape, maxWidth);
 }
 
-/** A picked node, or the lists that it leads into. */
+/** Returns the picked node, or the lists into which the picked node leads. */
 export function crossings(at: ModelState, shape: Shape, maxWidth = MAX_WIDTH): ModelState[] {
   if (!isLeaf(at) || at.level === Level.tensor) return [at];
   if (at.level === Level.answer) return fromOutput(at, shape, maxWidth);
@@ -202,27 +208,37 @@ export function crossings(at: ModelState, shape: Shape, maxWidth = MAX_WIDTH): M
   if (at.level === Level.run) return fromRun(at, shape, maxWidth);
   const clean = at.clean && (shape.flaw !== "range not closed under reads" || at.level === Level.trace);
   const tensors = leaves(maxWidth).map((k): ModelState => ({ ...opening(k + 1, at.same, Level.tensor), clean }));
-  // A trace leaf whose range is one step leads to its tensor, another one to its range.
+  // A trace leaf with a one-step range leads to the step's tensor. Any other trace leaf leads to its range.
   return at.level === Level.trace ? [{ ...at, bound: undefined }, ...tensors] : tensors;
 }
 
-/** An output of items that carry leads on by expansion alone; another one into the items that have it, or the last. */
+/**
+ * Returns the lists after an output. A carried output continues by expansion alone. Any other output leads into the
+ * list of items with the output, or into the last item.
+ */
 function fromOutput(at: ModelState, shape: Shape, maxWidth: number): ModelState[] {
   const items = leaves(maxWidth).map((k) => opening(k + 1, at.same, Level.items));
-  // What the last item takes from the one before is then as the worker has it.
+  // With this flaw, the worker decides the values that the last item takes from the item before.
   const carried = shape.flaw === "run not expanded" ? { ...opening(1, at.same, Level.items), clean: false } : at;
   return [carried, ...items].flatMap((list) => (list === at ? [at] : crossings(list, shape, maxWidth)));
 }
 
-/** An item's output leads on by expansion; as the only checkpoint, it is the item's trace. */
+/**
+ * Returns the lists after an item's output. The output continues by expansion; a single checkpoint already forms the
+ * item's trace.
+ */
 const fromItem = (at: ModelState, shape: Shape, maxWidth: number): ModelState[] => [
   at,
   ...crossings({ ...opening(1, at.same), clean: at.clean }, shape, maxWidth),
 ];
 
-/** A leaf of the run leads into that item's trace, which holds what the run was expanded from. */
+/**
+ * Returns the traces entered from a leaf of the run. The item's trace holds the output from which the worker expanded
+ * the run.
+ */
 function fromRun({ same, index, output, ...at }: ModelState, shape: Shape, maxWidth: number): ModelState[] {
-  // What an item takes from the one before is the honest one's only if that item's trace is bound to the run.
+  // The values that an item takes from the item before are surely honest only if the earlier item's trace is bound to
+  // the run.
   const clean = at.clean && (shape.flaw !== "item before unproven" || index === 0);
   return leaves(maxWidth).flatMap((k) => {
     const trace = { ...opening(k + 1, same), clean };
@@ -234,12 +250,12 @@ function fromRun({ same, index, output, ...at }: ModelState, shape: Shape, maxWi
   });
 }
 
-/** What a step proof of the chunk here comes to: surely right, surely wrong, or as the worker has laid it out. */
+/** Returns the result of a step proof for the current chunk: surely right, surely wrong, or as the worker arranged. */
 export function proof(s: ModelState): "holds" | "fails" | "either" {
   if (!s.clean) return "either";
   return s.same ? "fails" : "holds";
 }
 
-/** Where a proof can be given: at the chunk, once it is there to be seen. */
+/** Returns true where a challenger can give a proof: at the chunk, once the worker has shown the chunk. */
 export const isProvable = (s: ModelState): boolean =>
   s.level === Level.tensor && s.depth === 0 && s.turn === Side.challenger;

@@ -2,7 +2,7 @@ import { DType } from "../../../src/numerics/dtype.ts";
 import { floatTensor } from "../../../src/model/onnx/tensorData.ts";
 import type { Exporter } from "./exporter.ts";
 
-/** The lowest finite float32, which PyTorch adds to scores that do not count. */
+/** The lowest finite float32. PyTorch adds the number to scores that do not count. */
 export const LOWEST_FLOAT32 = -3.4028234663852886e38;
 
 /** [batch, length, width] to [batch, heads, length, width / heads], sizes from Shape. */
@@ -17,7 +17,8 @@ export function joinHeads(g: Exporter, x: string, width: number): string {
 }
 
 /**
- * PyTorch's scaled_dot_product_attention: the scale is computed from the size of the queries, half of it on each side.
+ * PyTorch's scaled_dot_product_attention. The graph computes the scale from the queries' size, and applies the scale's
+ * root on each side.
  */
 export function sdpa(g: Exporter, q: string, k: string, v: string, mask: string | undefined): string {
   const last = g.node("Slice", [g.node("Shape", [q]), g.ints(-1), g.ints(2 ** 53)]);

@@ -5,7 +5,7 @@ import { Prng } from "../../random/prng.ts";
 import { buildModel, type AttributeValue, type NodeSpec } from "../../onnx/onnxBuilder.ts";
 import { RandomTensors } from "../../random/tensors.ts";
 
-/** A model as an export tool writes it, and inputs for it. */
+/** A model in an export tool's form, and inputs for the model. */
 export type Exported = {
   name: string;
   bytes: Uint8Array;

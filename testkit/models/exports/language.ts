@@ -1,4 +1,4 @@
-/** Encoders and decoders of text, as PyTorch, Optimum and onnxruntime's tools export them. */
+/** Text encoders and decoders, in the forms exported by PyTorch, Optimum and onnxruntime's tools. */
 import { DType } from "../../../src/numerics/dtype.ts";
 import type { TensorData } from "../../../src/model/onnx/model.ts";
 import { floatTensor, int64Tensor } from "../../../src/model/onnx/tensorData.ts";

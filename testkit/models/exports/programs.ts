@@ -1,4 +1,4 @@
-/** Recurrences, loops, branches and quantised networks, as export tools and quantisers write them. */
+/** Recurrences, loops, branches and quantised networks, in the forms written by export tools and quantisers. */
 import { DType } from "../../../src/numerics/dtype.ts";
 import type { TensorData } from "../../../src/model/onnx/model.ts";
 import { floatTensor, int64Tensor } from "../../../src/model/onnx/tensorData.ts";
@@ -84,7 +84,7 @@ function scriptedLoop(): Exported {
   );
 }
 
-/** PyTorch's squeeze of a size that it does not know: a branch on the shape, of two ranks. */
+/** PyTorch's squeeze for an unknown size: a branch on the shape, with two possible ranks. */
 function squeezeBranch(): Exported {
   const g = new Exporter(33);
   const x = g.random.float([3, 1, 4], -1, 1);
@@ -185,18 +185,19 @@ function qdqCnn(): Exported {
   y = around(g.node("Add", [around(convolve(y, 8, 8, 1), 0.02, 120), y]), 0.02, 100);
   y = around(g.node("GlobalAveragePool", [y]), 0.01, 90);
   y = around(g.node("Gemm", [g.node("Flatten", [y]), byChannel([10, 8], 0), bias(10)], { transB: 1 }), 0.01, 128);
-  // A sum that is rounded the other way moves the result by a step of its scale.
+  // A sum rounded the other way moves the result by one scale step.
   return g.model("qdqCnn", 13, { x }, { x: ["batch", 3, 16, 16] }, { logits: [y] }, 0.03);
 }
 
-/** The same in integer operators, with those of com.microsoft that onnxruntime's quantiser uses. */
+/** The same network in integer operators, including the com.microsoft operators from onnxruntime's quantiser. */
 function qOperatorCnn(): Exported {
   const g = new Exporter(37);
   const x = g.random.integer(DType.uint8, [1, 3, 12, 12], 0, 255);
   const u8 = (value: number): string => g.initializer({ dtype: DType.uint8, shape: [], bytes: Uint8Array.of(value) });
   const scalar = (value: number): string => g.initializer(floatTensor([value], []));
   const scales = g.initializer(floatTensor([0.002, 0.003, 0.004, 0.005]));
-  // Of 7 bits, as the quantiser's `reduce_range` makes them: onnxruntime's sums of others saturate on older processors.
+  // Weights with 7 bits, made by the quantiser's `reduce_range`. On older processors, onnxruntime's sums saturate with
+  // wider weights.
   const weights = g.initializer(g.random.integer(DType.int8, [4, 3, 3, 3], -64, 63));
   const zeros = g.initializer({ dtype: DType.int8, shape: [4], bytes: new Uint8Array(4) });
   const bias = g.initializer(g.random.integer(DType.int32, [4], -999, 999));

@@ -1,4 +1,4 @@
-/** Networks of sound, of text beside pictures, and of sentences, as PyTorch exports them. */
+/** Networks for sound, for text with pictures, and for sentences, in PyTorch's export form. */
 import { DType } from "../../../src/numerics/dtype.ts";
 import type { TensorData } from "../../../src/model/onnx/model.ts";
 import { floatTensor, int64Tensor } from "../../../src/model/onnx/tensorData.ts";
@@ -140,7 +140,7 @@ function t5(): Exported {
   );
 }
 
-/** A mean of the hidden states that a mask keeps, normalised, as sentence-transformers exports it. */
+/** A normalised mean over the hidden states kept by a mask, in the export form of sentence-transformers. */
 function sentenceEncoder(): Exported {
   const [g, width] = [new Exporter(27), 24];
   const inputs = {

@@ -1,4 +1,4 @@
-/** Networks on pictures, as PyTorch and TensorFlow export them. */
+/** Networks on pictures, in the export forms of PyTorch and TensorFlow. */
 import { DType } from "../../../src/numerics/dtype.ts";
 import { floatTensor, int64Tensor } from "../../../src/model/onnx/tensorData.ts";
 import { Exporter, type Exported } from "./exporter.ts";
@@ -131,7 +131,8 @@ function uNet(): Exported {
     nearest_mode: "floor",
   });
   y = block(g.node("Concat", [a, y], { axis: 1 }), 14, 6);
-  // Twice as large by nearest neighbours: scales as TensorFlow's exporter gives them, with an empty region of interest.
+  // Doubles the size by nearest neighbours. TensorFlow's exporter writes the same scales, with an empty region of
+  // interest.
   const roi = g.initializer(floatTensor([], [0]));
   y = g.node("Resize", [y, roi, g.constant(floatTensor([1, 1, 2, 2]))], {
     coordinate_transformation_mode: "asymmetric",
@@ -197,7 +198,7 @@ function keras(): Exported {
   ]);
   y = g.node("AveragePool", [y], { auto_pad: "SAME_UPPER", kernel_shape: [3, 3], strides: [2, 2] });
   y = g.node("Transpose", [y], { perm: [0, 2, 3, 1] });
-  // tf.shape(x)[0], as an int32 vector that is packed with others and cast back.
+  // tf.shape(x)[0] as an int32 vector, packed with others and cast back.
   const shape = g.node("Cast", [g.node("Shape", [y])], { to: DType.int32 });
   const batch = g.node("Squeeze", [g.node("Slice", [shape, g.ints(0), g.ints(1), g.ints(0)]), g.ints(0)]);
   const packed = g.node(

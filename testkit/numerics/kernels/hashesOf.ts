@@ -1,7 +1,7 @@
 /**
- * A process that says the SHA-256 of each part of the kernels, as JSON, in a variant that it is given:
- * `node testkit/numerics/kernels/hashesOf.ts "madd twoMemories"`. The variant need not be this engine's own: the process tells
- * the kernels that the engine knows less.
+ * Prints the SHA-256 for each kernel part, as JSON, in a given variant: `node testkit/numerics/kernels/hashesOf.ts
+ * "madd twoMemories"`. The variant may differ from the engine's own variant: the process makes the kernels believe that
+ * the engine supports less.
  */
 import type { KernelPart, Variant } from "../../../src/numerics/kernels/kernelHashes.ts";
 

@@ -4,7 +4,7 @@ import { KERNEL_PARTS, type KernelPart, type Variant } from "../../../src/numeri
 
 const VARIANTS: readonly Variant[] = ["madd twoMemories", "madd oneMemory", "mulAdd twoMemories", "mulAdd oneMemory"];
 
-/** The SHA-256 of each part of the kernels in each variant, as the code makes them now. */
+/** Returns the SHA-256 of each kernel part in each variant, from the current code. */
 export function currentKernelHashes(): Record<KernelPart, Record<Variant, string>> {
   const all = VARIANTS.map((variant) => {
     const args = ["--no-warnings", join(import.meta.dirname, "hashesOf.ts"), variant];

@@ -1,6 +1,6 @@
 /**
- * MPFR as an independent judge of results in float32, its subsets and float64: compiles oracle.c with gcc against
- * Debian's libmpfr.
+ * MPFR as an independent judge for results in float32, in subsets of float32, and in float64. Compiles oracle.c with
+ * gcc against Debian's libmpfr.
  */
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -11,9 +11,9 @@ import { FLOAT32, FLOAT64, type FloatFormat } from "../../../src/numerics/format
 
 export type MpfrOracle = {
   /**
-   * The correctly rounded results of operation `op` (code of src/program/operations.ts) for pairs of float32 words, as
-   * float32 words, or of float64 words if the format is float64.
-   * @param format Rounded to: float32, a subset of it, or float64.
+   * Returns the correctly rounded results for pairs of float32 words under operation `op` (code of
+   * src/program/operations.ts). Operands and results are float32 words, or float64 words if the format is float64.
+   * @param format The format for rounding: float32, a subset of float32, or float64.
    */
   evaluate: (op: number, operands: readonly (readonly [Word, Word])[], format?: FloatFormat) => Word[];
   close: () => void;

@@ -13,17 +13,17 @@ import { drawTerms, takenKey, unfitness } from "./terms.ts";
 import type { Town } from "./town.ts";
 import { ETHER } from "../../protocol/deployWorld.ts";
 
-/** Workers that may try at a job, one after the other. */
+/** The maximum number of workers per job, one after the other. */
 const ATTEMPTS = 3;
 const CLAIM_SECONDS = 600;
 
 /** How long after its claim became final the requester can have a fee back. */
 const DELIVERY_SECONDS = 7 * 86_400;
 
-/** Who holds a job now, and what it makes of it. */
+/** A job's current holder, and the holder's execution. */
 type Holder = { address: Address; worker: SoakWorker };
 
-/** One job, with terms or without, from its post until its fee is paid or back. */
+/** A job, with or without terms, from the post until the fee is paid or returned. */
 export class JobDeal {
   readonly #town: Town;
   readonly #program: SoakProgram;
@@ -97,7 +97,7 @@ export class JobDeal {
     this.#after(1 + prng.below(300), () => this.#offer());
   }
 
-  /** Workers come in random order, until one of them can take the job. */
+  /** Offers the job to workers in random order, until a worker can take the job. */
   async #offer(): Promise<void> {
     const { market, workers } = this.#town;
     const { chain, prng } = market;
@@ -151,7 +151,7 @@ export class JobDeal {
     this.#after(1 + prng.below(500), () => (isSealed ? this.#seal(holder, this.#terms!) : this.#submit(holder)));
   }
 
-  /** Somebody frees the job of a worker that is late. */
+  /** A stranger frees a job from a late worker. */
   async #expire(): Promise<void> {
     const { market } = this.#town;
     const name = this.#terms === undefined ? "expire" : "expireOnTerms";
@@ -212,7 +212,7 @@ export class JobDeal {
     const subject = { program: this.#program, worker, claim, claimId, venue: chain, watched };
     const disputes = new Disputes(market, subject, (ending) => this.#over(ending, claim, claimId, worker));
     disputes.begin(drawChallengers(market, this.#program, worker, watched));
-    // An honest requester takes early what it has computed itself.
+    // An honest requester accepts early only a result that the requester has also computed.
     if (this.#terms?.earlyAccept === true && prng.below(2) === 0 && (worker.right || this.#isGone)) {
       const accept = chain.onMarket("acceptEarly", [claim, this.#terms]);
       this.#after(1 + prng.below(this.#job.window), () => disputes.acceptEarly(this.#requester, accept));
@@ -229,7 +229,7 @@ export class JobDeal {
     this.#done();
   }
 
-  /** A dapp reads an output of an item of a final claim. */
+  /** A dapp reads an item's output from a final claim. */
   async #check(claim: Claim, worker: SoakWorker): Promise<void> {
     const { market } = this.#town;
     const { chain } = market;
@@ -245,7 +245,7 @@ export class JobDeal {
     if ((await read(other)) === undefined) market.fault("another output passes for that of a final claim");
   }
 
-  /** The fee of a final claim: the requester releases it or, if it is gone, the worker delivers. */
+  /** Pays a final claim's fee. The requester releases the fee; if the requester has gone, the worker delivers. */
   async #askForFee(claim: Claim, worker: SoakWorker): Promise<void> {
     const { market } = this.#town;
     if (!this.#isGone) {
@@ -267,7 +267,10 @@ export class JobDeal {
     if (worker.kind === "honest") this.#town.owe(address, job.fee);
   }
 
-  /** The requester takes the job back or, if it is gone, somebody closes it after its deadline, for a reward. */
+  /**
+   * Closes the job. The requester takes the job back; if the requester has gone, a stranger closes the job after its
+   * deadline, for a reward.
+   */
   async #close(): Promise<void> {
     const { market } = this.#town;
     if (!this.#isGone) await this.#must("requester", this.#requester, "cancel", [this.#job]);

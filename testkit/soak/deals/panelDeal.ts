@@ -18,12 +18,12 @@ const OUTCOMES = ["None", "Open", "Agreed", "Survived", "Split", "Failed"] as co
 type Outcome = (typeof OUTCOMES)[number];
 
 /**
- * Who sits on a panel. mixed: anybody; colluders: some have one lie, others are honest; native: all err alike, as
- * workers do that compute on the same kernels.
+ * The members of a panel. mixed: anybody; colluders: some share a lie, others are honest; native: all err alike, like
+ * workers with the same kernels.
  */
 type Company = "honest" | "mixed" | "colluders" | "native";
 
-/** What becomes of a seat. absent: nobody takes it; late: its worker seals nothing; shut: the seal stays shut. */
+/** The fate of a seat. absent: nobody takes the seat; late: the worker seals nothing; shut: the seal stays shut. */
 type Conduct = "opens" | "absent" | "late" | "shut";
 
 type Seat = {
@@ -37,14 +37,14 @@ type Seat = {
   isOver: boolean;
 };
 
-/** One panel, from its post until its fees are paid or back. */
+/** A panel, from the post until the fees are paid or returned. */
 export class PanelDeal {
   readonly #town: Town;
   readonly #program: SoakProgram;
   readonly #poster: Address;
   readonly #watched: boolean;
   readonly #company: Company;
-  /** Of all seats that lie alike. */
+  /** The common lie of all lying seats. */
   readonly #lie: SoakWorker;
   readonly #free: Address[];
   readonly #seats: Seat[] = [];
@@ -201,7 +201,7 @@ export class PanelDeal {
     disputes.begin(drawChallengers(market, this.#program, worker, watched));
   }
 
-  /** The claim of each seat, as calls bring it; of a seat without one, nothing. */
+  /** Each seat's claim in the form for calls; a zero claim for a seat without a claim. */
   get #keys(): ClaimKey[] {
     const { chainId, market } = this.#town.market.chain;
     return this.#seats.map(({ claim, job, address }) => {

@@ -4,12 +4,12 @@ import type { SoakCall } from "../chain.ts";
 import { TOKEN_ABI, type SoakMarket } from "../market.ts";
 import { ETHER } from "../../protocol/deployWorld.ts";
 
-/** What each poster can spend on panels, wei. */
+/** Each poster's money for panels, wei. */
 const PURSE = 100_000n * ETHER;
 
 /** The contract of panels, and what it owes. */
 export class Panels {
-  /** What posters can withdraw, wei. */
+  /** The amounts that posters can withdraw, wei. */
   readonly owed = new Map<Address, bigint>();
 
   private constructor(
@@ -35,7 +35,7 @@ export class Panels {
     ...{ address: this.address, abi: this.abi, functionName, args },
   });
 
-  /** A poster takes what it is owed, which must be what is known here. */
+  /** Withdraws a poster's money. The contract must owe exactly the amount recorded here. */
   async withdraw(market: SoakMarket, poster: Address): Promise<void> {
     const { chain } = market;
     const data = await chain.read(this.call("owed", [poster]));

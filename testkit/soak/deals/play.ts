@@ -21,7 +21,7 @@ export async function playDeals(town: Town, deals: number): Promise<void> {
     const entry = agenda.next();
     if (entry === undefined) break;
     chain.at(entry.time);
-    // Calls that send nothing see the time of the last block.
+    // Read-only calls see the latest block's time.
     await chain.mine(1);
     await entry.run();
   }

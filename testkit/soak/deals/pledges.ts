@@ -13,7 +13,7 @@ import { ETHER, SINK } from "../../protocol/deployWorld.ts";
 /** Seconds in which a signed claim can be put on chain, and until a deposit is back. */
 export const LIFETIME = 900;
 export const DEPOSIT_DELAY = 3_600;
-/** What challengers have for bonds, wei. */
+/** Each challenger's money for bonds, wei. */
 const CREDIT = 10_000n * ETHER;
 const GWEI = 10n ** 9n;
 
@@ -80,7 +80,7 @@ export class Pledges {
     await chain.send(address, this.onVault("deposit", [address, credit]), GWEI);
   }
 
-  /** A new account with ether, whose key is known to clients. */
+  /** Creates an account with ether and a key known to clients. */
   async newAccount(): Promise<LocalAccount> {
     const { chain, prng } = this.market;
     const account = privateKeyToAccount(toHex(1n + prng.bits(248), { size: 32 }));
@@ -88,7 +88,7 @@ export class Pledges {
     return account;
   }
 
-  /** A client's session. What it sends is mined in this market's time. */
+  /** Opens a client's session. This market's time applies to blocks with the client's transactions. */
   open(account: LocalAccount): Promise<TicketSession> {
     const { chain } = this.market;
     const request = async ({ method, params }: { method: string; params?: unknown }): Promise<unknown> => {
@@ -103,7 +103,7 @@ export class Pledges {
     return openTickets({ endpoint: { transport }, chainId: chain.chainId, tickets: this.tickets, account });
   }
 
-  /** The signed claims that clients put on chain since this was asked last. */
+  /** Returns the signed claims that clients put on chain since the previous call. */
   landed(): Landed[] {
     const logs = this.#logs.splice(0);
     const { history } = this.market.chain;
@@ -113,7 +113,10 @@ export class Pledges {
     }));
   }
 
-  /** Judges what is left once everybody has wound down: the vault owes what it holds, and the tickets hold nothing. */
+  /**
+   * Judges the remaining money after everybody has wound down: the vault owes exactly its holdings, and the tickets
+   * hold nothing.
+   */
   async close(): Promise<void> {
     const { market } = this;
     const custody = BigInt(await market.chain.read(this.onVault("custody", [])));

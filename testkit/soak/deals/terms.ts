@@ -21,7 +21,7 @@ export function drawTerms(town: Town, openFrom: number): Terms {
   });
 }
 
-/** What names that a worker has taken its job of a group. */
+/** Returns the key that records a worker's job in a group. */
 export const takenKey = ({ requester }: Job, { group }: Terms, worker: Address): string =>
   `${requester} ${group} ${worker}`.toLowerCase();
 

@@ -17,7 +17,7 @@ import type { Town } from "./town.ts";
 /** Honest clocks differ from the chain's by at most so many seconds. */
 const SKEW = 25;
 
-/** An answer that was given, and who can defend it. */
+/** A given answer, and the worker that can defend the answer. */
 type Given = { payer: TicketPayer; program: SoakProgram; worker: SoakWorker; wins: boolean; ending?: Ending };
 
 /** One worker that answers some payers off chain, until everybody has the money back. */
@@ -30,7 +30,7 @@ export class TicketDeal {
   #server!: TicketServer;
   #turns: number;
   #open = 0;
-  /** Faces that the worker is to be paid by rights, wei. */
+  /** Ticket faces due to the worker by right, wei. */
   #earned = 0n;
   #done: () => void = () => undefined;
 
@@ -149,7 +149,7 @@ export class TicketDeal {
     if (given.wins && this.#kind === "honest") this.#earned += FACE;
   }
 
-  /** The payer asks its deposit back as soon as it has signed: what wins is paid all the same. */
+  /** The payer requests the deposit back right after signing. Winning tickets are paid nevertheless. */
   async #takeBack(payer: TicketPayer): Promise<void> {
     const { pledges, market } = this.#town;
     const { free } = await payer.at.tickets.depositOf(payer.at.account.address, this.#worker);
@@ -158,7 +158,7 @@ export class TicketDeal {
     await market.must("payer", payer.at.account.address, call);
   }
 
-  /** A payer signs a ticket of nothing beside its own, and tries to be first with it. */
+  /** A payer signs a worthless ticket in addition to the real ticket, and tries to land the worthless ticket first. */
   async #signTwice(given: Given, { digest, claim }: Answered): Promise<void> {
     const { pledges, market } = this.#town;
     const { account, at } = given.payer.at;
@@ -178,7 +178,7 @@ export class TicketDeal {
     return (await this.#server.at.pledges.pledgeOf(this.#worker)).status === PledgeStatus.stopped;
   }
 
-  /** A payer puts a wrong answer on chain, so that it can be refuted. */
+  /** A payer puts a wrong answer on chain, to let watchers refute it. */
   async #refute(given: Given, answered: Answered): Promise<void> {
     const { totals, chain } = this.#town.market;
     const { payer, program } = given;
@@ -260,7 +260,7 @@ export class TicketDeal {
     });
   }
 
-  /** What everybody has is what is theirs, to the wei. */
+  /** Checks that everybody has exactly the money due, to the wei. */
   async #judge(): Promise<void> {
     const { market } = this.#town;
     const { totals } = market;

@@ -9,8 +9,9 @@ import { FACE, ONE_IN, type TicketServer } from "./ticketServer.ts";
 import type { Town } from "./town.ts";
 
 /**
- * honest: pays; vanisher: takes answers and pays none; poor: its deposit is below a face; overIssuer: it is one face,
- * and asked back at once; skewed: its clock is minutes off; double: signs two tickets about an answer.
+ * honest: pays; vanisher: takes answers without paying; poor: deposits less than a face; overIssuer: deposits a single
+ * face and immediately requests the money back; skewed: runs minutes off the chain's clock; double: signs two tickets
+ * about an answer.
  */
 export type PayerKind = "honest" | "vanisher" | "poor" | "overIssuer" | "skewed" | "double";
 
@@ -20,9 +21,9 @@ const DEPOSIT: Record<PayerKind, bigint> = {
   ...{ skewed: 100n * FACE, double: 100n * FACE },
 };
 
-/** A payer by the client of users, which is killed now and then. */
+/** A payer that runs the users' client. The soak kills the payer now and then. */
 export class TicketPayer {
-  /** When it was given answers that it has not paid, unix seconds. */
+  /** The times at which the payer received unpaid answers, unix seconds. */
   readonly unpaid: number[] = [];
   #ledger!: PayerLedger;
   #payer!: Payer;
@@ -36,7 +37,7 @@ export class TicketPayer {
     readonly skew: number,
   ) {}
 
-  /** @param skew Seconds by which its clock is ahead of the chain's. */
+  /** @param skew Seconds from the chain's clock to the payer's clock, positive if the payer runs ahead. */
   static async open(
     town: Town,
     kind: PayerKind,

@@ -14,18 +14,18 @@ import type { Town } from "./town.ts";
 import type { Execute } from "../../../src/runs/execute.ts";
 import { ETHER } from "../../protocol/deployWorld.ts";
 
-/** Of a ticket that wins, wei. */
+/** The face of a winning ticket, wei. */
 export const FACE = ETHER / 100n;
 
 /** A ticket wins once in so many times. */
 export const ONE_IN = 3;
 
-/** liar: half of its answers are wrong; garbage: all are noise, and it hopes that no ticket wins. */
+/** liar: half the answers are wrong; garbage: all answers are noise, and the worker hopes that no ticket wins. */
 export type ServerKind = "honest" | "liar" | "garbage";
 
-/** A worker that serves answers by the services of users, and is killed now and then. */
+/** A worker that serves answers with the users' services. The soak kills the worker now and then. */
 export class TicketServer {
-  /** What the service answers with next. */
+  /** The source of the service's next answer. */
   #answering: SoakWorker | undefined;
   #item = 0;
   #service!: AnswerService;
@@ -44,7 +44,10 @@ export class TicketServer {
     readonly skew: number,
   ) {}
 
-  /** An account that has pledged serves. @param skew Seconds by which its clock is ahead of the chain's. */
+  /**
+   * Opens a server for a pledged account. @param skew Seconds from the chain's clock to the server's clock, positive if
+   * the server runs ahead.
+   */
   static async open(town: Town, kind: ServerKind, account: LocalAccount, skew: number): Promise<TicketServer> {
     const { pledges, market } = town;
     const { collateral } = market.chain.parameters;
@@ -70,7 +73,7 @@ export class TicketServer {
     return ProgramLibrary.of(this.town.answerable.map(({ known }) => known));
   }
 
-  /** Decides what the next answer to a question is. @returns who can defend it, unless it is noise */
+  /** Chooses the next answer to a question. @returns the worker that can defend the answer, or undefined for noise */
   prepare(program: SoakProgram): SoakWorker | undefined {
     const { prng, chain } = this.town.market;
     const { arityBits } = chain.parameters;

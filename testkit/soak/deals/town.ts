@@ -16,10 +16,10 @@ const TOWN: Cast = { requesters: 3, honestWorkers: 5, watchers: 2, liars: 4, par
 /** Programs of a town: they are drawn and executed once, and asked for many times. */
 const PROGRAMS = 16;
 
-/** One of so many deals is looked at by nobody honest. */
+/** One in `UNWATCHED` deals has no honest watcher. */
 const UNWATCHED = 10;
 
-/** One chain on which deals of every kind are made, and what everybody there must have in the end. */
+/** A chain with deals of every kind, and the amounts that everybody must have in the end. */
 export class Town {
   readonly market: SoakMarket;
   readonly panels: Panels;
@@ -27,14 +27,14 @@ export class Town {
   readonly programs: readonly SoakProgram[];
   /** Those that are asked for answers. */
   readonly answerable: readonly SoakProgram[];
-  /** Of ledgers. */
+  /** The folder for ledgers. */
   readonly #folder = mkdtempSync(join(tmpdir(), "refute-soak-"));
   #files = 0;
-  /** What honest accounts gained or spent by rights, wei of their ledger. */
+  /** Rightful gains or costs of honest accounts, wei in their ledger. */
   readonly due = new Map<Address, bigint>();
-  /** What posters of panels paid for results, wei. */
+  /** Payments of panel posters for results, wei. */
   readonly #spent = new Map<Address, bigint>();
-  /** Workers that have taken their job of a group, by requester and group. */
+  /** Workers that have taken a job in a group, by requester and group. */
   readonly taken = new Set<string>();
   #groups = 0;
 
@@ -71,7 +71,9 @@ export class Town {
     return this.market.prng.below(UNWATCHED) !== 0;
   }
 
-  /** What an account makes of a job: honest workers execute it, half of the others' claims are wrong. */
+  /**
+   * Returns an account's work on a job. Honest workers execute the job; half of the other workers' claims are wrong.
+   */
   workerAt(address: Address, program: SoakProgram): SoakWorker {
     const { prng, chain, honestWorkers } = this.market;
     const { arityBits } = chain.parameters;
@@ -84,12 +86,12 @@ export class Town {
     return Math.floor(this.#groups++ / 4) + 1;
   }
 
-  /** Notes what an account gets, or pays if it is below zero. */
+  /** Notes an account's gain, or payment if negative. */
   owe(address: Address, amount: bigint): void {
     this.due.set(address, (this.due.get(address) ?? 0n) + amount);
   }
 
-  /** Notes what a poster of panels paid for results. */
+  /** Notes a panel poster's payment for results. */
   spend(address: Address, amount: bigint): void {
     this.#spent.set(address, (this.#spent.get(address) ?? 0n) + amount);
   }

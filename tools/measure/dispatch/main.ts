@@ -1,6 +1,6 @@
 /**
- * A batch of pictures over four workers, of which one lies, one is slow and one dies, by `refute dispatch` as a process
- * that is killed now and then; on ppocr2_cls and an embedded chain.
+ * A batch of pictures over four workers, of which one lies, one is slow and one dies, by `refute job dispatch` as a
+ * process that is killed now and then; on ppocr2_cls and an embedded chain.
  * `npm run dispatch [-- --items N --part-items N --kills N]`
  */
 import { parseArgs } from "node:util";

@@ -28,7 +28,7 @@ export const measuringOf = ({ native, exact, signature, outputs }: OpenedModel, 
   exact: exact.run,
 });
 
-/** How far the tensors that decide are apart, as `refute calibrate` finds it. @param search Inputs searched. */
+/** How far the tensors that decide are apart, as `refute model calibrate` finds it. @param search Inputs searched. */
 export async function calibratedErrors(subject: Subject, opened: OpenedModel, search: number, seed: number) {
   const prng = new Prng(seed);
   const given = Array.from({ length: CALIBRATED }, () => bytesOf(subject.real(prng), opened.compiled));

@@ -10,7 +10,7 @@ export const THREADS = 2;
 /** What an executor logs. */
 type Line = { msg: string; task: string; level: number; items: number };
 
-/** `refute executor`, and what it says. */
+/** `refute fleet executor`, and what it says. */
 export class ExecutorProcess {
   readonly name: string;
   readonly #child: ChildProcess;
@@ -23,7 +23,17 @@ export class ExecutorProcess {
 
   constructor(name: string, flags: readonly string[], env: NodeJS.ProcessEnv) {
     this.name = name;
-    const args = [builtCommandLine(), "executor", "--name", name, "--threads", String(THREADS), "--lease", "5"];
+    const args = [
+      builtCommandLine(),
+      "fleet",
+      "executor",
+      "--name",
+      name,
+      "--threads",
+      String(THREADS),
+      "--lease",
+      "5",
+    ];
     this.#child = spawn(process.execPath, [...args, "--log-level", "debug", ...flags], { env });
     killAtExit(this.#child);
     this.#child.stderr!.on("data", (chunk: Buffer) => this.#read(chunk.toString()));

@@ -47,9 +47,9 @@ const BONDS = 3n;
 type Ends = (() => Promise<unknown>)[];
 
 /**
- * `refute worker` and `refute watcher` on a chain, whose jobs `refute executor`s execute: several honest jobs that are
- * claimed at a time become final, and a run that carries state; a lie is refuted; an executor is killed in the middle
- * of a task, and another one in the middle of a stretch of the run.
+ * `refute worker` and `refute watcher` on a chain, whose jobs `refute fleet executor`s execute: several honest jobs
+ * that are claimed at a time become final, and a run that carries state; a lie is refuted; an executor is killed in the
+ * middle of a task, and another one in the middle of a stretch of the run.
  * @throws AssertionError for what does not come about
  */
 export async function playOnChain(redis: Redis): Promise<void> {

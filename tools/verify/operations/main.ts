@@ -90,7 +90,11 @@ function checkImage(): void {
   };
   for (const [name, { image, command: args }] of Object.entries(services)) {
     if (image !== "refute") continue;
-    const help = refute([args[0]!, "--help"]);
+    const words = args.slice(
+      0,
+      args.findIndex((arg) => arg.startsWith("--")),
+    );
+    const help = refute([...words, "--help"]);
     for (const flag of args.filter((arg) => arg.startsWith("--")))
       if (!help.includes(flag))
         throw new Error(`compose.yaml: ${name} has the flag ${flag}, which refute does not know`);

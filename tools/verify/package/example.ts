@@ -31,7 +31,7 @@ export async function checkExample(tarball: string, folder: string): Promise<voi
   told("built");
   // Not through npx, which keeps a signal to itself.
   const refute = join("node_modules", "refute", "dist", "src", "cli", "main.js");
-  const audit = run(process.execPath, [refute, "audit", "model/iris.onnx", "--samples", "8", "--json"], at);
+  const audit = run(process.execPath, [refute, "model", "audit", "model/iris.onnx", "--samples", "8", "--json"], at);
   if (!(JSON.parse(audit) as { clean: boolean }).clean) throw new Error(`the audit is not clean: ${audit}`);
   told("audited");
   const flags = ["devnet", "--model", "model/iris.onnx", "--port", "0", "--json"];

@@ -8,7 +8,7 @@ type Operation = {
   responses: Record<string, { description: string } & Partial<Body>>;
 };
 
-/** The interface of `refute serve`, as its OpenAPI document has it. */
+/** The interface of `refute tickets serve`, as its OpenAPI document has it. */
 export function httpPage(): string {
   const paths = Object.entries(openApi.paths as unknown as Record<string, Record<string, Operation>>);
   const operations = paths.flatMap(([path, methods]) =>
@@ -17,7 +17,8 @@ export function httpPage(): string {
     ),
   );
   const { title, description } = openApi.info;
-  const about = `${escapeMarkdown(description)} Served by \`refute serve\` ([docs/tickets.md](docs/tickets.md)).`;
+  const served = "Served by `refute tickets serve` ([docs/tickets.md](docs/tickets.md)).";
+  const about = `${escapeMarkdown(description)} ${served}`;
   return [`# ${title}, over HTTP`, about, ...operations].join("\n\n");
 }
 

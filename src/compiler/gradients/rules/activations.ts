@@ -1,6 +1,6 @@
 import type { Backward, Rule } from "../backward.ts";
 
-/** Of a condition on the operand: the gradient where it holds, and elsewhere. */
+/** A rule with a condition on the operand: the gradient where the condition holds, and the gradient elsewhere. */
 const choose =
   (condition: (b: Backward) => string, then: (b: Backward) => string, otherwise: (b: Backward) => string): Rule =>
   (b) => [b.where(condition(b), then(b), otherwise(b))];
@@ -104,7 +104,7 @@ export const clip: Rule = (b) => {
   return [gradient];
 };
 
-/** In training, what the mask keeps is divided by 1 - ratio. */
+/** In training, the values kept by the mask are divided by 1 - ratio. */
 export const dropout: Rule = (b) => {
   const training = b.opset >= 12 && b.integersOf(2)?.[0] === 1;
   if (!training) return [b.dy];
@@ -113,7 +113,7 @@ export const dropout: Rule = (b) => {
   return [b.where(b.output(1), scaled, b.f(0))];
 };
 
-/** What is nearer to 0 than the threshold has no gradient. */
+/** A value nearer to 0 than the threshold has no gradient. */
 export const shrink = choose(
   (b) => b.op("Greater", b.op("Abs", b.x()), b.f(b.attributes.float("lambd", 0.5))),
   passed,

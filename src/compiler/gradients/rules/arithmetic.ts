@@ -1,6 +1,6 @@
 import type { Backward, Rule } from "../backward.ts";
 
-/** One of two operands that are broadcast against each other. */
+/** The rule for an operator with two operands broadcast against each other. */
 const binary =
   (left: (b: Backward) => string, right: (b: Backward) => string): Rule =>
   (b) => [b.if(0, () => b.toInput(0, left(b))), b.if(1, () => b.toInput(1, right(b)))];
@@ -25,7 +25,7 @@ export const div = binary(
   (b) => b.neg(b.mul(b.div(b.dy, b.x(1)), b.y)),
 );
 
-/** By the base p * x^(p - 1), by the exponent y * log x, which is 0 where the base is 0. */
+/** The gradient by the base equals p * x^(p - 1); by the exponent, y * log x, and 0 where the base is 0. */
 export const pow: Rule = (b) => {
   const dtype = b.dtype();
   const exponent = (): string => (b.dtype(1) === dtype ? b.x(1) : b.opWith("Cast", { to: dtype }, b.x(1)));
@@ -41,7 +41,7 @@ export const pow: Rule = (b) => {
   return [b.if(0, () => b.toInput(0, byBase())), b.if(1, () => b.toInput(1, byExponent()))];
 };
 
-/** Sum and, divided by their number, Mean of any number of operands. */
+/** The rule for Sum and Mean with any number of operands; Mean divides by the number. */
 const variadic =
   (gradient: (b: Backward) => string): Rule =>
   (b) => {
@@ -52,7 +52,7 @@ const variadic =
 export const sum = variadic((b) => b.dy);
 export const mean = variadic((b) => b.div(b.dy, b.f(b.node.inputs.length)));
 
-/** Min and Max: the gradient goes to the first operand that is the result. */
+/** Min and Max: the gradient goes to the first operand equal to the result. */
 export const extreme: Rule = (b) => {
   let left = b.dy;
   return b.node.inputs.map((_, k) => {
@@ -79,7 +79,7 @@ export const mod = binary(
   (b) => b.mul(b.dy, b.div(b.sub(b.y, b.x(0)), b.x(1))),
 );
 
-/** The two numbers of a OneHot: each takes the gradient of the elements that show it. */
+/** The two values of a OneHot: each value takes the gradient from all elements showing the value. */
 export const oneHot: Rule = (b) => {
   const isOn = b.opWith("OneHot", { axis: b.attributes.int("axis", -1) }, ...[b.x(0), b.x(1), b.tensor([0, 1], [2])]);
   const all = b.outputShape.map((_, d) => d);

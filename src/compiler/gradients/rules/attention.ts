@@ -15,7 +15,7 @@ function splitHeads(b: Backward, { name, shape }: Shaped, heads: number): Shaped
 const joinHeads = (b: Backward, x: string, [batch, heads, length, size]: readonly number[]): string =>
   b.shaped(b.transpose(x, [0, 2, 1, 3]), [batch!, length!, heads! * size!]);
 
-/** What was before, along the third dimension. */
+/** Prepends the past values along the third dimension. */
 function withPast(b: Backward, input: number, now: Shaped): Shaped {
   if (!b.has(input)) return now;
   const length = b.shape(input)[2]! + now.shape[2]!;
@@ -85,7 +85,7 @@ export const attention: Rule = (b) => {
   ];
 };
 
-/** The smallest finite float32: onnxruntime adds it to the score of a key that comes after its query. */
+/** The smallest finite float32: onnxruntime adds LOWEST to the score for a key that comes after the query. */
 const LOWEST = -3.4028234663852886e38;
 
 /** Scores of com.microsoft: scale * products + bias + mask of keys + causal mask. */
@@ -131,7 +131,7 @@ export const microsoftAttention: Rule = (b) => {
   return [joinHeads(b, mixed, [...q.shape.slice(0, 3), v.shape[3]!])];
 };
 
-/** MultiHeadAttention of com.microsoft, of query, key and value apart. */
+/** MultiHeadAttention of com.microsoft, with separate query, key and value. */
 export const multiHeadAttention: Rule = (b) => {
   const heads = b.attributes.int("num_heads", 1);
   if (!b.has(1) || !b.has(2)) return b.refuse("has a gradient rule only of query, key and value apart");
@@ -186,7 +186,7 @@ export const rotaryEmbedding: Rule = (b) => {
   return [b.shaped(rotate(b, b.shaped(b.x(), own), own, angle(1), angle(2), half), shape)];
 };
 
-/** RotaryEmbedding of com.microsoft: positions of all tokens, or that of the first. */
+/** RotaryEmbedding of com.microsoft: all tokens' positions, or only the first token's position. */
 export const microsoftRotaryEmbedding: Rule = (b) => {
   const shape = b.shape();
   const half = b.shape(2).at(-1)!;

@@ -4,7 +4,7 @@ import { part } from "./movement.ts";
 /** The maximum number of iterations of a body: they are written one after the other. */
 const MAX_ITERATIONS = 4096;
 
-/** The branch that is taken, or both and a choice where the condition is data. */
+/** The branch taken, or, where the condition is data, both branches and a choice. */
 export const ifThenElse: Rule = (b) => {
   const known = b.known(b.x(0))?.[0];
   const run = (name: string): string[] => b.inlined(b.attributes.graph(name), []);
@@ -14,13 +14,16 @@ export const ifThenElse: Rule = (b) => {
   return run("then_branch").map((value, k) => b.where(condition, value, others[k]!));
 };
 
-/** Values of all iterations beside each other, along a dimension of their own. */
+/** Stacks the values of all iterations along a new dimension. */
 function stacked(b: Backward, parts: readonly string[], axis: number): string {
   const rows = parts.map((each) => b.op("Unsqueeze", each, b.integers(axis)));
   return b.opWith("Concat", { axis }, ...rows);
 }
 
-/** Iteration by iteration: its number, or that its condition becomes false, is known at compile time. */
+/**
+ * Iteration by iteration: the number of iterations, or the iteration where the condition becomes false, is known at
+ * compile time.
+ */
 export const loop: Rule = (b) => {
   const body = b.attributes.graph("body");
   const limit = b.has(0) ? b.integersOf(0)![0]! : Infinity;

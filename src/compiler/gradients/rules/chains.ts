@@ -3,7 +3,7 @@ import type { Backward, Rule } from "../backward.ts";
 import { part } from "./movement.ts";
 import { axesOf } from "./reductions.ts";
 
-/** The product of all columns of [rows, columns], in pairs: [rows, 1]. */
+/** Multiplies all columns of [rows, columns], in pairs: [rows, 1]. */
 function productOf(b: Backward, x: string, columns: number): string {
   let [rest, count] = [x, columns];
   while (count > 1) {
@@ -15,7 +15,7 @@ function productOf(b: Backward, x: string, columns: number): string {
   return rest;
 }
 
-/** Products of pairs, so that no gradient divides by a factor, which may be 0. */
+/** Multiplies in pairs: no gradient divides by a factor, which may be 0. */
 export const reduceProd: Rule = (b) => {
   const shape = b.shape();
   const axes = axesOf(b);
@@ -27,7 +27,7 @@ export const reduceProd: Rule = (b) => {
   return [b.shaped(productOf(b, b.shaped(last, [rows, count]), count), b.outputShape)];
 };
 
-/** Products of twice as many factors in each round. */
+/** Each round forms products with twice as many factors. */
 export const cumProd: Rule = (b) => {
   const shape = b.shape();
   const axis = b.axis(b.integersOf(1)![0] ?? 0, shape.length);

@@ -3,7 +3,7 @@ import type { Backward, Rule } from "../backward.ts";
 
 /** The attributes with which a ConvTranspose puts windows back onto what they were read from. */
 export function spreading(windows: readonly Window[], group = 1): Record<string, number | number[]> {
-  // What the last window reaches beyond the input, or leaves of it.
+  // The length by which the last window exceeds the input; negative: the length of the input's rest.
   const beyond = windows.map((w) => w.stride * (w.output - 1) + w.dilation * (w.kernel - 1) + 1 - w.padBegin - w.input);
   return {
     group,
@@ -15,8 +15,8 @@ export function spreading(windows: readonly Window[], group = 1): Record<string,
 }
 
 /**
- * The gradient of the weights of a convolution, [outputs, channels of a group, kernel]: a convolution of what it read
- * with the gradient of what it gave, in which batch and channels change places, and strides and dilations.
+ * The gradient of a convolution's weights, [outputs, channels per group, kernel]. The gradient is a convolution: the
+ * input convolved with the output's gradient, where batch and channels change places, and strides and dilations.
  */
 function weightGradient(
   b: Backward,
@@ -30,7 +30,7 @@ function weightGradient(
   const rest = sizes.map((_, d) => d + 3);
   const [perGroup, members] = [channels / groups, outputs / groups];
   let [x, dy] = [read.name, given.name];
-  // Beyond what the last window reads, nothing is read.
+  // The input beyond the last window is not read.
   const reach = windows.map((w) => w.stride * (w.output - 1) + 1 + w.dilation * (w.kernel - 1) - w.padBegin);
   const used = sizes.map((size, d) => Math.min(size, reach[d]!));
   used.forEach((size, d) => {

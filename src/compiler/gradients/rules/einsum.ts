@@ -17,9 +17,9 @@ const eye = (b: Backward, size: number): string =>
   );
 
 /**
- * The gradient of an operand is an Einsum of the result's gradient and the other operands. A label that only the
- * operand has was summed: the gradient is the same along it. Of a label that it has twice only the diagonal was read.
- * Along a dimension of 1 the operand was repeated.
+ * An operand's gradient is an Einsum over the result's gradient and the other operands. A label only in the operand was
+ * summed: the gradient is the same along the label. For a label twice in the operand only the diagonal was read. Along
+ * a dimension of 1 the operand was repeated.
  */
 export const einsum: Rule = (b) => {
   const { terms, output, sizes } = readEquation(b.attributes);

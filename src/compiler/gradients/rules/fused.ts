@@ -1,5 +1,5 @@
 import { elementCount } from "../../../model/onnx/model.ts";
-import type { AttributeValue } from "../../graph/nodeList.ts";
+import type { AttributeValue } from "../../nodes.ts";
 import type { Backward, Rule } from "../backward.ts";
 import { part } from "./movement.ts";
 

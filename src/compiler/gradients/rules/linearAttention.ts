@@ -1,7 +1,7 @@
 import type { Backward, Rule } from "../backward.ts";
 import { part } from "./movement.ts";
 
-/** Token by token: the state decays, takes what is written, and is read by the query. */
+/** Token by token: the state decays, takes the written value, and is read by the query. */
 export const linearAttention: Rule = (b) => {
   const rule = b.attributes.string("update_rule", "gated_delta");
   const [heads, own] = [b.attributes.int("q_num_heads", 1), b.attributes.int("kv_num_heads", 1)];
@@ -32,7 +32,7 @@ export const linearAttention: Rule = (b) => {
   return [b.opWith("Concat", { axis: 1 }, ...outputs), state];
 };
 
-/** A convolution of each channel over the past state and the input; the second output is the end of what was read. */
+/** A convolution over each channel's past state and input; the second output holds the last elements read. */
 export const causalConvWithState: Rule = (b) => {
   const [batch, channels, length] = b.shape(0) as [number, number, number];
   const kernel = b.shape(1)[2]!;

@@ -1,8 +1,8 @@
 import type { Backward, Rule } from "../backward.ts";
 
 /**
- * For each position 1 at its class, else 0, in the shape of the scores; and how much the gradient of the result weighs
- * there: the weight of the class, 0 where the class is ignored, divided by the sum of weights for a mean.
+ * Returns for each position 1 at the position's class, else 0, in the shape of the scores; and the position's weight in
+ * the result's gradient: the class's weight, 0 where the class is ignored, divided by the sum of weights for a mean.
  */
 function positions(b: Backward): { isClass: string; weight: string } {
   const [, classes = 0, ...spatial] = b.shape(0);
@@ -45,8 +45,8 @@ export const negativeLogLikelihood: Rule = (b) => {
 };
 
 /**
- * (softmax - class) * weight; the softmax is that of the logarithms which the node gives, and which may have a gradient
- * of their own.
+ * (softmax - class) * weight. The softmax comes from the logarithms that the node outputs; the logarithms may have a
+ * gradient of their own.
  */
 export const softmaxCrossEntropy: Rule = (b) => {
   const softmax = b.op("Exp", b.output(1));

@@ -60,7 +60,7 @@ function rangesOf(b: Backward): Range[] {
   });
 }
 
-/** Puts the gradient of one range back among zeros. */
+/** Places the gradient of one range among zeros. */
 function placed(b: Backward, gradient: string, shape: readonly number[], { axis, start, step }: Range): string {
   const size = b.shape()[axis]!;
   const count = shape[axis]!;
@@ -103,7 +103,7 @@ export const slice: Rule = (b) => {
   return [gradient];
 };
 
-/** What of the input each position of the output along an axis shows, in the modes that repeat elements. */
+/** Returns, for each output position along an axis, the input element shown, in the modes that repeat elements. */
 function shownBy(mode: string, size: number, before: number, length: number): number[] {
   const wrap = (at: number, period: number): number => ((at % period) + period) % period;
   return Array.from({ length }, (_, position) => {
@@ -163,7 +163,7 @@ export const trilu: Rule = (b) => {
   return [b.opWith("Trilu", { upper }, b.dy, ...(b.has(1) ? [b.x(1)] : []))];
 };
 
-/** Indices counted from the start, as one of the numbers from 0 to `size` - 1. */
+/** Returns the indices counted from the start, each a number from 0 to `size` - 1. */
 const fromStart = (b: Backward, indices: string, size: number): string => {
   const type = b.dtype(1);
   return b.where(b.op("Less", indices, b.f(0, type)), b.add(indices, b.f(size, type)), indices);
@@ -176,7 +176,7 @@ const numbersTo = (b: Backward, size: number): string =>
     b.dtype(1),
   );
 
-/** A product with what says which index reads which place: the sum over equal indices is exact. */
+/** A product with a matrix of ones where an index reads a place: the sum over equal indices is exact. */
 export const gather: Rule = (b) => {
   const shape = b.shape(0);
   const axis = b.axis(b.attributes.int("axis", 0), shape.length);
@@ -226,7 +226,7 @@ export const reverseSequence: Rule = (b) => {
   return [b.opWith("ReverseSequence", axes, b.dy, b.x(1))];
 };
 
-/** What was cropped is 0, what was added is left out. */
+/** Cropped elements get gradient 0, added elements are left out. */
 export const centerCropPad: Rule = (b) => {
   const [from, to] = [b.shape(), b.outputShape];
   const before = from.map((dim, d) =>
@@ -235,7 +235,7 @@ export const centerCropPad: Rule = (b) => {
   return [padded(b, b.dy, [...before, ...from.map((dim, d) => dim - to[d]! - before[d]!)])];
 };
 
-/** The elements that the condition, which is known, lets pass. */
+/** Returns the elements passed by the condition, which must be known. */
 export const compress: Rule = (b) => {
   const condition = b.integersOf(1)!;
   const kept = condition.flatMap((flag, i) => (flag === 0 ? [] : [i]));

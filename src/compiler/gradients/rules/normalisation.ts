@@ -81,7 +81,7 @@ export const groupNormalization: Rule = (b) => {
   ];
 };
 
-/** With given mean and variance, or with those of the batch. */
+/** Uses a given mean and variance, or the mean and variance of the batch. */
 export const batchNormalization: Rule = (b) => {
   const shift = (): string => perChannel(b, b.dy);
   if (b.attributes.int("training_mode", 0) !== 0) {

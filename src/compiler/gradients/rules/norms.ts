@@ -2,7 +2,7 @@ import { elementCount } from "../../../model/onnx/model.ts";
 import { readWindows } from "../../operators/window.ts";
 import type { Backward, Rule } from "../backward.ts";
 
-/** The square root, or the p-th, of sums of powers, and its gradient 0 where the sum is 0. */
+/** Returns the square root, or the p-th root, for sums of powers; the gradient is 0 where the sum is 0. */
 function rootOf(b: Backward, sum: string, p: number): string {
   if (p === 1) return sum;
   const isZero = b.op("Equal", sum, b.f(0));

@@ -7,7 +7,7 @@ import { spreading } from "./convolution.ts";
 
 const windowsOf = (b: Backward): Window[] => readWindows(b.attributes, b.shape().slice(2));
 
-/** All combinations of a number for each spatial dimension, the last one fastest. */
+/** Returns all combinations with one number per spatial dimension, the last dimension fastest. */
 const combinations = <T>(lists: readonly (readonly T[])[]): T[][] =>
   lists.reduce<T[][]>((all, list) => all.flatMap((head) => list.map((each) => [...head, each])), [[]]);
 
@@ -17,7 +17,7 @@ const upTo = (count: number): number[] => Array.from({ length: count }, (_, i) =
 function spread(b: Backward, x: string, windows: readonly Window[], positions: number): string {
   const kernel = windows.map((w) => w.kernel);
   const size = elementCount(kernel);
-  // One position stands for all of the window, or each for itself.
+  // One position stands for the whole window, or each position only for itself.
   const isOn = upTo(positions * size).map((i) => (positions === 1 || i % size === Math.floor(i / size) ? 1 : 0));
   const weights = b.tensor(isOn, [positions, 1, ...kernel]);
   const planes = b.opWith("ConvTranspose", spreading(windows), x, weights);

@@ -11,7 +11,7 @@ type Cell = {
   input: (from: number, to: number) => string;
   /** Gates `from .. to` of the recurrent weights, times a state. */
   recurrent: (state: string, from: number, to: number) => string;
-  /** The recurrent bias of a gate that does not simply add it; undefined if there is none. */
+  /** Returns a gate's recurrent bias, for a gate that does not simply add the bias; undefined if no bias exists. */
   bias: (gate: number) => string | undefined;
   peephole: (gate: number) => string | undefined;
   /** The activation of function k, after the clip. */
@@ -127,7 +127,7 @@ function runDirection(
     const next = kind.step(cellAt(time), state);
     let [kept, output] = [next, next[0]!];
     if (lengths !== undefined) {
-      // A sequence that has ended keeps its state, and its output is 0.
+      // A sequence past its end keeps the state and outputs 0.
       const isOn = b.op("Less", b.f(time, DType.int64), b.shaped(lengths, [batch, 1]));
       kept = next.map((value, n) => b.where(isOn, value, state[n]!));
       output = b.where(isOn, output, b.f(0));

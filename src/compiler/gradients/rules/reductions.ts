@@ -10,7 +10,7 @@ export function axesOf(b: Backward): number[] {
   return given.map((axis) => b.axis(axis, rank));
 }
 
-/** What a reduction gives and its gradient, with the reduced dimensions as 1. */
+/** Returns a reduction's result and gradient, with the reduced dimensions as 1. */
 function kept(b: Backward): { axes: number[]; y: string; dy: string; count: number } {
   const axes = axesOf(b);
   const shape = b.shape().map((dim, d) => (axes.includes(d) ? 1 : dim));

@@ -1,7 +1,7 @@
 import { isCropped, repetition, resizedAxesOf } from "../../operators/resize/resize.ts";
 import type { Rule } from "../backward.ts";
 
-/** Resize and Upsample: the transposed mixing of each dimension. What is filled in from outside has no gradient. */
+/** Resize and Upsample: the transposed mixing of each dimension. Values filled in from outside have no gradient. */
 export const resize: Rule = (b) => {
   const cropped = isCropped(b.attributes);
   const shape = [...b.outputShape];

@@ -3,7 +3,7 @@ import { elementCount } from "../../../model/onnx/model.ts";
 import type { Backward, Rule } from "../backward.ts";
 import { part } from "./movement.ts";
 
-/** A position that is read along one dimension, int64, and how much it weighs. */
+/** A position read along one dimension, int64, and the position's weight. */
 type Tap = { position: string; weight: string };
 
 const CUBIC = -0.75;
@@ -31,7 +31,7 @@ function cubicWeight(b: Backward, d: string, isNear: boolean): string {
   return b.add(mul(b.add(mul(b.add(mul(f(CUBIC), d), f(-5 * CUBIC)), d), f(8 * CUBIC)), d), f(-4 * CUBIC));
 }
 
-/** What is mixed along one dimension at coordinates of a shape. */
+/** Returns the taps along one dimension, at coordinates in a shape. */
 function tapsAt(b: Backward, at: string, shape: readonly number[], mode: string): Tap[] {
   const integer = (x: string): string => b.opWith("Cast", { to: DType.int64 }, x);
   if (mode === "nearest") return [{ position: integer(b.op("Round", at)), weight: b.expand(b.f(1), shape) }];
@@ -51,7 +51,7 @@ function tapsAt(b: Backward, at: string, shape: readonly number[], mode: string)
   }));
 }
 
-/** Elements at the positions around those of a grid, each times the product of its weights. */
+/** Mixes the elements around the positions of a grid, each times the product of the element's weights. */
 export const gridSample: Rule = (b) => {
   const [n, channels, ...sizes] = b.shape() as [number, number, ...number[]];
   const corners = b.attributes.int("align_corners", 0) !== 0;

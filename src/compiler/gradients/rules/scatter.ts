@@ -2,9 +2,9 @@ import { DType } from "../../../numerics/dtype.ts";
 import { elementCount } from "../../../model/onnx/model.ts";
 import type { Backward, Rule } from "../backward.ts";
 
-/** A way in which indices name elements of a tensor: how they are read, and how updates are written there. */
+/** A way in which indices name elements in a tensor: how to read the elements, and how to write updates. */
 type Places = {
-  /** The shape of the tensor, and of what the indices name. */
+  /** The tensor's shape, and (`named`) the shape of the elements named by the indices. */
   whole: readonly number[];
   named: readonly number[];
   read: (x: string) => string;
@@ -15,7 +15,7 @@ type Places = {
 
 const upTo = (count: number): number[] => Array.from({ length: count }, (_, i) => i);
 
-/** Tuples of indices of which some may be counted from the end. */
+/** Returns true if an index tuple repeats; some indices may be counted from the end. */
 const repeats = (tuples: readonly (readonly number[])[], sizes: readonly number[]): boolean => {
   const own = tuples.map((tuple) => tuple.map((index, k) => (index < 0 ? index + sizes[k]! : index)).join());
   return new Set(own).size < own.length;
@@ -64,7 +64,7 @@ function tuplePlaces(
   };
 }
 
-/** Of updates that are written to one element the last one stays: the gradient of the others is 0. */
+/** Among several updates to one element the last stays: the gradient of the others is 0. */
 function ofLast(b: Backward, places: Places, gradient: string): string {
   if (!places.mayRepeat) return gradient;
   const numbers = b.places(places.named);
@@ -96,7 +96,7 @@ function scattered(b: Backward, places: Places): (string | undefined)[] {
       ];
     }
     default: {
-      // Max and min: all elements that are the result share its gradient.
+      // Max and min: all elements equal to the result share the gradient.
       const is = (x: string, result: string): string => b.opWith("Cast", { to: b.dtype() }, b.op("Equal", x, result));
       const [ofData, ofUpdates] = [is(data, b.y), is(updates, places.read(b.y))];
       const share = b.div(b.dy, places.write(ofData, ofUpdates, "add"));
@@ -133,12 +133,12 @@ export const gatherNd: Rule = (b) => {
   return [b.opWith("ScatterND", { reduction: "add" }, b.zeros(shape), indices, b.dy)];
 };
 
-/** The elements that were chosen have each a place of its own. */
+/** Each chosen element has its own place. */
 export const topK: Rule = (b) => [
   b.opWith("ScatterElements", { axis: axisOf(b, -1) }, b.zeros(b.shape(0)), b.output(1), b.dy),
 ];
 
-/** Each value reads the gradient of its place in the flattened output. */
+/** Each value reads the gradient at the value's place in the flattened output. */
 export const maxUnpool: Rule = (b) => {
   const [count, size] = [elementCount(b.shape(0)), elementCount(b.outputShape)];
   const indices = b.opWith("Cast", { to: DType.int64 }, b.shaped(b.x(1), [count]));
@@ -146,7 +146,7 @@ export const maxUnpool: Rule = (b) => {
   return [b.shaped(ofLast(b, places, places.read(b.shaped(b.dy, [size]))), b.shape(0))];
 };
 
-/** The update reads the gradient of where it was written; there the cache has none. */
+/** The update reads the gradient at the place of writing; at the same place, the cache has no gradient. */
 export const tensorScatter: Rule = (b) => {
   const [cache, update] = [b.shape(0), b.shape(1)];
   const axis = axisOf(b, -2);

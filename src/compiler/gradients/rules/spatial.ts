@@ -2,7 +2,7 @@ import { elementCount } from "../../../model/onnx/model.ts";
 import type { Rule } from "../backward.ts";
 import { padded } from "./movement.ts";
 
-/** The grid is a product of theta with constants: its gradient that of a product. */
+/** The grid is a product: theta times constants. Its gradient is the product's gradient. */
 export const affineGrid: Rule = (b) => {
   const [n = 0, , ...space] = b.integersOf(1)!;
   const rank = space.length;
@@ -21,7 +21,7 @@ export const affineGrid: Rule = (b) => {
   return [b.op("MatMul", dy, base)];
 };
 
-/** Each block reads the gradient of the pixels that it was added to. */
+/** Each block reads the gradient of the pixels to which the forward pass added the block. */
 export const col2Im: Rule = (b) => {
   const [image, block] = [b.integersOf(1)!, b.integersOf(2)!];
   const rank = image.length;

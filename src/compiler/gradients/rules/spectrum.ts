@@ -4,8 +4,8 @@ import { part } from "./movement.ts";
 const turn = (k: number, j: number, length: number): number => (2 * Math.PI * ((k * j) % length)) / length;
 
 /**
- * The matrix of a transform, [frequencies * 2, samples * parts]: what the real or imaginary part of a sample adds to
- * the real and imaginary part of a frequency.
+ * The matrix for a transform, [frequencies * 2, samples * parts]: the amount added by the real or imaginary part of a
+ * sample to the real and imaginary part of a frequency.
  */
 function transform(
   b: Backward,

@@ -2,7 +2,7 @@ import { DType } from "../../../numerics/dtype.ts";
 import { elementCount } from "../../../model/onnx/model.ts";
 import type { Backward, Rule } from "../backward.ts";
 
-/** Operators of ai.onnx.ml on numbers, each written in those of ai.onnx. */
+/** Operators of ai.onnx.ml on numbers, each written in ai.onnx operators. */
 
 const inFloat32 = (b: Backward, input = 0): string =>
   b.dtype(input) === DType.float32 ? b.x(input) : b.opWith("Cast", { to: DType.float32 }, b.x(input));
@@ -16,7 +16,7 @@ export const scaler: Rule = (b) => {
   return [b.mul(b.sub(inFloat32(b), list(b, offset)), list(b, scale))];
 };
 
-/** What is missing has no gradient. */
+/** Missing values have no gradient. */
 export const imputer: Rule = (b) => {
   const missing = b.attributes.float("replaced_value_float", 0);
   const isMissing = Number.isNaN(missing) ? b.op("IsNaN", b.x()) : b.op("Equal", b.x(), b.f(missing));

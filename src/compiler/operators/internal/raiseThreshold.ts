@@ -8,10 +8,10 @@ import type { Lower } from "../../lowering/nodeContext.ts";
 import { readAt } from "../../steps/views.ts";
 
 /**
- * RaiseThreshold(keys, low, wanted, weights): one step of a bisection. Gives low + `step` if the weights of the keys
- * that are at least that reach `wanted`, else low. keys: int32[n]; low: int32[1]; without weights each key counts 1 and
- * wanted is int64[1], else weights and wanted are float32[n] and float32[1]. The sum is exact, so that it never falls
- * where the threshold falls.
+ * RaiseThreshold(keys, low, wanted, weights): one step of a bisection. Gives low + `step` if the weights for all keys
+ * at or above low + `step` reach `wanted`, else low. keys: int32[n]; low: int32[1]; without weights each key counts 1
+ * and wanted is int64[1], else weights and wanted are float32[n] and float32[1]. The sum is exact: a lower threshold
+ * never gives a smaller sum.
  */
 export const raiseThreshold: Lower = (context) => {
   const { builder, expressions: e } = context;

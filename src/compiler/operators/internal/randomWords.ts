@@ -5,12 +5,12 @@ import type { Lower } from "../../lowering/nodeContext.ts";
 import type { LazyTensor } from "../../expressions/tensor.ts";
 import { drawnWords, highWord, lowWord } from "../drawnWords.ts";
 
-/** Of the counter, so that these words are none that a random operator of ai.onnx draws (`random.ts`). */
+/** Part of the counter: these words differ from all words that a random operator in ai.onnx draws (`random.ts`). */
 const STREAM = 2n;
 
 /**
- * RandomWords(seed, index, like): Philox 4x32-10 (`philox.ts`) where seed and index are inputs, int64 of one element.
- * The key is the seed; the counter is the block, the two halves of the index, and 2. Gives uint32[elements of like].
+ * RandomWords(seed, index, like): Philox 4x32-10 (`philox.ts`) with inputs seed and index, both int64 with one element.
+ * The key is the seed; the counter holds the block, the two halves of the index, and 2. Gives uint32[elements of like].
  */
 export const randomWords: Lower = (context) => {
   const { builder } = context;

@@ -10,7 +10,7 @@ import { indexTensor } from "../../lowering/indices.ts";
 import { concatenate } from "../../lowering/concatenate.ts";
 import { partAlong, sliced } from "../../lowering/slices.ts";
 
-/** The smallest finite float32: onnxruntime adds it to the score of a key that comes after its query. */
+/** The smallest finite float32: onnxruntime adds LOWEST to the score for a key that comes after the query. */
 const LOWEST = -3.4028234663852886e38;
 
 /** 0 where query i may see key j <= i + past, LOWEST elsewhere: [queries, keys]. */
@@ -55,7 +55,7 @@ function keyMask(context: NodeContext, index: number, batch: number, queries: nu
   return broadcast(context, [shaped], (m) => filter(e.lt(e.constant(DType.int32, 0n), m)));
 }
 
-/** Where the masks of a node are among its inputs. */
+/** The input numbers of a node's masks. */
 type Masks = { key: number; bias: number; past: number };
 
 /** scale * products + (bias + mask of keys + causal mask). Those that the node has are summed first. */
@@ -88,7 +88,7 @@ function maskedScores(
   );
 }
 
-/** The past [batch, heads, past, size] before what is new. */
+/** Prepends the past [batch, heads, past, size] to the new elements. */
 function withPast(context: NodeContext, past: LazyTensor | undefined, now: LazyTensor): LazyTensor {
   if (past === undefined) return now;
   const fits = past.shape.length === 4 && past.shape.every((dim, d) => d === 2 || dim === now.shape[d]);
@@ -97,8 +97,8 @@ function withPast(context: NodeContext, past: LazyTensor | undefined, now: LazyT
 }
 
 /**
- * Attention over q, k and v of [batch, length, heads * size], which are products of one tensor with weights. The past
- * is [2, ...].
+ * Attention over q, k and v, each [batch, length, heads * size], all products of one tensor with weights. The past has
+ * the shape [2, ...].
  */
 export function selfAttention(
   context: NodeContext,
@@ -143,14 +143,12 @@ export const microsoftAttention: Lower = (context) => {
 
 type Projections = { q: LazyTensor; k: LazyTensor; v: LazyTensor };
 
-/**
- * q, k and v as [batch, heads, length, size], from each of the forms that MultiHeadAttention takes, with their bias.
- */
+/** Returns q, k and v as [batch, heads, length, size] with bias, from each form that MultiHeadAttention takes. */
 function projections(context: NodeContext, heads: number): Projections {
   const { builder } = context;
   const query = context.floatInput(0);
   const [key, value] = [context.optional(1) && context.floatInput(1), context.optional(2) && context.floatInput(2)];
-  /** [batch, length, heads, parts, size] as `parts` tensors of [batch, length, heads * size]. */
+  /** Splits [batch, length, heads, parts, size] into `parts` tensors [batch, length, heads * size]. */
   const unpack = (packed: LazyTensor, parts: number): LazyTensor[] => {
     const [batch = 0, length = 0, count = 0, stacked = 0, size = 0] = packed.shape;
     if (packed.shape.length !== 5 || count !== heads || stacked !== parts)

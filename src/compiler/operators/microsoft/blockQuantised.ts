@@ -28,11 +28,11 @@ function rowsOfBits(context: NodeContext, bytes: LazyTensor, bits: number, width
 }
 
 /**
- * `RN((q - zero) * scale)` of rows of numbers.
+ * `RN((q - zero) * scale)` for rows of numbers.
  * @param q uint8 `[..., width]`.
  * @param scale float32 `[..., blocks]`.
  * @param zero `[..., blocks]`, packed and unpacked already, or floats; 2^(bits - 1) if left out.
- * @param groups The block of each number, if they do not follow each other.
+ * @param groups The block of each number, if blocks do not follow each other.
  */
 function dequantised(
   context: NodeContext,
@@ -113,7 +113,7 @@ export const matMulNBits: Lower = (context) => {
   return [row ? builder.reshape(result, [n]) : result];
 };
 
-/** GatherBlockQuantized of uint8 data: rows of a table of few bits, `RN((q - zero) * scale)`. */
+/** GatherBlockQuantized for uint8 data: table rows with few bits per number, `RN((q - zero) * scale)`. */
 export const gatherBlockQuantized: Lower = (context) => {
   const data = context.input(0);
   const [bits, block] = [context.int("bits", 4), context.int("block_size", 128)];
@@ -131,7 +131,7 @@ export const gatherBlockQuantized: Lower = (context) => {
     return context.fail(
       `${elementCount(scales.shape)} scales for ${elementCount(rows)} rows of ${blocks.count} blocks`,
     );
-  // Rows are chosen before they are computed. An index out of range gives a scale of 0, and so 0.
+  // Rows are chosen before rows are computed. An index out of range gives scale 0, and therefore 0.
   const chosen = (tensor: LazyTensor): LazyTensor => gatherAlong(context, tensor, context.input(1), axis);
   const q = rowsOfBits(context, chosen(data), bits, width, "data");
   const zero = zeroPoints(context, 3, rows, blocks);

@@ -1,6 +1,5 @@
 /**
- * Fused operators of com.microsoft that onnxruntime writes into image generators. The data of convolutions has its
- * channels last.
+ * Fused operators (com.microsoft) that onnxruntime writes into image generators. Convolution data has channels last.
  */
 import { elementCount } from "../../../model/onnx/model.ts";
 import { Reduce } from "../../../program/types.ts";
@@ -20,7 +19,7 @@ export const biasAdd: Lower = (context) => [
   addTensors(context, addTensors(context, context.floatInput(0), context.floatInput(1)), context.floatInput(2)),
 ];
 
-/** BiasSplitGelu: of x + bias, the first half of the last dimension times Gelu of the second. */
+/** BiasSplitGelu: in x + bias, the first half of the last dimension times Gelu of the second half. */
 export const biasSplitGelu: Lower = (context) => {
   const { builder, expressions: e } = context;
   const sum = addTensors(context, context.floatInput(0), context.floatInput(1));

@@ -1,4 +1,4 @@
-/** Fused operators of onnxruntime (domain com.microsoft), as the bodies that onnxruntime documents for them. */
+/** Fused operators from onnxruntime (domain com.microsoft), written like the bodies that onnxruntime documents. */
 import { isFloat } from "../../../numerics/dtype.ts";
 import type { Expr, Expressions } from "../../expressions/expression.ts";
 import type { Lower, NodeContext } from "../../lowering/nodeContext.ts";

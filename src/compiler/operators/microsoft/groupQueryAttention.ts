@@ -22,7 +22,7 @@ function consecutive(context: NodeContext, batch: number, length: number, offset
   return result;
 }
 
-/** How the pairs of a head are turned: rows of the caches at the positions of the tokens, [batch, 1, length, half]. */
+/** Returns the rotation of a head's pairs: rows from the caches at the tokens' positions, [batch, 1, length, half]. */
 function angles(context: NodeContext, positions: LazyTensor, caches: readonly [number, number]): LazyTensor[] {
   const [batch, length] = positions.shape as [number, number];
   return caches.map((index) => {
@@ -32,7 +32,7 @@ function angles(context: NodeContext, positions: LazyTensor, caches: readonly [n
   });
 }
 
-/** RotaryEmbedding of com.microsoft: positions of all tokens, or that of the first. */
+/** RotaryEmbedding of com.microsoft: all tokens' positions, or only the first token's position. */
 export const microsoftRotaryEmbedding: Lower = (context) => {
   const { builder } = context;
   const x = context.floatInput();
@@ -59,12 +59,12 @@ export const microsoftRotaryEmbedding: Lower = (context) => {
 };
 
 /**
- * The number of tokens before the new ones, the same for all examples: known at compile time, or for one new token of
- * one example a tensor, int64[1].
+ * Returns the number of tokens before the new tokens, equal for all examples: known at compile time, or a tensor,
+ * int64[1], for a single new token in a single example.
  */
 function pastLength(context: NodeContext, shape: readonly number[], total: number, available: number) {
   const [batch, , length] = shape as [number, number, number];
-  // The whole text at once: the padding after the end of an example does not change what comes before it.
+  // The whole text at once: padding after an example's end does not change earlier tokens.
   if (total === length) return 0;
   const lengths = context.optional(5);
   if (lengths !== undefined && batch === 1 && length === 1 && !context.builder.isConstant(lengths)) {
@@ -85,7 +85,7 @@ function pastLength(context: NodeContext, shape: readonly number[], total: numbe
   return past;
 }
 
-/** Scores of keys that a query does not see become -Infinity: later keys, and with a window those further away. */
+/** Sets scores to -Infinity for keys hidden from a query: later keys, and with a window also keys further away. */
 function visible(context: NodeContext, scores: LazyTensor, past: number | LazyTensor): LazyTensor {
   const e = context.expressions;
   const window = context.int("local_window_size", -1);
@@ -103,7 +103,7 @@ function visible(context: NodeContext, scores: LazyTensor, past: number | LazyTe
   return broadcast(context, [mask, scores], (m, s) => e.select(m, s, none), true);
 }
 
-/** Keys or values of one example, one row more than `cache`, with the row `now` at the place `past`. */
+/** Returns one example's keys or values, one row more than `cache`, with the row `now` at the place `past`. */
 function placed(context: NodeContext, cache: LazyTensor, now: LazyTensor, past: LazyTensor): LazyTensor {
   const { builder, expressions: e } = context;
   const [, heads, rows, size] = cache.shape as [number, number, number, number];
@@ -121,8 +121,8 @@ function sinkOf(context: NodeContext, heads: number): LazyTensor | undefined {
 }
 
 /**
- * GroupQueryAttention: causal attention in which several heads of the query share a head of keys and values. It has a
- * rotary embedding, a past, a window, a maximum of the scores, and a bias.
+ * GroupQueryAttention: causal attention in which several query heads share a head for keys and values. Options: a
+ * rotary embedding, a past, a window, a maximum for the scores, and a bias.
  */
 export const groupQueryAttention: Lower = (context) => {
   const e = context.expressions;

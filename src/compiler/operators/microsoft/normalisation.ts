@@ -1,4 +1,4 @@
-/** Normalisations of com.microsoft, fused with the sums before them. */
+/** Normalisations from com.microsoft, fused with the sums before them. */
 import { DType } from "../../../numerics/dtype.ts";
 import { Reduce } from "../../../program/types.ts";
 import type { Lower, NodeContext } from "../../lowering/nodeContext.ts";
@@ -34,8 +34,8 @@ function embed(context: NodeContext, table: LazyTensor, indices: LazyTensor): La
 }
 
 /**
- * EmbedLayerNormalization: the sum of the embeddings of words, positions and segments, normalised; then the number of
- * words by the mask.
+ * EmbedLayerNormalization: the sum of word, position and segment embeddings, normalised; then the number of words by
+ * the mask.
  */
 export const embedLayerNormalization: Lower = (context) => {
   const { builder, expressions: e } = context;

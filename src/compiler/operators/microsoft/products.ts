@@ -11,7 +11,10 @@ import { integerProduct, type Quantised } from "../quantisedProducts.ts";
 import { addTensors, broadcast } from "../../lowering/broadcast.ts";
 import { partAlong } from "../../lowering/slices.ts";
 
-/** The scale of a product's factor at input `index`: one of the whole tensor, or one of each column. */
+/**
+ * Returns the scale for a product's factor at input `index`: a single scale for the whole tensor, or a scale per
+ * column.
+ */
 const wholeOrColumns = (context: NodeContext, index: number): LazyTensor => {
   const scale = context.floatInput(index);
   if (elementCount(scale.shape) === 1) return context.builder.reshape(scale, []);
@@ -47,7 +50,7 @@ export const matMulIntegerToFloat: Lower = (context) => {
   return [plusInput(context, scaled, 6)];
 };
 
-/** DynamicQuantizeMatMul: the left factor quantised by its own extremes, then as MatMulIntegerToFloat. */
+/** DynamicQuantizeMatMul: quantises the left factor by its own extremes, then multiplies like MatMulIntegerToFloat. */
 export const dynamicQuantizeMatMul: Lower = (context) => {
   const [a, scale, zero] = dynamicallyQuantised(context, context.floatInput());
   context.builder.realise(a);

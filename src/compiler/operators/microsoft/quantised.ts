@@ -37,7 +37,7 @@ function dequantised(context: NodeContext, index: number, of = context.input(ind
   return broadcast(context, [of, scaleAt(context, index + 1), zero], build, true);
 }
 
-/** Quantised with the scale at `index` and the zero point after it, 0 of `dtype` if there is none. */
+/** Quantises with the scale at `index` and the next input as the zero point; 0 in `dtype` if no zero point exists. */
 function quantised(context: NodeContext, x: LazyTensor, index: number, dtype: DType): LazyTensor {
   const e = context.expressions;
   const zero = single(context, index + 1) ?? context.scalar(dtype, 0n);

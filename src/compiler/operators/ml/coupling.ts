@@ -17,10 +17,10 @@ import { reduceAxes } from "../reduction.ts";
 const ROUNDS = 8;
 
 /**
- * Probabilities of classes from those of pairs, by the second method of Wu, Lin and Weng (Probability Estimates for
- * Multi-class Classification by Pairwise Coupling, JMLR 5, 2004), as onnxruntime iterates: from 1 / classes on, until
- * no element is off by 0.005 / classes, but at most {@link ROUNDS} times. Each operation is rounded.
- * @param pairwise The probability of the first class of each pair against the second: float32[rows, pairs].
+ * Returns class probabilities from pair probabilities, by the second method of Wu, Lin and Weng (Probability Estimates
+ * for Multi-class Classification by Pairwise Coupling, JMLR 5, 2004), with onnxruntime's iteration: from 1 / classes
+ * on, until no element is off by 0.005 / classes, but at most {@link ROUNDS} times. Each operation is rounded.
+ * @param pairwise The probability of each pair's first class against the second: float32[rows, pairs].
  * @returns float32[rows, classes]
  */
 export function coupledProbabilities(
@@ -72,7 +72,7 @@ export function coupledProbabilities(
       });
       [p, qp, pqp] = [stored(next), stored(nextQp), stored(nextPqp)];
     }
-    // Where it has come to rest, p stays, and so it does in all rounds after that.
+    // Once p has come to rest, p stays the same in all later rounds.
     p = stored(
       broadcast(
         context,

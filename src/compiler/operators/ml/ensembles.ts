@@ -12,7 +12,9 @@ import { transformed, readTransform, type PostTransform } from "./postTransform.
 import { numbersOf, readForest, readForest5 } from "./readForest.ts";
 import { aggregated, AGGREGATES, type Aggregate } from "./trees.ts";
 
-/** The features as rows [N, C] of floats: integers are float32 numbers, and one row may lack its dimension. */
+/**
+ * Returns the features as float rows [N, C]: integers become float32 numbers, and one row may lack the row dimension.
+ */
 export function featureRows(context: NodeContext): LazyTensor {
   const { builder, expressions: e } = context;
   const given = context.input(0);
@@ -67,7 +69,7 @@ export const treeEnsemble: Lower = (context) => {
   return [transformed(context, sums, transform)];
 };
 
-/** The labels of a classifier, which must be integers. */
+/** Returns a classifier's labels, which must be integers. */
 export function intLabels(context: NodeContext, ...names: readonly string[]): number[] {
   for (const name of ["classlabels_strings", "classlabels_string"])
     if ((context.strings(name) ?? []).length > 0)
@@ -86,7 +88,7 @@ export function labelsAt(context: NodeContext, labels: readonly number[], index:
   return gatherAlong(context, context.builder.constant(int64Tensor(labels)), index, 0);
 }
 
-/** The index of the greatest score of each row, the first of equal ones. */
+/** Returns, for each row, the index of the greatest score, the first among equal scores. */
 export function winners(context: NodeContext, scores: LazyTensor): LazyTensor {
   const { builder } = context;
   builder.plain(scores);
@@ -96,8 +98,8 @@ export function winners(context: NodeContext, scores: LazyTensor): LazyTensor {
 }
 
 /**
- * Two classes of one score: label 1 if the score is above the threshold. The scores of both are 1 - s and s if s is a
- * probability, else -s and s, whose LOGISTIC is taken alone.
+ * Two classes from one score: label 1 if the score is above the threshold. The classes' scores are 1 - s and s if s is
+ * a probability, else -s and s; LOGISTIC applies to each score alone.
  */
 export function binary(
   context: NodeContext,

@@ -4,7 +4,7 @@ import type { NodeContext } from "../../lowering/nodeContext.ts";
 import { softmaxOver } from "../reduction.ts";
 
 const TRANSFORMS = ["NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO"] as const;
-/** What is made of scores: nothing, softmax over the row, sigmoid, or softmax of which scores of 0 are no part. */
+/** The function applied to scores: nothing, softmax over the row, sigmoid, or softmax without scores of 0. */
 export type PostTransform = (typeof TRANSFORMS)[number];
 
 export function readTransform(context: NodeContext): PostTransform {

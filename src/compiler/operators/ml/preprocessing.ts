@@ -20,7 +20,7 @@ function inFloat32(context: NodeContext, index = 0): LazyTensor {
   return broadcast(context, [context.input(index)], (x) => e.cast(x, DType.float32));
 }
 
-/** A list of numbers along the last dimension of a tensor, one for all or one for each. */
+/** A list of numbers along a tensor's last dimension, a number for all columns or a number per column. */
 function alongLast(context: NodeContext, x: LazyTensor, values: readonly number[], name: string): LazyTensor {
   const columns = x.shape.at(-1) ?? 1;
   if (values.length !== 1 && values.length !== columns)
@@ -49,7 +49,7 @@ export const binarizer: Lower = (context) => {
   return [broadcast(context, [x], (v) => e.select(e.lt(e.like(v, threshold), v), e.like(v, 1), e.like(v, 0)))];
 };
 
-/** Imputer: NaN, or the number that stands for what is missing, becomes another one of its column. */
+/** Imputer: replaces NaN, or the number for missing values, by the column's replacement. */
 export const imputer: Lower = (context) => {
   const e = context.expressions;
   const x = context.input(0);
@@ -85,7 +85,7 @@ export const normalizer: Lower = (context) => {
   return [broadcast(context, [x, divisor], (v, d) => e.select(e.eq(d, e.float(0)), v, e.div(v, d)))];
 };
 
-/** FeatureVectorizer: the columns of all inputs beside each other, in float32. */
+/** FeatureVectorizer: joins the columns from all inputs, in float32. */
 export const featureVectorizer: Lower = (context) => {
   const given = context.ints("inputdimensions");
   const parts = context.inputs.map((_, k) => {
@@ -128,7 +128,7 @@ function refuseTexts(context: NodeContext, ...names: readonly string[]): void {
     if (context.has(name)) context.refuse(name, "are texts: encode them as integers before the model");
 }
 
-/** A list of keys or values of a LabelEncoder, with its type. */
+/** A LabelEncoder's list of keys or values, with the list's type. */
 type Numbers = { dtype: DTypeCode; values: readonly number[] };
 
 function encoderList(context: NodeContext, role: "keys" | "values"): Numbers {
@@ -142,7 +142,7 @@ function encoderList(context: NodeContext, role: "keys" | "values"): Numbers {
   return { dtype: tensor.dtype, values };
 }
 
-/** LabelEncoder of numbers: the value of the key that x is, or the default. The first of equal keys counts. */
+/** LabelEncoder for numbers: the value for the key equal to x, or the default. The first among equal keys counts. */
 export const labelEncoder: Lower = (context) => {
   const { builder, expressions: e } = context;
   refuseTexts(context, "keys_strings", "values_strings", "classes_strings");

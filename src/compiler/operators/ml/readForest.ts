@@ -31,7 +31,7 @@ export function readForest(context: NodeContext, role: "target" | "class", targe
   const values = numbersOf(context, "nodes_values") ?? context.fail("nodes_values is missing");
   const modes = context.strings("nodes_modes") ?? context.fail("nodes_modes is missing");
   const missing = context.ints("nodes_missing_value_tracks_true") ?? [];
-  // Samples that reached a node while it was fitted: no part of what is computed.
+  // The number of samples per node during fitting: not part of the computation.
   context.ignore("nodes_hitrates", "nodes_hitrates_as_tensor");
   const count = trees.length;
   const lists = [ids, features, yes, no, values, modes];
@@ -118,7 +118,7 @@ export function readForest5(context: NodeContext, targets: number): Forest {
   const MEMBER = order.length;
   if (modes.filter((mode) => mode === MEMBER).length !== sets.length)
     return context.fail(`membership_values has ${sets.length} sets, and its nodes with BRANCH_MEMBER are others`);
-  /** Nodes that compare with the further members of a set, behind the leaves. */
+  /** Nodes that compare with a set's further members, numbered behind the leaves. */
   const more: TreeNode[] = [];
   const leaf = (at: number): number => {
     if (!(at >= 0 && at < ids.length)) return context.fail(`it has no leaf ${at}`);
@@ -134,7 +134,7 @@ export function readForest5(context: NodeContext, targets: number): Forest {
       const mode = order[modes[k]!] ?? context.refuse("nodes_modes", `has ${modes[k]!}`);
       return { ...own, value: splits[k]!, mode };
     }
-    // One comparison after the other: each but the last goes on where its value is another one.
+    // One comparison after the other: each comparison but the last continues where the value differs.
     const [value, ...others] = sets.shift()!;
     if (others.length > 0 && yesLeaf[k] === 0)
       return context.refuse("membership_values", "has a set of several values before an inner node: use BRANCH_EQ");

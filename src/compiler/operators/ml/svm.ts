@@ -12,7 +12,7 @@ import { featureRows, inFloat32, intLabels, labelsAt, winners, withBase } from "
 import { products } from "./linear.ts";
 import { readTransform, transformed } from "./postTransform.ts";
 
-/** The kernel of rows of x with support vectors: [rows, vectors]. */
+/** Returns the kernel between rows of x and support vectors: [rows, vectors]. */
 function kernel(context: NodeContext, x: LazyTensor, count: number, vectors: readonly number[]): LazyTensor {
   const { builder, expressions: e } = context;
   const [gamma = 0, coefficient = 0, degree = 0] = context.floats("kernel_params") ?? [];
@@ -36,8 +36,8 @@ function kernel(context: NodeContext, x: LazyTensor, count: number, vectors: rea
 }
 
 /**
- * SVMRegressor: RN(RN(dot of coefficients and kernels) + rho), or whether that is above 0 as 1 and -1 (`one_class`).
- * Without support vectors it is linear.
+ * SVMRegressor: RN(RN(dot of coefficients and kernels) + rho), or (`one_class`) 1 if the sum is above 0, else -1.
+ * Without support vectors the regressor is linear.
  */
 export const svmRegressor: Lower = (context) => {
   const { builder, expressions: e } = context;
@@ -67,9 +67,9 @@ const pairsOf = (classes: number): [number, number][] =>
   );
 
 /**
- * SVMClassifier: of each pair of classes a score, which votes for one of them; the label has the most votes, the first
- * of equal ones. The scores are those of the pairs, or with `prob_a` and `prob_b` probabilities of the classes. Without
- * support vectors it is linear: a score for each class.
+ * SVMClassifier: a score per pair of classes votes for a class; the class with the greatest vote count, the first among
+ * equals, gives the label. The output scores are the pairs' scores, or with `prob_a` and `prob_b` class probabilities.
+ * Without support vectors the classifier is linear: a score for each class.
  */
 export const svmClassifier: Lower = (context) => {
   const labels = intLabels(context, "classlabels_ints");
@@ -122,7 +122,7 @@ function pairwise(
     return [label, transformed(context, coupledProbabilities(context, probabilities, pairs, classes), transform)];
   }
   if (classes > 2) return [label, transformed(context, scores, transform)];
-  // Of two classes with one score, onnxruntime takes a softmax to mean that the score is a probability.
+  // For two classes with one score, onnxruntime takes a softmax to mean: the score is a probability.
   const isProbability = transform !== "NONE" && transform !== "LOGISTIC";
   const other = broadcast(context, [scores], (s) => (isProbability ? e.sub(e.like(s, 1), s) : e.neg(s)));
   const both = concatenate(context, [other, scores], 1);
@@ -145,7 +145,10 @@ function pairRows(
   );
 }
 
-/** How many pairs vote for each class: the first of a pair if the score is above 0, else the second. [rows, classes] */
+/**
+ * Counts the pairs that vote for each class: a pair votes for the first class if the score is above 0, else for the
+ * second. [rows, classes]
+ */
 function votes(
   context: NodeContext,
   scores: LazyTensor,

@@ -14,7 +14,7 @@ import { dropAxes, reduceAxes } from "../reduction.ts";
 export const MODES = ["BRANCH_LEQ", "BRANCH_LT", "BRANCH_GTE", "BRANCH_GT", "BRANCH_EQ", "BRANCH_NEQ"] as const;
 export type Mode = (typeof MODES)[number];
 
-/** A node of a forest. A leaf is its own branch on both sides. */
+/** A forest's node. A leaf is the leaf's own branch on both sides. */
 export type TreeNode = {
   feature: number;
   value: number;
@@ -41,7 +41,7 @@ const MAX_DEPTH = 1024;
 
 const isLeaf = ({ yes, no }: TreeNode, at: number): boolean => yes === at && no === at;
 
-/** The levels that the deepest tree has below its root. @returns undefined if a tree is no tree, or too deep */
+/** Returns the deepest tree's number of levels below the root. @returns undefined if a tree is no tree, or too deep */
 function depthOf({ nodes, roots }: Forest): number | undefined {
   if (roots.length === 0) return undefined;
   const seen = new Uint8Array(nodes.length);
@@ -62,7 +62,7 @@ function depthOf({ nodes, roots }: Forest): number | undefined {
   return undefined;
 }
 
-/** A table of numbers as a constant of the program. */
+/** Returns a number table, held by the program. */
 function table(context: NodeContext, dtype: DTypeCode, values: readonly number[], shape = [values.length]): LazyTensor {
   context.builder.budget.computeElements(values.length);
   const bytes = new Uint8Array(values.length * dtypeBytes(dtype));
@@ -75,8 +75,8 @@ const indexType = (count: number): DTypeCode =>
   count <= 2 ** 8 ? DType.uint8 : count <= 2 ** 16 ? DType.uint16 : DType.int32;
 
 /**
- * The leaf of each row of x in each tree, by the number of its node. A level is two steps: which feature the node
- * reads, and the branch that it takes; what nodes have lies in tables.
+ * Finds each row's leaf in each tree, by node number. A level takes two steps: the feature that the node reads, and the
+ * branch taken; the nodes' data lie in tables.
  */
 function leaves(context: NodeContext, x: LazyTensor, forest: Forest): LazyTensor {
   const { builder, expressions: e } = context;
@@ -132,7 +132,7 @@ function leaves(context: NodeContext, x: LazyTensor, forest: Forest): LazyTensor
   return { dtype: type, shape, digits, expr, order: identityOrder(2) };
 }
 
-/** Whether a comparison holds: of the one mode, or of that which the node's table says. */
+/** Returns true if a comparison holds: in the only mode, or in the mode from the node's table. */
 function compared(context: NodeContext, modes: readonly Mode[], feature: Expr, value: Expr, mode: () => Expr): Expr {
   const e = context.expressions;
   const holds: Record<Mode, () => Expr> = {
@@ -150,7 +150,7 @@ function compared(context: NodeContext, modes: readonly Mode[], feature: Expr, v
   );
 }
 
-/** The rows of the weights' table that leaves have, in memory. */
+/** Returns the leaves' rows in the weights' table, in memory. */
 function rowsOfLeaves(context: NodeContext, found: LazyTensor, leafRow: LazyTensor): LazyTensor {
   const { builder, expressions: e } = context;
   const digits = plainDigits(found.shape);
@@ -162,7 +162,7 @@ function rowsOfLeaves(context: NodeContext, found: LazyTensor, leafRow: LazyTens
   return rows;
 }
 
-/** How the leaves of the trees become one number for each target. */
+/** The way in which the trees' leaves become a number per target. */
 export type Aggregate = "SUM" | "AVERAGE" | "MIN" | "MAX";
 export const AGGREGATES: readonly Aggregate[] = ["SUM", "AVERAGE", "MIN", "MAX"];
 
@@ -189,7 +189,7 @@ export function aggregated(context: NodeContext, x: LazyTensor, forest: Forest, 
     weights.flatMap((row) => row.map((weight) => weight ?? 0)),
     [weights.length, targets],
   );
-  // The weights of all trees beside each other first: else a proof of the sum would open as many parts of their table.
+  // First joins the weights from all trees: else a proof for the sum would open equally many table parts.
   const all = [x.shape[0]!, targets, roots.length];
   const digits = plainDigits(all);
   const radix = radixOf(digits);

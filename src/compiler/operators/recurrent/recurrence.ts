@@ -3,7 +3,7 @@ import type { Expr, Expressions } from "../../expressions/expression.ts";
 import type { NodeContext } from "../../lowering/nodeContext.ts";
 import type { LazyTensor } from "../../expressions/tensor.ts";
 
-/** What an activation of a recurrent cell computes, with its alpha and beta. */
+/** The function computed by a recurrent cell's activation, with alpha and beta. */
 type Activation = (e: Expressions, x: Expr) => Expr;
 
 const leaky = (e: Expressions, x: Expr, alpha: number): Expr =>
@@ -38,7 +38,7 @@ const ACTIVATIONS: Record<string, MakeActivation> = {
       e.clamp(e.add(e.mul(e.float(alpha), x), e.float(beta)), e.float(0), e.float(1)),
   softsign: () => (e, x) => e.div(x, e.add(e.float(1), e.abs(x))),
 };
-/** By name: the names are the model's, and may be those of properties that every object has. */
+/** By name: names come from the model, and a name may equal a property that every object has. */
 const KNOWN: ReadonlyMap<string, MakeActivation> = new Map(Object.entries(ACTIVATIONS));
 /** How many of activation_alpha and activation_beta each takes. */
 const TAKES: Record<string, readonly [number, number]> = {
@@ -49,7 +49,7 @@ const TAKES: Record<string, readonly [number, number]> = {
   hardsigmoid: [1, 1],
 };
 
-/** An activation by its name, in lower case, with its parameters where it takes some and they are given. */
+/** An activation: the name in lower case, and the parameters where the activation takes some and they are given. */
 export type NamedActivation = { name: string; alpha: number | undefined; beta: number | undefined };
 
 /** Reads attribute `activations`: for each direction the functions of its gates. */

@@ -19,7 +19,7 @@ type Cell = {
   recurrent: (state: LazyTensor, from: number, to: number) => LazyTensor;
   /** Gates `from .. to` of the inputs' part at the present time. */
   input: (from: number, to: number) => LazyTensor;
-  /** Gates of a bias of the direction, or undefined. */
+  /** Returns gates from a direction's bias, or undefined. */
   bias: (from: number, to: number) => LazyTensor | undefined;
   peephole: (gate: number) => LazyTensor | undefined;
   /** The activation of gate function k, after the clip. */
@@ -44,7 +44,7 @@ function labelledProduct(context: NodeContext, a: Labelled, b: Labelled, output:
 const plus = (context: NodeContext, a: LazyTensor, b: LazyTensor | undefined): LazyTensor =>
   b === undefined ? a : addTensors(context, a, b);
 
-/** How the gates' biases join the inputs' part: W's bias, and R's for the gates where it is simply added. */
+/** The way in which gate biases join the inputs' part: W's bias, and R's bias for gates that simply add R's bias. */
 type BiasRule = { gates: number; addedGates: number };
 
 function runDirection(
@@ -119,7 +119,7 @@ function runDirection(
   return { outputs: y, last: state as LazyTensor[] };
 }
 
-/** A sequence that has ended keeps its state, and its output is 0. */
+/** Keeps a sequence's state past the sequence's end, and sets the output to 0. */
 function masked(
   context: NodeContext,
   { lengths, batch }: Recurrence,
@@ -187,7 +187,7 @@ function runRecurrence(
   return [transposed(e, y, [2, 0, 1, 3]), ...finals.map((final) => transposed(e, final, [1, 0, 2]))];
 }
 
-/** A gate: the recurrent and the inputs' part, and what else is added, then its activation. */
+/** Returns a gate: the recurrent part, the inputs' part and further addends, then the gate's activation. */
 function gate(
   cell: Cell,
   from: number,

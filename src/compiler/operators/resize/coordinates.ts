@@ -2,8 +2,8 @@
 const f = Math.fround;
 
 /**
- * One dimension to resize. `scale` is a float32 number; `length` what it makes of the input, of which `output` is the
- * whole part; the region of interest is relative, for tf_crop_and_resize.
+ * One dimension to resize. `scale` is a float32 number; `length` is the resized length, `output` the length's whole
+ * part; the region of interest has relative coordinates, for tf_crop_and_resize.
  */
 export type ResizeAxis = {
   input: number;
@@ -73,7 +73,7 @@ function roundCoordinate(rounding: Rounding, x: number, scale: number): number {
 }
 
 /**
- * The input positions that an output position mixes, with their weights. A position out of the input is clamped to the
+ * The input positions mixed by an output position, with the weights. A position outside the input is clamped to the
  * border.
  */
 export type ResizeTaps = { positions: number[]; weights: number[]; outOfRange: boolean };
@@ -106,7 +106,10 @@ function cubicWeights(s: number, a: number): number[] {
   return [far(f(s + 1)), near(s), near(f(1 - s)), far(f(2 - s))];
 }
 
-/** Cubic: four neighbours; with `excludeOutside` those out of the input have weight 0 and the rest is scaled to 1. */
+/**
+ * Cubic: four neighbours; with `excludeOutside`, neighbours outside the input have weight 0 and the rest is scaled to
+ * 1.
+ */
 export function cubicTaps(
   mode: CoordinateMode,
   a: number,
@@ -136,10 +139,10 @@ function filterWeight(coefficient: number | undefined, x: number): number {
 }
 
 /**
- * Antialias: where the output is smaller, the filter is stretched over all input positions that an output position
- * stands for. Weights of positions out of the input go to the border, or with `excludeOutside` are left out; the rest
- * is scaled to 1. Each position has its own number of weights.
- * @param coefficient Of the cubic filter; undefined for the linear one.
+ * Antialias: where the output is smaller, the filter is stretched over all input positions behind an output position.
+ * Weights outside the input go to the border, or with `excludeOutside` are left out; the rest is scaled to 1. Each
+ * position has its own number of weights.
+ * @param coefficient Of the cubic filter; undefined for the linear filter.
  */
 export function antialiasTaps(
   mode: CoordinateMode,
@@ -171,8 +174,8 @@ export function antialiasTaps(
 }
 
 /**
- * The same taps, filled up so that all output positions have as many. The added ones have weight 0 and read the
- * position `input`, which is out of bounds.
+ * Returns the same taps, filled up to an equal count at all output positions. Added taps have weight 0 and read the
+ * position `input`, out of bounds.
  */
 export function evenTaps(taps: readonly ResizeTaps[], input: number): ResizeTaps[] {
   const count = taps.reduce((max, { positions }) => Math.max(max, positions.length), 0);

@@ -80,7 +80,7 @@ export function repetition(axis: ResizeAxis, taps: readonly ResizeTaps[]): numbe
   return repeats ? times : undefined;
 }
 
-/** A dimension that is resized, and what each output position mixes. */
+/** A resized dimension, and the taps for each output position. */
 type ResizedAxis = { axis: ResizeAxis; taps: ResizeTaps[] };
 
 /** Reads one position a dimension: through digits where elements repeat, else through lists of indices. */
@@ -106,7 +106,7 @@ function resizeNearest(context: NodeContext, x: LazyTensor, resizedAxes: Readonl
   return { dtype: x.dtype, shape, digits, expr, order: identityOrder(shape.length) };
 }
 
-/** An exact dot over the neighbours of all resized dimensions; a weight is the product of those of the dimensions. */
+/** Returns an exact dot over the neighbours in all resized dimensions; a weight multiplies the dimensions' weights. */
 function resizeWeighted(
   context: NodeContext,
   x: LazyTensor,
@@ -169,7 +169,10 @@ function extrapolate(
   }, y);
 }
 
-/** How each dimension that changes is resized, in float32 in onnxruntime's order; the others are left out. */
+/**
+ * Returns the resizing for each dimension that changes, in float32 in onnxruntime's order; other dimensions are left
+ * out.
+ */
 export function resizedAxesOf(context: NodeContext, x: LazyTensor): Map<number, ResizedAxis> {
   const upsample = isUpsample(context);
   const mode = modeOf(context);
@@ -190,7 +193,7 @@ export function resizedAxesOf(context: NodeContext, x: LazyTensor): Map<number, 
     }
     const tap = (o: number): ResizeTaps => {
       if (mode === "nearest") return nearestTap(coordinates, rounding, axis, o);
-      // Its filter reaches over all positions that the output position stands for.
+      // The filter reaches over all positions that the output position stands for.
       if (antialias) context.builder.budget.computeElements(4 / Math.min(1, axis.scale));
       if (antialias) return antialiasTaps(coordinates, mode === "cubic" ? Math.fround(a) : undefined, exclude, axis, o);
       return mode === "linear" ? linearTaps(coordinates, axis, o) : cubicTaps(coordinates, a, exclude, axis, o);
@@ -203,7 +206,7 @@ export function resizedAxesOf(context: NodeContext, x: LazyTensor): Map<number, 
   return resizedAxes;
 }
 
-/** Upsample, and Resize of operator set 10, which has no attributes but the mode. */
+/** Upsample, and Resize in operator set 10, which has only the mode attribute. */
 const isUpsample = (context: NodeContext): boolean => context.node.operator === "Upsample" || context.opset < 11;
 
 const modeOf = (context: NodeContext): "nearest" | "linear" | "cubic" =>

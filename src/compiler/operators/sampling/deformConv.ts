@@ -10,7 +10,9 @@ import { component, padPosition, sampled, tapsAt } from "./taps.ts";
 import { transposed } from "../../steps/views.ts";
 import { broadcast } from "../../lowering/broadcast.ts";
 
-/** DeformConv: each position of the kernel reads at its offset, mixed linearly, times its mask; then a convolution. */
+/**
+ * DeformConv: each kernel position reads at the position's offset, mixed linearly, times the mask; then a convolution.
+ */
 export const deformConv: Lower = (context) => {
   const { builder, expressions: e } = context;
   const [x, w, offset] = [context.floatInput(0), context.floatInput(1), context.floatInput(2)];

@@ -12,8 +12,8 @@ const MODES = new Map<string, Interpolation>([
 ]);
 
 /**
- * GridSample: elements mixed at the positions of a grid, -1 .. 1 from one border to the other: the exact sum of the
- * neighbours times the products of their weights.
+ * GridSample: mixes elements at a grid's positions, -1 .. 1 from one border to the other: the exact sum over the
+ * neighbours times the products of neighbour weights.
  */
 export const gridSample: Lower = (context) => {
   const { builder, expressions: e } = context;

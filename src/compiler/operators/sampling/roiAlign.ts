@@ -8,7 +8,7 @@ import { component, sampled, type Taps } from "./taps.ts";
 import { broadcast } from "../../lowering/broadcast.ts";
 import { indexTensor } from "../../lowering/indices.ts";
 
-/** Where the samples of each bin lie along one dimension of the given size: taps of [rois, bins, samples]. */
+/** Places each bin's samples along a dimension with the given size: taps [rois, bins, samples]. */
 function binTaps(
   context: NodeContext,
   [start, end]: readonly [LazyTensor, LazyTensor],

@@ -1,4 +1,4 @@
-/** Reads of a tensor at positions that are data: which elements are mixed, and with which weights. */
+/** Reads from a tensor at positions that are data: the mixed elements and the weights. */
 import { DType } from "../../../numerics/dtype.ts";
 import { Reduce } from "../../../program/types.ts";
 import { digitAffine, type Affine } from "../../expressions/affine.ts";
@@ -19,13 +19,16 @@ export type Padding = "zeros" | "border" | "reflection";
 
 const CUBIC = -0.75;
 
-/** Component `index` of the last dimension, without that dimension. */
+/** Returns component `index` of the last dimension, without the last dimension. */
 export function component(context: NodeContext, tensor: LazyTensor, index: number): LazyTensor {
   const last = tensor.shape.length - 1;
   return context.builder.reshape(slicedAlong(context, tensor, last, index, 1), tensor.shape.slice(0, -1));
 }
 
-/** The index that a position reads: its own, that of the border, or a mirrored one; for zeros one out of bounds. */
+/**
+ * Returns the index that a position reads: the position, the border's position, or a mirrored position; for zeros an
+ * index out of bounds.
+ */
 export function padPosition(e: Expressions, at: Expr, size: number, padding: Padding, corners: boolean): Expr {
   const zero = e.int64(0);
   if (padding === "zeros") return e.select(e.lt(at, zero), e.int64(size), at);
@@ -38,7 +41,7 @@ export function padPosition(e: Expressions, at: Expr, size: number, padding: Pad
   return e.select(e.le(folded, last), folded, back);
 }
 
-/** Weights of the cubic convolution at distance d of a tap: within 1, and from 1 to 2. */
+/** Returns cubic convolution weights at distance d from a tap: within 1, and from 1 to 2. */
 function cubicWeight(e: Expressions, d: Expr, near: Expr): Expr {
   const add = (a: Expr, b: number): Expr => e.add(a, e.float(b));
   const inner = add(e.mul(e.mul(add(e.mul(e.float(CUBIC + 2), d), -(CUBIC + 3)), d), d), 1);
@@ -46,7 +49,7 @@ function cubicWeight(e: Expressions, d: Expr, near: Expr): Expr {
   return e.select(near, inner, outer);
 }
 
-/** What an interpolation mixes at float32 coordinates (in memory) along a dimension of the given size. */
+/** Returns the taps for an interpolation at float32 coordinates (in memory) along a dimension with the given size. */
 export function tapsAt(
   context: NodeContext,
   coordinates: LazyTensor,
@@ -94,16 +97,14 @@ export function tapsAt(
   return { positions, weights, count };
 }
 
-/**
- * How a dimension is sampled: at an affine function of the digits of the result, or at taps, which are read at `at`.
- */
+/** The sampling of a dimension: at an affine function of the result's digits, or at taps, read at `at`. */
 type SampledAxis = Affine | { taps: Taps; at: readonly Affine[]; reduced?: readonly Affine[] };
 
 /**
- * The exact sum (or the maximum) over all taps of element times weight, rounded once; the element itself if each axis
- * has one tap.
- * @param axes For each dimension of x. Digits of `shape` are those of its dimensions, one each above 1.
- * @param extra Sizes of reduction digits before those of the taps, which `reduced` of an axis may use.
+ * Returns the exact sum (or the maximum) over all taps of element times weight, rounded once; the element unchanged if
+ * each axis has one tap.
+ * @param axes For each dimension of x. `shape` has a digit per dimension above 1.
+ * @param extra Sizes of reduction digits before the taps' digits; an axis may use them in `reduced`.
  */
 export function sampled(
   context: NodeContext,

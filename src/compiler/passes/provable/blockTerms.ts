@@ -16,17 +16,17 @@ const searchesMaximum = (reduce: Reduce): boolean =>
   reduce === Reduce.max || reduce === Reduce.argmax || reduce === Reduce.argmaxLast;
 
 /**
- * The value of a term that fills a block up: it changes no result. In a search for a position it may tie, and the real
- * terms win ties.
+ * The value for a term that fills a block up: the result does not change. In a search for a position the value may tie,
+ * and real terms win ties.
  */
 function neutral(reduce: Reduce, dtype: DTypeCode): Word {
   if (searchesMaximum(reduce)) return minWord(dtype);
   return searchesMinimum(reduce) ? greatestWord(dtype) : 0n;
 }
 
-/** The terms of a step over the digits of its blocks. */
+/** A step's terms over the digits of the blocks. */
 export type BlockTerms = {
-  /** Radices of the digits that number the blocks, and of those within a block. */
+  /** Radices of the block-number digits, and (`redDigits`) of digits within a block. */
   blockDigits: number[];
   redDigits: number[];
   constants: readonly Constant[];
@@ -34,15 +34,15 @@ export type BlockTerms = {
   term: Step["term"];
 };
 
-/** An old digit as a function of the new ones. */
+/** An old digit as a function over new digits. */
 type Moved = { base: number; coeffs: Axis["coeffs"] };
 type Move = (digit: number) => Moved;
 
 /**
- * Rewrites the terms of a step for blocks of its reduction. Terms that fill a block up change nothing: an additional
- * axis is out of bounds there, or the expression has a condition.
- * @param further The number of out digits after those of the blocks.
- * @param more Constants that an epilogue needs; they come after those of the step.
+ * Rewrites a step's terms for blocks of the step's reduction. Terms that fill a block up change nothing: an additional
+ * axis goes out of bounds, or the expression has a condition.
+ * @param further The number of out digits after the blocks' digits.
+ * @param more Constants that an epilogue needs; they follow the step's constants.
  */
 export function blockTerms(old: Step, cut: Cut, further: number, more: readonly Constant[] = []): BlockTerms {
   const step = withConstants(old, more);
@@ -100,10 +100,10 @@ const pick = ({ base, coeffs }: Moved): { base: number; coeffs: Axis["coeffs"] }
 const resultSlots = ({ reduce, term }: Step): number[] =>
   hasTwoResults(reduce) ? [term.outA, term.outB] : [term.outA];
 
-/** Of a pair of a condition and a value, only the condition is guarded. */
+/** For a pair with a condition and a value, only the condition is guarded. */
 const guardedSlots = (step: Step): number[] => (step.reduce === Reduce.last ? [step.term.outA] : resultSlots(step));
 
-/** For terms without code: the guard is an axis of each view, whose fill value changes nothing. */
+/** For terms without code: each view gets the guard as an axis, and the fill value changes nothing. */
 function guardReads(step: Step, reads: readonly View[], guard: Axis, fill: Word): View[] | undefined {
   const slots = new Set(guardedSlots(step));
   const radices = [...step.outDigits, ...step.redDigits];
@@ -117,7 +117,7 @@ function guardReads(step: Step, reads: readonly View[], guard: Axis, fill: Word)
 }
 
 /**
- * The code of the term with its digits renumbered. With a guard, results are `fill` where the value of its digit is out
+ * Returns the term's code with renumbered digits. With a guard, results are `fill` where the guard digit's value is out
  * of the old range.
  */
 function rewriteCode(

@@ -3,8 +3,9 @@ import { product } from "../../../program/sums.ts";
 import type { Step } from "../../../program/types.ts";
 
 /**
- * How reduction digits become blocks: those before `digit` number the blocks, and `digit` is cut in `blocks` parts of
- * `length` values. If that is more than its radix, the last block is filled up or, with `front`, the first.
+ * The way reduction digits become blocks: digits before `digit` number the blocks, and `digit` is cut in `blocks` parts
+ * with `length` values each. If the parts exceed the digit's radix, the last block is filled up or, with `front`, the
+ * first.
  */
 export type Cut = { digit: number; blocks: number; length: number; front: boolean };
 

@@ -8,18 +8,15 @@ import { isEncodable, withStepNumbers, type Parts } from "./parts.ts";
 import { copiesOf, relayout, type ReadCopy } from "./relayout.ts";
 import { splitsOf } from "./splits.ts";
 
-/** The maximum levels of splitting: each has about a hundredth of the terms of the one before. */
+/** The maximum levels of splitting: each level has about a hundredth of the previous level's terms. */
 const MAX_DEPTH = 4;
 /** How much more memory an even split may use than one whose blocks must be filled up. */
 const UNEVEN_WEIGHT = 1.25;
-/**
- * A copy is made only if the proof costs less than this part of its cost before: if the terms are neighbours already, a
- * copy saves nothing.
- */
+/** A copy must reduce the proof's cost below this part: if the terms are neighbours already, a copy saves nothing. */
 const COPY_COST_RATIO = 0.9;
 
 const bytesOf = ({ count, dtype }: Step): number => count * dtypeBytes(dtype);
-/** What a proof costs, as a part of what it may: at most 1 if both its gas and its bytes are within their limits. */
+/** Returns a proof's cost relative to the limit: at most 1 if both gas and bytes are within the limits. */
 function costOf(step: Step, limit: ProofSize): number {
   const { gas, bytes } = estimateStepProof(step);
   return Math.max(gas / limit.gas, bytes / limit.bytes);
@@ -27,17 +24,16 @@ function costOf(step: Step, limit: ProofSize): number {
 
 const isStorable = (step: Step): boolean => bytesOf(step) <= CHUNK_BYTES * 2 ** MAX_LEVELS.tensor;
 
-/** The steps that replace one step, with their final numbers, and the bytes of the tensors that were added. */
+/** The replacement steps for one step, with final numbers; the bytes of added tensors. */
 type Provable = { steps: readonly Step[]; bytes: number };
 
 /**
- * Replaces every step whose proof would take more gas or bytes than `limit` by steps whose proofs fit, if there are
- * such.
- * Terms that lie far apart are copied next to each other. Long reductions are split in blocks that are joined, in as
- * many levels as needed. No bit changes: sums of floats are passed on as exact words. Of all ways the one that writes
- * the fewest bytes is taken.
- * @param beforeStep Called before each step with the number of those before it; it may throw.
- * @returns the steps renumbered, for each old number the new one, and for each new step the old one
+ * Replaces every step whose proof would take more gas or bytes than `limit` by steps whose proofs fit, if possible.
+ * Terms that lie far apart are copied next to each other. Long reductions are split in blocks, and the blocks are
+ * joined, in as many levels as needed. No bit changes: float sums are passed on as exact words. Among all ways, the way
+ * with the fewest written bytes is taken.
+ * @param beforeStep Called before each step with the number of earlier steps; may throw.
+ * @returns the steps renumbered, for each old number the new number, and for each new step the old step
  */
 export function makeProvable(
   steps: readonly Step[],
@@ -62,8 +58,8 @@ export function makeProvable(
 }
 
 /**
- * @param cost What the step's own proof costs.
- * @param first The number of the first step that is made.
+ * @param cost The cost of the step's own proof.
+ * @param first The number of the first step to make.
  */
 function provable(step: Step, cost: number, first: number, limit: ProofSize, depth: number): Provable | undefined {
   if (cost <= 1) return { steps: [step], bytes: 0 };
@@ -89,7 +85,9 @@ function cheapestSplit(step: Step, first: number, limit: ProofSize, depth: numbe
 const blockCount = ({ redDigits }: Step, { digit, blocks }: { digit: number; blocks: number }): number =>
   redDigits.slice(0, digit).reduce((total, radix) => total * radix, blocks);
 
-/** Copies of reads: the one that saves the most first, until no copy saves enough. @param whole The step's own cost. */
+/**
+ * Copies reads: the copy that saves the most comes first, until no copy saves enough. @param whole The step's own cost.
+ */
 function cheapestCopy(step: Step, whole: number, first: number, limit: ProofSize, depth: number): Provable | undefined {
   const chosen = new Map<number, ReadCopy>();
   let best: Provable | undefined;

@@ -31,14 +31,14 @@ export function rowMajorAxis(radices: readonly number[], digits: readonly number
   return { extent: product(radices), stride: 1, base: 0, div: 1, coeffs };
 }
 
-/** Reads element 0, 1, ... of an input in the order of the digits. */
+/** Returns a view that reads element 0, 1, ... of an input in digit order. */
 export const wholeView = (input: number, radices: readonly number[]): View => ({
   input,
   fill: 0n,
   axes: [rowMajorAxis(radices)],
 });
 
-/** Those inputs that some views read, and the views renumbered. */
+/** Returns the inputs that some views read, and the views renumbered. */
 export function readsOf(inputs: readonly TensorRef[], views: readonly View[]): { inputs: TensorRef[]; views: View[] } {
   const used = [...new Set(views.map((view) => view.input))].sort((a, b) => a - b);
   return {

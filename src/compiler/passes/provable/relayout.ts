@@ -4,7 +4,7 @@ import { Reduce, type Axis, type Step, type View } from "../../../program/types.
 import { isInside, readsOf, rowMajorAxis, sibling, type Parts } from "./parts.ts";
 import { operandSlots, withSlots } from "./slots.ts";
 
-/** The digits whose value a read depends on: its own and those of the reads that it takes indices from. */
+/** Returns the digits that a read depends on: the read's own digits, and the digits of index reads. */
 function digitsOf(reads: readonly View[], view: View): Set<number> {
   const own = view.axes.flatMap(({ coeffs }) => coeffs.flatMap(({ digit, coeff }) => (coeff === 0 ? [] : [digit])));
   const indices = view.axes.flatMap(({ indirect }) =>
@@ -13,11 +13,11 @@ function digitsOf(reads: readonly View[], view: View): Set<number> {
   return new Set([...own, ...indices]);
 }
 
-/** The step that copies for a read of the terms of a step, and the read of the copy. */
+/** The step that copies for a read in a step's terms, and the read of the copy. */
 export type ReadCopy = { copy: Step; view: View };
 
 /**
- * The step with some reads of its terms replaced by reads of copies in which the terms of an output are neighbours. The
+ * Returns the step with chosen term reads replaced by copy reads. In a copy, all terms of an output are neighbours. The
  * copies come first.
  * @param chosen Numbers of reads and their copies.
  */
@@ -42,8 +42,8 @@ export function copiesOf(step: Step, read: number): ReadCopy[] {
 type Dimension = { axis: number; plain: boolean; extent: number; by: number; base: number; coeffs: Axis["coeffs"] };
 
 /**
- * The dimensions of a read. An axis that is never out of bounds has one for each distance by which digits move it; any
- * other axis is one dimension itself.
+ * Returns a read's dimensions. An axis never out of bounds has a dimension for each distance by which digits move the
+ * axis; any other axis forms one dimension.
  */
 function dimensionsOf({ outDigits, redDigits }: Step, view: View): Dimension[] {
   const radices = [...outDigits, ...redDigits];
@@ -63,7 +63,10 @@ function dimensionsOf({ outDigits, redDigits }: Step, view: View): Dimension[] {
   });
 }
 
-/** A copy with the dimensions last along which the reduction moves; that of the fastest digit is the very last. */
+/**
+ * Returns a copy where the dimensions along which the reduction moves come last; the fastest digit's dimension is the
+ * very last.
+ */
 function axesCopy(step: Step, read: number): ReadCopy {
   const view = step.termReads[read]!;
   const speed = ({ axis, coeffs }: Dimension): number => {
@@ -106,7 +109,7 @@ function axesCopy(step: Step, read: number): ReadCopy {
   };
 }
 
-/** The values of a read over the digits that it depends on. */
+/** Returns a read's values over the digits that the read depends on. */
 function valuesCopy(step: Step, read: number): ReadCopy {
   const view = step.termReads[read]!;
   const radices = [...step.outDigits, ...step.redDigits];
@@ -128,7 +131,7 @@ function valuesCopy(step: Step, read: number): ReadCopy {
   return { copy: copyStep(step, views, own), view: { input: 0, fill: 0n, axes } };
 }
 
-/** A step that writes the last of some reads. */
+/** Returns a step that writes the last read only. */
 function copyStep(step: Step, views: readonly View[], outDigits: readonly number[]): Step {
   const read = readsOf(step.inputs, views);
   return {

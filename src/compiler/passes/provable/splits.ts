@@ -47,7 +47,7 @@ function formOf({ reduce, reduceType }: Step): Form | undefined {
   }
 }
 
-/** A step that reduces each block; by default its epilogue gives the result as it is. */
+/** Returns a step that reduces each block; by default the epilogue returns the result unchanged. */
 function blockStep(
   step: Step,
   terms: BlockTerms,
@@ -73,7 +73,7 @@ function blockStep(
 }
 
 /**
- * The step that reduces the results of the blocks: `parts` are tensors of all outputs and blocks, read in their order.
+ * Returns the step that reduces the blocks' results: `parts` are tensors over all outputs and blocks, read in order.
  */
 function join(step: Step, reduce: Reduce, reduceType: DTypeCode, parts: readonly TensorRef[], blocks: number): Step {
   const kept = readsOf(step.inputs, step.epilogueReads);
@@ -90,7 +90,7 @@ function join(step: Step, reduce: Reduce, reduceType: DTypeCode, parts: readonly
   };
 }
 
-/** Sums of floats, and of the limbs of such sums: limbs are passed on, so that rounding comes once, at the end. */
+/** Sums floats, or the limbs of float sums: limbs are passed on, and rounding comes once, at the end. */
 const exactSum: Form = (step, cut) => {
   const limbs = limbsOf(step);
   const terms = blockTerms(step, cut, 1);
@@ -113,7 +113,7 @@ const joined: Form = (step, cut) => {
   return [first, join(step, reduce, step.reduceType!, [sibling(0, first)], product(terms.blockDigits))];
 };
 
-/** The last match: of each block whether there is one, and its value; then the last block that has one. */
+/** The last match: for each block, a flag for a match and the match's value; then the last block with a match. */
 const lastMatch: Form = (step, cut) => {
   const terms = blockTerms(step, cut, 0);
   const value = blockStep(step, terms, [], { dtype: step.reduceType!, reduce: step.reduce });
@@ -124,8 +124,8 @@ const lastMatch: Form = (step, cut) => {
 };
 
 /**
- * A position: for each block the value of its winner and its position among all terms; then the winning block; then the
- * position of its winner.
+ * A position: for each block the winner's value and the winner's position among all terms; then the winning block; then
+ * the position of that block's winner.
  */
 const position: Form = (step, cut) => {
   const greatest = step.reduce === Reduce.argmax || step.reduce === Reduce.argmaxLast;
@@ -142,8 +142,8 @@ const position: Form = (step, cut) => {
 };
 
 /**
- * Constants and an epilogue that turn the position of a winner in its block into its position among all terms: they add
- * a function of the digits of the block.
+ * Returns constants and an epilogue that turn a winner's position in a block into the position among all terms: they
+ * add a function of the block's digits.
  */
 function wholePosition(
   { redDigits, constants: own, outDigits }: Step,
@@ -195,7 +195,7 @@ function winnerOf(step: Step, blocks: number, block: TensorRef, where: TensorRef
   };
 }
 
-/** The epilogue of a step over a tensor of its accumulator; no step if the epilogue changes nothing. */
+/** Returns a step's epilogue over a tensor of accumulators; no step if the epilogue changes nothing. */
 function epilogueOf(step: Step, accumulator: TensorRef): Step[] {
   const reads = step.epilogueReads.length;
   if (step.epilogue.code.length === 0 && step.epilogue.out === reads) return [];

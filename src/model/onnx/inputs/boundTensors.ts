@@ -4,8 +4,8 @@ import { jsonTensor } from "./jsonTensor.ts";
 import { readInputFile } from "./readInputFile.ts";
 
 /**
- * The tensors of inputs that are bound at compile time.
- * @param bind By input: the name of a .pb, .npy or .json file, or a JSON value as in such a file.
+ * Returns the tensors for inputs bound at compile time.
+ * @param bind By input: the name of a .pb, .npy or .json file, or a JSON value in the format of such a file.
  * @throws InputBindingError if the model has no such input; InputFileError
  */
 export function boundTensors(model: Model, bind: Readonly<Record<string, unknown>>): Map<string, TensorData> {
@@ -22,7 +22,7 @@ export function boundTensors(model: Model, bind: Readonly<Record<string, unknown
   );
 }
 
-/** A single number also fills an input of one element, whatever its rank. */
+/** A single number also fills a one-element input, whatever its rank. */
 function literal({ name, dtype, shape }: ValueInfo, value: unknown): TensorData {
   const tensor = jsonTensor(value, dtype, `the value bound to ${name}`);
   const ones = shape?.map((dim) => (typeof dim === "number" ? dim : 1));

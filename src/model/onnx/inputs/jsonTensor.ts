@@ -4,8 +4,8 @@ import { elementCount, type TensorData } from "../model.ts";
 import { InputFileError } from "./errors.ts";
 
 /**
- * A tensor from JSON: nested arrays of numbers (64-bit integers beyond 2^53 as strings) or booleans, which give the
- * shape too. Numbers are rounded to the type of an input of floats.
+ * Reads a tensor from JSON: nested arrays of numbers (64-bit integers beyond 2^53 as strings) or booleans. The nesting
+ * gives the shape. Numbers for float inputs are rounded to the type.
  * @param path For messages.
  * @throws InputFileError
  */

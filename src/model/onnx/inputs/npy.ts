@@ -55,7 +55,7 @@ export function readNpy(bytes: Uint8Array, path: string): TensorData {
   return { dtype, shape, bytes: Uint8Array.from(data) };
 }
 
-/** Of a header with what stands before it: data begins at a multiple of this. */
+/** The data alignment: header and preceding bytes together fill a multiple of this number. */
 const ALIGNMENT = 64;
 const [PREFIX, BFLOAT16_SHIFT] = [10, 2];
 
@@ -65,7 +65,7 @@ const [PREFIX, BFLOAT16_SHIFT] = [10, 2];
  */
 export const writeNpy = (tensor: TensorData): Uint8Array => Buffer.concat([npyHeader(tensor), npyData(tensor)]);
 
-/** What stands before the elements in such a file. */
+/** Returns everything before the elements in a NumPy file. */
 export function npyHeader({ dtype, shape }: Pick<TensorData, "dtype" | "shape">): Uint8Array {
   if (dtype === DType.bfloat16) return npyHeader({ dtype: DType.float32, shape });
   const descr = Object.entries(DESCR).find(([, code]) => code === dtype)![0];

@@ -15,12 +15,12 @@ const MAX_INPUT_BYTES = 2 ** 29 + 2 ** 16;
 /** Whether a file holds a tensor with its type and shape, by its name. */
 export const isTensorFile = (path: string): boolean => /\.(npy|pb|json)$/.test(path);
 
-/** What of an input its file must fit. */
+/** The input properties that a file must match. */
 type Expected = Pick<ValueInfo, "name" | "dtype">;
 
 /**
- * Reads an input tensor. A .pb file is an ONNX TensorProto, .npy is NumPy's, .json nested arrays.
- * @throws InputFileError if the file is none of these, or of another element type than the input.
+ * Reads an input tensor. A .pb file contains an ONNX TensorProto, .npy a NumPy array, .json nested arrays.
+ * @throws InputFileError if the file has another format, or another element type than the input.
  */
 export function readInputFile(input: Expected, path: string): TensorData {
   let bytes: Uint8Array;

@@ -13,17 +13,17 @@ import { numbersOf, openPlainDecoder } from "./plainDecoder.ts";
 const TOKENS = 6;
 
 /**
- * How far logits may be apart, as a part of how far the plain ones are spread. Kernels of four and 16 bits of
- * onnxruntime are off by some 2^-8. It decides about a refusal only; the program's meaning does not depend on it.
+ * The maximum difference between logits, in fractions of the plain logits' spread. onnxruntime's 4-bit and 16-bit
+ * kernels are off by some 2^-8. The value only affects a refusal; the program's meaning does not depend on it.
  */
 const TOLERANCE = 0.02;
 
-/** The largest difference of logits that was found, as a part of how far they are spread. */
+/** The largest difference found between logits, in fractions of their spread. */
 type DecoderCheck = { tokens: number; difference: number };
 
 /**
- * Compares a wrapped decoder with its model in plain onnxruntime on random tokens: a model that takes positions or
- * masks from the shape of its past computes something else with slots.
+ * Compares a wrapped decoder with its model in plain onnxruntime, on random tokens. A model that takes positions or
+ * masks from the shape of its past would compute something else with slots.
  * @param from Path of the model's own file, or its bytes.
  * @throws DecoderError if the logits differ
  */
@@ -65,8 +65,8 @@ export async function checkDecoder(
 }
 
 /**
- * The largest difference as a part of the distance of the largest from the smallest finite logit; NaN if others than
- * finite ones differ.
+ * Returns the largest difference, divided by the distance from the smallest to the largest finite logit; NaN if any
+ * logits that are not finite differ.
  */
 function differenceOf(exact: Float32Array, expected: readonly number[]): number {
   if (exact.length !== expected.length) return NaN;
@@ -75,7 +75,7 @@ function differenceOf(exact: Float32Array, expected: readonly number[]): number 
     number,
     number,
   ]);
-  // Object.is, because two that are no number agree.
+  // Object.is treats two NaN as equal.
   const largest = expected.reduce(
     (max, x, k) => Math.max(max, Object.is(x, exact[k]) ? 0 : Number.isFinite(x) ? Math.abs(x - exact[k]!) : NaN),
     0,

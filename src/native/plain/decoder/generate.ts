@@ -10,14 +10,14 @@ import type { CompiledModel } from "../../../program/compiled.ts";
 import { RunInputs } from "../../../program/trace/runInputs.ts";
 import { keptSteps, runItems } from "../../../program/trace/runItems.ts";
 
-/** An item of a generation: the token that it chose, at the place after its own, and the tensors of its steps. */
+/** An item of a generation: the token chosen for the next place, and the tensors of the item's steps. */
 type GeneratedItem = { token: number; tensors: readonly Uint8Array[] };
 
 /**
  * Executes the items of a wrapped decoder's run one after the other.
- * @param items How many; of these, one fewer than the prompt has tokens choose tokens of the prompt.
- * @param keep More steps of which the tensors are given.
- * @throws DecoderRequestError if the program cannot generate this, so long
+ * @param items The number of items. The first items, one fewer than the prompt's tokens, choose tokens of the prompt.
+ * @param keep Further steps whose tensors are returned.
+ * @throws DecoderRequestError if the program cannot generate this text, or not at this length
  */
 export async function* generate(
   model: CompiledModel,

@@ -7,9 +7,9 @@ import { numberWord, wordNumber } from "../../../numerics/numbers.ts";
 import { elementCount, type TensorData, type ValueInfo } from "../../../model/onnx/model.ts";
 import { fromOrt, toOrt } from "../ortTensor.ts";
 
-/** A text in a decoder, with caches that grow as the model has them. */
+/** A text in a decoder, with growing caches as in the model. */
 type PlainText = {
-  /** @returns the logits after more tokens, of the last one: [vocabulary], in the model's type */
+  /** @returns the last token's logits after more tokens: [vocabulary], in the model's type */
   next: (tokens: readonly number[]) => Promise<TensorData>;
 };
 
@@ -17,10 +17,10 @@ type PlainText = {
 export type PlainDecoder = { begin: () => PlainText; close: () => Promise<void> };
 
 /**
- * Opens a decoder in plain onnxruntime with its default optimisations, which are all.
+ * Opens a decoder in plain onnxruntime with its default optimisations, meaning all optimisations.
  * @param from Path of the model's own file, or its bytes.
  * @param bound Inputs of the file that were bound at compile time.
- * @param threads Of a node; as many as onnxruntime likes if absent.
+ * @param threads The threads of a node; if absent, onnxruntime chooses the number.
  */
 export async function openPlainDecoder(
   from: string | Uint8Array,
@@ -76,7 +76,7 @@ function beginText(
   };
 }
 
-/** What one step gives, as the next one takes it: not copied but where its array is one that the engine cannot read. */
+/** Passes a step's result on to the next step. Copies only arrays that the engine cannot read. */
 const carried = ({ dtype }: Cache, given: ort.Tensor): ort.Tensor => (isHalf(dtype) ? toOrt(fromOrt(given)!) : given);
 
 /** The last of the rows [1, tokens, vocabulary], not copied. */
@@ -93,7 +93,7 @@ const emptyCache = ({ dtype, heads, size }: Cache): TensorData => ({
   bytes: new Uint8Array(),
 });
 
-/** One row of numbers in the type of an input: [1, n]. */
+/** Returns a row of numbers in an input's type: [1, n]. */
 function rowOf({ dtype }: ValueInfo, values: readonly number[]): ort.Tensor {
   const bytes = new Uint8Array(values.length * dtypeBytes(dtype));
   values.forEach((value, k) => writeWord(bytes, k, dtype, wordOf(value, dtype)));

@@ -17,7 +17,7 @@ export const branchIf = (depth: number, condition: Code): Code => [condition, 0x
 export const returned = (...values: Code[]): Code => [...values, 0x0f];
 export const drop = (value: Code): Code => [value, 0x1a];
 
-/** Statements, or with a result type two expressions of it. */
+/** An if-else over statements, or over two expressions with the given result type. */
 export function ifElse(condition: Code, then: Code, otherwise: Code = [], result?: ValueType): Code {
   const alternative: Code = otherwise.length === 0 ? [] : [0x05, otherwise];
   return [condition, 0x04, blockType(result), then, alternative, END];

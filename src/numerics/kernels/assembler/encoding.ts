@@ -15,7 +15,7 @@ export function signed32(value: number): Code {
   return [...bytes, value & 0x7f];
 }
 
-/** LEB128 of a signed integer of up to 64 bits. */
+/** Encodes a signed integer of up to 64 bits in LEB128. */
 export function signed(value: bigint): Code {
   const bytes: number[] = [];
   for (; value < -64n || value > 63n; value >>= 7n) bytes.push(Number(value & 0x7fn) | 0x80);

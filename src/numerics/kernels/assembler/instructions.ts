@@ -115,7 +115,7 @@ export const f64 = {
   reinterpretI64: plain(0xbf),
 };
 
-/** A lane is taken out or put in by a number that is part of the instruction. */
+/** Extracts or replaces a lane; the lane's number is part of the instruction. */
 const extract =
   (opcode: number) =>
   (value: Code, lane: number): Code => [value, SIMD, unsigned(opcode), lane];
@@ -152,7 +152,7 @@ export const v128 = {
   andNot: simd(0x4f),
   or: simd(0x50),
   xor: simd(0x51),
-  /** `(a, b, mask)`: bits of a where the mask is set, else of b. */
+  /** `(a, b, mask)`: bits from a for a set mask bit, else from b. */
   bitselect: simd(0x52),
   anyTrue: simd(0x53),
 };

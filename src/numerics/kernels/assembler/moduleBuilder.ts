@@ -12,8 +12,8 @@ const BOUNDED = 0x01;
 const section = (id: number, content: Code): Code => [id, sized(content)];
 
 /**
- * Puts a module together: imports, and functions, of which some are exported. The memory is imported as `env.memory`,
- * others under other names.
+ * Builds a module from imports and functions, partly exported. The main memory is imported under the name `env.memory`,
+ * other memories under other names.
  */
 export class ModuleBuilder {
   readonly #types: string[] = [];
@@ -35,7 +35,7 @@ export class ModuleBuilder {
     this.#imports.push([name(from), name("memory"), 0x02, limits]);
   }
 
-  /** Imports a function. All imports come before code that calls a function of the module. */
+  /** Imports a function. All imports come before any code that calls a function of the module. */
   importFunction(from: string, field: string, signature: Signature): Callable {
     if (this.#numbered) throw new RangeError("functions are imported before the first of the module's own is called");
     this.#imports.push([name(from), name(field), 0x00, unsigned(this.#type(signature))]);
@@ -43,7 +43,7 @@ export class ModuleBuilder {
     return (...operands) => call(index, ...operands);
   }
 
-  /** Adds a function, under a name if it is exported. */
+  /** Adds a function, with a name if exported. */
   define(builder: FunctionBuilder, exported?: string): Callable {
     const index = this.#functions.length;
     this.#functions.push(builder);

@@ -19,7 +19,7 @@ export const hasRelaxedMadd = ((): boolean => {
 })();
 
 /**
- * `a * b + c` of float64 lanes, rounded once or twice, as the machine chooses. Only for results that are right either
- * way, such as a sum whose error bound holds for both (the product rounded as well is the worse case).
+ * `a * b + c` on float64 lanes, rounded once or twice, depending on the machine. Only for results that are right either
+ * way, for example a sum with an error bound for both cases (rounding the product as well is the worse case).
  */
 export const relaxedMadd: (a: Code, b: Code, c: Code) => Code = hasRelaxedMadd ? fused : separate;

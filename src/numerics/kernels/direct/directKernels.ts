@@ -4,12 +4,12 @@ import { narrowSettleFunction, narrowFunction, type NarrowSpec } from "./narrowP
 import { windowSettleFunction, windowFunction, type WindowSpec } from "./windowSum.ts";
 
 /**
- * Computes float32 sums of products from their factors in memory, which are float64. Sums that the error bound does not
- * settle are listed from `list` on, see ENTRY_BYTES.
+ * Computes float32 sums of products from their float64 factors in memory. Sums that the error bound does not settle are
+ * listed from `list` on, see ENTRY_BYTES.
  * @param bound `factor` times the largest magnitude of a left factor.
  * @param factor `errorFactor` of the number of terms; Infinity lists all sums.
- * @param count Values of the digit that is cut.
- * @returns Where the list ends.
+ * @param count How many values the cut digit has.
+ * @returns The end of the list.
  */
 export type DirectCall = (
   ...args: [
@@ -35,7 +35,7 @@ function define(builder: ModuleBuilder, spec: DirectSpec, name: string): void {
   builder.define(fn, name);
 }
 
-/** A compiled module, with the name of the function of each requested kernel. Any thread can use it. */
+/** A compiled module, with the function name of each requested kernel. Any thread can use the module. */
 export type CompiledKernels = { module: WebAssembly.Module; names: readonly string[] };
 
 /** Compiled kernels, for one memory at a time. */
@@ -56,7 +56,7 @@ export function compileDirect(specs: readonly DirectSpec[]): DirectCode {
   return directCode({ module: new WebAssembly.Module(builder.encode()), names });
 }
 
-/** Kernels that {@link compileDirect} has compiled, in this thread or another. */
+/** Returns kernels that {@link compileDirect} has compiled, in this thread or another. */
 export function directCode(compiled: CompiledKernels): DirectCode {
   return {
     compiled,

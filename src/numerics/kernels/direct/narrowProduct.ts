@@ -10,15 +10,15 @@ import { isShort, walkTerms, type TermLoop } from "./terms.ts";
 
 /**
  * Matrix products with few columns or terms, `sum over t of left[o, row + t] * right[o, column, t]`: left factors are
- * read where they lie, lanes run along columns. Right factors are packed: BLOCK columns together, term after term,
- * zeros where there is no column.
+ * read in place, lanes run along columns. Right factors are packed: BLOCK columns together, term after term, zeros for
+ * missing columns.
  */
 export type NarrowSpec = {
   /** The loops around, outermost first. */
   outer: readonly OuterLoop[];
   /**
-   * The number of rows, and the bytes from one to the next. Where the number is undefined, the call gives it; else the
-   * call gives the number of values of the first of `outer`.
+   * The number of rows, and the bytes from one row to the next. If the number is undefined, the call gives the row
+   * count; else the call gives the number of values of the first loop in `outer`.
    */
   rows: { count: number | undefined; left: number; out: number };
   /**
@@ -36,7 +36,7 @@ export const BLOCK = 4;
 const ROWS = 4;
 const FLOAT64 = 8;
 const FLOAT32 = 4;
-/** Bytes from the right factors of a term to those of the next. */
+/** Bytes from a term's right factors to the next term's. */
 export const PACKED_STEP = BLOCK * FLOAT64;
 
 const quad = [0, 1, 2, 3] as const;
@@ -50,8 +50,8 @@ const LANES = [
 const areRows = ({ columns }: NarrowSpec): boolean => columns.out !== FLOAT32;
 
 /**
- * `(left, right, out, list, factor, sums, sums, asked) -> list`: settles those of four sums that `asked` names by their
- * own magnitudes, or lists them. They are four rows of one column or four columns of one row.
+ * `(left, right, out, list, factor, sums, sums, asked) -> list`: settles the sums selected by `asked`, out of four, by
+ * their own magnitudes, or lists them. The four sums belong to four rows in a column or four columns in a row.
  */
 export function narrowSettleFunction(spec: NarrowSpec): FunctionBuilder {
   const fn = new FunctionBuilder(["i32", "i32", "i32", "i32", "f64", "v128", "v128", "i32"], "i32");
@@ -160,7 +160,7 @@ export function narrowFunction(spec: NarrowSpec, settle: Callable): FunctionBuil
     ];
   }
 
-  /** Stores results of which four rows lie side by side, column by column. */
+  /** Stores results column by column; four rows lie side by side. */
   function storeColumns(left: Local, right: Local, out: Local): Code {
     return quad.map((column) => {
       const half = (n: 0 | 1): Code =>
@@ -183,7 +183,7 @@ export function narrowFunction(spec: NarrowSpec, settle: Callable): FunctionBuil
     });
   }
 
-  /** Stores results of which four columns lie side by side, row by row. */
+  /** Stores results row by row; four columns lie side by side. */
   function storeRows(left: Local, right: Local, out: Local): Code {
     return quad.map((row) => {
       const pair = sums[row]!;
@@ -201,7 +201,7 @@ export function narrowFunction(spec: NarrowSpec, settle: Callable): FunctionBuil
     return n === 0 || !isAsked ? code : ifElse(i32.gtS(left.get, i32.const(n)), code);
   }
 
-  /** Stores the lanes of `low`, at most as many as results are left. */
+  /** Stores the lanes of `low`, at most the number of remaining results. */
   function stored(out: Local, offset: number, left: Local): Code {
     return ifElse(
       i32.geS(left.get, i32.const(4)),
@@ -215,7 +215,7 @@ export function narrowFunction(spec: NarrowSpec, settle: Callable): FunctionBuil
     );
   }
 
-  /** Settles those of four sums that exist and that the first bound did not settle. */
+  /** Settles the existing sums, out of four, that the first bound did not settle. */
   function settleRemaining(left: Code, right: Code, out: Code, pair: readonly [Local, Local], rest: Local): Code {
     const asked = fn.local("i32");
     const few = i32.sub(i32.shl(i32.const(1), rest.get), i32.const(1));

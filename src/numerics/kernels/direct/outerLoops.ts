@@ -4,8 +4,8 @@ import type { FunctionBuilder, Local } from "../assembler/functionBuilder.ts";
 import { i32 } from "../assembler/instructions.ts";
 
 /**
- * A loop, and the bytes by which each of its values moves the places of a left factor, of right factors, of the sums of
- * their magnitudes and of the result.
+ * A loop, and the bytes by which each loop value moves four positions: the left factor, the right factors, the sums of
+ * their magnitudes, and the result.
  */
 export type OuterLoop = { radix: number; left: number; right: number; sums: number; out: number };
 
@@ -14,8 +14,8 @@ export type Pointers = Readonly<Record<(typeof POINTERS)[number], Local>>;
 const POINTERS = ["left", "right", "sums", "out"] as const;
 
 /**
- * Loops around `body`, starting at the addresses that are the function's first four parameters.
- * @param count The number of values of the first loop, instead of its radix.
+ * Builds loops around `body`, starting at the addresses in the function's first four parameters.
+ * @param count How many values the first loop has, instead of the radix.
  */
 export function nestOf(
   fn: FunctionBuilder,

@@ -18,7 +18,7 @@ import { f32, f32x4, f64x2, i32, i32x4, v128 } from "../assembler/instructions.t
  * differ or are NaN: it is listed.
  */
 
-/** Bytes of an entry of the list: the addresses of the result, of its first left term and of its right terms. */
+/** Bytes per list entry: the addresses of the result, the first left term and the right terms. */
 export const ENTRY_BYTES = 12;
 
 /** The first two float32 of two vectors. */
@@ -26,13 +26,13 @@ const LOW_HALVES = [0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23];
 
 type Pair = readonly [Code, Code];
 
-/** The lower or upper ends of four sums, as float32. */
+/** Returns the lower or upper ends of four sums, in float32. */
 const ends = (operation: typeof f64x2.add, sums: Pair, errors: Pair): Code => {
   const [first, second] = [0, 1].map((n) => f32x4.demoteZeroF64(operation(sums[n]!, errors[n]!))) as [Code, Code];
   return v128.shuffle(first, second, LOW_HALVES);
 };
 
-/** Sets `low` to four rounded sums, zeros as +0, and `bits` to those that the errors do not settle. */
+/** Sets `low` to four rounded sums, zeros as +0, and `bits` to the sums that the errors do not settle. */
 export function roundFour(low: Local, bits: Local, sums: Pair, errors: Pair): Code {
   return [
     low.set(ends(f64x2.sub, sums, errors)),
@@ -41,11 +41,11 @@ export function roundFour(low: Local, bits: Local, sums: Pair, errors: Pair): Co
   ];
 }
 
-/** Four results: the addresses of the first one and of its terms, and the bytes from one lane to the next. */
+/** Four results: the addresses of the first result and its terms, and the bytes from one lane to the next. */
 type Four = { out: Local; outStep: number; left: Local; leftStep: number; right: Local; rightStep: number };
 
 /**
- * Stores those of four sums that `asked` names, and lists those of them that the errors do not settle.
+ * Stores the sums selected by `asked`, out of four, and lists the selected sums that the errors do not settle.
  * @param list Moves on by ENTRY_BYTES for each entry.
  */
 export function settleFour(

@@ -3,7 +3,7 @@ import type { Code } from "../assembler/encoding.ts";
 import type { FunctionBuilder, Local } from "../assembler/functionBuilder.ts";
 import { i32 } from "../assembler/instructions.ts";
 
-/** A loop over terms, and the bytes by which each of its values moves the place of a left factor. */
+/** A loop over terms, and the bytes by which each loop value moves the position of a left factor. */
 export type TermLoop = { radix: number; left: number };
 
 /** The places of a term's factors: addresses with an offset each. */
@@ -28,10 +28,10 @@ function merged(loops: readonly TermLoop[]): TermLoop[] {
 }
 
 /**
- * Code for all terms of sums, row-major over some loops.
- * @param left The address of the first term's left factor; `origin` is added to it.
- * @param right The address of its right factors; those of the next term lie `rightStep` bytes further on.
- * @param isUnrolled Whether up to MAX_UNROLLED terms are all unrolled; then `isFirst` marks the first one.
+ * Generates code for all terms of sums, row-major over some loops.
+ * @param left The address of the first term's left factor, before adding `origin`.
+ * @param right The address of the first term's right factors; the next term's lie `rightStep` bytes further on.
+ * @param isUnrolled Whether up to MAX_UNROLLED terms are all unrolled; then `isFirst` marks the first term.
  */
 export function walkTerms(
   fn: FunctionBuilder,
@@ -84,5 +84,5 @@ export function walkTerms(
   }
 }
 
-/** Whether {@link walkTerms} can unroll all of this many terms. */
+/** Returns whether {@link walkTerms} can unroll the given number of terms. */
 export const isShort = (terms: number): boolean => terms <= MAX_UNROLLED;

@@ -8,16 +8,16 @@ import { nestOf, type Pointers, type OuterLoop } from "./outerLoops.ts";
 import { roundFour, settleFour } from "./rounding.ts";
 
 /**
- * Sums of few products, `sum over t of left[o, x + offset t] * right[o, t]`, such as depthwise convolutions over
- * planes. Lanes run along x, in which the left factor's float64 lie side by side. Those of the right factor lie side by
- * side in t.
+ * Sums of few products, `sum over t of left[o, x + offset t] * right[o, t]`, for example depthwise convolutions over
+ * planes. Lanes run along x, in which the left factor's float64 lie side by side. The right factor's float64 lie side
+ * by side in t.
  */
 export type WindowSpec = {
   /** The loops around, outermost first. */
   outer: readonly OuterLoop[];
   /**
-   * The number of values of x. Where it is undefined, the call gives it; else the call gives the number of values of
-   * the first of `outer`.
+   * The number of x values. If undefined, the call gives this number; else the call gives the number of values of the
+   * first loop in `outer`.
    */
   length: number | undefined;
   /** Bytes from the place of x to each term's left factor. */
@@ -52,8 +52,8 @@ function groupsOf(offsets: readonly number[]): Term[][] {
 }
 
 /**
- * `(left, right, out, list, factor, sums, sums, asked) -> list`: settles those of four sums that `asked` names by their
- * own magnitudes, or lists them.
+ * `(left, right, out, list, factor, sums, sums, asked) -> list`: settles the sums selected by `asked`, out of four, by
+ * their own magnitudes, or lists them.
  */
 export function windowSettleFunction({ offsets }: WindowSpec): FunctionBuilder {
   const fn = new FunctionBuilder(["i32", "i32", "i32", "i32", "f64", "v128", "v128", "i32"], "i32");
@@ -83,9 +83,9 @@ type Eight = [Local, Local, Local, Local, Local, Local, Local, Local];
 
 /**
  * `(left, right, weightSums, out, list, bound, factor, count) -> list`: computes all sums of a spec, rounded to
- * float32, and lists those that the bound does not settle. Sums of right factors' magnitudes are float64, one for each
- * vector of right factors. `bound` is `factor` times the largest magnitude of a left factor; `factor` is the
- * `errorFactor` of the number of terms.
+ * float32, and lists the sums that the bound does not settle. The sums of right factors' magnitudes are float64, one
+ * per vector. `bound` equals `factor` times the largest left magnitude; `factor` equals `errorFactor` for the number of
+ * terms.
  */
 export function windowFunction(spec: WindowSpec, settle: Callable): FunctionBuilder {
   const fn = new FunctionBuilder(["i32", "i32", "i32", "i32", "i32", "f64", "f64", "i32"], "i32");
@@ -165,7 +165,7 @@ export function windowFunction(spec: WindowSpec, settle: Callable): FunctionBuil
     return [terms, fours];
   }
 
-  /** A bit for each of four sums that exists; all four bits if more exist. */
+  /** Returns a bit for each existing sum, out of four; all four bits if more exist. */
   function existing(exist: Local): Code {
     return i32.sub(i32.shl(i32.const(1), exist.get), i32.const(1));
   }

@@ -8,8 +8,8 @@ import { type Estimate } from "./vectorMath.ts";
 import { f64x4, type Wide } from "./wide.ts";
 
 /**
- * The relative error that every estimate stays below, as is proven where it is computed. Such proofs count relative
- * errors in u = 2^-53, one for each rounded operation, and leave out products of errors: at most a few hundred u
+ * The proven bound on every estimate's relative error; each proof stands beside the estimate's code. The proofs count
+ * relative errors in u = 2^-53, one for each rounded operation, and omit products of errors: at most a few hundred u
  * squared, below 2^-90.
  */
 export const BOUND = 2 ** -44;
@@ -22,7 +22,7 @@ export const UNKNOWN = 1 + 2 ** -24;
 const UPPER_HALF = [8, 9, 10, 11, 12, 13, 14, 15, 8, 9, 10, 11, 12, 13, 14, 15];
 const LOW_HALVES = [0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23];
 
-/** An estimate whose relative error is proven to be below the bound. */
+/** An estimate with a proven bound on its relative error. */
 export type BoundedEstimate = { estimate: Estimate; bound: number };
 
 /** Makes a local of a value, to be used many times. */
@@ -44,18 +44,19 @@ const keeping =
     return [kept, first === second ? kept : keepOne("v128", second)];
   };
 
-/** The factors that give both ends of the numbers that an estimate within a bound stands for. */
+/** Returns the factors for both ends of the interval that an estimate with the given bound stands for. */
 export const endFactors = (bound: number): readonly [min: number, max: number] => {
   const width = bound + 2 ** -51;
   return [1 - width, 1 + width];
 };
 
 /**
- * What both ends of an estimate's error round to, for four float32: where they agree that is the result.
+ * Returns both ends of an estimate's error interval rounded to float32, for four float32: equal ends are the result.
  *
- * The ends are v (1 -+ (bound + 2^-51)): the factors are exact, their products are rounded, which may pull an end
- * inwards by 2^-53 relative. Rounding to float32 is monotone, so equal ends settle the result: subnormal ones, 0 and
- * infinities too. An estimate must be 0, infinite or NaN only where the exact value rounds to that.
+ * The ends are v (1 -+ (bound + 2^-51)): the factors are exact, and their products are rounded, which may pull an end
+ * inwards by 2^-53 relative. Rounding to float32 is monotone, and equal ends therefore settle the result: including
+ * subnormal results, 0 and infinities. An estimate may be 0, infinite or NaN only if the exact value rounds to the
+ * same.
  * @param operands Vectors of four float32, used more than once.
  */
 export function roundedEnds(
@@ -73,7 +74,10 @@ export function roundedEnds(
   return [end(min), end(max)];
 }
 
-/** A function of four float32, from its estimate; where that does not settle a result, `exact` is called. */
+/**
+ * Builds a function on four float32 from an estimate. The function calls `exact` for results that the estimate does not
+ * settle.
+ */
 export function certifiedFunction(estimate: BoundedEstimate, exact: Callable, arity: number): FunctionBuilder {
   const fn = new FunctionBuilder(new Array<"v128">(arity).fill("v128"), "v128");
   const [low, differ, flags] = [fn.local("v128"), fn.local("v128"), fn.local("i32")];

@@ -17,7 +17,7 @@ export type ExactFunctions = Readonly<Record<string, (x: number, y: number) => n
  */
 export type ElementaryFunctions = { functions: WebAssembly.Imports[string]; tables: WebAssembly.Memory };
 
-/** Makes a function of one float32 from a function of vectors. */
+/** Makes a function on one float32 from a function on vectors. */
 function ofOne(vectors: Callable): FunctionBuilder {
   const fn = new FunctionBuilder(["f32"], "f32");
   return fn.emit(f32x4.extract(vectors(f32x4.splat(fn.parameters[0]!.get)), 0));
@@ -25,7 +25,7 @@ function ofOne(vectors: Callable): FunctionBuilder {
 
 function elementaryModule(): WebAssembly.Module {
   const builder = new ModuleBuilder();
-  // Where a module can have two memories, the tables are the second one: the first is the memory that is computed in.
+  // If a module can have two memories, the second holds the tables: the first is the memory for computing.
   if (hasTwoMemories) builder.importMemory(true, TABLE_PAGES);
   importTables(builder);
   const exact = new Map(
@@ -47,10 +47,10 @@ function elementaryModule(): WebAssembly.Module {
 }
 
 /**
- * Elementary functions of float32 vectors, correctly rounded: estimates in float64 with proven bounds, and `exact`
- * where those do not settle the result. Machines that fuse multiplications with additions may call `exact` for other
- * elements than machines that do not; the results are the same.
- * @throws OtherKernelsError if code, tables or constants are not those that were tested
+ * Returns elementary functions of float32 vectors, correctly rounded: estimates in float64 with proven bounds, and
+ * `exact` if the bounds do not settle the result. Machines that fuse multiplications with additions may call `exact`
+ * for other elements than machines without fusing; the results are the same.
+ * @throws OtherKernelsError if code, tables or constants differ from the tested ones
  */
 export function elementaryFunctions(exact: ExactFunctions): ElementaryFunctions {
   const tables = new WebAssembly.Memory({ initial: TABLE_PAGES, maximum: TABLE_PAGES, shared: true });

@@ -37,9 +37,9 @@ function sqrtPi(): bigint {
 const times = (a: bigint, b: bigint): bigint => (a * b) >> FRACTION;
 
 /**
- * The coefficients of erf about c: a0 = erf c, a1 = 2/sqrt(pi) e^(-c^2) and, since erf'' = -2 x erf', with
- * d_k = (k + 1) a_(k+1): d_(k+1) = -2 (c d_k + d_(k-1)) / (k + 1). erf c by Kummer's series: c a1
- * (1 + w/3 + w^2/15 + ...), w = 2 c^2, all of whose terms are positive.
+ * The coefficients of erf about c: a0 = erf c, a1 = 2/sqrt(pi) e^(-c^2) and, since erf'' = -2 x erf', with d_k = (k +
+ * 1) a_(k+1): d_(k+1) = -2 (c d_k + d_(k-1)) / (k + 1). erf c by Kummer's series: c a1 (1 + w/3 + w^2/15 + ...), w = 2
+ * c^2, with positive terms only.
  */
 function errorCoefficients(c: bigint): bigint[] {
   const square = times(c, c);
@@ -58,9 +58,9 @@ function errorCoefficients(c: bigint): bigint[] {
 }
 
 /**
- * Those of g = erf(x)/x up to g6: from x g = erf, g_k = (a_k - g_(k-1))/c, which makes errors 64 times as large at
- * most, six times; about 0, 2/sqrt(pi) (1 - h^2/3 + h^4/10 - h^6/42). Then g6 h^6 is economised: with H = 1/128,
- * T6 = 32 u^6 - 48 u^4 + 18 u^2 - 1, h^6 is (48 h^4 H^2 - 18 h^2 H^4 + H^6)/32 but for H^6 T6(h/H)/32.
+ * The coefficients of g = erf(x)/x up to g6: from x g = erf, g_k = (a_k - g_(k-1))/c, which multiplies errors by at
+ * most 64, six times; about 0, 2/sqrt(pi) (1 - h^2/3 + h^4/10 - h^6/42). Then g6 h^6 is economised: with H = 1/128, T6
+ * = 32 u^6 - 48 u^4 + 18 u^2 - 1, h^6 equals (48 h^4 H^2 - 18 h^2 H^4 + H^6)/32 except for H^6 T6(h/H)/32.
  */
 function coefficients(piece: number): number[] {
   const c = (BigInt(piece) << FRACTION) / BigInt(STEPS);
@@ -82,7 +82,7 @@ export function errorTable(): number[] {
   return Array.from({ length: PARTS }, (_, table) => pieces.flatMap((g) => g.slice(2 * table, 2 * table + 2))).flat();
 }
 
-/** From here on in magnitude the estimate is that of this number: its bound holds below. */
+/** From this magnitude on, the function uses the estimate for 3.999; the bound is proven below. */
 export const SATURATION = 3.999;
 
 /**

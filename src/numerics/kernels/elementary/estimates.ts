@@ -50,7 +50,7 @@ const ERROR = TURNS + TURNS_TABLE_BYTES;
 /** Where the last table ends. */
 export const TABLES_END = ERROR + ERROR_TABLE_BYTES;
 
-/** The functions whose argument is reduced to an angle. */
+/** Returns the functions with an argument reduced to an angle. */
 const periodic = (reduction: AngleReduction): Partial<Record<string, Estimate>> => ({
   sin: sinPair(reduction),
   cos: cosPair(reduction),
@@ -91,7 +91,9 @@ export function estimateOf(name: string): BoundedEstimate {
   return bounded(name, estimate);
 }
 
-/** A second estimate, for numbers that the first one does not settle, before the definition is called. */
+/**
+ * Returns a second estimate for numbers that the first estimate does not settle, tried before calling the definition.
+ */
 export function farEstimateOf(name: string): BoundedEstimate | undefined {
   const estimate = FAR[name];
   return estimate && bounded(name, estimate);

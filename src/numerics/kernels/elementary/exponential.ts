@@ -25,7 +25,7 @@ export const L = Number(LN2) * 2 ** -131;
 const ROUNDED = (LN2 + (1n << 85n)) >> 86n;
 const L1 = Number(ROUNDED) * 2 ** -45;
 const L2 = Number(LN2 - (ROUNDED << 86n)) * 2 ** -131;
-/** What is multiplied by in place of a division by that. */
+/** The factor that replaces a division by L1 + L2. */
 export const PER_L = 1 / (L1 + L2);
 const STEPS = 32;
 const LIMIT = 112;

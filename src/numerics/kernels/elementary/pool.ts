@@ -13,7 +13,7 @@ export const POOL_BYTES = BYTES * MAX_CONSTANTS;
 const offsets = new Map<bigint, number>();
 const bits = new DataView(new ArrayBuffer(8));
 
-/** The same 64 bits in all lanes: a load from the pool, which is at the start of the memory. */
+/** Loads the same 64 bits into all lanes from the pool, which lies at the start of the memory. */
 export function allBits(key: bigint): Wide {
   const offset = offsets.get(key) ?? BYTES * offsets.size;
   if (offset >= POOL_BYTES) throw new RangeError(`more than ${MAX_CONSTANTS} vector constants`);

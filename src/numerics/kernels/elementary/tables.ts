@@ -16,11 +16,12 @@ export const hasTwoMemories = ((): boolean => {
 })();
 
 /**
- * The number of that memory in modules that read it: 1 where there can be two, after the memory that is computed in.
+ * The tables' memory index for modules that read tables: 1 if two memories are possible, after the memory for
+ * computing.
  */
 export const TABLES = hasTwoMemories ? 1 : 0;
 
-/** Imports the memory of tables and constants under that number. */
+/** Imports the memory with tables and constants under the index `TABLES`. */
 export function importTables(builder: ModuleBuilder): void {
   builder.importMemory(true, TABLE_PAGES, "tables");
 }

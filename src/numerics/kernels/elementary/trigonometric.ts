@@ -129,7 +129,7 @@ function parts(
   return { ...reduced, sine, cosine };
 }
 
-/** All bits of the lanes whose quadrant has a bit set. */
+/** Returns all bits set in the lanes whose quadrant has the given bit set. */
 const withBit = (quadrant: Wide, bit: number): Wide => i64x4.shrS(i64x4.shl(quadrant, 63 - bit), 63);
 
 const SIGN = all(-0);

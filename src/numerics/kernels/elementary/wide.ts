@@ -2,7 +2,7 @@ import type { Code } from "../assembler/encoding.ts";
 import { f64x2 as floats, i32, i32x4 as words, i64x2 as integers, v128 as vectors } from "../assembler/instructions.ts";
 import { relaxedMadd } from "../assembler/relaxed.ts";
 
-/** Four lanes of 64 bits, in two vectors that are computed side by side: constants are loaded once for both. */
+/** Four 64-bit lanes, in two vectors computed side by side: constants are loaded once for both. */
 export type Wide = readonly [Code, Code];
 
 type Operation = (...operands: Wide[]) => Wide;
@@ -55,7 +55,7 @@ export const lowerWords: Operation = lift((a) =>
   vectors.shuffle(a, a, [0, 1, 2, 3, 8, 9, 10, 11, 0, 1, 2, 3, 8, 9, 10, 11]),
 );
 
-/** The lower words of the lanes of one of the vectors, as scalars. */
+/** Returns the lower words from one vector's lanes, in scalars. */
 export const indices = (a: Wide, half: 0 | 1): readonly [Code, Code] => [
   words.extract(a[half], 0),
   words.extract(a[half], 2),

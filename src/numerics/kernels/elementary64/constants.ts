@@ -23,7 +23,7 @@ export const wide = (mantissa: bigint): Scaled => ({ mantissa, exponent: -FRACTI
 const quotients = (values: readonly (readonly [bigint, bigint])[]): Pairs =>
   pairsOf(values.map(([numerator, denominator]) => wide((numerator * WIDE_ONE) / denominator)));
 
-/** 1/(first!), 1/((first + step)!), ..., `count` of them, with alternating signs if `alternate`. */
+/** Returns 1/(first!), 1/((first + step)!), ..., `count` values, with alternating signs if `alternate`. */
 export function inverseFactorials(first: number, step: number, count: number, alternate = false): Pairs {
   const factorial = (n: number): bigint => (n < 2 ? 1n : BigInt(n) * factorial(n - 1));
   return quotients(
@@ -35,7 +35,7 @@ export function inverseFactorials(first: number, step: number, count: number, al
 export const inverses = (step: number, count: number): Pairs =>
   quotients(Array.from({ length: count }, (_, k) => [k % 2 === 1 ? -1n : 1n, BigInt(1 + step * k)]));
 
-/** A number in Q252 as parts: two of `bits` bits, then what is left as float64. */
+/** Splits a Q252 number into parts: two parts with `bits` bits each, then the rest in float64. */
 export function partsOf(value: bigint, bits: number): readonly [number, number, number] {
   const cut = (rest: bigint): bigint => {
     const drop = BigInt(bitLength(rest) - bits);
@@ -47,7 +47,7 @@ export function partsOf(value: bigint, bits: number): readonly [number, number, 
   return [number(first), number(second), number(value - first - second)];
 }
 
-/** What is made when it is first needed: a table takes some milliseconds. */
+/** Creates a value on first use: a table takes some milliseconds. */
 export function onFirstUse<T>(make: () => T): () => T {
   let made: T | undefined;
   return () => (made ??= make());

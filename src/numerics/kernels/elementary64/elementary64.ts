@@ -5,7 +5,10 @@ import { cosh, exp, expm1, sigmoid, sinh, tanh } from "./exponential.ts";
 import { acosh, asinh, atanh, log, log1p, pow } from "./logarithm.ts";
 import { cos, sin, tan } from "./trigonometric.ts";
 
-/** Functions of one or two float64: an estimate's high part, its low one in {@link LOW}; NaN for none. */
+/**
+ * Functions of one or two float64. They return an estimate's high part, with the low part in {@link LOW}; NaN for no
+ * estimate.
+ */
 export const ESTIMATES64 = {
   ...{ pow, exp, log, tanh, sigmoid, erf, expm1, log1p },
   ...{ sin, cos, tan, asin, acos, atan, sinh, cosh, asinh, acosh, atanh },
@@ -14,8 +17,8 @@ export const ESTIMATES64 = {
 export type Name64 = keyof typeof ESTIMATES64;
 
 /**
- * What an estimate may be off by, relative: each is proven to be below 2^-76. The enclosure of the ladder's first rung
- * (docs/numerics.md, "float64") is widened by 2^-215, and the sums below are off by 2^-104.
+ * The assumed relative error of an estimate: each error is proven to be below 2^-76. The enclosure of the ladder's
+ * first rung (docs/numerics.md, "float64") is widened by 2^-215, and the sums below are off by 2^-104.
  */
 const BOUND64 = 2 ** -70;
 
@@ -27,9 +30,7 @@ function settled(high: number): number {
   return below === high + (low + width) ? below : NaN;
 }
 
-/**
- * The first rung of float64: an elementary function, correctly rounded, where its estimate settles that, else NaN.
- */
+/** The first rung of float64: a correctly rounded elementary function if its estimate settles the result, else NaN. */
 export function quick64(name: Name64): (x: number, y: number) => number {
   const estimate: (x: number, y: number) => number = ESTIMATES64[name];
   if (name !== "pow") return (x, y) => settled(estimate(x, y));

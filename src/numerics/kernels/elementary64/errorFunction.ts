@@ -33,8 +33,8 @@ function aroundZero(): Pairs {
 }
 
 /**
- * erf c and the further coefficients: those of g = 2/sqrt(pi) e^(-(c + h)^2), for which g' = -2 (c + h) g, over n.
- * erf c is g(0) c S, S = 1 + w/3 + w^2/(3*5) + ..., w = 2 c^2.
+ * erf c and the further coefficients: the coefficients of g = 2/sqrt(pi) e^(-(c + h)^2), for which g' = -2 (c + h) g,
+ * over n. erf c equals g(0) c S, S = 1 + w/3 + w^2/(3*5) + ..., w = 2 c^2.
  */
 function around(j: bigint): Pairs {
   const steps = BigInt(STEPS);

@@ -75,7 +75,7 @@ function expm1Pair(high: number, low: number): number {
 /** Below 2^-27 results are x itself or 1, which the definition has at once. */
 export const TINY = 2 ** -27;
 
-/** Arguments up to here have powers whose low parts are normal, and up to here finite ones. */
+/** The argument range: above MIN, powers have normal low parts; up to MAX, powers are finite. */
 const MIN = -620;
 const MAX = 709.7;
 
@@ -99,7 +99,7 @@ export function expPair(high: number, low: number): number {
   return y * scale;
 }
 
-/** Off by less than 2^-98. Beyond the range of subnormal numbers, as masks are, the result is 0. */
+/** Off by less than 2^-98. Beyond the range of subnormal numbers, frequent for masks, the result is 0. */
 export const exp = (x: number): number => (x < -746 ? exactly(0) : expPair(x, 0));
 
 /** Off by less than 2^-88. */

@@ -37,7 +37,7 @@ let part = 0;
 
 /** Beyond, k has more than 21 bits. */
 const MAX = 2 ** 16;
-/** Next to a multiple of pi/2 that is not 0, the reduced argument is off by more, relative, below this. */
+/** Near a nonzero multiple of pi/2, the reduced argument has a larger relative error below this limit. */
 const MIN_REST = 2 ** -20;
 
 /**
@@ -69,8 +69,9 @@ function reduce(x: number): boolean {
 }
 
 /**
- * sin(x + quarters pi/2) of the last {@link reduce}: S (1 - v) + C s, S and C of the part, s and v of r. Where S is 0
- * it is +-s, off by 2^-97 of at least 2^-20 (k = 0: off by 2^-99 of it); else it is at least 2^-5.4.
+ * sin(x + quarters pi/2) of the last {@link reduce}: S (1 - v) + C s, with S and C from the part, s and v from r. If S
+ * is 0, the result is +-s, off by 2^-97 of at least 2^-20 (k = 0: off by 2^-99 of s); else the result is at least
+ * 2^-5.4.
  */
 function shifted(quarters: number): number {
   const place = (part + quarters * STEPS) % (4 * STEPS);

@@ -1,4 +1,4 @@
-/** What `src/program/merkle/bytes.ts` does, where there is no Node: tools/build.mjs puts it in its place. */
+/** The browser version of `src/program/merkle/bytes.ts`, without Node: tools/build.mjs substitutes this file. */
 import { bytesToHex, hexToBytes, sha256 as hashOf } from "viem";
 import { concatenated } from "../concatenated.ts";
 

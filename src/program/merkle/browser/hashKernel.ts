@@ -1,6 +1,6 @@
 /**
- * What `src/program/merkle/hashKernel.ts` does, without WebAssembly, which pages may forbid: tools/build.mjs puts it in its
- * place in the bundle for browsers.
+ * The browser version of `src/program/merkle/hashKernel.ts`, without WebAssembly, which pages may forbid:
+ * tools/build.mjs substitutes this file in the bundle for browsers.
  */
 import { CHUNK_BYTES, HASH_BYTES } from "../sizes.ts";
 import { sha256 } from "./bytes.ts";

@@ -1,7 +1,7 @@
 import * as ort from "onnxruntime-node";
 import { Budget } from "../../../../src/compiler/budget.ts";
 import { compile } from "../../../../src/compiler/compile.ts";
-import { expandTraining } from "../../../../src/compiler/gradients/expandTraining.ts";
+import { expandTraining } from "../../../../src/compiler/training/expandTraining.ts";
 import { bindShapes } from "../../../../src/compiler/graph/bindShapes.ts";
 import { TRAINING } from "../../../../src/compiler/wraps/wrapTraining.ts";
 import { toOrt } from "../../../../src/native/plain/ortTensor.ts";

@@ -1,0 +1,85 @@
+import { Command } from "commander";
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { deposit } from "../../../chain/market/deposit.ts";
+import { knownProgram } from "../../../dispute/run/execution.ts";
+import { freshSeed, Prng } from "../../../base/prng.ts";
+import { describeProgram } from "../../../parties/requester/describeProgram.ts";
+import { checkJob, minWindow, postJob, usualClaimSeconds } from "../../../parties/requester/postJob.ts";
+import { amountAboveZero, amountText } from "../../amount.ts";
+import { accountSettings, sessionFrom } from "../../chainSettings.ts";
+import { UsageError } from "../../errors.ts";
+import { addExamples } from "../../globalOptions.ts";
+import { modelOptions, modelSpec, type ModelOptions } from "../../modelOptions.ts";
+import type { Output } from "../../output.ts";
+import { positive, text } from "../../parse.ts";
+import { prepareJob } from "../../prepareJob.ts";
+import { addSettings, defaulted, readSettings, required } from "../../settings.ts";
+
+const DAY_SECONDS = 86_400;
+
+const settings = {
+  ...accountSettings,
+  fee: required("amount", "fee of a job, in whole units of the stake asset, or with a unit", amountAboveZero),
+  purse: required("amount", "fees of all jobs together, at most", amountAboveZero),
+  inputs: required("input=folder", "an input, and the folder of real data that it is drawn from", text),
+  perDay: defaulted("n", "jobs a day, on average", positive, 4),
+};
+
+/** `refute job canary`: posts jobs over real data at random times, until a purse is spent. */
+export function canaryCommand(output: Output): Command {
+  const command = new Command("canary")
+    .description(
+      "post jobs over real data at random times from a purse: whoever lies in one is refuted as in any other",
+    )
+    .argument("<model>", "ONNX file")
+    .action(async (path: string, options: ModelOptions, command: Command) => {
+      const values = readSettings(command, settings);
+      const { fee, purse, perDay } = values;
+      const { input, files } = filesOf(values.inputs);
+      const session = await sessionFrom(values);
+      const spec = modelSpec(path, options);
+      const random = new Prng(freshSeed());
+      const jobs: string[] = [];
+      let left = purse;
+      for (; left >= fee; left -= fee) {
+        // Times between jobs of many people are exponential.
+        if (jobs.length > 0) await sleep(((-Math.log(1 - unit(random)) * DAY_SECONDS) / perDay) * 1_000);
+        const { compiled, inputs } = await prepareJob(spec, { input: [`${input}=${random.pick(files)}`] }, output);
+        const program = describeProgram(knownProgram(compiled));
+        const { timestamp } = await session.publicClient.getBlock();
+        const claimSeconds = usualClaimSeconds(session, program);
+        const deadline = timestamp + BigInt(DAY_SECONDS);
+        const terms = { fee, window: minWindow(session, program), claimSeconds, deadline };
+        await checkJob(session, program, inputs, terms);
+        const { credit } = await session.vault.accountOf(session.sender.address);
+        if (credit < fee) await deposit(session, fee - credit);
+        const { jobId } = await postJob(session, program, inputs, terms);
+        jobs.push(jobId);
+        output.note(`job ${jobId}`);
+      }
+      output.answer({ jobs, left }, `${jobs.length} jobs; ${amountText(left)} is left of the purse`);
+    });
+  return addExamples(
+    addSettings(modelOptions(command), settings),
+    "job canary model.onnx --inputs x=pictures/ --fee 0.05 --purse 2",
+  );
+}
+
+/** The files of `x=pictures/`. @throws UsageError */
+function filesOf(given: string): { input: string; files: string[] } {
+  const [, input, folder] = /^(.+?)=(.+)$/.exec(given) ?? [];
+  if (input === undefined || folder === undefined)
+    throw new UsageError(`--inputs ${given}: expected INPUT=FOLDER, for example x=pictures/`);
+  let names: string[];
+  try {
+    names = readdirSync(folder);
+  } catch (cause) {
+    throw new UsageError(`--inputs ${given}: the folder cannot be read`, { cause });
+  }
+  if (names.length === 0) throw new UsageError(`--inputs ${given}: the folder is empty`);
+  return { input, files: names.sort().map((name) => join(folder, name)) };
+}
+
+const unit = (random: Prng): number => random.uint32() / 2 ** 32;

@@ -1,0 +1,44 @@
+import type { Model } from "../../model/onnx/model.ts";
+import type { DecidedOutput, UndecidedOutput } from "../../model/decision/decision.ts";
+import { given, type ValueState } from "./valueState.ts";
+import { Walk } from "./findDeciders.ts";
+
+/**
+ * The maximum number of nodes that are visited. Nodes of a loop's body are visited as often as their states change. No
+ * model that is exported in practice comes near it.
+ */
+const MAX_VISITS = 2_000_000;
+
+/** Each output of a model with its decisions, or with the reason why it is not decided. */
+export type FoundDecisions = { outputs: (DecidedOutput | UndecidedOutput)[] };
+
+/**
+ * Finds, for each output of a model, whether decisions cover all possible differences between machines. An output is
+ * decided if every path from it back to floats computed from inputs passes a decision, and nothing after the decision
+ * can differ: integers, bools, moved elements, and one multiplication or division by a constant.
+ *
+ * A decision may lie before floats that decide again: it belongs to the output too. Deciding tensors have the names of
+ * the model's own graph. Random numbers, and floats that are rounded to few bits on the way, decide nothing.
+ *
+ * @param carried In a run: inputs that are outputs of the item before, by name. An input differs as its output does.
+ */
+export function findDecisions(model: Model, carried: Readonly<Record<string, string>> = {}): FoundDecisions {
+  let assumed = new Map<string, ValueState>();
+  for (;;) {
+    const walk = walkModel(model, assumed);
+    // A carried integer gets the same exactness as its source output: first assumed, then checked.
+    const wrong = Object.entries(carried).filter(([input, output]) => {
+      const state = walk.state(output);
+      return state.kind !== "exact" && walk.state(input).kind === "exact";
+    });
+    if (wrong.length === 0) return { outputs: model.graph.outputs.map(({ name }) => walk.output(name, carried)) };
+    assumed = new Map(assumed);
+    for (const [input, output] of wrong) assumed.set(input, walk.state(output));
+  }
+}
+
+/** @param assumed The states of inputs that are not simply given. */
+function walkModel({ graph, opsets }: Model, assumed: ReadonlyMap<string, ValueState>): Walk {
+  const inputs = graph.inputs.map(({ name, dtype }) => [name, assumed.get(name) ?? given(dtype)] as const);
+  return new Walk(graph, new Map(inputs), { opset: opsets.get("") ?? 0, visits: { left: MAX_VISITS } });
+}
