@@ -11,7 +11,7 @@ export default tseslint.config(
       "ignition/deployments/**",
       // A project of its own, which its build checks.
       "examples/iris/**",
-      "tools/verify/package/projects/**",
+      "test/system/package/projects/**",
     ],
   },
   ...tseslint.configs.recommendedTypeChecked,

@@ -11,7 +11,8 @@ import { Reduce, type Instruction, type Program, type Step, type View } from "./
  * `rate` is 10^8 of them a second. In the slowest execution every exact sum is in doubt, every elementary function gets
  * operands that its estimate does not settle, and reads miss the caches.
  *
- * Each weight is at least twice what is measured: `npm run bench -- --worst` (docs/performance.md, "The worst input").
+ * Each weight is at least twice what is measured: `npm run measure -- speed worst` (docs/performance.md, "The worst
+ * input").
  * The header has the work, so that a program's root depends on the weights.
  */
 const WORK = {

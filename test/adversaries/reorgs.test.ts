@@ -3,7 +3,7 @@ import { AT_LENGTH } from "../../testkit/atLength.ts";
 import { disturbedPoints } from "../../testkit/disturbances/reorgs.ts";
 import { soakReorgs } from "../../tools/verify/soak/reorgs.ts";
 
-/** Of the twenty after each point; `npm run soak -- --reorgs` plays them all. */
+/** Of the twenty after each point; `npm run verify -- soak --reorgs` plays them all. */
 const DEPTHS = 1;
 
 /** Every second function once, in the first scenario that calls it; at length all, in each scenario, each time. */

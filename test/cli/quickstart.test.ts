@@ -6,7 +6,7 @@ import { refute } from "./refute.ts";
 
 const PAGE = readFileSync("docs/quickstart.md", "utf8");
 
-/** What other tests execute: `npm run pack:check` the audit and a devnet, test/cli quotes and jobs. */
+/** What other tests execute: `npm run verify -- system package` the audit and a devnet, test/cli quotes and jobs. */
 const ELSEWHERE = ["model", "devnet", "job", "submit"];
 
 describe("docs/quickstart.md", () => {

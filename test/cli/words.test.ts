@@ -114,8 +114,8 @@ describe("the words of the command line", () => {
         writeFileSync(file, JSON.stringify({ ...chain, ...settings }));
         return refute(["status", "--config", file]);
       };
-      // Of a worker, of a part of a noun, and of the exams of the last release: the node is asked.
-      const shared = await status({ minFee: "1", face: "1", examClasses: "zoo.json5", rehearse: true });
+      // Of a worker, of tickets, of a deployment and of the exams of the last release: the node is asked.
+      const shared = await status({ minFee: "1", face: "1", gridBlocks: 32, rehearse: true });
       expect(shared.stderr).to.contain("[RPC_UNAVAILABLE]");
       const unknown = await status({ minFee: "1", minfee: "1" });
       expect(unknown.status).to.equal(2);

@@ -3,7 +3,7 @@ import { fuzz } from "../../testkit/fuzz/generatedExperiments.ts";
 import { AT_LENGTH } from "../../testkit/atLength.ts";
 import { FUZZ } from "../../testkit/fuzz/families.ts";
 
-/** A few of each family, the same every time; `npm run soak -- --operators N` runs others, for as long as one likes. */
+/** A few of each family, the same every time; `npm run verify -- soak --operators N` runs others. */
 const RUNS = AT_LENGTH ? 100 : 15;
 const SEED = 20_240;
 

@@ -387,7 +387,7 @@ describe("hostile models", function () {
     }
   });
 
-  // A few of them; `npm run soak -- --hostile N` tries others, for as long as one likes.
+  // A few of them; `npm run verify -- soak --hostile N` tries others, for as long as one likes.
   itInTime("randomOnes_giveAProgramOrARefusal", () => {
     const endings = new Set<string>();
     for (let seed = 0; seed < 600; seed++) {

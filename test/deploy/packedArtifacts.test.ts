@@ -1,8 +1,8 @@
 import { expect } from "chai";
-import { builtArtifacts } from "../../tools/generate/artifacts.ts";
+import { builtArtifacts } from "../../tools/write/artifacts.ts";
 import { PACKED, readPacked, sourcesHash } from "../../tools/setup/contracts.mjs";
 
-const WRITE = `${PACKED} is stale: npx tsx tools/generate/artifacts.ts`;
+const WRITE = `${PACKED} is stale: npx tsx tools/write/artifacts.ts`;
 
 describe("the packed artifacts", () => {
   const { hash, artifacts } = readPacked();

@@ -1,6 +1,8 @@
 import { expect } from "chai";
 import { existsSync, readFileSync } from "node:fs";
 import { refute } from "../cli/refute.ts";
+import { choose } from "../../tools/choose.ts";
+import { PROGRAMS, type Script } from "../../tools/programs.ts";
 import { callOf, codeOf, PAGES } from "./documentedCalls.ts";
 
 describe("commands on the pages", () => {
@@ -43,9 +45,14 @@ describe("commands on the pages", () => {
   it("scriptsAndTestFiles_areThere", () => {
     const { scripts } = JSON.parse(readFileSync("package.json", "utf8")) as { scripts: Record<string, string> };
     const wrong = code.flatMap(({ page, line }) => {
-      const script = /^npm run (?:--silent )?([\w:-]+)/.exec(line)?.[1];
+      const [, script, words] = /^npm run (?:--silent )?([\w:-]+)(?: -- ([^#]+))?/.exec(line) ?? [];
       if (script !== undefined && page !== "examples/iris/README.md" && !Object.hasOwn(scripts, script))
         return [`${page}: npm run ${script}`];
+      if (Object.hasOwn(PROGRAMS, script ?? "") && words !== undefined) {
+        const programs = PROGRAMS[script as Script];
+        const isThere = choose(programs, words.trim().split(" ")).kind !== "unknown";
+        return isThere || /^[A-Z]/.test(words) ? [] : [`${page}: npm run ${script} -- ${words}`];
+      }
       const file = /^(?:npx mocha|npm test --) ([^\s'*]+\.ts)/.exec(line)?.[1];
       return file !== undefined && !existsSync(file) ? [`${page}: ${file}`] : [];
     });

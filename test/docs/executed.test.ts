@@ -20,8 +20,8 @@ import { refute } from "../cli/refute.ts";
 import { commandOf, documentedCalls } from "./documentedCalls.ts";
 
 /**
- * Commands that run until they are ended: `refute config` takes their flags and values; test/e2e, `npm run
- * pack:check`, `fleet:check` and `operations:check` run them.
+ * Commands that run until they are ended: `refute config` takes their flags and values; test/e2e and test/system run
+ * them.
  */
 const ON_AND_ON = /^(worker|watcher|tickets serve|fleet executor|devnet) (?!--help)/;
 

@@ -65,7 +65,7 @@ describe("the example of an operator", function () {
   });
 
   itAtLength("passesTheTestsOfOperators", () => {
-    run("tsx/dist/cli.mjs", "tools/generate/operatorTable.ts");
+    run("tsx/dist/cli.mjs", "tools/write/operators.ts");
     const tests = ["operators/operators", "gradients/gradients", "compile"].map(
       (name) => `test/compiler/${name}.test.ts`,
     );

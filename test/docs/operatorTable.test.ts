@@ -5,16 +5,16 @@ import { expect } from "chai";
 import { decodeModel } from "../../src/model/onnx/decodeModel.ts";
 import { unpackCases } from "../../testkit/onnx/packedCases.ts";
 import { REFUSED } from "../../src/compiler/table/refused.ts";
-import { OPERATORS_PAGE, operatorsPage } from "../../tools/generate/operatorsPage.ts";
+import { OPERATORS_PAGE, operatorsPage } from "../../tools/write/operatorsPage.ts";
 import { OPERATOR_TABLE, operatorTable, TAKEN } from "../../testkit/operators/operatorTable.ts";
 
 describe("table of operators", () => {
   it("isWhatTheCodeSays", async () => {
-    expect(readFileSync(OPERATOR_TABLE, "utf8"), "npm run operators").to.equal(await operatorTable());
+    expect(readFileSync(OPERATOR_TABLE, "utf8"), "npm run write -- operators").to.equal(await operatorTable());
   });
 
   it("listsOfThePage_areWhatTheCodeSays", async () => {
-    expect(readFileSync(OPERATORS_PAGE, "utf8"), "npm run operators").to.equal(await operatorsPage());
+    expect(readFileSync(OPERATORS_PAGE, "utf8"), "npm run write -- operators").to.equal(await operatorsPage());
   });
 
   it("hasEachOperatorOnce", () => {

@@ -94,7 +94,7 @@ describe("text from a decoder, as a job", function () {
       expect(moves.at(-1)!.state.item).to.equal(item);
     });
 
-  // The twins of the models that `npm run generate` measures.
+  // The twins of the models that `npm run measure -- text` measures.
   for (const [name, width, file] of [
     ["llama", LLAMA_TINY.width, llama(LLAMA_TINY)],
     ["gpt2", 24, gpt2Decoder({ layers: 2, width: 24, heads: 3, tokens: SLOTS, vocabulary: 50 })],

@@ -6,7 +6,7 @@ import { first, reference } from "../../testkit/players/players.ts";
 import { usePlayers } from "../../testkit/players/usePlayers.ts";
 import { itAtLength } from "../../testkit/atLength.ts";
 
-/** `npm run soak -- --kills` kills after every transaction, with jobs of each kind. */
+/** `npm run verify -- soak --kills` kills after every transaction, with jobs of each kind. */
 describe("processes of the command line that are killed", function () {
   this.timeout(600_000);
   const players = usePlayers("suite");

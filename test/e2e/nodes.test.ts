@@ -6,7 +6,7 @@ import { itAtLength } from "../../testkit/atLength.ts";
 /** Seconds until a story is given up. */
 const LIMIT = 500;
 
-/** `npm run soak -- --nodes` has more scenarios, longer windows and many seeds. */
+/** `npm run verify -- soak --nodes` has more scenarios, longer windows and many seeds. */
 describe("worker, watcher and liar as processes, on a real node", function () {
   this.timeout(LIMIT * 1_000 + 60_000);
 

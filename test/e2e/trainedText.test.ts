@@ -1,3 +1,4 @@
+import type { Execute } from "../../src/runs/execute.ts";
 import { expect } from "chai";
 import { compile } from "../../src/compiler/compile.ts";
 import { TRAINING, weightsByName, wrapTraining } from "../../src/compiler/wraps/wrapTraining.ts";
@@ -11,8 +12,7 @@ import { knownProgram, type KnownProgram } from "../../src/dispute/run/execution
 import { first } from "../../testkit/players/players.ts";
 import { refutedClaim } from "../../testkit/players/refutedClaim.ts";
 import { usePlayers } from "../../testkit/players/usePlayers.ts";
-import { characterModel, characterWriter } from "../../tools/measure/training/models.ts";
-import type { Execute } from "../../src/runs/execute.ts";
+import { characterModel, characterWriter } from "../../testkit/training/models.ts";
 
 /** The text repeats this for ever. */
 const CYCLE = [0, 3, 1, 4, 2];

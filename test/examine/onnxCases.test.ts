@@ -5,7 +5,7 @@ import { expect } from "chai";
 import { runFolder } from "../../src/examine/conform/runFolder.ts";
 import { unpackCases } from "../../testkit/onnx/packedCases.ts";
 
-/** Cases of ONNX 1.22 (Apache-2.0), chosen by `npm run cases`: what no older set of cases has. */
+/** Cases of ONNX 1.22 (Apache-2.0), chosen by `npm run write -- cases`: what no older set of cases has. */
 const PACKED = new URL("../golden/onnxCases.br", import.meta.url);
 
 describe("cases of ONNX 1.22", () => {

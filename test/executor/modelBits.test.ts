@@ -14,7 +14,7 @@ describe("bits of real models", function () {
   before(async () => void (opened = await openVariants()));
   after(() => opened.close());
 
-  // The largest one takes a minute: npm run soak -- --models.
+  // The largest one takes a minute: npm run verify -- soak --models.
   for (const one of inTime(CATALOGUE).filter(({ name }) => !name.startsWith("imgly"))) {
     it(`${one.name}_everyExecutor_givesTheSameBitsOnEveryTensor`, async () => {
       const { judge, steps, difference } = await bitsDisagree(one, opened.variants, MAX_WORK);

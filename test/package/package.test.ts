@@ -4,9 +4,9 @@ import { builtinModules } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ALLOWED, licenceTexts } from "../../tools/package/licences.mjs";
-import { contentProblems, pack, type Packed } from "../../tools/verify/package/pack.ts";
 import { itAtLength, itInTime } from "../../testkit/atLength.ts";
 import { builtCommandLine } from "../../testkit/processes/commandLine.ts";
+import { contentProblems, pack, type Packed } from "../../testkit/processes/pack.ts";
 
 type Manifest = {
   exports: Record<string, string | { types: string; default: string }>;

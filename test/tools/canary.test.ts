@@ -1,7 +1,7 @@
 import { expect } from "chai";
-import { PURSES, study } from "../../tools/measure/canary/study.ts";
-import { pickedShare } from "../../tools/measure/canary/picking.ts";
-import { realJobs } from "../../tools/measure/canary/jobs.ts";
+import { PURSES, study } from "../../tools/measure/attestation/canary/study.ts";
+import { pickedShare } from "../../tools/measure/attestation/canary/picking.ts";
+import { realJobs } from "../../tools/measure/attestation/canary/jobs.ts";
 
 describe("telling canaries from real jobs", () => {
   const of = (name: string) =>

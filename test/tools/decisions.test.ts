@@ -8,14 +8,14 @@ import { Prng } from "../../src/base/prng.ts";
 import { classifierBytes } from "../../testkit/models/classifier.ts";
 import { alteredRuntime } from "../../testkit/native/nativePrograms.ts";
 import { openBoth, type OpenedModel } from "../../testkit/native/openedModel.ts";
-import { attackInside } from "../../tools/measure/natively/attackInside.ts";
-import { attackOutside } from "../../tools/measure/natively/attackOutside.ts";
-import { atBoundary } from "../../tools/measure/natively/boundary.ts";
-import { upperBound } from "../../tools/measure/natively/bounds.ts";
-import { cancelling } from "../../tools/measure/natively/cancelling.ts";
-import { countDecisions } from "../../tools/measure/natively/count.ts";
-import { calibratedErrors } from "../../tools/measure/natively/measured.ts";
-import type { Subject } from "../../tools/measure/natively/subjects.ts";
+import { attackInside } from "../../tools/measure/decisions/attackInside.ts";
+import { attackOutside } from "../../tools/measure/decisions/attackOutside.ts";
+import { atBoundary } from "../../tools/measure/decisions/boundary.ts";
+import { upperBound } from "../../tools/measure/decisions/bounds.ts";
+import { cancelling } from "../../tools/measure/decisions/cancelling.ts";
+import { countDecisions } from "../../tools/measure/decisions/count.ts";
+import { calibratedErrors } from "../../tools/measure/decisions/measured.ts";
+import type { Subject } from "../../tools/measure/decisions/subjects.ts";
 import {
   boundsOf,
   NO_COUNTS,
@@ -24,7 +24,7 @@ import {
   writeTallies,
   type Seen,
   type Tally,
-} from "../../tools/measure/natively/tally.ts";
+} from "../../tools/measure/decisions/tally.ts";
 
 /** A small classifier that takes floats. */
 const subject: Subject = {

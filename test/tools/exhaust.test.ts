@@ -165,7 +165,7 @@ describe("exhaust", function () {
   });
 
   itInTime("committedRows_areOfTheseKernels", () => {
-    // `npm run exhaust -- --write` writes them.
+    // `npm run write -- exhaust` writes them.
     for (const [stride, rows] of Object.entries(readTable()))
       for (const [name, row] of Object.entries(rows)) expect(row.kernels, `${name}, ${stride}`).to.equal(kernelsNow());
   });

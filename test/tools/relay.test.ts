@@ -1,6 +1,12 @@
 import { expect } from "chai";
 import { svgOf } from "../../tools/measure/chart.ts";
-import { chosenShare, heldShare, HONEST, partTimeShare, type Setting } from "../../tools/measure/relay/simulate.ts";
+import {
+  chosenShare,
+  heldShare,
+  HONEST,
+  partTimeShare,
+  type Setting,
+} from "../../tools/measure/attestation/relay/simulate.ts";
 
 const held = (changes: Partial<Setting>, rounds = 2_000): number => heldShare({ ...HONEST, ...changes }, rounds, 1);
 

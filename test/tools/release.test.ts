@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { readFileSync } from "node:fs";
-import { changelogSection, changesSince, KINDS, problemsOf } from "../../tools/verify/release/compare.ts";
+import { changelogSection, changesSince, KINDS, problemsOf } from "../../tools/release/compare.ts";
 import {
   abiLines,
   currentState,
@@ -8,7 +8,7 @@ import {
   storageLines,
   type ReleaseRecord,
   type ReleaseState,
-} from "../../tools/verify/release/state.ts";
+} from "../../tools/release/state.ts";
 
 const LAST: ReleaseState = {
   semantics: 1,
@@ -27,7 +27,7 @@ function compared(now: ReleaseState, section: string | undefined): { lines: stri
   return { lines, problems: problemsOf(LAST, now, changes, section, "Unreleased") };
 }
 
-describe("release:check", () => {
+describe("release", () => {
   it("sameState_hasNoChangesAndNoProblems", () => {
     expect(compared(LAST, "")).to.deep.equal({ lines: [], problems: [] });
   });

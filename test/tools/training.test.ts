@@ -1,16 +1,16 @@
 import { expect } from "chai";
-import { trainingRow } from "../../tools/measure/bench/training/trainingRow.ts";
+import { trainingRow } from "../../tools/measure/speed/training/trainingRow.ts";
 import { svgOf } from "../../tools/measure/chart.ts";
-import { readDigits } from "../../tools/measure/training/digits.ts";
-import { trainDigits } from "../../tools/measure/training/digitsExample.ts";
-import { mixAt, scheduleOf, SIDE } from "../../tools/measure/training/diffusion.ts";
-import { denoiserTraining, makeDigits, STEPS } from "../../tools/measure/training/diffusionExample.ts";
-import { lossChart } from "../../tools/measure/training/lossChart.ts";
-import { picturesSvg } from "../../tools/measure/training/pictures.ts";
-import { readText } from "../../tools/measure/training/text.ts";
-import { heldOutLoss, textTraining, writeText } from "../../tools/measure/training/textExample.ts";
-import { train } from "../../tools/measure/training/trainer.ts";
-import { trigramLoss } from "../../tools/measure/training/trigram.ts";
+import { readDigits } from "../../testkit/training/digits.ts";
+import { trainDigits } from "../../testkit/training/digitsExample.ts";
+import { mixAt, scheduleOf, SIDE } from "../../testkit/training/diffusion.ts";
+import { denoiserTraining, makeDigits, STEPS } from "../../testkit/training/diffusionExample.ts";
+import { lossChart } from "../../tools/measure/models/training/lossChart.ts";
+import { picturesSvg } from "../../tools/measure/models/training/pictures.ts";
+import { readText } from "../../testkit/training/text.ts";
+import { heldOutLoss, textTraining, writeText } from "../../testkit/training/textExample.ts";
+import { train } from "../../testkit/training/trainer.ts";
+import { trigramLoss } from "../../testkit/training/trigram.ts";
 
 describe("the examples of training", () => {
   it("digits_areOfTenClasses_andHeldOutOnesApart", () => {

@@ -16,7 +16,7 @@ const render = (text: string): string => renderMarkdown(text, "#/docs/page", (hr
 
 describe("the documentation of the page", () => {
   const pages = [...docPages(), ...REFERENCE];
-  /** Those that ask the command line and compilers take long: the build of the page renders them (`web:check`). */
+  /** Pages that ask the command line and compilers take long: `npm run verify -- system web` builds them. */
   const quick = pages.filter(({ name }) => !/^(commands|contracts|refute-.*)$/.test(name));
   let html: Map<string, string>;
   before(async () => {

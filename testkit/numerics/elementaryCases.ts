@@ -195,7 +195,7 @@ const POW_WORST = [
 ] as const;
 
 /**
- * The pairs closest to a midpoint without hitting the midpoint, as far as `npm run exhaust -- --powers` has searched.
+ * The pairs closest to a midpoint without hitting the midpoint, as far as `npm run verify -- exhaust --powers` has searched.
  */
 const POW_CLOSEST = [
   [0x08399cf5, 0x30a07c45],

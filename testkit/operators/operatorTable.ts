@@ -42,8 +42,8 @@ export async function operatorTable(): Promise<string> {
   const domains = [...new Set(TAKEN.map(({ domain }) => domain))].sort();
   const text = [
     "# Table of operators",
-    "`npm run operators` writes this page from the tables of the code; [operators.md](operators.md) says what " +
-      `each operator computes. Operator sets ${OPSETS[0]} to ${OPSETS[1]} of ai.onnx are read. An operator that is ` +
+    "`npm run write -- operators` writes this page from the tables of the code; [operators.md](operators.md) says " +
+      `what each operator computes. Operator sets ${OPSETS[0]} to ${OPSETS[1]} of ai.onnx are read. An operator that is ` +
       "not here is refused by name.",
     ...domains.flatMap(section),
   ].join("\n\n");

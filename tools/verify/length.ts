@@ -5,9 +5,10 @@
  * claims; real nodes; several times as many operands of the arithmetic on chain; models that take long. Beside them all
  * Solidity tests, with more random sequences.
  */
-import { globSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
+import { readOptions } from "../options.ts";
 import { leavingNothing } from "./leftovers.ts";
-import { isGood, lineOf, longestFirst, runAll } from "./totals.ts";
+import { isGood, lineOf, longestFirst, runAll, testFiles } from "./totals.ts";
 
 /** Those that wait for nodes and clocks come first, beside the Solidity tests; then those that take longest. */
 const LONGEST = [
@@ -26,9 +27,8 @@ const LONGEST = [
   "test/executor/loops/reductions.test.ts",
 ];
 
-const found = globSync("test/**/*.test.ts").filter((file) =>
-  readFileSync(file, "utf8").includes("/testkit/atLength.ts"),
-);
+readOptions({});
+const found = testFiles().filter((file) => readFileSync(file, "utf8").includes("/testkit/atLength.ts"));
 const tests = longestFirst(LONGEST, found);
 
 const env = { REFUTE_AT_LENGTH: "true" };

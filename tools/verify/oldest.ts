@@ -5,6 +5,7 @@
  */
 import { spawnSync } from "node:child_process";
 import { FIRST_VERSIONS } from "../../src/base/platform.ts";
+import { readOptions } from "../options.ts";
 import { isGood, lineOf, run } from "./totals.ts";
 
 const SUITES = [
@@ -24,6 +25,7 @@ const SUITES = [
   "test/e2e/honest.test.ts",
 ];
 
+const { words } = readOptions({}, "[TESTS]");
 const [[line, minor]] = FIRST_VERSIONS as [[number, number]];
 const version = `${line}.${minor}.0`;
 const answer = spawnSync(
@@ -37,7 +39,10 @@ if (found !== `v${version}`) {
   console.error(`npm does not give Node ${version} (there is a package for Linux x64 only): ${found} ${answer.stderr}`);
   process.exit(1);
 }
-const suites = process.argv.length > 2 ? process.argv.slice(2) : SUITES;
+// The tests start what is built from several processes at once.
+const built = await run("node", ["tools/build.mjs"]);
+if (built.failed > 0) process.exit(1);
+const suites = words.length > 0 ? words : SUITES;
 const totals = await run(node, ["node_modules/mocha/bin/mocha.js", "--parallel", "--jobs", "2", ...suites]);
 console.log(`Node ${version}: ${lineOf(totals)}`);
 process.exitCode = isGood(totals) ? 0 : 1;

@@ -1,11 +1,11 @@
 /**
- * Builds the contracts and what users start, runs the tests, says how long each suite took, and closes with one line for
- * all of them. Whatever they leave behind is a failure.
+ * Builds the contracts and the command line, runs the tests, prints how long each suite took, and closes with one line
+ * for all suites. A process or a folder that a test leaves behind is a failure.
  */
-import { globSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { leavingNothing } from "./leftovers.ts";
 import { noteTimes, suiteSeconds, suiteTable } from "./suites.ts";
-import { isGood, lineOf, longestFirst, run, runAll, runMocha, sumOf, type Totals } from "./totals.ts";
+import { isGood, lineOf, longestFirst, run, runAll, runMocha, sumOf, testFiles, type Totals } from "./totals.ts";
 
 /**
  * Folders whose tests need nothing that is built, unless they start a verifier: they run beside the compiler of
@@ -25,7 +25,7 @@ const LONGEST = [
 ];
 
 /** All TypeScript tests, in the order in which they are begun. */
-const allTests = (): string[] => longestFirst(LONGEST, globSync("test/**/*.test.ts"));
+const allTests = (): string[] => longestFirst(LONGEST, testFiles());
 
 /** Builds; the output is shown after that of what runs beside it. */
 async function build(beside?: Promise<unknown>): Promise<Totals> {

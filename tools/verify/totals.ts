@@ -1,12 +1,15 @@
 /** Runs test runners and reads their totals. */
 import { spawn } from "node:child_process";
-import { appendFileSync } from "node:fs";
+import { appendFileSync, globSync } from "node:fs";
 import { stripVTControlCharacters } from "node:util";
 
 export type Totals = { passed: number; failed: number; skipped: number };
 
 const count = (output: string, word: string): number =>
   [...output.matchAll(new RegExp(`^\\s*(\\d+) ${word}`, "gm"))].reduce((sum, match) => sum + Number(match[1]), 0);
+
+/** The tests of `npm test`: all but those of `test/system`, which `npm run verify -- system` runs. */
+export const testFiles = (): string[] => globSync("test/**/*.test.ts", { exclude: ["test/system/**"] });
 
 /** How a command is run. */
 export type RunOptions = {

@@ -5,7 +5,7 @@ export type KernelPart = (typeof KERNEL_PARTS)[number];
 /** An engine's capabilities: multiplication and addition in one instruction, a second memory. */
 export type Variant = `${"madd" | "mulAdd"} ${"twoMemories" | "oneMemory"}`;
 
-/** SHA-256 of each part in each variant; `npm run kernels` writes them. */
+/** SHA-256 of each part in each variant; `npm run write -- kernels` writes them. */
 export const KERNEL_HASHES: Record<KernelPart, Record<Variant, string>> = {
   "elementary functions": {
     "madd twoMemories": "90840dadb4add4bcde73b6022be693542dae85dff3eb8e0b78a7385d13f6b03b",

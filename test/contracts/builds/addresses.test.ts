@@ -3,7 +3,7 @@ import { globSync, readFileSync } from "node:fs";
 import { movingAddresses } from "../../../tools/verify/builds/addresses.ts";
 import { itAtLength } from "../../../testkit/atLength.ts";
 
-/** Addresses that move, left because the other form takes more gas. `npm run builds` tests them. */
+/** Addresses that move, left because the other form takes more gas. `npm run verify -- builds` tests them. */
 const ACCEPTED = [
   "contracts/merkle/PositionalMerkle.sol _climb side",
   "contracts/merkle/PositionalMerkle.sol _foldLevel nodes",

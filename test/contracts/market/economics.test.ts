@@ -1,18 +1,17 @@
 import { readFileSync } from "node:fs";
 import { expect } from "chai";
 import { encodeFunctionData, type Hex } from "viem";
-import { readDeployment } from "../../../tools/measure/economics/deployment.ts";
+import { currentTables } from "../../../testkit/economics/currentTables.ts";
+import { readDeployment } from "../../../testkit/economics/deployment.ts";
 import {
   inEther,
   selfChallengeLoss,
   shamGameLoss,
   squattedClaimLoss,
   type Deployment,
-} from "../../../tools/measure/economics/model.ts";
-import { fillTables } from "../../../tools/measure/economics/page.ts";
-import { chanceOfOthers, seatsOfWorkers } from "../../../tools/measure/economics/panels.ts";
-import { panelTables } from "../../../tools/measure/economics/panelTables.ts";
-import { economicsTables } from "../../../tools/measure/economics/tables.ts";
+} from "../../../testkit/economics/model.ts";
+import { fillTables } from "../../../testkit/economics/page.ts";
+import { chanceOfOthers, seatsOfWorkers } from "../../../testkit/economics/panels.ts";
 import { disputeGameAbi } from "../../../src/chain/abi/disputeGame.ts";
 import { hopOf } from "../../../src/chain/market/revealLevels.ts";
 import { Level } from "../../../src/chain/structs.ts";
@@ -42,12 +41,10 @@ describe("Economics", () => {
   });
 
   it("page_isWhatTheContractsSay", async function () {
-    const read = await readDeployment([1, 2, 3, 4, 5, 6]);
     const page = readFileSync(PAGE, "utf8");
     const squeeze = (text: string): string => text.replace(/[ -]+/g, " ");
-    const tables = { ...economicsTables(read.deployment, read.bounds), ...panelTables(read.deployment) };
-    const renewed = fillTables(page, tables);
-    expect(squeeze(page), "run `npm run economics -- --write`").to.equal(squeeze(renewed));
+    const renewed = fillTables(page, await currentTables());
+    expect(squeeze(page), "run `npm run write -- economics`").to.equal(squeeze(renewed));
   });
 
   it("seatsOfPanels_goToAllWorkersAlike_andToTheFastestNoMoreThanItsTurnsSay", () => {

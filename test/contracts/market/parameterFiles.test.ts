@@ -10,7 +10,7 @@ import { wrappedEtherModule } from "../../../ignition/modules/WrappedEther.ts";
 import { disputeGameAbi } from "../../../src/chain/abi/disputeGame.ts";
 import { ZERO_HASH, type Pick } from "../../../src/chain/structs.ts";
 import { BLANK_CLAIM, BLANK_STATE } from "../../../src/dispute/proofSize.ts";
-import { minSelfChallengeLoss, type Deployment } from "../../../tools/measure/economics/model.ts";
+import { minSelfChallengeLoss, type Deployment } from "../../../testkit/economics/model.ts";
 import { schedule } from "../../../testkit/protocol/schedule.ts";
 
 const FOLDER = "ignition/parameters";

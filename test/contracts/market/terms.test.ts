@@ -9,9 +9,9 @@ import { delivery, marketKit, OTHER_ROOT, smallProgram, SUBMITTED_NODES } from "
 import { attest } from "../../../testkit/protocol/reports.ts";
 import { TestDevice } from "../../../testkit/protocol/testDevice.ts";
 import { useWorld } from "../../../testkit/protocol/useWorld.ts";
-import { turnOf } from "../../../tools/measure/economics/panels.ts";
-import { claimId, claimKey, creditOf, jobId, submitted } from "../../../testkit/protocol/world.ts";
+import { turnOf } from "../../../testkit/economics/panels.ts";
 import { ETHER, SINK } from "../../../testkit/protocol/deployWorld.ts";
+import { claimId, claimKey, creditOf, jobId, submitted } from "../../../testkit/protocol/world.ts";
 
 const WINDOW = 1_800;
 const GROUP = OTHER_ROOT;

@@ -1,8 +1,8 @@
 import { expect } from "chai";
 import { readdirSync, readFileSync } from "node:fs";
-import { differences, takeSnapshots } from "../../../tools/generate/snapshot/snapshots.ts";
+import { differences, takeSnapshots } from "../../../tools/write/snapshot/snapshots.ts";
 
-const ACCEPT = "if that is meant, accept it by `npm run snapshot`";
+const ACCEPT = "if that is meant, accept it by `npm run write -- snapshot`";
 
 describe("snapshots of ABI and storage layout", function () {
   this.timeout(120_000);

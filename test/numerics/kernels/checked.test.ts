@@ -7,7 +7,7 @@ describe("hashes of the kernels", function () {
   this.timeout(60_000);
 
   it("committedHashes_areThoseOfTheCode_inEachVariant", () => {
-    // `npm run kernels` writes them.
+    // `npm run write -- kernels` writes them.
     expect(KERNEL_HASHES).to.deep.equal(currentKernelHashes());
   });
 

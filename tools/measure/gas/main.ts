@@ -1,10 +1,9 @@
 /**
  * Gas of an undisputed job, of every move, of whole disputes, of the step proof by kind, over arity and chunk size, and
  * by the size of the program.
- * `npm run gas [-- --json FILE] [--samples N]` (steps of each model on which games are played).
  */
-import { writeFileSync } from "node:fs";
-import { parseArgs } from "node:util";
+import { file, readOptions, whole } from "../../options.ts";
+import { keepFigures } from "../keepFigures.ts";
 import { answerDisputes } from "./answerDisputes.ts";
 import { attestationGas } from "./attestations.ts";
 import { endingsGas } from "./endings.ts";
@@ -17,8 +16,10 @@ import { runGas } from "./runs.ts";
 import { sweep } from "./sweep.ts";
 import { subjectOf, wholeDisputes, type PlayedDispute } from "./wholeDisputes.ts";
 
-const { values } = parseArgs({ options: { json: { type: "string" }, samples: { type: "string", default: "12" } } });
-const samples = Number(values.samples);
+const { json, samples } = readOptions({
+  samples: whole("steps of each model on which games are played", 12),
+  json: file("a file for the figures"),
+});
 
 const summary = (played: readonly PlayedDispute[]) =>
   [...new Set(played.map(({ published }) => published))].map((published) => {
@@ -92,7 +93,4 @@ console.log(
   "The verifier's part of a step proof (a transaction of its own), the dearest step of each kind in ppocr2_cls",
 );
 console.table(proofs);
-if (values.json !== undefined) {
-  const all = { jobs, runs, attestations, exams, panels, disputes, endings, sweep: swept, growth: grown, proofs };
-  writeFileSync(values.json, `${JSON.stringify(all, null, 2)}\n`);
-}
+keepFigures(json, { jobs, runs, attestations, exams, panels, disputes, endings, sweep: swept, growth: grown, proofs });

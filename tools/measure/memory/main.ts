@@ -1,32 +1,30 @@
 /**
  * What memory a worker takes. By default it executes jobs of models of the catalogue, with a budget for kept
  * executions. With `--decoder` a large decoder is executed beside plain onnxruntime, with `--beyond LAYERS` layers of
- * 462 MiB each. Run with `--expose-gc` for figures without garbage.
+ * 462 MiB each. It runs with `--expose-gc`, for figures without garbage.
  */
-import { parseArgs } from "node:util";
+import { flag, list, readOptions, whole } from "../../options.ts";
 import { measureBeyond } from "./beyond.ts";
 import { measureDecoder } from "./decoder.ts";
 import { measureJobs } from "./jobs.ts";
 
-const { values } = parseArgs({
-  options: {
-    models: { type: "string", default: "ppocr2_cls,ppocr4_rec,ppocr4_det" },
-    jobs: { type: "string", default: "50" },
-    "keep-mib": { type: "string", default: "512" },
-    decoder: { type: "boolean", default: false },
-    beyond: { type: "string" },
-    tokens: { type: "string", default: "16" },
-    past: { type: "string", default: "0" },
-    threads: { type: "string", default: "1" },
-    "data-file": { type: "boolean", default: false },
-  },
+const values = readOptions({
+  models: list("models whose jobs are executed", ["ppocr2_cls", "ppocr4_rec", "ppocr4_det"]),
+  jobs: whole("jobs of each model", 50),
+  "keep-mib": whole("budget for kept executions, MiB", 512),
+  decoder: flag("a decoder of 125 million weights of four bits, beside plain onnxruntime"),
+  beyond: whole("so many layers of float32 of 462 MiB each, beside plain onnxruntime"),
+  tokens: whole("tokens that --decoder and --beyond execute", 16),
+  past: whole("tokens that the decoder has seen before", 0),
+  threads: whole("threads of --decoder and --beyond", 1),
+  "data-file": flag("the decoder's weights in a file of their own"),
 });
 
-const [tokens, past, threads] = [values.tokens, values.past, values.threads].map(Number) as [number, number, number];
+const { tokens, past, threads } = values;
 if (values.beyond !== undefined) {
-  await measureBeyond(Number(values.beyond), tokens, threads);
+  await measureBeyond(values.beyond, tokens, threads);
 } else if (values.decoder) {
   await measureDecoder({ tokens, past, threads, dataFile: values["data-file"] });
 } else {
-  await measureJobs(values.models.split(","), Number(values.jobs), Number(values["keep-mib"]));
+  await measureJobs(values.models, values.jobs, values["keep-mib"]);
 }

@@ -2,11 +2,11 @@
  * Compiles the contracts in other ways than they are deployed, and runs the tests of the contracts on each build. These
  * compare the contracts with the definition, with models and with the rules: a test that fails on one build only shows
  * an error of the compiler, or code that relies on one.
- * `npm run builds [-- --only NAME]` (`shipped` may be named too). `npm run builds:compile` compiles only, so that it
- * need not be done then: a compiler takes one core, and the tests take all.
+ * With `--compile` it compiles only, so that it need not be done then: a compiler takes one core, and the tests take
+ * all.
  */
 import { globSync } from "node:fs";
-import { parseArgs } from "node:util";
+import { flag, readOptions, text } from "../../options.ts";
 import { isGood, lineOf, run, runAll, runMocha, type Totals } from "../totals.ts";
 import { BUILD_NAMES, buildOf, type BuildName } from "./build.ts";
 
@@ -70,7 +70,10 @@ async function check(name: BuildName): Promise<Totals> {
   return solidityTests ? runAll(all, { env }) : runMocha(all, env);
 }
 
-const { values } = parseArgs({ options: { only: { type: "string" }, compile: { type: "boolean", default: false } } });
+const values = readOptions({
+  only: text("one build; shipped may be named too"),
+  compile: flag("compile only, for a later run"),
+});
 if (values.only !== undefined) buildOf(values.only);
 const names = BUILD_NAMES.filter((name) => (values.only === undefined ? name !== "shipped" : name === values.only));
 if (values.compile) {

@@ -1,12 +1,10 @@
 /**
  * Measures which lines of the contracts the TypeScript tests execute, and which ways of each condition. The recorded
  * calls of contracts without state are replayed; for the other contracts the tests run.
- * `npm run coverage -- [--files GLOBS] [--tests GLOBS] [--calls FILE] [--json FILE] [--in FOLDER]`
- * FILE of the calls is a recording, which is made if it does not exist. FOLDER keeps the compiled copy.
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { parseArgs } from "node:util";
+import { file, readOptions, text } from "../../options.ts";
 import { Workspace } from "../instrument/workspace.ts";
 import { readRecording } from "../replay/calls.ts";
 import { listen } from "../replay/listen.ts";
@@ -32,14 +30,12 @@ const TESTS = [
 const ROUNDS = [32, 64, 256, 1_024];
 const NOBODY = "0x0000000000000000000000000000000000000000";
 
-const { values } = parseArgs({
-  options: {
-    files: { type: "string", default: FILES.join(",") },
-    tests: { type: "string", default: TESTS.join(",") },
-    calls: { type: "string" },
-    json: { type: "string" },
-    in: { type: "string" },
-  },
+const values = readOptions({
+  files: text("globs of contracts, below contracts", FILES.join(",")),
+  tests: text("globs of tests", TESTS.join(",")),
+  calls: file("a file of recorded calls; made if it is not there"),
+  json: file("a file for the points"),
+  in: file("a folder that keeps the compiled copy"),
 });
 
 const workspace = new Workspace(values.in);

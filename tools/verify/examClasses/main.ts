@@ -1,19 +1,15 @@
-/**
- * Executes the programs of the zoo on many nonces, and says whether they are those of the zoo file. `npm run zoo [--
- * --nonces N]`
- */
+/** Executes the programs of the zoo on many nonces, and says whether they are those of the zoo file. */
 import { readFileSync } from "node:fs";
-import { parseArgs } from "node:util";
 import { z } from "zod/v4";
 import { compile } from "../../../src/compiler/compile.ts";
 import { OWN_EXAM_PLAN, readExamPlan } from "../../../src/deploy/network/examClasses.ts";
 import { knownProgram } from "../../../src/dispute/run/execution.ts";
 import { compileOptions, modelSpecOf } from "../../../src/runs/programs/compileOptions.ts";
 import { loadModel } from "../../../src/compiler/wraps/modelSpec.ts";
+import { readOptions, whole } from "../../options.ts";
 import { checkClassProgram } from "./check.ts";
 
-const { values } = parseArgs({ options: { nonces: { type: "string", default: "20" } } });
-const nonces = Number(values.nonces);
+const { nonces } = readOptions({ nonces: whole("nonces of each program", 20) });
 const roots = new Set(readExamPlan(OWN_EXAM_PLAN).classes.map(({ programRoot }) => programRoot.toLowerCase()));
 
 const models = z

@@ -1,7 +1,7 @@
 /**
- * A process of `npm run exhaust`: runs the executor's loop of an elementary function and its estimates over chunks of
- * all float32, and writes both to a fifo, in the form that judge.c reads. For each chunk a line of JSON on stdout says
- * its hash.
+ * A process of `npm run verify -- exhaust`: runs the executor's loop of an elementary function and its estimates over
+ * chunks of all float32, and writes both to a fifo, in the form that judge.c reads. For each chunk a line of JSON on
+ * stdout says its hash.
  */
 import { createHash } from "node:crypto";
 import { closeSync, openSync, writeSync } from "node:fs";

@@ -1,16 +1,14 @@
 /**
- * - `npm run exhaust [-- --function NAMES] [--stride N] [--jobs N] [--write]`: every elementary function of one
- *   float32, on all of them (or one of each N), in both builds of the kernels. Every result must be the definition's;
- *   the errors of the estimates are measured and must be below the bounds that the kernels rely on; what is found must
- *   be what table.json has. `--write` puts it there, and into docs/numerics.md. A run that was stopped goes on where it
- *   was, as long as nothing changed.
- * - `npm run exhaust -- --powers [--stride N] [--jobs N]`: a search for the powers that come closest to a midpoint of
- *   two float32; none may come so close that the definition takes it for the midpoint.
+ * Every elementary function of one float32, on all of them (or one of each N), in both builds of the kernels. Every
+ * result must be the definition's; the errors of the estimates are measured and must be below the bounds that the
+ * kernels rely on; what is found must be what table.json has. A run that was stopped goes on where it was, as long as
+ * nothing changed. With `--powers`: a search for the powers that come closest to a midpoint of two float32; none may
+ * come so close that the definition takes it for the midpoint.
  */
 import { availableParallelism } from "node:os";
 import { join, resolve } from "node:path";
-import { parseArgs } from "node:util";
 import type { OpName } from "../../../src/program/operations.ts";
+import { flag, list, readOptions, UsageError, whole } from "../../options.ts";
 import { buildC } from "./build.ts";
 import { BUILDS, FUNCTIONS } from "./chunks.ts";
 import { beyondBound, exhaust, type FunctionReport } from "./exhaust.ts";
@@ -19,24 +17,21 @@ import { differences, readTable, rowOf, writeRows, type Row } from "./table.ts";
 
 const MAX_STRIDE = 2 ** 16;
 
-const { values } = parseArgs({
-  options: {
-    function: { type: "string", default: FUNCTIONS.join(",") },
-    powers: { type: "boolean", default: false },
-    stride: { type: "string", default: "1" },
-    jobs: { type: "string", default: String(availableParallelism()) },
-    write: { type: "boolean", default: false },
-  },
+const values = readOptions({
+  function: list("functions by name", FUNCTIONS),
+  powers: flag("search for the powers that come closest to a midpoint"),
+  stride: whole("one of so many inputs: a power of two, an odd number for --powers", 1),
+  jobs: whole("processes at a time", availableParallelism()),
+  write: flag("put what is found into table.json and docs/numerics.md"),
 });
-const [stride, jobs] = [Number(values.stride), Number(values.jobs)];
-if (!Number.isInteger(jobs) || jobs < 1) throw new RangeError(`${values.jobs} jobs are none: choose 1 or more`);
+const { stride, jobs } = values;
+if (jobs < 1) throw new UsageError("--jobs 0: choose 1 or more");
 const right = values.powers ? await lookAtPowers() : await lookAtFunctions();
 process.exitCode = right ? 0 : 1;
 
 /** @returns Whether no power but a midpoint was taken for one. */
 async function lookAtPowers(): Promise<boolean> {
-  if (!Number.isInteger(stride) || stride % 2 !== 1 || stride < 0)
-    throw new RangeError(`a stride of ${values.stride} leaves out last bits: choose an odd number`);
+  if (stride % 2 !== 1) throw new UsageError(`--stride ${stride} leaves out last bits: choose an odd number`);
   const program = buildC("powers");
   if ("missing" in program) throw new Error(program.missing);
   try {
@@ -62,12 +57,12 @@ function hex(word: number): string {
 
 /** @returns Whether all is as it must be. */
 async function lookAtFunctions(): Promise<boolean> {
-  const names = values.function.split(",") as OpName[];
+  const names = values.function as OpName[];
   for (const name of names)
     if (!FUNCTIONS.includes(name))
-      throw new RangeError(`"${name}" is no function of one float32: choose of ${FUNCTIONS.join(", ")}`);
+      throw new UsageError(`--function ${name} is no function of one float32: choose of ${FUNCTIONS.join(", ")}`);
   if (!Number.isInteger(Math.log2(stride)) || stride < 1 || stride > MAX_STRIDE)
-    throw new RangeError(`a stride of ${values.stride} does not divide the inputs: choose a power of two up to 65536`);
+    throw new UsageError(`--stride ${stride} does not divide the inputs: choose a power of two up to 65536`);
 
   const folder = join(resolve(import.meta.dirname, "../../.."), "cache/exhaust");
   const committed = readTable()[stride] ?? {};

@@ -2,9 +2,12 @@ import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import { killAtExit } from "../../../src/deploy/devnet/killAtExit.ts";
 
+export type RunOptions = { quietSeconds?: number; env?: NodeJS.ProcessEnv };
+
 /**
  * Runs a program in a folder.
- * @param quietSeconds The program is killed after so many seconds without output.
+ * @param options quietSeconds: the program is killed after so many seconds without output. env: added to this
+ * process's environment.
  * @returns Its exit status; -1 if it was killed.
  */
 export function run(
@@ -12,10 +15,13 @@ export function run(
   command: string,
   args: readonly string[],
   onLine: (line: string) => void,
-  quietSeconds = 1_800,
+  { quietSeconds = 1_800, env = {} }: RunOptions = {},
 ): Promise<number> {
   return new Promise((done) => {
-    const child = spawn(command, args, { cwd: folder, stdio: ["ignore", "pipe", "pipe"] });
+    const child = spawn(command, args, {
+      ...{ cwd: folder, env: { ...process.env, ...env } },
+      stdio: ["ignore", "pipe", "pipe"],
+    });
     killAtExit(child);
     const kill = () => void child.kill("SIGKILL");
     let watch = setTimeout(kill, quietSeconds * 1_000);

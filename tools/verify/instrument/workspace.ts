@@ -2,7 +2,7 @@ import { cpSync, existsSync, globSync, mkdtempSync, readFileSync, rmSync, symlin
 import { tmpdir } from "node:os";
 import { dirname, join, relative, resolve } from "node:path";
 import { HEAR } from "./listener.ts";
-import { run } from "./run.ts";
+import { run, type RunOptions } from "./run.ts";
 
 const COPIED = [
   "contracts",
@@ -47,6 +47,7 @@ export default {
   networks: { ...base.networks, default: { ...network, ...limits } },
   test: {
     solidity: {
+      ...base.test!.solidity!,
       gasLimit: 2n ** 60n,
       blockGasLimit: false,
       transactionGasCap: false,
@@ -106,25 +107,20 @@ export class Workspace {
     this.write(file, source.slice(0, end) + imported + source.slice(end));
   }
 
-  /** Compiles the contracts, or some of their files. @throws Error with the compiler's output. */
+  /** Compiles the contracts, or some files of contracts and tests. @throws Error with the compiler's output. */
   async build(files: readonly string[] = []): Promise<void> {
     const lines: string[] = [];
     const status = await this.run(
       "hardhat",
-      ["build", "--no-tests", "--quiet", ...files],
+      ["build", "--quiet", ...(files.length === 0 ? ["--no-tests"] : files)],
       (line) => void lines.push(line),
     );
     if (status !== 0) throw new Error(`the changed contracts do not build:\n${lines.slice(-60).join("\n")}`);
   }
 
   /** Runs a program in the copy, as `run` does. */
-  run(
-    command: string,
-    args: readonly string[],
-    onLine: (line: string) => void,
-    quietSeconds?: number,
-  ): Promise<number> {
-    return run(this.path, command, args, onLine, quietSeconds);
+  run(command: string, args: readonly string[], onLine: (line: string) => void, options?: RunOptions): Promise<number> {
+    return run(this.path, command, args, onLine, options);
   }
 
   /** The files of the copy that match globs, separated by commas: each file once, in the order of the globs. */

@@ -1,26 +1,26 @@
 /**
- * Mutation testing of the contracts: small changes, one at a time, each of which a test should notice.
- * `npm run mutate -- [--files game/DisputeGame.sol,game/Descent.sol] [--tests GLOBS] [--wider GLOBS] [--max N]
- * [--seed S] [--tries N] [--calls FILE] [--json FILE] [--resume FILE] [--survivors FILE] [--alone] [--in FOLDER]`
- * FOLDER keeps the build of the contracts with their mutants for the next run.
- * - `--wider`: tests that run only for mutants that survive `--tests`.
- * - `--max`: the maximum number of mutants of each file, drawn by the seed.
- * - `--calls`: keeps the recorded calls on which mutants of contracts without state are tried.
- * - `--resume`: takes over the verdicts in an earlier run's JSON, also where lines have moved.
- * - `--tries`: the maximum number of tests that a mutant is tried on.
- * - `--survivors`: tries the mutants that survived in an earlier run's JSON on all tests. The build holds only these
- *   and is optimised as usual, so that tests of gas count too.
- * - `--alone`: makes a build of its own for each mutant, which takes minutes each, for tests that measure exact gas.
+ * Mutation testing of the contracts: small changes, one at a time, each of which a test should notice. With
+ * `--planted`, realistic bugs in place of small changes.
  */
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
-import { parseArgs } from "node:util";
+import { chosen, file, flag, list, readOptions, text, UsageError, whole } from "../../options.ts";
 import { Workspace } from "../instrument/workspace.ts";
 import { readRecording } from "../replay/calls.ts";
 import { filesOf, recorded, STATELESS } from "../replay/recorded.ts";
 import { Replay } from "../replay/replay.ts";
 import { replayMutants } from "./byReplay.ts";
-import { prepare, reachOf, SWITCH, tryOnTests, type Outcome } from "./onTests.ts";
+import { prepare, reachOf, SWITCH, tryOnTests } from "./onTests.ts";
+import { tryPlanted } from "./planted/tryPlanted.ts";
 import { constantsOf, withMutants, type Mutant } from "./schemata.ts";
+import {
+  hasSurvived,
+  keepVerdicts,
+  nameOf,
+  readVerdicts,
+  report,
+  survivorLine,
+  withoutKnown,
+  type Tried,
+} from "./verdicts.ts";
 import { forGood } from "./yul.ts";
 
 /** The folders whose contracts decide over money and verdicts. */
@@ -43,26 +43,33 @@ const PROTOCOL_TESTS = TESTED.map((folder) => `test/contracts/${folder}/**/*.tes
 /** Tests that compare what is burnt. The question which mutant is alive burns gas, so they would fail under any. */
 const GAS_TESTS = /\/(economics|gasPrices|gasSchedule)\.test\.ts$/;
 
-const { values } = parseArgs({
-  options: {
-    files: { type: "string", default: [...PROTOCOL, ...VERIFIER].join(",") },
-    tests: { type: "string", default: PROTOCOL_TESTS.join(",") },
-    wider: { type: "string", default: "" },
-    max: { type: "string", default: "1000000" },
-    seed: { type: "string", default: "1" },
-    tries: { type: "string", default: "1000000" },
-    calls: { type: "string" },
-    json: { type: "string" },
-    resume: { type: "string" },
-    survivors: { type: "string" },
-    alone: { type: "boolean", default: false },
-    in: { type: "string" },
-  },
+const FINDERS = { solidity: "solidity", mocha: "mocha" } as const;
+
+const values = readOptions({
+  files: text("globs of contracts, below contracts", [...PROTOCOL, ...VERIFIER].join(",")),
+  tests: text(`globs of tests; by default ${PROTOCOL_TESTS.join(",")}`),
+  wider: text("globs of tests that run only for mutants that survive --tests", ""),
+  max: whole("the maximum number of mutants of each file, drawn by the seed", 1_000_000),
+  seed: whole("seed of what is drawn", 1),
+  tries: whole("the maximum number of tests that a mutant is tried on", 1_000_000),
+  calls: file("a file that keeps the recorded calls for contracts without state"),
+  json: file("a file for the verdicts"),
+  resume: file("takes over the verdicts in an earlier run's JSON, also where lines have moved"),
+  survivors: file("tries the survivors in an earlier run's JSON on all tests, in a build that is optimised as usual"),
+  alone: flag("a build of its own for each mutant, which takes minutes each, for tests of exact gas"),
+  in: file("a folder that keeps the copy and its build for the next run"),
+  planted: flag("realistic bugs in place of small changes"),
+  by: list("what must find planted bugs: random sequences of calls, tests in TypeScript", Object.keys(FINDERS)),
+  only: text("words of planted bugs, separated by semicolons", ""),
 });
 
-type Tried = Mutant & Outcome;
+if (values.planted) {
+  const by = chosen(values.by, FINDERS, "finder").map(([, finder]) => finder);
+  process.exit((await tryPlanted({ ...values, by })) ? 0 : 1);
+}
 
-const survived = new Set(earlier(values.survivors).flatMap((v) => (v.killer === undefined ? [nameOf(v)] : [])));
+const TESTS = values.tests ?? PROTOCOL_TESTS.join(",");
+const survived = new Set(readVerdicts(values.survivors).flatMap((v) => (hasSurvived(v) ? [nameOf(v)] : [])));
 const isWanted = (mutant: Mutant): boolean => values.survivors === undefined || survived.has(nameOf(mutant));
 const workspace = new Workspace(values.in, values.survivors !== undefined || values.alone);
 try {
@@ -91,7 +98,8 @@ async function mutate(): Promise<boolean> {
     tried.push(...over, ...(await tryAll(drawn, tried.concat(over))));
     for (const [file, original] of originals) workspace.write(file, original);
   }
-  return report(files, made, tried);
+  keepVerdicts(values.json, tried);
+  return report(made, tried);
 }
 
 /** Adds the wanted mutants to the contracts. */
@@ -117,15 +125,10 @@ function addMutants(files: readonly string[], firstId: number, wanted: (mutant: 
 
 /** The mutants whose verdict is known, and those to try. */
 function choose(files: readonly string[], made: readonly Mutant[]): { over: Tried[]; drawn: Mutant[] } {
-  const before = values.resume !== undefined && existsSync(values.resume) ? values.resume : undefined;
-  const known = new Map(earlier(before).map((verdict) => [nameOf(verdict), verdict]));
-  const over = made.flatMap((mutant) => {
-    const verdict = known.get(nameOf(mutant));
-    return verdict === undefined ? [] : [{ ...verdict, ...mutant }];
-  });
-  const left = made.filter((mutant) => isWanted(mutant) && !known.has(nameOf(mutant)));
-  const of = (file: string) => left.filter((mutant) => mutant.file === file);
-  return { over, drawn: files.flatMap((file) => draw(of(file), Number(values.max), Number(values.seed))) };
+  const { known, left } = withoutKnown(made, values.resume);
+  const wanted = left.filter(isWanted);
+  const of = (file: string) => wanted.filter((mutant) => mutant.file === file);
+  return { over: known, drawn: files.flatMap((file) => draw(of(file), values.max, values.seed)) };
 }
 
 /** Tries mutants of the protocol: the tests run again. */
@@ -134,18 +137,18 @@ async function tryByTests(drawn: readonly Mutant[], before: readonly Tried[]): P
   // A build of survivors only is optimised as usual: there the question costs little.
   const countsGas = values.survivors !== undefined;
   const files = (globs: string) => workspace.files(globs).filter((file) => countsGas || !GAS_TESTS.test(file));
-  const tests = files(values.tests);
-  if (tests.length === 0) throw new Error(`--tests ${values.tests}: no test file (a comma ends a pattern)`);
+  const tests = files(TESTS);
+  if (tests.length === 0) throw new UsageError(`--tests ${TESTS}: no test file (a comma ends a pattern)`);
   const tried = await run(drawn, tests, before);
   if (values.wider === "") return tried;
-  const survivors = tried.filter(({ killer }) => killer === undefined);
+  const survivors = tried.filter(hasSurvived);
   const again = await run(survivors, files(values.wider));
   return tried.map((mutant) => again.find(({ id }) => id === mutant.id) ?? mutant);
 }
 
 /** Tries each mutant in a build of its own, on all tests, because it is not known which of them execute it. */
 async function tryAlone(drawn: readonly Mutant[], before: readonly Tried[]): Promise<Tried[]> {
-  const files = workspace.files(values.tests);
+  const files = workspace.files(TESTS);
   const reach = reachOf(workspace, files);
   await workspace.build();
   await run([], files, [], reach);
@@ -155,7 +158,7 @@ async function tryAlone(drawn: readonly Mutant[], before: readonly Tried[]): Pro
     addMutants([mutant.file], 1, (other) => nameOf(other) === nameOf(mutant));
     await workspace.build();
     tried.push(...(await run([mutant], files, [...before, ...tried], reach)));
-    keep([...before, ...tried]);
+    keepVerdicts(values.json, [...before, ...tried]);
     workspace.write(mutant.file, original);
   }
   return tried;
@@ -167,7 +170,7 @@ async function tryByReplay(drawn: readonly Mutant[]): Promise<Tried[]> {
   await workspace.build(filesOf(calls));
   const recording = readRecording(calls);
   const ids = drawn.map(({ id }) => id);
-  const verdicts = await replayMutants(new Replay(workspace, recording), recording, ids, Number(values.seed));
+  const verdicts = await replayMutants(new Replay(workspace, recording), recording, ids, values.seed);
   return drawn.map((mutant) => ({ ...mutant, ...verdicts.get(mutant.id)! }));
 }
 
@@ -179,53 +182,17 @@ async function run(
   reach = reachOf(workspace, files),
 ): Promise<Tried[]> {
   const done: Tried[] = [];
-  const order = { files, tries: Number(values.tries), all: values.alone, reach };
+  const order = { files, tries: values.tries, all: values.alone, reach };
   const killers = before.flatMap(({ killer }) => killer ?? []);
   await tryOnTests(workspace, mutants, order, killers, (mutant, outcome) => {
     done.push({ ...mutant, ...outcome });
-    if (outcome.killer === undefined)
-      console.log(`survives ${outcome.tests} tests: ${mutant.file}:${mutant.line}: ${mutant.change}`);
+    if (hasSurvived(outcome)) console.log(survivorLine({ ...mutant, ...outcome }));
     if (done.length % 10 !== 0) return;
     const each = Math.round(done.reduce((sum, one) => sum + one.milliseconds, 0) / done.length);
     console.log(`${done.length} of ${mutants.length} tried, last of ${mutant.id} made, ${each} ms each`);
-    keep([...before, ...done]);
+    keepVerdicts(values.json, [...before, ...done]);
   });
   return done;
-}
-
-function report(files: readonly string[], made: readonly Mutant[], tried: readonly Tried[]): boolean {
-  const row = (cells: readonly (string | number)[]) =>
-    console.log(cells.map((cell, i) => (i === 0 ? String(cell).padEnd(44) : String(cell).padStart(9))).join(""));
-  row(["file", "made", "tried", "killed", "survive"]);
-  const count = (mutants: readonly Mutant[], file: string) => mutants.filter((mutant) => mutant.file === file).length;
-  const survivors = tried.filter(({ killer }) => killer === undefined);
-  for (const file of files) {
-    const [all, some, alive] = [made, tried, survivors].map((mutants) => count(mutants, file)) as [
-      number,
-      number,
-      number,
-    ];
-    if (all > 0) row([file, all, some, some - alive, alive]);
-  }
-  row(["all", made.length, tried.length, tried.length - survivors.length, survivors.length]);
-  for (const { file, line, change, tests } of survivors)
-    console.log(`survives ${tests} tests: ${file}:${line}: ${change}`);
-  keep(tried);
-  return survivors.length === 0;
-}
-
-function keep(tried: readonly Tried[]): void {
-  if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify(tried, null, 2)}\n`);
-}
-
-/** The verdicts of an earlier run. */
-function earlier(json: string | undefined): Tried[] {
-  return json === undefined ? [] : (JSON.parse(readFileSync(json, "utf8")) as Tried[]);
-}
-
-/** Identifies a mutant, also when ids and lines have moved. */
-function nameOf({ file, change, nth }: Mutant): string {
-  return `${file}: ${change} (${nth})`;
 }
 
 /** Draws at most `count` of the mutants, the same for the same seed. */

@@ -79,7 +79,7 @@ export async function tryOnTests<M extends { id: number }>(
         end(current, { tests, milliseconds, ...(killer === undefined ? {} : { killer }) });
         current = undefined;
       },
-      QUIET_SECONDS,
+      { quietSeconds: QUIET_SECONDS },
     );
     if (current !== undefined) end(current, { tests: 0, milliseconds: QUIET_SECONDS * 1_000, killer: "no end" });
     else if (status !== 0) throw new Error(`the runner failed:\n${other.slice(-40).join("\n")}`);

@@ -1,9 +1,9 @@
-/**
- * `npm run smt`: proves every harness of test/contracts/smt. It fails if anything is violated, undecided or vacuous.
- */
+/** Proves every harness of test/contracts/smt. It fails if anything is violated, undecided or vacuous. */
 import { readdirSync } from "node:fs";
+import { readOptions } from "../../options.ts";
 import { prove } from "./prove.ts";
 
+readOptions({});
 const names = readdirSync("test/contracts/smt").filter((file) => file.endsWith(".sol"));
 let failed = false;
 for (const file of names) {

@@ -1,6 +1,7 @@
-// One lie in each step of the demo's model, each refuted on an embedded chain by the real worker and watcher loops:
-// about 3 s a step.
-//   npx tsx tools/verify/soak/everyStep.ts [FIRST [LAST]]
+/**
+ * One lie in each step of the demonstration's model, each refuted on an embedded chain by the real worker and watcher
+ * loops: about 3 s a step.
+ */
 import { Trace } from "../../../src/program/trace/trace.ts";
 import { jobMarketAbi } from "../../../src/chain/abi/jobMarket.ts";
 import { FastExecutors } from "../../../src/runs/fastExecutors.ts";
@@ -12,10 +13,11 @@ import { drawText } from "../../../src/deploy/demo/picture.ts";
 import { DType } from "../../../src/numerics/dtype.ts";
 import { estimateStepProofGas } from "../../../src/program/gas.ts";
 import { first, Players } from "../../../testkit/players/players.ts";
+import { readOptions } from "../../options.ts";
 
 const program = textDirectionProgram();
 const { steps } = program.model.program;
-const [from = 0, to = steps.length - 1] = process.argv.slice(2).map(Number);
+const [from = 0, to = steps.length - 1] = readOptions({}, "[FIRST [LAST]]").words.map(Number);
 const inputs = [drawText("REFUTE", PICTURE.width, PICTURE.height, 4).pixels];
 const executors = new FastExecutors();
 const rootOf = async (execute: typeof executors.execute) =>

@@ -3,6 +3,7 @@ import { EXACT } from "../../../src/executor/loops/exactFunctions.ts";
 import { kernelMemory } from "../../../src/numerics/kernels/memory.ts";
 import { DType } from "../../../src/numerics/dtype.ts";
 import { Op } from "../../../src/program/operations.ts";
+import { UsageError } from "../../options.ts";
 
 /** Kummer's series, whose terms are all positive. */
 function erf(x: number): number {
@@ -46,7 +47,7 @@ const ALL = 2 ** 32;
  */
 export function soakFunction(name: string, stride: number): boolean {
   if (!(name in ESTIMATES))
-    throw new RangeError(`no independent estimate of "${name}": choose of ${Object.keys(ESTIMATES).join(", ")}`);
+    throw new UsageError(`--function ${name}: no independent estimate; choose of ${Object.keys(ESTIMATES).join(", ")}`);
   const estimate = ESTIMATES[name as Tested];
   const memory = kernelMemory(256);
   const axes = [{ extent: BLOCK, stride: 1, base: 0, div: 1, coeffs: [{ digit: 0, coeff: 1 }] }];

@@ -1,33 +1,10 @@
 /**
- * Random tests that run for as long as wanted.
- * - `npm run soak -- [--minutes N] [--seed S]`: random steps, programs and ONNX graphs. The definition, the executors
- *   and the on-chain verifier must agree.
- * - `npm run soak -- --games N [--seed S]`: random disputes on an embedded chain. Every verdict must be right, and no
- *   honest party may lose money.
- * - `npm run soak -- --market N [--seed S]`: at least N jobs on a market on which anybody may lie: with terms and
- *   without, panels, answers with tickets. No wrong result may become final where somebody honest looks, and no honest
- *   party may lose money.
- * - `npm run soak -- --reorgs`: reorganisations of 1 to 20 blocks after each transaction of a game; with `--depths N`,
- *   N of the 20 depths after each.
- * - `npm run soak -- --siege N [--bonds B]`: N wrong claims at once against one watcher with money for B bonds.
- * - `npm run soak -- --trainers N [--seed S]`: N rounds of the six dishonest workers of training runs.
- * - `npm run soak -- --kills`: the processes of a worker and a watcher are killed after each transaction, then
- *   restarted.
- * - `npm run soak -- --nodes [--seeds N] [--seed S] [--only NAMES]`: worker, watcher and liar as processes, against
- *   anvil behind faulty nodes: every scenario, with N seeds.
- * - `npm run soak -- --day [--seed S]`: 10,000 blocks and 500 jobs for the processes of a worker and a watcher, and
- *   their memory on the way.
- * - `npm run soak -- --operators N [--seed S]`: N random experiments of each family of operators, against onnxruntime.
- * - `npm run soak -- --hostile N [--seed S]`: N models that nobody honest writes: each must end in a refusal, or in a
- *   program that the definition and the fast executor execute with the same bits.
- * - `npm run soak -- --models`: the models of the catalogue in full size are examined; then all of them must have the
- *   same bits on every executor.
- * - `npm run soak -- --function NAME [--stride N]`: an elementary kernel on all float32 (every N-th), against another
- *   library and the definition.
+ * Random tests that run for as long as wanted. By default random steps, programs and ONNX graphs, on which the
+ * definition, the executors and the on-chain verifier must agree; an option chooses another campaign.
  */
-import { parseArgs } from "node:util";
 import { LARGE } from "../../../testkit/models/catalogue.ts";
 import { printModels } from "../../measure/models/print.ts";
+import { decimal, flag, readOptions, text, whole } from "../../options.ts";
 import { soakDay } from "./day.ts";
 import { soakFunction } from "./functions.ts";
 import { soakGames } from "./games.ts";
@@ -42,71 +19,70 @@ import { soakSiege } from "./siege.ts";
 import { soakSteps } from "./steps.ts";
 import { soakTrainers } from "./trainers.ts";
 
-const { values } = parseArgs({
-  options: {
-    minutes: { type: "string", default: "5" },
-    games: { type: "string" },
-    operators: { type: "string" },
-    hostile: { type: "string" },
-    function: { type: "string" },
-    stride: { type: "string", default: "1" },
-    models: { type: "boolean", default: false },
-    kills: { type: "boolean", default: false },
-    nodes: { type: "boolean", default: false },
-    day: { type: "boolean", default: false },
-    seeds: { type: "string", default: "10" },
-    only: { type: "string" },
-    reorgs: { type: "boolean", default: false },
-    siege: { type: "string" },
-    market: { type: "string" },
-    trainers: { type: "string" },
-    bonds: { type: "string", default: "3" },
-    depths: { type: "string", default: "20" },
-    seed: { type: "string" },
-  },
+const values = readOptions({
+  minutes: decimal("how long random steps, programs and graphs are tried", 5),
+  games: whole("N random disputes on an embedded chain: right verdicts, and nobody honest loses money"),
+  market: whole("at least N jobs with terms and without, panels, answers with tickets, on a market full of liars"),
+  reorgs: flag("reorganisations of 1 to 20 blocks after each transaction of a game"),
+  depths: whole("so many of the 20 depths after each transaction, for --reorgs", 20),
+  siege: whole("N wrong claims at once against one watcher with little money"),
+  bonds: whole("so many bonds can be paid by the watcher of --siege", 3),
+  trainers: whole("N rounds of the six dishonest workers of training runs"),
+  kills: flag("processes of a worker and a watcher, killed after each transaction and started again"),
+  nodes: flag("worker, watcher and liar as processes, on anvil behind faulty nodes: every scenario"),
+  seeds: whole("seeds of each scenario, for --nodes", 10),
+  only: text("words of scenarios, separated by semicolons, for --nodes"),
+  day: flag("10,000 blocks and 500 jobs: the memory of a worker's and a watcher's process"),
+  operators: whole("N random experiments of each family of operators, against onnxruntime"),
+  hostile: whole("N models that nobody honest writes: each ends in a refusal, or in a program with one result"),
+  models: flag("the largest models in full; then all models on every executor"),
+  function: text("an elementary kernel on all float32, against another library and the definition"),
+  stride: whole("one of so many float32, for --function", 1),
+  seed: whole("seed of all random choices; by default another one each time, 1 for --nodes and --day"),
 });
-const seed = Number(values.seed ?? Date.now() % 2 ** 31);
-if (values.models) {
-  const { clean } = await printModels(LARGE, 32);
-  process.exit((await soakModels()) && clean ? 0 : 1);
+// A campaign that was stopped goes on with the same seeds.
+const fixedSeed = values.seed ?? 1;
+const seed = values.seed ?? Date.now() % 2 ** 31;
+
+process.exit((await soak()) ? 0 : 1);
+
+/** @returns whether nothing was wrong */
+async function soak(): Promise<boolean> {
+  if (values.models) {
+    const { clean } = await printModels(LARGE, 32);
+    return (await soakModels()) && clean;
+  }
+  if (values.nodes) return soakNodes(values.seeds, fixedSeed, values.only);
+  if (values.day) return soakDay(fixedSeed);
+  if (values.kills) return soakKills();
+  if (values.reorgs) return reorgs(values.depths);
+  if (values.siege !== undefined) return soakSiege(values.siege, BigInt(values.bonds));
+  if (values.function !== undefined) return soakFunction(values.function, values.stride);
+  console.log(`seed ${seed}`);
+  if (values.trainers !== undefined) return soakTrainers(values.trainers, seed);
+  if (values.market !== undefined) return market(values.market);
+  if (values.operators !== undefined) return soakOperators(values.operators, seed);
+  if (values.hostile !== undefined) return soakHostile(values.hostile, seed);
+  if (values.games !== undefined) return games(values.games);
+  return soakSteps(values.minutes, seed);
 }
-// Always the same seeds, so that a campaign that was stopped goes on.
-if (values.nodes) process.exit((await soakNodes(Number(values.seeds), Number(values.seed ?? 1), values.only)) ? 0 : 1);
-if (values.day) process.exit((await soakDay(Number(values.seed ?? 1))) ? 0 : 1);
-if (values.kills) process.exit((await soakKills()) ? 0 : 1);
-if (values.reorgs) {
-  const totals = await soakReorgs(Number(values.depths), ({ playthroughs, wrong }) =>
+
+async function reorgs(depths: number): Promise<boolean> {
+  const totals = await soakReorgs(depths, ({ playthroughs, wrong }) =>
     console.log(`${playthroughs} reorganisations, ${wrong.length} wrong`),
   );
   console.log(totals.report());
-  process.exit(totals.wrong.length === 0 ? 0 : 1);
+  return totals.wrong.length === 0;
 }
-if (values.siege !== undefined) process.exit((await soakSiege(Number(values.siege), BigInt(values.bonds))) ? 0 : 1);
-if (values.trainers !== undefined) {
-  console.log(`seed ${seed}`);
-  process.exit((await soakTrainers(Number(values.trainers), seed)) ? 0 : 1);
-}
-if (values.market !== undefined) {
-  console.log(`seed ${seed}`);
-  const totals = await soakMarket(Number(values.market), seed, ({ jobs, wrong }) =>
-    console.log(`${jobs} jobs, ${wrong.length} faults`),
-  );
+
+async function market(jobs: number): Promise<boolean> {
+  const totals = await soakMarket(jobs, seed, (now) => console.log(`${now.jobs} jobs, ${now.wrong.length} faults`));
   console.log(totals.report());
-  process.exit(totals.passed ? 0 : 1);
+  return totals.passed;
 }
-if (values.function !== undefined) process.exit(soakFunction(values.function, Number(values.stride)) ? 0 : 1);
-if (values.operators !== undefined) {
-  console.log(`seed ${seed}`);
-  process.exit((await soakOperators(Number(values.operators), seed)) ? 0 : 1);
+
+async function games(count: number): Promise<boolean> {
+  const totals = await soakGames(count, seed, (now) => console.log(`${now.games} games, ${now.wrong.length} wrong`));
+  console.log(totals.report());
+  return totals.passed;
 }
-if (values.hostile !== undefined) {
-  console.log(`seed ${seed}`);
-  process.exit((await soakHostile(Number(values.hostile), seed)) ? 0 : 1);
-}
-if (values.games === undefined) process.exit((await soakSteps(Number(values.minutes), seed)) ? 0 : 1);
-console.log(`seed ${seed}`);
-const totals = await soakGames(Number(values.games), seed, ({ games, wrong }) =>
-  console.log(`${games} games, ${wrong.length} wrong`),
-);
-console.log(totals.report());
-process.exit(totals.passed ? 0 : 1);

@@ -1,15 +1,16 @@
 /**
- * `npm run tdx`: flips each single bit of a real quote of Intel TDX and asks the verifier, or the client before it. The
- * bytes of which a flip is taken are printed; the exit status is 1 if one lies outside those that mean nothing.
- * `--from BYTE` and `--to BYTE` take a part.
+ * Flips each single bit of a real quote of Intel TDX and asks the verifier, or the client before it. The bytes of which
+ * a flip is taken are printed; the exit status is 1 if one lies outside those that mean nothing.
  */
-import { parseArgs } from "node:util";
 import { flipOf, meaninglessRanges, refusalOfFlip } from "../../../testkit/tdx/flips.ts";
 import { realQuote, realWorld } from "../../../testkit/tdx/realQuote.ts";
+import { readOptions, whole } from "../../options.ts";
 
-const { values } = parseArgs({ options: { from: { type: "string" }, to: { type: "string" } } });
 const quote = realQuote();
-const [from, to] = [Number(values.from ?? 0), Number(values.to ?? quote.length)];
+const { from, to } = readOptions({
+  from: whole("the first byte whose bits are flipped", 0),
+  to: whole("the byte after the last one", quote.length),
+});
 const ranges = meaninglessRanges(quote);
 const world = await realWorld();
 const taken = new Set<number>();

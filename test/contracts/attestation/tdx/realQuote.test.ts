@@ -67,7 +67,7 @@ describe("TDX: a real quote of a machine", () => {
 
   it("verify_withASingleBitFlipped_isRefused_orTheBitHasNoMeaning", async () => {
     const bits = realQuote().length * 8;
-    // A sample: one bit of every 37th byte, each of the eight in turn. `npm run tdx:flips` takes them all.
+    // A sample: one bit of every 37th byte, each of the eight in turn. `npm run verify -- tdx` takes them all.
     const accepted: number[] = [];
     for (let byte = 0; byte < bits / 8; byte += 37) {
       const bit = byte * 8 + (byte % 8);

@@ -1,0 +1,116 @@
+/**
+ * The package, packed twice, and installed into empty projects of users, which use it. The packages that such projects
+ * install come from the registry. A test may need the projects of earlier ones.
+ */
+import { expect } from "chai";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { anvilBinary } from "../../../src/deploy/devnet/anvil.ts";
+import { builtCommandLine } from "../../../testkit/processes/commandLine.ts";
+import { contentProblems, pack, sizesByFolder, type Packed } from "../../../testkit/processes/pack.ts";
+import { browserBinary } from "../shared/browsers.ts";
+import { leaveOut } from "../shared/leaveOut.ts";
+import { Example } from "./example.ts";
+import { answerOfAskingPage, textOfExamplePage } from "./pages.ts";
+import {
+  bundledPage,
+  checkTypes,
+  compiledConsumer,
+  importMs,
+  installedBytes,
+  installedScripts,
+  installNode,
+  useOnAChain,
+} from "./projects.ts";
+
+const kilobytes = (bytes: number): string => `${(bytes / 1e3).toFixed(1)} kB`;
+
+/** Compares a figure with its bar, and prints both. */
+function expectBelow(what: string, value: number, bar: number, unit: string): void {
+  console.log(`  ${what}: ${value.toFixed(value < 10 ? 2 : 0)} ${unit}, the bar is ${bar} ${unit}`);
+  expect(value, what).to.be.below(bar);
+}
+
+describe("the package in projects of users", function () {
+  this.timeout(1_800_000);
+  let folder: string;
+  let packed: Packed;
+  before(() => {
+    // What is bundled under a licence that is not allowed ends the build.
+    builtCommandLine();
+    folder = mkdtempSync(join(tmpdir(), "refute-package-"));
+    packed = pack(join(folder, "first"));
+    console.log(`  ${packed.sha256}  ${packed.files.length} files, ${kilobytes(packed.size)}`);
+    for (const [name, bytes] of sizesByFolder(packed.files)) console.log(`  ${kilobytes(bytes).padStart(9)}  ${name}`);
+  });
+  after(() => rmSync(folder, { recursive: true, force: true }));
+
+  it("contents_areWhatUsersNeed", () => {
+    expect(contentProblems(packed.files)).to.deep.equal([]);
+  });
+
+  it("packedTwice_hasTheSameBytes", () => {
+    expect(pack(join(folder, "second")).sha256).to.equal(packed.sha256);
+  });
+
+  it("installedBesideViem_runsNoScript_andIsSmall", () => {
+    const at = installNode(packed.file, folder);
+    expect(installedScripts(at)).to.deep.equal([]);
+    expectBelow("install beside viem", installedBytes(at) / 1e6, 5, "MB");
+  });
+
+  it("importOfTheSdk_isQuick", () => {
+    const at = join(folder, "node");
+    expectBelow("import of refute/sdk, median", importMs(at, "refute/sdk"), 300, "ms");
+    expectBelow("of that, viem alone", importMs(at, "viem"), 300, "ms");
+  });
+
+  it("jobsOnAChain_arePostedByAKeyOfViem_andByASignerOfEthers", async function () {
+    const binary = anvilBinary();
+    if (typeof binary !== "string") leaveOut(this, binary.missing);
+    expect(await useOnAChain(folder)).to.match(/^2 jobs posted/);
+  });
+
+  it("types_areStrict_asNodeAndAsBundlersResolveThem", () => checkTypes(packed.file, folder));
+
+  it("consumerOnTheContracts_compilesWithHardhat", () => {
+    expect(compiledConsumer(packed.file, folder)).to.be.greaterThan(1_000);
+  });
+
+  it("page_holdsNothingOfNode_andIsSmall", async () => {
+    const { foreign, bytes } = await bundledPage(packed.file, folder);
+    expect(foreign).to.deep.equal([]);
+    expectBelow("page with refute/browser and viem, gzip", bytes / 1e3, 150, "kB");
+  });
+
+  describe("examples/iris", () => {
+    let example: Example;
+    before(async () => {
+      example = await Example.start(packed.file, folder);
+    });
+    after(() => example.stop());
+
+    it("audit_isClean", () => expect(example.audit()).to.equal(true));
+
+    it("question_isAnswered_andTheContractHoldsTheScores", () => {
+      const answer = example.ask();
+      expect(answer).to.match(/^virginica +9\d\.\d %$/m);
+      expect(answer).to.match(/holds 0x[0-9a-f]{24}$/m);
+      expect(example.missingFiles()).to.deep.equal([]);
+    });
+
+    it("page_showsTheAnswer", async function () {
+      const binary = browserBinary();
+      if (binary === undefined) leaveOut(this, "chromium is not installed");
+      expect(await textOfExamplePage(binary, example.at)).to.match(/virginica, 9\d\.\d %/);
+    });
+
+    it("pageWithAWallet_postsAJob_andDecodesTheAnswer", async function () {
+      const binary = browserBinary();
+      if (binary === undefined) leaveOut(this, "chromium is not installed");
+      const answer = await answerOfAskingPage(binary, example.at, join(folder, "browser"));
+      expect(answer).to.match(/^\[\{"index":0,"score":0\.9\d+,"label":"setosa"\}/);
+    });
+  });
+});

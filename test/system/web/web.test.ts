@@ -1,0 +1,71 @@
+/**
+ * The page, built and clicked through in browsers, against a chain in this process. Pictures of it lie in
+ * `dist-web-pictures`, to be looked at.
+ */
+import { expect } from "chai";
+import { mkdirSync, readdirSync, statSync } from "node:fs";
+import { join } from "node:path";
+import type { Browser } from "puppeteer-core";
+import { build } from "vite";
+import { BROWSERS, browserBinary, type BrowserKind } from "../shared/browsers.ts";
+import { leaveOut } from "../shared/leaveOut.ts";
+import { serveFolder } from "../shared/serveFolder.ts";
+import { openBrowser } from "./browser.ts";
+import { chainStory } from "./chainStory.ts";
+import { docsStory } from "./docsStory.ts";
+import { explorerStory } from "./explorerStory.ts";
+import { webFigures } from "./figures.ts";
+import { operatorsStory } from "./operatorsStory.ts";
+import { playgroundStory } from "./playgroundStory.ts";
+
+const OUT = "dist-web";
+const PICTURES = "dist-web-pictures";
+/** Bytes of the site, without models and the optional engine. */
+const LIMIT = 3e6;
+
+/** Bytes of all files in a folder but those in folders of a name. */
+const bytesOf = (folder: string, without: string): number =>
+  readdirSync(folder, { recursive: true, encoding: "utf8" })
+    .filter((name) => !name.split("/").includes(without))
+    .map((name) => statSync(join(folder, name)))
+    .reduce((sum, stat) => sum + (stat.isFile() ? stat.size : 0), 0);
+
+describe("the page", function () {
+  this.timeout(1_800_000);
+  before(() => build({ configFile: "web/vite.config.ts", logLevel: "warn" }));
+
+  it("site_isSmall", () => {
+    const bytes = bytesOf(OUT, "optional");
+    console.log(`  the site: ${(bytes / 1e3).toFixed(0)} kB, at most ${LIMIT / 1e3} kB`);
+    expect(bytes).to.be.at.most(LIMIT);
+  });
+
+  for (const kind of Object.keys(BROWSERS) as BrowserKind[])
+    describe(`in ${BROWSERS[kind].title}`, () => {
+      const pictures = kind === "chrome" ? PICTURES : join(PICTURES, kind);
+      let site: Awaited<ReturnType<typeof serveFolder>> | undefined;
+      let browser: Browser | undefined;
+      before(async function () {
+        const binary = browserBinary(kind);
+        if (binary === undefined) leaveOut(this, `${BROWSERS[kind].title} is not installed`);
+        mkdirSync(pictures, { recursive: true });
+        site = await serveFolder(OUT);
+        browser = await openBrowser(kind, binary);
+      });
+      after(async () => {
+        await browser?.close();
+        site?.close();
+      });
+      const story = (title: string, play: (browser: Browser, site: string, pictures: string) => Promise<void>) =>
+        it(title, () => play(browser!, site!.url, pictures));
+
+      if (kind === "chrome") story("firstPaints_andFramesOfADispute_areMeasured", webFigures);
+      story("documentation_isShown_andEachLinkLeadsSomewhere", docsStory);
+      story("playground_compiles_executes_andFindsAChangedNumber", playgroundStory);
+      it("numberThatIsChangedInThePage_isRefutedOnAChain", function () {
+        return chainStory(this, browser!, site!.url, pictures);
+      });
+      story("operatorsPage_showsMetrics_andLabelsRemainText", operatorsStory);
+      story("explorer_showsAMarket_andADisputeToItsEnd", explorerStory);
+    });
+});

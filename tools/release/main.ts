@@ -1,0 +1,42 @@
+/**
+ * Prints what changed since the last release, and whether CHANGELOG.md names it. `--record` records this state as the
+ * release of the version in package.json.
+ */
+import { readFileSync, writeFileSync } from "node:fs";
+import { flag, readOptions } from "../options.ts";
+import { changelogSection, changesSince, KINDS, problemsOf } from "./compare.ts";
+import { currentState, type ReleaseRecord } from "./state.ts";
+
+const RECORD = "test/golden/release.json";
+
+const values = readOptions({ record: flag("record this state as the release of package.json's version") });
+const { version } = JSON.parse(readFileSync("package.json", "utf8")) as { version: string };
+const changelog = readFileSync("CHANGELOG.md", "utf8");
+const last = JSON.parse(readFileSync(RECORD, "utf8")) as ReleaseRecord;
+const now = currentState();
+
+if (values.record) record();
+else check();
+
+function check(): void {
+  const changes = changesSince(last, now);
+  for (const kind of KINDS) {
+    const lines = changes.filter((change) => change.kind === kind).map(({ what }) => `  ${what}`);
+    console.log(`${kind}: ${lines.length === 0 ? "as" : `${lines.length} changes since`} in ${last.version}`);
+    for (const line of lines) console.log(line);
+  }
+  report(problemsOf(last, now, changes, changelogSection(changelog, "Unreleased"), "Unreleased"));
+}
+
+function record(): void {
+  const problems = problemsOf(last, now, changesSince(last, now), changelogSection(changelog, version), version);
+  report(problems);
+  if (problems.length > 0) return;
+  writeFileSync(RECORD, `${JSON.stringify({ version, ...now }, null, 2)}\n`);
+  console.log(`${RECORD} records version ${version}`);
+}
+
+function report(problems: readonly string[]): void {
+  for (const problem of problems) console.error(problem);
+  if (problems.length > 0) process.exitCode = 1;
+}

@@ -1,0 +1,34 @@
+/** Prints the size of each deployable contract; fails above the limits of EIP-170 (runtime) and EIP-3860 (creation). */
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { readOptions } from "../options.ts";
+
+const LIMIT = 24_576;
+const CREATION_LIMIT = 49_152;
+const root = "artifacts/contracts";
+
+type Artifact = { contractName: string; bytecode: string; deployedBytecode: string };
+const bytesOf = (hex: string): number => (hex.length - 2) / 2;
+
+readOptions({});
+const sizes = readdirSync(root, { recursive: true, encoding: "utf8" })
+  .filter((name) => name.endsWith(".json") && !/^(test|interfaces)\//.test(name))
+  .map((name) => JSON.parse(readFileSync(join(root, name), "utf8")) as Artifact)
+  .map(({ contractName, bytecode, deployedBytecode }) => ({
+    contractName,
+    bytes: bytesOf(deployedBytecode),
+    creation: bytesOf(bytecode),
+  }))
+  // An internal library or an interface has next to no code of its own.
+  .filter(({ bytes }) => bytes > 100)
+  .sort((a, b) => b.bytes - a.bytes);
+
+for (const { contractName, bytes, creation } of sizes) {
+  const own = `${String(bytes).padStart(6)} bytes of ${LIMIT}`;
+  console.log(`${contractName.padEnd(28)} ${own}, creation ${String(creation).padStart(6)} of ${CREATION_LIMIT}`);
+}
+const over = sizes.filter(({ bytes, creation }) => bytes > LIMIT || creation > CREATION_LIMIT);
+if (over.length > 0) {
+  console.error(`over the limit: ${over.map((c) => c.contractName).join(", ")}`);
+  process.exitCode = 1;
+}
