@@ -19,8 +19,11 @@ const MAX_PRONOUNS = 0.12;
 const RIDDLE = 0.42;
 const MAX_RIDDLES = 0;
 
-/** Loaded by names that no import shows: replacements of Node's modules in pages, and the entries of the package. */
-const isFace = (file: string): boolean => /^(web\/platform|src\/package)\/|\.d\.m?ts$/.test(file);
+/**
+ * Loaded by names that no import shows: replacements of Node's modules in pages, the entries of the package, and
+ * mocha's hooks.
+ */
+const isFace = (file: string): boolean => /^(web\/platform|src\/package)\/|^testkit\/mochaHooks|\.d\.m?ts$/.test(file);
 
 const FOLDERS = "{src,watcher,contracts,testkit,tools,web,test,ignition,examples}";
 

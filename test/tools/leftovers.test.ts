@@ -7,7 +7,7 @@ import { killAtExit } from "../../src/deploy/devnet/killAtExit.ts";
 import { processesOf } from "../../tools/verify/leftovers.ts";
 import { suiteTable } from "../../tools/verify/suites.ts";
 
-/** A run of "tests" that leaves what its argument is, a program. */
+/** A program that runs `leavingNothing`. Its tests are a statement, which leaves something behind. */
 const program = (leave: string): string => `
   import { spawn } from "node:child_process";
   import { mkdirSync, mkdtempSync } from "node:fs";

@@ -7,7 +7,7 @@ import type { Totals } from "./totals.ts";
 
 /** Environment variables that name the folder for temporary files. */
 const VARIABLES = ["TMPDIR", "TMP", "TEMP"];
-/** Caches that tools keep there for their next start: shared with those of other runs. */
+/** Caches of tools in the folder for temporary files. All runs share them. */
 const CACHES = [`tsx-${process.geteuid?.() ?? ""}`, "node-compile-cache"];
 /** Files that onnxruntime leaves. */
 const OF_OTHERS = /^mat-debug-\d+\.log$/;
@@ -18,7 +18,7 @@ const SHOWN = 160;
 
 type Process = { pid: number; command: string };
 
-/** Processes that inherited the folder in their environment, this one apart. Only Linux shows them. */
+/** Other processes whose environment names the folder. Only Linux shows the environment of processes. */
 export function processesOf(folder: string): Process[] {
   if (!existsSync("/proc/self/environ")) return [];
   return readdirSync("/proc")
@@ -26,7 +26,7 @@ export function processesOf(folder: string): Process[] {
     .filter((pid) => pid > 0 && pid !== process.pid)
     .flatMap((pid) => {
       try {
-        // Those of other users cannot be read, and those that end meanwhile are gone.
+        // Processes of other users cannot be read, and a process may end meanwhile.
         if (!readFileSync(`/proc/${pid}/environ`, "latin1").includes(folder)) return [];
         const command = readFileSync(`/proc/${pid}/cmdline`, "latin1").replaceAll("\0", " ").trim();
         return [{ pid, command: command.slice(0, SHOWN) }];
@@ -40,7 +40,7 @@ export function processesOf(folder: string): Process[] {
 const filesIn = (folder: string): string[] =>
   readdirSync(folder).filter((name) => !CACHES.includes(name) && !OF_OTHERS.test(name));
 
-/** The folder of a run, and in it the one for temporary files, where tools find the caches of the usual one. */
+/** Makes the folder of a run, and in it a folder for temporary files with links to the shared caches. */
 function makeFolder(): { folder: string; temporary: string } {
   const usual = tmpdir();
   const folder = mkdtempSync(join(usual, "refute-run-"));
@@ -73,9 +73,9 @@ async function leftIn(folder: string, temporary: string, patienceMs: number): Pr
 }
 
 /**
- * Runs tests with a folder of their own for temporary files. What they leave behind is named, counts as one failed test,
- * and is removed.
- * @param run Is given a folder for what it notes, which is removed at the end.
+ * Runs tests with a folder of their own for temporary files. Processes and files that the tests leave behind are named
+ * and removed, and count as one failed test.
+ * @param run Runs the tests. Gets a folder for notes, which is removed at the end.
  */
 export async function leavingNothing(
   run: (folder: string) => Promise<Totals>,

@@ -5,8 +5,8 @@ import { artifactPath, type PackedArtifact } from "../setup/contracts.mjs";
 const DEPLOYED = { ...SOURCES, TextDirectionDapp: "examples/TextDirectionDapp.sol" };
 
 /**
- * The contracts that the product and `npm start` deploy, as Hardhat compiled them. Without `buildInfoId`, which names a
- * file of the build that is not packed.
+ * The compiled contracts that the product and `npm start` deploy. `buildInfoId` is left out: it names a file of the
+ * build, and this file is not packed.
  */
 export const builtArtifacts = (): PackedArtifact[] =>
   Object.entries(DEPLOYED).map(([name, source]) => {
