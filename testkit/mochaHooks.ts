@@ -8,11 +8,11 @@ import { relative } from "node:path";
  */
 process.once("SIGTERM", () => process.exit(143));
 
-/** Where the runner wants to know how long each file took (tools/verify/suites.ts). */
+/** The file for the time of each test file, if the runner wants these times (tools/verify/suites.ts). */
 const times = process.env.REFUTE_SUITE_TIMES;
 let begin = performance.timeOrigin;
 
-/** With `--parallel` once for each file; what came since the last one was spent on loading this one. */
+/** With `--parallel` called once for each test file. The time since the last call includes loading the file. */
 export const mochaHooks: Mocha.RootHookObject = {
   afterAll(this: Mocha.Context) {
     const file = this.test?.parent?.suites[0]?.file;

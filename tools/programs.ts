@@ -220,6 +220,12 @@ export const PROGRAMS: Readonly<Record<"measure" | "verify" | "write" | "release
     },
   ],
   write: [
+    {
+      name: "artifacts",
+      about: "ignition/artifacts.br: the compiled contracts that `npm start` unpacks",
+      main: "write/artifacts.ts",
+      needsBuild,
+    },
     { name: "abi", about: "src/chain/abi, from the contracts", main: "write/abi.ts", needsBuild },
     {
       name: "snapshot",

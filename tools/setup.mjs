@@ -53,17 +53,17 @@ function step(title, command, args, options) {
 }
 
 /**
- * The packages of `npm start` are those that src/deploy/demo names, and Node if this one is too old. Everything else
- * needs all packages. Once all are installed, they stay.
+ * `npm start` needs the packages that src/deploy/demo names, and a newer Node on a machine with an old Node. `npm test`
+ * needs all packages. Once all packages are installed, `npm start` keeps them.
  */
 async function install() {
-  // npm writes this file last, so an interrupted install is seen as none.
+  // npm writes this file last. An interrupted install counts as no install.
   const stamp = "node_modules/.package-lock.json";
   const installed = existsSync(stamp) ? json(stamp).packages : {};
   const has = (workspace) => `node_modules/${workspace}` in installed;
   const isFresh = existsSync(stamp) && statSync(stamp).mtimeMs >= statSync("package-lock.json").mtimeMs;
   const needsAll = name !== "start" || has("refute-anvil");
-  // Where the bundled Node is there, npm starts this file with it.
+  // npm runs scripts with the bundled Node as soon as it is installed.
   const needsNode = existsSync(BUNDLED_NODE) || !isPromised();
   if (isFresh && has(needsAll ? "refute-anvil" : "refute-demo") && (!needsNode || has("refute-node"))) return 0;
   const node = needsNode ? ["-w", "tools/binaries/node"] : [];
@@ -97,7 +97,7 @@ function contracts() {
 }
 
 let status = await install();
-// Of the packages' own Node there is one for Linux x64 only. Elsewhere this one is used.
+// The bundled Node runs on Linux x64 only. Other machines use their own Node.
 if (status === 0 && !existsSync(BUNDLED_NODE) && !isPromised()) {
   console.error(`Node ${process.versions.node} cannot run Refute; install Node ${engines.node}`);
   status = 1;

@@ -1,8 +1,8 @@
 import { expect } from "chai";
-import { builtArtifacts } from "../../tools/write/artifacts.ts";
+import { builtArtifacts } from "../../tools/write/builtArtifacts.ts";
 import { PACKED, readPacked, sourcesHash } from "../../tools/setup/contracts.mjs";
 
-const WRITE = `${PACKED} is stale: npx tsx tools/write/artifacts.ts`;
+const WRITE = `${PACKED} is stale: npm run write -- artifacts`;
 
 describe("the packed artifacts", () => {
   const { hash, artifacts } = readPacked();

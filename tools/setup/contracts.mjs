@@ -9,17 +9,17 @@ import { brotliCompressSync, brotliDecompressSync, constants } from "node:zlib";
 export const PACKED = "ignition/artifacts.br";
 /** Where Hardhat notes its own builds. */
 const BUILT = "cache/compile-cache.json";
-/** The compiler's settings. They are compared as text, so that no dependency is needed. */
+/** The compiler's settings. The hash takes their text, because plain Node cannot evaluate them. */
 const SETTINGS = ["hardhat.config.ts", "tools/verify/builds/build.ts"];
 /** The compiler, and the sources that contracts import. The lock file has a hash of each package's contents. */
 const PACKAGES = ["solc", "@openzeppelin/contracts"];
 
-/** The path of an artifact, as Hardhat has it. */
+/** The path of an artifact in the folder of Hardhat. */
 export const artifactPath = (source, name) => join("artifacts", source, `${name}.json`);
 
 /**
- * SHA-256 over all that the compiled code follows from. All sources of `contracts` are in it: they are compiled
- * together, and the order of functions depends on every one of them.
+ * SHA-256 over everything that decides the compiled code. It covers all sources in `contracts`: the compiler takes them
+ * together, and each source can change the order of functions.
  */
 export function sourcesHash(root = ".") {
   const hash = createHash("sha256");
@@ -43,9 +43,9 @@ export function packArtifacts(hash, artifacts) {
 export const readPacked = (root = ".") => JSON.parse(brotliDecompressSync(readFileSync(join(root, PACKED))));
 
 /**
- * Puts the packed artifacts in place. After a build of Hardhat it does nothing: Hardhat would take these artifacts for
- * those of its own build.
- * @returns Whether it did, which it does only where they were compiled from the present sources.
+ * Writes the packed artifacts to Hardhat's folder if they were compiled from the present sources. After a build of
+ * Hardhat nothing is written: Hardhat would take the packed artifacts for its own.
+ * @returns Whether the artifacts are written.
  */
 export function unpackArtifacts(root = ".") {
   if (existsSync(join(root, BUILT))) return false;

@@ -7,7 +7,7 @@ import type { Totals } from "./totals.ts";
 
 /** Environment variables that name the folder for temporary files. */
 const VARIABLES = ["TMPDIR", "TMP", "TEMP"];
-/** Caches that tools keep there for their next start: shared with those of other runs. */
+/** Caches of tools in the folder for temporary files. All runs share them. */
 const CACHES = [`tsx-${process.geteuid?.() ?? ""}`, "node-compile-cache"];
 /** Files that onnxruntime leaves. */
 const OF_OTHERS = /^mat-debug-\d+\.log$/;
@@ -18,15 +18,15 @@ const SHOWN = 160;
 
 type Process = { pid: number; command: string };
 
-/** Processes that inherited the folder in their environment, this one apart. Only Linux shows them. */
-function processesOf(folder: string): Process[] {
+/** Other processes whose environment names the folder. Only Linux shows the environment of processes. */
+export function processesOf(folder: string): Process[] {
   if (!existsSync("/proc/self/environ")) return [];
   return readdirSync("/proc")
     .map(Number)
     .filter((pid) => pid > 0 && pid !== process.pid)
     .flatMap((pid) => {
       try {
-        // Those of other users cannot be read, and those that end meanwhile are gone.
+        // Processes of other users cannot be read, and a process may end meanwhile.
         if (!readFileSync(`/proc/${pid}/environ`, "latin1").includes(folder)) return [];
         const command = readFileSync(`/proc/${pid}/cmdline`, "latin1").replaceAll("\0", " ").trim();
         return [{ pid, command: command.slice(0, SHOWN) }];
@@ -37,10 +37,10 @@ function processesOf(folder: string): Process[] {
 }
 
 /** Files and folders that lie in the folder. */
-const filesIn = (folder: string): string[] =>
+export const filesIn = (folder: string): string[] =>
   readdirSync(folder).filter((name) => !CACHES.includes(name) && !OF_OTHERS.test(name));
 
-/** The folder of a run, and in it the one for temporary files, where tools find the caches of the usual one. */
+/** Makes the folder of a run, and in it a folder for temporary files with links to the shared caches. */
 function makeFolder(): { folder: string; temporary: string } {
   const usual = tmpdir();
   const folder = mkdtempSync(join(usual, "refute-run-"));
@@ -63,8 +63,8 @@ function killAll(folder: string): void {
 }
 
 /** What is left when processes had time to end, a line each. */
-async function leftIn(folder: string, temporary: string): Promise<string[]> {
-  for (const end = Date.now() + PATIENCE_MS; processesOf(folder).length > 0 && Date.now() < end;)
+async function leftIn(folder: string, temporary: string, patienceMs: number): Promise<string[]> {
+  for (const end = Date.now() + patienceMs; processesOf(folder).length > 0 && Date.now() < end;)
     await sleep(POLLING_MS);
   return [
     ...processesOf(folder).map(({ pid, command }) => `process ${pid}: ${command}`),
@@ -73,11 +73,14 @@ async function leftIn(folder: string, temporary: string): Promise<string[]> {
 }
 
 /**
- * Runs tests with a folder of their own for temporary files. What they leave behind is named, counts as one failed test,
- * and is removed.
- * @param run Is given a folder for what it notes, which is removed at the end.
+ * Runs tests with a folder of their own for temporary files. Processes and files that the tests leave behind are named
+ * and removed, and count as one failed test.
+ * @param run Runs the tests. Gets a folder for notes, which is removed at the end.
  */
-export async function leavingNothing(run: (folder: string) => Promise<Totals>): Promise<Totals> {
+export async function leavingNothing(
+  run: (folder: string) => Promise<Totals>,
+  patienceMs = PATIENCE_MS,
+): Promise<Totals> {
   const { folder, temporary } = makeFolder();
   for (const variable of VARIABLES) process.env[variable] = temporary;
   const clear = (): void => {
@@ -87,7 +90,7 @@ export async function leavingNothing(run: (folder: string) => Promise<Totals>): 
   process.once("exit", clear);
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, () => process.exit(130));
   const totals = await run(folder);
-  const left = await leftIn(folder, temporary);
+  const left = await leftIn(folder, temporary, patienceMs);
   if (left.length === 0) return totals;
   console.error(`The tests leave behind:\n${left.map((line) => `  ${line}`).join("\n")}`);
   return { ...totals, failed: totals.failed + 1 };

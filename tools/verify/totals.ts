@@ -17,11 +17,11 @@ type RunOptions = {
   env?: NodeJS.ProcessEnv | undefined;
   /** A run beside which this one goes on: the output is shown after that one's, as a whole. */
   beside?: Promise<unknown> | undefined;
-  /** Its row in the table of times (tools/verify/suites.ts). */
+  /** The name of the command in the table of times (tools/verify/suites.ts). */
   name?: string;
 };
 
-/** Notes how long something took, where that is wanted. */
+/** Writes the duration of a command to the file for times, if the runner wants times. */
 function noteTime(name: string | undefined, begin: number): void {
   const times = process.env.REFUTE_SUITE_TIMES;
   if (times === undefined || name === undefined) return;

@@ -2,8 +2,8 @@ import { spawn } from "node:child_process";
 import type { Socket } from "node:net";
 
 /**
- * A shell that outlives this process. It keeps the last line that it reads; at the end of its input, which comes when
- * this process ends in any way, also killed, it executes that line.
+ * The program of a shell that outlives the current process. The shell reads lines until its input ends. The input ends
+ * with the current process, also if a signal kills the process. Then the shell executes the last line.
  */
 const SHELL = 'while read -r line; do last=$line; done; eval "$last"';
 
@@ -24,12 +24,12 @@ function start(): Socket {
   // In a session of its own: Ctrl-C in a terminal, or a terminal that closes, does not reach it.
   const shell = spawn("sh", ["-c", SHELL], { stdio: ["pipe", "ignore", "ignore"], detached: true, cwd: "/" });
   const input = shell.stdin as Socket;
-  // Where there is no shell, what is guarded goes when this process exits by itself.
+  // Without a shell, only an orderly exit ends the guarded processes.
   for (const each of [shell, input]) each.on("error", () => {}).unref();
   return input;
 }
 
-/** Has something done when this process ends without a word. @returns Takes that back */
+/** Adds an entry to the instructions of the shell. @returns Removes the entry */
 function guarded<T>(all: Set<T>, one: T): () => void {
   all.add(one);
   instruct();
@@ -38,8 +38,8 @@ function guarded<T>(all: Set<T>, one: T): () => void {
   };
 }
 
-/** Kills a process when this one ends, also where this one is killed. @returns Takes that back */
+/** Kills a process when the current process ends or is killed. @returns Cancels the order */
 export const guardProcess = (pid: number): (() => void) => guarded(processes, pid);
 
-/** Removes a file or a folder when this process ends, also where this one is killed. @returns Takes that back */
+/** Removes a file or a folder when the current process ends or is killed. @returns Cancels the order */
 export const guardPath = (path: string): (() => void) => guarded(paths, path);
