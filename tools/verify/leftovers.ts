@@ -37,7 +37,7 @@ export function processesOf(folder: string): Process[] {
 }
 
 /** Files and folders that lie in the folder. */
-export const filesIn = (folder: string): string[] =>
+const filesIn = (folder: string): string[] =>
   readdirSync(folder).filter((name) => !CACHES.includes(name) && !OF_OTHERS.test(name));
 
 /** Makes the folder of a run, and in it a folder for temporary files with links to the shared caches. */

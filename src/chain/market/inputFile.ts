@@ -47,7 +47,7 @@ export function readInputFile(record: NamedInputs, file: Uint8Array): RunInputs 
 
 type InputPart = {
   input: ProgramInput;
-  /** Bytes of the input, and its bytes in the file. */ size: number;
+  /** Total bytes of the input, and bytes posted in the file. */ size: number;
   posted: number;
 };
 

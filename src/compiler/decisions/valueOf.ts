@@ -48,7 +48,7 @@ export function resultOf(
   }
 }
 
-/** A value that the model and its shapes give. */
+/** A value given by the model and the shapes. */
 function constantResult({ attributes }: Node, gives: "integers" | "attribute" | "either"): ValueState {
   if (gives !== "attribute") return exact(gives === "integers" ? false : undefined, { constant: true });
   const value = [...attributes.values()][0];

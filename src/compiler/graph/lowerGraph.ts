@@ -65,8 +65,8 @@ const isBounded = (value: GraphValue): value is LazyTensor & { bounded: Bounded 
   !isSequence(value) && value.bounded !== undefined;
 
 /**
- * An operation that takes no operands of the node's type is the node's to refuse. So are attributes and sizes beyond
- * what JavaScript counts: fractions where whole numbers must be, lists too long for memory.
+ * Lets the node refuse operands of a wrong type for the operation. The node also refuses attributes and sizes beyond
+ * JavaScript's numbers: fractions instead of whole numbers, lists too long for memory.
  */
 function refusing<T>(context: NodeContext, lower: () => T): T {
   try {
@@ -107,7 +107,7 @@ function lowerNode(
   context.checkAttributes();
   const missing = node.outputs.findIndex((name, k) => name !== "" && outputs[k] === undefined);
   if (missing >= 0) context.refuse(`output ${missing}`, "is not computed");
-  // A tensor without elements is a constant, whatever it is made from; nothing is computed from it.
+  // A tensor without elements always becomes a constant, and nothing reads its origin.
   const known = (tensor: LazyTensor): LazyTensor => {
     const count = elementCount(tensor.shape);
     if (count >= MAX_COUNT)
@@ -161,8 +161,8 @@ function lowerNodes(scope: Scope, graph: Body, progress?: Progress): void {
         scope.values.set(name, value);
         return;
       }
-      // An operator that returns its input gives the same tensor a second name. The name gets a copy, as each has its
-      // own trail.
+      // An operator returning its input gives the same tensor a second name. The name gets a copy with a separate
+      // trail.
       const tensor = { ...value };
       scope.values.set(name, tensor);
       tensor.trail = {
@@ -173,7 +173,7 @@ function lowerNodes(scope: Scope, graph: Body, progress?: Progress): void {
         if (builder.isConstant(tensor)) delete tensor.trail;
         return;
       }
-      // Those that multiply by it, and others, find out for themselves whether they need it whole.
+      // Multiplications and other readers of a packed tensor find out whether they need the whole tensor.
       if (builder.isPacked(tensor)) return;
       const storage = storages.get(name);
       if (storage !== undefined) tensor.order = storageOrder(storage, tensor.shape.length);

@@ -1,7 +1,7 @@
 import type { Body, Node } from "../../model/onnx/model.ts";
 import { findRow } from "../table/registry.ts";
 
-/** The names that the bodies of a node read or return; some are defined in the bodies themselves. */
+/** Returns the names read or returned by a node's bodies; some names are defined in the bodies themselves. */
 function captured(node: Node): string[] {
   return [...node.attributes.values()].flatMap((attribute) =>
     attribute.kind === "graph"

@@ -84,8 +84,8 @@ const listed = ({ index, flagged, count }: Destination, lane: number): Code => [
 ];
 
 /**
- * Stores a sum rounded to float32 if the error bound `factor * magnitude` settles it, see src/numerics/kernels/certify.ts; else
- * lists it.
+ * Stores a sum rounded to float32 if the error bound `factor * magnitude` settles the rounding, see
+ * src/numerics/kernels/certify.ts. Other sums are listed.
  */
 export function settleScalar(fn: FunctionBuilder, { sums, magnitudes }: Sums, factor: number, to: Destination): Code {
   const [sum, error] = [sums[0]!, magnitudes[0]!];

@@ -12,7 +12,7 @@ export const microsoftGelu: Rule = (b) => [gelu(b, b.x())];
 export const biasGelu: Rule = (b) => [gelu(b, b.add(b.x(0), b.x(1)))];
 export const biasAdd: Rule = (b) => [b.add(b.add(b.x(0), b.x(1)), b.x(2))];
 
-/** Of x + bias the first half of the last dimension times Gelu of the second. */
+/** x + bias, split along the last dimension: the first half times Gelu of the second half. */
 export const biasSplitGelu: Rule = (b) => {
   const shape = b.shape();
   const [axis, half] = [shape.length - 1, shape.at(-1)! / 2];
@@ -65,7 +65,7 @@ function activated(b: Backward, x: string, parameter: (k: number) => number): st
   }
 }
 
-/** The attributes of a convolution that a node has. */
+/** Returns a node's convolution attributes. */
 function convAttributes(b: Backward): Record<string, AttributeValue> {
   const lists = ["kernel_shape", "strides", "pads", "dilations"] as const;
   const own = lists.flatMap((name) => (b.attributes.has(name) ? [[name, b.attributes.ints(name)!] as const] : []));
