@@ -1,8 +1,10 @@
-/** What attacks cost and defences lock, from a deployment's parameters. Money in ETH, time in seconds, gas in units. */
+/**
+ * Attack costs and locked defence funds, from a deployment's parameters. Money in ETH, time in seconds, gas in units.
+ */
 
 const ETHER = 1e18;
 
-/** What the formulas need to know of a deployment. */
+/** A deployment's parameters for the formulas. */
 export type Deployment = {
   arityBits: number;
   baseWindow: number;
@@ -25,7 +27,7 @@ export type Deployment = {
 
 export const inEther = (amount: bigint): number => Number(amount) / ETHER;
 
-/** Seconds that one side may use in a game over a job of `work` terms. */
+/** Returns the seconds available to one side in a game over a job with `work` terms. */
 export const clock = (d: Deployment, work: number): number => d.baseClock + Math.floor((2 * work) / d.rate);
 
 /** Seconds from a claim's submission to its end at the latest, however many challengers come. */

@@ -1,7 +1,7 @@
 import type { Node } from "../../model/onnx/model.ts";
 import { identityOrder } from "../expressions/tensor.ts";
 
-/** How the nodes that read a value prefer it stored. */
+/** The storage preferred by a value's readers. */
 export type Storage = "channelsFirst" | "channelsLast";
 
 /** Dimensions with channels last: [N, C, spatial...] stored as N, spatial..., C. */

@@ -40,7 +40,7 @@ const CHOICE = {
   bounded: bounded.elementwise,
 } as const;
 
-/** Which of two operands is larger, or whether they are equal. */
+/** Compares two operands by size or for equality. */
 const COMPARISON = {
   ...ONNX,
   use: "fuse",

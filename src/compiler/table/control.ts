@@ -17,7 +17,7 @@ const SEQUENCES = {
   computes: "a list of tensors, positions known",
 } as const;
 
-/** A tensor or a list of tensors that may be absent. */
+/** A tensor, or a list of tensors, possibly absent. */
 const OPTIONALS = {
   ...ONNX,
   since: 15,

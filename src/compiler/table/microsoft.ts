@@ -18,13 +18,13 @@ import { pad } from "../operators/pad.ts";
 import { gridSample } from "../operators/sampling/gridSample.ts";
 import { MICROSOFT, type Row } from "./row.ts";
 
-/** The lowering of an operator that ai.onnx has too, as of operator set 13. */
+/** The lowering of an operator shared with ai.onnx, by operator set 13. */
 const asOfOpset13 =
   (lower: Lower): Lower =>
   (context) =>
     lower(context.asOf(13));
 
-/** An operator of ai.onnx with what onnxruntime's optimiser joins to it. */
+/** An ai.onnx operator with additions by onnxruntime's optimiser. */
 const FUSED = { ...MICROSOFT, use: "memory", decision: FLOATS, halves: "float32" } as const;
 
 /** Attention with the forms of onnxruntime. */

@@ -13,7 +13,7 @@ type Facts = {
   operator: string;
   /** "" is ai.onnx; "refute" has operators that only the compiler writes. */
   domain: "" | "ai.onnx.ml" | "ai.onnx.preview" | "ai.onnx.preview.training" | "com.microsoft" | typeof OWN_DOMAIN;
-  /** The first and the last version of the operator set in which the operator is executed here. */
+  /** The first and the last supported version of the operator set. */
   since: number;
   until: number;
   /** The primitives that the operator becomes, for docs/operators.md. */
@@ -27,16 +27,16 @@ type Facts = {
 /**
  * How a node uses its inputs.
  *
- * - `fuse`: element by element or as a view, so that the step that computes an input may compute the node too
- * - `memory`: it reads an input many times, so that the input must be in memory
- * - `shape`: only the shape of an input matters
+ * - `fuse`: element by element or as a view: an input's step may compute the node too
+ * - `memory`: the node reads an input many times, and the input must be in memory
+ * - `shape`: only an input's shape matters
  */
 type Use = "fuse" | "memory" | "shape";
 
 /**
- * How tensors of float16 and bfloat16 are computed.
+ * How float16 and bfloat16 tensors are computed.
  *
- * - `own`: in the type of the tensors: one primitive that is rounded once, a choice, or a movement of data
+ * - `own`: in the tensors' type: a primitive rounded once, a choice, or a data movement
  * - `float32`: operands are widened, which is exact, and each result is rounded once
  * - `aware`: the lowering takes tensors of several types itself
  */
@@ -47,7 +47,7 @@ export type TensorRow = Facts & {
   use: Use;
   lower: Lower;
   halves: Halves | ((context: NodeContext) => Halves);
-  /** Outputs that are float32 whatever the type of the data. */
+  /** Outputs in float32 for any data type. */
   statistics?: readonly number[];
   /**
    * Types below 16 bits, whose elements are bytes: `moved`: the operator moves elements, whatever their bytes stand
@@ -56,17 +56,17 @@ export type TensorRow = Facts & {
   narrow?: "moved" | "aware";
   /** How a node reads tensors that have room for more elements than there are (docs/operators.md). */
   bounded: BoundedRule | "refused";
-  /** How a node that reads windows of its first input prefers that input stored. */
+  /** The preferred storage of the first input, for a node reading windows. */
   storage?: (node: Node) => Storage;
   /** Whether a node draws random numbers. */
   draws?: (node: Node) => boolean;
   gradient: Gradient;
 };
 
-/** An operator on bodies or sequences, which is resolved at compile time. */
+/** An operator on bodies or sequences, resolved at compile time. */
 type BodyRow = Facts & { use: "bodies"; lower: LowerControl; gradient: Gradient };
 
-/** An operator of training, which is written in operators of ai.onnx before a graph is lowered. */
+/** A training operator, rewritten in ai.onnx operators before the graph is lowered. */
 type TrainingRow = Facts & { use: "rewritten" };
 
 export type Row = TensorRow | BodyRow | TrainingRow;

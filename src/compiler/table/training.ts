@@ -6,7 +6,7 @@ const TRAINING = { domain: "ai.onnx.preview.training", since: 1, until: 1, use: 
 /** An update of tensors by their gradients. */
 const OPTIMISER = { ...TRAINING, decision: FLOATS, computes: "as ONNX defines them, each operation rounded" } as const;
 
-/** Operators of ai.onnx.preview.training. `src/compiler/training` writes them in operators of ai.onnx. */
+/** Operators in ai.onnx.preview.training. `src/compiler/training` rewrites them in ai.onnx operators. */
 export const TRAINING_ROWS: readonly Row[] = [
   {
     ...TRAINING,

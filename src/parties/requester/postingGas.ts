@@ -84,7 +84,7 @@ export function postingGas(
   };
 }
 
-/** Returns the levels of a tensor's tree, plus one for chunks. */
+/** Returns a tensor tree's levels, plus one for chunks. */
 const levelsOf = (length: number): number => 1 + depthOf(Math.ceil(length / CHUNK_BYTES));
 
 /** An input's posted tensors, and the bytes per tensor. */
