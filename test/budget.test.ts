@@ -14,7 +14,7 @@ const MAX_SCRIPTS = 14;
 const MAX_WORDS = 20;
 const MAX_PAGES = 36;
 /** Only falls. Morpho Blue, Dave and Lodestar have 0.074 to 0.080. */
-const MAX_PRONOUNS = 0.12;
+const MAX_PRONOUNS = 0.08;
 /** No sentence of those projects reaches this share. Only falls. */
 const RIDDLE = 0.42;
 const MAX_RIDDLES = 0;

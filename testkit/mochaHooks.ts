@@ -1,10 +1,10 @@
-/** Loaded by mocha in each of its processes (.mocharc.json). */
+/** Loaded by mocha in each mocha process (.mocharc.json). */
 import { appendFileSync } from "node:fs";
 import { relative } from "node:path";
 
 /**
- * A process of `mocha --parallel` that ends slowly gets this signal after a second. The handler makes the process exit
- * normally, so that its child processes end too.
+ * A slowly ending `mocha --parallel` process gets SIGTERM after a second. The handler makes the process exit normally,
+ * and the child processes end too.
  */
 process.once("SIGTERM", () => process.exit(143));
 

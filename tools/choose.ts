@@ -1,6 +1,6 @@
 import type { Program } from "./programs.ts";
 
-/** What a call asks for: a program and its options, a list of programs, or nothing that exists. */
+/** A call's request: a program and its options, a list of programs, or an unknown name. */
 type Choice =
   | { kind: "program"; program: Program; options: readonly string[] }
   | { kind: "list"; programs: readonly Program[] }
@@ -23,7 +23,7 @@ export function choose(programs: readonly Program[], words: readonly string[]): 
   return { kind: "unknown", name, nearest: nearest(name, programs) };
 }
 
-/** The name that takes the fewest changes of letters. */
+/** Returns the name reachable with the fewest letter changes. */
 function nearest(name: string, programs: readonly Program[]): string {
   const changes = programs.map((program) => changesBetween(name, program.name));
   return programs[changes.indexOf(Math.min(...changes))]!.name;

@@ -5,14 +5,14 @@ export class UsageError extends Error {}
 
 type Value = string | number | boolean | readonly string[] | undefined;
 
-/** An option of a program, which gives a value of type T. */
+/** A program's option with a value of type T. */
 export type Option<T extends Value> = {
   about: string;
-  /** What stands for its value in the help; absent if it takes none. */
+  /** The value's placeholder in the help; absent for an option without a value. */
   value?: string;
   /** Its value where it is left out. */
   otherwise: T;
-  /** @throws UsageError for a text that is no such value */
+  /** @throws UsageError for a text without a valid value */
   read: (text: string) => T;
 };
 
@@ -58,15 +58,15 @@ function numberOf(given: string, is: (value: number) => boolean, kind: string): 
   return value;
 }
 
-/** The name of a program that is called, for its help. */
+/** The called program's name, for the help. */
 let called = { call: "", about: "" };
 export const beginCall = (call: string, about: string): void => void (called = { call, about });
 
 /**
  * Reads the options of a call; with `--help`, prints them and ends the process.
- * @param words What the program takes beside options, for its help; nothing by default.
+ * @param words The program's arguments besides options, for the help; nothing by default.
  * @param given The words of the call.
- * @throws UsageError for an option or a value that the program does not take
+ * @throws UsageError for an option or a value unknown to the program
  */
 export function readOptions<S extends Options>(
   options: S,
@@ -102,7 +102,7 @@ function parsed(args: string[], options: Record<string, { type: "string" | "bool
   }
 }
 
-/** The help of a program: how it is called, what it does, and a line for each option. */
+/** Returns a program's help: the call, the purpose, and a line for each option. */
 export function helpOf(options: Options, words = ""): string {
   const rows = Object.entries(options).map(([name, { about, value, otherwise }]) => {
     const usual = String(otherwise ?? "");
@@ -114,7 +114,10 @@ export function helpOf(options: Options, words = ""): string {
   return [usage, `  ${called.about}`, ...rows.map(([name, about]) => `  ${name.padEnd(width)}  ${about}`)].join("\n");
 }
 
-/** The entries that names choose. @throws UsageError for a name that there is not */
+/**
+ * Returns the named entries.
+ * @throws UsageError for an unknown name
+ */
 export function chosen<T>(names: readonly string[], all: Readonly<Record<string, T>>, kind: string): [string, T][] {
   const unknown = names.filter((name) => !Object.hasOwn(all, name));
   if (unknown.length > 0)

@@ -15,7 +15,7 @@ export type Program = {
 
 const needsBuild = true;
 
-/** The programs by the script of package.json that starts them: `npm run measure -- speed`. */
+/** The programs, by the package.json script that starts them: `npm run measure -- speed`. */
 export const PROGRAMS: Readonly<Record<"measure" | "verify" | "write" | "release", readonly Program[]>> = {
   measure: [
     {

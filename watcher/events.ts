@@ -1,7 +1,7 @@
 import type { Address, Hex, TransactionReceipt } from "viem";
 import type { ChallengerMove } from "../src/dispute/challengerMove.ts";
 
-/** The fields that name an exam of a worker. */
+/** The naming fields of a worker's exam. */
 type Exam = { worker: Address; class: number; number: number };
 
 /** A watcher's findings and actions, for logs and for programs that run a watcher. */

@@ -15,7 +15,7 @@ export type WatcherOptions = RoleOptions<WatcherEvent> & {
   native?: NativeOptions | undefined;
   /** The only claims that are judged; all if absent. */
   claims?: ReadonlySet<Hex>;
-  /** How to audit exams whose wrong roots become claims in this market; no audits if absent. */
+  /** How to audit exams with claims for wrong roots in this market; no audits if absent. */
   exams?: ExamAuditOptions | undefined;
 };
 

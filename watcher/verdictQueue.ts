@@ -8,9 +8,8 @@ const MAX_REFUTED = 2;
 
 /**
  * Checks whether a watcher's audits end, and are right. A watcher counts as not judging after a failed last audit. The
- * same holds while a claim waits for judgement whose audit failed, or has not ended when most of its window is over:
- * such a claim may be wrong, and become final. The same holds after the chain's verifier refuted an execution made
- * here.
+ * same holds while a waiting claim's audit failed, or still runs when most of the window is over: the claim may be
+ * wrong, and become final. The same holds after the chain's verifier refuted a local execution.
  */
 export class Judging {
   readonly #health: Health;
@@ -48,7 +47,7 @@ export class Judging {
     }
   }
 
-  /** Notes that the chain's verifier refuted an execution by this process. The note stays until a restart. */
+  /** Notes an own execution refuted by the chain's verifier. The note stays until a restart. */
   refuted(programRoot: Hex, error: Error): void {
     this.#refuted.set(programRoot, (this.#refuted.get(programRoot) ?? 0) + 1);
     this.#fault = problemOf(error, `an execution of program ${programRoot} was wrong`);

@@ -119,7 +119,7 @@ class Watcher {
     this.#role.health.set("runsOnDisk", this.#executions.stored.problem);
     const due = <T>(tasks: T[]): Due<T>[] => tasks.map((task) => ({ task, snapshot, start }));
     this.#options.programs.want([...plays, ...audits].map(({ job }) => job.job.programRoot));
-    // A claim is not reported as unknown while its program or inputs may soon arrive.
+    // The watcher does not report a claim as unknown while the program or inputs may soon arrive.
     const undecided = audits.filter(
       ({ job, claim }) => !this.#auditor.isDone(job, claim) && !this.#executions.awaits(job),
     );
@@ -244,7 +244,7 @@ class Watcher {
     return overtime(stateOf(game), timestamp) > 0;
   }
 
-  /** Forgets records of removed claims, and own transactions that the snapshot shows. */
+  /** Forgets removed claims' records, and own transactions found in the snapshot. */
   #forgetPast({ history, blockNumber }: RoundSnapshot): void {
     this.#auditor.forget(history);
     for (const [id, block] of this.#acted) if (block <= blockNumber) this.#acted.delete(id);

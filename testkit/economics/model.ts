@@ -45,71 +45,77 @@ const EXPIRY = { paid: 100_000, burnt: 65_000 };
  * (test/contracts/game/gasSchedule.test.ts).
  */
 const ABOVE = 0.02;
-/** A worker's move is paid with its tip, up to this part of the base fee. */
+/** The maximum tip repaid with a worker's move, as a share of the base fee. */
 const TIP = 0.25;
 
 const capped = (d: Deployment, price: number): number => Math.min(price, d.priceCap);
 
 /**
- * What a game without cause costs its challenger at least: the bond, of which a friend that ends the game is paid a
- * part.
- * @param basePrice What gas costs.
+ * Returns the challenger's minimum loss in a game without cause: the bond, less the part paid to a friend for ending
+ * the game.
+ * @param basePrice The gas price.
  */
 export const shamGameLoss = (d: Deployment, basePrice: number): number =>
   d.bond - (ENDING.paid - ENDING.burnt) * capped(d, basePrice);
 
 /**
- * What a claim without a submission costs its worker at least: the penalty, of which a friend that frees the job is
- * paid a part.
+ * Returns the worker's minimum loss for a claim without a submission: the penalty, less the part paid to a friend for
+ * freeing the job.
  */
 export const squattedClaimLoss = (d: Deployment, basePrice: number): number =>
   d.penalty - (EXPIRY.paid - EXPIRY.burnt) * capped(d, basePrice);
 
 /**
- * How a worker refutes itself: in one game, in as many as the collateral pays for, or so in blocks that it makes
- * itself, whose tips come back to it.
+ * How a worker refutes itself: in one game, in as many games as the collateral pays for, or in equally many games
+ * within self-made blocks, which return the tips.
  */
 export type SelfChallenge = "one game" | "many games" | "own blocks";
 
 /**
- * What a worker loses at least if its other accounts refute it: the collateral comes back as bounty and as the price of
- * gas that was burnt for it; what may be paid above that is counted as won. Settlements are paid at what they cost when
- * they are made, so that when they are made is no matter.
- * @param basePrice What gas costs.
+ * Returns a worker's minimum loss if the worker's other accounts refute it. The collateral comes back as bounty and as
+ * payment for burnt gas; any payment above the burnt gas counts as won. Settlements are paid at their cost, and the
+ * settlement time does not matter.
+ * @param basePrice The gas price.
  */
 export function selfChallengeLoss(d: Deployment, basePrice: number, how: SelfChallenge): number {
   const pot = d.collateral - d.bounty;
   const ending = (ENDING.paid - ENDING.burnt) * capped(d, basePrice);
   const tip = how === "own blocks" ? Math.max(0, Math.min(TIP, d.priceCap / basePrice - 1)) : 0;
   if (how === "one game") return pot - ABOVE * (d.worstWorker + d.worstChallenger) * capped(d, basePrice) - ending;
-  // Each move of the worker answers one of the challenger's, and none is dearer than the dearest.
+  // Each worker move answers a challenger move, and costs no more than the dearest move.
   const burnt = d.dearestMove + d.cheapestPick;
   const paid = (1 + ABOVE) * ((1 + tip) * d.dearestMove + d.cheapestPick);
   return pot * (burnt / paid) - ending;
 }
 
 /**
- * The least that refuting itself costs, over prices and ways: in blocks of its own, at the highest price of which the
- * whole tip is paid.
+ * Returns the minimum cost of self-refutation, over prices and ways: in self-made blocks, at the highest price with a
+ * fully paid tip.
  */
 export const minSelfChallengeLoss = (d: Deployment): number =>
   selfChallengeLoss(d, d.priceCap / (1 + TIP), "own blocks");
 
-/** What an hour of delay costs whoever opens a game without cause and sits out its clock. */
+/** Returns the cost per hour of delay, for opening a game without cause and sitting out the clock. */
 export const shamGamePerHour = (d: Deployment, work: number): number =>
   (shamGameLoss(d, d.priceCap) * 3_600) / clock(d, work);
 
-/** What an hour of delay costs a worker that posts a wrong root and plays its own refutation as slowly as it may. */
+/**
+ * Returns a worker's cost per hour of delay, for posting a wrong root and playing the refutation at the slowest allowed
+ * pace.
+ */
 export const wrongClaimPerHour = (d: Deployment, work: number): number =>
   (minSelfChallengeLoss(d) * 3_600) / longestDelay(d, work);
 
-/** What an hour costs a worker that claims jobs and never submits. @param claimSeconds The job's time to submit. */
+/**
+ * Returns the hourly cost for a worker that claims jobs and never submits.
+ * @param claimSeconds The job's time to submit.
+ */
 export const squattedClaimPerHour = (d: Deployment, claimSeconds: number): number =>
   (squattedClaimLoss(d, d.priceCap) * 3_600) / claimSeconds;
 
 /**
- * Share of jobs that must be checked so that cheating loses money, if an unchecked lie gains `gain` and a checked one
- * `loss`.
+ * Returns the share of jobs to check for cheating to lose money, if an unchecked lie gains `gain` and a checked lie
+ * loses `loss`.
  */
 export const auditShare = (gain: number, loss: number): number => gain / (gain + loss);
 
@@ -117,15 +123,18 @@ export const auditShare = (gain: number, loss: number): number => gain / (gain +
 export const breakEven = (d: Deployment, check: number): number => check / d.bounty;
 
 /**
- * What a worker must have at hand to answer `games` sham games at once, one move each, before it collects: every move
- * is paid from the challenger's bond as it is accepted.
+ * Returns the money a worker needs to answer `games` sham games at once, one move each, before collecting: the
+ * challenger's bond pays every move on acceptance.
  */
 export const workerFloat = (moveGas: number, games: number, price: number): number => moveGas * games * price;
 
 /** How many times a native execution exact execution takes, for the table of native execution. */
 const EXACT_OVER_NATIVE = 2.5;
 
-/** What a job saves that is executed natively. @param cost Of its native execution. */
+/**
+ * Returns a job's saving by native execution.
+ * @param cost The native execution's cost.
+ */
 export const nativeSaving = (cost: number): number => (EXACT_OVER_NATIVE - 1) * cost;
 
 /** Lost claims per job at which native execution saves nothing. @param cost Of a native execution. */

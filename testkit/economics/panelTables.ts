@@ -10,13 +10,13 @@ import {
 import { markdown, number, percent, whole, type Tables } from "./tables.ts";
 
 const SPREADS = [0, 4, 16, 64, 255];
-/** Of the table of the queue. Its draws take half a second. */
+/** Sizes for the queue table. The draws take half a second. */
 const [PANELS, WORKERS, SEATS] = [400, 8, 3];
-/** Of ten workers, all but the one that has the first seat. */
+/** Ten workers without the holder of the first seat. */
 const AUDITORS = 9;
 const KNOWN = 20;
 
-/** The part of all panels in which each worker has a seat. */
+/** Returns each worker's share of panels with a seat. */
 const shares = (asking: Pick<Asking, "spread" | "isFirstFast">): number[] =>
   seatsOfWorkers({ workers: WORKERS, seats: SEATS, ...asking }, PANELS).map((count) => count / PANELS);
 

@@ -8,10 +8,11 @@ import { Prng } from "../../src/base/prng.ts";
 const DRAW_BITS = 248n;
 
 /**
- * How many blocks after the one in which a job opened a worker may claim it, 1 at least, as the market computes it.
- * @param blockHash Of that block, 32 bytes.
+ * Returns how many blocks after a job's opening block a worker may claim the job: at least 1, as computed by the
+ * market.
+ * @param blockHash The opening block's hash, 32 bytes.
  * @param jobId 32 bytes.
- * @param worker Its address, 20 bytes after 12 zero bytes.
+ * @param worker The address, 20 bytes after 12 zero bytes.
  * @param spread Blocks; more than 0.
  */
 export function turnOf(blockHash: Uint8Array, jobId: Uint8Array, worker: Uint8Array, spread: number): number {
@@ -19,7 +20,7 @@ export function turnOf(blockHash: Uint8Array, jobId: Uint8Array, worker: Uint8Ar
   return 1 + Number(((draw >> 8n) * BigInt(spread)) >> DRAW_BITS);
 }
 
-/** Workers that ask for the seats of panels, each for one seat of each panel. */
+/** Workers asking for panel seats, each for one seat per panel. */
 export type Asking = {
   workers: number;
   /** Whether the first one wins every race for a seat within a block. Other races are drawn. */
@@ -30,8 +31,8 @@ export type Asking = {
 };
 
 /**
- * Seats that each worker gets: each claims the first seat that is free when it has its turn there.
- * @param panels How many are posted.
+ * Returns each worker's number of seats. A worker claims the first seat free at the worker's turn.
+ * @param panels The number of posted panels.
  */
 export function seatsOfWorkers({ workers, isFirstFast, seats, spread }: Asking, panels: number): number[] {
   const prng = new Prng(1);
@@ -64,8 +65,8 @@ export function seatsOfWorkers({ workers, isFirstFast, seats, spread }: Asking, 
 }
 
 /**
- * The chance that a seat is not taken by the one of its workers that wins all races within a block: the others have a
- * turn before it, or there is none of them.
+ * Returns the chance that the winner of all races within a block does not get a seat: the other workers have an earlier
+ * turn. Without other workers the chance is 0.
  * @param spread Blocks; 0: no queue.
  */
 export function chanceOfOthers(workers: number, spread: number): number {
@@ -74,21 +75,23 @@ export function chanceOfOthers(workers: number, spread: number): number {
   return 1 - turns.reduce((sum, later) => sum + later ** (workers - 1) / spread, 0);
 }
 
-/** The chance that all seats of a panel go to the same `own` of `workers`, if each worker is as likely. */
+/**
+ * Returns the chance that a panel's seats all go to the same `own` of `workers`, with equal chances for each worker.
+ */
 export const chanceOfAllSeats = (workers: number, own: number, seats: number): number =>
   Array.from({ length: seats }, (_, k) => Math.max(0, own - k) / (workers - k)).reduce((all, one) => all * one, 1);
 
 /**
- * Fees that go to others until all seats of a panel are its poster's own, on average: of each panel, those of the seats
- * that others take.
+ * Returns the average fees paid to others until a panel's seats are all the poster's own: per panel, the fees for the
+ * others' seats.
  */
 export const feesUntilAllSeats = (workers: number, own: number, seats: number): number =>
   (seats * (1 - own / workers)) / chanceOfAllSeats(workers, own, seats);
 
 /**
- * The gain below which lying alike in all seats loses money.
- * @param watched The chance that somebody honest looks, whose work the panel is not.
- * @param loss What each refuted seat loses.
+ * Returns the gain below which lying alike in all seats loses money.
+ * @param watched The chance that an honest outsider to the panel looks.
+ * @param loss Each refuted seat's loss.
  */
 export const panelBreakEven = (watched: number, seats: number, loss: number): number =>
   (seats * loss * watched) / (1 - watched);

@@ -17,7 +17,7 @@ import {
   type SelfChallenge,
 } from "./model.ts";
 
-/** A table of docs/economics.md, by the name of its marker. */
+/** The tables in docs/economics.md, by marker name. */
 export type Tables = Record<string, string>;
 
 const GWEI = 1e-9;
@@ -122,7 +122,7 @@ export function economicsTables(d: Deployment, bounds: readonly Bounds[]): Table
       ],
       [1e-6, 1e-5, 1e-4, 1e-3].map((cost) => {
         const rate = nativeBreakEven(d, cost);
-        // By the rule of three: of so many answers without an event, the rate is below 3 in them, at 95 %.
+        // Rule of three: after N answers without an event, the rate is below 3 in N, at 95 %.
         return [power(cost), number(nativeSaving(cost)), whole(1 / rate), whole(3 / rate)];
       }),
     ),

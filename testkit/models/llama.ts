@@ -9,7 +9,7 @@ import { GraphBuilder } from "../onnx/graphBuilder.ts";
 import { buildModel, type AttributeValue, type IoSpec } from "../onnx/onnxBuilder.ts";
 import { Prng } from "../random/prng.ts";
 
-/** Sizes; `width` and `hidden` are multiples of a block, `width / heads` is even. */
+/** Sizes; `width` and `hidden` are block multiples, and `width / heads` is even. */
 export type LlamaShape = {
   vocabulary: number;
   width: number;

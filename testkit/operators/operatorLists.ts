@@ -35,7 +35,7 @@ const listOf = (rows: readonly Row[]): string =>
     .map((row) => entry([row]))
     .join("\n");
 
-/** A list in which operators that compute the same share an entry. */
+/** Returns a list where operators computing the same share an entry. */
 const joinedListOf = (rows: readonly Row[]): string =>
   groupedBy(rows.toSorted(byName), ({ computes }) => computes)
     .map(entry)
@@ -43,7 +43,7 @@ const joinedListOf = (rows: readonly Row[]): string =>
 
 const tensorRows = (domain: string): Row[] => OPERATORS.filter((row) => row.domain === domain && row.use !== "bodies");
 
-/** The operators of a domain that have a gradient rule, with what limits the rule. */
+/** Returns a domain's operators with a gradient rule, and the rule's limits. */
 function differentiated(domain: string): string {
   const rows = OPERATORS.filter((row) => row.domain === domain).toSorted(byName);
   const found = rows.flatMap((row) => {

@@ -6,7 +6,7 @@ import { runCommand } from "./runCommand.ts";
 /** A file in the package, its size in bytes. */
 type PackedFile = { path: string; size: number };
 
-/** What `npm pack` made. */
+/** The result of `npm pack`. */
 export type Packed = { file: string; sha256: string; files: readonly PackedFile[]; size: number; unpackedSize: number };
 
 type Answer = [{ filename: string; files: PackedFile[]; size: number; unpackedSize: number }];
@@ -21,10 +21,10 @@ export function pack(folder: string): Packed {
   return { file, sha256: createHash("sha256").update(readFileSync(file)).digest("hex"), files, size, unpackedSize };
 }
 
-/** What packages like this one must not hold. */
+/** Files that must not be in the package. */
 const UNWANTED = /\.test\.|(^|\/)(test|testkit|tools|node_modules)\/|contracts\/test\/|build-info|\.env|\.pem$|\.tgz$/;
 
-/** What is wrong with the list of files. */
+/** Returns the problems in the list of files. */
 export function contentProblems(files: readonly PackedFile[]): string[] {
   const names = new Set(files.map(({ path }) => path));
   const needed = ["README.md", "LICENSE", "package.json", "dist/THIRD_PARTY_LICENSES.txt", "dist/src/cli/main.js"];

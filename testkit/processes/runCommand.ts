@@ -1,6 +1,10 @@
 import { spawnSync } from "node:child_process";
 
-/** Runs a command. @returns What it printed. @throws Error with what it printed, if it fails */
+/**
+ * Runs a command.
+ * @returns the printed output
+ * @throws Error with the printed output, if the command fails
+ */
 export function runCommand(command: string, args: readonly string[], cwd = ".", env = process.env): string {
   const { status, stdout, stderr, error } = spawnSync(command, args, {
     cwd,

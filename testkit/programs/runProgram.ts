@@ -12,14 +12,14 @@ export const RUN_COUNT = 300;
 const count = RUN_COUNT;
 const dtype = DType.int32;
 
-/** Steps of {@link runProgram}. Each tensor shows the values read from one kind of source. */
+/** Steps of {@link runProgram}. Each tensor shows the values read from a single source kind. */
 export const RUN_STEPS = { carriedAndEach: 0, shared: 1, index: 2, last: 3 } as const;
 
 /** The ranges of steps of a program's checkpoints. */
 export type RunRanges = "two" | "one" | "step";
 
 /**
- * Returns an int32 program whose items read from every kind of source. Each item has a separate `x`, all items share
+ * Returns an int32 program with items reading from every kind of source. Each item has a separate `x`, all items share
  * `seed`, `i` holds the index, and items carry `state`. An item gives `a = state + x + seed` (an output of each item)
  * and the next state `a + i + state + c` (an output of the last item).
  * @param ranges With "two", the ranges match {@link RUN_STEPS}. With "one", a single checkpoint's range holds all

@@ -4,7 +4,7 @@ import { GraphBuilder } from "../onnx/graphBuilder.ts";
 import { buildModel, type IoSpec, type NodeSpec } from "../onnx/onnxBuilder.ts";
 import { Prng } from "../random/prng.ts";
 
-/** Nodes and seeded weights of a small model. Weights are named in their order, so that models can share them. */
+/** Nodes and seeded weights for a small model. Weights are named in order, and models can share them. */
 export class Builder extends GraphBuilder {
   readonly #prng = new Prng(7);
   #weights = 0;
@@ -15,7 +15,7 @@ export class Builder extends GraphBuilder {
     return name;
   }
 
-  /** About normally distributed, so that `fan` of them sum to a variance of `gain`. */
+  /** About normally distributed: a sum over `fan` weights has the variance `gain`. */
   weights(shape: readonly number[], fan: number, gain = 2): string {
     const next = (): number => (this.#prng.uint32() + this.#prng.uint32() + this.#prng.uint32()) / 2 ** 31 - 3;
     const deviation = Math.sqrt(gain / fan);

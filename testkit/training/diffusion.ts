@@ -1,6 +1,6 @@
 import type { DenoiserShape, Row } from "./models.ts";
 
-/** Pictures of half the side, 14 x 14, so that training takes minutes. */
+/** Pictures with half the side, 14 x 14: training takes minutes. */
 export const SIDE = 14;
 export const SHAPE: DenoiserShape = { pixels: SIDE * SIDE, times: 8, hidden: 384 };
 
@@ -10,14 +10,14 @@ export const mixAt = (time: number): { picture: number; noise: number } => ({
   noise: Math.sin((Math.PI / 2) * time),
 });
 
-/** A time as the numbers that the denoiser reads: waves of it. */
+/** Returns the denoiser's numbers for a time: waves. */
 export const timesOf = (time: number): number[] =>
   Array.from({ length: SHAPE.times }, (_, k) => Math.cos(Math.PI * (k + 1) * time));
 
 /**
- * The rows of a diffusion of so many steps: the first makes noise of nothing, each other one goes a step from noise to
- * picture: the mean of what was there before, given the guessed picture, and fresh noise as much as there was (Ho, Jain
- * and Abbeel, 2020).
+ * Returns the rows for a diffusion with the given number of steps. The first row makes noise from nothing. Each other
+ * row goes a step from noise to picture: the mean of the earlier state, given the guessed picture, and fresh noise in
+ * the same amount (Ho, Jain and Abbeel, 2020).
  */
 export function scheduleOf(steps: number): Row[] {
   const first: Row = { times: timesOf(1), next: [0, 0, 1] };

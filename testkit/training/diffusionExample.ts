@@ -30,7 +30,9 @@ function normal(prng: Prng): number {
   return Math.sqrt(-2 * Math.log(u)) * Math.cos(2 * Math.PI * v);
 }
 
-/** A denoiser of digits, trained by Adam for so many items: mixtures with noise drawn from a seed. */
+/**
+ * Returns an Adam training for a digit denoiser, with the given number of items: mixtures with noise drawn from a seed.
+ */
 export function denoiserTraining(items: number): Training {
   const pictures = readDigits().training.map(halved);
   const prng = new Prng(4);
@@ -52,7 +54,10 @@ export function denoiserTraining(items: number): Training {
   return { onnx: denoiser(SHAPE, BATCH), spec, rates: fallingRates(items, 0.002), batch };
 }
 
-/** Digits that the denoiser makes of noise, as a run of the steps. @param seed Another one, other digits. */
+/**
+ * Makes digits from noise by the denoiser, with the steps as a run.
+ * @param seed Another seed gives other digits.
+ */
 export async function makeDigits(model: Uint8Array, count: number, seed: number): Promise<Float32Array[]> {
   const { pixels } = SHAPE;
   const { initializers } = readModel(model).graph;

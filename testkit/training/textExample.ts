@@ -26,7 +26,7 @@ function examples(text: Uint8Array, places: readonly number[], context: number) 
   return { x: int64Tensor(before).bytes, labels: places.map((at) => text[at]!) };
 }
 
-/** A model of characters, trained by Adam for so many items: places of the text drawn from a seed. */
+/** Returns an Adam training for a character model, with the given number of items: text places drawn from a seed. */
 export function textTraining(text: Text, items: number): Training {
   const shape = shapeOf(text);
   const prng = new Prng(12);
@@ -40,7 +40,10 @@ export function textTraining(text: Text, items: number): Training {
   return { onnx: characterModel(shape, BATCH), spec, rates: fallingRates(items, 0.004), batch };
 }
 
-/** The mean loss of a held-out character in nats: of all from `from` on that fill batches, executed exactly. */
+/**
+ * Returns the mean loss per held-out character in nats, executed exactly: over the characters from `from` on that fill
+ * batches.
+ */
 export async function heldOutLoss(
   model: Uint8Array,
   text: Text,
@@ -67,7 +70,10 @@ export async function heldOutLoss(
   return { loss: loss / places.length, places: places.length };
 }
 
-/** A text that the model writes as a run, after a beginning. @param seed Another one, another text. */
+/**
+ * Writes a text by the model in a run, after a beginning.
+ * @param seed Another seed gives another text.
+ */
 export async function writeText(
   model: Uint8Array,
   text: Text,

@@ -8,10 +8,10 @@ import { prepareModel } from "../../src/compiler/wraps/modelSpec.ts";
 import type { CompiledModel } from "../../src/program/compiled.ts";
 import { RunInputs } from "../../src/program/trace/runInputs.ts";
 
-/** What a batch gives, by input. */
+/** A batch's data, by input. */
 type Batch = Readonly<Record<string, Uint8Array>>;
 
-/** A training run: a model, how it is trained, the rate and the batch of each item. */
+/** A training run: a model, the training method, and each item's rate and batch. */
 export type Training = {
   onnx: Uint8Array;
   spec: Omit<TrainSpec, "rates">;
@@ -22,22 +22,22 @@ export type Training = {
 export type Trained = {
   /** The model with its trained weights. */
   model: Uint8Array;
-  /** Of each item, before its update. */
+  /** Each item's loss, before the item's update. */
   losses: number[];
-  /** Of the run alone, in all. */
+  /** Total for the run alone. */
   milliseconds: number;
 };
 
 export const floats = (values: Float32Array): Uint8Array => new Uint8Array(values.buffer);
 
-/** The run of a training, before it is compiled. */
+/** Returns a training's run before compilation. */
 export function prepareTraining({ onnx, spec, rates }: Training): TrainingRun {
   const train = { ...spec, rates: rates.length };
   const { model, run, training } = prepareModel(readModel(onnx), { bind: {}, uint8: [], train });
   return { model, run: run!, ...training! };
 }
 
-/** The inputs of a training's job, in the order of its program. */
+/** Returns the inputs for a training's job, in program order. */
 export function trainingBytes(
   { rates, batch }: Training,
   { inputs }: CompiledModel,
@@ -77,7 +77,7 @@ export async function train(training: Training, note: (text: string) => void = (
   return { model: replaceInitializers(training.onnx, weightsByName(last, parts)), losses, milliseconds };
 }
 
-/** A rate for each item that falls from `from` to nothing as a quarter of a wave does. */
+/** Returns a rate for each item, falling from `from` to nothing along a cosine. */
 export const fallingRates = (items: number, from: number): Float32Array =>
   Float32Array.from({ length: items }, (_, item) => (from * (1 + Math.cos((Math.PI * item) / items))) / 2);
 

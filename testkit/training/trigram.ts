@@ -1,7 +1,8 @@
 /**
- * The loss of a trigram model on a held-out text: each character is guessed from the two characters before. Counts of
- * three characters are smoothed by counts of two, counts of two by counts of one, and counts of one by equal chances
- * (absolute discounting). The discount is the best discount on the held-out text, which favours the trigram model.
+ * The loss of a trigram model on a held-out text: each character is guessed from the two characters before.
+ * Three-character counts are smoothed by two-character counts, two-character counts by single-character counts, and
+ * single-character counts by equal chances (absolute discounting). The discount is the best discount on the held-out
+ * text, which favours the trigram model.
  */
 const DISCOUNTS = Array.from({ length: 19 }, (_, k) => (k + 1) / 20);
 
@@ -21,14 +22,17 @@ function countsOf(text: Uint8Array, length: number): Map<number, Counts> {
   return counts;
 }
 
-/** The `length` characters before a place as one number. */
+/** Returns the `length` characters before a place, in one number. */
 function contextAt(text: Uint8Array, at: number, length: number): number {
   let context = 0;
   for (let back = length; back > 0; back--) context = 256 * context + text[at - back]!;
   return context;
 }
 
-/** The mean loss of a character in nats, of the best discount. @param from The first place that is guessed. */
+/**
+ * Returns the mean loss per character in nats, for the best discount.
+ * @param from The first guessed place.
+ */
 export function trigramLoss(
   training: Uint8Array,
   heldOut: Uint8Array,

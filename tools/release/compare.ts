@@ -1,13 +1,13 @@
-/** What changed since the last release, in words, and what about that is not in order. */
+/** Lists the changes since the last release in words, and the problems with the changes. */
 import type { ReleaseState } from "./state.ts";
 
-/** The kinds of changes, by the words that the changelog names them with. */
+/** The kinds of changes, in the changelog's words. */
 export const KINDS = ["Program roots", "Contract interfaces", "Gas", "Storage"] as const;
 type Kind = (typeof KINDS)[number];
 
 type Change = { kind: Kind; what: string };
 
-/** Every change of a state against that of the last release. */
+/** Returns every change from the last release's state to the present state. */
 export function changesSince(last: ReleaseState, now: ReleaseState): Change[] {
   const of = (kind: Kind, lines: readonly string[]): Change[] => lines.map((what) => ({ kind, what }));
   return [
@@ -19,10 +19,10 @@ export function changesSince(last: ReleaseState, now: ReleaseState): Change[] {
 }
 
 /**
- * What must be mended before a release: a kind of change that the changelog does not name, and program roots that
- * changed though the version of the semantics did not.
- * @param section The changelog's section for these changes; undefined if it has none.
- * @param version As in the heading of that section.
+ * Returns the problems to mend before a release: a kind of change missing in the changelog, and program roots changed
+ * without a new semantics version.
+ * @param section The changelog's section for these changes; undefined if missing.
+ * @param version The version in the section's heading.
  */
 export function problemsOf(
   last: ReleaseState,

@@ -1,6 +1,6 @@
 /**
- * Prints what changed since the last release, and whether CHANGELOG.md names it. `--record` records this state as the
- * release of the version in package.json.
+ * Prints the changes since the last release, and whether CHANGELOG.md names them. `--record` records the present state
+ * as the release with package.json's version.
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { flag, readOptions } from "../options.ts";

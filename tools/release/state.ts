@@ -1,4 +1,4 @@
-/** What a release fixes for others, read from the files that are committed for it. */
+/** The facts that a release fixes for others, read from the committed files. */
 import { readdirSync, readFileSync } from "node:fs";
 import { SEMANTICS_VERSION } from "../../src/program/encode.ts";
 
@@ -8,9 +8,9 @@ const INTERFACES = "src/chain/abi";
 const SNAPSHOTS = "test/contracts/snapshots";
 
 /**
- * The state of a release. `semantics`: version that program headers commit to. `roots`: program root of each model.
- * `interfaces`: the lines of each contract's ABI. `gas`: every figure of the gas file, by its place there. `storage`:
- * the lines of each contract's storage layout.
+ * A release's state. `semantics`: version in the program headers. `roots`: each model's program root. `interfaces`: the
+ * ABI lines of each contract. `gas`: every figure in the gas file, by place. `storage`: the storage layout's lines of
+ * each contract.
  */
 export type ReleaseState = {
   semantics: number;
@@ -20,10 +20,10 @@ export type ReleaseState = {
   storage: Record<string, string[]>;
 };
 
-/** The state of a release, with the version of package.json that it was recorded for. */
+/** A release's state, with the package.json version recorded for the release. */
 export type ReleaseRecord = ReleaseState & { version: string };
 
-/** Reads the state as it is in the working tree. */
+/** Reads the state from the working tree. */
 export function currentState(): ReleaseState {
   return {
     semantics: SEMANTICS_VERSION,
@@ -37,13 +37,13 @@ export function currentState(): ReleaseState {
 /** The signatures in a generated ABI file. */
 export const abiLines = (source: string): string[] => [...source.matchAll(/^ {2}"(.*)",$/gm)].map(([, line]) => line!);
 
-/** The lines of a snapshot below its heading for storage; none if the contract stores nothing. */
+/** Returns a snapshot's lines below the storage heading; none if the contract stores nothing. */
 export function storageLines(snapshot: string): string[] {
   const [, below = ""] = snapshot.split(/^Storage\n/m);
   return below.split("\n").filter((line) => line.trim() !== "");
 }
 
-/** Each number in a value, by its place: `jobs[ppocr2_cls].post`. A row of a list is named by its texts and number. */
+/** Returns each number in a value, by place: `jobs[ppocr2_cls].post`. Texts and number name a list's row. */
 export function figuresOf(value: unknown, place = ""): Record<string, number> {
   if (typeof value === "number") return { [place]: value };
   if (typeof value !== "object" || value === null) return {};

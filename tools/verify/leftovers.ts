@@ -62,7 +62,7 @@ function killAll(folder: string): void {
     }
 }
 
-/** What is left when processes had time to end, a line each. */
+/** Returns the leftovers after processes had time to end, a line each. */
 async function leftIn(folder: string, temporary: string, patienceMs: number): Promise<string[]> {
   for (const end = Date.now() + patienceMs; processesOf(folder).length > 0 && Date.now() < end;)
     await sleep(POLLING_MS);

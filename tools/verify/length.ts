@@ -1,8 +1,8 @@
 /**
- * What `npm test` has no time for, in the files that ask testkit/atLength.ts: tests that it does not play, and all of
- * those that it plays in part. What it plays wholly is not played again. Reorganisations,
- * killed processes, censorship and lagging nodes after every transaction of a game; adversaries in the other form of
- * claims; real nodes; several times as many operands of the arithmetic on chain; models that take long. Beside them all
+ * Runs the tests for which `npm test` has no time, in the files that ask testkit/atLength.ts: the tests not played
+ * there, and all tests played only in part. Tests played wholly are not played again. Reorganisations, killed
+ * processes, censorship and lagging nodes after every transaction of a game; adversaries in the other form of claims;
+ * real nodes; several times as many operands of the arithmetic on chain; models that take long. In parallel all
  * Solidity tests, with more random sequences.
  */
 import { readFileSync } from "node:fs";
@@ -10,7 +10,7 @@ import { readOptions } from "../options.ts";
 import { leavingNothing } from "./leftovers.ts";
 import { isGood, lineOf, longestFirst, runAll, testFiles } from "./totals.ts";
 
-/** Those that wait for nodes and clocks come first, beside the Solidity tests; then those that take longest. */
+/** Tests waiting for nodes and clocks come first, in parallel with the Solidity tests; then the longest tests. */
 const LONGEST = [
   "test/e2e/blobs.test.ts",
   "test/adversaries/reorgs.test.ts",

@@ -39,7 +39,7 @@ if (found !== `v${version}`) {
   console.error(`npm does not give Node ${version} (there is a package for Linux x64 only): ${found} ${answer.stderr}`);
   process.exit(1);
 }
-// The tests start what is built from several processes at once.
+// The tests start built files from several processes at once.
 const built = await run("node", ["tools/build.mjs"]);
 if (built.failed > 0) process.exit(1);
 const suites = words.length > 0 ? words : SUITES;

@@ -5,8 +5,8 @@ import { join } from "node:path";
 type Times = ReadonlyMap<string, number>;
 
 /**
- * Seconds that a suite may take, all its files together, before a warning is printed: three times what it takes on an
- * idle machine with two cores. A suite that outgrows its budget needs fewer or lighter tests, or a reasoned new budget.
+ * Seconds for a suite, all files together, before a warning is printed: three times the duration on an idle machine
+ * with two cores. A suite above its budget needs fewer or lighter tests, or a reasoned new budget.
  */
 const BUDGETS: Readonly<Record<string, number>> = {};
 

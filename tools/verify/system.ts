@@ -1,6 +1,6 @@
 /**
- * The tests of test/system: they install packages, start servers and browsers, and wait for them. Tests that need a
- * program which is not there are left out, and print so.
+ * Runs the tests in test/system: they install packages, start servers and browsers, and wait for them. Tests without a
+ * needed program are left out, and print a note.
  */
 import { chosen, flag, readOptions } from "../options.ts";
 import { lineOf, run, sumOf, type Totals } from "./totals.ts";
@@ -18,7 +18,7 @@ const env = values["at-length"] ? { REFUTE_AT_LENGTH: "true" } : {};
 const totals: Totals[] = [];
 for (const [name, about] of chosen(names, SYSTEMS, "system")) {
   console.log(`== ${name}: ${about}`);
-  // Chains in the process of the tests keep it alive.
+  // Chains in the tests' process keep the process alive.
   totals.push(await run("mocha", ["--exit", `test/system/${name}/**/*.test.ts`], { env }));
 }
 const total = sumOf(totals);

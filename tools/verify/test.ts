@@ -8,8 +8,8 @@ import { noteTimes, suiteSeconds, suiteTable } from "./suites.ts";
 import { isGood, lineOf, longestFirst, run, runAll, runMocha, sumOf, testFiles, type Totals } from "./totals.ts";
 
 /**
- * Folders whose tests need nothing that is built, unless they start a verifier: they run beside the compiler of
- * contracts, which takes one core.
+ * Folders whose tests need no build, unless they start a verifier: they run in parallel with the contract compiler,
+ * which takes one core.
  */
 const NEED_NO_BUILD = ["compiler", "executor", "model/onnx", "model/tokenizer", "numerics", "program"];
 
@@ -27,7 +27,7 @@ const LONGEST = [
 /** All TypeScript tests, in the order in which they are begun. */
 const allTests = (): string[] => longestFirst(LONGEST, testFiles());
 
-/** Builds. The output is shown as a whole after the output of the run beside. */
+/** Builds. The output is shown as a whole after the parallel run's output. */
 async function build(beside?: Promise<unknown>): Promise<Totals> {
   const contracts = await run("hardhat", ["build", "--quiet", "--no-tests"], { beside, name: "(contracts)" });
   return contracts.failed > 0 ? contracts : run("node", ["tools/build.mjs"], { beside, name: "(dist)" });

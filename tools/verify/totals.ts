@@ -8,14 +8,14 @@ export type Totals = { passed: number; failed: number; skipped: number };
 const count = (output: string, word: string): number =>
   [...output.matchAll(new RegExp(`^\\s*(\\d+) ${word}`, "gm"))].reduce((sum, match) => sum + Number(match[1]), 0);
 
-/** The tests of `npm test`: all but those of `test/system`, which `npm run verify -- system` runs. */
+/** Returns the tests for `npm test`: all except `test/system`, run by `npm run verify -- system`. */
 export const testFiles = (): string[] => globSync("test/**/*.test.ts", { exclude: ["test/system/**"] });
 
 /** How a command is run. */
 type RunOptions = {
   /** Added to this process's environment. */
   env?: NodeJS.ProcessEnv | undefined;
-  /** A run beside which this one goes on: the output is shown after that one's, as a whole. */
+  /** The parallel run: this run's output is shown as a whole after the parallel run's output. */
   beside?: Promise<unknown> | undefined;
   /** The name of the command in the table of times (tools/verify/suites.ts). */
   name?: string;
@@ -52,7 +52,7 @@ export function run(command: string, args: readonly string[], options: RunOption
         failed: count(output, "failing"),
         skipped: count(output, "pending"),
       };
-      // A runner that dies without a verdict is a failure, whatever it had counted.
+      // A runner's death without a verdict is a failure, regardless of earlier counts.
       if (status !== 0 && totals.failed === 0) totals.failed = 1;
       void Promise.resolve(beside).then(() => {
         for (const [to, text] of held) to.write(text);
@@ -63,9 +63,9 @@ export function run(command: string, args: readonly string[], options: RunOption
 }
 
 /**
- * The order in which files of tests are begun: one that takes long and came last would run alone for minutes.
+ * Returns the order for beginning test files: a long file at the end would run alone for minutes.
  * @param longest Comes first.
- * @throws Error if one of them is not among `all`.
+ * @throws Error if a file in `longest` is not among `all`.
  */
 export function longestFirst(longest: readonly string[], all: readonly string[]): string[] {
   const others = new Set([...all].sort());
@@ -74,7 +74,9 @@ export function longestFirst(longest: readonly string[], all: readonly string[])
   return [...longest, ...others];
 }
 
-/** Files of tests that run at a time: one more than the cores of the smallest machine, as some wait for clocks. */
+/**
+ * Number of test files run at a time: one more than the smallest machine's cores, because some files wait for clocks.
+ */
 const JOBS = 3;
 
 /** Runs TypeScript tests, some files at a time. @param tests Files, and options of mocha. */
@@ -82,9 +84,9 @@ export const runMocha = (tests: readonly string[], env?: NodeJS.ProcessEnv): Pro
   run("mocha", ["--parallel", "--jobs", String(JOBS), ...tests], { env });
 
 /**
- * Runs TypeScript tests and all Solidity tests, side by side: these take one core, and those wait for clocks now and
- * then.
- * @param tests Files, and options of mocha. They begin when `after` has ended.
+ * Runs TypeScript tests and all Solidity tests in parallel: the Solidity tests take one core, and the TypeScript tests
+ * wait for clocks now and then.
+ * @param tests Files, and options of mocha. The tests begin when `after` has ended.
  */
 export async function runAll(
   tests: readonly string[],

@@ -29,14 +29,14 @@ const FILES = {
   wrappedEtherAbi: "examples/WrappedEther",
 } as const;
 
-/** What each generated file holds, by its path. */
+/** Returns each generated file's content, by path. */
 export async function generateAbis(): Promise<Map<string, string>> {
   const files = new Map<string, string>();
   for (const [name, source] of Object.entries(FILES)) {
     const abi = await readAbi(join(ARTIFACTS, `${source}.sol`, `${source.split("/").at(-1)}.json`));
     files.set(pathOf(name.replace(/Abi$/, "")), render(name, signatures(abi)));
   }
-  // Errors are decoded by their names at run time: a type that lists them all would only make the package larger.
+  // Errors are decoded by name at run time: a type listing all errors would only make the package larger.
   files.set(pathOf("errors"), render("errorsAbi", await allErrors(), "Abi"));
   return files;
 }
@@ -48,8 +48,8 @@ async function readAbi(path: string): Promise<Abi> {
 }
 
 /**
- * Every error that a contract of the protocol can revert with, those of its libraries included, and those of tokens
- * (ERC-6093), which the stake asset reverts with.
+ * Returns every revert error of the protocol's contracts, with library errors and the stake asset's token errors
+ * (ERC-6093).
  */
 async function allErrors(): Promise<string[]> {
   const lines = new Set<string>();
@@ -67,7 +67,7 @@ async function allErrors(): Promise<string[]> {
   return [...lines].sort();
 }
 
-/** One signature an item, after the structs that they use. */
+/** Returns one signature per item, after the structs used. */
 export function signatures(abi: Abi): string[] {
   const structs = new Map<string, string>();
   const parameter = (p: AbiParameter & { indexed?: boolean }): string => {
@@ -100,7 +100,10 @@ function render(name: string, lines: readonly string[], type?: string): string {
   return `${head}import { parseAbi${imported} } from "viem";\n\nexport const ${declared} = parseAbi([\n${body}]);\n`;
 }
 
-/** A string literal that goes on where a line is too long: an indentation of what follows would be part of it. */
+/**
+ * Returns a string literal, continued on the next line where a line is too long: an indentation would become part of
+ * the literal.
+ */
 function wrapped(line: string): string {
   if (line.length <= MAX_COLUMNS) return line;
   const end = line.lastIndexOf(" ", MAX_COLUMNS - 2) + 1;

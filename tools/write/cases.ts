@@ -1,6 +1,6 @@
 /**
  * Writes test/golden/onnxCases.br: the ONNX backend cases that the tests run everywhere. FOLDER is
- * onnx/backend/test/data/node of ONNX 1.22 (Apache-2.0), NAMES a file with the names of cases, one a line.
+ * onnx/backend/test/data/node from ONNX 1.22 (Apache-2.0), NAMES a file with case names, one a line.
  */
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

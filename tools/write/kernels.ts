@@ -1,4 +1,4 @@
-/** Writes the hashes of the kernels. Every process that executes compares its kernels with them. */
+/** Writes the kernels' hashes. Every executing process compares its kernels with the hashes. */
 import { readFileSync } from "node:fs";
 import { currentKernelHashes } from "../../testkit/numerics/kernels/kernelHashes.ts";
 import { readOptions } from "../options.ts";

@@ -13,7 +13,7 @@ import { drawTerms, takenKey, unfitness } from "./terms.ts";
 import type { Town } from "./town.ts";
 import { ETHER } from "../../protocol/deployWorld.ts";
 
-/** The maximum number of workers per job, one after the other. */
+/** Maximum number of successive workers per job. */
 const ATTEMPTS = 3;
 const CLAIM_SECONDS = 600;
 

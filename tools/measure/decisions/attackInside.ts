@@ -8,19 +8,21 @@ import { atBoundary } from "./boundary.ts";
 import { areDifferent, boxOf, bytesOf } from "./measured.ts";
 import type { Subject } from "./subjects.ts";
 
-/** Random inputs that are tried for one that is decided otherwise than another. */
+/** Maximum random inputs tried for finding an input with another decision. */
 const TRIES = 200;
-/** A climb that finds nothing worse for so many inputs begins anew. */
+/** A climb without a worse find for this many inputs begins anew. */
 const PATIENCE = 32;
 
-/** What an attack inside the box reached. Errors and factors are multiples of the calibrated error. */
+/** The result of an attack inside the box. Errors and factors are multiples of the calibrated error. */
 export type InsideAttack = {
-  /** Inputs executed both ways; each pair of them came from some tens of exact executions. */
+  /** Inputs executed both ways; each pair came from some tens of exact executions. */
   inputs: number;
   /** The largest error of a tensor that decides. The margin rule accepts nothing wrong at a factor above it. */
   error: number;
-  /** Inputs that are decided otherwise; the largest factor at which the margin rule accepts one of them; how many it
-   * accepts at the factor of a worker. */
+  /**
+   * The number of differently decided inputs; the largest factor at which the margin rule accepts such an input; the
+   * number accepted at a worker's factor.
+   */
   differing: number;
   defeated: number;
   accepted: number;
@@ -28,10 +30,10 @@ export type InsideAttack = {
 };
 
 /**
- * Searches inside the box for native decisions that are wrong with the largest margin: goes to a boundary between
- * inputs of which exact execution decides otherwise, and climbs along it. At such a boundary the native margin is the
- * native error; at a native one it would be nothing.
- * It ends after so many seconds, or so many inputs executed both ways.
+ * Searches inside the box for wrong native decisions with the largest margin. The search goes to a boundary between
+ * inputs with different exact decisions, and climbs along the boundary. At an exact boundary the native margin equals
+ * the native error; at a native boundary the margin would be nothing. The search ends after the given seconds, or the
+ * given number of inputs executed both ways.
  */
 export async function attackInside(
   subject: Subject,
@@ -84,14 +86,17 @@ export async function attackInside(
     return undefined;
   }
 
-  /** Inputs at a boundary on the way to that one of two ends which is decided otherwise. */
+  /** Returns inputs at a boundary on the way to the differently decided end. */
   async function boundary(from: InputNumbers, [a, b]: [InputNumbers, InputNumbers]) {
     const side = await decided(from);
     const end = areDifferent(await decided(a), side) ? a : b;
     return atBoundary(from, end, compiled.inputs, async (each) => areDifferent(await decided(each), side));
   }
 
-  /** Executes inputs both ways. @returns the largest factor at which a wrong native decision is accepted, 0 of none */
+  /**
+   * Executes inputs both ways.
+   * @returns the largest factor that accepts a wrong native decision, 0 without a wrong decision
+   */
   async function look(numbers: InputNumbers): Promise<number> {
     const bytes = bytesOf(numbers, compiled);
     const [own, other] = [await exact.run(bytes), await native.run(bytes)];
@@ -105,7 +110,7 @@ export async function attackInside(
     found.error = Math.max(found.error, error);
     if (!areDifferent(own.outputs, other.outputs)) return 0;
     found.differing++;
-    // Wrong outputs are accepted up to the factor of the decision that is thinnest.
+    // Wrong outputs are accepted up to the thinnest decision's factor.
     const factors = decisions.map((each) => {
       const { margin, scale } = marginOf(each, other.deciding);
       return margin === 0 ? 0 : margin / neededMargin(errorOf(each, known), scale, 1);

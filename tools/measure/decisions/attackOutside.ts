@@ -7,7 +7,7 @@ import { cancelling } from "./cancelling.ts";
 import { areDifferent, bytesOf } from "./measured.ts";
 import type { Subject } from "./subjects.ts";
 
-/** What an attack beyond the box reached, by one way at one magnitude. */
+/** The result of an attack beyond the box, for one way and one magnitude. */
 export type OutsideAttack = {
   /** Some elements are huge; or elements are added that cancel in the sums of the first layer. */
   way: "huge" | "cancelling";
@@ -25,9 +25,9 @@ export type OutsideAttack = {
 const MAGNITUDES = [1e1, 1e3, 1e5, 1e7, 1e10, 1e20, 1e30];
 
 /**
- * Tries inputs outside the box for inputs of floats: some elements are huge. Where they cancel in sums, what is left
- * natively is rounding, of a size that the margin rule knows nothing of.
- * @returns undefined for a model that takes no floats
+ * Tries inputs outside the box for float inputs, with some elements huge. Where the huge elements cancel in sums,
+ * native execution leaves rounding errors, at a size unknown to the margin rule.
+ * @returns undefined for a model without float inputs
  */
 export async function attackOutside(
   subject: Subject,
@@ -65,7 +65,7 @@ export async function attackOutside(
   return rows;
 }
 
-/** One part in so many of the elements become huge: from 1 element to all. */
+/** Divisors for the number of huge elements: from 1 element to all. */
 const PARTS = [Infinity, 1_000, 30, 1] as const;
 
 function withHuge(numbers: Float64Array, magnitude: number, prng: Prng): Float64Array {

@@ -39,7 +39,7 @@ const middleOf = (a: InputNumbers, b: InputNumbers, infos: readonly TensorInfo[]
     return numbersOf(bytesOfNumbers(half, dtype), dtype);
   });
 
-/** The first so many elements of `far`, the others of `near`. */
+/** Takes the first `taken` elements from `far`, and the others from `near`. */
 function joined(near: InputNumbers, far: InputNumbers, taken: number): InputNumbers {
   let left = taken;
   return near.map((numbers, i) => {

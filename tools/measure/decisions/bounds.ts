@@ -11,7 +11,10 @@ function* logChances(events: number, trials: number, rate: number): Generator<nu
   }
 }
 
-/** The chance of at most so many events in independent trials. @param rate Of one trial, above 0 and below 1. */
+/**
+ * Returns the chance for at most `events` events in independent trials.
+ * @param rate A trial's rate, above 0 and below 1.
+ */
 function chanceOfAtMost(events: number, trials: number, rate: number): number {
   let chance = 0;
   for (const log of logChances(events, trials, rate)) chance += Math.exp(log);

@@ -1,12 +1,12 @@
 import type { Prng } from "../../../src/base/prng.ts";
 
-/** Weights of a first layer of dense sums: of each sum, one for each element of the input. */
+/** A first layer's weights for dense sums: for each sum, a weight per input element. */
 export type FirstLayer = { weights: Float32Array; sums: number };
 
 /**
- * An addition to an input of which nothing is left in the sums of the first layer: huge elements that cancel, up to
- * the rounding of the elements. Only so many elements as there are sums, and one, are not 0.
- * @param layer With more elements than sums.
+ * Returns an input addition that vanishes in the first layer's sums: huge elements cancel up to their rounding. The
+ * elements other than 0 number one more than the sums.
+ * @param layer A layer with more elements than sums.
  * @param magnitude The largest element.
  */
 export function cancelling({ weights, sums }: FirstLayer, magnitude: number, prng: Prng): Float64Array {
@@ -17,7 +17,7 @@ export function cancelling({ weights, sums }: FirstLayer, magnitude: number, prn
   const rows = Array.from({ length: sums }, (_, sum) =>
     Float64Array.from(chosen, (place, i) => (i < sums ? 1 : -1) * weights[sum * elements + place]!),
   );
-  // The first elements are solved for so that they cancel the last one, which is 1.
+  // The first elements are solved for, to cancel the last element, 1.
   const solved = [...solution(rows), 1];
   const largest = Math.max(...solved.map(Math.abs));
   const result = new Float64Array(elements);

@@ -5,25 +5,25 @@ import { boxOf, bytesOf, CALIBRATED, calibratedErrors, inputsOf, programOf, seen
 import type { Subject } from "./subjects.ts";
 import { NO_COUNTS, withSeen, type Tally } from "./tally.ts";
 
-/** A tally is handed on after so many milliseconds. */
+/** Milliseconds until a tally is handed on. */
 const SAVE_MS = 10_000;
 
-/** What is counted. */
+/** The options for a count. */
 type CountOptions = {
   /** Answers, those of an earlier count among them. */
   count: number;
   seed: number;
   /** Inputs that the calibration's search may take. */
   search: number;
-  /** What an earlier count of the model found. */
+  /** An earlier count's result for the model. */
   before: Tally | undefined;
   save: (tally: Tally) => void;
 };
 
 /**
- * Counts what native execution decides otherwise than exact execution, and how much of that the margin rule accepts.
- * The calibration is made first, or taken from the earlier count.
- * @throws UsageError if the earlier count is of another runtime or seed
+ * Counts native decisions that differ from exact execution, and how many of these the margin rule accepts. The
+ * calibration is made first, or taken from the earlier count.
+ * @throws UsageError if the earlier count has another runtime or seed
  */
 export async function countDecisions(subject: Subject, { count, seed, search, before, save }: CountOptions) {
   const opened = await subject.open();

@@ -1,7 +1,7 @@
 /**
- * Decisions by native execution against exact ones. Of N answers of each model, half of them on random inputs: how many
- * are thin, how many differ from exact execution, and how many of these the margin rule accepts. With `--attack`:
- * searches inside the box for decisions that flip, and tries inputs outside it at each magnitude.
+ * Compares native decisions with exact decisions. Among N answers per model, half on random inputs: how many are thin,
+ * how many differ from exact execution, and how many differing answers the margin rule accepts. With `--attack`:
+ * searches inside the box for decisions that flip, and tries inputs outside the box at each magnitude.
  */
 import { chosen, decimal, file, flag, list, readOptions, whole } from "../../options.ts";
 import { attackInside } from "./attackInside.ts";

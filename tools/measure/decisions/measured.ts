@@ -11,7 +11,7 @@ import type { OpenedModel } from "../../../testkit/native/openedModel.ts";
 import type { Subject } from "./subjects.ts";
 import type { Seen } from "./tally.ts";
 
-/** Inputs like those of jobs, and as many random ones, on which a calibration is made. */
+/** Number of job-like inputs, and likewise of random inputs, for a calibration. */
 export const CALIBRATED = 32;
 
 /** The box of a model's inputs. */
@@ -22,13 +22,16 @@ export const boxOf = (subject: Subject, { inputs }: CompiledModel): Box =>
 export const bytesOf = (numbers: InputNumbers, { inputs }: CompiledModel): Uint8Array[] =>
   numbers.map((each, i) => bytesOfNumbers(each, inputs[i]!.dtype));
 
-/** What errors of an opened model are measured with. */
+/** Returns the objects for measuring an opened model's errors. */
 const measuringOf = ({ native, exact, signature, outputs }: OpenedModel, box: Box): Measuring => ({
   ...{ native, signature, outputs, box },
   exact: exact.run,
 });
 
-/** How far the tensors that decide are apart, as `refute model calibrate` finds it. @param search Inputs searched. */
+/**
+ * Measures how far the deciding tensors are apart, like `refute model calibrate`.
+ * @param search The number of inputs searched.
+ */
 export async function calibratedErrors(subject: Subject, opened: OpenedModel, search: number, seed: number) {
   const prng = new Prng(seed);
   const given = Array.from({ length: CALIBRATED }, () => bytesOf(subject.real(prng), opened.compiled));
@@ -37,7 +40,7 @@ export async function calibratedErrors(subject: Subject, opened: OpenedModel, se
   return tensors;
 }
 
-/** An opened model as a worker answers it natively. */
+/** Returns an opened model in the form for a worker's native answers. */
 export const programOf = (opened: OpenedModel, box: Box, errors: readonly TensorError[], factor: number) =>
   ({
     runtime: opened.native,
@@ -46,7 +49,7 @@ export const programOf = (opened: OpenedModel, box: Box, errors: readonly Tensor
     factor,
   }) satisfies NativeProgram;
 
-/** The inputs of an answer: in turns random ones of the box, and ones like those of jobs. */
+/** Draws an answer's inputs: alternately random inputs in the box, and job-like inputs. */
 export function inputsOf(subject: Subject, { inputs }: CompiledModel, box: Box, seed: number, answer: number) {
   // Neighbouring seeds of the generator give the same numbers, shifted.
   const prng = new Prng(new Prng(seed ^ Math.imul(answer + 1, 0x9e3779b1)).uint32());

@@ -1,4 +1,4 @@
-/** Models whose decisions are counted, with inputs like those of jobs. */
+/** Models for counting decisions, with job-like inputs. */
 import { drawText, turned } from "../../../src/deploy/demo/picture.ts";
 import type { InputRange } from "../../../src/native/inputRange.ts";
 import type { InputNumbers } from "../../../src/native/drawnInputs.ts";
@@ -11,15 +11,15 @@ import { MINI_LM, miniLm } from "../../../testkit/models/miniLm.ts";
 import { openBoth, type OpenedModel } from "../../../testkit/native/openedModel.ts";
 import type { FirstLayer } from "./cancelling.ts";
 
-/** A model that is decided by the place of the largest value of its first output. */
+/** A model decided by the place of the largest value in the first output. */
 export type Subject = {
   name: string;
   open: () => Promise<OpenedModel>;
-  /** The range of inputs of which the usual one says nothing of use. */
+  /** The range for inputs without a useful usual range. */
   ranges: Readonly<Record<string, Pick<InputRange, "low" | "high">>>;
-  /** Inputs like those of jobs, in the program's order. */
+  /** Draws job-like inputs, in the program's order. */
   real: (prng: Prng) => InputNumbers;
-  /** Of a model whose one input goes into dense sums. */
+  /** For a model with a single input that goes into dense sums. */
   firstLayer?: () => FirstLayer;
 };
 
@@ -75,7 +75,7 @@ function sentence(prng: Prng): InputNumbers {
 
 const catalogue = (name: string) => catalogued(name).bytes();
 
-/** A model that takes pictures as bytes, or as floats. */
+/** A model for pictures in bytes or in floats. */
 const direction = (name: string, isBytes: boolean): Subject => ({
   name,
   open: () =>

@@ -4,7 +4,7 @@ import type { TensorError } from "../../../src/native/calibrationErrors.ts";
 import { UsageError } from "../../options.ts";
 import { upperBound } from "./bounds.ts";
 
-/** What native execution did with an answer, and whether its outputs are those of exact execution. */
+/** Native execution's outcome for an answer, and whether the outputs equal exact execution's outputs. */
 export type Seen = {
   kind: "native" | "thin" | "outside" | "failed";
   /** False where there are no native outputs. */
@@ -24,7 +24,7 @@ const tallySchema = countsSchema.extend({
   model: z.string(),
   /** Decisions of an answer: the elements of its outputs. */
   decisions: count,
-  /** Of the drawn inputs and of the calibration. */
+  /** The seed for the drawn inputs and the calibration. */
   seed: count,
   /** The runtime's own name of itself. */
   runtime: z.string(),
@@ -41,7 +41,7 @@ const tallySchema = countsSchema.extend({
   ),
 });
 
-/** What was counted of a model, and what a count goes on with. */
+/** A model's counts, which a later count continues. */
 export type Tally = Omit<z.infer<typeof tallySchema>, "errors"> & { errors: readonly TensorError[] };
 
 export const NO_COUNTS: Counts = { answers: 0, thin: 0, unanswered: 0, differing: 0, accepted: 0 };
@@ -57,7 +57,7 @@ export function withSeen<T extends Counts>(counts: T, { kind, differs }: Seen): 
   };
 }
 
-/** The 95 % upper bounds of the rates of thin, of differing, and of differing and accepted answers. */
+/** Returns the 95 % upper bounds for the rates of thin answers, differing answers, and accepted differing answers. */
 export const boundsOf = ({ answers, thin, differing, accepted }: Counts) => ({
   thin: upperBound(thin, answers),
   differing: upperBound(differing, answers),
@@ -76,7 +76,7 @@ export function readTallies(path: string): Tally[] {
   throw new UsageError(`${path} holds no tallies of this command: ${issue!.path.join(".")}: ${issue!.message}`);
 }
 
-/** Writes tallies so that a kill leaves either the old file or the new one. */
+/** Writes tallies: a kill leaves either the old file or the new file. */
 export function writeTallies(path: string, tallies: readonly Tally[]): void {
   writeFileSync(`${path}.part`, `${JSON.stringify(tallies, null, 2)}\n`);
   renameSync(`${path}.part`, path);

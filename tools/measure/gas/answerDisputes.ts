@@ -10,8 +10,8 @@ import { chosenSteps, gasWorld, playedDispute, type PlayedDispute } from "./whol
 import type { World } from "../../../testkit/protocol/deployWorld.ts";
 
 /**
- * Plays a game about an answer for a lie in each of evenly chosen steps of a model. All later steps follow from the
- * lie, so that it is in the output; the challenger has no trace but what the game shows.
+ * Plays games about answers, each with a lie in one of a model's evenly chosen steps. All later steps follow from the
+ * lie, and the lie reaches the output. The challenger knows only the trace parts shown by the game.
  */
 export async function answerDisputes(subject: Subject, samples: number): Promise<PlayedDispute[]> {
   const world = await gasWorld();
@@ -28,7 +28,7 @@ export async function answerDisputes(subject: Subject, samples: number): Promise
   return played;
 }
 
-/** One game, after which the chain is put back. */
+/** Plays one game, and then restores the chain. */
 async function play(world: World, subject: Subject, step: number, lie: RunExecution): Promise<PlayedDispute> {
   const snapshot = await world.networkHelpers.takeSnapshot();
   const never = (): never => {
@@ -53,6 +53,6 @@ function alter({ program }: Subject, step: number, tensor: Uint8Array): void {
   tensor[(Math.floor(count / 2) + 1) * dtypeBytes(dtype) - 1]! ^= 0x3f;
 }
 
-/** An execution of the subject as a claim on an answer needs it. */
+/** Returns the subject's execution for a claim on an answer. */
 const runOf = ({ model, commitment, program, input }: Subject, tensors: Uint8Array[]): RunExecution =>
   runOfOne({ model, commitment, inputs: [input], trace: new Trace(program, tensors) }, "answer");

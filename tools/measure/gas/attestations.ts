@@ -7,7 +7,7 @@ import { createWorld, gasOf } from "../../../testkit/protocol/world.ts";
 /** Gas of a transaction about a device. */
 export type AttestationGas = { transaction: string; gas: number };
 
-/** What workers and manufacturers send to `Provisioning`. */
+/** Measures the transactions sent by workers and manufacturers to `Provisioning`. */
 export async function attestationGas(): Promise<AttestationGas[]> {
   const world = await createWorld();
   const { provisioning, manufacturer, mallory, watcher } = world;

@@ -2,7 +2,7 @@ import { GameDriver } from "../../../testkit/protocol/gameDriver.ts";
 import { lyingTrace, chainProgram } from "../../../testkit/protocol/chainProgram.ts";
 import { claimKey, createWorld, gasOf, submitted } from "../../../testkit/protocol/world.ts";
 
-/** Gas of the ways in which a game ends without a proof, and of what follows, on a small program. */
+/** Measures the gas for the ways to end a game without a proof, and for the following calls, on a small program. */
 export async function endingsGas(): Promise<{ call: string; gas: number }[]> {
   const world = await createWorld();
   const { worker, watcher, mallory, requester, networkHelpers, parameters } = world;

@@ -4,7 +4,7 @@ import { challenged, createExamClaimsWorld, satExam } from "../../../testkit/pro
 import { gasOf } from "../../../testkit/protocol/world.ts";
 import type { AttestationGas } from "./attestations.ts";
 
-/** What workers and watchers send so that exams can be disputed. The class's program has one output. */
+/** Measures the transactions by workers and watchers that make exams disputable. The class's program has one output. */
 export async function examClaimsGas(): Promise<AttestationGas[]> {
   const world = await createExamClaimsWorld();
   const { claims, examClaims, networkHelpers, worker } = world;

@@ -13,11 +13,11 @@ type GrowthRow = {
 
 const STEPS = [10, 100, 1_000, 10_000];
 const ELEMENTS = [1e3, 1e4, 1e5, 1e6, 1e7, 1e8];
-/** Steps of a range, as the compiler bounds it; float32; a step proof of ordinary size. */
+/** A range's steps, the compiler's maximum; float32; an ordinary step proof's gas. */
 const [RANGE, BYTES, PROOF_GAS, HEADER] = [16, 4, 300_000, 48];
 const ARITY_BITS = 4;
 
-/** Synthetic programs: the game needs no data, only the lengths of its lists. A round is a move of each side. */
+/** Measures synthetic programs: the game needs no data, only list lengths. A round has one move per side. */
 export const growth = (): GrowthRow[] =>
   STEPS.flatMap((steps) =>
     ELEMENTS.map((elements) => {

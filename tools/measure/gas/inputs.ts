@@ -1,4 +1,4 @@
-/** The table of costs of docs/large-data.md: what a large input costs by calldata, by blobs and by reference. */
+/** Prints the cost table for docs/large-data.md: a large input's cost by calldata, by blobs and by reference. */
 import { compile } from "../../../src/compiler/compile.ts";
 import { BLOBS_PER_TRANSACTION, blobCount, FILE_BYTES_PER_BLOB } from "../../../src/chain/market/blobs.ts";
 import { DType } from "../../../src/numerics/dtype.ts";

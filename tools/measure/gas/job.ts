@@ -9,7 +9,7 @@ import { gasWorld } from "./wholeDisputes.ts";
 import type { Subject } from "./subject.ts";
 import type { World } from "../../../testkit/protocol/deployWorld.ts";
 
-/** Gas of an undisputed job without its input bytes; `deliver` finalises. */
+/** An undisputed job's gas without input bytes; `deliver` finalises. */
 type JobGas = {
   job: string;
   post: number;
@@ -34,7 +34,7 @@ export async function jobGas(model: Subject): Promise<JobGas[]> {
 async function measure(job: string, program: GameProgram, trace: Trace, answer = false): Promise<JobGas> {
   const world = await gasWorld();
   const { market, requester, worker, networkHelpers } = world;
-  // Accounts that have had credit before, as in the steady state.
+  // The accounts have had credit before, like in the steady state.
   const by = { requester: { account: requester.account }, worker: { account: worker.account } };
   const request = await requestFor(world, program, { rootOnly: true, inputs: [], window: 3_600, answer });
   const posted = await market.write.post([request], by.requester);

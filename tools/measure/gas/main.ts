@@ -1,6 +1,6 @@
 /**
- * Gas of an undisputed job, of every move, of whole disputes, of the step proof by kind, over arity and chunk size, and
- * by the size of the program.
+ * Measures gas: an undisputed job, every move, whole disputes, the step proof by kind, over arity and chunk size, and
+ * by program size.
  */
 import { file, readOptions, whole } from "../../options.ts";
 import { keepFigures } from "../keepFigures.ts";

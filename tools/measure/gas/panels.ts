@@ -12,7 +12,7 @@ const HOUR = 3_600;
 /** Inputs are named by their root. */
 const AWAY = { rootOnly: true, inputs: [] };
 
-/** What a poster, its workers and whoever ends a panel send. The contract has had credit before. */
+/** Measures the transactions by a poster, the workers and the ender of a panel. The contract has had credit before. */
 export async function panelsGas(): Promise<PanelGas[]> {
   const world = await panelWorld();
   const { panel, client, requester, worker, mallory, stranger, networkHelpers } = world;

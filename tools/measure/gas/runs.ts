@@ -18,7 +18,7 @@ type RunGas = {
   run: string;
   items: number;
   post: number;
-  /** Of all transactions together that bring the items' tensors. */
+  /** Total over all transactions carrying the items' tensors. */
   inputs: number;
   claim: number;
   submit: number;
@@ -71,7 +71,7 @@ async function measure(run: string, items: number, rootOnly: boolean): Promise<R
     published += Number(await gasOf(world, hash));
   }
   const claimed = await market.write.claim([job], by.worker);
-  // What undisputed items hold costs nothing: any trace roots do.
+  // The content of undisputed items costs nothing: any trace roots serve.
   const prng = new Prng(1);
   const root = () => toHash(Uint8Array.from({ length: 32 }, () => 1 + prng.below(255)));
   const list = MerkleList.fromHashes(Array.from({ length: items }, root));

@@ -11,7 +11,7 @@ import type { GameProgram } from "../../../testkit/protocol/chainProgram.ts";
 
 type Shape = readonly [number, number, number, number];
 
-/** A compiled model with its execution on one picture. */
+/** A compiled model with the execution on a picture. */
 export type Subject = GameProgram & { tensors: Uint8Array[] };
 
 /** Compiles a model of a picture of bytes. @param shape `[1, height, width, 3]` */
@@ -21,7 +21,10 @@ export const compiledModel = (path: string, shape: Shape, run?: CompileOptions["
     ...(run === undefined ? {} : { run }),
   });
 
-/** Compiles a model of a picture of bytes and executes it. @param shape `[1, height, width, 3]` */
+/**
+ * Compiles a model for a byte picture, and executes the model.
+ * @param shape `[1, height, width, 3]`
+ */
 export async function executionOf(path: string, shape: Shape): Promise<Subject> {
   const model = compiledModel(path, shape);
   const { pixels: input } = drawText("REFUTE", shape[2], shape[1], 4);

@@ -17,13 +17,13 @@ type SweepRow = {
 
 const ARITY_BITS = [1, 2, 3, 4, 5, 6];
 const CHUNKS = [256, 512, 1_024];
-/** Gas of a byte of an opened chunk in a step proof: calldata, copies and hash. */
+/** Gas per byte in an opened chunk of a step proof: calldata, copies and hash. */
 const PROOF_BYTE = 24;
 
 /**
- * The game with the most moves over arity and chunk size. The arity is played on chain; for chunk sizes that the
- * contracts do not have, the model of src/dispute/moveGas.ts is evaluated, which the played games check. A step proof
- * opens at least one chunk of each input and the claimed one: their number is kept, their size and depth change.
+ * Returns the game with the most moves over arity and chunk size. The arity is played on chain. For chunk sizes without
+ * contracts, the model in src/dispute/moveGas.ts is evaluated, and the played games check the model. A step proof opens
+ * the claimed chunk and at least one chunk per input: their number is kept, their size and depth change.
  */
 export async function sweep(subject: Subject): Promise<SweepRow[]> {
   const { program } = subject;

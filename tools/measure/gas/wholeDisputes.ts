@@ -8,7 +8,7 @@ import { createWorld, submitted } from "../../../testkit/protocol/world.ts";
 import { executionOf, type Subject } from "./subject.ts";
 import { SINK, type World } from "../../../testkit/protocol/deployWorld.ts";
 
-/** A game over one element of one step, from the challenge to the payout: every transaction of both sides. */
+/** A game over a step's element, from the challenge to the payout: every transaction by both sides. */
 export type PlayedDispute = {
   step: number;
   operator: string;
@@ -60,8 +60,8 @@ export function chosenSteps({ program: { steps } }: Subject, samples: number): S
 }
 
 /**
- * One game, after which the chain is put back.
- * @param published The challenger holds the worker's trace: its picks jump straight down.
+ * Plays one game, and then restores the chain.
+ * @param published The challenger holds the worker's trace: the picks jump straight down.
  */
 export async function playDispute(
   world: World,
@@ -120,7 +120,7 @@ export function longestGame({ program }: Subject, arityBits: number): number {
 const checkpointOver = ({ program }: Subject, step: number): number =>
   program.checkpoints.findIndex(({ first, step: last }) => first <= step && step <= last);
 
-/** The subject's tensors with one bit of the middle element of a step changed. */
+/** Returns the subject's tensors with a bit changed in a step's middle element. */
 function altered({ program, tensors }: Subject, step: number): Trace {
   const { count } = program.steps[step]!;
   const tensor = Uint8Array.from(tensors[step]!);

@@ -1,7 +1,7 @@
 /**
- * A batch of pictures over four workers, of which one lies, one is slow and one dies, by `refute job dispatch` as a
- * process that is killed now and then; on ppocr2_cls and an embedded chain.
- * `npm run measure -- market dispatch [--items N --part-items N --kills N]`
+ * Dispatches a batch of pictures to four workers: one lies, one is slow and one dies. `refute job dispatch` runs in a
+ * process killed now and then; on ppocr2_cls and an embedded chain. `npm run measure -- market dispatch [--items N
+ * --part-items N --kills N]`
  */
 import { formatEther, parseEther } from "viem";
 import { cheatingExecute, chooseAlteration } from "../../../src/deploy/demo/cheat.ts";

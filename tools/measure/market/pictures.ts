@@ -1,4 +1,4 @@
-/** Pictures of a line of text, every third one upside down, and a model that says which way up each is. */
+/** Pictures with a text line, every third picture upside down, and a model for recognising the orientation. */
 import { compile } from "../../../src/compiler/compile.ts";
 import { drawText, turned } from "../../../src/deploy/demo/picture.ts";
 import { knownProgram, type KnownProgram } from "../../../src/dispute/run/execution.ts";
@@ -11,7 +11,7 @@ export const [WIDTH, HEIGHT] = [192, 48];
 /** The model's file, which takes prepared pictures. */
 export const modelBytes = (): Uint8Array => catalogued("ppocr2_cls").bytes();
 
-/** The model as a program for a batch of pixels. */
+/** Returns the model's program for a batch of pixels. */
 export function pictureProgram(): KnownProgram {
   const model = withImagePreprocessing(readModel(modelBytes()), PADDLE_OCR_LINE);
   return knownProgram(compile(model, { shapes: { x: [1, HEIGHT, WIDTH, 3] }, run: { batch: true } }));

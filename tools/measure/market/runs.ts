@@ -1,6 +1,6 @@
 /**
- * Runs of many items: items that take nothing from each other, executed in order and beside each other; then a run that
- * carries state, a dispute about one of its items, and a hundred games about a hundred of them.
+ * Runs with many items: items independent from each other, executed in order and in parallel; then a run that carries
+ * state, a dispute about one item, and a hundred games about a hundred items.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
@@ -26,7 +26,7 @@ const { pictures, items } = readOptions({
 });
 const GAMES = 100;
 
-/** What an action gives, and the seconds that it takes. */
+/** Runs an action, and returns the result with the seconds taken. */
 async function timed<T>(action: () => Promise<T>): Promise<[T, string]> {
   const start = performance.now();
   const result = await action();

@@ -1,6 +1,6 @@
 /**
- * A worker's endpoint and a payer on an embedded chain: answers with signed claims, of which some tickets win. Prints
- * the gas an answer, and what an answer takes beside its execution.
+ * A worker's endpoint and a payer on an embedded chain: answers with signed claims, some with winning tickets. Prints
+ * the gas per answer, and an answer's cost besides the execution.
  */
 import type { Execute } from "../../../src/runs/execute.ts";
 import { formatEther, type TransactionReceipt } from "viem";
@@ -34,7 +34,7 @@ const { model } = prepareModel(own, { bind: {}, uint8: [PADDLE_OCR_LINE], decide
 const program = knownProgram(compile(model, { shapes }));
 const executors = new FastExecutors();
 
-/** Of this thread, milliseconds: other programs of the machine do not count. */
+/** This thread's processor time, milliseconds: other programs on the machine do not count. */
 const processor = (): number => {
   const { user, system } = process.threadCpuUsage();
   return (user + system) / 1_000;

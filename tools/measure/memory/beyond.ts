@@ -1,4 +1,4 @@
-/** Layers of float32 whose weights alone take more than 4 GiB: exact execution against plain onnxruntime. */
+/** Float32 layers with weights above 4 GiB: exact execution against plain onnxruntime. */
 import { closeSync, mkdtempSync, openSync, rmSync, writeFileSync, writeSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
@@ -11,7 +11,7 @@ import { Prng } from "../../../testkit/random/prng.ts";
 import { compareRuns } from "./compareRuns.ts";
 import { MIB } from "./figures.ts";
 
-/** The width of a down projection of a model of 7 billion parameters: 462 MiB a layer. */
+/** A down projection's width in a model with 7 billion parameters: 462 MiB a layer. */
 const WIDTH = 11_008;
 /** Tensors that are read and held by the compiler, at most. */
 const MAX_MIB = 16_384;

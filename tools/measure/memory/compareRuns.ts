@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { MIB, type RunReport, type RunRequest } from "./figures.ts";
 
-/** One run in a process of its own, which collects garbage when it is told to. */
+/** Measures one run in a separate process, which collects garbage on request. */
 async function measured(name: "plain" | "exact", request: RunRequest): Promise<RunReport> {
   const file = fileURLToPath(new URL(`${name}Run.ts`, import.meta.url));
   const child = fork(file, [], { execArgv: ["--expose-gc"], serialization: "advanced" });
@@ -28,7 +28,7 @@ function print(name: string, { stages }: RunReport): void {
   }
 }
 
-/** The largest difference of two lists of float32, by the largest magnitude of the second. */
+/** Returns the largest difference between two float32 lists, divided by the second list's largest magnitude. */
 function difference(a: Uint8Array, b: Uint8Array): number {
   const [got, wanted] = [a, b].map((bytes) => new Float32Array(bytes.slice().buffer)) as [Float32Array, Float32Array];
   let [worst, largest] = [0, 0];

@@ -1,4 +1,4 @@
-/** The memory of a decoder of 125 million weights of four bits: exact execution against plain onnxruntime. */
+/** The memory for a decoder with 125 million four-bit weights: exact execution against plain onnxruntime. */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -7,7 +7,7 @@ import { writeInTwoFiles } from "../../../testkit/onnx/dataFile.ts";
 import { compareRuns } from "./compareRuns.ts";
 import { MIB } from "./figures.ts";
 
-/** What exact execution may take, by what plain onnxruntime takes. */
+/** The memory limit for exact execution, in multiples of plain onnxruntime's memory. */
 const BAR = 1.5;
 
 type DecoderOptions = {

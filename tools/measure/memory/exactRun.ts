@@ -1,4 +1,4 @@
-/** Reads, compiles and executes a model once as a worker does, in a process of its own: see `answer`. */
+/** Reads, compiles and executes a model once like a worker, in a separate process: see `answer`. */
 import { compile } from "../../../src/compiler/compile.ts";
 import { createExecutor } from "../../../src/executor/createExecutor.ts";
 import type { MerkleList } from "../../../src/program/merkle/list.ts";
@@ -8,7 +8,7 @@ import { loadModel } from "../../../src/compiler/wraps/modelSpec.ts";
 import { Trace } from "../../../src/program/trace/trace.ts";
 import { answer, type RunRequest, type Stages } from "./figures.ts";
 
-/** The program alone stays in memory, as it does in a worker. */
+/** The program alone stays in memory, like in a worker. */
 function compiled({ path, inputs, bind, mib }: RunRequest, stages: Stages): ReturnType<typeof knownProgram> {
   const limits = { mib };
   const { model } = loadModel({ path, bind, uint8: [], limits });

@@ -3,7 +3,7 @@ import type { TensorData } from "../../../src/model/onnx/model.ts";
 
 export const MIB = 2 ** 20;
 
-/** A figure of this process in /proc/self/status, in bytes. Of Linux only. */
+/** Returns a figure about this process from /proc/self/status, in bytes. Linux only. */
 export const ownStatus = (name: "VmHWM" | "VmRSS" | "RssFile"): number =>
   Number(new RegExp(`${name}:\\s+(\\d+)`).exec(readFileSync("/proc/self/status", "utf8"))?.[1] ?? 0) * 1_024;
 
@@ -17,7 +17,7 @@ type Stage = {
   peak: number;
 };
 
-/** Which run of a model a process is to measure. */
+/** The model run that a process measures. */
 export type RunRequest = {
   /** The model's file. */
   path: string;
@@ -25,11 +25,11 @@ export type RunRequest = {
   /** Inputs that the exact program is compiled for. */
   bind: Readonly<Record<string, unknown>>;
   threads: number;
-  /** MiB of tensors that are read, and again that compiling holds, if not the defaults. */
+  /** Maximum MiB for tensors read, and likewise for compiling, if not the defaults. */
   mib?: number;
 };
 
-/** What a process measured, and the model's first output. */
+/** A process's measurements, and the model's first output. */
 export type RunReport = { stages: readonly Stage[]; output: Uint8Array };
 
 /** Stages of a process, one after the other. */
@@ -46,7 +46,7 @@ export class Stages {
   }
 }
 
-/** Answers the one request that the parent process sends, and ends. */
+/** Answers the parent process's single request, and ends. */
 export function answer(run: (request: RunRequest, stages: Stages) => Promise<Uint8Array>): void {
   const stages = new Stages();
   process.once("message", (request: RunRequest) => {

@@ -21,7 +21,7 @@ function report(stage: string, kept = 0): void {
   console.log(`${stage.padEnd(28)} ${text.join("  ")}  (MiB)`);
 }
 
-/** The job of a program, as it is read from a chain. */
+/** Returns a program's job, in the form read from a chain. */
 function jobOf(id: number, { model, commitment }: KnownProgram, inputs: readonly Uint8Array[]): JobRecord {
   const inputRoots = inputs.map(tensorRoot);
   const parts = new Map(inputs.map((bytes, k) => [k, new Map([[0, toHex(bytes)]])]));

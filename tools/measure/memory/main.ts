@@ -1,7 +1,7 @@
 /**
- * What memory a worker takes. By default it executes jobs of models of the catalogue, with a budget for kept
- * executions. With `--decoder` a large decoder is executed beside plain onnxruntime, with `--beyond LAYERS` layers of
- * 462 MiB each. It runs with `--expose-gc`, for figures without garbage.
+ * Measures a worker's memory. By default the tool executes jobs for catalogue models, with a budget for kept
+ * executions. With `--decoder` a large decoder is compared with plain onnxruntime, with `--beyond LAYERS` layers with
+ * 462 MiB each. The tool runs with `--expose-gc`, for figures without garbage.
  */
 import { flag, list, readOptions, whole } from "../../options.ts";
 import { measureBeyond } from "./beyond.ts";

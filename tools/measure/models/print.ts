@@ -18,9 +18,9 @@ const HEAD = [
 ];
 
 /**
- * Whether plain onnxruntime goes another way because a quantised value, the first that differs, fell to the
- * neighbouring step: its float32 sums are rounded, and what lies near the middle of two steps falls otherwise.
- * Everything before agrees.
+ * Returns true if plain onnxruntime differs because the first differing value is quantised and fell to the neighbouring
+ * step: float32 sums are rounded, and a value near the middle between two steps falls otherwise. Everything before
+ * agrees.
  */
 const quantisedOtherwise = ({ firstDifferent }: Comparison): boolean =>
   firstDifferent !== undefined &&

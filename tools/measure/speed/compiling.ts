@@ -10,7 +10,7 @@ import { list, readOptions } from "../../options.ts";
 
 const values = readOptions({ nodes: list("lengths of the graphs", ["500", "1000", "2000", "4000"]) });
 
-/** Seconds of all of this process' threads, and the steps of the program. */
+/** Returns the processor seconds over all threads in this process, and the program's steps. */
 function compiled(bytes: Uint8Array): { seconds: number; steps: number } {
   const model = readModel(bytes);
   const before = process.cpuUsage();

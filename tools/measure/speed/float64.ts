@@ -12,10 +12,10 @@ import { readModel } from "../../../src/model/onnx/readModel.ts";
 import { modelOf, single } from "../../../testkit/onnx/agreement.ts";
 import { Prng } from "../../../testkit/random/prng.ts";
 
-/** Nanoseconds of processor time an element, the least of some runs; undefined where there is no such operator. */
+/** Nanoseconds of processor time per element, the least over some runs; undefined without such an operator. */
 type Float64Row = { operator: string; defined: number; fast: number; plain: number | undefined };
 
-/** Elements that the definition computes, and that are computed fast. */
+/** Element counts for the definition, and for fast computation. */
 const FEW = 2 ** 10;
 const MANY = 2 ** 16;
 const RUNS = 5;

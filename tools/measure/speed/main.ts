@@ -1,6 +1,6 @@
 /**
- * Exact execution against plain onnxruntime (default optimisation), interleaved in one process, medians. With
- * `--checks`, only the share of exact execution that the spot checks of the engine's products take.
+ * Measures exact execution against plain onnxruntime (default optimisation), interleaved in one process, medians. With
+ * `--checks`, only the share of exact execution taken by spot checks of the engine's products.
  */
 import { fork } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";

@@ -15,11 +15,11 @@ import { Trace } from "../../../src/program/trace/trace.ts";
 import { median } from "./median.ts";
 import { readPrepared, type Prepared } from "./prepare.ts";
 
-/** Medians in milliseconds, and what happened in one run. */
+/** Medians in milliseconds, and the data from a single run. */
 export type Timing = {
   /**
-   * Processor time of all exact runs by that of all plain ones: what the ratio would be on a machine that does nothing
-   * else.
+   * The processor time of all exact runs, divided by all plain runs' processor time: the ratio on an otherwise idle
+   * machine.
    */
   processorRatio: number;
   plain: number;
@@ -28,15 +28,15 @@ export type Timing = {
   checked: number;
   runs: number;
   stats: CertificateStats;
-  /** Milliseconds by stage of one run with commitment, of all threads. */
+  /** Milliseconds by stage for one run with commitment, over all threads. */
   stages: Readonly<Record<Stage, number>>;
-  /** Milliseconds of a run in which every float32 sum is computed in integers; not of models that are run once. */
+  /** Milliseconds for a run computing every float32 sum in integers; undefined for models run once. */
   doubtful: number | undefined;
   hashedBytes: number;
   steps: number;
 };
 export type Memory = { peakBytes: number };
-/** Milliseconds of all threads in so many runs: in all stages but waiting, and of these in spot checks. */
+/** Milliseconds over all threads and runs: in all stages except waiting, and the part in spot checks. */
 export type Checks = { runs: number; milliseconds: number; checks: number };
 
 /** As an application runs it: default optimisation. */
@@ -50,7 +50,7 @@ async function plainRun({ bytes, inputs }: Prepared, threads: number): Promise<(
   return () => session.run(feeds);
 }
 
-/** What a worker posts. */
+/** Returns a worker's execution, and the root to post. */
 async function committed(executor: Executor, { model, given }: Prepared, profile = false): Promise<Committed> {
   const trees = new Map<number, MerkleList>();
   const execution = await executor.run(given, { keep: () => false, trees, profile });
@@ -120,7 +120,7 @@ async function time(prepared: Prepared, threads: number, seconds: number): Promi
   };
 }
 
-/** Milliseconds of a run that trusts no error bound. */
+/** Returns the milliseconds of a run that trusts no error bound. */
 async function doubtfulTime({ model, given }: Prepared, threads: number): Promise<number> {
   const doubting = await createExecutor(model, { threads, alwaysExact: true });
   const start = performance.now();
@@ -128,7 +128,9 @@ async function doubtfulTime({ model, given }: Prepared, threads: number): Promis
   return performance.now() - start;
 }
 
-/** What spot checks take of exact executions. Reading the clock around each check counts as the check's time. */
+/**
+ * Measures the spot checks' part in exact executions. Each check's time includes the clock readings around the check.
+ */
 async function checks({ model, given }: Prepared, threads: number, seconds: number): Promise<Checks> {
   const executor = await createExecutor(model, { threads });
   for (let k = 0; k < WARM_UP; k++) await executor.run(given, { keep: () => false });

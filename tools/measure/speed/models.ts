@@ -9,7 +9,7 @@ import { modelOf } from "../../../testkit/onnx/agreement.ts";
 import { forestOf } from "../../../testkit/operators/mlCases.ts";
 import { MINI_LM, miniLm, sentence } from "../../../testkit/models/miniLm.ts";
 
-/** A model file with inputs of its own kind: what plain onnxruntime and the exact executor are both given. */
+/** A model file with its own inputs, given to both plain onnxruntime and the exact executor. */
 export type Subject = {
   bytes: Uint8Array;
   inputs: ReadonlyMap<string, TensorData>;
@@ -17,7 +17,7 @@ export type Subject = {
   fixed?: readonly string[];
 };
 
-/** A model of the benchmark. `isLarge`: a run takes so long that each kind is run once, with the most threads only. */
+/** A benchmark model. `isLarge`: a run takes long, and each kind is run only once, with the maximum threads. */
 type BenchModel = { load: () => Subject; isLarge?: boolean };
 
 const require = createRequire(import.meta.url);
@@ -53,7 +53,8 @@ function sound(samples: number): number[] {
 }
 
 /**
- * With the sampling rate as part of the program, or chosen at run time: then for so many samples that both rates take.
+ * The speech model. The sampling rate is part of the program, or chosen at run time: then both rates must take the
+ * sample count.
  */
 const speech = (samples: number, isFixed: boolean) => (): Subject => ({
   bytes: packageFile("@ricky0123/vad-web", "package.json", "dist/silero_vad_v5.onnx"),
@@ -70,7 +71,7 @@ const embedding = (): Subject => ({
   inputs: new Map([["input_1", floatTensor(sound(76 * 32), [1, 76, 32, 1])]]),
 });
 
-/** Benchmarks only: the model is not for use in a product (its package says under which terms it comes). */
+/** For benchmarks only: the model is not for use in a product (the package states the terms). */
 function background(): Subject {
   const folder = dirname(require.resolve("@imgly/background-removal-data/package.json"));
   type Entry = { chunks: { hash: string; offsets: [number, number] }[] };
@@ -85,7 +86,7 @@ function background(): Subject {
 
 const encoder = (quantised: boolean) => (): Subject => ({ bytes: miniLm({ quantised }), inputs: sentence(MINI_LM) });
 
-/** A classifier of 100 full trees of depth 8 over 256 rows of a table: 25,600 ways from a root to a leaf. */
+/** A classifier with 100 full trees of depth 8 over 256 table rows: 25,600 ways from a root to a leaf. */
 function forest(): Subject {
   const experiment = forestOf(100, 8, 4, 3, 256);
   return { bytes: modelOf(experiment), inputs: new Map(Object.entries(experiment.operands)) };

@@ -5,14 +5,17 @@ import { readModel } from "../../../src/model/onnx/readModel.ts";
 import type { CompiledModel } from "../../../src/program/compiled.ts";
 import type { Subject } from "./models.ts";
 
-/** What a measurement is made with, prepared once and handed to its processes in a file. */
+/** The data for a measurement, prepared once and handed to the processes in a file. */
 export type Prepared = Subject & {
   model: CompiledModel;
   /** The program's inputs, in its order. */
   given: readonly Uint8Array[];
 };
 
-/** Compiles a subject for the shapes of its inputs. @throws the compiler's errors */
+/**
+ * Compiles a subject for its inputs' shapes.
+ * @throws the compiler's errors
+ */
 export function prepare(subject: Subject, path: string): void {
   const { bytes, inputs, fixed = [] } = subject;
   const read = readModel(bytes);

@@ -1,4 +1,4 @@
-/** Jobs of a decoder on an embedded chain: an honest one to its end, and such with lies that are refuted. */
+/** Plays decoder jobs on an embedded chain: an honest job to the end, and jobs with refuted lies. */
 import { hexToBytes, parseEther, type TransactionReceipt } from "viem";
 import type { WatcherEvent } from "../../../watcher/events.ts";
 import { chosenToken } from "../../../src/compiler/wraps/decoderInputs.ts";
@@ -10,7 +10,7 @@ import type { WorkerEvent } from "../../../src/parties/worker/events.ts";
 import type { Players, Running } from "../../../testkit/players/players.ts";
 import type { Execute } from "../../../src/runs/execute.ts";
 
-/** What is asked for. */
+/** The requested job. */
 type DecoderJob = { program: KnownProgram; inputs: readonly Uint8Array[]; items: number };
 
 /** Longest wait for an event. */
@@ -56,8 +56,8 @@ export async function honestJob(players: Players, job: DecoderJob, execute: Exec
 }
 
 /**
- * A job that a cheat serves and a watcher watches, the only one of its market: once refuted, it is open again.
- * @returns where the lie was found, and what that took
+ * Plays a job served by a cheat and watched by a watcher, the market's only job: once refuted, the job is open again.
+ * @returns where the lie was found, and the cost
  */
 export async function refutedJob(players: Players, job: DecoderJob, cheat: Execute, honest: Execute) {
   const { requester, jobId } = await post(players, job);

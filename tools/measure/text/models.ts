@@ -1,4 +1,4 @@
-/** Large decoders with seeded weights, as export tools write them. */
+/** Large decoders with seeded weights, in the form written by export tools. */
 import { gpt2Decoder } from "../../../testkit/models/gpt2.ts";
 import { UsageError } from "../../options.ts";
 import { LLAMA_100M, llama, parameterCount, type LlamaShape } from "../../../testkit/models/llama.ts";
@@ -21,7 +21,7 @@ const LLAMA_1B: LlamaShape = {
   ...{ vocabulary: 32_000, width: 2_048, layers: 22, heads: 32, kvHeads: 4, hidden: 5_632, positions: 2_048 },
   packedTable: true,
 };
-/** The sizes of LLaMA 2 of 7 billion parameters; all of its 32 layers do not fit into one file. */
+/** The sizes for LLaMA 2 with 7 billion parameters; all 32 layers do not fit into one file. */
 const LLAMA_7B: LlamaShape = {
   ...{ vocabulary: 32_000, width: 4_096, layers: 32, heads: 32, kvHeads: 32, hidden: 11_008, positions: 2_048 },
   packedTable: true,

@@ -1,7 +1,7 @@
 import type { DecoderInterface } from "../../../src/compiler/wraps/decoderInterface.ts";
 import { numbersOf, openPlainDecoder } from "../../../src/native/plain/decoder/plainDecoder.ts";
 
-/** A token that plain onnxruntime chose, and the logits that it chose it by. */
+/** A token chosen by plain onnxruntime, and the logits behind the choice. */
 type PlainChoice = { token: number; logits: readonly number[] };
 
 /** The text that a loop over plain onnxruntime gives: always the first of the most probable tokens. */

@@ -1,7 +1,10 @@
 /** Finds the pattern of the compiler's error that build.ts describes, in inline assembly. */
 import { childOf, parse, type Node } from "../instrument/ast.ts";
 
-/** What the optimizer keeps knowledge about; its first argument is an address. Calls and copies make it forget all. */
+/**
+ * Functions tracked by the optimizer; the first argument is an address. Calls and copies make the optimizer forget
+ * everything.
+ */
 const TRACKED = new Set(["mload", "mstore", "sload", "sstore", "keccak256"]);
 
 const nameOf = (node: Node): string => String(node.fields.name);
@@ -13,9 +16,9 @@ const isConstant = (node: Node): boolean =>
 type Variable = { definition: Node | undefined; loop: Node | undefined; writes: number };
 
 /**
- * Variables of assembly blocks that are assigned again, at a constant distance from which memory or storage is read or
- * written. Variables that Solidity code alone assigns are not looked at.
- * @returns `FUNCTION VARIABLE` of each.
+ * Finds reassigned variables in assembly blocks, with reads or writes of memory or storage at a constant distance from
+ * the variable. Variables assigned only by Solidity code are not examined.
+ * @returns `FUNCTION VARIABLE` for each.
  */
 export function movingAddresses(source: string): string[] {
   const found = new Set<string>();
@@ -41,12 +44,12 @@ function movingIn(block: Node): Set<string> {
     if (node.type === "YulAssignment")
       for (const { name } of node.fields.variableNames as { name: string }[]) {
         const variable = variables.get(name) ?? { definition: undefined, loop: undefined, writes: 0 };
-        // A variable that a loop declares is another one in each turn.
+        // A variable declared in a loop is a new variable in each turn.
         variable.writes += variable.loop === loops.at(-1) ? 1 : 2;
         variables.set(name, variable);
       }
     if (node.type === "YulFunctionCall" && TRACKED.has(calledBy(node))) addresses.push(argumentsOf(node)[0]!);
-    // What a loop declares before its first turn is declared once.
+    // A declaration before a loop's first turn is made once.
     const pre = node.type === "YulForLoop" ? childOf(node, "pre") : undefined;
     for (const child of node.children)
       visit(child, node.type === "YulForLoop" && child !== pre ? [...loops, node] : loops);
@@ -54,7 +57,7 @@ function movingIn(block: Node): Set<string> {
   visit(block, []);
   const isMoving = (name: string): boolean => (variables.get(name)?.writes ?? 0) > 1;
 
-  /** The variable that an address is at a constant distance from. */
+  /** Returns the variable at a constant distance from an address. */
   function referenceOf(address: Node): string | undefined {
     if (address.type === "YulIdentifier") {
       const name = nameOf(address);

@@ -1,21 +1,21 @@
 /**
- * The ways in which the contracts are compiled. The environment variable `REFUTE_BUILD` names one; without it, the
- * contracts are compiled as they are deployed.
+ * The ways to compile the contracts. The environment variable `REFUTE_BUILD` names a way; without the variable, the
+ * contracts are compiled like for deployment.
  *
- * solc 0.8.19 to 0.8.37 may take a load for the value of an earlier store, or drop a store, when a variable that an
- * address was computed from is assigned again: what the Yul optimizer knows about distances between addresses goes
- * stale. Fixed in 0.8.38. Two steps of the optimizer act on this knowledge: LoadResolver (L) replaces loads and hashes
- * by known values, and EqualStoreEliminator (E) removes stores of what is known to stand there.
+ * solc 0.8.19 to 0.8.37 may take a load for an earlier store's value, or drop a store, when a variable behind a
+ * computed address is assigned again: the Yul optimizer's knowledge about distances between addresses goes stale. Fixed
+ * in 0.8.38. Two optimizer steps act on the knowledge: LoadResolver (L) replaces loads and hashes by known values, and
+ * EqualStoreEliminator (E) removes stores of values known to be stored already.
  *
- * UnusedStoreEliminator (S) asks a knowledge base too, but only about variables that are assigned once, whose values
- * cannot go stale. It needs code of this form (SSA), which the steps before it in the sequence make: the sequence is
- * therefore otherwise the default one.
+ * UnusedStoreEliminator (S) asks a knowledge base too, but only about variables assigned once, whose values cannot go
+ * stale. The step needs code in this form (SSA), made by the earlier steps in the sequence. The sequence therefore
+ * otherwise equals the default sequence.
  */
 import { errorWithCode } from "../../../src/base/errors.ts";
 
 export class UnknownBuild extends errorWithCode("UNKNOWN_BUILD") {}
 
-/** The default sequence of solc 0.8.37, as its program has it (test/contracts/builds/build.test.ts). */
+/** solc 0.8.37's own default sequence (test/contracts/builds/build.test.ts). */
 export const DEFAULT_STEPS =
   "dfDvulfnTUtnIfxa[r]EscLMVcul [j]Trpeulxa[r]cLvifMCTUca[r]LSsTFOtfDnca[r]IulcscCTUtvifMx[scCTUt] TOntnfDIulvifMjmul" +
   "[jul] VcTOcul jmul";
@@ -44,7 +44,7 @@ const WITHOUT_L_AND_E = DEFAULT_STEPS.replace(/[LE]/g, "");
 const SETTINGS = {
   /** As deployed. */
   shipped: { viaIR: true, optimizer: { enabled: true, runs: RUNS } },
-  /** As deployed, without the two steps that act on stale knowledge. */
+  /** The deployed build, without the two steps that act on stale knowledge. */
   noStaleKnowledge: {
     viaIR: true,
     optimizer: {

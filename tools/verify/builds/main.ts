@@ -1,9 +1,8 @@
 /**
- * Compiles the contracts in other ways than they are deployed, and runs the tests of the contracts on each build. These
- * compare the contracts with the definition, with models and with the rules: a test that fails on one build only shows
- * an error of the compiler, or code that relies on one.
- * With `--compile` it compiles only, so that it need not be done then: a compiler takes one core, and the tests take
- * all.
+ * Compiles the contracts in other ways than for deployment, and runs the contract tests on each build. The tests
+ * compare the contracts with the definition, with models and with the rules. A test failing on one build only shows a
+ * compiler error, or code relying on a compiler error. `--compile` only compiles, ahead of the tests: a compiler takes
+ * one core, and the tests take all.
  */
 import { globSync } from "node:fs";
 import { flag, readOptions, text } from "../../options.ts";
@@ -12,7 +11,7 @@ import { BUILD_NAMES, buildOf, type BuildName } from "./build.ts";
 
 const FOLDERS = ["verifier", "merkle", "game", "market", "vault", "attestation", "examples"];
 
-/** Tests of figures of the shipped build. Other builds take other gas, and no estimate is made for them. */
+/** Tests of the shipped build's figures. Other builds take other gas, without an estimate. */
 const ONLY_SHIPPED = [
   "test/contracts/verifier/gas.test.ts",
   "test/contracts/verifier/gasOfTerms.test.ts",
@@ -26,7 +25,7 @@ const ONLY_SHIPPED = [
 const NOT_FOR_OTHERS = ["--grep", "isWithinTheGasBound", "--invert"];
 
 type Work = {
-  /** What is compiled; everything if there is nothing. */
+  /** The compiled contracts; everything if empty. */
   readonly contracts: readonly string[];
   readonly tests: readonly string[];
   readonly solidityTests: boolean;
@@ -41,8 +40,8 @@ const everything: Work = {
 const WORK: Record<BuildName, Work> = {
   shipped: everything,
   noStaleKnowledge: everything,
-  // "Stack too deep" in StepVerifier, Float32Harness, FloatHarness, DisputeGame and JobMarket: what is left are the
-  // elementary functions and the Merkle lists.
+  // "Stack too deep" in StepVerifier, Float32Harness, FloatHarness, DisputeGame and JobMarket. The elementary functions
+  // and the Merkle lists are left.
   legacy: {
     contracts: [
       "contracts/verifier/Elementary.sol",

@@ -3,14 +3,14 @@ pragma solidity 0.8.37;
 
 import {Listener} from "./Listener.sol";
 
-/// @title Reports what is executed to the chain of the tests.
+/// @title Reports the executed points to the tests' chain.
 library Coverage {
     /// @notice Execution is at point `id`.
     function at(uint256 id) internal view {
         Listener.hear(id);
     }
 
-    /// @notice The condition itself; reports point `id` where it holds, of the next one where it does not.
+    /// @notice Returns the condition; reports point `id` if true, the next point if false.
     function decide(uint256 id, bool condition) internal view returns (bool) {
         at(condition ? id : id + 1);
         return condition;

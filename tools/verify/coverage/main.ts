@@ -1,6 +1,6 @@
 /**
- * Measures which lines of the contracts the TypeScript tests execute, and which ways of each condition. The recorded
- * calls of contracts without state are replayed; for the other contracts the tests run.
+ * Measures the contract lines executed by the TypeScript tests, and the ways taken at each condition. Recorded calls to
+ * contracts without state are replayed; for the other contracts the tests run.
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -62,7 +62,7 @@ async function cover(): Promise<void> {
   const lines: string[] = [];
   const status = await workspace.run("tsx", ["tools/verify/coverage/runner.ts", output, ...tests], (line) => {
     lines.push(line);
-    // Tests of gas and of size may fail because of the added code.
+    // Gas and size tests may fail because of the added code.
     if (line.startsWith("@")) console.log(`fails with the added code: ${line.slice(1)}`);
   });
   if (status !== 0) throw new Error(`the tests did not end:\n${lines.slice(-40).join("\n")}`);
@@ -76,7 +76,7 @@ async function cover(): Promise<void> {
   report(points, passed);
 }
 
-/** Executed and existing lines and branches. A line is executed if all its statements are. */
+/** Prints executed and existing lines and branches. A line counts if all its statements are executed. */
 function report(points: readonly Point[], passed: ReadonlySet<number>): void {
   const row = (name: string, [lines, branches]: readonly [string, string]) =>
     console.log(`${name.padEnd(48)}${lines.padStart(16)}${branches.padStart(18)}`);

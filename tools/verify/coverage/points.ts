@@ -1,7 +1,7 @@
 import { around, childOf, parse, type Node } from "../instrument/ast.ts";
 import { withYulPoints } from "./yul.ts";
 
-/** An event that a test should cause: a statement is executed, a condition is true, or a condition is false. */
+/** An event that a test should cause: an executed statement, a true condition, or a false condition. */
 export type Point = { id: number; file: string; line: number; branch: boolean; what: string };
 
 const STATEMENTS = new Set([
@@ -35,7 +35,7 @@ export function withPoints(file: string, source: string, firstId: number): { sou
     return id;
   };
 
-  /** A node with some of its children rendered in another way. */
+  /** Renders a node, with some children rendered in another way. */
   const within = (node: Node, inside: boolean, special?: Map<number, (child: Node) => string>): string =>
     around(node, text, (child) => special?.get(child.start)?.(child) ?? render(child, inside));
 

@@ -1,4 +1,4 @@
-/** Runs tests in a copy that reports its points: `tsx runner.ts OUTPUT FILES...`. Writes the ids of executed points. */
+/** Runs tests in a point-reporting copy: `tsx runner.ts OUTPUT FILES...`. Writes the ids of executed points. */
 import { writeFileSync } from "node:fs";
 import { resolve } from "node:path";
 import hre from "hardhat";
@@ -13,7 +13,7 @@ hre.hooks.registerHandlers("network", {
   },
 });
 
-/** Writes after each suite, so that an interrupted run leaves a result. */
+/** Writes after each suite: an interrupted run leaves a result. */
 const write = (): void => writeFileSync(output!, JSON.stringify([...passed]));
 
 const mocha = new Mocha({ timeout: 600_000, reporter: class {} as never });

@@ -21,8 +21,8 @@ function coveredIf(coveredId, coveredCondition) -> coveredDecision {
 `;
 
 /**
- * Rewrites an assembly block so that it reports each statement that it executes, both ways of each `if` and loop, and
- * each case of a `switch`.
+ * Rewrites an assembly block with reports for each executed statement, for both ways of each `if` and loop, and for
+ * each `switch` case.
  * @param point Numbers a point, in ascending order.
  */
 export function withYulPoints(

@@ -5,9 +5,9 @@ import { FastExecutors } from "../../../src/runs/fastExecutors.ts";
 import type { KnownProgram } from "../../../src/dispute/run/execution.ts";
 import { solver } from "../../../src/attestation/exams/solve.ts";
 
-/** What a program of a zoo gives for many nonces. */
+/** A zoo program's results for many nonces. */
 type ClassCheck = {
-  /** Different roots of traces, and different tensors of the last checkpoint. */
+  /** Numbers of different trace roots, and of different tensors at the last checkpoint. */
   roots: number;
   results: number;
   /** Nonces for which the last checkpoint has NaN. */

@@ -3,19 +3,19 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-/** A program that gcc made, in a folder of its own, which also has room for fifos. */
+/** A program made by gcc, in a separate folder with room for fifos. */
 export type Built = { program: string; folder: string; remove: () => void };
 
 /**
- * Compiles definition.c and one of the programs of this folder; returns the reason instead where gcc or libmpfr's
- * headers (which bring GMP's) are missing.
+ * Compiles definition.c and a program in this folder; returns the reason instead if gcc or libmpfr's headers (which
+ * bring GMP's) are missing.
  */
 export function buildC(name: "judge" | "words" | "powers"): Built | { missing: string } {
   const folder = mkdtempSync(join(tmpdir(), "refute-exhaust-"));
   const remove = (): void => rmSync(folder, { recursive: true, force: true });
   const program = join(folder, name);
   const sources = [`${name}.c`, "definition.c"].map((file) => join(import.meta.dirname, file));
-  // Without contraction, so that the ends of a certificate are rounded as WebAssembly rounds them.
+  // Without contraction: the ends of a certificate are rounded like in WebAssembly.
   const flags = ["-O3", "-march=native", "-ffp-contract=off", "-Wall", "-Werror"];
   const build = spawnSync("gcc", [...flags, ...sources, "-o", program, "-lgmp", "-lm"], { encoding: "utf8" });
   if (build.error === undefined && build.status === 0) return { program, folder, remove };

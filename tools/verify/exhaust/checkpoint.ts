@@ -12,7 +12,7 @@ const SOURCES = [
   "tools/verify/exhaust/{chunks,estimateLoop,group,kernel}.ts",
 ];
 
-/** The SHA-256 of those sources, so that reports of others are not taken for theirs. */
+/** Returns the sources' SHA-256, to separate the reports on different sources. */
 function hashOfSources(): string {
   const hash = createHash("sha256");
   const files = globSync(SOURCES, { cwd: ROOT });
@@ -20,7 +20,7 @@ function hashOfSources(): string {
   return hash.digest("hex");
 }
 
-/** The reports on a function's chunks, on disk, so that a run that was stopped goes on. */
+/** A function's chunk reports, on disk: a stopped run goes on. */
 export class Checkpoint {
   readonly #file: string;
 
@@ -29,11 +29,11 @@ export class Checkpoint {
     this.#file = join(folder, hashOfSources().slice(0, 16), `${name}-${stride}.jsonl`);
     mkdirSync(dirname(this.#file), { recursive: true });
     const lines = existsSync(this.#file) ? readFileSync(this.#file, "utf8") : "";
-    // A line that was not written to its end is dropped, so that the next one is not a part of it.
+    // An incomplete last line is dropped, to keep the next line separate.
     writeFileSync(this.#file, lines.slice(0, lines.lastIndexOf("\n") + 1));
   }
 
-  /** What is there, by the chunk. */
+  /** Returns the stored reports, by chunk. */
   read(): Map<number, ChunkReport> {
     const lines = readFileSync(this.#file, "utf8").split("\n").slice(0, -1);
     return new Map(lines.map((line) => JSON.parse(line) as ChunkReport).map((report) => [report.chunk, report]));

@@ -8,20 +8,20 @@ export const FUNCTIONS: readonly OpName[] = ELEMENTARY.filter((name) => name !==
 export const BUILDS = ["fused", "separate"] as const;
 export type BuildName = (typeof BUILDS)[number];
 
-/** What V8 is told for a build. */
+/** V8's options for each build. */
 export const NODE_OPTIONS: Readonly<Record<BuildName, readonly string[]>> = {
   fused: [],
   separate: ["--no-enable-fma3"],
 };
 
-/** A chunk is the inputs whose upper eight bits are its number. */
+/** Number of chunks. A chunk's inputs share their upper eight bits, the chunk's number. */
 export const CHUNKS = 256;
 /** Inputs in a chunk. */
 export const CHUNK = 2 ** 24;
 
 /**
- * Writes the bits of inputs of a chunk, from number `first` on: one of each `stride`, a power of two; not always the
- * first of them, whose last bits would be zeros.
+ * Writes a chunk's input bits, from number `first` on: one input per `stride`, a power of two. The input is not always
+ * the first, whose last bits would be zeros.
  */
 export function writeInputs(inputs: Uint32Array, chunk: number, first: number, stride: number): void {
   const start = chunk << 24;
@@ -31,20 +31,20 @@ export function writeInputs(inputs: Uint32Array, chunk: number, first: number, s
   }
 }
 
-/** What one build did on a chunk, or on several. */
+/** A build's results on one chunk, or on several. */
 export type Measured = {
   /** The largest relative error of an estimate; NaN if one was no number. */
   error: number;
-  /** The bits of an input where it is as large. */
+  /** The bits of an input with the largest error. */
   at: number;
   /** Inputs that no estimate settled: the definition was called. */
   doubts: number;
 };
 
-/** What was found on a chunk. */
+/** The results on a chunk. */
 export type ChunkReport = {
   chunk: number;
-  /** SHA-256 of the results as little-endian words, in the order of the inputs' bits. */
+  /** SHA-256 over the results in little-endian words, in the order of the inputs' bits. */
   hash: string;
   builds: Readonly<Record<BuildName, Measured>>;
 };

@@ -45,7 +45,7 @@ function maddFunction(): FunctionBuilder {
 type EstimateLoop = (from: number, to: number, end: number) => void;
 
 /**
- * Compiles estimates of a function to loops over a memory, with the tables of the executor's own kernels.
+ * Compiles a function's estimates to loops over a memory, with the executor's own kernel tables.
  * @param memory The number of elements must be a multiple of 4.
  */
 export function estimateLoops(

@@ -7,9 +7,9 @@ import { BUILDS, CHUNKS, type BuildName, type ChunkReport, type Measured } from 
 import { runGroup } from "./group.ts";
 import { buildC } from "./build.ts";
 
-/** What was found on all chunks of a function. */
+/** The results on all chunks of a function. */
 export type FunctionReport = {
-  /** SHA-256 of the chunks' hashes, one after the other. */
+  /** SHA-256 over the chunks' hashes, concatenated. */
   hash: string;
   builds: Readonly<Record<BuildName, Measured>>;
 };
@@ -19,9 +19,9 @@ const GROUP = 16;
 
 type ExhaustOptions = {
   names: readonly OpName[];
-  /** Of so many inputs, one is tried: a power of two up to 2^16. */
+  /** Out of `stride` inputs, one is tried: a power of two up to 2^16. */
   stride: number;
-  /** Functions, or parts of one, that run side by side. */
+  /** Number of functions, or function parts, running in parallel. */
   jobs: number;
   /** Where reports are kept. */
   folder: string;
@@ -55,7 +55,7 @@ export async function exhaust({ names, stride, jobs, folder, onFunction }: Exhau
       if (known.size === CHUNKS) onFunction(name, combine([...known.values()]));
     }
   };
-  // Where one job fails, the others end what they have begun: their processes do not outlive this one.
+  // If a job fails, the other jobs finish the work begun: their processes do not outlive this process.
   const stopping = (): Promise<void> =>
     work().catch((error: unknown) => {
       queue.length = 0;
@@ -72,7 +72,7 @@ const worse = (a: Measured, b: Measured): Measured => ({
   doubts: a.doubts + b.doubts,
 });
 
-/** The report on all chunks of a function, from those on each. */
+/** Combines a function's chunk reports into a single report. */
 function combine(chunks: readonly ChunkReport[]): FunctionReport {
   const sorted = chunks.toSorted((a, b) => a.chunk - b.chunk);
   const hash = createHash("sha256");

@@ -16,10 +16,10 @@ import type { KernelOrder } from "./kernel.ts";
  */
 const MAX_DIFFERENCE = 2 ** -58;
 
-/** A result that is not the definition's, or a judge that does not agree with itself. */
+/** A result unlike the definition's result, or a judge in disagreement with itself. */
 export class WrongResultError extends Error {}
 
-/** The lines of JSON that a process wrote, once it has ended well. */
+/** Returns a process's JSON lines, once the process has ended well. */
 async function linesOf<Line>(child: ChildProcess, what: string): Promise<Line[]> {
   const ended = new Promise<void>((resolve, reject) => {
     child.once("error", reject);
@@ -27,7 +27,7 @@ async function linesOf<Line>(child: ChildProcess, what: string): Promise<Line[]>
       status === 0 ? resolve() : reject(new Error(`${what} ended with ${signal ?? status}`)),
     );
   });
-  // It may end badly while its lines are still read.
+  // The process may end badly while its lines are still read.
   ended.catch(() => undefined);
   const lines: Line[] = [];
   for await (const line of createInterface({ input: child.stdout! })) lines.push(JSON.parse(line) as Line);
@@ -47,7 +47,7 @@ type KernelLine = { chunk: number; hash: string };
 const hex = (word: number): string => `0x${word.toString(16).padStart(8, "0")}`;
 
 /**
- * Runs chunks of a function in both builds, and judges them.
+ * Runs a function's chunks in both builds, and judges the results.
  * @throws WrongResultError
  */
 export async function runGroup(

@@ -1,7 +1,7 @@
 /**
- * A process of `npm run verify -- exhaust`: runs the executor's loop of an elementary function and its estimates over
- * chunks of all float32, and writes both to a fifo, in the form that judge.c reads. For each chunk a line of JSON on
- * stdout says its hash.
+ * A process of `npm run verify -- exhaust`: runs the executor's loop for an elementary function, and the function's
+ * estimates, over chunks of all float32. Both results go to a fifo, in judge.c's input form. For each chunk, a JSON
+ * line on stdout gives the hash.
  */
 import { createHash } from "node:crypto";
 import { closeSync, openSync, writeSync } from "node:fs";
@@ -13,7 +13,7 @@ import { Op, type OpName } from "../../../src/program/operations.ts";
 import { CHUNK, writeInputs, type BuildName } from "./chunks.ts";
 import { estimateLoops, isFused } from "./estimateLoop.ts";
 
-/** What the process is asked for. */
+/** The order given to the process. */
 export type KernelOrder = { name: OpName; build: BuildName; stride: number; chunks: readonly number[]; fifo: string };
 
 /** judge.c has the same. */

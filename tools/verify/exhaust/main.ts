@@ -1,9 +1,9 @@
 /**
- * Every elementary function of one float32, on all of them (or one of each N), in both builds of the kernels. Every
- * result must be the definition's; the errors of the estimates are measured and must be below the bounds that the
- * kernels rely on; what is found must be what table.json has. A run that was stopped goes on where it was, as long as
- * nothing changed. With `--powers`: a search for the powers that come closest to a midpoint of two float32; none may
- * come so close that the definition takes it for the midpoint.
+ * Checks every elementary function with a single float32 operand, on all float32 (or one in each N), in both builds of
+ * the kernels. Every result must equal the definition's result. The estimates' measured errors must stay below the
+ * kernels' bounds, and the findings must match table.json. A stopped run goes on, if nothing changed. With `--powers`:
+ * searches the powers closest to a midpoint between two float32; no power may come close enough for the definition to
+ * take it for the midpoint.
  */
 import { availableParallelism } from "node:os";
 import { join, resolve } from "node:path";

@@ -2,18 +2,18 @@ import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import type { Built } from "./build.ts";
 
-/** What a search for powers close to midpoints found. */
+/** The results of a search for powers close to midpoints. */
 type PowerReport = {
   /** Pairs that were looked at. */
   tried: number;
-  /** How close a power comes to a midpoint that it is not, relative to it. */
+  /** The smallest relative distance of a power from a midpoint, exact midpoints excluded. */
   closest: number;
   /** The words of that pair. */
   x: number;
   y: number;
   /** Powers that are midpoints, exactly. */
   midpoints: number;
-  /** Powers that the definition takes for midpoints, and that are none. */
+  /** Powers that the definition wrongly takes for midpoints. */
   taken: number;
 };
 
@@ -28,8 +28,8 @@ const merged = (a: PowerReport, b: PowerReport): PowerReport => ({
 });
 
 /**
- * Searches for the power closest to a midpoint of two float32.
- * @param stride One base in `stride` bases is tried. An odd stride varies all bits.
+ * Searches for the power closest to a midpoint between two float32.
+ * @param stride A base in `stride` bases is tried. An odd stride varies all bits.
  */
 export async function searchPowers(
   { program }: Built,

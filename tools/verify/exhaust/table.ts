@@ -14,14 +14,14 @@ const [BEGIN, END] = ["<!-- exhaust -->\n", "<!-- /exhaust -->"];
 export type Row = {
   /** SHA-256 of the results: see docs/numerics.md. */
   hash: string;
-  /** What the kernels were: {@link kernelsNow}. */
+  /** The kernels' hash at the time: {@link kernelsNow}. */
   kernels: string;
 } & Readonly<Record<BuildName, { log2: string; at: string; doubts: number }>>;
 
 /** Rows by stride and function. */
 type Table = Record<string, Partial<Record<OpName, Row>>>;
 
-/** The kernels that the elementary functions consist of, by one SHA-256, as on engines of today. */
+/** Returns one SHA-256 over the elementary functions' kernels, for present engines. */
 export function kernelsNow(): string {
   const hash = createHash("sha256");
   for (const part of ["elementary functions", "constants", "tables"] as const)
@@ -50,7 +50,7 @@ export function rowOf({ hash, builds }: FunctionReport): Row {
   return { hash, kernels: kernelsNow(), ...(Object.fromEntries(found) as Omit<Row, "hash" | "kernels">) };
 }
 
-/** What a row has other than the committed one of the same kernels, in words; undefined if there is none. */
+/** Returns a row's differences from the committed row with the same kernels, in words; undefined without such a row. */
 export function differences(name: OpName, row: Row, committed: Row | undefined): string[] | undefined {
   if (committed?.kernels !== row.kernels) return undefined;
   const words =
@@ -72,7 +72,7 @@ function columns(rows: readonly (readonly string[])[]): string[] {
   return [line(heading!), line(widths.map((width) => "-".repeat(width))), ...others.map(line)];
 }
 
-/** The page with the table as it is: of each function the row of the smallest stride. */
+/** Returns the page with the present table: for each function, the row with the smallest stride. */
 export function pageWith(page: string): string {
   const table = readTable();
   const strides = Object.keys(table).sort((a, b) => Number(a) - Number(b));

@@ -55,7 +55,7 @@ function toNode(raw: Raw, bytes: Buffer): Node {
     .map((child) => toNode(child, bytes))
     .sort((a, b) => a.start - b.start);
   const semicolon = ENDS_BEFORE_SEMICOLON.has(raw.nodeType) && bytes[start + length] === 0x3b;
-  // A node that ends in a statement without braces ends with the semicolon of that statement.
+  // A node ending in a statement without braces ends with the statement's semicolon.
   const end = Math.max(start + length + (semicolon ? 1 : 0), children.at(-1)?.end ?? 0);
   return { type: raw.nodeType, start, end, children, fields };
 }
@@ -80,7 +80,7 @@ export function around(
   let out = "";
   let at = node.start;
   for (const child of node.children) {
-    // Some nodes appear twice in the tree: as a name, and as the definition of the name.
+    // Some nodes appear twice in the tree: in a name, and in the name's definition.
     if (child.start < at || child.end > node.end) continue;
     out += text(at, child.start) + render(child);
     at = child.end;

@@ -1,9 +1,8 @@
 /**
- * A Yul function that reports to the chain of the tests which point of the code is executed. A report is a call, which
- * is expensive in a long loop. A replayed call, which has more gas than any transaction, therefore reports each point
- * once, and marks the reported points in memory far behind the contract's own. The function restores the scratch space,
- * because the statements around it may use it. Its variables have names that no contract has, because Yul forbids
- * shadowing.
+ * A Yul function reporting the executed code point to the tests' chain. A report is a call, expensive in a long loop. A
+ * replayed call, with more gas than any transaction, therefore reports each point once, and marks the reported points
+ * in memory far behind the contract's own. The function restores the scratch space, because the surrounding statements
+ * may use the space. The function's variables have names found in no contract, because Yul forbids shadowing.
  */
 export const HEAR = `
 function listenerHear(listenerId) {

@@ -6,9 +6,9 @@ export type RunOptions = { quietSeconds?: number; env?: NodeJS.ProcessEnv };
 
 /**
  * Runs a program in a folder.
- * @param options quietSeconds: the program is killed after so many seconds without output. env: added to this
- * process's environment.
- * @returns Its exit status; -1 if it was killed.
+ * @param options quietSeconds: the seconds without output until the program is killed. env: added to this process's
+ *   environment.
+ * @returns The exit status; -1 if the program was killed.
  */
 export function run(
   folder: string,

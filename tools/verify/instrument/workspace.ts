@@ -58,14 +58,14 @@ export default {
 };
 `;
 
-/** A copy of the repository whose contracts may be changed. */
+/** A copy of the repository with changeable contracts. */
 export class Workspace {
   readonly path: string;
   readonly #kept: boolean;
 
   /**
-   * @param folder The copy's folder. It is kept, so that the next run compiles only what has changed. By default it is
-   * a temporary folder.
+   * @param folder The copy's folder. The folder is kept: the next run compiles only changes. By default a temporary
+   *   folder.
    * @param optimised Whether contracts are compiled as usual: for little added code.
    */
   constructor(folder?: string, optimised = false) {
@@ -91,14 +91,14 @@ export class Workspace {
     writeFileSync(join(this.path, file), text);
   }
 
-  /** Adds a library that reports what is executed. */
+  /** Adds a library that reports executed places. */
   addLibrary(file: string, source: string): void {
     this.write(file, this.read(source));
     const listener = this.read("tools/verify/instrument/Listener.sol");
     this.write(join(dirname(file), "Listener.sol"), listener.replace("listenerHear(id)", `${HEAR}$&`));
   }
 
-  /** Replaces a contract, with an import of a library of the copy. */
+  /** Replaces a contract, and imports a library of the copy. */
   writeContract(file: string, source: string, library: { name: string; file: string }): void {
     const place = relative(dirname(file), library.file);
     const pragma = source.search(/^pragma .*$/m);
@@ -123,7 +123,7 @@ export class Workspace {
     return run(this.path, command, args, onLine, options);
   }
 
-  /** The files of the copy that match globs, separated by commas: each file once, in the order of the globs. */
+  /** Returns the copy's files that match globs, separated by commas: each file once, in the globs' order. */
   files(globs: string): string[] {
     const of = (glob: string) => (glob === "" ? [] : globSync(glob, { cwd: this.path }).sort());
     return [...new Set(globs.split(",").flatMap(of))];

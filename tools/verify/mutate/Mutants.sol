@@ -3,8 +3,8 @@ pragma solidity 0.8.37;
 
 import {Listener} from "./Listener.sol";
 
-/// @title Which mutant is alive: the chain's coinbase says it, so that one build serves all.
-/// @dev Mutant 0 is the contract as it is; under it the chain learns which mutants the execution passes.
+/// @title The active mutant, chosen by the chain's coinbase: one build serves all mutants.
+/// @dev Mutant 0 is the unchanged contract; under mutant 0 the chain learns which mutants the execution passes.
 library Mutants {
     uint160 private constant BASE = 0x4d757461740000000000;
     /// @notice Whether mutant `id` is alive.

@@ -1,9 +1,9 @@
-/** The state of the active mutant, which the runner and the tests of one process share. */
+/** The active mutant's state, shared by the runner and the tests in one process. */
 type Alive = {
   id: number;
-  /** Titles of the suites whose set-up executes the mutant, so that their worlds must be made with it. */
+  /** Titles of suites whose set-up executes the mutant: their worlds must be made with the mutant. */
   fresh: ReadonlySet<string>;
-  /** Whether chains that are opened while it is active are kept for later mutants. */
+  /** Whether chains opened under the mutant are kept for later mutants. */
   keep: boolean;
   /** Worlds made with the mutant, by their makers. */
   worlds: Map<unknown, unknown>;
@@ -16,7 +16,7 @@ const BASE = 0x4d757461740000000000n;
 /** The coinbase that holds a mutant's id: see Mutants.sol. */
 export const coinbaseOf = (id: number): `0x${string}` => `0x${(BASE + BigInt(id)).toString(16).padStart(40, "0")}`;
 
-// Two copies of this module, the runner's and the tests', share one state.
+// The runner's and the tests' copies of the module share a single state.
 const place = globalThis as unknown as { refuteMutant?: Alive };
 export const alive = (place.refuteMutant ??= {
   id: 0,

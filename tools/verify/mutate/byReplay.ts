@@ -3,12 +3,12 @@ import { listen } from "../replay/listen.ts";
 import type { Group, Replay } from "../replay/replay.ts";
 import { coinbaseOf } from "./alive.ts";
 
-/** A mutant is tried on calls up to this sum of their gas and this number of them. */
+/** Limits for trying a mutant: the calls' total gas, and the number of calls. */
 const GAS_OF_A_MUTANT = 60_000_000n;
 const MAX_CALLS_OF_A_MUTANT = 200;
 /** How many calls of a test each round replays. A test ends after a round in which no call was wanted. */
 const ROUNDS = [4, 8, 16, 32, 64, 128, 256];
-/** A call that takes so many times its recorded gas under a mutant is taken to run for ever. */
+/** A mutant's call with more than this multiple of the recorded gas counts as endless. */
 const GAS_FACTOR = 10n;
 /** Mutants that are tried before their verdicts are printed. */
 const BATCH = 500;
@@ -19,8 +19,8 @@ const wantsMore = ({ calls, gas }: Passing): boolean => calls.length < MAX_CALLS
 type Verdict = { killer?: string; tests: number; milliseconds: number };
 
 /**
- * Tries mutants of contracts without state on recorded calls. It first finds which calls execute which mutants. Each
- * mutant is then tried on the calls that execute it, from as many tests as possible, up to the first call with another
+ * Tries mutants of contracts without state on recorded calls. The first pass finds the calls executing each mutant.
+ * Each mutant is then tried on the executing calls, from many different tests, up to the first call with another
  * outcome.
  */
 export async function replayMutants(

@@ -1,6 +1,6 @@
 /**
- * Mutation testing of the contracts: small changes, one at a time, each of which a test should notice. With
- * `--planted`, realistic bugs in place of small changes.
+ * Mutation testing for the contracts: small changes, one at a time, for a test to notice. With `--planted`, realistic
+ * bugs in place of small changes.
  */
 import { chosen, file, flag, list, readOptions, text, UsageError, whole } from "../../options.ts";
 import { Workspace } from "../instrument/workspace.ts";
@@ -40,7 +40,7 @@ const PROTOCOL = [
 const VERIFIER = ["merkle/PositionalMerkle.sol", "verifier/*.sol", "verifier/elementary/*.sol"];
 const TESTED = ["attestation", "consumer", "extras", "game", "market", "vault"];
 const PROTOCOL_TESTS = TESTED.map((folder) => `test/contracts/${folder}/**/*.test.ts`);
-/** Tests that compare what is burnt. The question which mutant is alive burns gas, so they would fail under any. */
+/** Tests that compare burnt gas. Finding the active mutant burns gas, and the tests would fail under any mutant. */
 const GAS_TESTS = /\/(economics|gasPrices|gasSchedule)\.test\.ts$/;
 
 const FINDERS = { solidity: "solidity", mocha: "mocha" } as const;
@@ -123,7 +123,7 @@ function addMutants(files: readonly string[], firstId: number, wanted: (mutant: 
   return made;
 }
 
-/** The mutants whose verdict is known, and those to try. */
+/** Returns the mutants with a known verdict, and the mutants to try. */
 function choose(files: readonly string[], made: readonly Mutant[]): { over: Tried[]; drawn: Mutant[] } {
   const { known, left } = withoutKnown(made, values.resume);
   const wanted = left.filter(isWanted);
@@ -134,7 +134,7 @@ function choose(files: readonly string[], made: readonly Mutant[]): { over: Trie
 /** Tries mutants of the protocol: the tests run again. */
 async function tryByTests(drawn: readonly Mutant[], before: readonly Tried[]): Promise<Tried[]> {
   await workspace.build();
-  // A build of survivors only is optimised as usual: there the question costs little.
+  // A survivors-only build is optimised normally, because finding the active mutant costs little there.
   const countsGas = values.survivors !== undefined;
   const files = (globs: string) => workspace.files(globs).filter((file) => countsGas || !GAS_TESTS.test(file));
   const tests = files(TESTS);
@@ -146,7 +146,7 @@ async function tryByTests(drawn: readonly Mutant[], before: readonly Tried[]): P
   return tried.map((mutant) => again.find(({ id }) => id === mutant.id) ?? mutant);
 }
 
-/** Tries each mutant in a build of its own, on all tests, because it is not known which of them execute it. */
+/** Tries each mutant in a separate build, on all tests, because the executing tests are unknown. */
 async function tryAlone(drawn: readonly Mutant[], before: readonly Tried[]): Promise<Tried[]> {
   const files = workspace.files(TESTS);
   const reach = reachOf(workspace, files);

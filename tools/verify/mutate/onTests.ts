@@ -4,15 +4,15 @@ import { join } from "node:path";
 import type { Workspace } from "../instrument/workspace.ts";
 import type { Plan, Report } from "./workOrder.ts";
 
-/** The library of a copy that knows which mutant is alive. */
+/** The copy's library that knows the active mutant. */
 export const SWITCH = { name: "Mutants", file: "contracts/test/Mutants.sol" };
-/** A test that takes so long under a mutant is taken to run for ever, also on a machine that does much else. */
+/** Seconds until a mutant's test counts as endless, even on a busy machine. */
 const QUIET_SECONDS = 300;
 
 /** @param killer The test that failed. @param tests How many execute the mutant. */
 export type Outcome = { killer?: string; tests: number; milliseconds: number };
 
-/** Prepares a copy whose contracts hold mutants: the library, and worlds of tests that serve many mutants. */
+/** Prepares a copy with mutants in its contracts: the library, and test worlds serving many mutants. */
 export function prepare(workspace: Workspace): void {
   workspace.addLibrary(SWITCH.file, "tools/verify/mutate/Mutants.sol");
   workspace.write(
@@ -24,7 +24,7 @@ export function prepare(workspace: Workspace): void {
   );
 }
 
-/** A digest of everything that decides which tests execute which mutants. */
+/** Returns a digest over all sources that decide the mutants executed by each test. */
 function digestOf(workspace: Workspace, tests: readonly string[]): string {
   const hash = createHash("sha256");
   const others = workspace.files("contracts/**/*.sol,src/**/*.ts,testkit/**/*.ts");
@@ -32,16 +32,16 @@ function digestOf(workspace: Workspace, tests: readonly string[]): string {
   return hash.digest("hex").slice(0, 16);
 }
 
-/** The file that keeps which tests execute which mutants: an earlier run's is used only if nothing has changed. */
+/** The file with the mutants executed by each test: an earlier run's file is used only if nothing has changed. */
 export const reachOf = (workspace: Workspace, tests: readonly string[]): string =>
   join(workspace.path, `reach-${digestOf(workspace, tests)}.json`);
 
 /**
- * Tries mutants of a built copy on its tests. A mutant under which the runner hangs is killed; a new runner goes on
- * with the next one.
- * @param order What the runner is told beside.
- * @param killers The tests that killed other mutants, each once for every such mutant.
- * @param over Called with each mutant and its outcome, in the order of the mutants.
+ * Tries a built copy's mutants on the copy's tests. A mutant that hangs the runner is killed; a new runner goes on with
+ * the next mutant.
+ * @param order The runner's further orders.
+ * @param killers The tests that killed other mutants, once per killed mutant.
+ * @param over Called with each mutant and its outcome, in mutant order.
  * @throws Error if the tests do not run.
  */
 export async function tryOnTests<M extends { id: number }>(

@@ -1,7 +1,7 @@
 /**
- * Runs in a copy whose contracts hold their mutants: loads the tests once, finds which tests execute which mutants,
- * then runs for each mutant the tests that execute it, up to the first that fails. `tsx runner.ts PLAN`, where PLAN is
- * a JSON file, prints a JSON object a line.
+ * Runs in a copy with mutants in the contracts: loads the tests once, finds the mutants executed by each test, then
+ * runs each mutant's tests, up to the first failure. `tsx runner.ts PLAN`, with a JSON file PLAN, prints a JSON object
+ * a line.
  */
 import { readFileSync, writeFileSync, existsSync } from "node:fs";
 import { resolve } from "node:path";
@@ -13,11 +13,11 @@ import type { Plan, Reach, Report } from "./workOrder.ts";
 const plan = JSON.parse(readFileSync(process.argv[2]!, "utf8")) as Plan;
 const say = (report: Report): void => console.log(`@${JSON.stringify(report)}`);
 
-/** The id of no mutant, under which nothing is reported. */
+/** An id without a mutant, for which nothing is reported. */
 const NOBODY = 2 ** 32;
 /** Tests in the first run for a mutant; each further run doubles their number. */
 const FIRST_TESTS = 3;
-/** What kills a mutant under which a test does not end. */
+/** The killer's name for a mutant with an endless test. */
 const NO_END = "no end";
 /** The tests that killed the last mutants, its neighbours, are tried first on a mutant. */
 const LAST_KILLERS = 6;
@@ -44,7 +44,7 @@ hre.hooks.registerHandlers("network", {
   },
 });
 
-// Whoever started this process ends it where a test does not end.
+// The starter of this process ends the process if a test does not end.
 const mocha = new Mocha({ timeout: 0, reporter: class {} as never });
 mocha.cleanReferencesAfterRun(false);
 for (const file of plan.files) mocha.addFile(resolve(file));
@@ -59,7 +59,7 @@ function count(title: string): void {
   kills.set(title, (kills.get(title) ?? 0) + 1);
 }
 
-/** One run of mocha over the tests whose full title is chosen. */
+/** Runs mocha once over the tests with a chosen full title. */
 async function run(chosen: (title: string) => boolean, bail: boolean, listen?: (runner: Mocha.Runner) => void) {
   mocha.grep({ test: chosen } as unknown as RegExp);
   mocha.bail(bail);
@@ -81,7 +81,7 @@ function tell(test: Mocha.Test, error: unknown): void {
   say({ kind: "fails", title: test.fullTitle(), message: String(error).split("\n")[0]! });
 }
 
-/** Finds which tests execute which mutants, while none is active. */
+/** Finds the mutants executed by each test, while no mutant is active. */
 async function record(): Promise<Reach> {
   const titles: string[] = [];
   const failing: string[] = [];
@@ -134,7 +134,7 @@ async function record(): Promise<Reach> {
   );
   if (titles.length === 0) throw new Error("no test passes without a mutant");
   await clear();
-  // Reports take gas. A test of gas counts if it passes without reports.
+  // Reports take gas. A gas test counts if it passes without reports.
   alive.id = NOBODY;
   await run(
     (title) => unsure.has(title),
@@ -152,9 +152,9 @@ async function record(): Promise<Reach> {
 }
 
 /**
- * The tests that execute a mutant, those most likely to kill it first: those that killed its neighbours; then those
- * that execute it themselves before those whose set-up does, and among these the fast ones that execute few mutants and
- * have killed many.
+ * Returns the tests executing a mutant, the likeliest killers first. First come the killers of neighbouring mutants.
+ * Tests executing the mutant themselves come before tests with an executing set-up. Among these, fast tests with few
+ * mutants and many kills come first.
  */
 function testsOf(id: number): { titles: string[]; fresh: Set<string> } {
   const cost = (title: string): number => {

@@ -1,7 +1,7 @@
 import { around, childOf, parse, type Node } from "../instrument/ast.ts";
 import { withYulMutants } from "./yul.ts";
 
-/** One small change of a contract, which a good test notices. `nth` counts the equal changes in the file. */
+/** One small change to a contract, noticed by a good test. `nth` counts the equal changes in the file. */
 export type Mutant = { id: number; file: string; line: number; change: string; nth: number };
 
 const OPERATORS: Readonly<Record<string, string>> = {
@@ -28,7 +28,7 @@ const ASSIGNMENTS: Readonly<Record<string, string>> = { "+=": "-=", "-=": "+=", 
 /** Nodes that are not executed, or in which no condition can be put. */
 const LEFT_ALONE = new Set(["VariableDeclaration", "ModifierInvocation", "UserDefinedTypeName"]);
 
-/** The constants of a Solidity file that are numbers: `NAME` where they are declared, `Contract.NAME` elsewhere. */
+/** Returns a Solidity file's number constants: `NAME` in the declaring contract, `Contract.NAME` elsewhere. */
 export function constantsOf(source: string): { contract: string; name: string }[] {
   const contracts = parse(source).children.filter(({ type }) => type === "ContractDefinition");
   return contracts.flatMap((contract) =>
@@ -45,19 +45,21 @@ function choice(condition: string, mutated: string, original: string): string {
   return condition === "false" ? original : `(${condition} ? ${mutated} : ${original})`;
 }
 
-/** A statement that is left out under a condition, which may be constant. In braces, because an `else` may follow. */
+/**
+ * Returns a statement left out under a condition, possibly constant. Braces are needed, because an `else` may follow.
+ */
 function unless(condition: string, statement: string): string {
   if (condition === "true") return "{ }";
   return condition === "false" ? `{ ${statement} }` : `{ if (!${condition}) { ${statement} } }`;
 }
 
 /**
- * Rewrites a Solidity file so that it holds all its mutants at once, each under the condition `Mutants.on(id)`: one
- * build serves all ("mutant schemata", Untch, Offutt and Harrold, 1993).
- * @param firstId Id of the first mutant.
+ * Rewrites a Solidity file to hold all its mutants at once, each under the condition `Mutants.on(id)`: one build serves
+ * all ("mutant schemata", Untch, Offutt and Harrold, 1993).
+ * @param firstId The first mutant's id.
  * @param constants Names of constant numbers; a mutant adds one to a constant wherever the file reads it.
  * @param wanted Which mutants the file holds; the others get ids too.
- * @param alive The condition under which a mutant is active; with "true" it replaces what it changes.
+ * @param alive The condition for an active mutant; with "true" a mutant replaces the original code.
  */
 export function withMutants(
   file: string,
@@ -102,7 +104,7 @@ export function withMutants(
     return choice(condition, `${name} + 1`, name);
   }
 
-  /** @param inside Whether the node is in a body that is executed. */
+  /** @param inside Whether the node lies in an executed body. */
   function render(node: Node, inside: boolean): string {
     if (LEFT_ALONE.has(node.type)) return original(node);
     const body = inside || node.type === "Block";
@@ -129,13 +131,13 @@ export function withMutants(
     return text(node.start, block.start) + withYulMutants(block, text, make) + text(block.end, node.end);
   }
 
-  /** The body; a loop whose head is wrong runs for ever or not at all, which any test notices. */
+  /** Returns the body. A loop with a wrong head runs for ever or not at all, and any test notices. */
   function loop(node: Node): string {
     const body = childOf(node, "body");
     return text(node.start, body.start) + render(body, true) + text(body.end, node.end);
   }
 
-  /** An `if` or `?:` that always goes one way. */
+  /** Makes an `if` or `?:` always go the same way. */
   function decision(node: Node): string {
     const condition = childOf(node, "condition");
     const words = original(condition);

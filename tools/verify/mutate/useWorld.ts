@@ -1,6 +1,6 @@
 /**
- * Replaces testkit/protocol/useWorld.ts in the copy. Suites whose worlds are made by the same function share one world,
- * which serves all mutants that its making does not execute.
+ * Replaces testkit/protocol/useWorld.ts in the copy. Suites with the same world maker share one world. The world serves
+ * all mutants not executed by the making.
  */
 import { createWorld } from "../../../testkit/protocol/world.ts";
 import { alive } from "./alive.ts";
@@ -21,7 +21,7 @@ export function useWorld(make: () => Promise<OnAChain> = createWorld): () => OnA
       alive.keep = !fresh;
       const made = await make().finally(() => void (alive.keep = false));
       shared = { world: made, takeBack: () => Promise.resolve() };
-      // Without a mutant, it is found which tests execute which mutants: each suite's own set-up must report.
+      // Without a mutant, the mutants executed by each test are found: each suite's own set-up must report.
       if (alive.id !== 0) worlds.set(make, shared);
     } else {
       await shared.takeBack();

@@ -3,20 +3,20 @@ export type Plan = {
   /** Tests, in the order in which they are to run. */
   files: readonly string[];
   mutants: readonly number[];
-  /** The maximum number of tests that a mutant is tried on. */
+  /** Maximum number of tests tried on a mutant. */
   tries: number;
-  /** The tests that killed other mutants, each once for every such mutant. */
+  /** The tests that killed other mutants, once per killed mutant. */
   killers: readonly string[];
-  /** Whether a mutant is tried on all tests, because the contracts do not report which of them execute it. */
+  /** Whether a mutant is tried on all tests, because the contracts do not report the executing tests. */
   all: boolean;
-  /** The file in which the runner keeps its `Reach`; it is read if it exists. */
+  /** The file for the runner's `Reach`; read if present. */
   reach: string;
 };
 
 /** Which tests execute which mutants. */
 export type Reach = {
   tests: Readonly<Record<string, { ids: readonly number[]; milliseconds: number }>>;
-  /** The mutants that the set-up of suites executes; `titles` are the suites' tests. */
+  /** The mutants executed by suites' set-ups; `titles` are the suites' tests. */
   suites: readonly { title: string; titles: readonly string[]; ids: readonly number[] }[];
   /** Tests that fail without a mutant, because they measure gas or size: they do not count. */
   failing: readonly string[];

@@ -1,7 +1,7 @@
 import { around, childOf, type Node } from "../instrument/ast.ts";
 import { HEAR } from "../instrument/listener.ts";
 
-/** The neighbour of a built-in function of two operands. */
+/** The neighbour of a two-operand built-in function. */
 const NEIGHBOURS: Readonly<Record<string, string>> = {
   add: "sub(mutantA, mutantB)",
   sub: "add(mutantA, mutantB)",
@@ -19,11 +19,11 @@ const NEIGHBOURS: Readonly<Record<string, string>> = {
   eq: "iszero(eq(mutantA, mutantB))",
   signextend: "mutantB",
 };
-/** A constant of the contract or library that assembly reads. */
+/** A constant of the contract or library, read by assembly. */
 const CONSTANT = /^[A-Z][A-Z0-9_]*$/;
 const REMOVED = new Set(["YulAssignment", "YulExpressionStatement"]);
 
-/** The id of the active mutant, as in Mutants.sol. */
+/** The active mutant's id, like in Mutants.sol. */
 const SWITCH = `${HEAR}
 function mutantOn(mutantId) -> mutantAlive {
   let mutantSaid := coinbase()
@@ -51,10 +51,10 @@ export const forGood = (source: string, id: number): string =>
   source.replaceAll(SWITCH, `function mutantOn(mutantId) -> mutantAlive { mutantAlive := eq(mutantId, ${id}) }`);
 
 /**
- * Adds its mutants to an assembly block: a built-in function for its neighbour, a number or a constant plus one, a
- * statement left out, an `if` that always goes one way. Heads of loops are left alone: a loop whose head is wrong runs
- * for ever or not at all.
- * @param make Numbers a mutant of a node, in ascending order, unless it is not wanted.
+ * Adds mutants to an assembly block: a built-in function replaced by the neighbour, a number or a constant plus one, a
+ * statement left out, an `if` with a fixed way. Loop heads are left alone: a loop with a wrong head runs for ever or
+ * not at all.
+ * @param make Numbers a node's mutant, in ascending order, unless unwanted.
  */
 export function withYulMutants(
   block: Node,

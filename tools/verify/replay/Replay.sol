@@ -12,8 +12,8 @@ interface Vm {
     function writeLine(string calldata path, string calldata line) external;
 }
 
-/// @title Makes recorded calls, as a Solidity test, because the chain of such a test is the quickest.
-/// @dev Files are those of replay.ts.
+/// @title Makes recorded calls in a Solidity test, because a Solidity test's chain runs fastest.
+/// @dev replay.ts defines the files.
 contract Replay {
     /// @dev A recorded call. Creates `data` if `to` is 0. Words `ignored` of the result measure gas.
     struct Call {
@@ -31,7 +31,7 @@ contract Replay {
         uint256 gasLimit;
     }
 
-    /// @dev What is tried under one coinbase, up to the first call with another outcome.
+    /// @dev The attempts under one coinbase, up to the first call with another outcome.
     struct Group {
         address coinbase;
         Attempt[] attempts;
@@ -41,9 +41,9 @@ contract Replay {
     /// @dev Where execution reports places.
     address private constant LISTENER = 0xc0bEc0BEc0BeC0bEC0beC0bEC0bEC0beC0beC0BE;
 
-    /// @dev The recorded chain whose contracts are in place, plus one.
+    /// @dev The recorded chain with its contracts in place, plus one.
     uint256 private current;
-    /// @dev Contracts of recorded chains, as they were created here.
+    /// @dev The recorded chains' contracts, created in this test.
     mapping(uint256 chain => address[]) private created;
 
     function test_replay() external {
@@ -71,7 +71,7 @@ contract Replay {
         return _make(call, which.gasLimit);
     }
 
-    /// @dev Makes a call as under no coinbase, then again to note what its execution reports.
+    /// @dev Makes a call with coinbase 0, then again to note the execution's reports.
     function hear(Attempt calldata which, address coinbase) external returns (bool right, uint256 used) {
         Call memory call = _prepare(which.call);
         VM.coinbase(address(0));

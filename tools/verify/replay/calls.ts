@@ -6,9 +6,9 @@ export type Creation = { contract: string; args: Hex; address: Hex };
 
 export type Outcome = { returns: Hex } | { reverts: Hex };
 
-/** A call of a test that passes, with its outcome. */
+/** A passing test's call, with the call's outcome. */
 export type Call = {
-  /** Which of the recorded chains it was made on. */
+  /** The number of the recorded chain. */
   chain: number;
   /** File and full title. */
   test: string;
@@ -20,7 +20,7 @@ export type Call = {
   outcome: Outcome;
 };
 
-/** Calls that change nothing, and the contracts of their chains in the order of creation. */
+/** Calls without changes, and their chains' contracts in creation order. */
 export type Recording = { chains: readonly (readonly Creation[])[]; calls: readonly Call[] };
 
 /** Writes a recording: a line for the chains, then one for each call. */

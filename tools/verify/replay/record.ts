@@ -1,6 +1,6 @@
 /**
- * Runs tests of contracts without state and records every call that they make, to replay it on a changed copy of the
- * contracts: `tsx record.ts OUTPUT FILES...`.
+ * Runs tests for contracts without state and records every call, for replaying on a changed copy of the contracts: `tsx
+ * record.ts OUTPUT FILES...`.
  */
 import { relative, resolve } from "node:path";
 import hre from "hardhat";
@@ -12,7 +12,7 @@ import { split } from "./split.ts";
 
 const [output, ...files] = process.argv.slice(2);
 
-/** The contracts of one chain of the tests; undefined after a transaction that is not a creation. */
+/** The contracts on one test chain; undefined after a transaction other than a creation. */
 type Chain = { creations: Creation[]; addresses: Map<string, number> } | undefined;
 const chains = new Map<number, Chain>();
 const calls = new Map<string, Call & { chainId: number }>();
@@ -24,7 +24,7 @@ for (const contract of await hre.artifacts.getAllFullyQualifiedNames()) {
   if (bytecode.length > 2 && contract.startsWith("contracts/")) artifacts.push({ contract, bytecode: bytecode as Hex });
 }
 
-/** What a creation's data creates. */
+/** Finds the contract created by a creation's data. */
 function creationOf(data: Hex): Omit<Creation, "address"> {
   const artifact = artifacts.find(({ bytecode }) => data.startsWith(bytecode));
   if (artifact === undefined) throw new Error(`no artifact begins with ${data.slice(0, 80)}: build the contracts`);

@@ -8,10 +8,10 @@ export const STATELESS = /^contracts\/(verifier\/|merkle\/PositionalMerkle)/;
 const TESTS = ["test/contracts/merkle/**/*.test.ts", "test/contracts/verifier/**/*.test.ts"];
 
 /**
- * The recorded calls of the tests of contracts without state, on the contracts as they are.
- * @param folder Where the recording is made.
- * @param kept A recording, to be made if it is not there.
- * @returns Its absolute path.
+ * Records the tests' calls to contracts without state, on the unchanged contracts.
+ * @param folder The recording's folder.
+ * @param kept A recording's path; made if missing.
+ * @returns The absolute path.
  * @throws Error if a test fails.
  */
 export async function recorded(folder: string, kept?: string): Promise<string> {

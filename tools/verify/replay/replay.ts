@@ -19,8 +19,7 @@ import type { Call, Recording } from "./calls.ts";
 export type Group = { coinbase: Hex; attempts: readonly { call: number; gasLimit: bigint }[] };
 
 /**
- * A replayed call: its gas, or 0 if its outcome differs from the recorded one, and the points that its execution
- * reported.
+ * A replayed call: the gas, or 0 for an outcome unlike the recorded outcome, and the points reported by the execution.
  */
 export type Heard = { call: number; gas: bigint; places: ReadonlySet<number> };
 
@@ -40,7 +39,7 @@ const NO_LIMIT = 10n ** 13n;
 
 type Artifact = { abi: Abi; bytecode: Hex };
 
-/** Makes recorded calls on the contracts of a copy, which are built. Replay.sol does it. */
+/** Makes recorded calls on a copy's built contracts, by Replay.sol. */
 export class Replay {
   readonly #workspace: Workspace;
   readonly #recording: Recording;
@@ -67,7 +66,7 @@ export class Replay {
     return lines.map(([call, gas]) => {
       const bytes = readFileSync(this.#path(`heard-${call}.bin`));
       const places = new Set<number>();
-      // A bytes32[] is encoded as its offset, its length and its words. The general decoder is slow.
+      // A bytes32[] is encoded by offset, length and words. The general decoder is slow.
       for (let word = 64; word < bytes.length; word += 32) places.add(bytes.readUInt32BE(word + 28));
       return { call: Number(call), gas, places };
     });
@@ -75,7 +74,7 @@ export class Replay {
 
   /**
    * Makes the calls of groups.
-   * @returns For each group which of its attempts was the first with another outcome, if any was.
+   * @returns For each group, the number of the first attempt with another outcome, if any.
    */
   async compare(groups: readonly Group[]): Promise<(number | undefined)[]> {
     const lines = await this.#run(false, groups);
@@ -144,10 +143,10 @@ function measurements(abi: Abi, data: Hex): bigint[] {
   return outputs.flatMap(({ name }, k) => (/gas/i.test(name ?? "") ? [BigInt(k)] : []));
 }
 
-/** The test of mutated bodies accepts any of the decoder's errors, or this one. */
+/** The mutated-body test accepts any decoder error, or only the error `but`. */
 const ANY_REFUSAL = { test: "test/contracts/verifier/stepDecoder.test.ts", but: "ElementPastEnd" };
 
-/** The errors that a call's test accepts in place of the recorded one. */
+/** Returns the errors accepted by a call's test in place of the recorded error. */
 function acceptedErrors({ test }: Call, data: Hex, abi: Abi): Hex[] {
   const given = `${data.slice(0, 10)}`.padEnd(10, "0") as Hex;
   if (!test.startsWith(ANY_REFUSAL.test)) return [given];

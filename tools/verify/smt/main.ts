@@ -1,4 +1,4 @@
-/** Proves every harness of test/contracts/smt. It fails if anything is violated, undecided or vacuous. */
+/** Proves every harness in test/contracts/smt. Fails if anything is violated, undecided or vacuous. */
 import { readdirSync } from "node:fs";
 import { readOptions } from "../../options.ts";
 import { prove } from "./prove.ts";

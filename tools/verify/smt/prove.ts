@@ -24,16 +24,16 @@ const require = createRequire(import.meta.url);
 const REACHED = "assert(false);";
 const FUNCTION = /\n    function (\w+)\([^{]*\{\n([\s\S]*?)\n    \}\n/g;
 /**
- * Warnings about unsupported features, such as errors and assembly, in imported files. The checker then assumes any
- * value, so that proofs still hold.
+ * Warnings about unsupported features in imported files, for example errors and assembly. The checker then assumes any
+ * value, and proofs still hold.
  */
 const HARMLESS =
   /Assertion checker does not yet (implement|support)|Inline assembly|BMC engine of the SMTChecker is deprecated/;
 
 /**
  * Proves the harness contract `name` of test/contracts/smt/`name`.sol.
- * @param edit Changes a source before it is checked, by its path (tests plant bugs by it).
- * @param only The one function to look at; all by default.
+ * @param edit Changes a source before the check, by path (tests plant bugs).
+ * @param only The single function to check; all by default.
  */
 export function prove(name: string, edit = (_path: string, source: string): string => source, only?: string): Verdict {
   const path = `test/contracts/smt/${name}.sol`;

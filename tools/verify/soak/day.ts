@@ -19,8 +19,8 @@ const CLOCK = 14_400;
 const LIMIT = 3_600;
 
 /**
- * A day of a chain in about a quarter of an hour: every twentieth job is the liar's. Prints the memory of the worker's
- * and the watcher's process on the way.
+ * Plays a chain's day in about a quarter of an hour: every twentieth job is the liar's. Prints the memory of the
+ * worker's and the watcher's process on the way.
  * @returns Whether all lies were refuted and all honest jobs paid.
  */
 export async function soakDay(seed: number): Promise<boolean> {

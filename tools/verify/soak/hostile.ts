@@ -1,12 +1,12 @@
 import { compiledEnding, executeBoth, hostileModel } from "../../../testkit/fuzz/hostile.ts";
 
-/** A model that takes longer than this is named: all limits of the models are far below. */
+/** A model that takes longer is named: all models' limits are far below. */
 const SLOW_SECONDS = 10;
 
 /**
- * Hostile models from a seed on: each must end in a typed refusal, or in a program that the definition and the fast
- * executor execute with the same bits.
- * @returns whether all did; how they ended, and what did not, is printed
+ * Tries hostile models from a seed on: each model must end in a typed refusal, or in a program with the same bits from
+ * the definition and the fast executor.
+ * @returns whether all did; endings and failures are printed
  */
 export async function soakHostile(count: number, firstSeed: number): Promise<boolean> {
   const endings = new Map<string, number>();

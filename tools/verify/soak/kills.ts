@@ -3,9 +3,9 @@ import { killedWatcher, killedWorker, type Survived } from "../../../testkit/pro
 import { Players } from "../../../testkit/players/players.ts";
 
 /**
- * Kills the processes of a worker and of a watcher after every transaction that they send, and starts them again with
- * the key alone: with jobs of one item and of several, about traces and about answers.
- * @returns Whether all end as they should
+ * Kills a worker's and a watcher's process after every transaction sent, and starts both again with the key alone: with
+ * single-item and multi-item jobs, about traces and about answers.
+ * @returns Whether all end correctly
  */
 export async function soakKills(): Promise<boolean> {
   const players = await Players.create();

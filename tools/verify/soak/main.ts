@@ -1,6 +1,6 @@
 /**
- * Random tests that run for as long as wanted. By default random steps, programs and ONNX graphs, on which the
- * definition, the executors and the on-chain verifier must agree; an option chooses another campaign.
+ * Random tests for any wanted time. By default random steps, programs and ONNX graphs: the definition, the executors
+ * and the on-chain verifier must agree. An option chooses another campaign.
  */
 import { LARGE } from "../../../testkit/models/catalogue.ts";
 import { printModels } from "../../measure/models/print.ts";

@@ -8,15 +8,15 @@ import { Totals } from "../../../testkit/soak/totals.ts";
 
 /** Deals on one chain. */
 const DEALS_A_CHAIN = 250;
-/** Results stay here, so that a campaign that was stopped goes on. */
+/** The results' folder: a stopped campaign goes on from the results. */
 const FOLDER = join("cache", "soak");
 const RESULTS = join(FOLDER, "market.jsonl");
 
 type Row = { commit: string; seed: number; totals: string };
 
 /**
- * Makes deals of every kind on embedded chains, until there were so many jobs. What an earlier run on the same commit
- * has played is not played again.
+ * Makes deals of every kind on embedded chains, up to the given number of jobs. Deals from an earlier run on the same
+ * commit are not played again.
  * @param progress Called after each chain.
  */
 export async function soakMarket(jobs: number, seed: number, progress: (totals: Totals) => void): Promise<Totals> {
@@ -37,7 +37,7 @@ export async function soakMarket(jobs: number, seed: number, progress: (totals: 
   return all;
 }
 
-/** Makes so many deals on one chain. What the seed decides is the same each time; draws of tickets are not. */
+/** Makes `deals` deals on one chain. The seed's decisions are the same each time; ticket draws are not. */
 export async function playChain(seed: number, deals: number): Promise<Totals> {
   const totals = new Totals();
   const name = `--seed ${seed} --market 1`;

@@ -8,20 +8,20 @@ import { SCENARIOS, staged, type Scenario } from "../../../testkit/processes/sce
 import { Story, type StoryResult, type StoryTerms } from "../../../testkit/processes/story.ts";
 import { prepareForProcesses } from "./processes.ts";
 
-/** Results stay here, so that a campaign that was stopped goes on. */
+/** The results' folder: a stopped campaign goes on from the results. */
 const FOLDER = join("cache", "soak");
 const RESULTS = join(FOLDER, "nodes.jsonl");
 
 const TERMS: Omit<StoryTerms, "seed"> = { lies: 5, jobs: 5, window: 90, clock: 90, blockSeconds: 1, limit: 420 };
-/** Models of the catalogue that worker and watcher know too: with those of the story there are ten. */
+/** Catalogue models known to worker and watcher in addition: with the story's models there are ten. */
 const OTHER_MODELS = 8;
 
 type Row = { commit: string; scenario: string; seed: number; failed?: string; result?: Omit<StoryResult, "output"> };
 
 /**
- * Plays every scenario on real nodes with several seeds, one after the other. What an earlier run on the same commit
- * has played is not played again.
- * @param only Names of scenarios, or parts of them, separated by ";"; all if left out.
+ * Plays every scenario on real nodes with several seeds, in order. Scenarios from an earlier run on the same commit are
+ * not played again.
+ * @param only Names of scenarios, or name parts, separated by ";"; all if left out.
  * @returns Whether no lie became final and no honest party lost anything.
  */
 export async function soakNodes(seeds: number, first: number, only = ""): Promise<boolean> {

@@ -2,8 +2,8 @@ import { fuzz } from "../../../testkit/fuzz/generatedExperiments.ts";
 import { FUZZ } from "../../../testkit/fuzz/families.ts";
 
 /**
- * Random experiments of every family of operators, against onnxruntime.
- * @returns whether all agreed; what did not is printed, shrunk
+ * Tries random experiments for every operator family against onnxruntime.
+ * @returns whether all agreed; disagreements are printed, shrunk
  */
 export async function soakOperators(numRuns: number, seed: number): Promise<boolean> {
   let passed = true;

@@ -1,6 +1,9 @@
 import { anvilBinary } from "../../../src/deploy/devnet/anvil.ts";
 
-/** Before processes are started: anvil must be there, and a signal must end them with this one. @throws Error */
+/**
+ * Prepares for starting processes: requires anvil, and makes a signal end the processes with this process.
+ * @throws Error
+ */
 export function prepareForProcesses(): void {
   const binary = anvilBinary();
   if (typeof binary !== "string") throw new Error(binary.missing);

@@ -9,10 +9,10 @@ const PLAYTHROUGHS_PER_CHAIN = 200;
 type Progress = (totals: ReorgTotals) => void;
 
 /**
- * Plays every scenario with reorganisations after its transactions and after its end. The node treats the transactions
- * that are taken back in each of its ways in turn.
- * @param depths How many of the depths from 1 to 20 are tried at each point; others at the next one.
- * @param pointsIn Which of a scenario's transactions are points; by default each.
+ * Plays every scenario with reorganisations after each transaction and after the end. The node treats the removed
+ * transactions in each possible way, in turn.
+ * @param depths How many depths from 1 to 20 are tried at each point; the next point tries others.
+ * @param pointsIn Chooses a scenario's points among the transactions; by default each.
  */
 export async function soakReorgs(
   depths = DEEPEST,

@@ -2,8 +2,8 @@ import { Arena } from "../../../testkit/adversaries/arena.ts";
 import { besiege, type SiegeTerms } from "../../../testkit/adversaries/watcherSiege.ts";
 
 /**
- * Plays sieges: many wrong claims at once against one watcher that has little money. The liar concedes at once, or
- * defends each claim to the end.
+ * Plays sieges: many wrong claims at once against a watcher with little money. The liar concedes at once, or defends
+ * each claim to the end.
  * @returns Whether all claims were refuted, by one game each, and the watcher lost nothing.
  */
 export async function soakSiege(claims: number, bonds: bigint): Promise<boolean> {

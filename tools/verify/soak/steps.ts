@@ -21,9 +21,9 @@ const GRAPHS_A_ROUND = 100;
 const MIN_LIMIT = 900_000;
 
 /**
- * Random steps, programs and ONNX graphs for a bounded time: definition, executors and on-chain verifier must agree on
- * every bit.
- * @returns Whether they did. A disagreement prints the seed that shows it again.
+ * Tries random steps, programs and ONNX graphs for a bounded time: definition, executors and on-chain verifier must
+ * agree on every bit.
+ * @returns Whether all agreed. A disagreement prints the reproducing seed.
  */
 export async function soakSteps(minutes: number, firstSeed: number): Promise<boolean> {
   const until = Date.now() + minutes * 60_000;
@@ -77,7 +77,7 @@ export async function soakSteps(minutes: number, firstSeed: number): Promise<boo
     const prng = new Prng(seed);
     for (let n = 0; n < STEPS_A_ROUND; n++) {
       const { step, tensors } = randomStep(prng);
-      // What takes more gas than a transaction may is split by the compiler.
+      // The compiler splits steps above a transaction's gas limit.
       if (estimateStepProofGas(step) > MAX_STEP_GAS) continue;
       await onChain(seed, `step ${n}`, step, prng.below(step.count), tensors);
     }

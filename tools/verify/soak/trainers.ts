@@ -3,15 +3,15 @@ import { dishonestTrainers } from "../../../testkit/adversaries/training.ts";
 import { trainable } from "../../../testkit/models/trainable.ts";
 import { Prng } from "../../../testkit/random/prng.ts";
 
-/** Of optimisers that have a state. */
+/** Optimisers with a state. */
 const OPTIMISERS = ["momentum", "nesterov", "adagrad", "adam"] as const;
 /** Items of a job, at most. */
 const MAX_ITEMS = 24;
 
 /**
- * Plays dishonest workers of training runs, so many rounds: each liar lies in an item, drawn at random, of a job of
- * random length, optimiser and rate, on an embedded chain with an honest watcher.
- * @returns Whether each was refuted by a proof, and lost its collateral to the watcher
+ * Plays dishonest workers in training runs, for `rounds` rounds: each liar lies in a random item, in a job with random
+ * length, optimiser and rate, on an embedded chain with an honest watcher.
+ * @returns Whether each liar was refuted by a proof, and lost the collateral to the watcher
  */
 export async function soakTrainers(rounds: number, seed: number): Promise<boolean> {
   const programs = OPTIMISERS.map((optimiser) => trainable({ loss: "crossEntropy", optimiser }));

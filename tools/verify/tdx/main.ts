@@ -1,6 +1,6 @@
 /**
- * Flips each single bit of a real quote of Intel TDX and asks the verifier, or the client before it. The bytes of which
- * a flip is taken are printed; the exit status is 1 if one lies outside those that mean nothing.
+ * Flips each single bit of a real Intel TDX quote, and asks the verifier, or the client before it. Bytes with an
+ * accepted flip are printed; the exit status is 1 if such a byte lies outside the meaningless bytes.
  */
 import { flipOf, meaninglessRanges, refusalOfFlip } from "../../../testkit/tdx/flips.ts";
 import { realQuote, realWorld } from "../../../testkit/tdx/realQuote.ts";

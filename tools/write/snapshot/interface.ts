@@ -1,4 +1,4 @@
-/** What a contract shows to the outside and keeps in storage, as text: a change is seen in review. */
+/** A contract's outside interface and storage, in text form: reviews show every change. */
 import { toEventSelector, toFunctionSelector, toFunctionSignature, keccak256, toHex, type Abi } from "viem";
 import { signatures } from "../abis.ts";
 
@@ -8,7 +8,7 @@ type StorageType = { label: string; numberOfBytes: string; members?: Variable[] 
 /** solc's `storageLayout` and `transientStorageLayout`. `types` is null where nothing is stored. */
 export type StorageLayout = { storage: Variable[]; types: Record<string, StorageType> | null };
 
-/** One line an error, event or function, after its selector; the structs they use come last. */
+/** Returns one line per error, event or function, after the selector; the structs used come last. */
 export function describeAbi(abi: Abi): string[] {
   const structs = new Set<string>();
   const lines = abi.map((item) => {

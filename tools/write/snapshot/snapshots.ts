@@ -1,4 +1,4 @@
-/** The committed snapshots of what every deployed contract shows and stores, and what they would be now. */
+/** The committed snapshots of every deployed contract's interface and storage, and the present snapshots. */
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import type { Abi } from "viem";
@@ -33,10 +33,7 @@ type Compiled = {
   errors?: { severity: string; message: string }[];
 };
 
-/**
- * Each snapshot as it would be now, by its path. Compiles without generating code: a matter of seconds, and no build is
- * needed.
- */
+/** Returns each present snapshot, by path. Compiles without generating code: a matter of seconds, without a build. */
 export function takeSnapshots(read = (path: string): string => readFileSync(path, "utf8")): Map<string, string> {
   const paths = CONTRACTS.map((contract) => `contracts/${contract}.sol`);
   const input = {
@@ -65,7 +62,7 @@ export function takeSnapshots(read = (path: string): string => readFileSync(path
   );
 }
 
-/** The lines that differ between a committed snapshot and what it would be now; none if they are equal. */
+/** Returns the differing lines between a committed and a present snapshot; none if equal. */
 export function differences(committed: string, now: string): string[] {
   const [before, after] = [committed.split("\n"), now.split("\n")];
   const lines = [

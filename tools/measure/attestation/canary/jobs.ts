@@ -1,14 +1,14 @@
 import { Prng } from "../../../../src/base/prng.ts";
 
-/** What a worker sees of a job before it takes it, all of it public. */
+/** A job's public data, as seen by a worker before taking the job. */
 export type SeenJob = {
-  /** The number of its program, by how often it is asked for. */
+  /** The program's number, ordered by demand. */
   program: number;
   /** Entropy of the input's bytes, bits a byte. */
   entropy: number;
-  /** How many earlier jobs of the account had this input. */
+  /** How many earlier jobs by the account had the same input. */
   repeats: number;
-  /** Who funded the account, and who funded that one. */
+  /** The account's funder, and the funder's funder. */
   funder: number;
   secondFunder: number;
   /** Days since the account's first transaction. */
@@ -22,7 +22,7 @@ export type Purse = {
   name: string;
   /** Noise in place of real data. */
   noise: boolean;
-  /** Accounts of its own, new and funded by one account, in place of such as others have. */
+  /** New accounts funded by a single account, in place of accounts like other people's. */
   ownFunds: boolean;
 };
 
@@ -32,7 +32,7 @@ const PROGRAMS = 30;
 const JOBS_AN_ACCOUNT = 6;
 /** Jobs of dapps: their requester is a contract with a history, which no purse can have. */
 const DAPP_SHARE = 0.1;
-/** Funders that are nobody's hub are numbered from here. */
+/** Funders outside the hubs are numbered from this number. */
 const OTHERS = 1_000;
 
 const unit = (random: Prng): number => random.uint32() / 2 ** 32;
@@ -41,7 +41,7 @@ const normal = (random: Prng): number =>
 /** 0 to count - 1, the first ones most often. */
 const skewed = (random: Prng, count: number): number => Math.floor(count * unit(random) ** 2.5);
 
-/** What an account of a person has. */
+/** Draws a person's account. */
 function account(random: Prng) {
   return {
     funder: unit(random) < 0.8 ? skewed(random, HUBS) : OTHERS + random.below(1_000_000),

@@ -1,4 +1,4 @@
-/** The share of real jobs that a worker can tell from canaries: docs/provisioning.md. */
+/** Measures the share of real jobs that a worker can tell from canaries: docs/provisioning.md. */
 import { readOptions } from "../../../options.ts";
 import { PURSES, study } from "./study.ts";
 

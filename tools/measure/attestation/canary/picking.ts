@@ -1,6 +1,6 @@
 import type { SeenJob } from "./jobs.ts";
 
-/** Features as a worker would bin them. Each says of a job which bin it is in. */
+/** Features, binned like a worker would. Each feature maps a job to a bin. */
 const FEATURES = {
   program: ({ program }) => program,
   entropy: ({ entropy }) => Math.floor(2 * entropy),
@@ -13,13 +13,10 @@ const FEATURES = {
 
 type Feature = keyof typeof FEATURES;
 
-/** How much likelier a job is a real one than a canary, as a logarithm. */
+/** A logarithm: how much likelier a job is real than a canary. */
 type Score = (job: SeenJob) => number;
 
-/**
- * Fits scores on jobs whose kind is known: one score for each feature alone, and one score for all features, as if they
- * were independent.
- */
+/** Fits scores on jobs of known kind: a score per feature, and a score for all features, treated as independent. */
 export function fitScores(real: readonly SeenJob[], canary: readonly SeenJob[]): Record<Feature | "all", Score> {
   const names = Object.keys(FEATURES) as Feature[];
   const fitted = names.map((name) => [name, fitOne(FEATURES[name], real, canary)] as const);
@@ -43,8 +40,8 @@ function countBins(bin: (job: SeenJob) => string | number, jobs: readonly SeenJo
 }
 
 /**
- * The share of real jobs that a worker can pick by a score so that of what it picks at most a tenth as many are
- * canaries as of all jobs: the lies that it could tell there.
+ * Returns the share of real jobs that a worker can pick by a score, with at most a tenth of the canaries' overall rate
+ * among the picks: the lies that the worker could tell.
  */
 export function pickedShare(score: Score, real: readonly SeenJob[], canary: readonly SeenJob[]): number {
   const ascending = (jobs: readonly SeenJob[]): number[] => jobs.map(score).sort((a, b) => a - b);

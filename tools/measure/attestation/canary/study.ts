@@ -1,7 +1,7 @@
 import { canaries, realJobs, type Purse } from "./jobs.ts";
 import { fitScores, pickedShare } from "./picking.ts";
 
-/** Purses, from the most careless to one that does what it can. */
+/** Purses, from the most careless to the most careful. */
 export const PURSES: readonly Purse[] = [
   { name: "noise, own accounts", noise: true, ownFunds: true },
   { name: "noise", noise: true, ownFunds: false },
@@ -9,10 +9,10 @@ export const PURSES: readonly Purse[] = [
   { name: "real data, accounts as others have", noise: false, ownFunds: false },
 ];
 
-/** What can be told of a purse's canaries. */
+/** How well a purse's canaries can be recognised. */
 type Study = {
   purse: string;
-  /** By feature, and by all of them, the share of real jobs that a worker can pick. */
+  /** The share of real jobs that a worker can pick, by each feature and by all features. */
   picked: Readonly<Record<string, number>>;
 };
 

@@ -1,6 +1,6 @@
 import { Prng } from "../../../../src/base/prng.ts";
 
-/** A class is held by 12 of the last 16 exams, as in contracts/attestation/Exams.sol. */
+/** A class needs 12 passed exams among the last 16, see contracts/attestation/Exams.sol. */
 const EXAMS = 16;
 const PASSES = 12;
 
@@ -8,24 +8,24 @@ const PASSES = 12;
 export type Setting = {
   /** Devices on one card. */
   devices: number;
-  /** What one device's task takes on the card. */
+  /** One device's task time on the card. */
   task: number;
   /** Mean time until a report is in a block; it is exponential. */
   delay: number;
-  /** What the way between the device and the card adds, each time. */
+  /** The time added by the way between device and card, each time. */
   relay: number;
-  /** The part of exams at which a device is away, for reasons of its own. */
+  /** The share of exams missed by a device for its own reasons. */
   away: number;
-  /** Whether all devices sit the same exams. Otherwise each has exams of its own, at other times. */
+  /** True if all devices sit the same exams. Otherwise each device has separate exams, at other times. */
   isShared: boolean;
 };
 
-/** What an honest device has: a card of its own. */
+/** An honest device's setting: a card per device. */
 export const HONEST: Setting = { devices: 1, task: 0.6, delay: 0.05, relay: 0, away: 0.02, isShared: true };
 
 /**
- * The share of time in which a device holds the class, over all devices of a card. The cheat serves the number of
- * devices that suits it best.
+ * Returns the share of time in which a device holds the class, over all devices on a card. The cheat serves the optimal
+ * number of devices.
  * @param rounds The number of simulated exams.
  */
 export function heldShare(setting: Setting, rounds: number, seed: number): number {
@@ -51,22 +51,23 @@ function heldDevices(setting: Setting, served: number, rounds: number, seed: num
   return held / (rounds - EXAMS);
 }
 
-/** Whether the report of the device that the card serves as number `place` is in a block within T. */
+/** Returns true if a device's report is in a block within T. The card serves the device at position `place`. */
 function isInTime({ task, delay, relay, away }: Setting, place: number, random: Prng): boolean {
   const wait = -delay * Math.log(1 - unit(random));
   return unit(random) >= away && (place + 1) * task + relay + wait <= 1;
 }
 
 /**
- * The part of exams whose block a builder made, if it makes each of its blocks on the grid an exam: a block's hash can
- * be chosen by whoever builds it.
- * @param share Of the blocks that it builds. @param odds One of so many blocks of the others is an exam.
+ * Returns the share of exams in a builder's blocks, if the builder makes each own block on the grid an exam: a builder
+ * can choose a block's hash.
+ * @param share The share of blocks made by the builder.
+ * @param odds One in `odds` blocks by others is an exam.
  */
 export const chosenShare = (share: number, odds: number): number => share / (share + (1 - share) / odds);
 
 /**
- * The part of the time at which somebody holds the class whose card is free a part of the time only, and who builds a
- * share of the blocks: it makes exams when the card is free.
+ * Returns the share of time with the class, for a holder with a card free part of the time and with a share of the
+ * blocks: the holder makes exams when the card is free.
  */
 export function partTimeShare(free: number, share: number, odds: number): number {
   const passed = chosenShare(share, odds) + (1 - chosenShare(share, odds)) * free;

@@ -5,14 +5,14 @@ import { Anvil } from "../../../../src/deploy/devnet/anvil.ts";
 import { deployLocally, type LocalDeployment } from "../../../../src/deploy/devnet/deployLocally.ts";
 import { Parties, type Party } from "../../../../testkit/processes/parties.ts";
 
-/** A part of a campaign: what so many jobs took, one after the other on the same chain. */
+/** A part of a campaign: the totals for some jobs, done consecutively on the same chain. */
 export type Slice = {
   /** Jobs on the chain after it. */
   jobs: number;
   seconds: number;
   gas: number;
   transactions: number;
-  /** Of them, those that came too late: another worker had the job. */
+  /** Transactions that came too late: another worker had the job. */
   reverted: number;
   memoryMib: number;
 };
@@ -20,10 +20,10 @@ export type Slice = {
 type Kept = { market: Address; chainId: number; slices: Slice[] };
 
 const SEED = 1;
-/** Ether of an account of a campaign that goes on. */
+/** An account's wei in a continuing campaign. */
 const PURSE = 10n ** 23n;
 
-/** A chain whose state is on disk after each slice, so that a campaign that was stopped goes on from there. */
+/** A chain with the state on disk after each slice: a stopped campaign continues from the last slice. */
 export class BenchDevnet {
   readonly slices: Slice[] = [];
 
@@ -34,7 +34,7 @@ export class BenchDevnet {
     readonly folder: string,
   ) {}
 
-  /** Starts a chain, or one that is kept in the folder. */
+  /** Starts a new chain, or the chain kept in the folder. */
   static async open(folder: string): Promise<BenchDevnet> {
     const file = join(folder, "slices.json");
     const isKept = existsSync(file);

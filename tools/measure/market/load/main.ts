@@ -23,19 +23,19 @@ import { BenchDevnet, type Slice } from "./devnet.ts";
 
 const WORKERS = 8;
 const WATCHERS = 2;
-/** Jobs that are open or in their windows at the same time; the chain is kept after each slice of so many. */
+/** Number of jobs open or in their windows at the same time; the chain is kept after each slice. */
 const SLICE = 250;
 const WINDOW = 1_900;
-/** Of a job, wei: more than its gas takes. */
+/** A job's fee, wei: more than the gas takes. */
 const FEE = parseEther("0.1");
 /** Jobs that the requester can pay for. */
 const MAX_JOBS = 20_000n;
-/** The chain is kept here while a campaign goes on. */
+/** The chain's folder while a campaign goes on. */
 const FOLDER = join("cache", "bench", "market");
 
 const PROGRAM = mlpProgram();
 
-/** What the market of a campaign is played with. */
+/** The participants in a campaign's market. */
 type Cast = { requester: Session; players: Pick<Running<unknown>, "stop">[]; execute: FastExecutors };
 
 const values = readOptions({
@@ -81,7 +81,7 @@ async function assemble(devnet: BenchDevnet): Promise<Cast> {
   return { requester, players, execute };
 }
 
-/** Posts so many jobs, and waits until all of them are paid. Time passes on the chain once all have claims. */
+/** Posts `count` jobs, and waits until all are paid. Time passes on the chain once all jobs have claims. */
 async function serve(devnet: BenchDevnet, { requester }: Cast, count: number): Promise<Slice> {
   const { anvil } = devnet;
   const { publicClient } = requester;

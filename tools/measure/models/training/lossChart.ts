@@ -4,7 +4,10 @@ import { mean } from "../../../../testkit/training/trainer.ts";
 /** Points of a line: each is the mean of as many losses. */
 const POINTS = 60;
 
-/** A chart of losses over the items of a run. @param constants Lines of other losses, from side to side. */
+/**
+ * Draws a run's losses over the items.
+ * @param constants Lines for other losses, from side to side.
+ */
 export function lossChart(
   title: string,
   losses: readonly number[],

@@ -1,6 +1,6 @@
 /**
- * Models trained exactly, as runs: a classifier of handwritten digits, a model of characters that then writes text, a
- * denoiser that then makes digits of noise.
+ * Trains models exactly, in runs: a handwritten-digit classifier, a character model that then writes text, a denoiser
+ * that then makes digits from noise.
  */
 import { writeFileSync } from "node:fs";
 import { trainDigits } from "../../../../testkit/training/digitsExample.ts";
@@ -21,7 +21,7 @@ const { write: isWriting, words } = readOptions(
 );
 
 const [DIGITS_ITEMS, TEXT_ITEMS, DIFFUSION_ITEMS] = [300, 3_000, 6_000];
-/** What models of characters are judged on: held-out characters from this one on. */
+/** The first held-out character for judging character models. */
 const JUDGED_FROM = 32;
 const BEGINNING = "The old captain said";
 const note = (text: string): void => console.log(`  ${text}`);

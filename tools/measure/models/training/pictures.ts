@@ -1,7 +1,7 @@
 /** Pixels between pictures, and greys from black to white. */
 const [GAP, GREYS] = [2, 16];
 
-/** Rows of square grey pictures as SVG, a unit a pixel; -1 is white, 1 is black. */
+/** Returns an SVG with rows of square grey pictures, a unit a pixel; -1 means white, 1 black. */
 export function picturesSvg(title: string, side: number, rows: readonly (readonly Float32Array[])[]): string {
   const place = (k: number): number => GAP + k * (side + GAP);
   const paths = Array.from({ length: GREYS }, () => "");

@@ -12,7 +12,10 @@ import { MODELS } from "../models.ts";
 import { median } from "../median.ts";
 import type { Execute } from "../../../../src/runs/execute.ts";
 
-/** Milliseconds of one item, medians of several runs; and processor time, all threads, by that of plain onnxruntime. */
+/**
+ * Milliseconds per item, medians over several runs; and the processor time, all threads, divided by plain
+ * onnxruntime's.
+ */
 export type BatchRow = { model: string; items: number; plain: number; committed: number; processorRatio: number };
 
 const ROUNDS = 5;
@@ -23,7 +26,7 @@ const pictures = ({ bytes, shape }: TensorData, items: number): TensorData[] => 
   return Array.from({ length: items }, (_, item) => floatTensor([...values.map((x) => x + item / 1_000)], [...shape]));
 };
 
-/** Runs a batch on one thread, by turns in a loop of plain onnxruntime and as a run with its claim's root. */
+/** Runs a batch on one thread, alternately in a plain onnxruntime loop and as a run with a claim root. */
 export async function batchRow(name: string, items: number): Promise<BatchRow> {
   const { bytes, inputs } = MODELS[name]!.load();
   const [[input, picture]] = [...inputs] as [[string, TensorData]];

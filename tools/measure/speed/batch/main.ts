@@ -1,4 +1,4 @@
-/** What an item of a batch takes: plain onnxruntime, and exact execution with its commitment. */
+/** Measures the time per batch item: plain onnxruntime, and exact execution with commitment. */
 import { file, readOptions } from "../../../options.ts";
 import { keepFigures } from "../../keepFigures.ts";
 import { batchRow, type BatchRow } from "./batchRow.ts";

@@ -15,7 +15,7 @@ import { Trace } from "../../../../src/program/trace/trace.ts";
 import { gpt2Decoder, GPT2_SMALL, type Gpt2Shape } from "../../../../testkit/models/gpt2.ts";
 import { median } from "../median.ts";
 
-/** Sizes of decoders, by name; the texts that they write have as many tokens as slots at most. */
+/** Decoder sizes, by name; a decoder's text has at most as many tokens as slots. */
 export const DECODERS: Readonly<Record<string, Omit<Gpt2Shape, "tokens">>> = {
   gpt2_tiny: { layers: 2, width: 128, heads: 4, vocabulary: 4_000 },
   gpt2_small: GPT2_SMALL,
@@ -26,28 +26,28 @@ export type GenerationRow = {
   model: string;
   slots: number;
   tokens: number;
-  /** Plain onnxruntime: of the tokens measured, and of one in the last slot. */
+  /** Plain onnxruntime: for the measured tokens, and for a token in the last slot. */
   plain: number;
   plainLast: number;
   /** Executed; executed and committed to, hashing what changed; the same, hashing everything. */
   exact: number;
   committed: number;
   hashedInFull: number;
-  /** Of all threads, in the runs that hash what changed and those that hash everything. */
+  /** Stage times over all threads: runs that hash changes, and runs that hash everything. */
   changed: Readonly<Record<Stage, number>>;
   full: Readonly<Record<Stage, number>>;
   /** Bytes that are committed to for each token. */
   hashedBytes: number;
   /** The same of the processor: means, all threads. */
   processor: Readonly<Record<"plain" | "plainLast" | "exact" | "committed", number>>;
-  /** Tokens of which plain onnxruntime finds the same one most probable. */
+  /** Tokens with the same most probable choice in plain onnxruntime. */
   agreeing: number;
 };
 
 const PROMPT = [1, 2, 3];
 const WARM_UP = 4;
 
-/** A decoder in plain onnxruntime on one thread, with its cache as it comes out. */
+/** Opens a decoder in plain onnxruntime on one thread, with the cache used as returned. */
 async function openPlain(bytes: Uint8Array, { caches }: DecoderInterface) {
   const options = { intraOpNumThreads: 1, interOpNumThreads: 1, logSeverityLevel: 3 } as const;
   const session = await ort.InferenceSession.create(bytes, options);
@@ -59,7 +59,7 @@ async function openPlain(bytes: Uint8Array, { caches }: DecoderInterface) {
     );
   let [past, place] = [cacheOf(0), 0];
   return {
-    /** Begins a text after so many tokens, of which keys and values are zeros. */
+    /** Begins a text after `rows` tokens with zero keys and values. */
     startAt(rows: number): void {
       [past, place] = [cacheOf(rows), rows];
     },
@@ -100,7 +100,7 @@ class Spent {
   }
 }
 
-/** One way to execute the items of a run, one after the other. */
+/** A way to execute a run's items in order. */
 class Way {
   readonly milliseconds: number[] = [];
   readonly #spent = new Spent();
@@ -115,7 +115,7 @@ class Way {
     [this.#model, this.#inputs, this.#options] = [model, inputs, options];
   }
 
-  /** @returns the token that it has chosen, and the trace root, if there is one */
+  /** @returns the chosen token, and the trace root, if any */
   async next(executor: Executor): Promise<{ token: number; root: string | undefined }> {
     const { program } = this.#model;
     const start = performance.now();

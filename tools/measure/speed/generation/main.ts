@@ -1,4 +1,4 @@
-/** What a token takes: plain onnxruntime, exact execution, with commitments. */
+/** Measures the time per token: plain onnxruntime, exact execution, with commitments. */
 import { chosen, file, list, readOptions } from "../../../options.ts";
 import { keepFigures } from "../../keepFigures.ts";
 import { DECODERS, generationRow, type GenerationRow } from "./generationRow.ts";

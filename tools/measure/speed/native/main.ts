@@ -1,4 +1,4 @@
-/** Native answers beside plain onnxruntime, one after the other in turns. */
+/** Compares native answers with plain onnxruntime, in turns. */
 import { tensorRoot } from "../../../../src/program/merkle/tensor.ts";
 import { drawInputs } from "../../../../src/native/drawnInputs.ts";
 import { bytesOfNumbers } from "../../../../src/native/elements.ts";
@@ -11,7 +11,7 @@ import { keepFigures } from "../../keepFigures.ts";
 import { median } from "../median.ts";
 import { NATIVE_SUBJECTS, type NativeSubject } from "./subjects.ts";
 
-/** As a worker checks if nothing else is asked for. */
+/** The exact share checked by a worker by default. */
 const EXACT_SHARE = 0.05;
 const FACTOR = 16;
 
@@ -22,11 +22,11 @@ type NativeRow = {
   native: number;
   exact: number;
   /**
-   * Processor time of all native answers by that of all plain runs: what the ratio would be on a machine that does
-   * nothing else.
+   * The processor time of all native answers, divided by all plain runs' processor time: the ratio on an otherwise idle
+   * machine.
    */
   processorRatio: number;
-  /** Of the inputs' bytes, to their roots. */
+  /** The way from the inputs' bytes to their roots. */
   hash: number;
   /** Shares of random inputs: executed exactly because of a margin; decided otherwise than by exact execution. */
   thin: number;
@@ -79,7 +79,7 @@ async function measured(model: string, subject: NativeSubject, seconds: number):
   const end = performance.now() + 1_000 * seconds;
   const pair = [() => timed("plain", subject.plain), () => timed("native", () => nativeAnswer(program, given))];
   while (performance.now() < end) {
-    // What comes after exact execution finds other caches: each is first every other time.
+    // A run after exact execution finds other caches: both kinds go first in turn.
     for (const each of pair.reverse()) await each();
     await timed("exact", subject.exact);
     await timed("hash", () => given.forEach(tensorRoot));
@@ -93,7 +93,10 @@ async function measured(model: string, subject: NativeSubject, seconds: number):
   return { model, ...medians, processorRatio, thin, differing, total, runs: times.native.length };
 }
 
-/** A calibration of random and searched inputs, and the share of these whose native decision is not the exact one. */
+/**
+ * Returns a calibration on random and searched inputs, and the share of inputs with a native decision unlike the exact
+ * decision.
+ */
 async function calibrated({ opened, box, calibrated: { random, search } }: NativeSubject) {
   const { native, exact, signature, outputs, aligned } = opened;
   const measuring = { native, exact: exact.run, signature, outputs, box, ...(aligned && { aligned }) };

@@ -22,11 +22,11 @@ export type NativeSubject = {
   /** Inputs executed both ways: of them come the calibration, and shares. */
   calibrated: { random: number; search: number };
   drawn: number;
-  /** The box of inputs that are measured, and of those that are drawn. */
+  /** The box for measured inputs and for drawn inputs. */
   box: Box;
-  /** Whether drawn inputs are any that the model is made for. */
+  /** Returns true for drawn inputs within the model's purpose. */
   isUsual: (inputs: InputNumbers) => boolean;
-  /** The same decision by plain onnxruntime with its default options on one thread, as anybody would get it. */
+  /** The same decision by plain onnxruntime with default options on one thread, like any user's. */
   plain: () => Promise<unknown>;
   exact: () => Promise<unknown>;
   close: () => Promise<void>;
@@ -38,7 +38,7 @@ const FEW = { calibrated: { random: 6, search: 6 }, drawn: 12 };
 const CLASSES = 6;
 const DECODER = { vocabulary: 8_000, width: 256, layers: 6, heads: 8, kvHeads: 4, hidden: 704, positions: 128 };
 const [PROMPT, GENERATED] = [16, 64];
-/** The item of the prompt's last token chooses the first new one. */
+/** The item with the prompt's last token chooses the first new token. */
 const ITEMS = PROMPT + GENERATED - 1;
 
 const tensorOf = (dtype: DType, bytes: Uint8Array, shape: readonly number[]): ort.Tensor => {
@@ -48,7 +48,7 @@ const tensorOf = (dtype: DType, bytes: Uint8Array, shape: readonly number[]): or
   return new (onnxruntime().Tensor)(dtypeName(dtype) as ort.Tensor.Type, array as never, [...shape]);
 };
 
-/** A model whose only output of floats is decided by an argmax over its last axis. */
+/** A model with a single float output, decided by an argmax over the last axis. */
 async function decided(
   { bytes, inputs }: Subject,
   ranges: Record<string, number> = {},
@@ -78,7 +78,7 @@ async function decided(
   };
 }
 
-/** A decoder of four-bit weights that generates 64 tokens from a prompt of 16. */
+/** A decoder with four-bit weights, generating 64 tokens from a prompt of 16 tokens. */
 async function decoder(): Promise<NativeSubject> {
   const file = llama(DECODER);
   const opened = await openDecoder(file, { slots: ITEMS, greedy: true });
@@ -130,7 +130,7 @@ export const NATIVE_SUBJECTS: Readonly<Record<string, () => Promise<NativeSubjec
     decided(
       { bytes: miniLm({ classes: CLASSES }), inputs: sentence(MINI_LM) },
       { input_ids: MINI_LM.vocabulary - 1, attention_mask: 1 },
-      // A mask that shows no token is of no sentence: the softmax over nothing is no number.
+      // A mask without a shown token belongs to no sentence: the softmax over nothing gives no number.
       ([, mask]) => mask!.includes(1),
     ),
   [`decoder_${GENERATED}_tokens`]: decoder,

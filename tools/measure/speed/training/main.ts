@@ -1,4 +1,6 @@
-/** What a step of the trainings of docs/training.md takes: plain onnxruntime, exact execution, with commitments. */
+/**
+ * Measures a step's time in the trainings from docs/training.md: plain onnxruntime, exact execution, with commitments.
+ */
 import { denoiserTraining } from "../../../../testkit/training/diffusionExample.ts";
 import { digitsTraining } from "../../../../testkit/training/digitsExample.ts";
 import { readText } from "../../../../testkit/training/text.ts";

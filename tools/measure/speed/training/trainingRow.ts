@@ -15,7 +15,7 @@ import { modelBytes } from "../../../../testkit/onnx/modelBytes.ts";
 import { prepareTraining, trainingBytes, type Training } from "../../../../testkit/training/trainer.ts";
 import { median } from "../median.ts";
 
-/** Milliseconds of a training step, medians, and of the processor by that of plain onnxruntime, all threads. */
+/** A training step's milliseconds, medians; and the processor time, all threads, divided by plain onnxruntime's. */
 type TrainingRow = {
   model: string;
   weights: number;
@@ -30,7 +30,7 @@ type TrainingRow = {
 
 const WARM_UP = 4;
 
-/** Wall time and time of the processor of one way to take the steps. */
+/** Wall time and processor time for a way to take the steps. */
 class Way {
   readonly #milliseconds: number[] = [];
   #processor = 0;
@@ -53,7 +53,7 @@ class Way {
   }
 }
 
-/** The items of a run one by one, on one thread. */
+/** Executes a run's items in order, on one thread. */
 async function exactly(model: CompiledModel, inputs: RunInputs, options: () => RunOptions) {
   const { program } = model;
   const executor = await createExecutor(model, { threads: 1 });

@@ -13,14 +13,14 @@ import { against, processorSeconds, type Worst } from "./measure.ts";
 type Name = (typeof ELEMENTARY)[number];
 type Exact = (x: number, y: number) => number;
 
-/** Operands that need the definition, and evaluations of the same ones again. */
+/** Numbers of operands that need the definition, and of repeated evaluations with the same operands. */
 const OPERANDS = 2 ** 12;
 const AGAIN = 2 ** 18;
 const OPERANDS_64 = 2 ** 10;
 
 /**
- * What elementary functions take on operands that no estimate settles: called here as loops call them, because such
- * operands are rare (one in 2^19), beside the programs of `operations`, whose operands are settled.
+ * Measures elementary functions on operands unsettled by any estimate. The functions are called like in loops, because
+ * such operands are rare (one in 2^19). The programs in `operations` have settled operands.
  */
 export async function measureElementary(): Promise<Worst[]> {
   const rows: Worst[] = [];
@@ -53,7 +53,10 @@ async function measured(name: Name, dtype: DTypeCode, exact: Exact): Promise<Wor
   ];
 }
 
-/** Of float64 every operand is computed by the definition, and no result kept; the slowest is erf next to 6. */
+/**
+ * Measures a float64 function: the definition computes every operand, and no result is kept; the slowest function is
+ * erf next to 6.
+ */
 async function ofFloat64(name: Name): Promise<Worst> {
   const dtype = DType.float64;
   const operands = name === "erf" ? [[word64(5.99), 0n] as const] : relevantOperands64(name, OPERANDS_64);

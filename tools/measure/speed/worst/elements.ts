@@ -5,7 +5,10 @@ import { Reduce, type Axis, type Instruction, type Step, type View } from "../..
 import { axis, NO_REDUCTION, rowSumStep } from "../../../../testkit/programs/stepModel.ts";
 import { randomSubject, type WorstSubject } from "./subject.ts";
 
-/** Elements of a tensor that does not fit the caches, of large and usual ones, and of what the definition computes. */
+/**
+ * Element counts: for a tensor larger than the caches, for large and usual tensors, and for tensors computed by the
+ * definition.
+ */
 const LARGE = 2 ** 24;
 const MANY = 2 ** 21;
 const USUAL = 2 ** 19;
@@ -18,7 +21,7 @@ const isSlow = (dtype: DTypeCode): boolean => dtype === DType.float64 || dtype =
 /** An input's type and count. */
 type Source = readonly [dtype: DTypeCode, count: number];
 
-/** A step without a reduction, whose result is its last slot. */
+/** Returns a step without a reduction, with the last slot as the result. */
 export function plainStep(
   dtype: DTypeCode,
   outDigits: readonly number[],
@@ -37,7 +40,7 @@ export function plainStep(
   };
 }
 
-/** A view of all elements of an input, in their order. */
+/** Returns a view over all elements of an input, in order. */
 export const whole = (input: number, count: number): View => ({ input, fill: 0n, axes: [axis(0, count, 1)] });
 
 /** Reads: copies, transpositions, random places, many axes with bounds and divisors. */

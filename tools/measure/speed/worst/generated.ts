@@ -31,7 +31,7 @@ const PROGRAM_LENGTH = 8;
 const GRAPHS = 60;
 const NODES = 12;
 
-/** The steps of an experiment of each kind with each operator of the tables, repeated. */
+/** Yields repeated steps from an experiment of each kind with each operator in the tables. */
 export async function* operatorSteps(engine: MatMulEngine): AsyncGenerator<WorstSubject> {
   for (const [operator, makers] of Object.entries(OPERATORS)) {
     const random = new RandomTensors(new Prng(operator.length));
@@ -47,7 +47,7 @@ export async function* graphSteps(engine: MatMulEngine): AsyncGenerator<WorstSub
   }
 }
 
-/** The steps of random programs, of all types, reductions and operations, repeated. */
+/** Yields repeated steps from random programs, with all types, reductions and operations. */
 export async function* randomSteps(engine: MatMulEngine): AsyncGenerator<WorstSubject> {
   for (let seed = 0; seed < RANDOM_PROGRAMS; seed++) {
     const { model, inputs } = randomProgram(new Prng(seed), PROGRAM_LENGTH);

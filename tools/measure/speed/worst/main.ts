@@ -1,6 +1,6 @@
 /**
- * The slowest execution of each program against its work: prints the ten that come closest. The exit status is 1 if one
- * takes more than half of what its work allows.
+ * Compares each program's slowest execution with the program's work, and prints the ten closest programs. The exit
+ * status is 1 if a program takes more than half the time allowed by its work.
  */
 import { cpus } from "node:os";
 import { chosen, file, list, readOptions } from "../../../options.ts";
@@ -17,7 +17,7 @@ import { sums, words } from "./sums.ts";
 
 type Subjects = (engine: MatMulEngine) => Iterable<WorstSubject> | AsyncIterable<WorstSubject>;
 
-/** Programs made for one weight each, then those that exist or are drawn. */
+/** Programs made for a single weight each, then existing programs and drawn programs. */
 const SUBJECTS: Readonly<Record<string, Subjects>> = {
   ...{ sums, words, reads, operations, folds, manySteps },
   ...{ operatorSteps, graphSteps, randomSteps, catalogueModels },
@@ -30,9 +30,9 @@ const KINDS: Readonly<Record<string, (engine: MatMulEngine) => Promise<Worst[]>>
   elementary: measureElementary,
 };
 
-/** Shorter executions are not judged: a timer's error is not small beside them, and `baseWindow` holds any number. */
+/** Shorter executions are not judged: a timer's error matters for them, and `baseWindow` holds any number. */
 const MIN_SECONDS = 0.01;
-/** The bar: the slowest execution takes at most this share of what its work allows. */
+/** The bar: the slowest execution's maximum share of the time allowed by its work. */
 const MAX_RATIO = 0.5;
 const SHOWN = 10;
 

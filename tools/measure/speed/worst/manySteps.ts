@@ -5,7 +5,7 @@ import { plainStep, whole } from "./elements.ts";
 import { randomTensor, type WorstSubject } from "./subject.ts";
 
 const STEPS = 2_000;
-/** So many inputs differ in size, so that steps which read them differ. */
+/** The number of inputs with different sizes, making the reading steps differ. */
 const SIZES = 500;
 
 const KINDS: Readonly<Record<string, Step>> = {

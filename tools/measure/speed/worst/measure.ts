@@ -5,14 +5,17 @@ import type { Program } from "../../../../src/program/types.ts";
 import { programWork } from "../../../../src/program/work.ts";
 import type { WorstSubject } from "./subject.ts";
 
-/** Units of work a second, as the parameters of deployments have it (ignition/parameters). */
+/** Work units a second, like the deployments' parameters (ignition/parameters). */
 const RATE = 1e8;
-/** A program is run again for this long, and the least time counts: what else the machine does only adds to it. */
+/** Seconds for repeating a program. The least time counts, because other work on the machine only adds time. */
 const ENOUGH_SECONDS = 0.2;
 const MIN_RUNS = 3;
 const MAX_RUNS = 8;
 
-/** Seconds of one core that a program's slowest execution takes, and that its work allows; the first by the second. */
+/**
+ * One-core seconds taken by a program's slowest execution, and seconds allowed by the program's work; the first divided
+ * by the second.
+ */
 export type Worst = { name: string; seconds: number; allowed: number; ratio: number };
 
 /** Compares seconds with a program's work. */
@@ -21,7 +24,7 @@ export const against = (name: string, seconds: number, program: Pick<Program, "i
   return { name, seconds, allowed, ratio: seconds / allowed };
 };
 
-/** The seconds of processor time that something takes in this process. */
+/** Returns the processor seconds taken by an action in this process. */
 export async function processorSeconds(run: () => unknown): Promise<number> {
   const before = process.cpuUsage();
   await run();

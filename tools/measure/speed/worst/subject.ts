@@ -9,14 +9,17 @@ import { programWork } from "../../../../src/program/work.ts";
 import { modelOfSteps } from "../../../../testkit/programs/stepModel.ts";
 import { Prng } from "../../../../testkit/random/prng.ts";
 
-/** A program whose slowest execution is measured, with its inputs. */
+/** A program for measuring the slowest execution, with inputs. */
 export type WorstSubject = { name: string; model: CompiledModel; inputs: readonly Uint8Array[] };
 
-/** The work that a step is repeated up to: 0.2 s. More elements than these would only fill memory. */
+/** A step is repeated up to this work: 0.2 s. A larger number of elements would only fill memory. */
 const ENOUGH_WORK = 20_000_000n;
 const MAX_ELEMENTS = 2 ** 22;
 
-/** A program of one step, which reads the given tensors: as constants where the step says so, else as inputs. */
+/**
+ * Returns a program with one step reading the given tensors: as constants where the step demands constants, else as
+ * inputs.
+ */
 function oneStep(name: string, step: Step, sources: readonly Uint8Array[]): WorstSubject {
   const inputs: Uint8Array[] = [];
   const infos: { dtype: DTypeCode; count: number }[] = [];
@@ -55,7 +58,7 @@ export function randomTensor(dtype: DTypeCode, count: number, seed: number): Uin
   return new Uint8Array(words.buffer).subarray(0, bytes);
 }
 
-/** Each step of a program as a program of its own, repeated so often that its execution can be timed. */
+/** Returns each step of a program in a separate program, repeated often enough for timing. */
 export function repeatedSteps(
   name: string,
   model: CompiledModel,
@@ -68,8 +71,8 @@ export function repeatedSteps(
 }
 
 /**
- * Returns the step with one more digit, the slowest, which no read depends on. A step with the maximum number of digits
- * is returned unchanged.
+ * Returns the step with an additional digit, the slowest digit, independent of all reads. A step with the maximum
+ * number of digits is returned unchanged.
  */
 function repeated(step: Step): Step {
   const work = programWork({ inputs: [], steps: [step] });

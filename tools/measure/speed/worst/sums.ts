@@ -35,11 +35,13 @@ const WORDS = [
   [2 ** 8, 64],
   [1, 2 ** 16],
 ] as const;
-/** A tensor that does not fit the caches: its elements, and the bits of a random number that are too many. */
+/** A tensor larger than the caches: the number of elements, and the excess bits of a random number. */
 const LARGE = 2 ** 24;
 const EXCESS = 2 ** 7;
 
-/** Exact sums and products: of few terms and many, along memory and across it, of constants, at random places. */
+/**
+ * Yields exact sums and products: with few terms and many, along memory and across, with constants, at random places.
+ */
 export function* sums(): Generator<WorstSubject> {
   for (const [rows, inner, columns] of PRODUCTS) {
     const name = `product ${rows} x ${inner} x ${columns}`;
@@ -47,7 +49,8 @@ export function* sums(): Generator<WorstSubject> {
     const [left, right] = step.inputs as [TensorRef, TensorRef];
     yield randomSubject(name, step);
     yield randomSubject(`${name}, constant`, { ...step, inputs: [left, constant(right)] });
-    // All terms of one exponent: each waits for the one before it. A sum below zero is negated before it is rounded.
+    // All terms have the same exponent: each term waits for the previous term. A sum below zero is negated before
+    // rounding.
     yield randomSubject(`${name}, all -1`, step, { 0: all(-1, rows * inner), 1: all(1, columns * inner) });
   }
   for (const [rows, inner] of SUMS) {
@@ -64,7 +67,7 @@ export function* sums(): Generator<WorstSubject> {
 
 const all = (value: number, count: number): Uint8Array => new Uint8Array(new Float32Array(count).fill(value).buffer);
 
-/** The tensor as a constant; its root is set when its bytes are known. */
+/** Returns the tensor in constant form; the root is set when the bytes are known. */
 const constant = ({ dtype, count }: TensorRef): TensorRef => ({ kind: "constant", root: "0x", dtype, count });
 
 const ofType = (step: Step, dtype: DType): Step => ({
@@ -80,7 +83,7 @@ const acrossStep = (rows: number, inner: number): Step => ({
   termReads: [{ input: 0, fill: 0n, axes: [axis(0, rows, 1), axis(1, inner, rows)] }],
 });
 
-/** Sums of elements at random places of a large tensor. */
+/** Sums elements at random places in a large tensor. */
 function gatheredStep(rows: number, inner: number): Step {
   const step = rowSumStep(rows, inner);
   const count = rows * inner;
@@ -96,7 +99,7 @@ function gatheredStep(rows: number, inner: number): Step {
   };
 }
 
-/** Exact sums in words, and sums of such words, of each float type. */
+/** Yields exact sums in words, and sums over such words, for each float type. */
 export function* words(): Generator<WorstSubject> {
   yield* wordsOf(DType.float32, WORDS);
   for (const dtype of [DType.float16, DType.bfloat16, DType.float64]) yield* wordsOf(dtype, SLOW_SUMS);

@@ -1,4 +1,4 @@
-/** A realistic bug of the protocol's contracts. In `by`, `ON` stands for the condition that the bug is active. */
+/** A realistic bug in the protocol's contracts. In `by`, `ON` stands for the condition of an active bug. */
 export type Bug = { name: string; file: string; find: string; by: string };
 
 export const bug = (name: string, file: string, find: string, by: string): Bug => ({ name, file, find, by });

@@ -196,10 +196,10 @@ const MONEY_AND_TIME: readonly Bug[] = [
 
 /** Bugs that random sequences of calls must find. */
 const CALLED = [...MONEY_AND_TIME, ...RUN_BUGS, ...TERM_BUGS, ...TICKET_BUGS, ...EXAM_BUGS, ...PANEL_BUGS];
-/** Bugs in what takes signatures of P-256 keys: tests with keys of their own must find them. */
+/** Bugs around signatures by P-256 keys: tests with separate keys must find the bugs. */
 const SIGNED = [...REPORT_BUGS, ...QUOTE_BUGS];
 
-/** What must find a bug: random sequences of calls in Solidity, or tests in TypeScript. */
+/** The required finder of a bug: random call sequences in Solidity, or tests in TypeScript. */
 export type Finder = "solidity" | "mocha";
 type PlantedBug = Bug & { finder: Finder };
 

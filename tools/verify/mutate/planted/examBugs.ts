@@ -40,7 +40,7 @@ export const EXAM_BUGS: readonly Bug[] = [
     "return uint16(uint256(course.passed) << missed);",
     "return uint16(uint256(course.passed) << (ON ? 0 : missed));",
   ),
-  // What is held.
+  // Holding a class.
   bug(
     "a class is held without a pledge",
     CLAIMS,
@@ -62,7 +62,7 @@ export const EXAM_BUGS: readonly Bug[] = [
   ),
   unchecked("a worker without a pledge is enrolled", CLAIMS, "status == PledgeStatus.Active", "NotPledged"),
   unchecked("a pledge is enrolled twice", CLAIMS, "_enrolments[worker].pledged != since", "EnrolledBefore"),
-  // What a sitting becomes.
+  // Claims from sittings.
   unchecked("what nobody sat becomes a claim", CLAIMS, "exams.isSitting(s)", "NotASitting"),
   unchecked("a sitting is judged by any program", CLAIMS, "root == expected", "IMarketEvents.WrongProgram"),
   other(

@@ -6,17 +6,17 @@ import type { Mutant } from "../schemata.ts";
 import { edit } from "./withBugs.ts";
 
 const FOLDER = "test/contracts/solidity";
-/** The worlds that the tests make. A world sets the coinbase, by which its contracts know which mutant is alive. */
+/** The worlds made by the tests. A world sets the coinbase, from which the contracts know the active mutant. */
 const WORLDS = ["ProtocolWorld", "TicketsWorld", "ExamWorld"].map((name) => `${FOLDER}/${name}.t.sol`);
 /** No mutant: nothing is reported under it either. */
 const NOBODY = 2 ** 32;
 /** The fixed sequences of calls come before the random ones. */
 const SEQUENCES = ["test_", "invariant_"];
 
-/** Prepares the Solidity tests of a copy: an environment variable chooses the mutant that is alive. */
+/** Prepares a copy's Solidity tests: an environment variable chooses the active mutant. */
 export function prepareSolidity(workspace: Workspace): void {
   for (const file of workspace.files(`${FOLDER}/*.sol`)) {
-    // The question which mutant is alive reads the chain, which pure functions may not.
+    // Finding the active mutant reads the chain, forbidden in pure functions.
     let text = workspace.read(file).replace(/\bpure\b/g, "view");
     if (file.endsWith("/Vm.sol"))
       text = edit(
@@ -39,8 +39,8 @@ export function prepareSolidity(workspace: Workspace): void {
 }
 
 /**
- * Tries mutants of a built copy on its Solidity tests. A mutant meets the tests that reach its contract by imports, up
- * to the first sequences with a failure.
+ * Tries a built copy's mutants on the copy's Solidity tests. A mutant meets the tests whose imports reach the mutant's
+ * contract, up to the first failing sequences.
  * @param over Called with each mutant and its outcome.
  * @throws Error if a test fails without a mutant, or no test reaches a mutant
  */
@@ -78,9 +78,9 @@ function reachOf(workspace: Workspace, first: string): ReadonlySet<string> {
 }
 
 /**
- * Runs files of tests while a mutant is alive.
- * @returns the first test that fails; undefined if none does
- * @throws Error if they do not run
+ * Runs test files while a mutant is active.
+ * @returns the first failing test; undefined if none fails
+ * @throws Error if the tests do not run
  */
 async function failureOf(workspace: Workspace, id: number, tests: readonly string[]): Promise<string | undefined> {
   const env = { COINBASE: BigInt(coinbaseOf(id)).toString(), REFUTE_AT_LENGTH: "true" };

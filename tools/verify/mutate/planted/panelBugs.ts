@@ -5,7 +5,7 @@ const FEES = "contracts/extras/panel/PanelFees.sol";
 
 /** Bugs in panels. */
 export const PANEL_BUGS: readonly Bug[] = [
-  // What is posted.
+  // Posting.
   unchecked("a panel has more seats than it may", PANEL, "seats != 0 && seats <= MAX_SEATS", "SeatsOutOfRange"),
   bug(
     "a seat need not be sealed",

@@ -14,7 +14,7 @@ const LEVELS = "contracts/attestation/tdx/TcbLevels.sol";
 const PLATFORMS = "contracts/attestation/tdx/Platforms.sol";
 const PCK = "contracts/attestation/tdx/PckExtension.sol";
 
-/** What a quote shows, and who signed it. */
+/** A quote's content and signer. */
 const SHOWN: readonly Bug[] = [
   unchecked(
     "a quote need not be signed",
@@ -115,7 +115,7 @@ const SHOWN: readonly Bug[] = [
 
 /** Trust domains, their platforms and enclaves, by the levels that Intel gives. */
 const JUDGED: readonly Bug[] = [
-  // Each goes into the end of the one before it.
+  // Each bug is inserted into the previous bug's end.
   bug(
     "a domain under debug counts",
     DOMAINS,
@@ -392,5 +392,5 @@ const SIGNED: readonly Bug[] = [
   ),
 ];
 
-/** Bugs in how quotes of Intel TDX are verified, most of them known of other verifiers. */
+/** Bugs in the verification of Intel TDX quotes, most known from other verifiers. */
 export const QUOTE_BUGS: readonly Bug[] = [...SHOWN, ...JUDGED, ...SIGNED];

@@ -6,7 +6,10 @@ const PRODUCTS = "contracts/attestation/Products.sol";
 const ENCODING = "contracts/attestation/ReportEncoding.sol";
 const PROBES = "contracts/attestation/ChainProbes.sol";
 
-/** Bugs in reports, leases, statements and retirements. Where two are about one text, the second is in the first. */
+/**
+ * Bugs in reports, leases, statements and retirements. Where two bugs concern the same text, the second lies within the
+ * first.
+ */
 export const REPORT_BUGS: readonly Bug[] = [
   // Reports.
   bug(

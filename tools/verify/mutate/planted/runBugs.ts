@@ -8,7 +8,7 @@ const POSTING = "contracts/market/JobPosting.sol";
 const INPUTS = "contracts/market/Inputs.sol";
 const OUTPUTS = "contracts/market/ClaimOutputs.sol";
 
-/** Bugs in what runs and answers added: lists of items, what an item reads, expansions, outputs of items. */
+/** Bugs in the additions for runs and answers: item lists, item reads, expansions, item outputs. */
 export const RUN_BUGS: readonly Bug[] = [
   // Lists of items.
   other("a game's list of items is as wide as a trace", DESCENT, "Level.Run, {{job.items}});", "s.checkpoints"),
@@ -21,7 +21,7 @@ export const RUN_BUGS: readonly Bug[] = [
   ),
   other("a run's work is that of one item", RUNS, "return {{items * (programWork + ITEM_WORK)}};", "programWork"),
   unchecked("a run may have no items", POSTING, "items != 0 && items <= Runs.MAX_ITEMS", "ItemsOutOfRange"),
-  // What an item reads.
+  // An item's reads.
   bug(
     "the index does not count the items",
     RUNS,

@@ -48,7 +48,7 @@ export const TERM_BUGS: readonly Bug[] = [
     "RecordTooPoor",
   ),
   unchecked("a job's terms are what the caller says", TERMED, "given == job.termsHash", "WrongTerms"),
-  // What is locked.
+  // Locked amounts.
   other("terms lock the least collateral", TERMED, "_take(jobId, job, {{terms.collateral}});", "_collateral"),
   other(
     "a worker that is late loses of the least collateral",

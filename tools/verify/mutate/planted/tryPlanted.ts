@@ -21,7 +21,7 @@ type PlantedOptions = {
   by: readonly Finder[];
   /** Words of bugs, separated by semicolons. */
   only: string;
-  /** Globs of tests in place of the usual ones. */
+  /** Globs for tests in place of the usual tests. */
   tests: string | undefined;
   json: string | undefined;
   resume: string | undefined;
@@ -29,8 +29,8 @@ type PlantedOptions = {
 };
 
 /**
- * Puts realistic bugs into a copy of the contracts and tries each on the tests that execute it or reach its contract.
- * A bug is a mutant with a name.
+ * Puts realistic bugs into a copy of the contracts, and tries each bug on the tests that execute the bug or reach its
+ * contract. A bug is a mutant with a name.
  * @returns whether all are found
  */
 export async function tryPlanted(options: PlantedOptions): Promise<boolean> {
@@ -79,7 +79,7 @@ export async function tryPlanted(options: PlantedOptions): Promise<boolean> {
 function plant(workspace: Workspace): void {
   for (const file of new Set(BUGS.map((bug) => bug.file))) {
     const text = withBugs(readFileSync(file, "utf8"), file, BUGS);
-    // The question which bug is alive reads the chain, which pure functions may not.
+    // Finding the active bug reads the chain, forbidden in pure functions.
     workspace.writeContract(file, text.replace(/\bpure\b/g, "view"), SWITCH);
   }
 }

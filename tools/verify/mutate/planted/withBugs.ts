@@ -2,7 +2,7 @@ import type { Bug } from "./bug.ts";
 
 /**
  * Puts bugs into a contract's source, each under the condition `Mutants.on(id)`.
- * @param bugs All bugs; a bug's id is its place in the list, counted from 1.
+ * @param bugs All bugs; a bug's id is the bug's place in the list, counted from 1.
  * @throws Error if a bug's text does not occur exactly once
  */
 export function withBugs(text: string, file: string, bugs: readonly Bug[]): string {
