@@ -4,9 +4,11 @@ import { relative } from "node:path";
 
 /**
  * Mocha sends this signal to a process of `mocha --parallel` that takes more than a second to end. The process then
- * exits, and its child processes end with it.
+ * exits, and its child processes end with it. A command in the process may wait for the signal too, and then has it.
  */
-process.once("SIGTERM", () => process.exit(143));
+process.on("SIGTERM", () => {
+  if (process.listenerCount("SIGTERM") === 1) process.exit(143);
+});
 
 /** The file for the time of each test file, if the runner wants these times (tools/verify/suites.ts). */
 const times = process.env.REFUTE_SUITE_TIMES;
