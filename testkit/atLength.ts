@@ -1,6 +1,6 @@
 /**
- * True when tests play at length (`npm run verify -- length`, in `.ci/run`): either everything they can play, or the part
- * that `npm test` leaves out for lack of time.
+ * True when tests play at length (`npm run verify -- length`, in `.ci/run`): either everything they can play, or the
+ * part that `npm test` leaves out for lack of time.
  */
 export const AT_LENGTH = process.env.REFUTE_AT_LENGTH === "true";
 

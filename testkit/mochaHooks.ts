@@ -3,8 +3,8 @@ import { appendFileSync } from "node:fs";
 import { relative } from "node:path";
 
 /**
- * Mocha sends this signal to a process of `mocha --parallel` that takes more than a second to end. The process then
- * exits, and its child processes end with it. A command in the process may wait for the signal too, and then has it.
+ * A process of `mocha --parallel` that ends slowly gets this signal after a second. The handler makes the process exit
+ * normally, so that its child processes end too. A command that runs in the process handles the signal itself.
  */
 process.on("SIGTERM", () => {
   if (process.listenerCount("SIGTERM") === 1) process.exit(143);

@@ -1,7 +1,7 @@
 import type { Program } from "./programs.ts";
 
 /** What a call asks for: a program and its options, a list of programs, or nothing that exists. */
-export type Choice =
+type Choice =
   | { kind: "program"; program: Program; options: readonly string[] }
   | { kind: "list"; programs: readonly Program[] }
   | { kind: "unknown"; name: string; nearest: string };

@@ -64,7 +64,7 @@ export async function nextGridBlock(
     provisioning.gridBlocks().then(BigInt),
     publicClient.getBlockNumber({ cacheTime: 0 }),
   ]);
-  // Some nodes judge a call as part of the head block. A nonce needs an earlier block.
+  // Some nodes run a call inside the head block. A nonce needs an earlier block.
   const gridBlock = head - 1n - ((head - 1n) % gridBlocks);
   if (gridBlock > last) return gridBlock;
   const next = last - (last % gridBlocks) + gridBlocks;

@@ -29,7 +29,7 @@ export class DeviceInUseError extends errorWithCode("DEVICE_IN_USE") {
 /** Nobody answers at a dongle's socket. */
 export class DongleAwayError extends errorWithCode("DONGLE_AWAY", { retryable: true }) {}
 
-/** The program that answers at a dongle's socket is not a dongle. */
+/** The program answering at a dongle's socket is no dongle. */
 export class DongleAnswerError extends errorWithCode("DONGLE_ANSWER") {}
 
 /** A device's next report must wait for a block. */

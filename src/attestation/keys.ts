@@ -43,7 +43,7 @@ export function signMessage({ privateKey }: P256Key, message: Uint8Array): P256S
 }
 
 /**
- * Returns the only form of a signature that the chain accepts. (r, s) and (r, n - s) both verify, and chips produce
+ * Returns a signature in the only form accepted by the chain. (r, s) and (r, n - s) both verify, and chips produce
  * either. The chain accepts only the lower s: each signature has one form.
  */
 export function lowS({ r, s }: P256Signature): P256Signature {

@@ -43,8 +43,8 @@ function open(path: string): number {
 }
 
 /**
- * Requires that the open file lies in the folder. The path is looked up again after opening: a link changed in between
- * leads to another file, which is refused.
+ * Requires that the open file lies in the folder. The path is looked up again after opening. If a link changed in
+ * between and leads to another file, the file is refused.
  */
 function requireInside(path: string, folder: string, opened: Stats): void {
   let target: string;
@@ -95,7 +95,7 @@ export function withRegularFile<T>(path: string, use: (file: RegularFile) => T, 
 
 /**
  * Reads all bytes of a regular file.
- * @param maxBytes A larger file is refused before any memory is allocated.
+ * @param maxBytes A larger file is refused before any allocation.
  * @throws FileError
  */
 export function readRegularFile(path: string, maxBytes = MAX_FILE_BYTES): Uint8Array {

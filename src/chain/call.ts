@@ -26,7 +26,7 @@ export const calldataOf = ({ abi, functionName, args, dataSuffix = "0x" }: Call)
 export type TransactionSender = {
   readonly address: Address;
   /**
-   * Sends a call and waits for its receipt. A call that would revert fails before anything is sent.
+   * Sends a call and waits for its receipt. A reverting call fails before anything is sent.
    * @throws ContractRevertError, TransactionRevertedError, TransactionDroppedError, InsufficientGasFundsError,
    *   RpcUnavailableError; NonceTakenError, TransactionTooLargeError, TransactionRefusedError for a key of this
    *   process, WrongChainError and WalletRefusedError for a wallet

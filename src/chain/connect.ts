@@ -9,7 +9,7 @@ import { translateError } from "./translateError.ts";
 export type Endpoint = { rpcUrls: readonly string[] } | { transport: Transport };
 
 /**
- * Connects to a chain. Requires that no endpoint serves another chain and that at least one endpoint answers.
+ * Connects to a chain. Fails if an endpoint serves another chain, or if no endpoint answers.
  * @param onRpcFailure Called for each request to a node that did not answer.
  * @throws WrongChainError, RpcUnavailableError, NoNodeError
  */

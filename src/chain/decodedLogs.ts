@@ -1,6 +1,6 @@
 import type { Hex } from "viem";
 
-/** The fields of a node's raw log that the memory needs. */
+/** The needed fields of a node's raw log. */
 type RawLog = { blockHash: Hex | null; logIndex: Hex | null; topics: readonly Hex[]; data: Hex };
 
 /** The result of decoding; undefined for a malformed log or a log of another event. */

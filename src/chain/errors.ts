@@ -19,7 +19,7 @@ export class WrongChainError extends errorWithCode("WRONG_CHAIN") {}
 /** An expected contract is missing: the addresses are wrong, or Refute is not deployed on the chain. */
 export class NotDeployedError extends errorWithCode("NOT_DEPLOYED") {}
 
-/** A deployment's programs follow other semantics than this release of Refute. */
+/** A deployment's programs follow other semantics than this Refute release. */
 export class OtherSemanticsError extends RefuteError {
   readonly code = "OTHER_SEMANTICS";
   readonly market: Address;
@@ -69,7 +69,7 @@ export class TransactionRevertedError extends TransactionError {
   }
 }
 
-/** A sent transaction is in no block and apparently in no pool: a reorganisation removed it, or its fee is too low. */
+/** A sent transaction is in no block and apparently in no pool: removed by a reorganisation, or with too low a fee. */
 export class TransactionDroppedError extends TransactionError {
   readonly code = "TRANSACTION_DROPPED";
 

@@ -1,4 +1,4 @@
-/** The fees that a transaction offers, in wei per unit of gas. */
+/** The fees offered by a transaction, in wei per gas unit. */
 export type Fees = { maxFeePerGas: bigint; maxPriorityFeePerGas: bigint };
 
 /** An eighth more, and at least 1 wei: less is no replacement to a node. */
@@ -24,8 +24,8 @@ export const covering = (fees: Fees, baseFeePerGas: bigint): Fees =>
 const MIN_TIP = 10_000_000n;
 
 /**
- * Returns the first offered fees. The tip is at most a quarter of the base fee: a game pays a worker back up to this
- * tip (contracts/game/DisputeGame.sol). When gas is cheap, the usual tip is many times higher, and many sham games
+ * Returns the first offered fees. The tip does not exceed a quarter of the base fee: a game pays a worker back up to
+ * this tip (contracts/game/DisputeGame.sol). When gas is cheap, the usual tip is many times higher, and many sham games
  * would then use up an honest worker's ether. Cheap gas also means room in blocks. If no block takes the lower tip, the
  * usual tip is offered.
  * @param usual The usual fees: the maximum fee is the base fee, plus a fifth of the base fee, plus the tip.

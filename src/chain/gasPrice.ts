@@ -2,8 +2,8 @@ import type { PublicClient } from "viem";
 import { translateError } from "./translateError.ts";
 
 /**
- * Returns the current cost of a unit of gas, in wei: the base fee and the usual tip. A transaction pays no more unless
- * it waits for long, because `src/chain/sender.ts` offers a lower tip first.
+ * Returns the current gas cost per unit, in wei: the base fee and the usual tip. A transaction pays no more unless it
+ * waits for long, because `src/chain/sender.ts` offers a lower tip first.
  * @throws RpcUnavailableError
  */
 export async function gasPriceNow(publicClient: PublicClient): Promise<bigint> {

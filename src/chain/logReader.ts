@@ -12,12 +12,12 @@ export type BlockRange = { from: bigint; to: bigint };
 
 /**
  * Maximum number of simultaneous requests. The requests are single, not JSON-RPC batches. Nodes count each request of a
- * batch, some nodes take no batches, and a batch's answer comes as late as its slowest part.
+ * batch, some nodes take no batches, and a batch's answer waits for the slowest part.
  */
 const MAX_AT_ONCE = 8;
-/** Consecutive requests in one read of a long chain. If one read fails, the results of earlier reads are kept. */
+/** Consecutive requests per read of a long chain. If a read fails, the results of earlier reads are kept. */
 const REQUESTS_IN_LINE = 8;
-/** How often a node that lacks the blocks is asked: the next answer may come from another node. */
+/** How often to ask a node that lacks the blocks: the next answer may come from another node. */
 const MAX_REQUESTS_BEHIND = 4;
 
 /** Reads the events of some contracts, in requests that the node takes, several at once. */
@@ -34,7 +34,7 @@ export class LogReader<const A extends Abi> {
     this.#events = abi.filter((item): item is AbiEvent => item.type === "event");
   }
 
-  /** Number of full requests per read of a long chain; 1 until the node's limit is known. */
+  /** Full requests per read of a long chain; 1 until the node's limit is known. */
   get requestsInOneGo(): bigint {
     return this.limit.isTried() ? BigInt(this.#atOnce * REQUESTS_IN_LINE) : 1n;
   }

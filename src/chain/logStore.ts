@@ -57,19 +57,19 @@ function rangesOf(events: readonly { blockNumber: bigint }[]): BlockRange[] {
  *
  * Protections, by kind of faulty node:
  *
- * - Each block is read at least once while 64 blocks or more lie above it. This protects against lagging nodes, which
- *   may lack a block and therefore omit its logs. A node that lags by more goes unnoticed. Blocks already 64 deep at
+ * - Each block is read at least once while 64 or more blocks lie above. This protects against lagging nodes, which
+ *   may lack a block and therefore omit the logs. A node that lags by more goes unnoticed. Blocks already 64 deep at
  *   their first read are read once.
  * - New blocks are read twice in the same sync. The nodes behind a load balancer take turns, so most logs arrive at
  *   once.
  * - The hash of the last block, and the hash of the last synced block, are compared before and after each read: all
  *   results come from one branch. Within the last 64 blocks some node may still be on an abandoned branch. In this
- *   range, the block of each new log is compared with the chain. The same holds for the block of each known log that a
- *   later answer lacks.
+ *   range, each new log's block is compared with the chain. A known log's block is compared if a later answer lacks the
+ *   log.
  *
  * A sync over a few new blocks asks for at most five blocks, more if new logs arrive. The sync makes two requests for
- * logs if the node takes 65 blocks or more in one request. With a limit of 10 blocks it makes eight: seven for the
- * overlap, one for the new blocks again.
+ * logs if the node takes 65 blocks or more in one request. With a limit of 10 blocks the sync makes eight: seven for
+ * the overlap, one for the new blocks again.
  */
 export class LogStore<const A extends Abi> {
   readonly #source: LogSource;
@@ -293,7 +293,10 @@ export class LogStore<const A extends Abi> {
     return true;
   }
 
-  /** Reads the block hashes of some logs, as far as nodes have the blocks. @param end A known block. */
+  /**
+   * Reads the block hashes of some logs, where nodes have the blocks.
+   * @param end A known block.
+   */
   async #hashesOf(logs: readonly ChainEvent<A>[], end: Seen): Promise<Map<bigint, Hex>> {
     const hashes = new Map([[end.number, end.hash]]);
     const blocks = new Set(logs.map(({ blockNumber }) => blockNumber).filter((number) => number !== end.number));

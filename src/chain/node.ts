@@ -9,7 +9,7 @@ import type { RpcCall } from "./rpcCall.ts";
 /** Time limit of a whole answer, headers and body. */
 const TIMEOUT_MS = 10_000;
 
-/** The longest answer that is read. A full block of published bytes has logs of a tenth of this size. */
+/** The longest answer read. A block full of published bytes has logs a tenth as long. */
 const MAX_ANSWER_BYTES = 64 * 2 ** 20;
 
 /**
@@ -61,8 +61,8 @@ async function readAll({ body }: Response): Promise<Uint8Array<ArrayBuffer>> {
 }
 
 /**
- * A single node among several. Before its answers are used, the node must confirm the chain that it serves. The node
- * must confirm again after a lost connection, because another process may answer then, and every ten minutes.
+ * A single node among several. The node must confirm its chain before first use. The node must confirm again after a
+ * lost connection, because another process may answer then, and every ten minutes.
  */
 export class Node {
   /** Without the path of its URL. */

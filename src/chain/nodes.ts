@@ -81,8 +81,8 @@ export class Nodes {
   }
 
   /**
-   * Asks every node for its chain, again and again until a node answers. A node that is down may recover before the
-   * first use.
+   * Asks every node for its chain, again and again until a node answers. A node now down may recover before the first
+   * use.
    * @throws WrongChainError if a node serves another chain, RpcUnavailableError if none answers
    */
   check(): Promise<void> {

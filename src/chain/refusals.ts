@@ -67,7 +67,7 @@ export const WORDS: readonly (readonly [Refusal, RegExp])[] = [
   ["nonceTooLow", /nonce (is )?too low/i],
   // older nethermind
   ["nonceTooLow", /old ?nonce/i],
-  // hardhat with immediate mining, for a nonce that is too high too
+  // hardhat with immediate mining, also for too high a nonce
   ["nonceTooLow", /expected nonce/i],
   // geth, reth, erigon, nethermind, anvil
   ["funds", /insufficient ?funds/i],

@@ -28,7 +28,7 @@ const TIMEOUT_MS = 30_000;
  * `eth_accounts`, `eth_signTransaction`, `eth_sign` and `eth_signTypedData`. The account compares the signed data with
  * the requested data, and never sends a wrong answer. Web3Signer also has a REST interface
  * (`/api/v1/eth1/sign/{identifier}`). The REST interface signs any bytes, and a signer could not tell transactions from
- * messages there. The JSON-RPC methods let the signer see what it signs.
+ * messages there. The JSON-RPC methods show the signer the signed content.
  * @param url The signer's URL.
  * @param address The account. If left out: the signer's only account.
  * @param timeoutMs The signer's time limit for an answer.

@@ -3,13 +3,13 @@ export type Patience = {
   /** Pause between two looks for a receipt. */
   pollingMs: number;
   /**
-   * After this time, a waiting transaction whose fee covers the base fee is sent again with a higher fee. A transaction
-   * of an earlier process is replaced after the same time.
+   * The time until a waiting transaction is sent again with a higher fee, if the present fee covers the base fee. An
+   * earlier process's transaction is replaced after the same time.
    */
   slowMs: number;
   /**
-   * A transaction waiting longer than this counts as lost: its action is considered anew, and its nonce is reused. For
-   * the same time after a refusal for size, no node is offered a larger transaction.
+   * Maximum waiting time of a transaction. Afterwards the transaction counts as lost: the action is considered anew,
+   * and the nonce is reused. For the same time after a refusal for size, no node is offered a larger transaction.
    */
   longestMs: number;
 };
@@ -18,9 +18,9 @@ export type Patience = {
 export const PATIENCE: Patience = { pollingMs: 500, slowMs: 45_000, longestMs: 180_000 };
 /**
  * The sender repeats the same bytes while no node knows the transaction. The first repetition follows after a part of
- * the pause between two looks. Further pauses double, up to a part of the time after which a transaction counts as
- * slow. A pool may forget a transaction, and the bytes therefore follow again after the longest pause in any case. With
- * the usual patience: after 0.25 s, 0.5 s, ... 8 s, then every 15 s.
+ * the pause between two looks. Further pauses double, up to a part of `slowMs`. A pool may forget a transaction, and
+ * the bytes therefore follow again after the longest pause in any case. With the usual patience: after 0.25 s, 0.5 s,
+ * ... 8 s, then every 15 s.
  */
 export const FIRST_RESEND_PART = 2;
 export const LONGEST_RESEND_PART = 3;

@@ -58,7 +58,7 @@ export class Sender implements TransactionSender {
   readonly #gap: { seen?: number | undefined; lookAt: number } = { lookAt: 0 };
   /** The latest transactions whose receipts were seen, by nonce: a reorganisation may take them back. */
   readonly #recent = new Map<number, Waiting>();
-  /** The last refusal of a transaction for its size, with its time. */
+  /** The last refusal of a transaction for size, with the time. */
   #refused: { error: TransactionTooLargeError; at: number } | undefined;
 
   constructor(publicClient: PublicClient<Transport, Chain>, account: LocalAccount, patience: Partial<Patience> = {}) {
@@ -72,7 +72,7 @@ export class Sender implements TransactionSender {
   }
 
   /**
-   * Sends a call and waits for its receipt. A call that would revert fails before anything is sent.
+   * Sends a call and waits for its receipt. A reverting call fails before anything is sent.
    * @throws ContractRevertError, TransactionRevertedError, TransactionDroppedError, NonceTakenError,
    *   InsufficientGasFundsError, TransactionTooLargeError, TransactionRefusedError, RpcUnavailableError
    */

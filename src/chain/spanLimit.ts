@@ -120,7 +120,7 @@ export class SpanLimit {
   }
 
   /**
-   * Notes that a node refused a request for its number of blocks.
+   * Notes that a node refused a request for too many blocks.
    * @param named Possible limits. Only limits below the requested number count.
    */
   refused(blocks: bigint, named: readonly bigint[] = []): void {

@@ -13,7 +13,7 @@ import { walletWords, type Wallet } from "./wallet.ts";
 /** Pause between two looks for a receipt, and how long one is waited for: a person may have chosen a low fee. */
 const PATIENCE = { pollingMs: 500, longestMs: 600_000 };
 
-/** Sends an account's transactions one after the other, through a wallet that signs and sends on its own. */
+/** Sends an account's transactions in turn, through a wallet that signs and sends by itself. */
 export class WalletSender implements TransactionSender {
   readonly #publicClient: PublicClient<Transport, Chain>;
   readonly #wallet: Wallet;

@@ -9,7 +9,7 @@ import { KeyError } from "./errors.ts";
 
 /**
  * The source of a key: never an argument, because other users of the machine could read arguments.
- * @param signer URL of a process that holds the key, in place of all others.
+ * @param signer The key-holding process's URL, replacing all other sources.
  * @param account The account to sign for, if the process holds several.
  */
 type KeySource = {

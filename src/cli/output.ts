@@ -80,7 +80,7 @@ export class Output {
   }
 
   /**
-   * Reports a ready command that continues, in place of an answer.
+   * Reports readiness for a command that continues and has no answer.
    * @param value A plain value, for --json, in one line: a waiting program reads a line.
    */
   ready(value: unknown, lines: readonly Line[]): void {

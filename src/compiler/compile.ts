@@ -36,20 +36,20 @@ export type CompileOptions = {
   run?: RunWiring | undefined;
   /** The seed of random operators, 64 bits. Without it they are refused. */
   seed?: bigint;
-  /** Called as nodes are compiled, those of loops' bodies included, and as the proofs of steps are made to fit. */
+  /** Called while nodes compile, also in loop bodies, and while the steps' proofs are made to fit. */
   progress?: (progress: CompileProgress) => void;
-  /**
-   * The maximum gas that the proof of one element may cost: lower than {@link MAX_STEP_GAS} for a chain with smaller
-   * blocks.
-   */
+  /** Maximum gas for proving an element: lower than {@link MAX_STEP_GAS} for a chain with smaller blocks. */
   stepGasLimit?: number;
   /**
-   * The maximum bytes of the transaction that proves one element, {@link DEFAULT_STEP_BYTES} if left out: what the
-   * transaction pools of the network let through, never above {@link MAX_STEP_BYTES}. A deployment takes programs up to
-   * its own `maxStepBytes`.
+   * Maximum bytes of the transaction proving an element: the size admitted by the network's transaction pools, never
+   * above {@link MAX_STEP_BYTES}. {@link DEFAULT_STEP_BYTES} if left out. A deployment takes programs up to its own
+   * `maxStepBytes`.
    */
   stepByteLimit?: number | undefined;
-  /** What compiling may take; what is left out is as in `defaultLimits`. It decides whether, never what. */
+  /**
+   * The compilation's limits; `defaultLimits` gives missing limits. The limits decide whether a model compiles, never
+   * the result.
+   */
   limits?: Partial<CompileLimits> | undefined;
 };
 
@@ -61,7 +61,7 @@ const tensorInfo = ({ name, dtype, shape, narrow, bounded }: TensorInfo): Tensor
   ...(bounded && { bounded }),
 });
 
-/** What is known of a value of the graph. */
+/** Name, type and shape of a value of the graph. */
 const infoOf = (name: string, { dtype, shape, narrow, bounded }: LazyTensor): TensorInfo =>
   tensorInfo({
     ...{ name, dtype, shape },
@@ -71,13 +71,13 @@ const infoOf = (name: string, { dtype, shape, narrow, bounded }: LazyTensor): Te
 
 /** How far a compilation is. */
 export type CompileProgress = {
-  /** Nodes of the graph itself that are done, of how many. */
+  /** Finished nodes of the graph itself, and the total. */
   done: number;
   total: number;
-  /** Nodes begun, each iteration of a loop counted, and the steps that came of them. */
+  /** Nodes begun, counted in each loop iteration, and the resulting steps. */
   nodes: number;
   steps: number;
-  /** Once all nodes are done: steps whose proofs have been made to fit, of how many. */
+  /** After all nodes: the number of steps with fitted proofs, and the total. */
   proofs?: { done: number; total: number };
 };
 
@@ -86,8 +86,8 @@ type Origin = CompiledModel["origins"][number];
 const MAX_TENSOR_BYTES = CHUNK_BYTES * 2 ** MAX_LEVELS.tensor;
 
 /**
- * Checks that every step fits the encoding and that its tensor fits the size that bonds pay for; if one does not, the
- * error names its node.
+ * Checks that every step fits the encoding, and that every step's tensor fits the size paid by bonds. The error names
+ * the node.
  */
 function checkSteps(steps: readonly Step[], origins: readonly Origin[]): void {
   steps.forEach((step, s) => {
@@ -108,7 +108,7 @@ function checkSteps(steps: readonly Step[], origins: readonly Origin[]): void {
   });
 }
 
-/** What random operators draw from: inputs of the job if the model has them, else the compiler's seed. */
+/** Returns the source of random operators: job inputs if the model has them, else the compiler's seed. */
 function jobSeed(
   { source, seedInputs }: Model,
   seed: bigint | undefined,
@@ -151,7 +151,7 @@ function largestProof(
 export const compile = (model: Model, options: CompileOptions): CompiledModel =>
   compileWithin(model, options, new Budget(options.limits));
 
-/** The same within a budget of which part may be spent already. */
+/** Compiles within a budget, possibly spent in part already. */
 export function compileWithin(written: Model, options: CompileOptions, budget: Budget): CompiledModel {
   const limit = {
     gas: Math.min(options.stepGasLimit ?? MAX_STEP_GAS, MAX_STEP_GAS),
@@ -193,13 +193,13 @@ export function compileWithin(written: Model, options: CompileOptions, budget: B
     return { ...infoOf(name, tensor), step: builder.outputStep(tensor) };
   };
   const all = wired.outputs.flatMap(({ output, each }) => lowered.outputs[output]!.map((name) => ({ name, each })));
-  // An output without elements is known now, and none of the job's.
+  // An output without elements is known now, and does not belong to the job.
   const isEmpty = ({ name }: { name: string }): boolean => elementCount(values.get(name)!.shape) === 0;
   const emptyOutputs = all.filter(isEmpty).map(({ name }) => infoOf(name, values.get(name)!));
   const computed = all.filter((each) => !isEmpty(each));
   if (computed.length === 0) throw new EmptyOutputsError(model.source, emptyOutputs);
   const outputs = computed.map(({ name }) => stepOf(name));
-  /** For each input, the step that it is carried from, if it is. */
+  /** For each carried input, the source step; else undefined. */
   const carried = inputs.map((input) => {
     const source = wired.sources.get(input.of);
     if (source?.kind !== "carried") return undefined;
@@ -220,7 +220,7 @@ export function compileWithin(written: Model, options: CompileOptions, budget: B
     .filter((_, s) => live.renumber[s] !== undefined)
     .map(({ node, operators }) => ({ node, operator: [...operators.values()].join("+") }));
   checkSteps(live.steps, liveOrigins);
-  // Paths of what items have of their own, or carry, are longer than those that a step's estimate knows of.
+  // Proof paths of per-item and carried inputs are longer than the paths in a step's estimate.
   const kinds = inputs.map(({ of }) => wired.sources.get(of)?.kind ?? "shared");
   const paths = maxRunProofBytes(kinds);
   const { steps, renumber, origin } = makeProvable(

@@ -2,7 +2,7 @@ import type { DType } from "../numerics/dtype.ts";
 import type { Attribute, Node, TensorData } from "../model/onnx/model.ts";
 import { int64Tensor, numberTensor } from "../model/onnx/tensorData.ts";
 
-/** The domain of operators that only graphs of the compiler's own making have. */
+/** The domain of operators found only in compiler-made graphs. */
 export const OWN_DOMAIN = "refute";
 
 /** The operator sets in which the nodes of a wrapping are written, whatever the model's are. */

@@ -18,10 +18,10 @@ import { isTraining } from "./training/expandTraining.ts";
 import { whyUnsupported } from "./table/refused.ts";
 import { findRow } from "./table/registry.ts";
 
-/** Why a model is refused at one node of its graph. `node` and `operator` are empty where the whole model is meant. */
+/** Why a model is refused at a node of the graph. `node` and `operator` are empty if the whole model is meant. */
 export type NodeRefusal = { node: string; operator: string; reason: string; code: string };
 
-/** The result of compiling a model with all its refusals. */
+/** A model's compilation result with all refusals. */
 export type Survey = {
   /** Empty if and only if `model` is there. */
   refusals: NodeRefusal[];
@@ -31,7 +31,7 @@ export type Survey = {
 };
 
 /**
- * Compiles a model. What is refused is left out and the rest is compiled, so that all refusals are found at once.
+ * Compiles a model without the refused parts, which finds all refusals at once.
  * @returns the refusals in a list; none is thrown
  */
 export function survey(model: Model, options: CompileOptions): Survey {
@@ -39,9 +39,9 @@ export function survey(model: Model, options: CompileOptions): Survey {
 }
 
 /**
- * The survey of a model of which only a part could be read.
- * @param read The errors of reading it.
- * @param lost Names that no node gives, because what gave them was refused.
+ * Surveys a model that could be read only in part.
+ * @param read The reading errors.
+ * @param lost Names that no node gives, because the giving node was refused.
  */
 export function surveyDraft(
   draft: Model,
@@ -102,7 +102,7 @@ function surveyFrom(model: Model, options: CompileOptions, before: readonly Node
       const pruned = without(rest, dependent);
       if (pruned === undefined) return { refusals, unreached };
       rest = pruned;
-      // What is left is judged node by node: its outputs are others than those that a run names.
+      // The remaining model is examined node by node, without the run: its outputs differ from the run's outputs.
       options = { ...options, run: undefined };
       budget.restart();
     }
@@ -129,7 +129,7 @@ function refusalsOf(error: RefuteError, source: string): NodeRefusal[] {
   return reasons.map((each) => ({ node: "", operator: "", code, reason: each }));
 }
 
-/** Messages of the whole model begin with where it was read from. */
+/** Messages about the whole model begin with the model's source. */
 const withoutSource = (message: string, source: string): string =>
   message.startsWith(`${source}: `) ? message.slice(source.length + 2) : message;
 
@@ -153,11 +153,11 @@ function refusedNode({ graph }: Model, error: RefuteError): Node | undefined {
 const bodyNodes = (node: Node): Node[] =>
   [...node.attributes.values()].flatMap((attribute) => (attribute.kind === "graph" ? attribute.value.nodes : []));
 
-/** Whether a node, or one in its bodies, reads one of the names. */
+/** Returns true if a node, or a node in its bodies, reads a listed name. */
 const readsAny = (node: Node, names: ReadonlySet<string>): boolean =>
   node.inputs.some((name) => name !== "" && names.has(name)) || bodyNodes(node).some((inner) => readsAny(inner, names));
 
-/** Some nodes and all that read what they make, or one of the names, directly or not. */
+/** Returns some nodes with all direct or indirect readers of their results or the names. */
 function dependents({ graph }: Model, refused: ReadonlySet<Node>, names: readonly string[]): Set<Node> {
   const lost = new Set(names);
   const nodes = new Set(refused);
@@ -169,7 +169,10 @@ function dependents({ graph }: Model, refused: ReadonlySet<Node>, names: readonl
   return nodes;
 }
 
-/** The model without some nodes: its outputs are then those that are left, and what the nodes would have read. */
+/**
+ * Returns the model without some nodes. The new outputs: the remaining outputs, and the values read by the removed
+ * nodes.
+ */
 function without(model: Model, nodes: ReadonlySet<Node>): Model | undefined {
   const { graph } = model;
   const kept = graph.nodes.filter((node) => !nodes.has(node));

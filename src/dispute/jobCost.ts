@@ -78,9 +78,9 @@ const NODES_HEAD = words(2, 2 * 3);
 const DELIVERY_HEAD = words(12, 2 * WORD + 10 * 3);
 
 /*
- * What is executed beside calldata: what test/parties/worker/jobCost.test.ts measures with the accounts that are dearest (a
- * worker that has no credit, so that its pay fills a word of storage), and some thousands to spare, because compilers
- * and deployments differ.
+ * Gas of execution beside calldata: measured by test/parties/worker/jobCost.test.ts with the dearest accounts (a worker
+ * without credit, whose pay fills a word of storage), plus some thousands to spare, because compilers and deployments
+ * differ.
  */
 const CLAIM = 45_000;
 const SUBMIT = 20_000;

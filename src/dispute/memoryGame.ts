@@ -144,7 +144,7 @@ export class MemoryGame {
     this.#require(fold(pick.node, low, pick.siblings) === s.node, "not under the node");
     this.#state = { ...s, node: pick.node, index: Number(pick.index), depth };
     if (depth > 0 || s.level === Level.tensor || s.level === Level.answer) return;
-    // A leaf of the run is a trace root. A trace with one checkpoint is a leaf.
+    // A run's leaf is a trace root. A trace with a single checkpoint is a leaf.
     if (s.level === Level.run || s.level === Level.items) {
       this.#state = { ...this.#state, item: this.#state.index };
       if (s.level === Level.run || s.checkpoints === 1) this.#enterTrace();

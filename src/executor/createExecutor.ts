@@ -36,8 +36,8 @@ export type RunOptions = ExecutionOptions & {
    */
   keep?: (step: number) => boolean;
   /**
-   * Receives the trees of the checkpoints' tensors. The executor keeps these tensors and hashes them during later
-   * steps. With {@link SuccessiveTrees}, it hashes only the differences from the previous execution.
+   * Receives the trees of the checkpoints' tensors. The executor keeps the tensors and hashes them during later steps.
+   * With {@link SuccessiveTrees}, the executor hashes only the differences from the previous execution.
    */
   trees?: Map<number, MerkleList>;
   /** Whether the time of each stage is taken. */

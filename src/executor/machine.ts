@@ -14,7 +14,7 @@ export type Machine = {
   views: Views;
   /** The memories that constants are read from besides, from number 1 on. */
   farViews: readonly Views[];
-  /** Loops in the order in which the plan requested them. */
+  /** Loops in the plan's order of requests. */
   loops: readonly LoopCall[];
   reductions: readonly ReductionCall[];
   directs: readonly DirectCall[];
@@ -31,9 +31,9 @@ export type Machine = {
   alwaysExact: boolean;
   /** Whether the caller alters tensors between steps; set before each job. */
   altering: { isOn: boolean };
-  /** This thread's number. It selects the buffers used only by this thread. */
+  /** This thread's number, selecting the thread's own buffers. */
   thread: number;
-  /** The number of this part within a step's work, and the count of all parts. */
+  /** The part's number within a step's work, and the count of all parts. */
   part: number;
   parts: number;
 };

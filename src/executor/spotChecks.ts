@@ -27,8 +27,8 @@ export class SpotChecks {
   }
 
   /**
-   * Checks some parts, out of the parts 0 .. count - 1 of a product.
-   * @param visits The average number of part checks for this product.
+   * Checks some of a product's parts 0 .. count - 1.
+   * @param visits The product's average number of part checks.
    * @param size The number of parts checked in a row.
    */
   run(count: number, visits: number, size: number, check: (part: number) => void): void {

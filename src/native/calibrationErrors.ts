@@ -71,7 +71,7 @@ export function marginOf(decision: Decision, deciding: ReadonlyMap<string, Decid
 }
 
 /**
- * Returns true if a native decision agrees regardless of its margin: the decision depends on no input, and its deciding
+ * Returns true if a native decision agrees regardless of the margin: the decision depends on no input, and the deciding
  * values are exactly the same.
  */
 export const isSettled = (

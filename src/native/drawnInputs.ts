@@ -32,7 +32,7 @@ export function drawInputs(infos: readonly TensorInfo[], box: Box, prng: Prng): 
 
 /** How many elements of an input a change alters: one, or these parts of them. */
 const PARTS = [0, 0, 0.01, 0.1, 1] as const;
-/** The step sizes for moving an element, in fractions of its range. */
+/** The step sizes for moving an element, in fractions of the range. */
 const STEPS = [1e-4, 1e-2, 0.1, 0.5] as const;
 
 /** Inputs near others, inside the box: some elements moved, drawn anew, or put to an end of their range. */

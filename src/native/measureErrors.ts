@@ -19,7 +19,7 @@ export type Measuring = {
   outputs: readonly DecidedOutput[];
   box: Box;
   /**
-   * Returns the comparable parts of an exact and a native result, if one difference changes everything after it. If
+   * Returns the comparable parts of an exact and a native result, if a difference changes everything afterwards. If
    * absent, all parts are compared.
    */
   aligned?: (

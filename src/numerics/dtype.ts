@@ -75,8 +75,8 @@ export const isInteger = (dtype: DType): boolean =>
   layout(dtype).kind === "signed" || layout(dtype).kind === "unsigned";
 
 /**
- * A *word* means one element as a bigint, equal to the EVM verifier's number: floats as their bits (float32: 0 ..
- * 2^32-1), integers as their value (negative for signed types), bool as 0n or 1n, limbs as their 256 bits.
+ * A *word* means one element in bigint form, equal to the EVM verifier's number: floats by their bits (float32: 0 ..
+ * 2^32-1), integers by value (negative for signed types), bools by 0n or 1n, limbs by their 256 bits.
  */
 export type Word = bigint;
 

@@ -8,8 +8,8 @@ import { roundToFormat } from "./round.ts";
 export const SumFlag = { nan: 1, positiveInfinity: 2, negativeInfinity: 4 } as const;
 
 /**
- * The number of words in a sum of float32, float16 or bfloat16: three 256-bit limbs for the finite part, lowest first,
- * and the flags; and the number of words in a float64 sum.
+ * The number of words in a float32, float16 or bfloat16 sum: three 256-bit limbs for the finite part, lowest first, and
+ * the flags; and the number of words in a float64 sum.
  */
 export const LIMBS = 4;
 export const FLOAT64_LIMBS = 18;
@@ -30,7 +30,7 @@ export class ExactSum {
   readonly #isFloat64: boolean;
   /**
    * The fixed-point unit equals 2 to this power: 2^-298 for float32 and the types contained in float32, 2^-2148 for
-   * float64. Every product of two words equals a multiple of the unit.
+   * float64. Every word product equals a multiple of the unit.
    */
   readonly #unit: number;
   /** The finite part in that unit. */
@@ -38,7 +38,7 @@ export class ExactSum {
   /** {@link SumFlag} bits. */
   flags = 0;
 
-  /** @param float The type of the terms and of the rounded sum. */
+  /** @param float The type for the terms and the rounded sum. */
   constructor(float: FloatArithmetic = FLOAT32_ARITHMETIC) {
     this.#float = float;
     this.#isFloat64 = float.format === FLOAT64;
@@ -81,8 +81,8 @@ export class ExactSum {
   }
 
   /**
-   * Returns the sum as words: the limbs of its finite part, two's complement modulo 2^768 (float64: 2^4352), lowest
-   * first, then the flags.
+   * Returns the sum in words: the finite part's limbs, two's complement modulo 2^768 (float64: 2^4352), lowest first,
+   * then the flags.
    */
   limbs(): Word[] {
     return Array.from({ length: this.limbCount }, (_, k) => this.limb(k));
@@ -109,8 +109,8 @@ export class ExactSum {
   }
 
   /**
-   * Returns the sum rounded once to the type of its terms: NaN after a NaN or infinities with both signs, else any
-   * infinity; +0 if empty.
+   * Returns the sum rounded once to the terms' type: NaN after a NaN or infinities with both signs, else any infinity;
+   * +0 if empty.
    */
   round(): Word {
     return this.roundTo(this.#float.format);

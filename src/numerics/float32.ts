@@ -4,7 +4,7 @@ import { FLOAT32 } from "./format.ts";
 
 /**
  * float32 primitives on words (the 32 bits as a bigint): the exact real result, rounded once. Every function is total,
- * reads -0 as +0 and any NaN as {@link NAN}, and returns neither -0 nor another NaN. Comparisons return 0n or 1n.
+ * takes -0 for +0 and any NaN for {@link NAN}, and returns neither -0 nor another NaN. Comparisons return 0n or 1n.
  */
 
 export const ZERO: Word = 0n;

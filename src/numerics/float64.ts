@@ -4,7 +4,7 @@ import { FLOAT64 } from "./format.ts";
 
 /**
  * float64 primitives on words (the 64 bits as a bigint): the exact real result, rounded once. Every function is total,
- * reads -0 as +0 and any NaN as {@link NAN}, and returns neither -0 nor another NaN. Comparisons return 0n or 1n.
+ * takes -0 for +0 and any NaN for {@link NAN}, and returns neither -0 nor another NaN. Comparisons return 0n or 1n.
  */
 
 export const ONE: Word = 0x3ff0000000000000n;

@@ -1,4 +1,4 @@
-/** What requesters need wherever they run: it imports nothing that a browser lacks. */
+/** The requester's exports, for any platform: the module imports nothing that a browser lacks. */
 export { RefuteError } from "../base/errors.ts";
 export type { Kzg } from "../chain/blobSender.ts";
 export type { Endpoint } from "../chain/connect.ts";

@@ -16,10 +16,10 @@ export type TensorInfo = {
   bounded?: { axis: number; count: string };
 };
 
-/** The location of an ONNX graph value: element [i0, i1, ...] is element sum(i * stride) of the step's tensor. */
+/** The location of an ONNX graph value: element [i0, i1, ...] lies at element sum(i * stride) of the step's tensor. */
 export type ValueLocation = { step: number; dtype: DType; shape: readonly number[]; strides: readonly number[] };
 
-/** The compiler's result: the committed program, its constants, and local data that are not committed. */
+/** The compiler's result: the committed program, its constants, and uncommitted local data. */
 export type CompiledModel = {
   program: Program;
   programRoot: Hash;

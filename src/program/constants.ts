@@ -7,9 +7,9 @@ import type { TensorRef } from "./types.ts";
 const chunks = (bytes: number): number => Math.ceil(bytes / CHUNK_BYTES);
 
 /**
- * Returns the bytes of the constant that a step refers to. Constants that differ only in zeros at the end of their last
- * chunk have one root: the map holds one such constant, and the function cuts or zero-fills the bytes.
- * @throws ProgramFormatError if the map lacks the constant, or holds one with another number of chunks.
+ * Returns the bytes of a step's constant. Constants differing only in zeros at the last chunk's end have the same root:
+ * the map holds a single version, and the function cuts or zero-fills the bytes.
+ * @throws ProgramFormatError if the map lacks the constant, or holds a version with another number of chunks.
  */
 export function constantBytes(
   constants: ReadonlyMap<Hash, Uint8Array>,

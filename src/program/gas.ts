@@ -77,8 +77,8 @@ const GAS = {
   },
   /**
    * Floats other than float32: operations (calls to Elementary.sol), folds other than sums, and beginning and rounding
-   * a float64 sum. Elementary functions of 16 bits cost conversions in addition; float64 functions have the prices of
-   * erf and of all others.
+   * a float64 sum. 16-bit elementary functions cost conversions in addition; float64 functions have a price for erf and
+   * a price for all others.
    */
   otherFloat: {
     operation: 5_000,

@@ -10,7 +10,7 @@ import { Reduce, type Axis, type Step, type View } from "./types.ts";
  */
 export const REACH = 2 ** 31;
 
-/** Below this number of terms, a total remains exact in float64 lanes of 32 bits. */
+/** With fewer terms, a total remains exact in float64 lanes of 32 bits. */
 const MAX_TOTAL_TERMS = 2 ** 21;
 
 /** Coordinates below this limit are exact in plain numbers. */

@@ -45,9 +45,9 @@ export function openedChunks(step: Step, input: number): Opened {
 }
 
 /**
- * Returns the chunks that a view can touch for one element. Digits from `first` on vary. Each varying digit moves the
- * offset by a step. The function takes steps in increasing order: a step within reach of the covered span widens the
- * span, a larger step repeats the span.
+ * Returns the chunks a view can touch for one element. Digits from `first` on vary. Each varying digit moves the offset
+ * by a step. The function takes steps in increasing order: a step within reach of the covered span widens the span, a
+ * larger step repeats the span.
  */
 function touchedChunks(step: Step, reads: readonly View[], view: View, first: number, bytes: number): Touched {
   const radices = [...step.outDigits, ...step.redDigits];

@@ -3,7 +3,7 @@ import { MerkleList } from "./merkle/list.ts";
 import { checkpointLeaf, encodeHeader, stepLeaf } from "./encode.ts";
 import type { Program } from "./types.ts";
 
-/** The commitment to a program, with the trees that open it. */
+/** A program's commitment, with the opening trees. */
 export type ProgramCommitment = {
   header: Uint8Array;
   steps: MerkleList;

@@ -16,7 +16,7 @@ export type Axis = {
   base: number;
   /** 1, or a divisor that must divide the coordinate exactly (else the read gives the fill value). */
   div: number;
-  /** The number of an earlier read in the same list, whose integer value is added to the coordinate. */
+  /** An earlier read's number in the same list; the read's integer value is added to the coordinate. */
   indirect?: number;
   coeffs: readonly { digit: number; coeff: number }[];
 };
@@ -50,7 +50,7 @@ export type Constant = { dtype: DType; value: bigint };
 
 /** The one general form: out[i] = epilogue(reduce over r of term(reads(i, r)), reads(i)). */
 export type Step = {
-  /** Type and element count of the tensor that the step writes; count = product of outDigits. */
+  /** The written tensor's type and element count; count = product of outDigits. */
   dtype: DType;
   count: number;
   inputs: readonly TensorRef[];
@@ -66,7 +66,7 @@ export type Step = {
   epilogue: { code: readonly Instruction[]; out: number };
 };
 
-/** A checkpoint: the tensor of `step`, with the range of steps `[first .. step]` covered by its interior tree. */
+/** A checkpoint: the tensor written by `step`, and the step range `[first .. step]` covered by the interior tree. */
 export type Checkpoint = { first: number; step: number };
 
 /**

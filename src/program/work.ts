@@ -32,7 +32,7 @@ const WORK = {
   axis: 1,
   indirectRead: 40,
   /**
-   * Repeating a sum of 16-bit floats, if terms are added as read. `axis` counts each axis in a view with possible reads
+   * Repeating a 16-bit float sum, if terms are added as read. `axis` counts each axis in a view with possible reads
    * outside the tensor.
    */
   halfSum: { element: 600, term: 6, axis: 3 },

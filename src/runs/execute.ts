@@ -43,7 +43,7 @@ export type Stretch = {
 
 /** The result of a stretch. */
 export type StretchResult = {
-  /** The roots that `RootsOfItems` collects for the stretch, as for a run. */
+  /** The stretch's roots, collected by `RootsOfItems` like a run's roots. */
   roots: Uint8Array;
   /** The last item's tensors by step, with holes. */
   tensors: readonly Uint8Array[];

@@ -78,7 +78,7 @@ async function executeInOrder(
   for (let item = 0; item < items; item++) {
     const carried: Carried = last === undefined ? new Map() : carriedFrom(last);
     await pass(item, carried);
-    // The last execution is kept: it has separate memory, and is hashed in full.
+    // The last execution is kept, with separate memory and a full hash.
     last = await executeItem(program, inputs.of(item, carried), execute, item === items - 1 ? {} : { trees });
     roots.take(item, last.trace);
     onItem(item, executedItem(last));
@@ -92,8 +92,8 @@ const executedItem = ({ model, trace }: Execution): ExecutedItem => ({
 });
 
 /**
- * Has all items except the last executed in stretches. The last item is executed separately: moves need the carried
- * state and every checkpoint of this item.
+ * Has all items except the last executed in stretches. The last item is executed separately: moves need the last item's
+ * carried state and every checkpoint.
  * @returns The last item's execution.
  */
 async function executeInStretches(

@@ -55,10 +55,10 @@ type Kept = {
 
 /**
  * This process's own executions of jobs. The executions are only a cache: a missing execution is repeated from the
- * inputs on chain, and a restart loses nothing. While the cache is large enough, all games on a claim need one
- * execution, plus one for each range of steps that some games enter at the same time. Games at many items of a run need
- * one sweep over the items, from the nearest kept states. A separate execution for each move of many games would take
- * longer than the clocks allow.
+ * inputs on chain, and a restart loses nothing. While the cache is large enough, all games on a claim need a single
+ * execution, plus an execution for each step range entered by games at the same time. Games at many items of a run need
+ * a single sweep over the items, from the nearest kept states. A separate execution for each move of many games would
+ * take longer than the clocks allow.
  */
 export class Executions {
   readonly #programs: ProgramLibrary;
@@ -79,7 +79,7 @@ export class Executions {
   /**
    * @param budget Bytes of kept executions, in addition to executions in use. The latest execution is kept at any
    *   size.
-   * @param held Inputs held here, for jobs that publish none.
+   * @param held Inputs held locally, for jobs without published inputs.
    */
   constructor(
     programs: ProgramLibrary,
@@ -198,7 +198,7 @@ export class Executions {
   }
 
   /**
-   * Returns one tensor from a job's execution, for others. If needed, one item is executed for this tensor alone, after
+   * Returns one tensor from a job's execution, for others. If needed, a single item is executed for the tensor, after
    * earlier items from the nearest kept state. Nothing is kept: requests from others displace nothing that a game
    * needs.
    * @returns undefined for a missing item or step, or without an execution: see {@link of}. Also undefined for an
@@ -218,9 +218,9 @@ export class Executions {
   }
 
   /**
-   * Returns one output of an item with the output's path, for others. Executions for this purpose do not displace
-   * executions that a game needs. If the run was executed before, only the item is executed, after earlier items from
-   * the nearest kept state.
+   * Returns an item's output with the output's path, for others. Executions for others do not displace executions
+   * needed by a game. If the run was executed before, only the item is executed, after earlier items from the nearest
+   * kept state.
    * @returns undefined for a missing item or output, if the claim does not contain the item's outputs, or without an
    *   execution: see {@link of}.
    */
@@ -342,7 +342,7 @@ export class Executions {
 
 const bytesOf = ({ done }: Kept): number => (done === undefined ? 0 : done.bytes + OBJECT_BYTES);
 
-/** Returns all steps in the segments of some steps: the steps that a dispute requests when it enters a segment. */
+/** Returns all steps in the segments of some steps: the steps requested by a dispute on entering a segment. */
 function segmentsOf({ checkpoints }: Program, steps: readonly number[]): Set<number> {
   const wanted = new Set(steps);
   for (const { first, step: last } of checkpoints) {

@@ -13,8 +13,8 @@ import type { CompiledModel } from "../program/compiled.ts";
 import type { Execute } from "./execute.ts";
 
 /**
- * Maximum total memory of threads that execute items in parallel, in bytes. Programs that need more are large: their
- * steps are shared among threads instead.
+ * Maximum total memory, in bytes, for threads executing items in parallel. Programs that need more are large: threads
+ * share their steps instead.
  */
 const ITEM_BYTES = 2 ** 30;
 
@@ -40,8 +40,8 @@ export class FastExecutors {
    * Executes a program.
    * @param options Callbacks of the run.
    * @param isOneOfMany Whether other items of the same run are executed in parallel: see {@link ExecutionOrder}.
-   * @throws EngineFaultError if a product of this or of an earlier execution was wrong; the errors of
-   *   `createExecutor` and of the executor's `run`.
+   * @throws EngineFaultError if a product in this or an earlier execution was wrong; the errors of `createExecutor`
+   *   and the executor's `run`.
    */
   async run(
     model: CompiledModel,
@@ -71,7 +71,7 @@ export class FastExecutors {
   #executorOf(model: CompiledModel): Promise<Executor> {
     const { programRoot } = model;
     const executor = getOrAdd(this.#prepared, programRoot, () => createExecutor(model, this.#options));
-    // An executor that failed to prepare is prepared anew the next time: memory may be free again.
+    // After a failed preparation, an executor is prepared anew the next time: memory may be free again.
     executor.catch(() => this.#prepared.get(programRoot) === executor && this.#prepared.delete(programRoot));
     return executor;
   }

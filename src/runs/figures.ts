@@ -25,7 +25,7 @@ export type Figures = {
   attestation: number;
   /** The classes that exams have shown. */
   classes: number;
-  /** Jobs whose inputs the nodes may forget before the disputes end, and which are not yet held here. */
+  /** Number of jobs whose inputs may vanish from the nodes before the disputes end, without a local copy yet. */
   blobsAtRisk: number;
 };
 
@@ -97,7 +97,7 @@ function secondsLeft(game: GameRecord, side: Side, now: bigint): number {
   return state.turn === side ? -overtime(state, now) : Infinity;
 }
 
-/** A head counts as old if its age exceeds both limits: these seconds, and the usual time for this many blocks. */
+/** A head counts as old if older than both limits: the seconds, and the usual time for the number of blocks. */
 const OLD_SECONDS = 120;
 const OLD_BLOCKS = 10;
 

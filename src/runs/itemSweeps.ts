@@ -8,7 +8,7 @@ type Waiter = { items: readonly number[]; start: (end: () => void) => void; fail
 
 /**
  * Executes a run's missing items for many callers at once. One sweep in item order serves all callers. Each caller has
- * its turn once its items are held. Afterwards the items are released if room is short: many games at many items take
+ * its turn once the items are held. Afterwards the items are released if room is short: many games at many items take
  * the memory of a few items.
  */
 export class ItemSweeps {

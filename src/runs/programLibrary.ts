@@ -8,7 +8,7 @@ type LibraryEntry = {
   shape: ProgramShape;
   /** @throws ProgramUnavailableError if the entry was removed and the program is therefore unknown */
   load: () => Promise<KnownProgram>;
-  /** The model on this machine from which the program was compiled. */
+  /** The local model from which the program was compiled. */
   spec?: ModelSpec;
 };
 
@@ -18,7 +18,7 @@ export type ProgramSource = {
   awaits: (root: Hash) => boolean;
   /** Receives the needed unknown programs, the most wanted first. */
   want?: (roots: readonly Hash[]) => void;
-  /** The models or programs that the source can provide, as far as known at the start. */
+  /** The models or programs that the source can provide, known at the start. */
   content: readonly string[];
   /** The models that the source provides by itself, and has not provided yet. */
   pending?: readonly string[];

@@ -38,7 +38,17 @@ describe("refute deploy exams, classes, exam and canary", function () {
     ];
     writeFileSync(examClasses, JSON.stringify({ odds: 2, spacing: 256, classes }));
     const deployed = await refute(
-      ["deploy", "exams", "--zoo", examClasses, "--folder", join(folder, "deployments"), "--confirmations", "1", "--json"],
+      [
+        "deploy",
+        "exams",
+        "--zoo",
+        examClasses,
+        "--folder",
+        join(folder, "deployments"),
+        "--confirmations",
+        "1",
+        "--json",
+      ],
       network,
     );
     expect(deployed.status, deployed.output).to.equal(0);

@@ -31,7 +31,7 @@ import { refute } from "../cli/refute.ts";
 
 const WINDOW = 3_600;
 
-/** Commitments and proofs take seconds: test/parties/requester/postBlobs.test.ts has the rest, with others in their place. */
+/** Commitments and proofs take seconds: test/parties/requester/postBlobs.test.ts tests the rest with stand-ins. */
 describe("inputs in blobs, on a real node", function () {
   this.timeout(600_000);
   let folder: string;

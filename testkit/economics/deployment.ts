@@ -10,7 +10,7 @@ import { translateError } from "../../src/chain/translateError.ts";
 import type { Parameters } from "../../src/chain/structs.ts";
 import { inEther, type Deployment } from "./model.ts";
 
-/** The minimum amounts that the contracts accept at deployment, for one arity. */
+/** The minimum amounts accepted by the contracts at deployment, for one arity. */
 export type Bounds = {
   arityBits: number;
   worstWorker: number;
@@ -19,10 +19,10 @@ export type Bounds = {
   collateral: number;
 };
 
-/** Levels of the longest expansion that the contracts price: of an output, through a trace and a run. */
+/** Levels of the longest expansion priced by the contracts: of an output, through a trace and a run. */
 const LONGEST_EXPANSION = 28;
 
-/** Gas of a worker's dearest move, and of a challenger's cheapest one. */
+/** Returns the gas for a worker's dearest move and a challenger's cheapest move. */
 function extremeMoves(arityBits: number): Pick<Deployment, "dearestMove" | "cheapestPick"> {
   const { expand, child, level, pick } = MOVE_GAS;
   return {
@@ -53,7 +53,7 @@ export async function readDeployment(
     const read = { address: market.address, abi: jobMarketAbi, functionName: "deployment" } as const;
     const { parameters: given } = await client.readContract(read);
 
-    /** The bound in the error by which a deployment with these parameters is refused. */
+    /** Returns the bound from the error that refuses a deployment with the given parameters. */
     const minBy = async (parameters: Parameters): Promise<bigint> => {
       const args = [vault.address, game.address, extension.address, parameters] as const;
       const data = encodeDeployData({ abi, bytecode: bytecode, args });

@@ -1,8 +1,10 @@
-/** What attacks cost and defences lock, from a deployment's parameters. Money in ETH, time in seconds, gas in units. */
+/**
+ * Attack costs and locked defence funds, from a deployment's parameters. Money in ETH, time in seconds, gas in units.
+ */
 
 const ETHER = 1e18;
 
-/** What the formulas need to know of a deployment. */
+/** A deployment's parameters for the formulas. */
 export type Deployment = {
   arityBits: number;
   baseWindow: number;
@@ -25,7 +27,7 @@ export type Deployment = {
 
 export const inEther = (amount: bigint): number => Number(amount) / ETHER;
 
-/** Seconds that one side may use in a game over a job of `work` terms. */
+/** Returns the seconds available to one side in a game over a job with `work` terms. */
 export const clock = (d: Deployment, work: number): number => d.baseClock + Math.floor((2 * work) / d.rate);
 
 /** Seconds from a claim's submission to its end at the latest, however many challengers come. */
@@ -121,7 +123,7 @@ export const breakEven = (d: Deployment, check: number): number => check / d.bou
 export const workerFloat = (moveGas: number, games: number, price: number): number => moveGas * games * price;
 
 /** How many times a native execution exact execution takes, for the table of native execution. */
-export const EXACT_OVER_NATIVE = 2.5;
+const EXACT_OVER_NATIVE = 2.5;
 
 /** What a job saves that is executed natively. @param cost Of its native execution. */
 export const nativeSaving = (cost: number): number => (EXACT_OVER_NATIVE - 1) * cost;

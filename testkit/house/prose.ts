@@ -1,6 +1,6 @@
 /** Words that stand for a noun, or join nouns. Many such words turn a sentence into a riddle. */
 const PRONOUNS = new Set(
-  ("of that which what those one it its whose whoever such so as is here there beside this these them").split(" "),
+  "of that which what those one it its whose whoever such so as is here there beside this these them".split(" "),
 );
 /** Shorter sentences are labels. */
 const MIN_WORDS = 9;

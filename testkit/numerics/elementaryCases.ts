@@ -194,9 +194,7 @@ const POW_WORST = [
   [0x3f7d64fa, 0x45b40045],
 ] as const;
 
-/**
- * The pairs closest to a midpoint without hitting the midpoint, as far as `npm run verify -- exhaust --powers` has searched.
- */
+/** The pairs closest to a midpoint without hitting the midpoint; `verify -- exhaust --powers` searched for them. */
 const POW_CLOSEST = [
   [0x08399cf5, 0x30a07c45],
   [0x407fffff, 0x3f000000],

@@ -10,7 +10,7 @@ type Lists = Readonly<Record<string, readonly Make[]>>;
 const inDomain = (domain: string, lists: Lists): [string, readonly Make[]][] =>
   Object.entries(lists).map(([operator, makers]) => [`${domain}.${operator}`, makers]);
 
-/** The experiments of every operator that makes tensors of tensors, by its name with its domain. */
+/** The experiments of every operator that makes tensors, by the operator's name with its domain. */
 export const ALL_CASES: Lists = {
   ...CASES,
   ...Object.fromEntries([

@@ -12,14 +12,14 @@ import { experimentIn } from "./otherFloats.ts";
 
 const TRAINING = "ai.onnx.preview.training";
 
-/** How far operands are moved. Errors of differences are its square, and the rounding of float64 over it. */
+/** How far operands are moved: differences err by about the square of the step, and by rounding over the step. */
 const STEP = 2 ** -16;
 
 /** The derivative of an experiment along a direction: by the gradient rules, and by central differences. */
-export type Derivatives = { byRule: number; byDifferences: number };
+type Derivatives = { byRule: number; byDifferences: number };
 
 /**
- * Differentiates an experiment in float64: the sum of the sines of its outputs, by all its operands of floats.
+ * Differentiates an experiment in float64: the sum of the sines of all outputs, by all operands of floats.
  * @returns the two derivatives, or why there are none
  */
 export function derivativesOf(experiment: Experiment, random: RandomTensors): Derivatives | string {

@@ -43,8 +43,8 @@ export async function operatorTable(): Promise<string> {
   const text = [
     "# Table of operators",
     "`npm run write -- operators` writes this page from the tables of the code; [operators.md](operators.md) says " +
-      `what each operator computes. Operator sets ${OPSETS[0]} to ${OPSETS[1]} of ai.onnx are read. An operator that is ` +
-      "not here is refused by name.",
+      `what each operator computes. Operator sets ${OPSETS[0]} to ${OPSETS[1]} of ai.onnx are read. An operator that ` +
+      "is not here is refused by name.",
     ...domains.flatMap(section),
   ].join("\n\n");
   return format(text, { ...(await resolveConfig(OPERATOR_TABLE)), filepath: OPERATOR_TABLE });

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { runCommand } from "./runCommand.ts";
 
 /** A file in the package, its size in bytes. */
-export type PackedFile = { path: string; size: number };
+type PackedFile = { path: string; size: number };
 
 /** What `npm pack` made. */
 export type Packed = { file: string; sha256: string; files: readonly PackedFile[]; size: number; unpackedSize: number };

@@ -32,7 +32,7 @@ export class Builder extends GraphBuilder {
     return this.node("Conv", [x, this.weights([outputs, inputs, 3, 3], 9 * inputs), this.zeros([outputs])], attributes);
   }
 
-  /** @param name Of its output, if it is one of the model. */
+  /** @param name The name of the output, if the output belongs to the model. */
   dense(x: string, inputs: number, outputs: number, { gain = 2, name }: { gain?: number; name?: string } = {}): string {
     const taken = [x, this.weights([inputs, outputs], inputs, gain), this.zeros([outputs])];
     return name === undefined ? this.node("Gemm", taken) : this.named(name, "Gemm", taken);

@@ -11,10 +11,10 @@ const BATCH = 64;
 /** As many batches as are held out. */
 const HELD_OUT = 16 * BATCH;
 
-export type DigitsTrained = Trained & { held: number; right: number };
+type DigitsTrained = Trained & { held: number; right: number };
 
 /** The pictures of digits, one after the other. */
-export function pixelsOf(digits: readonly Digit[]): Float32Array {
+function pixelsOf(digits: readonly Digit[]): Float32Array {
   const pixels = new Float32Array(digits.length * PIXELS);
   digits.forEach((digit, k) => pixels.set(digit.pixels, k * PIXELS));
   return pixels;

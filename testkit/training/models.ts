@@ -45,7 +45,7 @@ export function denoiser(shape: DenoiserShape, batch: number): Uint8Array {
 export type Row = {
   /** The time's numbers. */
   times: readonly number[];
-  /** What is there next: so much of the picture that is guessed, of what is there and of fresh noise. */
+  /** The factors of the next picture: of the guessed picture, of the present picture, and of fresh noise. */
   next: readonly [guess: number, x: number, noise: number];
 };
 

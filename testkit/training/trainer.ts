@@ -9,7 +9,7 @@ import type { CompiledModel } from "../../src/program/compiled.ts";
 import { RunInputs } from "../../src/program/trace/runInputs.ts";
 
 /** What a batch gives, by input. */
-export type Batch = Readonly<Record<string, Uint8Array>>;
+type Batch = Readonly<Record<string, Uint8Array>>;
 
 /** A training run: a model, how it is trained, the rate and the batch of each item. */
 export type Training = {

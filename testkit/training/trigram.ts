@@ -1,7 +1,7 @@
 /**
- * The loss of a trigram model on a held-out text: each character is guessed from the two before. Counts of three
- * characters are smoothed by those of two, these by those of one, these by equal chances: absolute discounting, whose
- * discount is the one that is best on the held-out text itself, which favours the trigram model.
+ * The loss of a trigram model on a held-out text: each character is guessed from the two characters before. Counts of
+ * three characters are smoothed by counts of two, counts of two by counts of one, and counts of one by equal chances
+ * (absolute discounting). The discount is the best discount on the held-out text, which favours the trigram model.
  */
 const DISCOUNTS = Array.from({ length: 19 }, (_, k) => (k + 1) / 20);
 

@@ -3,9 +3,9 @@ import type { ReleaseState } from "./state.ts";
 
 /** The kinds of changes, by the words that the changelog names them with. */
 export const KINDS = ["Program roots", "Contract interfaces", "Gas", "Storage"] as const;
-export type Kind = (typeof KINDS)[number];
+type Kind = (typeof KINDS)[number];
 
-export type Change = { kind: Kind; what: string };
+type Change = { kind: Kind; what: string };
 
 /** Every change of a state against that of the last release. */
 export function changesSince(last: ReleaseState, now: ReleaseState): Change[] {

@@ -27,7 +27,7 @@ const LONGEST = [
 /** All TypeScript tests, in the order in which they are begun. */
 const allTests = (): string[] => longestFirst(LONGEST, testFiles());
 
-/** Builds; the output is shown after that of what runs beside it. */
+/** Builds. The output is shown as a whole after the output of the run beside. */
 async function build(beside?: Promise<unknown>): Promise<Totals> {
   const contracts = await run("hardhat", ["build", "--quiet", "--no-tests"], { beside, name: "(contracts)" });
   return contracts.failed > 0 ? contracts : run("node", ["tools/build.mjs"], { beside, name: "(dist)" });

@@ -12,7 +12,7 @@ const count = (output: string, word: string): number =>
 export const testFiles = (): string[] => globSync("test/**/*.test.ts", { exclude: ["test/system/**"] });
 
 /** How a command is run. */
-export type RunOptions = {
+type RunOptions = {
   /** Added to this process's environment. */
   env?: NodeJS.ProcessEnv | undefined;
   /** A run beside which this one goes on: the output is shown after that one's, as a whole. */

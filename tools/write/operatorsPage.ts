@@ -6,7 +6,7 @@ import { fillTables } from "../../testkit/economics/page.ts";
 /** The page whose lists of operators are generated. */
 export const OPERATORS_PAGE = "docs/operators.md";
 
-/** The page with its lists as the table of operators gives them. */
+/** The page with lists from the table of operators. */
 export async function operatorsPage(): Promise<string> {
   const options = { ...(await resolveConfig(OPERATORS_PAGE)), filepath: OPERATORS_PAGE };
   const lists: Record<string, string> = {};

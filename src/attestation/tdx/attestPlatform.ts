@@ -22,7 +22,7 @@ const OUT_OF_DATE = STATUSES.indexOf("OutOfDate");
 /**
  * Has a machine attest itself for the sender, in one transaction. The machine makes two quotes. The first quote
  * identifies the machine, and the second quote's report data depend on this identity.
- * @param verifier The verifier for this kind of machine; the deployment names it among its manufacturers.
+ * @param verifier The verifier for the machine's kind, from the deployment's manufacturers.
  * @param root Merkle root of the machine's identification (`Identification`).
  * @throws QuoteFormError, CollateralMissingError, ReportTooSoonError; ContractRevertError
  */

@@ -14,7 +14,7 @@ export type Evidence = {
       platform: Hex;
     }
   | {
-      /** The platform's certificate, and the number of the authority that signed it. */
+      /** The platform's certificate, and the signing authority's number. */
       leaf: Hex;
       authority: number;
     }

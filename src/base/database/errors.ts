@@ -1,6 +1,6 @@
 import { errorWithCode } from "../errors.ts";
 
-/** A file that is no database, or holds other data than expected. */
+/** A file without a database, or with other data than expected. */
 export class DatabaseFileError extends errorWithCode("DATABASE_FILE") {}
 
 /** A database that another process has open. */

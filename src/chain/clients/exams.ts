@@ -28,14 +28,17 @@ export class ExamsReader {
     return this.publicClient.readContract({ ...this.contract, functionName: "classes" });
   }
 
-  /** Returns the numbers of the classes that a worker holds. */
+  /** Returns the numbers of a worker's classes. */
   async classesOf(worker: Address): Promise<number[]> {
     const call = { ...this.contract, functionName: "classesOf", args: [worker] } as const;
     const held = await this.publicClient.readContract(call);
     return [...Array(16).keys()].filter((k) => ((held >> BigInt(k)) & 1n) === 1n);
   }
 
-  /** Returns which of the last 16 exams a worker sat in time: bit i stands for the i-th exam before the last one. */
+  /**
+   * Returns 16 bits for a class's last 16 exams. Bit i is set if the worker sat the i-th exam before the last exam in
+   * time.
+   */
   passedOf(worker: Address, examClass: number): Promise<number> {
     const args = [worker, examClass] as const;
     return this.publicClient.readContract({ ...this.contract, functionName: "passedOf", args });

@@ -99,7 +99,7 @@ export class JobMarket extends JobMarketReader {
   }
 
   /**
-   * Publishes one part of an input not posted with the job. Anyone may call.
+   * Publishes a part of an input not posted with the job. Anyone may call.
    * @throws ContractRevertError `PartAlreadyPublished`, `NoSuchPart`, `WrongInputLength`, `WrongInputRoot`,
    *   `WrongProgram`
    */
@@ -149,7 +149,7 @@ export class JobMarket extends JobMarketReader {
   }
 
   /**
-   * Submits the execution of a job that the sender has claimed.
+   * Submits the execution of the sender's claimed job.
    * @param nodes The `2^hop` nodes that a reveal at the claim's root would show, 32 bytes each, concatenated. In
    *   answer form: the outputs' roots.
    * @param terms The job's terms, if any.
@@ -162,7 +162,7 @@ export class JobMarket extends JobMarketReader {
   }
 
   /**
-   * Commits to the execution of a job that the sender has claimed. The job's submissions must be sealed.
+   * Commits to the execution of the sender's claimed job. The job's submissions must be sealed.
    * @param seal `sealOf` in src/chain/market/ids.ts.
    * @throws ContractRevertError `NotWorker`, `TimeIsUp`, `WrongJobStatus`, `NotSealed`
    */
@@ -181,8 +181,8 @@ export class JobMarket extends JobMarketReader {
   }
 
   /**
-   * Closes a job whose worker did not open its seal in time. The worker loses the whole collateral. Anyone may call,
-   * and the caller earns a payment.
+   * Closes a job after the worker failed to open the seal in time. The worker loses the whole collateral. Anyone may
+   * call, and the caller earns a payment.
    * @throws ContractRevertError `WrongJobStatus`, `WrongSeal`, `TimeNotUp`
    */
   breakSeal(job: Job, terms: Terms, worker: Address, seal: Hex): Promise<TransactionReceipt> {

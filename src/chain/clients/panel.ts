@@ -104,7 +104,7 @@ export class Panel extends PanelReader {
   }
 
   /**
-   * Records that all seats were opened with one root. Anyone may call.
+   * Records that every seat was opened with the same root. Anyone may call.
    * @param claims The claim of each seat, in seat order.
    * @throws ContractRevertError `WrongOutcome`, `WrongClaimCount`, `NotTheSeat`, `SeatNotOpened`, `SeatDisagrees`
    */
@@ -128,7 +128,10 @@ export class Panel extends PanelReader {
   }
 }
 
-/** Returns the posted panel's id, and the ids of its seats' jobs. @param receipt Of `post`. */
+/**
+ * Returns the posted panel's id, and the seats' job ids.
+ * @param receipt The receipt of `post`.
+ */
 export function postedPanel({ logs }: TransactionReceipt): { panelId: Hex; jobs: readonly Hex[] } {
   const [posted] = parseEventLogs({ abi: panelAbi, logs, eventName: "PanelPosted" });
   const { panelId, jobs } = posted!.args;

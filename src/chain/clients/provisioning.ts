@@ -19,7 +19,7 @@ type PublicKey = Report["key"];
 export type Eligibility = {
   /** `eligible`, or why not. */
   reason: Reason;
-  /** Unix time until which the account may stake and claim, or from which it may not; 0 if unknown. */
+  /** Unix time at which the permission to stake and claim ends or ended; 0 if unknown. */
   time: bigint;
 };
 

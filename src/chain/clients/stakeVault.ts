@@ -35,7 +35,7 @@ export class StakeVaultReader {
     return { credit, staked, locked, withdrawing, readyAt };
   }
 
-  /** Returns a worker's record: when its stake began (unix seconds), its refuted claims, and its missed deadlines. */
+  /** Returns a worker's record: the stake's beginning (unix seconds), refuted claims, and missed deadlines. */
   async recordOf(worker: Address): Promise<{ since: bigint; refuted: number; late: number }> {
     const [since, refuted, late] = await this.#publicClient.readContract({
       ...this.contract,
@@ -50,7 +50,7 @@ export class StakeVaultReader {
     return this.#publicClient.readContract({ ...this.contract, functionName: "asset" });
   }
 
-  /** Returns the registry of attestations, which decides who may stake. */
+  /** Returns the attestation registry. The registry decides who may stake. */
   provisioning(): Promise<Address> {
     return this.#publicClient.readContract({ ...this.contract, functionName: "provisioning" });
   }
@@ -65,7 +65,7 @@ export class StakeVault extends StakeVaultReader {
     this.#sender = access.sender;
   }
 
-  /** Moves tokens of the sender into the vault as `owner`'s credit. The sender must have approved the tokens. */
+  /** Moves the sender's tokens into the vault, credited to `owner`. The sender must have approved the tokens. */
   deposit(owner: Address, amount: bigint): Promise<TransactionReceipt> {
     return this.#sender.send({ ...this.contract, functionName: "deposit", args: [owner, amount] });
   }

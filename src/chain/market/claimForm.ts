@@ -7,5 +7,5 @@ import type { Job } from "../structs.ts";
 export const FORMS = ["trace", "answer"] as const;
 export type ClaimForm = (typeof FORMS)[number];
 
-/** Returns the form of the claims that a job demands. */
+/** Returns the claim form demanded by a job. */
 export const formOf = ({ answers }: Pick<Job, "answers">): ClaimForm => (answers === 0 ? "trace" : "answer");

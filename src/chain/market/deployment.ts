@@ -5,7 +5,7 @@ import { translateError } from "../translateError.ts";
 import type { DeploymentFacts } from "../structs.ts";
 import { SEMANTICS_VERSION } from "../../program/encode.ts";
 
-/** A deployment of the protocol, according to its market. */
+/** A protocol deployment, according to its market. */
 export type Deployment = DeploymentFacts & { chainId: number; market: Address };
 
 /**

@@ -9,15 +9,15 @@ import { sourcesOf } from "./jobInputs.ts";
 export type Forget = (job: JobRecord, now: bigint) => Forgotten;
 type Forgotten = "all" | "inputs" | "nothing";
 
-/** Blocks for which a finished job stays known after its last event: 51 minutes of L1. */
+/** How many blocks a finished job stays known after the last event: 51 minutes of L1. */
 export const REMEMBERED_BLOCKS = 256n;
 
 /** The more is kept, the higher. */
 const KEEPS: Record<Forgotten, number> = { all: 0, inputs: 1, nothing: 2 };
 
 /**
- * Chooses the forgotten part of each job. A job that supplies another job's inputs keeps more than requested. Its
- * record stays as long as the other job's record, and its bytes stay while the other job needs them.
+ * Chooses the forgotten part of each job. A job that supplies another job's inputs keeps more than requested. The
+ * record stays until the other job's record goes, and the bytes stay while the other job needs them.
  * @param isOld Whether a job may be forgotten now.
  */
 export function chooseForgotten(

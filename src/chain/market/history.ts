@@ -45,7 +45,7 @@ export type JobRecord = {
   holder: { worker: Address; until: bigint } | undefined;
   /** Who had claimed it and was too late. */
   late: Set<Address>;
-  /** The worker and its commitment, while the result is still sealed. */
+  /** The worker and the worker's commitment, while the result stays sealed. */
   sealed: { worker: Address; seal: Hex } | undefined;
   /** Whose seal was not opened in time: it has lost its whole collateral. */
   broken: Address | undefined;
@@ -113,7 +113,7 @@ export const emptyHistory = (): History => ({
   alike: new Map(),
 });
 
-/** Names a job's question. Jobs of one name have equal input bytes, in the same parts. */
+/** Names a job's question. Jobs with equal names have equal input bytes, in the same parts. */
 export const questionOf = ({ programRoot, inputsRoot, items }: Job): string => [programRoot, inputsRoot, items].join();
 
 /** Brings a history up to the next event: the same events in the chain's order give the same history. */

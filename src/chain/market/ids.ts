@@ -20,7 +20,7 @@ export function claimContentOf({ jobId, root, collateral }: ClaimKey): Hex {
 export const claimIdOf = (key: ClaimKey): Hex =>
   keccak256(encodeAbiParameters([{ type: "address" }, { type: "bytes32" }], [key.worker, claimContentOf(key)]));
 
-/** Returns the fields that name a claim, with the job's id instead of its content. */
+/** Returns a claim's naming fields, with the job's id instead of the job's content. */
 export const claimKeyOf = (jobId: Hex, { worker, root, collateral }: Omit<Claim, "job">): ClaimKey => ({
   jobId,
   worker,

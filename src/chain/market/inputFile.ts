@@ -45,7 +45,11 @@ export function readInputFile(record: NamedInputs, file: Uint8Array): RunInputs 
   return inputs.roots.every((root, k) => root === record.inputRoots[k]) ? inputs : undefined;
 }
 
-type InputPart = { input: ProgramInput; /** Bytes of the input, and its bytes in the file. */ size: number; posted: number };
+type InputPart = {
+  input: ProgramInput;
+  /** Total bytes of the input, and bytes posted in the file. */ size: number;
+  posted: number;
+};
 
 function partsOf({ job, program, inputRoots }: NamedInputs): InputPart[] | undefined {
   const inputs = readHeader(hexToBytes(program.header)).inputs;

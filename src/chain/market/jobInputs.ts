@@ -18,7 +18,7 @@ const checked = new WeakMap<InputParts, Checked>();
 
 /**
  * Returns the source jobs for a job that publishes no inputs (`rootOnly`). A source has the same program, items and
- * inputs, and publishes the inputs. The first seat of the job's panel may be such a source.
+ * inputs, and publishes the inputs. The first seat of the job's panel may be a source.
  */
 export const sourcesOf = ({ job, alike }: Pick<JobRecord, "job" | "alike">): readonly JobRecord[] =>
   job.rootOnly ? alike.filter((other) => !other.job.rootOnly) : [];

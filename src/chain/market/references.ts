@@ -11,7 +11,7 @@ const MAX_CHARACTERS = 2_048;
 /** Transactions with blobs that a place names. */
 export const MAX_BLOB_TRANSACTIONS = 30;
 
-/** The last bytes of calldata that names where inputs lie. */
+/** The last bytes of calldata naming the inputs' places. */
 const MARK = stringToHex("refute:inputs/1");
 const LENGTH_BYTES = 2;
 const TRAILER_BYTES = LENGTH_BYTES + size(MARK);
@@ -62,9 +62,8 @@ const unfit = (uri: string): InputReferenceError =>
   );
 
 /**
- * Returns bytes that name the place of a job's inputs. They follow the calldata of the transaction that posts the job.
- * The contracts ignore these bytes. The bytes bind nobody and need no trust, since the job's roots decide about the
- * inputs.
+ * Returns bytes naming the places of a job's inputs. The bytes follow the posting transaction's calldata. The contracts
+ * ignore these bytes. The bytes bind nobody and need no trust, since the job's roots decide about the inputs.
  * @throws InputReferenceError
  */
 export function referenceSuffix(uris: readonly string[]): Hex {

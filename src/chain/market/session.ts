@@ -37,7 +37,7 @@ export type SessionOptions = {
   chainId: number;
   /** The market's address: the other contracts are read from it. */
   market: Address;
-  /** A key held by this process, or a wallet that signs and sends on its own. */
+  /** A local key, or a wallet that signs and sends by itself. */
   account: LocalAccount | Wallet;
   fromBlock?: bigint;
   /** How long a transaction is waited for. */

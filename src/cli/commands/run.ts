@@ -116,7 +116,7 @@ function comparisonText(comparison: Comparison | { refused: string }): string[] 
   ];
 }
 
-/** The minimum ratio of distances to call one result nearer. */
+/** The minimum distance ratio to call one result nearer. */
 const CLEARLY = 2;
 
 /** Who is nearer to the same chain in float64. */

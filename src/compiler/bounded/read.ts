@@ -1,4 +1,4 @@
-/** The parts that rules about bounded tensors are made of. */
+/** The parts of the rules for bounded tensors. */
 import { getOrAdd } from "../../base/getOrAdd.ts";
 import type { Expr } from "../expressions/expression.ts";
 import type { Bounded, LazyTensor } from "../expressions/tensor.ts";
@@ -10,23 +10,23 @@ import type { Lower, NodeContext } from "../lowering/nodeContext.ts";
 export type Place = { input: number; axis: number; count: LazyTensor };
 
 /**
- * The results of a node with bounded inputs: results that are bounded along an axis, or finished results.
+ * The results of a node with bounded inputs: results bounded along an axis, or finished results.
  *
- * `moves`: the elements behind the count stay 0 and need not be replaced. `count`: the count of the results, if it is
- * not the count of the inputs. `context`: other inputs for the operator.
+ * `moves`: the elements behind the count stay 0 and need not be replaced. `count`: the results' count, if different
+ * from the inputs' count. `context`: other inputs for the operator.
  */
 type BoundedRead =
   | { axis: number; moves?: boolean; count?: LazyTensor; context?: NodeContext; outputs?: undefined }
   | { outputs: readonly (LazyTensor | undefined)[] };
 
-/** @param context The node over inputs that count as whole. */
+/** @param context The node with inputs treated as whole tensors. */
 export type BoundedRule = (context: NodeContext, places: readonly Place[], lower: Lower) => BoundedRead;
 
 /** Refuses a node that would have to know the size. */
 export const refuseAlong = (context: NodeContext, input: number, what: string): never =>
   context.refuse(`input ${input}`, `has a size along this axis that is not known at compile time: ${what}`);
 
-/** The bounded input, which must be input 0 and the only one. */
+/** Returns the bounded input. Input 0 must be the only bounded input. */
 export function onlyFirst(context: NodeContext, places: readonly Place[]): Place {
   const other = places.find(({ input }) => input !== 0);
   return other === undefined ? places[0]! : refuseAlong(context, other.input, "only input 0 may have one");

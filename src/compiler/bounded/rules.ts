@@ -155,7 +155,7 @@ export const fromAxis: BoundedRule = (context, places) => {
   return axis < own ? { axis } : refuseAlong(context, 0, "normalise along other axes");
 };
 
-/** An operator that computes each element of a batch alone. */
+/** An operator computing each element of a batch separately. */
 export const batch: BoundedRule = (context, places) => {
   const { axis } = onlyFirst(context, places);
   if (context.node.operator === "BatchNormalization" && context.int("training_mode", 0) !== 0)

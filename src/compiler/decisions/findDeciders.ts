@@ -46,8 +46,8 @@ export class Walk {
   }
 
   /**
-   * Returns an output of the graph with all decisions on the way to it.
-   * @param carried Inputs that are outputs of the previous item, by name.
+   * Returns an output of the graph with all decisions leading to the output.
+   * @param carried Inputs taken from the previous item's outputs, by name.
    */
   output(name: string, carried: Readonly<Record<string, string>>): DecidedOutput | UndecidedOutput {
     const { kind, reason } = this.state(name);
@@ -64,7 +64,7 @@ export class Walk {
       if (node === undefined) continue;
       const decision = this.#decisions.get(node);
       if (decision !== undefined) decisions.add(decision);
-      // A node that reads only the shape of its inputs decides nothing by them.
+      // A node that reads only input shapes decides nothing by the inputs.
       if (operatorClass(node).kind === "shape") continue;
       for (const input of [...node.inputs, ...bodiesOf(node).flatMap(namesReadIn)]) names.push(input);
     }
@@ -117,7 +117,7 @@ export class Walk {
     return undefined;
   }
 
-  /** Returns true for a value inside a model function: this code makes the name, and no file contains it. */
+  /** Returns true for a value inside a model function: the compiler makes the name, and no file contains it. */
   #isHidden(name: string): boolean {
     return name.includes("::") && this.#producers.get(name)?.opsets !== undefined;
   }

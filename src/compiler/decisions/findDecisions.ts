@@ -5,11 +5,11 @@ import { Walk } from "./findDeciders.ts";
 
 /**
  * The maximum number of nodes that are visited. Nodes of a loop's body are visited as often as their states change. No
- * model that is exported in practice comes near it.
+ * exported model comes near this number.
  */
 const MAX_VISITS = 2_000_000;
 
-/** Each output of a model with its decisions, or with the reason why it is not decided. */
+/** Each model output with its decisions, or with the reason why no decisions cover the output. */
 export type FoundDecisions = { outputs: (DecidedOutput | UndecidedOutput)[] };
 
 /**
@@ -17,16 +17,16 @@ export type FoundDecisions = { outputs: (DecidedOutput | UndecidedOutput)[] };
  * decided if every path from it back to floats computed from inputs passes a decision, and nothing after the decision
  * can differ: integers, bools, moved elements, and one multiplication or division by a constant.
  *
- * A decision may lie before floats that decide again: it belongs to the output too. Deciding tensors have the names of
+ * A decision may precede floats with a second decision: both belong to the output. Deciding tensors have the names of
  * the model's own graph. Random numbers, and floats that are rounded to few bits on the way, decide nothing.
  *
- * @param carried In a run: inputs that are outputs of the item before, by name. An input differs as its output does.
+ * @param carried In a run: inputs taken from the previous item's outputs, by name. An input differs like its output.
  */
 export function findDecisions(model: Model, carried: Readonly<Record<string, string>> = {}): FoundDecisions {
   let assumed = new Map<string, ValueState>();
   for (;;) {
     const walk = walkModel(model, assumed);
-    // A carried integer gets the same exactness as its source output: first assumed, then checked.
+    // A carried integer gets the source output's exactness: first assumed, then checked.
     const wrong = Object.entries(carried).filter(([input, output]) => {
       const state = walk.state(output);
       return state.kind !== "exact" && walk.state(input).kind === "exact";
@@ -37,7 +37,7 @@ export function findDecisions(model: Model, carried: Readonly<Record<string, str
   }
 }
 
-/** @param assumed The states of inputs that are not simply given. */
+/** @param assumed The states of inputs not simply given. */
 function walkModel({ graph, opsets }: Model, assumed: ReadonlyMap<string, ValueState>): Walk {
   const inputs = graph.inputs.map(({ name, dtype }) => [name, assumed.get(name) ?? given(dtype)] as const);
   return new Walk(graph, new Map(inputs), { opset: opsets.get("") ?? 0, visits: { left: MAX_VISITS } });

@@ -2,7 +2,7 @@ import { NOT_LOOKED_INTO, WHOLE, type OperatorClass } from "../../model/decision
 import type { Node } from "../../model/onnx/model.ts";
 import { findRow } from "../table/registry.ts";
 
-/** The class of a node's operator. Nothing is known of an operator that is in no row. */
+/** The class of a node's operator. An operator without a row is not looked into. */
 export function operatorClass(node: Node): OperatorClass {
   const of = findRow(node)?.decision ?? NOT_LOOKED_INTO;
   const reduction = node.attributes.get("reduction");

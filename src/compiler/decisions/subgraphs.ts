@@ -8,15 +8,15 @@ type WalkBody = (body: Body, inputs: ReadonlyMap<string, ValueState>) => ValueSt
 export const bodiesOf = ({ attributes }: Node): Body[] =>
   [...attributes.values()].flatMap((attribute) => (attribute.kind === "graph" ? [attribute.value] : []));
 
-/** Returns all names that a body reads, including its own names. */
+/** Returns all names read by a body, including its own names. */
 export const namesReadIn = (body: Body): string[] => [
   ...body.outputs,
   ...body.nodes.flatMap((node) => [...node.inputs, ...bodiesOf(node).flatMap(namesReadIn)]),
 ];
 
 /**
- * The states of the outputs of a node with bodies; undefined for another node. The choice of a branch, and the number
- * of iterations of a loop, must be exact.
+ * Returns the output states of a node with bodies; undefined for another node. A branch's choice, and a loop's number
+ * of iterations, must be exact.
  * @param inputs The states of the node's inputs; undefined where an input is left out.
  */
 export function controlResults(
@@ -70,7 +70,7 @@ function branches(node: Node, condition: ValueState | undefined, place: string, 
  * Walks a repeated body: each state comes from the initial value or from the body's result.
  * @param inputs The body's inputs, with its states from `first` on.
  * @param results The number of body outputs before the next states.
- * @returns the outputs of the body after any number of runs
+ * @returns the body's outputs after any number of runs
  */
 function repeated(
   body: Body,
@@ -90,7 +90,7 @@ function repeated(
   }
 }
 
-/** The state of a value that is one of two others. */
+/** The state of a value that a node chooses from two values. */
 const merged = (a: ValueState, b: ValueState): ValueState => joined([a, b], a.float === b.float ? a.float : undefined);
 
 const isSame = (a: ValueState, b: ValueState): boolean =>

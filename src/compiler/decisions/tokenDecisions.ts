@@ -4,11 +4,11 @@ import type { DecidedOutput, TokenDecision, UndecidedOutput } from "../../model/
 import { findDecisions } from "./findDecisions.ts";
 
 /**
- * The decisions behind the tokens of a text: the largest logit, and all decisions on the way to the logits.
- * @param model The decoder before it is wrapped.
- * @param tokens The name of the output that has the tokens.
- * @param drawn Whether tokens may be drawn; else each is the most probable one.
- * @param carried The caches: outputs of the item before, by input.
+ * Returns the decisions behind a text's tokens: the largest logit, and all decisions on the way to the logits.
+ * @param model The decoder before wrapping.
+ * @param tokens The name of the output with the tokens.
+ * @param drawn Whether tokens may be drawn; else each token is the most probable token.
+ * @param carried The caches: the previous item's outputs, by input.
  */
 export function tokenDecisions(
   model: Model,

@@ -48,7 +48,7 @@ export function resultOf(
   }
 }
 
-/** A value that the model and its shapes give. */
+/** A value given by the model and the shapes. */
 function constantResult({ attributes }: Node, gives: "integers" | "attribute" | "either"): ValueState {
   if (gives !== "attribute") return exact(gives === "integers" ? false : undefined, { constant: true });
   const value = [...attributes.values()][0];
@@ -87,8 +87,8 @@ function arithmetic(
     if (isDivision && !all.constant && divides(-1)) return unread(`${place} divides integers`);
     return all;
   }
-  // A correctly rounded operation is the same everywhere. Of several in a row, a runtime may make one. 0 / 0 is NaN,
-  // which runtimes compare otherwise, and what is divided by 0 depends on its sign.
+  // A correctly rounded operation is the same everywhere. A runtime may join several operations to one. 0 / 0 is NaN,
+  // which runtimes compare in different ways, and a quotient by 0 depends on the sign of 0.
   const isOne = all.kind === "exact" && present.length === 2 && !all.rounded && !(isDivision && divides(0));
   return isOne ? { ...all, float: true, rounded: true } : approximate(place, all.constant);
 }

@@ -4,8 +4,8 @@ import { isFloat, isHalf, type DType } from "../../numerics/dtype.ts";
 export type ValueState = {
   /**
    * - exact: the same on every machine, given the same inputs and the same earlier decisions
-   * - approximate: floats that differ between machines, depending continuously on such floats
-   * - unread: may differ by any amount, and no margin shows it
+   * - approximate: floats that differ between machines, depending continuously on other approximate floats
+   * - unread: may differ by any amount, and no margin shows the difference
    */
   kind: "exact" | "approximate" | "unread";
   /** The reason for not being exact: the node that last rounded the value, or the unread node. "" for exact values. */
@@ -41,7 +41,10 @@ export const approximate = (reason: string, constant = false): ValueState => ({
 /** A value of which nothing is known. */
 export const unread = (reason: string): ValueState => ({ ...exact(undefined), kind: "unread", reason });
 
-/** The state of a value that depends on others only. @param float whether its elements are floats */
+/**
+ * Returns the state of a value depending only on the given values.
+ * @param float whether the value's elements are floats
+ */
 export function joined(values: readonly ValueState[], float?: boolean): ValueState {
   const worst = values.find(({ kind }) => kind === "unread") ?? values.find(({ kind }) => kind === "approximate");
   const constant = values.every((value) => value.constant);

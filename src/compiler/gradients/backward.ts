@@ -6,7 +6,7 @@ import type { NodeContext } from "../lowering/nodeContext.ts";
 import type { AttributeValue, NodeList } from "../nodes.ts";
 import { inlineBody } from "./inlineBody.ts";
 
-/** The gradients of a node's inputs, undefined of those that nobody asks for. */
+/** Gives the gradients of a node's inputs. A gradient that nobody asks for is undefined. */
 export type Rule = (b: Backward) => readonly (string | undefined)[];
 
 /** Type and shape of a value. */
@@ -15,17 +15,17 @@ export type Typed = { dtype: DTypeCode; shape: readonly number[] };
 /** Types, shapes and known integers of a graph's values. */
 export type GraphValues = {
   /**
-   * Further nodes of the graph, in its order, with the constants that they read. A node whose outputs were all added
-   * before is left out.
+   * Adds further nodes of the graph, in graph order, with their constants. A node is left out if all its outputs were
+   * added before.
    */
   add: (nodes: readonly Node[], initializers?: Graph["initializers"]) => void;
   /** Type and shape of a value; undefined if no node gives the value, and for a sequence. */
   of: (name: string) => Typed | undefined;
-  /** The integers of a value that is known at compile time. */
+  /** Returns a value's integers if known at compile time. */
   integers: (name: string) => number[] | undefined;
-  /** The context that a lowering of the node would have. */
+  /** Returns the context for lowering the node. */
   contextOf: (node: Node, opset: number) => NodeContext;
-  /** A node of a body, or of a body within it, that draws numbers. */
+  /** Finds a number-drawing node in a body or in nested bodies. */
   drawingNode: (body: Body) => Node | undefined;
 };
 
@@ -33,18 +33,18 @@ export type GraphValues = {
 type Differentiated = {
   node: Node;
   opset: number;
-  /** The gradient of each output, undefined where nothing that matters reads it. */
+  /** The gradient of each output, undefined for outputs without a relevant reader. */
   gradients: readonly (string | undefined)[];
   /** The values whose gradients are asked for. */
   active: ReadonlySet<string>;
-  /** The name of an output, which is added to the node if it has none. */
+  /** Returns an output's name, and adds the output to the node if missing. */
   output: (index: number) => string;
 };
 
-/** A node as the rule of its operator sees it: with the gradients of its outputs, and with means to write nodes. */
+/** A node for the rule of its operator: with the gradients of the outputs, and with means to write nodes. */
 export class Backward {
   readonly node: Node;
-  /** The version of the operator set that the node is of. */
+  /** The version of the node's operator set. */
   readonly opset: number;
   /** Typed attributes of the node. */
   readonly attributes: NodeContext;
@@ -53,7 +53,7 @@ export class Backward {
   readonly #gradients: readonly (string | undefined)[];
   readonly #active: ReadonlySet<string>;
   readonly #output: (index: number) => string;
-  /** The number of nodes before those that the rule writes. */
+  /** The number of nodes before the rule writes any. */
   readonly #first: number;
 
   constructor(of: Differentiated, nodes: NodeList, values: GraphValues) {
@@ -73,7 +73,7 @@ export class Backward {
     return this.#gradients[0]!;
   }
 
-  /** The gradient of an output, undefined if nothing that matters reads it. */
+  /** Returns an output's gradient, undefined for an output without a relevant reader. */
   gradientOf(output: number): string | undefined {
     return this.#gradients[output];
   }
@@ -82,7 +82,7 @@ export class Backward {
     return this.node.outputs[0]!;
   }
 
-  /** The name of an output beside the first; the node gives it from now on if it did not. */
+  /** Returns a further output's name, and adds the output to the node if missing. */
   output(index: number): string {
     return this.#output(index);
   }
@@ -96,12 +96,12 @@ export class Backward {
     return (this.node.inputs[input] ?? "") !== "";
   }
 
-  /** Whether the gradient of an input is asked for. */
+  /** Whether an input's gradient is requested. */
   wants(input: number): boolean {
     return this.has(input) && this.#active.has(this.x(input));
   }
 
-  /** A gradient that is computed only if it is asked for. */
+  /** The gradient of an input, computed only on demand. */
   if(input: number, gradient: () => string): string | undefined {
     return this.wants(input) ? gradient() : undefined;
   }
@@ -122,7 +122,7 @@ export class Backward {
     return this.shapeOf(this.y);
   }
 
-  /** The type of an input, or of the first output that the node gives. */
+  /** Returns the type of an input. Without an index: the type of the node's first present output. */
   dtype(input?: number): DTypeCode {
     const output = this.node.outputs.find((name) => name !== "");
     return this.#values.of(input === undefined ? output! : this.x(input))!.dtype;
@@ -132,7 +132,7 @@ export class Backward {
     return this.has(input) && isFloat(this.dtype(input));
   }
 
-  /** The integers of an input that must be known at compile time; undefined if the input is absent. */
+  /** Returns an input's integers, which must be known at compile time; undefined if the input is absent. */
   integersOf(input: number): number[] | undefined {
     if (!this.has(input)) return undefined;
     return this.#values.integers(this.x(input)) ?? this.refuse(`input ${input} is not known at compile time`);
@@ -164,12 +164,12 @@ export class Backward {
   neg = (a: string): string => this.op("Neg", a);
   where = (condition: string, a: string, b: string): string => this.op("Where", condition, a, b);
 
-  /** A number as a scalar of the type of the first output. */
+  /** Writes a number as a scalar in the first output's type. */
   f(value: number, dtype = this.dtype()): string {
     return this.#n.scalar(dtype, value);
   }
 
-  /** A constant tensor of the type of the first output. */
+  /** Writes a constant tensor in the first output's type. */
   tensor(values: readonly number[], shape: readonly number[], dtype = this.dtype()): string {
     return this.#n.constant(numberTensor(dtype, values, shape));
   }
@@ -185,8 +185,8 @@ export class Backward {
   }
 
   /**
-   * The nodes of a body, written once.
-   * @returns the names of its outputs, whose values are known if they are constant
+   * Writes the nodes of a body once.
+   * @returns the output names; the values of constant outputs are known
    */
   inlined(body: Body, inputs: readonly string[]): string[] {
     const drawing = this.#values.drawingNode(body);
@@ -265,7 +265,7 @@ export class Backward {
     );
   }
 
-  /** The elements of a list of whole numbers from 0 on, shaped. */
+  /** Writes the whole numbers from 0 on in a shape. */
   places(shape: readonly number[]): string {
     return this.#n.reshape(this.integers(...Array.from({ length: elementCount(shape) }, (_, i) => i)), shape);
   }

@@ -8,13 +8,13 @@ type Limits = {
 };
 
 /**
- * How an operator is differentiated: a rule, or the reason why its nodes are refused and what the user can do.
+ * How an operator is differentiated: by a rule, or not, with the reason for the refusal and the user's options.
  *
- * A `rule` gives the gradients of the inputs from the gradients of the outputs; a function alone is a rule.
- * `allOutputs`: the rule takes the gradients of all outputs, not only of the first.
+ * A `rule` computes the inputs' gradients from the outputs' gradients; a function alone is a rule. `allOutputs`: the
+ * rule takes all outputs' gradients, not only the first.
  *
- * A `composition` writes the node in operators that have a gradient, and gives the names of its outputs. The written
- * nodes are differentiated in turn, and evaluated beside the node, whose own outputs stay as they are.
+ * A `composition` writes the node in operators with gradients, and gives the output names. The written nodes are
+ * differentiated in turn, and evaluated in addition to the node. The node's own outputs stay unchanged.
  */
 export type Gradient =
   Rule | ({ rule: Rule; allOutputs?: true } & Limits) | ({ composition: Rule } & Limits) | { refused: string };

@@ -3,7 +3,7 @@ import type { NodeList } from "../nodes.ts";
 
 type Names = ReadonlyMap<string, string>;
 
-/** A node with other names of what it reads, also in its bodies. */
+/** Renames the values read by a node, also in the node's bodies. */
 export const renamed = (node: Node, names: Names): Pick<Node, "inputs" | "attributes"> => ({
   inputs: node.inputs.map((name) => names.get(name) ?? name),
   attributes: new Map(
@@ -14,7 +14,7 @@ export const renamed = (node: Node, names: Names): Pick<Node, "inputs" | "attrib
   ),
 });
 
-/** A body with other names of what it reads from outside; its own values keep theirs. */
+/** Renames the outer values read by a body; the body's own values keep their names. */
 function renamedBody(body: Body, names: Names): Body {
   const own = new Set([...body.inputs, ...body.initializers.keys(), ...body.nodes.flatMap(({ outputs }) => outputs)]);
   const outer = new Map([...names].filter(([name]) => !own.has(name)));
@@ -26,8 +26,8 @@ function renamedBody(body: Body, names: Names): Body {
 }
 
 /**
- * Writes the nodes of a body once, as nodes of the graph around it: all its values have new names.
- * @returns the names of its outputs
+ * Writes a body's nodes once into the surrounding graph, with new names for all values.
+ * @returns the names of the body's outputs
  */
 export function inlineBody(n: NodeList, body: Body, inputs: readonly string[]): string[] {
   const names = new Map(body.inputs.map((name, k) => [name, inputs[k]!] as const));
@@ -41,7 +41,7 @@ export function inlineBody(n: NodeList, body: Body, inputs: readonly string[]): 
   return body.outputs.map((name) => names.get(name) ?? name);
 }
 
-/** The names that a node reads, also in its bodies, which may read values of the graph around them. */
+/** Returns the names read by a node and its bodies. Bodies may read values of the surrounding graph. */
 export const readBy = (node: Node): string[] => [
   ...node.inputs,
   ...[...node.attributes.values()].flatMap((attribute) =>

@@ -8,9 +8,9 @@ export const WHY_BOUNDED =
   'node (it has a count beside it), or give the node what is known (docs/operators.md, "Sizes that depend on data")';
 
 /**
- * Lowers a node whose tensors may be bounded: have room for more elements than there are, zeros behind them. A rule
- * says how the node may read them, and along which axis of its results as many elements are there. What it computes
- * behind them is replaced by zeros.
+ * Lowers a node whose tensors may be bounded: have room for more elements than there are, zeros behind the count. The
+ * rule of the operator's row says how the node may read such tensors, and along which axis the results have the count.
+ * Elements that the node computes behind the count are replaced by zeros.
  */
 export function lowerBounded(context: NodeContext, { bounded: rule }: TensorRow, lower: Lower): ReturnType<Lower> {
   const { inputs } = context;

@@ -20,7 +20,7 @@ const scales = ({ node }: NodeContext): boolean =>
     return found?.kind === "float" && found.value !== 1;
   });
 
-/** Lowers a node whose tensors may be of 16 bits, as the row of its operator says. */
+/** Lowers a node whose tensors may be of 16 bits. The column `halves` of the operator's row says how. */
 export function lowerInType(context: NodeContext, { lower, halves, statistics = [] }: TensorRow): ReturnType<Lower> {
   const { node, builder, opset, inputs } = context;
   const half = inputs.find((input) => input !== undefined && isHalf(input.dtype));

@@ -23,7 +23,7 @@ import { storageOrder } from "../steps/storage.ts";
 import { preferredStorage } from "./preferredStorage.ts";
 import { identityOrder, type Bounded, type LazyTensor } from "../expressions/tensor.ts";
 
-/** The values of a graph that is being lowered, and those of the graphs around it. */
+/** The values of a graph during its lowering, and the values of the graphs around it. */
 type Scope = {
   builder: ProgramBuilder;
   model: Model;
@@ -65,8 +65,8 @@ const isBounded = (value: GraphValue): value is LazyTensor & { bounded: Bounded 
   !isSequence(value) && value.bounded !== undefined;
 
 /**
- * An operation that takes no operands of the node's type is the node's to refuse. So are attributes and sizes beyond
- * what JavaScript counts: fractions where whole numbers must be, lists too long for memory.
+ * Lets the node refuse operands of a wrong type for the operation. The node also refuses attributes and sizes beyond
+ * JavaScript's numbers: fractions instead of whole numbers, lists too long for memory.
  */
 function refusing<T>(context: NodeContext, lower: () => T): T {
   try {
@@ -107,7 +107,7 @@ function lowerNode(
   context.checkAttributes();
   const missing = node.outputs.findIndex((name, k) => name !== "" && outputs[k] === undefined);
   if (missing >= 0) context.refuse(`output ${missing}`, "is not computed");
-  // A tensor without elements is a constant, whatever it is made from; nothing is computed from it.
+  // A tensor without elements always becomes a constant, and nothing reads its origin.
   const known = (tensor: LazyTensor): LazyTensor => {
     const count = elementCount(tensor.shape);
     if (count >= MAX_COUNT)
@@ -124,7 +124,7 @@ function lowerNode(
   });
 }
 
-/** The maximum operators that a tensor names as its origin: the last ones. A step fuses fewer. */
+/** The maximum number of operators in the origin of a tensor: the last operators. A step fuses fewer. */
 const MAX_TRAIL = 64;
 
 /** Called before each node of the graph itself. */
@@ -161,8 +161,8 @@ function lowerNodes(scope: Scope, graph: Body, progress?: Progress): void {
         scope.values.set(name, value);
         return;
       }
-      // An operator that returns its input gives the same tensor a second name. The name gets a copy, as each has its
-      // own trail.
+      // An operator returning its input gives the same tensor a second name. The name gets a copy with a separate
+      // trail.
       const tensor = { ...value };
       scope.values.set(name, tensor);
       tensor.trail = {
@@ -173,7 +173,7 @@ function lowerNodes(scope: Scope, graph: Body, progress?: Progress): void {
         if (builder.isConstant(tensor)) delete tensor.trail;
         return;
       }
-      // Those that multiply by it, and others, find out for themselves whether they need it whole.
+      // Multiplications and other readers of a packed tensor find out whether they need the whole tensor.
       if (builder.isPacked(tensor)) return;
       const storage = storages.get(name);
       if (storage !== undefined) tensor.order = storageOrder(storage, tensor.shape.length);
@@ -184,15 +184,15 @@ function lowerNodes(scope: Scope, graph: Body, progress?: Progress): void {
   }
 }
 
-/** The output that counts what there is of a bounded one. */
+/** The name of the output that counts the elements of a bounded output. */
 export const countName = (name: string): string => `${name}.count`;
 
-/** The values of a graph: tensors by name, and for each of its outputs the names of the tensors that it is. */
+/** The values of a graph: tensors by name, and the names of the tensors of each output. */
 type Lowered = { values: Map<string, LazyTensor>; outputs: readonly (readonly string[])[] };
 
 /**
- * Gives every value of the graph a tensor; steps are added to the builder in the order of the nodes. An output that is
- * a sequence is as many tensors as it has elements; a bounded one is two, itself and its count.
+ * Gives every value of the graph a tensor; steps are added to the builder in the order of the nodes. A sequence as an
+ * output gives a tensor for each element; a bounded output gives two tensors, the output and its count.
  */
 export function lowerGraph(
   builder: ProgramBuilder,

@@ -5,8 +5,8 @@ import { asBytes } from "../operators/narrow.ts";
 import type { TensorRow } from "../table/row.ts";
 
 /**
- * Lowers a node whose tensors may be of narrow types. They are bytes: operators that move them do so, those that know
- * of them compute, and every other one refuses them.
+ * Lowers a node whose tensors may be of narrow types. Their elements are bytes. An operator moves the bytes, or its
+ * lowering knows the types, or the operator refuses such tensors: the column `narrow` of its row says which.
  */
 export function lowerNarrow(context: NodeContext, row: TensorRow, lower: Lower): ReturnType<Lower> {
   const { inputs } = context;

@@ -2,7 +2,7 @@ import type { Body } from "../../model/onnx/model.ts";
 import type { Storage } from "../steps/storage.ts";
 import { findRow } from "../table/registry.ts";
 
-/** The storage of the values that some node reads as memory. If nodes differ, the dense convolution decides. */
+/** Returns the preferred storage of values read as memory. If nodes differ, the dense convolution decides. */
 export function preferredStorage(graph: Pick<Body, "nodes">): Map<string, Storage> {
   const preferences = new Map<string, Storage>();
   for (const node of graph.nodes) {

@@ -1,7 +1,7 @@
 import type { Body, Node } from "../../model/onnx/model.ts";
 import { findRow } from "../table/registry.ts";
 
-/** The names that the bodies of a node read or return; some are defined in the bodies themselves. */
+/** Returns the names read or returned by a node's bodies; some names are defined in the bodies themselves. */
 function captured(node: Node): string[] {
   return [...node.attributes.values()].flatMap((attribute) =>
     attribute.kind === "graph"
@@ -11,11 +11,13 @@ function captured(node: Node): string[] {
 }
 
 /**
- * The values that get memory. A value needs none if every use of it fuses into one and the same value with memory. A
- * value that is read as memory, is a program output, or has two uses is computed once and kept.
+ * Returns the values that get memory. A value needs none if all its uses fuse into a single value with memory. A value
+ * read as memory, a program output, or a value with two uses is computed once and kept.
  */
 export function valuesWithMemory(graph: Body): Set<string> {
-  /** For each value, the value with memory that all its uses go into (itself if it is one); undefined if several. */
+  /**
+   * For each value, the value with memory that receives all its uses (itself if it has memory); undefined if several.
+   */
   const roots = new Map<string, string | undefined>();
   const memory = new Set<string>(graph.outputs);
   const join = (value: string, into: string | undefined): void => {

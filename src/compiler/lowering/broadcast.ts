@@ -24,7 +24,7 @@ export function broadcastShapes(shapes: readonly (readonly number[])[]): number[
   return result;
 }
 
-/** Returns digits of `shape` that refine every input's own digits; an input without a refinement gets memory. */
+/** Returns digits of `shape` refining every input's own digits; an input without a refinement gets memory. */
 function commonDigits(builder: ProgramBuilder, inputs: readonly LazyTensor[], shape: readonly number[]): number[][] {
   return shape.map((dim, d) => {
     let fine: number[] | undefined = dim === 1 ? [] : [dim];

@@ -8,7 +8,7 @@ import { reduceAxes, softmaxOver } from "./reduction.ts";
 import { broadcast } from "../lowering/broadcast.ts";
 
 /** Query, key and value, each [batch, heads, length, size]; one key and value head may serve several query heads. */
-export type Heads = { q: LazyTensor; k: LazyTensor; v: LazyTensor };
+type Heads = { q: LazyTensor; k: LazyTensor; v: LazyTensor };
 
 /** The parts of attention that differ between operators. */
 type AttendOptions = {

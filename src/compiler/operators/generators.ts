@@ -6,7 +6,7 @@ import { numberWord, wordNumber } from "../../numerics/numbers.ts";
 
 /** Positions are exact in float32 below this. */
 const MAX_WINDOW = 2 ** 24;
-/** The maximum number of elements in a table that becomes a constant. */
+/** Maximum number of elements in a table made constant. */
 const MAX_RANGE = 2 ** 24;
 
 /** EyeLike: 1 on one diagonal of a matrix, 0 elsewhere. */

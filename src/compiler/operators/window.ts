@@ -58,7 +58,7 @@ export function readWindows(
       mode === "NOTSET" ? [pads[d]!, pads[d + rank]!] : autoPad(context, mode, input, extent, stride);
     const free = input + padBegin + padEnd - extent;
     let output = (ceil && mode === "NOTSET" ? Math.ceil(free / stride) : Math.floor(free / stride)) + 1;
-    // ONNX's text gives one output less under this setting than onnxruntime.
+    // ONNX's text gives an output less than onnxruntime under `ceil_mode`.
     if (ceil && mode === "VALID" && free % stride !== 0) context.refuse("ceil_mode", "with auto_pad VALID");
     // A window may hang over the end, but must begin inside the input or its first padding.
     if (ceil && (output - 1) * stride >= input + padBegin) output--;

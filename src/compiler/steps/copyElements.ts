@@ -3,7 +3,7 @@ import { countUp, linearWalk, type LinearWalk } from "./linearWalk.ts";
 import { Reduce, type Step } from "../../program/types.ts";
 
 type Elements = Uint8Array | Uint16Array | Uint32Array | BigUint64Array;
-/** The side of squares in which transposed elements are copied: a square's rows and columns stay in the cache. */
+/** The side of squares for copying transposed elements: a square's rows and columns stay in the cache. */
 const SIDE = 64;
 
 /** Bytes as elements of a size; a copy if they are not aligned to it. */

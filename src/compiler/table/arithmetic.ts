@@ -40,7 +40,7 @@ const CHOICE = {
   bounded: bounded.elementwise,
 } as const;
 
-/** Which of two operands is larger, or whether they are equal. */
+/** Compares two operands by size or for equality. */
 const COMPARISON = {
   ...ONNX,
   use: "fuse",
@@ -215,6 +215,7 @@ export const ARITHMETIC_ROWS: readonly Row[] = [
     bounded: "refused",
     gradient: { refused: "it is not differentiable: it reads bits; use Cast" },
     computes:
-      "between types of one size; of floats float32 and float64. There is one zero, whose bits are 0, and one NaN",
+      "between types with the same size; for floats, float32 and float64. Zero has one form, with the bits 0, " +
+      "and NaN has one",
   },
 ];

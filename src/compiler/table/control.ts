@@ -17,7 +17,7 @@ const SEQUENCES = {
   computes: "a list of tensors, positions known",
 } as const;
 
-/** A tensor or a list of tensors that may be absent. */
+/** A tensor, or a list of tensors, possibly absent. */
 const OPTIONALS = {
   ...ONNX,
   since: 15,
@@ -65,8 +65,8 @@ export const CONTROL_ROWS: readonly Row[] = [
     decision: NOT_LOOKED_INTO,
     gradient: { refused: "the operator has no gradient rule: export attention as separate operators" },
     computes:
-      "as Attention; bodies of the node make what the softmax takes of the scores, and what weighs the values " +
-      "of its result",
+      "as Attention; bodies of the node change the scores before the softmax, and its result before the values " +
+      "are weighted",
   },
 
   { ...SEQUENCES, operator: "ConcatFromSequence", since: 11, lower: sequences.concatFromSequence, gradient: SEQUENCE },

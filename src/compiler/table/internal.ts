@@ -15,7 +15,7 @@ const WRITTEN = {
   gradient: { refused: "the operator has no gradient rule" },
 } as const;
 
-/** Operators that only graphs of the compiler's own making have. */
+/** Operators found only in compiler-made graphs. */
 export const INTERNAL_ROWS: readonly Row[] = [
   {
     ...WRITTEN,

@@ -18,13 +18,13 @@ import { pad } from "../operators/pad.ts";
 import { gridSample } from "../operators/sampling/gridSample.ts";
 import { MICROSOFT, type Row } from "./row.ts";
 
-/** The lowering of an operator that ai.onnx has too, as of operator set 13. */
+/** The lowering of an operator shared with ai.onnx, by operator set 13. */
 const asOfOpset13 =
   (lower: Lower): Lower =>
   (context) =>
     lower(context.asOf(13));
 
-/** An operator of ai.onnx with what onnxruntime's optimiser joins to it. */
+/** An ai.onnx operator with additions by onnxruntime's optimiser. */
 const FUSED = { ...MICROSOFT, use: "memory", decision: FLOATS, halves: "float32" } as const;
 
 /** Attention with the forms of onnxruntime. */
@@ -56,7 +56,7 @@ export const MICROSOFT_ROWS: readonly Row[] = [
     operator: "BiasSplitGelu",
     lower: diffusion.biasSplitGelu,
     gradient: { composition: fusedRules.biasSplitGelu },
-    computes: "of x + bias, the first half times Gelu of the second",
+    computes: "x + bias is split: the first half times Gelu of the second",
   },
   {
     ...FUSED,
@@ -217,7 +217,7 @@ export const MICROSOFT_ROWS: readonly Row[] = [
     lower: asOfOpset13(gatherNd),
     narrow: "moved",
     gradient: scatterRules.gatherNd,
-    computes: "as in ai.onnx, as of operator set 13",
+    computes: "as in ai.onnx, at operator set 13",
   },
   {
     ...SAME,
@@ -227,7 +227,7 @@ export const MICROSOFT_ROWS: readonly Row[] = [
     decision: JUMPING,
     halves: "float32",
     gradient: { composition: samplingRules.gridSample },
-    computes: "as in ai.onnx, as of operator set 13",
+    computes: "as in ai.onnx, at operator set 13",
   },
   {
     ...SAME,
@@ -236,7 +236,7 @@ export const MICROSOFT_ROWS: readonly Row[] = [
     lower: asOfOpset13(pad),
     decision: moves(0, 2),
     gradient: { rule: movementRules.pad, without: [2] },
-    computes: "as in ai.onnx, as of operator set 13",
+    computes: "as in ai.onnx, at operator set 13",
   },
   {
     ...SAME,
@@ -244,7 +244,7 @@ export const MICROSOFT_ROWS: readonly Row[] = [
     lower: range,
     decision: WHOLE,
     gradient: CONSTANT,
-    computes: "as in ai.onnx, as of operator set 13",
+    computes: "as in ai.onnx, at operator set 13",
   },
   {
     ...SAME,
@@ -252,6 +252,6 @@ export const MICROSOFT_ROWS: readonly Row[] = [
     lower: trilu,
     narrow: "moved",
     gradient: movementRules.trilu,
-    computes: "as in ai.onnx, as of operator set 13",
+    computes: "as in ai.onnx, at operator set 13",
   },
 ];

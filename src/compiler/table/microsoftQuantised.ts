@@ -12,7 +12,7 @@ import { MICROSOFT, type Row } from "./row.ts";
 /** Results that are rounded to few bits. */
 const BYTES = { ...MICROSOFT, use: "memory", decision: ROUNDING, halves: "float32", gradient: QUANTISED } as const;
 
-/** Operators of com.microsoft that compute with quantised numbers. */
+/** Operators in com.microsoft for quantised numbers. */
 export const MICROSOFT_QUANTISED_ROWS: readonly Row[] = [
   {
     ...BYTES,

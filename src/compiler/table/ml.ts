@@ -10,6 +10,17 @@ import { ML, type Row } from "./row.ts";
 /** Models of tables, and what prepares their columns. */
 const TABLE = { ...ML, use: "memory", decision: JUMPING, halves: "float32" } as const;
 
+/** Ensembles of trees. */
+const TREE = {
+  ...TABLE,
+  gradient: TREES,
+  computes:
+    "two steps a level of the trees, which read the node's feature, value and branches from tables; then the " +
+    "exact sum of the leaves' weights over all trees, rounded once (or its AVERAGE, MIN, MAX), with the base " +
+    "values and the post transform. With two classes, one has weights. BRANCH_MEMBER becomes one comparison " +
+    "after the other; a set of several values is before a leaf",
+} as const;
+
 /** Operators of ai.onnx.ml. */
 export const ML_ROWS: readonly Row[] = [
   {
@@ -36,7 +47,7 @@ export const ML_ROWS: readonly Row[] = [
     lower: preprocessing.featureVectorizer,
     decision: FLOATS,
     gradient: { composition: tablesRules.featureVectorizer },
-    computes: "the columns of all inputs beside each other, as float32",
+    computes: "joins the columns of all inputs, as float32",
   },
   {
     ...TABLE,
@@ -44,7 +55,7 @@ export const ML_ROWS: readonly Row[] = [
     since: 1,
     lower: preprocessing.imputer,
     gradient: tablesRules.imputer,
-    computes: "what is missing (NaN or a number) becomes the number of its column",
+    computes: "a missing value (NaN or a number) becomes the number of its column",
   },
   {
     ...TABLE,
@@ -105,10 +116,10 @@ export const ML_ROWS: readonly Row[] = [
     gradient: { refused: "the operator has no gradient rule: export the decision function as Gemm" },
     computes:
       "the score of a pair of classes is RN(RN(dot of coefficients and kernels) + rho); above 0 it votes for " +
-      "the first, else for the second; the label has the most votes. Scores are those of the pairs (of two " +
-      "classes -s and s), or with `prob_a` and `prob_b` probabilities: r = 1 - sigmoid((s * a) + b), coupled " +
-      "by at most 8 rounds of Wu, Lin and Weng's second method (`src/compiler/operators/ml/coupling.ts`). " +
-      "Without support vectors a score for each class",
+      "the first, else for the second; the label has the most votes. Scores are the scores of the pairs (with " +
+      "two classes -s and s), or with `prob_a` and `prob_b` probabilities: r = 1 - sigmoid((s * a) + b), " +
+      "coupled by at most 8 rounds of Wu, Lin and Weng's second method " +
+      "(`src/compiler/operators/ml/coupling.ts`). Without support vectors a score for each class",
   },
   {
     ...TABLE,
@@ -121,40 +132,8 @@ export const ML_ROWS: readonly Row[] = [
       "kernels LINEAR, POLY, RBF, SIGMOID; RN(RN(dot of coefficients and kernels) + rho); with `one_class` 1 " +
       "if that is above 0, else -1",
   },
-  {
-    ...TABLE,
-    operator: "TreeEnsemble",
-    since: 5,
-    lower: treeEnsemble,
-    gradient: TREES,
-    computes:
-      "two steps a level of the trees, which read the node's feature, value and branches from tables; then the " +
-      "exact sum of the leaves' weights over all trees, rounded once (or its AVERAGE, MIN, MAX), with the base " +
-      "values and the post transform. Of two classes, one has weights. BRANCH_MEMBER becomes one comparison " +
-      "after the other; a set of several values is before a leaf",
-  },
-  {
-    ...TABLE,
-    operator: "TreeEnsembleClassifier",
-    since: 1,
-    lower: treeEnsembleClassifier,
-    gradient: TREES,
-    computes:
-      "two steps a level of the trees, which read the node's feature, value and branches from tables; then the " +
-      "exact sum of the leaves' weights over all trees, rounded once (or its AVERAGE, MIN, MAX), with the base " +
-      "values and the post transform. Of two classes, one has weights. BRANCH_MEMBER becomes one comparison " +
-      "after the other; a set of several values is before a leaf",
-  },
-  {
-    ...TABLE,
-    operator: "TreeEnsembleRegressor",
-    since: 1,
-    lower: treeEnsembleRegressor,
-    gradient: TREES,
-    computes:
-      "two steps a level of the trees, which read the node's feature, value and branches from tables; then the " +
-      "exact sum of the leaves' weights over all trees, rounded once (or its AVERAGE, MIN, MAX), with the base " +
-      "values and the post transform. Of two classes, one has weights. BRANCH_MEMBER becomes one comparison " +
-      "after the other; a set of several values is before a leaf",
-  },
+
+  { ...TREE, operator: "TreeEnsemble", since: 5, lower: treeEnsemble },
+  { ...TREE, operator: "TreeEnsembleClassifier", since: 1, lower: treeEnsembleClassifier },
+  { ...TREE, operator: "TreeEnsembleRegressor", since: 1, lower: treeEnsembleRegressor },
 ];

@@ -8,7 +8,7 @@ import * as normalisation from "../operators/normalisation.ts";
 import * as normalisationVariants from "../operators/normalisationVariants.ts";
 import { ONNX, type Row } from "./row.ts";
 
-/** Elements by the mean or the norm of a group of elements. */
+/** Normalises elements by the mean or the norm of an element group. */
 const NORMALISATION = { ...ONNX, use: "memory", decision: FLOATS, halves: "float32" } as const;
 
 /** A loss of classes. */

@@ -45,7 +45,7 @@ const ARGUMENT = { ...ONNX, since: 1, use: "memory", halves: "own" } as const;
 /** Results whose size depends on data. */
 const CHOSEN = { ...ONNX, use: "memory", halves: "own" } as const;
 
-/** Reductions along axes, and what is chosen along an axis. */
+/** Reductions along axes, and choices along an axis. */
 export const REDUCTION_ROWS: readonly Row[] = [
   {
     ...REDUCTION,

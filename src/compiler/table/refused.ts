@@ -1,6 +1,6 @@
 import type { Node } from "../../model/onnx/model.ts";
 
-/** A known operator that is not executed, and why. */
+/** A known operator without execution, and the reason. */
 type Refused = { operator: string; domain: string; reason: string };
 
 const ONNX = { domain: "" } as const;
@@ -11,7 +11,7 @@ const TEXT = "texts are not executed: tokenise before the model";
 const MAPS = "maps are no tensors: give the features as a tensor";
 const GENERATION = "it generates until the data says stop: export one step of it";
 
-/** The operators that are refused with a reason of their own. No operator is here and in the table. */
+/** Operators refused for individual reasons. No operator is both in this list and in the table. */
 export const REFUSED: readonly Refused[] = [
   { ...ONNX, operator: "MaxRoiPool", reason: "which elements its windows hold depends on the data" },
   { ...ONNX, operator: "ImageDecoder", reason: "files are decoded before the model" },
@@ -36,13 +36,13 @@ export const REFUSED: readonly Refused[] = [
 
 const LAYOUT = "it is of one processor's layout: optimise the model to level extended at most";
 
-/** The domains of which every operator is refused for the same reason. */
+/** Domains whose operators are all refused for the same reason. */
 const DOMAINS: ReadonlyMap<string, string> = new Map([
   ["com.microsoft.nchwc", LAYOUT],
   ["com.ms.internal.nhwc", LAYOUT],
 ]);
 
-/** Why a node whose operator is not in the table is refused. */
+/** Returns the reason for refusing a node without a table row. */
 export function whyUnsupported({ operator, domain }: Node): string {
   const known = REFUSED.find((row) => row.operator === operator && row.domain === domain);
   const reason = known?.reason ?? DOMAINS.get(domain);

@@ -43,7 +43,7 @@ export const OPERATORS: readonly Row[] = [
 
 type Named = Pick<Node, "operator" | "domain">;
 
-/** An operator's name; with its domain before it if the domain is not ai.onnx. */
+/** Returns an operator's name, preceded by the domain unless the domain is ai.onnx. */
 export const operatorKey = ({ operator, domain }: Named): string =>
   domain === "" ? operator : `${domain}.${operator}`;
 

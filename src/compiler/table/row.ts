@@ -13,7 +13,7 @@ type Facts = {
   operator: string;
   /** "" is ai.onnx; "refute" has operators that only the compiler writes. */
   domain: "" | "ai.onnx.ml" | "ai.onnx.preview" | "ai.onnx.preview.training" | "com.microsoft" | typeof OWN_DOMAIN;
-  /** The first and the last version of the operator set in which the operator is executed here. */
+  /** The first and the last supported version of the operator set. */
   since: number;
   until: number;
   /** The primitives that the operator becomes, for docs/operators.md. */
@@ -27,54 +27,54 @@ type Facts = {
 /**
  * How a node uses its inputs.
  *
- * - `fuse`: element by element or as a view, so that the step that computes an input may compute the node too
- * - `memory`: it reads an input many times, so that the input must be in memory
- * - `shape`: only the shape of an input matters
+ * - `fuse`: element by element or as a view: an input's step may compute the node too
+ * - `memory`: the node reads an input many times, and the input must be in memory
+ * - `shape`: only an input's shape matters
  */
 type Use = "fuse" | "memory" | "shape";
 
 /**
- * How tensors of float16 and bfloat16 are computed.
+ * How float16 and bfloat16 tensors are computed.
  *
- * - `own`: in the type of the tensors: one primitive that is rounded once, a choice, or a movement of data
+ * - `own`: in the tensors' type: a primitive rounded once, a choice, or a data movement
  * - `float32`: operands are widened, which is exact, and each result is rounded once
  * - `aware`: the lowering takes tensors of several types itself
  */
-export type Halves = "own" | "float32" | "aware";
+type Halves = "own" | "float32" | "aware";
 
 /** An operator that makes tensors of tensors. */
 export type TensorRow = Facts & {
   use: Use;
   lower: Lower;
   halves: Halves | ((context: NodeContext) => Halves);
-  /** Outputs that are float32 whatever the type of the data. */
+  /** Outputs in float32 for any data type. */
   statistics?: readonly number[];
   /**
    * Types below 16 bits, whose elements are bytes: `moved`: the operator moves elements, whatever their bytes stand
-   * for; `aware`: the lowering knows of these types. If it is left out, the operator refuses such tensors.
+   * for; `aware`: the lowering knows of these types. A row without this column refuses such tensors.
    */
   narrow?: "moved" | "aware";
   /** How a node reads tensors that have room for more elements than there are (docs/operators.md). */
   bounded: BoundedRule | "refused";
-  /** How a node that reads windows of its first input prefers that input stored. */
+  /** The preferred storage of the first input, for a node reading windows. */
   storage?: (node: Node) => Storage;
   /** Whether a node draws random numbers. */
   draws?: (node: Node) => boolean;
   gradient: Gradient;
 };
 
-/** An operator on bodies or sequences, which is resolved at compile time. */
-export type BodyRow = Facts & { use: "bodies"; lower: LowerControl; gradient: Gradient };
+/** An operator on bodies or sequences, resolved at compile time. */
+type BodyRow = Facts & { use: "bodies"; lower: LowerControl; gradient: Gradient };
 
-/** An operator of training, which is written in operators of ai.onnx before a graph is lowered. */
-export type TrainingRow = Facts & { use: "rewritten" };
+/** A training operator, rewritten in ai.onnx operators before the graph is lowered. */
+type TrainingRow = Facts & { use: "rewritten" };
 
 export type Row = TensorRow | BodyRow | TrainingRow;
 
-/** The newest operator set of ai.onnx whose meaning is known. It is the last one of nearly all rows. */
+/** The newest known operator set of ai.onnx is the last one for nearly all rows. */
 export const ONNX = { domain: "", until: OPSETS[1] } as const;
 
-/** The newest version of ai.onnx.ml whose meaning is known. */
+/** The newest known version of ai.onnx.ml is 5. */
 export const ML = { domain: "ai.onnx.ml", until: 5, bounded: "refused" } as const;
 
 export const MICROSOFT = { domain: "com.microsoft", since: 1, until: 1, bounded: "refused" } as const;

@@ -6,8 +6,8 @@ import { Backward, type GraphValues, type Rule } from "../gradients/backward.ts"
 import { readBy } from "../gradients/inlineBody.ts";
 import { findRow } from "../table/registry.ts";
 
-/** Which value is differentiated by which others, by their names in the graph. */
-export type GradientRequest = {
+/** The differentiated value, and the values to differentiate by: names in the graph. */
+type GradientRequest = {
   /** The Gradient node that asks, for messages. */
   asked: Node;
   y: string;
@@ -44,7 +44,7 @@ export function differentiate(
   return xs.map((name) => terms.total(name) ?? refuse(`"${name}"`));
 }
 
-/** The gradients of values: terms, which are added once the total is asked for. */
+/** The gradients of values: terms, added when the total is requested. */
 class Terms {
   readonly #terms = new Map<string, string[]>();
   readonly #n: NodeList;
@@ -138,7 +138,7 @@ function activeValues(nodes: readonly Node[], given: ReadonlySet<string>, values
   for (const node of nodes)
     if (readBy(node).some((name) => active.has(name)))
       for (const name of node.outputs) {
-        // A value without a type is a sequence; the node that gives the sequence is refused if it matters.
+        // A value without a type is a sequence. If the sequence matters, its node is refused.
         const dtype = name === "" ? undefined : values.of(name)?.dtype;
         if (name !== "" && (dtype === undefined || isFloat(dtype))) active.add(name);
       }

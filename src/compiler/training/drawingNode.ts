@@ -1,9 +1,7 @@
 import type { Body, Node } from "../../model/onnx/model.ts";
 import { findRow } from "../table/registry.ts";
 
-/**
- * A node of a body, or of a body within it, that draws numbers. Evaluated once more, the node may draw others.
- */
+/** Finds a number-drawing node in a body or in nested bodies. Evaluated once more, the node may draw other numbers. */
 export function drawingNode(body: Body): Node | undefined {
   for (const node of body.nodes) {
     const row = findRow(node);

@@ -5,10 +5,10 @@ import type { NodeContext } from "../lowering/nodeContext.ts";
 import type { NodeList } from "../nodes.ts";
 import type { GraphValues } from "../gradients/backward.ts";
 
-/** A tensor that an optimiser updates, with its gradient and state, the rate and the number of updates so far. */
+/** A tensor updated by an optimiser, with gradient and state, the rate, and the number of earlier updates. */
 type Update = { x: string; g: string; state: readonly string[]; rate: string; count: string };
 
-/** The means with which the rule of an optimiser writes nodes. */
+/** The tools with which an optimiser's rule writes nodes. */
 type Writer = { n: NodeList; of: NodeContext; dtype: DType };
 
 type Optimiser = {

@@ -19,7 +19,7 @@ export class Values implements GraphValues {
   readonly drawingNode = drawingNode;
   readonly #initializers: Map<string, Graph["initializers"] extends ReadonlyMap<string, infer T> ? T : never>;
 
-  /** @param shapes The concrete shape of each input of the graph. */
+  /** @param shapes The concrete shape of each graph input. */
   constructor(model: Model, shapes: readonly (readonly number[])[], budget: Budget, seed: bigint | undefined) {
     this.#model = model;
     this.#builder = new ProgramBuilder(budget, seed);
@@ -33,8 +33,8 @@ export class Values implements GraphValues {
   }
 
   /**
-   * Further nodes of the graph, in its order, with the constants that they read. A node whose outputs were all added
-   * before is left out.
+   * Adds further nodes of the graph, in graph order, with their constants. A node is left out if all outputs were added
+   * before.
    */
   add(nodes: readonly Node[], initializers: Graph["initializers"] = new Map()): void {
     for (const node of nodes) {
@@ -73,13 +73,13 @@ export class Values implements GraphValues {
     return this.#tensor(name);
   }
 
-  /** The integers of a value that is known at compile time. */
+  /** Returns a value's integers if known at compile time. */
   integers(name: string): number[] | undefined {
     const tensor = this.#tensor(name);
     return tensor && this.#builder.words(tensor)?.map(Number);
   }
 
-  /** The context that a lowering of the node would have. */
+  /** Returns the context for lowering the node. */
   contextOf(node: Node, opset: number): NodeContext {
     const inputs = node.inputs.map((name) => (name === "" ? undefined : this.#tensor(name)));
     return new NodeContext(this.#builder, node, opset, inputs);

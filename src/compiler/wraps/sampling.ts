@@ -2,7 +2,7 @@ import { DType } from "../../numerics/dtype.ts";
 import { floatTensor } from "../../model/onnx/tensorData.ts";
 import type { NodeList } from "../nodes.ts";
 
-/** The inputs of a run that say how the next token is drawn, by their names. */
+/** Names of the run inputs for drawing the next token. */
 type SamplingInputs = { temperature: string; topK: string; topP: string; seed: string; index: string };
 
 /** Bits of a key: logits that are further below the largest than 2^8 are not told apart. */
@@ -15,12 +15,13 @@ const STEPS = 2 ** 20;
 const FURTHEST = 2 ** KEY_BITS - 16;
 
 /**
- * Nodes that choose a token from logits, float32[vocabulary]. @returns the name of the token, int64[1]
+ * Writes nodes that choose a token from logits, float32[vocabulary].
  *
- * With a temperature of 0 or less: the first of the largest logits. Else, with z = (logit - largest) / temperature: of
- * the tokens that top-k and top-p leave, the one with the largest z + g, g = -log(-log(1 - u)), u uniform from Philox
- * by seed and index. Top-k and top-p compare keys: -z in steps of 2^-20, so that tokens of one key stay or go together.
- * Each threshold is found bit by bit, so that the work is linear in the vocabulary.
+ * With a temperature of 0 or less: the first of the largest logits. Else, with z = (logit - largest) / temperature:
+ * among the tokens left by top-k and top-p, the token with the largest z + g, g = -log(-log(1 - u)), u uniform from
+ * Philox by seed and index. Top-k and top-p compare keys: -z in steps of 2^-20. Tokens with equal keys stay or go
+ * together. Each threshold is found bit by bit, in work linear in the vocabulary.
+ * @returns the name of the token, int64[1]
  */
 export function sampledToken(n: NodeList, logits: string, inputs: SamplingInputs): string {
   const largest = n.node("ReduceMax", [logits, n.integers(0)], { keepdims: 1 });
@@ -36,7 +37,10 @@ export function sampledToken(n: NodeList, logits: string, inputs: SamplingInputs
   return n.node("Where", [isGreedy, greedyToken(n, logits), sampled]);
 }
 
-/** Nodes that choose the first of the largest logits, float32[vocabulary]. @returns the name of the token, int64[1] */
+/**
+ * Writes nodes choosing the first of the largest logits, float32[vocabulary].
+ * @returns the name of the token, int64[1]
+ */
 export const greedyToken = (n: NodeList, logits: string): string =>
   n.node("ArgMax", [logits], { axis: 0, keepdims: 1 });
 
@@ -51,7 +55,10 @@ function keysOf(n: NodeList, z: string): string {
 const int32 = (n: NodeList, value: number): string =>
   n.constant({ dtype: DType.int32, shape: [1], bytes: new Uint8Array(Int32Array.of(value).buffer) });
 
-/** The largest threshold, int32[1], with the keys from it on having what is wanted: bit by bit from the highest one. */
+/**
+ * Finds the largest threshold, int32[1], at which the keys from the threshold on reach the wanted amount: bit by bit,
+ * from the highest bit.
+ */
 function threshold(n: NodeList, keys: string, wanted: string, weights?: string): string {
   let low = int32(n, 0);
   for (let bit = KEY_BITS - 1; bit >= 0; bit--) {
@@ -69,8 +76,8 @@ function topK(n: NodeList, keys: string, logits: string, k: string): string {
 }
 
 /**
- * The least key of the most probable tokens that together have p of what top-k leaves; at least that of top-k. With p
- * of 1 or more it is that.
+ * Finds the least key of the most probable tokens with a joint share p of top-k's tokens; at least top-k's key. With p
+ * of 1 or more: top-k's key.
  */
 function topP(n: NodeList, { keys, z, byCount }: { keys: string; z: string; byCount: string }, p: string): string {
   const isLeft = n.node("LessOrEqual", [byCount, keys]);

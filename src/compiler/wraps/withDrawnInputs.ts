@@ -20,14 +20,14 @@ export type DrawnInput = {
 };
 
 /**
- * The model with inputs that are drawn within the program: in their place it has one input, `DRAW_SEED`, whose first 16
- * bytes say all of them. Values are uniform: floats in steps of 2^-32 of the range, rounded to float32; integers with a
- * bias below one in 2^32 / (high - low + 1). Two seeds draw other values, and no value is NaN or outside its range, so
- * a result cannot be had from memory.
+ * Returns the model with inputs drawn within the program. One input replaces the drawn inputs: `DRAW_SEED`, whose first
+ * 16 bytes determine all drawn inputs. Values are uniform: floats in steps of 2^-32 of the range, rounded to float32;
+ * integers with a bias below one in 2^32 / (high - low + 1). Different seeds draw different values, and no value is NaN
+ * or out of range. A result therefore cannot be taken from memory.
  *
- * Words are those of Philox (`operators/own/randomWords.ts`): the key is the seed's first number, the index the sum of
- * its second number and the input's place in the model.
- * @throws DrawnInputError by the input
+ * Words come from Philox (`operators/own/randomWords.ts`): the key is the seed's first number, the index the sum of the
+ * seed's second number and the input's place in the model.
+ * @throws DrawnInputError naming the input
  */
 export function withDrawnInputs(model: Model, drawn: Readonly<Record<string, DrawnInput>>): Model {
   const names = Object.keys(drawn);

@@ -8,7 +8,7 @@ import { NodeList } from "../nodes.ts";
 /** The inputs that noise comes from: a seed, int64[1], and the item's number where the model takes none itself. */
 export const NOISE = { seed: "noise_seed", index: "noise_index" } as const;
 
-/** All names that adding noise adds begin with it. */
+/** The prefix of all names added for noise. */
 const PREFIX = "noise.";
 
 /**

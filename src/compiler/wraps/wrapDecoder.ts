@@ -8,16 +8,16 @@ import { decoderInterface, type Cache, type DecoderInterface } from "./decoderIn
 import { NodeList } from "../nodes.ts";
 import { greedyToken, sampledToken } from "./sampling.ts";
 
-/** All names that the wrapping adds begin with it, but those of its inputs and outputs. */
+/** The prefix of all names added by the wrapping, except input and output names. */
 const PREFIX = "decoder.";
 
 /** How a decoder becomes a run. Another choice is another program. */
 export type DecoderOptions = {
   /** Rows of each cache: a text has one token more at most. */
   slots: number;
-  /** Tokens that end a text: once one is chosen, the text goes on with it. By default none. */
+  /** Tokens ending a text: once chosen, an end token repeats for the rest. By default none. */
   endTokens?: readonly number[] | undefined;
-  /** Whether the next token is always the most probable one. By default the run has inputs that say how it is drawn. */
+  /** If true, the next token is always the most probable token. By default, run inputs control the drawing. */
   greedy?: true | undefined;
 };
 
@@ -41,14 +41,14 @@ const MAX_SLOTS = MAX_ITEMS;
 
 /**
  * Wraps a decoder into a run that generates one text: item i puts the token at place i into the caches and chooses the
- * one at place i + 1, which is element i of `tokens`.
+ * token at place i + 1, element i of `tokens`.
  *
- * - Tokens up to `prompt_length` (at least 1) are those of `prompt`; places are counted from 0.
+ * - Tokens up to `prompt_length` (at least 1) come from `prompt`; places are counted from 0.
  * - A cache has `slots` rows. Item i reads rows 0 .. i - 1, the mask hides the others, and row i is written.
  * - An item beyond the slots writes neither a row nor a token.
  *
- * @returns the model that is compiled, with the wiring of its run, and what the decoder has; all its shapes are known
- * @throws DecoderError by the input or output that is missing or does not fit, DecoderRequestError for the slots
+ * @returns the model to compile, the run's wiring, and the decoder's interface; all shapes are known
+ * @throws DecoderError naming the missing or unfitting input or output, DecoderRequestError for the slots
  */
 export function wrapDecoder(
   model: Model,
@@ -82,7 +82,8 @@ export function wrapDecoder(
   const column = n.reshape(isHere, [1, 1, slots, 1]);
   const before = n.nodes.splice(0);
 
-  // A cache is written right after its new row is made: else all of that would be kept until the end, and committed to.
+  // A cache is written right after its new row is made. Otherwise the new rows would be kept until the end, and
+  // committed to.
   const writes = new Map<string, Node[]>();
   for (const cache of of.caches) {
     const inputs = [column, newRow(n, model, cache), cache.past];
@@ -91,7 +92,7 @@ export function wrapDecoder(
   }
   const made = new Set(graph.nodes.flatMap(({ outputs }) => outputs));
   const layers = [
-    // What no node makes is given to the graph.
+    // Values made by no node are given to the graph.
     ...[...writes].flatMap(([present, nodes]) => (made.has(present) ? [] : nodes)),
     ...graph.nodes.flatMap((node) => [node, ...node.outputs.flatMap((name) => writes.get(name) ?? [])]),
   ];
@@ -153,7 +154,7 @@ function castTo(n: NodeList, x: string, to: DType, output: string): string {
   return n.node("Cast", [x], { to }, { output });
 }
 
-/** What the model takes beside its caches: the token, the mask of the slots and of the new row, the position. */
+/** Gives the model's inputs besides caches: the token, the mask for the slots and the new row, the position. */
 function givenInputs(
   n: NodeList,
   { ids, mask, positions }: DecoderInterface,
@@ -166,7 +167,7 @@ function givenInputs(
   if (positions !== undefined) castTo(n, n.reshape(DECODER.index, [1, 1]), positions.dtype, positions.name);
 }
 
-/** The token at the next place: of the prompt, or the one that ended the text, or the one chosen. */
+/** Writes the next place's token: from the prompt, the token that ended the text, or the chosen token. */
 function nextToken(
   n: NodeList,
   of: { current: string; chosen: string; isForced: string; endTokens: readonly number[]; slots: number },
@@ -185,7 +186,7 @@ function nextToken(
 /** The row of present keys or values that the item's token has made: [1, heads, 1, size]. */
 function newRow(n: NodeList, { graph }: Model, { present }: Cache): string {
   const made = graph.nodes.find(({ outputs }) => outputs.includes(present));
-  // It puts the row behind those that the mask counts, not behind all that it is given.
+  // GroupQueryAttention puts the row behind the rows counted by the mask, not behind all given rows.
   const isCounted = made?.operator === "GroupQueryAttention" && made.domain === "com.microsoft";
   return n.node("Gather", [present, isCounted ? DECODER.index : n.integers(-1)], { axis: 2 });
 }

@@ -20,7 +20,7 @@ import type { RunWiring } from "../runWiring.ts";
 import { NodeList } from "../nodes.ts";
 import { OPTIMISERS, type TrainSpec } from "./trainSpec.ts";
 
-/** All names that the wrapping adds begin with it, but those of its inputs and outputs. */
+/** The prefix of all names added by the wrapping, except input and output names. */
 const PREFIX = "train.";
 
 /** The inputs and outputs that a training run has beside the model's inputs, by their names. */
@@ -41,22 +41,22 @@ type WeightPart = { name: string; shape: readonly number[]; start: number };
 export type TrainingRun = {
   model: Model;
   run: RunWiring;
-  /** The weights that are trained, one after the other in one vector. */
+  /** The trained weights, concatenated in one vector. */
   parts: readonly WeightPart[];
-  /** What carried inputs begin with: the model's weights, zeros for the optimiser's state. */
+  /** The initial values of carried inputs: the model's weights, zeros for the optimiser's state. */
   initial: ReadonlyMap<string, TensorData>;
 };
 
 /**
- * Wraps a model into a run that trains it: each item takes a batch, gives the loss before its update, and updates the
- * weights. All weights are one vector, and so is each tensor of the optimiser's state: a run carries two or three
- * tensors, however many weights the model has.
+ * Wraps a model into a training run: each item takes a batch, gives the loss before the update, and updates the
+ * weights. All weights form one vector, and each tensor of the optimiser's state forms another. A run therefore carries
+ * two or three tensors, however many weights the model has.
  *
- * - Trained are initializers of float32 with a dimension on which the loss depends, but for `frozen` ones.
- * - Momentum and Adagrad count updates from 0, Adam from 1, as they are usually used.
+ * - The run trains float32 initializers with a dimension on which the loss depends, except `frozen` initializers.
+ * - Momentum and Adagrad count updates from 0, Adam from 1, as usual.
  *
- * @param shapes Of inputs that leave dimensions open.
- * @throws TrainingError by what does not fit, InputShapeError
+ * @param shapes Shapes for inputs with open dimensions.
+ * @throws TrainingError naming the unfitting part, InputShapeError
  */
 export function wrapTraining(
   model: Model,
@@ -85,7 +85,8 @@ export function wrapTraining(
   if (taken !== undefined && !(spec.loss === "output" && taken === TRAINING.loss))
     refuse(`it has a value "${taken}" of its own, a name that the run needs`);
 
-  // Of any seed: types and shapes are the same. Compiling the run refuses random operators without one.
+  // Any seed serves: types and shapes do not depend on the seed. Compiling the run refuses random operators without a
+  // seed.
   const values = new Values(model, bound, new Budget(), 0n);
   values.add(graph.nodes);
   const [result, typed] = lossOutput(model, spec, values, refuse);
@@ -186,7 +187,7 @@ const trainingNode = (
   attributes: new Map(attributes),
 });
 
-/** The output that the loss is of: of one that is a Softmax over classes, what that is of. */
+/** The output that the loss takes. For a Softmax over classes the loss takes the input of the Softmax. */
 function lossOutput(
   { graph }: Model,
   { output, loss }: TrainSpec,

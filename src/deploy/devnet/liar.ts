@@ -1,5 +1,5 @@
 /**
- * A lying worker in a separate process: the liar changes one element of a step in every execution. Takes {@link
+ * A lying worker in a separate process: the liar changes an element of a step in every execution. Takes {@link
  * LiarSettings} as JSON in the environment variable LIAR; ends when killed.
  */
 import { pino } from "pino";

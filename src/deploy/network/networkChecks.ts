@@ -150,7 +150,7 @@ function noToken(error: unknown, asset: Address): never {
   throw new DeployRefusedError(`--asset ${asset} has no decimals(): name the network's wrapped native token`);
 }
 
-/** Gas is paid in the native token and repaid in the asset: both must convert into each other at one to one. */
+/** Gas is paid in the native token and repaid in the asset: both must convert 1:1 into each other. */
 async function requireWraps(publicClient: PublicClient, account: Address, asset: Address): Promise<void> {
   const call = { account, to: asset, data: toFunctionSelector("deposit()"), value: 1n };
   if (

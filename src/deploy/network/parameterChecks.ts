@@ -40,7 +40,8 @@ const MEANINGS: Record<string, (...values: string[]) => string> = {
 const DEVICE_MEANINGS: typeof MEANINGS = {
   NoManufacturers: () => "no manufacturers: name those whose devices count, 1 to 32",
   TooManyManufacturers: (given, max) => `${given} manufacturers: expected 1 to ${max}`,
-  ZeroManufacturer: () => "a manufacturer's id is zero: expected the ids that refute device stand-in-manufacturer prints",
+  ZeroManufacturer: () =>
+    "a manufacturer's id is zero: expected the ids that refute device stand-in-manufacturer prints",
   ManufacturerTwice: (id) => `manufacturer ${id} is named twice`,
   GridOutOfRange: (given, max) => `gridBlocks ${given}: expected 1 to ${max}`,
   LifetimeOutOfRange: (given, max) => `reportLifetime ${given} s: expected 1 to ${max}`,

@@ -19,7 +19,7 @@ export type ProgramShape = {
   /** Bytes of the program's header. */
   headerBytes: number;
   checkpoints: number;
-  /** Bytes of each output that only the last item has: only these outputs fit delivery on chain. */
+  /** Bytes of each output found only in the last item: only these outputs fit delivery on chain. */
   outputBytes: readonly number[];
   outputs: number;
   /** True if some output exists in each item of a run. */

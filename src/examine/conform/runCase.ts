@@ -38,7 +38,7 @@ type Prepared = {
   bound: boolean;
 };
 
-/** Minimum number of terms at which the fast executor beats the definition; both give the same bits. */
+/** Minimum number of terms for the fast executor to beat the definition; both give the same bits. */
 const MANY_TERMS = 2_000_000n;
 
 function compileOn(model: Model, inputs: ReadonlyMap<string, TensorData>): Omit<Prepared, "bound"> {

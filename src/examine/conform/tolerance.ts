@@ -15,7 +15,7 @@ type Tolerance = {
 const STANDARD: Tolerance = { rtol: 1e-3, atol: 1e-7, noise: true };
 
 /**
- * Returns the rounding unit of a tensor's largest element. Expected values up to this size count as noise: roundings
+ * Returns the rounding unit of a tensor's largest element. Expected values up to the unit count as noise: roundings
  * leave such a value when a sum cancels, and the exact result is 0 or another noise value.
  */
 function noiseOf({ bytes, dtype, shape }: TensorData): number {

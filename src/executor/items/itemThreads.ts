@@ -23,8 +23,8 @@ type Item = {
 };
 
 /**
- * Threads that execute items of one program in parallel. Each thread has its own executor. These threads use all
- * processors for a program whose items are too small to split step by step.
+ * Threads that execute items of one program in parallel. Each thread has its own executor. The threads use all
+ * processors even if items are too small to split step by step.
  */
 export class ItemThreads {
   readonly #model: CompiledModel;

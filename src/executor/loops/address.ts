@@ -55,8 +55,8 @@ export function linear(
  * Emits the address that a view reads.
  * @param source The address of the input.
  * @param indexOf The scalar value of an earlier read.
- * @returns The address, meaningless out of bounds, and the code that tests the bounds, undefined for a read that
- *   never leaves them.
+ * @returns The address, meaningless out of bounds, and the bounds-testing code, undefined for a read always within
+ *   bounds.
  */
 export function emitAddress(
   emitter: Emitter,
@@ -95,7 +95,7 @@ function withoutConstants(axis: Axis, digits: Digits): Axis {
   return { ...axis, base, coeffs: axis.coeffs.filter(({ digit }) => digits.get(digit)?.value === undefined) };
 }
 
-/** An index at least this large stays out of bounds, whatever is added. */
+/** An index at least this large stays out of bounds after any addition. */
 const FAR = 2n ** 62n;
 
 function emitCoordinate(

@@ -75,8 +75,8 @@ type Run = (...values: number[]) => number | undefined;
 
 /**
  * Compiles functions to one module. Equal modules are compiled once.
- * @param make Makes the functions, given the functions that they call.
- * @param far The number of further memories that the functions read.
+ * @param make Makes the functions, given the called functions.
+ * @param far The number of further memories read by the functions.
  */
 export function compileFunctions(make: (imports: Imports) => readonly FunctionBuilder[], far = 0): CompiledFunctions {
   const builder = new ModuleBuilder();

@@ -7,8 +7,8 @@ import { applyOperation } from "../../program/expression.ts";
 import { Op } from "../../program/operations.ts";
 
 /**
- * The exact functions see few inputs: about one in 2^19 float32 for each function. Inputs chosen to be slow would
- * repeat the same values. The results of this many inputs are therefore kept.
+ * Maximum number of kept results. The exact functions see few inputs: about one in 2^19 float32 for each function.
+ * Inputs chosen to be slow would repeat the same values.
  */
 const MAX_RESULTS = 2 ** 16;
 
@@ -37,7 +37,7 @@ export const EXACT: ExactFunctions = Object.fromEntries(
   ELEMENTARY.map((name) => {
     const exact = (x: number, y: number): number =>
       toNumber(applyOperation(Op[name], DType.float32, fromNumber(x), fromNumber(y), 0n));
-    // Powers that equal one rounded product often lie halfway between two float32.
+    // Powers equal to one rounded product often lie halfway between two float32.
     const quick = name === "pow" ? (x: number, y: number) => (y === 2 ? Math.fround(x * x) : exact(x, y)) : exact;
     return [name, remembering((x, y) => quick(x, y))];
   }),

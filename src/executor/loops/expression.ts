@@ -194,7 +194,7 @@ export function canVectorise(
     depends.set(slot, does);
     return does;
   };
-  // Indices for indirect reads are read one by one, regardless of type.
+  // Indices for indirect reads are read singly, regardless of type.
   return [...neededSlots({ ...expression, reads: reads.map(direct) }, outs)].every((slot) => {
     if (!moves(slot)) return true;
     if (isWide(types[slot]!)) return false;

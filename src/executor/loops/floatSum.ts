@@ -5,7 +5,7 @@ import { f32, f32x4, f64, f64x2, i32, i32x4, v128 } from "../../numerics/kernels
 import { promoteHigh } from "./access.ts";
 import { LANES, store, type Emitter, type LoopValue } from "./values.ts";
 
-/** The place of a stored result, and its number in the list of flagged results. */
+/** A stored result's place, and its number among flagged results. */
 export type Destination = {
   address: Code;
   /** Bytes from a result to the next one in the vectorised digit. */
@@ -84,8 +84,8 @@ const listed = ({ index, flagged, count }: Destination, lane: number): Code => [
 ];
 
 /**
- * Stores a sum rounded to float32 if the error bound `factor * magnitude` settles it, see src/numerics/kernels/certify.ts; else
- * lists it.
+ * Stores a sum rounded to float32 if the error bound `factor * magnitude` settles the rounding, see
+ * src/numerics/kernels/certify.ts. Other sums are listed.
  */
 export function settleScalar(fn: FunctionBuilder, { sums, magnitudes }: Sums, factor: number, to: Destination): Code {
   const [sum, error] = [sums[0]!, magnitudes[0]!];

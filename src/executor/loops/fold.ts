@@ -11,7 +11,7 @@ import { literal } from "./literal.ts";
 import { exact, floatScalar, isWide, LANES, scalarType, splat, type Emitter, type LoopValue } from "./values.ts";
 import { integerLanes, wrappedLanes } from "./vectorOperation.ts";
 
-/** A fold. Its results are locals with the types of the reduction's accumulators. */
+/** A fold. The results are locals with the accumulators' types. */
 export type Fold = Accumulator & {
   results: readonly { local: Local; dtype: DTypeCode; isVector: boolean }[];
   /** Code that makes the results, after the last term. */
@@ -78,8 +78,8 @@ export function vectorFold(reduce: Reduce, dtype: DTypeCode, emitter: Emitter): 
 }
 
 /**
- * Folds with one instruction that ignores NaNs, and records NaNs separately. An instruction that propagates NaNs takes
- * four times longer.
+ * Folds with a NaN-ignoring instruction, and records NaNs separately. A NaN-propagating instruction takes four times
+ * longer.
  */
 function floatExtremum(reduce: Reduce, dtype: DTypeCode, emitter: Emitter): Fold {
   const [total, term, noted] = [emitter.fn.local("v128"), emitter.fn.local("v128"), emitter.fn.local("v128")];
@@ -136,9 +136,7 @@ export function positionFold(reduce: Reduce, dtype: DTypeCode, index: Code, fn: 
   };
 }
 
-/**
- * Returns the second result of the last term whose first result is true, and a flag for the existence of such a term.
- */
+/** Returns the second result of the last term with a true first result, and a flag for such a term's existence. */
 export function lastFold(dtype: DTypeCode, fn: FunctionBuilder): Fold {
   const [value, found] = [fn.local(scalarType(dtype)), fn.local("i32")];
   return {

@@ -22,7 +22,7 @@ export function wrapped(dtype: DTypeCode, code: Code): Code {
   }
 }
 
-/** Returns true for types whose values are compared and divided as unsigned numbers of their WebAssembly type. */
+/** Returns true for types compared and divided as unsigned WebAssembly numbers. */
 const isUnsigned = (dtype: DTypeCode): boolean => dtype === DType.uint32 || dtype === DType.uint64;
 
 /** One operation on integers or bools (docs/program.md); operands are used more than once. */

@@ -3,7 +3,7 @@ import type { Expression } from "./slots.ts";
 import { neededSlots } from "./slots.ts";
 import type { LoopDigit } from "./spec.ts";
 
-/** A digit, and the number of elements by which the digit moves the place of a result. */
+/** A digit, and how many elements the digit moves a result's place. */
 export type StoredDigit = LoopDigit & { outStride: number };
 
 /**
@@ -15,9 +15,9 @@ type MergedLoops = { digits: readonly StoredDigit[]; ranged: number; scale: numb
 const ONCE = { digit: -1, radix: 1, outStride: 0 };
 
 /**
- * Merges the loops of neighbouring digits where all reads treat them as one digit. The merged digit has the inner
- * digit's number and the product of the radices; the caller leaves out the outer digit's terms. Digits of radix 1 are
- * dropped; at least one digit is left.
+ * Merges the loops of neighbouring digits where all reads allow a single digit. The merged digit has the inner digit's
+ * number and the product of the radices; the caller leaves out the outer digit's terms. Digits of radix 1 are dropped;
+ * at least one digit is left.
  * @param ranged The index in `digits` of the ranged digit: a call runs only some of its values. Merging accepts the
  *   ranged digit only as the outer digit.
  */

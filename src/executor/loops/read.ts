@@ -31,7 +31,7 @@ export function emitRead(context: ReadScope, view: View): LoopValue {
   return define(emitter, exact(code, dtype, Math.max(inside.level, address.level)));
 }
 
-/** Returns the same scope with 16-bit floats of an input as uint16. */
+/** Returns the same scope with an input's 16-bit floats typed as uint16. */
 const asBits = (context: ReadScope, { input }: View): ReadScope => ({
   ...context,
   sources: context.sources.map((source, n) => (n === input ? { ...source, dtype: DType.uint16 } : source)),

@@ -45,7 +45,7 @@ export function neededSlots({ reads, constants, code }: Expression, outs: readon
   return needed;
 }
 
-/** Returns the digits of radix above 1 that influence a result slot. */
+/** Returns the digits with radix above 1 that influence a result slot. */
 export function neededDigits(expression: Expression, out: number, radices: readonly number[]): Set<number> {
   const { reads, constants, code } = expression;
   const digits = new Set<number>();

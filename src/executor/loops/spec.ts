@@ -1,7 +1,7 @@
 import type { DType } from "../../numerics/dtype.ts";
 import type { Constant, Instruction, View } from "../../program/types.ts";
 
-/** One loop: a step's digit and the count of its values. */
+/** One loop: a step's digit and the digit's value count. */
 export type LoopDigit = { digit: number; radix: number };
 
 /**
@@ -21,7 +21,7 @@ export type LoopSpec = {
   outs: readonly number[];
   /** The outs, by their index in `outs`, that are float32 and stored as float64. */
   widened?: readonly number[];
-  /** For each of `digits`, the number of elements by which the digit moves the results; row-major by default. */
+  /** For each of `digits`, how many elements the digit moves the results; row-major by default. */
   outStrides?: readonly number[];
   /** The index in `digits` of the ranged digit; by default 0. A call runs only some of the ranged digit's values. */
   ranged?: number;

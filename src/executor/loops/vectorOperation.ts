@@ -20,7 +20,7 @@ const SCALAR_ONLY: ReadonlySet<OpName> = new Set<OpName>(["div", "mod", "fmod"])
 /** Operations whose lanes have their second operand in common: a scalar. */
 export const isShift = (name: OpName): boolean => name === "shl" || name === "shr";
 
-/** Shifts lanes of integers with at most 32 bits by one count. A count not below the number of bits gives 0. */
+/** Shifts integer lanes of at most 32 bits by a common count. A count reaching the number of bits gives 0. */
 export function shiftedLanes(name: OpName, dtype: DTypeCode, a: Code, count: Code): Code {
   const shift = name === "shl" ? i32x4.shl : isSigned(dtype) ? i32x4.shrS : i32x4.shrU;
   const inRange = i32.ltU(count, i32.const(8 * dtypeBytes(dtype)));

@@ -6,11 +6,11 @@ import { wholeCoordinate } from "../coordinates.ts";
 import { operands } from "../loops/slots.ts";
 import { digitStrides } from "../splitStep.ts";
 
-/** A product that also computes its weights, and the number of the step that it replaces. */
+/** A product that also computes its weights, and the replaced step's number. */
 type Inlined = { step: Step; weights: number };
 
 /**
- * Moves the computation of weights into the product that reads them. The full weights then never occupy memory.
+ * Moves the weights' computation into the product reading the weights. The full weights then never occupy memory.
  * @param stepOf Returns the step that computes a tensor.
  * @returns undefined unless the step multiplies in float32, another step computes the weights from constants alone,
  *   element by element, and the product reads each weight at one place. The result may exceed the limits of a step.
@@ -124,8 +124,8 @@ function readOrder(step: Step, view: View, count: number): number[] | undefined 
 }
 
 /**
- * Splits two factorisations of one count into common digits: `of` lists them per digit of the first factorisation, `by`
- * per digit of the second. A digit of radix 1 has an empty list.
+ * Splits two factorisations of a count into common digits: `of` lists the digits per digit of the first factorisation,
+ * `by` per digit of the second. A digit of radix 1 has an empty list.
  */
 function split(
   first: readonly number[],

@@ -43,8 +43,8 @@ type DirectParts = {
 };
 
 /**
- * Lays out a copy for as many values of a digit as fit into the cache.
- * @returns undefined if a copy for all values would be larger than the reads from it
+ * Lays out a copy for the values of a digit that fit into the cache.
+ * @returns undefined if a copy for all values would be larger than the reads from the copy
  */
 export function cutStrip(
   resources: PlanResources,

@@ -6,7 +6,7 @@ import { digitStrides, epilogueStep } from "../splitStep.ts";
 import type { Machine } from "../machine.ts";
 import type { PlanResources } from "./planResources.ts";
 
-/** Computes a step's elements from its accumulators, for a range of values of the ranged digit in `digits`. */
+/** Computes a step's elements from the accumulators, for a value range of the ranged digit in `digits`. */
 type Epilogue = {
   bind(machine: Machine): (accumulators: readonly number[], start: number, end: number) => void;
 };
@@ -51,7 +51,7 @@ export function planEpilogue(
   };
 }
 
-/** The loops' digits, the index of the ranged digit, and its radix. */
+/** The loops' digits, the ranged digit's index, and the ranged digit's radix. */
 export type OutOrder = { digits: readonly LoopDigit[]; ranged: number; radix: number };
 
 /**

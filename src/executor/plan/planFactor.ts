@@ -21,7 +21,7 @@ export type Factor = {
 
 /**
  * Plans how to gather a factor.
- * @param digits The digits of groups, vectors and terms, in this order.
+ * @param digits The group, vector and term digits, in this order.
  */
 export function planFactor(
   resources: PlanResources,
@@ -31,7 +31,7 @@ export function planFactor(
   options: {
     /** Whether float32 elements are stored as float64. */
     isWidened: boolean;
-    /** Data made from a constant factor and kept instead of its vectors. */
+    /** Data made from a constant factor and kept instead of the vectors. */
     replacement?: { name: string; bytes: number; make: (machine: Machine, from: number, to: number) => void };
     /** Further data made from a constant factor, stored in this many bytes after the factor. */
     afterwards?: { name: string; bytes: number; make: (machine: Machine, address: number) => void } | undefined;

@@ -78,7 +78,7 @@ type Arrangement = {
   outDigits: readonly LoopDigit[];
   /** True if the output's last digits are columns, so columns lie side by side; otherwise rows do. */
   endsInColumns: boolean;
-  /** The row digit that tiles of ROWS rows follow. */
+  /** The row digit followed by tiles of ROWS rows. */
   tiled: LoopDigit;
   /** The digits for groups and for the other rows. */
   around: readonly LoopDigit[];
@@ -90,7 +90,7 @@ const isOneOf = (digits: readonly LoopDigit[], { digit }: LoopDigit): boolean =>
   digits.some((each) => each.digit === digit);
 
 /**
- * Arranges the digits so that results keep the order of the step's elements.
+ * Arranges the digits to keep the results in the step's element order.
  * @returns undefined if no digit can be tiled
  */
 function arrangeDigits(step: Step, { rows, columns }: ProductLayout, view: View): Arrangement | undefined {
@@ -137,7 +137,7 @@ function placeResults(
   return { place, columnOut, strides: step.outDigits.map((_, digit) => sizes[indexOf(digit)] ?? 0) };
 }
 
-/** The number of groups, and for each group the numbers of columns, terms, and blocks of BLOCK columns. */
+/** The group count, and per group the numbers of columns, terms, and BLOCK-column blocks. */
 type PackedCounts = { groups: number; columns: number; blocks: number; terms: number };
 
 /** Plans the packing of the constant factor's columns. */

@@ -20,13 +20,13 @@ export type Pieces = ProductLayout & {
   columnCount: number;
   groupCount: number;
   innerCount: number;
-  /** The maximum number of values of the cut digit in a piece. */
+  /** Maximum number of the cut digit's values in a piece. */
   length: number;
   groupsPerValue: number;
-  /** If rows are cut: the rows of one product for each value of the cut digit. */
+  /** If rows are cut: a product's rows for each value of the cut digit. */
   rowsPerValue: number;
   resultsPerValue: number;
-  /** The maximum over all pieces: rows of one product, and right vectors of all products. */
+  /** The maximum over all pieces: a product's rows, and right vectors of all products. */
   maxRows: number;
   maxColumns: number;
   /** The loops of epilogues, see {@link inOutOrder}. */

@@ -46,9 +46,9 @@ export type ProgramPlan = {
   reductions: ReductionCode;
   directs: DirectCode;
   /**
-   * Writes constants into the memory, in the forms that steps read. For constants stored there unchanged, the model
-   * gives up its own copy.
-   * @returns A function to give these constants back to the model.
+   * Writes constants into the memory, in the forms read by steps. For constants stored unchanged, the model gives up
+   * its own copy.
+   * @returns A function returning the stored constants to the model.
    */
   prepare(machine: Machine): () => void;
 };
@@ -75,9 +75,9 @@ export function planWithin(model: PlannedModel, options: Omit<PlanOptions, "spre
 }
 
 /**
- * Plans a program: how each step is computed, and where its data lies. The same program and options give the same plan
- * in every thread.
- * @param findings The findings of another thread, which runs its plan's `prepare` itself.
+ * Plans a program: each step's computation, and the data's places. The same program and options give the same plan in
+ * every thread.
+ * @param findings Another thread's findings; the other thread runs `prepare` itself.
  */
 export function planProgram(model: PlannedModel, options: PlanOptions, findings?: Findings): ProgramPlan {
   const resources = new PlanResources(model, options, findings?.answers);
@@ -144,7 +144,7 @@ export function planProgram(model: PlannedModel, options: PlanOptions, findings?
 const STATS_BYTES = 16;
 
 /**
- * Merges a step with earlier steps: a total with its partial sums, or a product with the computation of its weights.
+ * Merges a step with earlier steps: a total with the partial sums, or a product with the weights' computation.
  * @returns undefined if nothing can be merged; otherwise the merged step, and the steps whose tensors the merged step
  *   bypasses
  */

@@ -39,13 +39,15 @@ export class PlanResources {
   readonly tensors: Region[] = [];
   readonly #model: PlannedModel;
   readonly #constants = new Map<string, { ref: ConstantRef; region: Region }>();
-  /** For each step, the later steps that bypass its tensor and compute the needed values from its inputs. */
+  /**
+   * For each step, the later steps that bypass the step's tensor and compute the needed values from the step's inputs.
+   */
   readonly #absorbers = new Map<number, Set<number>>();
   /** Memories for constants that only loops read, with their contents. */
   readonly far: FarMemories;
   readonly #farConstants = new Map<string, { ref: ConstantRef; region: Region }>();
   readonly #prepared = new Map<string, Region>();
-  /** The numbers of the entries in each list of specifications. */
+  /** The entries' numbers in each specification list. */
   readonly #numbers = new Map<unknown, Map<string, number>>();
   /** The answers about constants, in the order of the questions. */
   readonly answers: boolean[] = [];

@@ -105,7 +105,7 @@ function walksFar(step: Step, view: View, group: LoopDigit | undefined, lanes: L
   return isFarOut || (step.inputs[view.input]!.count * FLOAT32 > LARGE && moveOf(view, group) < moveOf(view, lanes));
 }
 
-/** Returns the number of elements by which a digit moves a view. */
+/** Returns how many elements a digit moves a view. */
 const moveOf = (view: View, { digit }: LoopDigit): number =>
   view.axes.reduce((sum, { coeffs, stride }) => {
     return sum + stride * (coeffs.find((term) => term.digit === digit)?.coeff ?? 0);

@@ -37,7 +37,7 @@ export function isConstantFactor(step: Step, slot: number): boolean {
   return reads.every((read) => step.inputs[step.termReads[read]!.input]!.kind === "constant");
 }
 
-/** The maximum bytes of constants for each element of a packed factor made from them. */
+/** Maximum constant bytes per element of a packed factor. */
 const PACKED_BYTES = 1.5;
 
 /**
@@ -64,9 +64,9 @@ function inVectors(inner: readonly LoopDigit[]): LoopDigit[] {
 }
 
 /**
- * Sorts digits by the factors that depend on them. Digits for both factors are groups; digits for the right factor
- * only, columns; all others, rows. A sum has no right factor: all digits are rows. Digits of radix 1 are left out. Rows
- * can be cut: a packed factor becomes the left factor. Otherwise, a lone constant factor becomes the right factor.
+ * Sorts digits by the dependent factors. Digits for both factors are groups; digits for the right factor only, columns;
+ * all others, rows. A sum has no right factor: all digits are rows. Digits of radix 1 are left out. Rows can be cut: a
+ * packed factor becomes the left factor. Otherwise, a lone constant factor becomes the right factor.
  */
 export function productLayout(step: Step, options: Pick<PlanOptions, "spreads">): ProductLayout {
   const isDot = step.reduce === Reduce.dot;

@@ -9,8 +9,8 @@ import type { PlanResources } from "./planResources.ts";
 const FLOAT64 = 8;
 
 /**
- * A copy's layout: it holds the elements that a float32 view reads for some values of one digit. The copy uses float64
- * and includes the padding, so each digit moves an element's place by a constant.
+ * A copy's layout. The copy holds the elements read by a float32 view for some values of a digit. The copy uses float64
+ * and includes the padding: each digit moves an element's place by a constant.
  */
 export type StripLayout = {
   /** Returns the bytes by which an output digit moves the place. */

@@ -35,7 +35,7 @@ export function machineOf(
   };
 }
 
-/** Returns one thread's operations for its parts of each step; undefined for unsplit steps. */
+/** Returns a thread's operations for the thread's parts of each step; undefined for unsplit steps. */
 export function partsOf(
   plan: ProgramPlan,
   machine: Machine,

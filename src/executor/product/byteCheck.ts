@@ -5,7 +5,7 @@ import { visitTerms } from "../spotChecks.ts";
 
 /** So many rows are checked in a row. */
 export const ROWS = 4;
-/** The share of a product's terms that spot checks stay below. A checked term takes some 200 times longer. */
+/** The upper bound on a product's spot-checked terms, as a share. A checked term takes some 200 times longer. */
 const SHARE = 2 ** -20;
 
 /** The length of odd weights for the columns, followed by the weighted sum for each row of a right operand. */

@@ -12,7 +12,7 @@ const FLOAT64 = 8;
 /** So many elements are checked in a row. */
 export const ELEMENTS = 16;
 
-/** The share of a product's terms that spot checks stay below. A recomputed term takes some 50 times longer. */
+/** The upper bound on a product's spot-checked terms, as a share. A recomputed term takes some 50 times longer. */
 const SHARE = 2 ** -17;
 
 /** With this many elements, a test usually shows whether sums may have been rounded. */

@@ -9,7 +9,7 @@ import { byteCheck, makeWitness, witnessLength } from "./byteCheck.ts";
 import { floatCheck } from "./floatCheck.ts";
 import { randomBytes, randomNumbers } from "./randomNumbers.ts";
 
-/** The number of float products, equal to the number of byte products. Each product runs twice. */
+/** The number of float products, and likewise of byte products. Each product runs twice. */
 const PRODUCTS = 4;
 /** Kernels treat few rows, and the last rows, columns and terms separately. */
 const ROWS = [1, 2, 3, 4, 5, 6, 7, 8, 13, 24, 33];

@@ -1,7 +1,7 @@
 import { Worker } from "node:worker_threads";
 import { closeAtExit, endByForce, newGate, type GatedData, type NativeGate } from "../engine/nativeCalls.ts";
 
-/** A thread asked to end is ended by force after this time. */
+/** The time from a request to end until a thread is ended by force. */
 const END_MS = 2_000;
 
 /** The gates of all threads that run. */

@@ -24,7 +24,7 @@ const Mark = {
 } as const;
 
 /**
- * With more changes than this fraction of a tensor, hashing single chunks takes as long as hashing the whole tensor.
+ * With a larger changed fraction of a tensor, hashing single chunks takes no less time than hashing the whole tensor.
  */
 const FEW = 1 / 4;
 

@@ -97,7 +97,7 @@ export class Control {
     }
   }
 
-  /** Adds one to a count, and wakes the first thread if it waits for this count. */
+  /** Adds 1 to a count, and wakes the first thread if waiting for the count. */
   count(word: number): void {
     Atomics.add(this.words, word, 1);
     if (this.read(ControlWord.awaited) === 1) Atomics.notify(this.words, word);

@@ -40,7 +40,10 @@ export class Team {
     this.#workers = Array.from({ length: threads - 1 }, (_, k) => this.#startWorker(k + 1));
   }
 
-  /** Returns the team with this many threads, and starts it if necessary. Each call needs one call to `release`. */
+  /**
+   * Returns the team with the given number of threads, and starts the team if necessary. Each call requires a matching
+   * call to `release`.
+   */
   static hold(threads: number): Team {
     let team = Team.#teams.get(threads);
     if (team === undefined || team.failure !== undefined) {
@@ -237,7 +240,7 @@ export class Team {
     });
     worker.on("error", (error) => this.abandon(`failed: ${String(error.stack ?? error)}`));
     worker.on("exit", (code) => this.abandon(`ended with ${code}`));
-    // Lets a process exit even if it does not release its team.
+    // Lets a process exit even without releasing its team.
     worker.unref();
     return worker;
   }

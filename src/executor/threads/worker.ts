@@ -1,5 +1,5 @@
 /**
- * A team's thread: it computes parts of steps, and sleeps when none are left. The thread never returns to its event
+ * A team's thread: computes parts of steps, and sleeps when no parts are left. The thread never returns to the event
  * loop before its end.
  */
 import { parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";

@@ -31,7 +31,7 @@ export type RoundingDecision = Common & {
   boundaries: RoundingBoundaries;
   /** For a conversion to integers: floats between these bounds lie in the type's range. */
   range?: readonly [below: number, above: number];
-  /** The number of decimals kept, if a multiplication by this power of ten precedes the rounding. */
+  /** The number of decimals kept, if a multiplication by ten to this power precedes the rounding. */
   decimals?: number;
 };
 

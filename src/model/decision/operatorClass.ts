@@ -7,18 +7,19 @@ import type { ReadDecision, Surroundings } from "./readDecision.ts";
  */
 export type OperatorClass =
   /**
-   * The outputs follow from shapes and attributes. `gives`: integers, elements of the type that an attribute has, or
-   * elements of a type that is not looked up.
+   * The outputs follow from shapes and attributes. `gives`: integers, elements in an attribute's type, or elements in
+   * an unexamined type.
    */
   | { kind: "shape"; gives: "integers" | "attribute" | "either" }
   /**
-   * Moves elements of the inputs in `data`, of all inputs if `data` is left out. The other inputs say where to.
-   * `reduces`: with an attribute `reduction` it adds or multiplies where several elements go to one place.
+   * Moves elements from the inputs in `data`, or from all inputs if `data` is left out. The other inputs give the
+   * destinations. `reduces`: with an attribute `reduction`, the operator adds or multiplies elements that go to the
+   * same place.
    */
   | { kind: "movement"; data?: readonly number[]; reduces?: true }
   /** Chooses among its inputs' elements, up to their signs. Nothing is rounded. The output `places` has the places. */
   | { kind: "selection"; places?: number }
-  /** One operation of IEEE 754 for each element, or one operation of integers. `divides`: the operation is a division. */
+  /** A single operation of IEEE 754, or of integers, for each element. `divides`: the operation is a division. */
   | { kind: "arithmetic"; divides?: true }
   /** Exact on integers. Its floats depend on an order of operations. */
   | { kind: "whole" }
@@ -40,10 +41,10 @@ export type OperatorClass =
     }
   /**
    * Gives floats that differ between machines in their last bits. `integersToo`: of integers it may give integers.
-   * `integers`: an output that holds integers, of which no margin is read.
+   * `integers`: an output that holds integers, whose margin is not read.
    */
   | { kind: "float"; integersToo?: true; integers?: number }
-  /** A small difference of its inputs can be a large difference of its outputs, and no margin is read: why. */
+  /** A small input difference can be a large output difference, and no margin is read. `why`: the reason. */
   | { kind: "unread"; why: string };
 
 export const INTEGERS_OF_SHAPE: OperatorClass = { kind: "shape", gives: "integers" };
@@ -55,7 +56,7 @@ export const ARITHMETIC: OperatorClass = { kind: "arithmetic" };
 export const WHOLE: OperatorClass = { kind: "whole" };
 export const INTEGERS: OperatorClass = { kind: "integers" };
 export const decides = (read: ReadDecision): OperatorClass => ({ kind: "decision", read });
-/** A decision whose result has the type of the first input. */
+/** A decision with a result in the first input's type. */
 export const decidesInType = (read: ReadDecision): OperatorClass => ({ kind: "decision", read, keepsType: true });
 export const FLOATS: OperatorClass = { kind: "float" };
 export const FLOATS_OR_INTEGERS: OperatorClass = { kind: "float", integersToo: true };

@@ -2,7 +2,7 @@ import { DType, dtypeBytes, isDType, isFloat, isSigned, readWord } from "../../n
 import { nodeLabel, type Node, type TensorData } from "../onnx/model.ts";
 import type { Decision, RoundingBoundaries } from "./decision.ts";
 
-/** The graph around a node, as far as a reading needs it. */
+/** The graph around a node, for reading a decision. */
 export type Surroundings = {
   /** Whether the node's inputs are the same on every machine, and whether they depend on no input of the model. */
   exact: boolean;
@@ -14,15 +14,15 @@ export type Surroundings = {
 };
 
 /**
- * Reads the decision that a node makes of floats.
- * @param common What all decisions have; the node's first input is the value that decides.
- * @returns why no margin is read, where none is; undefined if the node decides nothing
+ * Reads a node's decision about floats.
+ * @param common The fields common to all decisions; the node's first input is the deciding value.
+ * @returns the decision; the reason if no margin is read; undefined if the node decides nothing
  */
 export type ReadDecision = (node: Node, common: Common, around: Surroundings) => Decision | string | undefined;
 
 type Common = { node: string; operator: string; tensors: string[]; constant?: true };
 
-/** The decision of a node, as the class of its operator reads it. */
+/** The decision of a node by the reading of its operator's class. */
 export const nodeDecision = (node: Node, read: ReadDecision, around: Surroundings): ReturnType<ReadDecision> =>
   read(
     node,
@@ -42,7 +42,7 @@ export const comparison: ReadDecision = ({ inputs }, common) => ({
   tensors: [...inputs],
 });
 
-/** The place of the largest or the least value of a row. */
+/** Reads the place of a row's largest or least value. */
 export const argument =
   (largest: boolean): ReadDecision =>
   (node, common) => ({ ...common, kind: "argmax", axis: int(node, "axis", 0), largest });
@@ -60,10 +60,10 @@ export const rounding =
   (boundaries: RoundingBoundaries): ReadDecision =>
   ({ inputs }, common, around) => ({ ...common, kind: "rounding", boundaries, ...decimals(inputs[0]!, around) });
 
-/** Why nothing is read of a TopK without an order: each runtime gives another one. */
+/** Why a TopK without an order is not read: each runtime gives another order. */
 export const UNORDERED = "gives the largest elements in no order (sorted=0)";
 
-/** Whether a TopK gives several largest elements in no order, which is another one on each machine. */
+/** Returns true if a TopK gives several largest elements in no order: the order differs between machines. */
 export const isUnordered = (node: Node, around: Pick<Surroundings, "opset" | "constant">): boolean =>
   int(node, "sorted", 1) === 0 && largestCount(node, around) !== 1;
 

@@ -5,8 +5,9 @@ import { ValueNameError } from "./errors.ts";
 
 /**
  * Returns the same ONNX file with further graph values as outputs: inputs, initializers, or node outputs. Names already
- * among the outputs change nothing. Weights in other files stay there: the file must lie beside them.
- * @throws ModelFormatError, ValueNameError for a name that is no value of the file's graph
+ * among the outputs change nothing. Weights in other files stay outside: the new file must lie next to the weight
+ * files.
+ * @throws ModelFormatError, ValueNameError for a name without a value in the file's graph
  */
 export function withOutputs(onnxBytes: Uint8Array, names: readonly string[]): Uint8Array {
   const graph = graphOf(onnxBytes);

@@ -5,8 +5,8 @@ import type { Model } from "./model.ts";
 export class DimensionError extends errorWithCode("MODEL_DIMENSION") {}
 
 /**
- * Returns the model with sizes for named dimensions, such as `sequence`, in every input that uses the name.
- * @throws DimensionError with the name that no input has, and the existing names
+ * Returns the model with sizes for named dimensions, for example `sequence`, in every input with the name.
+ * @throws DimensionError with the name missing from all inputs, and the existing names
  */
 export function bindDimensions(model: Model, dims: Readonly<Record<string, number>> = {}): Model {
   const sizes = new Map(Object.entries(dims));

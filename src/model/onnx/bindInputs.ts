@@ -6,8 +6,8 @@ import { elementTypeName } from "./narrow.ts";
 export class InputBindingError extends errorWithCode("MODEL_INPUT_BINDING") {}
 
 /**
- * Returns the model with some inputs known at compile time. Such inputs become initializers, a part of the program like
- * weights. The same bound values give the same program root.
+ * Returns the model with some inputs known at compile time. The bound inputs become initializers, a part of the program
+ * like weights. The same bound values give the same program root.
  * @throws InputBindingError
  */
 export function bindInputs(model: Model, values: ReadonlyMap<string, TensorData>): Model {

@@ -9,7 +9,7 @@ import { checkDType } from "./tensor.ts";
 /** The maximum number of elements in an input sequence: each element becomes a program input. */
 const MAX_LENGTH = 1024;
 
-/** The replacement for a model input: tensors, and the node that makes a sequence or optional from them. */
+/** The replacement for a model input: tensors, and the node making a sequence or optional from the tensors. */
 type Expanded = { inputs: readonly ValueInfo[]; nodes: readonly Node[] };
 
 /** Returns the name for element k of an input or output sequence. */

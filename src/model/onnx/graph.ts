@@ -48,7 +48,10 @@ function readNode(node: NodeProto, context: ReadContext, opsets?: ReadonlyMap<st
   return { ...head, attributes };
 }
 
-/** Checks that every name comes from one place, before the first use. @throws ModelGraphError */
+/**
+ * Checks that every name has a single origin, before the first use.
+ * @throws ModelGraphError
+ */
 export function checkNames(graph: Graph, source: string): void {
   const known = new Set<string>([...graph.initializers.keys(), ...graph.inputs.map((input) => input.name)]);
   for (const node of graph.nodes) {

@@ -1,6 +1,6 @@
 import type { Node } from "./model.ts";
 
-/** Returns the names that a node reads, directly or in its bodies. */
+/** Returns the names read by a node, directly or in its bodies. */
 const reads = (node: Node): string[] => [
   ...node.inputs,
   ...[...node.attributes.values()].flatMap((attribute) =>
@@ -9,8 +9,8 @@ const reads = (node: Node): string[] => [
 ];
 
 /**
- * Sorts nodes to place each node after the nodes it reads. ONNX demands this order, but some tools break it (converters
- * append their casts). A sorted list stays unchanged. In a cycle, some node comes before a node that it reads.
+ * Sorts nodes to place each node after the nodes it reads. ONNX demands this order, but some tools break the order
+ * (converters append their casts). A sorted list stays unchanged. In a cycle, some reader precedes the node read.
  */
 export function sortNodes(nodes: readonly Node[]): Node[] {
   const producers = new Map(nodes.toReversed().flatMap((node) => node.outputs.map((name) => [name, node] as const)));

@@ -53,7 +53,7 @@ function externalBytes(tensor: TensorProto, where: string, context: ReadContext)
 
 /**
  * Reads part of a file: `length` bytes, or everything from `offset` on. The file may be larger than memory.
- * @param take Receives the number of bytes before their memory is allocated.
+ * @param take Receives the number of bytes before the allocation.
  */
 function slice(
   { size, read }: RegularFile,

@@ -21,7 +21,7 @@ export class ModelSizeError extends RefuteError {
   }
 }
 
-/** Counts the bytes of a reader's tensors before the reader makes them. */
+/** Counts the bytes of tensors before a reader makes the tensors. */
 export class TensorMemory {
   readonly #mib: number;
   #bytes = 0;

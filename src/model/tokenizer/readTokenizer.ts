@@ -13,7 +13,7 @@ export type Tokenizer = {
   decode: (tokens: readonly number[]) => string;
 };
 
-/** The used parts of the library. Its own types import files without endings, which cannot be found. */
+/** The used parts of the library. The library's own types import files without endings, and cannot be found. */
 type Library = {
   encode: (text: string) => { ids: number[] };
   decode: (

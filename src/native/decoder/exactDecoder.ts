@@ -38,7 +38,7 @@ export async function openExactDecoder(
   return { deciding, run, close: () => executor.close() };
 }
 
-/** Returns the part of two results that follows from the same tokens: the logits up to the first differing choice. */
+/** Returns the part of two results following from equal tokens: the logits up to the first differing choice. */
 export function sameBeginning(
   inputs: readonly Uint8Array[],
   results: readonly [NativeResult, NativeResult],

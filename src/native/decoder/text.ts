@@ -10,7 +10,7 @@ type Text = { prompt: readonly number[]; items: number };
 /** A runtime's inputs for a text, in order: the prompt, the prompt's length, and the last item's index. */
 const TAKEN: readonly string[] = [DECODER.prompt, DECODER.promptLength, DECODER.index];
 
-/** Returns the program inputs of a wrapped decoder that a runtime takes: int64[slots], int64[1], int64[1]. */
+/** Returns a wrapped decoder's program inputs for a runtime: int64[slots], int64[1], int64[1]. */
 export const textInfos = ({ inputs }: Pick<CompiledModel, "inputs">): TensorInfo[] =>
   TAKEN.map((taken) => inputs.find(({ name }) => name === taken)!);
 

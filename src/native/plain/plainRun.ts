@@ -27,7 +27,7 @@ type PlainSession = {
 
 /**
  * Opens a model in plain onnxruntime with its default options.
- * @param from path of a file, or its bytes
+ * @param from path of a file, or the file's bytes
  * @throws PlainRefusalError, also from its runs
  */
 export async function openPlain(from: string | Uint8Array): Promise<PlainSession> {
@@ -39,7 +39,10 @@ export async function openPlain(from: string | Uint8Array): Promise<PlainSession
   return { run: (inputs) => plainly(() => runSession(session, inputs)), close: () => session.release() };
 }
 
-/** Runs a model once in plain onnxruntime with default options. @param from path of a file, or its bytes */
+/**
+ * Runs a model once in plain onnxruntime with default options.
+ * @param from path of a file, or the file's bytes
+ */
 export async function plainOutputs(
   from: string | Uint8Array,
   inputs: ReadonlyMap<string, TensorData>,

@@ -28,9 +28,9 @@ export function atan(x: Word): Word {
 /**
  * The arcsine, correctly rounded: NaN beyond +-1, x below 2^-27.
  *
- * atan(x/sqrt(1 - x^2)): x is exact in Q126 and the root is off by less than 2 units of 2^-252. Up to sqrt(1/2), the
- * quotient is therefore off by 2^-250 relative. Beyond, where the result is at least pi/4, the quotient's inverse is
- * off by 2^-250 absolute. Relative error before rounding: below 2^-247.
+ * atan(x/sqrt(1 - x^2)): x is exact in Q126, and the root has an error below 2 units of 2^-252. Up to sqrt(1/2), the
+ * quotient therefore has a relative error of 2^-250. Beyond, where the result is at least pi/4, the quotient's inverse
+ * has an absolute error of 2^-250. Relative error before rounding: below 2^-247.
  */
 export function asin(x: Word): Word {
   const magnitude = x & MAGNITUDE;

@@ -37,7 +37,7 @@ export function expm1Quotient(negative: boolean, r: bigint): bigint {
  * e^t and e^-t for t in Q244, 0 <= t < 2^10, over one exponent: `growing * 2^exponent`, `decaying * 2^exponent`.
  *
  * `growing` is expFixed's mantissa M, `decaying` equals 2^(-2n)/M: the error of M, plus two cuts below 1 unit each. For
- * n = 0 the difference of both is off by less than 12 units of 2^-252, for n >= 1 by 2^-232 relative.
+ * n = 0 the difference is off by less than 12 units of 2^-252, for n >= 1 by 2^-232 relative.
  */
 export function expBoth(t: bigint): { growing: bigint; decaying: bigint; exponent: number } {
   const { mantissa, exponent } = expFixed(t);

@@ -40,9 +40,9 @@ export const shifted = (value: bigint, shift: number): bigint =>
 /**
  * The square root of 0 < value < 2^254, mantissa in 2^252 .. 2^255: relative error below 2^-251.
  *
- * The value is shifted by an even number of bits to 2^252 .. 2^254. The shifted value's integer root has 127 bits and
- * is off by less than 2^-126 relative. Heron's step takes the mean of this root and the quotient by the root: 2^-253,
- * and two cuts.
+ * A shift by an even number of bits moves the value to 2^252 .. 2^254. The shifted value's integer root has 127 bits
+ * and is off by less than 2^-126 relative. Heron's step takes the mean of the root and the quotient by the root:
+ * 2^-253, and two cuts.
  */
 export function squareRoot(value: bigint): Scaled {
   const shift = (254 - bitLength(value)) & ~1;

@@ -5,7 +5,7 @@ import { f64, f64x2, i32, v128 } from "./assembler/instructions.ts";
 import { relaxedMadd } from "./assembler/relaxed.ts";
 
 const BYTES = 8;
-/** The number of sums to which terms are added in turn: no addition waits for the previous addition. */
+/** The number of sums taking terms in turn: no addition waits for the previous addition. */
 const PAIRS = 4;
 
 /**

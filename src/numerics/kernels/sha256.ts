@@ -15,10 +15,7 @@ const WORD = 4;
 const LANES = 4;
 const DIGEST = 32;
 
-/**
- * The first 32 bits of the fractional parts of the roots (square, cube) of the first primes: FIPS 180-4, 4.2.2 and
- * 5.3.3.
- */
+/** The first primes' roots (square, cube): the fractional parts' first 32 bits, FIPS 180-4, 4.2.2 and 5.3.3. */
 function rootBits(count: number, root: bigint): number[] {
   const primes: bigint[] = [];
   for (let n = 2n; primes.length < count; n++) if (primes.every((p) => n % p !== 0n)) primes.push(n);
@@ -55,7 +52,7 @@ function paddingWords(blocks: number): number[] {
   return words.map((word, k) => (word + CONSTANTS[k]!) >>> 0);
 }
 
-/** The table that a hash function reads besides messages: the constants of rounds, then the words of the padding. */
+/** The table read by a hash function besides messages: the rounds' constants, then the padding's words. */
 export const hashTable = (blocks: number): Uint32Array<ArrayBuffer> =>
   Uint32Array.from([...CONSTANTS, ...paddingWords(blocks)]);
 

@@ -8,11 +8,11 @@ const MANTISSA = (1n << 52n) - 1n;
 const all = (value: bigint): Code => i64x2.splat(i64.const(value));
 
 /**
- * `(vector, n) -> unit`: the largest power of two dividing all float64 of a vector; Infinity for all zeros, NaN with
- * any nonfinite element. Their values are float32's: none is subnormal.
+ * `(vector, n) -> unit`: the largest power of two dividing all float64 in a vector; Infinity for all zeros, NaN with
+ * any nonfinite element. The values are float32's: none is subnormal.
  *
- * Clearing the lowest set bit of the mantissa changes a number by exactly the bit's value; a result of 0 means that the
- * number equals its lowest bit.
+ * Clearing the lowest set bit of the mantissa changes a number by exactly the bit's value; a result of 0 means a number
+ * equal to its lowest bit.
  */
 export function unitFunction(): FunctionBuilder {
   const fn = new FunctionBuilder(["i32", "i32"], "f64");

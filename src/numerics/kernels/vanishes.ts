@@ -7,7 +7,7 @@ const BYTES = 8;
 
 /**
  * `(a, b, n) -> 1 or 0`: whether all products of two float64 vectors are zeros. The values are float32's: no product of
- * nonzero numbers underflows. Infinity times zero gives NaN, which does not count as zero.
+ * nonzero numbers underflows. Infinity times zero gives NaN, and NaN does not count as zero.
  */
 export function vanishesFunction(): FunctionBuilder {
   const fn = new FunctionBuilder(["i32", "i32", "i32"], "i32");

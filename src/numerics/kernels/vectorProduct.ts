@@ -31,11 +31,11 @@ const widened = (weights: Local): [low: Code, high: Code] => [
 type Reader = { line: Local; double: Local };
 
 /**
- * Generates code that runs `body` for all lines of a matrix: READERS lines at a time, then the remaining lines.
+ * Generates code to run `body` for all lines of a matrix: READERS lines at a time, then the remaining lines.
  * @param count Lines.
  * @param stride Bytes from a line to the next line.
  * @param each A float64 for each line.
- * @param length Elements of a line; the body moves a reader past them.
+ * @param length Elements of a line; the body moves a reader past the elements.
  */
 function overLines<Own extends Reader>(
   fn: FunctionBuilder,

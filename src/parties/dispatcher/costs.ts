@@ -31,7 +31,7 @@ export type BatchCost = {
   checks: Record<Check, number>;
 };
 
-/** Returns the cost of each part so far, and the total. */
+/** Returns each part's cost up to now, and the total. */
 export function costsOf({ parts }: Batch, store: DispatchStore): BatchCost {
   const done = new Map(store.done().map((one) => [one.part, one]));
   const attempts = store.attempts();

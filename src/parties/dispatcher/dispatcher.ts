@@ -30,9 +30,8 @@ const FETCHES = 4;
 
 /**
  * Dispatches a batch until all parts are done: posts the parts as jobs, follows the jobs, posts failed jobs again,
- * checks a share of the claims, and gathers the bytes of all outputs in the store. The process may be killed at any
- * point and restarted with the same store or a new store: the chain shows the posted jobs, by salts. Two simultaneous
- * dispatchers with the same batch and account, but separate stores, may post a part twice.
+ * checks a share of the claims, and gathers all outputs in the store. A killed process can restart with any store: the
+ * chain shows the posted jobs, by salts. Two simultaneous dispatchers with separate stores may post a part twice.
  * @throws DispatchBudgetError, ShortOfFundsError, InsufficientGasFundsError before anything is sent;
  *   DispatchUnfinishedError, DispatchJoinError; the errors of `checkJob` and `postJob`; the signal's reason
  */
@@ -168,8 +167,7 @@ class Dispatcher {
     if (state.kind !== "open") this.#openSince.delete(last.terms.salt);
     switch (state.kind) {
       case "unseen":
-        // The process was killed before the job was sent or mined: post the same job again. The market accepts a job
-        // only once.
+        // The process was killed before the job was mined: post the same job again. The market takes a job once.
         if (!this.#isInTime(last, now)) return;
         return this.#send(part, last, async (session) => {
           // The deposit for the job may have been spent elsewhere meanwhile.
@@ -313,10 +311,7 @@ class Dispatcher {
     });
   }
 
-  /**
-   * Posts parts up to the limit on open jobs and within the budget.
-   * @param bonds Credit that disputes need first.
-   */
+  /** Posts parts up to the limit on open jobs and within the budget. @param bonds Credit that disputes need. */
   async #post(wanted: readonly Looked[], room: number, now: bigint, bonds: bigint): Promise<void> {
     const { batch, session, store, terms } = this.#options;
     const chosen: { part: BatchPart; attempt: Attempt }[] = [];
@@ -380,10 +375,7 @@ class Dispatcher {
     return this.#attempts.flat().reduce((sum, { terms, refund = 0n }) => sum + terms.fee - refund, 0n);
   }
 
-  /**
-   * Starts an action in parallel, unless an action with the same key is running. An error of the action ends the
-   * dispatcher.
-   */
+  /** Starts an action in parallel, unless its key is in use. An error of the action ends the dispatcher. */
   #start(key: string, action: () => Promise<void>): void {
     this.#tasks.start(key, () =>
       action().catch((error: unknown) => {
@@ -392,10 +384,7 @@ class Dispatcher {
     );
   }
 
-  /**
-   * Sends a transaction about a part, unless another transaction is under way. If another account was faster, the next
-   * round looks at the part again.
-   */
+  /** Sends a part's transaction, unless one is under way. If others were faster, the next round looks again. */
   #send(part: BatchPart, { attempt }: Attempt, action: (session: DispatchOptions["session"]) => Promise<void>): void {
     const { session, store } = this.#options;
     this.#start(`part ${part.number}`, async () => {

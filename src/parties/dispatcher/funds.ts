@@ -49,8 +49,7 @@ export async function requireFunds(
 /**
  * Raises the account's credit to the needed amount.
  * @param needed The amount needed now.
- * @param wanted The amount needed soon: a deposit covers this amount as far as the account's funds allow, to keep
- *   deposits few.
+ * @param wanted The amount needed soon: a deposit covers the amount within the account's funds, to keep deposits few.
  * @throws ShortOfFundsError
  */
 export async function ensureCredit(session: Session, needed: bigint, wanted: bigint): Promise<void> {

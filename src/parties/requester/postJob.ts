@@ -123,7 +123,7 @@ export async function checkJob(
  * the roots go on chain, and the job opens at once.
  * @param inputs The inputs in the program's order, in the format of `encodeInputs`: little-endian, row-major. An
  *   input with a separate tensor per item holds all items' tensors in order; an index input holds no bytes. Carried
- *   state that begins with zeros is not posted, at any size.
+ *   state beginning with zeros is not posted, at any size.
  * @param progress Called after each part.
  * @throws JobInputError, DescriptionError, JobProgramError, JobTermsError, FeeTooLowError, ContractRevertError; once
  *   the job is posted, JobIncompleteError

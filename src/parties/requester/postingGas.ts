@@ -28,8 +28,8 @@ const BYTE = { gas: 16, floor: 40 } as const;
 const ZERO_BYTE = { gas: 4, floor: 10 } as const;
 
 /*
- * What is executed beside calldata: test/parties/requester/postingGas.test.ts measures it, for an account whose words of storage are
- * empty.
+ * Gas of execution beside calldata, measured by test/parties/requester/postingGas.test.ts for an account whose words of
+ * storage are empty.
  */
 const POST = 74_200;
 const PUBLISH = 45_000;
@@ -84,7 +84,7 @@ export function postingGas(
   };
 }
 
-/** Returns the levels of a tensor's tree, plus one for chunks. */
+/** Returns a tensor tree's levels, plus one for chunks. */
 const levelsOf = (length: number): number => 1 + depthOf(Math.ceil(length / CHUNK_BYTES));
 
 /** An input's posted tensors, and the bytes per tensor. */

@@ -21,7 +21,7 @@ export type JobProgress = {
   claim?: ClaimProgress;
 };
 
-/** The progress of a claim: root, end of the window (unix seconds), and number of disputing games. */
+/** A claim's progress: root, window end (unix seconds), and number of disputing games. */
 export type ClaimProgress = {
   worker: Address;
   root: Hex;

@@ -20,7 +20,7 @@ export class Races {
   }
 
   /**
-   * Runs an action that others may do first. The first refusal by a contract is logged as a lost race.
+   * Runs an action that others may do first. The log calls a contract's first refusal a lost race.
    * @param doing The action's description, for the log.
    * @param id The job, claim or game of the action.
    * @throws any other error, or the same refusal a second time in a row

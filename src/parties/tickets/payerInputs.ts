@@ -12,8 +12,8 @@ import { PayerLedger } from "./payerLedger.ts";
 const AGAIN_MS = 10_000;
 
 /**
- * The inputs of pledged claims from a payer's ledger, for a watcher next to `refute tickets ask`. Only one process can open the
- * file at a time: each look opens the file briefly.
+ * The inputs of pledged claims from a payer's ledger, for a watcher next to `refute tickets ask`. Only one process can
+ * open the file at a time: each look opens the file briefly.
  */
 export class PayerInputs implements HeldInputs {
   readonly #path: string;

@@ -56,7 +56,8 @@ export class Attestation {
     const attestation = reason === "eligible" ? left : Math.min(left, -1);
     this.#role.meter.figures({ attestation });
     const min = this.#device === undefined ? DAY_SECONDS : Math.min(DAY_SECONDS, (await this.#reportLifetime()) / 4);
-    const remedy = this.#device === undefined ? "run refute device attest again, or give the worker --dongle" : "see renewal";
+    const remedy =
+      this.#device === undefined ? "run refute device attest again, or give the worker --dongle" : "see renewal";
     const why = `the attestation ends in ${Math.ceil(attestation / 3_600)} hours: ${remedy}`;
     const isSoon = attestation >= 0 && attestation < min;
     this.#role.health.set("attestation", isSoon ? { reason: why } : undefined);

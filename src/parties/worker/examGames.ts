@@ -33,7 +33,7 @@ export async function runWorkerWithExamGames(
   const { log, health = new Health(log), meter = NO_METER, intervalMs } = options;
   const [ofJobs, ofExams] = together(meter);
   await warnWithoutPledge(claimContracts, log);
-  // The loop's conditions form one condition of the worker, and the worker logs them.
+  // The loop's conditions form a single worker condition, logged by the worker.
   const own = new Health(SILENT);
   const report = (reason: string | undefined): void =>
     health.set("examGames", reason === undefined ? undefined : { reason });

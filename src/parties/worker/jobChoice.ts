@@ -35,8 +35,8 @@ export class JobChoice {
     const isAtHand = (record: JobRecord): boolean => executions.hasInputs(record);
     let { problem } = stored;
     let best: PricedJob | undefined;
-    // Checks jobs one by one until one job suits: each check hashes the job's inputs, and anybody may post any number
-    // of jobs.
+    // Checks jobs in turn until a job suits: each check hashes the job's inputs, and anybody may post any number of
+    // jobs.
     for (const job of await this.#priced(jobs)) {
       const refusal = refusalOf(job.record, job.cost, policy, session.deployment.parameters.rate, now, isAtHand);
       if (refusal === "fee") this.#reportUnderpaid(job);

@@ -35,9 +35,9 @@ export const MAX_SEAL_SECONDS = 86_400;
 export const MAX_CALLBACK_GAS = 500_000;
 
 /**
- * A game needs an execution of the job, and an execution of the range that the game enters. Each execution may wait for
- * every other claim's execution, for the claimed job's execution, and for a published tensor's execution: 2 (8 + 2) =
- * 20 executions in a clock of at least an hour, 180 s each.
+ * A game needs an execution of the job, and another execution for the range entered. Each execution may wait for every
+ * other claim's execution, for the claimed job's execution, and for a published tensor's execution: 2 (8 + 2) = 20
+ * executions in a clock of at least an hour, 180 s each.
  */
 export const MAX_OPEN_CLAIMS = 8;
 

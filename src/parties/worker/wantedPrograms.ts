@@ -11,7 +11,7 @@ const SMALLEST: Parameters<typeof jobShape>[0] = {
   outputBytes: [dtypeBytes(DType.bool)],
 };
 
-/** The facts that decide which jobs are worth an unknown program. */
+/** The facts for deciding which jobs are worth an unknown program. */
 type WantedFor = {
   policy: WorkerPolicy;
   /** The deployment's rate. */

@@ -70,6 +70,6 @@ export class Answer {
   }
 }
 
-/** Returns the number of tensor roots in an answer: for each output, one root per item with this output. */
+/** Returns the number of tensor roots in an answer: for each output, a root per item with the output. */
 export const answerLeaves = (program: Outputs, items: number): number =>
   program.outputs.reduce((sum, _, output) => sum + outputTensors(program, output, items), 0);

@@ -18,8 +18,8 @@ export type PublishedTensor = { bytes: Uint8Array; tree: MerkleList };
 export type CommittedNode = { height: number; index: number; node: Hash };
 
 /**
- * The end of a source's pause, in milliseconds of `performance.now`. While a watcher waits for a source, the clocks in
- * the watcher's games run.
+ * The end of a source's pause, in `performance.now` milliseconds. While a watcher waits for a source, the clocks in the
+ * watcher's games run.
  */
 const pausedUntil = new WeakMap<TensorSource, number>();
 

@@ -30,7 +30,7 @@ export const FOLDERS = ["tensors", "outcomes", "runs", "probes"] as const;
 
 const NAME = new RegExp(`^(?:${FOLDERS.join("|")})(?:/[\\w-][\\w.-]{0,127}){1,2}$`);
 
-/** Returns whether a name is valid in a store: inside one of the store's folders, without a way out. */
+/** Returns true if a name is valid in a store: inside a folder of the store, without a way out. */
 export const isName = (name: string): boolean => NAME.test(name);
 
 /** @throws StoreError if a name is invalid in a store */

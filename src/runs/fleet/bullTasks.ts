@@ -22,7 +22,7 @@ type SourceOptions = BullOptions & {
   name: string;
   /** Tasks at a time. */
   atOnce: number;
-  /** An executor silent for this time counts as dead: its tasks go to other executors. */
+  /** The lease, milliseconds. A silent executor then counts as dead: its tasks go to other executors. */
   leaseMs?: number;
 };
 
@@ -34,7 +34,7 @@ const LEASE_MS = 30_000;
 const TRIES = 5;
 const FIRST_PAUSE_MS = 1_000;
 
-/** Number of executors that a task may kill before the task counts as poisoned. */
+/** How many executors a task may kill before counting as poisoned. */
 const MAX_DEATHS = 2;
 
 /** Finished tasks are remembered for an hour. Afterwards the store still has their results. */

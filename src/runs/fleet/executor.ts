@@ -15,7 +15,7 @@ type ExecutorOptions = HandlerOptions & {
   meter: Meter;
   log: Logger;
   signal: AbortSignal;
-  /** Called after each successful check that this executor can do tasks. */
+  /** Called after each successful check of the executor's readiness for tasks. */
   onLook?: () => void;
   /** How often that is, milliseconds. */
   lookMs?: number;
@@ -23,7 +23,7 @@ type ExecutorOptions = HandlerOptions & {
 
 const LOOK_MS = 5_000;
 
-/** A test object: putting it into a full store shows whether room is available again. */
+/** A test object: writing the object into a full store shows whether room is available again. */
 const PROBE = new Uint8Array(2 ** 16);
 
 /**

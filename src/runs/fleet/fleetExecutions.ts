@@ -61,8 +61,8 @@ const SILENT = 4;
 const COUNTED_MS = 5_000;
 
 /**
- * Errors after which this process executes itself. Poisoned tasks are excluded: a task that killed executors would kill
- * this process too.
+ * Errors after which this process executes the task itself. Poisoned tasks are excluded: a killer of executors would
+ * kill this process too.
  */
 const FALLBACKS = [QueueUnavailableError, TaskFailedError, StoreError, StoreFullError, StoreCorruptError];
 
@@ -80,10 +80,10 @@ const KNOWN_MS = 3_600_000;
 
 /**
  * Has a fleet execute. Executors and the store belong to the operator, and are still not trusted. Each tensor is
- * compared with its root, and another executor repeats a random share of executions. If two executors differ, this
- * process executes, and a wrong executor gets no more tasks. If a run's items carry state, one executor gets several
- * items together, as a stretch: each item needs the previous item's state, and moving the state takes longer than most
- * items.
+ * compared with the tensor's root, and another executor repeats a random share of executions. If two executors differ,
+ * this process executes, and a wrong executor gets no more tasks. If a run's items carry state, an executor gets
+ * several items together, as a stretch: each item needs the previous item's state, and moving the state takes longer
+ * than most items.
  */
 export class FleetExecutions implements ExecutionQueue {
   readonly #options: FleetOptions;

@@ -58,8 +58,8 @@ export class FolderStore implements BlobStore {
   }
 
   /**
-   * Deletes stored files older than this, and unfinished files of killed processes. Other files are ignored: the folder
-   * may contain them.
+   * Deletes stored files older than the given age, and killed processes' unfinished files. Other files are ignored: the
+   * folder may contain them.
    * @returns The number of deleted files.
    */
   async prune(ageMs: number): Promise<number> {

@@ -8,7 +8,7 @@ type S3Options = S3Keys & {
   bucket: string;
   /** Before the names of objects; empty, or `folder/`. */
   prefix: string;
-  /** The server's URL, for servers with the S3 protocol, such as MinIO; without a URL, Amazon's. */
+  /** The server's URL, for servers with the S3 protocol (MinIO, for example); without a URL, Amazon's. */
   endpoint?: string | undefined;
   /** Time limit of a request, in milliseconds, plus the time for its bytes at 1 MB a second. */
   timeoutMs?: number;

@@ -12,10 +12,10 @@ const SECONDS_MS = 3_600_000;
 type Options = { chain: BlobChain; beaconUrl: string; signal: AbortSignal };
 type Failure = { tries: number; notBefore: number };
 
-/** The times until which nodes keep the blobs that jobs name. Each job is looked up once, in the background. */
+/** The times until which nodes keep jobs' blobs. Each job is looked up once, in the background. */
 export class BlobTimes {
   readonly #options: Options;
-  /** By job; undefined if none of the job's places is in blobs. */
+  /** By job; undefined if no place of the job lies in blobs. */
   readonly #known = new Map<Hex, bigint | undefined>();
   readonly #failures = new Map<Hex, Failure>();
   #kept: { seconds: bigint; at: number } | undefined;

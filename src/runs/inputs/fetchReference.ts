@@ -25,7 +25,7 @@ type FetchOptions = {
   seconds?: number | undefined;
   /** The chain, which identifies the meant blobs. */
   chain: BlobChain;
-  /** The time (unix seconds) until which the place must still keep the inputs, as far as known; any time if absent. */
+  /** The time (unix seconds) until which the place must keep the inputs, if known; any time if absent. */
   until?: bigint | undefined;
 };
 

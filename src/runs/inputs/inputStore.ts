@@ -11,8 +11,8 @@ const FILE = /^([0-9a-f]{32})\.inputs$/;
 const MIB = 2 ** 20;
 
 /**
- * Files of jobs' inputs, by key, in a folder of limited size; in memory without a folder. Files are not trusted: every
- * reader checks a file against its job.
+ * Files with jobs' inputs, by key, in a folder of limited size; in memory without a folder. Files are not trusted:
+ * every reader checks a file against its job.
  */
 export class InputStore {
   readonly #folder: string | undefined;

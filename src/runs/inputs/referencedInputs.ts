@@ -35,14 +35,14 @@ export const KEPT_INPUT_BYTES = 2 ** 32;
 /** Maximum bytes of inputs in memory, excluding the latest job's inputs. */
 const MEMORY_BYTES = 2 ** 28;
 /**
- * Maximum number of simultaneous searches, and how many of them may repeat a failed search. Strangers may post jobs
- * with slow places, and first searches do not wait for repeated searches.
+ * Maximum number of simultaneous searches, and how many may repeat a failed search. Strangers may post jobs with slow
+ * places, and first searches do not wait for repeated searches.
  */
 const MAX_AT_ONCE = 8;
 const MAX_RETRIES_AT_ONCE = 4;
 /** Inputs up to this size do not wait until larger inputs leave room. */
 const SMALL_BYTES = 2 ** 20;
-/** Maximum number of other jobs' transactions read for one job's places, and maximum number of places tried. */
+/** Maximum number of other jobs' transactions read for a job's places, and maximum places tried. */
 const MAX_OTHERS = 3;
 const MAX_PLACES = 8;
 /**
@@ -82,7 +82,7 @@ export class ReferencedInputs implements HeldInputs {
   readonly #store: InputStore;
   /** Those asked for longest ago first. */
   readonly #memory = new Map<string, RunInputs>();
-  /** Keys of files found correct for their job's roots in this process. */
+  /** Keys of files found correct in this process, by the jobs' roots. */
   readonly #checked = new Set<string>();
   readonly #searches = new Map<string, Search>();
   readonly #running = new Map<Promise<void>, Search>();

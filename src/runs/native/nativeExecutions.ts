@@ -9,8 +9,8 @@ import type { RunInputs } from "../../program/trace/runInputs.ts";
 type NativeExecutions = { count: number; inputs: (execution: number) => readonly Uint8Array[] };
 
 /**
- * Inputs of a wrapped decoder that a runtime does not take. They have no effect on a text whose tokens are not drawn at
- * random.
+ * Inputs of a wrapped decoder not taken by a runtime. The inputs have no effect on a text without randomly drawn
+ * tokens.
  */
 const WITHOUT_EFFECT: readonly string[] = [DECODER.topK, DECODER.topP, DECODER.seed];
 

@@ -20,7 +20,7 @@ export type NativePrograms = {
 /** How jobs are answered natively. */
 export type NativeOptions = {
   programs: NativePrograms;
-  /** The share of native answers that exact execution checks, drawn at random: 0 to 1. */
+  /** The share of native answers checked by exact execution, drawn at random: 0 to 1. */
   exactShare: number;
   /** Draws in 0 .. 1, which nobody may foresee; fresh ones if absent. */
   random?: (() => number) | undefined;

@@ -5,15 +5,15 @@ import { DEFAULT_STEP_BYTES } from "../../program/limits.ts";
 import { SEMANTICS_VERSION } from "../../program/encode.ts";
 import type { ModelSpec } from "../../compiler/wraps/modelSpec.ts";
 
-/** The rooms whose code decides which program a model becomes. */
+/** The rooms whose code determines a model's program. */
 export const COMPILER_ROOMS = ["base", "numerics", "program", "model", "compiler"] as const;
 
 let version: string | undefined;
 
 /**
- * A hash over the compiler's own code, because two states of the code may have one release number. If the code was
- * packed into one file, the hash is over that file.
- * @param root The folder that holds the rooms.
+ * Returns a hash over the compiler's own code, because two states of the code may have the same release number. For
+ * code packed into one file, the hash covers the file.
+ * @param root The folder with the rooms.
  */
 export function compilerVersion(root: URL): string {
   const hash = createHash("sha256");

@@ -34,13 +34,13 @@ export type CatalogueOptions = {
   now?: () => number;
 };
 
-/** The record of a model that did not become a program. */
+/** The record of a model without a resulting program. */
 type Failure = { tries: number; notBefore: number; refused: boolean };
 
 /**
- * Models of a catalogue, for needed and unknown programs. They are fetched and compiled one at a time, after all of the
- * operator's own models. A refused model is not fetched again, unless its catalogue entry changes. Fetched files are
- * deleted after compilation.
+ * Models of a catalogue, for needed and unknown programs. The models are fetched and compiled one at a time, after all
+ * the operator's own models. A refused model is not fetched again, unless its catalogue entry changes. Fetched files
+ * are deleted after compilation.
  */
 export class CatalogueModels implements ProgramSource {
   readonly #options: CatalogueOptions;
@@ -77,7 +77,7 @@ export class CatalogueModels implements ProgramSource {
 
   /**
    * Reads the catalogue for the first time.
-   * @throws CatalogueError for a malformed catalogue. A catalogue that cannot be fetched now is read again later.
+   * @throws CatalogueError for a malformed catalogue. An unreachable catalogue is read again later.
    */
   async start(): Promise<void> {
     await this.#removeLeftBehind();
@@ -184,7 +184,7 @@ export class CatalogueModels implements ProgramSource {
   }
 }
 
-/** Returns all fields of a catalogue entry that determine the model's treatment. */
+/** Returns all catalogue-entry fields that determine the model's treatment. */
 const identityOf = ({ root, uri, sha256, bytes, specAt }: CatalogueModel): string =>
   JSON.stringify([root, uri, sha256, bytes, specAt("")], (_, value: unknown) =>
     typeof value === "bigint" ? String(value) : value,

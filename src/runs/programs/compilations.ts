@@ -29,7 +29,7 @@ type Wanted = {
   spec: ModelSpec;
   /** The root that its program must have; any if absent. */
   expectedRoot?: Hash;
-  /** SHA-256 of the model's file, if the file is elsewhere. Such a model has no external data. */
+  /** The model file's SHA-256, if the file is elsewhere. Such a model has no external data. */
   sha256?: string;
   /** Called once if its compilation was known and cannot be read any more. */
   onLost: () => void;

@@ -60,7 +60,7 @@ export async function compileApart(
   return answer;
 }
 
-/** Node's own support of TypeScript takes a third of a loader's time, but older versions lack this support. */
+/** Node's own TypeScript support takes a third of a loader's time, but older versions lack the support. */
 function loaderOf(file: string): string[] {
   const isUnderstood = (process.features as { typescript?: unknown }).typescript === "strip";
   if (extname(file) !== ".ts" || isUnderstood) return [];

@@ -1,6 +1,6 @@
 /**
- * The process that compiles one model, separate from the loop that plays games. A compilation blocks its thread until
- * the end, and may take any amount of memory. `compileApart` starts this process.
+ * The process for compiling one model, separate from the game-playing loop. A compilation blocks its thread until the
+ * end, and may take any amount of memory. `compileApart` starts this process.
  */
 import { once } from "node:events";
 import { constants as os, setPriority } from "node:os";
@@ -39,7 +39,7 @@ async function compileOne({ spec, folders, expectedRoot }: CompileJob): Promise<
   if (expectedRoot !== undefined && model.programRoot !== expectedRoot)
     return { kind: "other root", root: model.programRoot };
   if (loaded.decoder !== undefined) {
-    // Other models need no executor, and this process loads none for them.
+    // Other models need no executor, and the process loads none.
     const { checkDecoder } = await import("../../native/plain/decoder/checkDecoder.ts");
     await checkDecoder(spec.path, model, loaded.decoder, loaded);
   }

@@ -54,7 +54,7 @@ const headSchema = z
   })
   .strict();
 
-/** The data known about a program that is not in memory. */
+/** The data known about an unloaded program. */
 export type ProgramHead = z.output<typeof headSchema>;
 
 type Body = Omit<CompiledModel, "constants"> & { constants: { root: Hash; length: number }[] };
@@ -98,8 +98,8 @@ export async function readProgramHead(path: string): Promise<ProgramHead> {
 }
 
 /**
- * Reads a compiled program. The checksum shows whether the file is complete. The root is computed anew from the trees
- * of the program's lists. The event loop waits for at most some milliseconds at a time.
+ * Reads a compiled program. The checksum shows whether the file is complete. The root is computed anew from the program
+ * lists' trees. The event loop waits for at most some milliseconds at a time.
  * @throws ProgramFileError, or the read error of the file
  */
 export async function readProgram(path: string): Promise<KnownProgram> {

@@ -12,7 +12,7 @@ type Cases = {
   sequences: { ids: number[]; decoded: string }[];
 };
 
-const fileOf = (name: string): string => new URL(`../golden/tokenizers/${name}`, import.meta.url).pathname;
+const fileOf = (name: string): string => new URL(`../../golden/tokenizers/${name}`, import.meta.url).pathname;
 const casesOf = (name: string): Cases => JSON.parse(readFileSync(fileOf(`${name}.cases.json`), "utf8")) as Cases;
 
 const streamed = (name: string, ids: readonly number[], first = 0): string => {

@@ -1,7 +1,7 @@
 /**
- * `refute worker` and `refute watcher` on a chain, whose jobs `refute fleet executor`s execute: several honest jobs that are
- * claimed at a time become final, and a run that carries state; a lie is refuted; an executor is killed in the middle
- * of a task, and another one in the middle of a stretch of the run.
+ * `refute worker` and `refute watcher` on a chain, whose jobs `refute fleet executor`s execute. Several honest jobs,
+ * claimed at the same time, become final, and a run that carries state; a lie is refuted; an executor is killed in the
+ * middle of a task, and another executor in the middle of a stretch of the run.
  */
 import { strict as assert } from "node:assert";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";

@@ -6,10 +6,10 @@ import type { TensorInfo } from "../../../src/program/compiled.ts";
 const HALVINGS = 48;
 
 /**
- * The inputs on either side of a boundary on the way from `near` to `far`: first both come closer by halving the way,
- * rounded as the inputs' types are; then element by element is taken from the one or from the other.
- * @param isFar Whether inputs are on the far side of a boundary: those of `near` are not, those of `far` are.
- * @returns inputs on the near side, and inputs on the far side that differ from them in one element
+ * Finds inputs on either side of a boundary on the way from `near` to `far`. First the way is halved again and again,
+ * rounded to the inputs' types; then single elements are taken from one side or the other.
+ * @param isFar Returns true for inputs on the far side of a boundary: false for `near`, true for `far`.
+ * @returns inputs on the near side, and inputs on the far side that differ in one element
  */
 export async function atBoundary(
   near: InputNumbers,

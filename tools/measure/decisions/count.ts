@@ -9,7 +9,7 @@ import { NO_COUNTS, withSeen, type Tally } from "./tally.ts";
 const SAVE_MS = 10_000;
 
 /** What is counted. */
-export type CountOptions = {
+type CountOptions = {
   /** Answers, those of an earlier count among them. */
   count: number;
   seed: number;

@@ -23,7 +23,7 @@ export const bytesOf = (numbers: InputNumbers, { inputs }: CompiledModel): Uint8
   numbers.map((each, i) => bytesOfNumbers(each, inputs[i]!.dtype));
 
 /** What errors of an opened model are measured with. */
-export const measuringOf = ({ native, exact, signature, outputs }: OpenedModel, box: Box): Measuring => ({
+const measuringOf = ({ native, exact, signature, outputs }: OpenedModel, box: Box): Measuring => ({
   ...{ native, signature, outputs, box },
   exact: exact.run,
 });

@@ -1,7 +1,7 @@
 import { disputeMoves } from "../../../src/dispute/moveGas.ts";
 
 /** How a game grows with the program and the disputed tensor. */
-export type GrowthRow = {
+type GrowthRow = {
   steps: number;
   elements: number;
   rounds: number;

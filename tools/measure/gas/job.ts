@@ -10,7 +10,7 @@ import type { Subject } from "./subject.ts";
 import type { World } from "../../../testkit/protocol/deployWorld.ts";
 
 /** Gas of an undisputed job without its input bytes; `deliver` finalises. */
-export type JobGas = {
+type JobGas = {
   job: string;
   post: number;
   claim: number;

@@ -5,7 +5,7 @@ import { smallProgram } from "../../../testkit/protocol/marketKit.ts";
 import { NO_CLAIM, panelKit, panelWorld, type Posted } from "../../../testkit/protocol/panelKit.ts";
 
 /** Gas of what is sent for a panel. */
-export type PanelGas = { transaction: string; gas: number };
+type PanelGas = { transaction: string; gas: number };
 
 const MAX_SEATS = 16;
 const HOUR = 3_600;

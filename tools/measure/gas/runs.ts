@@ -14,7 +14,7 @@ import { compiledModel } from "./subject.ts";
 import { DISPUTED_MODELS, gasWorld } from "./wholeDisputes.ts";
 
 /** Gas of an undisputed run. */
-export type RunGas = {
+type RunGas = {
   run: string;
   items: number;
   post: number;

@@ -5,7 +5,7 @@ import { gasWorld, longestGame, playDispute } from "./wholeDisputes.ts";
 import type { Subject } from "./subject.ts";
 
 /** One choice of arity and chunk size. */
-export type SweepRow = {
+type SweepRow = {
   arity: number;
   chunk: number;
   transactions: number;

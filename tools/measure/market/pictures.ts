@@ -18,7 +18,7 @@ export function pictureProgram(): KnownProgram {
 }
 
 /** The pixels of an item's picture: each item has a word of its own. */
-export function pixelsOf(item: number): Uint8Array {
+function pixelsOf(item: number): Uint8Array {
   const letter = (place: number): string => String.fromCharCode(65 + (Math.floor(item / 26 ** place) % 26));
   const drawn = drawText(`REFUTE ${[3, 2, 1, 0].map(letter).join("")}`, WIDTH, HEIGHT, 2.5);
   return (item % 3 === 0 ? turned(drawn) : drawn).pixels;

@@ -10,7 +10,7 @@ import { MIB } from "./figures.ts";
 /** What exact execution may take, by what plain onnxruntime takes. */
 const BAR = 1.5;
 
-export type DecoderOptions = {
+type DecoderOptions = {
   tokens: number;
   /** Tokens before them. */
   past: number;

@@ -8,7 +8,7 @@ export const ownStatus = (name: "VmHWM" | "VmRSS" | "RssFile"): number =>
   Number(new RegExp(`${name}:\\s+(\\d+)`).exec(readFileSync("/proc/self/status", "utf8"))?.[1] ?? 0) * 1_024;
 
 /** Bytes of the process after a stage, garbage collected before, and how long the stage took. */
-export type Stage = {
+type Stage = {
   stage: string;
   seconds: number;
   /** Resident memory. */

@@ -1,9 +1,9 @@
-import type { Hex } from "viem";
 import type { JobRecord } from "../../../src/chain/market/history.ts";
 import { tensorRoot } from "../../../src/program/merkle/tensor.ts";
 import { MerkleList } from "../../../src/program/merkle/list.ts";
 import { toHex } from "../../../src/program/merkle/hash.ts";
-import { knownProgram } from "../../../src/dispute/run/execution.ts";
+import { knownProgram, programFacts, type KnownProgram } from "../../../src/dispute/run/execution.ts";
+import { ONE_ITEM } from "../../../src/program/run.ts";
 import { Executions } from "../../../src/runs/executions.ts";
 import { FastExecutors } from "../../../src/runs/fastExecutors.ts";
 import { ProgramLibrary } from "../../../src/runs/programLibrary.ts";
@@ -22,11 +22,13 @@ function report(stage: string, kept = 0): void {
 }
 
 /** The job of a program, as it is read from a chain. */
-function jobOf(id: number, programRoot: Hex, inputs: readonly Uint8Array[]): JobRecord {
+function jobOf(id: number, { model, commitment }: KnownProgram, inputs: readonly Uint8Array[]): JobRecord {
   const inputRoots = inputs.map(tensorRoot);
   const parts = new Map(inputs.map((bytes, k) => [k, new Map([[0, toHex(bytes)]])]));
-  const job = { programRoot, inputsRoot: MerkleList.fromHashes(inputRoots).root, answers: 0 };
-  return { id: `0x${id}`, job, inputRoots, parts, claims: [] } as unknown as JobRecord;
+  const inputsRoot = MerkleList.fromHashes(inputRoots).root;
+  const job = { programRoot: model.programRoot, inputsRoot, ...ONE_ITEM, answers: 0 };
+  const record = { id: `0x${id}`, job, program: programFacts(commitment), inputRoots, parts, claims: [] };
+  return record as unknown as JobRecord;
 }
 
 /**
@@ -52,7 +54,7 @@ export async function measureJobs(names: readonly string[], jobs: number, keepMi
     for (let k = 0; k < jobs; k++) {
       const own = inputs.map((bytes) => Uint8Array.from(bytes));
       own[0]![0] = k;
-      await executions.of(jobOf(++id, program.model.programRoot, own));
+      await executions.of(jobOf(++id, program, own));
       if ([1, 10, jobs].includes(k + 1)) report(`${name} ${k + 1} jobs`, executions.bytes);
     }
   await executors.close();

@@ -18,7 +18,7 @@ export type Subject = {
 };
 
 /** A model of the benchmark. `isLarge`: a run takes so long that each kind is run once, with the most threads only. */
-export type BenchModel = { load: () => Subject; isLarge?: boolean };
+type BenchModel = { load: () => Subject; isLarge?: boolean };
 
 const require = createRequire(import.meta.url);
 

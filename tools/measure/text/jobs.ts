@@ -11,7 +11,7 @@ import type { Players, Running } from "../../../testkit/players/players.ts";
 import type { Execute } from "../../../src/runs/execute.ts";
 
 /** What is asked for. */
-export type DecoderJob = { program: KnownProgram; inputs: readonly Uint8Array[]; items: number };
+type DecoderJob = { program: KnownProgram; inputs: readonly Uint8Array[]; items: number };
 
 /** Longest wait for an event. */
 const LIMIT_MS = 1_200_000;

@@ -3,11 +3,11 @@ import { gpt2Decoder } from "../../../testkit/models/gpt2.ts";
 import { UsageError } from "../../options.ts";
 import { LLAMA_100M, llama, parameterCount, type LlamaShape } from "../../../testkit/models/llama.ts";
 
-/** A decoder: its file, what goes through its layers, and what it is. */
-export type LargeDecoder = { bytes: () => Uint8Array; width: number; layers: number; what: string };
+/** A decoder: the file's bytes, the width and number of layers, and a description. */
+type LargeDecoder = { bytes: () => Uint8Array; width: number; layers: number; what: string };
 
 /** The tokens that the models have positions for. */
-export const TOKENS = 1_024;
+const TOKENS = 1_024;
 
 const GPT2 = { layers: 12, width: 768, heads: 12, tokens: TOKENS, vocabulary: 50_257 };
 /** Embeddings, positions, and of each layer twelve squares of the width, biases and norms; at the end one norm. */

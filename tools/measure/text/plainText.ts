@@ -2,7 +2,7 @@ import type { DecoderInterface } from "../../../src/compiler/wraps/decoderInterf
 import { numbersOf, openPlainDecoder } from "../../../src/native/plain/decoder/plainDecoder.ts";
 
 /** A token that plain onnxruntime chose, and the logits that it chose it by. */
-export type PlainChoice = { token: number; logits: readonly number[] };
+type PlainChoice = { token: number; logits: readonly number[] };
 
 /** The text that a loop over plain onnxruntime gives: always the first of the most probable tokens. */
 export async function plainText(

@@ -29,7 +29,7 @@ type Settings = {
   };
 };
 
-export type Build = {
+type Build = {
   readonly settings: Settings;
   /** Where Hardhat keeps what it compiles. */
   readonly artifacts: string;

@@ -6,7 +6,7 @@ import type { KnownProgram } from "../../../src/dispute/run/execution.ts";
 import { solver } from "../../../src/attestation/exams/solve.ts";
 
 /** What a program of a zoo gives for many nonces. */
-export type ClassCheck = {
+type ClassCheck = {
   /** Different roots of traces, and different tensors of the last checkpoint. */
   roots: number;
   results: number;

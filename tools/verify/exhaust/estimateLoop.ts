@@ -42,7 +42,7 @@ function maddFunction(): FunctionBuilder {
 }
 
 /** Runs the estimates of a function before they are rounded: their code is that of the kernels. */
-export type EstimateLoop = (from: number, to: number, end: number) => void;
+type EstimateLoop = (from: number, to: number, end: number) => void;
 
 /**
  * Compiles estimates of a function to loops over a memory, with the tables of the executor's own kernels.

@@ -17,7 +17,7 @@ export type FunctionReport = {
 /** So many chunks are run before their reports are kept, at a stride of 1: half a minute. */
 const GROUP = 16;
 
-export type ExhaustOptions = {
+type ExhaustOptions = {
   names: readonly OpName[];
   /** Of so many inputs, one is tried: a power of two up to 2^16. */
   stride: number;
@@ -73,7 +73,7 @@ const worse = (a: Measured, b: Measured): Measured => ({
 });
 
 /** The report on all chunks of a function, from those on each. */
-export function combine(chunks: readonly ChunkReport[]): FunctionReport {
+function combine(chunks: readonly ChunkReport[]): FunctionReport {
   const sorted = chunks.toSorted((a, b) => a.chunk - b.chunk);
   const hash = createHash("sha256");
   for (const chunk of sorted) hash.update(chunk.hash, "hex");

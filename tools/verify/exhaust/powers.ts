@@ -3,7 +3,7 @@ import { promisify } from "node:util";
 import type { Built } from "./build.ts";
 
 /** What a search for powers close to midpoints found. */
-export type PowerReport = {
+type PowerReport = {
   /** Pairs that were looked at. */
   tried: number;
   /** How close a power comes to a midpoint that it is not, relative to it. */
@@ -28,8 +28,8 @@ const merged = (a: PowerReport, b: PowerReport): PowerReport => ({
 });
 
 /**
- * Searches for the power that is closest to a midpoint of two float32.
- * @param stride Of so many bases, one is tried; an odd one, so that all of their bits vary.
+ * Searches for the power closest to a midpoint of two float32.
+ * @param stride One base in `stride` bases is tried. An odd stride varies all bits.
  */
 export async function searchPowers(
   { program }: Built,

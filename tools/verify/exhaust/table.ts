@@ -19,7 +19,7 @@ export type Row = {
 } & Readonly<Record<BuildName, { log2: string; at: string; doubts: number }>>;
 
 /** Rows by stride and function. */
-export type Table = Record<string, Partial<Record<OpName, Row>>>;
+type Table = Record<string, Partial<Record<OpName, Row>>>;
 
 /** The kernels that the elementary functions consist of, by one SHA-256, as on engines of today. */
 export function kernelsNow(): string {

@@ -16,7 +16,7 @@ const BATCH = 500;
 type Passing = { calls: number[]; gas: bigint };
 const wantsMore = ({ calls, gas }: Passing): boolean => calls.length < MAX_CALLS_OF_A_MUTANT && gas < GAS_OF_A_MUTANT;
 
-export type Verdict = { killer?: string; tests: number; milliseconds: number };
+type Verdict = { killer?: string; tests: number; milliseconds: number };
 
 /**
  * Tries mutants of contracts without state on recorded calls. It first finds which calls execute which mutants. Each

@@ -25,7 +25,7 @@ export function prepare(workspace: Workspace): void {
 }
 
 /** A digest of everything that decides which tests execute which mutants. */
-export function digestOf(workspace: Workspace, tests: readonly string[]): string {
+function digestOf(workspace: Workspace, tests: readonly string[]): string {
   const hash = createHash("sha256");
   const others = workspace.files("contracts/**/*.sol,src/**/*.ts,testkit/**/*.ts");
   for (const file of [...tests, ...others]) hash.update(`${file}\n${workspace.read(file)}`);

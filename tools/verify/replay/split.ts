@@ -8,10 +8,7 @@ import {
 } from "viem";
 import type { Call } from "./calls.ts";
 
-/**
- * Functions of harnesses that work on packed operands, their last argument: bytes of one operation's operands and of
- * its result.
- */
+/** Harness functions with packed operands in the last argument: bytes per operation, given and returned. */
 const BATCHES: Readonly<Record<string, { given: number; returned: number }>> = {
   evaluateMany: { given: 8, returned: 4 },
   float32: { given: 8, returned: 4 },

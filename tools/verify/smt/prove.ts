@@ -6,7 +6,7 @@ import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 
 /** The result for one harness. */
-export type Verdict = {
+type Verdict = {
   /** Targets (assertions, overflows, underflows, divisions by zero) that hold for all values. */
   readonly proved: number;
   /** Targets that are violated, undecided, vacuous or not checked. Empty if all is proved. */

@@ -216,7 +216,7 @@ function lineOf(event: DispatchEvent): string | undefined {
   }
 }
 
-/** Workers gladly take a fee above this multiple of the gas. */
+/** Workers gladly take a fee above the gas cost times this factor. */
 const GAS_TIMES = 10n;
 
 async function warnOfLowFee(

@@ -19,7 +19,7 @@ const settings = {
   examClaims: optional<Address>("address", "enrol there too: the pledge backs what is sat of exams", address, "none"),
 };
 
-/** `refute tickets pledge`: locks one collateral behind all future signatures from this account. */
+/** `refute tickets pledge`: locks one collateral behind all future signatures from the account. */
 export function pledgeCommand(output: Output): Command {
   const command = new Command("pledge")
     .description("lock one collateral of this account's stake behind the claims that it signs from now on")

@@ -31,7 +31,7 @@ function causal(b: Backward, queries: number, keys: number, past: number, hidden
   return b.tensor(values, [queries, keys]);
 }
 
-/** softmax(scores(q * k)) * v, [batch, heads, queries, size]; a head of k and v may serve several of q. */
+/** softmax(scores(q * k)) * v, [batch, heads, queries, size]; a k and v head may serve several q heads. */
 function attend(b: Backward, q: Shaped, k: Shaped, v: Shaped, scores: (products: string) => string): string {
   const [batch, heads, queries, size] = q.shape as [number, number, number, number];
   const [own, keys, width] = [k.shape[1]!, k.shape[2]!, v.shape[3]!];

@@ -3,7 +3,7 @@ import type { AttributeValue } from "../../nodes.ts";
 import type { Backward, Rule } from "../backward.ts";
 import { part } from "./movement.ts";
 
-/** Operators of com.microsoft, each written in those of ai.onnx that it fuses. */
+/** Operators of com.microsoft, written in the operators of ai.onnx that they fuse. */
 
 const gelu = (b: Backward, x: string): string =>
   b.mul(x, b.mul(b.f(0.5), b.add(b.f(1), b.op("Erf", b.mul(x, b.f(Math.SQRT1_2))))));
@@ -12,7 +12,7 @@ export const microsoftGelu: Rule = (b) => [gelu(b, b.x())];
 export const biasGelu: Rule = (b) => [gelu(b, b.add(b.x(0), b.x(1)))];
 export const biasAdd: Rule = (b) => [b.add(b.add(b.x(0), b.x(1)), b.x(2))];
 
-/** Of x + bias the first half of the last dimension times Gelu of the second. */
+/** x + bias, split along the last dimension: the first half times Gelu of the second half. */
 export const biasSplitGelu: Rule = (b) => {
   const shape = b.shape();
   const [axis, half] = [shape.length - 1, shape.at(-1)! / 2];
@@ -65,7 +65,7 @@ function activated(b: Backward, x: string, parameter: (k: number) => number): st
   }
 }
 
-/** The attributes of a convolution that a node has. */
+/** Returns a node's convolution attributes. */
 function convAttributes(b: Backward): Record<string, AttributeValue> {
   const lists = ["kernel_shape", "strides", "pads", "dilations"] as const;
   const own = lists.flatMap((name) => (b.attributes.has(name) ? [[name, b.attributes.ints(name)!] as const] : []));

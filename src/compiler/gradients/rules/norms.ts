@@ -23,7 +23,7 @@ export const lpNormalization: Rule = (b) => {
   return [b.where(isZero, b.f(0), b.div(b.x(), b.where(isZero, b.f(1), norm)))];
 };
 
-/** d / (root of the mean square of d + 1e-9), d = x - mean. */
+/** d / ((root mean square of d) + 1e-9), d = x - mean. */
 export const meanVarianceNormalization: Rule = (b) => {
   const given = b.attributes.ints("axes") ?? [0, 2, 3];
   const axes = [...new Set(given.map((axis) => b.axis(axis, b.shape().length)))];
@@ -31,7 +31,7 @@ export const meanVarianceNormalization: Rule = (b) => {
   return [b.div(d, b.add(b.op("Sqrt", b.mean(b.mul(d, d), axes)), b.f(1e-9)))];
 };
 
-/** x / (bias + alpha / size * sum of squares of the neighbouring channels)^beta. */
+/** x / (bias + alpha / size * the neighbouring channels' sum of squares)^beta. */
 export const lrn: Rule = (b) => {
   const [batch, channels, ...spatial] = b.shape() as [number, number, ...number[]];
   const size = b.attributes.int("size", 1);

@@ -2,7 +2,7 @@ import type { Body } from "../../../model/onnx/model.ts";
 import type { NodeContext } from "../../lowering/nodeContext.ts";
 import type { LazyTensor } from "../../expressions/tensor.ts";
 
-/** The value of a name while a graph is lowered: a tensor, or a list of tensors that exists at compile time only. */
+/** A name's value during lowering: a tensor, or a list of tensors existing at compile time only. */
 export type GraphValue = LazyTensor | readonly LazyTensor[];
 
 /** An optional without an element: the only list that is no sequence. */
@@ -10,7 +10,7 @@ export const ABSENT: readonly LazyTensor[] = Object.freeze([]);
 
 export const isSequence = (value: GraphValue | undefined): value is readonly LazyTensor[] => Array.isArray(value);
 
-/** A node of an operator on bodies or sequences, as its lowering sees it. */
+/** The lowering's view of a node on bodies or sequences. */
 export type ControlContext = {
   context: NodeContext;
   operands: readonly (GraphValue | undefined)[];

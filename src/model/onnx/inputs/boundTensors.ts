@@ -22,7 +22,7 @@ export function boundTensors(model: Model, bind: Readonly<Record<string, unknown
   );
 }
 
-/** A single number also fills a one-element input, whatever its rank. */
+/** A single number also fills an input with a single element, at any rank. */
 function literal({ name, dtype, shape }: ValueInfo, value: unknown): TensorData {
   const tensor = jsonTensor(value, dtype, `the value bound to ${name}`);
   const ones = shape?.map((dim) => (typeof dim === "number" ? dim : 1));

@@ -4,8 +4,8 @@ import { elementCount, type TensorData } from "../model.ts";
 import { InputFileError } from "./errors.ts";
 
 /**
- * Reads a tensor from JSON: nested arrays of numbers (64-bit integers beyond 2^53 as strings) or booleans. The nesting
- * gives the shape. Numbers for float inputs are rounded to the type.
+ * Reads a tensor from JSON: nested arrays with numbers (64-bit integers beyond 2^53 as strings) or booleans. The
+ * nesting gives the shape. Numbers for float inputs are rounded to the type.
  * @param path For messages.
  * @throws InputFileError
  */

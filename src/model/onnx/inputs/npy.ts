@@ -55,7 +55,7 @@ export function readNpy(bytes: Uint8Array, path: string): TensorData {
   return { dtype, shape, bytes: Uint8Array.from(data) };
 }
 
-/** The data alignment: header and preceding bytes together fill a multiple of this number. */
+/** The data alignment in bytes: header and preceding bytes together fill a multiple. */
 const ALIGNMENT = 64;
 const [PREFIX, BFLOAT16_SHIFT] = [10, 2];
 

@@ -22,9 +22,9 @@ const TOLERANCE = 0.02;
 type DecoderCheck = { tokens: number; difference: number };
 
 /**
- * Compares a wrapped decoder with its model in plain onnxruntime, on random tokens. A model that takes positions or
- * masks from the shape of its past would compute something else with slots.
- * @param from Path of the model's own file, or its bytes.
+ * Compares a wrapped decoder with its model in plain onnxruntime, on random tokens. A model taking positions or masks
+ * from its past's shape would compute something else with slots.
+ * @param from Path of the model's own file, or the file's bytes.
  * @throws DecoderError if the logits differ
  */
 export async function checkDecoder(

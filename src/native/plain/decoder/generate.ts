@@ -14,10 +14,10 @@ import { keptSteps, runItems } from "../../../program/trace/runItems.ts";
 type GeneratedItem = { token: number; tensors: readonly Uint8Array[] };
 
 /**
- * Executes the items of a wrapped decoder's run one after the other.
- * @param items The number of items. The first items, one fewer than the prompt's tokens, choose tokens of the prompt.
+ * Executes the items of a wrapped decoder's run in order.
+ * @param items The number of items. The first items, one fewer than the prompt's tokens, choose the prompt's tokens.
  * @param keep Further steps whose tensors are returned.
- * @throws DecoderRequestError if the program cannot generate this text, or not at this length
+ * @throws DecoderRequestError if the program cannot generate the text, or not at the requested length
  */
 export async function* generate(
   model: CompiledModel,

@@ -18,8 +18,8 @@ export type PlainDecoder = { begin: () => PlainText; close: () => Promise<void> 
 
 /**
  * Opens a decoder in plain onnxruntime with its default optimisations, meaning all optimisations.
- * @param from Path of the model's own file, or its bytes.
- * @param bound Inputs of the file that were bound at compile time.
+ * @param from Path of the model's own file, or the file's bytes.
+ * @param bound The file's inputs bound at compile time.
  * @param threads The threads of a node; if absent, onnxruntime chooses the number.
  */
 export async function openPlainDecoder(

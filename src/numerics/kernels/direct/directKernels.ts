@@ -56,7 +56,7 @@ export function compileDirect(specs: readonly DirectSpec[]): DirectCode {
   return directCode({ module: new WebAssembly.Module(builder.encode()), names });
 }
 
-/** Returns kernels that {@link compileDirect} has compiled, in this thread or another. */
+/** Returns kernels compiled by {@link compileDirect}, in this thread or another. */
 export function directCode(compiled: CompiledKernels): DirectCode {
   return {
     compiled,

@@ -201,7 +201,7 @@ export function narrowFunction(spec: NarrowSpec, settle: Callable): FunctionBuil
     return n === 0 || !isAsked ? code : ifElse(i32.gtS(left.get, i32.const(n)), code);
   }
 
-  /** Stores the lanes of `low`, at most the number of remaining results. */
+  /** Stores the lanes in `low`, up to the number of remaining results. */
   function stored(out: Local, offset: number, left: Local): Code {
     return ifElse(
       i32.geS(left.get, i32.const(4)),

@@ -41,7 +41,7 @@ export function roundFour(low: Local, bits: Local, sums: Pair, errors: Pair): Co
   ];
 }
 
-/** Four results: the addresses of the first result and its terms, and the bytes from one lane to the next. */
+/** Four results: the addresses of the first result and the first terms, and the bytes between lanes. */
 type Four = { out: Local; outStep: number; left: Local; leftStep: number; right: Local; rightStep: number };
 
 /**

@@ -83,9 +83,8 @@ type Eight = [Local, Local, Local, Local, Local, Local, Local, Local];
 
 /**
  * `(left, right, weightSums, out, list, bound, factor, count) -> list`: computes all sums of a spec, rounded to
- * float32, and lists the sums that the bound does not settle. The sums of right factors' magnitudes are float64, one
- * per vector. `bound` equals `factor` times the largest left magnitude; `factor` equals `errorFactor` for the number of
- * terms.
+ * float32, and lists the sums unsettled by the bound. The right factors' magnitude sums are float64, one per vector.
+ * `bound` equals `factor` times the largest left magnitude; `factor` equals `errorFactor` for the number of terms.
  */
 export function windowFunction(spec: WindowSpec, settle: Callable): FunctionBuilder {
   const fn = new FunctionBuilder(["i32", "i32", "i32", "i32", "i32", "f64", "f64", "i32"], "i32");

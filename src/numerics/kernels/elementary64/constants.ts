@@ -1,4 +1,4 @@
-/** Constants and tables as pairs of float64, made from the definition's integers. */
+/** Constants and tables in float64 pairs, made from the definition's integers. */
 import type { Scaled } from "../../elementary/fixed.ts";
 import { FRACTION, WIDE_ONE } from "../../elementary64/wide.ts";
 import { bitLength } from "../../round.ts";

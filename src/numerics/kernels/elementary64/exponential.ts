@@ -99,7 +99,7 @@ export function expPair(high: number, low: number): number {
   return y * scale;
 }
 
-/** Off by less than 2^-98. Beyond the range of subnormal numbers, frequent for masks, the result is 0. */
+/** Off by less than 2^-98. Beyond the subnormal range, frequent for masks, the result is 0. */
 export const exp = (x: number): number => (x < -746 ? exactly(0) : expPair(x, 0));
 
 /** Off by less than 2^-88. */

@@ -70,7 +70,7 @@ function reduce(x: number): boolean {
 
 /**
  * sin(x + quarters pi/2) of the last {@link reduce}: S (1 - v) + C s, with S and C from the part, s and v from r. If S
- * is 0, the result is +-s, off by 2^-97 of at least 2^-20 (k = 0: off by 2^-99 of s); else the result is at least
+ * is 0, the result is +-s: at least 2^-20 and off by 2^-97 (k = 0: off by 2^-99 of s). Else the result is at least
  * 2^-5.4.
  */
 function shifted(quarters: number): number {

@@ -1,7 +1,7 @@
 import type { SeenJob } from "./jobs.ts";
 
 /** Features as a worker would bin them. Each says of a job which bin it is in. */
-export const FEATURES = {
+const FEATURES = {
   program: ({ program }) => program,
   entropy: ({ entropy }) => Math.floor(2 * entropy),
   repeats: ({ repeats }) => repeats,
@@ -14,11 +14,11 @@ export const FEATURES = {
 type Feature = keyof typeof FEATURES;
 
 /** How much likelier a job is a real one than a canary, as a logarithm. */
-export type Score = (job: SeenJob) => number;
+type Score = (job: SeenJob) => number;
 
 /**
- * Fits scores on jobs of which it is known what they are: one for each feature alone, and one for all, as if they were
- * independent.
+ * Fits scores on jobs whose kind is known: one score for each feature alone, and one score for all features, as if they
+ * were independent.
  */
 export function fitScores(real: readonly SeenJob[], canary: readonly SeenJob[]): Record<Feature | "all", Score> {
   const names = Object.keys(FEATURES) as Feature[];

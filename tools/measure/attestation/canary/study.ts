@@ -10,7 +10,7 @@ export const PURSES: readonly Purse[] = [
 ];
 
 /** What can be told of a purse's canaries. */
-export type Study = {
+type Study = {
   purse: string;
   /** By feature, and by all of them, the share of real jobs that a worker can pick. */
   picked: Readonly<Record<string, number>>;

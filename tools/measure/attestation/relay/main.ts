@@ -5,7 +5,7 @@ import { svgOf } from "../../chart.ts";
 import { charts } from "./curves.ts";
 import { chosenShare } from "./simulate.ts";
 
-/** Exams a point: shares are within 0.01 of what more of them give. */
+/** Exams for each point: more exams change the shares by less than 0.01. */
 const ROUNDS = 4_000;
 
 const { write } = readOptions({ write: flag("write the pictures of docs/provisioning.md") });

@@ -24,9 +24,9 @@ export type Setting = {
 export const HONEST: Setting = { devices: 1, task: 0.6, delay: 0.05, relay: 0, away: 0.02, isShared: true };
 
 /**
- * The part of the time at which a device holds the class, over all devices of a card. The cheat serves as many of them
- * as is best for it.
- * @param rounds Exams that are simulated.
+ * The share of time in which a device holds the class, over all devices of a card. The cheat serves the number of
+ * devices that suits it best.
+ * @param rounds The number of simulated exams.
  */
 export function heldShare(setting: Setting, rounds: number, seed: number): number {
   const choices = Array.from({ length: setting.devices }, (_, k) => heldDevices(setting, k + 1, rounds, seed));

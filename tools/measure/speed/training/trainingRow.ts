@@ -16,7 +16,7 @@ import { prepareTraining, trainingBytes, type Training } from "../../../../testk
 import { median } from "../median.ts";
 
 /** Milliseconds of a training step, medians, and of the processor by that of plain onnxruntime, all threads. */
-export type TrainingRow = {
+type TrainingRow = {
   model: string;
   weights: number;
   plain: number;

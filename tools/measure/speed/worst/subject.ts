@@ -17,7 +17,7 @@ const ENOUGH_WORK = 20_000_000n;
 const MAX_ELEMENTS = 2 ** 22;
 
 /** A program of one step, which reads the given tensors: as constants where the step says so, else as inputs. */
-export function oneStep(name: string, step: Step, sources: readonly Uint8Array[]): WorstSubject {
+function oneStep(name: string, step: Step, sources: readonly Uint8Array[]): WorstSubject {
   const inputs: Uint8Array[] = [];
   const infos: { dtype: DTypeCode; count: number }[] = [];
   const constants = new Map<`0x${string}`, Uint8Array>();
@@ -67,7 +67,10 @@ export function repeatedSteps(
   );
 }
 
-/** The step with one more digit, the slowest, on which nothing depends; as it is if it has the most digits. */
+/**
+ * Returns the step with one more digit, the slowest, which no read depends on. A step with the maximum number of digits
+ * is returned unchanged.
+ */
 function repeated(step: Step): Step {
   const work = programWork({ inputs: [], steps: [step] });
   const times = Math.min(Number(ENOUGH_WORK / work) + 1, Math.floor(MAX_ELEMENTS / step.count));

@@ -201,7 +201,7 @@ const SIGNED = [...REPORT_BUGS, ...QUOTE_BUGS];
 
 /** What must find a bug: random sequences of calls in Solidity, or tests in TypeScript. */
 export type Finder = "solidity" | "mocha";
-export type PlantedBug = Bug & { finder: Finder };
+type PlantedBug = Bug & { finder: Finder };
 
 export const BUGS: readonly PlantedBug[] = [
   ...CALLED.map((bug) => ({ ...bug, finder: "solidity" as const })),

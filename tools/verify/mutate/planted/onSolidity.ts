@@ -63,7 +63,7 @@ export async function tryOnSolidity<M extends Mutant>(
   }
 }
 
-/** A file, what it imports, what it deploys as it is built, and what these import. */
+/** Returns a file with all files that the file imports or deploys, and their imports in turn. */
 function reachOf(workspace: Workspace, first: string): ReadonlySet<string> {
   const files = new Set<string>();
   const take = (file: string): void => {

@@ -1,9 +1,9 @@
 import type { Bug } from "./bug.ts";
 
 /**
- * A file of contracts with its bugs in it, each under the condition `Mutants.on(id)`.
- * @param bugs All bugs: the id of one is its place, from 1 on.
- * @throws Error if a bug's text does not occur once
+ * Puts bugs into a contract's source, each under the condition `Mutants.on(id)`.
+ * @param bugs All bugs; a bug's id is its place in the list, counted from 1.
+ * @throws Error if a bug's text does not occur exactly once
  */
 export function withBugs(text: string, file: string, bugs: readonly Bug[]): string {
   let changed = text;
