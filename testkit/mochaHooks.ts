@@ -3,10 +3,12 @@ import { appendFileSync } from "node:fs";
 import { relative } from "node:path";
 
 /**
- * A slowly ending `mocha --parallel` process gets SIGTERM after a second. The handler makes the process exit normally,
- * and the child processes end too.
+ * A process of `mocha --parallel` that ends slowly gets this signal after a second. The handler makes the process exit
+ * normally, so that its child processes end too. A command that runs in the process handles the signal itself.
  */
-process.once("SIGTERM", () => process.exit(143));
+process.on("SIGTERM", () => {
+  if (process.listenerCount("SIGTERM") === 1) process.exit(143);
+});
 
 /** The file for the time of each test file, if the runner wants these times (tools/verify/suites.ts). */
 const times = process.env.REFUTE_SUITE_TIMES;

@@ -1,13 +1,10 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { temporaryFolder } from "../../src/deploy/devnet/temporaryFolder.ts";
 
 // Imported, as it imports commands: a module that is required and imported is there twice, with other error classes.
 const { runCommandLine } = await import("../../src/cli/commandLine.ts");
 
-/** No test reads or writes the caches of the user. */
-const cache = mkdtempSync(join(tmpdir(), "refute-cache-"));
-after(() => rmSync(cache, { recursive: true, force: true }));
+/** No test reads or writes the caches of the user. All files of tests in a process share this folder. */
+const { path: cache } = temporaryFolder("refute-cache-");
 
 /**
  * Runs the command line in this process: exit status, what it printed line by line, and the same by where it went; a

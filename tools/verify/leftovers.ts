@@ -10,7 +10,7 @@ const VARIABLES = ["TMPDIR", "TMP", "TEMP"];
 /** Caches of tools in the folder for temporary files. All runs share them. */
 const CACHES = [`tsx-${process.geteuid?.() ?? ""}`, "node-compile-cache"];
 /** Files that onnxruntime leaves. */
-const OF_OTHERS = /^mat-debug-\d+\.log$/;
+const OF_OTHERS = /^(mat-debug-\d+\.log|\.ses)$/;
 /** How long processes may take to end after the run, on a busy machine. */
 const PATIENCE_MS = 10_000;
 const POLLING_MS = 100;
