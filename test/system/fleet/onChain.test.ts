@@ -229,17 +229,18 @@ async function countsOf(role: RefuteProcess): Promise<Record<"done" | "here" | "
 
 describe("a fleet on a chain", function () {
   this.timeout(1_800_000);
-  const redis = useRedis();
   const ends: Ends = [];
   let folder: string | undefined;
+  // Before the hooks of the server: executors end only while the queue is there.
+  after(async () => {
+    for (const end of ends.reverse()) await end().catch(() => undefined);
+    if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
+  });
+  const redis = useRedis();
   before(function () {
     const binary = anvilBinary();
     if (typeof binary !== "string") leaveOut(this, binary.missing);
     folder = mkdtempSync(join(tmpdir(), "refute-fleet-chain-"));
-  });
-  after(async () => {
-    for (const end of ends.reverse()) await end().catch(() => undefined);
-    if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
   });
 
   it("jobsBecomeFinal_andALieIsRefuted_whileExecutorsAreKilled", async () => {
