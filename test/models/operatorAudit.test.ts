@@ -12,9 +12,7 @@ import { readModel } from "../../src/model/onnx/readModel.ts";
 import { Trace } from "../../src/program/trace/trace.ts";
 import { modelOf } from "../../testkit/onnx/agreement.ts";
 import { Prng } from "../../testkit/random/prng.ts";
-import { CASES } from "../../testkit/operators/cases.ts";
-import { ML_CASES } from "../../testkit/operators/mlCases.ts";
-import { MICROSOFT_CASES } from "../../testkit/operators/microsoftCases.ts";
+import { ALL_CASES } from "../../testkit/operators/allCases.ts";
 import { experimentIn } from "../../testkit/operators/otherFloats.ts";
 import { RandomTensors } from "../../testkit/random/tensors.ts";
 import { createCallChain } from "../../testkit/verifier/callChain.ts";
@@ -29,13 +27,11 @@ describe("operators on chain", function () {
   before(async () => void (verifier = await startChainVerifier(createCallChain)));
   after(() => verifier.close());
 
-  const microsoft = Object.entries(MICROSOFT_CASES).map(([name, makers]) => [`com.microsoft.${name}`, makers] as const);
-  const tables = Object.entries(ML_CASES).map(([name, makers]) => [`ai.onnx.ml.${name}`, makers] as const);
   const inFloat64 = ["Exp", "Erf", "Gelu", "Pow", "Sigmoid", "Softmax", "Sin", "Acosh"].map((name) => {
-    const [make] = CASES[name]!;
+    const [make] = ALL_CASES[name]!;
     return [`${name}_ofFloat64`, [(random: RandomTensors) => experimentIn(make!(random), DType.float64)]] as const;
   });
-  for (const [operator, [make]] of [...Object.entries(CASES), ...microsoft, ...tables, ...inFloat64]) {
+  for (const [operator, [make]] of [...Object.entries(ALL_CASES), ...inFloat64]) {
     // Random operators have tests of their own.
     if (make === undefined) continue;
     it(`${operator}_auditsClean`, async () => {

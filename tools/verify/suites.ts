@@ -8,7 +8,12 @@ type Times = ReadonlyMap<string, number>;
  * Seconds for a suite, all files together, before a warning is printed: three times the duration on an idle machine
  * with two cores. A suite above its budget needs fewer or lighter tests, or a reasoned new budget.
  */
-const BUDGETS: Readonly<Record<string, number>> = {};
+const BUDGETS: Readonly<Record<string, number>> = {
+  ...{ adversaries: 600, attestation: 60, base: 30, chain: 240, cli: 570, compiler: 400, contracts: 900, deploy: 120 },
+  ...{ dispute: 150, docs: 120, e2e: 420, examine: 60, executor: 400, model: 300, models: 300, native: 60 },
+  ...{ numerics: 150, package: 60, parties: 500, program: 120, runs: 300, soak: 90, tools: 90, watcher: 120, web: 60 },
+  ...{ "(contracts)": 600, "(dist)": 200, "(Solidity)": 900 },
+};
 
 /** Has the times of a run noted in a folder: by `run` (tools/verify/totals.ts) and by mocha (testkit/mochaHooks.ts). */
 export function noteTimes(folder: string): string {
