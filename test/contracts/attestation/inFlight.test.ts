@@ -86,8 +86,8 @@ describe("What is in flight when a worker stops being eligible", function () {
       });
     });
     expect(readers.sort()).to.deep.equal([
-      "contracts/market/JobClaims.sol: _take",
       "contracts/extras/pledge/PledgedClaims.sol: pledge",
+      "contracts/market/JobClaims.sol: _take",
       "contracts/vault/StakeVault.sol: stake",
     ]);
   });
