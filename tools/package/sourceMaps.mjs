@@ -1,5 +1,5 @@
 // Source maps that say lines only, so that the package is small.
-import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 const DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -59,11 +59,20 @@ export function lineMappings(mappings) {
   return lines.join(";");
 }
 
-/** Rewrites all source maps of a folder. Names that differ in the sources are left out too. */
+/** Files that hold tables and little code: their stack traces need no lines of the sources. */
+const TABLES = /^src[\\/](compiler[\\/]table|chain[\\/]abi|cli[\\/]words)[\\/]/;
+
+/** Rewrites all source maps of a folder, and removes the maps of tables. Names that differ in the sources go too. */
 export function thinSourceMaps(folder) {
   for (const name of readdirSync(folder, { recursive: true })) {
     if (!name.endsWith(".js.map")) continue;
     const path = join(folder, name);
+    if (TABLES.test(name)) {
+      const code = path.slice(0, -".map".length);
+      writeFileSync(code, readFileSync(code, "utf8").replace(/\/\/# sourceMappingURL=.*\n?$/, ""));
+      rmSync(path);
+      continue;
+    }
     const { version, sources, mappings } = JSON.parse(readFileSync(path, "utf8"));
     writeFileSync(path, JSON.stringify({ version, sources, names: [], mappings: lineMappings(mappings) }));
   }
