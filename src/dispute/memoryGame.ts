@@ -4,7 +4,7 @@ import type { KnownProgram } from "./run/execution.ts";
 import type { WorkerMove } from "./workerMove.ts";
 import type { ClaimForm } from "../chain/market/claimForm.ts";
 import type { MoveRecord } from "../chain/market/history.ts";
-import { type GameState } from "../chain/market/state.ts";
+import type { GameState } from "../chain/market/state.ts";
 import { Level, Move, Side, ZERO_HASH, type Pick, type StepProof } from "../chain/structs.ts";
 import { fromHash, sha256, toHash, zeroHash, type Hash } from "../program/merkle/hash.ts";
 import { depthOf } from "../program/merkle/sizes.ts";

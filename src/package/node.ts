@@ -36,5 +36,5 @@ export type { WorkerEvent } from "../parties/worker/events.ts";
 export { runWorker } from "../parties/worker/worker.ts";
 export type { WatcherEvent } from "../../watcher/events.ts";
 export { runWatcher } from "../../watcher/watcher.ts";
-export { type WorkerOptions } from "../parties/worker/options.ts";
-export { type WatcherOptions } from "../../watcher/options.ts";
+export type { WorkerOptions } from "../parties/worker/options.ts";
+export type { WatcherOptions } from "../../watcher/options.ts";

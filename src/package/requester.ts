@@ -38,4 +38,4 @@ export type { JobTerms } from "../parties/requester/postJob.ts";
 export { jobProgress, jobState, waitForResult } from "../parties/requester/result.ts";
 export type { ClaimProgress, JobProgress, JobResult, JobState, WaitOptions } from "../parties/requester/result.ts";
 export type { TensorData } from "../parties/requester/typedArrays.ts";
-export { type Reader } from "../chain/market/reader.ts";
+export type { Reader } from "../chain/market/reader.ts";

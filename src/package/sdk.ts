@@ -2,4 +2,4 @@
 export * from "./requester.ts";
 export { loadProgram } from "../parties/requester/loadProgram.ts";
 export { readAddressFile } from "../chain/market/readAddressFile.ts";
-export { type LoadOptions } from "../parties/requester/describeModel.ts";
+export type { LoadOptions } from "../parties/requester/describeModel.ts";

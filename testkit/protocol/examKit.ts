@@ -1,4 +1,4 @@
-import { type Address, type Hex } from "viem";
+import type { Address, Hex } from "viem";
 import { ReportKind, type ExamReport, type Sitting } from "../../src/chain/structs.ts";
 import type { P256Signature } from "../../src/attestation/keys.ts";
 import { nonceOf } from "../../src/attestation/report.ts";

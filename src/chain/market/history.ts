@@ -5,15 +5,7 @@ import { jobMarketAbi } from "../abi/jobMarket.ts";
 import type { ChainEvent } from "../logReader.ts";
 import { unpackState, type GameState } from "./state.ts";
 import { claimKeyOf } from "./ids.ts";
-import {
-  type Claim,
-  type ClaimKey,
-  type Job,
-  type Move,
-  type Outcome,
-  type ProgramFacts,
-  type Terms,
-} from "../structs.ts";
+import type { Claim, ClaimKey, Job, Move, Outcome, ProgramFacts, Terms } from "../structs.ts";
 
 /** The events of the market and its games. */
 export const protocolAbi: readonly [...typeof jobMarketAbi, ...typeof disputeGameAbi] = [

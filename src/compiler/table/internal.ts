@@ -1,7 +1,7 @@
 import { NOT_LOOKED_INTO } from "../../model/decision/operatorClass.ts";
 import { raiseThreshold } from "../operators/internal/raiseThreshold.ts";
 import { randomWords } from "../operators/internal/randomWords.ts";
-import { type Row } from "./row.ts";
+import type { Row } from "./row.ts";
 
 /** Operators that the compiler writes around decoders and inputs. */
 const WRITTEN = {

@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { createExecutor } from "../../../src/executor/createExecutor.ts";
-import { type Execute } from "../../../src/runs/execute.ts";
+import type { Execute } from "../../../src/runs/execute.ts";
 import { executeRun } from "../../../src/runs/executeRun.ts";
 import { Executions } from "../../../src/runs/executions.ts";
 import { FastExecutors } from "../../../src/runs/fastExecutors.ts";

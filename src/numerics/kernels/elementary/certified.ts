@@ -4,7 +4,7 @@ import { FunctionBuilder } from "../assembler/functionBuilder.ts";
 import { f32x4, f64x2 as floats, i32, i32x4, v128 } from "../assembler/instructions.ts";
 import type { Callable } from "../assembler/moduleBuilder.ts";
 import { all } from "./pool.ts";
-import { type Estimate } from "./vectorMath.ts";
+import type { Estimate } from "./vectorMath.ts";
 import { f64x4, type Wide } from "./wide.ts";
 
 /**
