@@ -1,6 +1,6 @@
 import { globSync, readdirSync, readFileSync } from "node:fs";
-import { dirname, join, normalize } from "node:path";
 import { expect } from "chai";
+import { Imports } from "../../testkit/house/imports.ts";
 
 const page = readFileSync("docs/architecture.md", "utf8");
 /** The folders that the page's lists describe: the path in code letters that begins an item, before a colon. */
@@ -19,12 +19,6 @@ const rank = (path: string): number => {
   const room = path.split("/")[0] === "src" ? path.split("/").slice(0, 2).join("/") : path.split("/")[0]!;
   return rooms.indexOf(room === "watcher" ? "src/parties" : room);
 };
-
-/** The files that a file imports. */
-const imports = (file: string): string[] =>
-  [...readFileSync(file, "utf8").matchAll(/(?:from|import) "(\.[^"]+)"/g)].map(([, path]) =>
-    normalize(join(dirname(file), path!)),
-  );
 
 describe("docs/architecture.md", () => {
   it("everyRoom_isDescribedOnce", () => {
@@ -45,8 +39,10 @@ describe("docs/architecture.md", () => {
 
   it("noRoom_importsFromARoomBelowItInTheList", () => {
     const files = globSync(["src/**/*.ts", "watcher/*.ts"]);
+    const imports = new Imports(files);
     const wrong = files.flatMap((file) =>
-      imports(file)
+      imports
+        .of(file)
         .filter((target) => rank(target) > rank(file))
         .map((target) => `${file} imports ${target}`),
     );
