@@ -292,7 +292,7 @@ export class Story {
     const { chainId, market } = session.deployment;
     const lie = { step: 0, element: this.prng.below(LIE_ELEMENTS) };
     const settings: LiarSettings = { url: this.anvil.url, chainId, market, key, models, lie, maxOpenClaims: lies };
-    const program = join(dirname(builtCommandLine()), "..", "devnet", "liar.js");
+    const program = join(dirname(builtCommandLine()), "..", "deploy/devnet/liar.js");
     this.#liar = spawn(process.execPath, [program], {
       env: { ...process.env, LIAR: JSON.stringify(settings) },
       stdio: ["ignore", "ignore", "inherit"],

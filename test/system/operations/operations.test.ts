@@ -84,7 +84,11 @@ describe("operations", function () {
     const own = Object.entries(services).filter(([, { image }]) => image === "refute");
     expect(own).to.not.be.empty;
     for (const [name, { command }] of own) {
-      const help = refute([command[0]!, "--help"]);
+      const words = command.slice(
+        0,
+        command.findIndex((word) => word.startsWith("--")),
+      );
+      const help = refute([...words, "--help"]);
       const flags = command.filter((word) => word.startsWith("--"));
       expect(
         flags.filter((flag) => !help.includes(flag)),

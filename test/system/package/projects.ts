@@ -49,10 +49,11 @@ export function installedScripts(at: string): string[] {
   return Object.keys(scripts).filter((name) => /^(pre|post)?install$|^prepare$/.test(name));
 }
 
-/** Milliseconds that the import of a package takes, the median of several runs. */
-export function importMs(at: string, name: string): number {
-  const times = Array.from({ length: RUNS }, () => Number(runCommand(process.execPath, ["importTime.mjs", name], at)));
-  return times.sort((a, b) => a - b)[(RUNS - 1) / 2]!;
+/** What the import of a package takes: milliseconds (the median of several runs), and the modules of refute loaded. */
+export function importCost(at: string, name: string): { milliseconds: number; modules: number } {
+  const runOnce = (): string => runCommand(process.execPath, ["importTime.mjs", name], at);
+  const runs = Array.from({ length: RUNS }, () => JSON.parse(runOnce()) as { milliseconds: number; modules: number });
+  return runs.sort((a, b) => a.milliseconds - b.milliseconds)[(RUNS - 1) / 2]!;
 }
 
 /** The packages of a project that viem does not bring along. */

@@ -1,3 +1,8 @@
+// Imports a package, and prints the milliseconds that the import takes and the number of modules of refute that it loads.
+import { registerHooks } from "node:module";
+const modules = [];
+registerHooks({ load: (url, context, next) => (modules.push(url), next(url, context)) });
 const before = performance.now();
 await import(process.argv[2]);
-console.log(performance.now() - before);
+const milliseconds = performance.now() - before;
+console.log(JSON.stringify({ milliseconds, modules: modules.filter((url) => url.includes("/refute/dist/")).length }));
