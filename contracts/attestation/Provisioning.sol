@@ -48,6 +48,8 @@ contract Provisioning is Products {
     /// @dev The widest grid. From each grid block on, a report has another `MAX_GRID` blocks for signing and inclusion.
     uint256 private constant MAX_GRID = KNOWN_BLOCKS / 2;
     uint256 private constant MAX_LIFETIME = 365 days;
+    /// @dev Seconds from a worker's release of its device until the device backs another worker.
+    uint256 private constant RELEASE_SECONDS = 1 days;
     /// @dev The model of all platforms: the verifier, as their manufacturer, says more.
     bytes32 private constant PLATFORM = "platform";
     uint8 private constant LEAST_DEBUG_STATUS = 1;
@@ -302,11 +304,9 @@ contract Provisioning is Products {
             if (holder.product != product) _devices[device].holder.product = product;
             return;
         }
-        if (holder.worker != address(0)) {
-            uint64 end = _leaseEnd(last);
-            require(block.timestamp > end, DeviceBacksAnother(device, holder.worker, end));
-            emit LeaseEnded(holder.worker, device);
-        }
+        uint64 end = _leaseEnd(last);
+        require(block.timestamp > end, DeviceBacksAnother(device, holder.worker, end));
+        if (holder.worker != address(0)) emit LeaseEnded(holder.worker, device);
         bytes32 old = _deviceOf[msg.sender];
         if (_isHolder(msg.sender, old)) _endLease(msg.sender, old);
         _devices[device].holder = Holder(msg.sender, product, 0);
@@ -322,8 +322,13 @@ contract Provisioning is Products {
         }
     }
 
+    /// @dev SAFETY: the device backs nobody else at once. Otherwise one device would back any number of workers in
+    /// turns, and each of them could take a seat of the same panel.
     function _endLease(address worker, bytes32 device) private {
-        delete _devices[device].holder.worker;
+        Device storage d = _devices[device];
+        delete d.holder.worker;
+        uint64 free = uint64(block.timestamp + RELEASE_SECONDS);
+        if (d.course.until > free) d.course.until = free;
         emit LeaseEnded(worker, device);
     }
 

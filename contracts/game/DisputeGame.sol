@@ -5,7 +5,7 @@ import {Address} from "@openzeppelin/contracts/utils/Address.sol";
 import {SafeCast} from "@openzeppelin/contracts/utils/math/SafeCast.sol";
 import {Math} from "@openzeppelin/contracts/utils/math/Math.sol";
 import {IDisputeGame, Outcome} from "../interfaces/IDisputeGame.sol";
-import {IJobMarket} from "../interfaces/IJobMarket.sol";
+import {IClaimContract} from "../interfaces/IClaimContract.sol";
 import {IProofChecker} from "../interfaces/IProofChecker.sol";
 import {ClaimGames} from "./ClaimGames.sol";
 import {Clock} from "./Clock.sol";
@@ -93,7 +93,7 @@ contract DisputeGame is IDisputeGame {
     bytes32 private constant CLOSED = bytes32(uint256(1));
 
     /// @inheritdoc IDisputeGame
-    IJobMarket public immutable market;
+    IClaimContract public immutable market;
     /// @inheritdoc IDisputeGame
     IProofChecker public immutable checker;
     /// @inheritdoc IDisputeGame
@@ -109,6 +109,8 @@ contract DisputeGame is IDisputeGame {
 
     /// @inheritdoc IDisputeGame
     mapping(bytes32 gameId => bytes32) public stateHash;
+    /// @inheritdoc IDisputeGame
+    mapping(bytes32 question => mapping(bytes32 root => bool)) public provedWrong;
     mapping(bytes32 claimId => ClaimGames) private _claims;
     mapping(bytes32 claimId => Death) private _deaths;
 
@@ -116,7 +118,7 @@ contract DisputeGame is IDisputeGame {
     /// @param market_ The market, deployed after this game. The market's constructor checks this game, and `p`.
     /// @param checker_ Checks step proofs.
     /// @param p Parameters of the deployment.
-    constructor(IJobMarket market_, IProofChecker checker_, Parameters memory p) {
+    constructor(IClaimContract market_, IProofChecker checker_, Parameters memory p) {
         KnownStep.requireCode(address(checker_));
         KnownStep.requireSemantics(address(checker_), checker_.semantics());
         // A verifier has semantics too, but checks no proofs: it has no verifier of its own.
@@ -237,7 +239,7 @@ contract DisputeGame is IDisputeGame {
 
     /// @inheritdoc IDisputeGame
     function prove(PackedState calldata state, Claim calldata claim, StepProof calldata proof) external {
-        uint256 start = gasleft() + GasSchedule.CLOSE;
+        uint256 start = gasleft() + GasSchedule.DEATH_END;
         GameState memory s = state.unpack();
         (bytes32 gameId, ClaimGames g) = _load(s, state);
         require(msg.sender == s.challenger, NotChallenger(msg.sender, s.challenger));
@@ -246,9 +248,11 @@ contract DisputeGame is IDisputeGame {
         ClaimKey memory key = ClaimKey(jobId, claim.worker, claim.root, claim.collateral);
         _requireClaim(s, JobIds.claimId(jobId, key.worker, key.root, key.collateral));
         _requireWrong(gameId, s.claimId, proof.element);
+        // A proof against an answer convicts the trace that the worker showed in this game, not the answer.
+        if (claim.job.answers == 0 && claim.job.termsHash != 0)
+            provedWrong[JobIds.questionId(claim.job)][claim.root] = true;
         uint256 most = uint256(proof.pick.program.header.maxStepGas()) + GasSchedule.PROVE_MARGIN;
-        uint256 price = _spend(s, most, start);
-        _die(gameId, key, s, g.addDues(price), 0);
+        _die(gameId, key, s, g, most, start);
     }
 
     /// @inheritdoc IDisputeGame
@@ -257,7 +261,7 @@ contract DisputeGame is IDisputeGame {
         (bytes32 gameId, ClaimGames g) = _load(s, state);
         _requireClaim(s, key.claimId());
         if (msg.sender == key.worker) {
-            _die(gameId, key, s, g, 0);
+            _die(gameId, key, s, g, 0, 0);
         } else {
             require(msg.sender == s.challenger, NotAParty(msg.sender));
             _workerWins(gameId, key, s, g, 0);
@@ -266,15 +270,17 @@ contract DisputeGame is IDisputeGame {
 
     /// @inheritdoc IDisputeGame
     function timeout(PackedState calldata state, ClaimKey calldata key) external {
+        uint256 start = gasleft() + GasSchedule.DEATH_END;
         GameState memory s = state.unpack();
         (bytes32 gameId, ClaimGames g) = _load(s, state);
         _requireClaim(s, key.claimId());
         (uint256 left, uint256 elapsed) = _clock(s);
         require(Clock.isOver(left, elapsed), ClockRunning(s.turn, left, elapsed));
-        uint256 reward = GasSchedule.paid(GasSchedule.TIMEOUT) * GasSchedule.price(block.basefee, _priceCap);
         if (s.turn == Side.Worker) {
-            _die(gameId, key, s, g.addDues(reward), reward);
+            _die(gameId, key, s, g, GasSchedule.TIMEOUT, start);
         } else {
+            // Flat: whoever stages this end, takes from its own bond.
+            uint256 reward = GasSchedule.paid(GasSchedule.TIMEOUT) * GasSchedule.price(block.basefee, _priceCap);
             _workerWins(gameId, key, s, g, reward);
         }
     }
@@ -438,10 +444,29 @@ contract DisputeGame is IDisputeGame {
     /* ---- Payouts of an end ---- */
 
     /// @dev Handles a losing claim. O(1) regardless of open games: each game settles in a separate call.
-    /// @param reward Amount due to the caller, included in the games' dues.
-    function _die(bytes32 gameId, ClaimKey memory key, GameState memory s, ClaimGames g, uint256 reward) private {
+    /// @param gas The most gas that the caller is paid for this end.
+    /// @param start As for `GasSchedule.paid`.
+    function _die(
+        bytes32 gameId,
+        ClaimKey memory key,
+        GameState memory s,
+        ClaimGames g,
+        uint256 gas,
+        uint256 start
+    ) private {
         g = g.killed().closed();
         (uint256 collateral, uint256 most) = market.refuted(key, s.claimId);
+        // SAFETY: measured after the claim's contract did its part, which is dear for a worker's first refuted claim
+        // and cheap for the others of a pledge. Otherwise a stopped worker would be paid for the difference, once for
+        // each of its claims, and get its pledge back.
+        bool isOther = msg.sender != s.challenger;
+        if (isOther) start += GasSchedule.PAY;
+        // A claim without a bounty leaves nothing for a sink.
+        if (most == 0) start -= GasSchedule.SINK_PAY;
+        uint256 reward = _spend(s, gas, start);
+        g = g.addDues(reward);
+        if (isOther) s.spent -= uint96(reward);
+        else reward = 0;
         Death memory death;
         // SAFETY: moves come first, because they were paid for. If settlements, priced when the claim dies, ranked
         // equally, sham games opened while gas was cheap would make the pot short at a spike of the base fee.

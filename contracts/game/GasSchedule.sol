@@ -42,11 +42,15 @@ library GasSchedule {
 
     /* ---- Prices of ends ---- */
 
-    /// @dev The gas that a proof's transaction burns after its measurement: the claim's death and payments. Measured:
-    /// `prove_isPaidAtWhatItCosts` of gas.test.ts holds the paid gas between the burnt gas and 15 % more.
-    uint256 internal constant CLOSE = 85_000;
-    /// @dev The flat reward for a timeout. It exceeds the gas burnt by a call that fills empty accounts. The call burns
-    /// 70,000 at least (docs/economics.md).
+    /// @dev The gas that an end, by which the claim dies, burns after its measurement: the game's record, and payments
+    /// to the winner and to a sink that have credit. `PAY`: a payment more, to a caller that is not the winner.
+    /// `SINK_PAY`: less, for a worker's later claims behind one pledge, which pay no sink. Measured:
+    /// `prove_isPaidAtWhatItCosts` and `timeout_isPaidAtWhatItCosts` of gasSchedule.test.ts, and stoppedWorker.test.ts.
+    uint256 internal constant DEATH_END = 31_000;
+    uint256 internal constant PAY = 9_000;
+    uint256 internal constant SINK_PAY = 3_700;
+    /// @dev The most that a timeout is paid, if the claim dies by the timeout; the flat reward if the challenger loses.
+    /// It exceeds the gas burnt by a call that fills empty accounts.
     uint256 internal constant TIMEOUT = 150_000;
     /// @dev What a step proof may be paid above the estimate in the header, which has the game's part in it
     /// (src/program/gas.ts): a margin. `proofThatBurnsMoreThanItsPrice_isPaidItsPrice` of
@@ -226,12 +230,6 @@ library GasSchedule {
             let low := 0x7f7f7f7f7f7f7f7f7f7f7f7f7f7f7f7f7f7f7f7f7f7f7f7f7f7f7f7f7f7f7f7f
             let ones := 0x0101010101010101010101010101010101010101010101010101010101010101
             let pairs := 0x00ff00ff00ff00ff00ff00ff00ff00ff00ff00ff00ff00ff00ff00ff00ff00ff
-            // Puts one into each nonzero byte: either the byte's lower seven bits plus 127 carry into the eighth bit,
-            // or the eighth bit was set already.
-            function marks(offset, mask, units) -> m {
-                let word := calldataload(offset)
-                m := and(shr(7, or(add(and(word, mask), mask), word)), units)
-            }
             let size := calldatasize()
             let offset := 0
             for {} lt(offset, size) {} {
@@ -244,10 +242,17 @@ library GasSchedule {
                 for {} lt(offset, end) {
                     offset := add(offset, 0x80)
                 } {
-                    counts := add(counts, marks(offset, low, ones))
-                    counts := add(counts, marks(add(offset, 0x20), low, ones))
-                    counts := add(counts, marks(add(offset, 0x40), low, ones))
-                    counts := add(counts, marks(add(offset, 0x60), low, ones))
+                    // One is put into each nonzero byte: either the byte's lower seven bits plus 127 carry into the
+                    // eighth bit, or the eighth bit was set already. Written out four times: the compiler inlines a
+                    // function here or does not, by what other code there is.
+                    let word := calldataload(offset)
+                    counts := add(counts, and(shr(7, or(add(and(word, low), low), word)), ones))
+                    word := calldataload(add(offset, 0x20))
+                    counts := add(counts, and(shr(7, or(add(and(word, low), low), word)), ones))
+                    word := calldataload(add(offset, 0x40))
+                    counts := add(counts, and(shr(7, or(add(and(word, low), low), word)), ones))
+                    word := calldataload(add(offset, 0x60))
+                    counts := add(counts, and(shr(7, or(add(and(word, low), low), word)), ones))
                 }
                 // Adds bytes to pairs, then the sixteen pairs to one number of 16 bits.
                 counts := add(and(counts, pairs), and(shr(8, counts), pairs))

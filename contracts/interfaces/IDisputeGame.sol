@@ -4,7 +4,7 @@ pragma solidity ^0.8.28;
 import {Claim, ClaimKey} from "../types/Job.sol";
 import {PackedState, Pick, StepProof, Side, Level} from "../types/GameState.sol";
 import {IProofChecker} from "./IProofChecker.sol";
-import {IJobMarket} from "./IJobMarket.sol";
+import {IClaimContract} from "./IClaimContract.sol";
 
 /// @notice WorkerWon: the challenger lost this game. ChallengerWon: this game killed the claim. Settled: the claim died
 /// in another game.
@@ -143,8 +143,9 @@ interface IDisputeGame {
     /// @param key The game's claim.
     function concede(PackedState calldata state, ClaimKey calldata key) external;
 
-    /// @notice Ends a game because the side to move has used up its time and loses. Anyone may call and gets paid: from
-    /// the slashed collateral or, if the challenger loses, from the challenger's bond (unless the worker itself calls).
+    /// @notice Ends a game because the side to move has used up its time and loses. Anyone may call. A plain account is
+    /// paid the gas that the call burns: from the slashed collateral or, if the challenger loses, from the challenger's
+    /// bond (unless the worker itself calls).
     /// @dev Reverts with `StaleState`, `ClaimDead`, `WrongClaim`, and `ClockRunning` while time remains.
     /// @param state The game's current state.
     /// @param key The game's claim.
@@ -169,6 +170,12 @@ interface IDisputeGame {
     /// @return The hash.
     function stateHash(bytes32 gameId) external view returns (bytes32);
 
+    /// @notice Whether a claim of a root died by a step proof, in a job with terms whose claims are roots of traces.
+    /// @param question The requester, terms, program and inputs of the job: `JobIds.questionId`.
+    /// @param root The claimed root.
+    /// @return Whether a claim died so.
+    function provedWrong(bytes32 question, bytes32 root) external view returns (bool);
+
     /// @notice The games on a claim, and their money in smallest units of the stake asset.
     /// @param claimId The claim.
     /// @return open_ Number of open games.
@@ -188,7 +195,7 @@ interface IDisputeGame {
 
     /// @notice The market whose claims are disputed here.
     /// @return Its address.
-    function market() external view returns (IJobMarket);
+    function market() external view returns (IClaimContract);
 
     /// @notice The contract that checks step proofs.
     /// @return Its address.

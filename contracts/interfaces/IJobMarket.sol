@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 pragma solidity ^0.8.28;
 
-import {Job, Claim, ClaimKey} from "../types/Job.sol";
+import {Claim, ClaimKey, Job} from "../types/Job.sol";
 import {ProgramFacts} from "../types/Program.sol";
+import {IClaimContract} from "./IClaimContract.sol";
 import {IDisputeGame} from "./IDisputeGame.sol";
 import {IMarketExtension} from "./IMarketExtension.sol";
 import {ClaimStatus, Delivery, InputPart, JobRequest, JobStatus} from "./IMarketEvents.sol";
@@ -11,7 +12,7 @@ import {IStakeVault} from "./IStakeVault.sol";
 /// @title The market for jobs: post, claim, submit, finalise, deliver.
 /// @dev The hash of their content identifies jobs and claims, and calls include this content: the subject of a call
 /// cannot change before execution.
-interface IJobMarket is IMarketExtension {
+interface IJobMarket is IMarketExtension, IClaimContract {
     /// @notice Posts a job; the vault takes the fee from the caller's credit. Given bytes are checked against their
     /// roots and emitted (`InputPublished`), which lets everybody compute. The job opens when all bytes are published,
     /// or at once if `rootOnly`.
@@ -67,28 +68,6 @@ interface IJobMarket is IMarketExtension {
     /// @dev Reverts with `TimeNotUp` or `WrongJobStatus`.
     /// @param job The whole job.
     function expire(Job calldata job) external;
-
-    /// @notice Game only: checks that a claim's window is open and takes the challenger's bond.
-    /// @dev Reverts with `NotGame`, `WrongClaimStatus`, `WindowClosed`, or the vault's `InsufficientCredit`.
-    /// @param jobId The claim's job.
-    /// @param claimId The claim.
-    /// @param challenger The account that opens the game.
-    /// @param bond Smallest units of the stake asset.
-    function gameOpened(bytes32 jobId, bytes32 claimId, address challenger, uint256 bond) external;
-
-    /// @notice Game only: credits an account from what the games hold.
-    /// @dev Reverts with `NotGame`, or the vault's `InsufficientCustody`.
-    /// @param account Who is paid.
-    /// @param amount Smallest units of the stake asset.
-    function pay(address account, uint256 amount) external;
-
-    /// @notice Game only: refutes a claim. Slashes the claim's collateral into the games' custody and reopens the job.
-    /// @dev Reverts with `NotGame` or `WrongClaimStatus`.
-    /// @param key The claim.
-    /// @param claimId The claim's id, which the game has computed from the key.
-    /// @return collateral The slashed amount, in smallest units of the stake asset.
-    /// @return bounty The winner's part of the collateral.
-    function refuted(ClaimKey calldata key, bytes32 claimId) external returns (uint256 collateral, uint256 bounty);
 
     /// @notice The stored state of a job.
     /// @param jobId The job.

@@ -8,8 +8,9 @@ import {IJobMarket} from "./IJobMarket.sol";
 import {IStakeVault} from "./IStakeVault.sol";
 
 /// @notice None: no such panel. Open: seats are being sealed and opened. Agreed: all seats were opened with one root;
-/// their windows go on. Survived: all seats are over, and all final claims have one root. Split: final claims have
-/// different roots, and no result exists. Failed: no claim became final.
+/// their windows go on, and the agreement holds until a claim is refuted (`requireOutput`). Survived: all seats are
+/// over, all final claims have one root, and no proof refuted that root on another seat. Split: final claims have
+/// different roots, or a root that a proof refuted, and no result exists. Failed: no claim became final.
 enum PanelOutcome {
     None,
     Open,
@@ -90,8 +91,12 @@ interface IPanel {
     /// @return amount Smallest units of the stake asset.
     function withdraw() external returns (uint256 amount);
 
-    /// @notice Requires that an output belongs to the panel's result: for contracts that read results.
-    /// @dev Reverts with `WrongOutcome`, and as the market's `checkOutput`.
+    /// @notice Requires that an output belongs to the panel's result: for contracts that read results. An agreed result
+    /// ends when the claim of a seat is refuted.
+    /// @dev Who posts a panel chooses its terms: classes, manufacturers and the age of stake may admit the poster's own
+    /// workers only. A contract that reads panels of strangers requires a `first.termsHash` that it knows.
+    /// Reverts with `WrongOutcome`, with `SeatNotOpened` for an agreed panel with a refuted claim, and as the market's
+    /// `checkOutput`.
     /// @param first The job of the first seat.
     /// @param orAgreed Whether `Agreed` suffices: at once, before anybody had time for a refutation.
     /// @param item Number of the item, from 0.

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 pragma solidity ^0.8.28;
 
-import {Claim, ClaimKey, Job} from "../types/Job.sol";
+import {Claim, Job} from "../types/Job.sol";
 import {PledgedEntry} from "../types/SignedClaim.sol";
 import {ClaimStatus, Deployment} from "./IMarketEvents.sol";
+import {IClaimContract} from "./IClaimContract.sol";
 import {IDisputeGame} from "./IDisputeGame.sol";
 import {IStakeVault} from "./IStakeVault.sol";
 
@@ -32,7 +33,7 @@ struct Authoriser {
 /// afterwards none of the worker's claims is accepted or becomes final, and no game is opened. Open games go on: a
 /// winner gets its bond back, and its dues from the rest of the pledge. Only contracts named at deployment put claims
 /// on chain. A worker's attestation is read at the pledge, and never when a claim is put on chain.
-interface IPledgedClaims {
+interface IPledgedClaims is IClaimContract {
     error NotAuthorised(address caller);
     error AuthoriserTwice(address account);
     error ZeroLifetime(address account);
@@ -89,30 +90,6 @@ interface IPledgedClaims {
     /// @dev Reverts with `WrongPledgeStatus`, `NotYet` or `NothingLeft`.
     /// @param worker The former owner of the pledge.
     function sweep(address worker) external;
-
-    /// @notice Game only: checks that a claim can be disputed and takes the challenger's bond.
-    /// @dev Reverts with the market's `NotGame`, `WrongClaimStatus` or `WindowClosed`, with `WorkerStopped`, or the
-    /// vault's `InsufficientCredit`.
-    /// @param jobId The claim's job.
-    /// @param claimId The claim.
-    /// @param challenger Who opens the game.
-    /// @param bond Smallest units of the stake asset.
-    function gameOpened(bytes32 jobId, bytes32 claimId, address challenger, uint256 bond) external;
-
-    /// @notice Game only: credits an account from the games' custody. An amount due to nobody returns to the refuted
-    /// worker's pledge, for the worker's other games.
-    /// @dev Reverts with the market's `NotGame`, or the vault's `InsufficientCustody`.
-    /// @param account The account to pay.
-    /// @param amount Smallest units of the stake asset.
-    function pay(address account, uint256 amount) external;
-
-    /// @notice Game only: refutes a claim. The first refutation takes the worker's pledge and stops the worker.
-    /// @dev Reverts with the market's `NotGame` or `WrongClaimStatus`.
-    /// @param key The claim.
-    /// @param claimId The claim's id.
-    /// @return collateral The amount available to the claim's games, in smallest units of the stake asset.
-    /// @return bounty The winner's part of the collateral: zero after the first refutation.
-    function refuted(ClaimKey calldata key, bytes32 claimId) external returns (uint256 collateral, uint256 bounty);
 
     /// @notice The stored state of a worker's pledge.
     /// @param worker The worker.

@@ -231,7 +231,8 @@ interface IProvisioning {
     /// @param gridBlock The block whose hash enters the nonce.
     function attestPlatform(bytes calldata evidence, IQuoteVerifier verifier, uint64 gridBlock) external;
 
-    /// @notice Ends the caller's lease: the caller's device becomes free for another worker at once.
+    /// @notice Ends the caller's lease at once. The device backs a worker again one day later, or when the lease would
+    /// have ended if that is earlier: otherwise one device would back several workers of one panel in turns.
     /// @dev Reverts with `NoLease`.
     function release() external;
 

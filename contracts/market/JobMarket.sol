@@ -5,6 +5,7 @@ import {Math} from "@openzeppelin/contracts/utils/math/Math.sol";
 import {IJobMarket} from "../interfaces/IJobMarket.sol";
 import {Deployment, Delivery, JobStatus, ClaimStatus} from "../interfaces/IMarketEvents.sol";
 import {IMarketExtension} from "../interfaces/IMarketExtension.sol";
+import {IClaimContract} from "../interfaces/IClaimContract.sol";
 import {IDisputeGame} from "../interfaces/IDisputeGame.sol";
 import {IStakeVault} from "../interfaces/IStakeVault.sol";
 import {MarketExtension} from "./MarketExtension.sol";
@@ -89,7 +90,7 @@ contract JobMarket is ResultDelivery, JobPosting {
 
     /* ---- The game's calls ---- */
 
-    /// @inheritdoc IJobMarket
+    /// @inheritdoc IClaimContract
     function gameOpened(bytes32 jobId, bytes32 claimId, address challenger, uint256 bond) external onlyGame {
         JobRecord memory record = _jobs[jobId];
         _needClaim(claimId, _statusOf(record, claimId), ClaimStatus.Submitted);
@@ -97,12 +98,12 @@ contract JobMarket is ResultDelivery, JobPosting {
         _vault.take(challenger, bond);
     }
 
-    /// @inheritdoc IJobMarket
+    /// @inheritdoc IClaimContract
     function pay(address account, uint256 amount) external onlyGame {
         _vault.give(account, amount);
     }
 
-    /// @inheritdoc IJobMarket
+    /// @inheritdoc IClaimContract
     function refuted(
         ClaimKey calldata key,
         bytes32 claimId

@@ -97,6 +97,15 @@ library JobIds {
         }
     }
 
+    /// @notice Returns the id of a question: jobs of one requester have the same id if they ask the same program about
+    /// the same inputs on the same terms. The seats of a panel do.
+    function questionId(Job calldata job) internal pure returns (bytes32) {
+        return
+            keccak256(
+                abi.encode(job.requester, job.termsHash, job.programRoot, job.inputsRoot, job.items, job.firstItem)
+            );
+    }
+
     /// @notice Returns the id of a worker's claim that `root` commits to the job's requested result, backed by the
     /// given collateral.
     function claimId(bytes32 job, address worker, bytes32 root, uint128 collateral) internal pure returns (bytes32) {

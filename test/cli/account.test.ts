@@ -129,6 +129,8 @@ describe("refute, a worker's account over HTTP", function () {
     const device = await newDevice();
     await first.says("device", "attest", "--device", device);
     await first.says("device", "release");
+    expect(await second.refused("CONTRACT_REVERT", "device", "attest", "--device", device)).to.contain("DeviceBacks");
+    await chain.advance(86_401);
     await second.says("device", "attest", "--device", device);
     const status = async ({ key }: { key: Hex }) =>
       (await refute(["status", "--account", privateKeyToAddress(key)], network)).output;

@@ -14,6 +14,8 @@ type Device = {
 
 type Standing = { number: bigint; frozen: boolean };
 
+const DAY = 86_400n;
+
 /** When a call is mined. */
 type Moment = { block: bigint; time: bigint };
 
@@ -44,11 +46,10 @@ export class ProvisioningModel {
     if (r.seq <= (known?.seq ?? 0n)) return "SeqNotHigher";
     if (r.gridBlock <= (known?.gridBlock ?? 0n)) return "BlockNotNewer";
     if (this.#retired.has(id)) return "KeyIsRetired";
-    if (known?.worker !== undefined && known.worker !== r.worker && time <= leaseEnd(known))
-      return "DeviceBacksAnother";
+    if (known !== undefined && known.worker !== r.worker && time <= leaseEnd(known)) return "DeviceBacksAnother";
     if (r.gridBlock % this.gridBlocks !== 0n) return "OffGrid";
     if (r.gridBlock >= block || block - r.gridBlock > 256n) return "BlockOutOfReach";
-    this.release(r.worker);
+    if (known?.worker !== r.worker) this.release(r.worker, time);
     const { seq, gridBlock, worker } = r;
     this.#devices.set(id, {
       endorsement: given,
@@ -60,10 +61,17 @@ export class ProvisioningModel {
     return undefined;
   }
 
-  /** Ends a worker's lease. @returns The error's name, if the worker has no lease */
-  release(worker: Address): string | undefined {
+  /**
+   * Ends a worker's lease. The device is free a day later.
+   * @param time Now.
+   * @returns The error's name, if the worker has no lease
+   */
+  release(worker: Address, time: bigint): string | undefined {
     const held = [...this.#devices.values()].filter((device) => device.worker === worker);
-    for (const device of held) device.worker = undefined;
+    for (const device of held) {
+      device.worker = undefined;
+      if (device.until > time + DAY) device.until = time + DAY;
+    }
     return held.length === 0 ? "NoLease" : undefined;
   }
 

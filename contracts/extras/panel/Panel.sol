@@ -146,6 +146,9 @@ contract Panel is IPanel {
             if (outcome == PanelOutcome.Failed) (outcome, root) = (PanelOutcome.Survived, claims[k].root);
             else if (claims[k].root != root) outcome = PanelOutcome.Split;
         }
+        // SAFETY: seats that nobody disputed do not save a root that a proof refuted on another seat.
+        if (outcome == PanelOutcome.Survived && market.game().provedWrong(first.questionId(), root))
+            outcome = PanelOutcome.Split;
         if (outcome == PanelOutcome.Split) root = 0;
         record.outcome = outcome;
         _roots[panelId] = root;
@@ -171,6 +174,8 @@ contract Panel is IPanel {
         PanelOutcome outcome = record.outcome;
         bool holds = outcome == PanelOutcome.Survived || (orAgreed && outcome == PanelOutcome.Agreed);
         require(holds, WrongOutcome(panelId, outcome));
+        // SAFETY: an agreement ends when a claim of a seat is refuted, also before anybody records that.
+        if (outcome == PanelOutcome.Agreed) _requireClaims(panelId, record, first);
         market.checkOutput(Claim(first, address(0), _roots[panelId], 0), item, delivery);
     }
 
@@ -246,6 +251,18 @@ contract Panel is IPanel {
         require(isFinal || status == JobStatus.Closed, SeatNotOver(k, status));
         (, amount) = market.refundOf(job);
         return (!isFinal, amount);
+    }
+
+    /// @dev Requires that no seat's claim was refuted, once all seats had claims.
+    function _requireClaims(bytes32 panelId, Record storage record, Job calldata first) private view {
+        uint256 seats = record.seats + (record.added ? 1 : 0);
+        for (uint256 k = 0; k < seats; ++k) {
+            (JobStatus status, , , ) = market.jobOf(_seat(panelId, record, first, k).newJobId(address(market)));
+            // A refuted claim's job is open or closed again.
+            bool isClaimed =
+                status == JobStatus.Submitted || status == JobStatus.Finalised || status == JobStatus.Complete;
+            require(isClaimed, SeatNotOpened(k));
+        }
     }
 
     /// @dev Requires a claim for each seat.

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 pragma solidity 0.8.37;
 
+import {Math} from "@openzeppelin/contracts/utils/math/Math.sol";
 import {SafeCast} from "@openzeppelin/contracts/utils/math/SafeCast.sol";
 import {ClaimStatus, Deployment, IMarketEvents} from "../../interfaces/IMarketEvents.sol";
+import {IClaimContract} from "../../interfaces/IClaimContract.sol";
 import {IDisputeGame} from "../../interfaces/IDisputeGame.sol";
 import {Authoriser, IPledgedClaims, PledgeStatus} from "../../interfaces/IPledgedClaims.sol";
 import {IStakeVault} from "../../interfaces/IStakeVault.sol";
@@ -180,7 +182,9 @@ contract PledgedClaims is IPledgedClaims {
         claimId = JobIds.claimId(jobId, entry.worker, entry.root, _parameters.collateral);
         require(_claims[claimId].status == ClaimStatus.None, IMarketEvents.ClaimExists(claimId));
         PledgedJobs.checkInputs(jobId, entry);
-        uint256 windowEnd = block.timestamp + job.window;
+        // SAFETY: nobody shortens the time in which the claim could have been put on chain, and so be disputed, by
+        // putting the claim on chain early.
+        uint256 windowEnd = Math.max(block.timestamp + job.window, uint256(entry.issued) + lifetimeOf[msg.sender]);
         _claims[claimId] = ClaimRecord(ClaimStatus.Submitted, uint40(windowEnd), entry.worker);
         _pledges[entry.worker].claims += 1;
         emit IMarketEvents.JobPosted(jobId, entry.requester, job.programRoot, job, entry.program, entry.inputRoots);
@@ -214,7 +218,7 @@ contract PledgedClaims is IPledgedClaims {
 
     /* ---- The game's calls ---- */
 
-    /// @inheritdoc IPledgedClaims
+    /// @inheritdoc IClaimContract
     function gameOpened(bytes32, bytes32 claimId, address challenger, uint256 bond) external onlyGame {
         ClaimRecord memory record = _claims[claimId];
         _needClaim(claimId, record.status, ClaimStatus.Submitted);
@@ -225,7 +229,7 @@ contract PledgedClaims is IPledgedClaims {
         _vault.take(challenger, bond);
     }
 
-    /// @inheritdoc IPledgedClaims
+    /// @inheritdoc IClaimContract
     function pay(address account, uint256 amount) external onlyGame {
         if (account != address(this)) return _vault.give(account, amount);
         // The rest that a settlement leaves for a claim that died before: rounding.
@@ -233,7 +237,7 @@ contract PledgedClaims is IPledgedClaims {
         _pledges[_dying].left += amount.toUint128();
     }
 
-    /// @inheritdoc IPledgedClaims
+    /// @inheritdoc IClaimContract
     function refuted(
         ClaimKey calldata key,
         bytes32 claimId

@@ -6,6 +6,8 @@ import { TestDevice } from "../../../testkit/protocol/testDevice.ts";
 import { useWorld } from "../../../testkit/protocol/useWorld.ts";
 import { LIFETIME, GRID_BLOCKS } from "../../../testkit/protocol/deployWorld.ts";
 
+const DAY = 86_400;
+
 describe("Provisioning: leases", () => {
   const world = useWorld();
   const { account, time, fresh, revert, emits, reason, isLive, now } = provisioningKit(world);
@@ -66,15 +68,40 @@ describe("Provisioning: leases", () => {
     expect(await isLive(second())).to.equal(true);
   });
 
-  it("release_freesTheDeviceAtOnce", async () => {
+  it("release_endsTheLeaseAtOnce_andFreesTheDeviceADayLater", async () => {
     const { provisioning } = world();
     const device = fresh();
     await enrol(world(), first(), device);
     await emits(provisioning.write.release({ account: first() }), "LeaseEnded", [getAddress(first()), device.id]);
     expect(await holders(device)).to.deep.equal([zeroAddress, zeroHash, zeroHash]);
     expect(await reason(first())).to.deep.equal(["noDevice", 0]);
+    const free = (await now()) + DAY;
+    for (const worker of [first(), second()])
+      await revert(renew(world(), worker, device), "DeviceBacksAnother", [device.id, zeroAddress, BigInt(free)]);
+    await time().increaseTo(free);
     await renew(world(), second(), device);
     expect(await holders(device)).to.deep.equal([getAddress(second()), zeroHash, "its"]);
+  });
+
+  it("oneDevice_inTurns_backsOneWorkerADay", async () => {
+    const { provisioning } = world();
+    const device = fresh();
+    for (const worker of [first(), second(), first()]) {
+      await enrol(world(), worker, device);
+      await provisioning.write.release({ account: worker });
+      await revert(enrol(world(), account("stranger"), device), "DeviceBacksAnother");
+      await time().increase(DAY + 1);
+    }
+  });
+
+  it("release_shortlyBeforeTheLeaseEnds_doesNotProlongIt", async () => {
+    const device = fresh();
+    await enrol(world(), first(), device);
+    await time().increase(LIFETIME - 100);
+    await world().provisioning.write.release({ account: first() });
+    await time().increase(100);
+    await renew(world(), second(), device);
+    expect(await isLive(second())).to.equal(true);
   });
 
   it("release_withoutALease_isRefused", async () => {
@@ -85,6 +112,7 @@ describe("Provisioning: leases", () => {
     await enrol(world(), first(), device);
     await release(first());
     await revert(release(first()), "NoLease");
+    await time().increase(DAY + 1);
     await renew(world(), first(), device);
     await time().increase(LIFETIME + 1);
     await renew(world(), second(), device);
@@ -100,6 +128,7 @@ describe("Provisioning: leases", () => {
     const { read } = world().provisioning;
     expect(await read.deviceOf([first()])).to.equal(next.id);
     expect(await read.workerOf([old.id])).to.equal(zeroAddress);
+    await time().increase(DAY + 1);
     await renew(world(), second(), old);
     expect([await isLive(first()), await isLive(second())]).to.deep.equal([true, true]);
   });

@@ -89,7 +89,8 @@ describe("Provisioning against its model", () => {
       };
       const release = async (): Promise<void> => {
         const by = pick(workers);
-        await same(model.release(by), provisioning.write.release({ account: by }), "release");
+        const { time: now } = await next();
+        await same(model.release(by, now), provisioning.write.release({ account: by }), "release");
       };
       const retire = async (): Promise<void> => {
         const device = pick(devices);

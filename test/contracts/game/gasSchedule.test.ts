@@ -2,9 +2,10 @@ import { expect } from "chai";
 import { GameDriver } from "../../../testkit/protocol/gameDriver.ts";
 import { schedule } from "../../../testkit/protocol/schedule.ts";
 import { lyingTrace, chainProgram } from "../../../testkit/protocol/chainProgram.ts";
+import { SINK } from "../../../testkit/protocol/deployWorld.ts";
 import { useWorld } from "../../../testkit/protocol/useWorld.ts";
 import { MOVE_GAS } from "../../../src/dispute/moveGas.ts";
-import { gameEvents, gasOf, submitted } from "../../../testkit/protocol/world.ts";
+import { creditOf, gameEvents, gasOf, submitted } from "../../../testkit/protocol/world.ts";
 
 /** A program with 16 checkpoints, 16 steps, 16 chunks: every reveal has 16 children. */
 const FULL = chainProgram(2_048, [...new Array<number>(15).fill(1), 16]);
@@ -111,7 +112,15 @@ describe("GasSchedule", () => {
     expect(BigInt(game.state.spent) >= game.gas[0]!.gas * baseFeePerGas!).to.equal(true);
   });
 
+  /** Gives the sink credit, as after the first claim that died. */
+  async function fillSink(): Promise<void> {
+    const { token, vault, watcher } = world();
+    await token.write.mint([watcher.account.address, 1n]);
+    await vault.write.deposit([SINK, 1n], { account: watcher.account });
+  }
+
   it("prove_isPaidAtWhatItCosts", async () => {
+    await fillSink();
     const subject = chainProgram(300, [1]);
     const trace = lyingTrace(subject, 0, 7);
     const game = await new GameDriver(world(), subject, trace, await submitted(world(), subject, trace)).open(0, 0);
@@ -126,5 +135,19 @@ describe("GasSchedule", () => {
     const forProof = (paid - bond - parameters.bounty - before.spent) / baseFeePerGas!;
     const gas = await gasOf(world(), sent);
     expect(forProof >= gas && forProof * 100n <= gas * 115n, `${forProof} for ${gas}`).to.equal(true);
+  });
+
+  it("timeout_isPaidAtWhatItCosts_andNoMore_whereTheCallerHasCredit", async () => {
+    const w = world();
+    await fillSink();
+    const trace = lyingTrace(FULL, 20, 2_047);
+    const game = await new GameDriver(w, FULL, trace, await submitted(w, FULL, trace)).open(4, 15);
+    await w.networkHelpers.time.increase(w.parameters.baseClock + 1);
+    const before = await creditOf(w, w.mallory);
+    await game.timeout(w.mallory);
+    const { baseFeePerGas } = await w.client.getBlock();
+    const paid = ((await creditOf(w, w.mallory)) - before) / baseFeePerGas!;
+    const { gas } = game.gas.at(-1)!;
+    expect(paid >= gas && paid * 100n <= gas * 115n, `burns ${gas}, pays ${paid}`).to.equal(true);
   });
 });

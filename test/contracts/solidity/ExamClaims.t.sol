@@ -130,6 +130,7 @@ contract ExamClaimsInvariants {
         require(_handler.examClaims().classHeld(_handler.actors(1), 0), "not held");
         invariant_sittings();
         _handler.releaseWorker(1);
+        _handler.waitADay(0);
         _handler.attestWorker(2, 1, 0, 0, false);
         _handler.sitExam(2, 0, false, true);
         require(!_handler.examClaims().classHeld(_handler.actors(2), 0), "held by another's exams");

@@ -185,9 +185,10 @@ abstract contract ProtocolHandler is ProtocolTerms {
             if (_creditOf(key.worker) != workers + (worker ? 0 : s.bond)) ++wrongPayouts;
         } else if (how % 3 == 1) {
             address by = actors[how % 5];
-            uint256 reward = TIMEOUT * _price(block.basefee, _parameters().priceCap);
-            Death memory death = _deathOf(c, reward);
+            uint256 most = TIMEOUT * _price(block.basefee, _parameters().priceCap);
+            Death memory death = _deathOf(c, 0);
             uint256 callers = _creditOf(by);
+            vm.recordLogs();
             _prankAs(by);
             game.timeout(packed, key);
             if (s.turn == Side.Challenger) {
@@ -196,11 +197,14 @@ abstract contract ProtocolHandler is ProtocolTerms {
                 if (_creditOf(key.worker) + _creditOf(by) != workers + callers + lost) ++wrongPayouts;
                 return;
             }
+            // As for a proof, the price is what the dues at the death are above those of before.
+            uint256 reward = _duesLogged() - death.dues;
+            if (reward == 0 || reward > most) ++wrongPayouts;
+            death.dues += reward;
             _die(c, death);
-            (uint256 won, uint256 toCaller) = (_wonBy(s, death, 0), _share(reward, death));
-            if (by == s.challenger) won += toCaller;
-            else if (_creditOf(by) != callers + toCaller) ++wrongPayouts;
-            if (_creditOf(s.challenger) != theirs + won) ++wrongPayouts;
+            bool isOther = by != s.challenger;
+            if (isOther && _creditOf(by) != callers + _share(reward, death)) ++wrongPayouts;
+            if (_creditOf(s.challenger) != theirs + _wonBy(s, death, isOther ? 0 : reward)) ++wrongPayouts;
         } else {
             _settle(id, c, actors[how % 5]);
         }

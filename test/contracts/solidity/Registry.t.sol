@@ -73,6 +73,7 @@ contract RegistryInvariants {
 
     function test_device_goesFromWorkerToWorker() external {
         _handler.releaseWorker(1);
+        _handler.waitADay();
         _handler.attestWorker(2, 1, 0, 0, false);
         require(_handler.registry().isLive(_handler.actors(2)), "not live");
         _handler.attestWorker(1, 5, 1, 3, true);

@@ -157,6 +157,7 @@ describe("a worker with a dongle", function () {
     const worker = await start(device);
     await worker.renewal("DeviceBacksAnother");
     await other.provisioning.release();
+    await later(DAY + 1);
     await worker.reports(1);
     await first(worker.running, "attested", (event) => event.device === device.id);
     expect((await rejection(attest(other, device, ZERO_HASH))).message).to.contain("DeviceBacksAnother");

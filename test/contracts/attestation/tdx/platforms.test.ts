@@ -185,6 +185,7 @@ describe("Provisioning: machines that attest themselves", () => {
     expect(await reason(rival.address)).to.equal("eligible");
     expect(await reason()).to.equal("noDevice");
     await provisioning.write.release({ account: rival.address });
+    await networkHelpers.time.increase(86_401);
     expect(await provisioning.read.workerOf([deviceOf(again)])).to.equal(zeroAddress);
     await attest();
     expect(await provisioning.read.workerOf([deviceOf(again)])).to.equal(getAddress(world().worker.address));
@@ -270,6 +271,7 @@ describe("Provisioning: machines that attest themselves", () => {
     };
     const renewal = await known(world().worker.address);
     await world().provisioning.write.release();
+    await world().networkHelpers.time.increase(86_401);
     const firstQuote = await known(world().worker.address);
     expect(first).to.be.lessThan(MAX.first);
     expect(renewal).to.be.lessThan(MAX.renewal);

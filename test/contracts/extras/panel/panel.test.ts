@@ -3,6 +3,7 @@ import { keccak256, zeroHash, type Hex } from "viem";
 import { JobStatus, type ClaimKey, type Job } from "../../../../src/chain/structs.ts";
 import { submissionOf } from "../../../../src/dispute/workerMove.ts";
 import { claimOf, sealOf } from "../../../../src/chain/market/ids.ts";
+import { toHex } from "../../../../src/program/merkle/hash.ts";
 import type { Trace } from "../../../../src/program/trace/trace.ts";
 import { honestTrace, lyingTrace } from "../../../../testkit/protocol/chainProgram.ts";
 import { GameDriver } from "../../../../testkit/protocol/gameDriver.ts";
@@ -15,6 +16,8 @@ import { ETHER, type Actor } from "../../../../testkit/protocol/deployWorld.ts";
 const OUTCOME = { none: 0, open: 1, agreed: 2, survived: 3, split: 4, failed: 5 } as const;
 const WINDOW = 1_801;
 const CLOCK = 3_600;
+/** The checkpoint that holds the output. */
+const LAST = smallProgram.program.checkpoints.length - 1;
 
 describe("Panel", function () {
   const world = useWorld(panelWorld);
@@ -227,7 +230,11 @@ describe("Panel", function () {
     ]);
     await panel.write.agree([posted.first, keys]);
     expect(await outcomeOf(posted)).to.deep.equal({ outcome: OUTCOME.agreed, root: lie.root });
+    const wrong = { ...delivery(), data: toHex(lie.tensor(2)), siblings: lie.list.path(LAST) };
+    await panel.read.requireOutput([posted.first, true, 0n, wrong]);
     await refute(posted.jobs[0]!, keys[0]!);
+    // At once, whoever has resolved the panel or not.
+    await revert(panel.read.requireOutput([posted.first, true, 0n, wrong]), "SeatNotOpened");
     const { collateral } = posted.terms;
     const second = new GameDriver(
       world(),
@@ -245,6 +252,43 @@ describe("Panel", function () {
     expect(await outcomeOf(posted)).to.deep.equal({ outcome: OUTCOME.failed, root: zeroHash });
     await revert(panel.read.requireOutput([posted.first, true, 0n, delivery()]), "WrongOutcome");
     await expectNothingLeft(2n * ETHER);
+  });
+
+  it("rootThatAProofRefutedOnOneSeat_isNoResult_whoeverElseClaimsIt", async () => {
+    const { panel, worker, mallory, stranger } = world();
+    const posted = await post(3);
+    const keys = await play(posted, [
+      [worker, lie],
+      [mallory, lie],
+      [stranger, lie],
+    ]);
+    await refute(posted.jobs[0]!, keys[0]!);
+    await pass(WINDOW);
+    for (const k of [1, 2]) await finalise(posted.jobs[k]!, keys[k]!);
+    await panel.write.resolve([posted.first, keys]);
+    expect(await outcomeOf(posted)).to.deep.equal({ outcome: OUTCOME.split, root: zeroHash });
+  });
+
+  it("rootThatDiedByAClockOnOneSeat_survivesOnOthers", async () => {
+    const { panel, worker, mallory, watcher } = world();
+    const posted = await post(2);
+    const keys = await play(posted, [
+      [worker, honest],
+      [mallory, honest],
+    ]);
+    const { root, collateral } = keys[0]!;
+    const game = new GameDriver(
+      world(),
+      smallProgram,
+      honest,
+      claimOf(posted.jobs[0]!, keys[0]!.worker, root, collateral),
+    );
+    await game.open();
+    await pass(CLOCK + 1);
+    await game.timeout(watcher);
+    await finalise(posted.jobs[1]!, keys[1]!);
+    await panel.write.resolve([posted.first, keys]);
+    expect(await outcomeOf(posted)).to.deep.equal({ outcome: OUTCOME.survived, root: honest.root });
   });
 
   it("differentClaimsThatNobodyDisputes_areSplit_andNoResult", async () => {

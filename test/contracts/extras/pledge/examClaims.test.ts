@@ -268,9 +268,12 @@ describe("ExamClaims", function () {
       const { claims } = world();
       const sat = await satExam(world());
       const { claim } = await challenged(world(), sat);
+      // Whoever brings a sitting early does not shorten the time in which it can be challenged.
+      const [, windowEnd] = await claims.read.claimStatus([claimId(world(), claim)]);
+      expect(windowEnd).to.equal(sat.sitting.time + BigInt(EXAM_LIFETIME));
       const again = (): Promise<void> => revert(challenge(sat), "ClaimExists", [claimId(world(), claim)], "market");
       await again();
-      await pass(claim.job.window + 1);
+      await pass(EXAM_LIFETIME);
       await claims.write.finalise([claim]);
       await again();
       expect((await claims.read.pledgeOf([of("worker")]))[2]).to.equal(0n);

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+pragma solidity ^0.8.28;
+
+import {ClaimKey} from "../types/Job.sol";
+
+/// @title A contract with claims that a dispute game decides: the job market, or claims behind pledges. The calls are
+/// the game's, which holds no money itself.
+/// @dev Each reverts with `IMarketEvents.NotGame` for other callers.
+interface IClaimContract {
+    /// @notice Checks that a claim can be disputed, and takes the challenger's bond.
+    /// @dev Reverts with `WrongClaimStatus`, `WindowClosed`, `IPledgedClaims.WorkerStopped`, or the vault's
+    /// `InsufficientCredit`.
+    /// @param jobId The claim's job.
+    /// @param claimId The claim.
+    /// @param challenger The account that opens the game.
+    /// @param bond Smallest units of the stake asset.
+    function gameOpened(bytes32 jobId, bytes32 claimId, address challenger, uint256 bond) external;
+
+    /// @notice Credits an account from what the games hold. For pledged claims, an amount due to nobody returns to the
+    /// refuted worker's pledge, for the worker's other games.
+    /// @dev Reverts with the vault's `InsufficientCustody`.
+    /// @param account Who is paid.
+    /// @param amount Smallest units of the stake asset.
+    function pay(address account, uint256 amount) external;
+
+    /// @notice Refutes a claim: slashes what backs the claim into the games' custody. The market reopens the job. Of
+    /// pledged claims, the first refuted one takes the worker's pledge and stops the worker.
+    /// @dev Reverts with `WrongClaimStatus`.
+    /// @param key The claim.
+    /// @param claimId The claim's id, which the game has computed from the key.
+    /// @return collateral The amount available to the claim's games, in smallest units of the stake asset.
+    /// @return bounty The winner's part of the collateral: zero after a worker's first refuted claim behind a pledge.
+    function refuted(ClaimKey calldata key, bytes32 claimId) external returns (uint256 collateral, uint256 bounty);
+}

@@ -1,0 +1,78 @@
+import { expect } from "chai";
+import { parseEventLogs, type Hex } from "viem";
+import { disputeGameAbi } from "../../../../src/chain/abi/disputeGame.ts";
+import { packState, unpackState } from "../../../../src/chain/market/state.ts";
+import { apartAnswers } from "../../../../testkit/programs/answerPrograms.ts";
+import { RUN_STEPS } from "../../../../testkit/programs/runProgram.ts";
+import { claimOf, createPledgeWorld, landed, promised } from "../../../../testkit/protocol/pledgeWorld.ts";
+import { RunGame } from "../../../../testkit/protocol/runGame.ts";
+import { useWorld } from "../../../../testkit/protocol/useWorld.ts";
+import { ETHER } from "../../../../testkit/protocol/deployWorld.ts";
+import { claimKey, creditOf } from "../../../../testkit/protocol/world.ts";
+import { answerOf } from "../../../../testkit/soak/answerRuns.ts";
+
+const GWEI = 10n ** 9n;
+/** Claims that the stopped worker lets die, beside its lie. */
+const CLAIMS = 3;
+const program = apartAnswers("two");
+const honest = answerOf(program, 1);
+const liar = answerOf(program, 1, { item: 0, step: RUN_STEPS.last, element: 0 });
+
+/**
+ * A worker whose pledge is lost signs claims for a friend, who puts the claims on chain and opens games while gas is
+ * cheap, and ends the games by timeouts when gas is dear. The friend must not gain by that, or the pledge would come
+ * back in parts.
+ */
+describe("PledgedClaims: a stopped worker", function () {
+  this.timeout(600_000);
+  const world = useWorld(() => createPledgeWorld());
+
+  for (const [cheap, dear] of [
+    [5n, 5n],
+    [5n, 50n],
+    [1n, 50n],
+  ] as const)
+    it(`gainsNothing_byClaimsThatDie (landed at ${cheap} gwei, ended at ${dear})`, async () => {
+      const w = world();
+      const { networkHelpers, client, vault, game, mallory, watcher } = w;
+      await w.token.write.mint([mallory.account.address, 100n * ETHER]);
+      await vault.write.deposit([mallory.account.address, 50n * ETHER], { account: mallory.account });
+      const at = (gwei: bigint) => networkHelpers.setNextBlockBaseFeePerGas(gwei * GWEI);
+      let burnt = 0n;
+      const burn = async (hash: Hex) => {
+        const receipt = await client.getTransactionReceipt({ hash });
+        const { baseFeePerGas } = await client.getBlock({ blockNumber: receipt.blockNumber });
+        burnt += receipt.gasUsed * baseFeePerGas!;
+        return receipt;
+      };
+      // The lie, with an honest game about it.
+      await at(cheap);
+      const real = new RunGame(w, await landed(w, await promised(w, liar)), honest, watcher);
+      await real.open();
+      const credit = await creditOf(w, mallory);
+      const games: { state: ReturnType<typeof unpackState>; key: ReturnType<typeof claimKey> }[] = [];
+      for (let k = 0; k < CLAIMS; k++) {
+        const promise = await promised(w, liar);
+        promise.landing = { ...promise.landing, inputs: [] };
+        const account = { account: mallory.account };
+        await at(cheap);
+        const hash = await w.tickets.write.submitSigned([promise.claim, promise.signature, promise.landing], account);
+        await burn(hash);
+        const claim = await claimOf(w, promise, hash);
+        const sham = new RunGame(w, { worker: promise.own, claim, nodes: promise.landing.nodes }, honest, mallory);
+        await at(cheap);
+        const { logs } = await burn(await game.write.open([claim, 1, sham.firstPick], account));
+        const [event] = parseEventLogs({ abi: disputeGameAbi, logs, eventName: "Picked" });
+        games.push({ state: unpackState(event!.args.state), key: claimKey(w, claim) });
+      }
+      await networkHelpers.time.increase(3_700);
+      await at(dear);
+      await game.write.timeout([packState(real.state), claimKey(w, real.claim)], { account: watcher.account });
+      for (const { state, key } of games) {
+        await at(dear);
+        await burn(await game.write.timeout([packState(state), key], { account: mallory.account }));
+      }
+      const net = (await creditOf(w, mallory)) - credit - burnt;
+      expect(net < 0n, `${net}`).to.equal(true);
+    });
+});
