@@ -239,13 +239,14 @@ describe("Provisioning: machines that attest themselves", () => {
   });
 
   it("attestPlatform_ofAWorkerWithADevice_endsThatLease_andTheOtherWayRound", async () => {
-    const { provisioning, worker, manufacturer, platform } = world();
+    const { provisioning, worker, manufacturer, platform, networkHelpers } = world();
     const device = new TestDevice(manufacturer);
     await attest();
     const { report, signature } = await signedReport(world(), worker.address, device);
     await provisioning.write.enrol([device.endorsement, report, signature]);
     expect(await provisioning.read.workerOf([deviceOf(platform)])).to.equal(zeroAddress);
     expect(await provisioning.read.deviceOf([worker.address])).to.equal(device.id);
+    await networkHelpers.time.increase(86_401);
     await attest();
     expect(await provisioning.read.deviceOf([worker.address])).to.equal(deviceOf(platform));
     expect(await reason()).to.equal("eligible");

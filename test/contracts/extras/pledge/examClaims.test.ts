@@ -167,8 +167,7 @@ describe("ExamClaims", function () {
       const { sitting, subject } = sat;
       const id = claimId(world(), claim);
       const { blockNumber } = await client.getTransactionReceipt({ hash });
-      const { timestamp } = await client.getBlock({ blockNumber });
-      const windowEnd = timestamp + BigInt(claim.job.window);
+      const windowEnd = sitting.time + BigInt(EXAM_LIFETIME);
       expect(await claims.read.claimStatus([id])).to.deep.equal([
         ClaimStatus.submitted,
         windowEnd,
@@ -275,7 +274,7 @@ describe("ExamClaims", function () {
       await again();
       await pass(EXAM_LIFETIME);
       await claims.write.finalise([claim]);
-      await again();
+      await revert(challenge(sat), "LifetimeOver", [sat.sitting.time, windowEnd], "claims");
       expect((await claims.read.pledgeOf([of("worker")]))[2]).to.equal(0n);
       // Another class of the same exam, and another exam, are others.
       const gridBlock = await nextExam(world(), world().exams);

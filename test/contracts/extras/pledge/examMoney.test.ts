@@ -87,7 +87,7 @@ describe("ExamClaims: money", function () {
     const game = await examGame(world(), sat, claim, mallory).descend(checkpoint, step, element);
     const { assertions } = world().viem;
     await assertions.revertWithCustomError(game.prove(element), world().game, "ProofFails");
-    await pass(claim.job.window + 1);
+    await pass(86_400);
     await assertions.revertWithCustomError(claims.write.finalise([claim]), world().market, "GamesOpen");
     await game.concede(mallory);
     await world().game.write.collect([game.key]);
