@@ -10,7 +10,7 @@ import { attest } from "../../src/attestation/attest.ts";
 import { SoftwareDevice } from "../../src/attestation/device.ts";
 import { AnswerService, type ServiceOptions } from "../../src/parties/tickets/answerService.ts";
 import { Cashier } from "../../src/parties/tickets/cashier.ts";
-import { heldInputs } from "../../src/parties/tickets/heldInputs.ts";
+import { heldInputs } from "../../src/runs/inputs/heldInputs.ts";
 import { endpointOf, listen } from "../../src/parties/tickets/http.ts";
 import { Payer, type PayerOptions } from "../../src/parties/tickets/payer.ts";
 import { PayerLedger } from "../../src/parties/tickets/payerLedger.ts";

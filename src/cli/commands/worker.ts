@@ -14,7 +14,7 @@ import { UsageError } from "../errors.ts";
 import { addExamples } from "../globalOptions.ts";
 import type { Output } from "../output.ts";
 import { nativeSettings, openCalibrated, requireNative } from "../nativeSettings.ts";
-import { address, list, port, seconds, text, whole, type Parse } from "../parse.ts";
+import { address, list, oneOf, port, seconds, text, whole, type Parse } from "../parse.ts";
 import { referenceSettings, referencesOf } from "../references.ts";
 import { play, playerSettings, STATE_FOLDER } from "../playing.ts";
 import { addSettings, defaulted, optional, readSettings, type SettingValues } from "../settings.ts";
@@ -49,6 +49,13 @@ const settings = {
     "until a sealed submission can be opened, at most: who is not there then loses the collateral; 0 takes none",
     seconds(0),
     MAX_SEAL_SECONDS,
+  ),
+  seatMode: defaulted<"defend" | "watch" | "off">(
+    "mode",
+    "claims of a panel's other seats that differ from its own: defend (refute wrong ones, with bonds from its credit), " +
+      "watch (report them) or off",
+    oneOf("defend", "watch", "off"),
+    "defend",
   ),
   seals: defaulted("folder", "for what opens its seals: without it their collateral is lost", text, STATE_FOLDER),
   dongle: optional<string>("socket", "of a dongle: it keeps the attestation from ending", text, "none"),
@@ -131,6 +138,7 @@ export function workerCommand(output: Output): Command {
           ...playing,
           policy,
           seals,
+          seatMode: values.seatMode,
           references: referencesOf(values),
           selfAuditSamples: values.selfAudit,
           publisher,

@@ -59,7 +59,7 @@ export type RoleOptions<E> = LoopOptions & {
 type RoleEvent = { kind: string; receipt?: TransactionReceipt };
 
 /** How an event is logged. */
-type LogLine = { level: "info" | "warn" | "error"; message: string };
+export type LogLine = { level: "info" | "warn" | "error"; message: string };
 
 /**
  * Starts an action in parallel, unless an action with the same key is running, or was running at the time of the

@@ -21,6 +21,11 @@ export type WorkerOptions = RoleOptions<WorkerEvent> & {
   device?: Device | undefined;
   /** The exams that it sits with its device; none if absent. */
   exams?: WorkerExams | undefined;
+  /**
+   * What happens to claims on the other seats of its panels that differ from its own: `defend` refutes the wrong ones,
+   * with bonds from the account's credit; `watch` only reports them. Default `defend`.
+   */
+  seatMode?: "defend" | "watch" | "off";
   /** The store for seal openings; without a store, the worker claims no job with sealed submissions. */
   seals?: SealBook | undefined;
   /**

@@ -9,7 +9,9 @@ import { stateOf, type GameRecord, type History, type JobRecord } from "../../ch
 import type { Problem } from "../../base/health.ts";
 import { requirePlainAccount } from "../role/plainAccount.ts";
 import { Races } from "../role/races.ts";
-import { Role, type Funds, type RoundSnapshot, type Start } from "../role/role.ts";
+import { Role, type Funds, type LogLine, type RoundSnapshot, type Start } from "../role/role.ts";
+import type { WatcherEvent } from "../../../watcher/events.ts";
+import { watcherLine } from "../../../watcher/watcher.ts";
 import { shortOfGas } from "../role/shortFunds.ts";
 import { Attestation } from "./attestation.ts";
 import { ClaimEnds } from "./claimEnds.ts";
@@ -18,6 +20,7 @@ import { Examinations } from "./examinations.ts";
 import { UndefendedClaimError, UNKNOWN, WrongClaimError } from "./errors.ts";
 import { FailedAudits } from "./failedAudits.ts";
 import type { WorkerEvent } from "./events.ts";
+import { OtherSeats } from "./otherSeats.ts";
 import { JobChoice } from "./jobChoice.ts";
 import { claimProblem, hasRoom, isOpen, isSealed } from "./jobPolicy.ts";
 import { NativeClaims } from "./nativeClaims.ts";
@@ -41,6 +44,13 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
 /** Events that cost the worker money. */
 const LOSSES: ReadonlySet<WorkerEvent["kind"]> = new Set(["refuted", "withheld", "undelivered", "sealLost"]);
 
+/** Events of a watcher. A worker has them about other seats of its panels. */
+const isWatching = (event: WorkerEvent): event is WatcherEvent =>
+  ["agrees", "differs", "unknown", "opened", "lost", "settled"].includes(event.kind);
+
+const lineOf = (event: WorkerEvent): LogLine =>
+  isWatching(event) ? watcherLine(event) : { level: LOSSES.has(event.kind) ? "error" : "info", message: event.kind };
+
 class Worker {
   readonly #options: WorkerOptions;
   readonly #role: Role<WorkerEvent>;
@@ -54,15 +64,13 @@ class Worker {
   readonly #native: NativeClaims | undefined;
   readonly #attestation: Attestation;
   readonly #examinations: Examinations | undefined;
+  readonly #others: OtherSeats | undefined;
 
   constructor(options: WorkerOptions) {
     this.#options = options;
     this.#races = new Races(options.log);
     const references = options.references && { ...options.references, mustLast: true };
-    this.#role = new Role("worker", { ...options, references }, ({ kind }) => ({
-      level: LOSSES.has(kind) ? "error" : "info",
-      message: kind,
-    }));
+    this.#role = new Role("worker", { ...options, references }, lineOf);
     this.#executions = this.#role.executions;
     for (const condition of ["selfAudit", "runsOnDisk", "seals"] as const) this.#role.health.set(condition, undefined);
     const { session, native, log, device, exams, seals } = options;
@@ -76,6 +84,8 @@ class Worker {
     this.#native = native && new NativeClaims(native, this.#role, log, parameters);
     this.#ends = new ClaimEnds({ session, log }, this.#role, this.#native);
     this.#seals = new Seals(session, this.#role, log, seals);
+    const { seatMode = "defend" } = options;
+    if (seatMode !== "off") this.#others = new OtherSeats(options, seatMode, this.#role);
   }
 
   async run(): Promise<void> {
@@ -130,7 +140,9 @@ class Worker {
     return shortOfGas({ balance, gasPrice, owner }, gas, "a job, and the answers for all claims,");
   }
 
-  #round({ history, now, isPlain, blockNumber }: RoundSnapshot, start: Start): void {
+  #round(snapshot: RoundSnapshot, start: Start): void {
+    const { history, now, isPlain, blockNumber } = snapshot;
+    this.#others?.round(snapshot, start);
     this.#ends.begin(history, now);
     this.#failedAudits.forget(history.jobs);
     this.#native?.forget(history);

@@ -4,7 +4,7 @@ import type { Address } from "viem";
 import { runLoop } from "../../../parties/role/loop.ts";
 import { AnswerService } from "../../../parties/tickets/answerService.ts";
 import { Cashier } from "../../../parties/tickets/cashier.ts";
-import { heldInputs } from "../../../parties/tickets/heldInputs.ts";
+import { heldInputs } from "../../../runs/inputs/heldInputs.ts";
 import { endpointOf, listen } from "../../../parties/tickets/http.ts";
 import { loadFindSigner } from "../../../parties/tickets/signatures.ts";
 import { ticketSession } from "../../../parties/tickets/ticketSession.ts";
