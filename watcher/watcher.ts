@@ -8,7 +8,7 @@ import { Lane } from "../src/parties/role/lane.ts";
 import { requirePlainAccount } from "../src/parties/role/plainAccount.ts";
 import { NativeJobs } from "../src/runs/native/nativeJobs.ts";
 import { Races } from "../src/parties/role/races.ts";
-import { Role, type LogLine, type RoundSnapshot, type Start } from "../src/parties/role/role.ts";
+import { Role, type Duty, type LogLine, type RoundSnapshot, type Start } from "../src/parties/role/role.ts";
 import { Auditor, type Verdict } from "./auditor.ts";
 import type { WatcherEvent } from "./events.ts";
 import { ExamAudits } from "./examAudits.ts";
@@ -34,15 +34,19 @@ export async function runWatcher(options: WatcherOptions): Promise<void> {
   const money = new WatcherFunds(session, programs);
   await role.run({
     facts: { mode },
-    forget: watching.forget,
+    markets: [{ session, duties: [watching, runsOnDisk(role)] }],
     needsPlainAccountTo: defends ? "open games" : undefined,
     checkFunds: defends ? (funds, snapshot) => role.health.set("pays", money.problem(funds, snapshot)) : undefined,
-    round: (snapshot, start) => {
-      role.health.set("runsOnDisk", role.executions.stored.problem);
-      watching.round(snapshot, start);
-    },
   });
 }
+
+/** Says whether the data of executions can be kept on disk. */
+const runsOnDisk = ({ health, executions }: Role<WatcherEvent>): Duty => ({
+  name: "runs on disk",
+  conditions: ["runsOnDisk"],
+  forget: () => "all",
+  round: () => health.set("runsOnDisk", executions.stored.problem),
+});
 
 /** Returns how an event of a watcher is logged. */
 export const watcherLine = ({ kind }: WatcherEvent): LogLine => ({
@@ -57,7 +61,8 @@ type Due<T> = { task: T; snapshot: RoundSnapshot; start: Start };
 type WatchingOptions = Omit<WatcherOptions, "onEvent">;
 
 /** A watcher's duty in a role: it audits claims and plays games against wrong ones. A worker may have it too. */
-export class Watching {
+export class Watching implements Duty {
+  readonly name = "watching";
   readonly #options: WatchingOptions;
   readonly #role: Role<WatcherEvent>;
   readonly #executions: Executions;
@@ -116,7 +121,7 @@ export class Watching {
   };
 
   /** Starts the audits and the moves that a snapshot asks for. */
-  round(snapshot: RoundSnapshot, start: Start): void {
+  readonly round = (snapshot: RoundSnapshot, start: Start): void => {
     const { session, mode, claims } = this.#options;
     const { history, now } = snapshot;
     const scheduled = schedule(history, session.sender.address, now, this.#auditor.secondsFor);
@@ -148,7 +153,7 @@ export class Watching {
     // Only a plain account settles: the bond stays until it is one again.
     for (const task of snapshot.isPlain ? settles : [])
       start(task.game.id, () => this.#attempt(task, () => this.#settle(task)));
-  }
+  };
 
   /** Judges a claim, and opens a game on a wrong claim. The next claim does not wait until the opening is mined. */
   async #audit({ task, snapshot, start }: Due<AuditTask>): Promise<void> {

@@ -5,10 +5,10 @@ import { Dongle } from "../../attestation/dongleClient.ts";
 import { openOwnExamClaims } from "../../attestation/exams/openExamClaims.ts";
 import { openExams } from "../../attestation/exams/openExams.ts";
 import type { Session } from "../../chain/market/session.ts";
-import { runWorkerWithExamGames } from "../../parties/worker/examGames.ts";
 import { MAX_CALLBACK_GAS, MAX_OPEN_CLAIMS, MAX_SEAL_SECONDS } from "../../parties/worker/jobPolicy.ts";
 import { TracePublisher } from "../../parties/worker/publisher.ts";
 import { SealBook } from "../../parties/worker/sealBook.ts";
+import { runWorker } from "../../parties/worker/worker.ts";
 import { amountAboveZero, amountFromZero } from "../amount.ts";
 import { UsageError } from "../errors.ts";
 import { addExamples } from "../globalOptions.ts";
@@ -146,8 +146,8 @@ export function workerCommand(output: Output): Command {
           exams: exams === undefined ? undefined : await openExams(playing.session, exams),
           native: native && { programs: programs!, exactShare: values.exactShare, policy: native.policy },
         };
-        const claimContracts = examClaims && (await openOwnExamClaims(playing.session, exams!, examClaims));
-        await runWorkerWithExamGames(options, claimContracts);
+        const own = examClaims && (await openOwnExamClaims(playing.session, exams!, examClaims));
+        await runWorker({ ...options, examClaims: own });
         seals.close();
         await programs?.close();
         await publisher?.close();

@@ -2,7 +2,8 @@ import { isAddressEqual, type Address, type Hex } from "viem";
 import { Watching } from "../../../watcher/watcher.ts";
 import { ZERO_HASH } from "../../chain/structs.ts";
 import type { History } from "../../chain/market/history.ts";
-import type { Role, RoundSnapshot, Start } from "../role/role.ts";
+import type { Forget } from "../../chain/market/forget.ts";
+import type { Duty, Role, RoundSnapshot, Start } from "../role/role.ts";
 import type { WorkerEvent } from "./events.ts";
 import type { WorkerOptions } from "./options.ts";
 
@@ -24,7 +25,9 @@ export function otherClaims({ claims, jobs }: Pick<History, "claims" | "jobs">, 
 }
 
 /** A worker's duty towards its panels: it watches the seats that differ from its own. */
-export class OtherSeats {
+export class OtherSeats implements Duty {
+  readonly name = "other seats";
+  readonly forget: Forget;
   readonly #claims = new Set<Hex>();
   readonly #watching: Watching;
   readonly #me: Address;
@@ -34,12 +37,13 @@ export class OtherSeats {
     this.#me = session.sender.address;
     const claims = this.#claims;
     this.#watching = new Watching({ session, programs, execute, log, signal, intervalMs, mode, claims }, role);
+    this.forget = this.#watching.forget;
   }
 
   /** Starts the audits and the moves that a snapshot asks for. */
-  round(snapshot: RoundSnapshot, start: Start): void {
+  readonly round = (snapshot: RoundSnapshot, start: Start): void => {
     this.#claims.clear();
     for (const id of otherClaims(snapshot.history, this.#me)) this.#claims.add(id);
     this.#watching.round(snapshot, start);
-  }
+  };
 }
