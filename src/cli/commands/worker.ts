@@ -52,8 +52,8 @@ const settings = {
   ),
   seatMode: defaulted<"defend" | "watch" | "off">(
     "mode",
-    "claims of a panel's other seats that differ from its own: defend (refute wrong ones, with bonds from its credit), " +
-      "watch (report them) or off",
+    "claims of a panel's other seats that differ from its own: defend (refute wrong ones, with bonds from its " +
+      "credit), watch (report them) or off",
     oneOf("defend", "watch", "off"),
     "defend",
   ),

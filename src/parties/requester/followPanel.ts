@@ -46,8 +46,9 @@ const MAX_REFUSALS = 5;
 /**
  * Brings a panel to an end: adds the drawn seat, notes agreement of all seats, ends late seats, resolves, and withdraws
  * the amount owed to the poster. If claims on seats are at odds, the judge executes the question and disputes the wrong
- * claims. A claim at odds with another is finalised only if the judge has found the claim right. All state comes from the chain: the poster or anybody else can call the function again
- * at any time. While no node answers, the function keeps waiting.
+ * claims. A claim at odds with another is finalised only if the judge has found the claim right. All state comes from
+ * the chain: the poster or anybody else can call the function again at any time. While no node answers, the function
+ * keeps waiting.
  * @returns the panel's outcome, or that all seats agree if `untilAgreed` is set
  * @throws PanelUnknownError, the error of a repeatedly refused move, or the signal's reason
  */

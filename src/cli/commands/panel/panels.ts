@@ -120,18 +120,19 @@ const judgeLevel = ({ mode }: Output): string => (mode.quiet ? "error" : "info")
 function oddsLines({ claims, right, undisputed }: SeatOdds, panel: Address, panelId: Hex): string[] {
   const nameOf = (id: Hex): string => `seat ${claims.find(({ claimId }) => claimId === id)!.seat + 1}, claim ${id}`;
   const all = claims.map((one) => `${nameOf(one.claimId)}${one.refuted ? ", refuted" : ""}, root ${one.root}`);
-  const wrong = claims.filter(({ root, refuted }) => right !== undefined && root !== right && !refuted);
+  const wrong = claims.flatMap(({ claimId, root, refuted }) =>
+    right !== undefined && root !== right && !refuted ? [nameOf(claimId)] : [],
+  );
   const left = undisputed.map(({ claim, why }) => `${nameOf(claim)} is not disputed from here: ${why}`);
   const help =
-    `refute the wrong seats with the model, before their windows end: refute panel result ${panelId} --panel ${panel} ` +
+    "refute the wrong seats with the model, before their windows end: " +
+    `refute panel result ${panelId} --panel ${panel} ` +
     "--wait --models models.json, or refute watcher --mode defend";
   return [
     `the seats' claims cannot all be right: ${all.join("; ")}`,
     ...(right === undefined
       ? ["none of these is made final from here until the question was executed here"]
-      : [
-          `executed here, the root is ${right}; wrong: ${wrong.map(({ claimId }) => nameOf(claimId)).join("; ") || "none"}`,
-        ]),
+      : [`executed here, the root is ${right}; wrong: ${wrong.join("; ") || "none is left"}`]),
     ...left,
     ...(right === undefined && left.length > 0 ? [help] : []),
   ];
