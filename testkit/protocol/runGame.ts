@@ -195,7 +195,7 @@ export class RunGame {
     const key = claimKey(this.#world, this.claim);
     const args = [packState(this.state), claimContentOf(key), children, siblings] as const;
     await this.#send(children, game.write.expand(args, { account: worker.account }));
-    this.#memory?.answer({ kind: "expand", children, siblings });
+    this.#memory?.answer({ kind: "expand", children, siblings: [...siblings] });
     this.#compare();
   }
 

@@ -11,7 +11,7 @@ import type { WorkerOptions } from "./options.ts";
  * Returns the claims on other seats of a worker's panels with other roots than the worker's own claims. One of the two
  * roots is wrong, and the worker has executed the question.
  */
-export function otherClaims({ claims, jobs }: Pick<History, "claims" | "jobs">, me: Address): Set<Hex> {
+function otherClaims({ claims, jobs }: Pick<History, "claims" | "jobs">, me: Address): Set<Hex> {
   const others = new Set<Hex>();
   for (const { claim, refuted, jobId } of claims.values()) {
     if (refuted || !isAddressEqual(claim.worker, me)) continue;

@@ -18,10 +18,11 @@ describe("a role in several markets", function () {
     let isAway = true;
     // A node that is away for one of two readers.
     const publicClient = new Proxy(session.publicClient, {
-      get: (client, name: keyof typeof client) =>
-        isAway && typeof client[name] === "function"
-          ? () => Promise.reject(new RpcUnavailableError("away"))
-          : client[name],
+      get: (client, name): unknown => {
+        const value: unknown = Reflect.get(client, name);
+        const away = (): Promise<never> => Promise.reject(new RpcUnavailableError("away"));
+        return isAway && typeof value === "function" ? away : value;
+      },
     });
     const beside = { ...session, publicClient };
     const health = new Health(quiet);

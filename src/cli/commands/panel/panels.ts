@@ -47,7 +47,7 @@ export const followSettings = {
 };
 
 /** What judges the seats of a panel: the programs that were compiled here, and inputs that are not on the chain. */
-export type Judging = { programs: readonly KnownProgram[]; heldInputs?: HeldInputs };
+type Judging = { programs: readonly KnownProgram[]; heldInputs?: HeldInputs };
 
 /**
  * Follows a panel until the end, and answers with the outcome. Ctrl-C ends the wait; the error names the command that
