@@ -6,7 +6,7 @@ type Exam = { worker: Address; class: number; number: number };
 
 /** A watcher's findings and actions, for logs and for programs that run a watcher. */
 export type WatcherEvent =
-  | { kind: "agrees"; jobId: Hex; claimId: Hex; milliseconds: number }
+  | { kind: "agrees"; jobId: Hex; claimId: Hex; root: Hex; milliseconds: number }
   | { kind: "differs"; jobId: Hex; claimId: Hex; claimed: Hex; own: Hex; milliseconds: number }
   | { kind: "unknown"; jobId: Hex; claimId: Hex; reason: string }
   | { kind: "opened"; claimId: Hex; receipt: TransactionReceipt }

@@ -40,7 +40,11 @@ export class ExamAudits {
   /** Own roots for wrong sittings, until the challenge. */
   readonly #wrong = new Map<string, Hash>();
 
-  constructor(options: WatcherOptions, { claimContracts, share }: ExamAuditOptions, role: Role<WatcherEvent>) {
+  constructor(
+    options: Omit<WatcherOptions, "onEvent">,
+    { claimContracts, share }: ExamAuditOptions,
+    role: Role<WatcherEvent>,
+  ) {
     [this.#options, this.#claimContracts, this.#share, this.#role] = [options, claimContracts, share, role];
   }
 

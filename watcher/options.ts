@@ -13,7 +13,7 @@ export type WatcherOptions = RoleOptions<WatcherEvent> & {
   mode: "watch" | "defend";
   /** How answers are judged without exact execution; none are if absent. */
   native?: NativeOptions | undefined;
-  /** The only claims that are judged; all if absent. */
+  /** The only claims that are judged; all if absent. The set may change between rounds. */
   claims?: ReadonlySet<Hex>;
   /** How to audit exams with claims for wrong roots in this market; no audits if absent. */
   exams?: ExamAuditOptions | undefined;

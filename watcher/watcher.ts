@@ -8,7 +8,7 @@ import { Lane } from "../src/parties/role/lane.ts";
 import { requirePlainAccount } from "../src/parties/role/plainAccount.ts";
 import { NativeJobs } from "../src/runs/native/nativeJobs.ts";
 import { Races } from "../src/parties/role/races.ts";
-import { Role, type RoundSnapshot, type Start } from "../src/parties/role/role.ts";
+import { Role, type Duty, type LogLine, type RoundSnapshot, type Start } from "../src/parties/role/role.ts";
 import { Auditor, type Verdict } from "./auditor.ts";
 import type { WatcherEvent } from "./events.ts";
 import { ExamAudits } from "./examAudits.ts";
@@ -26,22 +26,50 @@ import type { WatcherOptions } from "./options.ts";
  * @throws NotPlainAccountError if the watcher defends and its account has code
  */
 export async function runWatcher(options: WatcherOptions): Promise<void> {
-  if (options.mode === "defend") await requirePlainAccount(options.session);
-  await new Watcher(options).run();
+  const { mode, session, programs } = options;
+  const defends = mode === "defend";
+  if (defends) await requirePlainAccount(session);
+  const role = new Role<WatcherEvent>("watcher", options, watcherLine);
+  const watching = new Watching(options, role);
+  const money = new WatcherFunds(session, programs);
+  await role.run({
+    facts: { mode },
+    markets: [{ session, duties: [watching, runsOnDisk(role)] }],
+    needsPlainAccountTo: defends ? "open games" : undefined,
+    checkFunds: defends ? (funds, snapshot) => role.health.set("pays", money.problem(funds, snapshot)) : undefined,
+  });
 }
+
+/** Says whether the data of executions can be kept on disk. */
+const runsOnDisk = ({ health, executions }: Role<WatcherEvent>): Duty => ({
+  name: "runs on disk",
+  conditions: ["runsOnDisk"],
+  forget: () => "all",
+  round: () => health.set("runsOnDisk", executions.stored.problem),
+});
+
+/** Returns how an event of a watcher is logged. */
+export const watcherLine = ({ kind }: WatcherEvent): LogLine => ({
+  level: WARNINGS.has(kind) ? "warn" : "info",
+  message: MESSAGES[kind],
+});
 
 /** A task, and the snapshot that requires it. */
 type Due<T> = { task: T; snapshot: RoundSnapshot; start: Start };
 
-class Watcher {
-  readonly #options: WatcherOptions;
+/** What watching needs to know, besides the role that it is a duty of. */
+type WatchingOptions = Omit<WatcherOptions, "onEvent">;
+
+/** A watcher's duty in a role: it audits claims and plays games against wrong ones. A worker may have it too. */
+export class Watching implements Duty {
+  readonly name = "watching";
+  readonly #options: WatchingOptions;
   readonly #role: Role<WatcherEvent>;
   readonly #executions: Executions;
   readonly #races: Races;
   readonly #responder: Responder;
   readonly #auditor: Auditor;
   readonly #judging: Judging;
-  readonly #funds: WatcherFunds;
   readonly #exams: ExamAudits | undefined;
   /**
    * One execution at a time for games and one for audits (or `atOnce`): a long audit delays no game, and many games do
@@ -62,14 +90,11 @@ class Watcher {
   /** The block of the snapshot at which the credit did not cover a bond. */
   #noBondAt: bigint | undefined;
 
-  constructor(options: WatcherOptions) {
+  constructor(options: WatchingOptions, role: Role<WatcherEvent>) {
     const { session } = options;
     this.#options = options;
     this.#races = new Races(options.log);
-    this.#role = new Role("watcher", options, ({ kind }) => ({
-      level: WARNINGS.has(kind) ? "warn" : "info",
-      message: MESSAGES[kind],
-    }));
+    this.#role = role;
     this.#executions = this.#role.executions;
     const { native, log } = options;
     const { meter, health } = this.#role;
@@ -78,28 +103,14 @@ class Watcher {
     this.#auditor = new Auditor(this.#executions, session.deployment.parameters.arityBits, jobs);
     this.#responder = new Responder(session);
     this.#judging = new Judging(this.#role.health, this.#role.meter);
-    this.#funds = new WatcherFunds(session, options.programs);
     this.#exams = options.exams && new ExamAudits(options, options.exams, this.#role);
-  }
-
-  run(): Promise<void> {
-    return this.#role.run({
-      facts: { mode: this.#options.mode },
-      forget: this.#forget,
-      needsPlainAccountTo: this.#options.mode === "defend" ? "open games" : undefined,
-      checkFunds:
-        this.#options.mode === "defend"
-          ? (funds, snapshot) => this.#role.health.set("pays", this.#funds.problem(funds, snapshot))
-          : undefined,
-      round: (snapshot, start) => this.#round(snapshot, start),
-    });
   }
 
   /**
    * Forgets finished jobs completely, and the input of jobs that cannot be judged here or have nothing to judge:
    * anybody may post any number of jobs. The input is read again after a submission.
    */
-  readonly #forget: Forget = (job, now) => {
+  readonly forget: Forget = (job, now) => {
     const { sender, deployment } = this.#options.session;
     if (isOver(job, now, sender.address, deployment.parameters.baseClock)) return "all";
     const isJudged = job.claims.some(
@@ -109,14 +120,14 @@ class Watcher {
     return isJudged && (this.#executions.knows(job) || this.#executions.awaits(job)) ? "nothing" : "inputs";
   };
 
-  #round(snapshot: RoundSnapshot, start: Start): void {
+  /** Starts the audits and the moves that a snapshot asks for. */
+  readonly round = (snapshot: RoundSnapshot, start: Start): void => {
     const { session, mode, claims } = this.#options;
     const { history, now } = snapshot;
     const scheduled = schedule(history, session.sender.address, now, this.#auditor.secondsFor);
     const { plays, settles, lost } = scheduled;
     const audits = scheduled.audits.filter(({ claim }) => claims?.has(claim.id) ?? true);
     this.#forgetPast(snapshot);
-    this.#role.health.set("runsOnDisk", this.#executions.stored.problem);
     const due = <T>(tasks: T[]): Due<T>[] => tasks.map((task) => ({ task, snapshot, start }));
     this.#options.programs.want([...plays, ...audits].map(({ job }) => job.job.programRoot));
     // The watcher does not report a claim as unknown while the program or inputs may soon arrive.
@@ -142,7 +153,7 @@ class Watcher {
     // Only a plain account settles: the bond stays until it is one again.
     for (const task of snapshot.isPlain ? settles : [])
       start(task.game.id, () => this.#attempt(task, () => this.#settle(task)));
-  }
+  };
 
   /** Judges a claim, and opens a game on a wrong claim. The next claim does not wait until the opening is mined. */
   async #audit({ task, snapshot, start }: Due<AuditTask>): Promise<void> {
@@ -256,7 +267,7 @@ class Watcher {
     const { kind } = verdict;
     if (kind === "unknown") return this.#reportOnce(claim.id, { ...ids, kind, reason: verdict.reason });
     const { milliseconds } = verdict;
-    if (kind === "agrees") return this.#reportOnce(claim.id, { ...ids, kind, milliseconds });
+    if (kind === "agrees") return this.#reportOnce(claim.id, { ...ids, kind, root: claim.claim.root, milliseconds });
     this.#reportOnce(claim.id, { ...ids, kind, milliseconds, claimed: claim.claim.root, own: verdict.own });
   }
 

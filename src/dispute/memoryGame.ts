@@ -16,7 +16,8 @@ class RefusedMoveError extends errorWithCode("MOVE_REFUSED") {}
 
 /**
  * A dispute game in memory: the rules of movement (contracts/game/Descent.sol), without money or time. The page plays
- * such a game without a chain, and tests play strategies fast.
+ * such a game without a chain, and tests play strategies fast. Each move that tests play on chain with
+ * `testkit/protocol/runGame.ts` is played here too, and leads to the contract's state.
  */
 export class MemoryGame {
   readonly moves: MoveRecord[] = [];

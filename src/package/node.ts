@@ -27,6 +27,7 @@ export { describeProgram, type Labels } from "../parties/requester/describeProgr
 export * from "../parties/tickets/errors.ts";
 export { judgeAnswer, judgeRest, type JudgeOptions } from "../parties/tickets/judgeAnswer.ts";
 export { Payer, type Answered, type PayerLimits, type PayerOptions } from "../parties/tickets/payer.ts";
+export { SeatJudge, type SeatVerdict } from "../parties/requester/seatJudge.ts";
 export { PayerInputs } from "../parties/tickets/payerInputs.ts";
 export { PayerLedger, type HeldClaim } from "../parties/tickets/payerLedger.ts";
 export { heldSeconds, openTickets, type TicketSession } from "../parties/tickets/ticketSession.ts";

@@ -16,7 +16,7 @@ export type { OutputDescription, ProgramDescription, TensorDescription } from ".
 export { encodeInputs } from "../parties/requester/encodeInputs.ts";
 export * from "../parties/requester/errors.ts";
 export { claimedOutputs, itemOutputs, type ItemOutputs } from "../parties/requester/itemOutputs.ts";
-export { followPanel, type FollowPanelOptions } from "../parties/requester/followPanel.ts";
+export { followPanel, type FollowPanelOptions, type SeatOdds } from "../parties/requester/followPanel.ts";
 export { drawAudit, openPanel, openPanelReader, panelFees, panelTimes, postPanel } from "../parties/requester/panel.ts";
 export type { PanelTerms } from "../parties/requester/panel.ts";
 export type { PanelMove } from "../parties/requester/panelMoves.ts";

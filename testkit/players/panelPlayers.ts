@@ -10,6 +10,7 @@ import { followPanel, type FollowPanelOptions } from "../../src/parties/requeste
 import { openPanel, panelTimes, postPanel } from "../../src/parties/requester/panel.ts";
 import type { PanelState } from "../../src/parties/requester/panelState.ts";
 import type { WorkerEvent } from "../../src/parties/worker/events.ts";
+import type { WorkerOptions } from "../../src/parties/worker/options.ts";
 import { SealBook } from "../../src/parties/worker/sealBook.ts";
 import { first, Players, type Running } from "./players.ts";
 import type { Execute } from "../../src/runs/execute.ts";
@@ -67,11 +68,11 @@ export class PanelPlayers {
    * Starts a sealing worker, with a fresh key unless a key is given. The key's file holds the data that opens the
    * worker's seals.
    */
-  async work(execute: Execute, key?: Hex): Promise<SealingWorker> {
+  async work(execute: Execute, key?: Hex, options: Partial<WorkerOptions> = {}): Promise<SealingWorker> {
     const own = key ?? (await this.players.workerKey());
     const address = this.players.addressOf(own);
     const seals = await SealBook.at(join(this.folder, `${address}.db`));
-    const running = await this.players.startWorker(own, this.#program, execute, { seals });
+    const running = await this.players.startWorker(own, this.#program, execute, { seals, ...options });
     const stop = async (): Promise<void> => {
       await running.stop();
       seals.close();

@@ -10,17 +10,19 @@ import { attest } from "../../src/attestation/attest.ts";
 import { SoftwareDevice } from "../../src/attestation/device.ts";
 import { AnswerService, type ServiceOptions } from "../../src/parties/tickets/answerService.ts";
 import { Cashier } from "../../src/parties/tickets/cashier.ts";
-import { heldInputs } from "../../src/parties/tickets/heldInputs.ts";
+import { heldInputs } from "../../src/runs/inputs/heldInputs.ts";
 import { endpointOf, listen } from "../../src/parties/tickets/http.ts";
 import { Payer, type PayerOptions } from "../../src/parties/tickets/payer.ts";
 import { PayerLedger } from "../../src/parties/tickets/payerLedger.ts";
+import { serveClaims } from "../../src/parties/tickets/serveClaims.ts";
 import { loadFindSigner } from "../../src/parties/tickets/signatures.ts";
 import { openTickets, type TicketSession } from "../../src/parties/tickets/ticketSession.ts";
+import type { Health } from "../../src/base/health.ts";
+import type { Logger } from "../../src/base/log.ts";
 import { WorkerLedger } from "../../src/parties/tickets/workerLedger.ts";
 import { runWatcher } from "../../watcher/watcher.ts";
 import type { WatcherEvent } from "../../watcher/events.ts";
 import type { WorkerEvent } from "../../src/parties/worker/events.ts";
-import { runWorker } from "../../src/parties/worker/worker.ts";
 import { Players, quiet, start } from "./players.ts";
 import type { Execute } from "../../src/runs/execute.ts";
 
@@ -133,11 +135,19 @@ export class TicketPlayers {
   }
 
   /** Has the worker follow its claims: it defends them and makes them final. */
-  follow({ at, ledger }: Serving, program: KnownProgram, execute: Execute) {
-    const policy = { minFee: 1n, marginSeconds: 10 };
-    const role = { programs: ProgramLibrary.of([program]), execute, policy, selfAuditSamples: 0 };
+  follow(
+    { at, ledger }: Pick<Serving, "at" | "ledger">,
+    program: KnownProgram,
+    execute: Execute,
+    more: { log?: Logger; health?: Health } = {},
+  ) {
+    const role = { programs: ProgramLibrary.of([program]), execute, at, ledger };
     const held = heldInputs((root) => ledger.inputsOf(root));
-    return start<WorkerEvent>(at.session, (all) => runWorker({ ...all, ...role, heldInputs: held }));
+    // Tests cash by themselves.
+    const cashier = { round: () => Promise.resolve({ cashed: [], collected: [], lost: [] }) };
+    return start<WorkerEvent>(at.session, (all) =>
+      serveClaims({ ...all, ...role, ...more, cashier, heldInputs: held }),
+    );
   }
 
   /**

@@ -1,6 +1,8 @@
+import { expect } from "chai";
 import { zeroHash, type Hex } from "viem";
 import { challengerMove, type ChallengerMove } from "../../src/dispute/challengerMove.ts";
 import { submittedList } from "../../src/dispute/disputed.ts";
+import { MemoryGame } from "../../src/dispute/memoryGame.ts";
 import { openingPick } from "../../src/dispute/pick.ts";
 import { submissionOf, workerMove } from "../../src/dispute/workerMove.ts";
 import { Side, type Claim, type JobRequest, type Pick, type StepProof } from "../../src/chain/structs.ts";
@@ -65,7 +67,19 @@ export async function claimedRun(world: World, worker: OwnRun, changes: Partial<
   };
 }
 
-/** A game about a claim of a run on chain. The sides play like worker and watcher, with separate executions. */
+/** Parts of a state that a game without a chain, clocks and money does not have. */
+const OF_CHAIN = [
+  ...["claimId", "programRoot", "challenger", "number", "workerSeconds", "challengerSeconds", "since", "bond", "spent"],
+] as (keyof GameState)[];
+
+/** A state without these parts. */
+const rulesOf = (state: GameState): Partial<GameState> =>
+  Object.fromEntries(Object.entries(state).filter(([key]) => !OF_CHAIN.includes(key as keyof GameState)));
+
+/**
+ * A game about a claim of a run on chain. The sides play like worker and watcher, with separate executions. Each move
+ * that the contract takes is also played in a `MemoryGame`, which must come to the contract's state.
+ */
 export class RunGame {
   gameId: Hex = "0x";
   readonly moves: MoveRecord[] = [];
@@ -73,6 +87,7 @@ export class RunGame {
   readonly #claimed: ClaimedRun;
   readonly #own: OwnRun;
   readonly #challenger: Actor;
+  #memory: MemoryGame | undefined;
 
   /** @param own The challenger's execution. */
   constructor(world: World, claimed: ClaimedRun, own: OwnRun, challenger: Actor = world.watcher) {
@@ -97,6 +112,9 @@ export class RunGame {
   async open(pick: Pick = this.firstPick, number = numberOf(pick.siblings.length, Number(pick.index))): Promise<this> {
     const { game } = this.#world;
     await this.#send("0x", game.write.open([this.#claimed.claim, number, pick], { account: this.#challenger.account }));
+    const { program, items, form } = this.#claimed.worker.run;
+    this.#memory = new MemoryGame(program, this.claim.root, pick, items, form);
+    this.#compare();
     return this;
   }
 
@@ -116,6 +134,8 @@ export class RunGame {
   async pick(pick: Pick): Promise<void> {
     const { game } = this.#world;
     await this.#send("0x", game.write.pick([packState(this.state), pick], { account: this.#challenger.account }));
+    this.#memory?.pick(pick);
+    this.#compare();
   }
 
   /** Plays until the challenger has a proof. @throws Error if it concedes */
@@ -166,6 +186,8 @@ export class RunGame {
   async reveal(data: Hex): Promise<void> {
     const { game, worker } = this.#world;
     await this.#send(data, game.write.reveal([packState(this.state), data], { account: worker.account }));
+    this.#memory?.answer({ kind: "reveal", data });
+    this.#compare();
   }
 
   async expand(children: Hex, siblings: readonly Hex[]): Promise<void> {
@@ -173,6 +195,8 @@ export class RunGame {
     const key = claimKey(this.#world, this.claim);
     const args = [packState(this.state), claimContentOf(key), children, siblings] as const;
     await this.#send(children, game.write.expand(args, { account: worker.account }));
+    this.#memory?.answer({ kind: "expand", children, siblings: [...siblings] });
+    this.#compare();
   }
 
   /** Ends the game to the conceding side's disadvantage. */
@@ -183,6 +207,11 @@ export class RunGame {
   /** Pays the worker's earnings for moves about the claim. */
   async collectEarned(): Promise<void> {
     await this.#world.game.write.collect([claimKey(this.#world, this.claim)]);
+  }
+
+  /** Compares the contract's state with that of the game in memory. */
+  #compare(): void {
+    if (this.#memory !== undefined) expect(rulesOf(this.#memory.state)).to.deep.equal(rulesOf(this.state));
   }
 
   async #send(data: Hex, sent: Promise<Hex>): Promise<void> {

@@ -20,3 +20,18 @@ export async function deposit(
   await asset.approve(deployment.vault, amount);
   await vault.deposit(owner ?? sender.address, amount);
 }
+
+/**
+ * Raises the account's credit to the needed amount.
+ * @param needed The amount needed now.
+ * @param wanted The amount needed soon: a deposit covers the amount within the account's funds, to keep deposits few.
+ * @throws ShortOfFundsError
+ */
+export async function ensureCredit(session: Session, needed: bigint, wanted: bigint): Promise<void> {
+  const { vault, asset, sender } = session;
+  const { credit } = await vault.accountOf(sender.address);
+  if (credit >= needed) return;
+  const held = await asset.balanceOf(sender.address);
+  const max = wanted - credit < held ? wanted - credit : held;
+  await deposit(session, max > needed - credit ? max : needed - credit);
+}

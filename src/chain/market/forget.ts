@@ -15,6 +15,12 @@ export const REMEMBERED_BLOCKS = 256n;
 /** The more is kept, the higher. */
 const KEEPS: Record<Forgotten, number> = { all: 0, inputs: 1, nothing: 2 };
 
+/** Forgets of a job only what each of several parties may forget. */
+export const leastForgetful =
+  (forgets: readonly Forget[]): Forget =>
+  (job, now) =>
+    forgets.map((forget) => forget(job, now)).reduce((a, b) => (KEEPS[b] > KEEPS[a] ? b : a), "all");
+
 /**
  * Chooses the forgotten part of each job. A job that supplies another job's inputs keeps more than requested. The
  * record stays until the other job's record goes, and the bytes stay while the other job needs them.

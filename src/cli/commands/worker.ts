@@ -5,16 +5,16 @@ import { Dongle } from "../../attestation/dongleClient.ts";
 import { openOwnExamClaims } from "../../attestation/exams/openExamClaims.ts";
 import { openExams } from "../../attestation/exams/openExams.ts";
 import type { Session } from "../../chain/market/session.ts";
-import { runWorkerWithExamGames } from "../../parties/worker/examGames.ts";
 import { MAX_CALLBACK_GAS, MAX_OPEN_CLAIMS, MAX_SEAL_SECONDS } from "../../parties/worker/jobPolicy.ts";
 import { TracePublisher } from "../../parties/worker/publisher.ts";
 import { SealBook } from "../../parties/worker/sealBook.ts";
+import { runWorker } from "../../parties/worker/worker.ts";
 import { amountAboveZero, amountFromZero } from "../amount.ts";
 import { UsageError } from "../errors.ts";
 import { addExamples } from "../globalOptions.ts";
 import type { Output } from "../output.ts";
 import { nativeSettings, openCalibrated, requireNative } from "../nativeSettings.ts";
-import { address, list, port, seconds, text, whole, type Parse } from "../parse.ts";
+import { address, list, oneOf, port, seconds, text, whole, type Parse } from "../parse.ts";
 import { referenceSettings, referencesOf } from "../references.ts";
 import { play, playerSettings, STATE_FOLDER } from "../playing.ts";
 import { addSettings, defaulted, optional, readSettings, type SettingValues } from "../settings.ts";
@@ -49,6 +49,13 @@ const settings = {
     "until a sealed submission can be opened, at most: who is not there then loses the collateral; 0 takes none",
     seconds(0),
     MAX_SEAL_SECONDS,
+  ),
+  seatMode: defaulted<"defend" | "watch" | "off">(
+    "mode",
+    "claims of a panel's other seats that differ from its own: defend (refute wrong ones, with bonds from its " +
+      "credit), watch (report them) or off",
+    oneOf("defend", "watch", "off"),
+    "defend",
   ),
   seals: defaulted("folder", "for what opens its seals: without it their collateral is lost", text, STATE_FOLDER),
   dongle: optional<string>("socket", "of a dongle: it keeps the attestation from ending", text, "none"),
@@ -131,6 +138,7 @@ export function workerCommand(output: Output): Command {
           ...playing,
           policy,
           seals,
+          seatMode: values.seatMode,
           references: referencesOf(values),
           selfAuditSamples: values.selfAudit,
           publisher,
@@ -138,8 +146,8 @@ export function workerCommand(output: Output): Command {
           exams: exams === undefined ? undefined : await openExams(playing.session, exams),
           native: native && { programs: programs!, exactShare: values.exactShare, policy: native.policy },
         };
-        const claimContracts = examClaims && (await openOwnExamClaims(playing.session, exams!, examClaims));
-        await runWorkerWithExamGames(options, claimContracts);
+        const own = examClaims && (await openOwnExamClaims(playing.session, exams!, examClaims));
+        await runWorker({ ...options, examClaims: own });
         seals.close();
         await programs?.close();
         await publisher?.close();

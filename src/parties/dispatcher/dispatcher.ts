@@ -5,14 +5,16 @@ import { getOrAdd } from "../../base/getOrAdd.ts";
 import { inTurn } from "../../base/inTurn.ts";
 import type { ClaimRecord, JobRecord } from "../../chain/market/history.ts";
 import { followMarket, type Snapshot } from "../../chain/market/session.ts";
+import { ProgramLibrary } from "../../runs/programLibrary.ts";
 import { Tasks } from "../role/tasks.ts";
 import { throughOutages } from "../requester/outages.ts";
 import { postJob, publishInputs } from "../requester/postJob.ts";
 import { partSalt, type BatchPart } from "./batch.ts";
 import { postingReceipts } from "./chainSpending.ts";
 import { Checks } from "./checks.ts";
-import { Disputes } from "./disputes.ts";
-import { ensureCredit, metered, requireFunds } from "./funds.ts";
+import { ensureCredit } from "../../chain/market/deposit.ts";
+import { Disputes } from "../../../watcher/disputes.ts";
+import { metered, requireFunds } from "./funds.ts";
 import { requireJoin } from "./chainedParts.ts";
 import { nextFee, type DispatchOptions } from "./options.ts";
 import { PartOutputs } from "./partOutputs.ts";
@@ -70,7 +72,9 @@ class Dispatcher {
     this.#done = new Set(store.done().map(({ part }) => part));
     this.#outputs = new PartOutputs(batch, store, urls);
     this.#checks = new Checks(options);
-    this.#disputes = new Disputes(options, this.#paying);
+    const { session, execute, intervalMs } = options;
+    const programs = ProgramLibrary.of([batch.program]);
+    this.#disputes = new Disputes({ session, execute, intervalMs, programs }, this.#paying);
   }
 
   async run(): Promise<void> {

@@ -3,7 +3,6 @@ import type { Call, TransactionSender, Writable } from "../../chain/call.ts";
 import { JobMarket } from "../../chain/clients/jobMarket.ts";
 import { InsufficientGasFundsError, ShortOfFundsError } from "../../chain/errors.ts";
 import { gasPriceNow } from "../../chain/gasPrice.ts";
-import { deposit } from "../../chain/market/deposit.ts";
 import type { Session } from "../../chain/market/session.ts";
 import { postingGas } from "../requester/postingGas.ts";
 import type { Batch, BatchPart } from "./batch.ts";
@@ -44,21 +43,6 @@ export async function requireFunds(
       `${address} has ${formatEther(balance)} of the native token, and posting ${left.length} parts may take ` +
         `${formatEther(cost)} (${gas} gas): send it more; nothing was sent`,
     );
-}
-
-/**
- * Raises the account's credit to the needed amount.
- * @param needed The amount needed now.
- * @param wanted The amount needed soon: a deposit covers the amount within the account's funds, to keep deposits few.
- * @throws ShortOfFundsError
- */
-export async function ensureCredit(session: Session, needed: bigint, wanted: bigint): Promise<void> {
-  const { vault, asset, sender } = session;
-  const { credit } = await vault.accountOf(sender.address);
-  if (credit >= needed) return;
-  const held = await asset.balanceOf(sender.address);
-  const max = wanted - credit < held ? wanted - credit : held;
-  await deposit(session, max > needed - credit ? max : needed - credit);
 }
 
 /** Returns a session whose market reports each transaction's receipt. */

@@ -1,7 +1,7 @@
-import { isAddressEqual, zeroAddress, type Address } from "viem";
+import { isAddressEqual, zeroAddress, type Address, type Hex } from "viem";
 import type { Panel } from "../../chain/clients/panel.ts";
 import { PanelOutcome, ZERO_HASH, type ClaimKey, type JobRequest } from "../../chain/structs.ts";
-import type { JobRecord } from "../../chain/market/history.ts";
+import type { ClaimRecord, JobRecord } from "../../chain/market/history.ts";
 import { claimKeyOf } from "../../chain/market/ids.ts";
 import type { Session } from "../../chain/market/session.ts";
 import { toHex } from "../../program/merkle/hash.ts";
@@ -18,12 +18,18 @@ type MoveOptions = {
   addsSeat: boolean;
   /** The deployment's time for opening seals, seconds. */
   baseClock: number;
+  /** The root by this process's own execution, if the question was executed here. */
+  right?: Hex | undefined;
 };
 
 /** Workers finalise their own claims. So long after the window somebody else does, seconds. */
 const GRACE_SECONDS = 120n;
 
-/** Returns the next move that advances a panel, if any. The function is pure. @param now Unix seconds. */
+/**
+ * Returns the next move that advances a panel, if any. While claims on its seats are at odds, only claims of the root
+ * `right` are finalised: a wrong claim that is final frees its collateral. The function is pure.
+ * @param now Unix seconds.
+ */
 export function nextMove(panel: KnownPanel, now: bigint, options: MoveOptions): PanelMove | undefined {
   const { record, seats } = panel;
   const { outcome } = record;
@@ -31,8 +37,10 @@ export function nextMove(panel: KnownPanel, now: bigint, options: MoveOptions): 
   if (options.addsSeat && canAddSeat(panel, now, options.me)) return { kind: "addSeat" };
   if (outcome === PanelOutcome.open && areAlike(seats)) return { kind: "agree" };
   if (seats.every((seat) => isSeatOver(seat, now))) return { kind: "resolve" };
+  const isAtOdds = claimsAtOdds(seats).length > 0;
   for (const [seat, job] of seats.entries()) {
-    const kind = seatMove(job, now, options.baseClock);
+    const mayFinalise = !isAtOdds || lastClaim(job)?.claim.root === options.right;
+    const kind = seatMove(job, now, options.baseClock, mayFinalise);
     if (kind !== undefined) return { kind, seat };
   }
   return undefined;
@@ -94,6 +102,16 @@ function areAlike(seats: readonly JobRecord[]): boolean {
   return roots[0] !== undefined && roots.every((root) => root === roots[0]);
 }
 
+/**
+ * Returns all claims on a panel's seats if one of them must be wrong: their roots differ, or one was refuted. Otherwise
+ * there are none.
+ */
+export function claimsAtOdds(seats: readonly Pick<JobRecord, "claims">[]): readonly ClaimRecord[] {
+  const all = seats.flatMap(({ claims }) => claims);
+  const isAtOdds = all.some(({ refuted }) => refuted) || new Set(all.map(({ claim }) => claim.root)).size > 1;
+  return isAtOdds ? all : [];
+}
+
 /** Returns true if a seat can yield no result, or can be closed when the panel is resolved. */
 function isSeatOver(seat: JobRecord, now: bigint): boolean {
   const { closed, open, job } = seat;
@@ -101,14 +119,19 @@ function isSeatOver(seat: JobRecord, now: bigint): boolean {
   return open && now + BigInt(job.claimSeconds) > job.deadline;
 }
 
-function seatMove(seat: JobRecord, now: bigint, baseClock: number): "expire" | "breakSeal" | "finalise" | undefined {
+function seatMove(
+  seat: JobRecord,
+  now: bigint,
+  baseClock: number,
+  mayFinalise: boolean,
+): "expire" | "breakSeal" | "finalise" | undefined {
   const { holder, sealed, terms } = seat;
   if (holder !== undefined) return now > holder.until ? "expire" : undefined;
   if (sealed !== undefined) return now > BigInt(terms!.openFrom + baseClock) ? "breakSeal" : undefined;
   const claim = lastClaim(seat);
   if (claim === undefined || claim.refuted || claim.finalised) return undefined;
   const isQuiet = claim.games.every(({ closed }) => closed !== undefined);
-  return isQuiet && now > claim.windowEnd + GRACE_SECONDS ? "finalise" : undefined;
+  return mayFinalise && isQuiet && now > claim.windowEnd + GRACE_SECONDS ? "finalise" : undefined;
 }
 
 /** Returns the key of a seat's latest claim; for a seat without a claim, a key that no claim has. */

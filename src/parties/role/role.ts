@@ -5,7 +5,7 @@ import { gasPriceNow } from "../../chain/gasPrice.ts";
 import type { Account } from "../../chain/clients/stakeVault.ts";
 import { translateError } from "../../chain/translateError.ts";
 import { ENGINE_FAULT } from "../../executor/errors.ts";
-import type { Forget } from "../../chain/market/forget.ts";
+import { leastForgetful, type Forget } from "../../chain/market/forget.ts";
 import { lastSecondOf } from "../../chain/market/clock.ts";
 import type { JobRecord } from "../../chain/market/history.ts";
 import { resumeFrom } from "../../chain/market/resume.ts";
@@ -13,7 +13,7 @@ import { followMarket, type Resume, type Session, type Snapshot } from "../../ch
 import { Executions, type HeldInputs } from "../../runs/executions.ts";
 import { ReferencedInputs, type ReferenceOptions } from "../../runs/inputs/referencedInputs.ts";
 import { HeadAge, NO_METER, playFigures, type Meter } from "../../runs/figures.ts";
-import { Health, problemOf } from "../../base/health.ts";
+import { Health, problemOf, type Condition, type Problem } from "../../base/health.ts";
 import { logError, runLoop, type LoopOptions } from "./loop.ts";
 import { measured } from "../../runs/measured.ts";
 import { accountProblem } from "./plainAccount.ts";
@@ -59,7 +59,7 @@ export type RoleOptions<E> = LoopOptions & {
 type RoleEvent = { kind: string; receipt?: TransactionReceipt };
 
 /** How an event is logged. */
-type LogLine = { level: "info" | "warn" | "error"; message: string };
+export type LogLine = { level: "info" | "warn" | "error"; message: string };
 
 /**
  * Starts an action in parallel, unless an action with the same key is running, or was running at the time of the
@@ -76,12 +76,31 @@ export type RoundSnapshot = Snapshot & {
 /** The account's funds, and the gas price in wei. */
 export type Funds = Account & { balance: bigint; gasPrice: bigint };
 
+/** A part of what a role does in a market. The parts of a worker and of a watcher may be in one role. */
+export type Duty = {
+  name: string;
+  /** Conditions that the duty sets. They hold until the duty says otherwise. */
+  conditions?: readonly Condition[];
+  /** Decides what the duty allows to be forgotten about a job. */
+  forget: Forget;
+  /** Starts what the snapshot asks for. It does not wait for it: an execution takes long, and clocks of games run. */
+  round: (snapshot: RoundSnapshot, start: Start) => void;
+};
+
+/** A market that a role follows. */
+export type Followed = {
+  session: Session;
+  duties: readonly Duty[];
+  /** A condition that the market is read, and that `problem` finds nothing. */
+  condition?: { name: Condition; problem: () => Problem | undefined };
+};
+
 /** The differences between a worker and a watcher. */
 type RoleRounds = {
   /** Logged at the start. */
   facts: object;
-  /** Decides what a role may forget about a job. */
-  forget: Forget;
+  /** Markets with one account and sender. The first is that of the role's options: its vault is the role's purse. */
+  markets: readonly Followed[];
   /** The duty, for the log, that a non-plain account leaves undone. If undefined, the account's code is not read. */
   needsPlainAccountTo?: string | undefined;
   /**
@@ -89,8 +108,6 @@ type RoleRounds = {
    * rounds. Absent in a role that sends nothing.
    */
   checkFunds?: ((funds: Funds, snapshot: Snapshot) => void | Promise<void>) | undefined;
-  /** Starts what the snapshot asks for. It does not wait for it: an execution takes long, and clocks of games run. */
-  round: (snapshot: RoundSnapshot, start: Start) => void;
 };
 
 /** Number of rounds between two reads of the account's funds, if a new block exists. */
@@ -105,6 +122,10 @@ function ownFolder(cache: string, kind: string, name: string, { deployment, publ
   const owner = [publicClient.chain.id, deployment.market, deployment.game, name, sender.address];
   return join(cache, `${kind}-${sha256(JSON.stringify(owner)).slice(0, 32)}`);
 }
+
+/** Returns all entries of maps with different keys. */
+const merged = <K, V>(maps: readonly ReadonlyMap<K, V>[]): Map<K, V> =>
+  maps.length === 1 ? (maps[0] as Map<K, V>) : new Map(maps.flatMap((map) => [...map]));
 
 const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex");
 
@@ -158,33 +179,75 @@ export class Role<E extends RoleEvent> {
    * Runs rounds until the signal. Every round starts from the chain alone, so that the process may be stopped and
    * started again at any time.
    */
-  async run({ facts, forget, needsPlainAccountTo, checkFunds, round }: RoleRounds): Promise<void> {
+  async run({ facts, markets, needsPlainAccountTo, checkFunds }: RoleRounds): Promise<void> {
     const { session, programs, log } = this.#options;
     const name = this.#name;
-    const follow = followMarket(session, forget, this.#resume());
+    const followed = markets.map((market) => {
+      const { session: reader, duties } = market;
+      for (const condition of duties.flatMap(({ conditions = [] }) => conditions))
+        this.health.set(condition, undefined);
+      const follow = followMarket(reader, leastForgetful(duties.map(({ forget }) => forget)), this.#resume(reader));
+      this.#setCondition(market, "it was not read yet");
+      return { market, follow };
+    });
+    const latest: (Snapshot | undefined)[] = markets.map(() => undefined);
     const tasks = new Tasks();
     log.info({ [name]: session.sender.address, ...facts, programs: programs.size }, `${name} starts`);
     await runLoop(this.#options, async () => {
       const busy = tasks.running;
-      const snapshot = await follow();
-      this.#reports.forget(snapshot.history);
-      // Results from a faulty engine are not kept for the next start.
-      this.executions.stored.forget(this.isAtFault ? new Map() : snapshot.history.jobs);
-      this.#held?.keep?.(snapshot.history.jobs);
-      this.#measure(snapshot);
-      const isPlain = needsPlainAccountTo === undefined || (await this.#isPlain(snapshot, needsPlainAccountTo));
       const start: Start = (key, action) => {
         if (!busy.has(key)) tasks.start(key, action);
       };
-      round({ ...snapshot, isPlain }, start);
+      const read = await Promise.allSettled(followed.map(({ follow }) => follow()));
+      for (const [k, one] of read.entries()) if (one.status === "fulfilled") latest[k] = one.value;
+      this.#keep(latest);
+      const failures: unknown[] = [];
+      for (const [k, one] of read.entries()) {
+        const { market } = followed[k]!;
+        try {
+          if (one.status === "rejected") throw one.reason;
+          const isPlain = needsPlainAccountTo === undefined || (await this.#isPlain(one.value, needsPlainAccountTo));
+          for (const { round } of market.duties) round({ ...one.value, isPlain }, start);
+          this.#setCondition(market);
+        } catch (error) {
+          // A market that cannot be read stops no clock in the others.
+          failures.push(error);
+          this.#setCondition(market, problemOf(error, "the last round failed").reason);
+        }
+      }
       start("runs on disk", () => this.attempt("keeping runs on disk", "", () => this.executions.stored.flush()));
       // After the round: the round's moves must not wait for the read.
-      if (this.#areFundsDue(snapshot))
-        start("funds", () => this.attempt("reading the account", "", () => this.#readFunds(snapshot, checkFunds)));
+      const [own] = read;
+      if (own?.status === "fulfilled" && this.#areFundsDue(own.value))
+        start("funds", () => this.attempt("reading the account", "", () => this.#readFunds(own.value, checkFunds)));
+      if (failures.length > 0) throw failures[0];
     });
     await tasks.settled();
     await this.#fetched?.settled();
     log.info(`${name} stops`);
+  }
+
+  /** Sets a market's condition. @param unread Why the market was not read, if it was not. */
+  #setCondition({ condition }: Followed, unread?: string): void {
+    if (condition === undefined) return;
+    this.health.set(condition.name, unread === undefined ? condition.problem() : { reason: unread });
+  }
+
+  /** Keeps only data about jobs that a market has. While a market was never read, its jobs are not known. */
+  #keep(latest: readonly (Snapshot | undefined)[]): void {
+    const known = latest.filter((one) => one !== undefined);
+    if (known.length === 0) return;
+    this.#measure(known);
+    if (known.length < latest.length) return;
+    const jobs = merged(known.map(({ history }) => history.jobs));
+    this.#reports.forget({
+      jobs,
+      claims: merged(known.map(({ history }) => history.claims)),
+      games: merged(known.map(({ history }) => history.games)),
+    });
+    // Results from a faulty engine are not kept for the next start.
+    this.executions.stored.forget(this.isAtFault ? new Map() : jobs);
+    this.#held?.keep?.(jobs);
   }
 
   /** Whether the engine was found to compute wrongly: then nothing is executed until a restart. */
@@ -247,8 +310,8 @@ export class Role<E extends RoleEvent> {
    * The forgotten data depend on the role, the account and the programs: each combination keeps separate events on
    * disk.
    */
-  #resume(): Resume | undefined {
-    const { session, programs, cacheFolder, log } = this.#options;
+  #resume(session: Session): Resume | undefined {
+    const { programs, cacheFolder, log } = this.#options;
     if (cacheFolder === undefined) return undefined;
     return resumeFrom({
       folder: cacheFolder,
@@ -258,10 +321,15 @@ export class Role<E extends RoleEvent> {
     });
   }
 
-  #measure(snapshot: Snapshot): void {
+  /** Measures the games in all markets together. */
+  #measure(snapshots: readonly Snapshot[]): void {
     const { session, clock } = this.#options;
-    this.meter.figures(playFigures(snapshot.history, session.sender.address, snapshot.now));
-    if (clock === undefined) return;
+    const all = snapshots.map(({ history, now }) => playFigures(history, session.sender.address, now));
+    const sum = (key: "openClaims" | "openGames"): number => all.reduce((total, one) => total + (one[key] ?? 0), 0);
+    const minClock = Math.min(...all.map((one) => one.minClock ?? Infinity));
+    this.meter.figures({ openClaims: sum("openClaims"), openGames: sum("openGames"), minClock });
+    const [snapshot] = snapshots;
+    if (clock === undefined || snapshot === undefined) return;
     const { lag, isOld } = this.#head.of(snapshot, clock());
     this.meter.figures({ headLag: lag });
     const reason =

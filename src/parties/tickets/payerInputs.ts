@@ -3,7 +3,7 @@ import type { JobRecord } from "../../chain/market/history.ts";
 import type { HeldInputs } from "../../runs/executions.ts";
 import type { Logger } from "../../base/log.ts";
 import type { RunInputs } from "../../program/trace/runInputs.ts";
-import { heldInputs } from "./heldInputs.ts";
+import { heldInputs } from "../../runs/inputs/heldInputs.ts";
 import { PayerLedger } from "./payerLedger.ts";
 
 /**

@@ -154,6 +154,16 @@ export class WorkerLedger {
     return Number(row!.s);
   }
 
+  /** The programs of claims that were signed after a time, each with the time of its latest claim. */
+  programsSince(since: bigint): { programRoot: Hex; issued: bigint }[] {
+    const rows = this.#database.all(
+      "select json_extract(claim, '$.programRoot') as root, max(issued) as issued from answers " +
+        "where issued > ? and claim is not null group by root",
+      Number(since),
+    );
+    return rows.map(({ root, issued }) => ({ programRoot: root as Hex, issued: BigInt(issued as number) }));
+  }
+
   /** The answer whose signed claim has a digest. */
   find(digest: Hex): KeptAnswer | undefined {
     const row = this.#database.first("select * from answers where digest = ?", digest);

@@ -1,8 +1,11 @@
 import type { Hex, TransactionReceipt } from "viem";
+import type { WatcherEvent } from "../../../watcher/events.ts";
 import type { WorkerMove } from "../../dispute/workerMove.ts";
 
 /** A worker's action, for logs and for programs that run a worker. */
 export type WorkerEvent =
+  /** About other seats of the worker's panels: what a watcher finds and does. */
+  | WatcherEvent
   /** The worker's device has reported. @param seq Decimal text. */
   | { kind: "attested"; device: Hex; seq: string; receipt: TransactionReceipt }
   /** An exam. @param exam The block number of the exam, decimal text. @param seq Decimal text. */

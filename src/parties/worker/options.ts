@@ -6,6 +6,7 @@ import type { NativeWorkerOptions } from "./nativeClaims.ts";
 import type { TracePublisher } from "./publisher.ts";
 import type { SealBook } from "./sealBook.ts";
 import type { Exams } from "../../chain/clients/exams.ts";
+import type { OwnExamClaims } from "../../attestation/exams/openExamClaims.ts";
 import type { ExamClasses } from "../../attestation/exams/openExams.ts";
 
 /** How a worker runs. */
@@ -21,13 +22,15 @@ export type WorkerOptions = RoleOptions<WorkerEvent> & {
   device?: Device | undefined;
   /** The exams that it sits with its device; none if absent. */
   exams?: WorkerExams | undefined;
+  /**
+   * What happens to claims on the other seats of its panels that differ from its own: `defend` refutes the wrong ones,
+   * with bonds from the account's credit; `watch` only reports them. Default `defend`.
+   */
+  seatMode?: "defend" | "watch" | "off";
   /** The store for seal openings; without a store, the worker claims no job with sealed submissions. */
   seals?: SealBook | undefined;
-  /**
-   * Another worker in the process with the same account: receives the gas needed by the first worker, and returns the
-   * gas needed by the other.
-   */
-  gasBeside?: ((own: number) => number) | undefined;
+  /** Where its sittings of exams become claims: the worker defends and finalises them there, with the same account. */
+  examClaims?: OwnExamClaims | undefined;
   /** How jobs that ask for an answer are answered without exact execution; never if absent. */
   native?: NativeWorkerOptions | undefined;
 };

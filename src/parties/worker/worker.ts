@@ -1,30 +1,31 @@
 import { isAddressEqual, type Hex } from "viem";
 import { gasPriceNow } from "../../chain/gasPrice.ts";
-import { isOver, type Forget } from "../../chain/market/forget.ts";
+import type { Forget } from "../../chain/market/forget.ts";
 import type { Snapshot } from "../../chain/market/session.ts";
-import { idleWorkerMove, submissionOf, workerMove } from "../../dispute/workerMove.ts";
+import { submissionOf } from "../../dispute/workerMove.ts";
 import type { Executions } from "../../runs/executions.ts";
 import type { RunExecution } from "../../dispute/run/runExecution.ts";
-import { stateOf, type GameRecord, type History, type JobRecord } from "../../chain/market/history.ts";
+import type { History, JobRecord } from "../../chain/market/history.ts";
 import type { Problem } from "../../base/health.ts";
 import { requirePlainAccount } from "../role/plainAccount.ts";
 import { Races } from "../role/races.ts";
-import { Role, type Funds, type RoundSnapshot, type Start } from "../role/role.ts";
+import { Role, type Duty, type Followed, type Funds, type RoundSnapshot, type Start } from "../role/role.ts";
+import { workerLine } from "./workerLine.ts";
 import { shortOfGas } from "../role/shortFunds.ts";
 import { Attestation } from "./attestation.ts";
-import { ClaimEnds } from "./claimEnds.ts";
-import { sendMove } from "./sendMove.ts";
+import { warnWithoutPledge } from "./examGames.ts";
+import { OwnClaims } from "./ownClaims.ts";
 import { Examinations } from "./examinations.ts";
-import { UndefendedClaimError, UNKNOWN, WrongClaimError } from "./errors.ts";
+import { UNKNOWN } from "./errors.ts";
 import { FailedAudits } from "./failedAudits.ts";
 import type { WorkerEvent } from "./events.ts";
+import { OtherSeats } from "./otherSeats.ts";
 import { JobChoice } from "./jobChoice.ts";
 import { claimProblem, hasRoom, isOpen, isSealed } from "./jobPolicy.ts";
 import { NativeClaims } from "./nativeClaims.ts";
 import { Seals } from "./seals.ts";
 import { drawSamples, selfAudit, SelfAuditError } from "./selfAudit.ts";
-import { WorkerGas } from "./gasNeeded.ts";
-import { expire, missingOutputs } from "./settlement.ts";
+import { expire } from "./settlement.ts";
 import { bestUnknown } from "./wantedPrograms.ts";
 import type { WorkerOptions } from "./options.ts";
 
@@ -38,81 +39,79 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
   await new Worker(options).run();
 }
 
-/** Events that cost the worker money. */
-const LOSSES: ReadonlySet<WorkerEvent["kind"]> = new Set(["refuted", "withheld", "undelivered", "sealLost"]);
-
 class Worker {
   readonly #options: WorkerOptions;
   readonly #role: Role<WorkerEvent>;
   readonly #executions: Executions;
   readonly #races: Races;
   readonly #failedAudits = new FailedAudits();
-  readonly #ends: ClaimEnds;
+  readonly #claims: OwnClaims;
+  /** Claims of the worker's sittings of exams, in the market of pledged claims. */
+  readonly #sittings: OwnClaims | undefined;
   readonly #seals: Seals;
-  readonly #gas: WorkerGas;
   readonly #choice: JobChoice;
   readonly #native: NativeClaims | undefined;
   readonly #attestation: Attestation;
   readonly #examinations: Examinations | undefined;
+  readonly #others: OtherSeats | undefined;
 
   constructor(options: WorkerOptions) {
     this.#options = options;
     this.#races = new Races(options.log);
     const references = options.references && { ...options.references, mustLast: true };
-    this.#role = new Role("worker", { ...options, references }, ({ kind }) => ({
-      level: LOSSES.has(kind) ? "error" : "info",
-      message: kind,
-    }));
+    this.#role = new Role("worker", { ...options, references }, workerLine);
     this.#executions = this.#role.executions;
-    for (const condition of ["selfAudit", "runsOnDisk", "seals"] as const) this.#role.health.set(condition, undefined);
-    const { session, native, log, device, exams, seals } = options;
+    const { session, native, log, device, exams, examClaims, seals } = options;
     const policy = { ...options.policy, ...(seals === undefined && { maxSealSeconds: 0 }) };
     this.#choice = new JobChoice({ ...options, policy }, this.#role);
     this.#attestation = new Attestation(options, this.#role);
     if (device !== undefined && exams !== undefined)
       this.#examinations = new Examinations({ ...options, device }, exams, this.#role);
     const { parameters } = session.deployment;
-    this.#gas = new WorkerGas(parameters.arityBits);
     this.#native = native && new NativeClaims(native, this.#role, log, parameters);
-    this.#ends = new ClaimEnds({ session, log }, this.#role, this.#native);
+    this.#claims = new OwnClaims(options, this.#role, this.#native);
+    if (examClaims !== undefined)
+      this.#sittings = new OwnClaims({ ...options, session: examClaims.session }, this.#role);
     this.#seals = new Seals(session, this.#role, log, seals);
+    const { seatMode = "defend" } = options;
+    if (seatMode !== "off") this.#others = new OtherSeats(options, seatMode, this.#role);
   }
 
   async run(): Promise<void> {
+    const { session, examClaims } = this.#options;
+    if (examClaims !== undefined) await warnWithoutPledge(examClaims, this.#options.log);
+    // Attestation and claiming come last: clocks of games run.
+    const duties = [this.#claims, ...(this.#others === undefined ? [] : [this.#others]), this.#jobs];
     await this.#role.run({
       facts: {},
-      forget: this.#forget,
       needsPlainAccountTo: "claim jobs",
       checkFunds: (funds, snapshot) => this.#checkFunds(funds, snapshot),
-      round: (snapshot, start) => this.#round(snapshot, start),
+      markets: [{ session, duties }, ...this.#examMarket()],
     });
     this.#seals.logWaiting();
   }
 
-  /**
-   * Forgets a finished job without debts to the worker entirely, and forgets only the input of a job that the worker
-   * does not serve.
-   */
-  readonly #forget: Forget = (job, now) => {
-    const { sender, deployment } = this.#options.session;
-    const isOwed = job.claims.some((record) => {
-      const { claim, refuted, finalised, accepted, games } = record;
-      const isSettled = missingOutputs(record).length === 0 || this.#ends.hasGivenUp(record);
-      const isDone = refuted || accepted || (finalised && isSettled);
-      // A game's earnings may still wait for collection.
-      return this.#isMe(claim.worker) && (!isDone || games.length > 0);
-    });
-    const isMine = this.#seals.keeps(job) || (job.holder !== undefined && this.#isMe(job.holder.worker));
-    if (isOwed || isMine) return "nothing";
-    if (isOver(job, now, sender.address, deployment.parameters.baseClock)) return "all";
-    return this.#executions.knows(job) || this.#executions.awaits(job) ? "nothing" : "inputs";
-  };
+  /** The market in which the worker's sittings of exams become claims, if there is one. */
+  #examMarket(): Followed[] {
+    const { examClaims } = this.#options;
+    if (examClaims === undefined || this.#sittings === undefined) return [];
+    const problem = (): Problem | undefined => {
+      const pays = this.#role.health.problem("pays");
+      return pays && { ...pays, reason: `pays: ${pays.reason}` };
+    };
+    const condition = { name: "examGames", problem } as const;
+    return [{ session: examClaims.session, duties: [this.#sittings], condition }];
+  }
+
+  /** Keeps a job whose claim or seal is the worker's. */
+  readonly #forget: Forget = (job) =>
+    this.#seals.keeps(job) || (job.holder !== undefined && this.#isMe(job.holder.worker)) ? "nothing" : "all";
 
   /** Reports whether the worker may claim, and can pay for all claims plus one more job. */
-  async #checkFunds(funds: Funds, { history, now }: Snapshot): Promise<void> {
+  async #checkFunds(funds: Funds, { now }: Snapshot): Promise<void> {
     const { session } = this.#options;
     const { health } = this.#role;
-    health.set("pays", this.#payProblem(funds, history));
+    health.set("pays", this.#payProblem(funds));
     await this.#attestation.measure(now);
     health.set("mayClaim", await claimProblem(session, session.deployment.parameters.collateral));
   }
@@ -121,17 +120,15 @@ class Worker {
    * Returns the reason why the account cannot pay for all claims plus one more job. @returns undefined if the account
    * can pay.
    */
-  #payProblem({ balance, gasPrice }: Pick<Funds, "balance" | "gasPrice">, history: History): Problem | undefined {
-    const { session, programs } = this.#options;
-    const owner = session.sender.address;
-    const own = this.#gas.needed(history, owner, programs.shapes, this.#executions);
+  #payProblem({ balance, gasPrice }: Pick<Funds, "balance" | "gasPrice">): Problem | undefined {
+    const owner = this.#options.session.sender.address;
     // All of it may be disputed at once.
-    const gas = own + (this.#options.gasBeside?.(own) ?? 0);
+    const gas = this.#claims.gasNeeded + (this.#sittings?.gasNeeded ?? 0);
     return shortOfGas({ balance, gasPrice, owner }, gas, "a job, and the answers for all claims,");
   }
 
-  #round({ history, now, isPlain, blockNumber }: RoundSnapshot, start: Start): void {
-    this.#ends.begin(history, now);
+  readonly #round = (snapshot: RoundSnapshot, start: Start): void => {
+    const { history, now, isPlain, blockNumber } = snapshot;
     this.#failedAudits.forget(history.jobs);
     this.#native?.forget(history);
     const attempt = (doing: string, id: string, action: () => Promise<void>) =>
@@ -141,17 +138,8 @@ class Worker {
       await this.#examinations?.tend(blockNumber, now);
       await this.#attestation.tend(now);
     });
-    const published = new Map<Hex, JobRecord>();
-    for (const record of history.claims.values()) {
-      if (!this.#isMe(record.claim.worker)) continue;
-      const job = history.jobs.get(record.jobId)!;
-      published.set(record.id, job);
-      if (record.refuted && this.#role.isNew("refuted", record.id))
-        this.#role.report({ kind: "refuted", jobId: job.id, claimId: record.id });
-      const alive = !isOpen(record) ? [] : record.games.filter(({ closed }) => closed === undefined);
-      for (const game of alive) attempt("game", game.id, () => this.#defend(job, game, now));
-      if (alive.length === 0) attempt("claim", record.id, () => this.#ends.tend(job, record, now));
-    }
+    const own = this.#claims.claims;
+    const published = new Map(own.map(({ id, jobId }) => [id, history.jobs.get(jobId)!]));
     this.#options.publisher?.publish(published, this.#executions);
     const jobs = [...history.jobs.values()];
     const claimed = jobs.flatMap((job) =>
@@ -160,9 +148,7 @@ class Worker {
     const sealed = this.#seals.sealed(history);
     for (const job of sealed) attempt("seal", job.id, () => this.#seals.open(job, now));
     this.#seals.tidy(history, blockNumber);
-    const disputable = [...history.claims.values()].filter(
-      (record) => this.#isMe(record.claim.worker) && isOpen(record),
-    );
+    const disputable = own.filter(isOpen);
     // A sealed submission will become a claim.
     const undecided = [...sealed, ...disputable.map(({ jobId }) => history.jobs.get(jobId)!)];
     for (const { job, until } of claimed) attempt("job", job.id, () => this.#work(job, until, now, undecided));
@@ -173,7 +159,7 @@ class Worker {
     );
     this.#options.programs.want(atStake.map(({ job }) => job.programRoot));
     const { stored } = this.#executions;
-    stored.reserve(atStake);
+    stored.reserve([...atStake, ...(this.#sittings?.openJobs ?? [])]);
     if (stored.problem !== undefined) this.#role.health.set("runsOnDisk", stored.problem);
     const { atOnce = 1 } = this.#options;
     if (claimed.length >= atOnce || !isPlain || this.#role.isAtFault) return;
@@ -183,34 +169,15 @@ class Worker {
     const awaited = jobs.filter((job) => job.open && this.#executions.awaits(job) && !this.#hasLost(job));
     if (awaited.length > 0 && hasRoom(this.#options.policy, open))
       attempt("looking for models", "", () => this.#want(awaited, now));
-  }
+  };
 
-  async #defend(job: JobRecord, game: GameRecord, now: bigint): Promise<void> {
-    const { session } = this.#options;
-    const { arityBits } = session.deployment.parameters;
-    // The execution is released before the move reaches a block: many games may be open.
-    const planned =
-      idleWorkerMove(stateOf(game), now) ??
-      (await this.#executions.use(job, (execution) => {
-        this.#requireRight(job, game, execution);
-        return workerMove(execution, stateOf(game), arityBits, now);
-      }));
-    if (planned === undefined) throw new UndefendedClaimError(`claim ${game.claimId} is disputed, but ${UNKNOWN}`);
-    this.#role.report(await sendMove(session, game, planned));
-  }
-
-  /**
-   * Checks a natively answered claim against the exact execution.
-   * @throws WrongClaimError if the claimed root differs from the exact execution
-   */
-  #requireRight(job: JobRecord, { claimId, key }: GameRecord, { root }: RunExecution): void {
-    if (this.#native === undefined || root === key.root) return;
-    if (this.#role.isNew("wrong", claimId)) this.#native.wrong(job);
-    throw new WrongClaimError(
-      `claim ${claimId} is disputed, and wrong: it was answered natively with root ${key.root}, exact execution ` +
-        `gives ${root}. The collateral is lost; no move is made`,
-    );
-  }
+  /** Claiming, sealing and submitting jobs, attestation and exams. */
+  readonly #jobs: Duty = {
+    name: "jobs",
+    conditions: ["selfAudit", "runsOnDisk", "seals"],
+    forget: this.#forget,
+    round: this.#round,
+  };
 
   /**
    * Executes and submits a job claimed by the worker.
@@ -292,7 +259,7 @@ class Worker {
     const { health } = this.#role;
     // A claimed job that cannot be submitted, or a claim that cannot be defended, costs more than the job pays.
     const balance = await session.publicClient.getBalance({ address: session.sender.address });
-    const short = this.#payProblem({ balance, gasPrice: best.gasPrice }, history);
+    const short = this.#payProblem({ balance, gasPrice: best.gasPrice });
     health.set("pays", short);
     const problem = await claimProblem(
       session,

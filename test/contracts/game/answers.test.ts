@@ -79,6 +79,16 @@ describe("DisputeGame: a lie in an answer", () => {
   });
 });
 
+describe("DisputeGame: a lie in the answer of a run above 256 items", () => {
+  const world = useWorld(worldOfManyLies);
+
+  it("isRefuted_throughTheWholeRunThatTheWorkerShows", async () => {
+    const lie = { item: 299, step: RUN_STEPS.index, element: 7 };
+    const { state } = await refutes(world(), carriedAnswers(), 300, lie);
+    expect(state.runRoot).not.to.equal(zeroHash);
+  });
+});
+
 for (const arityBits of [1, 6]) {
   describe(`DisputeGame: a lie in an answer, with arity 2^${arityBits}`, () => {
     const world = useWorld(() => worldOfManyLies({ arityBits, bondGas: 5_000_000 }));

@@ -57,6 +57,16 @@ describe("DisputeGame: a lie in a run", () => {
     });
   }
 
+  it("inAnItemAbove255_isRefuted_byAProofThatReadsWhatIsThatItemsOwn", async () => {
+    const program = runProgram("two");
+    const own = runOf(program, 300);
+    for (const [item, step] of [
+      [256, RUN_STEPS.index],
+      [299, RUN_STEPS.carriedAndEach],
+    ] as const)
+      await refutes(world(), "two", 300, { item, step, element: 7 }, own);
+  });
+
   itAtLength("inARunOf1000Items_isRefuted", async () => {
     const own = runOf(runProgram("two"), 1_000);
     for (const item of [0, 512, 999]) {

@@ -225,6 +225,18 @@ describe("JobMarket: terms", () => {
       await market.write.finalise([claim]);
     });
 
+    it("openedInTheLastSecond_becomesAClaim", async () => {
+      const { market } = world();
+      const { job, terms, openFrom } = await sealed();
+      await market.write.claimOnTerms([job, terms], as("worker"));
+      await market.write.seal([job, terms, sealOf(job, "worker")], as("worker"));
+      await at(openFrom + CLOCK);
+      await market.write.openSeal([job, terms, address("worker"), SALT, SUBMITTED_NODES], as("watcher"));
+      const claim = claimOf(job, address("worker"), root, terms.collateral);
+      const [status, windowEnd] = await market.read.claimOf([claimKey(world(), claim)]);
+      expect([status, Number(windowEnd)]).to.deep.equal([ClaimStatus.submitted, openFrom + CLOCK + WINDOW]);
+    });
+
     it("sealThatIsTheContentOfAClaim_isNoClaim", async () => {
       const { market } = world();
       const { job, terms } = await sealed();

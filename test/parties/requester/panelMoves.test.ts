@@ -1,8 +1,9 @@
 import { expect } from "chai";
+import type { Hex } from "viem";
 import { PanelOutcome } from "../../../src/chain/structs.ts";
 import { JobTermsError } from "../../../src/parties/requester/errors.ts";
 import { panelTimes } from "../../../src/parties/requester/panel.ts";
-import { isTooLateToAdd, nextMove } from "../../../src/parties/requester/panelMoves.ts";
+import { claimsAtOdds, isTooLateToAdd, nextMove } from "../../../src/parties/requester/panelMoves.ts";
 import type { KnownPanel } from "../../../src/parties/requester/panelState.ts";
 
 const ME = `0x${"11".repeat(20)}` as const;
@@ -34,5 +35,54 @@ describe("a seat that a poster may add", function () {
 
   it("isNotAdded_ifNoOtherIsSealed", () => {
     expect(move(panel(false), 1_421n)).to.equal(undefined);
+  });
+});
+
+describe("a panel whose seats are at odds", function () {
+  const [lie, right] = [`0x${"aa".repeat(32)}`, `0x${"bb".repeat(32)}`] as const;
+  const WINDOW_END = 5_000n;
+  const AFTER = WINDOW_END + 121n;
+
+  const claim = (root: Hex, more: object = {}) => ({
+    claim: { root, worker: ME, collateral: 1n },
+    windowEnd: WINDOW_END,
+    games: [],
+    refuted: false,
+    finalised: false,
+    ...more,
+  });
+  const panel = (...claims: ReturnType<typeof claim>[]): KnownPanel => {
+    const job = { deadline: 1_000n, claimSeconds: 300 };
+    const seats = claims.map((one) => ({ job, terms: { openFrom: 2_000 }, claims: [one], closed: one.refuted }));
+    const record = { poster: ME, outcome: PanelOutcome.open, auditUntil: 1_900, added: true, seats: seats.length };
+    return { record, seats } as unknown as KnownPanel;
+  };
+  const move = (of: KnownPanel, now: bigint, known?: Hex) =>
+    nextMove(of, now, { me: ME, addsSeat: true, baseClock: 3_600, right: known });
+
+  it("noneOfThemIsFinalised_withoutAnExecutionHere", () => {
+    const seats = panel(claim(lie), claim(right));
+    for (const now of [3_000n, WINDOW_END, AFTER, 10n * AFTER]) expect(move(seats, now)).to.equal(undefined);
+    const resolved = panel(claim(lie, { finalised: true }), claim(right, { finalised: true }));
+    expect(move(resolved, AFTER)).to.deep.equal({ kind: "resolve" });
+  });
+
+  it("onlyTheRightOneIsFinalised_afterAnExecutionHere", () => {
+    expect(move(panel(claim(lie), claim(right)), AFTER, right)).to.deep.equal({ kind: "finalise", seat: 1 });
+    expect(move(panel(claim(lie), claim(right, { finalised: true })), AFTER, right)).to.equal(undefined);
+  });
+
+  it("aSeatLikeOneThatWasRefuted_isNotFinalised", () => {
+    const seats = panel(claim(lie, { refuted: true }), claim(lie));
+    expect(move(seats, AFTER)).to.equal(undefined);
+    expect(move(seats, AFTER, right)).to.equal(undefined);
+    expect(claimsAtOdds(seats.seats)).to.have.length(2);
+  });
+
+  it("seatsThatAreAlike_areFinalised", () => {
+    expect(claimsAtOdds(panel(claim(right), claim(right)).seats)).to.deep.equal([]);
+    const one = panel(claim(right), claim(right, { finalised: true }));
+    Object.assign(one.record, { outcome: PanelOutcome.agreed });
+    expect(move(one, AFTER)).to.deep.equal({ kind: "finalise", seat: 0 });
   });
 });

@@ -1,7 +1,10 @@
 import { expect } from "chai";
 import { copyFileSync } from "node:fs";
+import { pino } from "pino";
 import { parseEther, zeroHash, type Hex } from "viem";
 import { DatabaseAccessError } from "../../../src/base/database/errors.ts";
+import { Health } from "../../../src/base/health.ts";
+import type { KnownProgram } from "../../../src/dispute/run/execution.ts";
 import { RunInputs } from "../../../src/program/trace/runInputs.ts";
 import { PledgeStatus } from "../../../src/chain/structs.ts";
 import { JobProgramError } from "../../../src/parties/requester/errors.ts";
@@ -13,7 +16,7 @@ import { typedData, type AnswerRequest } from "../../../src/parties/tickets/type
 import { WorkerLedger } from "../../../src/parties/tickets/workerLedger.ts";
 import type { TicketSession } from "../../../src/parties/tickets/ticketSession.ts";
 import { itAtLength, itInTime } from "../../../testkit/atLength.ts";
-import { first } from "../../../testkit/players/players.ts";
+import { first, quiet } from "../../../testkit/players/players.ts";
 import { otherSignatures } from "../../../testkit/players/otherSignatures.ts";
 import { FACE, TicketPlayers, type Serving } from "../../../testkit/players/ticketPlayers.ts";
 import { apartAnswers } from "../../../testkit/programs/answerPrograms.ts";
@@ -95,6 +98,31 @@ describe("answers with signed claims", function () {
     await following.stop();
     await at.tickets.requestWithdrawal(worker, parseEther("1") - 2n * FACE);
     for (const one of [ledger, again.ledger]) one.end();
+    await serving.stop();
+  });
+
+  it("areDefendedByTheProcessThatServes_whichNeedsNoFreeStake_orSaysThatNobodyDoes", async () => {
+    const serving = await world.serve(key, program, honest);
+    const at = await world.payer(serving.at.account.address);
+    const { payer, ledger } = await world.ask(at, serving.url);
+    await payer.ask(program, inputsOf());
+    const { programRoot } = program.model;
+    const said = async (served: KnownProgram): Promise<string[]> => {
+      const lines: string[] = [];
+      const write = (line: string): void => void lines.push(line);
+      const health = new Health(quiet);
+      const following = world.follow(serving, served, honest, { log: pino({ level: "error" }, { write }), health });
+      while (health.conditions.every(({ condition }) => condition !== "pays"))
+        await new Promise((resolve) => setTimeout(resolve, 20));
+      await following.stop();
+      expect(health.reasons).to.deep.equal([]);
+      return lines;
+    };
+    expect(await said(program)).to.deep.equal([]);
+    const lines = await said(apartAnswers("one"));
+    expect(lines).to.have.length(1);
+    expect(lines[0]).to.contain(programRoot).and.to.contain("NOBODY DEFENDS");
+    ledger.end();
     await serving.stop();
   });
 

@@ -10,7 +10,7 @@ import { ProgramLibrary } from "../../../src/runs/programLibrary.ts";
 import { WrongExamsError } from "../../../src/attestation/errors.ts";
 import { openOwnExamClaims } from "../../../src/attestation/exams/openExamClaims.ts";
 import { openExams } from "../../../src/attestation/exams/openExams.ts";
-import { runWorkerWithExamGames } from "../../../src/parties/worker/examGames.ts";
+import { runWorker } from "../../../src/parties/worker/worker.ts";
 import type { WorkerEvent } from "../../../src/parties/worker/events.ts";
 import { drawnMlp } from "../../../testkit/models/mlp.ts";
 import { ExamPlayers, type Examinee } from "../../../testkit/players/examPlayers.ts";
@@ -47,7 +47,7 @@ describe("a worker that plays the games about its exams", function () {
       health,
       meter,
     };
-    const running = start<WorkerEvent>(session, (all) => runWorkerWithExamGames({ ...all, ...role }, own));
+    const running = start<WorkerEvent>(session, (all) => runWorker({ ...all, ...role, examClaims: own }));
     return { own, health, figures, ...running };
   }
 

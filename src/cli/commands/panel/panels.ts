@@ -1,10 +1,16 @@
 import type { Address, Hex } from "viem";
 import type { Session } from "../../../chain/market/session.ts";
 import type { Panel } from "../../../chain/clients/panel.ts";
-import { followPanel } from "../../../parties/requester/followPanel.ts";
+import { followPanel, type SeatOdds } from "../../../parties/requester/followPanel.ts";
 import { drawAudit } from "../../../parties/requester/panel.ts";
 import type { PanelMove } from "../../../parties/requester/panelMoves.ts";
 import type { PanelState, SeatState } from "../../../parties/requester/panelState.ts";
+import { SeatJudge } from "../../../parties/requester/seatJudge.ts";
+import { createLogger } from "../../../base/log.ts";
+import type { HeldInputs } from "../../../runs/executions.ts";
+import { FastExecutors } from "../../../runs/fastExecutors.ts";
+import { ProgramLibrary } from "../../../runs/programLibrary.ts";
+import type { KnownProgram } from "../../../dispute/run/execution.ts";
 import { amountText, timeText } from "../../amount.ts";
 import { InterruptedError, NegativeVerdict } from "../../errors.ts";
 import type { Output } from "../../output.ts";
@@ -40,9 +46,13 @@ export const followSettings = {
   agreed: toggle("take the result as soon as all seats agree; else wait until nobody can dispute them any more"),
 };
 
+/** What judges the seats of a panel: the programs that were compiled here, and inputs that are not on the chain. */
+type Judging = { programs: readonly KnownProgram[]; heldInputs?: HeldInputs };
+
 /**
  * Follows a panel until the end, and answers with the outcome. Ctrl-C ends the wait; the error names the command that
  * resumes the wait.
+ * @param judging Absent if no model is at hand: seats that differ are then not judged.
  * @throws InterruptedError, NegativeVerdict if the panel has no result, and as `followPanel`
  */
 export async function followOnTerminal(
@@ -51,7 +61,16 @@ export async function followOnTerminal(
   panel: Panel,
   panelId: Hex,
   { audit, agreed, isPosted }: SettingValues<typeof followSettings> & { isPosted: boolean },
+  judging?: Judging,
 ): Promise<void> {
+  const executors = new FastExecutors();
+  const judge =
+    judging &&
+    new SeatJudge({
+      ...{ session, execute: executors.execute, intervalMs: JUDGE_MS, log: createLogger(judgeLevel(output)) },
+      ...{ programs: ProgramLibrary.of(judging.programs), heldInputs: judging.heldInputs },
+    });
+  let isAtOdds = false;
   const onStop = (): void => output.note("stops waiting; once more to stop at once");
   // Drawn once, here: no worker can know, and no other process needs to.
   const addsSeat = audit !== undefined && drawAudit(audit);
@@ -64,14 +83,22 @@ export async function followOnTerminal(
         onSeatMissed: () =>
           output.note("the draw said to add a seat, but the time for that is over, or the panel has none to add"),
         onMove: (move) => output.note(moveText(move)),
+        ...(judge && { judge }),
+        onOdds: (odds) => {
+          isAtOdds = true;
+          for (const line of oddsLines(odds, panel.address, panelId)) output.warn(line);
+        },
       });
     } catch (error) {
       if (!signal.aborted) throw error;
       const given = (audit === undefined ? "" : ` --audit ${partText(audit)}`) + (agreed ? " --agreed" : "");
       const resume = `refute panel result ${panelId} --panel ${panel.address} --wait${given}`;
-      throw new InterruptedError(`stopped before the panel has ended; it goes on. To wait again: ${resume}`, {
+      const open = isAtOdds && judge ? "; games that it has open go on, and the bond of a game left alone is lost" : "";
+      throw new InterruptedError(`stopped before the panel has ended; it goes on${open}. To wait again: ${resume}`, {
         cause: error,
       });
+    } finally {
+      await executors.close();
     }
   });
   answerPanel(output, state);
@@ -82,6 +109,33 @@ export async function followOnTerminal(
     );
   if (state.outcome === "split" || state.outcome === "failed")
     throw new NegativeVerdict(`panel ${panelId}: ${WORDS[state.outcome]}`);
+}
+
+/** Pause between rounds of games, milliseconds. */
+const JUDGE_MS = 4_000;
+
+const judgeLevel = ({ mode }: Output): string => (mode.quiet ? "error" : "info");
+
+/** What is to be said about claims that cannot all be right. */
+function oddsLines({ claims, right, undisputed }: SeatOdds, panel: Address, panelId: Hex): string[] {
+  const nameOf = (id: Hex): string => `seat ${claims.find(({ claimId }) => claimId === id)!.seat + 1}, claim ${id}`;
+  const all = claims.map((one) => `${nameOf(one.claimId)}${one.refuted ? ", refuted" : ""}, root ${one.root}`);
+  const wrong = claims.flatMap(({ claimId, root, refuted }) =>
+    right !== undefined && root !== right && !refuted ? [nameOf(claimId)] : [],
+  );
+  const left = undisputed.map(({ claim, why }) => `${nameOf(claim)} is not disputed from here: ${why}`);
+  const help =
+    "refute the wrong seats with the model, before their windows end: " +
+    `refute panel result ${panelId} --panel ${panel} ` +
+    "--wait --models models.json, or refute watcher --mode defend";
+  return [
+    `the seats' claims cannot all be right: ${all.join("; ")}`,
+    ...(right === undefined
+      ? ["none of these is made final from here until the question was executed here"]
+      : [`executed here, the root is ${right}; wrong: ${wrong.join("; ") || "none is left"}`]),
+    ...left,
+    ...(right === undefined && left.length > 0 ? [help] : []),
+  ];
 }
 
 /** Answers with how far a panel is. */

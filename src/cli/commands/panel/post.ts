@@ -1,5 +1,6 @@
 import { Command } from "commander";
 import { knownProgram } from "../../../dispute/run/execution.ts";
+import { heldInputs } from "../../../runs/inputs/heldInputs.ts";
 import { MAX_ITEMS } from "../../../program/run.ts";
 import { describeProgram } from "../../../parties/requester/describeProgram.ts";
 import { estimateFee } from "../../../parties/requester/estimateFee.ts";
@@ -121,7 +122,8 @@ export function postCommand(output: Output): Command {
           ...jobs.map((job, k) => `seat ${k + 1}: job ${job}`),
         ]);
       output.note(`panel ${panelId}`);
-      await followOnTerminal(output, session, panel, panelId, { audit, agreed, isPosted: true });
+      const judging = { programs: [knownProgram(compiled)], heldInputs: heldInputs(() => inputs) };
+      await followOnTerminal(output, session, panel, panelId, { audit, agreed, isPosted: true }, judging);
     });
   return addExamples(
     addSettings(generationOptions(seedOption(modelOptions(command))), settings),

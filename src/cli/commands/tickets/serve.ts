@@ -1,15 +1,14 @@
 import { Command } from "commander";
 import { join } from "node:path";
 import type { Address } from "viem";
-import { runLoop } from "../../../parties/role/loop.ts";
 import { AnswerService } from "../../../parties/tickets/answerService.ts";
 import { Cashier } from "../../../parties/tickets/cashier.ts";
-import { heldInputs } from "../../../parties/tickets/heldInputs.ts";
+import { heldInputs } from "../../../runs/inputs/heldInputs.ts";
 import { endpointOf, listen } from "../../../parties/tickets/http.ts";
+import { serveClaims } from "../../../parties/tickets/serveClaims.ts";
 import { loadFindSigner } from "../../../parties/tickets/signatures.ts";
 import { ticketSession } from "../../../parties/tickets/ticketSession.ts";
 import { WorkerLedger } from "../../../parties/tickets/workerLedger.ts";
-import { runWorker } from "../../../parties/worker/worker.ts";
 import { amountAboveZero } from "../../amount.ts";
 import { addExamples } from "../../globalOptions.ts";
 import { loadAccount } from "../../keys.ts";
@@ -43,7 +42,7 @@ export function serveCommand(output: Output): Command {
       const values = readSettings(command, settings);
       const account = await loadAccount(values);
       await play(values, output, async (playing) => {
-        const { session, programs, execute, log, signal, intervalMs } = playing;
+        const { session, programs, execute, log } = playing;
         const at = await ticketSession(session, values.tickets, account);
         const findSigner = await loadFindSigner();
         const ledger = await WorkerLedger.open(values.ledger);
@@ -56,14 +55,8 @@ export function serveCommand(output: Output): Command {
         const endpoint = await listen(endpointOf(service, failed), values.port, values.host);
         log.info({ port: endpoint.port, host: values.host }, "serves answers");
         const cashier = new Cashier({ at, ledger, programs, log });
-        const policy = { minFee: 0n, marginSeconds: 0 };
         const held = heldInputs((root) => ledger.inputsOf(root));
-        await Promise.all([
-          runWorker({ ...playing, policy, selfAuditSamples: 0, heldInputs: held }),
-          runLoop({ signal, intervalMs, log }, async () => {
-            await cashier.round();
-          }),
-        ]);
+        await serveClaims({ ...playing, at, ledger, cashier, heldInputs: held });
         // Answers under way are given, then the ledger is closed.
         await service.stop();
         await endpoint.close();

@@ -184,6 +184,24 @@ describe("Panel", function () {
     await revert(panel.write.withdraw(as(world().requester)), "NothingOwed");
   });
 
+  for (const finals of [1, 2])
+    it(`agreedAfterTheWindow_where${finals}Of2SeatsAreFinalAlready_andSurvivesThen`, async () => {
+      const { panel, worker, mallory, stranger } = world();
+      const posted = await post(2);
+      const keys = await play(posted, [
+        [worker, honest],
+        [mallory, honest],
+      ]);
+      await pass(WINDOW);
+      for (let k = 0; k < finals; k++) await finalise(posted.jobs[k]!, keys[k]!);
+      await panel.write.agree([posted.first, keys], as(stranger));
+      expect(await outcomeOf(posted)).to.deep.equal({ outcome: OUTCOME.agreed, root: honest.root });
+      await panel.read.requireOutput([posted.first, true, 0n, delivery()]);
+      for (let k = finals; k < 2; k++) await finalise(posted.jobs[k]!, keys[k]!);
+      await panel.write.resolve([posted.first, keys], as(stranger));
+      expect(await outcomeOf(posted)).to.deep.equal({ outcome: OUTCOME.survived, root: honest.root });
+    });
+
   it("twoOfThreeLieAlike_theyAreRefutedByProof_slashed_andTheHonestSeatSurvives", async () => {
     const { panel, worker, mallory, stranger, requester } = world();
     const posted = await post(3);

@@ -1,11 +1,11 @@
 import { hexToBytes, type Hex } from "viem";
 import { ZERO_HASH } from "../../chain/structs.ts";
-import type { HeldInputs } from "../../runs/executions.ts";
+import type { HeldInputs } from "../executions.ts";
 import { readHeader } from "../../program/header.ts";
 import { RunInputError, RunInputs } from "../../program/trace/runInputs.ts";
 
 /**
- * The inputs of pledged claims from a ledger: they are not on chain.
+ * Inputs that are not on chain, from somewhere on this machine: a ledger, or the files of a poster.
  * @param find The bytes of inputs with a root, if they are held.
  */
 export function heldInputs(find: (inputsRoot: Hex) => readonly Uint8Array[] | undefined): HeldInputs {

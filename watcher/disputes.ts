@@ -1,20 +1,23 @@
 import { formatEther, isAddressEqual, type Hex } from "viem";
 import { pino } from "pino";
-import { runWatcher } from "../../../watcher/watcher.ts";
-import { RefuteError } from "../../base/errors.ts";
-import type { inTurn } from "../../base/inTurn.ts";
-import type { ClaimRecord } from "../../chain/market/history.ts";
-import { requirePlainAccount } from "../role/plainAccount.ts";
-import { ProgramLibrary } from "../../runs/programLibrary.ts";
-import { ensureCredit } from "./funds.ts";
-import type { DispatchOptions } from "./options.ts";
+import { RefuteError } from "../src/base/errors.ts";
+import { inTurn } from "../src/base/inTurn.ts";
+import { ensureCredit } from "../src/chain/market/deposit.ts";
+import type { ClaimRecord } from "../src/chain/market/history.ts";
+import { requirePlainAccount } from "../src/parties/role/plainAccount.ts";
+import type { WatcherOptions } from "./options.ts";
+import { runWatcher } from "./watcher.ts";
+
+/** What executes and pays for disputes. */
+export type DisputesOptions = Pick<WatcherOptions, "session" | "programs" | "execute" | "intervalMs"> &
+  Partial<Pick<WatcherOptions, "heldInputs" | "log" | "onEvent">>;
 
 /** A wrong claim that cannot be disputed now, and why. */
-type Undisputed = { claim: Hex; why: string };
+export type Undisputed = { claim: Hex; why: string };
 
-/** Disputes wrong claims found by a check, like a watcher limited to these claims. */
+/** Disputes wrong claims that a requester names, like a watcher limited to these claims. */
 export class Disputes {
-  readonly #options: DispatchOptions;
+  readonly #options: DisputesOptions;
   readonly #paying: ReturnType<typeof inTurn>;
   readonly #claims = new Set<Hex>();
   readonly #stop = new AbortController();
@@ -23,7 +26,7 @@ export class Disputes {
   #latest: readonly ClaimRecord[] = [];
 
   /** @param paying Queue in which actions that change the account's credit wait for each other. */
-  constructor(options: DispatchOptions, paying: ReturnType<typeof inTurn>) {
+  constructor(options: DisputesOptions, paying = inTurn()) {
     [this.#options, this.#paying] = [options, paying];
   }
 
@@ -55,6 +58,12 @@ export class Disputes {
     }
   }
 
+  /** Has a claim executed, and disputed if it is wrong and the credit covers a bond. */
+  judge({ id }: Pick<ClaimRecord, "id">): void {
+    this.#claims.add(id);
+    this.#running ??= this.#watch();
+  }
+
   /** Returns the claims whose games continue without the process: the bonds may be lost. */
   get left(): Hex[] {
     return this.#latest.map(({ id }) => id);
@@ -83,11 +92,9 @@ export class Disputes {
   }
 
   #watch(): Promise<void> {
-    const { session, batch, execute, intervalMs } = this.#options;
+    const log = this.#options.log ?? pino({ level: "silent" });
     const running = runWatcher({
-      ...{ session, execute, intervalMs, claims: this.#claims, mode: "defend", signal: this.#stop.signal },
-      programs: ProgramLibrary.of([batch.program]),
-      log: pino({ level: "silent" }),
+      ...{ ...this.#options, log, claims: this.#claims, mode: "defend", signal: this.#stop.signal },
     });
     // After any end of the watcher, the next round starts another watcher.
     return running.finally(() => void (this.#running = undefined)).catch(() => undefined);

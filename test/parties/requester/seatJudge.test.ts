@@ -1,0 +1,96 @@
+import { expect } from "chai";
+import type { WatcherEvent } from "../../../watcher/events.ts";
+import { deposit } from "../../../src/chain/market/deposit.ts";
+import type { SeatOdds } from "../../../src/parties/requester/followPanel.ts";
+import { SeatJudge } from "../../../src/parties/requester/seatJudge.ts";
+import { ProgramLibrary } from "../../../src/runs/programLibrary.ts";
+import { mlpInput, mlpProgram } from "../../../testkit/models/mlp.ts";
+import { PanelPlayers, WINDOW, type PostedPanel } from "../../../testkit/players/panelPlayers.ts";
+import { first, reference } from "../../../testkit/players/players.ts";
+
+/** A lie and an honest seat, and no watcher besides those who see both. */
+describe("a panel with a lie and an honest seat", function () {
+  const program = mlpProgram();
+  const lie = reference({ step: 0, element: 150 });
+  let at: PanelPlayers;
+  beforeEach(async () => void (at = await PanelPlayers.create(program)));
+  afterEach(() => at.close());
+
+  const judgeOf = ({ poster: session }: PostedPanel, known = [program]) => {
+    const events: WatcherEvent[] = [];
+    const options = { session, programs: ProgramLibrary.of(known), execute: reference(), intervalMs: 30 };
+    return { judge: new SeatJudge({ ...options, onEvent: (event) => void events.push(event) }), events };
+  };
+
+  it("itsFollowerExecutesOnce_refutesTheLie_andTheHonestSeatSurvives", async () => {
+    const workers = [await at.work(lie), await at.work(reference())];
+    const posted = await at.post([mlpInput(7)], 2);
+    await at.sealAndOpen(posted, workers);
+    const { judge, events } = judgeOf(posted);
+    const odds: SeatOdds[] = [];
+    const end = at.follow(posted, { judge, onOdds: (one) => void odds.push(one) });
+    const isRefuted = () => events.some((event) => event.kind === "moved" && event.move === "prove");
+    while (!isRefuted()) await new Promise((resolve) => setTimeout(resolve, 30));
+    await at.players.chain.advance(WINDOW + 600);
+    const ended = await end;
+    expect([ended.outcome, ended.finals]).to.deep.equal(["survived", 1]);
+    expect(ended.seats.map(({ phase }) => phase).sort()).to.deep.equal(["final", "refuted"]);
+    expect(odds[0]!.claims).to.have.length(2);
+    expect(odds.at(-1)!.right).to.equal(ended.root);
+    // The right claim once at most, and the wrong one, which needs the tensors.
+    expect(events.filter(({ kind }) => kind === "agrees" || kind === "differs").length).to.be.at.most(2);
+    // The bond is back.
+    const { credit } = await posted.poster.vault.accountOf(posted.poster.sender.address);
+    expect(credit >= posted.poster.deployment.bond).to.equal(true);
+    await Promise.all(workers.map(({ stop }) => stop()));
+  });
+
+  it("itsFollowerWithoutTheModel_saysSo_andFinalisesNeither", async () => {
+    const workers = [await at.work(lie, undefined), await at.work(reference())];
+    const posted = await at.post([mlpInput(8)], 2);
+    await at.sealAndOpen(posted, workers);
+    await Promise.all(workers.map(({ stop }) => stop()));
+    await at.players.chain.advance(WINDOW + 600);
+    for (const judge of [undefined, judgeOf(posted, []).judge]) {
+      const stop = new AbortController();
+      const moves: string[] = [];
+      const said = new Promise<SeatOdds>((resolve) => {
+        const onOdds = (odds: SeatOdds): void => (odds.undisputed.length > 0 ? resolve(odds) : undefined);
+        const onMove = ({ kind }: { kind: string }): void => void moves.push(kind);
+        at.follow(posted, { ...(judge && { judge }), onOdds, onMove, signal: stop.signal }).catch(() => undefined);
+      });
+      const { right, undisputed } = await said;
+      await new Promise((resolve) => setTimeout(resolve, 300));
+      stop.abort();
+      expect([right, undisputed.length, moves.length]).to.deep.equal([undefined, 2, 0]);
+    }
+  });
+
+  for (const [seatMode, phases] of [
+    ["defend", ["final", "refuted"]],
+    ["watch", ["submitted", "submitted"]],
+  ] as const)
+    it(`itsHonestWorker_inMode_${seatMode}`, async () => {
+      const liar = await at.work(lie);
+      const honest = await at.work(reference(), undefined, { seatMode });
+      const session = await at.players.chain.sessionOf(honest.key);
+      await deposit(session, session.deployment.bond);
+      const posted = await at.post([mlpInput(9)], 2);
+      await at.sealAndOpen(posted, [liar, honest]);
+      await first(honest.running, "differs");
+      if (seatMode === "defend") {
+        await first(honest.running, "moved", (event) => event.move === "prove");
+        await at.players.chain.advance(WINDOW + 600);
+        await first(honest.running, "finalised");
+      }
+      const stop = new AbortController();
+      const state = await new Promise<string[]>((resolve) => {
+        const onState = ({ seats }: { seats: readonly { phase: string }[] }): void =>
+          resolve(seats.map(({ phase }) => phase).sort());
+        at.follow(posted, { onState, signal: stop.signal }).catch(() => undefined);
+      });
+      stop.abort();
+      expect(state).to.deep.equal(phases);
+      await Promise.all([liar.stop(), honest.stop()]);
+    });
+});
