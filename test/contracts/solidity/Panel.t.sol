@@ -107,6 +107,30 @@ contract PanelInvariants {
         _expect(PanelOutcome.Failed, 0);
     }
 
+    /// @dev A proof against one seat counts for all that claim the same root of traces, and for no answer.
+    function test_liesThatAgree_oneIsProvedWrong() external {
+        _handler.post(4, 1, 5, false);
+        _handler.post(4, 1, 5, false);
+        for (uint8 k = 0; k < 4; ++k) {
+            _handler.claimSeat(k % 2, k);
+            _handler.sealSeat(k, true);
+        }
+        _passTo(14_402);
+        for (uint8 k = 0; k < 4; ++k) _handler.openSeal(k, 3);
+        for (uint8 p = 0; p < 2; ++p) _handler.agree(p);
+        _probe();
+        for (uint8 p = 0; p < 2; ++p) {
+            _handler.prove(2 * p, 2);
+            _handler.readOutput(p);
+        }
+        _passTo(14_402 + 1_801);
+        for (uint8 p = 0; p < 2; ++p) _handler.finalise(2 * p + 1);
+        _handler.windDown();
+        _expect(PanelOutcome.Survived, 1);
+        (PanelOutcome outcome, ) = _handler.endOf(1);
+        require(outcome == PanelOutcome.Split, "a root that a proof refuted is a result");
+    }
+
     function test_sealedAndNotOpened_andNotTaken_fails() external {
         _handler.post(4, 1, 5, false);
         _handler.claimSeat(0, 0);

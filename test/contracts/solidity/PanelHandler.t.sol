@@ -3,7 +3,7 @@ pragma solidity 0.8.37;
 
 import {PanelOutcome} from "../../../contracts/interfaces/IPanel.sol";
 import {JobRequest, JobStatus} from "../../../contracts/interfaces/IMarketEvents.sol";
-import {PackedState, Pick} from "../../../contracts/types/GameState.sol";
+import {PackedState, Pick, StepProof} from "../../../contracts/types/GameState.sol";
 import {Claim, ClaimKey, Job} from "../../../contracts/types/Job.sol";
 import {Terms} from "../../../contracts/types/Terms.sol";
 import {PanelTrespasses} from "./PanelTrespasses.t.sol";
@@ -83,7 +83,7 @@ contract PanelHandler is PanelTrespasses {
         if (status == JobStatus.Open) claimSeat(who, which);
         else if (status == JobStatus.Claimed) sealSeat(which, lie);
         else if (status == JobStatus.Sealed) openSeal(which, who);
-        else if (status == JobStatus.Submitted) refute(which, who);
+        else if (status == JobStatus.Submitted) who % 2 == 0 ? refute(which, who) : prove(which, who);
     }
 
     /// @notice A lie is disputed, and its worker gives up.
@@ -99,6 +99,22 @@ contract PanelHandler is PanelTrespasses {
         ClaimKey memory key = _key(claim);
         _prankAs(claim.worker);
         game.concede(state, key);
+    }
+
+    /// @notice A lie is disputed, and an element of the lie is proved wrong.
+    function prove(uint8 which, uint8 who) public {
+        Seat storage seat = _seats[which % _seats.length];
+        require(seat.lie);
+        Claim memory claim = seat.claim;
+        Pick memory opening = _openingOf(claim.job, true);
+        vm.recordLogs();
+        _prankAs(actors[who % 5]);
+        bytes32 gameId = game.open(claim, 0, opening);
+        PackedState memory state = _stateOf(gameId);
+        StepProof memory proof = _proofOf(this.unpack(state), true);
+        _prankAs(actors[who % 5]);
+        game.prove(state, claim, proof);
+        if (claim.job.answers == 0) _panels[seat.panel].proved = true;
     }
 
     function finalise(uint8 which) public {

@@ -70,7 +70,9 @@ abstract contract PanelTrespasses is PanelWorld {
         bool lie = root == claimRoot(first, true);
         Delivery memory output = Delivery(program(), 0, _tensor(lie), _pathOf(first, 0, lie));
         for (uint256 i = 0; i < 2; ++i) {
-            bool may = outcome == PanelOutcome.Survived || (i == 1 && outcome == PanelOutcome.Agreed);
+            // What was agreed holds as long as no seat's claim is refuted.
+            (bool alike, ) = _alike(p);
+            bool may = outcome == PanelOutcome.Survived || (i == 1 && outcome == PanelOutcome.Agreed && alike);
             (bool taken, ) = address(panel).call(abi.encodeCall(panel.requireOutput, (first, i == 1, 0, output)));
             if (taken != may) _isWrong("an output is read that is no result, or is not");
         }

@@ -26,6 +26,7 @@ abstract contract PanelWorld is ProtocolWorld {
         uint40 auditUntil;
         bool added;
         bool resolved;
+        bool proved;
         uint256[] seats;
     }
 
@@ -151,6 +152,9 @@ abstract contract PanelWorld is ProtocolWorld {
             if (finals++ == 0) (outcome, root) = (PanelOutcome.Survived, keys[k].root);
             else if (keys[k].root != root) outcome = PanelOutcome.Split;
         }
+        // All lies of a panel are alike.
+        if (outcome == PanelOutcome.Survived && _panels[p].proved && root == claimRoot(_first(p), true))
+            outcome = PanelOutcome.Split;
         if (outcome == PanelOutcome.Split) root = 0;
     }
 
