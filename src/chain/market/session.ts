@@ -1,6 +1,8 @@
 import type { Address, LocalAccount } from "viem";
 import type { TransactionSender } from "../call.ts";
 import { connect, type Endpoint } from "../connect.ts";
+import { NoBaseFeeError } from "../errors.ts";
+import { translateError } from "../translateError.ts";
 import { readDeployment } from "./deployment.ts";
 import { chooseForgotten, jobOf, REMEMBERED_BLOCKS, removeJobs, type Forget } from "./forget.ts";
 import { ForgottenInputs, forgetInputs, withoutInput } from "./forgottenInputs.ts";
@@ -63,11 +65,15 @@ export async function openReader({
 
 /**
  * The same with an account to act with.
- * @throws WrongChainError, NotDeployedError, RpcUnavailableError
+ * @throws WrongChainError, NotDeployedError, NoBaseFeeError, RpcUnavailableError
  */
 export async function openSession({ account, patience, ...options }: SessionOptions): Promise<Session> {
   const reader = await openReader(options);
   const { publicClient } = reader;
+  const { baseFeePerGas } = await publicClient.getBlock({ blockTag: "latest" }).catch((error: unknown) => {
+    throw translateError(error, "reading the head");
+  });
+  if (baseFeePerGas === null) throw new NoBaseFeeError();
   const sender =
     account.type === "wallet"
       ? new WalletSender(publicClient, account, patience)
