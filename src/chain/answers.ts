@@ -23,7 +23,7 @@ const HTTP_TOO_LARGE = 413;
 /** The selector of a revert's error, at least. */
 const REVERT_DATA = /^(Reverted )?0x[0-9a-f]{8}/i;
 const REVERT_CODE = 3;
-const REVERT_WORDS = /(execution|exception|transaction|call)\b.{0,60}\brevert|^reverted\b/i;
+const REVERT_WORDS = /(execution|exception|transaction|call)\b.{0,60}\brevert|^reverted(:| with| 0x|$)/i;
 
 /** Returns what a node's error says about a request. */
 export function meaningOf({ method }: RpcCall, error: unknown): Meaning {
@@ -50,7 +50,10 @@ export const hasRpcError = (error: unknown): boolean =>
 
 /** Whether a call was executed and failed. */
 export const isRevert = (error: BaseError): boolean =>
-  codesOf(error).includes(REVERT_CODE) || detailsMatch(error, REVERT_WORDS) || REVERT_DATA.test(dataOf(error) ?? "");
+  codesOf(error).includes(REVERT_CODE) ||
+  detailsMatch(error, REVERT_WORDS) ||
+  REVERT_DATA.test(dataOf(error) ?? "") ||
+  refusalIn(error) === "fails";
 
 /** Returns the data with which a call reverted, wherever the node put them. */
 export function revertDataOf(error: BaseError): Hex | undefined {
