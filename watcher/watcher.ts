@@ -128,6 +128,7 @@ class Watcher {
     this.#judging.keep(
       new Set(audits.map(({ claim }) => claim.id)),
       late.map(({ claim }) => claim.id),
+      [...history.unread].filter(([, windowEnd]) => now <= windowEnd).map(([id]) => id),
     );
     this.#audits.renew(due(toJudge));
     const exams = this.#exams;

@@ -14,6 +14,8 @@ const KINDS = {
   rounds: needed("warn"),
   /** The nodes report a recent head for the chain. */
   chain: needed("warn"),
+  /** The market's events are read from the deployment on. */
+  events: needed("warn"),
   /** All models are compiled. */
   programs: needed("warn"),
   /** Executions end. */
@@ -36,6 +38,10 @@ const KINDS = {
   pays: needed("warn"),
   /** A worker is attested and has free stake. */
   mayClaim: needed("warn"),
+  /** The pledge behind signed claims is active. */
+  pledge: needed("error"),
+  /** The winners of a worker's tickets can be cashed. */
+  cashes: needed("warn"),
   /** A worker plays the games about its exams. */
   examGames: needed("error"),
   /** A worker's dongle answers, and can renew the attestation. */
@@ -63,6 +69,7 @@ export class Health {
   readonly #log: Logger;
   readonly #now: () => number;
   readonly #states = new Map<Condition, State>();
+  readonly #leftOut = new Set<Condition>();
 
   /** @param now The time, milliseconds. */
   constructor(log: Logger, now: () => number = Date.now) {
@@ -70,8 +77,15 @@ export class Health {
     this.#now = now;
   }
 
+  /** Leaves a condition out that means nothing to this process. */
+  leaveOut(condition: Condition): void {
+    this.#leftOut.add(condition);
+    this.#states.delete(condition);
+  }
+
   /** Takes note of a condition. @param problem Why it does not hold; undefined if it does. */
   set(condition: Condition, problem: Problem | undefined): void {
+    if (this.#leftOut.has(condition)) return;
     const { problem: before, loggedAt, isLogged } = this.#states.get(condition) ?? NEW;
     const isOver = before !== undefined && problem === undefined;
     if (isOver && isLogged) this.#log.info({ condition }, `all right again: ${condition}`);

@@ -58,6 +58,13 @@ export class ContractRevertError extends RefuteError {
   }
 }
 
+/** Errors of contracts that say: not yet. */
+const TOO_EARLY = new Set(["WindowOpen", "ClockRunning", "TimeNotUp", "ClaimNotFinal", "WithdrawalNotReady"]);
+
+/** Whether a contract refuses a call because of the time. A node that lags by a block says so of a call that is due. */
+export const isTooEarly = (error: unknown): boolean =>
+  error instanceof ContractRevertError && TOO_EARLY.has(error.errorName);
+
 /** A transaction that had no effect: what it does may be tried again. */
 abstract class TransactionError extends RefuteError {
   override readonly retryable = true;

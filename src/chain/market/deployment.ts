@@ -18,40 +18,41 @@ const LOOK_PAUSE_MS = 300;
  * @throws NotDeployedError without a market at the address, OtherSemanticsError, RpcUnavailableError
  */
 export async function readDeployment(publicClient: PublicClient, market: Address): Promise<Deployment> {
-  for (let look = 1; ; look++) {
-    try {
-      return await lookAt(publicClient, market);
-    } catch (error) {
-      // A node that lags may lack the contract, or answer for another state.
-      if (!(error instanceof NotDeployedError) || look === LOOKS || market === zeroAddress) throw error;
-      await pause(LOOK_PAUSE_MS);
-    }
-  }
+  const absent = `no contract at ${market}: is it the market's address on this chain?`;
+  if (market === zeroAddress) throw new NotDeployedError(absent);
+  return ofContract(
+    async () => {
+      if ((await publicClient.getCode({ address: market })) === undefined) throw new NotDeployedError(absent);
+      const [facts, chainId] = await Promise.all([
+        new JobMarketReader(market, { publicClient }).deployment(),
+        publicClient.getChainId(),
+      ]);
+      const { semantics } = facts;
+      if (semantics !== BigInt(SEMANTICS_VERSION)) throw new OtherSemanticsError(market, semantics, SEMANTICS_VERSION);
+      // Files are named after the address, which therefore needs a unique form.
+      return { chainId, market: getAddress(market), ...facts };
+    },
+    `the contract at ${market} is no job market of Refute, or one of semantics version 1, which this release of ` +
+      `Refute does not play`,
+  );
 }
 
-async function lookAt(publicClient: PublicClient, market: Address): Promise<Deployment> {
-  try {
-    const code = await publicClient.getCode({ address: market });
-    if (market === zeroAddress || code === undefined) {
-      throw new NotDeployedError(`no contract at ${market}: is it the market's address on this chain?`);
+/**
+ * Reads from a contract that may be absent, or another one. Only an answer says so, and the same answer some times: a
+ * node that lags may lack the contract.
+ * @param foreign What to say of a contract that reverts, or answers in another form.
+ * @throws NotDeployedError, RpcUnavailableError, the Refute errors of `read`
+ */
+export async function ofContract<T>(read: () => Promise<T>, foreign: string): Promise<T> {
+  for (let look = 1; ; look++) {
+    try {
+      return await read();
+    } catch (error) {
+      const translated = translateError(error, "reading the deployment");
+      const isAbsent = translated instanceof NotDeployedError;
+      if (!isAbsent && !(translated instanceof ContractRevertError) && !isGarbled(error)) throw translated;
+      if (look === LOOKS) throw isAbsent ? translated : new NotDeployedError(foreign, { cause: error });
+      await pause(LOOK_PAUSE_MS);
     }
-    const [facts, chainId] = await Promise.all([
-      new JobMarketReader(market, { publicClient }).deployment(),
-      publicClient.getChainId(),
-    ]);
-    const { semantics } = facts;
-    if (semantics !== BigInt(SEMANTICS_VERSION)) throw new OtherSemanticsError(market, semantics, SEMANTICS_VERSION);
-    // Files are named after the address, which therefore needs a unique form.
-    return { chainId, market: getAddress(market), ...facts };
-  } catch (error) {
-    const translated = translateError(error, "reading the deployment");
-    // What a contract answers that is no market of Refute: it reverts, or its result is another one.
-    const isForeign = translated instanceof ContractRevertError || isGarbled(error);
-    if (!isForeign) throw translated;
-    throw new NotDeployedError(
-      `the contract at ${market} is no job market of Refute, or one of semantics version 1, which this release of ` +
-        `Refute does not play`,
-      { cause: error },
-    );
   }
 }

@@ -1,14 +1,16 @@
 import { Command } from "commander";
 import { join } from "node:path";
 import type { Address } from "viem";
+import { problemOf, type Problem } from "../../../base/health.ts";
 import { runLoop } from "../../../parties/role/loop.ts";
 import { AnswerService } from "../../../parties/tickets/answerService.ts";
 import { Cashier } from "../../../parties/tickets/cashier.ts";
 import { heldInputs } from "../../../parties/tickets/heldInputs.ts";
 import { endpointOf, listen } from "../../../parties/tickets/http.ts";
 import { loadFindSigner } from "../../../parties/tickets/signatures.ts";
-import { ticketSession } from "../../../parties/tickets/ticketSession.ts";
+import { ticketSession, type TicketSession } from "../../../parties/tickets/ticketSession.ts";
 import { WorkerLedger } from "../../../parties/tickets/workerLedger.ts";
+import { PledgeStatus } from "../../../chain/structs.ts";
 import { runWorker } from "../../../parties/worker/worker.ts";
 import { amountAboveZero } from "../../amount.ts";
 import { addExamples } from "../../globalOptions.ts";
@@ -35,6 +37,13 @@ const settings = {
   bodyMib: defaulted("n", "MiB of a request, at most", whole(1, 512), 16),
 };
 
+/** Why the pledge backs nothing; undefined if it does. */
+async function pledgeProblem({ pledges, account }: TicketSession): Promise<Problem | undefined> {
+  const { status } = await pledges.pledgeOf(account.address);
+  if (status === PledgeStatus.active) return undefined;
+  return { reason: "the pledge is not active, nothing would back an answer: run refute tickets pledge" };
+}
+
 /** `refute tickets serve`: answer over HTTP with signed claims until stopped. */
 export function serveCommand(output: Output): Command {
   const command = new Command("serve")
@@ -42,8 +51,8 @@ export function serveCommand(output: Output): Command {
     .action(async (_options: unknown, command: Command) => {
       const values = readSettings(command, settings);
       const account = await loadAccount(values);
-      await play(values, output, async (playing) => {
-        const { session, programs, execute, log, signal, intervalMs } = playing;
+      await play("serve", values, output, async (playing) => {
+        const { session, programs, execute, log, signal, intervalMs, health } = playing;
         const at = await ticketSession(session, values.tickets, account);
         const findSigner = await loadFindSigner();
         const ledger = await WorkerLedger.open(values.ledger);
@@ -56,12 +65,22 @@ export function serveCommand(output: Output): Command {
         const endpoint = await listen(endpointOf(service, failed), values.port, values.host);
         log.info({ port: endpoint.port, host: values.host }, "serves answers");
         const cashier = new Cashier({ at, ledger, programs, log });
+        // A pledge, rather than free stake, backs the answers, and no job is claimed.
+        health?.leaveOut("mayClaim");
+        health?.set("pledge", { reason: "the pledge was not read yet" });
         const policy = { minFee: 0n, marginSeconds: 0 };
         const held = heldInputs((root) => ledger.inputsOf(root));
         await Promise.all([
           runWorker({ ...playing, policy, selfAuditSamples: 0, heldInputs: held }),
           runLoop({ signal, intervalMs, log }, async () => {
-            await cashier.round();
+            try {
+              health?.set("pledge", await pledgeProblem(at));
+              const { failed: waiting } = await cashier.round();
+              health?.set("cashes", waiting && problemOf(waiting, "a winner cannot be cashed"));
+            } catch (error) {
+              health?.set("cashes", problemOf(error, "the winners were not looked at"));
+              throw error;
+            }
           }),
         ]);
         // Answers under way are given, then the ledger is closed.
