@@ -64,7 +64,7 @@ export const httpNode =
     const client = getHttpRpcClient(url, { timeout, maxResponseBodySize: MAX_ANSWER_BYTES, fetchFn });
     const request = async ({ method, params }: RpcCall): Promise<unknown> => {
       const body = { id: ++requests, method, params };
-      const answer = (await client.request({ body })) as { id?: unknown; error?: RpcError; result?: unknown } | null;
+      const answer = (await client.request({ body })) as Answer | null;
       const id = answer?.id ?? undefined;
       if (id === undefined ? answer?.result !== undefined : String(id) !== String(body.id))
         throw new HttpRequestError({ url, cause: new Error("the answer is that to another request") });
@@ -78,6 +78,9 @@ export const httpNode =
   };
 
 type RpcError = { code: number; message: string; data?: unknown };
+
+/** Some nodes write an id as text, and none where they did not read the request. */
+type Answer = { id?: number | string | null; error?: RpcError; result?: unknown };
 
 async function readAll({ body }: Response): Promise<Uint8Array<ArrayBuffer>> {
   const parts: Uint8Array[] = [];

@@ -233,7 +233,8 @@ const isFinalAnswer = (error: unknown): boolean =>
   error instanceof BaseError && (isRevert(error) || ["nonceTooLow", "funds"].includes(refusalIn(error) ?? ""));
 
 /** Whether the node would answer the same again. */
-const isAnswered = (error: unknown): boolean => error instanceof NodeRefusalError || !(error instanceof RpcUnavailableError);
+const isAnswered = (error: unknown): boolean =>
+  error instanceof NodeRefusalError || !(error instanceof RpcUnavailableError);
 
 /** Returns the first error that a node reported itself; if no node answered, the first error of all. */
 const mostInformative = (errors: readonly Error[]): Error =>

@@ -121,7 +121,10 @@ export const WORDS: readonly (readonly [Refusal, RegExp])[] = [
   ["busy", /node is syncing/i],
   // providers
   ["busy", /too many requests|rate limit|request limit|per second|throughput|compute units/i],
-  ["busy", /rate exceeded|quota|concurrency|backend|unhealthy|overloaded|try again|retry (in|after)|timed out|timeout/i],
+  [
+    "busy",
+    /rate exceeded|quota|concurrency|backend|unhealthy|overloaded|try again|retry (in|after)|timed out|timeout/i,
+  ],
 ];
 
 /** Returns the meaning of a node's message; undefined if no line above matches. */

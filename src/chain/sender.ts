@@ -248,7 +248,9 @@ export class Sender implements TransactionSender {
       this.#givenUp.add(nonce);
       // A transaction still in a pool leaves no gap.
       if (seen === "nowhere" && this.#isWaitedBehind(nonce)) this.#fill(nonce, waiting);
-      throw (seen === "nowhere" && waiting.unclear) || new TransactionDroppedError(functionName, waiting.hashes.at(-1)!);
+      throw (
+        (seen === "nowhere" && waiting.unclear) || new TransactionDroppedError(functionName, waiting.hashes.at(-1)!)
+      );
     } finally {
       this.#awaited.delete(nonce);
     }
@@ -346,7 +348,7 @@ export class Sender implements TransactionSender {
 
   /** @throws What refuses the call or the transaction */
   async #tryAgain(waiting: Waiting, seen: TransactionPlace): Promise<SendOutcome> {
-    const { functionName, passedAt } = waiting;
+    const { passedAt } = waiting;
     if (seen !== "pool" && Date.now() - passedAt >= this.#patience.slowMs / PASSED_PART) {
       // The state may be another by now, and a transaction that fails costs its gas.
       const failure = await this.#failureOf(waiting);

@@ -72,7 +72,9 @@ export function refusalOf(error: unknown): SpanRefusal | undefined {
 /** Whether a node's words are about the blocks or the logs of a request, rather than about itself. */
 export function isLogLimit(error: unknown): boolean {
   const refusal = refusalOf(error);
-  return refusal?.kind === "logs" || (refusal?.kind === "span" && (refusal.named.length > 0 || detailsMatch(error, SPAN)));
+  return (
+    refusal?.kind === "logs" || (refusal?.kind === "span" && (refusal.named.length > 0 || detailsMatch(error, SPAN)))
+  );
 }
 
 /**

@@ -55,7 +55,8 @@ export function isUnavailable(error: unknown): boolean {
 /** Whether the result of a call is none that a contract of Refute gives. */
 export const isGarbled = (error: unknown): boolean =>
   error instanceof BaseError && error.walk((e) => GARBLED.test((e as Error | null)?.name ?? "")) !== null;
-const GARBLED = /^(ContractFunctionZeroData|AbiDecoding\w*|PositionOutOfBounds|InvalidBytesBoolean|SliceOffsetOutOfBounds)Error$/;
+const GARBLED =
+  /^(ContractFunctionZeroData|AbiDecoding\w*|PositionOutOfBounds|InvalidBytesBoolean|SliceOffsetOutOfBounds)Error$/;
 
 /**
  * Translates viem's errors into Refute's errors. An unrelated error is returned unchanged.
@@ -93,7 +94,10 @@ function translateKnown(error: unknown, what: string): Error {
   }
   if (error.walk((e) => e instanceof Eip1559FeesNotSupportedError) !== null) return new NoBaseFeeError(options);
   if (isGarbled(error))
-    return new RpcUnavailableError(`${what}: the node answers what no contract of Refute does; ask another one`, options);
+    return new RpcUnavailableError(
+      `${what}: the node answers what no contract of Refute does; ask another one`,
+      options,
+    );
   if (!isRevert(error)) return error;
   const data = revertDataOf(error) ?? "0x";
   try {

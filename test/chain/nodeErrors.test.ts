@@ -1,5 +1,13 @@
 import { expect } from "chai";
-import { createPublicClient, custom, encodeErrorResult, numberToHex, parseAbi, RpcRequestError, zeroAddress } from "viem";
+import {
+  createPublicClient,
+  custom,
+  encodeErrorResult,
+  numberToHex,
+  parseAbi,
+  RpcRequestError,
+  zeroAddress,
+} from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { connect } from "../../src/chain/connect.ts";
 import { ContractRevertError, FeeCapError, RpcUnavailableError } from "../../src/chain/errors.ts";
@@ -181,7 +189,8 @@ describe("a client of the proxy before anvil", function () {
     it(`${failure}: aReadSucceedsAtTheSecondTry`, async function () {
       const { client } = await withFaultsOnce({ errorRate: 1, failures: [failure] });
       expect(await client.getBalance({ address: zeroAddress })).to.equal(0n);
-      if (failure !== "time-out") expect(failures.filter(({ method }) => method === "eth_getBalance")).to.have.length(1);
+      if (failure !== "time-out")
+        expect(failures.filter(({ method }) => method === "eth_getBalance")).to.have.length(1);
     });
 
   for (const [kind, pauseSeconds] of [

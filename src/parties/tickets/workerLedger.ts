@@ -125,7 +125,7 @@ export class WorkerLedger {
   /** Notes that a winner is cashed, or is not, after a reorganisation. */
   cashed(digest: Hex, isCashed: boolean): void {
     const [from, to] = isCashed ? ["won", "cashed"] : ["cashed", "won"];
-    this.#database.run("update answers set state = ? where digest = ? and state = ?", to!, digest, from!);
+    this.#database.run("update answers set state = ? where digest = ? and state = ?", to, digest, from);
   }
 
   /** Marks an answer's ticket as finished. */

@@ -14,8 +14,7 @@ function chainWith({ head, deployed, kept = 0n }: { head: bigint; deployed: bigi
       return Promise.resolve(blockNumber >= deployed ? ("0x60" as const) : undefined);
     },
   };
-  const find = (given: bigint, memory?: FirstBlockMemory) =>
-    findFirstBlock(client as never, zeroAddress, given, memory);
+  const find = (given: bigint, memory?: FirstBlockMemory) => findFirstBlock(client, zeroAddress, given, memory);
   return { find, looks };
 }
 

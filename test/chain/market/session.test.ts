@@ -63,8 +63,8 @@ describe("sessions", function () {
 
   it("chainWithoutABaseFee_isRefusedByName", async function () {
     const transport = custom({
-      request: async (call) => {
-        const answer: unknown = await chain.provider.request(call as never);
+      request: async (call: { method: string }) => {
+        const answer: unknown = await chain.provider.request(call);
         if (call.method !== "eth_getBlockByNumber") return answer;
         return { ...(answer as object), baseFeePerGas: undefined };
       },
@@ -81,7 +81,7 @@ describe("sessions", function () {
     const request = (call: { method: string }): Promise<unknown> =>
       call.method === "eth_call" && calls++ < 2
         ? Promise.reject(Object.assign(new Error("Internal error"), { code: -32_603 }))
-        : (chain.provider.request(call as never) as Promise<unknown>);
+        : chain.provider.request(call);
     const transport = custom({ request });
     const publicClient = await connect({ transport }, chain.chainId);
     expect((await readDeployment(publicClient, chain.market)).chainId).to.equal(chain.chainId);
