@@ -66,7 +66,7 @@ export class Judging {
    * @param late The due claims without a verdict although most of their window is over.
    * @param unread Open claims on jobs that were not read.
    */
-  keep(due: ReadonlySet<Hex>, late: readonly Hex[], unread: readonly Hex[]): void {
+  keep(due: ReadonlySet<Hex>, late: readonly Hex[], unread: readonly Hex[] = []): void {
     for (const claimId of this.#failed.keys()) if (!due.has(claimId)) this.#failed.delete(claimId);
     const reason = `claims without a verdict of which most of the window is over: ${late.length}, first ${late[0]}`;
     this.#late = late.length === 0 ? undefined : { reason };

@@ -120,7 +120,7 @@ export class Monitor {
     });
   }
 
-  /** Shows what the process is, as labels of a metric that is always 1. */
+  /** Shows role, version, chain and market as labels of a metric with the value 1. */
   about(labels: { role: string; version: string; chain: string; market: string }): void {
     const labelNames = ["role", "version", "chain", "market"];
     const help = "Which role this is, of which version, on which market";

@@ -10,7 +10,7 @@ const YOUNG = 128n;
 export type FirstBlockMemory = { load(): Promise<bigint | undefined>; save(block: bigint): Promise<void> };
 
 /** Where the events of a contract begin. */
-export type FirstBlock = {
+type FirstBlock = {
   fromBlock: bigint;
   /** Whether the chain shows that the contract is no older. Nodes may keep no state so old. */
   isProven: boolean;

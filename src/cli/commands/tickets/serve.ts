@@ -76,7 +76,8 @@ export function serveCommand(output: Output): Command {
             try {
               health?.set("pledge", await pledgeProblem(at));
               const { failed: waiting } = await cashier.round();
-              health?.set("cashes", waiting && problemOf(waiting, "a winner cannot be cashed"));
+              const problem = waiting === undefined ? undefined : problemOf(waiting, "a winner cannot be cashed");
+              health?.set("cashes", problem);
             } catch (error) {
               health?.set("cashes", problemOf(error, "the winners were not looked at"));
               throw error;
