@@ -18,6 +18,7 @@ export class Judging {
   readonly #failed = new Map<Hex, Problem>();
   #last: Problem | undefined;
   #late: Problem | undefined;
+  #unread: Problem | undefined;
   /** By program, how often the chain's verifier refuted executions made here; and what it said last. */
   readonly #refuted = new Map<Hex, number>();
   #fault: Problem | undefined;
@@ -63,16 +64,21 @@ export class Judging {
    * Forgets claims that need no judgement.
    * @param due The claims that need judgement.
    * @param late The due claims without a verdict although most of their window is over.
+   * @param unread Open claims on jobs that were not read.
    */
-  keep(due: ReadonlySet<Hex>, late: readonly Hex[]): void {
+  keep(due: ReadonlySet<Hex>, late: readonly Hex[], unread: readonly Hex[] = []): void {
     for (const claimId of this.#failed.keys()) if (!due.has(claimId)) this.#failed.delete(claimId);
     const reason = `claims without a verdict of which most of the window is over: ${late.length}, first ${late[0]}`;
     this.#late = late.length === 0 ? undefined : { reason };
+    const unseen =
+      `claims on jobs that were not read: ${unread.length}, first ${unread[0]}; the nodes lack the logs of these jobs: ` +
+      "use other nodes (--rpc-url)";
+    this.#unread = unread.length === 0 ? undefined : { reason: unseen };
     this.#notify();
   }
 
   #notify(): void {
     const [first] = this.#failed.values();
-    this.#health.set("judges", this.#fault ?? this.#last ?? first ?? this.#late);
+    this.#health.set("judges", this.#fault ?? this.#unread ?? this.#last ?? first ?? this.#late);
   }
 }

@@ -139,6 +139,7 @@ export class Watching implements Duty {
     this.#judging.keep(
       new Set(audits.map(({ claim }) => claim.id)),
       late.map(({ claim }) => claim.id),
+      [...history.unread].filter(([, windowEnd]) => now <= windowEnd).map(([id]) => id),
     );
     this.#audits.renew(due(toJudge));
     const exams = this.#exams;

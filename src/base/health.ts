@@ -14,6 +14,8 @@ const KINDS = {
   rounds: needed("warn"),
   /** The nodes report a recent head for the chain. */
   chain: needed("warn"),
+  /** The market's events are read from the deployment on. */
+  events: needed("warn"),
   /** All models are compiled. */
   programs: needed("warn"),
   /** Executions end. */
@@ -36,6 +38,10 @@ const KINDS = {
   pays: needed("warn"),
   /** A worker is attested and has free stake. */
   mayClaim: needed("warn"),
+  /** The pledge behind signed claims is active. */
+  pledge: needed("error"),
+  /** The winners of a worker's tickets can be cashed. */
+  cashes: needed("warn"),
   /** A worker plays the games about its exams. */
   examGames: needed("error"),
   /** A worker's dongle answers, and can renew the attestation. */

@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { realpathSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { mkdir, rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
 
@@ -24,5 +25,29 @@ export async function writeWhole(
   } catch (error) {
     await rm(unfinished, { force: true }).catch(() => undefined);
     throw error;
+  }
+}
+
+/** The folder takes no other file, though the file itself may be written: a single mounted file, for example. */
+const ONLY_THE_FILE = ["EACCES", "EPERM", "EBUSY", "EROFS"];
+
+/**
+ * Writes a file completely or not at all: on a full disk, an earlier file stays as it is. What is no regular file, such
+ * as a pipe, is written directly.
+ * @throws The errors of the file system. No part of the file remains then.
+ */
+export function writeWholeSync(path: string, data: string | Uint8Array): void {
+  const found = statSync(path, { throwIfNoEntry: false });
+  if (found !== undefined && !found.isFile()) return writeFileSync(path, data);
+  // A link goes on to lead to the file.
+  const target = found === undefined ? path : realpathSync(path);
+  const unfinished = `${target}.${randomUUID()}.tmp`;
+  try {
+    writeFileSync(unfinished, data, { flag: "wx", flush: true, ...(found && { mode: found.mode & 0o777 }) });
+    renameSync(unfinished, target);
+  } catch (error) {
+    rmSync(unfinished, { force: true });
+    if (found === undefined || !ONLY_THE_FILE.includes((error as NodeJS.ErrnoException).code ?? "")) throw error;
+    writeFileSync(path, data);
   }
 }

@@ -4,6 +4,16 @@ import { errorWithCode, RefuteError } from "../base/errors.ts";
 /** A node did not answer: the node is down, unreachable, too busy or too slow. */
 export class RpcUnavailableError extends errorWithCode("RPC_UNAVAILABLE", { retryable: true }) {}
 
+/** A node never answers such a request: it lacks the method, or takes no such parameters. Another node may answer. */
+export class NodeRefusalError extends RpcUnavailableError {}
+
+/** The chain has no base fee (EIP-1559). No transaction of Refute can be sent there. */
+export class NoBaseFeeError extends errorWithCode("NO_BASE_FEE") {
+  constructor(options?: ErrorOptions) {
+    super("the chain has no base fee (EIP-1559), and Refute needs one: use another chain", options);
+  }
+}
+
 /** No node is named that could be asked. */
 export class NoNodeError extends errorWithCode("NO_NODE") {}
 
@@ -47,6 +57,13 @@ export class ContractRevertError extends RefuteError {
     [this.functionName, this.errorName, this.args] = [functionName, errorName, args];
   }
 }
+
+/** Errors of contracts that say: not yet. */
+const TOO_EARLY = new Set(["WindowOpen", "ClockRunning", "TimeNotUp", "ClaimNotFinal", "WithdrawalNotReady"]);
+
+/** Whether a contract refuses a call because of the time. A node that lags by a block says so of a call that is due. */
+export const isTooEarly = (error: unknown): boolean =>
+  error instanceof ContractRevertError && TOO_EARLY.has(error.errorName);
 
 /** A transaction that had no effect: what it does may be tried again. */
 abstract class TransactionError extends RefuteError {
@@ -112,14 +129,22 @@ export class TransactionRefusedError extends RefuteError {
   readonly functionName: string;
   readonly words: string;
 
-  /** @param words The node's own. */
-  constructor(functionName: string, words: string, options?: ErrorOptions) {
-    super(
-      `${functionName}: the node refuses the transaction (${words}); nothing was sent. Compare the node's limits ` +
-        "with those of the deployment, or use another node",
-      options,
-    );
+  /** @param words The node's own. @param advice What a person may do. */
+  constructor(
+    functionName: string,
+    words: string,
+    options?: ErrorOptions,
+    advice = "Compare the node's limits with those of the deployment, or use another node",
+  ) {
+    super(`${functionName}: the node refuses the transaction (${words}); nothing was sent. ${advice}`, options);
     [this.functionName, this.words] = [functionName, words];
+  }
+}
+
+/** A node takes no transaction that may cost so much, and the base fee demands it. */
+export class FeeCapError extends TransactionRefusedError {
+  constructor(functionName: string, words: string, options?: ErrorOptions) {
+    super(functionName, words, options, "Raise the node's cap (geth: --rpc.txfeecap 0), or use another node");
   }
 }
 

@@ -10,6 +10,24 @@ const eighthMore = (fee: bigint): bigint => fee + fee / 8n + 1n;
 
 const max = (a: bigint, b: bigint): bigint => (a > b ? a : b);
 
+/** A margin for the two digits that a node prints of its cap, wei. */
+const CAP_MARGIN = 5n * 10n ** 15n;
+
+/**
+ * Lowers fees until a node with a cap takes them.
+ * @param cap Of gas limit times maximum fee, wei, as the node prints it.
+ * @param base The base fee.
+ * @returns undefined if the fees cannot be lowered: they would not cover the base fee, or do so with no margin already
+ */
+export function capped(fees: Fees, gas: bigint, cap: bigint | undefined, base: bigint): Fees | undefined {
+  const least = base + base / 8n + 1n;
+  const named = cap === undefined || cap <= CAP_MARGIN ? 0n : (cap - CAP_MARGIN) / gas;
+  const wanted = [named, least, base].find((fee) => fee >= base && fee > 0n && fee < fees.maxFeePerGas);
+  if (wanted === undefined) return undefined;
+  const { maxPriorityFeePerGas: tip } = fees;
+  return { maxFeePerGas: wanted, maxPriorityFeePerGas: tip < wanted ? tip : wanted };
+}
+
 /** The higher of each fee. */
 export const maxFees = (a: Fees, b: Fees): Fees => ({
   maxFeePerGas: max(a.maxFeePerGas, b.maxFeePerGas),

@@ -1,5 +1,7 @@
 import type { Abi, AbiEvent, Address, Log, PublicClient } from "viem";
-import { refusalOf, SpanLimit } from "./spanLimit.ts";
+import { hasRpcError } from "./answers.ts";
+import { isLogLimit, refusalOf, SpanLimit } from "./spanLimit.ts";
+import { isUnavailable } from "./translateError.ts";
 
 /** The client methods needed for reading events. */
 export type LogSource = Pick<PublicClient, "getBlock" | "getLogs">;
@@ -17,6 +19,8 @@ export type BlockRange = { from: bigint; to: bigint };
 const MAX_AT_ONCE = 8;
 /** Consecutive requests per read of a long chain. If a read fails, the results of earlier reads are kept. */
 const REQUESTS_IN_LINE = 8;
+/** A node that fails for fewer blocks, without an answer of its own, is down: the request was not too large. */
+const FEW_BLOCKS = 200n;
 /** How often to ask a node that lacks the blocks: the next answer may come from another node. */
 const MAX_REQUESTS_BEHIND = 4;
 
@@ -89,8 +93,10 @@ export class LogReader<const A extends Abi> {
         return logs as unknown as ChainEvent<A>[];
       } catch (error) {
         const refusal = refusalOf(error);
-        if (refusal?.kind === "behind" && asked < MAX_REQUESTS_BEHIND) continue;
+        // The nodes of a client have been asked again already.
+        if (refusal?.kind === "behind" && asked < MAX_REQUESTS_BEHIND && !isUnavailable(error)) continue;
         if (refusal === undefined || refusal.kind === "behind") throw error;
+        if (blocks < FEW_BLOCKS && isUnavailable(error) && !isLogLimit(error) && !hasRpcError(error)) throw error;
         if (blocks === 1n) {
           this.limit.forget();
           throw error;

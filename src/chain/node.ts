@@ -1,9 +1,10 @@
-import { BaseError, HttpRequestError, http, type Transport } from "viem";
+import { BaseError, createTransport, HttpRequestError, RpcRequestError, type Transport } from "viem";
+import { getHttpRpcClient } from "viem/utils";
+import { meaningOf } from "./answers.ts";
 import { isAnswer } from "./checkRpcResult.ts";
-import { RpcUnavailableError, WrongChainError } from "./errors.ts";
+import { NodeRefusalError, RpcUnavailableError, WrongChainError } from "./errors.ts";
 import { concatenated } from "../program/merkle/concatenated.ts";
 import { failureReason, isConnectionLost } from "./failureReason.ts";
-import { isUnavailable } from "./translateError.ts";
 import type { RpcCall } from "./rpcCall.ts";
 
 /** Time limit of a whole answer, headers and body. */
@@ -22,7 +23,15 @@ const MAX_PAUSE_MS = 5_000;
 /**
  * The longest pause granted to a node that demands a pause: the node may be the only node, and a clock may be running.
  */
-const MAX_RETRY_AFTER_MS = 10_000;
+export const MAX_RETRY_AFTER_MS = 10_000;
+
+/** A node that demands a longer pause is out of use, rather than busy: the end of the pause is not waited for. */
+const LONG_RETRY_AFTER_MS = 60_000;
+
+/** HTTP statuses that say "not now" besides those from 500 on, whatever the body says. */
+const NOT_NOW = [408, 425, 429];
+/** Data of a revert in a body: no balancer makes them, so that the body is the answer, whatever the status is. */
+const REVERT_BODY = /"data":\s*"(Reverted )?0x[0-9a-f]{8}/i;
 
 /** How long the client trusts a node's answer about its chain. */
 const CHECKED_MS = 600_000;
@@ -31,22 +40,47 @@ const CHECKED_MS = 600_000;
 const SHARED_MS = 1_000;
 type Ask = (call: RpcCall) => Promise<unknown>;
 
+/** Numbers the requests of all nodes: an answer that went astray between two of them is noticed. */
+let requests = 0;
+
 /**
  * A node's JSON-RPC over HTTP. A request ends in time also if the node is silent, or sends its answer too slowly or
- * without an end.
+ * without an end. An HTTP status that says "not now" counts also if the body is JSON-RPC. The answer's id must be the
+ * request's: a load balancer may cross answers. An error may lack an id, because a balancer does not read requests.
  */
-export const httpNode = (url: string, timeout = TIMEOUT_MS): Transport =>
-  http(url, {
-    timeout,
-    maxResponseBodySize: MAX_ANSWER_BYTES,
-    fetchFn: async (input, init) => {
+export const httpNode =
+  (url: string, timeout = TIMEOUT_MS): Transport =>
+  ({ retryCount = 0 }) => {
+    const fetchFn = async (input: string | URL | Request, init?: RequestInit): Promise<Response> => {
       const response = await fetch(input, init);
       // viem's own time limit ends with the headers.
       const body = await readAll(response);
       const { status, statusText, headers } = response;
+      const isNotNow = status >= 500 || NOT_NOW.includes(status);
+      if (isNotNow && !REVERT_BODY.test(new TextDecoder().decode(body)))
+        throw new HttpRequestError({ url, status, headers, details: statusText });
       return new Response(status === 204 ? null : body, { status, statusText, headers });
-    },
-  });
+    };
+    const client = getHttpRpcClient(url, { timeout, maxResponseBodySize: MAX_ANSWER_BYTES, fetchFn });
+    const request = async ({ method, params }: RpcCall): Promise<unknown> => {
+      const body = { id: ++requests, method, params };
+      const answer = (await client.request({ body })) as Answer | null;
+      const id = answer?.id ?? undefined;
+      if (id === undefined ? answer?.result !== undefined : String(id) !== String(body.id))
+        throw new HttpRequestError({ url, cause: new Error("the answer is that to another request") });
+      if (answer?.error) throw new RpcRequestError({ body, url, error: answer.error });
+      return answer?.result;
+    };
+    return createTransport(
+      { key: "http", name: "HTTP JSON-RPC", type: "http", request: request as never, retryCount, timeout },
+      { url },
+    );
+  };
+
+type RpcError = { code: number; message: string; data?: unknown };
+
+/** Some nodes write an id as text, and none where they did not read the request. */
+type Answer = { id?: number | string | null; error?: RpcError; result?: unknown };
 
 async function readAll({ body }: Response): Promise<Uint8Array<ArrayBuffer>> {
   const parts: Uint8Array[] = [];
@@ -75,8 +109,8 @@ export class Node {
   /** Requests in a row without an answer. */
   #failures = 0;
   #pausedUntil = 0;
-  /** The error in which the node demanded a pause. */
-  #refusal: Error | undefined;
+  /** The error in which the node demanded a pause, and the demanded time in milliseconds. */
+  #demand: { error: Error; ms: number } | undefined;
 
   /** @param onFailure Called for each request that had no answer. */
   constructor(ask: Ask, chainId: number, name: string, onFailure: (method: string, reason: string) => void) {
@@ -90,9 +124,18 @@ export class Node {
     return Date.now() >= this.#pausedUntil;
   }
 
+  /**
+   * How long the node rests because it demanded a pause, in milliseconds; Infinity if the demanded pause is too long to
+   * wait for.
+   */
+  get restMs(): number {
+    if (this.isAvailable || this.#demand === undefined) return 0;
+    return this.#demand.ms > LONG_RETRY_AFTER_MS ? Infinity : this.#pausedUntil - Date.now();
+  }
+
   /** @throws WrongChainError, RpcUnavailableError, or the error that the node answers */
   async ask(call: RpcCall): Promise<unknown> {
-    if (!this.isAvailable && this.#refusal !== undefined) throw this.#refusal;
+    if (this.restMs > 0) throw this.#demand!.error;
     if (Date.now() >= this.#checkedUntil) await this.check();
     return this.#request(call);
   }
@@ -125,7 +168,11 @@ export class Node {
       [this.#failures, this.#pausedUntil] = [0, 0];
       return answer;
     } catch (error) {
-      throw isUnavailable(error) ? this.#failed(error, call.method, Date.now() - since) : error;
+      const meaning = meaningOf(call, error);
+      if (meaning === "answer") throw error;
+      if (meaning === "none") throw this.#failed(error, call.method, Date.now() - since);
+      const words = `${this.name} does not serve ${call.method}: ${failureReason(error)}; use another node`;
+      throw new NodeRefusalError(words, { cause: error });
     }
   }
 
@@ -137,17 +184,19 @@ export class Node {
     const asked = pauseAskedFor(error);
     const usual = this.#failures === 0 ? 0 : Math.min(FIRST_PAUSE_MS * 2 ** (this.#failures - 1), MAX_PAUSE_MS);
     this.#failures++;
-    this.#pausedUntil = Date.now() + (asked ?? usual);
+    this.#pausedUntil = Date.now() + (asked === undefined ? usual : Math.min(asked, MAX_RETRY_AFTER_MS));
     const failure = new RpcUnavailableError(`${this.name} gives no answer to ${method}: ${reason}`, { cause: error });
-    this.#refusal = asked === undefined ? undefined : failure;
+    this.#demand = asked === undefined ? undefined : { error: failure, ms: asked };
     return failure;
   }
 }
 
-/** Returns the pause that a node demands by Retry-After, in milliseconds, within bounds: a clock may be running. */
+/** Returns the pause that a node demands by Retry-After, in seconds or until a date, in milliseconds. */
 function pauseAskedFor(error: unknown): number | undefined {
   const http = error instanceof BaseError ? error.walk((e) => e instanceof HttpRequestError) : null;
   const header = http instanceof HttpRequestError ? http.headers?.get("retry-after") : undefined;
-  const seconds = Number(header ?? NaN);
-  return seconds >= 0 ? Math.min(seconds * 1_000, MAX_RETRY_AFTER_MS) : undefined;
+  if (header == null || header.trim() === "") return undefined;
+  const seconds = Number(header);
+  const ms = Number.isNaN(seconds) ? Date.parse(header) - Date.now() : seconds * 1_000;
+  return Number.isNaN(ms) ? undefined : Math.max(0, ms);
 }

@@ -1,12 +1,13 @@
-import { custom, isHex, LimitExceededRpcError, BaseError, type Transport } from "viem";
+import { BaseError, custom, isHex, type Transport } from "viem";
+import { isRevert } from "./answers.ts";
 import { withoutPaths } from "../base/redact.ts";
 import { isForHead } from "./checkRpcResult.ts";
 import { firstSuccess, type AttemptPolicy } from "./retry.ts";
-import { RpcUnavailableError, WrongChainError } from "./errors.ts";
-import { Node } from "./node.ts";
+import { NodeRefusalError, RpcUnavailableError, WrongChainError } from "./errors.ts";
+import { MAX_RETRY_AFTER_MS, Node } from "./node.ts";
 import { pause } from "./pause.ts";
 import { refusalIn } from "./refusals.ts";
-import { detailsMatch, isUnavailable } from "./translateError.ts";
+import { isUnavailable } from "./translateError.ts";
 import type { RpcCall } from "./rpcCall.ts";
 
 /** A request to a node that had no answer. */
@@ -111,9 +112,12 @@ export class Nodes {
   async #read(call: RpcCall): Promise<unknown> {
     const turns: Node[] = [];
     const ask = async (): Promise<unknown> => {
-      if (turns.length === 0) turns.push(...this.#inTurn());
+      // A node that rests loses its turn.
+      if (!turns.some(({ restMs }) => restMs === 0)) turns.splice(0, Infinity, ...this.#inTurn());
+      const awake = turns.findIndex(({ restMs }) => restMs === 0);
+      const [node] = turns.splice(Math.max(awake, 0), 1);
       const since = Date.now();
-      const answer = await turns.shift()!.ask(call);
+      const answer = await node!.ask(call);
       this.#usualMs += (Date.now() - since - this.#usualMs) / 8;
       return answer;
     };
@@ -139,9 +143,13 @@ export class Nodes {
         return longest * (1 - Math.random() / 2);
       },
       besideMs: (k) => (isLong ? undefined : slowMs * 2 ** k),
+      restMs: () => Math.min(...this.#nodes.map(({ restMs }) => restMs)),
+      maxRestMs: MAX_RETRY_AFTER_MS,
       // If a node answers with an error of its own, another node may know better.
       isFinal: (error, k) =>
-        isFinalAnswer(error) || isForTooMuch(call, error) || (!isUnavailable(error) && k + 1 >= nodes),
+        isFinalAnswer(error) ||
+        (isAnswered(error) && k + 1 >= nodes) ||
+        this.#nodes.every(({ restMs }) => restMs === Infinity),
     };
   }
 
@@ -222,18 +230,14 @@ function isForManyLogs({ method, params }: RpcCall): boolean {
 
 /** An answer that other nodes would give too. */
 const isFinalAnswer = (error: unknown): boolean =>
-  detailsMatch(error, /revert/i) || ["nonceTooLow", "funds"].includes(refusalIn(error) ?? "");
+  error instanceof BaseError && (isRevert(error) || ["nonceTooLow", "funds"].includes(refusalIn(error) ?? ""));
 
-/**
- * Returns whether a node refuses the number of logs, rather than the number of requests. The caller then asks for fewer
- * logs.
- */
-function isForTooMuch({ method }: RpcCall, error: unknown): boolean {
-  const cause = error instanceof RpcUnavailableError ? error.cause : error;
-  const isLimit = cause instanceof BaseError && cause.walk((e) => e instanceof LimitExceededRpcError) !== null;
-  return method === "eth_getLogs" && isLimit && refusalIn(cause) !== "busy";
-}
+/** Whether the node would answer the same again. */
+const isAnswered = (error: unknown): boolean =>
+  error instanceof NodeRefusalError || !(error instanceof RpcUnavailableError);
 
 /** Returns the first error that a node reported itself; if no node answered, the first error of all. */
 const mostInformative = (errors: readonly Error[]): Error =>
-  errors.find((error) => !isUnavailable(error)) ?? errors[0]!;
+  errors.find((error) => !isUnavailable(error)) ??
+  errors.find((error) => error instanceof NodeRefusalError) ??
+  errors[0]!;

@@ -1,4 +1,4 @@
-import { BaseError } from "viem";
+import { BaseError, parseEther } from "viem";
 
 /** The meaning of a node's refusal. */
 export type Refusal =
@@ -14,8 +14,14 @@ export type Refusal =
   | "nonceTooLow"
   | "funds"
   | "tooLarge"
+  /** The node passes on no transaction that may cost so much. */
+  | "feeCap"
   /** The pool may take the transaction when it has room. */
   | "poolFull"
+  /** The call was executed, and fails. */
+  | "fails"
+  /** The node has not, or no longer, the state of an old block. */
+  | "pruned"
   /** For good, though the code of the error may mean something else to other makes of nodes. */
   | "refused"
   /** The node cannot answer now. */
@@ -85,22 +91,54 @@ export const WORDS: readonly (readonly [Refusal, RegExp])[] = [
   ["tooLarge", /transaction (is )?too (large|big)/i],
   // geth, reth, erigon
   ["poolFull", /pool is full/i],
+  // geth and its kind
+  ["feeCap", /exceeds the configured cap/i],
+  // geth, erigon; besu
+  ["fails", /invalid (opcode|jump)|out of gas|stack (under|over)flow|write protection/i],
+  // geth, reth, erigon
+  ["fails", /gas required exceeds/i],
+  // nethermind, older ones
+  ["fails", /vm execution error/i],
+  // geth
+  ["pruned", /missing trie node|historical state/i],
+  // reth, erigon
+  ["pruned", /pruned|pruning/i],
   // besu, whose code -32005 is "too many requests" elsewhere; geth, reth
   ["refused", /exceeds block gas limit/i],
+  // geth, reth, erigon, nethermind
+  ["refused", /intrinsic gas|gas limit too (high|low)|tx gas limit/i],
+  // geth, reth
+  ["refused", /transaction type not supported|invalid (sender|chain ?id|signature)|replay-protected/i],
   // besu, whose code -32007 is "too many requests" elsewhere
   ["refused", /not authorized to send/i],
   // geth behind a load balancer, for a block that another node has
   ["busy", /header not found/i],
+  // for a block that another node has: besu, erigon; nodes behind a load balancer
+  ["busy", /block not found|unknown block|beyond (the )?(current |latest )?head/i],
   // besu
   ["busy", /world state unavailable|sync is still in progress/i],
   // nethermind
   ["busy", /node is syncing/i],
   // providers
   ["busy", /too many requests|rate limit|request limit|per second|throughput|compute units/i],
+  [
+    "busy",
+    /rate exceeded|quota|concurrency|backend|unhealthy|overloaded|try again|retry (in|after)|timed out|timeout/i,
+  ],
 ];
 
 /** Returns the meaning of a node's message; undefined if no line above matches. */
 export const refusalOf = (words: string): Refusal | undefined => WORDS.find(([, known]) => known.test(words))?.[0];
+
+/** Returns the cap in wei that a node's message names: "tx fee (1.63 ether) exceeds the configured cap (1.00 ether)". */
+export function capIn(words: string): bigint | undefined {
+  const cap = /cap \(?([\d.]+) ?ether/i.exec(words)?.[1];
+  return cap === undefined || Number.isNaN(Number(cap)) ? undefined : parseEther(cap);
+}
+
+/** Returns whether a node's message matches. */
+export const detailsMatch = (error: unknown, words: RegExp): boolean =>
+  error instanceof BaseError && error.walk((e) => e instanceof BaseError && words.test(e.details)) !== null;
 
 /** Returns the meaning of a node's error, from the message that viem attaches. */
 export function refusalIn(error: unknown): Refusal | undefined {

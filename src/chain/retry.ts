@@ -8,6 +8,10 @@ export type AttemptPolicy = {
   pauseMs: (k: number) => number;
   /** How long attempt `k` may take before the next attempt begins in parallel; undefined to wait for attempt `k`. */
   besideMs: (k: number) => number | undefined;
+  /** How long no attempt may begin; such a rest is no attempt. Infinity for a rest that is not waited for. */
+  restMs: () => number;
+  /** The longest time of such rests, in addition to `beginWithinMs`. */
+  maxRestMs: number;
   /** Whether attempt `k`'s failure is final: no other attempt follows. */
   isFinal: (error: Error, k: number) => boolean;
 };
@@ -21,7 +25,7 @@ export type AttemptPolicy = {
  */
 export function firstSuccess<T>(
   attempt: (k: number) => Promise<T>,
-  { max, beginWithinMs, pauseMs, besideMs, isFinal }: AttemptPolicy,
+  { max, beginWithinMs, pauseMs, besideMs, restMs, maxRestMs, isFinal }: AttemptPolicy,
   choose: (errors: readonly Error[]) => Error,
 ): Promise<T> {
   const since = Date.now();
@@ -30,7 +34,9 @@ export function firstSuccess<T>(
   let running = 0;
   let isDone = false;
   let timer: NodeJS.Timeout | undefined;
-  const mayBegin = (): boolean => errors.length < max && Date.now() - since <= beginWithinMs;
+  let isResting = false;
+  let rested = 0;
+  const mayBegin = (): boolean => errors.length < max && Date.now() - since - rested <= beginWithinMs;
   return new Promise<T>((resolve, reject) => {
     const end = (settle: () => void): void => {
       isDone = true;
@@ -41,6 +47,8 @@ export function firstSuccess<T>(
     const begin = (): void => {
       if (isDone) return;
       if (!mayBegin()) return running === 0 ? giveUp(choose(errors)) : undefined;
+      const rest = Math.min(restMs(), maxRestMs - rested);
+      if (rest > 0 && restMs() < Infinity) return restFor(rest);
       const k = begun++;
       running++;
       beginAfter(besideMs(k));
@@ -51,10 +59,22 @@ export function firstSuccess<T>(
           if (isDone) return;
           errors.push(error);
           if (isFinal(error, k)) giveUp(error);
+          // The rest goes on: its end begins the next attempt.
+          else if (isResting) return;
           else if (mayBegin()) beginAfter(pauseMs(k));
           else if (running === 0) giveUp(choose(errors));
         },
       );
+    };
+    const restFor = (ms: number): void => {
+      const start = Date.now();
+      isResting = true;
+      clearTimeout(timer);
+      timer = setTimeout(() => {
+        isResting = false;
+        rested += Math.max(1, Date.now() - start);
+        begin();
+      }, ms);
     };
     const beginAfter = (ms: number | undefined): void => {
       clearTimeout(timer);

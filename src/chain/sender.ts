@@ -2,14 +2,16 @@ import { TransactionNotFoundError, keccak256 } from "viem";
 import type { Abi, Address, Chain, ContractFunctionName } from "viem";
 import type { Hex, LocalAccount, PublicClient, TransactionReceipt, Transport } from "viem";
 import {
+  FeeCapError,
   NonceTakenError,
   RpcUnavailableError,
   TransactionDroppedError,
   TransactionRevertedError,
   TransactionTooLargeError,
 } from "./errors.ts";
+import { hasRpcError } from "./answers.ts";
 import { calldataOf, type Call, type TransactionSender, type Writable } from "./call.ts";
-import { covering, maxFees, raised, refundedFees } from "./fees.ts";
+import { capped, covering, maxFees, raised, refundedFees } from "./fees.ts";
 import { checkCall } from "./checkCall.ts";
 import { withMargin } from "./gasLimit.ts";
 import { inTurn } from "../base/inTurn.ts";
@@ -28,7 +30,7 @@ import {
   type Patience,
 } from "./resendTimes.ts";
 import { pause } from "./pause.ts";
-import { refusalIn } from "./refusals.ts";
+import { capIn, refusalIn } from "./refusals.ts";
 import { translateError, translateRefusal } from "./translateError.ts";
 import { isTooCheap, type SendOutcome, type TransactionPlace, type Waiting } from "./sentTransaction.ts";
 
@@ -74,7 +76,7 @@ export class Sender implements TransactionSender {
   /**
    * Sends a call and waits for its receipt. A reverting call fails before anything is sent.
    * @throws ContractRevertError, TransactionRevertedError, TransactionDroppedError, NonceTakenError,
-   *   InsufficientGasFundsError, TransactionTooLargeError, TransactionRefusedError, RpcUnavailableError
+   *   InsufficientGasFundsError, TransactionTooLargeError, TransactionRefusedError, FeeCapError, RpcUnavailableError
    */
   async send<const A extends Abi, Name extends ContractFunctionName<A, Writable>>(
     call: Call<A, Name>,
@@ -115,7 +117,7 @@ export class Sender implements TransactionSender {
   }
 
   #waiting(made: Pick<Waiting, "functionName" | "nonce" | "action" | "fees" | "usual" | "hashes">): Waiting {
-    return { ...made, raw: "0x", resend: this.#firstResend(), passedAt: Date.now(), refusals: 0 };
+    return { ...made, raw: "0x", resend: this.#firstResend(), passedAt: Date.now(), refusals: 0, unclear: undefined };
   }
 
   /**
@@ -154,7 +156,15 @@ export class Sender implements TransactionSender {
       const raw = await this.#account.signTransaction({ ...action, ...waiting.fees, nonce, chainId, type: "eip1559" });
       const hash = keccak256(raw);
       this.#checkSize(waiting.functionName, bytesIn(raw));
-      const outcome = await this.#broadcast(raw, waiting.functionName);
+      const outcome = await this.#broadcast(raw, waiting).catch(async (error: unknown) => {
+        if (!(error instanceof FeeCapError)) throw error;
+        // The base fee must be covered: a transaction below it waits.
+        const lower = capped(waiting.fees, action.gas, capIn(error.words), await this.#baseFee());
+        if (lower === undefined) throw error;
+        waiting.fees = lower;
+        return "feeCap" as const;
+      });
+      if (outcome === "feeCap") continue;
       if (isTooCheap(outcome) && raises < maxRaises) {
         waiting.fees = raised(maxFees(waiting.fees, waiting.usual));
         if (outcome === "baseFee") waiting.fees = covering(waiting.fees, await this.#baseFee());
@@ -189,7 +199,9 @@ export class Sender implements TransactionSender {
    * @returns The outcome. A node that gives no answer may have taken the bytes, and a full pool may take them later:
    *   this outcome, "unclear", counts as sent.
    */
-  async #broadcast(raw: Hex, functionName: string): Promise<SendOutcome> {
+  async #broadcast(raw: Hex, waiting: Waiting): Promise<SendOutcome> {
+    const { functionName } = waiting;
+    waiting.unclear = undefined;
     try {
       await this.#publicClient.sendRawTransaction({ serializedTransaction: raw });
       return "taken";
@@ -202,6 +214,7 @@ export class Sender implements TransactionSender {
       const refusal = translateRefusal(error, functionName, bytesIn(raw));
       if (refusal instanceof TransactionTooLargeError) this.#refused = { error: refusal, at: Date.now() };
       if (!(refusal instanceof RpcUnavailableError)) throw refusal;
+      waiting.unclear = refusal;
       return "unclear";
     }
   }
@@ -235,7 +248,9 @@ export class Sender implements TransactionSender {
       this.#givenUp.add(nonce);
       // A transaction still in a pool leaves no gap.
       if (seen === "nowhere" && this.#isWaitedBehind(nonce)) this.#fill(nonce, waiting);
-      throw new TransactionDroppedError(functionName, waiting.hashes.at(-1)!);
+      throw (
+        (seen === "nowhere" && waiting.unclear) || new TransactionDroppedError(functionName, waiting.hashes.at(-1)!)
+      );
     } finally {
       this.#awaited.delete(nonce);
     }
@@ -281,7 +296,7 @@ export class Sender implements TransactionSender {
   async #again(nonce: number): Promise<Waiting | undefined> {
     const lost = this.#recent.get(nonce);
     if (lost === undefined || (await this.#failureOf(lost)) !== undefined) return undefined;
-    await this.#broadcast(lost.raw, lost.functionName);
+    await this.#broadcast(lost.raw, lost);
     return { ...this.#waiting({ ...lost, hashes: [...lost.hashes] }), raw: lost.raw };
   }
 
@@ -321,7 +336,9 @@ export class Sender implements TransactionSender {
       seen === "pool" ? now >= waiting.resend.at - waiting.resend.pauseMs + longest : now >= waiting.resend.at;
     if (!isDue) return;
     const outcome = await this.#tryAgain(waiting, seen).catch(() => "refused" as const);
-    if (outcome === "refused" && seen === "nowhere") waiting.refusals++;
+    // A node that answers with unknown words, again and again, may refuse for good.
+    const isAnswered = outcome === "unclear" && hasRpcError(waiting.unclear);
+    if ((outcome === "refused" || isAnswered) && seen === "nowhere") waiting.refusals++;
     if (outcome === "taken") waiting.refusals = 0;
     if (isTooCheap(outcome)) await this.#replace(waiting, Infinity).catch(() => false);
     // A refused transaction is soon given up: transactions with higher nonces wait behind it.
@@ -331,7 +348,7 @@ export class Sender implements TransactionSender {
 
   /** @throws What refuses the call or the transaction */
   async #tryAgain(waiting: Waiting, seen: TransactionPlace): Promise<SendOutcome> {
-    const { functionName, passedAt } = waiting;
+    const { passedAt } = waiting;
     if (seen !== "pool" && Date.now() - passedAt >= this.#patience.slowMs / PASSED_PART) {
       // The state may be another by now, and a transaction that fails costs its gas.
       const failure = await this.#failureOf(waiting);
@@ -339,7 +356,7 @@ export class Sender implements TransactionSender {
       if (failure !== undefined) throw failure;
       waiting.passedAt = Date.now();
     }
-    return this.#broadcast(waiting.raw, functionName);
+    return this.#broadcast(waiting.raw, waiting);
   }
 
   /** Why a transaction would fail now, or why no node says. @returns undefined if it would pass */

@@ -1,8 +1,9 @@
 import type { Address, Hash, Hex } from "viem";
+import type { RpcUnavailableError } from "./errors.ts";
 import type { Fees } from "./fees.ts";
 
 /** The outcome of sending signed bytes. */
-export type SendOutcome = "taken" | "unclear" | TooCheap;
+export type SendOutcome = "taken" | "unclear" | "feeCap" | TooCheap;
 type TooCheap = "baseFee" | "underpriced" | "replacement";
 
 /** Whether a pool asks for higher fees. */
@@ -30,4 +31,6 @@ export type Waiting = {
   passedAt: number;
   /** Number of consecutive refusals when sent again. */
   refusals: number;
+  /** Why the latest sending had no outcome; undefined if it had one. */
+  unclear: RpcUnavailableError | undefined;
 };

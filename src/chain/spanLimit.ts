@@ -1,4 +1,5 @@
 import { BaseError, HttpRequestError, RpcRequestError, TimeoutError } from "viem";
+import { detailsMatch } from "./refusals.ts";
 
 /** Maximum of blocks in one request. */
 const MAX_SPAN = 2_000n;
@@ -34,6 +35,10 @@ const LOGS = new RegExp(
   "i",
 );
 
+/** Words about a request's blocks. */
+const SPAN =
+  /\brange|\bspan|too (many|large|wide|long|big|far)|limited to|(block|filter|query|search).{0,40}(limit|exceed)/i;
+
 /** Patterns for a block limit in a node's message: "a 1000 block range", "maximum block range: 10", "a 2K block". */
 const NAMED = [
   /(?<![\dx,_])([\d,_]+)(k)?[ -]blocks?\b/gi,
@@ -62,6 +67,14 @@ export function refusalOf(error: unknown): SpanRefusal | undefined {
     ([, digits = "", k]) => BigInt(digits.replaceAll(/[,_]/g, "")) * (k === undefined ? 1n : 1_000n),
   );
   return { kind: "span", named };
+}
+
+/** Whether a node's words are about the blocks or the logs of a request, rather than about itself. */
+export function isLogLimit(error: unknown): boolean {
+  const refusal = refusalOf(error);
+  return (
+    refusal?.kind === "logs" || (refusal?.kind === "span" && (refusal.named.length > 0 || detailsMatch(error, SPAN)))
+  );
 }
 
 /**

@@ -1,6 +1,7 @@
 import {
   BaseError,
   ContractFunctionRevertedError,
+  Eip1559FeesNotSupportedError,
   HttpRequestError,
   InsufficientFundsError,
   LimitExceededRpcError,
@@ -10,14 +11,15 @@ import {
   TimeoutError,
   WebSocketRequestError,
   decodeErrorResult,
-  isHex,
-  type Hex,
 } from "viem";
+import { isRevert, revertDataOf } from "./answers.ts";
 import { errorsAbi } from "./abi/errors.ts";
 import { RefuteError } from "../base/errors.ts";
 import {
   ContractRevertError,
+  FeeCapError,
   InsufficientGasFundsError,
+  NoBaseFeeError,
   NonceTakenError,
   RpcUnavailableError,
   TransactionRefusedError,
@@ -42,7 +44,7 @@ export function isUnavailable(error: unknown): boolean {
   if (error instanceof RpcUnavailableError) return true;
   // Words say more than codes, which mean other things to other makes.
   const refusal = refusalIn(error);
-  if (refusal !== undefined) return refusal === "busy" && !detailsMatch(error, /revert/i);
+  if (refusal !== undefined) return refusal === "busy" && !isRevert(error as BaseError);
   const isIt = (e: unknown): boolean =>
     UNAVAILABLE.some((type) => e instanceof type) ||
     e instanceof RpcUnavailableError ||
@@ -50,11 +52,26 @@ export function isUnavailable(error: unknown): boolean {
   return error instanceof BaseError && error.walk(isIt) !== null;
 }
 
+/** Whether the result of a call is none that a contract of Refute gives. */
+export const isGarbled = (error: unknown): boolean =>
+  error instanceof BaseError && error.walk((e) => GARBLED.test((e as Error | null)?.name ?? "")) !== null;
+const GARBLED =
+  /^(ContractFunctionZeroData|AbiDecoding\w*|PositionOutOfBounds|InvalidBytesBoolean|SliceOffsetOutOfBounds)Error$/;
+
 /**
  * Translates viem's errors into Refute's errors. An unrelated error is returned unchanged.
  * @param what The failed function or action, for the message.
  */
 export function translateError(error: unknown, what: string): Error {
+  const translated = translateKnown(error, what);
+  const request = translated instanceof BaseError ? translated.walk((e) => e instanceof RpcRequestError) : null;
+  if (request === null) return translated;
+  return new RpcUnavailableError(`${what}: the node refuses (${failureReason(request)}); ask another node`, {
+    cause: error,
+  });
+}
+
+function translateKnown(error: unknown, what: string): Error {
   if (error instanceof RefuteError || !(error instanceof BaseError)) return error as Error;
   const own = error.walk((e) => e instanceof RefuteError);
   const options = { cause: error };
@@ -75,13 +92,19 @@ export function translateError(error: unknown, what: string): Error {
   if (reverted instanceof ContractFunctionRevertedError && reverted.data !== undefined) {
     return new ContractRevertError(what, reverted.data.errorName, reverted.data.args ?? [], options);
   }
-  const data = revertData(error);
-  if (data === undefined) return error;
+  if (error.walk((e) => e instanceof Eip1559FeesNotSupportedError) !== null) return new NoBaseFeeError(options);
+  if (isGarbled(error))
+    return new RpcUnavailableError(
+      `${what}: the node answers what no contract of Refute does; ask another one`,
+      options,
+    );
+  if (!isRevert(error)) return error;
+  const data = revertDataOf(error) ?? "0x";
   try {
     const { errorName, args } = decodeErrorResult({ abi: errorsAbi, data });
     return new ContractRevertError(what, errorName, args ?? [], options);
   } catch {
-    return new ContractRevertError(what, "unknown error", [data], options);
+    return new ContractRevertError(what, "unknown error", data === "0x" ? [error.details] : [data], options);
   }
 }
 
@@ -90,28 +113,13 @@ export function translateError(error: unknown, what: string): Error {
  * @param bytes The transaction's size.
  */
 export function translateRefusal(error: unknown, functionName: string, bytes: number): Error {
-  const translated = translateError(error, functionName);
+  const translated = translateKnown(error, functionName);
   if (translated instanceof RefuteError || !(error instanceof BaseError)) return translated;
   const words = error.details;
+  if (refusalIn(error) === "feeCap") return new FeeCapError(functionName, words, { cause: error });
   if (refusalIn(error) !== "tooLarge") return new TransactionRefusedError(functionName, words, { cause: error });
   // A plain number below the size: "128 KB" and "131,072" are none.
   const limit = Number(/limit:? ?(\d+)(?!\d|[.,]\d|\s*[kKmM])/i.exec(words)?.[1] ?? bytes);
   const named = limit < bytes ? limit : undefined;
   return new TransactionTooLargeError(functionName, bytes, named, { cause: error });
-}
-
-/** Returns whether a node's message matches. The messages of pools are in `src/chain/refusals.ts`. */
-export const detailsMatch = (error: unknown, words: RegExp): boolean =>
-  error instanceof BaseError && error.walk((e) => e instanceof BaseError && words.test(e.details)) !== null;
-
-/** Returns the data with which a call reverted, wherever the node put them. */
-function revertData(error: BaseError): Hex | undefined {
-  const reverted = error.walk((e) => e instanceof ContractFunctionRevertedError);
-  if (reverted instanceof ContractFunctionRevertedError) return reverted.raw ?? "0x";
-  const request = error.walk((e) => e instanceof RpcRequestError || (e instanceof Error && "data" in e));
-  if (request === null || !("data" in request)) return undefined;
-  const { data } = request as { data: unknown };
-  if (isHex(data)) return data;
-  const nested = (data as { data?: unknown } | undefined)?.data;
-  return isHex(nested) ? nested : undefined;
 }

@@ -1,4 +1,7 @@
+import { homedir } from "node:os";
+import { join } from "node:path";
 import type { Address, LocalAccount } from "viem";
+import { LogCache } from "../chain/logCache.ts";
 import { openReader, openSession, type Session, type SessionOptions } from "../chain/market/session.ts";
 import { UsageError } from "./errors.ts";
 import { loadAccount } from "./keys.ts";
@@ -47,9 +50,18 @@ export const accountSettings = { ...chainSettings, ...keySettings };
 type ChainSettings = SettingValues<typeof chainSettings>;
 export type AccountSettings = SettingValues<typeof accountSettings>;
 
+/** Where caches lie if nothing else is said: the user's folder for them (XDG Base Directory Specification). */
+export const CACHE_FOLDER = join(process.env.XDG_CACHE_HOME ?? join(homedir(), ".cache"), "refute");
+
+/** What of the settings leads to a deployment. */
+const placeOf = ({ rpcUrl, chainId, market, fromBlock }: ChainSettings, folder = CACHE_FOLDER) => {
+  const owner = ["first block", String(chainId), market.toLowerCase()];
+  const firstBlock = new LogCache<bigint>({ folder, owner, content: [], warn: () => undefined });
+  return { endpoint: { rpcUrls: rpcUrl }, chainId, market, fromBlock, firstBlock };
+};
+
 /** Connects without an account. */
-export const readerFrom = ({ rpcUrl, chainId, market, fromBlock }: ChainSettings): Promise<Reader> =>
-  openReader({ endpoint: { rpcUrls: rpcUrl }, chainId, market, fromBlock });
+export const readerFrom = (settings: ChainSettings): Promise<Reader> => openReader(placeOf(settings));
 
 /**
  * Connects with the account from the settings.
@@ -57,11 +69,10 @@ export const readerFrom = ({ rpcUrl, chainId, market, fromBlock }: ChainSettings
  * @param known The account, if already loaded.
  */
 export async function sessionFrom(
-  settings: AccountSettings,
+  settings: AccountSettings & { cache?: string },
   onRpcFailure?: SessionOptions["onRpcFailure"],
   known?: LocalAccount,
 ): Promise<Session> {
-  const { rpcUrl, chainId, market, fromBlock } = settings;
   const account = known ?? (await loadAccount(settings));
-  return openSession({ endpoint: { rpcUrls: rpcUrl }, chainId, market, account, fromBlock, onRpcFailure });
+  return openSession({ ...placeOf(settings, settings.cache), account, onRpcFailure });
 }

@@ -1,4 +1,3 @@
-import { writeFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { writeNpy } from "../model/onnx/inputs/npy.ts";
 import { DType } from "../numerics/dtype.ts";
@@ -8,6 +7,7 @@ import { decodeOutputs, topScores, type DecodedOutput, type Score } from "../par
 import type { OutputDescription, ProgramDescription } from "../parties/requester/description.ts";
 import { JobStateError, NotReadyError, UsageError } from "./errors.ts";
 import { tensorJson, tensorText } from "./tensorText.ts";
+import { writeWholeSync } from "../base/writeWhole.ts";
 
 /** How outputs are shown. */
 export type Presentation = {
@@ -86,7 +86,7 @@ export function writeOutputs(
       );
     }
     try {
-      writeFileSync(path, writeNpy(tensorOf(output)));
+      writeWholeSync(path, writeNpy(tensorOf(output)));
     } catch (cause) {
       throw new UsageError(`--output ${name}=${path}: cannot be written (${(cause as Error).message})`, { cause });
     }

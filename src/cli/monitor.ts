@@ -120,6 +120,13 @@ export class Monitor {
     });
   }
 
+  /** Shows role, version, chain and market as labels of a metric with the value 1. */
+  about(labels: { role: string; version: string; chain: string; market: string }): void {
+    const labelNames = ["role", "version", "chain", "market"];
+    const help = "Which role this is, of which version, on which market";
+    new Gauge({ name: "refute_info", help, labelNames, registers: [this.#registry] }).set(labels, 1);
+  }
+
   readonly onRound = (outcome: "done" | "failed"): void => {
     this.#rounds.inc({ outcome });
     this.#lastRoundAt = this.#now();

@@ -10,7 +10,7 @@ import { STORED_BYTES } from "../runs/storedRuns.ts";
 import type { RoleOptions } from "../parties/role/role.ts";
 import { selfTestExecutor } from "../executor/selfTest.ts";
 import { requireTriedPlatform, thisPlatform } from "../base/platform.ts";
-import { accountSettings, sessionFrom } from "./chainSettings.ts";
+import { accountSettings, CACHE_FOLDER, sessionFrom } from "./chainSettings.ts";
 import { SharedRuns } from "../runs/fleet/sharedRuns.ts";
 import { fleetSettings, openExecutionQueue, openStore, snapshotSecret } from "./fleetSettings.ts";
 import { loadAccount } from "./keys.ts";
@@ -25,6 +25,7 @@ import type { Output } from "./output.ts";
 import { list, oneOf, port, positive, text, whole } from "./parse.ts";
 import { defaulted, optional, required, toggle, type SettingValues } from "./settings.ts";
 import { untilStopped } from "./stop.ts";
+import { version } from "./version.ts";
 
 const MIB = 2 ** 20;
 const logLevel = oneOf("trace", "debug", "info", "warn", "error");
@@ -32,10 +33,7 @@ const logLevel = oneOf("trace", "debug", "info", "warn", "error");
 /** Milliseconds between checks for ending rounds, and between repeated logs of open problems. */
 const TICK_MS = 15_000;
 
-/** Where caches lie if nothing else is said: the user's folder for them (XDG Base Directory Specification). */
-const CACHE_FOLDER = join(process.env.XDG_CACHE_HOME ?? join(homedir(), ".cache"), "refute");
-
-/** The same of what must not be lost. */
+/** Where data that must not be lost lie if nothing else is said (XDG Base Directory Specification). */
 export const STATE_FOLDER = join(process.env.XDG_STATE_HOME ?? join(homedir(), ".local", "state"), "refute");
 
 /** The settings that a worker and a watcher share. */
@@ -76,8 +74,10 @@ const SHARE_WAIT_MS = 10_000;
 /**
  * Opens the models and the session, and runs a worker or a watcher until a stop signal. Models that must be compiled
  * are known later: games do not wait for them.
+ * @param role The role's name, for the metrics.
  */
 export async function play(
+  role: "worker" | "watcher" | "serve",
   settings: PlayerSettings,
   { mode }: Output,
   run: (options: RoleOptions<CountedEvent>) => Promise<void>,
@@ -89,12 +89,12 @@ export async function play(
   for (const { path } of specs) requireFile(path);
   log.info(await selfTestExecutor(), "self test passed");
   const onStop = (): void => log.info("stopping after this round; once more to stop at once");
-  await untilStopped(onStop, (signal) => playUntil(signal, { settings, specs, log }, run));
+  await untilStopped(onStop, (signal) => playUntil(signal, { role, settings, specs, log }, run));
 }
 
 async function playUntil(
   signal: AbortSignal,
-  { settings, specs, log }: { settings: PlayerSettings; specs: readonly ModelSpec[]; log: Logger },
+  { role, settings, specs, log }: { role: string; settings: PlayerSettings; specs: readonly ModelSpec[]; log: Logger },
   run: (options: RoleOptions<CountedEvent>) => Promise<void>,
 ): Promise<void> {
   // Whatever ends the loop ends the compiling.
@@ -124,6 +124,7 @@ async function playUntil(
     const account = await loadAccount(settings);
     const session = await sessionFrom(settings, monitor.onRpcFailure, account);
     const { store } = settings;
+    monitor.about({ role, version: version(), chain: String(settings.chainId), market: session.deployment.market });
     sharedRuns = store === undefined ? undefined : await SharedRuns.open(openStore(store), account, log, secret);
     health.set("executes", undefined);
     if (settings.monitorPort !== undefined)

@@ -65,13 +65,27 @@ const SAID: Readonly<Record<Refusal, readonly (readonly [make: string, words: st
     ["geth", "txpool is full"],
     ["erigon", "pending sub-pool is full"],
   ],
+  feeCap: [["geth", "tx fee (1.63 ether) exceeds the configured cap (1.00 ether)"]],
+  fails: [
+    ["geth", "invalid opcode: INVALID"],
+    ["geth", "gas required exceeds allowance (0)"],
+    ["nethermind, older", "VM execution error."],
+  ],
+  pruned: [
+    ["geth", "missing trie node 0x12 (path ) state 0x12 is not available"],
+    ["erigon", "old data not available due to pruning"],
+  ],
   refused: [
     ["geth", "exceeds block gas limit"],
+    ["geth", "intrinsic gas too low: gas 1, minimum needed 21000"],
+    ["geth", "transaction type not supported"],
     ["besu", "Transaction gas limit exceeds block gas limit"],
     ["besu", "Sender account not authorized to send transactions"],
   ],
   busy: [
     ["geth", "header not found"],
+    ["besu", "Unknown block"],
+    ["a load balancer", "no backends available for method"],
     ["besu", "World state unavailable"],
     ["besu", "Initial sync is still in progress"],
     ["nethermind", "node is syncing"],

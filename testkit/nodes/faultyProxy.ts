@@ -1,11 +1,11 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import type { Hex } from "viem";
+import { keccak256, type Hex } from "viem";
 import { Prng } from "../random/prng.ts";
 import { NodeError, askNode } from "../../src/deploy/devnet/askNode.ts";
 import { answerBehind, type Call } from "./behind.ts";
 import { EmbeddedPool, type Ask } from "./embeddedPool.ts";
-import { FAILURES, LOG_SPAN_WORDS, RATE_LIMIT_WORDS, garbage, type Failure, type NodeFaults } from "./nodeFaults.ts";
+import { FAILURES, LOG_SPAN_WORDS, NOT_NOW, garbage, type Failure, type NodeFaults } from "./nodeFaults.ts";
 import { ETHEREUM_LIMITS } from "./poolRules.ts";
 
 type Request = Call & { id: number };
@@ -13,8 +13,6 @@ type Filter = { fromBlock: Hex; toBlock: Hex };
 
 /** How many of the newest blocks a truncated answer leaves out, at most. */
 const TRUNCATED_BLOCKS = 3;
-/** Seconds for which a refusal asks for a pause. */
-const PAUSE_SECONDS = 1;
 
 /**
  * A network's pool, shared by all nodes on the same chain. The pool accepts the transactions that go-ethereum accepts.
@@ -54,6 +52,7 @@ export class FaultyProxy {
   readonly #onCall: (call: Seen) => void;
   #second = 0;
   #inSecond = 0;
+  #before: object | undefined;
   /** The current faults. */
   faults: NodeFaults = {};
   /** Requests by method, and failures by kind. */
@@ -92,41 +91,49 @@ export class FaultyProxy {
       this.#count(method);
       this.#onCall({ method, params, at: Date.now() });
     }
-    if (this.#isOverRate(calls.length)) return this.#fail("429", "", response);
+    if (this.#isOverRate(calls.length)) return this.#fail("429", calls[0]!.id, "", response);
     const failure = this.#happens(this.faults.errorRate)
       ? this.#prng.pick(this.faults.failures ?? FAILURES)
       : undefined;
     // In half of the failures without an answer, the node still receives the request.
     if (failure !== undefined && failure !== "garbage" && this.#prng.below(2) === 0)
-      return this.#fail(failure, "", response);
+      return this.#fail(failure, calls[0]!.id, "", response);
     const answers = await Promise.all(calls.map((call) => this.#answer(call)));
     // It went down meanwhile.
     if (this.#isDown) return void response.destroy();
-    const bodies = answers.map((answer) => answer.body);
+    const bodies = answers.map((answer) => this.#crossed(answer.body));
     const text = JSON.stringify(Array.isArray(body) ? bodies : bodies[0]);
-    if (failure !== undefined) return this.#fail(failure, text, response);
+    if (failure !== undefined) return this.#fail(failure, calls[0]!.id, text, response);
     response.writeHead(answers[0]!.status, { "content-type": "application/json" }).end(text);
   }
 
-  #fail(failure: Failure, answer: string, response: ServerResponse): void {
+  #fail(failure: Failure, id: number, answer: string, response: ServerResponse): void {
     this.#count(failure);
+    const notNow = NOT_NOW[failure];
+    if (notNow !== undefined) {
+      const { status, text, error, pause = false } = notNow;
+      const type = text === undefined ? "application/json" : "text/html";
+      const headers = { "content-type": type, ...(pause && { "retry-after": String(this.faults.pauseSeconds ?? 1) }) };
+      return void response.writeHead(status, headers).end(text ?? JSON.stringify({ jsonrpc: "2.0", id, error }));
+    }
     switch (failure) {
-      case "429":
-      case "429 with a pause": {
-        const header = failure === "429" ? {} : { "retry-after": String(PAUSE_SECONDS) };
-        const error = { code: 429, message: RATE_LIMIT_WORDS };
-        response.writeHead(429, { "content-type": "application/json", ...header });
-        return void response.end(JSON.stringify({ jsonrpc: "2.0", id: null, error }));
-      }
-      case "500":
-        return void response.writeHead(500, { "content-type": "text/html" }).end("<h1>Internal Server Error</h1>");
       case "garbage":
         return void response.writeHead(200, { "content-type": "application/json" }).end(garbage(this.#prng, answer));
       case "cut":
         return void response.destroy();
-      case "time-out":
-      // The client gives up, and closes the connection.
+      default:
+        // The client gives up, and closes the connection.
+        if (this.faults.hangMs !== undefined) setTimeout(() => response.destroy(), this.faults.hangMs).unref();
     }
+  }
+
+  /** Now and then, the answer to the request before, with the id of that request. */
+  #crossed(body: object): object {
+    const before = this.#before;
+    this.#before = body;
+    if (before === undefined || !this.#happens(this.faults.crossedRate)) return body;
+    this.#count("crossed");
+    return before;
   }
 
   async #answer(call: Request): Promise<{ status: number; body: object }> {
@@ -147,6 +154,10 @@ export class FaultyProxy {
     if (call.method === "eth_getLogs") {
       this.#checkSpan(call.params![0] as Filter);
       if (this.#happens(truncatedLogRate)) return answerBehind(1 + this.#prng.below(TRUNCATED_BLOCKS), call, pass);
+    }
+    if (call.method === "eth_sendRawTransaction" && this.#happens(this.faults.swallowRate)) {
+      this.#count("swallowed");
+      return keccak256(call.params![0] as Hex);
     }
     return this.#happens(staleRate) ? answerBehind(staleBlocks, call, pass) : pass(call);
   }

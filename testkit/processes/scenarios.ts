@@ -27,6 +27,12 @@ const firstLie = (story: Story, signal: AbortSignal): Promise<void> =>
 /** A bad node's faults: 22 % of requests fail, logs are missing, heads are old. */
 const BAD_NODE: NodeFaults = { errorRate: 0.22, truncatedLogRate: 0.1, staleRate: 0.05, staleBlocks: 3 };
 
+/** A rotten node's faults: every kind of failure, lost logs, old heads, crossed answers, forgotten transactions. */
+const ROTTEN_NODE: NodeFaults = {
+  ...{ errorRate: 0.22, pauseSeconds: 3, hangMs: 25_000 },
+  ...{ truncatedLogRate: 0.1, staleRate: 0.08, staleBlocks: 4, crossedRate: 0.02, swallowRate: 0.05 },
+};
+
 /** Both nodes give no answer for some time. */
 async function blackout(story: Story, seconds: number, signal: AbortSignal): Promise<void> {
   const before = HONEST.map((name) => story.proxies[name].faults);
@@ -60,6 +66,15 @@ export const SCENARIOS: readonly Scenario[] = [
     happen: async (story, signal) => {
       await firstLie(story, signal);
       await pause(story.prng, 3, 20, signal);
+      await blackout(story, 60, signal);
+    },
+  },
+  {
+    name: "rotten node",
+    faults: ROTTEN_NODE,
+    happen: async (story, signal) => {
+      await firstLie(story, signal);
+      await sleep(5_000, undefined, { signal });
       await blackout(story, 60, signal);
     },
   },

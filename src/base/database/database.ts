@@ -84,7 +84,11 @@ export class Database {
       this.run("commit");
       return result;
     } catch (error) {
-      this.#database.exec("rollback");
+      try {
+        this.#database.exec("rollback");
+      } catch {
+        // SQLite has ended the transaction itself: on a full disk, for example. The first error is the cause.
+      }
       throw error;
     }
   }

@@ -1,6 +1,7 @@
 import type { Address, Hex, TransactionReceipt } from "viem";
 import { tdxQuoteVerifierAbi } from "../abi/tdxQuoteVerifier.ts";
 import { LogReader } from "../logReader.ts";
+import { findFirstBlock } from "../market/firstBlock.ts";
 import type { Authority, CrlState, DocumentState, EnclaveIdentity, TcbInfo } from "../tdxStructs.ts";
 import type { Access, ReadAccess } from "./access.ts";
 
@@ -60,8 +61,9 @@ export class TdxQuoteVerifierReader {
     return this.publicClient.readContract({ ...this.contract, functionName: "isIntroduced", args: [facts] });
   }
 
-  /** All events of the verifier, from a block on. */
-  async events(fromBlock: bigint) {
+  /** All events of the verifier. @param supposed The supposed block of its deployment; it may be older. */
+  async events(supposed: bigint) {
+    const { fromBlock } = await findFirstBlock(this.publicClient, this.address, supposed);
     const to = await this.publicClient.getBlockNumber({ cacheTime: 0 });
     return new LogReader(this.publicClient, [this.address], tdxQuoteVerifierAbi).read([{ from: fromBlock, to }]);
   }

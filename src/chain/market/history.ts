@@ -94,6 +94,8 @@ export type History = {
   parts: Map<Hex, InputParts>;
   /** Jobs of the same program, items and inputs, by `questionOf`. */
   alike: Map<string, JobRecord[]>;
+  /** Open claims on jobs that were not read, with the ends of their windows: nobody here can judge them. */
+  unread: Map<Hex, bigint>;
 };
 
 /** Returns the history of an unused market. */
@@ -103,13 +105,14 @@ export const emptyHistory = (): History => ({
   games: new Map(),
   parts: new Map(),
   alike: new Map(),
+  unread: new Map(),
 });
 
 /** Names a job's question. Jobs with equal names have equal input bytes, in the same parts. */
 export const questionOf = ({ programRoot, inputsRoot, items }: Job): string => [programRoot, inputsRoot, items].join();
 
 /** Brings a history up to the next event: the same events in the chain's order give the same history. */
-export function takeEvent({ jobs, claims, games, parts, alike }: History, event: ProtocolEvent): void {
+export function takeEvent({ jobs, claims, games, parts, alike, unread }: History, event: ProtocolEvent): void {
   switch (event.eventName) {
     case "JobPosted": {
       const { jobId, job, program, inputRoots } = event.args;
@@ -162,7 +165,10 @@ export function takeEvent({ jobs, claims, games, parts, alike }: History, event:
     case "ClaimSubmitted": {
       const { jobId, claimId, worker, root, collateral, windowEnd, nodes } = event.args;
       const job = jobs.get(jobId);
-      if (job === undefined) break;
+      if (job === undefined) {
+        unread.set(claimId, windowEnd);
+        break;
+      }
       // If nobody has shown the claim's nodes, only the root is known.
       const shown = nodes === "0x" ? root : nodes;
       const claim = newClaim(claimId, jobId, { job: job.job, worker, root, collateral }, windowEnd, shown);
@@ -181,12 +187,15 @@ export function takeEvent({ jobs, claims, games, parts, alike }: History, event:
       update(jobs, event.args.jobId, { broken: event.args.worker });
       break;
     case "ClaimAccepted":
+      unread.delete(event.args.claimId);
       update(claims, event.args.claimId, { accepted: true });
       break;
     case "ClaimFinalised":
+      unread.delete(event.args.claimId);
       update(claims, event.args.claimId, { finalised: true });
       break;
     case "ClaimRefuted":
+      unread.delete(event.args.claimId);
       update(claims, event.args.claimId, { refuted: true });
       break;
     case "FeeReleased":

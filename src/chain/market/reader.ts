@@ -5,6 +5,8 @@ import type { Deployment } from "./deployment.ts";
 export type Reader = {
   deployment: Deployment;
   publicClient: PublicClient<Transport, Chain>;
-  /** The block of the deployment: no event is older. */
+  /** The block of the deployment, or a block before: no event is older. */
   fromBlock: bigint;
+  /** Whether the chain shows that the deployment is no older than `fromBlock`. Absent if nobody has looked. */
+  isProven?: boolean;
 };

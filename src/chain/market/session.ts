@@ -1,9 +1,12 @@
 import type { Address, LocalAccount } from "viem";
 import type { TransactionSender } from "../call.ts";
 import { connect, type Endpoint } from "../connect.ts";
+import { NoBaseFeeError } from "../errors.ts";
+import { translateError } from "../translateError.ts";
 import { readDeployment } from "./deployment.ts";
 import { chooseForgotten, jobOf, REMEMBERED_BLOCKS, removeJobs, type Forget } from "./forget.ts";
 import { ForgottenInputs, forgetInputs, withoutInput } from "./forgottenInputs.ts";
+import { findFirstBlock, type FirstBlockMemory } from "./firstBlock.ts";
 import { emptyHistory, protocolAbi, takeEvent, type History } from "./history.ts";
 import { DisputeGame } from "../clients/disputeGame.ts";
 import { Erc20 } from "../clients/erc20.ts";
@@ -39,7 +42,10 @@ export type SessionOptions = {
   market: Address;
   /** A local key, or a wallet that signs and sends by itself. */
   account: LocalAccount | Wallet;
+  /** The block of the deployment, or any block before. The chain is asked if it is absent, or cannot be right. */
   fromBlock?: bigint;
+  /** Keeps what the chain answered. */
+  firstBlock?: FirstBlockMemory | undefined;
   /** How long a transaction is waited for. */
   patience?: Partial<Patience>;
   /** Called for each request to a node that had no answer. */
@@ -55,19 +61,34 @@ export async function openReader({
   chainId,
   market,
   fromBlock = 0n,
+  firstBlock,
   onRpcFailure,
 }: Omit<SessionOptions, "account" | "patience">): Promise<Reader> {
   const publicClient = await connect(endpoint, chainId, onRpcFailure);
-  return { publicClient, deployment: await readDeployment(publicClient, market), fromBlock };
+  return readerOf(publicClient, market, fromBlock, firstBlock);
+}
+
+async function readerOf(
+  publicClient: Reader["publicClient"],
+  market: Address,
+  fromBlock: bigint,
+  memory?: FirstBlockMemory,
+): Promise<Reader> {
+  const deployment = await readDeployment(publicClient, market);
+  return { publicClient, deployment, ...(await findFirstBlock(publicClient, market, fromBlock, memory)) };
 }
 
 /**
  * The same with an account to act with.
- * @throws WrongChainError, NotDeployedError, RpcUnavailableError
+ * @throws WrongChainError, NotDeployedError, NoBaseFeeError, RpcUnavailableError
  */
 export async function openSession({ account, patience, ...options }: SessionOptions): Promise<Session> {
   const reader = await openReader(options);
   const { publicClient } = reader;
+  const { baseFeePerGas } = await publicClient.getBlock({ blockTag: "latest" }).catch((error: unknown) => {
+    throw translateError(error, "reading the head");
+  });
+  if (baseFeePerGas === null) throw new NoBaseFeeError();
   const sender =
     account.type === "wallet"
       ? new WalletSender(publicClient, account, patience)
@@ -84,7 +105,7 @@ export async function sessionBeside(
   { publicClient, sender, fromBlock }: Pick<Session, "publicClient" | "sender" | "fromBlock">,
   market: Address,
 ): Promise<Session> {
-  return sessionOf({ publicClient, deployment: await readDeployment(publicClient, market), fromBlock }, sender);
+  return sessionOf(await readerOf(publicClient, market, fromBlock), sender);
 }
 
 function sessionOf(reader: Reader, sender: TransactionSender): Session {
@@ -113,6 +134,9 @@ export type Snapshot = {
 /** Keeps the events of a market on disk. */
 export type Resume = (reader: Reader, store: LogStore<typeof protocolAbi>) => ResumePoint;
 
+/** How far the reading goes back, besides doubling, for a claim whose job was not read. */
+const FIRST_STEP_BACK = 1_000n;
+
 /** Blocks between two searches for jobs that may be forgotten. */
 const TIDY_BLOCKS = 64n;
 
@@ -123,10 +147,13 @@ const TIDY_BLOCKS = 64n;
  * @param resume Keeps the events on disk (`resumeFrom`): a restart reads only new events.
  */
 export function followMarket(reader: Reader, forget?: Forget, resume?: Resume): () => Promise<Snapshot> {
-  const { deployment, publicClient, fromBlock } = reader;
-  const store = new LogStore(publicClient, [deployment.market, deployment.game], protocolAbi, fromBlock);
-  const point = resume?.(reader, store);
-  const forgotten = forget && new ForgottenInputs(store, forget);
+  const { deployment, publicClient } = reader;
+  const begin = (fromBlock: bigint) => {
+    const store = new LogStore(publicClient, [deployment.market, deployment.game], protocolAbi, fromBlock);
+    const point = resume?.({ ...reader, fromBlock }, store);
+    return { fromBlock, store, point, forgotten: forget && new ForgottenInputs(store, forget) };
+  };
+  let { fromBlock, store, point, forgotten } = begin(reader.fromBlock);
   let history = emptyHistory();
   let taken = 0;
   let tidied = fromBlock;
@@ -151,6 +178,13 @@ export function followMarket(reader: Reader, forget?: Forget, resume?: Resume): 
   const follow = async (): Promise<Snapshot> => {
     await point?.load();
     let head = await bringUp();
+    // A claim whose job was not read: the jobs are further back than somebody said.
+    while (history.unread.size > 0 && reader.isProven !== true && fromBlock > 0n) {
+      const back = 2n * (head.number - fromBlock) + FIRST_STEP_BACK;
+      ({ fromBlock, store, point, forgotten } = begin(back < head.number ? head.number - back : 0n));
+      [history, taken, tidied] = [emptyHistory(), 0, fromBlock];
+      head = await bringUp();
+    }
     if (await forgotten?.bringBack(history, head)) head = await bringUp();
     await point?.saveAtHead(head.timestamp);
     return { history, now: head.timestamp, blockNumber: head.number };

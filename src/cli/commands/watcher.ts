@@ -69,7 +69,7 @@ export function watcherCommand(output: Output): Command {
       const { nativeUrl, marginFactor } = values;
       requireNative({ nativeUrl, marginFactor }, "--check native", check === "native");
       requireLedger(values.ledger, values.references);
-      await play(values, output, async (playing) => {
+      await play("watcher", values, output, async (playing) => {
         const programs = calibration && openCalibrated(calibration, values, playing.programs, playing.log);
         const claimContracts = values.examClaims && (await openExamClaims(playing.session, values.examClaims));
         const exams = claimContracts && { claimContracts, share: values.examShare };

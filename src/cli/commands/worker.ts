@@ -128,7 +128,7 @@ export function workerCommand(output: Output): Command {
       const publisher = publishPort === undefined ? undefined : new TracePublisher();
       if (values.examClaims !== undefined && values.exams === undefined)
         throw new UsageError("--exam-claims also needs --exams: it is about exams that this worker sits");
-      await play(values, output, async (playing) => {
+      await play("worker", values, output, async (playing) => {
         if (publishPort !== undefined)
           playing.log.info({ port: await publisher?.listen(publishPort) }, "publishes its traces");
         const programs = native && openCalibrated(native.paths, values, playing.programs, playing.log);

@@ -1,4 +1,3 @@
-import { writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { extname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -16,6 +15,7 @@ import type { LiarSettings } from "./liar.ts";
 import { MarketProcess } from "./childProcess.ts";
 import { giveAsset, giveCredit, giveStake } from "./parties.ts";
 import { temporaryFolder } from "./temporaryFolder.ts";
+import { writeWholeSync } from "../../base/writeWhole.ts";
 
 /** The shortest window and clock that a market takes, seconds (contracts/market/ParameterChecks.sol). */
 const SHORTEST = { baseWindow: 12, baseClock: 72 } as const;
@@ -137,7 +137,7 @@ async function startParts(
   const { path: folder, remove } = temporaryFolder("refute-devnet-");
   closing.push(() => Promise.resolve(remove()));
   const list = modelsFile ?? join(folder, "models.json");
-  if (modelsFile === undefined) writeFileSync(list, JSON.stringify(models.map(modelEntry)));
+  if (modelsFile === undefined) writeWholeSync(list, JSON.stringify(models.map(modelEntry)));
   const parts: Started[] = [];
   const start = (name: string, command: readonly string[], env: Record<string, string>): MarketProcess => {
     const part = new MarketProcess(name, command, env);

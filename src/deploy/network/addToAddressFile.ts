@@ -1,9 +1,10 @@
-import { existsSync, writeFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import type { Address } from "viem";
 import type { Deployment } from "../../chain/market/deployment.ts";
 import { readAddressFile } from "../../chain/market/readAddressFile.ts";
 import { DeployFailedError } from "./errors.ts";
 import { addressFilePath } from "./writeAddressFile.ts";
+import { writeWholeSync } from "../../base/writeWhole.ts";
 
 /**
  * Adds contracts deployed next to a market to the market's address file.
@@ -20,7 +21,7 @@ export function addToAddressFile(
   const file = readAddressFile(path);
   const added = { ...file, contracts: { ...file.contracts, ...contracts } };
   try {
-    writeFileSync(path, `${JSON.stringify(added, null, 2)}\n`);
+    writeWholeSync(path, `${JSON.stringify(added, null, 2)}\n`);
   } catch (cause) {
     throw new DeployFailedError(`the address file ${path} cannot be written (${(cause as Error).message})`, { cause });
   }

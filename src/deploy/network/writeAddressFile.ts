@@ -1,9 +1,10 @@
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Deployment } from "../../chain/market/deployment.ts";
 import type { AddressFile } from "../../chain/market/addressFile.ts";
 import { DeployFailedError } from "./errors.ts";
 import { contractsOf } from "./verifyDeployment.ts";
+import { writeWholeSync } from "../../base/writeWhole.ts";
 
 /** Where a deployment's address file lies in a folder. */
 export const addressFilePath = (folder: string, { chainId, market }: Pick<Deployment, "chainId" | "market">): string =>
@@ -28,7 +29,7 @@ export function writeAddressFile(folder: string, deployment: Deployment, block: 
   const path = addressFilePath(folder, deployment);
   try {
     mkdirSync(folder, { recursive: true });
-    writeFileSync(path, `${JSON.stringify(file, null, 2)}\n`);
+    writeWholeSync(path, `${JSON.stringify(file, null, 2)}\n`);
   } catch (cause) {
     throw new DeployFailedError(`the address file ${path} cannot be written (${(cause as Error).message})`, { cause });
   }

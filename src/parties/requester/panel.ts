@@ -2,6 +2,7 @@ import { formatEther, isAddressEqual, type Address, type Hex } from "viem";
 import { Panel, PanelReader, postedPanel } from "../../chain/clients/panel.ts";
 import { NotDeployedError, ShortOfFundsError } from "../../chain/errors.ts";
 import type { JobRequest } from "../../chain/structs.ts";
+import { ofContract } from "../../chain/market/deployment.ts";
 import { referenceSuffix } from "../../chain/market/references.ts";
 import type { Session } from "../../chain/market/session.ts";
 import type { ProgramDescription } from "./description.ts";
@@ -135,9 +136,9 @@ export function drawAudit(share: number): boolean {
 }
 
 async function requireMarket(panel: PanelReader, market: Address): Promise<void> {
-  const own = await panel.market().catch(() => undefined);
-  if (own === undefined || !isAddressEqual(own, market))
-    throw new NotDeployedError(`the contract at ${panel.address} has no panels on the market at ${market}`);
+  const foreign = `the contract at ${panel.address} has no panels on the market at ${market}`;
+  const own = await ofContract(() => panel.market(), foreign);
+  if (!isAddressEqual(own, market)) throw new NotDeployedError(foreign);
 }
 
 /**

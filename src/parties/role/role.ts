@@ -143,6 +143,7 @@ export class Role<E extends RoleEvent> {
   /** The last round in which the account's money was read. */
   #funds = { round: -Infinity, blockNumber: -1n };
   #rounds = 0;
+  #hasRead = false;
   readonly #head = new HeadAge();
   readonly #reports = new Reports();
   readonly #fetched: ReferencedInputs | undefined;
@@ -201,6 +202,7 @@ export class Role<E extends RoleEvent> {
       const read = await Promise.allSettled(followed.map(({ follow }) => follow()));
       for (const [k, one] of read.entries()) if (one.status === "fulfilled") latest[k] = one.value;
       this.#keep(latest);
+      if (latest[0] !== undefined) this.#checkEvents(latest[0]);
       const failures: unknown[] = [];
       for (const [k, one] of read.entries()) {
         const { market } = followed[k]!;
@@ -336,6 +338,16 @@ export class Role<E extends RoleEvent> {
       `the newest block that the nodes show, ${snapshot.blockNumber}, is ${Math.round(lag)} s old: the nodes are ` +
       "behind the chain, or this machine's clock is wrong";
     this.health.set("chain", isOld ? { reason } : undefined);
+  }
+
+  /** A role that begins after the deployment would see nothing, and be silent about it. */
+  #checkEvents({ history }: Snapshot): void {
+    const { isProven, fromBlock } = this.#options.session;
+    const reason =
+      `no job was read from block ${fromBlock} on, and the nodes keep no state so old as to show whether the ` +
+      "deployment is older: leave --from-block out, or check it";
+    if (history.jobs.size > 0) this.#hasRead = true;
+    this.health.set("events", isProven === false && !this.#hasRead ? { reason } : undefined);
   }
 
   #areFundsDue({ blockNumber }: Snapshot): boolean {

@@ -92,6 +92,20 @@ export class AnswerService {
   }
 
   /**
+   * Checks the part of a question that comes before the inputs, without reading the chain.
+   * @throws RefusedError if the request is not for this worker and time, or not signed by the payer
+   */
+  checkHead({ payer, request, signature }: Omit<Question, "inputs">): void {
+    const { at } = this.#options;
+    const { worker, time } = request;
+    if (!isAddressEqual(worker as Address, at.account.address))
+      throw new RefusedError(400, `this is the worker ${at.account.address}, not ${worker}`);
+    if (Math.abs(Number(time) - this.#clock()) > CLOCK_SKEW)
+      throw new RefusedError(400, `the request's time is more than ${CLOCK_SKEW} s from this machine's: set the clock`);
+    this.#needSigner(payer as Address, digestOf(at.at, "Request", requestOf({ request })), signature as Hex);
+  }
+
+  /**
    * Executes and signs what a payer asks for.
    * @throws RefusedError
    */
@@ -159,12 +173,9 @@ export class AnswerService {
   /** All that can be refused. */
   async #checked(question: Question) {
     const { at, programs, ledger, price } = this.#options;
-    const { worker, programRoot, items, firstItem, time, inputsRoot } = question.request;
+    const { programRoot, items, firstItem, inputsRoot } = question.request;
     const payer = question.payer as Address;
-    if (!isAddressEqual(worker as Address, at.account.address))
-      throw new RefusedError(400, `this is the worker ${at.account.address}, not ${worker}`);
-    if (Math.abs(Number(time) - this.#clock()) > CLOCK_SKEW)
-      throw new RefusedError(400, `the request's time is more than ${CLOCK_SKEW} s from this machine's: set the clock`);
+    this.checkHead(question);
     const program = await programs.load(programRoot as Hex);
     if (program === undefined) {
       // After a start models are still compiled: which programs they are is known later.
@@ -179,7 +190,6 @@ export class AnswerService {
       if (error instanceof JobProgramError) throw new RefusedError(400, error.message, { cause: error });
       throw error;
     }
-    this.#needSigner(payer, digestOf(at.at, "Request", requestOf(question)), question.signature as Hex);
     if (ledger.unpaid(payer, this.#since) > 0)
       throw new RefusedError(429, "an answer that was given to this payer is not paid: send its ticket first");
     await this.#needPledge();

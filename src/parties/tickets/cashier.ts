@@ -19,7 +19,11 @@ type CashierOptions = {
 };
 
 /** The outcome for winners in a round. */
-export type Cashed = { cashed: Hex[]; collected: Hex[]; lost: Hex[] };
+export type Cashed = Record<Step, Hex[]> & {
+  /** Why the last of the winners waits that failed; undefined if none did. */
+  failed: unknown;
+};
+type Step = "cashed" | "collected" | "lost";
 
 /**
  * Collects the money for a worker's winners. Each call starts from the chain: the process may stop at any point, and
@@ -37,13 +41,14 @@ export class Cashier {
    * a chance.
    */
   async round(): Promise<Cashed> {
-    const done: Cashed = { cashed: [], collected: [], lost: [] };
+    const done: Cashed = { cashed: [], collected: [], lost: [], failed: undefined };
     const { at, ledger } = this.#options;
     for (const answer of ledger.winners()) {
       try {
         const what = await this.#advance(answer);
         if (what !== undefined) done[what].push(answer.digest);
       } catch (error) {
+        done.failed = error;
         this.#options.log.warn({ digest: answer.digest, reason: (error as Error).message }, "a winner waits");
       }
     }
@@ -52,12 +57,15 @@ export class Cashier {
     return done;
   }
 
-  async #advance(answer: KeptAnswer): Promise<keyof Cashed | undefined> {
+  async #advance(answer: KeptAnswer): Promise<Step | undefined> {
     const { at, ledger, log } = this.#options;
     const { tickets, session } = at;
     const { digest, claim } = answer;
     const { payer, face } = await tickets.cashed(digest);
-    if (!isAddressEqual(payer, zeroAddress)) {
+    const isCashed = !isAddressEqual(payer, zeroAddress);
+    // The face of a cashed ticket has left the deposit: the payer does not owe it a second time.
+    ledger.cashed(digest, isCashed);
+    if (isCashed) {
       if (face === 0n) {
         // Not at once when it was collected: a reorganisation may undo that.
         ledger.close(digest);
@@ -85,6 +93,7 @@ export class Cashier {
     if (claim.issued > timestamp) return undefined;
     const { ticket, ticketSignature, signature, secret } = answer;
     await tickets.submitAndCash(claim, signature, await this.#landing(answer), ticket!, ticketSignature!, secret);
+    ledger.cashed(digest, true);
     return "cashed";
   }
 

@@ -8,12 +8,19 @@ import { printable } from "../../base/text.ts";
 import type { AnswerService } from "./answerService.ts";
 import { RefusedError } from "./errors.ts";
 import { openApi } from "./openApi.ts";
-import { paymentSchema, questionSchema } from "./messageSchemas.ts";
+import { headSchema, paymentSchema, questionSchema } from "./messageSchemas.ts";
 
 /** How long a request may take to arrive, milliseconds. */
 const REQUEST_MS = 30_000;
+/** How often connections are looked at that take longer. */
+const LOOK_MS = 5_000;
+/** Bytes of all questions that arrive or are read at the same time, in largest bodies: strangers may send them. */
+const BODIES_AT_ONCE = 4;
 /** Lifetime of an unused connection, milliseconds: a returning payer never meets a connection that just closes. */
 const IDLE_MS = 65_000;
+/** A question without its inputs has some 700 bytes. */
+const MAX_HEAD_BYTES = 65_536;
+const INPUTS = /,\s*"inputs"\s*:/;
 /** A ticket has a few hundred bytes. */
 const MAX_PAYMENT_BYTES = 4_096;
 
@@ -30,9 +37,21 @@ export function endpointOf(service: AnswerService, onError: (error: unknown) => 
     });
   app.get("/v1/info", (c) => c.json(service.info));
   app.get("/openapi.json", (c) => c.json(openApi));
-  app.post("/v1/answers", limited(service.info.maxBodyBytes), async (c) =>
-    c.json(await service.answer(await bodyOf(c, questionSchema))),
-  );
+  const { maxBodyBytes } = service.info;
+  let free = BODIES_AT_ONCE * maxBodyBytes;
+  app.post("/v1/answers", limited(maxBodyBytes), async (c) => {
+    const bytes = Math.min(Number(c.req.header("content-length") ?? maxBodyBytes), maxBodyBytes);
+    let taken = 0;
+    const check = (head: string): void => {
+      service.checkHead(parsed(head, headSchema));
+      if (bytes > free) throw new RefusedError(503, "too many large questions arrive at once: ask again later");
+      free -= taken = bytes;
+    };
+    const question = await headFirst(c, check)
+      .then((text) => parsed(text, questionSchema))
+      .finally(() => (free += taken));
+    return c.json(await service.answer(question));
+  });
   app.post("/v1/tickets", limited(MAX_PAYMENT_BYTES), async (c) => {
     await service.pay(await bodyOf(c, paymentSchema));
     return c.json({ taken: true });
@@ -51,7 +70,10 @@ export type Endpoint = { port: number; close: () => Promise<void> };
 
 /** Serves an endpoint. @param port 0 for any free one */
 export async function listen(app: Hono, port: number, host = "127.0.0.1"): Promise<Endpoint> {
-  const server = createAdaptorServer({ fetch: app.fetch }) as Server;
+  const server = createAdaptorServer({
+    fetch: app.fetch,
+    serverOptions: { connectionsCheckingInterval: LOOK_MS },
+  }) as Server;
   server.requestTimeout = REQUEST_MS;
   server.keepAliveTimeout = IDLE_MS;
   let underWay = 0;
@@ -87,16 +109,49 @@ async function drain(c: Context, max: number): Promise<void> {
   for await (const chunk of body as unknown as AsyncIterable<Uint8Array>) if ((read += chunk.length) > max) return;
 }
 
-async function bodyOf<Schema extends z.ZodType>(c: Context, schema: Schema): Promise<z.infer<Schema>> {
+/**
+ * Reads a question. A longer one has its inputs last: what comes before them is checked before they are read, because
+ * anybody may send anything. What is refused is read on, and not kept: whoever still sends would not see the answer.
+ * @throws what `check` throws
+ */
+async function headFirst(c: Context, check: (head: string) => void): Promise<string> {
+  const decoder = new TextDecoder();
+  const parts: string[] = [];
+  let isChecked = false;
+  let refusal: Error | undefined;
+  for await (const chunk of (c.req.raw.body ?? []) as unknown as AsyncIterable<Uint8Array>) {
+    if (refusal !== undefined) continue;
+    parts.push(decoder.decode(chunk, { stream: true }));
+    if (isChecked) continue;
+    const text = parts.join("");
+    const end = text.search(INPUTS);
+    try {
+      if (end >= 0) check(`${text.slice(0, end)}}`);
+      else if (text.length > MAX_HEAD_BYTES) throw new RefusedError(400, "the inputs come last in a long question");
+      isChecked = end >= 0;
+    } catch (error) {
+      refusal = error as Error;
+      parts.length = 0;
+    }
+  }
+  if (refusal !== undefined) throw refusal;
+  return parts.join("") + decoder.decode();
+}
+
+const bodyOf = async <Schema extends z.ZodType>(c: Context, schema: Schema): Promise<z.infer<Schema>> =>
+  parsed(await c.req.text(), schema);
+
+/** @throws RefusedError */
+function parsed<Schema extends z.ZodType>(text: string, schema: Schema): z.infer<Schema> {
   let json: unknown;
   try {
-    json = await c.req.json();
+    json = JSON.parse(text);
   } catch (cause) {
     throw new RefusedError(400, "the body is no JSON", { cause });
   }
-  const parsed = schema.safeParse(json);
-  if (parsed.success) return parsed.data;
-  const { path, message } = parsed.error.issues[0]!;
+  const result = schema.safeParse(json);
+  if (result.success) return result.data;
+  const { path, message } = result.error.issues[0]!;
   throw new RefusedError(400, `${path.join(".") || "the body"}: ${message}`);
 }
 

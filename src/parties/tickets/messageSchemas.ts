@@ -18,11 +18,16 @@ const signature = z
   .string()
   .refine((text): text is Hex => isHex(text) && text.length === 132, "expected a signature of 65 bytes")
   .meta({ pattern: "^0x[0-9a-fA-F]{130}$" });
+const WHOLE = /^(0|[1-9]\d{0,77})$/;
 const whole = (bits: number) =>
   z
     .string()
-    .regex(/^(0|[1-9]\d{0,77})$/, "expected a whole number as decimal text")
-    .refine((text) => BigInt(text) < 2n ** BigInt(bits), `expected less than 2^${bits}`);
+    // One check: after a failed one, zod goes on with the next.
+    .refine(
+      (text) => WHOLE.test(text) && BigInt(text) < 2n ** BigInt(bits),
+      `expected a whole number as decimal text, less than 2^${bits}`,
+    )
+    .meta({ pattern: WHOLE.source });
 const word32 = z.int().min(0).max(0xffff_ffff);
 
 export const infoSchema = z.object({
@@ -76,7 +81,10 @@ export const paymentSchema = z.object({
 export const takenSchema = z.object({ taken: z.literal(true) });
 export const refusalSchema = z.object({ code: z.string(), message: z.string() });
 
-export const requestOf = ({ request }: Question): AnswerRequest => ({
+/** What of a question comes before the inputs. */
+export const headSchema = questionSchema.omit({ inputs: true });
+
+export const requestOf = ({ request }: Pick<Question, "request">): AnswerRequest => ({
   ...(request as AnswerRequest & typeof request),
   time: BigInt(request.time),
 });

@@ -1,4 +1,5 @@
-import type { Problem } from "../../base/health.ts";
+import { problemOf, type Problem } from "../../base/health.ts";
+import { PledgeStatus } from "../../chain/structs.ts";
 import { requirePlainAccount } from "../role/plainAccount.ts";
 import { Role, type Duty, type RoleOptions } from "../role/role.ts";
 import { shortOfGas } from "../role/shortFunds.ts";
@@ -8,6 +9,13 @@ import { workerLine } from "../worker/workerLine.ts";
 import type { Cashier } from "./cashier.ts";
 import { heldSeconds, type TicketSession } from "./ticketSession.ts";
 import type { WorkerLedger } from "./workerLedger.ts";
+
+/** Why the pledge backs nothing; undefined if it does. */
+async function pledgeProblem({ pledges, account }: TicketSession): Promise<Problem | undefined> {
+  const { status } = await pledges.pledgeOf(account.address);
+  if (status === PledgeStatus.active) return undefined;
+  return { reason: "the pledge is not active, nothing would back an answer: run refute tickets pledge" };
+}
 
 /** What a worker of signed claims runs on. The ledger holds the inputs. */
 type ServeOptions = Omit<RoleOptions<WorkerEvent>, "session" | "references"> & {
@@ -39,14 +47,25 @@ export async function serveClaims(options: ServeOptions): Promise<void> {
       log.error({ programRoot, until }, message);
     }
   };
+  const cash = async (): Promise<void> => {
+    try {
+      role.health.set("pledge", await pledgeProblem(at));
+      const { failed } = await cashier.round();
+      role.health.set("cashes", failed === undefined ? undefined : problemOf(failed, "a winner cannot be cashed"));
+    } catch (error) {
+      role.health.set("cashes", problemOf(error, "the winners were not looked at"));
+      throw error;
+    }
+  };
+  role.health.set("pledge", { reason: "the pledge was not read yet" });
   const cashing: Duty = {
     name: "cashing",
-    conditions: ["runsOnDisk"],
+    conditions: ["runsOnDisk", "cashes"],
     forget: () => "all",
     round: ({ now }, start) => {
       role.health.set("runsOnDisk", role.executions.stored.problem);
       undefended(now);
-      start("cashing", () => role.attempt("cashing", "", async () => void (await cashier.round())));
+      start("cashing", () => role.attempt("cashing", "", cash));
     },
   };
   const owner = session.sender.address;

@@ -4,6 +4,7 @@ import { Tickets, TicketsReader } from "../../chain/clients/tickets.ts";
 import { connect, type Endpoint } from "../../chain/connect.ts";
 import { NotDeployedError } from "../../chain/errors.ts";
 import { workSeconds } from "../../chain/market/clock.ts";
+import { ofContract } from "../../chain/market/deployment.ts";
 import { openSession, type Session } from "../../chain/market/session.ts";
 import type { TicketsAt } from "./typedData.ts";
 
@@ -32,10 +33,12 @@ export async function openTickets(options: {
 }): Promise<TicketSession> {
   const { endpoint, chainId, account, fromBlock } = options;
   const publicClient = await connect(endpoint, chainId);
-  const code = await publicClient.getCode({ address: options.tickets });
-  if (code === undefined)
-    throw new NotDeployedError(`no contract at ${options.tickets}: is it the address of the tickets on this chain?`);
-  const market = await new TicketsReader(options.tickets, { publicClient }).claims();
+  const { tickets: address } = options;
+  const market = await ofContract(async () => {
+    if ((await publicClient.getCode({ address })) === undefined)
+      throw new NotDeployedError(`no contract at ${address}: is it the address of the tickets on this chain?`);
+    return new TicketsReader(address, { publicClient }).claims();
+  }, `the contract at ${address} has no tickets`);
   const session = await openSession({
     ...{ endpoint, chainId, market, account },
     ...(fromBlock !== undefined && { fromBlock }),
@@ -51,9 +54,9 @@ export async function openTickets(options: {
 export async function ticketSession(session: Session, address: Address, account: LocalAccount): Promise<TicketSession> {
   const { market, chainId } = session.deployment;
   const tickets = new Tickets(address, session);
-  const claims = await tickets.claims().catch(() => undefined);
-  if (claims === undefined || !isAddressEqual(claims, market))
-    throw new NotDeployedError(`the contract at ${address} has no tickets about the claims at ${market}`);
+  const foreign = `the contract at ${address} has no tickets about the claims at ${market}`;
+  const claims = await ofContract(() => tickets.claims(), foreign);
+  if (!isAddressEqual(claims, market)) throw new NotDeployedError(foreign);
   return {
     session,
     tickets,

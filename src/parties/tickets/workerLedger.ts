@@ -6,9 +6,10 @@ import { claimBody, claimOfBody, ticketBody, ticketOfBody } from "./messageSchem
 
 /**
  * How far an answer is. reserved: its request was taken, nothing is signed. signed: the claim was given away. paid: its
- * ticket is there, and did not win. won: it is to be cashed. closed: nothing is to come of it.
+ * ticket is there, and did not win. won: it is to be cashed. cashed: its face has left the payer's deposit, and is paid
+ * after the window. closed: nothing is to come of it.
  */
-type AnswerState = "reserved" | "signed" | "paid" | "won" | "closed";
+type AnswerState = "reserved" | "signed" | "paid" | "won" | "cashed" | "closed";
 
 /** A worker's record of an answer: enough to defend the answer and to cash the ticket. */
 export type KeptAnswer = {
@@ -121,6 +122,12 @@ export class WorkerLedger {
     );
   }
 
+  /** Notes that a winner is cashed, or is not, after a reorganisation. */
+  cashed(digest: Hex, isCashed: boolean): void {
+    const [from, to] = isCashed ? ["won", "cashed"] : ["cashed", "won"];
+    this.#database.run("update answers set state = ? where digest = ? and state = ?", to, digest, from);
+  }
+
   /** Marks an answer's ticket as finished. */
   close(digest: Hex): void {
     this.#database.run("update answers set state = 'closed' where digest = ?", digest);
@@ -148,7 +155,7 @@ export class WorkerLedger {
   /** Seconds that the slowest exact executions of all answers take that can be put on chain, or are to be cashed. */
   liveSeconds(since: bigint): number {
     const row = this.#database.first(
-      "select coalesce(sum(seconds), 0) as s from answers where state in ('reserved', 'won') or issued > ?",
+      "select coalesce(sum(seconds), 0) as s from answers where state in ('reserved', 'won', 'cashed') or issued > ?",
       Number(since),
     );
     return Number(row!.s);
@@ -170,9 +177,10 @@ export class WorkerLedger {
     return row && this.#answerOf(row);
   }
 
-  /** The answers whose tickets won and are to be cashed. */
+  /** The answers whose tickets won, and are to be cashed or paid. */
   winners(): KeptAnswer[] {
-    return this.#database.all("select * from answers where state = 'won'").map((row) => this.#answerOf(row));
+    const rows = this.#database.all("select * from answers where state in ('won', 'cashed')");
+    return rows.map((row) => this.#answerOf(row));
   }
 
   /** How many answers there are of each state. */

@@ -1,4 +1,4 @@
-import { NonceTakenError } from "../../chain/errors.ts";
+import { NonceTakenError, isTooEarly } from "../../chain/errors.ts";
 import { gasPriceNow } from "../../chain/gasPrice.ts";
 import { RefuteError } from "../../base/errors.ts";
 import type { ClaimRecord, History, JobRecord } from "../../chain/market/history.ts";
@@ -111,7 +111,7 @@ export class ClaimEnds {
       if (error instanceof NonceTakenError) throw error;
       // The rule also covers a delivery lost by a pool or a reorganisation: the next round finalises first, and waiting
       // for another delivery locks nothing.
-      const mayPass = error instanceof RefuteError && error.retryable;
+      const mayPass = (error instanceof RefuteError && error.retryable) || isTooEarly(error);
       if (this.#deliveries.failed(record.id, this.#now, mayPass) === "again") throw error;
       const reason = withoutPaths(shortMessage(error as Error));
       const message = "delivery failed; it is tried again, ever more rarely, and the claim finalised meanwhile";

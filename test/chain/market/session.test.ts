@@ -1,12 +1,13 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "chai";
-import { erc20Abi, http, zeroAddress } from "viem";
+import { custom, erc20Abi, http, zeroAddress } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { jobMarketAbi } from "../../../src/chain/abi/jobMarket.ts";
 import { connect } from "../../../src/chain/connect.ts";
 import {
   ContractRevertError,
   InsufficientGasFundsError,
+  NoBaseFeeError,
   NotDeployedError,
   OtherSemanticsError,
   RpcUnavailableError,
@@ -16,12 +17,13 @@ import { readDeployment } from "../../../src/chain/market/deployment.ts";
 import { jobIdOf } from "../../../src/chain/market/ids.ts";
 import { hopOf } from "../../../src/chain/market/revealLevels.ts";
 import { disputeGameAbi } from "../../../src/chain/abi/disputeGame.ts";
-import { followMarket } from "../../../src/chain/market/session.ts";
+import { followMarket, openSession } from "../../../src/chain/market/session.ts";
+import { exitStatusOf } from "../../../src/cli/exitStatus.ts";
 import { startLocalChain, type LocalChain } from "../../../src/deploy/demo/localChain.ts";
 import { RefuteError } from "../../../src/base/errors.ts";
 import { mlpInput, mlpProgram } from "../../../testkit/models/mlp.ts";
 import type { WorkerEvent } from "../../../src/parties/worker/events.ts";
-import { Players, reference } from "../../../testkit/players/players.ts";
+import { first, Players, reference } from "../../../testkit/players/players.ts";
 import { rejection } from "../../../testkit/rejection.ts";
 import { serveRpc } from "../../../testkit/nodes/rpcServer.ts";
 
@@ -40,6 +42,50 @@ describe("sessions", function () {
     const error = await rejection(connect({ transport }, 31_337));
     expect(error).to.be.instanceOf(RpcUnavailableError);
     expect((error as unknown as RefuteError).retryable).to.equal(true);
+  });
+
+  it("claimWhoseJobIsOlderThanTheGivenBlock_isReadFromFurtherBack", async function () {
+    const { jobId } = await players.post(mlpProgram(), [mlpInput(1)]);
+    const reader = await chain.newSession();
+    const posted = await reader.publicClient.getBlockNumber();
+    const worker = await players.startWorker(await players.workerKey(), mlpProgram(), reference());
+    await first(worker, "submitted");
+    await worker.stop();
+    const { publicClient, deployment } = reader;
+    const { history } = await followMarket({ publicClient, deployment, fromBlock: posted + 1n })();
+    expect(history.jobs.get(jobId)?.claims).to.have.length(1);
+    expect(history.unread.size).to.equal(0);
+    // Where the block is proven, the job's log is missing in the node's answers alone: it comes with the next ones.
+    const proven = { publicClient, deployment, fromBlock: posted + 1n, isProven: true };
+    const { unread } = (await followMarket(proven)()).history;
+    expect(unread.size).to.equal(1);
+  });
+
+  it("chainWithoutABaseFee_isRefusedByName", async function () {
+    const transport = custom({
+      request: async (call: { method: string }) => {
+        const answer: unknown = await chain.provider.request(call);
+        if (call.method !== "eth_getBlockByNumber") return answer;
+        return { ...(answer as object), baseFeePerGas: undefined };
+      },
+    });
+    const account = privateKeyToAccount(generatePrivateKey());
+    const options = { endpoint: { transport }, chainId: chain.chainId, market: chain.market, account };
+    const error = await rejection(openSession(options));
+    expect(error).to.be.instanceOf(NoBaseFeeError);
+    expect(exitStatusOf(error)).to.equal(1);
+  });
+
+  it("busyNode_isNoMissingMarket", async function () {
+    let calls = 0;
+    const request = (call: { method: string }): Promise<unknown> =>
+      call.method === "eth_call" && calls++ < 2
+        ? Promise.reject(Object.assign(new Error("Internal error"), { code: -32_603 }))
+        : chain.provider.request(call);
+    const transport = custom({ request });
+    const publicClient = await connect({ transport }, chain.chainId);
+    expect((await readDeployment(publicClient, chain.market)).chainId).to.equal(chain.chainId);
+    expect(calls).to.equal(3);
   });
 
   it("nodeThatGoesDownLater_isARetryableError_andTheNextRoundGoesOn", async function () {

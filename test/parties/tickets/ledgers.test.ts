@@ -7,6 +7,7 @@ import type { Hex } from "viem";
 import type { SignedClaim, Ticket } from "../../../src/chain/structs.ts";
 import { DatabaseFileError } from "../../../src/base/database/errors.ts";
 import { PayerLedger } from "../../../src/parties/tickets/payerLedger.ts";
+import { paymentSchema, questionSchema } from "../../../src/parties/tickets/messageSchemas.ts";
 import { WorkerLedger } from "../../../src/parties/tickets/workerLedger.ts";
 import { rejection } from "../../../testkit/rejection.ts";
 
@@ -18,6 +19,22 @@ const claimOf = (issued: bigint): SignedClaim => ({
   ...{ items: 1, firstItem: 0, number: issued, issued, root: word("5"), secretHash: word("6") },
 });
 const TICKET: Ticket = { claim: word("a"), face: 7n, odds: 2n ** 255n, expiry: 2_000n, nonce: word("8") };
+
+describe("messages of payers", () => {
+  it("numberThatIsNone_isRefused_ratherThanAFailure", () => {
+    const request = { worker: account("1"), programRoot: word("3"), inputsRoot: word("4"), items: 1, firstItem: 0 };
+    const question = (time: string) =>
+      questionSchema.safeParse({
+        ...{ payer: account("2"), signature: SIGNATURE, inputs: [] },
+        request: { ...request, time, nonce: word("7") },
+      });
+    expect(question("1700000000").success).to.equal(true);
+    for (const time of ["1e5", "-1", "0x10", "1.5", "", " 1", String(2n ** 64n)])
+      expect(question(time).error?.issues[0]?.path, time).to.deep.equal(["request", "time"]);
+    const face = { claim: word("a"), face: "1e5", odds: "1", expiry: "1", nonce: word("8") };
+    expect(paymentSchema.safeParse({ ticket: face, signature: SIGNATURE }).success).to.equal(false);
+  });
+});
 
 describe("the ledgers of workers and payers", () => {
   let folder: string;
@@ -66,6 +83,24 @@ describe("the ledgers of workers and payers", () => {
     expect(again.liveSeconds(0n)).to.equal(3);
     again.end();
     expect(versionOf()).to.equal(2);
+  });
+
+  it("winnerThatIsCashed_isOwedNoMore_isPaidStill_andComesBackAfterAReorganisation", async () => {
+    const ledger = await WorkerLedger.open(path);
+    reserve(ledger, word("b"), word("a"), 1_000n);
+    ledger.paid(word("a"), TICKET, SIGNATURE, true);
+    expect(ledger.owed(account("2"))).to.equal(TICKET.face);
+    ledger.cashed(word("a"), true);
+    expect(ledger.owed(account("2"))).to.equal(0n);
+    expect(ledger.winners()).to.have.length(1);
+    expect(ledger.liveSeconds(5_000n)).to.equal(3);
+    ledger.cashed(word("a"), false);
+    expect(ledger.owed(account("2"))).to.equal(TICKET.face);
+    ledger.cashed(word("a"), true);
+    ledger.close(word("a"));
+    ledger.cashed(word("a"), false);
+    expect(ledger.winners()).to.have.length(0);
+    ledger.end();
   });
 
   it("ofAPayer_likewise", async () => {

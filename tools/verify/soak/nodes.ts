@@ -76,7 +76,8 @@ function otherModels(): ServedModel[] {
   return models.sort((a, b) => a.bytes.length - b.bytes.length).slice(0, OTHER_MODELS);
 }
 
-const isGood = ({ survived, lostGames, jobs, paid, reverted, gains }: StoryResult | Omit<StoryResult, "output">) =>
+const isGood = ({ survived, lostGames, jobs, paid, reverted, gains, errors }: Omit<StoryResult, "output">) =>
+  !Object.keys(errors).some((message) => message.includes("unexpected")) &&
   survived === 0 &&
   lostGames === 0 &&
   paid === jobs &&

@@ -43,10 +43,13 @@ export function canaryCommand(output: Output): Command {
       const random = new Prng(freshSeed());
       const jobs: string[] = [];
       let left = purse;
-      for (; left >= fee; left -= fee) {
+      // Each file once: everybody sees roots that come again, and knows the job for a canary then.
+      const unused = [...files];
+      for (; left >= fee && unused.length > 0; left -= fee) {
+        const [file] = unused.splice(random.below(unused.length), 1);
         // Times between jobs of many people are exponential.
         if (jobs.length > 0) await sleep(((-Math.log(1 - unit(random)) * DAY_SECONDS) / perDay) * 1_000);
-        const { compiled, inputs } = await prepareJob(spec, { input: [`${input}=${random.pick(files)}`] }, output);
+        const { compiled, inputs } = await prepareJob(spec, { input: [`${input}=${file}`] }, output);
         const program = describeProgram(knownProgram(compiled));
         const { timestamp } = await session.publicClient.getBlock();
         const claimSeconds = usualClaimSeconds(session, program);
@@ -59,7 +62,8 @@ export function canaryCommand(output: Output): Command {
         jobs.push(jobId);
         output.note(`job ${jobId}`);
       }
-      output.answer({ jobs, left }, `${jobs.length} jobs; ${amountText(left)} is left of the purse`);
+      const ending = unused.length === 0 ? "; the folder is used up" : "";
+      output.answer({ jobs, left }, `${jobs.length} jobs; ${amountText(left)} is left of the purse${ending}`);
     });
   return addExamples(
     addSettings(modelOptions(command), settings),

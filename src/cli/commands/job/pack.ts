@@ -1,4 +1,3 @@
-import { writeFileSync } from "node:fs";
 import { hexToBytes } from "viem";
 import { Command } from "commander";
 import { knownProgram } from "../../../dispute/run/execution.ts";
@@ -14,6 +13,7 @@ import { appendOption, modelOptions, modelSpec, seedOption, type ModelOptions } 
 import type { Output } from "../../output.ts";
 import { as, whole } from "../../parse.ts";
 import { prepareJob } from "../../prepareJob.ts";
+import { writeWholeSync } from "../../../base/writeWhole.ts";
 
 type Options = ModelOptions & GenerationOptions & { input?: string[]; items?: number; firstItem?: number; out: string };
 
@@ -33,7 +33,7 @@ export function packCommand(output: Output): Command {
       const { firstItem = 0, out } = options;
       const run = new RunInputs(readHeader(hexToBytes(program.header)).inputs, { items, firstItem }, inputs);
       try {
-        writeFileSync(out, file);
+        writeWholeSync(out, file);
       } catch (cause) {
         throw new UsageError(`--out ${out} cannot be written: ${(cause as Error).message}`, { cause });
       }

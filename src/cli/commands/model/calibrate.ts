@@ -1,4 +1,4 @@
-import { closeSync, existsSync, openSync, rmSync, writeFileSync } from "node:fs";
+import { closeSync, existsSync, openSync, rmSync } from "node:fs";
 import { Command } from "commander";
 import { compile } from "../../../compiler/compile.ts";
 import { calibrate } from "../../../native/calibrate.ts";
@@ -16,6 +16,7 @@ import type { Output } from "../../output.ts";
 import { as, text, webUrl, whole } from "../../parse.ts";
 import { compileProgress } from "../../progress.ts";
 import { parseRange } from "./ranges.ts";
+import { writeWholeSync } from "../../../base/writeWhole.ts";
 
 /** More inputs than these take days. */
 const MAX_INPUTS = 1_000_000;
@@ -101,7 +102,7 @@ export function calibrateCommand(output: Output): Command {
           `${found.differing.thick} native results differ from the exact ones although their margins are thick: ` +
             "this model is not to be executed natively, and no calibration was written",
         );
-      writing(out, () => writeFileSync(out, calibrationText(found)));
+      writing(out, () => writeWholeSync(out, calibrationText(found)));
       output.answer(found, page(found, out));
     });
   return addExamples(

@@ -1,4 +1,3 @@
-import { writeFileSync } from "node:fs";
 import { Command } from "commander";
 import { TRAINING, weightsByName } from "../../../compiler/wraps/wrapTraining.ts";
 import { floatsOf, itemOutputs } from "../../../examine/train/itemOutputs.ts";
@@ -11,6 +10,7 @@ import { appendOption, modelOptions, modelSpec, seedOption, type ModelOptions } 
 import type { Output } from "../../output.ts";
 import { as, whole } from "../../parse.ts";
 import { prepareJob } from "../../prepareJob.ts";
+import { writeWholeSync } from "../../../base/writeWhole.ts";
 
 type Options = ModelOptions & { input?: string[]; labels?: string[]; items?: number; out?: string };
 
@@ -41,7 +41,7 @@ export function trainCommand(output: Output): Command {
       }
       const milliseconds = Math.round(performance.now() - start);
       if (options.out !== undefined)
-        writeFileSync(
+        writeWholeSync(
           options.out,
           replaceInitializers(readRegularFile(path), weightsByName(weights!, training!.parts)),
         );

@@ -1,5 +1,5 @@
 import { randomInt } from "node:crypto";
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { Command } from "commander";
 import type { Address } from "viem";
@@ -26,6 +26,7 @@ import type { Output } from "../../output.ts";
 import { address, text, whole } from "../../parse.ts";
 import { prepareJob } from "../../prepareJob.ts";
 import { addSettings, defaulted, optional, readSettings, required, toggle } from "../../settings.ts";
+import { writeWholeSync } from "../../../base/writeWhole.ts";
 
 const settings = {
   ...accountSettings,
@@ -121,7 +122,7 @@ function writeItem(folder: string, { model }: KnownProgram, { item, answered }: 
   try {
     mkdirSync(folder, { recursive: true });
     for (const [k, bytes] of answered.outputs.entries())
-      writeFileSync(join(folder, `${encodeURIComponent(model.outputs[k]!.name)}-${item}.bin`), bytes);
+      writeWholeSync(join(folder, `${encodeURIComponent(model.outputs[k]!.name)}-${item}.bin`), bytes);
   } catch (cause) {
     throw new UsageError(`--out ${folder}: cannot be written (${(cause as Error).message})`, { cause });
   }

@@ -41,7 +41,7 @@ export function serveCommand(output: Output): Command {
     .action(async (_options: unknown, command: Command) => {
       const values = readSettings(command, settings);
       const account = await loadAccount(values);
-      await play(values, output, async (playing) => {
+      await play("serve", values, output, async (playing) => {
         const { session, programs, execute, log } = playing;
         const at = await ticketSession(session, values.tickets, account);
         const findSigner = await loadFindSigner();
