@@ -45,7 +45,7 @@ export async function nextExam(world: World, exams: ExamsContract): Promise<bigi
   let block = onGrid(number === 0 ? max(latest - KNOWN, 0n) : max(last + BigInt(SPACING), latest - KNOWN));
   // The first block that counts: blocks before the deployment do not.
   while (block < latest && !(await exams.read.isExam([block]))) block += GRID;
-  if (block + GRID < latest) {
+  if (block + 2n * GRID < latest) {
     // In the next block, the oldest known block is unknown.
     if (block + KNOWN > latest) await exams.write.numberExam([block]);
     else await world.networkHelpers.mine(1);
