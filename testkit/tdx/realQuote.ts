@@ -10,7 +10,7 @@ import { CA, deployVerifier, factsOf, SIGNER, type Anchor } from "./tdxWorld.ts"
 const FOLDER = "test/golden/tdx";
 
 /** A real machine: the name of its quote's file, and a time at which its collateral holds. */
-export type RealMachine = { file: string; time: number };
+type RealMachine = { file: string; time: number };
 
 /** A time at which the real quote's collateral holds: 2025-06-25. */
 export const REAL_TIME = 1_750_809_600;
