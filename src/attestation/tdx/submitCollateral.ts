@@ -120,10 +120,13 @@ const knownAs = (
 
 /**
  * Returns the number of the authority that signed a platform's certificate or a revocation list in DER, under the
- * issuer's name given there; undefined if the chain does not know the authority.
+ * issuer's name given there. If none of that name did, returns the first of that name, and the chain refuses the
+ * signature by name. Undefined if the chain knows no such name.
  */
-export const issuerOf = (authorities: readonly NumberedAuthority[], der: Uint8Array, issuer: Hex): number | undefined =>
-  authorities.find((a) => a.role === AuthorityRole.platforms && a.subject === issuer && isSignedBy(der, a))?.number;
+export function issuerOf(authorities: readonly NumberedAuthority[], der: Uint8Array, issuer: Hex): number | undefined {
+  const named = authorities.filter((a) => a.role === AuthorityRole.platforms && a.subject === issuer);
+  return (named.find((a) => isSignedBy(der, a)) ?? named[0])?.number;
+}
 
 /** Unix time of a date of a document. */
 const secondsOf = (date: Hex): number => Date.parse(Buffer.from(date.slice(2), "hex").toString("latin1")) / 1_000;
