@@ -1,6 +1,5 @@
 import { expect } from "chai";
 import { readFileSync } from "node:fs";
-import type { PublicClient } from "viem";
 import type { TransactionSender } from "../../../src/chain/call.ts";
 import { TdxQuoteVerifier } from "../../../src/chain/clients/tdxQuoteVerifier.ts";
 import { bringMissing } from "../../../src/attestation/tdx/submitCollateral.ts";
@@ -23,7 +22,7 @@ async function clientOf({ viem, client, verifier }: VerifierChain): Promise<TdxQ
     return client.getTransactionReceipt({ hash });
   };
   const sender = { address: wallet!.account.address, send } as unknown as TransactionSender;
-  return new TdxQuoteVerifier(verifier.address, { publicClient: client as unknown as PublicClient, sender });
+  return new TdxQuoteVerifier(verifier.address, { publicClient: client, sender });
 }
 
 const FILE = "test/golden/tdx/tdx_quote_collateral.json";
