@@ -49,6 +49,8 @@ contract Exams is IExams {
     uint256 public immutable examSpacing;
     uint256 private immutable _gridBlocks;
     uint256 private immutable _count;
+    /// @dev The block of the deployment: exams begin with this block.
+    uint256 private immutable _firstBlock;
     /// @dev One less than the blocks of each class, eight bits from the lowest up: a report need not load them.
     uint256 private immutable _blocks;
 
@@ -85,7 +87,7 @@ contract Exams is IExams {
         examOdds = odds;
         examSpacing = spacing;
         _gridBlocks = provisioning_.gridBlocks();
-        (_count, _blocks) = (count, packed);
+        (_count, _blocks, _firstBlock) = (count, packed, block.number);
     }
 
     /// @inheritdoc IExams
@@ -177,19 +179,44 @@ contract Exams is IExams {
 
     /// @inheritdoc IExams
     function isExam(uint64 gridBlock) public view returns (bool) {
-        if (gridBlock % _gridBlocks != 0) return false;
+        return _isExam(gridBlock, _last);
+    }
+
+    /// @dev Whether a block is the last exam with a number, or the next exam: the first candidate far enough from the
+    /// last exam, of those with known hashes.
+    // INVARIANT: an exam stays an exam while the chain knows its hash. Candidates before the exam are unknown already,
+    // and numbering a later candidate is refused. Therefore no call makes an honest report void.
+    function _isExam(uint64 gridBlock, Exam memory last) private view returns (bool) {
+        if (gridBlock % _gridBlocks != 0 || !_isCandidate(gridBlock)) return false;
+        uint256 first = _firstBlock;
+        if (last.number != 0) {
+            if (gridBlock == last.gridBlock) return true;
+            first = last.gridBlock + examSpacing;
+        }
+        if (gridBlock < first) return false;
+        unchecked {
+            // At most `KNOWN_BLOCKS` steps: the hash of `gridBlock` is known, and the steps begin no earlier than the
+            // earliest known hash.
+            if (first + KNOWN_BLOCKS < block.number) first = block.number - KNOWN_BLOCKS;
+            first += _gridBlocks - 1;
+            for (first -= first % _gridBlocks; first < gridBlock; first += _gridBlocks)
+                if (_isCandidate(first)) return false;
+        }
+        return true;
+    }
+
+    /// @dev Whether a block's hash is known, and low enough for an exam.
+    function _isCandidate(uint256 gridBlock) private view returns (bool) {
         // For an unknown block, `blockhash` returns zero.
         uint256 hash = uint256(blockhash(gridBlock));
-        if (hash == 0 || hash > type(uint256).max / examOdds) return false;
-        Exam memory last = _last;
-        return last.number == 0 || gridBlock == last.gridBlock || gridBlock >= last.gridBlock + examSpacing;
+        return hash != 0 && hash <= type(uint256).max / examOdds;
     }
 
     /// @dev Returns the number of an exam that stays open for `blocks` blocks. The first caller assigns the number.
     function _numbered(uint64 gridBlock, uint256 blocks) private returns (uint32 number) {
-        require(isExam(gridBlock), NoExam(gridBlock));
-        require(block.number <= gridBlock + blocks, ExamOver(gridBlock, gridBlock + blocks));
         Exam memory last = _last;
+        require(_isExam(gridBlock, last), NoExam(gridBlock));
+        require(block.number <= gridBlock + blocks, ExamOver(gridBlock, gridBlock + blocks));
         if (gridBlock == last.gridBlock && last.number != 0) return last.number;
         number = last.number + 1;
         _last = Exam(number, gridBlock);

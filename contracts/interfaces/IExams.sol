@@ -47,8 +47,8 @@ struct Sitting {
     bytes32 traceRoot;
 }
 
-/// @title Exams: a grid block with a hash below a threshold is an exam, for all classes and workers at once. A worker
-/// holds a class after 12 timely reports in the last 16 exams.
+/// @title Exams: the first grid block with a hash below a threshold, at a distance from the last exam, is an exam, for
+/// all classes and workers at once. A worker holds a class after 12 timely reports in the last 16 exams.
 /// @dev The chain is the clock. A report has Provisioning's format (docs/protocol.md, "Exams"): body contains the
 /// trace's root, aux the program's. The contract has no owner and moves no money. It does not check roots: a wrong root
 /// can be refuted as a claim.
@@ -118,8 +118,11 @@ interface IExams {
     /// @return Whether it did.
     function isSitting(Sitting calldata s) external view returns (bool);
 
-    /// @notice Returns whether a block is an exam's block: on the grid, known, with a hash below the threshold, and far
-    /// enough from the last exam.
+    /// @notice Returns whether a block is an exam's block. Candidates are blocks on the grid, from the deployment on,
+    /// with a known hash below the threshold. The last exam with a number is an exam, and the first candidate that is
+    /// far enough from the last exam.
+    /// @dev The chain knows the hashes of 256 blocks. An exam therefore stays an exam for 256 blocks, whoever calls
+    /// what. A candidate that nobody numbers in this time is forgotten, and the next candidate becomes the first.
     /// @param gridBlock The block.
     /// @return Whether the block is an exam's.
     function isExam(uint64 gridBlock) external view returns (bool);

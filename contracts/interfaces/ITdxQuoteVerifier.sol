@@ -95,6 +95,8 @@ struct TcbLevel {
 /// struct.
 /// @param labels The document's text after the version of each of the 16 SGX and 16 TDX components, the same in all
 /// levels: nothing, or from a comma on, without braces.
+/// @param lowerCase The places in the text of hexadecimal digits in lower case. Intel writes the FMSPC as the request
+/// for the document wrote it. The contract writes all other digits in upper case.
 struct TcbInfo {
     bytes20 issueDate;
     bytes20 nextUpdate;
@@ -105,9 +107,10 @@ struct TcbInfo {
     TdxModule[] modules;
     string[32] labels;
     TcbLevel[] levels;
+    uint16[] lowerCase;
 }
 
-/// @notice Intel's identity of the quoting enclave for TDX, version 2.
+/// @notice Intel's identity of the quoting enclave for TDX, version 2. `lowerCase` is as in `TcbInfo`.
 // solhint-disable-next-line gas-struct-packing
 struct EnclaveIdentity {
     bytes20 issueDate;
@@ -120,6 +123,7 @@ struct EnclaveIdentity {
     bytes32 mrsigner;
     uint16 product;
     SvnLevel[] levels;
+    uint16[] lowerCase;
 }
 
 /// @title Verifies Intel TDX quotes. Anybody brings Intel's signed documents; nobody besides Intel decides anything.
@@ -173,11 +177,14 @@ interface ITdxQuoteVerifier is IQuoteVerifier {
     event EnclaveIdentityBrought(uint32 indexed number, uint64 issued, bytes facts);
     event PlatformIntroduced(bytes32 indexed platform, uint64 certificate, bytes facts);
 
-    /// @notice Takes a certificate signed by the root: an authority that certifies platforms or signs documents.
+    /// @notice Takes a certificate signed by the root: an authority that certifies platforms or signs documents. A
+    /// number stands for a name and a key. A later certificate for both replaces the known certificate and keeps the
+    /// number, if it is valid for longer or the known certificate is revoked; otherwise the error is `AuthorityKnown`.
     /// @dev Reverts with `UnknownRole`, `WrongIssuer`, `NotYetValid`, `CertificateExpired`, `BadCertificate`,
     /// `CertificateRevoked`, `AuthorityKnown`, `TooManyAuthorities`, or the reader's errors.
     /// @param certificate As DER.
-    /// @return authority The authority's number.
+    /// @return authority The authority's number: from 1 to 6 for those that certify platforms, from 128 on for those that
+    /// sign documents.
     function bringAuthority(bytes calldata certificate) external returns (uint8 authority);
 
     /// @notice Takes an issuer's revocation list if newer than the known list, and sets the revocation of serial
@@ -207,13 +214,14 @@ interface ITdxQuoteVerifier is IQuoteVerifier {
     function bringEnclaveIdentity(EnclaveIdentity calldata identity, uint8 authority, bytes32 r, bytes32 s) external;
 
     /// @notice What is known of an authority; all zero if there is none.
-    /// @param authority Its number, from 1 on.
+    /// @param authority Its number.
     /// @return It.
     function authorityOf(uint8 authority) external view returns (Authority memory);
 
-    /// @notice How many authorities are known.
-    /// @return The highest number of one.
-    function authorityCount() external view returns (uint8);
+    /// @notice How many authorities of a role are known.
+    /// @param role The role.
+    /// @return The count. The numbers follow each other, from 1 on or from 128 on.
+    function authorityCount(AuthorityRole role) external view returns (uint8);
 
     /// @notice The newest revocation list of an issuer.
     /// @param issuer The authority; 0 for the root.

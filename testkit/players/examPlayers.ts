@@ -82,11 +82,19 @@ export class ExamPlayers {
     return key;
   }
 
-  /** Mines blocks up to an exam block. @returns the exam block's number */
+  /** Mines blocks up to the next exam, if it is not there. @returns the exam block's number */
   async nextExam(): Promise<bigint> {
-    const { provider } = this.players.chain;
-    await provider.request({ method: "hardhat_mine", params: [`0x${SPACING.toString(16)}`, "0x1"] });
-    return BigInt((await provider.request({ method: "eth_blockNumber" })) as string) - 1n;
+    const { chain } = this.players;
+    const { provider } = chain;
+    const head = BigInt((await provider.request({ method: "eth_blockNumber" })) as string);
+    const { exams } = await openExams(await chain.newSession(), this.exams);
+    const { number, gridBlock } = await exams.lastExam();
+    // The first exam is of the block of the deployment.
+    let exam = number === 0 ? (head > SPACING ? head - SPACING : 0n) : gridBlock + SPACING;
+    while (exam < head && !(await exams.isExam(exam))) exam++;
+    const blocks = exam + 1n - head;
+    if (blocks > 0n) await provider.request({ method: "hardhat_mine", params: [`0x${blocks.toString(16)}`, "0x1"] });
+    return exam;
   }
 
   /** Has a worker sit an exam. @returns what the chain keeps of it */

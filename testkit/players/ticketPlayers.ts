@@ -144,7 +144,7 @@ export class TicketPlayers {
     const role = { programs: ProgramLibrary.of([program]), execute, at, ledger };
     const held = heldInputs((root) => ledger.inputsOf(root));
     // Tests cash by themselves.
-    const cashier = { round: () => Promise.resolve({ cashed: [], collected: [], lost: [] }) };
+    const cashier = { round: () => Promise.resolve({ cashed: [], collected: [], lost: [], failed: undefined }) };
     return start<WorkerEvent>(at.session, (all) =>
       serveClaims({ ...all, ...role, ...more, cashier, heldInputs: held }),
     );

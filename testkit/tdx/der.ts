@@ -4,8 +4,8 @@
 export function tlv(tag: number, ...content: Uint8Array[]): Buffer {
   const body = Buffer.concat(content);
   const { length } = body;
-  const head =
-    length < 0x80 ? [tag, length] : length < 0x100 ? [tag, 0x81, length] : [tag, 0x82, length >> 8, length & 0xff];
+  const digits = [length >> 16, (length >> 8) & 0xff, length & 0xff].filter((_, k) => length >> (16 - 8 * k) > 0);
+  const head = length < 0x80 ? [tag, length] : [tag, 0x80 | digits.length, ...digits];
   return Buffer.concat([Buffer.from(head), body]);
 }
 

@@ -130,6 +130,7 @@ export function tcbInfoOf(issued: number, changes: Partial<TcbInfo> = {}): TcbIn
     ],
     labels: labels as unknown as TcbInfo["labels"],
     levels: [level(5, "UpToDate"), level(3, "OutOfDate", ',"advisoryIDs":["INTEL-SA-00837","INTEL-SA-00960"]')],
+    lowerCase: [],
     ...changes,
   };
 }
@@ -151,6 +152,7 @@ export const identityOf = (issued: number, changes: Partial<EnclaveIdentity> = {
   mrsigner: MRSIGNER,
   product: 2,
   levels: [{ svn: 4, ...end("UpToDate") }],
+  lowerCase: [],
   ...changes,
 });
 

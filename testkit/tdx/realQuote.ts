@@ -9,18 +9,25 @@ import { CA, deployVerifier, factsOf, SIGNER, type Anchor } from "./tdxWorld.ts"
 
 const FOLDER = "test/golden/tdx";
 
+/** A real machine: the name of its quote's file, and a time at which its collateral holds. */
+type RealMachine = { file: string; time: number };
+
 /** A time at which the real quote's collateral holds: 2025-06-25. */
 export const REAL_TIME = 1_750_809_600;
 
+const FIRST: RealMachine = { file: "tdx_quote", time: REAL_TIME };
+/** A machine whose TCB info has the FMSPC in lower case, at 2025-09-10. */
+export const LOWER_CASE: RealMachine = { file: "tdx_quote_lower", time: 1_757_462_400 };
+
 /** Returns a machine's real quote. Intel's documents about the machine date from the same time. */
-export const realQuote = (): Buffer => readFileSync(`${FOLDER}/tdx_quote`);
+export const realQuote = ({ file } = FIRST): Buffer => readFileSync(`${FOLDER}/${file}`);
 
 /** Intel's root. */
 export const intelRoot = (): Buffer => readFileSync(`${FOLDER}/TrustedRootCA.der`);
 
 /** Its collateral, as it came. */
-export const realCollateral = (): Record<string, string> =>
-  JSON.parse(readFileSync(`${FOLDER}/tdx_quote_collateral.json`, "utf8")) as Record<string, string>;
+export const realCollateral = ({ file } = FIRST): Record<string, string> =>
+  JSON.parse(readFileSync(`${FOLDER}/${file}_collateral.json`, "utf8")) as Record<string, string>;
 
 /** Returns the first certificate from a PEM chain, as DER. */
 const firstOf = (pem: string): Hex => bytesToHex(new Uint8Array(new X509Certificate(pem).raw));
@@ -35,10 +42,12 @@ export function anchorOf(der: Uint8Array): Anchor {
 }
 
 /** A verifier under Intel's root, at the time of the real quote, with its collateral. */
-export async function realWorld() {
-  const real = await network2025();
+export async function realWorld(machine = FIRST) {
+  // The chain's clock starts before the machine's time.
+  const { time } = machine;
+  const real = await deployVerifier(anchorOf(intelRoot()), time, new Date((time - 5 * 86_400) * 1_000));
   const { verifier } = real;
-  const c = realCollateral();
+  const c = realCollateral(machine);
   await verifier.write.bringAuthority([firstOf(c.pck_crl_issuer_chain!)]);
   await verifier.write.bringAuthority([firstOf(c.tcb_info_issuer_chain!)]);
   await verifier.write.bringCrl([0, `0x${c.root_ca_crl!}`, []]);
@@ -59,9 +68,6 @@ export async function realWorld() {
 }
 
 export type RealWorld = Awaited<ReturnType<typeof realWorld>>;
-
-/** A chain whose clock starts before the real quote's time. */
-const network2025 = () => deployVerifier(anchorOf(intelRoot()), REAL_TIME, new Date("2025-06-20T00:00:00Z"));
 
 /** Returns evidence from the real quote, or from replacement bytes. */
 export function realEvidence({ tcbInfo, enclave }: Pick<RealWorld, "tcbInfo" | "enclave">, quote = realQuote()): Hex {

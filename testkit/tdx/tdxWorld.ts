@@ -52,7 +52,7 @@ export type TdxWorld = Awaited<ReturnType<typeof createTdxWorld>>;
 
 /** The numbers of the authorities of `createTdxWorld`. */
 export const CA = 1;
-export const SIGNER = 2;
+export const SIGNER = 128;
 
 type Parts = Pick<TdxWorld, "verifier" | "client" | "pki">;
 

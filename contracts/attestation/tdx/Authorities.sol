@@ -25,8 +25,11 @@ abstract contract Authorities is ITdxQuoteVerifier {
     bytes32 private constant PLATFORM_CA = keccak256("Intel SGX PCK Platform CA");
     bytes32 private constant PROCESSOR_CA = keccak256("Intel SGX PCK Processor CA");
     bytes32 private constant TCB_SIGNING = keccak256("Intel SGX TCB Signing");
-    /// @dev The highest number of an authority with revocation lists. Intel has two such authorities.
+    /// @dev The highest number of an authority that certifies platforms. Intel has two such authorities.
     uint8 private constant MAX_ISSUER = 6;
+    /// @dev The number before the first signer of documents. Signers have numbers of their own, so that no number of
+    /// signers leaves an issuer without a number.
+    uint8 private constant SIGNERS_ABOVE = 127;
     uint8 private constant SIGNS_DATA = 0x80;
     uint8 private constant SIGNS_CERTIFICATES_AND_LISTS = 0x06;
 
@@ -36,14 +39,15 @@ abstract contract Authorities is ITdxQuoteVerifier {
     ITdxReader internal immutable _reader;
 
     mapping(uint8 authority => Authority) private _authorities;
-    mapping(uint64 certificate => uint8 authority) private _numbers;
+    /// @dev By the hash of an authority's name and key.
+    mapping(bytes32 key => uint8 authority) private _numbers;
     mapping(uint8 issuer => CrlState) private _crls;
     mapping(uint64 certificate => CertificateState) internal _certificates;
     /// @dev For a revoked certificate: the whole hash of issuer and serial number. The certificate's id is part of this
     /// hash.
     mapping(uint64 certificate => bytes32) private _revokedAs;
     /// @inheritdoc ITdxQuoteVerifier
-    uint8 public authorityCount;
+    mapping(AuthorityRole role => uint8) public authorityCount;
     /// @dev The list facts needed for each quote, in one word of 32-bit numbers. The first number counts the root's
     /// revoked certificates: usually zero, and then nothing more is read. The following numbers give, per issuer, when
     /// the issuer's next list is due.
@@ -56,7 +60,8 @@ abstract contract Authorities is ITdxQuoteVerifier {
 
     /// @inheritdoc ITdxQuoteVerifier
     // SAFETY: a certificate signed by the root serves one purpose. A document signer certifies no platform, a platform
-    // certifier signs no documents, and the root does not sign a platform's own certificate.
+    // certifier signs no documents, and the root does not sign a platform's own certificate. A renewed certificate
+    // keeps the number of its key: revocations and documents are stored by the number, and hold for the renewed one.
     function bringAuthority(bytes calldata certificate) external returns (uint8 authority) {
         Certificate memory c = _reader.readCertificate(certificate);
         AuthorityRole role = _roleOf(c);
@@ -66,11 +71,18 @@ abstract contract Authorities is ITdxQuoteVerifier {
         require(P256Signatures.isSigned(c.digest, c.r, c.s, _rootX, _rootY), BadCertificate());
         uint64 id = _certificateId(ROOT, c.serial);
         _requireNotRevoked(id);
-        require(_numbers[id] == 0, AuthorityKnown(_numbers[id]));
-        authority = authorityCount + 1;
-        require(role == AuthorityRole.Documents || authority <= MAX_ISSUER, TooManyAuthorities());
-        authorityCount = authority;
-        _numbers[id] = authority;
+        bytes32 key = keccak256(abi.encode(c.subject, c.x, c.y));
+        authority = _numbers[key];
+        if (authority == 0) {
+            authority = _newNumber(role);
+            _numbers[key] = authority;
+        } else {
+            Authority storage known = _authorities[authority];
+            require(
+                c.notAfter > known.notAfter || _certificates[known.certificate].revokedSince != 0,
+                AuthorityKnown(authority)
+            );
+        }
         _authorities[authority] = Authority(c.x, c.y, c.subject, id, c.notAfter, role);
         emit AuthorityBrought(authority, role, id, c.notAfter);
     }
@@ -165,6 +177,14 @@ abstract contract Authorities is ITdxQuoteVerifier {
             word := sload(state.slot)
         }
         return (uint64(word), word >> 64);
+    }
+
+    function _newNumber(AuthorityRole role) private returns (uint8 number) {
+        bool certifies = role == AuthorityRole.Platforms;
+        uint8 count = authorityCount[role];
+        require(count < (certifies ? MAX_ISSUER : type(uint8).max - SIGNERS_ABOVE), TooManyAuthorities());
+        authorityCount[role] = ++count;
+        return certifies ? count : SIGNERS_ABOVE + count;
     }
 
     function _settle(uint8 issuer, uint256 serial, bool isListed) private {

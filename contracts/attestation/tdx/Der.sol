@@ -7,7 +7,7 @@ import {Words} from "./Words.sol";
 /// @title A reader for DER (X.690) as used in certificates and revocation lists. It reads directly from calldata.
 /// @dev A value means the start and stop of some content. The library copies nothing and never recurses: callers
 /// descend a structure level by level. Each value ends within its enclosing value; the outermost value ends with the
-/// data. Lengths are definite, minimal and below 2^16.
+/// data. Lengths are definite, minimal and below 2^24.
 library Der {
     uint8 internal constant BOOLEAN = 0x01;
     uint8 internal constant INTEGER = 0x02;
@@ -26,7 +26,7 @@ library Der {
     /// @return start Where its content starts.
     /// @return stop Where it stops: the next value's place.
     // SAFETY: reads beyond `end` touch only a tag and a length, and a value whose tag or length lies beyond `end` also
-    // ends beyond it. No position overflows: each lies below the data's end plus 2^17.
+    // ends beyond it. No position overflows: each lies below the data's end plus 2^25.
     function read(
         bytes calldata data,
         uint256 pos,
@@ -47,9 +47,11 @@ library Der {
                     isMinimal = length >= 0x80;
                     start = pos + 3;
                 } else {
-                    isMinimal = length == 0x82 && (head >> 232) & 0xff != 0;
-                    length = (head >> 224) & 0xffff;
-                    start = pos + 4;
+                    // Two or three bytes, of which the first is not zero. A longer length or none is refused.
+                    bool isLong = length == 0x83;
+                    isMinimal = (isLong || length == 0x82) && (head >> 232) & 0xff != 0;
+                    length = isLong ? (head >> 216) & 0xffffff : (head >> 224) & 0xffff;
+                    start = pos + (isLong ? 5 : 4);
                 }
             }
             stop = start + length;

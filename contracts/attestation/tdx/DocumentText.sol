@@ -17,7 +17,7 @@ struct Writer {
 /// holds only for the exact text that Intel signed.
 /// @dev SAFETY: a document's text alone must determine its values. All values have fixed widths or end at a quote, a
 /// comma or a brace. The free parts begin with a comma and contain no brace, and therefore none reaches into another
-/// value.
+/// value. A letter in lower case is a hexadecimal digit of the same value, or the text is none of Intel's.
 library DocumentText {
     /// @dev Intel's have some 3,000 bytes.
     uint256 private constant CAPACITY = 32_000;
@@ -31,10 +31,11 @@ library DocumentText {
 
     error DocumentTooLong();
     error WrongFreePart();
+    error WrongLetter(uint256 place);
 
     /// @notice The SHA-256 of a TCB info's JSON.
-    /// @dev Modules are Intel's own: their signer and attributes are zero. Reverts with `DocumentTooLong` or
-    /// `WrongFreePart`.
+    /// @dev Modules are Intel's own: their signer and attributes are zero. Reverts with `DocumentTooLong`,
+    /// `WrongFreePart` or `WrongLetter`.
     function digest(TcbInfo calldata info) internal pure returns (bytes32) {
         Writer memory w = _writer();
         _put(w, '{"id":"TDX","version":3,"issueDate":"');
@@ -74,11 +75,11 @@ library DocumentText {
             _putEnd(w, level.date, level.status, bytes(level.rest));
         }
         _put(w, "]}");
-        return _digest(w);
+        return _digest(w, info.lowerCase);
     }
 
     /// @notice The SHA-256 of an enclave identity's JSON.
-    /// @dev Reverts with `DocumentTooLong` or `WrongFreePart`.
+    /// @dev Reverts with `DocumentTooLong`, `WrongFreePart` or `WrongLetter`.
     function digest(EnclaveIdentity calldata identity) internal pure returns (bytes32) {
         Writer memory w = _writer();
         _put(w, '{"id":"TD_QE","version":2,"issueDate":"');
@@ -100,7 +101,7 @@ library DocumentText {
         _put(w, ",");
         _putSvnLevels(w, identity.levels);
         _put(w, "}");
-        return _digest(w);
+        return _digest(w, identity.lowerCase);
     }
 
     function _putDates(Writer memory w, bytes20 issueDate, bytes20 nextUpdate) private pure {
@@ -222,11 +223,17 @@ library DocumentText {
         w.length = length + 2 * count;
     }
 
-    function _digest(Writer memory w) private pure returns (bytes32) {
+    /// @param lowerCase The places of hexadecimal digits that Intel wrote in lower case.
+    function _digest(Writer memory w, uint16[] calldata lowerCase) private pure returns (bytes32) {
         bytes memory text = w.text;
         uint256 length = w.length;
         assembly ("memory-safe") {
             mstore(text, length)
+        }
+        for (uint256 k = 0; k < lowerCase.length; ++k) {
+            uint256 place = lowerCase[k];
+            require(place < length && text[place] >= "A" && text[place] <= "F", WrongLetter(place));
+            text[place] |= 0x20;
         }
         return sha256(text);
     }

@@ -38,7 +38,7 @@ interface ITdxReader {
     ) external pure returns (RevocationList memory list, bool[] memory isListed);
 
     /// @notice Reads TCB info.
-    /// @dev Reverts with `TooManyLevels`, `DocumentTooLong` or `WrongFreePart`.
+    /// @dev Reverts with `TooManyLevels`, `DocumentTooLong`, `WrongFreePart` or `WrongLetter`.
     /// @param info The document's values.
     /// @return digest SHA-256 of the document's JSON.
     /// @return facts The facts to store, without the head.

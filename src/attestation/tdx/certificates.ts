@@ -1,6 +1,8 @@
+import { createPublicKey, verify } from "node:crypto";
 import { AsnConvert } from "@peculiar/asn1-schema";
 import { Certificate, CertificateList, Name } from "@peculiar/asn1-x509";
 import { bytesToHex, encodeAbiParameters, keccak256, type Address, type Hex } from "viem";
+import type { PublicKey } from "../keys.ts";
 import { CollateralFormError } from "./errors.ts";
 
 /** The facts read from a certificate. */
@@ -10,7 +12,8 @@ export type CertificateFacts = {
   issuer: Hex;
   subject: Hex;
   commonName: string;
-  key: { x: Hex; y: Hex };
+  key: PublicKey;
+  notAfter: Date;
 };
 
 /** The facts about a platform in the platform's certificate. */
@@ -34,6 +37,7 @@ export function readCertificate(der: Uint8Array, name: string): CertificateFacts
     subject: nameHash(tbs.subject),
     commonName: common?.value.toString() ?? "",
     key: { x: bytesToHex(point.subarray(1, 33)), y: bytesToHex(point.subarray(33)) },
+    notAfter: tbs.validity.notAfter.getTime(),
   };
 }
 
@@ -72,6 +76,27 @@ export function readCrl(der: Uint8Array, name: string): CrlFacts {
  */
 export const certificateId = (issuer: number, serial: bigint): bigint =>
   BigInt(keccak256(encodeAbiParameters([{ type: "uint8" }, { type: "uint256" }], [issuer, serial]))) % 2n ** 64n;
+
+/** Whether a key signed a certificate or a revocation list in DER. Names alone do not tell: a name may have two keys. */
+export function isSignedBy(der: Uint8Array, { x, y }: PublicKey): boolean {
+  const [start] = contentOf(der, 0);
+  const [, tbsEnd] = contentOf(der, start);
+  const [, algorithmEnd] = contentOf(der, tbsEnd);
+  const [bits, end] = contentOf(der, algorithmEnd);
+  const coordinate = (value: Hex): string => Buffer.from(value.slice(2), "hex").toString("base64url");
+  const jwk = { kty: "EC", crv: "P-256", x: coordinate(x), y: coordinate(y) };
+  // The first byte of a BIT STRING is the number of unused bits.
+  const signature = der.subarray(bits + 1, end);
+  return verify("sha256", der.subarray(start, tbsEnd), createPublicKey({ key: jwk, format: "jwk" }), signature);
+}
+
+/** Returns where the content of the value at a place starts and stops. The value is DER. */
+function contentOf(der: Uint8Array, at: number): [start: number, stop: number] {
+  const first = der[at + 1] ?? 0;
+  if (first < 0x80) return [at + 2, at + 2 + first];
+  const start = at + 2 + (first & 0x7f);
+  return [start, start + der.subarray(at + 2, start).reduce((length, byte) => length * 256 + byte, 0)];
+}
 
 /** The device's id of a platform. @param at The verifier, and its chain. */
 export function platformDevice(ppid: Hex, at: { chainId: number; verifier: Address }): Hex {

@@ -28,7 +28,9 @@ const tcbInfoSchema = z.object({
   pceId: hex(2),
   tcbType: svn,
   tcbEvaluationDataNumber: z.number().int().min(1),
-  tdxModuleIdentities: z.array(z.object({ id: z.string().regex(/^TDX_[0-9A-F]{2}$/), tcbLevels: z.array(svnLevel) })),
+  tdxModuleIdentities: z.array(
+    z.object({ id: z.string().regex(/^TDX_[0-9A-Fa-f]{2}$/), tcbLevels: z.array(svnLevel) }),
+  ),
   tcbLevels: z
     .array(
       z.object({
@@ -63,7 +65,7 @@ export function readTcbInfo(text: string, name = "the TCB info"): TcbInfo {
   const info: TcbInfo = {
     issueDate: dateHex(from.issueDate),
     nextUpdate: dateHex(from.nextUpdate),
-    fmspc: `0x${from.fmspc}`,
+    fmspc: `0x${from.fmspc.toLowerCase()}`,
     pceId: `0x${from.pceId}`,
     tcbType: from.tcbType,
     number: from.tcbEvaluationDataNumber,
@@ -78,9 +80,9 @@ export function readTcbInfo(text: string, name = "the TCB info"): TcbInfo {
       tdxSvns: svns(given.tcb.tdxtcbcomponents),
       ...endOf(given),
     })),
+    lowerCase: [],
   };
-  requireSame(tcbInfoText(info), text, name);
-  return info;
+  return withLetters(info, tcbInfoText, text, name);
 }
 
 /** Reads the identity text for Intel's quoting enclave for TDX. @throws CollateralFormError */
@@ -97,9 +99,9 @@ export function readEnclaveIdentity(text: string, name = "the enclave's identity
     mrsigner: `0x${from.mrsigner}`,
     product: from.isvprodid,
     levels: from.tcbLevels.map(svnLevelOf),
+    lowerCase: [],
   };
-  requireSame(identityText(identity), text, name);
-  return identity;
+  return withLetters(identity, identityText, text, name);
 }
 
 /** Returns a TCB info's JSON, exactly as contracts/attestation/tdx/DocumentText.sol writes it. */
@@ -118,19 +120,44 @@ export function tcbInfoText(info: TcbInfo): string {
       `{"tcb":{"sgxtcbcomponents":[${components(l.svns, 0)}],"pcesvn":${l.pceSvn},` +
       `"tdxtcbcomponents":[${components(l.tdxSvns, 16)}]${endText(l)}`,
   );
-  return (
+  return lowered(
+    info,
     `{"id":"TDX","version":3,${datesText(info)},"fmspc":"${upper(info.fmspc)}","pceId":"${upper(info.pceId)}",` +
-    `"tcbType":${info.tcbType},"tcbEvaluationDataNumber":${info.number},"tdxModule":{${signer}},` +
-    `"tdxModuleIdentities":[${modules.join(",")}],"tcbLevels":[${levels.join(",")}]}`
+      `"tcbType":${info.tcbType},"tcbEvaluationDataNumber":${info.number},"tdxModule":{${signer}},` +
+      `"tdxModuleIdentities":[${modules.join(",")}],"tcbLevels":[${levels.join(",")}]}`,
   );
 }
 
 /** Returns an enclave identity's JSON, exactly as contracts/attestation/tdx/DocumentText.sol writes it. */
 export const identityText = (i: EnclaveIdentity): string =>
-  `{"id":"TD_QE","version":2,${datesText(i)},"tcbEvaluationDataNumber":${i.number},` +
-  `"miscselect":"${upper(i.miscselect)}","miscselectMask":"${upper(i.miscselectMask)}",` +
-  `"attributes":"${upper(i.attributes)}","attributesMask":"${upper(i.attributesMask)}",` +
-  `"mrsigner":"${upper(i.mrsigner)}","isvprodid":${i.product},${svnLevelsText(i.levels)}}`;
+  lowered(
+    i,
+    `{"id":"TD_QE","version":2,${datesText(i)},"tcbEvaluationDataNumber":${i.number},` +
+      `"miscselect":"${upper(i.miscselect)}","miscselectMask":"${upper(i.miscselectMask)}",` +
+      `"attributes":"${upper(i.attributes)}","attributesMask":"${upper(i.attributesMask)}",` +
+      `"mrsigner":"${upper(i.mrsigner)}","isvprodid":${i.product},${svnLevelsText(i.levels)}}`,
+  );
+
+/** Writes the hexadecimal digits at a document's places in lower case. */
+function lowered({ lowerCase }: { lowerCase: readonly number[] }, text: string): string {
+  const bytes = Buffer.from(text);
+  for (const place of lowerCase) bytes[place]! |= 0x20;
+  return bytes.toString();
+}
+
+/**
+ * Returns a document with the places of the hexadecimal digits that the signed text has in lower case.
+ * @throws CollateralFormError if the contract would still write another text
+ */
+function withLetters<T>(document: T, textOf: (of: T) => string, text: string, name: string): T {
+  const given = Buffer.from(text);
+  const lowerCase = [...Buffer.from(textOf(document))].flatMap((letter, place) =>
+    letter >= 0x41 && letter <= 0x46 && given[place] === (letter | 0x20) ? [place] : [],
+  );
+  const found = { ...document, lowerCase };
+  requireSame(textOf(found), text, name);
+  return found;
+}
 
 const svnLevelsText = (levels: readonly SvnLevel[]): string =>
   `"tcbLevels":[${levels.map((l) => `{"tcb":{"isvsvn":${l.svn}${endText(l)}`).join(",")}]`;

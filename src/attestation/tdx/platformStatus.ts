@@ -1,12 +1,9 @@
 import { bytesToHex, type Hex } from "viem";
 import type { TdxQuoteVerifierReader } from "../../chain/clients/tdxQuoteVerifier.ts";
 import { certificateId, platformDevice, readCertificate, readPck } from "./certificates.ts";
-import { ROOT } from "./submitCollateral.ts";
+import { issuerOf, ROOT } from "./submitCollateral.ts";
 import { CollateralMissingError } from "./errors.ts";
 import type { SplitQuote } from "./quote.ts";
-
-/** The roles of authorities, in the contract's order. */
-const Role = { platforms: 1, documents: 2 } as const;
 
 /** How long Intel's signed documents still count for renewals after their next update is due: 14 days. */
 const OVERDUE_SECONDS = 14n * 86_400n;
@@ -47,9 +44,8 @@ export async function standingOf(
   };
   const authorities = await verifier.authorities();
   await list("revocation list of the root", ROOT);
-  const issuer =
-    authorities.findIndex(({ role, subject }) => role === Role.platforms && subject === certificate.issuer) + 1;
-  if (issuer === 0) missing("certificate of who certified the platform");
+  const issuer = issuerOf(authorities, leaf, certificate.issuer);
+  if (issuer === undefined) missing("certificate of who certified the platform");
   else {
     await list(`revocation list of authority ${issuer}`, issuer);
     const since = await verifier.revokedSince(certificateId(issuer, certificate.serial));
@@ -83,13 +79,10 @@ export async function evidencesFor(
   const name = "the platform's certificate";
   const [certificate, pck] = [readCertificate(leaf, name), readPck(leaf, name)];
   const facts = await knownFacts(verifier, fromBlock);
-  const authority =
-    (await verifier.authorities()).findIndex(
-      ({ role, subject }) => role === Role.platforms && subject === certificate.issuer,
-    ) + 1;
+  const authority = issuerOf(await verifier.authorities(), leaf, certificate.issuer);
   const tcbInfos = lastOfEach(facts.tcbInfos.filter(({ fmspc }) => fmspc === pck.fmspc));
   const enclaves = lastOfEach(facts.enclaves);
-  if (tcbInfos.length === 0 || enclaves.length === 0 || authority === 0)
+  if (tcbInfos.length === 0 || enclaves.length === 0 || authority === undefined)
     throw new CollateralMissingError(
       `the chain lacks what Intel signed about platforms ${pck.fmspc}: run refute tdx status, and refute tdx bring`,
     );

@@ -1,6 +1,11 @@
-import type { Hex, TransactionReceipt } from "viem";
-import type { TdxQuoteVerifier, TdxQuoteVerifierReader } from "../../chain/clients/tdxQuoteVerifier.ts";
-import { certificateId } from "./certificates.ts";
+import { hexToBytes, type Hex, type TransactionReceipt } from "viem";
+import type {
+  NumberedAuthority,
+  TdxQuoteVerifier,
+  TdxQuoteVerifierReader,
+} from "../../chain/clients/tdxQuoteVerifier.ts";
+import { AuthorityRole } from "../../chain/tdxStructs.ts";
+import { certificateId, isSignedBy, type CertificateFacts } from "./certificates.ts";
 import type { Collateral, Signed } from "./collateralFile.ts";
 import { CollateralMissingError } from "./errors.ts";
 
@@ -29,9 +34,9 @@ export async function bringMissing(
     done.push(brought);
     onBrought?.(brought);
   };
-  const known = new Set((await verifier.authorities()).map(({ certificate }) => certificate));
+  const authorities = await verifier.authorities();
   for (const { der, facts } of collateral.authorities)
-    if (!known.has(certificateId(ROOT, facts.serial)))
+    if (await isNew(verifier, authorities, facts))
       await bring(`certificate ${facts.commonName}`, verifier.bringAuthority(der));
   await bringLists(verifier, collateral, bring, lookUp);
   const { tcbInfo, enclave } = collateral;
@@ -58,8 +63,7 @@ async function bringLists(
 ): Promise<void> {
   const authorities = await verifier.authorities();
   for (const { der, facts } of crls) {
-    const index = authorities.findIndex(({ subject }) => subject === facts.issuer);
-    const issuer = index < 0 ? ROOT : index + 1;
+    const issuer = issuerOf(authorities, hexToBytes(der), facts.issuer) ?? ROOT;
     const name = issuer === ROOT ? "the root" : `authority ${issuer}`;
     const { thisUpdate } = await verifier.crlOf(issuer);
     const time = BigInt(facts.thisUpdate.getTime() / 1_000);
@@ -84,13 +88,44 @@ async function notRevoked(
   return serials.filter((_, k) => since[k] === 0n);
 }
 
-/** The number of who signed a document. @throws CollateralMissingError */
+/** Returns the number of a document's signer. @throws CollateralMissingError */
 async function numberOf(verifier: TdxQuoteVerifierReader, { signer }: Signed<unknown>): Promise<number> {
-  const id = certificateId(ROOT, signer.serial);
-  const index = (await verifier.authorities()).findIndex(({ certificate }) => certificate === id);
-  if (index < 0)
+  const known = knownAs(await verifier.authorities(), signer);
+  if (known === undefined)
     throw new CollateralMissingError(`the chain does not know who signed a document, ${signer.commonName}`);
-  return index + 1;
+  return known.number;
+}
+
+/**
+ * Whether the chain takes a certificate of the root: the name and key are unknown, or the certificate outlasts the known
+ * one, or the known certificate is revoked.
+ */
+async function isNew(
+  verifier: TdxQuoteVerifierReader,
+  authorities: readonly NumberedAuthority[],
+  facts: CertificateFacts,
+): Promise<boolean> {
+  const known = knownAs(authorities, facts);
+  if (known === undefined) return true;
+  if (known.certificate === certificateId(ROOT, facts.serial)) return false;
+  if (BigInt(facts.notAfter.getTime() / 1_000) > known.notAfter) return true;
+  return (await verifier.revokedSince(known.certificate)) !== 0n;
+}
+
+const knownAs = (
+  authorities: readonly NumberedAuthority[],
+  { subject, key }: CertificateFacts,
+): NumberedAuthority | undefined =>
+  authorities.find((known) => known.subject === subject && known.x === key.x && known.y === key.y);
+
+/**
+ * Returns the number of the authority that signed a platform's certificate or a revocation list in DER, under the
+ * issuer's name given there. If none of that name did, returns the first of that name, and the chain refuses the
+ * signature by name. Undefined if the chain knows no such name.
+ */
+export function issuerOf(authorities: readonly NumberedAuthority[], der: Uint8Array, issuer: Hex): number | undefined {
+  const named = authorities.filter((a) => a.role === AuthorityRole.platforms && a.subject === issuer);
+  return (named.find((a) => isSignedBy(der, a)) ?? named[0])?.number;
 }
 
 /** Unix time of a date of a document. */

@@ -315,6 +315,7 @@ export const errorsAbi: Abi = parseAbi([
   "error WrongJobStatus(bytes32 jobId, uint8 actual, uint8 needed)",
   "error WrongKind(uint8 kind)",
   "error WrongLength(uint256 given, uint256 expected)",
+  "error WrongLetter(uint256 place)",
   "error WrongModuleAttributes(bytes8 given)",
   "error WrongModuleSigner()",
   "error WrongOutcome(bytes32 panelId, uint8 actual)",

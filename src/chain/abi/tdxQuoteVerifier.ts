@@ -5,11 +5,12 @@ export const tdxQuoteVerifierAbi = parseAbi([
   "struct Authority { bytes32 x; bytes32 y; bytes32 subject; uint64 certificate; uint64 notAfter; uint8 role; }",
   "struct SvnLevel { uint16 svn; bytes20 date; uint8 status; string rest; }",
   "struct EnclaveIdentity { bytes20 issueDate; bytes20 nextUpdate; uint32 number; bytes4 miscselect; bytes4 \
-miscselectMask; bytes16 attributes; bytes16 attributesMask; bytes32 mrsigner; uint16 product; SvnLevel[] levels; }",
+miscselectMask; bytes16 attributes; bytes16 attributesMask; bytes32 mrsigner; uint16 product; SvnLevel[] levels; \
+uint16[] lowerCase; }",
   "struct TdxModule { uint8 version; SvnLevel[] levels; }",
   "struct TcbLevel { bytes16 svns; uint16 pceSvn; bytes16 tdxSvns; bytes20 date; uint8 status; string rest; }",
   "struct TcbInfo { bytes20 issueDate; bytes20 nextUpdate; bytes6 fmspc; bytes2 pceId; uint8 tcbType; uint32 number; \
-TdxModule[] modules; string[32] labels; TcbLevel[] levels; }",
+TdxModule[] modules; string[32] labels; TcbLevel[] levels; uint16[] lowerCase; }",
   "struct CrlState { bytes32 digest; uint64 thisUpdate; uint64 nextUpdate; }",
   "struct DocumentState { bytes20 digest; uint32 issued; uint32 since; uint32 supersededAt; }",
   "struct QuoteFacts { bytes32 platform; uint64 certificate; bytes32 workload; bytes32 reportHead; bytes32 reportTail; \
@@ -50,7 +51,7 @@ uint8 status; bool isOverdue; uint64 until; }",
   "event PlatformIntroduced(bytes32 indexed platform, uint64 certificate, bytes facts)",
   "event Revoked(uint64 indexed certificate, uint8 indexed issuer, uint256 serial)",
   "event TcbInfoBrought(bytes6 indexed fmspc, bytes2 pceId, uint32 indexed number, uint64 issued, bytes facts)",
-  "function authorityCount() view returns (uint8)",
+  "function authorityCount(uint8 role) view returns (uint8)",
   "function authorityOf(uint8 authority) view returns (Authority)",
   "function bringAuthority(bytes certificate) returns (uint8 authority)",
   "function bringCrl(uint8 issuer, bytes crl, uint256[] serials)",

@@ -44,7 +44,10 @@ export class ExamsReader {
     return this.publicClient.readContract({ ...this.contract, functionName: "passedOf", args });
   }
 
-  /** Whether a block is an exam's. Blocks that the node does not know any more are none. */
+  /**
+   * Whether a block is the last exam with a number, or the next exam: the first candidate of the last 256 blocks that is
+   * far enough from the last exam. Later candidates are no exams.
+   */
   isExam(gridBlock: bigint): Promise<boolean> {
     return this.publicClient.readContract({ ...this.contract, functionName: "isExam", args: [gridBlock] });
   }
@@ -88,6 +91,15 @@ export class Exams extends ExamsReader {
   constructor(address: Address, access: Access) {
     super(address, access);
     this.#sender = access.sender;
+  }
+
+  /**
+   * Numbers an exam without a number, and thereby makes it visible to those who miss it. For an exam with a number,
+   * nothing happens.
+   * @throws ContractRevertError `NoExam`, `ExamOver`
+   */
+  numberExam(gridBlock: bigint): Promise<TransactionReceipt> {
+    return this.#sender.send({ ...this.contract, functionName: "numberExam", args: [gridBlock] });
   }
 
   /**

@@ -2,8 +2,18 @@ import type { Address, Hex, TransactionReceipt } from "viem";
 import { tdxQuoteVerifierAbi } from "../abi/tdxQuoteVerifier.ts";
 import { LogReader } from "../logReader.ts";
 import { findFirstBlock } from "../market/firstBlock.ts";
+import { AuthorityRole } from "../tdxStructs.ts";
 import type { Authority, CrlState, DocumentState, EnclaveIdentity, TcbInfo } from "../tdxStructs.ts";
 import type { Access, ReadAccess } from "./access.ts";
+
+/** The first number of each role's authorities. */
+const FIRST_NUMBERS = [
+  [AuthorityRole.platforms, 1],
+  [AuthorityRole.documents, 128],
+] as const;
+
+/** An authority with its number. */
+export type NumberedAuthority = Authority & { number: number };
 
 /** The kind of platform that a document covers. */
 type PlatformKind = { fmspc: Hex; pceId: Hex };
@@ -23,14 +33,20 @@ export class TdxQuoteVerifierReader {
     this.contract = { address, abi: tdxQuoteVerifierAbi };
   }
 
-  /** All authorities, in the order of their numbers, from 1 on. */
-  async authorities(): Promise<Authority[]> {
-    const count = await this.publicClient.readContract({ ...this.contract, functionName: "authorityCount" });
-    const numbers = Array.from({ length: count }, (_, k) => k + 1);
+  /** All authorities, in the order of their numbers: first those that certify platforms. */
+  async authorities(): Promise<NumberedAuthority[]> {
+    const read = this.publicClient.readContract.bind(this.publicClient);
+    const numbers = await Promise.all(
+      FIRST_NUMBERS.map(async ([role, first]) => {
+        const length = await read({ ...this.contract, functionName: "authorityCount", args: [role] });
+        return Array.from({ length }, (_, k) => first + k);
+      }),
+    );
     return Promise.all(
-      numbers.map((number) =>
-        this.publicClient.readContract({ ...this.contract, functionName: "authorityOf", args: [number] }),
-      ),
+      numbers.flat().map(async (number) => ({
+        number,
+        ...(await read({ ...this.contract, functionName: "authorityOf", args: [number] })),
+      })),
     );
   }
 

@@ -11,6 +11,9 @@ import type { WorkerOptions, WorkerExams } from "./options.ts";
 /** Interval between checks for held classes, seconds of the chain's time. */
 const MEASURE_SECONDS = 60n;
 
+/** The number of blocks whose hashes the chain knows. An exam without a number is forgotten after as many blocks. */
+const KNOWN_BLOCKS = 256n;
+
 /** Contract errors that end an exam for the worker: the block was replaced, or the sitting is too late. */
 const OVER = new Set(["NoExam", "ExamOver", "SatBefore"]);
 
@@ -27,6 +30,8 @@ export class Examinations {
   /** The newest block on the grid that is known to be an exam's, or not. */
   #seen = -1n;
   #exam: bigint | undefined;
+  /** The last exam that has a number, or is about to get one from this worker. */
+  #numbered: bigint | undefined;
   #measureAt = 0n;
 
   constructor(options: Examinee, examClasses: WorkerExams, role: Role<WorkerEvent>) {
@@ -42,9 +47,12 @@ export class Examinations {
    */
   async tend(head: bigint, now: bigint): Promise<void> {
     try {
-      await this.#look(head);
-      const exam = this.#exam;
-      if (exam !== undefined) for (const k of this.#due(exam, head)) await this.#sit(exam, k);
+      if (this.#known().length > 0) {
+        await this.#look(head);
+        const exam = this.#exam;
+        // The tasks need not wait for the number.
+        if (exam !== undefined) await Promise.all([this.#number(exam), this.#sitAll(exam, head)]);
+      }
       if (now >= this.#measureAt) await this.#measure(now);
       this.#role.health.set("exams", this.#problem());
     } catch (error) {
@@ -68,14 +76,18 @@ export class Examinations {
       .sort((a, b) => classes[a]!.blocks - classes[b]!.blocks);
   }
 
-  /** Searches the grid blocks for an exam, newest first, as far back as a class could still sit. */
+  /**
+   * Searches the grid blocks for the block that the contract counts as the exam, newest first, as far back as the chain
+   * knows. While an exam has no number, the search begins at this exam: the next candidate counts once the chain has
+   * forgotten the exam.
+   */
   async #look(head: bigint): Promise<void> {
-    const { exams, classes, gridBlocks } = this.#examClasses;
+    const { exams, gridBlocks } = this.#examClasses;
     // A node may evaluate a call inside the head block: the examined block must come before the head.
     const newest = head - 1n - ((head - 1n) % gridBlocks);
     if (newest === this.#seen) return;
-    const reach = BigInt(Math.max(...classes.map(({ blocks }) => blocks)));
-    const oldest = this.#seen < newest - reach ? newest - reach : this.#seen;
+    const after = this.#exam === this.#numbered ? this.#seen : this.#exam! - 1n;
+    const oldest = after < newest - KNOWN_BLOCKS ? newest - KNOWN_BLOCKS : after;
     for (let block = newest; block > oldest && block > 0n; block -= gridBlocks)
       if (await exams.isExam(block)) {
         this.#exam = block;
@@ -90,6 +102,27 @@ export class Examinations {
     return this.#known().filter(
       (k) => !this.#done.has(`${exam} ${k}`) && head + 1n <= exam + BigInt(classes[k]!.blocks),
     );
+  }
+
+  /**
+   * Numbers the exam if nobody has. The number makes a missed exam visible, also if no report comes in time. A failure
+   * is logged only: each report numbers the exam too.
+   */
+  async #number(exam: bigint): Promise<void> {
+    if (this.#numbered === exam) return;
+    const { exams } = this.#examClasses;
+    this.#numbered = exam;
+    try {
+      if ((await exams.lastExam()).gridBlock !== exam) await exams.numberExam(exam);
+    } catch (error) {
+      if (!(error instanceof RefuteError)) throw error;
+      this.#options.log.warn({ exam: String(exam), error: error.message }, "an exam is not numbered");
+      this.#numbered = undefined;
+    }
+  }
+
+  async #sitAll(exam: bigint, head: bigint): Promise<void> {
+    for (const k of this.#due(exam, head)) await this.#sit(exam, k);
   }
 
   async #sit(exam: bigint, k: number): Promise<void> {

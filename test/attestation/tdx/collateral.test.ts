@@ -1,6 +1,5 @@
 import { expect } from "chai";
 import { readFileSync } from "node:fs";
-import type { PublicClient } from "viem";
 import type { TransactionSender } from "../../../src/chain/call.ts";
 import { TdxQuoteVerifier } from "../../../src/chain/clients/tdxQuoteVerifier.ts";
 import { bringMissing } from "../../../src/attestation/tdx/submitCollateral.ts";
@@ -9,8 +8,22 @@ import { CollateralFormError, CollateralMissingError, QuoteFormError } from "../
 import { encodeEvidence } from "../../../src/attestation/tdx/evidence.ts";
 import { splitQuote } from "../../../src/attestation/tdx/quote.ts";
 import { evidencesFor, standingOf } from "../../../src/attestation/tdx/platformStatus.ts";
+import { collateralFile } from "../../../testkit/tdx/collateralFile.ts";
+import { TestPki, type Issued } from "../../../testkit/tdx/pki.ts";
+import { PCK, TestPlatform } from "../../../testkit/tdx/quotes.ts";
 import { anchorOf, intelRoot, REAL_TIME, realCollateral, realQuote } from "../../../testkit/tdx/realQuote.ts";
 import { deployVerifier, verified, type VerifierChain } from "../../../testkit/tdx/tdxWorld.ts";
+
+/** The client of a chain's verifier, with the chain's first account. */
+async function clientOf({ viem, client, verifier }: VerifierChain): Promise<TdxQuoteVerifier> {
+  const [wallet] = await viem.getWalletClients();
+  const send = async (call: object) => {
+    const hash = await wallet!.writeContract(call as never);
+    return client.getTransactionReceipt({ hash });
+  };
+  const sender = { address: wallet!.account.address, send } as unknown as TransactionSender;
+  return new TdxQuoteVerifier(verifier.address, { publicClient: client, sender });
+}
 
 const FILE = "test/golden/tdx/tdx_quote_collateral.json";
 
@@ -26,14 +39,40 @@ describe("collateral of Intel TDX", () => {
 
   before(async () => {
     chain = await deployVerifier(anchorOf(intelRoot()), REAL_TIME, new Date("2025-06-20T00:00:00Z"));
-    const [wallet] = await chain.viem.getWalletClients();
-    const send = async (call: object) => {
-      const hash = await wallet!.writeContract(call as never);
-      return chain.client.getTransactionReceipt({ hash });
+    contract = await clientOf(chain);
+  });
+
+  it("bringMissing_ofARenewedCertificate_replacesTheOld_andOfTheOldNothing", async () => {
+    const now = Math.floor(Date.now() / 1_000) + 120;
+    const pki = new TestPki(now);
+    const own = await deployVerifier(pki.anchor, now);
+    const client = await clientOf(own);
+    /** What is brought of a collateral by a certificate that certifies platforms. */
+    const bring = async (platformCa: Issued) => {
+      const by = Object.create(pki, { platformCa: { value: platformCa } }) as TestPki;
+      const done = await bringMissing(client, parseCollateral(collateralFile(by, { issued: now }), "f.json"));
+      return done.map(({ what }) => what);
     };
-    const sender = { address: wallet!.account.address, send } as unknown as TransactionSender;
-    const publicClient = chain.client as unknown as PublicClient;
-    contract = new TdxQuoteVerifier(chain.verifier.address, { publicClient, sender });
+    expect(await bring(pki.platformCa)).to.have.length(6);
+    const { key } = pki.platformCa;
+    const renewed = pki.authority({ key, notAfter: now + 9 * 365 * 86_400 });
+    expect(await bring(renewed)).to.deep.equal(["certificate Intel SGX PCK Platform CA"]);
+    expect(await bring(pki.platformCa)).to.deep.equal([]);
+    // An authority of the same name has another key: its lists and machines are told apart by their signatures.
+    const other = pki.authority();
+    expect(await bring(other)).to.deep.equal([
+      "certificate Intel SGX PCK Platform CA",
+      "revocation list of authority 2",
+    ]);
+    for (const [issuer, number] of [
+      [pki.platformCa, 1],
+      [other, 2],
+    ] as const) {
+      const quote = splitQuote(new TestPlatform(pki, PCK, pki.platform(PCK, {}, issuer)).quote());
+      const [evidence] = await evidencesFor(client, quote, 0n);
+      expect(evidence).to.include({ authority: number });
+      await verified(own, encodeEvidence({ ...evidence!, quote: quote.certified }));
+    }
   });
 
   it("status_ofAChainWithNothing_saysAllThatIsMissing_andBringBringsIt_once", async () => {

@@ -75,22 +75,81 @@ describe("Exams", function () {
     await refused("NoCode", [getAddress(who())], {}, who());
   });
 
-  it("isExam_isSaidByTheHash_onTheGrid_asLongAsItIsKnown", async () => {
+  it("isExam_isOfTheFirstCandidate_bySparseHashes_onTheGrid_fromTheDeploymentOn", async () => {
     const odds = 3n;
+    await mine(20);
+    const deployment = await world().networkHelpers.time.latestBlock();
     const rare = await deployExams(world(), { odds });
-    await mine(300);
-    const latest = await world().networkHelpers.time.latestBlock();
-    let found = 0;
-    for (let block = latest - 280; block <= latest; block++) {
+    const isCandidate = async (block: number): Promise<boolean> => {
       const { hash } = await world().client.getBlock({ blockNumber: BigInt(block) });
-      // A call is judged in the block after the head.
-      const isKnown = block > latest + 1 - 257 && block <= latest;
-      const expected = isKnown && block % GRID_BLOCKS === 0 && BigInt(hash) <= (2n ** 256n - 1n) / odds;
-      expect(await rare.read.isExam([BigInt(block)]), `block ${block}`).to.equal(expected);
-      found += Number(expected);
+      return block > deployment && block % GRID_BLOCKS === 0 && BigInt(hash) <= (2n ** 256n - 1n) / odds;
+    };
+    // The first known candidate is an exam, and no other block: soon after the deployment, and when it is forgotten.
+    for (const blocks of [40, 300]) {
+      await mine(blocks);
+      const latest = await world().networkHelpers.time.latestBlock();
+      // A call is judged in the latest block.
+      const oldest = latest - 256;
+      let first: number | undefined;
+      for (let block = Math.max(0, oldest - 10); block <= latest; block++) {
+        const isKnown = block >= oldest && block < latest;
+        const expected = isKnown && first === undefined && (await isCandidate(block));
+        if (expected) first = block;
+        expect(await rare.read.isExam([BigInt(block)]), `block ${block}`).to.equal(expected);
+      }
     }
-    // 64 blocks on the grid, of which a third are exams.
-    expect(found).to.be.within(8, 36);
+  });
+
+  it("aReportForTheFirstCandidate_isTaken_whateverLaterCandidatesAnybodyNumbers", async () => {
+    const T = 40;
+    const deployment = BigInt(await world().networkHelpers.time.latestBlock());
+    const zoo = [{ ...CLASSES[0]!, blocks: T }];
+    const own = await deployExams(world(), { classes: zoo, odds: 2n });
+    const cheat = fresh();
+    await attest(world(), account("stranger"), cheat);
+    const head = async () => BigInt(await world().networkHelpers.time.latestBlock());
+    const to = async (block: bigint) => mine(Math.max(0, Number(block - (await head()))));
+    for (let n = 1; n <= 4; n++) {
+      const [number, last] = await own.read.lastExam();
+      const from = number === 0 ? deployment + 1n : last + BigInt(SPACING);
+      let first = from + ((4n - (from % 4n)) % 4n);
+      for (await to(first + 1n); !(await own.read.isExam([first])); await to(first + 1n)) first += 4n;
+      const honest = await signedExam(world(), who(), device, { gridBlock: first }, {}, zoo);
+      // The honest worker's task takes three quarters of its time. All the while a cheat looks for a later block.
+      for (let later = first + 4n; later < first + 28n; later += 4n) {
+        await to(later + 1n);
+        const sent = own.write.numberExam([later], { account: account("stranger") });
+        await world().viem.assertions.revertWithCustomErrorWithArgs(sent, own, "NoExam", [later]);
+      }
+      await own.write.sit([honest.report, honest.signature], { account: who() });
+      expect(await own.read.lastExam()).to.deep.equal([n, first]);
+      const other = await signedExam(world(), account("stranger"), cheat, { gridBlock: first + 4n }, {}, zoo);
+      const sent = own.write.sit([other.report, other.signature], { account: account("stranger") });
+      await world().viem.assertions.revertWithCustomError(sent, own, "NoExam");
+    }
+    expect(await own.read.passedOf([who(), 0])).to.equal(0b1111);
+    expect(await own.read.passedOf([account("stranger"), 0])).to.equal(0);
+  });
+
+  it("aCandidateThatNobodyNumbers_isForgotten_andTheNextCounts", async () => {
+    const first = await nextExam(world(), exams);
+    const at = async (age: number): Promise<boolean[]> => {
+      await mine(Number(first) + age - (await world().networkHelpers.time.latestBlock()));
+      return Promise.all([0n, 4n, 8n].map((later) => exams.read.isExam([first + later])));
+    };
+    expect(await at(12)).to.deep.equal([true, false, false]);
+    expect(await at(256)).to.deep.equal([true, false, false]);
+    expect(await at(257)).to.deep.equal([false, true, false]);
+    await exams.write.numberExam([first + 4n], { account: account("stranger") });
+    expect(await exams.read.lastExam()).to.deep.equal([1, first + 4n]);
+    // The next one is as far from the number's block as any.
+    const next = first + 4n + BigInt(SPACING);
+    await mine(8);
+    expect(await Promise.all([next - 4n, next, next + 4n].map((block) => exams.read.isExam([block])))).to.deep.equal([
+      false,
+      true,
+      false,
+    ]);
   });
 
   it("sit_numbersAnExam_recordsAndTellsIt", async () => {
@@ -223,6 +282,20 @@ describe("Exams", function () {
     expect(await exams.read.passedOf([who(), 0])).to.equal(0);
     expect(await exams.read.classHeld([account("worker"), 0])).to.equal(false);
     await revert(exams.read.classHeld([who(), 2]), "NoSuchClass", [2n, 2n]);
+  });
+
+  it("anExam_isNoMissInItsVeryLastBlock", async () => {
+    await sit(world(), exams, who(), device, { gridBlock: await nextExam(world(), exams) });
+    const open = await nextExam(world(), exams);
+    await exams.write.numberExam([open]);
+    const latest = await world().networkHelpers.time.latestBlock();
+    // A call is judged in the latest block: here in the last block in which a report counts.
+    await mine(Number(open) + CLASS_BLOCKS[0] - latest);
+    expect(await exams.read.passedOf([who(), 0])).to.equal(0b1);
+    await mine(1);
+    expect(await exams.read.passedOf([who(), 0])).to.equal(0b10);
+    // For the other class the exam goes on.
+    expect(await exams.read.passedOf([who(), 1])).to.equal(0);
   });
 
   it("record_isADevicesAndAWorkers_andBeginsAnewWithAnother", async () => {

@@ -37,6 +37,7 @@ contract ExamClaimsInvariants {
     function invariant_sittings() public view {
         require(_handler.honestDied() == 0, "a right sitting died by a proof");
         require(_handler.immortal() == 0, "a wrong sitting could not be refuted");
+        require(_handler.voided() == 0, "an honest report in time is void");
         require(_handler.trespasses() == 0, _handler.trespassed());
         require(_handler.risen() == 0, "a stopped worker goes on");
         require(_handler.pledgesAreExact(), "stake is not locked as pledges say, or claims are not counted");
@@ -139,6 +140,12 @@ contract ExamClaimsInvariants {
         require(_handler.examClaims().classHeld(_handler.actors(2), 0), "not held");
         for (uint256 k = 0; k < 8; ++k) _handler.numberExam();
         require(!_handler.examClaims().classHeld(_handler.actors(2), 0), "held for ever");
+        invariant_sittings();
+    }
+
+    function test_honestReports_areNeverVoid_whateverBlocksOthersNumber() external {
+        for (uint8 blocks = 0; blocks < 16; ++blocks) _handler.sitLate(blocks, blocks % 2, blocks);
+        require(_handler.heard() == 16, "a report was not heard");
         invariant_sittings();
     }
 

@@ -22,6 +22,10 @@ contract ExamHandler is ExamTrespasses {
     /// @notice Wrong sittings that a pledge backs and that could not be refuted: none may be.
     uint256 public immortal;
     uint256 public refutedLies;
+    /// @notice Honest reports that came in time and were refused: none may be.
+    uint256 public voided;
+    /// @notice Honest reports that came in time, after others tried to number later blocks.
+    uint256 public heard;
     /// @notice Workers that were stopped and were not any more, or whose claims were taken or became final then.
     uint256 public risen;
     uint256 public died;
@@ -94,6 +98,24 @@ contract ExamHandler is ExamTrespasses {
     function numberExam() external {
         _nextExam();
         exams.numberExam(uint64(_examBlock));
+    }
+
+    /// @notice A new exam, whose later candidates others try to number until an honest worker reports it.
+    function sitLate(uint8 who, uint8 class, uint8 blocks) external {
+        // Reverts for a worker without a device.
+        _deviceOf(actors[who % 5]);
+        _nextExam();
+        for (uint256 i = 0; i < blocks % BLOCKS; ++i) {
+            _nextBlock();
+            try exams.numberExam(uint64(_height - 1)) {
+                _trespassed("a candidate after the exam is numbered");
+            } catch {}
+        }
+        try this.sitExam(who, class, false, false) {
+            ++heard;
+        } catch {
+            ++voided;
+        }
     }
 
     function challenge(uint8 by, uint8 which) public {

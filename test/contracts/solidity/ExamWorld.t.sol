@@ -44,6 +44,8 @@ abstract contract ExamWorld is OnesProgram, DeviceKit {
     uint256 internal _now = 1_000_000;
     /// @dev The last exam's.
     uint256 internal _examBlock;
+    /// @dev The block of the exams' deployment.
+    uint256 private _examsFrom;
 
     Sitting[] internal _sittings;
     mapping(uint256 sitting => bool) internal _isLie;
@@ -94,6 +96,7 @@ abstract contract ExamWorld is OnesProgram, DeviceKit {
         ExamClass[] memory zoo = new ExamClass[](CLASSES);
         for (uint8 k = 0; k < CLASSES; ++k) zoo[k] = ExamClass(_programRoot(), uint16(k == 0 ? BLOCKS : SPACING));
         arguments = abi.encode(registry, zoo, 1, SPACING);
+        _examsFrom = _height;
         exams = IExams(Shipped.deploy("contracts/attestation/Exams.sol:Exams", arguments));
         claims = IPledgedClaims(market);
         arguments = abi.encode(exams, claims);
@@ -112,11 +115,21 @@ abstract contract ExamWorld is OnesProgram, DeviceKit {
         vault.deposit(account, 60 ether);
     }
 
-    /// @dev Blocks pass up to one that is an exam.
+    /// @dev Blocks pass up to the next exam, which is the newest block then. An exam that was passed gets its number.
     function _nextExam() internal {
-        _height += SPACING;
-        _nextBlock();
-        _examBlock = _height - 1;
+        (uint32 number, uint64 last) = exams.lastExam();
+        uint256 next = number == 0 ? _examsFrom : last + SPACING;
+        while (next + 1 < _height) {
+            // The oldest block that the chain knows, if the exam is forgotten.
+            if (next + SPACING < _height) next = _height - SPACING;
+            exams.numberExam(uint64(next));
+            next += SPACING;
+        }
+        if (next + 1 > _height) {
+            _height = next;
+            _nextBlock();
+        }
+        _examBlock = next;
     }
 
     /// @dev An actor's device, if the registry says that it has one whose key is known.

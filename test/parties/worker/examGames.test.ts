@@ -88,6 +88,20 @@ describe("a worker that plays the games about its exams", function () {
     expect(worker.figures.staked).to.equal(collateral);
   });
 
+  it("numbersTheFirstCandidate_alsoTooLateToSit", async () => {
+    const examinee = await exams.examinee();
+    const { exams: contract } = await openExams(examinee.session, exams.exams);
+    const exam = await exams.nextExam();
+    const { provider } = exams.players.chain;
+    await provider.request({ method: "hardhat_mine", params: ["0x50"] });
+    const worker = await play(examinee);
+    for (let k = 0; k < 200 && (await contract.lastExam()).number === 0; k++)
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    await worker.stop();
+    expect(await contract.lastExam()).to.deep.equal({ number: 1, gridBlock: exam });
+    expect(worker.inbox.all.filter(({ kind }) => kind === "sat")).to.deep.equal([]);
+  });
+
   it("saysWhenItCannotBeReliedOn", async () => {
     const examinee = await exams.examinee();
     const worker = await play(examinee);

@@ -2,7 +2,14 @@ import { expect } from "chai";
 import { bytesToHex, size, slice, type Hex } from "viem";
 import { certificateId } from "../../../../src/attestation/tdx/certificates.ts";
 import { encodeEvidence } from "../../../../src/attestation/tdx/evidence.ts";
+import {
+  identityText,
+  readEnclaveIdentity,
+  readTcbInfo,
+  tcbInfoText,
+} from "../../../../src/attestation/tdx/documents.ts";
 import { splitQuote } from "../../../../src/attestation/tdx/quote.ts";
+import type { TcbInfo } from "../../../../src/chain/tdxStructs.ts";
 import { refusalOf } from "../../../../testkit/protocol/refusalOf.ts";
 import { useWorld } from "../../../../testkit/protocol/useWorld.ts";
 import { sequence, oid, octets, flag } from "../../../../testkit/tdx/der.ts";
@@ -73,6 +80,73 @@ describe("TDX: what Intel signs, brought by anybody", () => {
       expect(await authority(pki.authority({ extensions: [unknown] }).der)).to.include("UnknownCriticalExtension");
       const again = sequence(oid("2.5.29.15"), flag(), octets(Buffer.of(3, 2, 0, 6)));
       expect(await authority(pki.authority({ extensions: [again] }).der)).to.include("ExtensionTwice");
+    });
+
+    it("aRenewedCertificate_keepsItsNumber_andWithItRevocations", async () => {
+      const { pki, now, platform, verifier } = world();
+      await at(now + LATER);
+      const { serial } = platform.leaf;
+      const list = bytesToHex(pki.crl(pki.platformCa, [serial], now + 30));
+      await verifier.write.bringCrl([CA, list, [serial]]);
+      const { key } = pki.platformCa;
+      const end = (await verifier.read.authorityOf([CA])).notAfter;
+      const renewed = pki.authority({ key, notAfter: Number(end) + DAY });
+      expect(await authority(renewed.der)).to.equal("accepted");
+      expect(await verifier.read.authorityCount([1])).to.equal(1);
+      expect(await verifier.read.authorityOf([CA])).to.include({
+        certificate: certificateId(0, renewed.serial),
+        notAfter: end + BigInt(DAY),
+      });
+      // The list that names the machine is of the number still.
+      expect(await outcome()).to.include("CertificateRevoked");
+      expect(await refusalOf(verifier.write.bringCrl([2, list, []]))).to.include("NoSuchAuthority");
+      // What ends earlier, or as early, does not come back.
+      for (const old of [pki.platformCa, pki.authority({ key, notAfter: Number(end) + DAY })])
+        expect(await authority(old.der)).to.include(`AuthorityKnown(${CA})`);
+      // Another key, or another name, is another authority.
+      expect(await authority(pki.authority().der)).to.equal("accepted");
+      expect(await authority(pki.authority({ key, commonName: "Intel SGX PCK Processor CA" }).der)).to.equal(
+        "accepted",
+      );
+      expect(await verifier.read.authorityCount([1])).to.equal(3);
+    });
+
+    it("aRevokedCertificateOfAKey_isReplacedByAnyOtherOfTheKey", async () => {
+      const { pki, now, verifier } = world();
+      await at(now + LATER);
+      const { key, serial } = pki.platformCa;
+      const shorter = pki.authority({ key, notAfter: now + 5 * DAY });
+      expect(await authority(shorter.der)).to.include(`AuthorityKnown(${CA})`);
+      await verifier.write.bringCrl([0, bytesToHex(pki.crl(pki.root, [serial], now + 10)), [serial]]);
+      expect(await outcome()).to.include("CertificateRevoked");
+      expect(await authority(shorter.der)).to.equal("accepted");
+      expect(await outcome()).to.equal("accepted");
+      expect(await authority(pki.platformCa.der)).to.include("CertificateRevoked");
+    });
+
+    it("aRenewedSigner_bringsNoOlderDocumentBack", async () => {
+      const { pki, now, verifier } = world();
+      await at(now + LATER);
+      await bringTcbInfo(world(), tcbInfoOf(now + 50, { levels: levelWith("OutOfDate") }));
+      const { key } = pki.signer;
+      const renewed = pki.documentSigner({ key, notAfter: now + 10 * 365 * DAY });
+      expect(await authority(renewed.der)).to.equal("accepted");
+      const old = tcbInfoOf(now);
+      expect(await refusalOf(bringTcbInfo(world(), old, renewed))).to.include("DocumentNotNewer");
+      expect(await refusalOf(bringTcbInfo(world(), old, renewed, SIGNER + 1))).to.include("NoSuchAuthority");
+      expect(await verifier.read.authorityCount([2])).to.equal(1);
+    });
+
+    it("signersOfDocuments_useNoNumbersOfIssuersUp", async () => {
+      const now = await world().networkHelpers.time.latest();
+      const pki = new TestPki(now);
+      const { reader, viem } = world();
+      const verifier = await viem.deployContract("TdxQuoteVerifier", [pki.anchor, reader.address, BigInt(GRACE)]);
+      const bring = (der: Uint8Array) => verifier.write.bringAuthority([bytesToHex(der)]);
+      for (let k = 0; k < 8; k++) await bring(pki.documentSigner().der);
+      await bring(pki.platformCa.der);
+      expect((await verifier.read.authorityOf([CA])).certificate).to.equal(certificateId(0, pki.platformCa.serial));
+      await verifier.write.bringCrl([CA, bytesToHex(pki.crl(pki.platformCa, [])), []]);
     });
 
     it("aPlatformsCertificate_byWhoeverMayNotCertifyPlatforms_isRefused", async () => {
@@ -236,6 +310,49 @@ describe("TDX: what Intel signs, brought by anybody", () => {
         }
         expect(await bring(withLabel(filled("|"))), `none at ${place}`).to.include("BadDocument");
       }
+    });
+
+    it("aDocument_isTakenWithItsDigitsInEitherCase_andWithNoOtherLetters", async () => {
+      const { now, verifier, pki } = world();
+      const info = tcbInfoOf(now, { number: 18, fmspc: "0xabcdef0a1b2c", pceId: "0x00f0" });
+      const upper = tcbInfoText(info);
+      /** The document as a file has it, with some places in lower case. */
+      const written = (pattern: RegExp): TcbInfo => {
+        const lowerCase = [...upper.matchAll(pattern)].flatMap(({ index, 0: text }) =>
+          [...text].flatMap((letter, k) => (/[A-F]/.test(letter) ? [index + k] : [])),
+        );
+        return { ...info, lowerCase };
+      };
+      const all = written(/"ABCDEF0A1B2C"|"00F0"|"F{16}"/g);
+      expect(all.lowerCase.length).to.equal(9 + 1 + 3 * 16);
+      for (const document of [info, written(/"ABC/g), written(/"00F0"/g), all]) {
+        const text = tcbInfoText(document);
+        const { r, s } = signDocument(pki.signer, document);
+        const read = readTcbInfo(text);
+        expect(read.lowerCase).to.deep.equal(document.lowerCase);
+        const result = verifier.simulate.bringTcbInfo([read, SIGNER, r, s]);
+        expect(await refusalOf(result), text.slice(0, 150)).to.equal("accepted");
+        // The places are of this text only.
+        if (document !== info)
+          expect(await refusalOf(verifier.simulate.bringTcbInfo([info, SIGNER, r, s]))).to.include("BadDocument");
+      }
+      const { r, s } = signDocument(pki.signer, info);
+      const refused = (place: number): Promise<string> =>
+        refusalOf(verifier.simulate.bringTcbInfo([{ ...info, lowerCase: [place] }, SIGNER, r, s]));
+      const a = upper.indexOf('"ABC') + 1;
+      for (const place of [0, a - 1, a + 6, upper.indexOf("TDX"), upper.indexOf("pceId") + 3, upper.length, 65_535])
+        expect(await refused(place), String(place)).to.include(`WrongLetter(${place})`);
+      expect(await refused(a)).to.include("BadDocument");
+      const twice = { ...info, lowerCase: [a, a] };
+      expect(await refusalOf(verifier.simulate.bringTcbInfo([twice, SIGNER, r, s]))).to.include("WrongLetter");
+      const identity = identityOf(now, { number: 18 });
+      const text = identityText(identity);
+      const lowerCase = [...text].flatMap((letter, k) => (/[A-F]/.test(letter) && k > 180 && k < 380 ? [k] : []));
+      const lower = { ...identity, lowerCase };
+      const signed = signDocument(pki.signer, lower);
+      const read = readEnclaveIdentity(identityText(lower));
+      expect(read.lowerCase).to.deep.equal(lowerCase);
+      await verifier.write.bringEnclaveIdentity([read, SIGNER, signed.r, signed.s]);
     });
 
     it("anOlderDocumentOfANumber_neverComesBack", async () => {

@@ -4,7 +4,7 @@ import { expect } from "chai";
 import { X509Certificate } from "node:crypto";
 import { bytesToHex } from "viem";
 import { Prng } from "../../../../src/base/prng.ts";
-import { readCertificate, readCrl } from "../../../../src/attestation/tdx/certificates.ts";
+import { isSignedBy, readCertificate, readCrl } from "../../../../src/attestation/tdx/certificates.ts";
 import { splitQuote } from "../../../../src/attestation/tdx/quote.ts";
 import { refusalOf } from "../../../../testkit/protocol/refusalOf.ts";
 import { bits, flag, integer, namePart, octets, oid, sequence, time, tlv } from "../../../../testkit/tdx/der.ts";
@@ -73,6 +73,23 @@ describe("TDX: DER, against the readers of others", () => {
       expect(Number(list.thisUpdate)).to.equal(other.thisUpdate.getTime() / 1_000);
       expect(Number(list.nextUpdate)).to.equal(other.nextUpdate!.getTime() / 1_000);
     }
+  });
+
+  it("aListOfMoreBytesThanALengthOfTwo_isRead_upToItsLastNumber", async () => {
+    const pki = new TestPki(Math.floor(Date.now() / 1_000));
+    const serials = Array.from({ length: 1_700 }, (_, k) => 2n ** 159n + BigInt(k));
+    const der = pki.crl(pki.platformCa, serials);
+    expect(der.length).to.be.above(65_535);
+    expect(readCrl(der, "a list").serials).to.deep.equal(serials);
+    expect(isSignedBy(der, pki.platformCa.key)).to.equal(true);
+    expect(isSignedBy(der, pki.root.key)).to.equal(false);
+    const read = (list: Uint8Array) => chain.reader.read.readRevocationList([bytesToHex(list), [serials.at(-1)!, 5n]]);
+    const [, isListed] = await read(der);
+    expect(isListed).to.deep.equal([true, false]);
+    // The same length in three bytes more than it needs, in four, and without an end.
+    const body = der.subarray(5);
+    for (const head of ["308300ffff", `3084${der.toString("hex", 1, 5).replace("83", "00")}`, "3080"])
+      expect(await refusalOf(read(Buffer.concat([Buffer.from(head, "hex"), body]))), head).to.include("MalformedDer");
   });
 
   it("aCertificateWithRandomDamage_isRefused_orReadAsOthersReadIt", async () => {

@@ -3,7 +3,14 @@ import { bytesToHex, keccak256, type Hex } from "viem";
 import { readPck, readCertificate } from "../../../../src/attestation/tdx/certificates.ts";
 import { splitQuote } from "../../../../src/attestation/tdx/quote.ts";
 import { flipOf, meaninglessRanges, refusalOfFlip } from "../../../../testkit/tdx/flips.ts";
-import { realEvidence, realQuote, realWorld, type RealWorld } from "../../../../testkit/tdx/realQuote.ts";
+import {
+  LOWER_CASE,
+  realCollateral,
+  realEvidence,
+  realQuote,
+  realWorld,
+  type RealWorld,
+} from "../../../../testkit/tdx/realQuote.ts";
 import { verified } from "../../../../testkit/tdx/tdxWorld.ts";
 import { refusalOf } from "../../../../testkit/protocol/refusalOf.ts";
 
@@ -29,6 +36,15 @@ describe("TDX: a real quote of a machine", () => {
     expect(facts.isOverdue).to.equal(false);
     expect(Number(facts.until)).to.equal(DUE + OVERDUE);
     expect(facts.workload).to.equal(keccak256(bytesToHex(Buffer.concat([quote.subarray(168, 568), Buffer.alloc(48)]))));
+  });
+
+  it("verify_ofAMachineWhoseTcbInfoHasItsFmspcInLowerCase_givesWhatTheQuoteShows", async () => {
+    const own = await realWorld(LOWER_CASE);
+    expect(realCollateral(LOWER_CASE).tcb_info).to.include('"fmspc":"20a06f000000"');
+    const quote = realQuote(LOWER_CASE);
+    const { reportHead, reportTail, isOverdue } = await verified(own, realEvidence(own, quote));
+    expect(`${reportHead}${reportTail.slice(2)}`.slice(2)).to.equal(quote.toString("hex", 568, 632));
+    expect(isOverdue).to.equal(false);
   });
 
   it("bringTcbInfo_ofIntels_isWithinItsBound", async () => {

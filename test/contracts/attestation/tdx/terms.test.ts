@@ -21,8 +21,9 @@ import {
 
 const DAY = 86_400;
 const OVERDUE = 14 * DAY;
-/** The number that the next authority gets. */
-const NEXT = 3;
+/** The numbers that the next authority and the next signer get. */
+const NEXT = CA + 1;
+const NEXT_SIGNER = SIGNER + 1;
 
 type Documents = { tcbInfo?: Hex; enclave?: Hex };
 
@@ -71,12 +72,12 @@ describe("TDX: how long what counts", () => {
     const end = now + 10 * DAY;
     const signer = pki.documentSigner({ notAfter: end });
     await verifier.write.bringAuthority([bytesToHex(signer.der)]);
-    const tcbInfo = await bringTcbInfo(world(), tcbInfoOf(now), signer, NEXT);
+    const tcbInfo = await bringTcbInfo(world(), tcbInfoOf(now), signer, NEXT_SIGNER);
     expect(hexToNumber(slice(tcbInfo, 5, 10))).to.equal(end);
     const evidence = introduction(world(), undefined, {}, { tcbInfo });
     await at(end);
     expect((await verified(world(), evidence)).isOverdue).to.equal(false);
-    const late = bringTcbInfo(world(), tcbInfoOf(now + 10), signer, NEXT);
+    const late = bringTcbInfo(world(), tcbInfoOf(now + 10), signer, NEXT_SIGNER);
     expect(await refusalOf(late)).to.include(`CertificateExpired(${end})`);
   });
 
@@ -95,7 +96,9 @@ describe("TDX: how long what counts", () => {
     const { pki, now, verifier, platform } = world();
     const signer = pki.documentSigner();
     await verifier.write.bringAuthority([bytesToHex(signer.der)]);
-    const evidence = await introduced(platform, { tcbInfo: await bringTcbInfo(world(), tcbInfoOf(now), signer, NEXT) });
+    const evidence = await introduced(platform, {
+      tcbInfo: await bringTcbInfo(world(), tcbInfoOf(now), signer, NEXT_SIGNER),
+    });
     await at(now + LATER);
     const serials = [pki.platformCa, signer, pki.signer].map(({ serial }) => serial);
     for (const [k, serial] of serials.entries()) {

@@ -25,8 +25,8 @@ export const EXAM_BUGS: readonly Bug[] = [
   bug(
     "exams are nearer than they may be",
     EXAMS,
-    "gridBlock >= last.gridBlock + examSpacing;",
-    "gridBlock >= last.gridBlock + (ON ? 1 : examSpacing);",
+    "first = last.gridBlock + examSpacing;",
+    "first = last.gridBlock + (ON ? 1 : examSpacing);",
   ),
   bug(
     "a worker goes on with another's exams",

@@ -265,7 +265,7 @@ const SIGNED: readonly Bug[] = [
   without("machines of a revoked authority go on", AUTHORITIES, "_requireNotRevoked(_authorities[a].certificate);"),
   without("TCB info of a revoked signer counts", AUTHORITIES, "_requireNotRevoked(_authorities[b].certificate);"),
   without("an identity of a revoked signer counts", AUTHORITIES, "_requireNotRevoked(_authorities[c].certificate);"),
-  unchecked("an authority is brought twice", AUTHORITIES, "_numbers[id] == 0", "AuthorityKnown"),
+  always("an authority is brought twice", AUTHORITIES, "{{c.notAfter > known.notAfter}} ||"),
   unchecked("a list is of any issuer", AUTHORITIES, "list.issuer == name", "WrongIssuer(list"),
   unchecked(
     "a list need not be signed",
