@@ -8,12 +8,6 @@ type WalkBody = (body: Body, inputs: ReadonlyMap<string, ValueState>) => ValueSt
 export const bodiesOf = ({ attributes }: Node): Body[] =>
   [...attributes.values()].flatMap((attribute) => (attribute.kind === "graph" ? [attribute.value] : []));
 
-/** Returns all names read by a body, including its own names. */
-export const namesReadIn = (body: Body): string[] => [
-  ...body.outputs,
-  ...body.nodes.flatMap((node) => [...node.inputs, ...bodiesOf(node).flatMap(namesReadIn)]),
-];
-
 /**
  * Returns the output states of a node with bodies; undefined for another node. A branch's choice, and a loop's number
  * of iterations, must be exact.

@@ -40,11 +40,3 @@ export function inlineBody(n: NodeList, body: Body, inputs: readonly string[]): 
   }
   return body.outputs.map((name) => names.get(name) ?? name);
 }
-
-/** Returns the names read by a node and its bodies. Bodies may read values of the surrounding graph. */
-export const readBy = (node: Node): string[] => [
-  ...node.inputs,
-  ...[...node.attributes.values()].flatMap((attribute) =>
-    attribute.kind === "graph" ? attribute.value.nodes.flatMap(readBy).concat(attribute.value.outputs) : [],
-  ),
-];

@@ -57,18 +57,19 @@ export const linearRegressor: Rule = (b) => {
   const coefficients = b.attributes.floats("coefficients") ?? [];
   const targets = b.attributes.int("targets", 1);
   const columns = coefficients.length / targets;
-  const x = b.reshape(b.x(), b.shape(), b.shape().length === 1 ? [1, ...b.shape()] : b.shape());
-  const weights = b.transpose(b.tensor(coefficients, [targets, columns]), [1, 0]);
+  const x = b.reshape(inFloats(b), b.shape(), b.shape().length === 1 ? [1, ...b.shape()] : b.shape());
+  const weights = b.transpose(b.tensor(coefficients, [targets, columns], typeOf(b)), [1, 0]);
   const intercepts = b.attributes.floats("intercepts") ?? [];
   const product = b.op("MatMul", x, weights);
-  const scores = intercepts.length === 0 ? product : b.add(product, b.tensor(intercepts, [1, targets]));
+  const scores = intercepts.length === 0 ? product : b.add(product, b.tensor(intercepts, [1, targets], typeOf(b)));
+  const result = (y: string): string[] => [inFloat32(b, y, typeOf(b))];
   switch (b.attributes.string("post_transform", "NONE")) {
     case "NONE":
-      return [scores];
+      return result(scores);
     case "LOGISTIC":
-      return [b.op("Sigmoid", scores)];
+      return result(b.op("Sigmoid", scores));
     case "SOFTMAX":
-      return [b.opWith("Softmax", { axis: 1 }, scores)];
+      return result(b.opWith("Softmax", { axis: 1 }, scores));
     default:
       return b.refuse("has no gradient rule with post_transform SOFTMAX_ZERO");
   }
