@@ -61,7 +61,8 @@ export const pad: Lower = (context) => {
     const count = whole.shape[axis]! + Math.min(before, 0) + Math.min(behind, 0);
     kept[axis] = { start: Math.max(-before, 0), step: 1, count };
     const isCut = before < 0 || behind < 0;
-    if (isCut && (count < 0 || (mode === "reflect" && count <= Math.max(before, behind))))
+    const isTooFar = isCut && mode === "reflect" && count <= Math.max(before, behind);
+    if (count < 0 || isTooFar || (count === 0 && shape[axis]! > 0 && mode !== "constant"))
       context.fail(
         `pads of ${before} and ${behind} leave ${count} of the ${whole.shape[axis]!} elements of axis ${axis}`,
       );
