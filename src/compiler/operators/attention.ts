@@ -23,11 +23,13 @@ function causalBias(context: NodeContext, queries: number, keys: number, past: n
 }
 
 /**
- * Returns the tensor added to the scores: a mask (true: 0, false: -Infinity; or numbers), the causal mask, both or
+ * Returns the tensor added to scores: a mask (true: 0, false: -Infinity; or numbers), the causal mask, both or
  * none.
  */
-function attentionBias(context: NodeContext, shape: readonly number[], past: number): LazyTensor | undefined {
+function attentionBias(context: NodeContext, { shape, dtype }: LazyTensor, past: number): LazyTensor | undefined {
   const e = context.expressions;
+  const inType = (x: LazyTensor): LazyTensor =>
+    x.dtype === dtype ? x : broadcast(context, [x], (value) => e.cast(value, dtype));
   const mask = context.optional(3);
   const parts: LazyTensor[] = [];
   if (mask !== undefined) {
@@ -46,7 +48,8 @@ function attentionBias(context: NodeContext, shape: readonly number[], past: num
   const isAligned = counts !== undefined && context.optional(4) === undefined;
   if (isCausal && !isAligned) parts.push(causalBias(context, shape.at(-2)!, shape.at(-1)!, past));
   if (counts !== undefined) parts.push(countBias(context, counts, shape, isCausal && isAligned));
-  return parts.length === 0 ? undefined : parts.reduce((a, b) => broadcast(context, [a, b], e.add));
+  if (parts.length === 0) return undefined;
+  return parts.map(inType).reduce((a, b) => broadcast(context, [a, b], e.add));
 }
 
 /** A mask of fewer keys than there are: the others count for nothing. */
@@ -113,7 +116,7 @@ export const attention: Lower = (context) => {
     return stage;
   };
   const scores = (products: LazyTensor): LazyTensor => {
-    const bias = attentionBias(context, products.shape, past?.shape[2] ?? 0);
+    const bias = attentionBias(context, products, past?.shape[2] ?? 0);
     const softcap = context.float("softcap", 0);
     keep(products);
     const within = keep(softcap === 0 ? products : broadcast(context, [products], (s) => capped(e, s, softcap)));

@@ -11,6 +11,7 @@ import { floatTensor, int64Tensor, numberTensor } from "../../../src/model/onnx/
 import { executeBoth } from "../../../testkit/models/executeBoth.ts";
 import { expectAgreement, modelOf, single, type Experiment } from "../../../testkit/onnx/agreement.ts";
 import type { AttributeValue } from "../../../testkit/onnx/onnxBuilder.ts";
+import { derivativesOf } from "../../../testkit/operators/derivatives.ts";
 import { ML_CASES } from "../../../testkit/operators/mlCases.ts";
 import { Prng } from "../../../testkit/random/prng.ts";
 import { RandomTensors } from "../../../testkit/random/tensors.ts";
@@ -96,6 +97,38 @@ describe("queries without keys", () => {
           const names = ["q", "k", "v", masked ? "m" : "", "", "", "n"];
           await expectAgreement(attention(more, names, { is_causal, qk_matmul_output_mode: 3 }), "Attention");
         });
+});
+
+describe("gradients at these edges", () => {
+  const near = (experiment: Experiment, what: string): void => {
+    const found = derivativesOf(experiment, new RandomTensors(new Prng(4)));
+    if (typeof found === "string") return expect.fail(`${what}: ${found}`);
+    expect(found.byRule, what).to.be.closeTo(found.byDifferences, 1e-5 * (1 + Math.abs(found.byDifferences)));
+  };
+
+  it("ofQueriesWithoutKeys_areNumbers", () => {
+    const random = new RandomTensors(new Prng(6));
+    const operands = { q: random.float([2, 1, 2, 3]), k: random.float([2, 1, 3, 3]), v: random.float([2, 1, 3, 3]) };
+    const of = (inputs: string[], initializers: Record<string, TensorData>, is_causal: number): Experiment => ({
+      opset: 24,
+      operands,
+      initializers,
+      nodes: [{ op: "Attention", inputs, outputs: ["y"], attributes: { is_causal } }],
+      outputs: { y: F },
+    });
+    const m = { dtype: DType.bool, shape: [2, 3], bytes: Uint8Array.of(1, 0, 1, 0, 0, 0) };
+    near(of(["q", "k", "v", "m"], { m }, 0), "mask");
+    near(of(["q", "k", "v", "m"], { m }, 1), "mask and causal");
+    for (const is_causal of [0, 1])
+      near(of(["q", "k", "v", "", "", "", "n"], { n: int64Tensor([1, 3]) }, is_causal), `counts, causal ${is_causal}`);
+  });
+
+  it("ofPadsThatCut_areThoseOfWhatIsLeft", () => {
+    const x = floatTensor([1, 2, 3, 4, 5, 6, 7, 8, 9], [3, 3]);
+    for (const mode of ["constant", "edge", "reflect", "wrap"])
+      near(single("Pad", [x], [int64Tensor([-1, 1, 1, -1])], { mode }, F, 19), mode);
+    near(single("Pad", [floatTensor([1, 2, 3, 4])], [int64Tensor([-1, 2])], { mode: "wrap" }, F, 19), "wrap of one");
+  });
 });
 
 describe("pads that cut", () => {
