@@ -25,7 +25,10 @@ export const givenNames = ({ shape = {}, bind = {}, uint8 = [], drawn = {} }: Mo
   ...Object.keys(drawn),
 ];
 
-/** Splits `NAME=FILE`s by name, the longest name of an input that fits. @throws UsageError if an entry has a wrong form, or names no input */
+/**
+ * Splits `NAME=FILE`s by name, the longest name of an input that fits.
+ * @throws UsageError if an entry has a wrong form, or names no input
+ */
 export function filesByName(model: Model, given: readonly string[]): Map<string, string[]> {
   const files = new Map<string, string[]>();
   for (const text of given) {

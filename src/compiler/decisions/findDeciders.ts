@@ -1,5 +1,5 @@
 import { nodeLabel, type Body, type Node, type TensorData } from "../../model/onnx/model.ts";
-import { bodiesOf, controlResults } from "./subgraphs.ts";
+import { controlResults } from "./subgraphs.ts";
 import { namesRead } from "../../model/onnx/sortNodes.ts";
 import type { DecidedOutput, Decision, UndecidedOutput } from "../../model/decision/decision.ts";
 import { nodeDecision, UNORDERED, type Surroundings } from "../../model/decision/readDecision.ts";

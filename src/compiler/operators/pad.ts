@@ -64,7 +64,7 @@ export const pad: Lower = (context) => {
     const isTooFar = isCut && mode === "reflect" && count <= Math.max(before, behind);
     if (count < 0 || isTooFar || (count === 0 && shape[axis]! > 0 && mode !== "constant"))
       context.fail(
-        `pads of ${before} and ${behind} leave ${count} of the ${whole.shape[axis]!} elements of axis ${axis}`,
+        `pads of ${before} and ${behind} leave ${count} of the ${whole.shape[axis]} elements of axis ${axis}`,
       );
   });
   const x = kept.every(({ count }, d) => count === whole.shape[d]) ? whole : sliced(context, whole, kept);

@@ -1,17 +1,16 @@
 import type { Body, Node } from "./model.ts";
 
 /** Returns the names that a body reads from the graphs around it. The body's own names are others, also if equal. */
-export function namesAround(body: Body): string[] {
+function namesAround(body: Body): string[] {
   const own = new Set([...body.inputs, ...body.initializers.keys(), ...body.nodes.flatMap(({ outputs }) => outputs)]);
   return [...body.nodes.flatMap(namesRead), ...body.outputs].filter((name) => !own.has(name));
 }
 
 /** Returns the names read by a node, first its inputs, then what its bodies read of the surrounding graphs. */
-export const namesRead = (node: Node): string[] => [...node.inputs, ...namesCaptured(node)];
-
-/** Returns the names that a node's bodies read of the surrounding graphs. */
-export const namesCaptured = ({ attributes }: Node): string[] =>
-  [...attributes.values()].flatMap((attribute) => (attribute.kind === "graph" ? namesAround(attribute.value) : []));
+export const namesRead = ({ inputs, attributes }: Node): string[] => [
+  ...inputs,
+  ...[...attributes.values()].flatMap((attribute) => (attribute.kind === "graph" ? namesAround(attribute.value) : [])),
+];
 
 /**
  * Sorts nodes to place each node after the nodes it reads. ONNX demands this order, but some tools break the order

@@ -113,7 +113,8 @@ function pairwise(
   builder.realise(scores);
   const label = labelsAt(context, labels, winners(context, votes(context, scores, pairs, classes)));
   if (a.length > 0) {
-    const row = (values: readonly number[]): LazyTensor => builder.constant(numberTensor(x.dtype, values, [1, pairs.length]));
+    const row = (values: readonly number[]): LazyTensor =>
+      builder.constant(numberTensor(x.dtype, values, [1, pairs.length]));
     const [min, max] = [e.float(1e-7), e.float(1 - 1e-7)];
     const probabilities = broadcast(context, [scores, row(a), row(b)], (s, m, c) =>
       e.min(e.max(e.sub(e.float(1), e.sigmoid(e.add(e.mul(s, m), c))), min), max),
