@@ -15,7 +15,7 @@ import {
   UnsupportedOperatorError,
 } from "./errors.ts";
 import { isTraining } from "./training/expandTraining.ts";
-import { namesRead } from "../model/onnx/sortNodes.ts";
+import { namesRead } from "../model/onnx/names.ts";
 import { whyUnsupported } from "./table/refused.ts";
 import { findRow } from "./table/registry.ts";
 

@@ -1,6 +1,6 @@
 import { nodeLabel, type Body, type Node, type TensorData } from "../../model/onnx/model.ts";
 import { controlResults } from "./subgraphs.ts";
-import { namesRead } from "../../model/onnx/sortNodes.ts";
+import { namesRead } from "../../model/onnx/names.ts";
 import type { DecidedOutput, Decision, UndecidedOutput } from "../../model/decision/decision.ts";
 import { nodeDecision, UNORDERED, type Surroundings } from "../../model/decision/readDecision.ts";
 import { operatorClass } from "./operatorClass.ts";

@@ -1,5 +1,5 @@
 import type { Body } from "../../model/onnx/model.ts";
-import { namesRead } from "../../model/onnx/sortNodes.ts";
+import { namesRead } from "../../model/onnx/names.ts";
 import { findRow } from "../table/registry.ts";
 
 /**

@@ -87,8 +87,8 @@ function countBias(context: NodeContext, counts: LazyTensor, shape: readonly num
 
 /**
  * Attention: r = sqrt(scale), where scale defaults to 1 / sqrt(size); softmax(dot(q * r, k * r) + bias), dot with v.
- * Each head of k and v serves equally many q heads. A cap comes before the mask. A query whose keys are all masked gives
- * 0.
+ * Each head of k and v serves equally many q heads. A cap comes before the mask. A query whose keys are all masked
+ * gives 0.
  */
 export const attention: Lower = (context) => {
   const e = context.expressions;

@@ -3,7 +3,7 @@ import type { Model, Node } from "../../model/onnx/model.ts";
 import { UnsupportedOperatorError } from "../errors.ts";
 import type { NodeList } from "../nodes.ts";
 import { Backward, type GraphValues, type Rule } from "../gradients/backward.ts";
-import { namesRead } from "../../model/onnx/sortNodes.ts";
+import { namesRead } from "../../model/onnx/names.ts";
 import { findRow } from "../table/registry.ts";
 
 /** The differentiated value, and the values to differentiate by: names in the graph. */

@@ -3,8 +3,7 @@ import type { Budget } from "../budget.ts";
 import { NodeInputError, UnsupportedOperatorError } from "../errors.ts";
 import { NodeList } from "../nodes.ts";
 import { differentiate } from "./differentiate.ts";
-import { renamed } from "../gradients/inlineBody.ts";
-import { namesRead } from "../../model/onnx/sortNodes.ts";
+import { namesRead, renamed } from "../../model/onnx/names.ts";
 import { isOptimiser, writeOptimiser } from "./optimisers.ts";
 import { Values } from "./values.ts";
 

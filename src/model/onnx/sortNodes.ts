@@ -1,16 +1,5 @@
-import type { Body, Node } from "./model.ts";
-
-/** Returns the names that a body reads from the graphs around it. The body's own names are others, also if equal. */
-function namesAround(body: Body): string[] {
-  const own = new Set([...body.inputs, ...body.initializers.keys(), ...body.nodes.flatMap(({ outputs }) => outputs)]);
-  return [...body.nodes.flatMap(namesRead), ...body.outputs].filter((name) => !own.has(name));
-}
-
-/** Returns the names read by a node, first its inputs, then what its bodies read of the surrounding graphs. */
-export const namesRead = ({ inputs, attributes }: Node): string[] => [
-  ...inputs,
-  ...[...attributes.values()].flatMap((attribute) => (attribute.kind === "graph" ? namesAround(attribute.value) : [])),
-];
+import type { Node } from "./model.ts";
+import { namesRead } from "./names.ts";
 
 /**
  * Sorts nodes to place each node after the nodes it reads. ONNX demands this order, but some tools break the order

@@ -1,11 +1,11 @@
 import { expect } from "chai";
 import { compile } from "../../../src/compiler/compile.ts";
-import { UnsupportedOperatorError } from "../../../src/compiler/errors.ts";
+import { NodeInputError, UnsupportedOperatorError } from "../../../src/compiler/errors.ts";
 import { executeReference } from "../../../src/executor/reference.ts";
 import { DType, dtypeBytes, readWord } from "../../../src/numerics/dtype.ts";
 import { elementCount, type TensorData } from "../../../src/model/onnx/model.ts";
 import { readModel } from "../../../src/model/onnx/readModel.ts";
-import { floatTensor, int64Tensor } from "../../../src/model/onnx/tensorData.ts";
+import { floatTensor, int64Tensor, numberTensor } from "../../../src/model/onnx/tensorData.ts";
 import { expectAgreement, modelOf, type Experiment } from "../../../testkit/onnx/agreement.ts";
 import type { AttributeValue, NodeSpec } from "../../../testkit/onnx/onnxBuilder.ts";
 import { ALL_CASES } from "../../../testkit/operators/allCases.ts";
@@ -268,6 +268,22 @@ describe("integers of ai.onnx.ml", () => {
     const attributes = { imputed_value_int64s: [MAX], replaced_value_int64: 2n ** 53n + 1n };
     const expected = EDGES.map((edge) => (edge === 2n ** 53n + 1n ? MAX : edge));
     expect(results(ml("Imputer", x, attributes, [I]))).to.deep.equal([expected]);
+  });
+
+  it("valuesOfNarrowerIntegers_areThoseOfTheirType", () => {
+    const int32 = (values: readonly number[]): TensorData => numberTensor(DType.int32, values);
+    const tensors = { keys_tensor: { tensor: int64Tensor([7]) }, values_tensor: { tensor: int32([5]) } };
+    const encoder = (more: Attributes) =>
+      ml("LabelEncoder", int64Tensor([7, 8]), { ...tensors, ...more }, [DType.int32], 4);
+    // The default of values of integers is -1.
+    expect(results(encoder({}))).to.deep.equal([[5n, -1n]]);
+    expect(() => compiled(encoder({ default_int64: 2n ** 31n }))).to.throw(NodeInputError, "beyond int32");
+    expect(() => compiled(encoder({ default_tensor: { tensor: int64Tensor([1]) } }))).to.throw(NodeInputError, "type");
+    const imputer = (value: bigint, missing: bigint) =>
+      ml("Imputer", int32([0, 1]), { imputed_value_int64s: [value], replaced_value_int64: missing }, [DType.int32]);
+    expect(results(imputer(9n, 1n))).to.deep.equal([[0n, 9n]]);
+    expect(results(imputer(9n, 2n ** 32n + 1n))).to.deep.equal([[0n, 1n]]);
+    expect(() => compiled(imputer(2n ** 32n + 9n, 1n))).to.throw(NodeInputError, "beyond int32");
   });
 
   it("labelsOfClassifiers_haveAllBits", () => {

@@ -1,13 +1,14 @@
 import {
   DType,
   dtypeBytes,
+  dtypeName,
   isFloat,
   readWord,
   writeWord,
   type DType as DTypeCode,
   type Word,
 } from "../../../numerics/dtype.ts";
-import { floatWord, numberWord } from "../../../numerics/numbers.ts";
+import { floatWord, greatestWord, minWord, numberWord } from "../../../numerics/numbers.ts";
 import { elementCount } from "../../../model/onnx/model.ts";
 import { int64Tensor } from "../../../model/onnx/tensorData.ts";
 import { Reduce } from "../../../program/types.ts";
@@ -69,15 +70,17 @@ export const imputer: Lower = (context) => {
   const x = context.input(0);
   const floats = context.floats("imputed_value_floats")?.map((value) => numberWord(value, x.dtype));
   const ints = context.integers("imputed_value_int64s");
+  if (!isFloat(x.dtype)) (ints ?? []).forEach((word) => fitting(context, word, x.dtype));
   const float = context.float("replaced_value_float", 0);
   const int = context.integer("replaced_value_int64", 0n);
   const values = (isFloat(x.dtype) ? floats : ints) ?? context.fail("it has no values of the input's type");
   const value = alongLast(context, x, values, "imputed values");
-  const missing = e.constant(x.dtype, isFloat(x.dtype) ? numberWord(float, x.dtype) : int);
+  const missing = e.constant(x.dtype, isFloat(x.dtype) ? numberWord(float, x.dtype) : fits(int, x.dtype) ? int : 0n);
   return [
     broadcast(context, [x, value], (v, other) => {
-      const isMissing = isFloat(x.dtype) && Number.isNaN(float) ? e.isNaN(v) : e.eq(v, missing);
-      return e.select(isMissing, other, v);
+      if (isFloat(x.dtype)) return e.select(Number.isNaN(float) ? e.isNaN(v) : e.eq(v, missing), other, v);
+      // No element equals an integer beyond its type.
+      return fits(int, x.dtype) ? e.select(e.eq(v, missing), other, v) : v;
     }),
   ];
 };
@@ -200,11 +203,17 @@ export const labelEncoder: Lower = (context) => {
   ];
 };
 
+/** Whether an integer is one of an integer type. */
+const fits = (word: Word, dtype: DTypeCode): boolean => word >= minWord(dtype) && word <= greatestWord(dtype);
+
+const fitting = (context: NodeContext, word: Word, dtype: DTypeCode): Word =>
+  fits(word, dtype) ? word : context.fail(`${word} is beyond ${dtypeName(dtype)}`);
+
 /** The word for what is no key. */
 function defaultOf(context: NodeContext, dtype: DTypeCode): Word {
   const tensor = wordsOf(context, "default_tensor");
   const [int, float] = [context.integer("default_int64", -1n), context.float("default_float", 0)];
   const [word] = tensor?.words ?? [];
-  if (word === undefined) return dtype === DType.int64 ? int : numberWord(float, dtype);
+  if (word === undefined) return isFloat(dtype) ? numberWord(float, dtype) : fitting(context, int, dtype);
   return tensor?.dtype === dtype ? word : context.fail("default_tensor is of another type than the values");
 }
