@@ -56,13 +56,16 @@ export const pad: Lower = (context) => {
   axes.forEach((a, k) => {
     const axis = context.axis(a, rank);
     const [before, behind] = [given[k]!, given[k + axes.length]!];
-    begin[axis] = Math.max(before, 0);
     shape[axis] = shape[axis]! + before + behind;
+    begin[axis] = before;
+    // A fill is the same, whether the rest is cut first or not.
+    if (mode === "constant") return;
+    begin[axis] = Math.max(before, 0);
     const count = whole.shape[axis]! + Math.min(before, 0) + Math.min(behind, 0);
     kept[axis] = { start: Math.max(-before, 0), step: 1, count };
     const isCut = before < 0 || behind < 0;
     const isTooFar = isCut && mode === "reflect" && count <= Math.max(before, behind);
-    if (count < 0 || isTooFar || (count === 0 && shape[axis]! > 0 && mode !== "constant"))
+    if (count < 0 || isTooFar || (count === 0 && shape[axis] > 0))
       context.fail(
         `pads of ${before} and ${behind} leave ${count} of the ${whole.shape[axis]} elements of axis ${axis}`,
       );

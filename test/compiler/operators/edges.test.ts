@@ -142,6 +142,7 @@ describe("pads that cut", () => {
     expect(numbersOf(outputsOf(pad("reflect", [2, -1], x))[0]!)).to.deep.equal([3, 2, 1, 2, 3]);
     expect(numbersOf(outputsOf(pad("edge", [2, -2], x))[0]!)).to.deep.equal([1, 1, 1, 2]);
     expect(numbersOf(outputsOf(pad("constant", [2, -1], x))[0]!)).to.deep.equal([0, 0, 1, 2, 3]);
+    expect(numbersOf(outputsOf(pad("constant", [-4, 2], x))[0]!)).to.deep.equal([0, 0]);
     const square = floatTensor([1, 2, 3, 4, 5, 6, 7, 8, 9], [3, 3]);
     for (const mode of ["constant", "edge", "reflect", "wrap"])
       await expectAgreement(pad(mode, [-1, 1, 1, -1], square), mode);
