@@ -56,7 +56,8 @@ export const pad: Lower = (context) => {
   axes.forEach((a, k) => {
     const axis = context.axis(a, rank);
     const [before, behind] = [given[k]!, given[k + axes.length]!];
-    shape[axis] = shape[axis]! + before + behind;
+    const size = shape[axis]! + before + behind;
+    shape[axis] = size;
     begin[axis] = before;
     // A fill is the same, whether the rest is cut first or not.
     if (mode === "constant") return;
@@ -65,7 +66,7 @@ export const pad: Lower = (context) => {
     kept[axis] = { start: Math.max(-before, 0), step: 1, count };
     const isCut = before < 0 || behind < 0;
     const isTooFar = isCut && mode === "reflect" && count <= Math.max(before, behind);
-    if (count < 0 || isTooFar || (count === 0 && shape[axis] > 0))
+    if (count < 0 || isTooFar || (count === 0 && size > 0))
       context.fail(
         `pads of ${before} and ${behind} leave ${count} of the ${whole.shape[axis]} elements of axis ${axis}`,
       );
