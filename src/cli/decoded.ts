@@ -1,3 +1,4 @@
+import { longestName } from "../model/onnx/inputs/boundTensors.ts";
 import { resolve } from "node:path";
 import { writeNpy } from "../model/onnx/inputs/npy.ts";
 import { DType } from "../numerics/dtype.ts";
@@ -49,7 +50,7 @@ export function outputFiles(program: ProgramDescription | undefined, given: read
   const names = (program?.outputs ?? []).map(({ name }) => name);
   const files = new Map<string, string>();
   for (const text of given) {
-    const at = text.indexOf("=");
+    const at = longestName(names, text)?.length ?? text.indexOf("=");
     const [name, path] = [text.slice(0, at), text.slice(at + 1)];
     if (at < 1 || !path.endsWith(".npy")) throw new UsageError(`--output ${text}: expected NAME=FILE.npy`);
     if (!names.includes(name))

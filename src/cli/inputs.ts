@@ -1,4 +1,5 @@
 import type { Model, TensorData } from "../model/onnx/model.ts";
+import { longestName } from "../model/onnx/inputs/boundTensors.ts";
 import { readInputFile } from "../model/onnx/inputs/readInputFile.ts";
 import { UsageError } from "./errors.ts";
 import type { ModelOptions } from "./modelOptions.ts";
@@ -24,15 +25,22 @@ export const givenNames = ({ shape = {}, bind = {}, uint8 = [], drawn = {} }: Mo
   ...Object.keys(drawn),
 ];
 
-/** Splits `NAME=FILE`s by name. @throws UsageError if an entry has a wrong form, or names no input */
+/**
+ * Splits `NAME=FILE`s by name, the longest name of an input that fits.
+ * @throws UsageError if an entry has a wrong form, or names no input
+ */
 export function filesByName(model: Model, given: readonly string[]): Map<string, string[]> {
   const files = new Map<string, string[]>();
   for (const text of given) {
     const at = text.indexOf("=");
     if (at < 1) throw new UsageError(`--input ${text}: expected NAME=FILE`);
-    const name = text.slice(0, at);
+    const name =
+      longestName(
+        model.graph.inputs.map((input) => input.name),
+        text,
+      ) ?? text.slice(0, at);
     requireInput(model, name);
-    files.set(name, [...(files.get(name) ?? []), text.slice(at + 1)]);
+    files.set(name, [...(files.get(name) ?? []), text.slice(name.length + 1)]);
   }
   return files;
 }

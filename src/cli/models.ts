@@ -54,15 +54,22 @@ export function parseShape(text: string): [name: string, shape: number[]] {
 
 /** `sr=16000`, `axes=[0,1]` or `mask=mask.npy`. @throws UsageError */
 export function parseBinding(text: string): [name: string, value: unknown] {
-  const match = /^(.+?)=(.+)$/s.exec(text);
-  if (match === null) throw new UsageError(`--bind ${text}: expected NAME=VALUE or NAME=FILE, for example sr=16000`);
-  const [, name, value] = match as unknown as [string, string, string];
-  if (isFileName(value)) return [name, value];
-  try {
-    return [name, JSON.parse(value)];
-  } catch (cause) {
-    throw new UsageError(`--bind ${text}: expected a JSON value, or a file that ends in .pb, .npy or .json`, { cause });
+  if (!/.=./s.test(text))
+    throw new UsageError(`--bind ${text}: expected NAME=VALUE or NAME=FILE, for example sr=16000`);
+  let reason: unknown;
+  // A name may have an equals sign too: the first one with a value behind it counts.
+  for (let at = text.indexOf("=", 1); at > 0 && at < text.length - 1; at = text.indexOf("=", at + 1)) {
+    const [name, value] = [text.slice(0, at), text.slice(at + 1)];
+    if (isFileName(value)) return [name, value];
+    try {
+      return [name, JSON.parse(value)];
+    } catch (cause) {
+      reason ??= cause;
+    }
   }
+  throw new UsageError(`--bind ${text}: expected a JSON value, or a file that ends in .pb, .npy or .json`, {
+    cause: reason,
+  });
 }
 
 /** `input=output`: names without an equals sign. @throws UsageError */
@@ -85,7 +92,7 @@ export const decideFlag = (output: string, spec: DecideSpec): string => `${outpu
 
 /** `x=-1:1` or `x[1,3,48,192]=-1:1`. @throws UsageError */
 export function parseDrawn(text: string): [input: string, range: DrawnInput] {
-  const match = /^(.+?)(?:\[(\d+(?:,\d+)*)\])?=([^:]+):([^:]+)$/.exec(text);
+  const match = /^(.+?)(?:\[(\d+(?:,\d+)*)\])?=([^:=]+):([^:]+)$/.exec(text);
   const [low, high] = [Number(match?.[3]), Number(match?.[4])];
   if (match === null || Number.isNaN(low) || Number.isNaN(high))
     throw new UsageError(`--drawn ${text}: expected INPUT=LOW:HIGH, for example x=-1:1 or x[1,3,48,192]=-1:1`);

@@ -15,6 +15,7 @@ import {
   UnsupportedOperatorError,
 } from "./errors.ts";
 import { isTraining } from "./training/expandTraining.ts";
+import { namesRead } from "../model/onnx/names.ts";
 import { whyUnsupported } from "./table/refused.ts";
 import { findRow } from "./table/registry.ts";
 
@@ -155,7 +156,7 @@ const bodyNodes = (node: Node): Node[] =>
 
 /** Returns true if a node, or a node in its bodies, reads a listed name. */
 const readsAny = (node: Node, names: ReadonlySet<string>): boolean =>
-  node.inputs.some((name) => name !== "" && names.has(name)) || bodyNodes(node).some((inner) => readsAny(inner, names));
+  namesRead(node).some((name) => name !== "" && names.has(name));
 
 /** Returns some nodes with all direct or indirect readers of their results or the names. */
 function dependents({ graph }: Model, refused: ReadonlySet<Node>, names: readonly string[]): Set<Node> {

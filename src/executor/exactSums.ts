@@ -79,14 +79,14 @@ function termOffset(axes: readonly (Axis & Coordinate)[], starts: readonly numbe
 /**
  * Returns the words of a float tensor with at most 32 bits per element. For 16-bit floats, also returns each element's
  * float32 bits.
- * @param source The tensor's bytes, copied unless aligned to words.
+ * @param source The tensor's bytes, copied unless aligned to words. A Buffer's own slices are views.
  */
 function bitsOf(
   source: Uint8Array,
   dtype: DTypeCode,
 ): { words: Uint16Array | Uint32Array; widened: Uint32Array | undefined } {
   const size = dtypeBytes(dtype);
-  const { buffer, byteOffset, byteLength } = source.byteOffset % size === 0 ? source : source.slice();
+  const { buffer, byteOffset, byteLength } = source.byteOffset % size === 0 ? source : new Uint8Array(source);
   if (dtype === DType.float32)
     return { words: new Uint32Array(buffer, byteOffset, byteLength / size), widened: undefined };
   return { words: new Uint16Array(buffer, byteOffset, byteLength / size), widened: widenedTable(dtype) };

@@ -27,6 +27,10 @@ describe("modelFlags", () => {
     const decoder = ["--decoder", "--slots", "64", "--end-token", "2", "--end-token", "3", "--greedy"];
     expect(modelFlags(specOf(decoder))).to.deep.equal(decoder);
     expect(modelFlags(specOf(["--seed-input"]))).to.deep.equal(["--seed-input"]);
+    const equals = ["--shape", "a=b=1,2", "--bind", "a=b=5", "--bind", 'c=d="e=f"', "--drawn", "a=b=-1:1"];
+    const named = specOf([...equals, "--noise", "a=b=0.5", "--length", "a=b=3"]);
+    expect(named).to.deep.include({ shapes: { "a=b": [1, 2] }, bind: { "a=b": 5, "c=d": "e=f" } });
+    expect(named).to.deep.include({ drawn: { "a=b": { low: -1, high: 1 } }, noise: { "a=b": 0.5 } });
     expect(() => specOf(["--seed-input", "--seed", "1"])).to.throw(UsageError, "give one of both flags");
     expect(() => specOf(["--dim", "sequence=1,2"])).to.throw(UsageError, "refute model compile takes several");
     expect(() => specOf(["--dim", "sequence=0"])).to.throw(UsageError, "expected NAME=N");

@@ -1,4 +1,5 @@
-import type { Attribute, Dim, Model, ValueInfo } from "../../src/model/onnx/model.ts";
+import { DType } from "../../src/numerics/dtype.ts";
+import type { Attribute, Dim, Model, OutputInfo } from "../../src/model/onnx/model.ts";
 import { buildModel, type AttributeValue, type IoSpec } from "./onnxBuilder.ts";
 
 /** Returns an ONNX file for a model that was read or made. @throws RangeError for graphs in attributes */
@@ -14,7 +15,7 @@ export const modelBytes = ({ irVersion, opsets, graph }: Model): Uint8Array =>
     initializers: Object.fromEntries(graph.initializers),
   });
 
-const ioSpec = ({ name, dtype, shape }: ValueInfo): IoSpec => ({
+const ioSpec = ({ name, dtype = DType.float32, shape }: OutputInfo): IoSpec => ({
   ...{ name, dtype },
   ...(shape !== undefined && { shape: shape.map((dim: Dim, d) => dim ?? `dim${d}`) }),
 });

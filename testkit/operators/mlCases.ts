@@ -283,7 +283,8 @@ const encoder: Make = (r) => {
 const floatEncoder: Make = (r) => {
   const x = floatTensor([1.5, NaN, 2.5, r.int(0, 3)]);
   const attributes = { keys_floats: { floats: [1.5, NaN, 3] }, values_int64s: [10, 20, 30], default_int64: -7 };
-  return ml("LabelEncoder", [x], attributes, [DType.int64]);
+  // Before version 4 onnxruntime finds no NaN.
+  return ml("LabelEncoder", [x], attributes, [DType.int64], 4);
 };
 
 export const ML_CASES: Record<string, readonly Make[]> = {

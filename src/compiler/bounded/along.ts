@@ -93,7 +93,7 @@ export const shape: BoundedRule = (context, places) => {
   const { axis, count } = onlyFirst(context, places);
   const dims = context.input(0).shape;
   const at = (value: number): number => Math.min(dims.length, Math.max(0, value < 0 ? value + dims.length : value));
-  const [start, end] = [at(context.int("start", 0)), at(context.int("end", dims.length))];
+  const [start, end] = [at(context.bound("start", 0)), at(context.bound("end", dims.length))];
   const known = context.builder.constant(int64Tensor(dims.slice(start, end)));
   if (axis < start || axis >= end) return { outputs: [known] };
   const choose = broadcast(context, [indexTensor(e, known.shape, 0), known, count], (place, dim, all) =>

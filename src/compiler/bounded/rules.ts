@@ -76,13 +76,13 @@ export const slice: BoundedRule = (context, places) => {
   const { axis, count } = onlyFirst(context, places);
   const attributes = context.opset < 10;
   const list = (index: number, name: string): number[] | undefined =>
-    attributes ? context.ints(name) : context.constantInts(index, name);
+    attributes ? context.bounds(name) : context.constantBounds(index, name);
   const [starts, ends] = [list(1, "starts") ?? [], list(2, "ends") ?? []];
   const { shape } = context.input(0);
   const axes = (list(3, "axes") ?? starts.map((_, k) => k)).map((given) => context.axis(given, shape.length));
   const k = axes.indexOf(axis);
   if (k < 0) return { axis, moves: true };
-  const step = attributes ? 1 : (context.constantInts(4, "steps")?.[k] ?? 1);
+  const step = attributes ? 1 : (context.constantBounds(4, "steps")?.[k] ?? 1);
   if (starts[k] !== 0 || step !== 1 || !(ends[k]! > 0))
     return refuseAlong(context, 0, "take the first ones, from 0 on in steps of 1");
   if (ends[k]! >= shape[axis]!) return { axis, moves: true };

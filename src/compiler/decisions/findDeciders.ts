@@ -1,5 +1,6 @@
 import { nodeLabel, type Body, type Node, type TensorData } from "../../model/onnx/model.ts";
-import { bodiesOf, controlResults, namesReadIn } from "./subgraphs.ts";
+import { controlResults } from "./subgraphs.ts";
+import { namesRead } from "../../model/onnx/names.ts";
 import type { DecidedOutput, Decision, UndecidedOutput } from "../../model/decision/decision.ts";
 import { nodeDecision, UNORDERED, type Surroundings } from "../../model/decision/readDecision.ts";
 import { operatorClass } from "./operatorClass.ts";
@@ -66,7 +67,7 @@ export class Walk {
       if (decision !== undefined) decisions.add(decision);
       // A node that reads only input shapes decides nothing by the inputs.
       if (operatorClass(node).kind === "shape") continue;
-      for (const input of [...node.inputs, ...bodiesOf(node).flatMap(namesReadIn)]) names.push(input);
+      names.push(...namesRead(node));
     }
     return { name, decisions: [...decisions] };
   }

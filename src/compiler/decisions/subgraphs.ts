@@ -4,16 +4,6 @@ import { exact, joined, unread, type ValueState } from "./valueState.ts";
 /** Walks through a body. @returns what its outputs are */
 type WalkBody = (body: Body, inputs: ReadonlyMap<string, ValueState>) => ValueState[];
 
-/** The bodies of a node. */
-export const bodiesOf = ({ attributes }: Node): Body[] =>
-  [...attributes.values()].flatMap((attribute) => (attribute.kind === "graph" ? [attribute.value] : []));
-
-/** Returns all names read by a body, including its own names. */
-export const namesReadIn = (body: Body): string[] => [
-  ...body.outputs,
-  ...body.nodes.flatMap((node) => [...node.inputs, ...bodiesOf(node).flatMap(namesReadIn)]),
-];
-
 /**
  * Returns the output states of a node with bodies; undefined for another node. A branch's choice, and a loop's number
  * of iterations, must be exact.

@@ -1,6 +1,6 @@
 import { DType, isFloat, type DType as DTypeCode } from "../../numerics/dtype.ts";
 import { elementCount, type Body, type Graph, type Node } from "../../model/onnx/model.ts";
-import { numberTensor } from "../../model/onnx/tensorData.ts";
+import { int64Tensor, numberTensor } from "../../model/onnx/tensorData.ts";
 import { UnsupportedOperatorError } from "../errors.ts";
 import type { NodeContext } from "../lowering/nodeContext.ts";
 import type { AttributeValue, NodeList } from "../nodes.ts";
@@ -175,8 +175,8 @@ export class Backward {
   }
 
   /** A constant int64, a scalar. */
-  whole(value: number): string {
-    return this.f(value, DType.int64);
+  whole(value: number | bigint): string {
+    return this.#n.constant(int64Tensor([value], []));
   }
 
   /** A constant bool, a scalar. */

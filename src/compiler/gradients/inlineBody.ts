@@ -1,29 +1,6 @@
-import type { Attribute, Body, Node } from "../../model/onnx/model.ts";
+import type { Body } from "../../model/onnx/model.ts";
+import { renamed } from "../../model/onnx/names.ts";
 import type { NodeList } from "../nodes.ts";
-
-type Names = ReadonlyMap<string, string>;
-
-/** Renames the values read by a node, also in the node's bodies. */
-export const renamed = (node: Node, names: Names): Pick<Node, "inputs" | "attributes"> => ({
-  inputs: node.inputs.map((name) => names.get(name) ?? name),
-  attributes: new Map(
-    [...node.attributes].map(([key, attribute]): [string, Attribute] => [
-      key,
-      attribute.kind === "graph" ? { ...attribute, value: renamedBody(attribute.value, names) } : attribute,
-    ]),
-  ),
-});
-
-/** Renames the outer values read by a body; the body's own values keep their names. */
-function renamedBody(body: Body, names: Names): Body {
-  const own = new Set([...body.inputs, ...body.initializers.keys(), ...body.nodes.flatMap(({ outputs }) => outputs)]);
-  const outer = new Map([...names].filter(([name]) => !own.has(name)));
-  return {
-    ...body,
-    nodes: body.nodes.map((node) => ({ ...node, ...renamed(node, outer) })),
-    outputs: body.outputs.map((name) => outer.get(name) ?? name),
-  };
-}
 
 /**
  * Writes a body's nodes once into the surrounding graph, with new names for all values.
@@ -40,11 +17,3 @@ export function inlineBody(n: NodeList, body: Body, inputs: readonly string[]): 
   }
   return body.outputs.map((name) => names.get(name) ?? name);
 }
-
-/** Returns the names read by a node and its bodies. Bodies may read values of the surrounding graph. */
-export const readBy = (node: Node): string[] => [
-  ...node.inputs,
-  ...[...node.attributes.values()].flatMap((attribute) =>
-    attribute.kind === "graph" ? attribute.value.nodes.flatMap(readBy).concat(attribute.value.outputs) : [],
-  ),
-];

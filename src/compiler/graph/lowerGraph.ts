@@ -215,6 +215,9 @@ export function lowerGraph(
       return own;
     };
     if (isSequence(value)) return value.map((element, k) => add(elementName(name, k), element));
+    // An output that is an initializer: a copy of its own.
+    if (value !== undefined && graph.initializers.has(name))
+      tensors.set(name, { ...value, trail: { node: name, operators: new Map([[name, "Identity"]]) } });
     const count = value !== undefined && isBounded(value) ? value.bounded.count : undefined;
     return count === undefined ? [name] : [name, add(countName(name), count)];
   });

@@ -1,14 +1,6 @@
-import type { Body, Node } from "../../model/onnx/model.ts";
+import type { Body } from "../../model/onnx/model.ts";
+import { namesRead } from "../../model/onnx/names.ts";
 import { findRow } from "../table/registry.ts";
-
-/** Returns the names read or returned by a node's bodies; some names are defined in the bodies themselves. */
-function captured(node: Node): string[] {
-  return [...node.attributes.values()].flatMap((attribute) =>
-    attribute.kind === "graph"
-      ? [...attribute.value.outputs, ...attribute.value.nodes.flatMap((inner) => [...inner.inputs, ...captured(inner)])]
-      : [],
-  );
-}
 
 /**
  * Returns the values that get memory. A value needs none if all its uses fuse into a single value with memory. A value
@@ -33,7 +25,7 @@ export function valuesWithMemory(graph: Body): Set<string> {
     if (use === "shape") continue;
     const outputs = new Set(node.outputs.filter((name) => name !== "").map(root));
     const [into] = outputs.size === 1 ? outputs : [];
-    for (const value of [...node.inputs, ...captured(node)]) {
+    for (const value of namesRead(node)) {
       if (value === "") continue;
       if (use !== "fuse") memory.add(value);
       if (outputs.size > 0) join(value, into);

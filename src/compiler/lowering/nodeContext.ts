@@ -6,6 +6,10 @@ import type { Expressions } from "../expressions/expression.ts";
 import type { LazyTensor } from "../expressions/tensor.ts";
 import { wordNumber } from "../../numerics/numbers.ts";
 
+/** An integer as a number, the nearest number of 53 bits for larger integers. */
+const saturated = (value: bigint): number =>
+  Math.max(Number.MIN_SAFE_INTEGER, Math.min(Number.MAX_SAFE_INTEGER, Number(value)));
+
 /** The data for lowering a node: the node, typed attributes, and the builder. */
 export class NodeContext {
   readonly builder: ProgramBuilder;
@@ -83,13 +87,41 @@ export class NodeContext {
     return found as Extract<Attribute, { kind: K }>;
   }
 
-  int(name: string, otherwise: number): number {
-    const found = this.#attribute(name, "int");
-    return found === undefined ? otherwise : Number(found.value);
+  /** An integer of the data, in all its 64 bits. */
+  integer(name: string, otherwise: bigint): bigint {
+    return this.#attribute(name, "int")?.value ?? otherwise;
   }
 
+  /** Integers of the data, in all their 64 bits. */
+  integers(name: string): readonly bigint[] | undefined {
+    return this.#attribute(name, "ints")?.value;
+  }
+
+  /** A size, an axis, a number or a flag. @throws UnsupportedOperatorError beyond 2^53, where numbers lose bits */
+  int(name: string, otherwise: number): number {
+    const found = this.#attribute(name, "int");
+    return found === undefined ? otherwise : this.#size(found.value, name);
+  }
+
+  /** Sizes, axes, numbers or flags. @throws UnsupportedOperatorError beyond 2^53, where numbers lose bits */
   ints(name: string): number[] | undefined {
-    return this.#attribute(name, "ints")?.value.map(Number);
+    return this.integers(name)?.map((value) => this.#size(value, name));
+  }
+
+  /** A bound that gets cut to a dimension's size: as far as 2^53, it may say "all". */
+  bound(name: string, otherwise: number): number {
+    const found = this.#attribute(name, "int");
+    return found === undefined ? otherwise : saturated(found.value);
+  }
+
+  /** Bounds that get cut to a dimension's size, such as the ends of Slice. */
+  bounds(name: string): number[] | undefined {
+    return this.integers(name)?.map(saturated);
+  }
+
+  #size(value: bigint, what: string): number {
+    const size = Number(value);
+    return Number.isSafeInteger(size) ? size : this.refuse(what, `is ${value}: no size or axis is beyond 2^53`);
   }
 
   /** A list of integers, or its default; it must have as many values as that. */
@@ -140,10 +172,16 @@ export class NodeContext {
     if (found !== value) this.refuse(name, `is ${found}, only ${value} is executed`);
   }
 
-  /** Returns the integers in an optional input, which must be known at compile time. */
+  /** The sizes or axes in an optional input, which must be known at compile time. @throws as `ints` */
   constantInts(index: number, what: string): number[] | undefined {
     const tensor = this.optional(index);
-    return tensor && this.constantWords(tensor, what).map(Number);
+    return tensor && this.constantWords(tensor, what).map((word) => this.#size(word, what));
+  }
+
+  /** The bounds in an optional input, as `bounds`. */
+  constantBounds(index: number, what: string): number[] | undefined {
+    const tensor = this.optional(index);
+    return tensor && this.constantWords(tensor, what).map(saturated);
   }
 
   /** Returns the numbers in a float tensor, which must be known at compile time. */

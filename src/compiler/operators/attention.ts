@@ -23,11 +23,13 @@ function causalBias(context: NodeContext, queries: number, keys: number, past: n
 }
 
 /**
- * Returns the tensor added to the scores: a mask (true: 0, false: -Infinity; or numbers), the causal mask, both or
+ * Returns the tensor added to scores: a mask (true: 0, false: -Infinity; or numbers), the causal mask, both or
  * none.
  */
-function attentionBias(context: NodeContext, shape: readonly number[], past: number): LazyTensor | undefined {
+function attentionBias(context: NodeContext, { shape, dtype }: LazyTensor, past: number): LazyTensor | undefined {
   const e = context.expressions;
+  const inType = (x: LazyTensor): LazyTensor =>
+    x.dtype === dtype ? x : broadcast(context, [x], (value) => e.cast(value, dtype));
   const mask = context.optional(3);
   const parts: LazyTensor[] = [];
   if (mask !== undefined) {
@@ -41,13 +43,13 @@ function attentionBias(context: NodeContext, shape: readonly number[], past: num
     parts.push(padded);
   }
   const isCausal = context.int("is_causal", 0) !== 0;
-  if (isCausal) parts.push(causalBias(context, shape.at(-2)!, shape.at(-1)!, past));
   const counts = context.optional(6);
-  if (counts !== undefined) {
-    if (isCausal) return context.refuse("input 6", "says how many keys count, which with is_causal is not executed");
-    parts.push(countBias(context, counts, shape));
-  }
-  return parts.length === 0 ? undefined : parts.reduce((a, b) => broadcast(context, [a, b], e.add));
+  // Behind a cache of its own, the queries are the last of the keys that count.
+  const isAligned = counts !== undefined && context.optional(4) === undefined;
+  if (isCausal && !isAligned) parts.push(causalBias(context, shape.at(-2)!, shape.at(-1)!, past));
+  if (counts !== undefined) parts.push(countBias(context, counts, shape, isCausal && isAligned));
+  if (parts.length === 0) return undefined;
+  return parts.map(inType).reduce((a, b) => broadcast(context, [a, b], e.add));
 }
 
 /** A mask of fewer keys than there are: the others count for nothing. */
@@ -58,24 +60,35 @@ function paddedMask(context: NodeContext, mask: LazyTensor, keys: number): LazyT
   return concatenate(context, [mask, none], mask.shape.length - 1);
 }
 
-/** By batch: 0 for the first keys, as many as the tensor says, and -Infinity for all others. */
-function countBias(context: NodeContext, counts: LazyTensor, shape: readonly number[]): LazyTensor {
+/**
+ * By batch: 0 for the first keys, as many as the tensor says, and -Infinity for all others.
+ * @param isCausal Whether query i of n sees only the keys j <= i + count - n.
+ */
+function countBias(context: NodeContext, counts: LazyTensor, shape: readonly number[], isCausal: boolean): LazyTensor {
   const { builder, expressions: e } = context;
   if (counts.shape.join() !== String(shape[0]))
     return context.fail(`key counts of shape [${counts.shape.join()}] for scores [${shape.join()}]`);
+  const queries = shape.at(-2)!;
   const keys = indexTensor(e, [1, 1, 1, shape.at(-1)!], 3);
   const own = builder.reshape(counts, [shape[0]!, 1, 1, 1]);
+  const rows = isCausal ? [indexTensor(e, [1, 1, queries, 1], 2)] : [];
   return broadcast(
     context,
-    [keys, own],
-    (key, count) => e.select(e.lt(key, e.cast(count, DType.int64)), e.float(0), e.float(-Infinity)),
+    [keys, own, ...rows],
+    (key, count, row) => {
+      const end = e.cast(count, DType.int64);
+      const seen = row === undefined ? end : e.add(end, e.add(row, e.int64(1 - queries)));
+      // The last query sees all keys that count, and none sees more.
+      return e.select(e.lt(key, seen), e.float(0), e.float(-Infinity));
+    },
     true,
   );
 }
 
 /**
  * Attention: r = sqrt(scale), where scale defaults to 1 / sqrt(size); softmax(dot(q * r, k * r) + bias), dot with v.
- * Each head of k and v serves equally many q heads. A cap comes before the mask.
+ * Each head of k and v serves equally many q heads. A cap comes before the mask. A query whose keys are all masked
+ * gives 0.
  */
 export const attention: Lower = (context) => {
   const e = context.expressions;
@@ -104,12 +117,13 @@ export const attention: Lower = (context) => {
     return stage;
   };
   const scores = (products: LazyTensor): LazyTensor => {
-    const bias = attentionBias(context, products.shape, past?.shape[2] ?? 0);
+    const bias = attentionBias(context, products, past?.shape[2] ?? 0);
     const softcap = context.float("softcap", 0);
     keep(products);
     const within = keep(softcap === 0 ? products : broadcast(context, [products], (s) => capped(e, s, softcap)));
     return keep(bias === undefined ? within : broadcast(context, [within, bias], e.add));
   };
-  const mixed = attend(context, { q: scaled(q), k: scaled(k), v }, { scores, weights: keep });
+  const hides = context.optional(3) !== undefined || context.optional(6) !== undefined;
+  const mixed = attend(context, { q: scaled(q), k: scaled(k), v }, { scores, hides, weights: keep });
   return [context.input(0).shape.length === 4 ? mixed : joinHeads(context, mixed), k, v, stages[shown]];
 };

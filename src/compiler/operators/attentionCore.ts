@@ -16,6 +16,8 @@ type AttendOptions = {
   scores: (products: LazyTensor) => LazyTensor;
   /** Per head, [1, heads, 1, 1]: a score that takes a share in each softmax, and stands for no key. */
   sink?: LazyTensor | undefined;
+  /** Whether a query without keys, all its scores -Infinity, has weights of 0. */
+  hides?: boolean;
   /** From the softmax to what the values are weighed with. */
   weights?: (weights: LazyTensor) => LazyTensor;
 };
@@ -24,7 +26,7 @@ type AttendOptions = {
 export function attend(
   context: NodeContext,
   { q, k, v }: Heads,
-  { scores, sink, weights: modified = (weights) => weights }: AttendOptions,
+  { scores, sink, hides = false, weights: modified = (weights) => weights }: AttendOptions,
 ): LazyTensor {
   const { builder, expressions: e } = context;
   const [batch, heads, queries, size] = q.shape as [number, number, number, number];
@@ -38,7 +40,7 @@ export function attend(
   const given = scores(builder.reshape(matrixProduct(context, grouped(q), turned), [batch, heads, queries, keys]));
   builder.realise(given);
   const weights = modified(
-    sink === undefined ? softmaxOver(context, given, [3], false) : softmaxWithSink(context, given, sink),
+    sink === undefined ? softmaxOver(context, given, [3], false, hides) : softmaxWithSink(context, given, sink),
   );
   return builder.reshape(matrixProduct(context, grouped(weights), shared(v)), [batch, heads, queries, v.shape[3]!]);
 }

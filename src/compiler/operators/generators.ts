@@ -15,7 +15,7 @@ export const eyeLike: Lower = (context) => {
   const x = context.input(0);
   if (x.shape.length !== 2) return context.fail(`data of rank ${x.shape.length}`);
   const dtype = context.int("dtype", x.dtype);
-  const k = context.int("k", 0);
+  const k = context.bound("k", 0);
   if (!isDType(dtype)) return context.refuse("dtype", `is element type ${dtype}, which is not executed here`);
   const [rows, columns] = x.shape as [number, number];
   context.builder.budget.computeElements(rows * columns);

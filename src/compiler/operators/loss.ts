@@ -28,11 +28,13 @@ function negativeLogLikelihood(context: NodeContext, logs: LazyTensor): LazyTens
   const weight = context.optional(2);
   const reduction = context.string("reduction", "mean");
   if (!["none", "sum", "mean"].includes(reduction)) context.refuse("reduction", `is ${reduction}`);
-  const ignored = context.has("ignore_index") ? BigInt(context.int("ignore_index", 0)) : undefined;
+  const given = context.has("ignore_index") ? context.integer("ignore_index", 0n) : undefined;
   const expected = [logs.shape[0]!, ...logs.shape.slice(2)];
   if (logs.shape.length < 2 || target.shape.join() !== expected.join())
     context.fail(`classes [${target.shape.join()}] for scores [${logs.shape.join()}]`);
   if (target.dtype !== DType.int32 && target.dtype !== DType.int64) context.fail("the classes are not int32 or int64");
+  // No int32 class equals an integer of more bits.
+  const ignored = target.dtype === DType.int32 && given !== BigInt.asIntN(32, given ?? 0n) ? undefined : given;
   if (weight !== undefined && weight.shape.join() !== String(logs.shape[1]))
     context.fail(`weights [${weight.shape.join()}] of ${logs.shape[1]} classes`);
 
@@ -48,10 +50,7 @@ function negativeLogLikelihood(context: NodeContext, logs: LazyTensor): LazyTens
     expr,
     order: identityOrder(shape.length),
   });
-  const isIgnored =
-    ignored === undefined
-      ? undefined
-      : e.eq(indirect, e.constant(target.dtype, BigInt.asIntN(target.dtype === DType.int32 ? 32 : 64, ignored)));
+  const isIgnored = ignored === undefined ? undefined : e.eq(indirect, e.constant(target.dtype, ignored));
   const unlessIgnored = (value: Expr): Expr =>
     isIgnored === undefined ? value : e.select(isIgnored, e.float(0), value);
 

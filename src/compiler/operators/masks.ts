@@ -61,7 +61,7 @@ export const hardmax: Lower = (context) => {
 export const trilu: Lower = (context) => {
   const { builder, expressions: e } = context;
   const x = context.input(0);
-  const k = context.constantInts(1, "k")?.[0] ?? 0;
+  const k = context.constantBounds(1, "k")?.[0] ?? 0;
   const upper = context.int("upper", 1) !== 0;
   const rank = x.shape.length;
   if (rank < 2) return context.fail(`data of rank ${rank}`);

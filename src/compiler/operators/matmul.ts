@@ -1,4 +1,4 @@
-import { isFloat } from "../../numerics/dtype.ts";
+import { dtypeName, isFloat } from "../../numerics/dtype.ts";
 import { Reduce } from "../../program/types.ts";
 import { constantAffine, digitAffine, type Affine } from "../expressions/affine.ts";
 import type { ProgramBuilder } from "../steps/builder.ts";
@@ -15,7 +15,9 @@ export function matrixProduct(context: NodeContext, a: LazyTensor, right: LazyTe
   const [, k] = a.shape.slice(-2) as [number, number];
   const kb = right.shape.at(-2)!;
   const batch = broadcastShapes([a.shape.slice(0, -2), right.shape.slice(0, -2)]);
-  if (k !== kb || batch === undefined || a.dtype !== right.dtype)
+  if (a.dtype !== right.dtype)
+    return context.fail(`its factors are of ${dtypeName(a.dtype)} and ${dtypeName(right.dtype)}: cast one of them`);
+  if (k !== kb || batch === undefined)
     return context.fail(`shapes [${a.shape.join()}] and [${right.shape.join()}] do not multiply`);
   builder.plain(a);
   // Committed transposed, [..., N, K]: a reduction then reads neighbours.

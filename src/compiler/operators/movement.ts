@@ -21,11 +21,11 @@ export const slice: Lower = (context) => {
   const x = context.input(0);
   const attributes = context.opset < 10;
   const list = (index: number, name: string): number[] | undefined =>
-    attributes ? context.ints(name) : context.constantInts(index, name);
+    attributes ? context.bounds(name) : context.constantBounds(index, name);
   const starts = list(1, "starts") ?? context.fail("starts is missing");
   const ends = list(2, "ends") ?? context.fail("ends is missing");
   const axes = list(3, "axes") ?? identityOrder(starts.length);
-  const steps = (attributes ? undefined : context.constantInts(4, "steps")) ?? starts.map(() => 1);
+  const steps = (attributes ? undefined : context.constantBounds(4, "steps")) ?? starts.map(() => 1);
   const ranges = x.shape.map(wholeRange);
   axes.forEach((given, k) => {
     const axis = context.axis(given, x.shape.length);

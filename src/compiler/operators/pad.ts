@@ -6,6 +6,7 @@ import { dimensionIndices, identityOrder, plainDigits, radixOf, type LazyTensor 
 import { readAt } from "../steps/views.ts";
 import { numberWord } from "../../numerics/numbers.ts";
 import { readIndirect } from "../lowering/readIndirect.ts";
+import { sliced, wholeRange } from "../lowering/slices.ts";
 
 /** Returns the input position for padded position `at` in a dimension, for the modes that repeat the input. */
 function repeated(mode: string, at: number, dim: number): number {
@@ -37,11 +38,11 @@ function padRepeated(
   return { dtype: x.dtype, shape, digits, expr, order: identityOrder(shape.length) };
 }
 
-/** Pad with a constant, or by repeating the input (reflect, edge, wrap); negative pads crop. */
+/** Pad with a constant, or by repeating what is left (reflect, edge, wrap): negative pads crop first. */
 export const pad: Lower = (context) => {
   const { builder, expressions: e } = context;
-  const x = context.input(0);
-  const rank = x.shape.length;
+  const whole = context.input(0);
+  const rank = whole.shape.length;
   const mode = context.string("mode", "constant");
   if (!["constant", "reflect", "edge", "wrap"].includes(mode)) return context.refuse("mode", `is ${mode}`);
   const attributes = context.opset < 11;
@@ -49,13 +50,28 @@ export const pad: Lower = (context) => {
     (attributes ? context.ints("pads") : context.constantInts(1, "pads")) ?? context.fail("pads is missing");
   const axes = (context.opset >= 18 ? context.constantInts(3, "axes") : undefined) ?? identityOrder(rank);
   if (given.length !== 2 * axes.length) return context.fail(`${given.length} pads for ${axes.length} axes`);
-  const begin = x.shape.map(() => 0);
-  const shape = [...x.shape];
+  const begin = whole.shape.map(() => 0);
+  const shape = [...whole.shape];
+  const kept = whole.shape.map(wholeRange);
   axes.forEach((a, k) => {
     const axis = context.axis(a, rank);
-    begin[axis] = given[k]!;
-    shape[axis] = shape[axis]! + given[k]! + given[k + axes.length]!;
+    const [before, behind] = [given[k]!, given[k + axes.length]!];
+    const size = shape[axis]! + before + behind;
+    shape[axis] = size;
+    begin[axis] = before;
+    // A fill is the same, whether the rest is cut first or not.
+    if (mode === "constant") return;
+    begin[axis] = Math.max(before, 0);
+    const count = whole.shape[axis]! + Math.min(before, 0) + Math.min(behind, 0);
+    kept[axis] = { start: Math.max(-before, 0), step: 1, count };
+    const isCut = before < 0 || behind < 0;
+    const isTooFar = isCut && mode === "reflect" && count <= Math.max(before, behind);
+    if (count < 0 || isTooFar || (count === 0 && size > 0))
+      context.fail(
+        `pads of ${before} and ${behind} leave ${count} of the ${whole.shape[axis]} elements of axis ${axis}`,
+      );
   });
+  const x = kept.every(({ count }, d) => count === whole.shape[d]) ? whole : sliced(context, whole, kept);
   if (elementCount(shape) === 0 || shape.some((dim) => dim < 0))
     return context.fail(`the result has the shape [${shape.join()}]`);
   const value = context.optional(2);

@@ -158,12 +158,16 @@ export const argument =
     return [context.int("keepdims", 1) !== 0 ? result : dropAxes(context.builder, result, [axis])];
   };
 
-/** Softmax (and LogSoftmax) over the given axes: m = max; e = exp(x - m); s = sum e; e / s, or (x - m) - log s. */
+/**
+ * Softmax (and LogSoftmax) over the given axes: m = max; e = exp(x - m); s = sum e; e / s, or (x - m) - log s.
+ * @param hides Whether a group in which all is -Infinity gives 0 rather than NaN; without the logarithm only.
+ */
 export function softmaxOver(
   context: NodeContext,
   x: LazyTensor,
   axes: readonly number[],
   logarithm: boolean,
+  hides = false,
 ): LazyTensor {
   const { builder, expressions: e } = context;
   builder.plain(x);
@@ -173,6 +177,10 @@ export function softmaxOver(
   builder.realise(powers);
   const s = reduceAxes(builder, powers, axes, Reduce.sum);
   builder.realise(s);
+  if (hides)
+    return broadcast(context, [powers, s, m], (a, b, max) =>
+      e.select(e.eq(max, e.like(max, -Infinity)), e.like(a, 0), e.div(a, b)),
+    );
   if (!logarithm) return broadcast(context, [powers, s], e.div);
   return broadcast(context, [x, m, s], (a, b, c) => e.sub(e.sub(a, b), e.log(c)));
 }

@@ -38,10 +38,10 @@ export const constant: Lower = (context) => {
   const value = context.tensor("value");
   if (value !== undefined) return [constantOf(context, value)];
   if (context.has("value_float")) return [context.builder.constant(floatTensor([context.float("value_float", 0)], []))];
-  if (context.has("value_int")) return [context.builder.constant(int64Tensor([context.int("value_int", 0)], []))];
+  if (context.has("value_int")) return [context.builder.constant(int64Tensor([context.integer("value_int", 0n)], []))];
   const floats = context.floats("value_floats");
   if (floats !== undefined) return [constantOf(context, floatTensor(floats))];
-  const ints = context.ints("value_ints");
+  const ints = context.integers("value_ints");
   if (ints !== undefined) return [constantOf(context, int64Tensor(ints))];
   return context.refuse([...context.node.attributes.keys()][0], "is not a kind of constant that is executed");
 };
@@ -68,7 +68,7 @@ export const shape: Lower = (context) => {
   const dims = context.input(0).shape;
   const clampTo = (value: number): number =>
     Math.min(dims.length, Math.max(0, value < 0 ? value + dims.length : value));
-  const part = dims.slice(clampTo(context.int("start", 0)), clampTo(context.int("end", dims.length)));
+  const part = dims.slice(clampTo(context.bound("start", 0)), clampTo(context.bound("end", dims.length)));
   return [context.builder.constant(int64Tensor(part))];
 };
 

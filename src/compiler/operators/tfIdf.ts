@@ -14,12 +14,12 @@ import { dropAxes, reduceAxes } from "./reduction.ts";
 const MAX_GRAM = 5;
 
 /** The searched sequences with `length` numbers, and the number of the first sequence in the pool. */
-type Level = { length: number; first: number; grams: readonly (readonly number[])[] };
+type Level = { length: number; first: number; grams: readonly (readonly bigint[])[] };
 
 function levelsOf(context: NodeContext): Level[] {
   if (context.strings("pool_strings") !== undefined)
     context.refuse("pool_strings", "is of texts: give each word a number before the model, and pool_int64s");
-  const pool = context.ints("pool_int64s") ?? context.fail("pool_int64s is missing");
+  const pool = context.integers("pool_int64s") ?? context.fail("pool_int64s is missing");
   const starts = context.ints("ngram_counts") ?? context.fail("ngram_counts is missing");
   let first = 0;
   return starts.map((start, k) => {

@@ -31,8 +31,8 @@ export const ATTENTION_ROWS: readonly Row[] = [
     gradient: { composition: attentionRules.attention },
     computes:
       "r = sqrt(scale), scale = 1 / sqrt(size); Softmax(RN(dot(q * r, k * r)) + mask), dot with v; past keys " +
-      "and values, causal, groups of heads, key counts (not with `is_causal`). The cap comes before the mask. " +
-      "The fourth output: the products, capped, with the mask, or the softmax",
+      "and values, causal, groups of heads, key counts. The cap comes before the mask. A query whose keys are all " +
+      "masked gives 0. The fourth output: the products, capped, with the mask, or the softmax",
   },
   {
     ...TOKENS,

@@ -63,7 +63,7 @@ export const ML_ROWS: readonly Row[] = [
     since: 2,
     lower: preprocessing.labelEncoder,
     gradient: STEPS,
-    computes: "the place of the key by ArgMax, then reads; numbers only. NaN is a key from version 4 on",
+    computes: "the place of the key by ArgMax, then reads; numbers only. Keys may be NaN",
   },
   {
     ...TABLE,

@@ -289,7 +289,7 @@ export const MOVEMENT_ROWS: readonly Row[] = [
     lower: pad,
     decision: moves(0, 2),
     gradient: { rule: movementRules.pad, without: [2] },
-    computes: "fill outside (constant), or reads through known indices (reflect, edge, wrap)",
+    computes: "fill outside (constant), or reads through known indices (reflect, edge, wrap); negative pads cut first",
     sets: "attributes before 11, `axes` from 18",
   },
   {

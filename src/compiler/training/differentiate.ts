@@ -3,7 +3,7 @@ import type { Model, Node } from "../../model/onnx/model.ts";
 import { UnsupportedOperatorError } from "../errors.ts";
 import type { NodeList } from "../nodes.ts";
 import { Backward, type GraphValues, type Rule } from "../gradients/backward.ts";
-import { readBy } from "../gradients/inlineBody.ts";
+import { namesRead } from "../../model/onnx/names.ts";
 import { findRow } from "../table/registry.ts";
 
 /** The differentiated value, and the values to differentiate by: names in the graph. */
@@ -87,7 +87,7 @@ function sweep(of: Sweep, nodes: Node[]): void {
   for (let at = nodes.length - 1; at >= 0; at--) {
     const node = nodes[at]!;
     const asks = node.outputs.some((name) => terms.has(name) && !given.has(name));
-    if (!asks || !readBy(node).some((name) => active.has(name))) continue;
+    if (!asks || !namesRead(node).some((name) => active.has(name))) continue;
     const gradients = node.outputs.map((name) => (given.has(name) ? undefined : terms.total(name)));
     const [rule, composed] = ruleOf(node, gradients, active);
     const opset = (node.opsets ?? opsets).get(node.domain) ?? 0;
@@ -136,7 +136,7 @@ function sweepComposition(of: Sweep, rule: Rule, backward: Backward, gradients: 
 function activeValues(nodes: readonly Node[], given: ReadonlySet<string>, values: GraphValues): Set<string> {
   const active = new Set(given);
   for (const node of nodes)
-    if (readBy(node).some((name) => active.has(name)))
+    if (namesRead(node).some((name) => active.has(name)))
       for (const name of node.outputs) {
         // A value without a type is a sequence. If the sequence matters, its node is refused.
         const dtype = name === "" ? undefined : values.of(name)?.dtype;
@@ -192,7 +192,7 @@ export function reachedFrom(y: string, nodes: readonly Node[], isFloat: (name: s
   const reached = new Set([y]);
   for (const node of nodes.toReversed())
     if (node.outputs.some((name) => reached.has(name)))
-      readBy(node).forEach((name, input) => {
+      namesRead(node).forEach((name, input) => {
         if (name !== "" && !inputsWithout(node).includes(input) && isFloat(name)) reached.add(name);
       });
   return reached;

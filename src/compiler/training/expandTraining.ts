@@ -3,7 +3,7 @@ import type { Budget } from "../budget.ts";
 import { NodeInputError, UnsupportedOperatorError } from "../errors.ts";
 import { NodeList } from "../nodes.ts";
 import { differentiate } from "./differentiate.ts";
-import { readBy, renamed } from "../gradients/inlineBody.ts";
+import { namesRead, renamed } from "../../model/onnx/names.ts";
 import { isOptimiser, writeOptimiser } from "./optimisers.ts";
 import { Values } from "./values.ts";
 
@@ -92,7 +92,7 @@ function writeResults(node: Node, gradients: readonly string[], n: NodeList): vo
 function copyOf(nodes: readonly Node[], given: ReadonlyMap<string, string>, n: NodeList): Map<string, string> {
   const copied = new Map(given);
   for (const node of nodes) {
-    if (!readBy(node).some((name) => copied.has(name))) continue;
+    if (!namesRead(node).some((name) => copied.has(name))) continue;
     const outputs = node.outputs.map((name) => (name === "" || given.has(name) ? "" : n.fresh(node.operator)));
     if (outputs.every((name) => name === "")) continue;
     node.outputs.forEach((name, k) => outputs[k] !== "" && copied.set(name, outputs[k]!));

@@ -1,5 +1,6 @@
 import { DType, dtypeName } from "../../numerics/dtype.ts";
 import { elementCount, type Model, type ValueInfo } from "../../model/onnx/model.ts";
+import { renamed } from "../../model/onnx/names.ts";
 import { floatTensor } from "../../model/onnx/tensorData.ts";
 import { NoiseError } from "../errors.ts";
 import type { RunWiring } from "../runWiring.ts";
@@ -46,16 +47,15 @@ export function withNoise(
 
   const given = run?.index?.[0];
   const n = new NodeList(PREFIX);
-  const renamed = new Map<string, string>();
+  const noisy = new Map<string, string>();
   graph.inputs.forEach((input, place) => {
     const scale = noise[input.name];
     if (scale === undefined) return;
     const shape = shapeOf(input, scale, refuse);
     const z = normal(n, place, given ?? NOISE.index, elementCount(shape));
     const scaled = n.node("Mul", [z, n.constant(floatTensor([scale]))]);
-    renamed.set(input.name, n.node("Add", [input.name, n.reshape(scaled, shape)]));
+    noisy.set(input.name, n.node("Add", [input.name, n.reshape(scaled, shape)]));
   });
-  const rename = (name: string): string => renamed.get(name) ?? name;
   const int64 = (name: string): ValueInfo => ({ name, dtype: DType.int64, shape: [1] });
   return {
     run: given === undefined ? { ...run, index: [NOISE.index] } : run,
@@ -64,7 +64,7 @@ export function withNoise(
       graph: {
         ...graph,
         inputs: [int64(NOISE.seed), ...(given === undefined ? [int64(NOISE.index)] : []), ...graph.inputs],
-        nodes: [...n.nodes, ...graph.nodes.map((node) => ({ ...node, inputs: node.inputs.map(rename) }))],
+        nodes: [...n.nodes, ...graph.nodes.map((node) => ({ ...node, ...renamed(node, noisy) }))],
         initializers: new Map([...graph.initializers, ...n.initializers]),
       },
     },

@@ -26,6 +26,22 @@ function fieldsOf(bytes: Uint8Array, wanted: number): Uint8Array[] {
   return found;
 }
 
+const text = new TextDecoder();
+
+/** The fields of the name: of TensorProto, and of SequenceProto and OptionalProto. */
+const NAMES = { tensor: 8, other: 1 } as const;
+
+/** Returns the name that a file's value has, if it is one of the given names of its kind. */
+export function nameOf(bytes: Uint8Array, known: readonly ValueInfoProto[]): string | undefined {
+  const [tensor, other] = [NAMES.tensor, NAMES.other].map((field) =>
+    fieldsOf(bytes, field).map((name) => text.decode(name)),
+  );
+  return known.find(({ name, type }) => (isTensor(type) ? tensor : other)!.includes(name))?.name;
+}
+
+const isTensor = (type: Type | undefined): boolean =>
+  type?.value.case !== "sequenceType" && type?.value.case !== "optionalType";
+
 type Type = NonNullable<ValueInfoProto["type"]>;
 
 /** Reads a value of the given type. @param path For messages. @throws InputFileError, and the errors of `readTensor` */

@@ -18,7 +18,7 @@ import { programTerms } from "../../program/work.ts";
 import { readRegularFile } from "../../base/regularFile.ts";
 import { emptyTensor, outputTensors } from "../compare/compare.ts";
 import { withinCounts } from "../compare/withinCounts.ts";
-import { isList, readValue, type CaseValue } from "./readValue.ts";
+import { isList, nameOf, readValue, type CaseValue } from "./readValue.ts";
 import { firstDifference } from "./tolerance.ts";
 
 /** `passed`: every output of every data set is right. `refused`: by name, before anything is executed. */
@@ -97,20 +97,24 @@ export async function runCase(folder: string): Promise<CaseResult> {
   try {
     const path = join(folder, "model.onnx");
     const types = refusable(() => caseTypes(path));
-    for (const set of readdirSync(folder).filter((name) => name.startsWith("test_data_set_"))) {
-      const load = ({ type }: ValueInfoProto, file: string): CaseValue => {
-        const from = join(folder, set, file);
-        return readValue(readRegularFile(from), type, from);
-      };
-      const prepared = refusable(() => {
-        const given = types.inputs.map((input, k) => [input, load(input, `input_${k}.pb`)] as const);
-        const lengths = Object.fromEntries(given.flatMap(([input, value]) => lengthOf(input, value)));
-        return prepare(readModel(path, { lengths }), new Map(given.flatMap(([{ name }, value]) => named(name, value))));
+    const sets = dataSets(folder);
+    if (sets.length === 0) throw new Refused("it has no data: no folder test_data_set_0 lies beside model.onnx");
+    for (const set of sets) {
+      const { initializers } = types;
+      const { prepared, wanted } = refusable(() => {
+        const values = filesOf(join(folder, set), "input", types.inputs, initializers);
+        const given = types.inputs.filter(({ name }) => values.has(name) && !initializers.has(name));
+        const lengths = Object.fromEntries(given.flatMap((input) => lengthOf(input, values.get(input.name))));
+        const model = withInitializers(readModel(path, { lengths }), values);
+        return {
+          prepared: prepare(model, new Map(given.flatMap(({ name }) => named(name, values.get(name))))),
+          wanted: filesOf(join(folder, set), "output", types.outputs, new Set()),
+        };
       });
       bound ||= prepared.bound;
       const outputs = await outputsOf(prepared);
       for (const [k, info] of types.outputs.entries()) {
-        const expected = named(info.name, load(info, `output_${k}.pb`));
+        const expected = named(info.name, wanted.get(info.name));
         const own = outputs.filter(({ name }) => name === info.name || name.startsWith(`${info.name}.`));
         const detail = outputDifference(own, expected);
         if (detail !== undefined) return { kind: "failed", detail: `${set}, output ${k}: ${detail}`, bound };
@@ -123,11 +127,62 @@ export async function runCase(folder: string): Promise<CaseResult> {
   }
 }
 
-/** Returns the inputs and outputs of a model, from the model's file. */
-function caseTypes(path: string): { inputs: readonly ValueInfoProto[]; outputs: readonly ValueInfoProto[] } {
+/** The folders of a case that hold data. */
+export const dataSets = (folder: string): string[] =>
+  readdirSync(folder)
+    .filter((name) => name.startsWith("test_data_set_"))
+    .sort();
+
+type CaseTypes = {
+  inputs: readonly ValueInfoProto[];
+  outputs: readonly ValueInfoProto[];
+  initializers: ReadonlySet<string>;
+};
+
+/** Returns the inputs, outputs and names of initializers of a model, from the model's file. */
+function caseTypes(path: string): CaseTypes {
   const { input = [], output = [], initializer = [] } = decodeModel(readRegularFile(path), path).graph ?? {};
-  const constants = new Set(initializer.map(({ name }) => name));
-  return { inputs: input.filter(({ name }) => !constants.has(name)), outputs: output };
+  return { inputs: input, outputs: output, initializers: new Set(initializer.map(({ name }) => name)) };
+}
+
+/**
+ * Reads the files `KIND_N.pb` of a data set, by the names of the model's values: the name in the file counts, and
+ * without a known name the file's number. Inputs with an initializer need no file.
+ * @throws InputFileError, Refused
+ */
+function filesOf(
+  folder: string,
+  kind: "input" | "output",
+  values: readonly ValueInfoProto[],
+  optional: ReadonlySet<string>,
+): Map<string, CaseValue> {
+  const numbers = readdirSync(folder)
+    .flatMap((file) => new RegExp(`^${kind}_(\\d+)\\.pb$`).exec(file)?.slice(1) ?? [])
+    .sort((a, b) => Number(a) - Number(b));
+  const files = numbers.map((number) => {
+    const path = join(folder, `${kind}_${number}.pb`);
+    const bytes = readRegularFile(path);
+    return { number, path, bytes, name: nameOf(bytes, values) };
+  });
+  // As many files as inputs: initializers that are inputs have files too.
+  const placed = files.length >= values.length ? values : values.filter(({ name }) => !optional.has(name));
+  const read = new Map<string, CaseValue>();
+  for (const { number, path, bytes, name = placed[Number(number)]?.name } of files) {
+    const info = values.find((value) => value.name === name);
+    if (info === undefined || read.has(info.name))
+      throw new Refused(`${path} is of no ${kind} of the model, or of one that another file gives`);
+    read.set(info.name, readValue(bytes, info.type, path));
+  }
+  const missing = values.find(({ name }) => !read.has(name) && !optional.has(name));
+  if (missing !== undefined) throw new Refused(`${folder} has no file ${kind}_N.pb of the ${kind} "${missing.name}"`);
+  return read;
+}
+
+/** The model with other values for initializers that are inputs too. */
+function withInitializers(model: Model, values: ReadonlyMap<string, CaseValue>): Model {
+  const { initializers } = model.graph;
+  const others = [...values].filter((entry): entry is [string, TensorData] => initializers.has(entry[0]));
+  return { ...model, graph: { ...model.graph, initializers: new Map([...initializers, ...others]) } };
 }
 
 /** Returns the length of an input with a sequence or optional type. */

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { errorWithCode } from "../../base/errors.ts";
-import { runCase, type CaseResult } from "./runCase.ts";
+import { dataSets, runCase, type CaseResult } from "./runCase.ts";
 
 /** A folder that cannot be read, or holds no ONNX backend case. */
 class CaseFolderError extends errorWithCode("CASE_FOLDER") {}
@@ -10,8 +10,7 @@ class CaseFolderError extends errorWithCode("CASE_FOLDER") {}
 export type NamedResult = CaseResult & { name: string };
 
 /**
- * Returns the cases in a folder: the folder itself if the folder holds a model, otherwise every folder below with a
- * model, at any depth.
+ * Returns the cases in a folder: the folder itself and every folder below, at any depth, with a model and data.
  * @throws CaseFolderError if no case exists.
  */
 function casesIn(folder: string): string[] {
@@ -21,7 +20,9 @@ function casesIn(folder: string): string[] {
   } catch (cause) {
     throw new CaseFolderError(`cannot read the folder ${folder}: ${(cause as Error).message}`, { cause });
   }
-  const cases = ["", ...names].filter((name) => existsSync(join(folder, name, "model.onnx")));
+  const cases = ["", ...names].filter(
+    (name) => existsSync(join(folder, name, "model.onnx")) && dataSets(join(folder, name)).length > 0,
+  );
   if (cases.length === 0)
     throw new CaseFolderError(`${folder} holds no ONNX backend case: a folder of model.onnx and test_data_set_0`);
   return cases.sort();

@@ -41,6 +41,7 @@ export function appendedNodes(model: Model, name: string, spec: DecideSpec): App
     const names = graph.outputs.map((candidate) => `"${candidate.name}"`).join(", ");
     return refuse(`the model has no such output; its outputs are ${names}`);
   }
+  if (output.dtype === undefined) return refuse("the model does not say its type: write the type into the model");
   if (!isFloat(output.dtype)) refuse(`it is ${dtypeName(output.dtype)}, and only floats are decided`);
   const opset = opsets.get("") ?? 0;
   const chain = new Chain(`${name}_${decideText(spec).replace("=", "")}`, name);

@@ -2,7 +2,7 @@ import type { TypeProto, TypeProto_Tensor } from "onnx-buf";
 import type { DType } from "../../numerics/dtype.ts";
 import { narrowLayout, narrowTypeOf } from "../../numerics/narrow.ts";
 import { ModelGraphError } from "./errors.ts";
-import type { Dim, Node, ValueInfo } from "./model.ts";
+import type { Dim, Node, OutputInfo, ValueInfo } from "./model.ts";
 import type { ReadContext } from "./readContext.ts";
 import { checkDType } from "./tensor.ts";
 
@@ -44,9 +44,17 @@ function tensorInfo(name: string, { elemType, shape }: TypeProto_Tensor, where: 
   return { name, dtype, shape: dims };
 }
 
-/** An output of the graph: a tensor, or a sequence of tensors. @throws ModelGraphError, DTypeError */
-export function readOutput(name: string, type: TypeProto | undefined, { source }: ReadContext): ValueInfo {
+/** Whether the file says nothing about a value's type. */
+const isMissing = (type: TypeProto | undefined): boolean =>
+  type?.value.case === undefined || (type.value.case === "tensorType" && type.value.value.elemType === 0);
+
+/**
+ * An output of the graph: a tensor, or a sequence of tensors. The nodes say type and shape where the file does not.
+ * @throws ModelGraphError, DTypeError
+ */
+export function readOutput(name: string, type: TypeProto | undefined, { source }: ReadContext): OutputInfo {
   const where = `output "${name}"`;
+  if (isMissing(type)) return { name, shape: undefined };
   const container = containerOf(type);
   if (container === undefined) throw new ModelGraphError(source, where, "is neither a tensor nor a list of tensors");
   const info = tensorInfo(name, container.tensor, where, source);
@@ -69,6 +77,7 @@ export function readInput(
   const refuse = (what: string): never => {
     throw new ModelGraphError(source, where, what);
   };
+  if (isMissing(type)) refuse("has no type: write its element type and shape into the model");
   const container = containerOf(type) ?? refuse("is neither a tensor nor a list of tensors");
   const { tensor, sequence, optional } = container;
   if (!sequence && !optional) {

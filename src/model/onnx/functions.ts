@@ -3,6 +3,7 @@ import { readAttribute } from "./attribute.ts";
 import { ModelGraphError } from "./errors.ts";
 import { nodeLabel, type Attribute, type Body, type Node } from "./model.ts";
 import type { ReadContext } from "./readContext.ts";
+import { withoutUnusedTexts } from "./unusedTexts.ts";
 
 /** The maximum of nodes after inlining: nested calls multiply, and nobody could check a larger program. */
 const MAX_NODES = 200_000;
@@ -41,7 +42,8 @@ export function readFunctions(protos: readonly FunctionProto[], context: ReadCon
       const defaults = new Map(
         proto.attributeProto.map((a) => [a.name, readAttribute(a, where, context, read.body)] as const),
       );
-      const nodes = proto.node.map((node) => read.node(node, opsets));
+      const used = withoutUnusedTexts({ nodes: proto.node, initializers: [], outputs: proto.output });
+      const nodes = used.nodes.map((node) => read.node(node, opsets));
       const own: LocalFunction = { inputs: proto.input, outputs: proto.output, defaults, nodes };
       return [key(domain, proto.name, proto.overload), own] as const;
     }),

@@ -8,6 +8,7 @@ import { nodeLabel, type Body, type Graph, type Node, type TensorData } from "./
 import { sortNodes } from "./sortNodes.ts";
 import type { ReadContext } from "./readContext.ts";
 import { readTensor } from "./tensor.ts";
+import { withoutUnusedTexts } from "./unusedTexts.ts";
 
 /** "ai.onnx" and "" name the same domain. */
 export const domainName = (domain: string): string => (domain === "ai.onnx" ? "" : domain);
@@ -71,16 +72,21 @@ export function checkNames(graph: Graph, source: string): void {
 
 /** Reads the body of a node. */
 function readBody(proto: GraphProto, context: ReadContext, opsets?: ReadonlyMap<string, number>): Body {
-  const initializers = readInitializers(proto, context);
+  const outputs = proto.output.map(({ name }) => name);
+  const { nodes, initializers } = withoutUnusedTexts({ nodes: proto.node, initializers: proto.initializer, outputs });
   return {
     inputs: proto.input.map(({ name }) => name),
-    outputs: proto.output.map(({ name }) => name),
-    nodes: sortNodes(proto.node.map((node) => readNode(node, context, opsets))),
-    initializers,
+    outputs,
+    initializers: readInitializers(proto, initializers, context),
+    nodes: sortNodes(nodes.map((node) => readNode(node, context, opsets))),
   };
 }
 
-function readInitializers(proto: GraphProto, context: ReadContext): Map<string, TensorData> {
+function readInitializers(
+  proto: GraphProto,
+  dense: readonly TensorProto[],
+  context: ReadContext,
+): Map<string, TensorData> {
   const sparse = proto.sparseInitializer.map(({ values }) => values?.name ?? "");
   if (sparse.length > 0)
     attempt(context, sparse, () => {
@@ -90,7 +96,7 @@ function readInitializers(proto: GraphProto, context: ReadContext): Map<string, 
     tensor.name,
     readTensor(tensor, `initializer "${tensor.name}"`, context),
   ];
-  return new Map(proto.initializer.flatMap((tensor) => attempt(context, [tensor.name], () => read(tensor))));
+  return new Map(dense.flatMap((tensor) => attempt(context, [tensor.name], () => read(tensor))));
 }
 
 /**
@@ -98,13 +104,15 @@ function readInitializers(proto: GraphProto, context: ReadContext): Map<string, 
  * @throws ModelFormatError, ModelGraphError, DTypeError, ExternalDataError
  */
 export function readGraph(proto: GraphProto, context: ReadContext, functions: readonly FunctionProto[] = []): Graph {
-  const initializers = readInitializers(proto, context);
+  const outputs = proto.output.map(({ name }) => name);
+  const used = withoutUnusedTexts({ nodes: proto.node, initializers: proto.initializer, outputs });
+  const initializers = readInitializers(proto, used.initializers, context);
   const local = readFunctions(functions, context, {
     node: (node, opsets) => readNode(node, context, opsets),
     body: (body) => readBody(body, context),
     domain: domainName,
   });
-  const nodes = proto.node.flatMap((node) => attempt(context, node.output, () => readNode(node, context)));
+  const nodes = used.nodes.flatMap((node) => attempt(context, node.output, () => readNode(node, context)));
   const constant = new Set(proto.initializer.map(({ name }) => name));
   const { lengths = {} } = context;
   const named = proto.input.filter(({ name }) => !constant.has(name));

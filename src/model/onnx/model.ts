@@ -25,6 +25,9 @@ export type ValueInfo = {
   sequence?: true;
 };
 
+/** An output of a graph. Without `dtype` and `shape` if the file does not say them. */
+export type OutputInfo = Omit<ValueInfo, "dtype"> & { dtype?: DType };
+
 /** An attribute. `other` stands for kinds that no operator of the table takes (sparse tensors, types). */
 export type Attribute =
   | { kind: "float"; value: number }
@@ -65,7 +68,7 @@ export type Graph = {
   name: string;
   /** Graph inputs that are not initializers. */
   inputs: readonly ValueInfo[];
-  outputs: readonly ValueInfo[];
+  outputs: readonly OutputInfo[];
   /** In topological order. */
   nodes: readonly Node[];
   initializers: ReadonlyMap<string, TensorData>;

@@ -1,6 +1,7 @@
 import { errorWithCode } from "../../base/errors.ts";
 import { DType } from "../../numerics/dtype.ts";
 import type { Attribute, Model, Node, TensorData, ValueInfo } from "./model.ts";
+import { renamed } from "./names.ts";
 import { floatTensor, int64Tensor } from "./tensorData.ts";
 
 /** The model has no float32 image input with the given name. */
@@ -88,16 +89,13 @@ export function withImagePreprocessing(model: Model, options: ImagePreprocessing
   push("centred", "Sub", [["mean", perChannel(options.mean)]]);
   push("normalised", "Div", [["std", perChannel(options.std)]]);
 
-  const renamed = graph.nodes.map((n) => ({
-    ...n,
-    inputs: n.inputs.map((i) => (i === options.input ? last : i)),
-  }));
+  const names = new Map([[options.input, last]]);
   return {
     ...model,
     graph: {
       ...graph,
       inputs: graph.inputs.map((i) => (i === input ? byteInput : i)),
-      nodes: [...nodes, ...renamed],
+      nodes: [...nodes, ...graph.nodes.map((n) => ({ ...n, ...renamed(n, names) }))],
       initializers,
     },
   };

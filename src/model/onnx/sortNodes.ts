@@ -1,12 +1,5 @@
 import type { Node } from "./model.ts";
-
-/** Returns the names read by a node, directly or in its bodies. */
-const reads = (node: Node): string[] => [
-  ...node.inputs,
-  ...[...node.attributes.values()].flatMap((attribute) =>
-    attribute.kind === "graph" ? [...attribute.value.outputs, ...attribute.value.nodes.flatMap(reads)] : [],
-  ),
-];
+import { namesRead } from "./names.ts";
 
 /**
  * Sorts nodes to place each node after the nodes it reads. ONNX demands this order, but some tools break the order
@@ -27,7 +20,7 @@ export function sortNodes(nodes: readonly Node[]): Node[] {
         continue;
       }
       begun.add(node);
-      for (const name of reads(node).toReversed()) {
+      for (const name of namesRead(node).toReversed()) {
         const producer = name === "" ? undefined : producers.get(name);
         if (producer !== undefined && !begun.has(producer)) stack.push(producer);
       }

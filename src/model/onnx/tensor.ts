@@ -1,7 +1,7 @@
 import { isAbsolute, join, normalize, sep } from "node:path";
 import { TensorProto_DataLocation, TensorProto_DataTypeSchema, type TensorProto } from "onnx-buf";
 import { DType, dtypeBytes, isDType, writeWord } from "../../numerics/dtype.ts";
-import { narrowTypeOf } from "../../numerics/narrow.ts";
+import { narrowLayout, narrowTypeOf } from "../../numerics/narrow.ts";
 import { FileError, withRegularFile, type RegularFile } from "../../base/regularFile.ts";
 import { DTypeError, ExternalDataError, ModelGraphError } from "./errors.ts";
 import { readNarrow } from "./narrow.ts";
@@ -21,7 +21,8 @@ export function checkDType(code: number, where: string, source: string): DType {
   return code;
 }
 
-function externalBytes(tensor: TensorProto, where: string, context: ReadContext): Uint8Array {
+/** Reads external data. @param needed The bytes of the tensor: the file's tensor may leave its length out, or 0. */
+function externalBytes(tensor: TensorProto, needed: number, where: string, context: ReadContext): Uint8Array {
   const { source, externalDataDir, externalFile } = context;
   const entry = (key: string): string | undefined => tensor.externalData.find((e) => e.key === key)?.value;
   const location = entry("location");
@@ -35,14 +36,17 @@ function externalBytes(tensor: TensorProto, where: string, context: ReadContext)
   externalFile?.(join(externalDataDir, path));
   const number = (key: string): number | undefined => {
     const text = entry(key);
-    return text === undefined ? undefined : Number(text);
+    if (text === undefined || /^\d{1,15}$/.test(text)) return text === undefined ? undefined : Number(text);
+    throw new ExternalDataError(source, where, `(${location}) has the ${key} "${text}", which is no number of bytes`);
   };
   try {
     // A link may lead out of the folder.
     return withRegularFile(
       join(externalDataDir, path),
       (file) =>
-        slice(file, number("offset") ?? 0, number("length"), (bytes) => context.memory.take(bytes, source, where)),
+        slice(file, number("offset") ?? 0, number("length") || needed, (bytes) =>
+          context.memory.take(bytes, source, where),
+        ),
       externalDataDir,
     );
   } catch (cause) {
@@ -52,16 +56,10 @@ function externalBytes(tensor: TensorProto, where: string, context: ReadContext)
 }
 
 /**
- * Reads part of a file: `length` bytes, or everything from `offset` on. The file may be larger than memory.
+ * Reads `bytes` bytes of a file from `offset` on. The file may be larger than memory.
  * @param take Receives the number of bytes before the allocation.
  */
-function slice(
-  { size, read }: RegularFile,
-  offset: number,
-  length: number | undefined,
-  take: (bytes: number) => void,
-): Uint8Array {
-  const bytes = length ?? size - offset;
+function slice({ size, read }: RegularFile, offset: number, bytes: number, take: (bytes: number) => void): Uint8Array {
   if (!(
     Number.isSafeInteger(offset) &&
     Number.isSafeInteger(bytes) &&
@@ -121,7 +119,11 @@ export function readTensor(tensor: TensorProto, where: string, context: ReadCont
   if (!Number.isSafeInteger(count))
     throw new ModelGraphError(context.source, where, `has the impossible shape [${shape.join(", ")}]`);
   const external = tensor.dataLocation === TensorProto_DataLocation.EXTERNAL;
-  const raw = external ? externalBytes(tensor, where, context) : tensor.rawData;
+  const bits =
+    narrow === undefined
+      ? 8 * dtypeBytes(checkDType(tensor.dataType, where, context.source))
+      : narrowLayout(narrow).bits;
+  const raw = external ? externalBytes(tensor, Math.ceil((count * bits) / 8), where, context) : tensor.rawData;
   if (!external) context.memory.take(raw.length, context.source, where);
   if (narrow !== undefined) {
     const read = readNarrow(tensor, narrow, raw, shape);

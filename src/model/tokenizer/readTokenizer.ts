@@ -46,8 +46,13 @@ export function readTokenizer(path: string): Tokenizer {
   } catch (cause) {
     throw refused("is no JSON document", cause);
   }
-  const { model } = (json ?? {}) as { model?: { vocab?: unknown } };
+  const { model } = (json ?? {}) as { model?: { vocab?: unknown; byte_fallback?: unknown } };
   if (typeof model?.vocab !== "object") throw refused('has no "model" with a "vocab"', undefined);
+  // Only Unigram's vocabulary is a list. The library has byte_fallback in BPE only, and would drop signs in Unigram.
+  if (Array.isArray(model.vocab) && model.byte_fallback === true)
+    throw new TokenizerError(
+      `${path} is of the kind Unigram with byte_fallback, which is not read: tokenize outside, and give token numbers`,
+    );
   try {
     return opened(path, json as object);
   } catch (cause) {

@@ -103,6 +103,103 @@ describe("control flow and sequences", () => {
     expect(call).to.throw(UnsupportedOperatorError, "compile time").with.property("attribute", "M");
   });
 
+  for (const [what, n, go] of [
+    ["ofNoTrip", 0, true],
+    ["withAFalseCondition", 3, false],
+  ] as const)
+    it(`loop${what[0]!.toUpperCase()}${what.slice(1)}_givesNoSlices`, () => {
+      const given = loop({ operands: {}, initializers: { n: int64Tensor([n], []), go: bool(go) } });
+      const more = [
+        { op: "Shape", inputs: ["all"], outputs: ["dims"] },
+        { op: "Concat", inputs: ["all", "row"], outputs: ["rows"], attributes: { axis: 0 } },
+      ];
+      return expectAgreement(
+        {
+          ...given,
+          initializers: { ...given.initializers, row: floatTensor([7, 8, 9], [1, 3]) },
+          nodes: [...given.nodes, ...more],
+          outputs: { y: F, dims: DType.int64, rows: F },
+        },
+        "Loop",
+      );
+    });
+
+  for (const opset of [8, 16])
+    it(`scanOfNothing_ofOperatorSet${opset}_givesNoSlices`, () => {
+      const batch = opset === 8 ? [1] : [];
+      const body = {
+        inputs: [
+          { name: "s", dtype: F, shape: [2] },
+          { name: "e", dtype: F, shape: [2] },
+        ],
+        outputs: [
+          { name: "t", dtype: F },
+          { name: "o", dtype: F },
+        ],
+        nodes: [
+          { op: "Add", inputs: ["s", "e"], outputs: ["t"] },
+          { op: "Identity", inputs: ["t"], outputs: ["o"] },
+        ],
+      };
+      const model = compile(
+        readModel(
+          modelOf({
+            opset,
+            operands: { x: floatTensor([5, 6], [...batch, 2]) },
+            initializers: { none: floatTensor([], [...batch, 0, 2]) },
+            nodes: [
+              {
+                op: "Scan",
+                inputs: [...(opset === 8 ? [""] : []), "x", "none"],
+                outputs: ["end", "all"],
+                attributes: { body: { graph: body }, num_scan_inputs: 1 },
+              },
+              { op: "Abs", inputs: ["end"], outputs: ["y"] },
+            ],
+            outputs: { y: F, all: F },
+          }),
+        ),
+        { shapes: {} },
+      );
+      expect(model.outputs.map(({ shape }) => shape)).to.deep.equal([[...batch, 2]]);
+      expect(model.emptyOutputs!.map(({ shape }) => shape)).to.deep.equal([[...batch, 0, 2]]);
+    });
+
+  it("laterNode_withTheNameOfALocalValue_isNoReason", async () => {
+    const branch = (op: string) => ({
+      graph: {
+        inputs: [],
+        outputs: [{ name: "o", dtype: F }],
+        nodes: [
+          { op, inputs: ["x"], outputs: ["h"] },
+          { op: "Relu", inputs: ["h"], outputs: ["o"] },
+        ],
+      },
+    });
+    await expectAgreement(
+      {
+        operands: { x: floatTensor([1, -2]), c: bool(true) },
+        nodes: [
+          {
+            op: "If",
+            inputs: ["c"],
+            outputs: ["first"],
+            attributes: { then_branch: branch("Neg"), else_branch: branch("Exp") },
+          },
+          { op: "Abs", inputs: ["first"], outputs: ["h"] },
+          { op: "Neg", inputs: ["h"], outputs: ["o"] },
+        ],
+        outputs: { o: F },
+      },
+      "If",
+    );
+    const looped = loop({ operands: {}, initializers: { n: int64Tensor([3], []) } });
+    // The names of the body's formal input, local value and output.
+    const names = ["i", "v", "m", "w", "each"];
+    const later = names.map((name, k) => ({ op: "Neg", inputs: [k === 0 ? "y" : names[k - 1]!], outputs: [name] }));
+    await expectAgreement({ ...looped, nodes: [...looped.nodes, ...later], outputs: { each: F } }, "Loop");
+  });
+
   it("sequenceOfParts_isAListAtCompileTime", () =>
     expectAgreement(
       {

@@ -11,11 +11,13 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { create, toBinary } from "@bufbuild/protobuf";
+import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { expect } from "chai";
 import { AttributeProtoSchema, GraphProtoSchema, ModelProtoSchema, NodeProtoSchema, TensorProtoSchema } from "onnx-buf";
 import fc from "fast-check";
 import { RefuteError } from "../../../src/base/errors.ts";
+import { compile } from "../../../src/compiler/compile.ts";
+import { executeReference } from "../../../src/executor/reference.ts";
 import { DType } from "../../../src/numerics/dtype.ts";
 import * as errors from "../../../src/model/onnx/errors.ts";
 import { unpacked } from "../../../src/model/onnx/narrow.ts";
@@ -160,6 +162,56 @@ describe("readModel", () => {
     expect(() => readModel(withInitializer({ rawData: new Uint8Array(7) }))).to.throw(errors.ModelGraphError);
   });
 
+  it("outputWithoutAType_isTheNodesBusiness_andAnInputWithoutOneIsRefused", () => {
+    const missing = 0 as DType;
+    const outputs = [{ name: "y", dtype: missing }];
+    expect(readModel(buildModel({ ...SPEC, outputs })).graph.outputs).to.deep.equal([{ name: "y", shape: undefined }]);
+    const bare = fromBinary(ModelProtoSchema, buildModel(SPEC));
+    delete bare.graph!.output[0]!.type;
+    const model = readModel(toBinary(ModelProtoSchema, bare));
+    expect(compile(model, { shapes: { x: [1, 2] } }).outputs).to.deep.equal([
+      { name: "y", dtype: DType.float32, shape: [1, 2] },
+    ]);
+    delete bare.graph!.input[0]!.type;
+    expect(() => readModel(toBinary(ModelProtoSchema, bare))).to.throw(errors.ModelGraphError, /"x".*has no type/);
+  });
+
+  it("outputThatIsAnInitializer_hasItsValue", () => {
+    const k = floatTensor([7, 8]);
+    const outputs = ["y", "k", "w"].map((name) => ({ name, dtype: DType.float32 }));
+    const model = compile(readModel(buildModel({ ...SPEC, outputs, initializers: { ...SPEC.initializers, k } })), {
+      shapes: { x: [1, 2] },
+    });
+    expect(model.outputs.map(({ name }) => name)).to.deep.equal(["y", "k", "w"]);
+    const tensors = executeReference(model, [floatTensor([1, 1]).bytes]);
+    const found = model.program.outputs.map((at) => tensors[model.program.checkpoints[at]!.step]!);
+    expect(found.slice(1)).to.deep.equal([k.bytes, floatTensor([1, -2]).bytes]);
+  });
+
+  it("textThatNothingReads_isLeftOut_andAnotherIsRefused", () => {
+    const proto = fromBinary(ModelProtoSchema, buildModel(SPEC));
+    const text = (name: string) =>
+      create(TensorProtoSchema, { name, dataType: 8, dims: [1n], stringData: [Uint8Array.of(65)] });
+    const constant = (output: string, attribute: object) =>
+      create(NodeProtoSchema, {
+        opType: "Constant",
+        output: [output],
+        attribute: [create(AttributeProtoSchema, attribute)],
+      });
+    const { node, initializer } = proto.graph!;
+    initializer.push(text("words"));
+    node.push(
+      constant("one", { name: "value_string", type: 3, s: Uint8Array.of(65) }),
+      constant("some", { name: "value_strings", type: 8, strings: [Uint8Array.of(65)] }),
+      constant("all", { name: "value", type: 4, t: text("") }),
+    );
+    const { graph } = readModel(toBinary(ModelProtoSchema, proto));
+    expect(graph.nodes.map(({ operator }) => operator)).to.deep.equal(["Add", "LeakyRelu"]);
+    expect([...graph.initializers.keys()]).to.deep.equal(["w"]);
+    node.push(create(NodeProtoSchema, { opType: "Identity", input: ["words"], output: ["read"] }));
+    expect(() => readModel(toBinary(ModelProtoSchema, proto))).to.throw(errors.DTypeError, /"words".*string/);
+  });
+
   it("nameWithoutProducer_isRefused", () => {
     const spec: ModelSpec = { ...SPEC, nodes: [SPEC.nodes[1]!] };
     expect(() => readModel(buildModel(spec))).to.throw(errors.ModelGraphError, /second.*"z"/);
@@ -182,6 +234,26 @@ describe("readModel", () => {
       writeFileSync(join(folder, "w.bin"), Buffer.concat([new Uint8Array(4), floatTensor([3, 4]).bytes]));
       writeFileSync(join(folder, "m.onnx"), external("w.bin", 4));
       expect(readModel(join(folder, "m.onnx")).graph.initializers.get("w")).to.deep.equal(floatTensor([3, 4]));
+    });
+
+    it("lengthLeftOutOrZero_isThatOfTheShape", () => {
+      writeFileSync(join(folder, "two.bin"), Buffer.concat([floatTensor([1, 2]).bytes, floatTensor([3, 4, 5]).bytes]));
+      const read = (...entries: { key: string; value: string }[]) =>
+        readModel(
+          withInitializer({ dataLocation: 1, externalData: [{ key: "location", value: "two.bin" }, ...entries] }),
+          { externalDataDir: folder },
+        ).graph.initializers.get("w");
+      const [none, offset] = [
+        { key: "length", value: "0" },
+        { key: "offset", value: "8" },
+      ];
+      expect(read()).to.deep.equal(floatTensor([1, 2]));
+      expect(read(offset)).to.deep.equal(floatTensor([3, 4]));
+      expect(read(offset, none)).to.deep.equal(floatTensor([3, 4]));
+      expect(() => read({ key: "offset", value: "16" })).to.throw(errors.ExternalDataError, "byte 24");
+      expect(() => read(offset, { key: "length", value: "4" })).to.throw(errors.ModelGraphError, "shape [2]");
+      for (const value of ["-8", "0x8", "8.0", ""])
+        expect(() => read({ key: "offset", value }), value).to.throw(errors.ExternalDataError, `offset "${value}"`);
     });
 
     it("missing_namesTensorAndFile", () => {

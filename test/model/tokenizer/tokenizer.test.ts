@@ -42,6 +42,15 @@ describe("tokenizers, against the library in Rust", () => {
     });
   }
 
+  it("unigramWithByteFallback_isRefused_andLosesNoSign", () => {
+    const folder = mkdtempSync(join(tmpdir(), "refute-tokenizer-"));
+    const path = join(folder, "tokenizer.json");
+    const json = JSON.parse(readFileSync(fileOf("unigram.json"), "utf8")) as { model: object };
+    writeFileSync(path, JSON.stringify({ ...json, model: { ...json.model, byte_fallback: true } }));
+    expect(() => readTokenizer(path)).to.throw(TokenizerError, "byte_fallback");
+    rmSync(folder, { recursive: true });
+  });
+
   it("piecesAfterAPrompt_areWhatFollowsIt", () => {
     const { encode, decode } = readTokenizer(fileOf("byteFallbackBpe.json"));
     const ids = encode("a token and a claim");

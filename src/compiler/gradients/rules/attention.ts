@@ -31,14 +31,30 @@ function causal(b: Backward, queries: number, keys: number, past: number, hidden
   return b.tensor(values, [queries, keys]);
 }
 
-/** softmax(scores(q * k)) * v, [batch, heads, queries, size]; a k and v head may serve several q heads. */
-function attend(b: Backward, q: Shaped, k: Shaped, v: Shaped, scores: (products: string) => string): string {
+/**
+ * softmax(scores(q * k)) * v, [batch, heads, queries, size]; a k and v head may serve several q heads.
+ * @param hides Whether a query with scores of -Infinity only has weights of 0.
+ */
+function attend(
+  b: Backward,
+  q: Shaped,
+  k: Shaped,
+  v: Shaped,
+  scores: (products: string) => string,
+  hides = false,
+): string {
   const [batch, heads, queries, size] = q.shape as [number, number, number, number];
   const [own, keys, width] = [k.shape[1]!, k.shape[2]!, v.shape[3]!];
   const grouped = (x: string, last: number): string => b.shaped(x, [batch, own, heads / own, queries, last]);
   const turned = b.shaped(b.transpose(k.name, [0, 1, 3, 2]), [batch, own, 1, size, keys]);
   const products = b.shaped(b.op("MatMul", grouped(q.name, size), turned), [batch, heads, queries, keys]);
-  const weights = b.opWith("Softmax", { axis: -1 }, scores(products));
+  const given = scores(products);
+  const hidden = (): string =>
+    b.op("Equal", b.opWith("ReduceMax", { keepdims: 1 }, given, b.integers(3)), b.f(-Infinity));
+  const isHidden = hides ? hidden() : undefined;
+  // Without NaN in the softmax, none comes into its gradient.
+  const shown = (x: string): string => (isHidden === undefined ? x : b.where(isHidden, b.f(0), x));
+  const weights = shown(b.opWith("Softmax", { axis: -1 }, shown(given)));
   const mixed = b.op("MatMul", grouped(weights, keys), b.shaped(v.name, [batch, own, 1, keys, width]));
   return b.shaped(mixed, [batch, heads, queries, width]);
 }
@@ -65,18 +81,20 @@ export const attention: Rule = (b) => {
     const none = (): string => b.expand(b.f(-Infinity), [...b.shape(3).slice(0, -1), missing]);
     parts.push(isShort ? b.opWith("Concat", { axis: -1 }, mask, none()) : mask);
   }
-  if (b.attributes.int("is_causal", 0) !== 0)
-    parts.push(causal(b, queries, keys, b.has(4) ? b.shape(4)[2]! : 0, -Infinity));
+  const isCausal = b.attributes.int("is_causal", 0) !== 0;
+  const isAligned = b.has(6) && !b.has(4);
+  if (isCausal && !isAligned) parts.push(causal(b, queries, keys, b.has(4) ? b.shape(4)[2]! : 0, -Infinity));
   if (b.has(6)) {
     const counts = b.opWith("Cast", { to: DType.int64 }, b.shaped(b.x(6), [batch, 1, 1, 1]));
-    parts.push(hide(b.op("Less", b.integers(...upTo(keys)), counts)));
+    const rows = b.shaped(b.integers(...upTo(queries).map((i) => i + 1 - queries)), [queries, 1]);
+    parts.push(hide(b.op("Less", b.integers(...upTo(keys)), isCausal && isAligned ? b.add(counts, rows) : counts)));
   }
   const scores = (products: string): string => {
     const scaled = b.mul(products, b.f(scale));
     const capped = cap === 0 ? scaled : b.mul(b.op("Tanh", b.div(scaled, b.f(cap))), b.f(cap));
     return parts.reduce((sum, each) => b.add(sum, each), capped);
   };
-  const mixed = attend(b, q, k, v, scores);
+  const mixed = attend(b, q, k, v, scores, b.has(3) || b.has(6));
   const shape = [...q.shape.slice(0, 3), v.shape[3]!];
   return [
     b.shape(0).length === 4 ? mixed : joinHeads(b, mixed, shape),

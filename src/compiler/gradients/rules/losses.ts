@@ -1,3 +1,4 @@
+import { DType } from "../../../numerics/dtype.ts";
 import type { Backward, Rule } from "../backward.ts";
 
 /**
@@ -21,7 +22,11 @@ function positions(b: Backward): { isClass: string; weight: string } {
     own = b.sum(b.mul(isClass, weights), [1], 1);
   }
   if (b.attributes.has("ignore_index")) {
-    const ignored = b.op("Equal", column, b.f(b.attributes.int("ignore_index", 0), type));
+    const ignored = b.op(
+      "Equal",
+      b.opWith("Cast", { to: DType.int64 }, column),
+      b.whole(b.attributes.integer("ignore_index", 0n)),
+    );
     own = b.where(ignored, b.f(0), own ?? b.f(1));
   }
   const reduction = b.attributes.string("reduction", "mean");

@@ -136,7 +136,9 @@ export const pad: Rule = (b) => {
     for (const { axis, before, behind } of padsOf(b)) {
       if (before === 0 && behind === 0) continue;
       const size = b.shape()[axis]!;
-      const shown = shownBy(mode, size, before, shape[axis]!);
+      // What is left of the dimension, after the first ones were cut.
+      const [first, left] = [Math.max(0, -before), size + Math.min(0, before) + Math.min(0, behind)];
+      const shown = shownBy(mode, left, Math.max(0, before), shape[axis]!).map((at) => first + at);
       gradient = b.along(gradient, shape, axis, size, (to, from) => Number(shown[from] === to));
       shape[axis] = size;
     }

@@ -3,6 +3,7 @@ import { int64Tensor } from "../../../model/onnx/tensorData.ts";
 import type { NodeContext } from "../../lowering/nodeContext.ts";
 import type { LazyTensor } from "../../expressions/tensor.ts";
 import {
+  ABSENT,
   isSequence,
   plainTensor,
   tensorOperand,
@@ -43,17 +44,34 @@ export const ifThenElse: LowerControl = (control) => {
   });
 };
 
-function stack(context: NodeContext, parts: readonly GraphValue[], axis: number): LazyTensor {
-  const tensors = parts.map((part) => {
+/**
+ * Joins the results of a body along a new axis.
+ * @param otherwise If there are none: a result that gives type and shape.
+ */
+function stack(
+  context: NodeContext,
+  parts: readonly GraphValue[],
+  axis: number,
+  otherwise: () => GraphValue | undefined,
+): LazyTensor {
+  const model = parts.length > 0 ? undefined : (otherwise() ?? context.fail("its body gives too few outputs"));
+  const tensors = (model === undefined ? parts : [model]).map((part) => {
     if (isSequence(part)) return context.fail("a scan output is a sequence");
     plainTensor(context, part, "a scan output");
     const at = axis < 0 ? axis + part.shape.length + 1 : axis;
     return context.builder.reshape(part, [...part.shape.slice(0, at), 1, ...part.shape.slice(at)]);
   });
-  const [first] = tensors;
-  if (first === undefined) return context.fail("a scan output has no elements");
+  const first = tensors[0]!;
   const at = axis < 0 ? axis + first.shape.length : axis;
-  return concatenate(context, tensors, at);
+  if (model === undefined) return concatenate(context, tensors, at);
+  const shape = first.shape.map((dim, d) => (d === at ? 0 : dim));
+  return context.builder.filled(first.dtype, shape, 0n);
+}
+
+/** The results that a body would give, computed on demand and once: for types and shapes of what never runs. */
+function imagined(run: () => GraphValue[]): (output: number) => GraphValue | undefined {
+  let results: GraphValue[] | undefined;
+  return (output) => (results ??= run())[output];
 }
 
 /**
@@ -84,10 +102,14 @@ export const loop: LowerControl = (control) => {
     results.slice(1 + carried).forEach((value, k) => scans[k]!.push(value));
   }
   const { outputs } = context.node;
-  const used = (k: number): boolean => (outputs[state.length + k] ?? "") !== "";
+  const carried = state.length;
+  const used = (k: number): boolean => (outputs[carried + k] ?? "") !== "";
+  const first = imagined(() =>
+    run(body, [builder.constant(int64Tensor([0], [])), context.scalar(DType.bool, 1n), ...state]),
+  );
   return [
     ...state,
-    ...scans.filter((_, k) => used(k) || scans[k]!.length > 0).map((parts) => stack(context, parts, 0)),
+    ...scans.map((parts, k) => (used(k) ? stack(context, parts, 0, () => first(1 + carried + k)) : ABSENT)),
   ];
 };
 
@@ -121,19 +143,25 @@ function batchedScan(control: ControlContext): GraphValue[] {
     const own = tensors.map((tensor) => at(tensor, 0, b));
     let state: GraphValue[] = own.slice(0, carried);
     const results: GraphValue[][] = body.outputs.slice(carried).map(() => []);
+    const step = (t: number): GraphValue[] =>
+      run(body, [
+        ...state,
+        ...own.slice(carried).map((tensor, k) => at(tensor, 0, backwards[k] === 0 ? t : Math.max(length - 1 - t, 0))),
+      ]);
+    const first = imagined(() => step(0));
     for (let t = 0; t < length; t++) {
-      const slices = own.slice(carried).map((tensor, k) => at(tensor, 0, backwards[k] === 0 ? t : length - 1 - t));
-      const out = run(body, [...state, ...slices]);
+      const out = step(t);
       state = out.slice(0, carried);
       out.slice(carried).forEach((value, k) => results[k]!.push(value));
     }
-    return [...state, ...results.map((parts) => stack(context, parts, 0))];
+    return [...state, ...results.map((parts, k) => stack(context, parts, 0, () => first(carried + k)))];
   });
   return body.outputs.map((_, k) =>
     stack(
       context,
       items.map((item) => item[k]!),
       0,
+      () => undefined,
     ),
   );
 }
@@ -162,18 +190,22 @@ export const scan: LowerControl = (control: ControlContext) => {
   if (length > MAX_ITERATIONS) return context.refuse("body", `runs ${length} times, at most ${MAX_ITERATIONS}`);
   let state = operands.slice(0, carried).map((value, k) => value ?? context.fail(`input ${k} is missing`));
   const results: GraphValue[][] = Array.from({ length: outputs }, () => []);
-  for (let t = 0; t < length; t++) {
+  const step = (t: number): GraphValue[] => {
     const slices = tensors.map((tensor, k) => {
-      const start = backwards[k] === 0 ? t : length - 1 - t;
+      const start = backwards[k] === 0 ? t : Math.max(length - 1 - t, 0);
       const shape = tensor.shape.filter((_, d) => d !== axes[k]);
       return context.builder.reshape(slicedAlong(context, tensor, axes[k]!, start, 1), shape);
     });
-    const out = run(body, [...state, ...slices]);
+    return run(body, [...state, ...slices]);
+  };
+  const first = imagined(() => step(0));
+  for (let t = 0; t < length; t++) {
+    const out = step(t);
     state = out.slice(0, carried);
     out.slice(carried).forEach((value, k) => {
       if (outputBackwards[k] === 0) results[k]!.push(value);
       else results[k]!.unshift(value);
     });
   }
-  return [...state, ...results.map((parts, k) => stack(context, parts, outputAxes[k]!))];
+  return [...state, ...results.map((parts, k) => stack(context, parts, outputAxes[k]!, () => first(carried + k)))];
 };

@@ -1,5 +1,5 @@
 import { DType } from "../../../numerics/dtype.ts";
-import { floatWord } from "../../../numerics/numbers.ts";
+import { numberWord } from "../../../numerics/numbers.ts";
 import { int64Tensor } from "../../../model/onnx/tensorData.ts";
 import { Reduce } from "../../../program/types.ts";
 import type { Expr } from "../../expressions/expression.ts";
@@ -20,8 +20,8 @@ const ROUNDS = 8;
  * Returns class probabilities from pair probabilities, by the second method of Wu, Lin and Weng (Probability Estimates
  * for Multi-class Classification by Pairwise Coupling, JMLR 5, 2004), with onnxruntime's iteration: from 1 / classes
  * on, until no element is off by 0.005 / classes, but at most {@link ROUNDS} times. Each operation is rounded.
- * @param pairwise The probability of each pair's first class against the second: float32[rows, pairs].
- * @returns float32[rows, classes]
+ * @param pairwise The probability of each pair's first class against the second: floats [rows, pairs].
+ * @returns floats of the same type [rows, classes]
  */
 export function coupledProbabilities(
   context: NodeContext,
@@ -38,7 +38,7 @@ export function coupledProbabilities(
     builder.realise(x);
     return x;
   };
-  let p = builder.filled(DType.float32, [rows, classes], floatWord(1 / classes));
+  let p = builder.filled(pairwise.dtype, [rows, classes], numberWord(1 / classes, pairwise.dtype));
   for (let round = 0; round < ROUNDS; round++) {
     let qp = stored(builder.reshape(matrixProduct(context, q, asColumn(p)), [rows, classes]));
     const whole = matrixProduct(context, builder.reshape(p, [rows, 1, classes]), asColumn(qp));

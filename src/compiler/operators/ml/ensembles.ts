@@ -12,16 +12,17 @@ import { transformed, readTransform, type PostTransform } from "./postTransform.
 import { numbersOf, readForest, readForest5 } from "./readForest.ts";
 import { aggregated, AGGREGATES, type Aggregate } from "./trees.ts";
 
-/**
- * Returns the features as float rows [N, C]: integers become float32 numbers, and one row may lack the row dimension.
- */
+/** The tensor if of floats, else its numbers in float32: what an operator of ai.onnx.ml computes in. */
+export const inFloats = (context: NodeContext, x: LazyTensor): LazyTensor =>
+  isFloat(x.dtype) ? x : inFloat32(context, x);
+
+/** Returns the features as float rows [N, C] ({@link inFloats}); one row may lack the row dimension. */
 export function featureRows(context: NodeContext): LazyTensor {
-  const { builder, expressions: e } = context;
   const given = context.input(0);
   const rank = given.shape.length;
   if (rank < 1 || rank > 2) return context.fail(`features of shape [${given.shape.join()}]`);
-  const floats = isFloat(given.dtype) ? given : broadcast(context, [given], (x) => e.cast(x, DType.float32));
-  return rank === 2 ? floats : builder.reshape(floats, [1, ...floats.shape]);
+  const floats = inFloats(context, given);
+  return rank === 2 ? floats : context.builder.reshape(floats, [1, ...floats.shape]);
 }
 
 /** Adds a number for each target to [rows, targets]; one that is missing is 0. */
@@ -70,20 +71,20 @@ export const treeEnsemble: Lower = (context) => {
 };
 
 /** Returns a classifier's labels, which must be integers. */
-export function intLabels(context: NodeContext, ...names: readonly string[]): number[] {
+export function intLabels(context: NodeContext, ...names: readonly string[]): readonly bigint[] {
   for (const name of ["classlabels_strings", "classlabels_string"])
     if ((context.strings(name) ?? []).length > 0)
       context.refuse(name, "are texts: export the model with integer labels, and name the classes outside");
   for (const name of names) {
-    const labels = context.ints(name);
+    const labels = context.integers(name);
     if (labels !== undefined) return labels;
   }
   return context.fail(`${names[0]} is missing`);
 }
 
 /** The labels at indices of [rows]: int64. */
-export function labelsAt(context: NodeContext, labels: readonly number[], index: LazyTensor): LazyTensor {
-  const isIndex = labels.every((label, k) => label === k);
+export function labelsAt(context: NodeContext, labels: readonly bigint[], index: LazyTensor): LazyTensor {
+  const isIndex = labels.every((label, k) => label === BigInt(k));
   if (isIndex) return index;
   return gatherAlong(context, context.builder.constant(int64Tensor(labels)), index, 0);
 }
@@ -104,7 +105,7 @@ export function winners(context: NodeContext, scores: LazyTensor): LazyTensor {
 export function binary(
   context: NodeContext,
   score: LazyTensor,
-  labels: readonly number[],
+  labels: readonly bigint[],
   isProbability: boolean,
   transform: PostTransform,
 ): LazyTensor[] {

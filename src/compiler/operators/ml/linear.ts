@@ -1,12 +1,12 @@
-import { floatTensor } from "../../../model/onnx/tensorData.ts";
+import { numberTensor } from "../../../model/onnx/tensorData.ts";
 import type { LazyTensor } from "../../expressions/tensor.ts";
 import type { Lower, NodeContext } from "../../lowering/nodeContext.ts";
 import { transposed } from "../../steps/views.ts";
 import { matrixProduct } from "../matmul.ts";
-import { binary, featureRows, intLabels, labelsAt, winners, withBase } from "./ensembles.ts";
+import { binary, featureRows, inFloat32, intLabels, labelsAt, winners, withBase } from "./ensembles.ts";
 import { readTransform, transformed } from "./postTransform.ts";
 
-/** Features [N, C] times rows of coefficients, [N, rows]: exact dots, rounded once. */
+/** Features [N, C] times rows of coefficients, [N, rows]: exact dots, rounded once, in the type of the features. */
 export function products(
   context: NodeContext,
   x: LazyTensor,
@@ -17,7 +17,7 @@ export function products(
   const columns = x.shape[1]!;
   if (rows < 1 || coefficients.length !== rows * columns)
     return context.fail(`${coefficients.length} coefficients for ${rows} rows of ${columns} features`);
-  const table = builder.constant(floatTensor(coefficients, [rows, columns]));
+  const table = builder.constant(numberTensor(x.dtype, coefficients, [rows, columns]));
   const sums = matrixProduct(context, x, transposed(e, table, [1, 0]));
   builder.realise(sums);
   return sums;
@@ -29,7 +29,8 @@ export const linearRegressor: Lower = (context) => {
   const transform = readTransform(context);
   const coefficients = context.floats("coefficients") ?? context.fail("coefficients is missing");
   const scores = products(context, featureRows(context), targets, coefficients);
-  return [transformed(context, withBase(context, scores, context.floats("intercepts") ?? []), transform)];
+  const sums = withBase(context, scores, context.floats("intercepts") ?? []);
+  return [inFloat32(context, transformed(context, sums, transform))];
 };
 
 /** LinearClassifier: a score for each class, or one for two classes; the class of the greatest. */
@@ -47,5 +48,6 @@ export const linearClassifier: Lower = (context) => {
   if (rows === 1 && labels.length === 2) return binary(context, scores, labels, false, transform);
   if (rows !== labels.length) return context.fail(`${rows} scores for ${labels.length} labels`);
   context.builder.realise(scores);
-  return [labelsAt(context, labels, winners(context, scores)), transformed(context, scores, transform)];
+  const label = labelsAt(context, labels, winners(context, scores));
+  return [label, inFloat32(context, transformed(context, scores, transform))];
 };

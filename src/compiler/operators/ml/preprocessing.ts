@@ -1,5 +1,14 @@
-import { DType, dtypeBytes, isFloat, writeWord, type DType as DTypeCode } from "../../../numerics/dtype.ts";
-import { numberWord } from "../../../numerics/numbers.ts";
+import {
+  DType,
+  dtypeBytes,
+  dtypeName,
+  isFloat,
+  readWord,
+  writeWord,
+  type DType as DTypeCode,
+  type Word,
+} from "../../../numerics/dtype.ts";
+import { floatWord, greatestWord, minWord, numberWord } from "../../../numerics/numbers.ts";
 import { elementCount } from "../../../model/onnx/model.ts";
 import { int64Tensor } from "../../../model/onnx/tensorData.ts";
 import { Reduce } from "../../../program/types.ts";
@@ -12,32 +21,38 @@ import type { Lower, NodeContext } from "../../lowering/nodeContext.ts";
 import { readAt } from "../../steps/views.ts";
 import { gatherAlong } from "../gather.ts";
 import { reduceAxes } from "../reduction.ts";
-import { tensorNumbers } from "./readForest.ts";
+import { inFloat32, inFloats } from "./ensembles.ts";
 
-/** The input in float32. */
-function inFloat32(context: NodeContext, index = 0): LazyTensor {
-  const e = context.expressions;
-  return broadcast(context, [context.input(index)], (x) => e.cast(x, DType.float32));
+/** A constant [words] of a type. */
+function listOf(context: NodeContext, dtype: DTypeCode, words: readonly Word[], shape = [words.length]): LazyTensor {
+  const bytes = new Uint8Array(words.length * dtypeBytes(dtype));
+  words.forEach((word, i) => writeWord(bytes, i, dtype, word));
+  return context.builder.constant({ dtype, shape, bytes });
 }
 
-/** A list of numbers along a tensor's last dimension, a number for all columns or a number per column. */
-function alongLast(context: NodeContext, x: LazyTensor, values: readonly number[], name: string): LazyTensor {
+/** A list of words along a tensor's last dimension, a word for all columns or a word per column. */
+function alongLast(context: NodeContext, x: LazyTensor, values: readonly Word[], name: string): LazyTensor {
   const columns = x.shape.at(-1) ?? 1;
   if (values.length !== 1 && values.length !== columns)
     return context.fail(`${values.length} values of ${name} for ${columns} columns`);
-  const shape = values.length === 1 ? [] : [columns];
-  const bytes = new Uint8Array(values.length * dtypeBytes(x.dtype));
-  values.forEach((value, i) => writeWord(bytes, i, x.dtype, numberWord(value, x.dtype)));
-  return context.builder.constant({ dtype: x.dtype, shape, bytes });
+  return listOf(context, x.dtype, values, values.length === 1 ? [] : [columns]);
 }
 
-/** Scaler: RN(RN(x - offset) * scale), float32. */
+/** Scaler: RN(RN(x - offset) * scale), of float64 in float64, else in float32; the result is float32. */
 export const scaler: Lower = (context) => {
   const e = context.expressions;
-  const x = inFloat32(context);
-  const offset = alongLast(context, x, context.floats("offset") ?? [0], "offset");
-  const scale = alongLast(context, x, context.floats("scale") ?? [1], "scale");
-  return [broadcast(context, [x, offset, scale], (v, o, s) => e.mul(e.sub(v, o), s))];
+  const x = inFloats(context, context.input(0));
+  const column = (name: string, otherwise: number): LazyTensor => {
+    const values = context.floats(name) ?? [otherwise];
+    return alongLast(
+      context,
+      x,
+      values.map((value) => numberWord(value, x.dtype)),
+      name,
+    );
+  };
+  const scaled = broadcast(context, [x, column("offset", 0), column("scale", 1)], (v, o, s) => e.mul(e.sub(v, o), s));
+  return [inFloat32(context, scaled)];
 };
 
 /** Binarizer: 1 above the threshold, else 0, in the type of the input. */
@@ -53,16 +68,19 @@ export const binarizer: Lower = (context) => {
 export const imputer: Lower = (context) => {
   const e = context.expressions;
   const x = context.input(0);
-  const floats = context.floats("imputed_value_floats");
-  const ints = context.ints("imputed_value_int64s");
-  const missing = isFloat(x.dtype) ? context.float("replaced_value_float", 0) : context.int("replaced_value_int64", 0);
-  context.ignore("replaced_value_float", "replaced_value_int64");
+  const floats = context.floats("imputed_value_floats")?.map((value) => numberWord(value, x.dtype));
+  const ints = context.integers("imputed_value_int64s");
+  if (!isFloat(x.dtype)) (ints ?? []).forEach((word) => fitting(context, word, x.dtype));
+  const float = context.float("replaced_value_float", 0);
+  const int = context.integer("replaced_value_int64", 0n);
   const values = (isFloat(x.dtype) ? floats : ints) ?? context.fail("it has no values of the input's type");
   const value = alongLast(context, x, values, "imputed values");
+  const missing = e.constant(x.dtype, isFloat(x.dtype) ? numberWord(float, x.dtype) : fits(int, x.dtype) ? int : 0n);
   return [
     broadcast(context, [x, value], (v, other) => {
-      const isMissing = Number.isNaN(missing) ? e.isNaN(v) : e.eq(v, e.like(v, missing));
-      return e.select(isMissing, other, v);
+      if (isFloat(x.dtype)) return e.select(Number.isNaN(float) ? e.isNaN(v) : e.eq(v, missing), other, v);
+      // No element equals an integer beyond its type.
+      return fits(int, x.dtype) ? e.select(e.eq(v, missing), other, v) : v;
     }),
   ];
 };
@@ -70,7 +88,7 @@ export const imputer: Lower = (context) => {
 /** Normalizer over the last dimension: x over the greatest x, over the sum of |x|, or over the root of dot(x, x). */
 export const normalizer: Lower = (context) => {
   const { builder, expressions: e } = context;
-  const x = inFloat32(context);
+  const x = inFloats(context, context.input(0));
   const norm = context.string("norm", "MAX");
   const axis = [x.shape.length - 1];
   builder.realise(x);
@@ -82,14 +100,15 @@ export const normalizer: Lower = (context) => {
   };
   const divisor = magnitude();
   builder.realise(divisor);
-  return [broadcast(context, [x, divisor], (v, d) => e.select(e.eq(d, e.float(0)), v, e.div(v, d)))];
+  const result = broadcast(context, [x, divisor], (v, d) => e.select(e.eq(d, e.float(0)), v, e.div(v, d)));
+  return [inFloat32(context, result)];
 };
 
 /** FeatureVectorizer: joins the columns from all inputs, in float32. */
 export const featureVectorizer: Lower = (context) => {
   const given = context.ints("inputdimensions");
   const parts = context.inputs.map((_, k) => {
-    const x = inFloat32(context, k);
+    const x = inFloat32(context, context.input(k));
     const rows = x.shape.length === 1 ? context.builder.reshape(x, [1, ...x.shape]) : x;
     if (given !== undefined && given[k] !== rows.shape[1])
       return context.refuse("inputdimensions", `has ${given[k]} for input ${k} [${x.shape.join()}]`);
@@ -114,7 +133,7 @@ export const arrayFeatureExtractor: Lower = (context) => {
 export const oneHotEncoder: Lower = (context) => {
   const { builder, expressions: e } = context;
   refuseTexts(context, "cats_strings");
-  const categories = context.ints("cats_int64s") ?? context.fail("cats_int64s is missing");
+  const categories = context.integers("cats_int64s") ?? context.fail("cats_int64s is missing");
   // Whether an unknown category is an error: here its row has no 1 in either case.
   context.ignore("zeros");
   const x = broadcast(context, [context.input(0)], (v) => e.cast(v, DType.int64));
@@ -129,17 +148,22 @@ function refuseTexts(context: NodeContext, ...names: readonly string[]): void {
 }
 
 /** A LabelEncoder's list of keys or values, with the list's type. */
-type Numbers = { dtype: DTypeCode; values: readonly number[] };
+type Words = { dtype: DTypeCode; words: readonly Word[] };
 
-function encoderList(context: NodeContext, role: "keys" | "values"): Numbers {
-  const ints = context.ints(`${role}_int64s`);
-  if (ints !== undefined) return { dtype: DType.int64, values: ints };
+function encoderList(context: NodeContext, role: "keys" | "values"): Words {
+  const ints = context.integers(`${role}_int64s`);
+  if (ints !== undefined) return { dtype: DType.int64, words: ints };
   const floats = context.floats(`${role}_floats`);
-  if (floats !== undefined) return { dtype: DType.float32, values: floats };
-  const tensor = context.tensor(`${role}_tensor`);
-  const values = tensorNumbers(tensor);
-  if (tensor === undefined || values === undefined) return context.fail(`${role} are missing`);
-  return { dtype: tensor.dtype, values };
+  if (floats !== undefined) return { dtype: DType.float32, words: floats.map(floatWord) };
+  return wordsOf(context, `${role}_tensor`) ?? context.fail(`${role} are missing`);
+}
+
+/** The words of a tensor attribute; of no elements, none. */
+function wordsOf(context: NodeContext, name: string): Words | undefined {
+  const tensor = context.tensor(name);
+  if (tensor === undefined) return undefined;
+  const { bytes, dtype, shape } = tensor;
+  return { dtype, words: context.tabulate(elementCount(shape), (i) => readWord(bytes, i, dtype)) };
 }
 
 /** LabelEncoder for numbers: the value for the key equal to x, or the default. The first among equal keys counts. */
@@ -149,31 +173,26 @@ export const labelEncoder: Lower = (context) => {
   context.ignore("default_string");
   const [keys, values] = [encoderList(context, "keys"), encoderList(context, "values")];
   const x = context.input(0);
-  const count = keys.values.length;
-  if (count === 0 || count !== values.values.length || x.dtype !== keys.dtype)
-    return context.fail(`${count} keys, ${values.values.length} values, and an input of another type`);
+  const count = keys.words.length;
+  if (count === 0 || count !== values.words.length || x.dtype !== keys.dtype)
+    return context.fail(`${count} keys, ${values.words.length} values, and an input of another type`);
   const fallback = defaultOf(context, values.dtype);
-  const constant = ({ dtype, values: list }: Numbers): LazyTensor => {
-    const bytes = new Uint8Array(list.length * dtypeBytes(dtype));
-    list.forEach((value, i) => writeWord(bytes, i, dtype, numberWord(value, dtype)));
-    return builder.constant({ dtype, shape: [list.length], bytes });
-  };
-  const table = constant(keys);
+  const table = listOf(context, keys.dtype, keys.words);
   builder.realise(x);
   const digits = plainDigits(x.shape);
   const radix = radixOf(digits, [count]);
   const own = readAt(e, builder.plain(x), dimensionIndices(digits), radix);
   const key = readAt(e, builder.plain(table), [digitAffine(REDUCTION_DIGIT)], radix);
-  // Before version 4 no key is NaN.
-  const matchesNaN = isFloat(x.dtype) && context.opset >= 4;
+  // Keys are compared by their bits.
+  const matchesNaN = isFloat(x.dtype);
   const same = (a: typeof own, b: typeof key): ReturnType<typeof e.eq> =>
     matchesNaN ? e.or(e.eq(a, b), e.and(e.isNaN(a), e.isNaN(b))) : e.eq(a, b);
   const expr = e.accumulator(Reduce.argmax, DType.uint8, DType.int64, [count], e.cast(same(own, key), DType.uint8));
   const index: LazyTensor = { dtype: DType.int64, shape: x.shape, digits, expr, order: identityOrder(x.shape.length) };
   builder.realise(index);
   const found = gatherAlong(context, table, index, 0);
-  const value = gatherAlong(context, constant(values), index, 0);
-  const otherwise = context.scalar(values.dtype, numberWord(fallback, values.dtype));
+  const value = gatherAlong(context, listOf(context, values.dtype, values.words), index, 0);
+  const otherwise = context.scalar(values.dtype, fallback);
   return [
     broadcast(
       context,
@@ -184,8 +203,17 @@ export const labelEncoder: Lower = (context) => {
   ];
 };
 
-function defaultOf(context: NodeContext, dtype: DTypeCode): number {
-  const tensor = tensorNumbers(context.tensor("default_tensor"))?.[0];
-  const [int, float] = [context.int("default_int64", -1), context.float("default_float", 0)];
-  return tensor ?? (dtype === DType.int64 ? int : float);
+/** Whether an integer is one of an integer type. */
+const fits = (word: Word, dtype: DTypeCode): boolean => word >= minWord(dtype) && word <= greatestWord(dtype);
+
+const fitting = (context: NodeContext, word: Word, dtype: DTypeCode): Word =>
+  fits(word, dtype) ? word : context.fail(`${word} is beyond ${dtypeName(dtype)}`);
+
+/** The word for what is no key. */
+function defaultOf(context: NodeContext, dtype: DTypeCode): Word {
+  const tensor = wordsOf(context, "default_tensor");
+  const [int, float] = [context.integer("default_int64", -1n), context.float("default_float", 0)];
+  const [word] = tensor?.words ?? [];
+  if (word === undefined) return isFloat(dtype) ? numberWord(float, dtype) : fitting(context, int, dtype);
+  return tensor?.dtype === dtype ? word : context.fail("default_tensor is of another type than the values");
 }

@@ -10,7 +10,7 @@ export function numbersOf(context: NodeContext, name: string): readonly number[]
 }
 
 /** The numbers of a tensor attribute. */
-export function tensorNumbers(tensor: TensorData | undefined): number[] | undefined {
+function tensorNumbers(tensor: TensorData | undefined): number[] | undefined {
   if (tensor === undefined) return undefined;
   const { bytes, dtype, shape } = tensor;
   return Array.from({ length: elementCount(shape) }, (_, i) => {

@@ -1,5 +1,5 @@
 import { DType } from "../../../numerics/dtype.ts";
-import { floatTensor, int64Tensor } from "../../../model/onnx/tensorData.ts";
+import { int64Tensor, numberTensor } from "../../../model/onnx/tensorData.ts";
 import { Reduce } from "../../../program/types.ts";
 import type { Expr } from "../../expressions/expression.ts";
 import type { LazyTensor } from "../../expressions/tensor.ts";
@@ -21,7 +21,7 @@ function kernel(context: NodeContext, x: LazyTensor, count: number, vectors: rea
     const columns = x.shape[1]!;
     if (vectors.length !== count * columns) return context.fail(`${vectors.length} numbers of support vectors`);
     const row = builder.reshape(x, [x.shape[0]!, 1, columns]);
-    const table = builder.constant(floatTensor(vectors, [1, count, columns]));
+    const table = builder.constant(numberTensor(x.dtype, vectors, [1, count, columns]));
     const differences = broadcast(context, [row, table], e.sub);
     builder.realise(differences);
     const squares = dropAxes(builder, reduceAxes(builder, differences, [2], Reduce.dot), [2]);
@@ -56,8 +56,8 @@ export const svmRegressor: Lower = (context) => {
     builder.realise(features);
   } else context.ignore("kernel_type", "kernel_params");
   const sums = withBase(context, products(context, features, 1, coefficients), rho);
-  if (!isOneClass) return [transformed(context, sums, transform)];
-  return [broadcast(context, [sums], (s) => e.select(e.lt(e.like(s, 0), s), e.like(s, 1), e.like(s, -1)))];
+  if (!isOneClass) return [inFloat32(context, transformed(context, sums, transform))];
+  return [broadcast(context, [sums], (s) => e.select(e.lt(e.like(s, 0), s), e.float(1), e.float(-1)))];
 };
 
 /** The pairs of classes i < j, in the order in which their scores lie. */
@@ -74,17 +74,17 @@ const pairsOf = (classes: number): [number, number][] =>
 export const svmClassifier: Lower = (context) => {
   const labels = intLabels(context, "classlabels_ints");
   if (labels.length < 2) return context.fail(`${labels.length} labels: expected 2 or more`);
-  const given = featureRows(context);
-  const x = inFloat32(context, given);
+  const x = featureRows(context);
   const perClass = context.ints("vectors_per_class") ?? [];
   const count = perClass.reduce((sum, each) => sum + each, 0);
-  return count > 0 ? pairwise(context, x, labels, perClass, count) : linear(context, x, labels);
+  const [label, scores] = count > 0 ? pairwise(context, x, labels, perClass, count) : linear(context, x, labels);
+  return [label!, inFloat32(context, scores!)];
 };
 
 function pairwise(
   context: NodeContext,
   x: LazyTensor,
-  labels: readonly number[],
+  labels: readonly bigint[],
   perClass: readonly number[],
   count: number,
 ): LazyTensor[] {
@@ -113,7 +113,8 @@ function pairwise(
   builder.realise(scores);
   const label = labelsAt(context, labels, winners(context, votes(context, scores, pairs, classes)));
   if (a.length > 0) {
-    const row = (values: readonly number[]): LazyTensor => builder.constant(floatTensor(values, [1, pairs.length]));
+    const row = (values: readonly number[]): LazyTensor =>
+      builder.constant(numberTensor(x.dtype, values, [1, pairs.length]));
     const [min, max] = [e.float(1e-7), e.float(1 - 1e-7)];
     const probabilities = broadcast(context, [scores, row(a), row(b)], (s, m, c) =>
       e.min(e.max(e.sub(e.float(1), e.sigmoid(e.add(e.mul(s, m), c))), min), max),
@@ -177,7 +178,7 @@ function votes(
 }
 
 /** Without support vectors: a score for each class, all with the first of `rho`. */
-function linear(context: NodeContext, x: LazyTensor, labels: readonly number[]): LazyTensor[] {
+function linear(context: NodeContext, x: LazyTensor, labels: readonly bigint[]): LazyTensor[] {
   const { builder, expressions: e } = context;
   const transform = readTransform(context);
   context.ignore("kernel_type", "kernel_params", "vectors_per_class", "support_vectors", "prob_a", "prob_b");

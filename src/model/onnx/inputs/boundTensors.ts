@@ -3,6 +3,10 @@ import { InputBindingError } from "../bindInputs.ts";
 import { jsonTensor } from "./jsonTensor.ts";
 import { readInputFile } from "./readInputFile.ts";
 
+/** Returns the longest name that a text `NAME=...` may begin with: names may have an equals sign too. */
+export const longestName = (names: readonly string[], text: string): string | undefined =>
+  names.filter((name) => text.startsWith(`${name}=`)).sort((a, b) => b.length - a.length)[0];
+
 /**
  * Returns the tensors for inputs bound at compile time.
  * @param bind By input: the name of a .pb, .npy or .json file, or a JSON value in the format of such a file.
@@ -11,7 +15,12 @@ import { readInputFile } from "./readInputFile.ts";
 export function boundTensors(model: Model, bind: Readonly<Record<string, unknown>>): Map<string, TensorData> {
   const { inputs } = model.graph;
   return new Map(
-    Object.entries(bind).map(([name, value]) => {
+    Object.entries(bind).map(([given, written]) => {
+      // A file's name follows the longest name that fits.
+      const text = typeof written === "string" ? `${given}=${written}` : given;
+      const names = inputs.map((candidate) => candidate.name);
+      const name = names.includes(given) ? given : (longestName(names, text) ?? given);
+      const value = typeof written === "string" ? text.slice(name.length + 1) : written;
       const input = inputs.find((candidate) => candidate.name === name);
       if (input === undefined)
         throw new InputBindingError(
