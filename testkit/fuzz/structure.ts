@@ -51,7 +51,7 @@ export function hostileAttribute(name: string, prng: Prng, given?: AttributeProt
     create(AttributeProtoSchema, { name, type, ...fields });
   const list = <T>(choices: readonly T[]): T[] => Array.from({ length: prng.below(6) }, () => prng.pick(choices));
   const bytes = (word: string): Uint8Array => new TextEncoder().encode(word);
-  const type = given !== undefined && prng.below(4) > 0 ? given.type : 1 + prng.below(14);
+  const type: AttributeType = given !== undefined && prng.below(4) > 0 ? given.type : 1 + prng.below(14);
   if (type === AttributeType.INT) return make(type, { i: prng.pick(WHOLE) });
   if (type === AttributeType.FLOAT) return make(type, { f: prng.pick(REALS) });
   if (type === AttributeType.STRING) return make(type, { s: bytes(prng.pick(WORDS)) });
