@@ -106,7 +106,12 @@ function comparisonText(comparison: Comparison | { refused: string }): string[] 
   );
   const lines = ["", ...table([["output", "largest difference", "ulps", ""], ...rows]), ...nearer];
   if (firstDifferent === undefined)
-    return [...lines, `no tensor differs by more than float32 tolerance (${compared} compared)`];
+    return [
+      ...lines,
+      compared === 0
+        ? "no tensor inside the graph could be compared"
+        : `no tensor differs by more than float32 tolerance (${compared} compared)`,
+    ];
   const { name, step, operator, difference, float64 } = firstDifferent;
   const where = `${name} (step ${step}, ${operator}), element ${difference.first}`;
   return [
@@ -122,7 +127,7 @@ const CLEARLY = 2;
 /** Who is nearer to the same chain in float64. */
 function nearerText({ exact, plain }: Distances): string {
   const [own, other] = [exact, plain].map((distance) => distance.toExponential(2));
-  const off = `from float64 the exact result is off by ${own}, onnxruntime by ${other}`;
+  const off = `from the program's own steps in float64 the exact result is off by ${own}, onnxruntime by ${other}`;
   if (plain > CLEARLY * exact) return `${off}: the exact result is nearer`;
   if (exact > CLEARLY * plain) return `${off}: onnxruntime is nearer`;
   return `${off}: neither is clearly nearer, as where sums cancel and float32 has no more digits`;
