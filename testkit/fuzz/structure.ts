@@ -46,7 +46,7 @@ const REALS = [0, -0, 1, -1, 0.5, 1e-45, 3e38, NaN, Infinity, -Infinity];
 const SIZES = [0n, 1n, 2n, 3n, 5n, -1n, 2n ** 16n, 2n ** 31n, 2n ** 40n, 2n ** 62n];
 
 /** A hostile value of an attribute: negative, huge, empty, or of another kind. */
-export function hostileAttribute(name: string, prng: Prng, given?: AttributeProto): AttributeProto {
+function hostileAttribute(name: string, prng: Prng, given?: AttributeProto): AttributeProto {
   const make = (type: AttributeType, fields: object): AttributeProto =>
     create(AttributeProtoSchema, { name, type, ...fields });
   const list = <T>(choices: readonly T[]): T[] => Array.from({ length: prng.below(6) }, () => prng.pick(choices));

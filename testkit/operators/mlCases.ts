@@ -172,7 +172,7 @@ const classifier: Make = (r) => {
   return ml("TreeEnsembleClassifier", [x], attributes, [DType.int64, F]);
 };
 
-/** Two classes with one score: probabilities, or LOGISTIC of weights of which one is negative. */
+/** Two classes with one score: a probability, or LOGISTIC after a negative weight. */
 const twoClasses =
   (transform: "NONE" | "LOGISTIC"): Make =>
   (r) => {
