@@ -15,7 +15,17 @@ export type Platform = {
   endianness: "LE" | "BE";
   /** Whether WebAssembly can be compiled at all. `--jitless` turns it off. */
   webAssembly: boolean;
+  /** Whether WebAssembly has vectors of 128 bits: on x64 they need SSE 4.1. */
+  vectors: boolean;
 };
+
+/** A module of WebAssembly with a function that gives a vector of 16 zeros. */
+const VECTOR_MODULE = Uint8Array.of(
+  ...[0, 97, 115, 109, 1, 0, 0, 0],
+  ...[1, 5, 1, 96, 0, 1, 123],
+  ...[3, 2, 1, 0],
+  ...[10, 8, 1, 6, 0, 65, 0, 253, 15, 11],
+);
 
 /**
  * The first Node versions whose addons accept views of shared memory (nodejs/node#59071): matrix products are computed
@@ -39,10 +49,12 @@ export const thisPlatform = (): Platform => ({
   architecture: process.arch,
   endianness: endianness(),
   webAssembly: typeof WebAssembly === "object",
+  vectors: typeof WebAssembly === "object" && WebAssembly.validate(VECTOR_MODULE),
 });
 
 /** Refuses a platform on which no command works. @throws CannotRunHereError */
-export function requirePlatform({ node, system, architecture, endianness, webAssembly }: Platform): void {
+export function requirePlatform(platform: Platform): void {
+  const { node, system, architecture, endianness, webAssembly, vectors } = platform;
   if (!isNewEnough(node))
     throw new CannotRunHereError(
       `Node ${node} cannot run Refute: its addons do not take shared memory; use Node 22.21 or newer of the line 22, ` +
@@ -52,6 +64,11 @@ export function requirePlatform({ node, system, architecture, endianness, webAss
     throw new CannotRunHereError("tensors are little-endian, this machine is big-endian; use another machine");
   if (!webAssembly)
     throw new CannotRunHereError("this Node has no WebAssembly; run it without --jitless (also in NODE_OPTIONS)");
+  if (!vectors)
+    throw new CannotRunHereError(
+      "WebAssembly has no vectors of 128 bits (SIMD) on this processor, or Node's options turn them off; on x64 they " +
+        "need SSE 4.1: use a newer processor",
+    );
   if (!BUILT.includes(`${system} ${architecture}`))
     throw new CannotRunHereError(
       `onnxruntime-node has no library for ${system} ${architecture}; it has one for ${BUILT.join(", ")}`,

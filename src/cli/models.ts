@@ -1,4 +1,5 @@
 import { z } from "zod/v4";
+import { besidePlain } from "../examine/check/besidePlain.ts";
 import { checkDecoder } from "../native/plain/decoder/checkDecoder.ts";
 import type { CompiledModel } from "../program/compiled.ts";
 import { knownProgram, type KnownProgram } from "../dispute/run/execution.ts";
@@ -42,6 +43,27 @@ export async function checkIfDecoder(
   output.note(
     `logits of ${tokens} random tokens are those of the model in plain onnxruntime, but for ` +
       `${(100 * difference).toPrecision(2)} % of their spread`,
+  );
+}
+
+/**
+ * Executes the program on a random input beside the model's file in plain onnxruntime, where that is installed, and
+ * warns of large differences. Programs with inputs or outputs of their own are left out.
+ */
+export async function warnIfPlainDiffers(
+  spec: ModelSpec,
+  model: CompiledModel,
+  { bound, run, decoder }: LoadedModel,
+  output: Output,
+): Promise<void> {
+  const { uint8, decide, drawn, noise, train, lengths, seed, seedInput } = spec;
+  const own = [decide, drawn, noise, lengths].some((all) => Object.keys(all ?? {}).length > 0);
+  if (own || uint8.length > 0 || [run, decoder, train, seed, seedInput].some((one) => one !== undefined)) return;
+  const lines = await besidePlain(spec.path, model, bound);
+  if (lines === undefined || lines.length === 0) return;
+  output.warn(
+    `on a random input plain onnxruntime gives other outputs (${lines.slice(0, 3).join("; ")}): look at the model with ` +
+      "refute run --compare before you use its results",
   );
 }
 

@@ -6,10 +6,14 @@ import {
   FIRST_VERSIONS,
   requirePlatform,
   requireTriedPlatform,
+  thisPlatform,
 } from "../../src/base/platform.ts";
 import type { Platform } from "../../src/base/platform.ts";
 
-const GOOD: Platform = { node: "24.9.0", system: "linux", architecture: "x64", endianness: "LE", webAssembly: true };
+const GOOD: Platform = {
+  ...{ node: "24.9.0", system: "linux", architecture: "x64", endianness: "LE" },
+  ...{ webAssembly: true, vectors: true },
+};
 
 function refusal(other: Partial<Platform>): string | undefined {
   try {
@@ -38,9 +42,14 @@ describe("platform", () => {
     expect(engines.node).to.equal(`^${line}.${minor}.0 || >=${newest}.${first}.0`);
   });
 
+  it("thisMachine_isTaken_withItsVectors", () => {
+    expect(thisPlatform()).to.include({ webAssembly: true, vectors: true });
+  });
+
   it("machinesThatCannotCompute_areRefusedByName", () => {
     expect(refusal({ endianness: "BE" })).to.match(/big-endian/);
     expect(refusal({ webAssembly: false })).to.match(/--jitless/);
+    expect(refusal({ vectors: false })).to.match(/vectors of 128 bits .* SSE 4\.1/);
     expect(refusal({ system: "freebsd" })).to.match(/no library for freebsd x64/);
     expect(refusal({ system: "darwin" })).to.match(/no library for darwin x64/);
     expect(refusal({ architecture: "s390x" })).to.match(/no library for linux s390x/);

@@ -11,6 +11,7 @@ import { readModel } from "../../src/model/onnx/readModel.ts";
 import { floatTensor, int64Tensor } from "../../src/model/onnx/tensorData.ts";
 import { AT_LENGTH, itInTime } from "../../testkit/atLength.ts";
 import { endingOf, hostileModel, strangelyShapedModels } from "../../testkit/fuzz/hostile.ts";
+import { hostileAttributes, restructuredModel } from "../../testkit/fuzz/structure.ts";
 import { buildModel, type AttributeValue, type ModelSpec, type NodeSpec } from "../../testkit/onnx/onnxBuilder.ts";
 
 const X = { name: "x", dtype: DType.float32, shape: [2] };
@@ -385,6 +386,81 @@ describe("hostile models", function () {
         throw new Error(what, { cause });
       }
     }
+  });
+
+  itInTime("dimensionsBelow0_areRefusedByTheNode", () => {
+    const data = { ...X, shape: [1, 1, 4, 4] };
+    const one = { ...X, name: "b", shape: [1], dtype: DType.int64 };
+    const indices = { ...data, name: "i", dtype: DType.int64 };
+    const rois = { ...X, name: "r", shape: [1, 4] };
+    const inputs = [data, one, indices, rois];
+    for (const least of [-1, -(2 ** 31), Number.MIN_SAFE_INTEGER]) {
+      for (const [output_height, output_width] of [
+        [least, 1],
+        [1, least],
+        [least, least],
+      ] as const) {
+        const attributes = { sampling_ratio: 1, output_height, output_width };
+        expect(endingOf(bytesOf([node("RoiAlign", ["x", "r", "b"], ["y"], attributes)], { inputs }))).to.equal(
+          "COMPILE_NODE_INPUT",
+        );
+      }
+      for (const strides of [
+        [least, 1],
+        [least, least],
+      ])
+        expect(
+          endingOf(bytesOf([node("MaxUnpool", ["x", "i"], ["y"], { kernel_shape: [1, 1], strides })], { inputs })),
+        ).to.equal("COMPILE_NODE_INPUT");
+    }
+  });
+
+  itInTime("listsAsLongAsAnAttributeSays_areRefusedBeforeTheyAreMade", () => {
+    const tree = {
+      nodes_treeids: [0, 0, 0],
+      nodes_nodeids: [0, 1, 2],
+      nodes_featureids: [0, 0, 0],
+      nodes_modes: { strings: ["BRANCH_LEQ", "LEAF", "LEAF"] },
+      nodes_values: { floats: [0, 0, 0] },
+      nodes_truenodeids: [1, 0, 0],
+      nodes_falsenodeids: [2, 0, 0],
+      target_treeids: [0, 0],
+      target_nodeids: [1, 2],
+      target_ids: [0, 0],
+      target_weights: { floats: [1, 2] },
+    };
+    for (const n_targets of [2 ** 31, 2 ** 40])
+      expect(
+        endingOf(bytesOf([node("TreeEnsembleRegressor", ["x"], ["y"], { ...tree, n_targets }, "ai.onnx.ml")])),
+      ).to.equal("COMPILE_BUDGET");
+    const pool = { pool_int64s: [1, 2], ngram_indexes: [0, 1], mode: "TF", ngram_counts: [-(2 ** 31)] };
+    const words = { inputs: [{ ...X, dtype: DType.int64 }] };
+    expect(endingOf(bytesOf([node("TfIdfVectorizer", ["x"], ["y"], pool)], words))).to.equal("COMPILE_NODE_INPUT");
+  });
+
+  itInTime("hostileAttributes_ofEachOperator_giveAProgramOrARefusal", () => {
+    let number = 0;
+    for (const { what, bytes } of hostileAttributes(1, 1)) {
+      if (number++ % 10 > 0) continue;
+      try {
+        endingOf(bytes);
+      } catch (cause) {
+        throw new Error(what, { cause });
+      }
+    }
+  });
+
+  itInTime("changesOfStructure_giveAProgramOrARefusal", () => {
+    const endings = new Set<string>();
+    for (let seed = 0; seed < 150; seed++) {
+      try {
+        endings.add(endingOf(restructuredModel(seed), { seconds: 1, mib: 64, nodes: 2000, foldElements: 2 ** 20 }));
+      } catch (cause) {
+        throw new Error(`seed ${seed}`, { cause });
+      }
+    }
+    for (const code of ["program", "COMPILE_UNSUPPORTED", "COMPILE_NODE_INPUT", "MODEL_DTYPE", "MODEL_GRAPH"])
+      expect(endings).to.include(code);
   });
 
   // A few of them; `npm run verify -- soak --hostile N` tries others, for as long as one likes.

@@ -159,7 +159,7 @@ function renamed(experiment: Experiment, from: string, to: string): Experiment {
   };
 }
 
-const MAKERS: readonly Make[] = [
+export const MAKERS: readonly Make[] = [
   CASES,
   ML_CASES,
   MICROSOFT_CASES,

@@ -172,16 +172,16 @@ const classifier: Make = (r) => {
   return ml("TreeEnsembleClassifier", [x], attributes, [DType.int64, F]);
 };
 
+/** Two classes with one score: a probability, or LOGISTIC after a negative weight. */
 const twoClasses =
-  (low: number): Make =>
+  (transform: "NONE" | "LOGISTIC"): Make =>
   (r) => {
     const x = features(r);
-    const attributes = {
-      ...ensemble(r, "class", [0], x.shape[1]!, low),
-      classlabels_int64s: [7, 9],
-      post_transform: low < 0 ? r.pick(["NONE", "LOGISTIC"]) : "NONE",
-    };
-    return ml("TreeEnsembleClassifier", [x], attributes, [DType.int64, F]);
+    const made = ensemble(r, "class", [0], x.shape[1]!, transform === "NONE" ? 0 : -2);
+    const { floats } = made["class_weights"] as { floats: readonly number[] };
+    const weights = transform === "NONE" ? floats : [-0.25, ...floats.slice(1)];
+    const own = { class_weights: { floats: weights }, classlabels_int64s: [7, 9], post_transform: transform };
+    return ml("TreeEnsembleClassifier", [x], { ...made, ...own }, [DType.int64, F]);
   };
 
 /** A classifier of full random trees, for measuring: each leaf has a weight for each class. */
@@ -313,6 +313,6 @@ export const ML_CASES: Record<string, readonly Make[]> = {
   SVMRegressor: [svm, oneClass],
   Scaler: [scaler],
   TreeEnsemble: [ensemble5],
-  TreeEnsembleClassifier: [classifier, twoClasses(-2), twoClasses(0)],
+  TreeEnsembleClassifier: [classifier, twoClasses("LOGISTIC"), twoClasses("NONE")],
   TreeEnsembleRegressor: [regressor],
 };

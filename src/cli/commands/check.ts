@@ -8,7 +8,7 @@ import { checkReport, type CheckReport } from "../../examine/check/report.ts";
 import { givenNames, requireName } from "../inputs.ts";
 import { addExamples } from "../globalOptions.ts";
 import { modelOptions, modelSpec, seedOption, type ModelOptions } from "../modelOptions.ts";
-import { checkIfDecoder } from "../models.ts";
+import { checkIfDecoder, warnIfPlainDiffers } from "../models.ts";
 import { decisionText, marginText } from "../../model/decision/decisionText.ts";
 import { decisionsOf } from "../../runs/programs/decisionsOf.ts";
 import { prepareModel } from "../../compiler/wraps/modelSpec.ts";
@@ -44,7 +44,10 @@ export function checkCommand(output: Output): Command {
       });
       const progress = compileProgress(output.progress("compiling node"));
       const survey = surveyDraft(loaded.model, { ...spec, run: loaded.run, progress }, refused, lost);
-      if (survey.model !== undefined) await checkIfDecoder(path, survey.model, loaded, output);
+      if (survey.model !== undefined) {
+        await checkIfDecoder(path, survey.model, loaded, output);
+        await warnIfPlainDiffers(spec, survey.model, loaded, output);
+      }
       const report = checkReport(loaded.model, survey, () => decisionsOf(loaded), executionMemory);
       output.answer(report, page(report));
       if (report.served) return;

@@ -2,6 +2,8 @@ import { Command } from "commander";
 import { compile } from "../../compiler/compile.ts";
 import { createExecutor } from "../../executor/createExecutor.ts";
 import { compare, emptyTensor, outputTensors, type Comparison, type Distances } from "../../examine/compare/compare.ts";
+import { elementCount } from "../../model/onnx/model.ts";
+import type { CompiledModel } from "../../program/compiled.ts";
 import { PlainRefusalError } from "../../native/plain/plainRun.ts";
 import { generateText } from "../generateText.ts";
 import { generationOptions, requireNoGeneration, type GenerationOptions } from "../generationOptions.ts";
@@ -53,6 +55,7 @@ export function runCommand(output: Output): Command {
         shapes: { ...shapesOf(inputs), ...spec.shapes },
         progress: compileProgress(output.progress("compiling node")),
       });
+      if (output.mode.json) requirePrintable(compiled);
       const executor = await createExecutor(compiled);
       const start = performance.now();
       const bytes = compiled.inputs.map(({ name }) => inputs.get(name)!.bytes);
@@ -66,11 +69,14 @@ export function runCommand(output: Output): Command {
           ? await compare(path, compiled, new Map([...inputs, ...bound]), tensors).catch(refusal)
           : undefined;
       const report = { programRoot: compiled.programRoot, milliseconds, stats };
-      output.answer({ ...report, outputs: outputs.map(tensorJson), ...(comparison && { comparison }) }, [
-        ...outputs.map(tensorText),
-        `${compiled.program.steps.length} steps in ${milliseconds} ms`,
-        ...(comparison === undefined ? [] : comparisonText(comparison)),
-      ]);
+      output.answer(
+        { ...report, outputs: output.mode.json ? outputs.map(tensorJson) : [], ...(comparison && { comparison }) },
+        [
+          ...outputs.map(tensorText),
+          `${compiled.program.steps.length} steps in ${milliseconds} ms`,
+          ...(comparison === undefined ? [] : comparisonText(comparison)),
+        ],
+      );
     });
   return addExamples(
     generationOptions(seedOption(modelOptions(command))),
@@ -79,6 +85,19 @@ export function runCommand(output: Output): Command {
     'run model.onnx --decoder --tokenizer tokenizer.json --prompt "Once upon" --tokens 20',
     "run model.onnx --input x=x.json --compare",
   );
+}
+
+/** The most elements that JSON is printed of: a line each, and JavaScript's texts end at 2^29 characters. */
+const MAX_PRINTED = 10_000_000;
+
+/** @throws UsageError before the work, if the outputs are too long for one text of JSON */
+function requirePrintable({ outputs }: CompiledModel): void {
+  const elements = outputs.reduce((sum, { shape }) => sum + elementCount(shape), 0);
+  if (elements > MAX_PRINTED)
+    throw new UsageError(
+      `--json: the outputs have ${elements} elements, and at most ${MAX_PRINTED} are printed: leave --json out, or ` +
+        "compile the model for smaller shapes",
+    );
 }
 
 /** Returns the reason for having no comparison: onnxruntime refuses the model, through no fault of the result. */
@@ -106,7 +125,12 @@ function comparisonText(comparison: Comparison | { refused: string }): string[] 
   );
   const lines = ["", ...table([["output", "largest difference", "ulps", ""], ...rows]), ...nearer];
   if (firstDifferent === undefined)
-    return [...lines, `no tensor differs by more than float32 tolerance (${compared} compared)`];
+    return [
+      ...lines,
+      compared === 0
+        ? "no tensor inside the graph could be compared"
+        : `no tensor differs by more than float32 tolerance (${compared} compared)`,
+    ];
   const { name, step, operator, difference, float64 } = firstDifferent;
   const where = `${name} (step ${step}, ${operator}), element ${difference.first}`;
   return [
@@ -122,7 +146,7 @@ const CLEARLY = 2;
 /** Who is nearer to the same chain in float64. */
 function nearerText({ exact, plain }: Distances): string {
   const [own, other] = [exact, plain].map((distance) => distance.toExponential(2));
-  const off = `from float64 the exact result is off by ${own}, onnxruntime by ${other}`;
+  const off = `from the program's own steps in float64 the exact result is off by ${own}, onnxruntime by ${other}`;
   if (plain > CLEARLY * exact) return `${off}: the exact result is nearer`;
   if (exact > CLEARLY * plain) return `${off}: onnxruntime is nearer`;
   return `${off}: neither is clearly nearer, as where sums cancel and float32 has no more digits`;

@@ -28,13 +28,18 @@ export function resultOf(
       return moved(inputs, of.data, place);
     case "selection":
       if (of.places !== k) return all;
-      return all.kind === "exact" ? exact(false) : unread(`${place} gives places, of which no margin is read`);
+      // Also of exact elements: runtimes give other places in a window of the type's least elements alone.
+      return unread(`${place} gives places, of which no margin is read`);
     case "integers":
-      return all.kind === "exact" ? { ...all, float: false } : unread(`${place} takes floats`);
+      if (all.kind !== "exact") return unread(`${place} takes floats`);
+      return of.products === undefined || all.constant || isNeverSaturated(node, of.products, constants)
+        ? { ...all, float: false }
+        : unread(`${place} adds products of bytes, which some processors saturate`);
     case "arithmetic":
       return arithmetic(node, present, all, constants, of.divides === true);
     case "whole":
-      return present.every(({ float }) => float === false) ? all : approximate(place, all.constant);
+      if (present.some(({ float }) => float !== false)) return approximate(place, all.constant);
+      return of.saturates && !all.constant ? unread(`${place} adds integers, which runtimes may saturate`) : all;
     case "cast":
       return cast(place, node, inputs, all, of.like === true);
     case "decision":
@@ -46,6 +51,20 @@ export function resultOf(
     case "unread":
       return unread(`${place} ${of.why}`);
   }
+}
+
+/** The largest magnitude of a weight with which two products by a byte stay within 16 bits: 2 * 255 * 64 < 2^15. */
+const MAX_WEIGHT = 64;
+
+/** Whether no pair of products by bytes can pass 16 bits, which processors without VNNI add in. */
+function isNeverSaturated(
+  { inputs }: Node,
+  products: "right" | "all",
+  constants: ReadonlyMap<string, TensorData>,
+): boolean {
+  const right = constants.get(inputs[1]!);
+  if (products === "all" || right === undefined) return false;
+  return right.dtype === DType.uint8 || right.bytes.every((byte) => Math.abs((byte << 24) >> 24) <= MAX_WEIGHT);
 }
 
 /** A value given by the model and the shapes. */

@@ -31,8 +31,17 @@ export type Trail = {
 
 export const identityOrder = (rank: number): number[] => Array.from({ length: rank }, (_, i) => i);
 
-/** Returns a shape's digits, one digit for each dimension above 1. */
-export const plainDigits = (shape: readonly number[]): number[][] => shape.map((dim) => (dim === 1 ? [] : [dim]));
+/** Checks that attributes asked for no negative dimension, nor for a part of one. @throws RangeError */
+export function checkShape(shape: readonly number[]): void {
+  if (!shape.every((dim) => Number.isInteger(dim) && dim >= 0))
+    throw new RangeError(`a tensor of shape [${shape.join()}]`);
+}
+
+/** Returns a shape's digits, one digit for each dimension above 1. @throws RangeError of `checkShape` */
+export function plainDigits(shape: readonly number[]): number[][] {
+  checkShape(shape);
+  return shape.map((dim) => (dim === 1 ? [] : [dim]));
+}
 
 /** Returns each dimension's index as an affine digit function. */
 export function dimensionIndices(digits: readonly (readonly number[])[]): Affine[] {

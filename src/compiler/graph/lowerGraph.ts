@@ -110,6 +110,8 @@ function lowerNode(
   // A tensor without elements always becomes a constant, and nothing reads its origin.
   const known = (tensor: LazyTensor): LazyTensor => {
     const count = elementCount(tensor.shape);
+    if (!tensor.shape.every((dim) => Number.isInteger(dim) && dim >= 0))
+      throw new NodeInputError(node, `its result would be of shape [${tensor.shape.join()}]`);
     if (count >= MAX_COUNT)
       throw new NodeInputError(node, `its result [${tensor.shape.join()}] has 2^32 elements or more`);
     if (tensor.shape.length > MAX_RANK)

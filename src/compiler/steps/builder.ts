@@ -15,7 +15,7 @@ import type { Budget } from "../budget.ts";
 import { emitStep } from "./emit.ts";
 import { unpackedLast } from "./packedBits.ts";
 import { Expressions, type Expr } from "../expressions/expression.ts";
-import { identityOrder, plainDigits, type LazyTensor, type Trail } from "../expressions/tensor.ts";
+import { checkShape, identityOrder, plainDigits, type LazyTensor, type Trail } from "../expressions/tensor.ts";
 import {
   digitStarts,
   lazyOf,
@@ -332,6 +332,7 @@ export class ProgramBuilder {
 
   /** The tensor under another shape; copied only if it must be. @throws RangeError if that has other elements */
   reshape(tensor: LazyTensor, shape: readonly number[]): LazyTensor {
+    checkShape(shape);
     if (elementCount(tensor.shape) !== elementCount(shape))
       throw new RangeError(`[${tensor.shape.join()}] is no tensor of shape [${shape.join()}]`);
     const view = reshaped(this.expressions, tensor, shape);

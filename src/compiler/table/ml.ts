@@ -17,8 +17,9 @@ const TREE = {
   computes:
     "two steps a level of the trees, which read the node's feature, value and branches from tables; then the " +
     "exact sum of the leaves' weights over all trees, rounded once (or its AVERAGE, MIN, MAX), with the base " +
-    "values and the post transform. With two classes, one has weights. BRANCH_MEMBER becomes one comparison " +
-    "after the other; a set of several values is before a leaf",
+    "values and the post transform. Two classes have weights of class 0 only: probabilities of weights that are not " +
+    "negative (NONE), or LOGISTIC; where ONNX's reference and onnxruntime differ, the node is refused. BRANCH_MEMBER " +
+    "becomes one comparison after the other; a set of several values is before a leaf",
 } as const;
 
 /** Operators of ai.onnx.ml. */
@@ -71,7 +72,9 @@ export const ML_ROWS: readonly Row[] = [
     since: 1,
     lower: linearClassifier,
     gradient: { refused: "the operator has no gradient rule: export the scores as Gemm" },
-    computes: "RN(RN(dot) + intercept), then the post transform; the label of the greatest score",
+    computes:
+      "RN(RN(dot) + intercept), then the post transform; the label of the greatest score. One row for two classes " +
+      "gives scores -s and s, as ONNX's reference (onnxruntime without a post transform: 1 - s and s)",
   },
   {
     ...TABLE,

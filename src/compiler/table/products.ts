@@ -1,4 +1,4 @@
-import { FLOATS, SELECTION, WHOLE } from "../../model/decision/operatorClass.ts";
+import { FLOATS, SATURATING, SELECTION, WHOLE } from "../../model/decision/operatorClass.ts";
 import { Reduce } from "../../program/types.ts";
 import * as bounded from "../bounded/rules.ts";
 import * as convolutionRules from "../gradients/rules/convolution.ts";
@@ -35,6 +35,7 @@ export const PRODUCT_ROWS: readonly Row[] = [
     operator: "Einsum",
     since: 12,
     lower: einsum,
+    decision: SATURATING,
     bounded: "refused",
     gradient: einsumRules.einsum,
     computes: "RN(dot) of two operands, any labels, diagonals, ellipsis; of more, pair by pair from the left",

@@ -1,4 +1,4 @@
-import { FLOATS, INTEGERS, ROUNDING } from "../../model/decision/operatorClass.ts";
+import { FLOATS, ROUNDING } from "../../model/decision/operatorClass.ts";
 import { DISCRETE, QUANTISED } from "../gradients/refusals.ts";
 import * as quantise from "../operators/quantise.ts";
 import * as quantisedProducts from "../operators/quantisedProducts.ts";
@@ -20,7 +20,7 @@ const INTEGER_PRODUCT = {
   ...ONNX,
   since: 10,
   use: "memory",
-  decision: INTEGERS,
+  decision: { kind: "integers", products: "right" },
   bounded: "refused",
   gradient: DISCRETE,
 } as const;
@@ -79,6 +79,7 @@ export const QUANTISED_ROWS: readonly Row[] = [
     ...INTEGER_PRODUCT,
     operator: "ConvInteger",
     lower: quantisedProducts.convInteger,
+    decision: { kind: "integers", products: "all" },
     halves: "own",
     storage: convolutionStorage,
     computes: "int32 of x - zero and w - zero, in memory; their dot modulo 2^32; padding is the zero point",

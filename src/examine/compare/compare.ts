@@ -4,7 +4,8 @@ import type { CompiledModel, TensorInfo, ValueLocation } from "../../program/com
 import { differenceOf, OF_LARGEST, type Difference } from "./difference.ts";
 import { gatherNumbers, gatherValue } from "./gatherValue.ts";
 import { withinCounts } from "./withinCounts.ts";
-import { plainOutputs, plainValues } from "../../native/plain/plainRun.ts";
+import { plainApart } from "../../native/plain/plainApart.ts";
+import { PlainRefusalError } from "../../native/plain/plainRun.ts";
 import { numbersOf, wideTensor } from "./wideRun.ts";
 
 /**
@@ -46,10 +47,11 @@ export function outputTensors({ program, outputs }: CompiledModel, tensors: read
 export const emptyTensor = (info: TensorInfo): TensorInfo & TensorData => ({ ...info, bytes: new Uint8Array() });
 
 /**
- * Runs the model in plain onnxruntime on the same inputs and compares.
+ * Runs the model in plain onnxruntime, in a process of its own, on the same inputs and compares.
  * @param from The model file's path or bytes.
  * @param tensors The exact execution's tensors, one per step.
  * @param ofLargest Allowed error of an element, in relation to the tensor's largest element.
+ * @throws PlainRefusalError if onnxruntime refuses the model or dies of it
  */
 export async function compare(
   from: string | Uint8Array,
@@ -58,7 +60,7 @@ export async function compare(
   tensors: readonly Uint8Array[],
   ofLargest = OF_LARGEST,
 ): Promise<Comparison> {
-  const plain = await plainOutputs(from, inputs);
+  const plain = (await plainApart({ from, inputs }))!;
   const approximated = model.origins.findIndex(({ operator }) => APPROXIMATED.test(operator));
   const allowed = (step: number): number => (approximated >= 0 && step >= approximated ? OF_APPROXIMATED : 0);
   const { checkpoints, outputs: positions } = model.program;
@@ -84,11 +86,11 @@ export async function compare(
   });
 
   const locations = [...(model.valueLocations ?? [])].sort(([, a], [, b]) => a.step - b.step);
-  const values = await plainValues(
-    from,
-    inputs,
-    locations.map(([name]) => name),
-  );
+  const values = await plainApart({ from, inputs, names: locations.map(([name]) => name) }).catch((error: unknown) => {
+    // The outputs were compared; onnxruntime may still refuse, or die of, values that became outputs.
+    if (error instanceof PlainRefusalError) return undefined;
+    throw error;
+  });
   let compared = 0;
   let firstDifferent: Comparison["firstDifferent"];
   for (const [name, location] of locations) {

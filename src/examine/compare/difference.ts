@@ -44,7 +44,11 @@ export function differenceOf(own: TensorData, other: TensorData, ofLargest = OF_
     const [a, b] = [readWord(own.bytes, i, own.dtype), readWord(other.bytes, i, other.dtype)];
     if (a === b) continue;
     const [x, y] = [number(own, i), number(other, i)];
-    const apart = Number.isFinite(x) && Number.isFinite(y) ? Math.abs(x - y) : Infinity;
+    // A runtime's NaN may have any bits.
+    if (Number.isNaN(x) && Number.isNaN(y)) continue;
+    // Integers above 2^53 are no numbers of JavaScript: they are subtracted as they are.
+    const exactly = Number(a > b ? a - b : b - a);
+    const apart = !float ? exactly : Number.isFinite(x) && Number.isFinite(y) ? Math.abs(x - y) : Infinity;
     result.absolute = Math.max(result.absolute, apart);
     if (result.ulps !== undefined) {
       const ulps = ordered(a, own.dtype) - ordered(b, own.dtype);

@@ -21,10 +21,16 @@ export type OperatorClass =
   | { kind: "selection"; places?: number }
   /** A single operation of IEEE 754, or of integers, for each element. `divides`: the operation is a division. */
   | { kind: "arithmetic"; divides?: true }
-  /** Exact on integers. Its floats depend on an order of operations. */
-  | { kind: "whole" }
-  /** Takes and gives integers or bools. */
-  | { kind: "integers" }
+  /**
+   * Exact on integers. Its floats depend on an order of operations. `saturates`: runtimes add or multiply integers in
+   * another type, which ends at the type's ends where the definition wraps around.
+   */
+  | { kind: "whole"; saturates?: true }
+  /**
+   * Takes and gives integers or bools. `products`: sums of products of bytes, which some processors saturate in pairs:
+   * never of a right operand of bytes without sign, nor of constant weights of few bits (`right`).
+   */
+  | { kind: "integers"; products?: "right" | "all" }
   /** Converts elements to another type. `like`: to the type of its second input. */
   | { kind: "cast"; read: ReadDecision; like?: true }
   /**
@@ -54,6 +60,7 @@ export const SCATTER: OperatorClass = { kind: "movement", data: [0, 2], reduces:
 export const SELECTION: OperatorClass = { kind: "selection" };
 export const ARITHMETIC: OperatorClass = { kind: "arithmetic" };
 export const WHOLE: OperatorClass = { kind: "whole" };
+export const SATURATING: OperatorClass = { kind: "whole", saturates: true };
 export const INTEGERS: OperatorClass = { kind: "integers" };
 export const decides = (read: ReadDecision): OperatorClass => ({ kind: "decision", read });
 /** A decision with a result in the first input's type. */

@@ -74,9 +74,10 @@ export async function plainValues(
   for (const name of names)
     if (made.has(name) && !known.has(name)) graph.output.push(create(ValueInfoProtoSchema, { name }));
   const options = { graphOptimizationLevel: "disabled", logSeverityLevel: 3 } as const;
-  const session = await onnxruntime().InferenceSession.create(toBinary(ModelProtoSchema, proto), options);
+  const file = toBinary(ModelProtoSchema, proto);
+  const session = await plainly(() => onnxruntime().InferenceSession.create(file, options));
   try {
-    return await runSession(session, inputs);
+    return await plainly(() => runSession(session, inputs));
   } finally {
     await session.release();
   }

@@ -1,7 +1,4 @@
-import { fork } from "node:child_process";
-import { createRequire } from "node:module";
-import { extname } from "node:path";
-import { fileURLToPath, pathToFileURL } from "node:url";
+import { forkBeside } from "../../base/forkBeside.ts";
 import { CompileProcessError } from "../errors.ts";
 import type { CompileAnswer, CompileJob } from "./compileJob.ts";
 
@@ -23,12 +20,8 @@ export async function compileApart(
 ): Promise<CompileAnswer> {
   const { path } = job.spec;
   if (signal.aborted) throw new CompileProcessError(`compiling ${path} was given up: this process stops`);
-  const file = fileURLToPath(new URL(`./compileChild${extname(import.meta.url)}`, import.meta.url));
-  const child = fork(file, [], {
-    execArgv: [...loaderOf(file), `--max-old-space-size=${Math.ceil(maxBytes / 2 ** 20)}`],
-    serialization: "advanced",
-    stdio: ["ignore", "ignore", "pipe", "ipc"],
-  });
+  const memory = `--max-old-space-size=${Math.ceil(maxBytes / 2 ** 20)}`;
+  const child = forkBeside(import.meta.url, "compileChild", [memory]);
   let printed = "";
   child.stderr!.on("data", (text: Buffer) => void (printed = (printed + text.toString()).slice(-PRINTED)));
   let answer: CompileAnswer | undefined;
@@ -58,11 +51,4 @@ export async function compileApart(
   }
   if (answer === undefined) throw new CompileProcessError(`compiling ${path} ${ended}`);
   return answer;
-}
-
-/** Node's own TypeScript support takes a third of a loader's time, but older versions lack the support. */
-function loaderOf(file: string): string[] {
-  const isUnderstood = (process.features as { typescript?: unknown }).typescript === "strip";
-  if (extname(file) !== ".ts" || isUnderstood) return [];
-  return ["--import", pathToFileURL(createRequire(import.meta.url).resolve("tsx")).href];
 }

@@ -116,7 +116,7 @@ describe("findDecisions", () => {
     expect(decisions([node("Add", ["ids", "two"])])).to.deep.equal([]);
     expect(decisions([node("ArgMax", ["x"])])).to.deep.equal([]);
     expect(decisions([node("Shape", ["h"])])).to.deep.equal([]);
-    expect(decisions([node("ReduceSum", ["ids"])])).to.deep.equal([]);
+    expect(decisions([node("CumSum", ["ids", "two"])])).to.deep.equal([]);
     // Of given floats only the range of the type can be missed.
     expect(decisions([node("Cast", ["x"], { to: DType.int32 })])).to.deep.equal([
       {
@@ -241,5 +241,47 @@ describe("findDecisions", () => {
     ]);
     const [z] = findDecisions(decided, { state: "next" }).outputs as [DecidedOutput];
     expect(z.decisions.map(({ operator }) => operator)).to.deep.equal(["Round"]);
+  });
+
+  it("sumsOfIntegers_areNotDecided_becauseRuntimesSaturate", () => {
+    const axes = { axes: [1] };
+    for (const op of ["ReduceL1", "ReduceProd", "ReduceSumSquare"])
+      expect(reason([node(op, ["ids"], axes)])).to.equal(
+        `${op.toLowerCase()} (${op}) adds integers, which runtimes may saturate`,
+      );
+    expect(reason([node("ReduceSum", ["ids"])])).to.include("adds integers");
+    expect(reason([node("Einsum", ["ids"], { equation: "ij->i" })])).to.include("adds integers");
+    // What the shapes alone give is the same in every execution.
+    expect(decisions([node("Shape", ["ids"], {}, "s"), node("ReduceProd", ["s"])])).to.deep.equal([]);
+  });
+
+  it("productsOfBytes_areDecided_onlyIfNoPairCanPass16Bits", () => {
+    const bytes = (dtype: DType, values: readonly number[]) => ({
+      dtype,
+      shape: [2, 1],
+      bytes: Uint8Array.from(values),
+    });
+    const inputs = [
+      { name: "x", dtype: DType.uint8, shape: [1, 2] },
+      { name: "v", dtype: DType.int8, shape: [2, 1] },
+    ];
+    const initializers = {
+      few: bytes(DType.int8, [64, 256 - 64]),
+      many: bytes(DType.int8, [65, 0]),
+      least: bytes(DType.int8, [128, 0]),
+      unsigned: bytes(DType.uint8, [255, 255]),
+    };
+    const why = (op: string, right: string): string => {
+      const output = findDecisions(
+        readModel(buildModel({ inputs, initializers, outputs: SPEC.outputs, nodes: [node(op, ["x", right])] })),
+      ).outputs[0]!;
+      return isDecided(output) ? `decided by ${output.decisions.length}` : output.reason;
+    };
+    for (const right of ["few", "unsigned"]) expect(why("MatMulInteger", right), right).to.equal("decided by 0");
+    for (const right of ["many", "least", "v"])
+      expect(why("MatMulInteger", right), right).to.equal(
+        "matmulinteger (MatMulInteger) adds products of bytes, which some processors saturate",
+      );
+    for (const right of ["few", "unsigned"]) expect(why("ConvInteger", right), right).to.include("products of bytes");
   });
 });

@@ -7,7 +7,7 @@ import { RefuteError } from "../../../base/errors.ts";
 import { NegativeVerdict, UsageError } from "../../errors.ts";
 import { addExamples } from "../../globalOptions.ts";
 import { modelOptions, modelSpec, seedOption, type ModelOptions } from "../../modelOptions.ts";
-import { checkIfDecoder, loadProgram } from "../../models.ts";
+import { checkIfDecoder, loadProgram, warnIfPlainDiffers } from "../../models.ts";
 import type { Output } from "../../output.ts";
 import { table } from "../../../base/text.ts";
 
@@ -38,8 +38,10 @@ type Facts = Awaited<ReturnType<typeof factsOf>>;
 
 /** Compiles a model, and returns the program's facts. */
 async function factsOf(path: string, options: ModelOptions, output: Output) {
-  const { model, loaded } = loadProgram(modelSpec(path, options), output);
+  const spec = modelSpec(path, options);
+  const { model, loaded } = loadProgram(spec, output);
   await checkIfDecoder(path, model, loaded, output);
+  await warnIfPlainDiffers(spec, model, loaded, output);
   const { steps, checkpoints, maxStepGas, maxStepBytes } = model.program;
   const proofs = largestProofs(model.program);
   const where = (step: number): string =>

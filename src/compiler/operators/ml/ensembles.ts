@@ -10,7 +10,7 @@ import { gatherAlong } from "../gather.ts";
 import { dropAxes, reduceAxes } from "../reduction.ts";
 import { transformed, readTransform, type PostTransform } from "./postTransform.ts";
 import { numbersOf, readForest, readForest5 } from "./readForest.ts";
-import { aggregated, AGGREGATES, type Aggregate } from "./trees.ts";
+import { aggregated, AGGREGATES, rangeOf, type Aggregate, type Forest } from "./trees.ts";
 
 /** The tensor if of floats, else its numbers in float32: what an operator of ai.onnx.ml computes in. */
 export const inFloats = (context: NodeContext, x: LazyTensor): LazyTensor =>
@@ -100,16 +100,16 @@ export function winners(context: NodeContext, scores: LazyTensor): LazyTensor {
 
 /**
  * Two classes from one score: label 1 if the score is above the threshold. The classes' scores are 1 - s and s if s is
- * a probability, else -s and s; LOGISTIC applies to each score alone.
+ * a probability, else -s and s; the post transform applies to -s and s.
  */
 export function binary(
   context: NodeContext,
   score: LazyTensor,
   labels: readonly bigint[],
-  isProbability: boolean,
-  transform: PostTransform,
+  transform: PostTransform | "PROBABILITY",
 ): LazyTensor[] {
   const { builder, expressions: e } = context;
+  const isProbability = transform === "PROBABILITY";
   builder.realise(score);
   const index = broadcast(context, [builder.reshape(score, [score.shape[0]!])], (s) =>
     e.cast(e.lt(e.like(s, isProbability ? 0.5 : 0), s), DType.int64),
@@ -117,9 +117,43 @@ export function binary(
   builder.realise(index);
   const other = broadcast(context, [score], (s) => (isProbability ? e.sub(e.like(s, 1), s) : e.neg(s)));
   const both = concatenate(context, [other, score], 1);
-  const isPlain = transform === "NONE" || (isProbability && transform === "LOGISTIC");
-  const scores = isPlain ? both : transformed(context, both, transform);
+  const scores = isProbability ? both : transformed(context, both, transform);
   return [labelsAt(context, labels, index), inFloat32(context, scores)];
+}
+
+/**
+ * Two classes whose trees have weights of one class. ONNX's reference and onnxruntime agree on two forms: without a
+ * post transform, if no weight is negative (the score is a probability), and with LOGISTIC. All others are refused.
+ */
+function twoClasses(
+  context: NodeContext,
+  forest: Forest,
+  sums: LazyTensor,
+  labels: readonly number[],
+  transform: PostTransform,
+): LazyTensor[] {
+  const base = numbersOf(context, "base_values") ?? [];
+  if (base.length > 1) return context.refuse("base_values", `are ${base.length} of two classes with one score`);
+  const differ = "ONNX's reference and onnxruntime compute";
+  if (context.ints("class_ids")![0] !== 0)
+    return context.refuse("class_ids", `are all 1 of two classes, where ${differ} other scores: let all be 0`);
+  const isPositive = numbersOf(context, "class_weights")!.every((weight) => weight >= 0);
+  const advice = "use LOGISTIC, or TreeEnsembleRegressor and other operators behind";
+  if (transform === "SOFTMAX" || transform === "SOFTMAX_ZERO")
+    return context.refuse("post_transform", `is ${transform} of two classes, where ${differ} other scores: ${advice}`);
+  if (transform === "NONE" && !isPositive)
+    return context.refuse("post_transform", `is NONE of negative weights, where ${differ} other scores: ${advice}`);
+  if (transform === "LOGISTIC" && isPositive) {
+    // The reference gives the label of the greater probability, onnxruntime that of s > 0.5.
+    const [low, high] = rangeOf(forest, 0, base[0] ?? 0);
+    if (high > 0 && Math.fround(low) <= 0.5)
+      return context.refuse(
+        "class_weights",
+        `are all positive before LOGISTIC, where ${differ} other labels: ${advice}`,
+      );
+  }
+  const score = withBase(context, slicedAlong(context, sums, 1, 0, 1), base);
+  return binary(context, score, labels, transform === "NONE" ? "PROBABILITY" : transform);
 }
 
 /** TreeEnsembleClassifier: the class of the greatest sum, and the sums after the post transform. */
@@ -127,26 +161,14 @@ export const treeEnsembleClassifier: Lower = (context) => {
   const labels = intLabels(context, "classlabels_int64s");
   const transform = readTransform(context);
   const ids = context.ints("class_ids") ?? context.fail("class_ids is missing");
-  const base = numbersOf(context, "base_values") ?? [];
-  const weights = numbersOf(context, "class_weights") ?? [];
-  const isBinary = labels.length === 2 && new Set(ids).size === 1;
+  if (labels.length < 2) return context.refuse("classlabels_int64s", `has ${labels.length} labels: give 2 or more`);
   const x = featureRows(context);
   const forest = readForest(context, "class", labels.length);
   const sums = aggregated(context, x, forest, "SUM");
-  if (isBinary) {
-    if (base.length > 1) return context.refuse("base_values", `are ${base.length} of two classes with one score`);
-    const id = ids[0]!;
-    const score = withBase(context, slicedAlong(context, sums, 1, id, 1), base);
-    return binary(
-      context,
-      score,
-      labels,
-      weights.every((weight) => weight >= 0),
-      transform,
-    );
-  }
-  if (labels.length < 3) return context.refuse("class_ids", "name both of two classes: give weights of one class only");
-  const scores = withBase(context, sums, base);
+  if (labels.length === 2 && new Set(ids).size === 1) return twoClasses(context, forest, sums, labels, transform);
+  if (labels.length === 2)
+    return context.refuse("class_ids", "name both of two classes: give weights of one class only");
+  const scores = withBase(context, sums, numbersOf(context, "base_values") ?? []);
   context.builder.realise(scores);
   const label = labelsAt(context, labels, winners(context, scores));
   return [label, inFloat32(context, transformed(context, scores, transform))];

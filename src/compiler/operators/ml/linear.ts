@@ -45,7 +45,7 @@ export const linearClassifier: Lower = (context) => {
   const rows = coefficients.length / x.shape[1]!;
   if (!Number.isInteger(rows)) return context.fail(`${coefficients.length} coefficients for [${x.shape.join()}]`);
   const scores = withBase(context, products(context, x, rows, coefficients), intercepts);
-  if (rows === 1 && labels.length === 2) return binary(context, scores, labels, false, transform);
+  if (rows === 1 && labels.length === 2) return binary(context, scores, labels, transform);
   if (rows !== labels.length) return context.fail(`${rows} scores for ${labels.length} labels`);
   context.builder.realise(scores);
   const label = labelsAt(context, labels, winners(context, scores));

@@ -72,9 +72,9 @@ function leafWeights(
   const values = numbersOf(context, `${role}_weights`) ?? context.fail(`${role}_weights is missing`);
   if ([nodes, ids, values].some((list) => list.length !== trees.length))
     return context.fail("its lists of weights differ in length");
+  context.builder.budget.computeElements(targets * (trees.length + 1));
   const empty = (): (number | undefined)[] => new Array<number | undefined>(targets).fill(undefined);
   const [rows, weights] = [new Map<number, number>(), [empty()]];
-  context.builder.budget.computeElements(targets * trees.length);
   trees.forEach((tree, k) => {
     const node = numberOf.get(`${tree}.${nodes[k]!}`) ?? context.fail(`tree ${tree} has no node ${nodes[k]!}`);
     const id = ids[k]!;
@@ -146,6 +146,7 @@ export function readForest5(context: NodeContext, targets: number): Forest {
     });
     return head;
   });
+  context.builder.budget.computeElements(targets * ids.length);
   const weights = ids.map((id, k) => {
     if (!(id >= 0 && id < targets)) context.fail(`leaf_targetids has ${id}, of ${targets}`);
     return Array.from({ length: targets }, (_, t) => (t === id ? weightsOf[k]! : undefined));

@@ -41,6 +41,22 @@ const MAX_DEPTH = 1024;
 
 const isLeaf = ({ yes, no }: TreeNode, at: number): boolean => yes === at && no === at;
 
+/** Returns bounds of a target's sum over all trees, with the base value. A tree that is no tree is left out. */
+export function rangeOf({ nodes, roots, weights }: Forest, target: number, base: number): [number, number] {
+  let [low, high] = [base, base];
+  for (const root of roots) {
+    const [seen, values] = [new Set([root]), [] as number[]];
+    for (const at of seen) {
+      const node = nodes[at]!;
+      if (isLeaf(node, at)) values.push(weights[node.row]![target] ?? 0);
+      else seen.add(node.yes).add(node.no);
+    }
+    low += values.reduce((a, b) => Math.min(a, b), Infinity);
+    high += values.reduce((a, b) => Math.max(a, b), -Infinity);
+  }
+  return [low, high];
+}
+
 /** Returns the deepest tree's number of levels below the root. @returns undefined if a tree is no tree, or too deep */
 function depthOf({ nodes, roots }: Forest): number | undefined {
   if (roots.length === 0) return undefined;
