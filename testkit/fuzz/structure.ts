@@ -186,7 +186,7 @@ const MUTATIONS: readonly Mutation[] = [
       create(ValueInfoProtoSchema, {
         name: prng.pick(namesOf(graph)),
         ...(prng.below(2) === 0 ? {} : { type: info.type }),
-      } as never),
+      }),
     ]),
   (graph, prng) =>
     changed(graph.output, prng, (info) => create(ValueInfoProtoSchema, { ...info, name: prng.pick(namesOf(graph)) })),

@@ -25,7 +25,8 @@ function levelsOf(context: NodeContext): Level[] {
   return starts.map((start, k) => {
     const length = k + 1;
     const size = ((starts[k + 1] ?? pool.length) - start) / length;
-    if (!(Number.isInteger(size) && size >= 0 && start >= 0)) context.fail(`ngram_counts [${starts.join()}] do not cut the pool`);
+    if (!(Number.isInteger(size) && size >= 0 && start >= 0))
+      context.fail(`ngram_counts [${starts.join()}] do not cut the pool`);
     const grams = Array.from({ length: size }, (_, g) => pool.slice(start + g * length, start + (g + 1) * length));
     if (new Set(grams.map((gram) => gram.join())).size < size) context.fail("the pool has a sequence twice");
     first += size;

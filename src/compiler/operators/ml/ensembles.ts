@@ -129,7 +129,7 @@ function twoClasses(
   context: NodeContext,
   forest: Forest,
   sums: LazyTensor,
-  labels: readonly number[],
+  labels: readonly bigint[],
   transform: PostTransform,
 ): LazyTensor[] {
   const base = numbersOf(context, "base_values") ?? [];
