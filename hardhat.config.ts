@@ -45,7 +45,10 @@ const callers = globSync("test/contracts/solidity/*.t.sol").filter(
  * change with contracts it does not use.
  */
 const ALONE = "contracts/attestation/tdx/TdxReader.sol";
-const overrides = Object.fromEntries([...callers.map((file) => [file, unoptimised]), [ALONE, solc]]);
+const overrides = Object.fromEntries<typeof solc>([
+  ...callers.map((file) => [file, unoptimised] as const),
+  [ALONE, solc],
+]);
 const sources = { ...profile, overrides };
 
 /** Whether errors of an embedded chain say where in the contracts they come from. */

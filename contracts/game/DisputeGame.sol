@@ -109,10 +109,10 @@ contract DisputeGame is IDisputeGame {
 
     /// @inheritdoc IDisputeGame
     mapping(bytes32 gameId => bytes32) public stateHash;
-    /// @inheritdoc IDisputeGame
-    mapping(bytes32 question => mapping(bytes32 root => bool)) public provedWrong;
     mapping(bytes32 claimId => ClaimGames) private _claims;
     mapping(bytes32 claimId => Death) private _deaths;
+    /// @inheritdoc IDisputeGame
+    mapping(bytes32 question => mapping(bytes32 root => bool)) public provedWrong;
 
     /// @dev Reverts with `KnownStep.NoCode`, `KnownStep.WrongSemantics` or `KnownStep.KnownStepFails`.
     /// @param market_ The market, deployed after this game. The market's constructor checks this game, and `p`.
