@@ -45,8 +45,9 @@ const callers = globSync("test/contracts/solidity/*.t.sol").filter(
  * change with contracts it does not use.
  */
 const ALONE = "contracts/attestation/tdx/TdxReader.sol";
-const overrides = Object.fromEntries<typeof solc>([
-  ...callers.map((file) => [file, unoptimised] as const),
+type Compiler = typeof solc | typeof unoptimised;
+const overrides = Object.fromEntries<Compiler>([
+  ...callers.map((file): [string, Compiler] => [file, unoptimised]),
   [ALONE, solc],
 ]);
 const sources = { ...profile, overrides };

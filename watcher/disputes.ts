@@ -2,6 +2,7 @@ import { formatEther, isAddressEqual, type Hex } from "viem";
 import { pino } from "pino";
 import { RefuteError } from "../src/base/errors.ts";
 import { inTurn } from "../src/base/inTurn.ts";
+import { translateError } from "../src/chain/translateError.ts";
 import { ensureCredit } from "../src/chain/market/deposit.ts";
 import type { ClaimRecord } from "../src/chain/market/history.ts";
 import { requirePlainAccount } from "../src/parties/role/plainAccount.ts";
@@ -51,17 +52,25 @@ export class Disputes {
       const why = `its bond is ${formatEther(bond)}, and the account holds that of ${payable} only`;
       return { bonds, undisputed: waiting.slice(Number(payable)).map(({ id }) => ({ claim: id, why })) };
     } catch (error) {
-      if (!(error instanceof RefuteError)) throw error;
-      // Without an answer from a node, the next round tries again.
-      const undisputed = error.retryable ? [] : waiting.map(({ id }) => ({ claim: id, why: error.message }));
-      return { bonds, undisputed };
+      const why = reasonOf(error);
+      return { bonds, undisputed: why === undefined ? [] : waiting.map(({ id }) => ({ claim: id, why })) };
     }
   }
 
-  /** Has a claim executed, and disputed if it is wrong and the credit covers a bond. */
-  judge({ id }: Pick<ClaimRecord, "id">): void {
+  /**
+   * Has a claim executed, and disputed if it is wrong and the credit covers a bond. Called in each round.
+   * @returns why the claim is not judged from this account, if so
+   */
+  async judge({ id }: Pick<ClaimRecord, "id">): Promise<Undisputed | undefined> {
+    try {
+      await requirePlainAccount(this.#options.session);
+    } catch (error) {
+      const why = reasonOf(error);
+      return why === undefined ? undefined : { claim: id, why };
+    }
     this.#claims.add(id);
     this.#running ??= this.#watch();
+    return undefined;
   }
 
   /** Returns the claims whose games continue without the process: the bonds may be lost. */
@@ -99,4 +108,15 @@ export class Disputes {
     // After any end of the watcher, the next round starts another watcher.
     return running.finally(() => void (this.#running = undefined)).catch(() => undefined);
   }
+}
+
+/**
+ * Returns why an action failed.
+ * @returns undefined if the next round tries again, such as without an answer from a node
+ * @throws the error if it is none of Refute's
+ */
+function reasonOf(thrown: unknown): string | undefined {
+  const error = translateError(thrown, "preparing a dispute");
+  if (!(error instanceof RefuteError)) throw error;
+  return error.retryable ? undefined : error.message;
 }

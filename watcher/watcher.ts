@@ -42,7 +42,6 @@ export async function runWatcher(options: WatcherOptions): Promise<void> {
 
 /** Says whether the data of executions can be kept on disk. */
 const runsOnDisk = ({ health, executions }: Role<WatcherEvent>): Duty => ({
-  name: "runs on disk",
   conditions: ["runsOnDisk"],
   forget: () => "all",
   round: () => health.set("runsOnDisk", executions.stored.problem),
@@ -62,7 +61,6 @@ type WatchingOptions = Omit<WatcherOptions, "onEvent">;
 
 /** A watcher's duty in a role: it audits claims and plays games against wrong ones. A worker may have it too. */
 export class Watching implements Duty {
-  readonly name = "watching";
   readonly #options: WatchingOptions;
   readonly #role: Role<WatcherEvent>;
   readonly #executions: Executions;

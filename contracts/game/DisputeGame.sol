@@ -420,7 +420,7 @@ contract DisputeGame is IDisputeGame {
 
     /* ---- Prices of moves ---- */
 
-    /// @dev Records the price of a challenger's own move: at most `most` gas, at the current gas price, capped.
+    /// @dev Records the price of a move that the pot pays, or of an end: at most `most` gas, at the current gas price, capped.
     function _spend(GameState memory s, uint256 most, uint256 start) private view returns (uint256 price) {
         price = GasSchedule.paid(most, start) * GasSchedule.price(block.basefee, _priceCap);
         s.spent = (s.spent + price).toUint96();
@@ -460,9 +460,12 @@ contract DisputeGame is IDisputeGame {
         // and cheap for the others of a pledge. Otherwise a stopped worker would be paid for the difference, once for
         // each of its claims, and get its pledge back.
         bool isOther = msg.sender != s.challenger;
-        if (isOther) start += GasSchedule.PAY;
-        // A claim without a bounty leaves nothing for a sink.
-        if (most == 0) start -= GasSchedule.SINK_PAY;
+        if (gas != 0) {
+            if (isOther) start += GasSchedule.PAY;
+            if (g.open() != 0) start += GasSchedule.DEATH;
+            // What a claim without a bounty leaves goes back to the pledge, which costs less.
+            if (most == 0) start -= GasSchedule.SINK_PAY;
+        }
         uint256 reward = _spend(s, gas, start);
         g = g.addDues(reward);
         if (isOther) s.spent -= uint96(reward);

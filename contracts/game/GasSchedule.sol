@@ -44,10 +44,12 @@ library GasSchedule {
 
     /// @dev The gas that an end, by which the claim dies, burns after its measurement: the game's record, and payments
     /// to the winner and to a sink that have credit. `PAY`: a payment more, to a caller that is not the winner.
-    /// `SINK_PAY`: less, for a worker's later claims behind one pledge, which pay no sink. Measured:
-    /// `prove_isPaidAtWhatItCosts` and `timeout_isPaidAtWhatItCosts` of gasSchedule.test.ts, and stoppedWorker.test.ts.
+    /// `DEATH`: the death's record, if other games are open. `SINK_PAY`: less, for a worker's later claims behind one
+    /// pledge, whose rest goes back to the pledge. Measured: `prove_isPaidAtWhatItCosts` and
+    /// `timeout_isPaidAtWhatItCosts` of gasSchedule.test.ts, and stoppedWorker.test.ts.
     uint256 internal constant DEATH_END = 31_000;
     uint256 internal constant PAY = 9_000;
+    uint256 internal constant DEATH = 22_300;
     uint256 internal constant SINK_PAY = 3_700;
     /// @dev The most that a timeout is paid, if the claim dies by the timeout; the flat reward if the challenger loses.
     /// It exceeds the gas burnt by a call that fills empty accounts.

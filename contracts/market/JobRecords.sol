@@ -47,7 +47,7 @@ abstract contract JobRecords is MarketParameters {
 
     mapping(bytes32 jobId => JobRecord) internal _jobs;
     mapping(bytes32 claimId => Deliveries) internal _deliveries;
-    /// @dev Keyed by the hash of requester, group and worker: whether the worker has taken a job from the group.
+    /// @dev Keyed by the hash of requester, group and worker or device: whether either has taken a job from the group.
     mapping(bytes32 key => bool) internal _taken;
 
     constructor(IStakeVault vault_, IDisputeGame game_, Parameters memory p) MarketParameters(p) {

@@ -18,10 +18,9 @@ abstract contract TermedJobs is IMarketExtension, JobClaims {
         _needJob(jobId, record.status, JobStatus.Open);
         _needFit(jobId, record.number, terms);
         if (terms.group != 0) {
-            // SAFETY: the key includes the requester, so strangers' jobs exclude nobody.
-            bytes32 key = keccak256(abi.encode(job.requester, terms.group, msg.sender));
-            require(!_taken[key], GroupTaken(terms.group, msg.sender));
-            _taken[key] = true;
+            _takeFromGroup(job.requester, terms.group, bytes32(uint256(uint160(msg.sender))));
+            // SAFETY: a device that goes from worker to worker takes one job of the group, whoever the device backs.
+            _takeFromGroup(job.requester, terms.group, _provisioning.deviceOf(msg.sender));
         }
         _take(jobId, job, terms.collateral);
     }
@@ -154,6 +153,15 @@ abstract contract TermedJobs is IMarketExtension, JobClaims {
         if (address(terms.classes) != address(0)) {
             require(terms.classes.classHeld(msg.sender, terms.class), ClassNotHeld(msg.sender, terms.class));
         }
+    }
+
+    /// @dev Marks that somebody takes a job of a requester's group.
+    /// @param taker The worker, or its device.
+    function _takeFromGroup(address requester, bytes32 group, bytes32 taker) private {
+        // SAFETY: the key includes the requester, so strangers' jobs exclude nobody.
+        bytes32 key = keccak256(abi.encode(requester, group, taker));
+        require(!_taken[key], GroupTaken(group, msg.sender));
+        _taken[key] = true;
     }
 
     /// @dev Requires that a job is sealed with the given worker's seal.

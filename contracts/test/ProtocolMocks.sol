@@ -74,6 +74,11 @@ contract OpenProvisioning {
     function isLive(address worker) external view returns (bool) {
         return !barred[worker];
     }
+
+    /// @notice A device for each worker.
+    function deviceOf(address worker) external pure returns (bytes32) {
+        return keccak256(abi.encode(worker));
+    }
 }
 
 /// @notice Makes library functions callable.

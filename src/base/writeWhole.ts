@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { realpathSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { mkdir, rename, rm } from "node:fs/promises";
-import { dirname } from "node:path";
+import { dirname, join } from "node:path";
 
 /**
  * Writes a file completely or not at all, in a folder that is created if missing. The function writes a file beside the
@@ -41,7 +41,8 @@ export function writeWholeSync(path: string, data: string | Uint8Array): void {
   if (found !== undefined && !found.isFile()) return writeFileSync(path, data);
   // A link goes on to lead to the file.
   const target = found === undefined ? path : realpathSync(path);
-  const unfinished = `${target}.${randomUUID()}.tmp`;
+  // Not longer than the name where that has the greatest length.
+  const unfinished = join(dirname(target), `${randomUUID()}.tmp`);
   try {
     writeFileSync(unfinished, data, { flag: "wx", flush: true, ...(found && { mode: found.mode & 0o777 }) });
     renameSync(unfinished, target);

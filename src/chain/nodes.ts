@@ -87,7 +87,7 @@ export class Nodes {
    * @throws WrongChainError if a node serves another chain, RpcUnavailableError if none answers
    */
   check(): Promise<void> {
-    const policy = { ...this.#policy({ method: "eth_chainId" }), besideMs: () => undefined };
+    const policy = { ...this.#policy({ method: "eth_chainId" }, new Set(this.#nodes)), besideMs: () => undefined };
     const isFinal = (error: unknown): boolean => error instanceof WrongChainError;
     return firstSuccess(() => this.#checkOnce(), { ...policy, max: PASSES, isFinal }, mostInformative);
   }
@@ -107,21 +107,30 @@ export class Nodes {
 
   /**
    * Returns the first answer. A failing node is asked again after the other nodes, and the next node is asked if an
-   * answer takes long. An error counts only if the error is final or no node answers.
+   * answer takes long. A node that answers with an error of its own is not asked again: another node may know better,
+   * also a node that rests first. An error counts only if the error is final or no node is left.
    */
   async #read(call: RpcCall): Promise<unknown> {
     const turns: Node[] = [];
+    const left = new Set(this.#nodes);
+    const errors: Error[] = [];
+    const isNext = (node: Node): boolean => node.restMs === 0 && left.has(node);
     const ask = async (): Promise<unknown> => {
       // A node that rests loses its turn.
-      if (!turns.some(({ restMs }) => restMs === 0)) turns.splice(0, Infinity, ...this.#inTurn());
-      const awake = turns.findIndex(({ restMs }) => restMs === 0);
-      const [node] = turns.splice(Math.max(awake, 0), 1);
+      if (!turns.some(isNext)) turns.splice(0, Infinity, ...this.#inTurn().filter((node) => left.has(node)));
+      const node = turns.splice(Math.max(turns.findIndex(isNext), 0), 1)[0]!;
       const since = Date.now();
-      const answer = await node!.ask(call);
+      const answer = await node.ask(call).catch((error: Error) => {
+        errors.push(error);
+        // Another node has answered: a node that failed twice in a row is not waited for.
+        const isLost = left.size < this.#nodes.length && !node.isAvailable && node.restMs === 0;
+        if (isAnswered(error) || isLost) left.delete(node);
+        throw areOut(left) && !isFinalAnswer(error) ? mostInformative(errors) : error;
+      });
       this.#usualMs += (Date.now() - since - this.#usualMs) / 8;
       return answer;
     };
-    return firstSuccess(ask, this.#policy(call), mostInformative);
+    return firstSuccess(ask, this.#policy(call, left), mostInformative);
   }
 
   /** How long a request takes that takes long, milliseconds. */
@@ -129,7 +138,8 @@ export class Nodes {
     return Math.min(Math.max(SLOW_FACTOR * this.#usualMs, MIN_BESIDE_MS), MAX_BESIDE_MS);
   }
 
-  #policy(call: RpcCall): AttemptPolicy {
+  /** @param left The nodes that may still give an answer. */
+  #policy(call: RpcCall, left: ReadonlySet<Node>): AttemptPolicy {
     const nodes = this.#nodes.length;
     const slowMs = this.#slowMs();
     const isLong = isForManyLogs(call);
@@ -143,13 +153,9 @@ export class Nodes {
         return longest * (1 - Math.random() / 2);
       },
       besideMs: (k) => (isLong ? undefined : slowMs * 2 ** k),
-      restMs: () => Math.min(...this.#nodes.map(({ restMs }) => restMs)),
+      restMs: () => Math.min(...[...left].map(({ restMs }) => restMs)),
       maxRestMs: MAX_RETRY_AFTER_MS,
-      // If a node answers with an error of its own, another node may know better.
-      isFinal: (error, k) =>
-        isFinalAnswer(error) ||
-        (isAnswered(error) && k + 1 >= nodes) ||
-        this.#nodes.every(({ restMs }) => restMs === Infinity),
+      isFinal: (error) => isFinalAnswer(error) || areOut(left),
     };
   }
 
@@ -231,6 +237,9 @@ function isForManyLogs({ method, params }: RpcCall): boolean {
 /** An answer that other nodes would give too. */
 const isFinalAnswer = (error: unknown): boolean =>
   error instanceof BaseError && (isRevert(error) || ["nonceTooLow", "funds"].includes(refusalIn(error) ?? ""));
+
+/** Whether none of the nodes is worth waiting for. */
+const areOut = (nodes: ReadonlySet<Node>): boolean => [...nodes].every(({ restMs }) => restMs === Infinity);
 
 /** Whether the node would answer the same again. */
 const isAnswered = (error: unknown): boolean =>

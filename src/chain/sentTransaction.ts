@@ -3,7 +3,7 @@ import type { RpcUnavailableError } from "./errors.ts";
 import type { Fees } from "./fees.ts";
 
 /** The outcome of sending signed bytes. */
-export type SendOutcome = "taken" | "unclear" | "feeCap" | TooCheap;
+export type SendOutcome = "taken" | "unclear" | TooCheap;
 type TooCheap = "baseFee" | "underpriced" | "replacement";
 
 /** Whether a pool asks for higher fees. */

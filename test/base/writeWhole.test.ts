@@ -28,6 +28,13 @@ describe("files that are written whole or not at all", function () {
     expect(readdirSync(folder)).to.deep.equal(["a"]);
   });
 
+  it("longestName_isWrittenToo", function () {
+    const path = join(folder, "a".repeat(255));
+    for (const text of ["one", "two"]) writeWholeSync(path, text);
+    expect(readFileSync(path, "utf8")).to.equal("two");
+    expect(readdirSync(folder)).to.have.length(1);
+  });
+
   it("failure_leavesTheEarlierFile_andNoOther", function () {
     const path = join(folder, "a");
     writeFileSync(path, "one");

@@ -2,6 +2,7 @@ import { expect } from "chai";
 import {
   createPublicClient,
   custom,
+  HttpRequestError,
   encodeErrorResult,
   numberToHex,
   parseAbi,
@@ -108,6 +109,32 @@ describe("errors of nodes", function () {
       expect(error.message).to.contain("does not serve eth_gasPrice").and.to.contain("use another node");
       expect(calls).to.have.length(1);
     }
+  });
+
+  it("methodThatOneNodeLacks_isAskedOfTheOther_alsoIfThatOneRestsFirst_andNotWithoutEndIfItIsDown", async function () {
+    const asked: string[] = [];
+    const nodeOf = (name: string, answer: (calls: number) => Promise<unknown>) => {
+      const request = ({ method }: { method: string }): Promise<unknown> => {
+        if (method === "eth_chainId") return Promise.resolve("0x1");
+        asked.push(name);
+        return answer(asked.filter((one) => one === name).length);
+      };
+      return custom({ request }, { retryCount: 0 });
+    };
+    const http = (status: number, headers = {}) =>
+      new HttpRequestError({ url: "http://node", status, headers: new Headers(headers) });
+    const lacks = nodeOf("lacks", () => Promise.reject(rpcError(-32_601, "the method eth_gasPrice does not exist")));
+    const rests = nodeOf("rests", (calls) =>
+      calls === 1 ? Promise.reject(http(429, { "retry-after": "0.3" })) : Promise.resolve("0x7"),
+    );
+    const down = nodeOf("down", () => Promise.reject(http(503)));
+    const clientOf = (...nodes: (typeof down)[]) =>
+      createPublicClient({ transport: new Nodes(nodes, 1).transport, cacheTime: 0 });
+    expect(await clientOf(lacks, rests).getGasPrice()).to.equal(7n);
+    expect(asked.splice(0)).to.deep.equal(["lacks", "rests", "rests"]);
+    const error = translateError(await rejection(clientOf(lacks, down).getGasPrice()), "reading");
+    expect(error.message).to.contain("does not serve eth_gasPrice");
+    expect(asked).to.deep.equal(["lacks", "down", "down"]);
   });
 
   it("capOfANode_lowersTheMaximumFee_whileItCoversTheBaseFee_andIsNamedOtherwise", async function () {

@@ -50,13 +50,6 @@ describe("monitor", function () {
     });
   });
 
-  it("conditionThatMeansNothingHere_isLeftOut", async function () {
-    monitor.onRound("done");
-    health.set("mayClaim", { reason: "all stake is locked" });
-    expect((await get("/readyz")).status).to.equal(200);
-    expect((await get("/metrics")).text).not.to.contain("mayClaim");
-  });
-
   it("metrics_sayWhatTheProcessIs", async function () {
     monitor.about({ role: "watcher", version: "1.2.3", chain: "31337", market: "0x12" });
     const line = 'refute_info{role="watcher",version="1.2.3",chain="31337",market="0x12"} 1';

@@ -183,6 +183,8 @@ export function followMarket(reader: Reader, forget?: Forget, resume?: Resume): 
       const back = 2n * (head.number - fromBlock) + FIRST_STEP_BACK;
       ({ fromBlock, store, point, forgotten } = begin(back < head.number ? head.number - back : 0n));
       [history, taken, tidied] = [emptyHistory(), 0, fromBlock];
+      // Before the reading: a store with events takes no saved events.
+      await point?.load();
       head = await bringUp();
     }
     if (await forgotten?.bringBack(history, head)) head = await bringUp();

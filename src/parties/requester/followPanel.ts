@@ -100,7 +100,8 @@ async function followToEnd(
         onSeatMissed?.();
       }
       const atOdds = claimsAtOdds(panel.seats);
-      const verdict = atOdds.length === 0 ? undefined : ((await judge?.tend(atOdds, now)) ?? unjudged(atOdds));
+      const verdict =
+        atOdds.length === 0 ? undefined : ((await judge?.tend(atOdds, now, panel.seats)) ?? unjudged(atOdds));
       if (verdict !== undefined) {
         const odds = oddsOf(panel, verdict);
         const oddsText = JSON.stringify(odds);

@@ -1,7 +1,9 @@
 import type { Hex } from "viem";
 import { Disputes, type DisputesOptions, type Undisputed } from "../../../watcher/disputes.ts";
 import type { WatcherEvent } from "../../../watcher/events.ts";
-import type { ClaimRecord } from "../../chain/market/history.ts";
+import { RefuteError } from "../../base/errors.ts";
+import type { ClaimRecord, JobRecord } from "../../chain/market/history.ts";
+import { Executions } from "../../runs/executions.ts";
 
 /** What is known here about claims on a panel's seats. */
 export type SeatVerdict = {
@@ -13,13 +15,18 @@ export type SeatVerdict = {
 
 /**
  * Judges the claims on a panel's seats by an execution on this machine, and disputes the wrong claims as a watcher
- * does. One claim is executed first. Its root, or the root found instead, decides about all other claims.
+ * does. One claim is executed first. Its root, or the root found instead, decides about all other claims. After the
+ * windows of all claims, the question is executed without a dispute: the right claim is to be finalised.
  */
 export class SeatJudge {
   readonly #disputes: Disputes;
   #right: Hex | undefined;
   /** The claim that was not judged, and why. */
   #unjudged: Undisputed | undefined;
+  readonly #executions: Executions;
+  /** The execution after the windows; it is begun once. */
+  #executing: Promise<void> | undefined;
+  #late = "the window ended before the question was executed here";
 
   /** @param options The bonds come from the account's credit, and from its tokens if the credit is too low. */
   constructor(options: DisputesOptions) {
@@ -28,13 +35,15 @@ export class SeatJudge {
       options.onEvent?.(event);
     };
     this.#disputes = new Disputes({ ...options, onEvent });
+    this.#executions = new Executions(options.programs, options.execute, undefined, undefined, options.heldInputs);
   }
 
   /**
    * Judges claims that are at odds. Called in each round: bonds return, and missing funds or inputs may arrive.
    * @param now The chain's time, unix seconds.
+   * @param seats The jobs of the claims.
    */
-  async tend(claims: readonly ClaimRecord[], now: bigint): Promise<SeatVerdict> {
+  async tend(claims: readonly ClaimRecord[], now: bigint, seats: readonly JobRecord[]): Promise<SeatVerdict> {
     const live = claims.filter(({ refuted, finalised, accepted }) => !refuted && !finalised && !accepted);
     const disputable = live.filter(({ windowEnd, games }) => now <= windowEnd || games.length > 0);
     const right = this.#right;
@@ -42,16 +51,33 @@ export class SeatJudge {
       const wrong = disputable.filter(({ claim }) => claim.root !== right);
       return { right, undisputed: (await this.#disputes.tend(wrong)).undisputed };
     }
-    const [candidate] = disputable;
-    if (candidate !== undefined) this.#disputes.judge(candidate);
-    const why = "the window ended before the question was executed here";
-    const late = disputable.length > 0 ? [] : live.map(({ id }) => ({ claim: id, why }));
+    const inTime = live.find(({ windowEnd }) => now <= windowEnd);
+    // A watcher judges no claim after the window, but goes on with games.
+    const candidate = inTime ?? disputable[0];
+    const problem = candidate && (await this.#disputes.judge(candidate));
+    const job = inTime === undefined ? seats.find(({ id }) => id === live[0]?.jobId) : undefined;
+    if (job !== undefined && this.#executions.canExecute(job)) this.#executing ??= this.#execute(job);
+    if (problem !== undefined) return { right, undisputed: [problem] };
+    const late = disputable.length > 0 ? [] : live.map(({ id }) => ({ claim: id, why: this.#late }));
     return { right, undisputed: this.#unjudged === undefined ? late : [this.#unjudged] };
   }
 
   /** Ends the watcher. Games that are open go on without this process. */
-  end(): Promise<void> {
-    return this.#disputes.end();
+  async end(): Promise<void> {
+    await this.#disputes.end();
+    await this.#executing;
+  }
+
+  /** Executes a seat's job: its root decides about all claims. */
+  async #execute(job: JobRecord): Promise<void> {
+    try {
+      const root = (await this.#executions.of(job))?.root;
+      this.#right ??= root;
+      this.#executions.drop(job);
+    } catch (error) {
+      this.#late = `the window ended, and the question could not be executed here: ${(error as Error).message}`;
+      if (error instanceof RefuteError && error.retryable) this.#executing = undefined;
+    }
   }
 
   #learn(event: WatcherEvent): void {

@@ -78,7 +78,6 @@ export type Funds = Account & { balance: bigint; gasPrice: bigint };
 
 /** A part of what a role does in a market. The parts of a worker and of a watcher may be in one role. */
 export type Duty = {
-  name: string;
   /** Conditions that the duty sets. They hold until the duty says otherwise. */
   conditions?: readonly Condition[];
   /** Decides what the duty allows to be forgotten about a job. */

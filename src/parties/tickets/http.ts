@@ -32,24 +32,26 @@ export function endpointOf(service: AnswerService, onError: (error: unknown) => 
       maxSize,
       onError: async (c) => {
         await drain(c, 2 * maxSize);
-        return refused(c, new RefusedError(413, `a body has at most ${maxSize} bytes`));
+        return refused(c, tooLarge(maxSize));
       },
     });
   app.get("/v1/info", (c) => c.json(service.info));
   app.get("/openapi.json", (c) => c.json(openApi));
   const { maxBodyBytes } = service.info;
   let free = BODIES_AT_ONCE * maxBodyBytes;
-  app.post("/v1/answers", limited(maxBodyBytes), async (c) => {
-    const bytes = Math.min(Number(c.req.header("content-length") ?? maxBodyBytes), maxBodyBytes);
+  // Without `limited`, which would read a whole body of unknown length before the head is checked.
+  app.post("/v1/answers", async (c) => {
+    // Received bytes count, not declared bytes: who sends slowly takes no room from others.
     let taken = 0;
-    const check = (head: string): void => {
-      service.checkHead(parsed(head, headSchema));
+    const take = (bytes: number): void => {
       if (bytes > free) throw new RefusedError(503, "too many large questions arrive at once: ask again later");
-      free -= taken = bytes;
+      [free, taken] = [free - bytes, taken + bytes];
     };
-    const question = await headFirst(c, check)
+    const release = (): void => void ([free, taken] = [free + taken, 0]);
+    const check = (head: string): void => service.checkHead(parsed(head, headSchema));
+    const question = await headFirst(c, maxBodyBytes, { check, take, release })
       .then((text) => parsed(text, questionSchema))
-      .finally(() => (free += taken));
+      .finally(release);
     return c.json(await service.answer(question));
   });
   app.post("/v1/tickets", limited(MAX_PAYMENT_BYTES), async (c) => {
@@ -101,6 +103,8 @@ export async function listen(app: Hono, port: number, host = "127.0.0.1"): Promi
   };
 }
 
+const tooLarge = (max: number): RefusedError => new RefusedError(413, `a body has at most ${max} bytes`);
+
 /** Reads on for a while: whoever still sends would not see the answer. */
 async function drain(c: Context, max: number): Promise<void> {
   const { body } = c.req.raw;
@@ -112,29 +116,44 @@ async function drain(c: Context, max: number): Promise<void> {
 /**
  * Reads a question. A longer one has its inputs last: what comes before them is checked before they are read, because
  * anybody may send anything. What is refused is read on, and not kept: whoever still sends would not see the answer.
- * @throws what `check` throws
+ * @param max The largest body, bytes.
+ * @param room `take` reserves bytes that arrived, from a checked head on. `release` gives them back at a refusal.
+ * @throws What `check` and `take` throw; RefusedError
  */
-async function headFirst(c: Context, check: (head: string) => void): Promise<string> {
+async function headFirst(
+  c: Context,
+  max: number,
+  room: { check: (head: string) => void; take: (bytes: number) => void; release: () => void },
+): Promise<string> {
   const decoder = new TextDecoder();
   const parts: string[] = [];
   let isChecked = false;
-  let refusal: Error | undefined;
+  let [read, untaken] = [0, 0];
+  let refusal: Error | undefined = Number(c.req.header("content-length") ?? 0) > max ? tooLarge(max) : undefined;
   for await (const chunk of (c.req.raw.body ?? []) as unknown as AsyncIterable<Uint8Array>) {
+    if ((read += chunk.length) > 2 * max) break;
     if (refusal !== undefined) continue;
     parts.push(decoder.decode(chunk, { stream: true }));
-    if (isChecked) continue;
-    const text = parts.join("");
-    const end = text.search(INPUTS);
+    untaken += chunk.length;
     try {
-      if (end >= 0) check(`${text.slice(0, end)}}`);
-      else if (text.length > MAX_HEAD_BYTES) throw new RefusedError(400, "the inputs come last in a long question");
-      isChecked = end >= 0;
+      if (read > max) throw tooLarge(max);
+      if (!isChecked) {
+        const text = parts.join("");
+        const end = text.search(INPUTS);
+        if (end >= 0) room.check(`${text.slice(0, end)}}`);
+        else if (text.length > MAX_HEAD_BYTES) throw new RefusedError(400, "the inputs come last in a long question");
+        isChecked = end >= 0;
+      }
+      if (!isChecked) continue;
+      room.take(untaken);
+      untaken = 0;
     } catch (error) {
       refusal = error as Error;
       parts.length = 0;
+      room.release();
     }
   }
-  if (refusal !== undefined) throw refusal;
+  if (refusal !== undefined || read > max) throw refusal ?? tooLarge(max);
   return parts.join("") + decoder.decode();
 }
 

@@ -59,11 +59,12 @@ export async function serveClaims(options: ServeOptions): Promise<void> {
   };
   role.health.set("pledge", { reason: "the pledge was not read yet" });
   const cashing: Duty = {
-    name: "cashing",
     conditions: ["runsOnDisk", "cashes"],
     forget: () => "all",
     round: ({ now }, start) => {
-      role.health.set("runsOnDisk", role.executions.stored.problem);
+      const { stored } = role.executions;
+      stored.reserve(claims.openJobs);
+      role.health.set("runsOnDisk", stored.problem);
       undefended(now);
       start("cashing", () => role.attempt("cashing", "", cash));
     },

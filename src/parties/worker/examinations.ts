@@ -1,4 +1,5 @@
 import { ContractRevertError } from "../../chain/errors.ts";
+import { translateError } from "../../chain/translateError.ts";
 import { RefuteError } from "../../base/errors.ts";
 import { problemOf } from "../../base/health.ts";
 import type { Role } from "../role/role.ts";
@@ -16,6 +17,8 @@ const KNOWN_BLOCKS = 256n;
 
 /** Contract errors that end an exam for the worker: the block was replaced, or the sitting is too late. */
 const OVER = new Set(["NoExam", "ExamOver", "SatBefore"]);
+const isOver = (error: unknown): error is ContractRevertError =>
+  error instanceof ContractRevertError && OVER.has(error.errorName);
 
 /** The tools with which a worker sits exams. */
 type Examinee = Pick<WorkerOptions, "session" | "programs" | "execute" | "log"> & { device: Device };
@@ -106,7 +109,8 @@ export class Examinations {
 
   /**
    * Numbers the exam if nobody has. The number makes a missed exam visible, also if no report comes in time. A failure
-   * is logged only: each report numbers the exam too.
+   * is logged only, and numbering is tried again: each report numbers the exam too. Never rejects: the reports of the
+   * exam are waited for.
    */
   async #number(exam: bigint): Promise<void> {
     if (this.#numbered === exam) return;
@@ -114,10 +118,13 @@ export class Examinations {
     this.#numbered = exam;
     try {
       if ((await exams.lastExam()).gridBlock !== exam) await exams.numberExam(exam);
-    } catch (error) {
-      if (!(error instanceof RefuteError)) throw error;
-      this.#options.log.warn({ exam: String(exam), error: error.message }, "an exam is not numbered");
-      this.#numbered = undefined;
+    } catch (thrown) {
+      const error = translateError(thrown, "numberExam");
+      if (this.#numbered === exam) this.#numbered = undefined;
+      // The block is no exam: the next look searches again for the exam, from this block on.
+      if (this.#exam === exam && isOver(error)) [this.#exam, this.#seen] = [undefined, exam - 1n];
+      if (this.#role.isNew("exam number", "", `${exam} ${error.message}`))
+        this.#options.log.warn({ exam: String(exam), error: error.message }, "an exam is not numbered");
     }
   }
 
@@ -139,7 +146,7 @@ export class Examinations {
         ...{ milliseconds: Math.round(milliseconds), receipt },
       });
     } catch (error) {
-      if (!(error instanceof ContractRevertError && OVER.has(error.errorName))) throw error;
+      if (!isOver(error)) throw error;
       this.#options.log.warn({ class: k, exam: String(exam), error: error.errorName }, "an exam was missed");
     }
     this.#done.add(`${exam} ${k}`);

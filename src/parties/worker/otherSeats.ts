@@ -26,7 +26,6 @@ function otherClaims({ claims, jobs }: Pick<History, "claims" | "jobs">, me: Add
 
 /** A worker's duty towards its panels: it watches the seats that differ from its own. */
 export class OtherSeats implements Duty {
-  readonly name = "other seats";
   readonly forget: Forget;
   readonly #claims = new Set<Hex>();
   readonly #watching: Watching;

@@ -25,7 +25,6 @@ import { missingOutputs } from "./settlement.ts";
 
 /** A worker's duty towards its own claims in a market: it answers disputes, finalises, delivers and collects. */
 export class OwnClaims implements Duty {
-  readonly name = "own claims";
   readonly #options: { session: Session; programs: ProgramLibrary };
   readonly #role: Role<WorkerEvent>;
   readonly #native: NativeClaims | undefined;

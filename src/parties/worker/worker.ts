@@ -173,7 +173,6 @@ class Worker {
 
   /** Claiming, sealing and submitting jobs, attestation and exams. */
   readonly #jobs: Duty = {
-    name: "jobs",
     conditions: ["selfAudit", "runsOnDisk", "seals"],
     forget: this.#forget,
     round: this.#round,

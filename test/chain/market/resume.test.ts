@@ -2,8 +2,9 @@ import { expect } from "chai";
 import { mkdtempSync, readdirSync, rmSync, statSync, truncateSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { zeroAddress } from "viem";
+import { numberToHex, zeroAddress } from "viem";
 import { isOver, type Forget } from "../../../src/chain/market/forget.ts";
+import type { Reader } from "../../../src/chain/market/reader.ts";
 import { resumeFrom } from "../../../src/chain/market/resume.ts";
 import { followMarket, type Snapshot } from "../../../src/chain/market/session.ts";
 import { JunkMarket } from "../../../testkit/nodes/junkMarket.ts";
@@ -84,6 +85,30 @@ describe("resuming from the events on disk", function () {
     const { history, blockNumber } = await start()();
     expect(blockNumber).to.equal(200n);
     expect(history).to.deep.equal((await followMarket(market.reader, forget)()).history);
+  });
+
+  it("restartThatGoesBackForAJob_continuesFromTheEventsOnDisk_atOnce", async function () {
+    const { publicClient, deployment } = market.reader;
+    // A claim in block 2,950 on the job of block 2,000.
+    const getLogs = async (range: { fromBlock: bigint; toBlock: bigint }): Promise<object[]> => {
+      const logs: { eventName: string; args: object }[] = await publicClient.getLogs(range);
+      const words = { jobId: numberToHex(2_000, { size: 32 }), claimId: numberToHex(1, { size: 32 }), nodes: "0x" };
+      const args = { ...words, worker: zeroAddress, root: words.claimId, collateral: 1n, windowEnd: 1n };
+      return logs.map((log) =>
+        log.eventName === "JobClosed" && (log as unknown as { blockNumber: bigint }).blockNumber === 2_950n
+          ? { ...log, eventName: "ClaimSubmitted", args }
+          : log,
+      );
+    };
+    const reader = { deployment, fromBlock: 2_900n, publicClient: { ...publicClient, getLogs } } as unknown as Reader;
+    const begin = () =>
+      followMarket(reader, undefined, resumeFrom({ folder, owner: ["a"], content: [], warn: () => {} }));
+    const first = await begin()();
+    expect([first.history.claims.size, first.history.unread.size]).to.deep.equal([1, 0]);
+    const again = begin();
+    // The blocks from 2,900 on, and the overlap of what is on disk.
+    expect(await blocksReadBy(again)).to.be.below(400);
+    expect((await again()).history).to.deep.equal(first.history);
   });
 
   it("damagedFile_isReplaced_withOneWarning", async function () {

@@ -217,7 +217,7 @@ contract ExamHandler is ExamTrespasses {
 
     /// @notice Nothing new happens, and all that is open ends. A call that fails here is a state without exit.
     function windDown() external {
-        _pass(WINDOW + 2 * CLOCK + 1);
+        _pass(CHALLENGE + WINDOW + 2 * CLOCK + 1);
         for (uint256 g = 0; g < _games.length; ++g) {
             if (!_isOpen(g)) continue;
             uint256 c = _claimOf[_games[g]];

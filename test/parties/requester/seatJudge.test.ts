@@ -1,4 +1,6 @@
 import { expect } from "chai";
+import { HttpRequestError, zeroAddress, type Hex } from "viem";
+import { Disputes } from "../../../watcher/disputes.ts";
 import type { WatcherEvent } from "../../../watcher/events.ts";
 import { deposit } from "../../../src/chain/market/deposit.ts";
 import type { SeatOdds } from "../../../src/parties/requester/followPanel.ts";
@@ -66,6 +68,19 @@ describe("a panel with a lie and an honest seat", function () {
     }
   });
 
+  it("theLieIsRefuted_andTheHonestWorkerGone_theSeatIsFinalisedAfterTheWindow", async () => {
+    const workers = [await at.work(lie), await at.work(reference())];
+    const watcher = await at.watch(reference());
+    const posted = await at.post([mlpInput(10)], 2);
+    await at.sealAndOpen(posted, workers);
+    await first(watcher, "moved", (event) => event.move === "prove");
+    await Promise.all([...workers.map(({ stop }) => stop()), watcher.stop()]);
+    await at.players.chain.advance(WINDOW + 600);
+    const { judge, events } = judgeOf(posted);
+    const { outcome, finals } = await at.follow(posted, { judge });
+    expect([outcome, finals, events]).to.deep.equal(["survived", 1, []]);
+  });
+
   for (const [seatMode, phases] of [
     ["defend", ["final", "refuted"]],
     ["watch", ["submitted", "submitted"]],
@@ -93,4 +108,27 @@ describe("a panel with a lie and an honest seat", function () {
       expect(state).to.deep.equal(phases);
       await Promise.all([liar.stop(), honest.stop()]);
     });
+});
+
+describe("disputes of seats", () => {
+  /** An account of a code, while no node tells its money. */
+  const disputesOf = (code: Hex): Disputes => {
+    const away = (): Promise<never> => Promise.reject(new HttpRequestError({ url: "http://node" }));
+    const session = {
+      ...{ publicClient: { getCode: () => Promise.resolve(code) }, sender: { address: zeroAddress } },
+      ...{ deployment: { bond: 1n }, vault: { accountOf: away }, asset: { balanceOf: away } },
+    } as never;
+    return new Disputes({ session, programs: ProgramLibrary.of([]), execute: reference(), intervalMs: 30 });
+  };
+  const claim = { id: "0x01", games: [] } as never;
+
+  it("noNodeAnswers_waitsForTheNextRound", async () => {
+    expect(await disputesOf("0x").tend([claim])).to.deep.equal({ bonds: 1n, undisputed: [] });
+  });
+
+  it("theAccountDelegates_saysWhyTheClaimIsNotJudged", async () => {
+    const problem = await disputesOf(`0xef0100${"11".repeat(20)}`).judge(claim);
+    expect(problem?.claim).to.equal("0x01");
+    expect(problem?.why).to.contain("EIP-7702");
+  });
 });

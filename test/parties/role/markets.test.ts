@@ -30,7 +30,6 @@ describe("a role in several markets", function () {
     const outcomes = new Set<string>();
     const rounds = [0, 0];
     const dutyOf = (k: number): Duty => ({
-      name: `market ${k}`,
       conditions: ["seals"],
       forget: () => "nothing",
       round: () => void rounds[k]!++,

@@ -29,7 +29,7 @@ describe("questions to a worker", () => {
       const response = await app.request("/v1/answers", { method: "POST", body: text, headers });
       return { status: response.status, text: await response.text() };
     };
-    return { post, answered };
+    return { app, post, answered };
   };
 
   it("headIsCheckedFirst_andWhatComesBehindAWrongOneIsNotEvenParsed", async () => {
@@ -66,6 +66,41 @@ describe("questions to a worker", () => {
     const many = await Promise.all(Array.from({ length: 12 }, () => post({ ...HEAD, inputs: [LARGE] })));
     for (const { status } of many) expect([200, 503]).to.include(status);
     expect((await post({ ...HEAD, inputs: [LARGE] })).status).to.equal(200);
+  });
+
+  it("questionsThatNeverEnd_takeOnlyTheRoomOfTheirBytes_whateverLengthTheyDeclare", async () => {
+    let heads = 0;
+    const { app, post } = served(() => void heads++);
+    const begun = new TextEncoder().encode(`${JSON.stringify(HEAD).slice(0, -1)}, "inputs": ["AAAA`);
+    const ends: (() => void)[] = [];
+    const dribbling = Array.from({ length: 12 }, async (_, k) => {
+      const headers: Record<string, string> = k % 2 === 0 ? {} : { "content-length": String(MAX_BODY_BYTES) };
+      const body = new ReadableStream<Uint8Array>({
+        start: (controller) => {
+          controller.enqueue(begun);
+          ends.push(() => controller.close());
+        },
+      });
+      return app.request("/v1/answers", { method: "POST", headers, body, duplex: "half" });
+    });
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    expect((await post({ ...HEAD, inputs: [LARGE] })).status).to.equal(200);
+    expect(heads).to.equal(dribbling.length + 1);
+    for (const end of ends) end();
+    for (const { status } of await Promise.all(dribbling)) expect(status).to.equal(400);
+  });
+
+  it("tooLargeQuestion_isRefused_alsoWithoutALength", async () => {
+    const { app, post, answered } = served(() => undefined);
+    const text = JSON.stringify({ ...HEAD, inputs: [LARGE, LARGE] });
+    expect((await post(text)).status).to.equal(413);
+    expect((await app.request("/v1/answers", { method: "POST", body: text })).status).to.equal(413);
+    const body = new ReadableStream<Uint8Array>({
+      pull: (controller) => controller.enqueue(new TextEncoder().encode(text)),
+    });
+    const endless = await app.request("/v1/answers", { method: "POST", body, duplex: "half" });
+    expect(endless.status).to.equal(413);
+    expect(answered).to.deep.equal([]);
   });
 
   it("fieldThatIsNoNumber_isRefused_ratherThanAFailure", async () => {

@@ -22,7 +22,7 @@ export async function examClaimsGas(): Promise<AttestationGas[]> {
   await claims.write.pledge({ account });
   await measure("enrol, another pledge", enrol());
   const sat = await satExam(world);
-  const { hash } = await challenged(world, sat);
+  const { claim, hash } = await challenged(world, sat);
   await measure("challenge, from anybody", Promise.resolve(hash));
   await networkHelpers.time.increase(86_401);
   await measure("finalise, a sitting that nobody disputed", claims.write.finalise([claim], { account }));

@@ -8,10 +8,10 @@ const inFloat32 = (b: Backward, x: string, dtype: DType): string =>
   dtype === DType.float32 ? x : b.opWith("Cast", { to: DType.float32 }, x);
 
 /** The type that an operator computes in. */
-const typeOf = (b: Backward): DType => (b.isFloat(0) ? b.dtype(0) : DType.float32);
+const typeOf = (b: Backward): DType => (b.dtype(0) === DType.float64 ? DType.float64 : DType.float32);
 
 /** The first input in that type. */
-const inFloats = (b: Backward): string => (b.isFloat(0) ? b.x() : inFloat32(b, b.x(), b.dtype(0)));
+const inFloats = (b: Backward): string => (b.dtype(0) === DType.float64 ? b.x() : inFloat32(b, b.x(), b.dtype(0)));
 
 /** A list along the last dimension: one number for all, or one for each. */
 const list = (b: Backward, values: readonly number[]): string =>

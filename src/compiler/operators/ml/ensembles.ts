@@ -1,4 +1,4 @@
-import { DType, isFloat } from "../../../numerics/dtype.ts";
+import { DType } from "../../../numerics/dtype.ts";
 import { floatTensor, int64Tensor } from "../../../model/onnx/tensorData.ts";
 import { Reduce } from "../../../program/types.ts";
 import type { LazyTensor } from "../../expressions/tensor.ts";
@@ -12,9 +12,9 @@ import { transformed, readTransform, type PostTransform } from "./postTransform.
 import { numbersOf, readForest, readForest5 } from "./readForest.ts";
 import { aggregated, AGGREGATES, rangeOf, type Aggregate, type Forest } from "./trees.ts";
 
-/** The tensor if of floats, else its numbers in float32: what an operator of ai.onnx.ml computes in. */
+/** The tensor if of float64, else its numbers in float32: what an operator of ai.onnx.ml computes in. */
 export const inFloats = (context: NodeContext, x: LazyTensor): LazyTensor =>
-  isFloat(x.dtype) ? x : inFloat32(context, x);
+  x.dtype === DType.float64 ? x : inFloat32(context, x);
 
 /** Returns the features as float rows [N, C] ({@link inFloats}); one row may lack the row dimension. */
 export function featureRows(context: NodeContext): LazyTensor {

@@ -68,7 +68,9 @@ export const binarizer: Lower = (context) => {
 export const imputer: Lower = (context) => {
   const e = context.expressions;
   const x = context.input(0);
-  const floats = context.floats("imputed_value_floats")?.map((value) => numberWord(value, x.dtype));
+  const floats = isFloat(x.dtype)
+    ? context.floats("imputed_value_floats")?.map((value) => numberWord(value, x.dtype))
+    : undefined;
   const ints = context.integers("imputed_value_int64s");
   if (!isFloat(x.dtype)) (ints ?? []).forEach((word) => fitting(context, word, x.dtype));
   const float = context.float("replaced_value_float", 0);

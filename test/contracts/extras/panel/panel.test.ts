@@ -248,7 +248,11 @@ describe("Panel", function () {
     ]);
     await panel.write.agree([posted.first, keys]);
     expect(await outcomeOf(posted)).to.deep.equal({ outcome: OUTCOME.agreed, root: lie.root });
-    const wrong = { ...delivery(), data: toHex(lie.tensor(2)), siblings: lie.list.path(LAST) };
+    const wrong = {
+      ...delivery(),
+      data: toHex(lie.tensor(smallProgram.program.steps.length - 1)),
+      siblings: lie.list.path(LAST),
+    };
     await panel.read.requireOutput([posted.first, true, 0n, wrong]);
     await refute(posted.jobs[0]!, keys[0]!);
     // At once, whoever has resolved the panel or not.

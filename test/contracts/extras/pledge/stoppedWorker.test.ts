@@ -27,13 +27,15 @@ describe("PledgedClaims: a stopped worker", function () {
   this.timeout(600_000);
   const world = useWorld(() => createPledgeWorld());
 
-  for (const [cheap, dear] of [
-    [5n, 5n],
-    [5n, 50n],
-    [1n, 50n],
+  for (const [cheap, dear, by] of [
+    [5n, 5n, "challenger"],
+    [5n, 50n, "challenger"],
+    [1n, 50n, "challenger"],
+    [1n, 50n, "friend"],
   ] as const)
-    it(`gainsNothing_byClaimsThatDie (landed at ${cheap} gwei, ended at ${dear})`, async () => {
+    it(`gainsNothing_byClaimsThatDie (landed at ${cheap} gwei, ended at ${dear} by its ${by})`, async () => {
       const w = world();
+      const friend = w.requester;
       const { networkHelpers, client, vault, game, mallory, watcher } = w;
       await w.token.write.mint([mallory.account.address, 100n * ETHER]);
       await vault.write.deposit([mallory.account.address, 50n * ETHER], { account: mallory.account });
@@ -49,7 +51,7 @@ describe("PledgedClaims: a stopped worker", function () {
       await at(cheap);
       const real = new RunGame(w, await landed(w, await promised(w, liar)), honest, watcher);
       await real.open();
-      const credit = await creditOf(w, mallory);
+      const [credit, friends] = [await creditOf(w, mallory), await creditOf(w, friend)];
       const games: { state: ReturnType<typeof unpackState>; key: ReturnType<typeof claimKey> }[] = [];
       for (let k = 0; k < CLAIMS; k++) {
         const promise = await promised(w, liar);
@@ -70,9 +72,11 @@ describe("PledgedClaims: a stopped worker", function () {
       await game.write.timeout([packState(real.state), claimKey(w, real.claim)], { account: watcher.account });
       for (const { state, key } of games) {
         await at(dear);
-        await burn(await game.write.timeout([packState(state), key], { account: mallory.account }));
+        await burn(
+          await game.write.timeout([packState(state), key], { account: (by === "friend" ? friend : mallory).account }),
+        );
       }
-      const net = (await creditOf(w, mallory)) - credit - burnt;
+      const net = (await creditOf(w, mallory)) - credit + (await creditOf(w, friend)) - friends - burnt;
       expect(net < 0n, `${net}`).to.equal(true);
     });
 });
