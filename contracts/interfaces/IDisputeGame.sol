@@ -14,6 +14,56 @@ enum Outcome {
     Settled
 }
 
+/*
+ * The state machine of a game. A state is the list that the disputed node is in (`level`: the outputs of an answer, the
+ * items of one output, the run, the trace of an item, the interior of one range of steps, or one step's tensor), the
+ * levels from that node down to the list's leaves (`depth`), and the side to move (`turn`). `Descent` changes the first
+ * two, `DisputeGame._begin` the third.
+ *
+ *   State       | level  | depth | turn       | Call   | Who may send it       | Next state
+ *   ------------+--------+-------+------------+--------+-----------------------+-------------------------------------
+ *   none        |        |       |            | open   | anyone with the bond, | ARRIVAL at a node of the run, or at
+ *               |        |       |            |        | in the claim's window | a leaf of the answer
+ *   NODE        | any    | > 0   | Worker     | reveal | any plain account     | REVEALED, the same node
+ *   REVEALED    | any    | > 0   | Challenger | pick   | its challenger        | ARRIVAL at a node below
+ *   OUTPUT      | Answer | 0     | Worker     | expand | the claim's worker    | REVEALED, the run's root
+ *   OUTPUT      | Items  | 0     | Worker     | expand | the claim's worker    | REVEALED, that item's trace root
+ *   RANGE       | Trace  | 0     | Worker     | expand | the claim's worker    | REVEALED, the interior's root
+ *   CHUNK       | Tensor | 0     | Worker     | reveal | any plain account     | CHUNK SHOWN
+ *   CHUNK SHOWN | Tensor | 0     | Challenger | none   |                       | one of the ends below
+ *
+ *   ARRIVAL: where `open` or `pick` lands                         | Next state
+ *   --------------------------------------------------------------+---------------------------------------------------
+ *   above the leaves of a list                                    | NODE
+ *   at a leaf of the answer: an output that several items have    | NODE of that output's items
+ *   at a leaf of the answer: the last item's output, if items     | OUTPUT
+ *   take tensors from the item before                             |
+ *   at a leaf of the answer: any other one; or a leaf of the      | OUTPUT of that item; if it is the only checkpoint,
+ *   items of an output                                            | ARRIVAL at that item's trace root
+ *   at a leaf of the run, or of a run of one item                 | ARRIVAL at that item's trace root
+ *   at a leaf of the trace whose range has several steps          | RANGE
+ *   at a leaf of the trace whose range has one step               | that step's tensor root: NODE, or CHUNK if it has
+ *   at a leaf of an interior                                      | one chunk only
+ *   at a leaf of a tensor                                         | CHUNK
+ *
+ *   End     | Possible in                          | Who may send it         | Outcome       | Claim | `stateHash`
+ *   --------+--------------------------------------+-------------------------+---------------+-------+--------------
+ *   prove   | NODE, REVEALED, CHUNK, CHUNK SHOWN:  | its challenger; in its  | ChallengerWon | dies  | 0
+ *           | an element below the node is wrong   | own turn only in time   |               |       |
+ *   concede | every state                          | the claim's worker      | ChallengerWon | dies  | 0
+ *   concede | every state                          | its challenger          | WorkerWon     | lives | 1 (`CLOSED`)
+ *   timeout | the worker's turn, its time used up  | anyone                  | ChallengerWon | dies  | 0
+ *   timeout | the challenger's turn, likewise      | anyone                  | WorkerWon     | lives | 1 (`CLOSED`)
+ *   settle  | every state, once the claim died in  | any plain account       | Settled       | dead  | 0
+ *           | another game                         |                         |               |       |
+ *
+ * - All of these calls but `settle` need a living claim. `reveal`, `pick` and `expand` also need their side's turn
+ *   and time. `collect` pays earnings whatever became of the games.
+ * - In NODE and REVEALED above the tensors `prove` carries a pick that must lead to a tensor's root.
+ * - A claim has any number of games at once, each with its own id: claim, challenger, and a number that it chose.
+ * - A game that has ended does not begin again: 1 stays, and a dead claim takes no new games.
+ */
+
 /// @title The dispute game over one claim: descend to one element, then recompute this element.
 /// @dev `gameId = keccak256(abi.encode(claimId, challenger, number))`, all from the state. The contract stores only the
 /// hash of a game's state. Clients take the state from the game's latest `Picked` or `Moved` event and pass the state

@@ -183,8 +183,8 @@ interface ITdxQuoteVerifier is IQuoteVerifier {
     /// @dev Reverts with `UnknownRole`, `WrongIssuer`, `NotYetValid`, `CertificateExpired`, `BadCertificate`,
     /// `CertificateRevoked`, `AuthorityKnown`, `TooManyAuthorities`, or the reader's errors.
     /// @param certificate As DER.
-    /// @return authority The authority's number: from 1 to 6 for those that certify platforms, from 128 on for those that
-    /// sign documents.
+    /// @return authority The authority's number: from 1 to 6 for those that certify platforms, from 128 on for those
+    /// that sign documents.
     function bringAuthority(bytes calldata certificate) external returns (uint8 authority);
 
     /// @notice Takes an issuer's revocation list if newer than the known list, and sets the revocation of serial

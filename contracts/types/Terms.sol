@@ -16,7 +16,8 @@ import {IClasses} from "../interfaces/IClasses.sol";
 /// @param reservedFor The only worker that may claim the job; zero: any.
 /// @param classes The contract that knows the workers' classes, if the job asks for a class; else zero.
 /// @param class The class that the worker must hold.
-/// @param group Among the requester's jobs in one group, a worker ever takes only one, and so does a device; zero: no group.
+/// @param group Among the requester's jobs in one group, a worker ever takes only one, and so does a device; zero: no
+/// group.
 /// @param manufacturer Manufacturer of the worker's device; zero: any.
 struct Terms {
     uint128 collateral;

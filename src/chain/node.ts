@@ -1,5 +1,4 @@
-import { BaseError, createTransport, HttpRequestError, RpcRequestError, type Transport } from "viem";
-import { getHttpRpcClient } from "viem/utils";
+import { BaseError, http, HttpRequestError, type Transport } from "viem";
 import { meaningOf } from "./answers.ts";
 import { isAnswer } from "./checkRpcResult.ts";
 import { NodeRefusalError, RpcUnavailableError, WrongChainError } from "./errors.ts";
@@ -40,47 +39,46 @@ const CHECKED_MS = 600_000;
 const SHARED_MS = 1_000;
 type Ask = (call: RpcCall) => Promise<unknown>;
 
-/** Numbers the requests of all nodes: an answer that went astray between two of them is noticed. */
-let requests = 0;
-
 /**
  * A node's JSON-RPC over HTTP. A request ends in time also if the node is silent, or sends its answer too slowly or
  * without an end. An HTTP status that says "not now" counts also if the body is JSON-RPC. The answer's id must be the
  * request's: a load balancer may cross answers. An error may lack an id, because a balancer does not read requests.
  */
-export const httpNode =
-  (url: string, timeout = TIMEOUT_MS): Transport =>
-  ({ retryCount = 0 }) => {
-    const fetchFn = async (input: string | URL | Request, init?: RequestInit): Promise<Response> => {
-      const response = await fetch(input, init);
-      // viem's own time limit ends with the headers.
-      const body = await readAll(response);
-      const { status, statusText, headers } = response;
-      const isNotNow = status >= 500 || NOT_NOW.includes(status);
-      if (isNotNow && !REVERT_BODY.test(new TextDecoder().decode(body)))
-        throw new HttpRequestError({ url, status, headers, details: statusText });
-      return new Response(status === 204 ? null : body, { status, statusText, headers });
-    };
-    const client = getHttpRpcClient(url, { timeout, maxResponseBodySize: MAX_ANSWER_BYTES, fetchFn });
-    const request = async ({ method, params }: RpcCall): Promise<unknown> => {
-      const body = { id: ++requests, method, params };
-      const answer = (await client.request({ body })) as Answer | null;
-      const id = answer?.id ?? undefined;
-      if (id === undefined ? answer?.result !== undefined : String(id) !== String(body.id))
-        throw new HttpRequestError({ url, cause: new Error("the answer is that to another request") });
-      if (answer?.error) throw new RpcRequestError({ body, url, error: answer.error });
-      return answer?.result;
-    };
-    return createTransport(
-      { key: "http", name: "HTTP JSON-RPC", type: "http", request: request as never, retryCount, timeout },
-      { url },
-    );
+export function httpNode(url: string, timeout = TIMEOUT_MS): Transport {
+  const fetchFn = async (input: string | URL | Request, init?: RequestInit): Promise<Response> => {
+    const response = await fetch(input, init);
+    // viem's own time limit ends with the headers.
+    const body = await readAll(response);
+    const { status, statusText, headers } = response;
+    const isNotNow = status >= 500 || NOT_NOW.includes(status);
+    if (isNotNow && !REVERT_BODY.test(new TextDecoder().decode(body)))
+      throw new HttpRequestError({ url, status, headers, details: statusText });
+    if (!isAnswerTo(init?.body, body))
+      throw new HttpRequestError({ url, cause: new Error("the answer is that to another request") });
+    return new Response(status === 204 ? null : body, { status, statusText, headers });
   };
-
-type RpcError = { code: number; message: string; data?: unknown };
+  const transport = http(url, { timeout, maxResponseBodySize: MAX_ANSWER_BYTES, fetchFn });
+  return ({ retryCount = 0, ...options }) => transport({ ...options, retryCount });
+}
 
 /** Some nodes write an id as text, and none where they did not read the request. */
-type Answer = { id?: number | string | null; error?: RpcError; result?: unknown };
+type Answer = { id?: number | string | null; result?: unknown };
+
+/** Whether an answer's id is that of the request, or the answer is an error without an id, or no answer at all. */
+function isAnswerTo(request: unknown, body: Uint8Array): boolean {
+  const answer = parsed(new TextDecoder().decode(body));
+  const id = answer?.id ?? undefined;
+  return id === undefined ? answer?.result === undefined : String(id) === String(parsed(String(request))?.id);
+}
+
+/** Reads JSON. @returns undefined for any other text: viem names the error */
+function parsed(text: string): Answer | null | undefined {
+  try {
+    return JSON.parse(text) as Answer | null;
+  } catch {
+    return undefined;
+  }
+}
 
 async function readAll({ body }: Response): Promise<Uint8Array<ArrayBuffer>> {
   const parts: Uint8Array[] = [];

@@ -60,6 +60,7 @@ export class Monitor {
   readonly #rpcErrors: Counter<"node" | "reason">;
   readonly #execution: Histogram;
   readonly #lastGood: Gauge;
+  readonly #info: Gauge<"role" | "version" | "chain" | "market">;
   readonly #figures = new Map<string, Gauge>();
   readonly #reasons = new Set<string>();
   readonly #server = new HttpServer((url, response) => this.#answer(url, response));
@@ -72,6 +73,12 @@ export class Monitor {
     [this.#now, this.#lastRoundAt] = [now, now()];
     const registers = [this.#registry];
     collectDefaultMetrics({ register: this.#registry });
+    this.#info = new Gauge({
+      name: "refute_info",
+      help: "Which role this is, of which version, on which market",
+      labelNames: ["role", "version", "chain", "market"],
+      registers,
+    });
     this.#rounds = new Counter({ name: "refute_rounds_total", help: "Rounds", labelNames: ["outcome"], registers });
     this.#events = new Counter({ name: "refute_events_total", help: "Things done", labelNames: ["kind"], registers });
     this.#gas = new Counter({ name: "refute_gas_total", help: "Gas used", labelNames: ["kind"], registers });
@@ -122,9 +129,7 @@ export class Monitor {
 
   /** Shows role, version, chain and market as labels of a metric with the value 1. */
   about(labels: { role: string; version: string; chain: string; market: string }): void {
-    const labelNames = ["role", "version", "chain", "market"];
-    const help = "Which role this is, of which version, on which market";
-    new Gauge({ name: "refute_info", help, labelNames, registers: [this.#registry] }).set(labels, 1);
+    this.#info.set(labels, 1);
   }
 
   readonly onRound = (outcome: "done" | "failed"): void => {

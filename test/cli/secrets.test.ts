@@ -3,6 +3,7 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { json } from "node:stream/consumers";
 import { expect } from "chai";
 import { encryptKeystoreJson } from "ethers";
 import { pino } from "pino";
@@ -30,10 +31,14 @@ describe("secrets", function () {
     const scrypt = { N: 2, r: 8, p: 1 };
     writeFileSync(keystore, await encryptKeystoreJson({ address, privateKey: KEY }, PASSWORD, { scrypt }));
     // Answers whatever is asked with nonsense that viem does not expect.
-    server = createServer(
-      (_, response) =>
-        void response.setHeader("content-type", "application/json").end('{"jsonrpc":"2.0","result":"0x1"}'),
-    );
+    server = createServer((request, response) => {
+      void json(request).then((call) => {
+        const { id } = call as { id: number };
+        response
+          .setHeader("content-type", "application/json")
+          .end(JSON.stringify({ jsonrpc: "2.0", id, result: "0x1" }));
+      });
+    });
     await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
     node = `http://127.0.0.1:${(server.address() as AddressInfo).port}/${TOKEN}`;
   });

@@ -3,6 +3,7 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { json } from "node:stream/consumers";
 import { expect } from "chai";
 import { generatePrivateKey } from "viem/accounts";
 import { DType } from "../../src/numerics/dtype.ts";
@@ -165,7 +166,12 @@ describe("wrong invocations", function () {
     ];
     const size = { size: int64Tensor([2 ** 14, 2 ** 13]) };
     write("huge.onnx", buildModel({ inputs: [{ ...x, shape: [1] }], outputs: [y], initializers: size, nodes: huge }));
-    server = createServer((_, response) => void response.end('{"jsonrpc":"2.0","id":1,"result":"0x63"}'));
+    server = createServer((request, response) => {
+      void json(request).then((call) => {
+        const { id } = call as { id: number };
+        response.end(JSON.stringify({ jsonrpc: "2.0", id, result: "0x63" }));
+      });
+    });
     await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
     other = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   });

@@ -4,6 +4,9 @@ import { join, posix } from "node:path";
 
 const IMPORT = /((?:from|import) ?\(?)"(\.[^"]+)\.ts"/g;
 
+/** Types that the compiler infers from constants. */
+const ABI = "src/chain/abi/";
+
 /**
  * Keeps the declarations that the package's entries reach, without their indentation, and removes the others. Their
  * imports name built files.
@@ -18,7 +21,9 @@ export function pruneDeclarations(folder, entries) {
   for (let file = waiting.pop(); file !== undefined; file = waiting.pop()) {
     const at = join(folder, file);
     const indented = readFileSync(at, "utf8");
-    const text = indented.replaceAll(/^ +/gm, "").replaceAll(IMPORT, (_, how, path) => {
+    // Types of contracts are long, and fit readonly types too.
+    const plain = file.startsWith(ABI) ? indented.replaceAll(/readonly |(?<=[{;])\n */g, "") : indented;
+    const text = plain.replaceAll(/^ +/gm, "").replaceAll(IMPORT, (_, how, path) => {
       const target = posix.join(posix.dirname(file), `${path}.d.ts`);
       if (!kept.has(target)) waiting.push(target);
       kept.add(target);

@@ -30,7 +30,7 @@ const MONEY_AND_TIME: readonly Bug[] = [
   bug("the sink is paid the bounty too", GAME, "emit ClaimDied(", "if (ON) rest += bounty;\n        emit ClaimDied("),
   without("the worker's draw stays in the bond", GAME, "s.bond = uint96(left);"),
   without("earnings can be collected again", GAME, "_claims[claimId] = g.collected();"),
-  other("the caller's reward is not among the dues", GAME, "_die(gameId, key, s, {{g.addDues(reward)}}, reward);", "g"),
+  other("the caller's reward is not among the dues", GAME, "g = {{g.addDues(reward)}};", "g"),
   other("the reward of a timeout is not taken from the bond", GAME, ", {{toWorker}});", "s.bond"),
   other("a lost bond goes back to the challenger", GAME, "Outcome.WorkerWon, {{key.worker}},", "s.challenger"),
   bug(
