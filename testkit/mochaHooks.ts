@@ -10,6 +10,15 @@ process.on("SIGTERM", () => {
   if (process.listenerCount("SIGTERM") === 1) process.exit(143);
 });
 
+/**
+ * A process of `mocha --parallel` sends the results of a test file as JSON, which has no bigints. A failed comparison of
+ * bigints is sent as text: else all results of the file would be lost, with the names of the tests that failed.
+ */
+const { send } = process;
+const bigintAsText = (_: string, value: unknown): unknown => (typeof value === "bigint" ? `${value}n` : value);
+if (send !== undefined)
+  process.send = (message: unknown) => send.call(process, JSON.parse(JSON.stringify(message, bigintAsText)));
+
 /** The file for the time of each test file, if the runner wants these times (tools/verify/suites.ts). */
 const times = process.env.REFUTE_SUITE_TIMES;
 let begin = performance.timeOrigin;

@@ -71,8 +71,8 @@ export class Judging {
     const reason = `claims without a verdict of which most of the window is over: ${late.length}, first ${late[0]}`;
     this.#late = late.length === 0 ? undefined : { reason };
     const unseen =
-      `claims on jobs that were not read: ${unread.length}, first ${unread[0]}; the nodes lack the logs of these jobs: ` +
-      "use other nodes (--rpc-url)";
+      `claims on jobs that were not read: ${unread.length}, first ${unread[0]}; the nodes lack the logs of these ` +
+      "jobs: use other nodes (--rpc-url)";
     this.#unread = unread.length === 0 ? undefined : { reason: unseen };
     this.#notify();
   }

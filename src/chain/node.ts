@@ -67,6 +67,7 @@ type Answer = { id?: number | string | null; result?: unknown };
 /** Whether an answer's id is that of the request, or the answer is an error without an id, or no answer at all. */
 function isAnswerTo(request: unknown, body: Uint8Array): boolean {
   const answer = parsed(new TextDecoder().decode(body));
+  if (answer === null) return false;
   const id = answer?.id ?? undefined;
   return id === undefined ? answer?.result === undefined : String(id) === String(parsed(String(request))?.id);
 }

@@ -130,7 +130,7 @@ export const WORDS: readonly (readonly [Refusal, RegExp])[] = [
 /** Returns the meaning of a node's message; undefined if no line above matches. */
 export const refusalOf = (words: string): Refusal | undefined => WORDS.find(([, known]) => known.test(words))?.[0];
 
-/** Returns the cap that a node's message names, in wei: "tx fee (1.63 ether) exceeds the configured cap (1.00 ether)". */
+/** Returns the cap that a message names, in wei: "tx fee (1.63 ether) exceeds the configured cap (1.00 ether)". */
 export function capIn(words: string): bigint | undefined {
   const cap = /cap \(?([\d.]+) ?ether/i.exec(words)?.[1];
   return cap === undefined || Number.isNaN(Number(cap)) ? undefined : parseEther(cap);

@@ -1,4 +1,4 @@
-import { TransactionNotFoundError, keccak256 } from "viem";
+import { keccak256 } from "viem";
 import type { Abi, Address, Chain, ContractFunctionName } from "viem";
 import type { Hex, LocalAccount, PublicClient, TransactionReceipt, Transport } from "viem";
 import {
@@ -32,7 +32,8 @@ import {
 import { pause } from "./pause.ts";
 import { capIn, refusalIn } from "./refusals.ts";
 import { translateError, translateRefusal } from "./translateError.ts";
-import { isTooCheap, type SendOutcome, type TransactionPlace, type Waiting } from "./sentTransaction.ts";
+import { isTooCheap, placeOf, receiptOf } from "./sentTransaction.ts";
+import type { SendOutcome, TransactionPlace, Waiting } from "./sentTransaction.ts";
 
 /**
  * Sends one account's transactions, one after the other, and waits for each to be mined. Several transactions may wait
@@ -231,14 +232,14 @@ export class Sender implements TransactionSender {
       let sentAt = Date.now();
       let seen: TransactionPlace = "unknown";
       for (; Date.now() < end && waiting.refusals < MAX_REFUSALS; await pause(this.#untilNextLook(waiting))) {
-        const receipt = await this.#receipt(waiting);
+        const receipt = await receiptOf(this.#publicClient, waiting);
         if (receipt !== undefined) {
           this.#afterMined = Math.max(this.#afterMined, nonce + 1);
           this.#recent.set(nonce, waiting);
           this.#recent.delete(nonce - RECENT);
           return receipt;
         }
-        seen = await this.#seen(waiting);
+        seen = await placeOf(this.#publicClient, waiting);
         // Some nodes do not show a transaction before a block includes it.
         if (seen !== "unknown" && (await this.#replace(waiting, Date.now() - sentAt).catch(() => false)))
           sentAt = Date.now();
@@ -364,24 +365,6 @@ export class Sender implements TransactionSender {
     return this.#publicClient.estimateGas({ account: this.address, to, data, value }).then(
       () => undefined,
       (error: unknown) => translateError(error, functionName),
-    );
-  }
-
-  /** Any transaction sent with the nonce may be the mined one. */
-  async #receipt({ hashes }: Waiting): Promise<TransactionReceipt | undefined> {
-    for (const hash of hashes) {
-      // A node that does not answer now may answer later.
-      const receipt = await this.#publicClient.getTransactionReceipt({ hash }).catch(() => undefined);
-      if (receipt !== undefined) return receipt;
-    }
-    return undefined;
-  }
-
-  /** Where the latest of the transactions is. */
-  #seen({ hashes }: Waiting): Promise<TransactionPlace> {
-    return this.#publicClient.getTransaction({ hash: hashes.at(-1)! }).then(
-      () => "pool",
-      (error: unknown) => (error instanceof TransactionNotFoundError ? "nowhere" : "unknown"),
     );
   }
 

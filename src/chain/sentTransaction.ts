@@ -1,4 +1,5 @@
-import type { Address, Hash, Hex } from "viem";
+import { TransactionNotFoundError, type Address, type Hash, type Hex } from "viem";
+import type { PublicClient, TransactionReceipt } from "viem";
 import type { RpcUnavailableError } from "./errors.ts";
 import type { Fees } from "./fees.ts";
 
@@ -34,3 +35,23 @@ export type Waiting = {
   /** Why the latest sending had no outcome; undefined if it had one. */
   unclear: RpcUnavailableError | undefined;
 };
+
+/** Returns the receipt of any of the transactions with one nonce: each may be the mined one. */
+export async function receiptOf(
+  client: Pick<PublicClient, "getTransactionReceipt">,
+  { hashes }: Waiting,
+): Promise<TransactionReceipt | undefined> {
+  for (const hash of hashes) {
+    // A node that does not answer now may answer later.
+    const receipt = await client.getTransactionReceipt({ hash }).catch(() => undefined);
+    if (receipt !== undefined) return receipt;
+  }
+  return undefined;
+}
+
+/** Returns where the latest of the transactions is. */
+export const placeOf = (client: Pick<PublicClient, "getTransaction">, { hashes }: Waiting): Promise<TransactionPlace> =>
+  client.getTransaction({ hash: hashes.at(-1)! }).then(
+    () => "pool",
+    (error: unknown) => (error instanceof TransactionNotFoundError ? "nowhere" : "unknown"),
+  );

@@ -62,8 +62,8 @@ export async function warnIfPlainDiffers(
   const lines = await besidePlain(spec.path, model, bound);
   if (lines === undefined || lines.length === 0) return;
   output.warn(
-    `on a random input plain onnxruntime gives other outputs (${lines.slice(0, 3).join("; ")}): look at the model with ` +
-      "refute run --compare before you use its results",
+    `on a random input plain onnxruntime gives other outputs (${lines.slice(0, 3).join("; ")}): look at the model ` +
+      "with refute run --compare before you use its results",
   );
 }
 

@@ -58,22 +58,21 @@ describe("a watcher that audits exams", function () {
     const attacker = await exams.audit(key, reference(lie));
     const defending = exams.defend(honest, reference());
     await first(attacker, "examChallenged");
-    await first(attacker, "opened");
-    // The chain's verifier confirms the worker's element: the attacker has no proof, and its time runs out.
-    const { vault, deployment } = honest.claimContracts;
-    for (let k = 0; k < 60 && (await pledgeOf(honest.claimContracts)).claims > 0n; k++) {
-      await exams.players.chain.advance(600);
-      await new Promise((resolve) => setTimeout(resolve, 150));
-    }
-    await Promise.all([attacker.stop(), defending.stop()]);
-    expect(await pledgeOf(honest.claimContracts)).to.include({ status: PledgeStatus.active, claims: 0n });
+    const { claimId } = await first(attacker, "opened");
     const claimContracts = await exams.claimContractsOf(key);
-    expect((await vault.accountOf(claimContracts.sender.address)).credit).to.equal(deployment.bond);
-    // A sitting becomes one claim, also after it is final.
-    const again = (await exams.open(claimContracts)).examClaims.challenge(sitting, programFacts(program.commitment));
-    const error = await rejection(again);
+    const { examClaims } = await exams.open(claimContracts);
+    const again = () => rejection(examClaims.challenge(sitting, programFacts(program.commitment)));
+    // A sitting becomes one claim. When the claim is final, the time for challenges is over too.
+    const error = await again();
     expect(error).to.be.instanceOf(ContractRevertError);
     expect(error.errorName).to.equal("ClaimExists");
+    // The chain's verifier confirms the worker's element: the attacker has no proof, and its time runs out.
+    await exams.endClaim(honest, claimId);
+    await Promise.all([attacker.stop(), defending.stop()]);
+    expect(await pledgeOf(honest.claimContracts)).to.include({ status: PledgeStatus.active, claims: 0n });
+    const { vault, deployment } = honest.claimContracts;
+    expect((await vault.accountOf(claimContracts.sender.address)).credit).to.equal(deployment.bond);
+    expect((await again()).errorName).to.equal("LifetimeOver");
   });
 
   it("audits_aShare_andOnlyReports_ifToldSo", async () => {

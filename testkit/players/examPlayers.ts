@@ -1,7 +1,7 @@
 import { parseEther, zeroHash, type Address, type Hex } from "viem";
 import { deposit } from "../../src/chain/market/deposit.ts";
 import { openSession, type Session } from "../../src/chain/market/session.ts";
-import { PledgedClaims } from "../../src/chain/clients/pledgedClaims.ts";
+import { PledgedClaims, PledgedClaimsReader } from "../../src/chain/clients/pledgedClaims.ts";
 import type { Sitting } from "../../src/chain/structs.ts";
 import type { LocalTickets } from "../../src/deploy/demo/localChain.ts";
 import type { KnownProgram } from "../../src/dispute/run/execution.ts";
@@ -107,6 +107,25 @@ export class ExamPlayers {
     const { number } = await exams.lastExam();
     const nonce: Hex = `0x${log.data.slice(2 + 128, 2 + 192)}`;
     return { worker: session.sender.address, device: device.id, class: 0, number, time, nonce, traceRoot };
+  }
+
+  /**
+   * Lets a game about a worker's only claim run out of time, and then the claim's window, up to the time when the worker
+   * makes the claim final. The steps are short while a game is open: each party has time for the party's moves.
+   */
+  async endClaim({ claimContracts }: Examinee, claimId: Hex): Promise<void> {
+    const { chain } = this.players;
+    const reader = new PledgedClaimsReader(this.beside.claims, claimContracts);
+    const { time: windowEnd } = await reader.claimStatus(claimId);
+    const step = async (): Promise<void> => {
+      await chain.advance(600);
+      await new Promise((resolve) => setTimeout(resolve, 150));
+    };
+    for (let k = 0; k < 60 && (await claimContracts.game.claimGames(claimId)).open > 0n; k++) await step();
+    const left = windowEnd - (await chain.now());
+    if (left > 0n) await chain.advance(Number(left));
+    const { address } = claimContracts.sender;
+    for (let k = 0; k < 60 && (await reader.pledgeOf(address)).claims > 0n; k++) await step();
   }
 
   /** Starts a worker that answers games about sittings, and makes undisputed claims final. */

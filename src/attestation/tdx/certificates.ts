@@ -77,7 +77,7 @@ export function readCrl(der: Uint8Array, name: string): CrlFacts {
 export const certificateId = (issuer: number, serial: bigint): bigint =>
   BigInt(keccak256(encodeAbiParameters([{ type: "uint8" }, { type: "uint256" }], [issuer, serial]))) % 2n ** 64n;
 
-/** Whether a key signed a certificate or a revocation list in DER. Names alone do not tell: a name may have two keys. */
+/** Whether a key signed a certificate or a revocation list in DER. Names do not tell: a name may have two keys. */
 export function isSignedBy(der: Uint8Array, { x, y }: PublicKey): boolean {
   const [start] = contentOf(der, 0);
   const [, tbsEnd] = contentOf(der, start);

@@ -97,8 +97,8 @@ async function numberOf(verifier: TdxQuoteVerifierReader, { signer }: Signed<unk
 }
 
 /**
- * Whether the chain takes a certificate of the root: the name and key are unknown, or the certificate outlasts the known
- * one, or the known certificate is revoked.
+ * Whether the chain takes a certificate of the root: the name and key are unknown, or the certificate outlasts the
+ * known one, or the known certificate is revoked.
  */
 async function isNew(
   verifier: TdxQuoteVerifierReader,

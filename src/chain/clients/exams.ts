@@ -45,8 +45,8 @@ export class ExamsReader {
   }
 
   /**
-   * Whether a block is the last exam with a number, or the next exam: the first candidate of the last 256 blocks that is
-   * far enough from the last exam. Later candidates are no exams.
+   * Whether a block is the last exam with a number, or the next exam: the first candidate of the last 256 blocks that
+   * is far enough from the last exam. Later candidates are no exams.
    */
   isExam(gridBlock: bigint): Promise<boolean> {
     return this.publicClient.readContract({ ...this.contract, functionName: "isExam", args: [gridBlock] });

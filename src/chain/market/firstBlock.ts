@@ -20,6 +20,8 @@ type FirstBlock = {
  * Returns a block from which on all events of a contract can be read. A given block is used if the contract has no code
  * before it. Otherwise the block of the deployment is found by bisection.
  * @param given The supposed block of the deployment; 0 if nobody knows.
+ * @param older A contract of an earlier block. Some nodes show no code where they keep no state: a block without this
+ *   contract proves nothing.
  * @throws RpcUnavailableError
  */
 export async function findFirstBlock(
@@ -27,14 +29,18 @@ export async function findFirstBlock(
   address: Address,
   given: bigint,
   memory?: FirstBlockMemory,
+  older?: Address,
 ): Promise<FirstBlock> {
   try {
     const head = await client.getBlockNumber({ cacheTime: 0 });
     if (head < YOUNG) return { fromBlock: 0n, isProven: true };
-    const hasCode = async (block: bigint): Promise<boolean> =>
-      (await client.getCode({ address, blockNumber: block })) !== undefined;
+    const unproven =
+      given === 0n || given > head ? { fromBlock: 0n, isProven: true } : { fromBlock: given, isProven: false };
+    const hasCode = async (block: bigint, of = address): Promise<boolean> =>
+      (await client.getCode({ address: of, blockNumber: block })) !== undefined;
+    const hasState = async (block: bigint): Promise<boolean> => older === undefined || hasCode(block, older);
     const isBefore = async (block: bigint): Promise<boolean> =>
-      block > 0n && block <= head && !(await hasCode(block - 1n));
+      block > 0n && block <= head && !(await hasCode(block - 1n)) && (await hasState(block - 1n));
     try {
       if (await isBefore(given)) return { fromBlock: given, isProven: true };
       const known = await memory?.load();
@@ -46,11 +52,12 @@ export async function findFirstBlock(
         if (await hasCode(middle)) high = middle;
         else low = middle + 1n;
       }
+      if (low > 0n && !(await hasState(low - 1n))) return unproven;
       await memory?.save(low);
       return { fromBlock: low, isProven: true };
     } catch (error) {
       if (!isPruned(error)) throw error;
-      return given === 0n || given > head ? { fromBlock: 0n, isProven: true } : { fromBlock: given, isProven: false };
+      return unproven;
     }
   } catch (error) {
     throw translateError(error, "looking for the block of the deployment");

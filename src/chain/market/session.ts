@@ -75,7 +75,8 @@ async function readerOf(
   memory?: FirstBlockMemory,
 ): Promise<Reader> {
   const deployment = await readDeployment(publicClient, market);
-  return { publicClient, deployment, ...(await findFirstBlock(publicClient, market, fromBlock, memory)) };
+  const first = await findFirstBlock(publicClient, market, fromBlock, memory, deployment.asset);
+  return { publicClient, deployment, ...first };
 }
 
 /**

@@ -1,6 +1,6 @@
 import { Command } from "commander";
 import { compile } from "../../compiler/compile.ts";
-import { createExecutor } from "../../executor/createExecutor.ts";
+import { createExecutor, executionBytes } from "../../executor/createExecutor.ts";
 import { compare, emptyTensor, outputTensors, type Comparison, type Distances } from "../../examine/compare/compare.ts";
 import { elementCount } from "../../model/onnx/model.ts";
 import type { CompiledModel } from "../../program/compiled.ts";
@@ -55,7 +55,11 @@ export function runCommand(output: Output): Command {
         shapes: { ...shapesOf(inputs), ...spec.shapes },
         progress: compileProgress(output.progress("compiling node")),
       });
-      if (output.mode.json) requirePrintable(compiled);
+      if (output.mode.json) {
+        // A model without enough memory is refused as it is without --json.
+        executionBytes(compiled);
+        requirePrintable(compiled);
+      }
       const executor = await createExecutor(compiled);
       const start = performance.now();
       const bytes = compiled.inputs.map(({ name }) => inputs.get(name)!.bytes);

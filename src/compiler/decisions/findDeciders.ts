@@ -3,6 +3,7 @@ import { controlResults } from "./subgraphs.ts";
 import { namesRead } from "../../model/onnx/names.ts";
 import type { DecidedOutput, Decision, UndecidedOutput } from "../../model/decision/decision.ts";
 import { nodeDecision, UNORDERED, type Surroundings } from "../../model/decision/readDecision.ts";
+import { constantBound } from "./integerBound.ts";
 import { operatorClass } from "./operatorClass.ts";
 import { resultOf } from "./valueOf.ts";
 import { given, joined, unread, type ValueState } from "./valueState.ts";
@@ -31,7 +32,8 @@ export class Walk {
   ) {
     this.#context = context;
     this.#constants = new Map(initializers);
-    for (const [name, { dtype }] of initializers) this.#states.set(name, given(dtype, { constant: true }));
+    for (const [name, value] of initializers)
+      this.#states.set(name, given(value.dtype, { constant: true, bound: constantBound(value) }));
     for (const [name, state] of inputs) this.#states.set(name, state);
     this.#around = {
       opset: context.opset,

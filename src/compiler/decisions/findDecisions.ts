@@ -1,5 +1,6 @@
 import type { Model } from "../../model/onnx/model.ts";
 import type { DecidedOutput, UndecidedOutput } from "../../model/decision/decision.ts";
+import { inputBound, maskBound } from "./integerBound.ts";
 import { given, type ValueState } from "./valueState.ts";
 import { Walk } from "./findDeciders.ts";
 
@@ -21,11 +22,16 @@ export type FoundDecisions = { outputs: (DecidedOutput | UndecidedOutput)[] };
  * the model's own graph. Random numbers, and floats that are rounded to few bits on the way, decide nothing.
  *
  * @param carried In a run: inputs taken from the previous item's outputs, by name. An input differs like its output.
+ * @param masks Inputs with fewer than 2^31 elements, each 0 or 1.
  */
-export function findDecisions(model: Model, carried: Readonly<Record<string, string>> = {}): FoundDecisions {
+export function findDecisions(
+  model: Model,
+  carried: Readonly<Record<string, string>> = {},
+  masks: readonly string[] = [],
+): FoundDecisions {
   let assumed = new Map<string, ValueState>();
   for (;;) {
-    const walk = walkModel(model, assumed);
+    const walk = walkModel(model, assumed, masks);
     // A carried integer gets the source output's exactness: first assumed, then checked.
     const wrong = Object.entries(carried).filter(([input, output]) => {
       const state = walk.state(output);
@@ -38,7 +44,10 @@ export function findDecisions(model: Model, carried: Readonly<Record<string, str
 }
 
 /** @param assumed The states of inputs not simply given. */
-function walkModel({ graph, opsets }: Model, assumed: ReadonlyMap<string, ValueState>): Walk {
-  const inputs = graph.inputs.map(({ name, dtype }) => [name, assumed.get(name) ?? given(dtype)] as const);
+function walkModel({ graph, opsets }: Model, assumed: ReadonlyMap<string, ValueState>, masks: readonly string[]): Walk {
+  const inputs = graph.inputs.map(({ name, dtype, shape }) => {
+    const bound = masks.includes(name) ? maskBound(dtype) : inputBound(dtype, shape);
+    return [name, assumed.get(name) ?? given(dtype, { bound })] as const;
+  });
   return new Walk(graph, new Map(inputs), { opset: opsets.get("") ?? 0, visits: { left: MAX_VISITS } });
 }

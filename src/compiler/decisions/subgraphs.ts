@@ -1,4 +1,5 @@
 import { nodeLabel, type Body, type Node } from "../../model/onnx/model.ts";
+import { eitherBound, isSameBound } from "./integerBound.ts";
 import { exact, joined, unread, type ValueState } from "./valueState.ts";
 
 /** Walks through a body. @returns what its outputs are */
@@ -73,15 +74,25 @@ function repeated(
     for (let k = 0; k < states; k++) {
       const before = inputs[first + k]!;
       const after = merged(before, outputs[results + k] ?? before);
+      // A bound that grows in a round has no end that would be found soon.
+      if (!isSameBound(after.bound, before.bound)) after.bound = undefined;
       isStable &&= isSame(after, before);
       inputs[first + k] = outputs[results + k] = after;
     }
-    if (isStable) return outputs;
+    // Each round's element of what is stacked has its own bound, the stack has more of them.
+    if (isStable) return outputs.map((state, k) => (k < results + states ? state : { ...state, bound: undefined }));
   }
 }
 
 /** The state of a value that a node chooses from two values. */
-const merged = (a: ValueState, b: ValueState): ValueState => joined([a, b], a.float === b.float ? a.float : undefined);
+const merged = (a: ValueState, b: ValueState): ValueState => {
+  const either = joined([a, b], a.float === b.float ? a.float : undefined);
+  return { ...either, bound: either.kind === "exact" ? eitherBound(a.bound, b.bound) : undefined };
+};
 
 const isSame = (a: ValueState, b: ValueState): boolean =>
-  a.kind === b.kind && a.float === b.float && a.constant === b.constant && a.rounded === b.rounded;
+  a.kind === b.kind &&
+  a.float === b.float &&
+  a.constant === b.constant &&
+  a.rounded === b.rounded &&
+  isSameBound(a.bound, b.bound);

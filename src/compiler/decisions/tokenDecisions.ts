@@ -7,12 +7,13 @@ import { findDecisions } from "./findDecisions.ts";
  * Returns the decisions behind a text's tokens: the largest logit, and all decisions on the way to the logits.
  * @param model The decoder before wrapping.
  * @param tokens The name of the output with the tokens.
+ * @param mask The name of the input that says which positions are looked at.
  * @param drawn Whether tokens may be drawn; else each token is the most probable token.
  * @param carried The caches: the previous item's outputs, by input.
  */
 export function tokenDecisions(
   model: Model,
-  { tokens, logits, drawn }: { tokens: string; logits: string; drawn: boolean },
+  { tokens, logits, mask, drawn }: { tokens: string; logits: string; mask: string; drawn: boolean },
   carried: Readonly<Record<string, string>>,
 ): DecidedOutput | UndecidedOutput {
   const { graph } = model;
@@ -26,7 +27,7 @@ export function tokenDecisions(
   };
   const output = { name: tokens, dtype: DType.int64, shape: undefined };
   const chosen = { ...model, graph: { ...graph, nodes: [...graph.nodes, choice], outputs: [output] } };
-  const [found] = findDecisions(chosen, carried).outputs as [DecidedOutput | UndecidedOutput];
+  const [found] = findDecisions(chosen, carried, [mask]).outputs as [DecidedOutput | UndecidedOutput];
   if (!("decisions" in found)) return found;
   const token: TokenDecision = { kind: "token", node: tokens, operator: "ArgMax", tensors: [logits], drawn };
   return {

@@ -3,6 +3,7 @@ import { wordNumber } from "../../numerics/numbers.ts";
 import { nodeLabel, type Node, type TensorData } from "../../model/onnx/model.ts";
 import { castTarget } from "../../model/decision/readDecision.ts";
 import type { OperatorClass } from "../../model/decision/operatorClass.ts";
+import { resultBound, staysExact, type IntegerBound } from "./integerBound.ts";
 import { operatorClass } from "./operatorClass.ts";
 import { approximate, exact, given, joined, unread, type ValueState } from "./valueState.ts";
 
@@ -18,6 +19,21 @@ export function resultOf(
   constants: ReadonlyMap<string, TensorData>,
 ): ValueState {
   const of = operatorClass(node);
+  const bounds = inputs.map((input) => input?.bound);
+  const result = stateOf(node, of, { inputs, bounds, k, constants });
+  const isInteger = result.kind === "exact" && result.float === false;
+  return { ...result, bound: isInteger ? resultBound(node, of, bounds, k) : undefined };
+}
+
+type Operands = {
+  inputs: readonly (ValueState | undefined)[];
+  bounds: readonly (IntegerBound | undefined)[];
+  k: number;
+  constants: ReadonlyMap<string, TensorData>;
+};
+
+/** The state without a bound. */
+function stateOf(node: Node, of: OperatorClass, { inputs, bounds, k, constants }: Operands): ValueState {
   const place = `${nodeLabel(node)} (${node.operator})`;
   const present = inputs.filter((input) => input !== undefined);
   const all = joined(present, inputs[0]?.float);
@@ -39,7 +55,9 @@ export function resultOf(
       return arithmetic(node, present, all, constants, of.divides === true);
     case "whole":
       if (present.some(({ float }) => float !== false)) return approximate(place, all.constant);
-      return of.saturates && !all.constant ? unread(`${place} adds integers, which runtimes may saturate`) : all;
+      return of.saturates && !all.constant && !staysExact(node, bounds)
+        ? unread(`${place} adds integers, which runtimes may saturate`)
+        : all;
     case "cast":
       return cast(place, node, inputs, all, of.like === true);
     case "decision":

@@ -1,4 +1,5 @@
 import { isFloat, isHalf, type DType } from "../../numerics/dtype.ts";
+import type { IntegerBound } from "./integerBound.ts";
 
 /** The state of a value of the graph: whether it is the same on every machine. */
 export type ValueState = {
@@ -16,6 +17,8 @@ export type ValueState = {
   constant: boolean;
   /** True for an exact float already rounded by one operation. */
   rounded: boolean;
+  /** What is known of an exact value's integers or bools. */
+  bound?: IntegerBound | undefined;
 };
 
 /** An exact value. */

@@ -34,9 +34,10 @@ export function decoderSubject(
   const refuse = (what: string): never => {
     throw new NativeModelError(`${model.source} is not executed natively: ${what}`);
   };
-  const { caches, logits } = decoder;
+  const { caches, logits, mask } = decoder;
   const carried = Object.fromEntries(caches.map(({ past, present }) => [past, present]));
-  const tokens = tokenDecisions(model, { tokens: DECODER.tokens, logits, drawn: false }, carried);
+  const named = { tokens: DECODER.tokens, logits, mask: mask.name };
+  const tokens = tokenDecisions(model, { ...named, drawn: false }, carried);
   if (!isDecided(tokens)) return refuse(`the output ${tokens.name} is no decision: ${tokens.reason}`);
   const other = tokens.decisions.find(({ kind }) => kind !== "token");
   if (other !== undefined) refuse(`${other.node} (${other.operator}) decides on the way to its tokens`);

@@ -9,6 +9,7 @@ import { ProgramLibrary } from "../../runs/programLibrary.ts";
 import { Tasks } from "../role/tasks.ts";
 import { throughOutages } from "../requester/outages.ts";
 import { postJob, publishInputs } from "../requester/postJob.ts";
+import { isInTime, nextAttempt } from "./attempts.ts";
 import { partSalt, type BatchPart } from "./batch.ts";
 import { postingReceipts } from "./chainSpending.ts";
 import { Checks } from "./checks.ts";
@@ -148,7 +149,7 @@ class Dispatcher {
     for (const one of looked) {
       const { part, last, state } = one;
       // A noted job that is not on chain can no longer reach the chain once the job's time is over.
-      const isAbandoned = state.kind === "unseen" && last !== undefined && !this.#isInTime(last, now);
+      const isAbandoned = state.kind === "unseen" && last !== undefined && !isInTime(last, now);
       if (last === undefined || state.kind === "closed" || isAbandoned) toPost.push(one);
       else open++;
       if ((this.#acted.get(part.number) ?? 0n) > blockNumber) continue;
@@ -157,10 +158,6 @@ class Dispatcher {
     const bonds = await this.#dispute(looked);
     await this.#post(toPost, openJobs - open, now, bonds);
     return open === 0 && this.#tasks.running.size === 0;
-  }
-
-  #isInTime({ terms }: Attempt, now: bigint): boolean {
-    return now + BigInt(terms.claimSeconds) < terms.deadline;
   }
 
   /** Does what a part's job asks for. */
@@ -172,7 +169,7 @@ class Dispatcher {
     switch (state.kind) {
       case "unseen":
         // The process was killed before the job was mined: post the same job again. The market takes a job once.
-        if (!this.#isInTime(last, now)) return;
+        if (!isInTime(last, now)) return;
         return this.#send(part, last, async (session) => {
           // The deposit for the job may have been spent elsewhere meanwhile.
           await this.#paying(() => ensureCredit(session, last.terms.fee, last.terms.fee));
@@ -332,13 +329,7 @@ class Dispatcher {
       const fee = nextFee(terms, last?.terms.fee, state.kind === "unseen" || isWanted(record));
       if (committed + fee > terms.budget) continue;
       committed += fee;
-      const attempt = (last?.attempt ?? -1) + 1;
-      const { window, claimSeconds, answer, deadlineSeconds } = terms;
-      const { items, firstItem, number } = part;
-      const deadline = now + BigInt(deadlineSeconds);
-      const salt = partSalt(batch.id, part, attempt);
-      const all = { items, firstItem, fee, window, claimSeconds, answer, deadline, salt };
-      chosen.push({ part, attempt: { part: number, attempt, terms: all, refund: undefined } });
+      chosen.push({ part, attempt: nextAttempt(batch, part, terms, { last, fee, now }) });
     }
     if (chosen.length === 0) return;
     const needed = chosen.reduce((sum, { attempt }) => sum + attempt.terms.fee, 0n);

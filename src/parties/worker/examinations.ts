@@ -1,3 +1,4 @@
+import { maxUint256 } from "viem";
 import { ContractRevertError } from "../../chain/errors.ts";
 import { translateError } from "../../chain/translateError.ts";
 import { RefuteError } from "../../base/errors.ts";
@@ -93,10 +94,23 @@ export class Examinations {
     const oldest = after < newest - KNOWN_BLOCKS ? newest - KNOWN_BLOCKS : after;
     for (let block = newest; block > oldest && block > 0n; block -= gridBlocks)
       if (await exams.isExam(block)) {
-        this.#exam = block;
+        this.#exam = block + KNOWN_BLOCKS > head ? block : await this.#candidate(block, newest);
         break;
       }
     this.#seen = newest;
+  }
+
+  /**
+   * Returns the first candidate after a block whose hash the next block does not know: a transaction in the next block
+   * finds this candidate to be the exam. Without a candidate up to the newest grid block, the answer is the block itself.
+   */
+  async #candidate(forgotten: bigint, newest: bigint): Promise<bigint> {
+    const { exams, gridBlocks } = this.#examClasses;
+    const { publicClient } = this.#options.session;
+    const most = maxUint256 / BigInt(await exams.examOdds());
+    for (let block = forgotten + gridBlocks; block <= newest; block += gridBlocks)
+      if (BigInt((await publicClient.getBlock({ blockNumber: block })).hash) <= most) return block;
+    return forgotten;
   }
 
   /** The classes that can still sit an exam in the next block, and have not. */

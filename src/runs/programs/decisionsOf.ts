@@ -11,5 +11,6 @@ export function decisionsOf({ model, unwrapped, run, decoder }: LoadedModel): Fo
   if (decoder === undefined) return findDecisions(model, run?.carried);
   const drawn = model.graph.inputs.some(({ name }) => name === DECODER.temperature);
   const caches = Object.fromEntries(decoder.caches.map(({ past, present }) => [past, present]));
-  return { outputs: [tokenDecisions(unwrapped, { tokens: DECODER.tokens, logits: decoder.logits, drawn }, caches)] };
+  const named = { tokens: DECODER.tokens, logits: decoder.logits, mask: decoder.mask.name };
+  return { outputs: [tokenDecisions(unwrapped, { ...named, drawn }, caches)] };
 }

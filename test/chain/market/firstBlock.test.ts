@@ -1,20 +1,29 @@
 import { expect } from "chai";
-import { BaseError, zeroAddress } from "viem";
+import { BaseError, zeroAddress, type Address } from "viem";
 import { findFirstBlock, type FirstBlockMemory } from "../../../src/chain/market/firstBlock.ts";
 import { Prng } from "../../../testkit/random/prng.ts";
 
+/** A contract that is two blocks older. */
+const OLDER: Address = `0x${"0a".repeat(20)}`;
+
+/** `isSilent`: where the node keeps no state, it shows no code, and no error. */
+type TestChain = { head: bigint; deployed: bigint; kept?: bigint; isSilent?: boolean };
+
 /** A chain with a contract since a block, of which the node keeps the states from another block on. */
-function chainWith({ head, deployed, kept = 0n }: { head: bigint; deployed: bigint; kept?: bigint }) {
+function chainWith({ head, deployed, kept = 0n, isSilent = false }: TestChain) {
   const looks: bigint[] = [];
   const client = {
     getBlockNumber: () => Promise.resolve(head),
-    getCode: ({ blockNumber = head }: { blockNumber?: bigint }) => {
+    getCode: ({ address, blockNumber = head }: { address: Address; blockNumber?: bigint }) => {
       looks.push(blockNumber);
+      if (isSilent && blockNumber < kept) return Promise.resolve(undefined);
+      if (address === OLDER) return Promise.resolve(blockNumber >= deployed - 2n ? ("0x60" as const) : undefined);
       if (blockNumber < kept) return Promise.reject(new BaseError("failed", { details: "missing trie node 0x12" }));
       return Promise.resolve(blockNumber >= deployed ? ("0x60" as const) : undefined);
     },
   };
-  const find = (given: bigint, memory?: FirstBlockMemory) => findFirstBlock(client, zeroAddress, given, memory);
+  const find = (given: bigint, memory?: FirstBlockMemory, older?: Address) =>
+    findFirstBlock(client, zeroAddress, given, memory, older);
   return { find, looks };
 }
 
@@ -52,5 +61,15 @@ describe("the first block of a deployment", function () {
     expect(await chainWith(chain).find(5_000n)).to.deep.equal({ fromBlock: 5_000n, isProven: false });
     expect(await chainWith(chain).find(0n)).to.deep.equal({ fromBlock: 0n, isProven: true });
     expect(await chainWith(chain).find(99_999n)).to.deep.equal({ fromBlock: 0n, isProven: true });
+  });
+
+  it("nodeThatShowsNoCodeWhereItKeepsNoState_provesNothing", async function () {
+    const chain = { head: 10_000n, deployed: 4_000n, kept: 9_900n, isSilent: true };
+    const find = (given: bigint) => chainWith(chain).find(given, undefined, OLDER);
+    expect(await find(0n)).to.deep.equal({ fromBlock: 0n, isProven: true });
+    for (const given of [3_000n, 5_000n])
+      expect(await find(given)).to.deep.equal({ fromBlock: given, isProven: false });
+    const whole = chainWith({ ...chain, kept: 0n });
+    expect(await whole.find(5_000n, undefined, OLDER)).to.deep.equal({ fromBlock: 4_000n, isProven: true });
   });
 });

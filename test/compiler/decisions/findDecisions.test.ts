@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { isDecided, type DecidedOutput, type UndecidedOutput } from "../../../src/model/decision/decision.ts";
 import { findDecisions } from "../../../src/compiler/decisions/findDecisions.ts";
 import { DType } from "../../../src/numerics/dtype.ts";
-import { floatTensor, int64Tensor } from "../../../src/model/onnx/tensorData.ts";
+import { floatTensor, int64Tensor, numberTensor } from "../../../src/model/onnx/tensorData.ts";
 import { readModel } from "../../../src/model/onnx/readModel.ts";
 import { buildModel, type AttributeValue, type ModelSpec, type NodeSpec } from "../../../testkit/onnx/onnxBuilder.ts";
 
@@ -253,6 +253,92 @@ describe("findDecisions", () => {
     expect(reason([node("Einsum", ["ids"], { equation: "ij->i" })])).to.include("adds integers");
     // What the shapes alone give is the same in every execution.
     expect(decisions([node("Shape", ["ids"], {}, "s"), node("ReduceProd", ["s"])])).to.deep.equal([]);
+  });
+
+  it("sumsOfIntegers_areDecided_whereNoPartialSumPassesTheType", () => {
+    const MASK = node("Equal", ["ids", "two"], {}, "is");
+    const cast = (from: string, to: DType, output = "m"): NodeSpec => node("Cast", [from], { to }, output);
+    const sum = node("ReduceSum", ["m"], { keepdims: 0 });
+    const shapes = { known: [2, 3], open: ["rows", 3] } as const;
+    const why = (nodes: readonly NodeSpec[], shape: keyof typeof shapes = "known", masks: readonly string[] = []) => {
+      const inputs = [
+        { name: "x", dtype: DType.float32, shape: shapes[shape] },
+        { name: "ids", dtype: DType.int64, shape: shapes[shape] },
+        { name: "few", dtype: DType.int32, shape: shapes[shape] },
+        { name: "bytes", dtype: DType.uint8, shape: shapes[shape] },
+        { name: "flag", dtype: DType.bool, shape: [] },
+      ];
+      const initializers = {
+        two: int64Tensor([2]),
+        one: int64Tensor([1]),
+        zero: int64Tensor([0], []),
+        limit: int64Tensor([2 ** 50], []),
+        past: int64Tensor([2 ** 51], []),
+        table: int64Tensor([-5, 9, 7]),
+        large: numberTensor(DType.int32, [-(2 ** 29), 2 ** 20]),
+      };
+      const file = buildModel({ ...SPEC, inputs, initializers, nodes });
+      const output = findDecisions(readModel(file), {}, masks).outputs[0]!;
+      return isDecided(output) ? "decided" : output.reason;
+    };
+    const undecided = "reducesum (ReduceSum) adds integers, which runtimes may saturate";
+    const clip = (high: string) => node("Clip", ["ids", "zero", high], {}, "m");
+    const decided: [string, NodeSpec[]][] = [
+      ["a cast comparison", [MASK, cast("is", DType.int64), sum]],
+      ["its opposite", [MASK, node("Not", ["is"], {}, "not"), cast("not", DType.int64), sum]],
+      ["ones and zeros", [MASK, node("Where", ["is", "one", "zero"], {}, "m"), sum]],
+      ["places", [node("ArgMax", ["ids"], { axis: 1 }, "m"), sum]],
+      ["signs", [node("Sign", ["ids"], {}, "m"), sum]],
+      ["six integers below 2^53 together", [clip("limit"), sum]],
+      ["elements of a table", [node("Gather", ["table", "ids"], {}, "m"), sum]],
+      ["one less a mask", [MASK, cast("is", DType.int64, "i"), node("Sub", ["one", "i"], {}, "m"), sum]],
+      ["squares", [MASK, cast("is", DType.int32), node("ReduceSumSquare", ["m"], { keepdims: 0 })]],
+      ["a product of ones", [MASK, cast("is", DType.int32), node("ReduceProd", ["m"], { keepdims: 0 })]],
+      ["products of bytes", [cast("bytes", DType.int32), node("Einsum", ["m", "m"], { equation: "ij,ik->jk" })]],
+      ["a sum of sums", [MASK, cast("is", DType.int64, "i"), node("ReduceSum", ["i", "one"], {}, "m"), sum]],
+    ];
+    for (const [what, nodes] of decided) expect(why(nodes), what).to.equal("decided");
+    // Of a shape that is not known a tensor has fewer than 2^32 elements.
+    expect(why([MASK, cast("is", DType.int64), sum], "open")).to.equal("decided");
+    expect(why([MASK, cast("is", DType.int32), sum], "open")).to.equal(undecided);
+    expect(why([cast("few", DType.int64), sum])).to.equal("decided");
+    expect(why([clip("limit"), sum], "open")).to.equal(undecided);
+    expect(why([node("Identity", ["ids"], {}, "m"), sum], "open", ["ids"])).to.equal("decided");
+    expect(why([cast("ids", DType.int32), sum], "open", ["ids"])).to.equal("decided");
+
+    const others: [string, NodeSpec[]][] = [
+      ["inputs", [node("Identity", ["ids"], {}, "m"), sum]],
+      ["six integers of 2^51", [clip("past"), sum]],
+      ["int32", [node("Identity", ["few"], {}, "m"), sum]],
+      ["six of 2^29", [node("Gather", ["large", "ids"], {}, "m"), sum]],
+      ["no sign", [node("Sign", ["few"], {}, "s"), cast("s", DType.uint32), sum]],
+      ["positions", [node("CumSum", ["ids", "one"], {}, "m"), sum]],
+    ];
+    for (const [what, nodes] of others) expect(why(nodes), what).to.equal(undecided);
+    // 0 - 1 is 2^32 - 1 without a sign.
+    expect(why([cast("bytes", DType.uint32, "w"), node("Sub", ["w", "w"], {}, "m"), sum])).to.equal(undecided);
+
+    // What a loop adds up has no bound; a branch's has that of both.
+    const io = (name: string, dtype: DType = DType.int64) => ({ name, dtype });
+    const body = (next: NodeSpec) => ({
+      graph: {
+        inputs: [io("round"), io("on", DType.bool), io("s")],
+        outputs: [io("on", DType.bool), io("next")],
+        nodes: [next],
+      },
+    });
+    const loop = (next: NodeSpec) => [
+      ...[MASK, cast("is", DType.int64, "i")],
+      node("Loop", ["two", "", "i"], { body: body(next) }, "m"),
+    ];
+    expect(why([...loop(node("Add", ["s", "s"], {}, "next")), sum])).to.equal(undecided);
+    expect(why([...loop(node("Identity", ["s"], {}, "next")), sum])).to.equal("decided");
+    const branch = (value: string) => ({
+      graph: { inputs: [], outputs: [io("r")], nodes: [node("Identity", [value], {}, "r")] },
+    });
+    const branches = (no: string) => node("If", ["flag"], { then_branch: branch("one"), else_branch: branch(no) }, "m");
+    expect(why([branches("table"), sum])).to.equal("decided");
+    expect(why([branches("ids"), sum])).to.equal(undecided);
   });
 
   it("productsOfBytes_areDecided_onlyIfNoPairCanPass16Bits", () => {

@@ -3,6 +3,7 @@ import { compile } from "../../../src/compiler/compile.ts";
 import { NodeInputError, UnsupportedOperatorError } from "../../../src/compiler/errors.ts";
 import { executeReference } from "../../../src/executor/reference.ts";
 import { DType, dtypeBytes, readWord } from "../../../src/numerics/dtype.ts";
+import { numberWord, wordNumber } from "../../../src/numerics/numbers.ts";
 import { elementCount, type TensorData } from "../../../src/model/onnx/model.ts";
 import { readModel } from "../../../src/model/onnx/readModel.ts";
 import { floatTensor, int64Tensor, numberTensor } from "../../../src/model/onnx/tensorData.ts";
@@ -268,6 +269,29 @@ describe("integers of ai.onnx.ml", () => {
     const attributes = { imputed_value_int64s: [MAX], replaced_value_int64: 2n ** 53n + 1n };
     const expected = EDGES.map((edge) => (edge === 2n ** 53n + 1n ? MAX : edge));
     expect(results(ml("Imputer", x, attributes, [I]))).to.deep.equal([expected]);
+  });
+
+  it("imputerOfIntegers_withBothLists_takesTheIntegers", () => {
+    // The floats are too many for the columns, and too large for the type: nothing of them is read.
+    const both = {
+      imputed_value_floats: { floats: [0.5, 1e30] },
+      imputed_value_int64s: [7n],
+      replaced_value_int64: 1n,
+    };
+    expect(results(ml("Imputer", int64Tensor([1, 2]), both, [I]))).to.deep.equal([[7n, 2n]]);
+  });
+
+  it("scalerOfFloat16_computesInFloat32_andRoundsOnce", () => {
+    const half = (number: number): number => wordNumber(numberWord(number, DType.float16), DType.float16);
+    const values = [0.1, 2049, 65504].map(half);
+    const [offset, scale] = [-1000.3, 0.7].map(Math.fround) as [number, number];
+    const expected = values.map((value) => half(Math.fround(Math.fround(value - offset) * scale)));
+    // In float16 the difference of the last has no room.
+    expect(half(half(65504 - offset) * scale)).to.equal(Infinity);
+    expect(expected[2]).to.be.below(65504);
+    const attributes = { offset: { floats: [offset] }, scale: { floats: [scale] } };
+    const scaled = results(ml("Scaler", numberTensor(DType.float16, values), attributes, [DType.float16]));
+    expect(scaled).to.deep.equal([wordsOf(numberTensor(DType.float16, expected))]);
   });
 
   it("valuesOfNarrowerIntegers_areThoseOfTheirType", () => {

@@ -299,12 +299,13 @@ describe("Exams", function () {
   });
 
   it("record_isADevicesAndAWorkers_andBeginsAnewWithAnother", async () => {
-    const { provisioning } = world();
+    const { provisioning, networkHelpers } = world();
     const pass = async (by: Hex, of: TestDevice) =>
       sit(world(), exams, by, of, { gridBlock: await nextExam(world(), exams) });
     for (let k = 0; k < 3; k++) await pass(who(), device);
     await provisioning.write.release({ account: who() });
     expect(await exams.read.passedOf([who(), 0])).to.equal(0);
+    await networkHelpers.time.increase(86_401);
     const next = account("stranger");
     await attest(world(), next, device);
     expect(await exams.read.passedOf([next, 0])).to.equal(0);

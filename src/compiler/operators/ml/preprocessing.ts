@@ -68,14 +68,13 @@ export const binarizer: Lower = (context) => {
 export const imputer: Lower = (context) => {
   const e = context.expressions;
   const x = context.input(0);
-  const floats = isFloat(x.dtype)
-    ? context.floats("imputed_value_floats")?.map((value) => numberWord(value, x.dtype))
-    : undefined;
-  const ints = context.integers("imputed_value_int64s");
+  // Either list may be there beside that of the input's type.
+  const [floats, ints] = [context.floats("imputed_value_floats"), context.integers("imputed_value_int64s")];
   if (!isFloat(x.dtype)) (ints ?? []).forEach((word) => fitting(context, word, x.dtype));
   const float = context.float("replaced_value_float", 0);
   const int = context.integer("replaced_value_int64", 0n);
-  const values = (isFloat(x.dtype) ? floats : ints) ?? context.fail("it has no values of the input's type");
+  const words = isFloat(x.dtype) ? floats?.map((value) => numberWord(value, x.dtype)) : ints;
+  const values = words ?? context.fail("it has no values of the input's type");
   const value = alongLast(context, x, values, "imputed values");
   const missing = e.constant(x.dtype, isFloat(x.dtype) ? numberWord(float, x.dtype) : fits(int, x.dtype) ? int : 0n);
   return [
