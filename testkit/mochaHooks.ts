@@ -11,13 +11,12 @@ process.on("SIGTERM", () => {
 });
 
 /**
- * A process of `mocha --parallel` sends the results of a test file as JSON, which has no bigints. A failed comparison of
- * bigints is sent as text: else all results of the file would be lost, with the names of the tests that failed.
+ * A process of `mocha --parallel` sends the results of a test file as JSON, which has no bigints. A failed comparison
+ * of bigints is sent as text: else all results of the file would be lost, with the names of the tests that failed.
  */
-const { send } = process;
+const send = process.send?.bind(process);
 const bigintAsText = (_: string, value: unknown): unknown => (typeof value === "bigint" ? `${value}n` : value);
-if (send !== undefined)
-  process.send = (message: unknown) => send.call(process, JSON.parse(JSON.stringify(message, bigintAsText)));
+if (send !== undefined) process.send = (message: unknown) => send(JSON.parse(JSON.stringify(message, bigintAsText)));
 
 /** The file for the time of each test file, if the runner wants these times (tools/verify/suites.ts). */
 const times = process.env.REFUTE_SUITE_TIMES;

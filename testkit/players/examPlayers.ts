@@ -110,8 +110,8 @@ export class ExamPlayers {
   }
 
   /**
-   * Lets a game about a worker's only claim run out of time, and then the claim's window, up to the time when the worker
-   * makes the claim final. The steps are short while a game is open: each party has time for the party's moves.
+   * Lets a game about a worker's only claim run out of time, and then the claim's window, up to the time when the
+   * worker makes the claim final. The steps are short while a game is open: each party has time for the party's moves.
    */
   async endClaim({ claimContracts }: Examinee, claimId: Hex): Promise<void> {
     const { chain } = this.players;

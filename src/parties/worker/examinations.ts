@@ -102,7 +102,7 @@ export class Examinations {
 
   /**
    * Returns the first candidate after a block whose hash the next block does not know: a transaction in the next block
-   * finds this candidate to be the exam. Without a candidate up to the newest grid block, the answer is the block itself.
+   * finds this candidate to be the exam. Without a candidate up to the newest grid block, returns the block itself.
    */
   async #candidate(forgotten: bigint, newest: bigint): Promise<bigint> {
     const { exams, gridBlocks } = this.#examClasses;

@@ -91,11 +91,11 @@ describe("resuming from the events on disk", function () {
     const { publicClient, deployment } = market.reader;
     // A claim in block 2,950 on the job of block 2,000.
     const getLogs = async (range: { fromBlock: bigint; toBlock: bigint }): Promise<object[]> => {
-      const logs: { eventName: string; args: object }[] = await publicClient.getLogs(range);
+      const logs = (await publicClient.getLogs(range)) as unknown as { eventName: string; blockNumber: bigint }[];
       const words = { jobId: numberToHex(2_000, { size: 32 }), claimId: numberToHex(1, { size: 32 }), nodes: "0x" };
       const args = { ...words, worker: zeroAddress, root: words.claimId, collateral: 1n, windowEnd: 1n };
       return logs.map((log) =>
-        log.eventName === "JobClosed" && (log as unknown as { blockNumber: bigint }).blockNumber === 2_950n
+        log.eventName === "JobClosed" && log.blockNumber === 2_950n
           ? { ...log, eventName: "ClaimSubmitted", args }
           : log,
       );
