@@ -62,7 +62,7 @@ export function lineMappings(mappings) {
 /** Files that hold tables and little code: their stack traces need no lines of the sources. */
 const TABLES = /^src[\\/](compiler[\\/]table|chain[\\/]abi|cli[\\/]words)[\\/]/;
 
-/** Rewrites all source maps of a folder, and removes the maps of tables. Names that differ in the sources go too. */
+/** Rewrites all source maps of a folder without names, and removes the maps of tables. */
 export function thinSourceMaps(folder) {
   for (const name of readdirSync(folder, { recursive: true })) {
     if (!name.endsWith(".js.map")) continue;
@@ -74,6 +74,6 @@ export function thinSourceMaps(folder) {
       continue;
     }
     const { version, sources, mappings } = JSON.parse(readFileSync(path, "utf8"));
-    writeFileSync(path, JSON.stringify({ version, sources, names: [], mappings: lineMappings(mappings) }));
+    writeFileSync(path, JSON.stringify({ version, sources, mappings: lineMappings(mappings) }));
   }
 }
