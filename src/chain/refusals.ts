@@ -10,7 +10,7 @@ export type Refusal =
   | "baseFee"
   /** The fees are below what the pool asks for. */
   | "underpriced"
-  /** The chain already contains a transaction with this nonce. */
+  /** The chain already contains a transaction with this nonce, or lacks one with a nonce before. */
   | "nonceTooLow"
   | "funds"
   | "tooLarge"
@@ -75,6 +75,8 @@ export const WORDS: readonly (readonly [Refusal, RegExp])[] = [
   ["nonceTooLow", /old ?nonce/i],
   // hardhat with immediate mining, also for too high a nonce
   ["nonceTooLow", /expected nonce/i],
+  // geth for delegated accounts, and pools that keep nothing behind a gap of nonces, as after a reorganisation
+  ["nonceTooLow", /nonce (is )?too high|gapped.?nonce|nonce \d+ is behind a gap/i],
   // geth, reth, erigon, nethermind, anvil
   ["funds", /insufficient ?funds/i],
   // hardhat

@@ -47,6 +47,7 @@ const SAID: Readonly<Record<Refusal, readonly (readonly [make: string, words: st
     ["nethermind, older", "OldNonce, Current nonce: 2, nonce of rejected tx: 1"],
     ["hardhat", "Nonce too high. Expected nonce to be 1 but got 2."],
     ["hardhat", "Transaction nonce too low. Expected nonce to be at least 2 but got 1."],
+    ["geth", "gapped-nonce tx from delegated accounts"],
   ],
   funds: [
     ["geth", "insufficient funds for gas * price + value: balance 0, tx cost 1, overshot 1"],
