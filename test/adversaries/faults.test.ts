@@ -40,7 +40,7 @@ describe("nodes, mempools and processes that fail", function () {
     points.filter((of) => ANSWERED.includes(of.scenario)).slice(0, AT_LENGTH ? undefined : 1);
   const afterEachFunction = async (disturb: Disturbance): Promise<void> => {
     for (const { scenario, calls } of answered()) {
-      const inTime = disturbedPoints(calls).filter((_, k) => AT_LENGTH || k % 2 === 0);
+      const inTime = disturbedPoints(calls).filter((_, k) => AT_LENGTH || k % 4 === 0);
       for (const point of inTime) await play(scenario, point, disturb);
     }
   };

@@ -16,6 +16,7 @@ import { estimateStepProofBytes, ROOM_FOR_RUNS } from "../../src/program/proofBy
 import type { Step, TensorRef } from "../../src/program/types.ts";
 import { DisputedList } from "../../src/program/trace/disputedList.ts";
 import { Trace } from "../../src/program/trace/trace.ts";
+import { AT_LENGTH } from "../../testkit/atLength.ts";
 import { longReduction } from "../../testkit/programs/longReduction.ts";
 import { randomProgram, type RandomModel } from "../../testkit/programs/randomProgram.ts";
 import { randomWindow, VALUES } from "../../testkit/programs/randomWindow.ts";
@@ -142,7 +143,7 @@ describe("estimateStepProofBytes", function () {
       },
     ];
     let tightest = 0;
-    for (let n = 0; n < Number(process.env.REFUTE_STEPS ?? 90); n++) {
+    for (let n = 0; n < Number(process.env.REFUTE_STEPS ?? (AT_LENGTH ? 90 : 45)); n++) {
       for (const { step, proof } of proofsOf(draws[n % draws.length]!(), prng)) {
         const [sent, bound] = [sentBytes(proof), estimateStepProofBytes(step)];
         tightest = Math.max(tightest, sent / bound);

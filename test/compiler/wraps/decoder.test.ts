@@ -16,7 +16,7 @@ import type { CompiledModel } from "../../../src/program/compiled.ts";
 import { programTerms } from "../../../src/program/work.ts";
 import { RunInputs } from "../../../src/program/trace/runInputs.ts";
 import { carriedTensors, runItems } from "../../../src/program/trace/runItems.ts";
-import { everySecond, itInTime } from "../../../testkit/atLength.ts";
+import { everySecond, itAtLength, itInTime } from "../../../testkit/atLength.ts";
 import { gpt2Decoder } from "../../../testkit/models/exports/language.ts";
 import { halfDecoder } from "../../../testkit/models/halfDecoder.ts";
 import { LLAMA_TINY, llama } from "../../../testkit/models/llama.ts";
@@ -188,7 +188,7 @@ describe("decoders as runs", () => {
     });
   });
 
-  itInTime("workOfDrawing_isLinearInTheVocabulary", function () {
+  itAtLength("workOfDrawing_isLinearInTheVocabulary", function () {
     this.timeout(60_000);
     const drawing = (vocabulary: number): number => {
       const bytes = llama({ ...LLAMA_TINY, vocabulary });

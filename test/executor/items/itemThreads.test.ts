@@ -6,6 +6,7 @@ import { executeReference } from "../../../src/executor/reference.ts";
 import type { MerkleList } from "../../../src/program/merkle/list.ts";
 import { tensorRoot } from "../../../src/program/merkle/tensor.ts";
 import { toHex } from "../../../src/program/merkle/hash.ts";
+import { AT_LENGTH } from "../../../testkit/atLength.ts";
 import { rejection } from "../../../testkit/rejection.ts";
 import { int32Words } from "../../../testkit/programs/int32Words.ts";
 import { RUN_COUNT, runProgram } from "../../../testkit/programs/runProgram.ts";
@@ -66,7 +67,7 @@ describe("ItemThreads", function () {
 
   it("threadsThatCannotStart_sayWhy_andTheProcessLives", async () => {
     // The first one that fails ends the others, which may be loading the engine.
-    for (let k = 0; k < 5; k++) {
+    for (let k = 0; k < (AT_LENGTH ? 5 : 2); k++) {
       const error = await rejection(ItemThreads.start({ ...model, constants: new Map() }, 3));
       expect(error).to.be.instanceOf(ExecutionThreadError);
       expect(error.message).to.include("constant");

@@ -72,7 +72,7 @@ describe("packed weights", () => {
         expect(hex(await outputOf(model, made.experiment, options)), JSON.stringify(options)).to.equal(hex(output));
     });
 
-  itInTime("constantsBeyondOneMemory_lieInOthers_andTheBitsStay", async () => {
+  itAtLength("constantsBeyondOneMemory_lieInOthers_andTheBitsStay", async () => {
     const parts = { ...cases["fourBits"]!, rows: 6 };
     const made = nBits(new RandomTensors(new Prng(5)), parts);
     const plain = unpackedOf(made, parts.K, parts.N);

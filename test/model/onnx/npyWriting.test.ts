@@ -8,8 +8,10 @@ import { readNpy, writeNpy } from "../../../src/model/onnx/inputs/npy.ts";
 
 const NUMPY = `
 import sys, json, numpy
-a = numpy.load(sys.argv[1])
-print(json.dumps([str(a.dtype), list(a.shape), bool(a.flags["C_CONTIGUOUS"]), a.tobytes().hex()]))
+def read(path):
+    a = numpy.load(path)
+    return [str(a.dtype), list(a.shape), bool(a.flags["C_CONTIGUOUS"]), a.tobytes().hex()]
+print(json.dumps([read(path) for path in sys.argv[1:]]))
 `;
 
 const CASES = [
@@ -56,13 +58,15 @@ describe("writeNpy", () => {
     }
     const folder = mkdtempSync(join(tmpdir(), "npy-"));
     try {
-      for (const [name, dtype, shape, length] of CASES) {
-        const bytes = contents(length);
+      const paths = CASES.map(([name, dtype, shape, length]) => {
         const path = join(folder, `${name}.npy`);
-        writeFileSync(path, writeNpy({ dtype, shape, bytes }));
-        const { stdout } = spawnSync("python3", ["-c", NUMPY, path], { encoding: "utf8" });
-        expect(JSON.parse(stdout)).to.deep.equal([name, [...shape], true, Buffer.from(bytes).toString("hex")]);
-      }
+        writeFileSync(path, writeNpy({ dtype, shape, bytes: contents(length) }));
+        return path;
+      });
+      const { stdout } = spawnSync("python3", ["-c", NUMPY, ...paths], { encoding: "utf8" });
+      expect(JSON.parse(stdout)).to.deep.equal(
+        CASES.map(([name, , shape, length]) => [name, [...shape], true, Buffer.from(contents(length)).toString("hex")]),
+      );
     } finally {
       rmSync(folder, { recursive: true });
     }

@@ -1,12 +1,13 @@
 import { expect } from "chai";
 import { checked, OtherKernelsError, VARIANT } from "../../../src/numerics/kernels/checked.ts";
 import { KERNEL_HASHES } from "../../../src/numerics/kernels/kernelHashes.ts";
+import { itAtLength } from "../../../testkit/atLength.ts";
 import { currentKernelHashes } from "../../../testkit/numerics/kernels/kernelHashes.ts";
 
 describe("hashes of the kernels", function () {
   this.timeout(60_000);
 
-  it("committedHashes_areThoseOfTheCode_inEachVariant", () => {
+  itAtLength("committedHashes_areThoseOfTheCode_inEachVariant", () => {
     // `npm run write -- kernels` writes them.
     expect(KERNEL_HASHES).to.deep.equal(currentKernelHashes());
   });
