@@ -31,7 +31,7 @@ contract Provisioning is Products {
 
     /// @dev The fields that a report changes. `until` and `notAfter` are unix times. For a platform, `seq` holds its
     /// certificate, and `notAfter` is when the manufacturer's statement about the platform expires.
-    struct Course {
+    struct Attestation {
         uint64 seq;
         uint64 gridBlock;
         uint64 until;
@@ -40,7 +40,7 @@ contract Provisioning is Products {
 
     struct Device {
         Holder holder;
-        Course course;
+        Attestation attestation;
     }
 
     /// @dev How far back the chain knows the hashes of blocks.
@@ -111,7 +111,7 @@ contract Provisioning is Products {
         require(product != 0, NotEnrolled(device));
         bytes32 endorsed = _product(product).firmware;
         require(r.firmware == endorsed, WrongFirmware(endorsed, r.firmware));
-        _accept(device, product, _devices[device].course.notAfter, r, signature);
+        _accept(device, product, _devices[device].attestation.notAfter, r, signature);
     }
 
     /// @inheritdoc IProvisioning
@@ -130,13 +130,13 @@ contract Provisioning is Products {
         bytes32 nonce = nonceOf(msg.sender, device, ReportKind.Identification, gridBlock);
         require(facts.reportHead == nonce, WrongReportData(device));
         require(facts.status < PlatformStatus.OutOfDate, PlatformNotAccepted(facts.status));
-        Course storage course = d.course;
-        uint64 last = course.gridBlock;
+        Attestation storage attestation = d.attestation;
+        uint64 last = attestation.gridBlock;
         require(gridBlock > last, BlockNotNewer(last, gridBlock));
         require(!facts.isOverdue || holder.worker == msg.sender, CollateralOverdue(device));
-        _lease(device, holder, product, course);
+        _lease(device, holder, product, attestation);
         uint64 until = uint64(block.timestamp + reportLifetime);
-        _write(course, facts.certificate, gridBlock, until, facts.until);
+        _write(attestation, facts.certificate, gridBlock, until, facts.until);
         emit PlatformAttested(
             msg.sender,
             device,
@@ -192,23 +192,23 @@ contract Provisioning is Products {
     /// @inheritdoc IProvisioning
     function workerOf(bytes32 device) external view returns (address) {
         Device storage d = _devices[device];
-        return block.timestamp <= _leaseEnd(d.course) ? d.holder.worker : address(0);
+        return block.timestamp <= _leaseEnd(d.attestation) ? d.holder.worker : address(0);
     }
 
     /// @inheritdoc IProvisioning
     function deviceInfo(bytes32 device) external view returns (DeviceInfo memory) {
         Device storage d = _devices[device];
         Product storage p = _product(d.holder.product);
-        Course storage c = d.course;
+        Attestation storage a = d.attestation;
         return
             DeviceInfo(
                 p.manufacturer,
                 p.model,
                 p.firmware,
-                c.notAfter,
-                c.seq,
-                c.gridBlock,
-                c.until,
+                a.notAfter,
+                a.seq,
+                a.gridBlock,
+                a.until,
                 d.holder.retiredAt
             );
     }
@@ -225,18 +225,18 @@ contract Provisioning is Products {
         Holder storage holder = _devices[id].holder;
         if (holder.retiredAt != 0) return (Reason.KeyRetired, holder.retiredAt);
         Product storage product = _product(holder.product);
-        Course memory course = _devices[id].course;
+        Attestation memory attestation = _devices[id].attestation;
         bytes32 manufacturer = product.manufacturer;
-        if (uint256(manufacturer) <= type(uint160).max) return _whyNotPlatform(manufacturer, course);
+        if (uint256(manufacturer) <= type(uint160).max) return _whyNotPlatform(manufacturer, attestation);
         (bool isFrozen, uint64 since) = _frozen(manufacturer, StatementScope.Device, id);
         if (isFrozen) return (Reason.DeviceFrozen, since);
         (isFrozen, since) = _frozen(manufacturer, StatementScope.Firmware, product.firmware);
         if (isFrozen) return (Reason.FirmwareFrozen, since);
         (isFrozen, since) = _frozen(manufacturer, StatementScope.All, 0);
         if (isFrozen) return (Reason.ManufacturerFrozen, since);
-        if (block.timestamp > course.notAfter) return (Reason.EndorsementExpired, course.notAfter);
-        if (block.timestamp > course.until) return (Reason.ReportExpired, course.until);
-        return (Reason.Eligible, _leaseEnd(course));
+        if (block.timestamp > attestation.notAfter) return (Reason.EndorsementExpired, attestation.notAfter);
+        if (block.timestamp > attestation.until) return (Reason.ReportExpired, attestation.until);
+        return (Reason.Eligible, _leaseEnd(attestation));
     }
 
     /// @inheritdoc IProvisioning
@@ -250,12 +250,12 @@ contract Provisioning is Products {
     }
 
     /// @dev The rest of `whyNotEligible`, for a platform.
-    function _whyNotPlatform(bytes32 verifier, Course memory course) private view returns (Reason, uint64) {
-        uint64 since = IQuoteVerifier(address(uint160(uint256(verifier)))).revokedSince(course.seq);
+    function _whyNotPlatform(bytes32 verifier, Attestation memory attestation) private view returns (Reason, uint64) {
+        uint64 since = IQuoteVerifier(address(uint160(uint256(verifier)))).revokedSince(attestation.seq);
         if (since != 0) return (Reason.PlatformRevoked, since);
-        if (block.timestamp > course.notAfter) return (Reason.CollateralExpired, course.notAfter);
-        if (block.timestamp > course.until) return (Reason.ReportExpired, course.until);
-        return (Reason.Eligible, _leaseEnd(course));
+        if (block.timestamp > attestation.notAfter) return (Reason.CollateralExpired, attestation.notAfter);
+        if (block.timestamp > attestation.until) return (Reason.ReportExpired, attestation.until);
+        return (Reason.Eligible, _leaseEnd(attestation));
     }
 
     /// @dev Checks a device's report by which the caller renews the device.
@@ -276,13 +276,13 @@ contract Provisioning is Products {
         require(r.aux == 0, WrongAux(r.aux));
         require(block.timestamp <= notAfter, EndorsementIsOver(notAfter));
         Device storage d = _devices[device];
-        Course memory last = d.course;
+        Attestation memory last = d.attestation;
         require(r.seq > last.seq, SeqNotHigher(last.seq, r.seq));
         require(r.gridBlock > last.gridBlock, BlockNotNewer(last.gridBlock, r.gridBlock));
-        _lease(device, d.holder, product, d.course);
+        _lease(device, d.holder, product, d.attestation);
         require(_isSigned(_reportDigest(device, r), signature, r.key), BadSignature(device));
         uint64 until = uint64(block.timestamp + reportLifetime);
-        _write(d.course, r.seq, r.gridBlock, until, notAfter);
+        _write(d.attestation, r.seq, r.gridBlock, until, notAfter);
         emit ReportAccepted(
             r.worker,
             device,
@@ -298,7 +298,7 @@ contract Provisioning is Products {
     /// @dev Has a device back the caller.
     /// @param holder Whom it backs.
     /// @param last The device's last report, by which another lease may still hold.
-    function _lease(bytes32 device, Holder memory holder, uint32 product, Course storage last) private {
+    function _lease(bytes32 device, Holder memory holder, uint32 product, Attestation storage last) private {
         require(holder.retiredAt == 0, KeyIsRetired(device, holder.retiredAt));
         if (holder.worker == msg.sender) {
             if (holder.product != product) _devices[device].holder.product = product;
@@ -313,22 +313,22 @@ contract Provisioning is Products {
         _deviceOf[msg.sender] = device;
     }
 
-    /// @dev Writes a course at once. Assigned as a struct, its word would be read and written for several fields.
-    function _write(Course storage course, uint64 seq, uint64 gridBlock, uint64 until, uint64 notAfter) private {
+    /// @dev Writes an attestation at once. Assigned as a struct, its word would be read and written for several fields.
+    function _write(Attestation storage attestation, uint64 seq, uint64 gridBlock, uint64 until, uint64 notAfter) private {
         // From the lowest bit up, as the compiler packs.
         uint256 word = seq | (uint256(gridBlock) << 64) | (uint256(until) << 128) | (uint256(notAfter) << 192);
         assembly ("memory-safe") {
-            sstore(course.slot, word)
+            sstore(attestation.slot, word)
         }
     }
 
-    /// @dev SAFETY: the device backs nobody else at once. Otherwise one device would back any number of workers in
-    /// turns, and each of them could take a seat of the same panel.
+    /// @dev SAFETY: the device backs nobody else for `RELEASE_SECONDS`. Otherwise one device would make any number of
+    /// workers eligible in turns, and only jobs of one group see that these workers share a device.
     function _endLease(address worker, bytes32 device) private {
         Device storage d = _devices[device];
         delete d.holder.worker;
         uint64 free = uint64(block.timestamp + RELEASE_SECONDS);
-        if (d.course.until > free) d.course.until = free;
+        if (d.attestation.until > free) d.attestation.until = free;
         emit LeaseEnded(worker, device);
     }
 
@@ -337,8 +337,8 @@ contract Provisioning is Products {
         return device != 0 && _devices[device].holder.worker == worker;
     }
 
-    function _leaseEnd(Course memory course) private pure returns (uint64) {
-        return course.until < course.notAfter ? course.until : course.notAfter;
+    function _leaseEnd(Attestation memory attestation) private pure returns (uint64) {
+        return attestation.until < attestation.notAfter ? attestation.until : attestation.notAfter;
     }
 
     function _reportDigest(bytes32 device, Report calldata r) private view returns (bytes32) {

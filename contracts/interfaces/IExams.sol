@@ -37,7 +37,7 @@ struct ExamReport {
 /// @param time When the report was accepted, unix time.
 /// @param nonce The seed: the bytes of the program's only input.
 /// @param traceRoot The trace root that the worker reported.
-struct Sitting {
+struct ExamResult {
     address worker;
     bytes32 device;
     uint8 class;
@@ -114,9 +114,9 @@ interface IExams {
     function passedOf(address worker, uint8 class) external view returns (uint16);
 
     /// @notice Whether a worker sat an exam with a root. Those of its last 16 exams are known.
-    /// @param s The sitting.
+    /// @param s The exam result.
     /// @return Whether it did.
-    function isSitting(Sitting calldata s) external view returns (bool);
+    function isResult(ExamResult calldata s) external view returns (bool);
 
     /// @notice Returns whether a block is an exam's block. Candidates are blocks on the grid, from the deployment on,
     /// with a known hash below the threshold. The last exam with a number is an exam, and the first candidate that is

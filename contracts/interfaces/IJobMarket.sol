@@ -4,10 +4,8 @@ pragma solidity ^0.8.28;
 import {Claim, ClaimKey, Job} from "../types/Job.sol";
 import {ProgramFacts} from "../types/Program.sol";
 import {IClaimContract} from "./IClaimContract.sol";
-import {IDisputeGame} from "./IDisputeGame.sol";
 import {IMarketExtension} from "./IMarketExtension.sol";
 import {ClaimStatus, Delivery, InputPart, JobRequest, JobStatus} from "./IMarketEvents.sol";
-import {IStakeVault} from "./IStakeVault.sol";
 
 /// @title The market for jobs: post, claim, submit, finalise, deliver.
 /// @dev The hash of their content identifies jobs and claims, and calls include this content: the subject of a call
@@ -48,11 +46,6 @@ interface IJobMarket is IMarketExtension, IClaimContract {
     /// @return claimId The claim's id.
     function submit(Job calldata job, bytes calldata nodes) external returns (bytes32 claimId);
 
-    /// @notice Ends a claim after its window if no open game disputes it. Anyone may call. Calls no foreign code.
-    /// @dev Reverts with `WrongClaimStatus`, `WindowOpen` or `GamesOpen`.
-    /// @param claim_ The whole claim.
-    function finalise(Claim calldata claim_) external;
-
     /// @notice Delivers an output of a final claim. A claim that can be finalised becomes final in the same call.
     /// Anyone may call. The last deliverable output releases the fee. If the job's callback fails, the delivery stands,
     /// and the call may be repeated until the callback succeeds.
@@ -91,17 +84,4 @@ interface IJobMarket is IMarketExtension, IClaimContract {
     function claimOf(
         ClaimKey calldata key
     ) external view returns (ClaimStatus status, uint256 time, uint256 delivered, uint256 calledBack, bool paid);
-
-    /// @notice Returns the id for a job with the given content on this market.
-    /// @param job The whole job.
-    /// @return The id.
-    function jobIdOf(Job calldata job) external view returns (bytes32);
-
-    /// @notice The vault that holds all money.
-    /// @return Its address.
-    function vault() external view returns (IStakeVault);
-
-    /// @notice The dispute game.
-    /// @return Its address.
-    function game() external view returns (IDisputeGame);
 }

@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: MIT
 pragma solidity ^0.8.28;
 
-import {Claim, Job} from "../types/Job.sol";
 import {PledgedEntry} from "../types/SignedClaim.sol";
 import {ClaimStatus, Deployment} from "./IMarketEvents.sol";
 import {IClaimContract} from "./IClaimContract.sol";
-import {IDisputeGame} from "./IDisputeGame.sol";
-import {IStakeVault} from "./IStakeVault.sol";
 
 /// @notice None: has not pledged. Active: backs claims. Releasing: backs claims issued before the release request.
 /// Stopped: a claim was refuted, for good.
@@ -80,11 +77,6 @@ interface IPledgedClaims is IClaimContract {
     /// @return claimId The claim's id.
     function enter(PledgedEntry calldata entry, bytes calldata nodes) external returns (bytes32 claimId);
 
-    /// @notice Ends a claim after its window if no open game disputes it. Anyone may call.
-    /// @dev Reverts with `WorkerStopped`, and the market's `WrongClaimStatus`, `WindowOpen` or `GamesOpen`.
-    /// @param claim_ The whole claim.
-    function finalise(Claim calldata claim_) external;
-
     /// @notice Sends the rest of a stopped worker's pledge to the sink, once every game about the worker's claims has
     /// ended or can be ended. Anyone may call.
     /// @dev Reverts with `WrongPledgeStatus`, `NotYet` or `NothingLeft`.
@@ -101,34 +93,21 @@ interface IPledgedClaims is IClaimContract {
         address worker
     ) external view returns (PledgeStatus status, uint256 time, uint256 claims, uint256 left);
 
-    /// @notice The stored state of a claim.
+    /// @notice The stored state of a claim, by its id.
     /// @param claimId The claim.
     /// @return status The claim's status.
-    /// @return time End of the window; for a final claim, since when the claim is final (unix time).
+    /// @return time As in `claimStatus`.
     /// @return worker The claim's worker.
-    function claimStatus(bytes32 claimId) external view returns (ClaimStatus status, uint256 time, address worker);
+    function statusOf(bytes32 claimId) external view returns (ClaimStatus status, uint256 time, address worker);
 
     /// @notice How long after it was issued a claim can be put on chain.
     /// @param account A contract.
     /// @return Seconds; 0 for a contract that may put none on chain.
     function lifetimeOf(address account) external view returns (uint256);
 
-    /// @notice Returns the id for a job with the given content in this contract.
-    /// @param job The whole job.
-    /// @return The id.
-    function jobIdOf(Job calldata job) external view returns (bytes32);
-
     /// @notice Who receives what is owed to nobody.
     /// @return Its address.
     function sink() external view returns (address);
-
-    /// @notice The vault that holds all money of pledges and games.
-    /// @return The vault's address.
-    function vault() external view returns (IStakeVault);
-
-    /// @notice The dispute game about these claims.
-    /// @return Its address.
-    function game() external view returns (IDisputeGame);
 
     /// @notice The deployment, described like the job market's. The parameter `sink` is this contract.
     /// @return The whole deployment.

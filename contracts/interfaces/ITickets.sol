@@ -2,7 +2,7 @@
 pragma solidity ^0.8.28;
 
 import {IERC20} from "@openzeppelin/contracts/token/ERC20/IERC20.sol";
-import {Landing, SignedClaim, Ticket} from "../types/SignedClaim.sol";
+import {ClaimEvidence, SignedClaim, Ticket} from "../types/SignedClaim.sol";
 import {IPledgedClaims} from "./IPledgedClaims.sol";
 
 /// @title Signed claims and lottery tickets. A worker signs a claim with each off-chain answer, and the payer then
@@ -52,12 +52,12 @@ interface ITickets {
     /// `IPledgedClaims.enter`.
     /// @param claim What the worker signed.
     /// @param signature Its signature, 65 bytes.
-    /// @param landing What else the entry needs.
+    /// @param evidence What else the entry needs.
     /// @return claimId The id of the pledged claim.
     function submitSigned(
         SignedClaim calldata claim,
         bytes calldata signature,
-        Landing calldata landing
+        ClaimEvidence calldata evidence
     ) external returns (bytes32 claimId);
 
     /* ---- Tickets ---- */
@@ -80,7 +80,7 @@ interface ITickets {
     /// @notice Calls `submitSigned`, unless the claim is on chain, and `cash` in one call.
     /// @param claim The claim that the worker signed.
     /// @param claimSignature The worker's signature, 65 bytes.
-    /// @param landing The other data that the entry needs.
+    /// @param evidence The other data that the entry needs.
     /// @param ticket The ticket that the payer signed.
     /// @param ticketSignature The payer's signature, 65 bytes.
     /// @param secret The worker's secret of the claim.
@@ -88,7 +88,7 @@ interface ITickets {
     function submitAndCash(
         SignedClaim calldata claim,
         bytes calldata claimSignature,
-        Landing calldata landing,
+        ClaimEvidence calldata evidence,
         Ticket calldata ticket,
         bytes calldata ticketSignature,
         bytes32 secret

@@ -15,7 +15,7 @@ abstract contract ClaimOutputs is JobRecords {
     /// @dev SAFETY: an output is proven at its own position: at the depth of the program's checkpoints and of the run,
     /// or of the answer.
     function _checkOutput(Claim calldata claim_, uint256 item, Delivery calldata delivery) internal view {
-        _needProgram(delivery.program, claim_.job.programRoot);
+        _requireProgram(delivery.program, claim_.job.programRoot);
         (uint256 checkpoint, uint256 size, bool each) = delivery.program.header.output(delivery.output);
         // The other outputs are the last item's alone.
         require(each || item == claim_.job.items - 1, NotAnOutputOfItem(delivery.output, item));

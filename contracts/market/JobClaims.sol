@@ -2,11 +2,9 @@
 pragma solidity 0.8.37;
 
 import {JobStatus} from "../interfaces/IMarketEvents.sol";
-import {Descent} from "../game/Descent.sol";
 import {Payouts} from "../game/Payouts.sol";
-import {PositionalMerkle} from "../merkle/PositionalMerkle.sol";
-import {Runs} from "../program/Runs.sol";
 import {Job, JobIds} from "../types/Job.sol";
+import {Admission} from "./Admission.sol";
 import {ClaimOutputs} from "./ClaimOutputs.sol";
 
 /// @title How a worker takes a job, submits, and misses its time: with terms (MarketExtension) or without (JobMarket).
@@ -23,9 +21,9 @@ abstract contract JobClaims is ClaimOutputs {
     }
 
     /// @dev Requires that the caller has claimed the job and still has time.
-    function _needWorker(bytes32 jobId) internal view {
+    function _requireWorker(bytes32 jobId) internal view {
         JobRecord memory record = _jobs[jobId];
-        _needJob(jobId, record.status, JobStatus.Claimed);
+        _requireJob(jobId, record.status, JobStatus.Claimed);
         address worker = address(bytes20(record.subject));
         require(msg.sender == worker, NotWorker(msg.sender, worker));
         require(block.timestamp <= record.number, TimeIsUp(record.number));
@@ -53,10 +51,7 @@ abstract contract JobClaims is ClaimOutputs {
     /// @dev Returns the root over the nodes that a reveal at the claim root would show; for an answer, over all
     /// outputs.
     function _claimRoot(Job calldata job, bytes calldata nodes) internal view returns (bytes32 root) {
-        uint256 width = Runs.claimWidth(job);
-        uint256 depth = PositionalMerkle.depth(width);
-        uint256 hop = job.answers == 0 ? Descent.hopOf(depth, _arityBits) : depth;
-        root = Descent.checkChildren(0, width, depth, hop, nodes);
+        root = Admission.nodesRoot(job.answers, job.items, job.checkpoints, _arityBits, nodes);
         require(root != 0, ZeroClaimRoot());
     }
 

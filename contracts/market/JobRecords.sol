@@ -9,11 +9,12 @@ import {ProgramProofs} from "../program/ProgramProofs.sol";
 import {Job, Claim, JobIds} from "../types/Job.sol";
 import {Parameters} from "../types/Parameters.sol";
 import {ProgramFacts} from "../types/Program.sol";
+import {ClaimGuards} from "./ClaimGuards.sol";
 import {MarketParameters} from "./MarketParameters.sol";
 
 /// @title The market's job records, and the vault and the game that the market works with.
 /// @dev SAFETY: the market and its extension have the same storage: all shared state is declared here.
-abstract contract JobRecords is MarketParameters {
+abstract contract JobRecords is MarketParameters, ClaimGuards {
     using ProgramProofs for ProgramFacts;
 
     /// @dev The contract's record for a job, including the claim, in one word. number: the parts of the input still
@@ -41,8 +42,6 @@ abstract contract JobRecords is MarketParameters {
     /// @dev In `number` of a final claim's job: the requester has the fee back.
     uint40 internal constant RETURNED = 0;
 
-    IStakeVault internal immutable _vault;
-    IDisputeGame internal immutable _game;
     IProvisioning internal immutable _provisioning;
 
     mapping(bytes32 jobId => JobRecord) internal _jobs;
@@ -50,9 +49,7 @@ abstract contract JobRecords is MarketParameters {
     /// @dev Keyed by the hash of requester, group and worker or device: whether either has taken a job from the group.
     mapping(bytes32 key => bool) internal _taken;
 
-    constructor(IStakeVault vault_, IDisputeGame game_, Parameters memory p) MarketParameters(p) {
-        _vault = vault_;
-        _game = game_;
+    constructor(IStakeVault vault_, IDisputeGame game_, Parameters memory p) MarketParameters(p) ClaimGuards(vault_, game_) {
         _provisioning = vault_.provisioning();
     }
 
@@ -103,19 +100,14 @@ abstract contract JobRecords is MarketParameters {
     }
 
     /// @dev Requires that a program has the expected root.
-    function _needProgram(ProgramFacts calldata program, bytes32 expected) internal view {
+    function _requireProgram(ProgramFacts calldata program, bytes32 expected) internal view {
         bytes32 given = program.root();
         require(given == expected, WrongProgram(expected, given));
     }
 
     /// @dev Requires a status of a job.
-    function _needJob(bytes32 jobId, JobStatus actual, JobStatus needed) internal pure {
+    function _requireJob(bytes32 jobId, JobStatus actual, JobStatus needed) internal pure {
         require(actual == needed, WrongJobStatus(jobId, actual, needed));
-    }
-
-    /// @dev Requires a status of a claim.
-    function _needClaim(bytes32 claimId, ClaimStatus actual, ClaimStatus needed) internal pure {
-        require(actual == needed, WrongClaimStatus(claimId, actual, needed));
     }
 
     /// @dev Returns the fee of a closed job.

@@ -47,7 +47,7 @@ contract MarketExtension is IMarketExtension, TermedJobs {
     /// @inheritdoc IMarketExtension
     function accept(Claim calldata claim_) external {
         (bytes32 jobId, bytes32 claimId, ClaimStatus status) = _claim(claim_);
-        _needClaim(claimId, status, ClaimStatus.Finalised);
+        _requireClaim(claimId, status, ClaimStatus.Finalised);
         require(msg.sender == claim_.job.requester, NotRequester(msg.sender, claim_.job.requester));
         Deliveries storage done = _deliveries[claimId];
         require(_jobs[jobId].status != JobStatus.Complete && !done.paid, AlreadyPaid(claimId));
@@ -60,7 +60,7 @@ contract MarketExtension is IMarketExtension, TermedJobs {
         (bytes32 jobId, bytes32 claimId, ClaimStatus status) = _claim(claim_);
         // SAFETY: if nothing needs delivery, the worker earns the fee as soon as the claim becomes final.
         require(claim_.job.deliverables != 0, NothingToDeliver(jobId));
-        _needClaim(claimId, status, ClaimStatus.Finalised);
+        _requireClaim(claimId, status, ClaimStatus.Finalised);
         JobRecord storage record = _jobs[jobId];
         Deliveries storage done = _deliveries[claimId];
         require(record.status != JobStatus.Complete && !done.paid, AlreadyPaid(claimId));
@@ -77,7 +77,7 @@ contract MarketExtension is IMarketExtension, TermedJobs {
     /// @inheritdoc IMarketExtension
     function requireOutput(Claim calldata claim_, uint256 item, Delivery calldata delivery) external view {
         (, bytes32 claimId, ClaimStatus status) = _claim(claim_);
-        _needClaim(claimId, status, ClaimStatus.Finalised);
+        _requireClaim(claimId, status, ClaimStatus.Finalised);
         checkOutput(claim_, item, delivery);
     }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 pragma solidity 0.8.37;
 
+import {IClaimContract} from "../interfaces/IClaimContract.sol";
 import {IJobMarket} from "../interfaces/IJobMarket.sol";
 import {JobStatus, ClaimStatus, Delivery} from "../interfaces/IMarketEvents.sol";
 import {Callback} from "./Callback.sol";
@@ -13,11 +14,11 @@ abstract contract ResultDelivery is IJobMarket, JobClaims {
 
     /* ---- Calls ---- */
 
-    /// @inheritdoc IJobMarket
+    /// @inheritdoc IClaimContract
     function finalise(Claim calldata claim_) external {
         (bytes32 jobId, bytes32 claimId, ClaimStatus status) = _claim(claim_);
-        _needClaim(claimId, status, ClaimStatus.Submitted);
-        _needUndisputed(jobId, claimId);
+        _requireClaim(claimId, status, ClaimStatus.Submitted);
+        _requireStands(jobId, claimId);
         bool complete = claim_.job.deliverables == 0;
         _finalise(jobId, claimId, claim_, complete);
         if (complete) _release(jobId, claimId, claim_);
@@ -32,9 +33,9 @@ abstract contract ResultDelivery is IJobMarket, JobClaims {
         require((wanted >> output) & 1 == 1, NotDeliverable(output));
         Deliveries memory done;
         bool isNew = status == ClaimStatus.Submitted;
-        if (isNew) _needUndisputed(jobId, claimId);
+        if (isNew) _requireStands(jobId, claimId);
         else {
-            _needClaim(claimId, status, ClaimStatus.Finalised);
+            _requireClaim(claimId, status, ClaimStatus.Finalised);
             require(_jobs[jobId].status != JobStatus.Complete, AlreadyDelivered(claimId, output));
             done = _deliveries[claimId];
         }
@@ -88,12 +89,9 @@ abstract contract ResultDelivery is IJobMarket, JobClaims {
     /* ---- Helpers ---- */
 
     /// @dev Requires that a submitted claim's window has ended and that nobody disputes the claim.
-    function _needUndisputed(bytes32 jobId, bytes32 claimId) private view {
-        uint256 windowEnd = _jobs[jobId].number;
-        require(block.timestamp > windowEnd, WindowOpen(claimId, windowEnd));
-        (uint256 games, , , ) = _game.claimGames(claimId);
-        // INVARIANT: no claim stands while anybody disputes it.
-        require(games == 0, GamesOpen(claimId, games));
+    function _requireStands(bytes32 jobId, bytes32 claimId) private view {
+        _requireOver(claimId, _jobs[jobId].number);
+        _requireUndisputed(claimId);
     }
 
     /// @dev Ends such a claim. @param complete Whether all is done, too.

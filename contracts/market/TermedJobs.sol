@@ -15,8 +15,8 @@ abstract contract TermedJobs is IMarketExtension, JobClaims {
     function claimOnTerms(Job calldata job, Terms calldata terms) public {
         bytes32 jobId = _termedJob(job, terms);
         JobRecord memory record = _jobs[jobId];
-        _needJob(jobId, record.status, JobStatus.Open);
-        _needFit(jobId, record.number, terms);
+        _requireJob(jobId, record.status, JobStatus.Open);
+        _requireFit(jobId, record.number, terms);
         if (terms.group != 0) {
             _takeFromGroup(job.requester, terms.group, bytes32(uint256(uint160(msg.sender))));
             // SAFETY: a device that goes from worker to worker takes one job of the group, whoever the device backs.
@@ -33,7 +33,7 @@ abstract contract TermedJobs is IMarketExtension, JobClaims {
     ) public returns (bytes32 claimId) {
         bytes32 jobId = _termedJob(job, terms);
         require(terms.openFrom == 0, IsSealed(jobId));
-        _needWorker(jobId);
+        _requireWorker(jobId);
         return _submit(jobId, job, msg.sender, terms.collateral, nodes);
     }
 
@@ -54,7 +54,7 @@ abstract contract TermedJobs is IMarketExtension, JobClaims {
     /// @inheritdoc IMarketExtension
     function seal(Job calldata job, Terms calldata terms, bytes32 seal_) external {
         bytes32 jobId = _sealedJob(job, terms);
-        _needWorker(jobId);
+        _requireWorker(jobId);
         _write(_jobs[jobId], JobStatus.Sealed, uint40(block.timestamp), _sealOf(msg.sender, seal_));
         emit ClaimSealed(jobId, msg.sender, seal_);
     }
@@ -69,7 +69,7 @@ abstract contract TermedJobs is IMarketExtension, JobClaims {
     ) external returns (bytes32 claimId) {
         bytes32 jobId = _sealedJob(job, terms);
         bytes32 root = _claimRoot(job, nodes);
-        _needSeal(jobId, worker, keccak256(abi.encode(jobId, worker, root, salt)));
+        _requireSeal(jobId, worker, keccak256(abi.encode(jobId, worker, root, salt)));
         require(block.timestamp >= terms.openFrom, TimeNotUp(terms.openFrom));
         uint256 until = _openUntil(terms);
         require(block.timestamp <= until, TimeIsUp(until));
@@ -79,7 +79,7 @@ abstract contract TermedJobs is IMarketExtension, JobClaims {
     /// @inheritdoc IMarketExtension
     function breakSeal(Job calldata job, Terms calldata terms, address worker, bytes32 seal_) external {
         bytes32 jobId = _sealedJob(job, terms);
-        _needSeal(jobId, worker, seal_);
+        _requireSeal(jobId, worker, seal_);
         uint256 until = _openUntil(terms);
         require(block.timestamp > until, TimeNotUp(until));
         emit SealBroken(jobId, worker, terms.collateral);
@@ -95,7 +95,7 @@ abstract contract TermedJobs is IMarketExtension, JobClaims {
     /// @inheritdoc IMarketExtension
     function expireOnTerms(Job calldata job, Terms calldata terms) external {
         bytes32 jobId = _termedJob(job, terms);
-        _needJob(jobId, _jobs[jobId].status, JobStatus.Claimed);
+        _requireJob(jobId, _jobs[jobId].status, JobStatus.Claimed);
         _expireClaimed(jobId, job, terms.collateral);
     }
 
@@ -105,10 +105,9 @@ abstract contract TermedJobs is IMarketExtension, JobClaims {
         require(terms.earlyAccept, NoEarlyAccept(jobId));
         require(msg.sender == claim_.job.requester, NotRequester(msg.sender, claim_.job.requester));
         (, bytes32 claimId, ClaimStatus status) = _claim(claim_);
-        _needClaim(claimId, status, ClaimStatus.Submitted);
-        (uint256 games, , , ) = _game.claimGames(claimId);
+        _requireClaim(claimId, status, ClaimStatus.Submitted);
         // SAFETY: a claim's collateral pays the claim's challengers.
-        require(games == 0, GamesOpen(claimId, games));
+        _requireUndisputed(claimId);
         _write(_jobs[jobId], JobStatus.Accepted, uint40(block.timestamp), bytes26(claimId));
         emit ClaimAccepted(jobId, claimId);
         _vault.unlock(claim_.worker, claim_.collateral);
@@ -132,7 +131,7 @@ abstract contract TermedJobs is IMarketExtension, JobClaims {
 
     /// @dev Requires that the caller meets the terms' conditions for a worker.
     /// @param opened The block in which the job opened.
-    function _needFit(bytes32 jobId, uint256 opened, Terms calldata terms) private view {
+    function _requireFit(bytes32 jobId, uint256 opened, Terms calldata terms) private view {
         address reserved = terms.reservedFor;
         require(reserved == address(0) || reserved == msg.sender, ReservedForAnother(msg.sender, reserved));
         if (terms.spread != 0) {
@@ -165,9 +164,9 @@ abstract contract TermedJobs is IMarketExtension, JobClaims {
     }
 
     /// @dev Requires that a job is sealed with the given worker's seal.
-    function _needSeal(bytes32 jobId, address worker, bytes32 seal_) private view {
+    function _requireSeal(bytes32 jobId, address worker, bytes32 seal_) private view {
         JobRecord memory record = _jobs[jobId];
-        _needJob(jobId, record.status, JobStatus.Sealed);
+        _requireJob(jobId, record.status, JobStatus.Sealed);
         require(record.subject == _sealOf(worker, seal_), WrongSeal(jobId));
     }
 

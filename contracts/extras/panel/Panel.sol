@@ -112,10 +112,10 @@ contract Panel is IPanel {
     function agree(Job calldata first, ClaimKey[] calldata claims) external {
         (bytes32 panelId, Record storage record) = _panel(first);
         require(record.outcome == PanelOutcome.Open, WrongOutcome(panelId, record.outcome));
-        _needCount(record, claims);
+        _requireCount(record, claims);
         bytes32 root = claims[0].root;
         for (uint256 k = 0; k < claims.length; ++k) {
-            _needSeat(panelId, record, first, k, claims[k]);
+            _requireSeat(panelId, record, first, k, claims[k]);
             (ClaimStatus status, , , , ) = market.claimOf(claims[k]);
             require(status == ClaimStatus.Submitted || status == ClaimStatus.Finalised, SeatNotOpened(k));
             require(claims[k].root == root, SeatDisagrees(k, claims[k].root, root));
@@ -130,7 +130,7 @@ contract Panel is IPanel {
         (bytes32 panelId, Record storage record) = _panel(first);
         bool isLive = record.outcome == PanelOutcome.Open || record.outcome == PanelOutcome.Agreed;
         require(isLive, WrongOutcome(panelId, record.outcome));
-        _needCount(record, claims);
+        _requireCount(record, claims);
         // The fee kept for a seat that was not added. INVARIANT: a resolved panel gets no added seat.
         uint256 refund = PanelFees.kept(first.fee, record.auditUntil, record.added);
         bytes32 root = 0;
@@ -140,7 +140,7 @@ contract Panel is IPanel {
             (bool closed, uint256 amount) = _closed(job, k);
             refund += amount;
             if (closed) continue;
-            _needSeat(panelId, record, first, k, claims[k]);
+            _requireSeat(panelId, record, first, k, claims[k]);
             (ClaimStatus status, , , , ) = market.claimOf(claims[k]);
             require(status == ClaimStatus.Finalised, NotTheFinalClaim(k, claims[k].root));
             if (outcome == PanelOutcome.Failed) (outcome, root) = (PanelOutcome.Survived, claims[k].root);
@@ -188,7 +188,7 @@ contract Panel is IPanel {
         returns (address poster, uint256 seats, bool added, uint256 auditUntil, PanelOutcome outcome, bytes32 root)
     {
         Record storage record = _panels[panelId];
-        seats = record.seats + (record.added ? 1 : 0);
+        seats = _seatsOf(record);
         return (record.poster, seats, record.added, record.auditUntil, record.outcome, _roots[panelId]);
     }
 
@@ -235,6 +235,11 @@ contract Panel is IPanel {
         if (k == record.seats) job.deadline = record.auditUntil;
     }
 
+    /// @dev The number of seats, with an added one.
+    function _seatsOf(Record storage record) private view returns (uint256) {
+        return record.seats + (record.added ? 1 : 0);
+    }
+
     function _saltOf(bytes32 panelId, uint256 k) private pure returns (bytes32) {
         return keccak256(abi.encode(panelId, k));
     }
@@ -255,7 +260,7 @@ contract Panel is IPanel {
 
     /// @dev Requires that no seat's claim was refuted, once all seats had claims.
     function _requireClaims(bytes32 panelId, Record storage record, Job calldata first) private view {
-        uint256 seats = record.seats + (record.added ? 1 : 0);
+        uint256 seats = _seatsOf(record);
         for (uint256 k = 0; k < seats; ++k) {
             (JobStatus status, , , ) = market.jobOf(_seat(panelId, record, first, k).newJobId(address(market)));
             // A refuted claim's job is open or closed again.
@@ -266,13 +271,13 @@ contract Panel is IPanel {
     }
 
     /// @dev Requires a claim for each seat.
-    function _needCount(Record storage record, ClaimKey[] calldata claims) private view {
-        uint256 seats = record.seats + (record.added ? 1 : 0);
+    function _requireCount(Record storage record, ClaimKey[] calldata claims) private view {
+        uint256 seats = _seatsOf(record);
         require(claims.length == seats, WrongClaimCount(claims.length, seats));
     }
 
     /// @dev Reverts unless a claim belongs to a seat's job.
-    function _needSeat(
+    function _requireSeat(
         bytes32 panelId,
         Record storage record,
         Job calldata first,

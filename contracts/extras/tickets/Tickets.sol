@@ -8,7 +8,7 @@ import {SafeCast} from "@openzeppelin/contracts/utils/math/SafeCast.sol";
 import {ClaimStatus} from "../../interfaces/IMarketEvents.sol";
 import {IPledgedClaims, PledgeStatus} from "../../interfaces/IPledgedClaims.sol";
 import {ITickets} from "../../interfaces/ITickets.sol";
-import {Landing, SignedClaim, Ticket} from "../../types/SignedClaim.sol";
+import {ClaimEvidence, SignedClaim, Ticket} from "../../types/SignedClaim.sol";
 import {SignedClaims} from "./SignedClaims.sol";
 import {TicketAccounts} from "./TicketAccounts.sol";
 
@@ -76,14 +76,14 @@ contract Tickets is SignedClaims, ReentrancyGuard {
     function submitAndCash(
         SignedClaim calldata claim,
         bytes calldata claimSignature,
-        Landing calldata landing,
+        ClaimEvidence calldata evidence,
         Ticket calldata ticket,
         bytes calldata ticketSignature,
         bytes32 secret
     ) external returns (bytes32 claimId) {
         claimId = claimIdOf[claimDigest(claim)];
         // SAFETY: a payer that is first with the claim does not keep the worker from cashing.
-        if (claimId == 0) claimId = submitSigned(claim, claimSignature, landing);
+        if (claimId == 0) claimId = submitSigned(claim, claimSignature, evidence);
         cash(claim, ticket, ticketSignature, secret);
     }
 
@@ -100,7 +100,7 @@ contract Tickets is SignedClaims, ReentrancyGuard {
             return;
         }
         bytes32 claimId = claimIdOf[digest];
-        (ClaimStatus status, , ) = claims.claimStatus(claimId);
+        (ClaimStatus status, , ) = claims.statusOf(claimId);
         require(status == ClaimStatus.Finalised, ClaimNotFinal(claimId));
         earnings[record.worker] += face;
         emit TicketPaid(digest, record.payer, record.worker, face);
@@ -124,7 +124,7 @@ contract Tickets is SignedClaims, ReentrancyGuard {
         bytes32 ofTicket = ticketDigest(ticket);
         uint256 drawn = TicketAccounts.draw(secret, ofTicket);
         require(drawn < ticket.odds, TicketLost(drawn, ticket.odds));
-        _needSigner(ofTicket, signature, claim.payer);
+        _requireSigner(ofTicket, signature, claim.payer);
         require(!_isStopped(claim.worker), WorkerStopped(claim.worker));
         Deposit memory d = _deposits[claim.payer][claim.worker];
         uint256 all = uint256(d.free) + d.withdrawing;

@@ -146,7 +146,7 @@ export const errorsAbi: Abi = parseAbi([
   "error NodesMissing()",
   "error NotACheckpoint(uint256 input, uint32 step)",
   "error NotAParty(address caller)",
-  "error NotASitting(bytes32 device, uint8 class, uint32 number)",
+  "error NotAResult(bytes32 device, uint8 class, uint32 number)",
   "error NotAnOutputOfItem(uint256 output, uint256 item)",
   "error NotAsked(bytes32 jobId)",
   "error NotAsker(bytes32 jobId, address caller, address asker)",

@@ -88,14 +88,7 @@ contract PanelHandler is PanelTrespasses {
 
     /// @notice A lie is disputed, and its worker gives up.
     function refute(uint8 which, uint8 who) public {
-        Seat storage seat = _seats[which % _seats.length];
-        require(seat.lie);
-        Claim memory claim = seat.claim;
-        Pick memory opening = _openingOf(claim.job, true);
-        vm.recordLogs();
-        _prankAs(actors[who % 5]);
-        bytes32 gameId = game.open(claim, 0, opening);
-        PackedState memory state = _stateOf(gameId);
+        (Claim memory claim, PackedState memory state) = _dispute(which, who);
         ClaimKey memory key = _key(claim);
         _prankAs(claim.worker);
         game.concede(state, key);
@@ -103,18 +96,11 @@ contract PanelHandler is PanelTrespasses {
 
     /// @notice A lie is disputed, and an element of the lie is proved wrong.
     function prove(uint8 which, uint8 who) public {
-        Seat storage seat = _seats[which % _seats.length];
-        require(seat.lie);
-        Claim memory claim = seat.claim;
-        Pick memory opening = _openingOf(claim.job, true);
-        vm.recordLogs();
-        _prankAs(actors[who % 5]);
-        bytes32 gameId = game.open(claim, 0, opening);
-        PackedState memory state = _stateOf(gameId);
+        (Claim memory claim, PackedState memory state) = _dispute(which, who);
         StepProof memory proof = _proofOf(this.unpack(state), true);
         _prankAs(actors[who % 5]);
         game.prove(state, claim, proof);
-        if (claim.job.answers == 0) _panels[seat.panel].proved = true;
+        if (claim.job.answers == 0) _panels[_seats[which % _seats.length].panel].proved = true;
     }
 
     function finalise(uint8 which) public {
@@ -214,5 +200,16 @@ contract PanelHandler is PanelTrespasses {
         require(_creditOf(address(panel)) == 0, "the panel's contract keeps something");
         require(vault.custody() == 0, "something is left in custody");
         require(feesIn == paidToWorkers + paidToOthers + withdrawn, "fees are lost, or paid twice");
+    }
+
+    /// @dev An actor opens a game about a seat's lie. @return claim The lie. @return state The game's.
+    function _dispute(uint8 which, uint8 who) private returns (Claim memory claim, PackedState memory state) {
+        Seat storage seat = _seats[which % _seats.length];
+        require(seat.lie);
+        claim = seat.claim;
+        Pick memory opening = _openingOf(claim.job, true);
+        vm.recordLogs();
+        _prankAs(actors[who % 5]);
+        state = _stateOf(game.open(claim, 0, opening));
     }
 }

@@ -65,7 +65,7 @@ abstract contract ProtocolWorld is OnesProgram {
 
     function _deploy(Parameters memory p) private {
         MarketDeployer deployer = new MarketDeployer();
-        market = IJobMarket(deployer.market());
+        market = IJobMarket(deployer.reserved());
         bytes memory arguments = abi.encode(token, _registry(), p.withdrawalDelay, market);
         vault = IStakeVault(Shipped.deploy("contracts/vault/StakeVault.sol:StakeVault", arguments));
         address checker = Shipped.deploy("contracts/game/ProofChecker.sol:ProofChecker", abi.encode(_verifier()));

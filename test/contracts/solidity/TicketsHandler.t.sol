@@ -56,7 +56,7 @@ contract TicketsHandler is TicketsModel {
         bool may = !p.landed && _isBacked(index) && twist % 8 != 1;
         if (twist % 8 == 1) p.claim.root = claimRoot(_answered(), !p.lie);
         bool lie = twist % 8 == 1 ? !p.lie : p.lie;
-        bytes memory data = abi.encodeCall(tickets.submitSigned, (p.claim, p.signature, _landing(lie)));
+        bytes memory data = abi.encodeCall(tickets.submitSigned, (p.claim, p.signature, _evidence(lie)));
         vm.recordLogs();
         _did(may, _send(actors[who % ACTORS], address(tickets), data), "a claim is put on chain");
         if (may) _landed(index);
@@ -78,7 +78,7 @@ contract TicketsHandler is TicketsModel {
             landsToo
                 ? abi.encodeCall(
                     tickets.submitAndCash,
-                    (p.claim, p.signature, _landing(p.lie), signed.ticket, signed.signature, secret)
+                    (p.claim, p.signature, _evidence(p.lie), signed.ticket, signed.signature, secret)
                 )
                 : abi.encodeCall(tickets.cash, (p.claim, signed.ticket, signed.signature, secret));
         vm.recordLogs();

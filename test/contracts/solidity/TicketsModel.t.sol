@@ -133,7 +133,7 @@ abstract contract TicketsModel is TicketsWorld {
     /// @dev Takes over whether a claim died: games are judged by their own invariants. The first one stops its worker.
     function _sync(uint256 index) internal {
         Promise storage p = _promises[index];
-        (ClaimStatus status, , ) = claims.claimStatus(_claimId(index));
+        (ClaimStatus status, , ) = claims.statusOf(_claimId(index));
         if (p.refuted || status != ClaimStatus.Refuted) return;
         p.refuted = true;
         if (_pledge[p.worker] == PledgeStatus.Stopped) return;
@@ -180,7 +180,7 @@ abstract contract TicketsModel is TicketsWorld {
         if (face != (p.cashed && !p.collected ? p.face : 0)) return false;
         bytes32 claimId = tickets.claimIdOf(p.digest);
         if (!p.landed) return claimId == 0;
-        (ClaimStatus status, , ) = claims.claimStatus(claimId);
+        (ClaimStatus status, , ) = claims.statusOf(claimId);
         if (claimId != _claimId(i)) return false;
         if (p.refuted) return status == ClaimStatus.Refuted;
         return status == (p.isFinal ? ClaimStatus.Finalised : ClaimStatus.Submitted);

@@ -14,7 +14,7 @@ import {PackedState} from "../../../contracts/types/GameState.sol";
 import {Claim, Job, JobIds} from "../../../contracts/types/Job.sol";
 import {Parameters} from "../../../contracts/types/Parameters.sol";
 import {ProgramFacts} from "../../../contracts/types/Program.sol";
-import {Landing, SignedClaim, Ticket} from "../../../contracts/types/SignedClaim.sol";
+import {ClaimEvidence, SignedClaim, Ticket} from "../../../contracts/types/SignedClaim.sol";
 import {OnesProgram} from "./OnesProgram.t.sol";
 import {Shipped} from "./Shipped.sol";
 import {vm, Vm} from "./Vm.sol";
@@ -97,7 +97,7 @@ abstract contract TicketsWorld is OnesProgram {
     function _deploy() private {
         ClaimsDeployer deployer = new ClaimsDeployer();
         Parameters memory p = _parameters();
-        p.sink = deployer.claims();
+        p.sink = deployer.reserved();
         claims = IPledgedClaims(p.sink);
         bytes memory arguments = abi.encode(token, provisioning, p.withdrawalDelay, p.sink);
         vault = IStakeVault(Shipped.deploy("contracts/vault/StakeVault.sol:StakeVault", arguments));
@@ -156,9 +156,9 @@ abstract contract TicketsWorld is OnesProgram {
         job.answers = uint8(OUTPUTS);
     }
 
-    function _landing(bool lie) internal pure returns (Landing memory landing) {
-        landing.program = program();
-        landing.nodes = nodesOf(_answered(), lie);
+    function _evidence(bool lie) internal pure returns (ClaimEvidence memory evidence) {
+        evidence.program = program();
+        evidence.nodes = nodesOf(_answered(), lie);
     }
 
     function _claimOf(uint256 index) internal view returns (Claim memory) {
