@@ -4,6 +4,7 @@ pragma solidity 0.8.37;
 import {P256} from "@openzeppelin/contracts/utils/cryptography/P256.sol";
 import {ExamClass, ExamReport, IExams, ExamResult} from "../interfaces/IExams.sol";
 import {IProvisioning, ReportKind, Signature} from "../interfaces/IProvisioning.sol";
+import {DeviceId} from "../types/Ids.sol";
 import {Claims, ReportEncoding} from "./ReportEncoding.sol";
 
 /// @dev The last exams that count for a class. A worker with `PASSES` passed exams among them holds the class.
@@ -56,7 +57,7 @@ contract Exams is IExams {
 
     mapping(uint256 class => bytes32) private _programs;
     Exam private _last;
-    mapping(bytes32 device => mapping(uint8 class => Record)) private _records;
+    mapping(DeviceId device => mapping(uint8 class => Record)) private _records;
 
     /// @dev Reverts with `NoCode`, `NoClasses`, `TooManyClasses`, `ZeroProgram`, `BlocksOutOfRange`, `OddsOutOfRange`
     /// or `SpacingOutOfRange`.
@@ -99,7 +100,7 @@ contract Exams is IExams {
             r.debugStatus >= LEAST_DEBUG_STATUS && r.debugStatus <= MOST_DEBUG_STATUS,
             IProvisioning.WrongDebugStatus(r.debugStatus)
         );
-        bytes32 device = ReportEncoding.deviceId(r.key);
+        DeviceId device = ReportEncoding.deviceId(r.key);
         // SAFETY: only the device's worker writes the device's record. Otherwise one machine could pass exams for
         // another.
         require(provisioning.deviceOf(msg.sender) == device, NotItsDevice(msg.sender, device));
@@ -139,7 +140,7 @@ contract Exams is IExams {
     }
 
     /// @inheritdoc IExams
-    function seqOf(bytes32 device) external view returns (uint64 seq) {
+    function seqOf(DeviceId device) external view returns (uint64 seq) {
         for (uint8 i = 0; i < _count; ++i) {
             uint64 last = _records[device][i].attendance.seq;
             if (last > seq) seq = last;
@@ -148,7 +149,7 @@ contract Exams is IExams {
 
     /// @inheritdoc IExams
     function examDigest(address worker, ExamReport calldata r) external view returns (bytes32) {
-        bytes32 device = ReportEncoding.deviceId(r.key);
+        DeviceId device = ReportEncoding.deviceId(r.key);
         return _digest(worker, device, _nonce(worker, device, r.gridBlock), _class(r.class).programRoot, r);
     }
 
@@ -224,7 +225,11 @@ contract Exams is IExams {
     }
 
     /// @dev Returns a device's attendance after the sender sits an exam with this device.
-    function _next(Attendance memory last, ExamReport calldata r, uint32 number) private view returns (Attendance memory) {
+    function _next(
+        Attendance memory last,
+        ExamReport calldata r,
+        uint32 number
+    ) private view returns (Attendance memory) {
         require(r.seq > last.seq, ExamSeqNotHigher(last.seq, r.seq));
         bytes18 worker = bytes18(bytes20(msg.sender));
         // It begins anew with another worker.
@@ -245,13 +250,13 @@ contract Exams is IExams {
         return uint256(uint8(_blocks >> (8 * class))) + 1;
     }
 
-    function _nonce(address worker, bytes32 device, uint64 gridBlock) private view returns (bytes32) {
+    function _nonce(address worker, DeviceId device, uint64 gridBlock) private view returns (bytes32) {
         return ReportEncoding.nonce(blockhash(gridBlock), address(provisioning), worker, device, ReportKind.Exam);
     }
 
     function _digest(
         address worker,
-        bytes32 device,
+        DeviceId device,
         bytes32 nonce,
         bytes32 programRoot,
         ExamReport calldata r

@@ -15,6 +15,7 @@ import {
     StatementScope
 } from "../interfaces/IProvisioning.sol";
 import {IQuoteVerifier, PlatformStatus, QuoteFacts} from "../interfaces/IQuoteVerifier.sol";
+import {DeviceId} from "../types/Ids.sol";
 import {ChainProbes} from "./ChainProbes.sol";
 import {Manufacturers} from "./Manufacturers.sol";
 import {Products} from "./Products.sol";
@@ -60,8 +61,8 @@ contract Provisioning is Products {
     /// @inheritdoc IProvisioning
     uint256 public immutable reportLifetime;
 
-    mapping(bytes32 device => Device) private _devices;
-    mapping(address worker => bytes32 device) private _deviceOf;
+    mapping(DeviceId device => Device) private _devices;
+    mapping(address worker => DeviceId device) private _deviceOf;
 
     /// @dev Reverts with `NoP256Precompile`, `NoBlockHashes`, `NoManufacturers`, `TooManyManufacturers`,
     /// `ZeroManufacturer`, `ManufacturerTwice`, `GridOutOfRange` or `LifetimeOutOfRange`.
@@ -84,7 +85,7 @@ contract Provisioning is Products {
     /// @inheritdoc IProvisioning
     function enrol(Endorsement calldata endorsement, Report calldata r, Signature calldata signature) external {
         require(endorsement.firmware == r.firmware, WrongFirmware(endorsement.firmware, r.firmware));
-        bytes32 device = ReportEncoding.deviceId(r.key);
+        DeviceId device = ReportEncoding.deviceId(r.key);
         bytes32 manufacturer = _manufacturerId(endorsement.manufacturer);
         uint32 product = _numberOf(manufacturer, endorsement.model, endorsement.firmware);
         bytes32 digest = sha256(
@@ -106,7 +107,7 @@ contract Provisioning is Products {
 
     /// @inheritdoc IProvisioning
     function report(Report calldata r, Signature calldata signature) external {
-        bytes32 device = ReportEncoding.deviceId(r.key);
+        DeviceId device = ReportEncoding.deviceId(r.key);
         uint32 product = _devices[device].holder.product;
         require(product != 0, NotEnrolled(device));
         bytes32 endorsed = _product(product).firmware;
@@ -122,7 +123,7 @@ contract Provisioning is Products {
         bytes32 manufacturer = bytes32(uint256(uint160(address(verifier))));
         QuoteFacts memory facts = verifier.verify(evidence);
         // Only the verifier enrols devices under this id, and therefore belongs to the manufacturers.
-        bytes32 device = Hashes.efficientKeccak256(manufacturer, facts.platform);
+        DeviceId device = DeviceId.wrap(Hashes.efficientKeccak256(manufacturer, facts.platform));
         Device storage d = _devices[device];
         Holder memory holder = d.holder;
         uint32 product = holder.product;
@@ -151,9 +152,9 @@ contract Provisioning is Products {
 
     /// @inheritdoc IProvisioning
     function release() external {
-        bytes32 device = _deviceOf[msg.sender];
+        DeviceId device = _deviceOf[msg.sender];
         require(_devices[device].holder.worker == msg.sender, NoLease(msg.sender));
-        delete _deviceOf[msg.sender];
+        _deviceOf[msg.sender] = DeviceId.wrap(0);
         _endLease(msg.sender, device);
     }
 
@@ -166,7 +167,7 @@ contract Provisioning is Products {
         SignedPayload calldata a,
         SignedPayload calldata b
     ) external {
-        bytes32 device = ReportEncoding.deviceId(key);
+        DeviceId device = ReportEncoding.deviceId(key);
         Holder storage holder = _devices[device].holder;
         require(holder.retiredAt == 0, KeyIsRetired(device, holder.retiredAt));
         bytes32 first = _signedDigest(device, seq, a);
@@ -184,19 +185,19 @@ contract Provisioning is Products {
     }
 
     /// @inheritdoc IProvisioning
-    function deviceOf(address worker) external view returns (bytes32) {
-        bytes32 device = _deviceOf[worker];
-        return _isHolder(worker, device) ? device : bytes32(0);
+    function deviceOf(address worker) external view returns (DeviceId) {
+        DeviceId device = _deviceOf[worker];
+        return _isHolder(worker, device) ? device : DeviceId.wrap(0);
     }
 
     /// @inheritdoc IProvisioning
-    function workerOf(bytes32 device) external view returns (address) {
+    function workerOf(DeviceId device) external view returns (address) {
         Device storage d = _devices[device];
         return block.timestamp <= _leaseEnd(d.attestation) ? d.holder.worker : address(0);
     }
 
     /// @inheritdoc IProvisioning
-    function deviceInfo(bytes32 device) external view returns (DeviceInfo memory) {
+    function deviceInfo(DeviceId device) external view returns (DeviceInfo memory) {
         Device storage d = _devices[device];
         Product storage p = _product(d.holder.product);
         Attestation storage a = d.attestation;
@@ -220,7 +221,7 @@ contract Provisioning is Products {
 
     /// @inheritdoc IProvisioning
     function whyNotEligible(address worker) public view returns (Reason, uint64) {
-        bytes32 id = _deviceOf[worker];
+        DeviceId id = _deviceOf[worker];
         if (!_isHolder(worker, id)) return (Reason.NoDevice, 0);
         Holder storage holder = _devices[id].holder;
         if (holder.retiredAt != 0) return (Reason.KeyRetired, holder.retiredAt);
@@ -228,7 +229,7 @@ contract Provisioning is Products {
         Attestation memory attestation = _devices[id].attestation;
         bytes32 manufacturer = product.manufacturer;
         if (uint256(manufacturer) <= type(uint160).max) return _whyNotPlatform(manufacturer, attestation);
-        (bool isFrozen, uint64 since) = _frozen(manufacturer, StatementScope.Device, id);
+        (bool isFrozen, uint64 since) = _frozen(manufacturer, StatementScope.Device, DeviceId.unwrap(id));
         if (isFrozen) return (Reason.DeviceFrozen, since);
         (isFrozen, since) = _frozen(manufacturer, StatementScope.Firmware, product.firmware);
         if (isFrozen) return (Reason.FirmwareFrozen, since);
@@ -240,7 +241,7 @@ contract Provisioning is Products {
     }
 
     /// @inheritdoc IProvisioning
-    function nonceOf(address worker, bytes32 device, ReportKind kind, uint64 gridBlock) public view returns (bytes32) {
+    function nonceOf(address worker, DeviceId device, ReportKind kind, uint64 gridBlock) public view returns (bytes32) {
         require(gridBlock % gridBlocks == 0, OffGrid(gridBlock, gridBlocks));
         require(
             gridBlock < block.number && block.number <= uint256(gridBlock) + KNOWN_BLOCKS,
@@ -260,7 +261,7 @@ contract Provisioning is Products {
 
     /// @dev Checks a device's report by which the caller renews the device.
     function _accept(
-        bytes32 device,
+        DeviceId device,
         uint32 product,
         uint64 notAfter,
         Report calldata r,
@@ -298,7 +299,7 @@ contract Provisioning is Products {
     /// @dev Has a device back the caller.
     /// @param holder Whom it backs.
     /// @param last The device's last report, by which another lease may still hold.
-    function _lease(bytes32 device, Holder memory holder, uint32 product, Attestation storage last) private {
+    function _lease(DeviceId device, Holder memory holder, uint32 product, Attestation storage last) private {
         require(holder.retiredAt == 0, KeyIsRetired(device, holder.retiredAt));
         if (holder.worker == msg.sender) {
             if (holder.product != product) _devices[device].holder.product = product;
@@ -307,14 +308,20 @@ contract Provisioning is Products {
         uint64 end = _leaseEnd(last);
         require(block.timestamp > end, DeviceBacksAnother(device, holder.worker, end));
         if (holder.worker != address(0)) emit LeaseEnded(holder.worker, device);
-        bytes32 old = _deviceOf[msg.sender];
+        DeviceId old = _deviceOf[msg.sender];
         if (_isHolder(msg.sender, old)) _endLease(msg.sender, old);
         _devices[device].holder = Holder(msg.sender, product, 0);
         _deviceOf[msg.sender] = device;
     }
 
     /// @dev Writes an attestation at once. Assigned as a struct, its word would be read and written for several fields.
-    function _write(Attestation storage attestation, uint64 seq, uint64 gridBlock, uint64 until, uint64 notAfter) private {
+    function _write(
+        Attestation storage attestation,
+        uint64 seq,
+        uint64 gridBlock,
+        uint64 until,
+        uint64 notAfter
+    ) private {
         // From the lowest bit up, as the compiler packs.
         uint256 word = seq | (uint256(gridBlock) << 64) | (uint256(until) << 128) | (uint256(notAfter) << 192);
         assembly ("memory-safe") {
@@ -324,7 +331,7 @@ contract Provisioning is Products {
 
     /// @dev SAFETY: the device backs nobody else for `RELEASE_SECONDS`. Otherwise one device would make any number of
     /// workers eligible in turns, and only jobs of one group see that these workers share a device.
-    function _endLease(address worker, bytes32 device) private {
+    function _endLease(address worker, DeviceId device) private {
         Device storage d = _devices[device];
         delete d.holder.worker;
         uint64 free = uint64(block.timestamp + RELEASE_SECONDS);
@@ -333,15 +340,15 @@ contract Provisioning is Products {
     }
 
     /// @dev A worker's entry remains after another worker takes its device.
-    function _isHolder(address worker, bytes32 device) private view returns (bool) {
-        return device != 0 && _devices[device].holder.worker == worker;
+    function _isHolder(address worker, DeviceId device) private view returns (bool) {
+        return DeviceId.unwrap(device) != 0 && _devices[device].holder.worker == worker;
     }
 
     function _leaseEnd(Attestation memory attestation) private pure returns (uint64) {
         return attestation.until < attestation.notAfter ? attestation.until : attestation.notAfter;
     }
 
-    function _reportDigest(bytes32 device, Report calldata r) private view returns (bytes32) {
+    function _reportDigest(DeviceId device, Report calldata r) private view returns (bytes32) {
         return
             _digest(
                 Claims({
@@ -358,7 +365,7 @@ contract Provisioning is Products {
             );
     }
 
-    function _signedDigest(bytes32 device, uint64 seq, SignedPayload calldata p) private view returns (bytes32) {
+    function _signedDigest(DeviceId device, uint64 seq, SignedPayload calldata p) private view returns (bytes32) {
         return
             _digest(
                 Claims({

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 pragma solidity ^0.8.28;
 
+import {ClaimId, JobId} from "../types/Ids.sol";
 import {Claim, ClaimKey, Job} from "../types/Job.sol";
 import {IDisputeGame} from "./IDisputeGame.sol";
 import {ClaimStatus} from "./IMarketEvents.sol";
@@ -17,7 +18,7 @@ interface IClaimContract {
     /// @param claimId The claim.
     /// @param challenger The account that opens the game.
     /// @param bond Smallest units of the stake asset.
-    function gameOpened(bytes32 jobId, bytes32 claimId, address challenger, uint256 bond) external;
+    function gameOpened(JobId jobId, ClaimId claimId, address challenger, uint256 bond) external;
 
     /// @notice Credits an account from what the games hold. For pledged claims, an amount due to nobody returns to the
     /// refuted worker's pledge, for the worker's other games.
@@ -33,7 +34,7 @@ interface IClaimContract {
     /// @param claimId The claim's id, which the game has computed from the key.
     /// @return collateral The amount available to the claim's games, in smallest units of the stake asset.
     /// @return bounty The winner's part of the collateral: zero after a worker's first refuted claim behind a pledge.
-    function refuted(ClaimKey calldata key, bytes32 claimId) external returns (uint256 collateral, uint256 bounty);
+    function refuted(ClaimKey calldata key, ClaimId claimId) external returns (uint256 collateral, uint256 bounty);
 
     /// @notice Ends a claim after its window if no open game disputes it. Anyone may call. Calls no foreign code.
     /// @dev Reverts with `WrongClaimStatus`, `WindowOpen`, `GamesOpen` or `IPledgedClaims.WorkerStopped`.
@@ -50,7 +51,7 @@ interface IClaimContract {
     /// @notice Returns the id for a job with the given content in this contract.
     /// @param job The whole job.
     /// @return The id.
-    function jobIdOf(Job calldata job) external view returns (bytes32);
+    function jobIdOf(Job calldata job) external view returns (JobId);
 
     /// @notice The vault that holds all money of claims and games.
     /// @return Its address.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 pragma solidity ^0.8.28;
 
+import {ClaimId, DeviceId} from "../types/Ids.sol";
 import {ProgramFacts} from "../types/Program.sol";
 import {IClasses} from "./IClasses.sol";
 import {IExams, ExamResult} from "./IExams.sol";
@@ -23,13 +24,13 @@ struct Enrolment {
 /// class.
 interface IExamClaims is IClasses {
     error NoCode(address target);
-    error NotAResult(bytes32 device, uint8 class, uint32 number);
+    error NotAResult(DeviceId device, uint8 class, uint32 number);
     error NotPledged(address worker, PledgeStatus status);
     error EnrolledBefore(address worker, uint256 pledged);
 
     event Enrolled(address indexed worker, uint256 pledged, uint32 number);
     event ResultChallenged(
-        bytes32 indexed claimId,
+        ClaimId indexed claimId,
         address indexed worker,
         address indexed challenger,
         uint8 class,
@@ -47,7 +48,7 @@ interface IExamClaims is IClasses {
     /// @param s The exam result, one of the worker's last 16 of the class.
     /// @param program The header and roots of the class's program.
     /// @return claimId The claim's id.
-    function challenge(ExamResult calldata s, ProgramFacts calldata program) external returns (bytes32 claimId);
+    function challenge(ExamResult calldata s, ProgramFacts calldata program) external returns (ClaimId claimId);
 
     /// @notice The start from which a worker's exam results count.
     /// @param worker The worker.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 pragma solidity ^0.8.28;
 
+import {ClaimId, JobId} from "../types/Ids.sol";
 import {Claim, ClaimKey, Job} from "../types/Job.sol";
 import {ProgramFacts} from "../types/Program.sol";
 import {IClaimContract} from "./IClaimContract.sol";
@@ -18,7 +19,7 @@ interface IJobMarket is IMarketExtension, IClaimContract {
     /// `WrongInputLength`, `WrongInputRoot` or `RootOnlyWithBytes`, and with the vault's `InsufficientCredit`.
     /// @param request The request.
     /// @return jobId The job's id.
-    function post(JobRequest calldata request) external returns (bytes32 jobId);
+    function post(JobRequest calldata request) external returns (JobId jobId);
 
     /// @notice Publishes one part of an input not posted with the job. Anyone may call.
     /// @dev Reverts with `WrongJobStatus`, `WrongProgram`, `NoSuchPart`, `WrongInputRoot`, `WrongInputLength` or
@@ -44,7 +45,7 @@ interface IJobMarket is IMarketExtension, IClaimContract {
     /// @param nodes `2^hop` nodes of 32 bytes, `hop` levels below the root, zero subtrees past the width. For an
     /// answer, the leaves.
     /// @return claimId The claim's id.
-    function submit(Job calldata job, bytes calldata nodes) external returns (bytes32 claimId);
+    function submit(Job calldata job, bytes calldata nodes) external returns (ClaimId claimId);
 
     /// @notice Delivers an output of a final claim. A claim that can be finalised becomes final in the same call.
     /// Anyone may call. The last deliverable output releases the fee. If the job's callback fails, the delivery stands,
@@ -70,7 +71,7 @@ interface IJobMarket is IMarketExtension, IClaimContract {
     /// if the fee was reclaimed (unix time).
     /// @return missingParts Number of input parts that are still missing.
     function jobOf(
-        bytes32 jobId
+        JobId jobId
     ) external view returns (JobStatus status, address worker, uint256 until, uint256 missingParts);
 
     /// @notice The stored state of a claim.

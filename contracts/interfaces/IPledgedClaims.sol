@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 pragma solidity ^0.8.28;
 
+import {ClaimId} from "../types/Ids.sol";
 import {PledgedEntry} from "../types/SignedClaim.sol";
 import {ClaimStatus, Deployment} from "./IMarketEvents.sol";
 import {IClaimContract} from "./IClaimContract.sol";
@@ -51,7 +52,7 @@ interface IPledgedClaims is IClaimContract {
     event Pledged(address indexed worker, uint256 collateral);
     event ReleaseRequested(address indexed worker, uint256 until);
     event PledgeReleased(address indexed worker, uint256 collateral);
-    event WorkerHalted(address indexed worker, bytes32 indexed claimId, uint256 collateral);
+    event WorkerHalted(address indexed worker, ClaimId indexed claimId, uint256 collateral);
     event RemainderSwept(address indexed worker, uint256 amount);
 
     /// @notice The caller pledges one collateral from its free stake: the pledge backs all claims that the caller signs
@@ -75,7 +76,7 @@ interface IPledgedClaims is IClaimContract {
     /// @param entry The claim.
     /// @param nodes The list nodes, as for `IJobMarket.submit`. For trace roots, no nodes are accepted as well.
     /// @return claimId The claim's id.
-    function enter(PledgedEntry calldata entry, bytes calldata nodes) external returns (bytes32 claimId);
+    function enter(PledgedEntry calldata entry, bytes calldata nodes) external returns (ClaimId claimId);
 
     /// @notice Sends the rest of a stopped worker's pledge to the sink, once every game about the worker's claims has
     /// ended or can be ended. Anyone may call.
@@ -98,7 +99,7 @@ interface IPledgedClaims is IClaimContract {
     /// @return status The claim's status.
     /// @return time As in `claimStatus`.
     /// @return worker The claim's worker.
-    function statusOf(bytes32 claimId) external view returns (ClaimStatus status, uint256 time, address worker);
+    function statusOf(ClaimId claimId) external view returns (ClaimStatus status, uint256 time, address worker);
 
     /// @notice How long after it was issued a claim can be put on chain.
     /// @param account A contract.

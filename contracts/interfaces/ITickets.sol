@@ -2,6 +2,7 @@
 pragma solidity ^0.8.28;
 
 import {IERC20} from "@openzeppelin/contracts/token/ERC20/IERC20.sol";
+import {ClaimId} from "../types/Ids.sol";
 import {ClaimEvidence, SignedClaim, Ticket} from "../types/SignedClaim.sol";
 import {IPledgedClaims} from "./IPledgedClaims.sol";
 
@@ -29,14 +30,14 @@ interface ITickets {
     error FaceTooLarge(uint256 face, uint256 most);
     error AlreadyCashed(bytes32 digest);
     error NotCashed(bytes32 digest);
-    error ClaimNotFinal(bytes32 claimId);
+    error ClaimNotFinal(ClaimId claimId);
     error WorkerStopped(address worker);
     error InsufficientDeposit(address payer, address worker, uint256 deposit, uint256 needed);
     error NothingRequested(address payer, address worker);
     error WithdrawalNotReady(uint256 readyAt);
     error NothingEarned(address worker);
 
-    event SignedClaimSubmitted(bytes32 indexed digest, bytes32 indexed claimId, address indexed worker, address payer);
+    event SignedClaimSubmitted(bytes32 indexed digest, ClaimId indexed claimId, address indexed worker, address payer);
     event Deposited(address indexed payer, address indexed worker, address from, uint256 amount);
     event WithdrawalRequested(address indexed payer, address indexed worker, uint256 amount, uint256 readyAt);
     event Withdrawn(address indexed payer, address indexed worker, uint256 amount);
@@ -58,7 +59,7 @@ interface ITickets {
         SignedClaim calldata claim,
         bytes calldata signature,
         ClaimEvidence calldata evidence
-    ) external returns (bytes32 claimId);
+    ) external returns (ClaimId claimId);
 
     /* ---- Tickets ---- */
 
@@ -92,7 +93,7 @@ interface ITickets {
         Ticket calldata ticket,
         bytes calldata ticketSignature,
         bytes32 secret
-    ) external returns (bytes32 claimId);
+    ) external returns (ClaimId claimId);
 
     /// @notice Pays a cashed ticket with a final claim to the worker's earnings. If the worker was stopped because any
     /// of its claims was refuted, the face returns to the payer's deposit. Anyone may call.
@@ -142,7 +143,7 @@ interface ITickets {
     /// @notice The pledged claim that a signed claim became.
     /// @param digest EIP-712 digest of the signed claim.
     /// @return Its id; zero if it is not on chain.
-    function claimIdOf(bytes32 digest) external view returns (bytes32);
+    function claimIdOf(bytes32 digest) external view returns (ClaimId);
 
     /// @notice A cashed ticket.
     /// @param digest EIP-712 digest of the signed claim.

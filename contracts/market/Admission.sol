@@ -8,6 +8,7 @@ import {PositionalMerkle} from "../merkle/PositionalMerkle.sol";
 import {ProgramHeader} from "../program/ProgramHeader.sol";
 import {ProgramProofs} from "../program/ProgramProofs.sol";
 import {Runs} from "../program/Runs.sol";
+import {JobId} from "../types/Ids.sol";
 import {ProgramFacts} from "../types/Program.sol";
 import {Inputs} from "./Inputs.sol";
 
@@ -99,7 +100,7 @@ library Admission {
     /// @param data All its bytes, or none.
     /// @return complete Whether everybody knows the input: its bytes are given, or nobody needs them.
     function takeInput(
-        bytes32 jobId,
+        JobId jobId,
         bytes calldata header,
         uint256 i,
         uint256 tensors,

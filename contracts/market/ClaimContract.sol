@@ -5,6 +5,7 @@ import {IClaimContract} from "../interfaces/IClaimContract.sol";
 import {ClaimStatus, IMarketEvents} from "../interfaces/IMarketEvents.sol";
 import {IDisputeGame} from "../interfaces/IDisputeGame.sol";
 import {IStakeVault} from "../interfaces/IStakeVault.sol";
+import {ClaimId, JobId} from "../types/Ids.sol";
 import {ClaimKey, Job, JobIds} from "../types/Job.sol";
 import {Parameters} from "../types/Parameters.sol";
 import {ClaimGuards} from "./ClaimGuards.sol";
@@ -21,7 +22,7 @@ abstract contract ClaimContract is IClaimContract, ClaimGuards {
     }
 
     /// @inheritdoc IClaimContract
-    function gameOpened(bytes32 jobId, bytes32 claimId, address challenger, uint256 bond) external onlyGame {
+    function gameOpened(JobId jobId, ClaimId claimId, address challenger, uint256 bond) external onlyGame {
         (ClaimStatus status, uint256 windowEnd) = _stateOf(jobId, claimId);
         _requireClaim(claimId, status, ClaimStatus.Submitted);
         require(block.timestamp <= windowEnd, IMarketEvents.WindowClosed(claimId, windowEnd));
@@ -41,23 +42,23 @@ abstract contract ClaimContract is IClaimContract, ClaimGuards {
 
     /// @inheritdoc IClaimContract
     function claimStatus(ClaimKey calldata key) external view returns (ClaimStatus status, uint256 time) {
-        bytes32 claimId = key.claimId();
+        ClaimId claimId = key.claimId();
         (, bool dead, , ) = _game.claimGames(claimId);
         (status, time) = _stateOf(key.jobId, claimId);
         if (dead) status = ClaimStatus.Refuted;
     }
 
     /// @inheritdoc IClaimContract
-    function jobIdOf(Job calldata job) public view returns (bytes32) {
+    function jobIdOf(Job calldata job) public view returns (JobId) {
         return JobIds.jobId(job, address(this));
     }
 
     /// @dev Returns a claim's status by what this contract stored, and the time since when or up to when the status
     /// holds, as `claimStatus` does.
-    function _stateOf(bytes32 jobId, bytes32 claimId) internal view virtual returns (ClaimStatus, uint256 time);
+    function _stateOf(JobId jobId, ClaimId claimId) internal view virtual returns (ClaimStatus, uint256 time);
 
     /// @dev Requires that the claim's worker can still lose something.
-    function _requireBacked(bytes32 claimId) internal view virtual {}
+    function _requireBacked(ClaimId claimId) internal view virtual {}
 
     /// @dev Requires that vault and game belong to this contract and have its parameters.
     function _requireOwn(Parameters memory p) internal view {

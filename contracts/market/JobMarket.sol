@@ -13,6 +13,7 @@ import {MarketExtension} from "./MarketExtension.sol";
 import {JobPosting} from "./JobPosting.sol";
 import {JobRecords} from "./JobRecords.sol";
 import {ResultDelivery} from "./ResultDelivery.sol";
+import {ClaimId, JobId} from "../types/Ids.sol";
 import {Claim, ClaimKey, Job} from "../types/Job.sol";
 import {Parameters} from "../types/Parameters.sol";
 import {Terms} from "../types/Terms.sol";
@@ -44,15 +45,15 @@ contract JobMarket is ResultDelivery, JobPosting, ClaimContract {
 
     /// @inheritdoc IJobMarket
     function claim(Job calldata job) external {
-        bytes32 jobId = _jobId(job);
+        JobId jobId = _jobId(job);
         require(job.termsHash == 0, HasTerms(jobId));
         _requireJob(jobId, _jobs[jobId].status, JobStatus.Open);
         _take(jobId, job, _collateral);
     }
 
     /// @inheritdoc IJobMarket
-    function submit(Job calldata job, bytes calldata nodes) external returns (bytes32 claimId) {
-        bytes32 jobId = _jobId(job);
+    function submit(Job calldata job, bytes calldata nodes) external returns (ClaimId claimId) {
+        JobId jobId = _jobId(job);
         require(job.termsHash == 0, HasTerms(jobId));
         _requireWorker(jobId);
         return _submit(jobId, job, msg.sender, _collateral, nodes);
@@ -62,7 +63,7 @@ contract JobMarket is ResultDelivery, JobPosting, ClaimContract {
 
     /// @inheritdoc IJobMarket
     function expire(Job calldata job) external {
-        bytes32 jobId = _jobId(job);
+        JobId jobId = _jobId(job);
         JobRecord storage record = _jobs[jobId];
         JobStatus status = record.status;
         if (status == JobStatus.Claimed) {
@@ -89,7 +90,7 @@ contract JobMarket is ResultDelivery, JobPosting, ClaimContract {
     /// @inheritdoc IClaimContract
     function refuted(
         ClaimKey calldata key,
-        bytes32 claimId
+        ClaimId claimId
     ) external onlyGame returns (uint256 collateral, uint256 bounty) {
         (collateral, bounty) = (key.collateral, _bounty);
         // INVARIANT: a claim dies once.
@@ -144,12 +145,12 @@ contract JobMarket is ResultDelivery, JobPosting, ClaimContract {
     }
 
     /// @inheritdoc IMarketExtension
-    function submitOnTerms(Job calldata, Terms calldata, bytes calldata) external returns (bytes32) {
+    function submitOnTerms(Job calldata, Terms calldata, bytes calldata) external returns (ClaimId) {
         _extend();
     }
 
     /// @inheritdoc IMarketExtension
-    function claimAndSubmit(Job calldata, Terms calldata, bytes calldata) external returns (bytes32) {
+    function claimAndSubmit(Job calldata, Terms calldata, bytes calldata) external returns (ClaimId) {
         _extend();
     }
 
@@ -159,7 +160,7 @@ contract JobMarket is ResultDelivery, JobPosting, ClaimContract {
     }
 
     /// @inheritdoc IMarketExtension
-    function openSeal(Job calldata, Terms calldata, address, bytes32, bytes calldata) external returns (bytes32) {
+    function openSeal(Job calldata, Terms calldata, address, bytes32, bytes calldata) external returns (ClaimId) {
         _extend();
     }
 
@@ -182,7 +183,7 @@ contract JobMarket is ResultDelivery, JobPosting, ClaimContract {
 
     /// @inheritdoc IJobMarket
     function jobOf(
-        bytes32 jobId
+        JobId jobId
     ) external view returns (JobStatus status, address worker, uint256 until, uint256 missingParts) {
         JobRecord memory record = _jobs[jobId];
         status = record.status;
@@ -194,10 +195,7 @@ contract JobMarket is ResultDelivery, JobPosting, ClaimContract {
     /* ---- Helpers ---- */
 
     /// @inheritdoc ClaimContract
-    function _stateOf(
-        bytes32 jobId,
-        bytes32 claimId
-    ) internal view override returns (ClaimStatus status, uint256 time) {
+    function _stateOf(JobId jobId, ClaimId claimId) internal view override returns (ClaimStatus status, uint256 time) {
         JobRecord memory record = _jobs[jobId];
         status = _statusOf(record, claimId);
         if (status != ClaimStatus.None) time = record.number;

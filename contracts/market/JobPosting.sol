@@ -7,6 +7,7 @@ import {Clock} from "../game/Clock.sol";
 import {Admission} from "./Admission.sol";
 import {Inputs} from "./Inputs.sol";
 import {ProgramHeader} from "../program/ProgramHeader.sol";
+import {JobId} from "../types/Ids.sol";
 import {Job, JobIds} from "../types/Job.sol";
 import {ProgramFacts} from "../types/Program.sol";
 import {Terms} from "../types/Terms.sol";
@@ -18,15 +19,15 @@ abstract contract JobPosting is IJobMarket, JobRecords {
     using ProgramHeader for bytes;
 
     /// @dev The published parts of inputs, 256 per word.
-    mapping(bytes32 jobId => mapping(uint256 input => mapping(uint256 word => uint256))) private _published;
+    mapping(JobId jobId => mapping(uint256 input => mapping(uint256 word => uint256))) private _published;
     /// @dev Bit i: input i was complete at the post. Stored only if another input is incomplete. A served header has
     /// room for far less than 256 inputs.
-    mapping(bytes32 jobId => uint256) private _posted;
+    mapping(JobId jobId => uint256) private _posted;
 
     /* ---- Calls ---- */
 
     /// @inheritdoc IJobMarket
-    function post(JobRequest calldata request) external returns (bytes32 jobId) {
+    function post(JobRequest calldata request) external returns (JobId jobId) {
         Job memory job = _terms(request);
         if (request.terms.length != 0) job.termsHash = _termsHash(request);
         jobId = job.newJobId(address(this));
@@ -43,7 +44,7 @@ abstract contract JobPosting is IJobMarket, JobRecords {
 
     /// @inheritdoc IJobMarket
     function publishInput(Job calldata job, ProgramFacts calldata program, InputPart calldata part) external {
-        bytes32 jobId = _jobId(job);
+        JobId jobId = _jobId(job);
         JobRecord storage record = _jobs[jobId];
         _requireJob(jobId, record.status, JobStatus.AwaitingInput);
         _requireProgram(program, job.programRoot);
@@ -140,7 +141,7 @@ abstract contract JobPosting is IJobMarket, JobRecords {
     }
 
     /// @dev Checks and publishes the inputs given; returns the parts that are still missing.
-    function _checkInputs(bytes32 jobId, JobRequest calldata request) private returns (uint256 missing) {
+    function _checkInputs(JobId jobId, JobRequest calldata request) private returns (uint256 missing) {
         bytes calldata header = request.program.header;
         (uint256 count, bool none) = Admission.checkInputCount(header, request.inputRoots, request.inputs);
         require(none || !request.rootOnly, RootOnlyWithBytes());

@@ -1,7 +1,13 @@
 import { artifacts } from "hardhat";
 import { keccak256, toHex, zeroHash, type Address, type Hex } from "viem";
 import { submissionOf } from "../../src/dispute/workerMove.ts";
-import { PledgeStatus, type Claim, type ClaimEvidence, type SignedClaim, type Ticket } from "../../src/chain/structs.ts";
+import {
+  PledgeStatus,
+  type Claim,
+  type ClaimEvidence,
+  type SignedClaim,
+  type Ticket,
+} from "../../src/chain/structs.ts";
 import { oddsOf, digestOf, secretHashOf, typedData, type TicketsAt } from "../../src/parties/tickets/typedData.ts";
 import { toHex as bytesToHex } from "../../src/program/merkle/hash.ts";
 import type { OwnRun } from "../programs/runsOf.ts";
@@ -82,7 +88,14 @@ export const timeOf = async ({ networkHelpers }: PledgeWorld): Promise<bigint> =
   BigInt(await networkHelpers.time.latest());
 
 /** A signed claim about an execution, with all data needed to put the claim on chain and to cash it. */
-export type Promised = { claim: SignedClaim; digest: Hex; signature: Hex; evidence: ClaimEvidence; secret: Hex; own: OwnRun };
+export type Promised = {
+  claim: SignedClaim;
+  digest: Hex;
+  signature: Hex;
+  evidence: ClaimEvidence;
+  secret: Hex;
+  own: OwnRun;
+};
 
 let made = 0;
 

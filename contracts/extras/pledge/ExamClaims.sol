@@ -8,6 +8,7 @@ import {IMarketEvents} from "../../interfaces/IMarketEvents.sol";
 import {IPledgedClaims, PledgeStatus} from "../../interfaces/IPledgedClaims.sol";
 import {ProgramProofs} from "../../program/ProgramProofs.sol";
 import {PASSES} from "../../attestation/Exams.sol";
+import {ClaimId} from "../../types/Ids.sol";
 import {ProgramFacts} from "../../types/Program.sol";
 import {PledgedEntry} from "../../types/SignedClaim.sol";
 
@@ -47,7 +48,7 @@ contract ExamClaims is IExamClaims {
     }
 
     /// @inheritdoc IExamClaims
-    function challenge(ExamResult calldata s, ProgramFacts calldata program) external returns (bytes32 claimId) {
+    function challenge(ExamResult calldata s, ProgramFacts calldata program) external returns (ClaimId claimId) {
         require(exams.isResult(s), NotAResult(s.device, s.class, s.number));
         bytes32 expected = exams.classes()[s.class].programRoot;
         bytes32 root = program.root();

@@ -12,6 +12,7 @@ import {Clock} from "../../game/Clock.sol";
 import {ClaimContract} from "../../market/ClaimContract.sol";
 import {ClaimGuards} from "../../market/ClaimGuards.sol";
 import {ParameterChecks} from "../../market/ParameterChecks.sol";
+import {ClaimId, JobId} from "../../types/Ids.sol";
 import {Claim, ClaimKey, Job, JobIds} from "../../types/Job.sol";
 import {Parameters} from "../../types/Parameters.sol";
 import {PledgedEntry} from "../../types/SignedClaim.sol";
@@ -68,7 +69,7 @@ contract PledgedClaims is IPledgedClaims, ClaimContract {
     /// @inheritdoc IPledgedClaims
     /// @dev Nothing writes it later.
     mapping(address account => uint256) public lifetimeOf;
-    mapping(bytes32 claimId => ClaimRecord) private _claims;
+    mapping(ClaimId claimId => ClaimRecord) private _claims;
     mapping(address worker => Pledge) private _pledges;
     /// @dev The worker whose claim dies in this call. The amount not due to the claim's games returns to the worker's
     /// pledge.
@@ -161,11 +162,11 @@ contract PledgedClaims is IPledgedClaims, ClaimContract {
     /* ---- Claims ---- */
 
     /// @inheritdoc IPledgedClaims
-    function enter(PledgedEntry calldata entry, bytes calldata nodes) external returns (bytes32 claimId) {
+    function enter(PledgedEntry calldata entry, bytes calldata nodes) external returns (ClaimId claimId) {
         _checkIssued(entry.worker, entry.issued);
         Job memory job = PledgedJobs.jobOf(entry, msg.sender, _parameters);
         PledgedJobs.checkNodes(job, entry.root, _parameters.arityBits, nodes);
-        bytes32 jobId = JobIds.newJobId(job, address(this));
+        JobId jobId = JobIds.newJobId(job, address(this));
         claimId = JobIds.claimId(jobId, entry.worker, entry.root, _parameters.collateral);
         require(_claims[claimId].status == ClaimStatus.None, IMarketEvents.ClaimExists(claimId));
         PledgedJobs.checkInputs(jobId, entry);
@@ -188,8 +189,8 @@ contract PledgedClaims is IPledgedClaims, ClaimContract {
 
     /// @inheritdoc IClaimContract
     function finalise(Claim calldata claim_) external {
-        bytes32 jobId = jobIdOf(claim_.job);
-        bytes32 claimId = JobIds.claimId(jobId, claim_.worker, claim_.root, claim_.collateral);
+        JobId jobId = jobIdOf(claim_.job);
+        ClaimId claimId = JobIds.claimId(jobId, claim_.worker, claim_.root, claim_.collateral);
         ClaimRecord memory record = _claims[claimId];
         _requireClaim(claimId, record.status, ClaimStatus.Submitted);
         _requireOver(claimId, record.time);
@@ -214,7 +215,7 @@ contract PledgedClaims is IPledgedClaims, ClaimContract {
     /// @inheritdoc IClaimContract
     function refuted(
         ClaimKey calldata key,
-        bytes32 claimId
+        ClaimId claimId
     ) external onlyGame returns (uint256 collateral, uint256 bounty) {
         address worker = key.worker;
         // INVARIANT: a claim dies once.
@@ -251,7 +252,7 @@ contract PledgedClaims is IPledgedClaims, ClaimContract {
     }
 
     /// @inheritdoc IPledgedClaims
-    function statusOf(bytes32 claimId) external view returns (ClaimStatus status, uint256 time, address worker) {
+    function statusOf(ClaimId claimId) external view returns (ClaimStatus status, uint256 time, address worker) {
         ClaimRecord memory record = _claims[claimId];
         return (record.status, record.time, record.worker);
     }
@@ -277,7 +278,7 @@ contract PledgedClaims is IPledgedClaims, ClaimContract {
     /* ---- Helpers ---- */
 
     /// @inheritdoc ClaimContract
-    function _stateOf(bytes32, bytes32 claimId) internal view override returns (ClaimStatus, uint256) {
+    function _stateOf(JobId, ClaimId claimId) internal view override returns (ClaimStatus, uint256) {
         ClaimRecord memory record = _claims[claimId];
         return (record.status, record.time);
     }
@@ -285,7 +286,7 @@ contract PledgedClaims is IPledgedClaims, ClaimContract {
     /// @inheritdoc ClaimContract
     // SAFETY: a stopped worker's claim cannot become final. Sham games about this claim would take money due to other
     // games.
-    function _requireBacked(bytes32 claimId) internal view override {
+    function _requireBacked(ClaimId claimId) internal view override {
         _requireNotStopped(_claims[claimId].worker);
     }
 

@@ -7,6 +7,7 @@ import {Clock} from "../../game/Clock.sol";
 import {Admission} from "../../market/Admission.sol";
 import {Inputs} from "../../market/Inputs.sol";
 import {ProgramHeader} from "../../program/ProgramHeader.sol";
+import {JobId} from "../../types/Ids.sol";
 import {Job} from "../../types/Job.sol";
 import {Parameters} from "../../types/Parameters.sol";
 import {PledgedEntry} from "../../types/SignedClaim.sol";
@@ -56,7 +57,7 @@ library PledgedJobs {
     }
 
     /// @notice Checks an entry's inputs, and tells them if their bytes are given.
-    function checkInputs(bytes32 jobId, PledgedEntry calldata entry) internal {
+    function checkInputs(JobId jobId, PledgedEntry calldata entry) internal {
         bytes calldata header = entry.program.header;
         (uint256 count, bool none) = Admission.checkInputCount(header, entry.inputRoots, entry.inputs);
         for (uint256 i = 0; i < count; ++i) {

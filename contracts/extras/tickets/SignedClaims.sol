@@ -8,6 +8,7 @@ import {ITickets} from "../../interfaces/ITickets.sol";
 import {Inputs} from "../../market/Inputs.sol";
 import {ProgramProofs} from "../../program/ProgramProofs.sol";
 import {IMarketEvents} from "../../interfaces/IMarketEvents.sol";
+import {ClaimId} from "../../types/Ids.sol";
 import {ProgramFacts} from "../../types/Program.sol";
 import {ClaimEvidence, PledgedEntry, SignedClaim} from "../../types/SignedClaim.sol";
 
@@ -27,7 +28,7 @@ abstract contract SignedClaims is ITickets, EIP712 {
     IPledgedClaims public immutable claims;
 
     /// @inheritdoc ITickets
-    mapping(bytes32 digest => bytes32) public claimIdOf;
+    mapping(bytes32 digest => ClaimId) public claimIdOf;
 
     constructor(IPledgedClaims claims_) EIP712("Refute tickets", "1") {
         claims = claims_;
@@ -38,9 +39,9 @@ abstract contract SignedClaims is ITickets, EIP712 {
         SignedClaim calldata claim,
         bytes calldata signature,
         ClaimEvidence calldata evidence
-    ) public returns (bytes32 claimId) {
+    ) public returns (ClaimId claimId) {
         bytes32 digest = claimDigest(claim);
-        require(claimIdOf[digest] == 0, AlreadyOnChain(digest));
+        require(claimIdOf[digest] == ClaimId.wrap(0), AlreadyOnChain(digest));
         _requireSigner(digest, signature, claim.worker);
         // SAFETY: the worker signed the roots only. The data submitted with the claim must match these roots.
         bytes32 programRoot = evidence.program.root();

@@ -8,6 +8,7 @@ import {ClaimStatus} from "../../../contracts/interfaces/IMarketEvents.sol";
 import {PledgeStatus} from "../../../contracts/interfaces/IPledgedClaims.sol";
 import {StatementScope} from "../../../contracts/interfaces/IProvisioning.sol";
 import {GameState, PackedState, Pick, Side, StepProof} from "../../../contracts/types/GameState.sol";
+import {GameId} from "../../../contracts/types/Ids.sol";
 import {ClaimKey} from "../../../contracts/types/Job.sol";
 import {ExamTrespasses} from "./ExamTrespasses.t.sol";
 import {vm, Vm} from "./Vm.sol";
@@ -353,14 +354,14 @@ contract ExamHandler is ExamTrespasses {
         uint32 number = uint32(_games.length % 3);
         vm.recordLogs();
         _prankAs(by);
-        bytes32 gameId = game.open(_claims[c], number, pick);
+        GameId gameId = game.open(_claims[c], number, pick);
         _games.push(gameId);
         _claimOf[gameId] = c;
         _follow(gameId);
     }
 
     function _play(uint256 g, uint8 leaf) private {
-        bytes32 id = _games[g];
+        GameId id = _games[g];
         uint256 c = _claimOf[id];
         bool lie = _isLie[_resultOf[c]];
         GameState memory s = _stateOf(g);
@@ -386,10 +387,10 @@ contract ExamHandler is ExamTrespasses {
     }
 
     /// @dev Takes the new state from the event.
-    function _follow(bytes32 gameId) private {
+    function _follow(GameId gameId) private {
         Vm.Log[] memory logs = vm.getRecordedLogs();
         for (uint256 i = 0; i < logs.length; ++i) {
-            if (logs[i].emitter != address(game) || logs[i].topics[1] != gameId) continue;
+            if (logs[i].emitter != address(game) || logs[i].topics[1] != GameId.unwrap(gameId)) continue;
             (bytes32 topic, bytes memory data) = (logs[i].topics[0], logs[i].data);
             if (topic == IDisputeGame.Picked.selector) _states[gameId] = abi.decode(data, (PackedState));
             else if (topic == IDisputeGame.Moved.selector) (_states[gameId], ) = abi.decode(data, (PackedState, bytes));

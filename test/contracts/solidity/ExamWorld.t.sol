@@ -12,6 +12,7 @@ import {ClaimsDeployer} from "../../../contracts/extras/pledge/ClaimsDeployer.so
 import {OnesVerifier} from "../../../contracts/test/ProtocolMocks.sol";
 import {TestToken} from "../../../contracts/test/TestTokens.sol";
 import {GameState, PackedState} from "../../../contracts/types/GameState.sol";
+import {ClaimId, DeviceId, GameId} from "../../../contracts/types/Ids.sol";
 import {Claim, ClaimKey, Job, JobIds} from "../../../contracts/types/Job.sol";
 import {Parameters} from "../../../contracts/types/Parameters.sol";
 import {ProgramFacts} from "../../../contracts/types/Program.sol";
@@ -50,12 +51,12 @@ abstract contract ExamWorld is OnesProgram, DeviceKit {
     ExamResult[] internal _results;
     mapping(uint256 result => bool) internal _isLie;
     /// @dev Who sat last with a device, and in which exam.
-    mapping(bytes32 device => mapping(uint8 class => bytes32)) internal _satLast;
+    mapping(DeviceId device => mapping(uint8 class => bytes32)) internal _satLast;
     Claim[] internal _claims;
     mapping(uint256 claim => uint256) internal _resultOf;
-    bytes32[] internal _games;
-    mapping(bytes32 gameId => PackedState) internal _states;
-    mapping(bytes32 gameId => uint256) internal _claimOf;
+    GameId[] internal _games;
+    mapping(GameId gameId => PackedState) internal _states;
+    mapping(GameId gameId => uint256) internal _claimOf;
 
     constructor() {
         vm.warp(_now);
@@ -134,7 +135,7 @@ abstract contract ExamWorld is OnesProgram, DeviceKit {
 
     /// @dev An actor's device, if the registry says that it has one whose key is known.
     function _deviceOf(address worker) internal view returns (uint256) {
-        bytes32 id = registry.deviceOf(worker);
+        DeviceId id = registry.deviceOf(worker);
         for (uint256 device = 0; device < DEVICES; ++device) if (_idOf(device) == id) return device;
         revert("no device");
     }
@@ -198,7 +199,7 @@ abstract contract ExamWorld is OnesProgram, DeviceKit {
         return ClaimKey(claims.jobIdOf(claim.job), claim.worker, claim.root, claim.collateral);
     }
 
-    function _idOfClaim(uint256 c) internal view returns (bytes32) {
+    function _idOfClaim(uint256 c) internal view returns (ClaimId) {
         ClaimKey memory key = _claimKey(c);
         return JobIds.claimId(key.jobId, key.worker, key.root, key.collateral);
     }

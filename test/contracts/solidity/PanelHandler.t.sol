@@ -4,6 +4,7 @@ pragma solidity 0.8.37;
 import {PanelOutcome} from "../../../contracts/interfaces/IPanel.sol";
 import {JobRequest, JobStatus} from "../../../contracts/interfaces/IMarketEvents.sol";
 import {PackedState, Pick, StepProof} from "../../../contracts/types/GameState.sol";
+import {JobId} from "../../../contracts/types/Ids.sol";
 import {Claim, ClaimKey, Job} from "../../../contracts/types/Job.sol";
 import {Terms} from "../../../contracts/types/Terms.sol";
 import {PanelTrespasses} from "./PanelTrespasses.t.sol";
@@ -60,7 +61,7 @@ contract PanelHandler is PanelTrespasses {
 
     function sealSeat(uint8 which, bool lie) public {
         Seat storage seat = _seats[which % _seats.length];
-        bytes32 jobId = market.jobIdOf(seat.job);
+        JobId jobId = market.jobIdOf(seat.job);
         address worker = seat.claim.worker;
         bytes32 root = claimRoot(seat.job, lie);
         bytes32 sealed_ = keccak256(abi.encode(jobId, worker, root, bytes32(uint256(7))));

@@ -36,10 +36,7 @@ describe("ExamClaims", function () {
   };
   const enrol = (by: "worker" | "stranger" = "stranger") => world().examClaims.write.enrol([of("worker")], as(by));
   const challenge = (sat: Sat, changes: Partial<ExamResult> = {}) =>
-    world().examClaims.write.challenge(
-      [{ ...sat.result, ...changes }, factsOf(sat.subject.commitment)],
-      as("mallory"),
-    );
+    world().examClaims.write.challenge([{ ...sat.result, ...changes }, factsOf(sat.subject.commitment)], as("mallory"));
   const held = (k = 0) => world().examClaims.read.classHeld([of("worker"), k]);
   const pledged = async () => (await world().claims.read.pledgeOf([of("worker")]))[1];
   const pass = (seconds: number) => world().networkHelpers.time.increase(seconds);

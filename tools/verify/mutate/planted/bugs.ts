@@ -158,12 +158,7 @@ const MONEY_AND_TIME: readonly Bug[] = [
   ),
   without("a consumer that calls back in is called again", DELIVERY, "if (call) done.calledBack |= bit;"),
   without("a callback that failed counts as made", DELIVERY, "done.calledBack &= ~bit;"),
-  unchecked(
-    "a game opens after the window",
-    CONTRACT,
-    "block.timestamp <= windowEnd",
-    "IMarketEvents.WindowClosed",
-  ),
+  unchecked("a game opens after the window", CONTRACT, "block.timestamp <= windowEnd", "IMarketEvents.WindowClosed"),
   bug(
     "the bond of a further game is not taken",
     CONTRACT,

@@ -68,7 +68,7 @@ export const REPORT_BUGS: readonly Bug[] = [
   always(
     "a lease is ended by whom it was",
     PROVISIONING,
-    "device != 0 && {{_devices[device].holder.worker == worker}};",
+    "DeviceId.unwrap(device) != 0 && {{_devices[device].holder.worker == worker}};",
   ),
   unchecked(
     "a worker releases another's device",

@@ -20,7 +20,12 @@ export const RUN_BUGS: readonly Bug[] = [
     "s.item = uint16(s.index);\n            return _atOut",
   ),
   other("a run's work is that of one item", RUNS, "return {{items * (programWork + ITEM_WORK)}};", "programWork"),
-  unchecked("a run may have no items", ADMISSION, "items != 0 && items <= Runs.MAX_ITEMS", "IMarketEvents.ItemsOutOfRange"),
+  unchecked(
+    "a run may have no items",
+    ADMISSION,
+    "items != 0 && items <= Runs.MAX_ITEMS",
+    "IMarketEvents.ItemsOutOfRange",
+  ),
   // An item's reads.
   bug(
     "the index does not count the items",
@@ -75,9 +80,9 @@ export const RUN_BUGS: readonly Bug[] = [
   bug(
     "a list may come too late",
     GAME,
-    "(bytes32 gameId, ClaimGames g) = _begin(s, state, Side.Worker);\n        // SAFETY: only the worker",
+    "(GameId gameId, ClaimGames g) = _begin(s, state, Side.Worker);\n        // SAFETY: only the worker",
     "if (ON && s.turn == Side.Worker) s.workerSeconds = type(uint32).max;\n        " +
-      "(bytes32 gameId, ClaimGames g) = _begin(s, state, Side.Worker);\n        // SAFETY: only the worker",
+      "(GameId gameId, ClaimGames g) = _begin(s, state, Side.Worker);\n        // SAFETY: only the worker",
   ),
   bug(
     "an expansion keeps the turn",
@@ -85,7 +90,12 @@ export const RUN_BUGS: readonly Bug[] = [
     "        PackedState memory packed = s.pack(Move.Expand);",
     "        if (ON) s.turn = Side.Worker;\n        PackedState memory packed = s.pack(Move.Expand);",
   ),
-  unchecked("an answer about items that carry state is taken", ADMISSION, "!lastOnly || !each", "IMarketEvents.AnswerOfCarriedItems"),
+  unchecked(
+    "an answer about items that carry state is taken",
+    ADMISSION,
+    "!lastOnly || !each",
+    "IMarketEvents.AnswerOfCarriedItems",
+  ),
   // Inputs and outputs of items.
   other("parts of an input are all the first item's", INPUTS, "uint256 tensor = {{part.part / parts}};", "0"),
   unchecked(
