@@ -57,7 +57,9 @@ abstract contract ClaimContract is IClaimContract, ClaimGuards {
     /// holds, as `claimStatus` does.
     function _stateOf(JobId jobId, ClaimId claimId) internal view virtual returns (ClaimStatus, uint256 time);
 
-    /// @dev Requires that the claim's worker can still lose something.
+    /// @dev Requires that the claim's worker can still lose something. A job's claim locks its own collateral, and
+    /// needs no check.
+    // solhint-disable-next-line no-empty-blocks
     function _requireBacked(ClaimId claimId) internal view virtual {}
 
     /// @dev Requires that vault and game belong to this contract and have its parameters.
