@@ -69,8 +69,8 @@ export const TICKET_BUGS: readonly Bug[] = [
   bug(
     "a stopped worker's claim becomes final",
     PLEDGED,
-    "_requireNotStopped(record.worker);\n        _requireUndisputed",
-    "if (!ON) _requireNotStopped(record.worker);\n        _requireUndisputed",
+    "_requireNotStopped(record.worker);",
+    "if (!ON) _requireNotStopped(record.worker);",
   ),
   bug(
     "a game is opened against a stopped worker",
