@@ -17,5 +17,5 @@ export const DEFAULT_CLAIM_LIFETIME = 900;
 /** Seconds between asking for a deposit for tickets back and having it: longer than a ticket about it can be cashed. */
 export const DEFAULT_DEPOSIT_DELAY = 86_400;
 
-/** Seconds after a sitting of an exam in which it can be challenged, if nothing else is said: a day. */
+/** Seconds after a result of an exam in which it can be challenged, if nothing else is said: a day. */
 export const DEFAULT_EXAM_LIFETIME = 86_400;

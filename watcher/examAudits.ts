@@ -4,7 +4,7 @@ import { ContractRevertError } from "../src/chain/errors.ts";
 import { firstBlockSince } from "../src/chain/firstBlockSince.ts";
 import { LogStore } from "../src/chain/logStore.ts";
 import type { ChainEvent } from "../src/chain/logReader.ts";
-import { PledgeStatus, type Sitting } from "../src/chain/structs.ts";
+import { PledgeStatus, type ExamResult } from "../src/chain/structs.ts";
 import { translateError } from "../src/chain/translateError.ts";
 import type { Hash } from "../src/program/merkle/hash.ts";
 import { programFacts } from "../src/dispute/run/execution.ts";
@@ -18,14 +18,14 @@ type Sat = Extract<ChainEvent<typeof examsAbi>, { eventName: "ExamSat" }>;
 /** Steps of a share. */
 const SHARES = 1_000_000;
 
-/** Errors of the contracts after which nothing can be done about a sitting, or nothing need be. */
+/** Errors of the contracts after which nothing can be done about an exam result, or nothing need be. */
 const OVER = new Set([
-  ...["NotASitting", "ClaimExists", "WorkerStopped", "WrongPledgeStatus", "IssuedAfterRequest", "LifetimeOver"],
+  ...["NotAResult", "ClaimExists", "WorkerStopped", "WrongPledgeStatus", "IssuedAfterRequest", "LifetimeOver"],
 ]);
 
 /**
- * Executes the exams that workers sat, and challenges wrong roots. Challenged sittings become claims, and the watcher
- * disputes them like other claims. Only sittings backed by a pledge are audited.
+ * Executes the exams that workers sat, and challenges wrong roots. Challenged results become claims, and the watcher
+ * disputes them like other claims. Only results backed by a pledge are audited.
  */
 export class ExamAudits {
   readonly #options: Pick<WatcherOptions, "session" | "programs" | "execute" | "mode" | "log" | "signal">;
@@ -33,11 +33,11 @@ export class ExamAudits {
   readonly #share: number;
   readonly #role: Role<WatcherEvent>;
   #store: LogStore<typeof examsAbi> | undefined;
-  /** Sittings that need no further action. */
+  /** Results that need no further action. */
   readonly #done = new Set<string>();
-  /** Sittings that are to be executed. */
+  /** Results that are to be executed. */
   readonly #drawn = new Set<string>();
-  /** Own roots for wrong sittings, until the challenge. */
+  /** Own roots for wrong results, until the challenge. */
   readonly #wrong = new Map<string, Hash>();
 
   constructor(
@@ -82,8 +82,8 @@ export class ExamAudits {
       if (this.#role.isNew("exams", String(args.class))) log.warn(exam, "cannot be judged: its program is not known");
       return void this.#done.add(key);
     }
-    const sitting = await this.#sittingOf(event);
-    if (!(await this.#isBacked(sitting, now))) return void this.#done.add(key);
+    const result = await this.#resultOf(event);
+    if (!(await this.#isBacked(result, now))) return void this.#done.add(key);
     const program = await programs.load(root);
     if (program === undefined) return;
     if (!this.#wrong.has(key)) {
@@ -97,20 +97,20 @@ export class ExamAudits {
       this.#role.report({ kind: "examDiffers", ...exam, reported: args.traceRoot, own, milliseconds });
       this.#wrong.set(key, own);
     }
-    if (mode === "watch" || (await this.#challenge(sitting, programFacts(program.commitment), exam))) {
+    if (mode === "watch" || (await this.#challenge(result, programFacts(program.commitment), exam))) {
       this.#done.add(key);
       this.#wrong.delete(key);
     }
   }
 
-  /** Puts a sitting on chain. @returns true once the sitting is on chain, or cannot be put there */
+  /** Puts a result on chain. @returns true once the result is on chain, or cannot be put there */
   async #challenge(
-    sitting: Sitting,
+    result: ExamResult,
     facts: ReturnType<typeof programFacts>,
-    exam: Pick<Sitting, "worker" | "class" | "number">,
+    exam: Pick<ExamResult, "worker" | "class" | "number">,
   ): Promise<true> {
     try {
-      const receipt = await this.#claimContracts.examClaims.challenge(sitting, facts);
+      const receipt = await this.#claimContracts.examClaims.challenge(result, facts);
       this.#role.report({ kind: "examChallenged", ...exam, receipt });
     } catch (error) {
       if (!(error instanceof ContractRevertError && OVER.has(error.errorName))) throw error;
@@ -119,15 +119,15 @@ export class ExamAudits {
     return true;
   }
 
-  /** Whether a pledge backs a sitting that can still be challenged. */
-  async #isBacked({ worker, time }: Sitting, now: bigint): Promise<boolean> {
+  /** Whether a pledge backs a result that can still be challenged. */
+  async #isBacked({ worker, time }: ExamResult, now: bigint): Promise<boolean> {
     if (now > time + this.#claimContracts.lifetime) return false;
     const pledge = await this.#claimContracts.pledges.pledgeOf(worker);
     if (pledge.status === PledgeStatus.active) return true;
     return pledge.status === PledgeStatus.releasing && time < pledge.time;
   }
 
-  async #sittingOf({ args, blockNumber }: Sat): Promise<Sitting> {
+  async #resultOf({ args, blockNumber }: Sat): Promise<ExamResult> {
     const { worker, device, class: examClass, number, nonce, traceRoot } = args;
     const { timestamp: time } = await this.#options.session.publicClient
       .getBlock({ blockNumber })
@@ -137,7 +137,7 @@ export class ExamAudits {
     return { worker, device, class: examClass, number, time, nonce, traceRoot };
   }
 
-  /** Forgets finished sittings that no reorganisation can bring back. */
+  /** Forgets finished results that no reorganisation can bring back. */
   #forget(store: LogStore<typeof examsAbi>): void {
     store.drop(store.keptFrom, (event) =>
       event.eventName === "ExamSat" && !this.#done.has(keyOf(event)) ? event : undefined,

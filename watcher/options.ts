@@ -22,6 +22,6 @@ export type WatcherOptions = RoleOptions<WatcherEvent> & {
 /** How a watcher audits exams. */
 export type ExamAuditOptions = {
   claimContracts: ExamClaimContracts;
-  /** The share of sittings that are executed, 0 to 1. Which ones nobody else knows. */
+  /** The share of results that are executed, 0 to 1. Which ones nobody else knows. */
   share: number;
 };

@@ -2,12 +2,13 @@
 pragma solidity 0.8.37;
 
 import {P256} from "@openzeppelin/contracts/utils/cryptography/P256.sol";
-import {ExamClass, ExamReport, IExams, Sitting} from "../interfaces/IExams.sol";
+import {ExamClass, ExamReport, IExams, ExamResult} from "../interfaces/IExams.sol";
 import {IProvisioning, ReportKind, Signature} from "../interfaces/IProvisioning.sol";
+import {DeviceId} from "../types/Ids.sol";
 import {Claims, ReportEncoding} from "./ReportEncoding.sol";
 
 /// @dev The last exams that count for a class. A worker with `PASSES` passed exams among them holds the class.
-uint256 constant SITTINGS = 16;
+uint256 constant KNOWN_EXAMS = 16;
 uint256 constant PASSES = 12;
 
 /// @title Exams of workers. See IExams.
@@ -15,17 +16,17 @@ contract Exams is IExams {
     /// @dev A device's exams of a class. `worker` holds the first 18 bytes of the worker's address: anyone who finds
     /// two addresses with the same 18 bytes owns both. `number` identifies the last exam that the device sat. Bit i of
     /// `passed` stands for the i-th exam before the last one.
-    struct Course {
+    struct Attendance {
         bytes18 worker;
         uint32 number;
         uint16 passed;
         uint64 seq;
     }
 
-    /// @dev A device's exams for a class: the course, and the `Sitting` hash of each recent exam.
+    /// @dev A device's exams for a class: the attendance, and the hash of each recent `ExamResult`.
     struct Record {
-        Course course;
-        bytes32[SITTINGS] sittings;
+        Attendance attendance;
+        bytes32[KNOWN_EXAMS] results;
     }
 
     struct Exam {
@@ -56,7 +57,7 @@ contract Exams is IExams {
 
     mapping(uint256 class => bytes32) private _programs;
     Exam private _last;
-    mapping(bytes32 device => mapping(uint8 class => Record)) private _records;
+    mapping(DeviceId device => mapping(uint8 class => Record)) private _records;
 
     /// @dev Reverts with `NoCode`, `NoClasses`, `TooManyClasses`, `ZeroProgram`, `BlocksOutOfRange`, `OddsOutOfRange`
     /// or `SpacingOutOfRange`.
@@ -99,21 +100,21 @@ contract Exams is IExams {
             r.debugStatus >= LEAST_DEBUG_STATUS && r.debugStatus <= MOST_DEBUG_STATUS,
             IProvisioning.WrongDebugStatus(r.debugStatus)
         );
-        bytes32 device = ReportEncoding.deviceId(r.key);
+        DeviceId device = ReportEncoding.deviceId(r.key);
         // SAFETY: only the device's worker writes the device's record. Otherwise one machine could pass exams for
         // another.
         require(provisioning.deviceOf(msg.sender) == device, NotItsDevice(msg.sender, device));
         Record storage record = _records[device][r.class];
-        Course memory next = _next(record.course, r, number);
+        Attendance memory next = _next(record.attendance, r, number);
         bytes32 nonce = _nonce(msg.sender, device, r.gridBlock);
         bytes32 digest = _digest(msg.sender, device, nonce, class.programRoot, r);
         require(
             P256.verifyNative(digest, signature.r, signature.s, r.key.x, r.key.y),
             IProvisioning.BadSignature(device)
         );
-        record.course = next;
-        record.sittings[number % SITTINGS] = _sittingHash(
-            Sitting(msg.sender, device, r.class, number, uint64(block.timestamp), nonce, r.traceRoot)
+        record.attendance = next;
+        record.results[number % KNOWN_EXAMS] = _resultHash(
+            ExamResult(msg.sender, device, r.class, number, uint64(block.timestamp), nonce, r.traceRoot)
         );
         emit ExamSat(msg.sender, device, r.class, number, r.seq, nonce, r.traceRoot, next.passed);
     }
@@ -129,8 +130,8 @@ contract Exams is IExams {
     }
 
     /// @inheritdoc IExams
-    function isSitting(Sitting calldata s) external view returns (bool) {
-        return _records[s.device][s.class].sittings[s.number % SITTINGS] == _sittingHash(s);
+    function isResult(ExamResult calldata s) external view returns (bool) {
+        return _records[s.device][s.class].results[s.number % KNOWN_EXAMS] == _resultHash(s);
     }
 
     /// @inheritdoc IExams
@@ -139,16 +140,16 @@ contract Exams is IExams {
     }
 
     /// @inheritdoc IExams
-    function seqOf(bytes32 device) external view returns (uint64 seq) {
+    function seqOf(DeviceId device) external view returns (uint64 seq) {
         for (uint8 i = 0; i < _count; ++i) {
-            uint64 last = _records[device][i].course.seq;
+            uint64 last = _records[device][i].attendance.seq;
             if (last > seq) seq = last;
         }
     }
 
     /// @inheritdoc IExams
     function examDigest(address worker, ExamReport calldata r) external view returns (bytes32) {
-        bytes32 device = ReportEncoding.deviceId(r.key);
+        DeviceId device = ReportEncoding.deviceId(r.key);
         return _digest(worker, device, _nonce(worker, device, r.gridBlock), _class(r.class).programRoot, r);
     }
 
@@ -169,12 +170,12 @@ contract Exams is IExams {
     /// @inheritdoc IExams
     function passedOf(address worker, uint8 class) public view returns (uint16) {
         uint256 blocks = _blocksOf(class);
-        Course memory course = _records[provisioning.deviceOf(worker)][class].course;
-        if (course.worker != bytes18(bytes20(worker))) return 0;
-        uint256 missed = _last.number - course.number;
+        Attendance memory attendance = _records[provisioning.deviceOf(worker)][class].attendance;
+        if (attendance.worker != bytes18(bytes20(worker))) return 0;
+        uint256 missed = _last.number - attendance.number;
         // The last exam is open still: it is no miss yet.
         if (missed != 0 && block.number <= _last.gridBlock + blocks) --missed;
-        return uint16(uint256(course.passed) << missed);
+        return uint16(uint256(attendance.passed) << missed);
     }
 
     /// @inheritdoc IExams
@@ -223,15 +224,19 @@ contract Exams is IExams {
         emit ExamNumbered(number, gridBlock);
     }
 
-    /// @dev Returns a device's course after the sender sits an exam with this device.
-    function _next(Course memory last, ExamReport calldata r, uint32 number) private view returns (Course memory) {
+    /// @dev Returns a device's attendance after the sender sits an exam with this device.
+    function _next(
+        Attendance memory last,
+        ExamReport calldata r,
+        uint32 number
+    ) private view returns (Attendance memory) {
         require(r.seq > last.seq, ExamSeqNotHigher(last.seq, r.seq));
         bytes18 worker = bytes18(bytes20(msg.sender));
         // It begins anew with another worker.
-        if (last.worker != worker) return Course(worker, number, 1, r.seq);
+        if (last.worker != worker) return Attendance(worker, number, 1, r.seq);
         // INVARIANT: each exam counts once.
         require(number > last.number, SatBefore(r.class, number));
-        return Course(worker, number, uint16((uint256(last.passed) << (number - last.number)) | 1), r.seq);
+        return Attendance(worker, number, uint16((uint256(last.passed) << (number - last.number)) | 1), r.seq);
     }
 
     function _class(uint8 class) private view returns (ExamClass memory) {
@@ -245,13 +250,13 @@ contract Exams is IExams {
         return uint256(uint8(_blocks >> (8 * class))) + 1;
     }
 
-    function _nonce(address worker, bytes32 device, uint64 gridBlock) private view returns (bytes32) {
+    function _nonce(address worker, DeviceId device, uint64 gridBlock) private view returns (bytes32) {
         return ReportEncoding.nonce(blockhash(gridBlock), address(provisioning), worker, device, ReportKind.Exam);
     }
 
     function _digest(
         address worker,
-        bytes32 device,
+        DeviceId device,
         bytes32 nonce,
         bytes32 programRoot,
         ExamReport calldata r
@@ -272,7 +277,7 @@ contract Exams is IExams {
         return ReportEncoding.signedDigest(ReportEncoding.domain(address(provisioning)), payload);
     }
 
-    function _sittingHash(Sitting memory s) private pure returns (bytes32) {
+    function _resultHash(ExamResult memory s) private pure returns (bytes32) {
         return keccak256(abi.encode(s));
     }
 }

@@ -15,6 +15,7 @@ import {
     StatementScope
 } from "../interfaces/IProvisioning.sol";
 import {IQuoteVerifier, PlatformStatus, QuoteFacts} from "../interfaces/IQuoteVerifier.sol";
+import {DeviceId} from "../types/Ids.sol";
 import {ChainProbes} from "./ChainProbes.sol";
 import {Manufacturers} from "./Manufacturers.sol";
 import {Products} from "./Products.sol";
@@ -31,7 +32,7 @@ contract Provisioning is Products {
 
     /// @dev The fields that a report changes. `until` and `notAfter` are unix times. For a platform, `seq` holds its
     /// certificate, and `notAfter` is when the manufacturer's statement about the platform expires.
-    struct Course {
+    struct Attestation {
         uint64 seq;
         uint64 gridBlock;
         uint64 until;
@@ -40,7 +41,7 @@ contract Provisioning is Products {
 
     struct Device {
         Holder holder;
-        Course course;
+        Attestation attestation;
     }
 
     /// @dev How far back the chain knows the hashes of blocks.
@@ -60,8 +61,8 @@ contract Provisioning is Products {
     /// @inheritdoc IProvisioning
     uint256 public immutable reportLifetime;
 
-    mapping(bytes32 device => Device) private _devices;
-    mapping(address worker => bytes32 device) private _deviceOf;
+    mapping(DeviceId device => Device) private _devices;
+    mapping(address worker => DeviceId device) private _deviceOf;
 
     /// @dev Reverts with `NoP256Precompile`, `NoBlockHashes`, `NoManufacturers`, `TooManyManufacturers`,
     /// `ZeroManufacturer`, `ManufacturerTwice`, `GridOutOfRange` or `LifetimeOutOfRange`.
@@ -84,7 +85,7 @@ contract Provisioning is Products {
     /// @inheritdoc IProvisioning
     function enrol(Endorsement calldata endorsement, Report calldata r, Signature calldata signature) external {
         require(endorsement.firmware == r.firmware, WrongFirmware(endorsement.firmware, r.firmware));
-        bytes32 device = ReportEncoding.deviceId(r.key);
+        DeviceId device = ReportEncoding.deviceId(r.key);
         bytes32 manufacturer = _manufacturerId(endorsement.manufacturer);
         uint32 product = _numberOf(manufacturer, endorsement.model, endorsement.firmware);
         bytes32 digest = sha256(
@@ -106,12 +107,12 @@ contract Provisioning is Products {
 
     /// @inheritdoc IProvisioning
     function report(Report calldata r, Signature calldata signature) external {
-        bytes32 device = ReportEncoding.deviceId(r.key);
+        DeviceId device = ReportEncoding.deviceId(r.key);
         uint32 product = _devices[device].holder.product;
         require(product != 0, NotEnrolled(device));
         bytes32 endorsed = _product(product).firmware;
         require(r.firmware == endorsed, WrongFirmware(endorsed, r.firmware));
-        _accept(device, product, _devices[device].course.notAfter, r, signature);
+        _accept(device, product, _devices[device].attestation.notAfter, r, signature);
     }
 
     /// @inheritdoc IProvisioning
@@ -122,7 +123,7 @@ contract Provisioning is Products {
         bytes32 manufacturer = bytes32(uint256(uint160(address(verifier))));
         QuoteFacts memory facts = verifier.verify(evidence);
         // Only the verifier enrols devices under this id, and therefore belongs to the manufacturers.
-        bytes32 device = Hashes.efficientKeccak256(manufacturer, facts.platform);
+        DeviceId device = DeviceId.wrap(Hashes.efficientKeccak256(manufacturer, facts.platform));
         Device storage d = _devices[device];
         Holder memory holder = d.holder;
         uint32 product = holder.product;
@@ -130,13 +131,13 @@ contract Provisioning is Products {
         bytes32 nonce = nonceOf(msg.sender, device, ReportKind.Identification, gridBlock);
         require(facts.reportHead == nonce, WrongReportData(device));
         require(facts.status < PlatformStatus.OutOfDate, PlatformNotAccepted(facts.status));
-        Course storage course = d.course;
-        uint64 last = course.gridBlock;
+        Attestation storage attestation = d.attestation;
+        uint64 last = attestation.gridBlock;
         require(gridBlock > last, BlockNotNewer(last, gridBlock));
         require(!facts.isOverdue || holder.worker == msg.sender, CollateralOverdue(device));
-        _lease(device, holder, product, course);
+        _lease(device, holder, product, attestation);
         uint64 until = uint64(block.timestamp + reportLifetime);
-        _write(course, facts.certificate, gridBlock, until, facts.until);
+        _write(attestation, facts.certificate, gridBlock, until, facts.until);
         emit PlatformAttested(
             msg.sender,
             device,
@@ -151,9 +152,9 @@ contract Provisioning is Products {
 
     /// @inheritdoc IProvisioning
     function release() external {
-        bytes32 device = _deviceOf[msg.sender];
+        DeviceId device = _deviceOf[msg.sender];
         require(_devices[device].holder.worker == msg.sender, NoLease(msg.sender));
-        delete _deviceOf[msg.sender];
+        _deviceOf[msg.sender] = DeviceId.wrap(0);
         _endLease(msg.sender, device);
     }
 
@@ -166,7 +167,7 @@ contract Provisioning is Products {
         SignedPayload calldata a,
         SignedPayload calldata b
     ) external {
-        bytes32 device = ReportEncoding.deviceId(key);
+        DeviceId device = ReportEncoding.deviceId(key);
         Holder storage holder = _devices[device].holder;
         require(holder.retiredAt == 0, KeyIsRetired(device, holder.retiredAt));
         bytes32 first = _signedDigest(device, seq, a);
@@ -184,31 +185,31 @@ contract Provisioning is Products {
     }
 
     /// @inheritdoc IProvisioning
-    function deviceOf(address worker) external view returns (bytes32) {
-        bytes32 device = _deviceOf[worker];
-        return _isHolder(worker, device) ? device : bytes32(0);
+    function deviceOf(address worker) external view returns (DeviceId) {
+        DeviceId device = _deviceOf[worker];
+        return _isHolder(worker, device) ? device : DeviceId.wrap(0);
     }
 
     /// @inheritdoc IProvisioning
-    function workerOf(bytes32 device) external view returns (address) {
+    function workerOf(DeviceId device) external view returns (address) {
         Device storage d = _devices[device];
-        return block.timestamp <= _leaseEnd(d.course) ? d.holder.worker : address(0);
+        return block.timestamp <= _leaseEnd(d.attestation) ? d.holder.worker : address(0);
     }
 
     /// @inheritdoc IProvisioning
-    function deviceInfo(bytes32 device) external view returns (DeviceInfo memory) {
+    function deviceInfo(DeviceId device) external view returns (DeviceInfo memory) {
         Device storage d = _devices[device];
         Product storage p = _product(d.holder.product);
-        Course storage c = d.course;
+        Attestation storage a = d.attestation;
         return
             DeviceInfo(
                 p.manufacturer,
                 p.model,
                 p.firmware,
-                c.notAfter,
-                c.seq,
-                c.gridBlock,
-                c.until,
+                a.notAfter,
+                a.seq,
+                a.gridBlock,
+                a.until,
                 d.holder.retiredAt
             );
     }
@@ -220,27 +221,27 @@ contract Provisioning is Products {
 
     /// @inheritdoc IProvisioning
     function whyNotEligible(address worker) public view returns (Reason, uint64) {
-        bytes32 id = _deviceOf[worker];
+        DeviceId id = _deviceOf[worker];
         if (!_isHolder(worker, id)) return (Reason.NoDevice, 0);
         Holder storage holder = _devices[id].holder;
         if (holder.retiredAt != 0) return (Reason.KeyRetired, holder.retiredAt);
         Product storage product = _product(holder.product);
-        Course memory course = _devices[id].course;
+        Attestation memory attestation = _devices[id].attestation;
         bytes32 manufacturer = product.manufacturer;
-        if (uint256(manufacturer) <= type(uint160).max) return _whyNotPlatform(manufacturer, course);
-        (bool isFrozen, uint64 since) = _frozen(manufacturer, StatementScope.Device, id);
+        if (uint256(manufacturer) <= type(uint160).max) return _whyNotPlatform(manufacturer, attestation);
+        (bool isFrozen, uint64 since) = _frozen(manufacturer, StatementScope.Device, DeviceId.unwrap(id));
         if (isFrozen) return (Reason.DeviceFrozen, since);
         (isFrozen, since) = _frozen(manufacturer, StatementScope.Firmware, product.firmware);
         if (isFrozen) return (Reason.FirmwareFrozen, since);
         (isFrozen, since) = _frozen(manufacturer, StatementScope.All, 0);
         if (isFrozen) return (Reason.ManufacturerFrozen, since);
-        if (block.timestamp > course.notAfter) return (Reason.EndorsementExpired, course.notAfter);
-        if (block.timestamp > course.until) return (Reason.ReportExpired, course.until);
-        return (Reason.Eligible, _leaseEnd(course));
+        if (block.timestamp > attestation.notAfter) return (Reason.EndorsementExpired, attestation.notAfter);
+        if (block.timestamp > attestation.until) return (Reason.ReportExpired, attestation.until);
+        return (Reason.Eligible, _leaseEnd(attestation));
     }
 
     /// @inheritdoc IProvisioning
-    function nonceOf(address worker, bytes32 device, ReportKind kind, uint64 gridBlock) public view returns (bytes32) {
+    function nonceOf(address worker, DeviceId device, ReportKind kind, uint64 gridBlock) public view returns (bytes32) {
         require(gridBlock % gridBlocks == 0, OffGrid(gridBlock, gridBlocks));
         require(
             gridBlock < block.number && block.number <= uint256(gridBlock) + KNOWN_BLOCKS,
@@ -250,17 +251,17 @@ contract Provisioning is Products {
     }
 
     /// @dev The rest of `whyNotEligible`, for a platform.
-    function _whyNotPlatform(bytes32 verifier, Course memory course) private view returns (Reason, uint64) {
-        uint64 since = IQuoteVerifier(address(uint160(uint256(verifier)))).revokedSince(course.seq);
+    function _whyNotPlatform(bytes32 verifier, Attestation memory attestation) private view returns (Reason, uint64) {
+        uint64 since = IQuoteVerifier(address(uint160(uint256(verifier)))).revokedSince(attestation.seq);
         if (since != 0) return (Reason.PlatformRevoked, since);
-        if (block.timestamp > course.notAfter) return (Reason.CollateralExpired, course.notAfter);
-        if (block.timestamp > course.until) return (Reason.ReportExpired, course.until);
-        return (Reason.Eligible, _leaseEnd(course));
+        if (block.timestamp > attestation.notAfter) return (Reason.CollateralExpired, attestation.notAfter);
+        if (block.timestamp > attestation.until) return (Reason.ReportExpired, attestation.until);
+        return (Reason.Eligible, _leaseEnd(attestation));
     }
 
     /// @dev Checks a device's report by which the caller renews the device.
     function _accept(
-        bytes32 device,
+        DeviceId device,
         uint32 product,
         uint64 notAfter,
         Report calldata r,
@@ -276,13 +277,13 @@ contract Provisioning is Products {
         require(r.aux == 0, WrongAux(r.aux));
         require(block.timestamp <= notAfter, EndorsementIsOver(notAfter));
         Device storage d = _devices[device];
-        Course memory last = d.course;
+        Attestation memory last = d.attestation;
         require(r.seq > last.seq, SeqNotHigher(last.seq, r.seq));
         require(r.gridBlock > last.gridBlock, BlockNotNewer(last.gridBlock, r.gridBlock));
-        _lease(device, d.holder, product, d.course);
+        _lease(device, d.holder, product, d.attestation);
         require(_isSigned(_reportDigest(device, r), signature, r.key), BadSignature(device));
         uint64 until = uint64(block.timestamp + reportLifetime);
-        _write(d.course, r.seq, r.gridBlock, until, notAfter);
+        _write(d.attestation, r.seq, r.gridBlock, until, notAfter);
         emit ReportAccepted(
             r.worker,
             device,
@@ -298,7 +299,7 @@ contract Provisioning is Products {
     /// @dev Has a device back the caller.
     /// @param holder Whom it backs.
     /// @param last The device's last report, by which another lease may still hold.
-    function _lease(bytes32 device, Holder memory holder, uint32 product, Course storage last) private {
+    function _lease(DeviceId device, Holder memory holder, uint32 product, Attestation storage last) private {
         require(holder.retiredAt == 0, KeyIsRetired(device, holder.retiredAt));
         if (holder.worker == msg.sender) {
             if (holder.product != product) _devices[device].holder.product = product;
@@ -307,41 +308,47 @@ contract Provisioning is Products {
         uint64 end = _leaseEnd(last);
         require(block.timestamp > end, DeviceBacksAnother(device, holder.worker, end));
         if (holder.worker != address(0)) emit LeaseEnded(holder.worker, device);
-        bytes32 old = _deviceOf[msg.sender];
+        DeviceId old = _deviceOf[msg.sender];
         if (_isHolder(msg.sender, old)) _endLease(msg.sender, old);
         _devices[device].holder = Holder(msg.sender, product, 0);
         _deviceOf[msg.sender] = device;
     }
 
-    /// @dev Writes a course at once. Assigned as a struct, its word would be read and written for several fields.
-    function _write(Course storage course, uint64 seq, uint64 gridBlock, uint64 until, uint64 notAfter) private {
+    /// @dev Writes an attestation at once. Assigned as a struct, its word would be read and written for several fields.
+    function _write(
+        Attestation storage attestation,
+        uint64 seq,
+        uint64 gridBlock,
+        uint64 until,
+        uint64 notAfter
+    ) private {
         // From the lowest bit up, as the compiler packs.
         uint256 word = seq | (uint256(gridBlock) << 64) | (uint256(until) << 128) | (uint256(notAfter) << 192);
         assembly ("memory-safe") {
-            sstore(course.slot, word)
+            sstore(attestation.slot, word)
         }
     }
 
-    /// @dev SAFETY: the device backs nobody else at once. Otherwise one device would back any number of workers in
-    /// turns, and each of them could take a seat of the same panel.
-    function _endLease(address worker, bytes32 device) private {
+    /// @dev SAFETY: the device backs nobody else for `RELEASE_SECONDS`. Otherwise one device would make any number of
+    /// workers eligible in turns, and only jobs of one group see that these workers share a device.
+    function _endLease(address worker, DeviceId device) private {
         Device storage d = _devices[device];
         delete d.holder.worker;
         uint64 free = uint64(block.timestamp + RELEASE_SECONDS);
-        if (d.course.until > free) d.course.until = free;
+        if (d.attestation.until > free) d.attestation.until = free;
         emit LeaseEnded(worker, device);
     }
 
     /// @dev A worker's entry remains after another worker takes its device.
-    function _isHolder(address worker, bytes32 device) private view returns (bool) {
-        return device != 0 && _devices[device].holder.worker == worker;
+    function _isHolder(address worker, DeviceId device) private view returns (bool) {
+        return DeviceId.unwrap(device) != 0 && _devices[device].holder.worker == worker;
     }
 
-    function _leaseEnd(Course memory course) private pure returns (uint64) {
-        return course.until < course.notAfter ? course.until : course.notAfter;
+    function _leaseEnd(Attestation memory attestation) private pure returns (uint64) {
+        return attestation.until < attestation.notAfter ? attestation.until : attestation.notAfter;
     }
 
-    function _reportDigest(bytes32 device, Report calldata r) private view returns (bytes32) {
+    function _reportDigest(DeviceId device, Report calldata r) private view returns (bytes32) {
         return
             _digest(
                 Claims({
@@ -358,7 +365,7 @@ contract Provisioning is Products {
             );
     }
 
-    function _signedDigest(bytes32 device, uint64 seq, SignedPayload calldata p) private view returns (bytes32) {
+    function _signedDigest(DeviceId device, uint64 seq, SignedPayload calldata p) private view returns (bytes32) {
         return
             _digest(
                 Claims({

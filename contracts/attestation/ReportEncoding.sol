@@ -2,11 +2,12 @@
 pragma solidity 0.8.37;
 
 import {PublicKey, ReportKind} from "../interfaces/IProvisioning.sol";
+import {DeviceId} from "../types/Ids.sol";
 
 /// @dev A report's claims that differ between reports.
 struct Claims {
     bytes32 nonce;
-    bytes32 device;
+    DeviceId device;
     bytes32 firmware;
     bytes32 body;
     bytes32 aux;
@@ -20,8 +21,8 @@ struct Claims {
 /// (RFC 9052). Every field has a fixed width, and nothing needs parsing.
 library ReportEncoding {
     /// @notice A device's id: SHA-256 of its public key's point. Its ueid is 0x01 and the id.
-    function deviceId(PublicKey calldata key) internal pure returns (bytes32) {
-        return sha256(abi.encodePacked(key.x, key.y));
+    function deviceId(PublicKey calldata key) internal pure returns (DeviceId) {
+        return DeviceId.wrap(sha256(abi.encodePacked(key.x, key.y)));
     }
 
     /// @notice COSE's external_aad of a deployment's reports.
@@ -37,7 +38,7 @@ library ReportEncoding {
         bytes32 blockHash,
         address registry,
         address worker,
-        bytes32 device,
+        DeviceId device,
         ReportKind kind
     ) internal view returns (bytes32) {
         return keccak256(abi.encode(blockHash, block.chainid, registry, worker, device, kind));

@@ -6,6 +6,7 @@ import {IJobMarket} from "../interfaces/IJobMarket.sol";
 import {JobRequest, JobStatus} from "../interfaces/IMarketEvents.sol";
 import {IResultConsumer} from "../interfaces/IResultConsumer.sol";
 import {IStakeVault} from "../interfaces/IStakeVault.sol";
+import {JobId} from "../types/Ids.sol";
 import {Job} from "../types/Job.sol";
 import {Fees} from "./Fees.sol";
 
@@ -19,13 +20,13 @@ import {Fees} from "./Fees.sol";
 /// spend this credit otherwise.
 abstract contract ResultConsumer is IResultConsumer {
     error NotMarket(address caller);
-    error NotAsked(bytes32 jobId);
-    error NotAsker(bytes32 jobId, address caller, address asker);
-    error FeeNotReturned(bytes32 jobId, JobStatus status);
+    error NotAsked(JobId jobId);
+    error NotAsker(JobId jobId, address caller, address asker);
+    error FeeNotReturned(JobId jobId, JobStatus status);
     error WindowBelowMinimum(uint32 given, uint32 least);
 
-    event Asked(bytes32 indexed jobId, address indexed asker);
-    event Refunded(bytes32 indexed jobId, address indexed asker, uint256 amount);
+    event Asked(JobId indexed jobId, address indexed asker);
+    event Refunded(JobId indexed jobId, address indexed asker, uint256 amount);
 
     /// @notice The only market whose results are taken.
     IJobMarket public immutable market;
@@ -37,7 +38,7 @@ abstract contract ResultConsumer is IResultConsumer {
     uint32 public immutable minWindow;
 
     /// @notice Who asked a question and gets its fee back; zero if nobody did or the fee was refunded.
-    mapping(bytes32 jobId => address) public askerOf;
+    mapping(JobId jobId => address) public askerOf;
 
     /// @param market_ The market to ask.
     /// @param minWindow_ Shortest window of a question, seconds.
@@ -50,7 +51,7 @@ abstract contract ResultConsumer is IResultConsumer {
 
     /// @inheritdoc IResultConsumer
     /// @dev Reverts with `NotMarket` or `NotAsked`, and as `_onResult` does.
-    function onResult(bytes32 jobId, uint256 output, bytes calldata data) external {
+    function onResult(JobId jobId, uint256 output, bytes calldata data) external {
         require(msg.sender == address(market), NotMarket(msg.sender));
         require(askerOf[jobId] != address(0), NotAsked(jobId));
         _onResult(jobId, output, data);
@@ -64,7 +65,7 @@ abstract contract ResultConsumer is IResultConsumer {
     /// @param job The whole job, as in the market's event `JobPosted`.
     /// @return amount Smallest units of the asset: the fee, less the market's payments to others for closing the job.
     function refund(Job calldata job) external returns (uint256 amount) {
-        bytes32 jobId = market.jobIdOf(job);
+        JobId jobId = market.jobIdOf(job);
         address asker = askerOf[jobId];
         require(msg.sender == asker, NotAsker(jobId, msg.sender, asker));
         // SAFETY: forgotten before the asset can call back in: each fee goes out once.
@@ -87,13 +88,13 @@ abstract contract ResultConsumer is IResultConsumer {
     /// @param jobId The question's job.
     /// @param output Number of the output.
     /// @param data The output tensor: little-endian, row-major.
-    function _onResult(bytes32 jobId, uint256 output, bytes calldata data) internal virtual;
+    function _onResult(JobId jobId, uint256 output, bytes calldata data) internal virtual;
 
     /// @dev Posts a job with the caller's fee. The caller must have approved the fee to this contract. Reverts with
     /// `WindowBelowMinimum` or `FeeNotArrived`, and as the asset and the market's `post` do.
     /// @param request The request. A hash of salt and caller replaces the salt.
     /// @return jobId The question's job.
-    function _ask(JobRequest memory request) internal returns (bytes32 jobId) {
+    function _ask(JobRequest memory request) internal returns (JobId jobId) {
         require(request.window >= minWindow, WindowBelowMinimum(request.window, minWindow));
         Fees.collect(vault, asset, msg.sender, request.fee);
         // SAFETY: nobody can post a question with another asker's terms first, which would make that asker's fail.
@@ -103,7 +104,7 @@ abstract contract ResultConsumer is IResultConsumer {
         emit Asked(jobId, msg.sender);
     }
 
-    function _statusOf(bytes32 jobId) private view returns (JobStatus status) {
+    function _statusOf(JobId jobId) private view returns (JobStatus status) {
         (status, , , ) = market.jobOf(jobId);
     }
 }

@@ -4,6 +4,7 @@ pragma solidity 0.8.37;
 import {ResultConsumer} from "../consumer/ResultConsumer.sol";
 import {IJobMarket} from "../interfaces/IJobMarket.sol";
 import {JobRequest} from "../interfaces/IMarketEvents.sol";
+import {JobId} from "../types/Ids.sol";
 import {ProgramFacts} from "../types/Program.sol";
 import {Terms as JobTerms} from "../types/Terms.sol";
 
@@ -37,7 +38,7 @@ contract TextDirectionDapp is ResultConsumer {
     error WrongOutput(uint256 output, uint256 length);
     error NotAProbability(uint256 bits);
 
-    event Answered(bytes32 indexed jobId, bool upright, uint32 confidencePpm);
+    event Answered(JobId indexed jobId, bool upright, uint32 confidencePpm);
 
     /// @dev Enough to decode eight bytes and to store one word.
     uint32 private constant CALLBACK_GAS = 100_000;
@@ -46,7 +47,7 @@ contract TextDirectionDapp is ResultConsumer {
 
     bytes32 public immutable programRoot;
 
-    mapping(bytes32 jobId => Answer) private _answers;
+    mapping(JobId jobId => Answer) private _answers;
 
     /// @param market_ The market to ask.
     /// @param programRoot_ The program whose answers are taken.
@@ -66,7 +67,7 @@ contract TextDirectionDapp is ResultConsumer {
         bytes calldata picture,
         bytes32 pictureRoot,
         Terms calldata terms
-    ) external returns (bytes32 jobId) {
+    ) external returns (JobId jobId) {
         bytes32 root = sha256(abi.encodePacked(bytes1(0), program.header, program.stepsRoot, program.checkpointsRoot));
         require(root == programRoot, WrongProgram(programRoot, root));
         bytes32[] memory roots = new bytes32[](1);
@@ -97,12 +98,12 @@ contract TextDirectionDapp is ResultConsumer {
     /// @notice Returns the answer to a question, if it has arrived.
     /// @param jobId The question's job.
     /// @return The answer; `known` is false without an answer.
-    function answerOf(bytes32 jobId) external view returns (Answer memory) {
+    function answerOf(JobId jobId) external view returns (Answer memory) {
         return _answers[jobId];
     }
 
     /// @inheritdoc ResultConsumer
-    function _onResult(bytes32 jobId, uint256 output, bytes calldata data) internal override {
+    function _onResult(JobId jobId, uint256 output, bytes calldata data) internal override {
         require(output == 0 && data.length == OUTPUT_BYTES, WrongOutput(output, data.length));
         uint32 upright = _partsPerMillion(data[0:4]);
         uint32 turned = _partsPerMillion(data[4:8]);

@@ -16,6 +16,7 @@ import {ProgramHeader} from "../program/ProgramHeader.sol";
 import {KnownStep} from "./KnownStep.sol";
 import {States} from "./States.sol";
 import {GameState, Level, Move, PackedState, Pick, Side, StepProof} from "../types/GameState.sol";
+import {ClaimId, GameId, JobId} from "../types/Ids.sol";
 import {Claim, ClaimKey, JobIds} from "../types/Job.sol";
 import {Parameters} from "../types/Parameters.sol";
 
@@ -58,9 +59,9 @@ contract DisputeGame is IDisputeGame {
     address private immutable _sink;
 
     /// @inheritdoc IDisputeGame
-    mapping(bytes32 gameId => bytes32) public stateHash;
-    mapping(bytes32 claimId => ClaimGames) private _claims;
-    mapping(bytes32 claimId => Death) private _deaths;
+    mapping(GameId gameId => bytes32) public stateHash;
+    mapping(ClaimId claimId => ClaimGames) private _claims;
+    mapping(ClaimId claimId => Death) private _deaths;
     /// @inheritdoc IDisputeGame
     mapping(bytes32 question => mapping(bytes32 root => bool)) public provedWrong;
 
@@ -88,10 +89,10 @@ contract DisputeGame is IDisputeGame {
     /* ---- Opening ---- */
 
     /// @inheritdoc IDisputeGame
-    function open(Claim calldata claim, uint32 number, Pick calldata pick_) external returns (bytes32 gameId) {
+    function open(Claim calldata claim, uint32 number, Pick calldata pick_) external returns (GameId gameId) {
         uint256 start = gasleft() + GasSchedule.OPEN_END;
         GameState memory s;
-        bytes32 jobId = JobIds.jobId(claim.job, address(market));
+        JobId jobId = JobIds.jobId(claim.job, address(market));
         s.claimId = JobIds.claimId(jobId, claim.worker, claim.root, claim.collateral);
         s.programRoot = claim.job.programRoot;
         s.challenger = msg.sender;
@@ -127,7 +128,7 @@ contract DisputeGame is IDisputeGame {
     function reveal(PackedState calldata state, bytes calldata data) external {
         uint256 start = gasleft() + GasSchedule.moveEnd(data.length);
         GameState memory s = state.unpack();
-        (bytes32 gameId, ClaimGames g) = _begin(s, state, Side.Worker);
+        (GameId gameId, ClaimGames g) = _begin(s, state, Side.Worker);
         _requirePlain();
         uint256 gas;
         if (s.depth != 0) {
@@ -150,7 +151,7 @@ contract DisputeGame is IDisputeGame {
     function pick(PackedState calldata state, Pick calldata pick_) external {
         uint256 start = gasleft() + GasSchedule.MOVE_END;
         GameState memory s = state.unpack();
-        (bytes32 gameId, ClaimGames g) = _begin(s, state, Side.Challenger);
+        (GameId gameId, ClaimGames g) = _begin(s, state, Side.Challenger);
         require(msg.sender == s.challenger, NotChallenger(msg.sender, s.challenger));
         require(s.depth != 0, NothingToPick(s.level));
         uint256 hop = Descent.hopOf(s.depth, _arityBits);
@@ -174,7 +175,7 @@ contract DisputeGame is IDisputeGame {
     ) external {
         uint256 start = gasleft() + GasSchedule.moveEnd(children.length);
         GameState memory s = state.unpack();
-        (bytes32 gameId, ClaimGames g) = _begin(s, state, Side.Worker);
+        (GameId gameId, ClaimGames g) = _begin(s, state, Side.Worker);
         // SAFETY: only the worker binds itself to a list: that of a stranger would get it refuted.
         require(JobIds.claimId(msg.sender, content) == s.claimId, NotWorker(msg.sender, s.claimId));
         require(s.depth == 0 && s.level <= Level.Trace, NothingToExpand(s.level, s.depth));
@@ -191,10 +192,10 @@ contract DisputeGame is IDisputeGame {
     function prove(PackedState calldata state, Claim calldata claim, StepProof calldata proof) external {
         uint256 start = gasleft() + GasSchedule.DEATH_END;
         GameState memory s = state.unpack();
-        (bytes32 gameId, ClaimGames g) = _load(s, state);
+        (GameId gameId, ClaimGames g) = _load(s, state);
         require(msg.sender == s.challenger, NotChallenger(msg.sender, s.challenger));
         if (s.turn == Side.Challenger) _requireTime(s);
-        bytes32 jobId = JobIds.jobId(claim.job, address(market));
+        JobId jobId = JobIds.jobId(claim.job, address(market));
         ClaimKey memory key = ClaimKey(jobId, claim.worker, claim.root, claim.collateral);
         _requireClaim(s, JobIds.claimId(jobId, key.worker, key.root, key.collateral));
         _requireWrong(gameId, s.claimId, proof.element);
@@ -208,7 +209,7 @@ contract DisputeGame is IDisputeGame {
     /// @inheritdoc IDisputeGame
     function concede(PackedState calldata state, ClaimKey calldata key) external {
         GameState memory s = state.unpack();
-        (bytes32 gameId, ClaimGames g) = _load(s, state);
+        (GameId gameId, ClaimGames g) = _load(s, state);
         _requireClaim(s, key.claimId());
         if (msg.sender == key.worker) {
             _die(gameId, key, s, g, 0, 0);
@@ -222,7 +223,7 @@ contract DisputeGame is IDisputeGame {
     function timeout(PackedState calldata state, ClaimKey calldata key) external {
         uint256 start = gasleft() + GasSchedule.DEATH_END;
         GameState memory s = state.unpack();
-        (bytes32 gameId, ClaimGames g) = _load(s, state);
+        (GameId gameId, ClaimGames g) = _load(s, state);
         _requireClaim(s, key.claimId());
         (uint256 left, uint256 elapsed) = _clock(s);
         require(Clock.isOver(left, elapsed), ClockRunning(s.turn, left, elapsed));
@@ -239,7 +240,7 @@ contract DisputeGame is IDisputeGame {
     function settle(PackedState calldata state) external {
         _requirePlain();
         GameState memory s = state.unpack();
-        bytes32 gameId = _requireCurrent(s, state);
+        GameId gameId = _requireCurrent(s, state);
         ClaimGames g = _claims[s.claimId];
         require(g.dead(), ClaimAlive(s.claimId));
         Death memory death = _deaths[s.claimId];
@@ -264,7 +265,7 @@ contract DisputeGame is IDisputeGame {
 
     /// @inheritdoc IDisputeGame
     function collect(ClaimKey calldata key) external {
-        bytes32 claimId = key.claimId();
+        ClaimId claimId = key.claimId();
         ClaimGames g = _claims[claimId];
         uint256 amount = g.earned();
         require(amount != 0, NothingEarned(claimId));
@@ -277,7 +278,7 @@ contract DisputeGame is IDisputeGame {
 
     /// @inheritdoc IDisputeGame
     function claimGames(
-        bytes32 claimId
+        ClaimId claimId
     ) external view returns (uint256 open_, bool dead, uint256 dues, uint256 earned) {
         ClaimGames g = _claims[claimId];
         return (g.open(), g.dead(), g.dues(), g.earned());
@@ -291,7 +292,7 @@ contract DisputeGame is IDisputeGame {
     /* ---- What a call needs: the current state, a living claim, the turn, time ---- */
 
     /// @dev What every move but `open` and `settle` begins with: the state is current and the claim alive.
-    function _load(GameState memory s, PackedState calldata state) private view returns (bytes32 gameId, ClaimGames g) {
+    function _load(GameState memory s, PackedState calldata state) private view returns (GameId gameId, ClaimGames g) {
         gameId = _requireCurrent(s, state);
         g = _alive(s.claimId);
     }
@@ -301,7 +302,7 @@ contract DisputeGame is IDisputeGame {
         GameState memory s,
         PackedState calldata state,
         Side mover
-    ) private view returns (bytes32 gameId, ClaimGames g) {
+    ) private view returns (GameId gameId, ClaimGames g) {
         (gameId, g) = _load(s, state);
         require(s.turn == mover, NotTurnOf(mover));
         uint32 left = uint32(_requireTime(s));
@@ -316,7 +317,7 @@ contract DisputeGame is IDisputeGame {
     }
 
     /// @dev Requires the game's current state; returns the game's id.
-    function _requireCurrent(GameState memory s, PackedState calldata state) private view returns (bytes32 gameId) {
+    function _requireCurrent(GameState memory s, PackedState calldata state) private view returns (GameId gameId) {
         gameId = s.gameId();
         bytes32 stored = stateHash[gameId];
         bytes32 given = States.hash(state);
@@ -325,14 +326,14 @@ contract DisputeGame is IDisputeGame {
     }
 
     /// @dev Returns a claim's games. The claim must not be dead.
-    function _alive(bytes32 claimId) private view returns (ClaimGames g) {
+    function _alive(ClaimId claimId) private view returns (ClaimGames g) {
         g = _claims[claimId];
         // INVARIANT: the games of a dead claim only settle; nobody wins or loses them.
         require(!g.dead(), ClaimDead(claimId));
     }
 
     /// @dev SAFETY: the state's claim determines who is paid and slashed, and what data a proof reads.
-    function _requireClaim(GameState memory s, bytes32 given) private pure {
+    function _requireClaim(GameState memory s, ClaimId given) private pure {
         require(given == s.claimId, WrongClaim(s.claimId, given));
     }
 
@@ -344,7 +345,7 @@ contract DisputeGame is IDisputeGame {
     }
 
     /// @dev Requires that the claimed element differs from the recomputed element.
-    function _requireWrong(bytes32 gameId, bytes32 claimId, uint64 element) private {
+    function _requireWrong(GameId gameId, ClaimId claimId, uint64 element) private {
         // SAFETY: the checker reads this call's bytes, and therefore judges the state and claim checked in this
         // contract.
         bytes memory call = bytes.concat(IProofChecker.check.selector, msg.data[4:]);
@@ -397,7 +398,7 @@ contract DisputeGame is IDisputeGame {
     /// @param gas The most gas that the caller is paid for this end.
     /// @param start As for `GasSchedule.paid`.
     function _die(
-        bytes32 gameId,
+        GameId gameId,
         ClaimKey memory key,
         GameState memory s,
         ClaimGames g,
@@ -450,13 +451,7 @@ contract DisputeGame is IDisputeGame {
 
     /// @dev The challenger loses this game and the rest of the bond; other games go on.
     /// @param reward Paid from the bond to the caller, unless the worker calls.
-    function _workerWins(
-        bytes32 gameId,
-        ClaimKey memory key,
-        GameState memory s,
-        ClaimGames g,
-        uint256 reward
-    ) private {
+    function _workerWins(GameId gameId, ClaimKey memory key, GameState memory s, ClaimGames g, uint256 reward) private {
         _claims[s.claimId] = g.closed().subtractDues(_due(s));
         // INVARIANT: the bond covers the reward in addition to all the worker's moves (ParameterChecks), and the moves
         // therefore stay paid.
@@ -466,7 +461,7 @@ contract DisputeGame is IDisputeGame {
     }
 
     /// @dev Marks a game as over and pays the amount due.
-    function _close(bytes32 gameId, bytes32 claimId, Outcome outcome, address to, uint256 paid) private {
+    function _close(GameId gameId, ClaimId claimId, Outcome outcome, address to, uint256 paid) private {
         // INVARIANT: a closed game stays closed and pays nothing twice. A dead claim accepts no new games, so its games
         // need no mark.
         if (outcome == Outcome.WorkerWon) stateHash[gameId] = CLOSED;

@@ -2,6 +2,7 @@
 pragma solidity 0.8.37;
 
 import {GameState, Move, PackedState} from "../types/GameState.sol";
+import {GameId} from "../types/Ids.sol";
 
 /// @title Converts a game's state between nine words and fields, and computes its hash and id.
 /// @dev From the lowest bit up: place = index 32, width 32, depth 8, level 8, turn 8, first 32, last 32, step 32,
@@ -98,7 +99,7 @@ library States {
     }
 
     /// @notice The id of a game: the claim, the challenger, and the number chosen by the challenger.
-    function gameId(GameState memory s) internal pure returns (bytes32) {
-        return keccak256(abi.encode(s.claimId, s.challenger, s.number));
+    function gameId(GameState memory s) internal pure returns (GameId) {
+        return GameId.wrap(keccak256(abi.encode(s.claimId, s.challenger, s.number)));
     }
 }

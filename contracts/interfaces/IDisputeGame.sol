@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 pragma solidity ^0.8.28;
 
+import {ClaimId, GameId} from "../types/Ids.sol";
 import {Claim, ClaimKey} from "../types/Job.sol";
 import {PackedState, Pick, StepProof, Side, Level} from "../types/GameState.sol";
 import {IProofChecker} from "./IProofChecker.sol";
@@ -69,14 +70,14 @@ enum Outcome {
 /// hash of a game's state. Clients take the state from the game's latest `Picked` or `Moved` event and pass the state
 /// back unchanged.
 interface IDisputeGame {
-    error StaleState(bytes32 gameId, bytes32 stored, bytes32 given);
-    error GameExists(bytes32 gameId);
+    error StaleState(GameId gameId, bytes32 stored, bytes32 given);
+    error GameExists(GameId gameId);
     error NotTurnOf(Side side);
-    error NotWorker(address caller, bytes32 claimId);
+    error NotWorker(address caller, ClaimId claimId);
     error NotChallenger(address caller, address challenger);
     error NotAParty(address caller);
-    error ClaimDead(bytes32 claimId);
-    error ClaimAlive(bytes32 claimId);
+    error ClaimDead(ClaimId claimId);
+    error ClaimAlive(ClaimId claimId);
     error ClockExpired(Side side, uint256 left, uint256 elapsed);
     error ClockRunning(Side side, uint256 left, uint256 elapsed);
     error WrongDataLength(uint256 given, uint256 expected);
@@ -90,7 +91,7 @@ interface IDisputeGame {
     error PickNotBelowNode(uint64 index, uint64 nodeIndex);
     error PickPastWidth(uint64 index, uint64 width);
     error WrongProgram(bytes32 expected, bytes32 given);
-    error WrongClaim(bytes32 expected, bytes32 given);
+    error WrongClaim(ClaimId expected, ClaimId given);
     error CheckpointNotProven(uint256 index);
     error StepNotProven(uint256 index);
     error LeafNotInList(bytes32 leaf);
@@ -105,33 +106,33 @@ interface IDisputeGame {
     error ReadsLaterStep(uint256 input, uint32 read, uint32 step);
     error NotACheckpoint(uint256 input, uint32 step);
     error ProofFails(uint256 claimed, uint256 exact);
-    error NothingEarned(bytes32 claimId);
+    error NothingEarned(ClaimId claimId);
     error NotPlainAccount(address caller);
 
     /// @notice A challenger's move, `Open` or `Pick`, and the state it led to.
-    event Picked(bytes32 indexed gameId, PackedState state);
+    event Picked(GameId indexed gameId, PackedState state);
     /// @notice A worker's move, `Reveal` or `Expand`, and the state it led to.
     /// @param data The children (32 bytes each) or the chunk.
-    event Moved(bytes32 indexed gameId, PackedState state, bytes data);
+    event Moved(GameId indexed gameId, PackedState state, bytes data);
     /// @notice A step proof succeeded: element `element` of step `step` was claimed as `claimed` but equals `exact`
     /// (words of the element's size).
     event Proved(
-        bytes32 indexed gameId,
-        bytes32 indexed claimId,
+        GameId indexed gameId,
+        ClaimId indexed claimId,
         uint32 step,
         uint64 element,
         uint256 claimed,
         uint256 exact
     );
     /// @notice A game is over; `paid` went to the challenger (or, if the worker won, to the worker).
-    event GameClosed(bytes32 indexed gameId, bytes32 indexed claimId, Outcome indexed outcome, uint256 paid);
+    event GameClosed(GameId indexed gameId, ClaimId indexed claimId, Outcome indexed outcome, uint256 paid);
     /// @notice A claim died.
     /// @param pot The amount left for the games that were alive.
     /// @param dues The amount due to these games.
     /// @param toSink The amount sent to the sink.
-    event ClaimDied(bytes32 indexed claimId, bytes32 indexed gameId, uint256 pot, uint256 dues, uint256 toSink);
+    event ClaimDied(ClaimId indexed claimId, GameId indexed gameId, uint256 pot, uint256 dues, uint256 toSink);
     /// @notice A worker collected its moves' earnings from bonds.
-    event EarningsCollected(bytes32 indexed claimId, address indexed worker, uint256 amount);
+    event EarningsCollected(ClaimId indexed claimId, address indexed worker, uint256 amount);
 
     /// @notice Opens a game against a claim in its window, at a node of the run, or at an output of the answer. Takes
     /// the bond from the caller's credit.
@@ -141,7 +142,7 @@ interface IDisputeGame {
     /// @param number Chosen by the caller: tells its games on the claim apart.
     /// @param pick_ The first node; without siblings, the root of the run. Of an answer, an output with the program.
     /// @return gameId The game's id.
-    function open(Claim calldata claim, uint32 number, Pick calldata pick_) external returns (bytes32 gameId);
+    function open(Claim calldata claim, uint32 number, Pick calldata pick_) external returns (GameId gameId);
 
     /// @notice The worker's answer to a node: its `2^hop` children, or at a tensor's leaf the chunk. The data prove
     /// themselves, and therefore any plain account may send them.
@@ -218,7 +219,7 @@ interface IDisputeGame {
     /// by the worker.
     /// @param gameId The game.
     /// @return The hash.
-    function stateHash(bytes32 gameId) external view returns (bytes32);
+    function stateHash(GameId gameId) external view returns (bytes32);
 
     /// @notice Whether a claim of a root died by a step proof, in a job with terms whose claims are roots of traces.
     /// @param question The requester, terms, program and inputs of the job: `JobIds.questionId`.
@@ -232,7 +233,7 @@ interface IDisputeGame {
     /// @return dead Whether the claim is dead.
     /// @return dues Amount due to the games if the claim dies; for a dead claim, the amount left for unsettled games.
     /// @return earned Amount that the worker has earned and not collected.
-    function claimGames(bytes32 claimId) external view returns (uint256 open_, bool dead, uint256 dues, uint256 earned);
+    function claimGames(ClaimId claimId) external view returns (uint256 open_, bool dead, uint256 dues, uint256 earned);
 
     /// @notice Levels that the next reveal crosses.
     /// @param depth Levels between the node and the leaves.

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
 pragma solidity ^0.8.28;
 
+import {ClaimId, DeviceId} from "../types/Ids.sol";
 import {ProgramFacts} from "../types/Program.sol";
 import {IClasses} from "./IClasses.sol";
-import {IExams, Sitting} from "./IExams.sol";
+import {IExams, ExamResult} from "./IExams.sol";
 import {IPledgedClaims, PledgeStatus} from "./IPledgedClaims.sol";
 
-/// @notice The start from which a worker's sittings count.
-/// @param pledged The time since when the pledge behind the sittings is locked, unix time; 0: never enrolled.
+/// @notice The start from which a worker's exam results count.
+/// @param pledged The time since when the pledge behind the results is locked, unix time; 0: never enrolled.
 /// @param number The first exam that counts has a higher number.
 struct Enrolment {
     uint64 pledged;
@@ -23,33 +24,33 @@ struct Enrolment {
 /// class.
 interface IExamClaims is IClasses {
     error NoCode(address target);
-    error NotASitting(bytes32 device, uint8 class, uint32 number);
+    error NotAResult(DeviceId device, uint8 class, uint32 number);
     error NotPledged(address worker, PledgeStatus status);
     error EnrolledBefore(address worker, uint256 pledged);
 
     event Enrolled(address indexed worker, uint256 pledged, uint32 number);
-    event SittingChallenged(
-        bytes32 indexed claimId,
+    event ResultChallenged(
+        ClaimId indexed claimId,
         address indexed worker,
         address indexed challenger,
         uint8 class,
         uint32 number
     );
 
-    /// @notice Records that a worker's pledge backs all sittings from now on. Anybody may call, once per pledge.
+    /// @notice Records that a worker's pledge backs all exam results from now on. Anybody may call, once per pledge.
     /// @dev Reverts with `NotPledged` or `EnrolledBefore`.
     /// @param worker The owner of the pledge.
     function enrol(address worker) external;
 
     /// @notice Puts a worker's exam report on chain as a claim, with its seed. From then on the claim can be disputed
-    /// and finalised like any other. Anybody may call, once per sitting.
-    /// @dev Reverts with `NotASitting`, the market's `WrongProgram`, and as `IPledgedClaims.enter`.
-    /// @param s The sitting, one of the worker's last 16 of the class.
+    /// and finalised like any other. Anybody may call, once per exam result.
+    /// @dev Reverts with `NotAResult`, the market's `WrongProgram`, and as `IPledgedClaims.enter`.
+    /// @param s The exam result, one of the worker's last 16 of the class.
     /// @param program The header and roots of the class's program.
     /// @return claimId The claim's id.
-    function challenge(Sitting calldata s, ProgramFacts calldata program) external returns (bytes32 claimId);
+    function challenge(ExamResult calldata s, ProgramFacts calldata program) external returns (ClaimId claimId);
 
-    /// @notice The start from which a worker's sittings count.
+    /// @notice The start from which a worker's exam results count.
     /// @param worker The worker.
     /// @return The worker's last enrolment; zeros without enrolment. Valid only while the worker has the named pledge.
     function enrolmentOf(address worker) external view returns (Enrolment memory);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 pragma solidity ^0.8.28;
 
+import {DeviceId} from "../types/Ids.sol";
 import {IProvisioning, PublicKey, Signature} from "./IProvisioning.sol";
 
 /// @notice A class: a program of the zoo, and the time limit for its trace.
@@ -37,9 +38,9 @@ struct ExamReport {
 /// @param time When the report was accepted, unix time.
 /// @param nonce The seed: the bytes of the program's only input.
 /// @param traceRoot The trace root that the worker reported.
-struct Sitting {
+struct ExamResult {
     address worker;
-    bytes32 device;
+    DeviceId device;
     uint8 class;
     uint32 number;
     uint64 time;
@@ -64,14 +65,14 @@ interface IExams {
     error NoExam(uint64 gridBlock);
     error ExamOver(uint64 gridBlock, uint256 lastBlock);
     error SatBefore(uint8 class, uint32 number);
-    error NotItsDevice(address worker, bytes32 device);
+    error NotItsDevice(address worker, DeviceId device);
     error ExamSeqNotHigher(uint64 last, uint64 given);
     error ZeroTraceRoot();
 
     event ExamNumbered(uint32 indexed number, uint64 gridBlock);
     event ExamSat(
         address indexed worker,
-        bytes32 indexed device,
+        DeviceId indexed device,
         uint8 indexed class,
         uint32 number,
         uint64 seq,
@@ -114,9 +115,9 @@ interface IExams {
     function passedOf(address worker, uint8 class) external view returns (uint16);
 
     /// @notice Whether a worker sat an exam with a root. Those of its last 16 exams are known.
-    /// @param s The sitting.
+    /// @param s The exam result.
     /// @return Whether it did.
-    function isSitting(Sitting calldata s) external view returns (bool);
+    function isResult(ExamResult calldata s) external view returns (bool);
 
     /// @notice Returns whether a block is an exam's block. Candidates are blocks on the grid, from the deployment on,
     /// with a known hash below the threshold. The last exam with a number is an exam, and the first candidate that is
@@ -135,7 +136,7 @@ interface IExams {
     /// @notice The highest counter among a device's exams in this contract.
     /// @param device The device's id.
     /// @return The counter.
-    function seqOf(bytes32 device) external view returns (uint64);
+    function seqOf(DeviceId device) external view returns (uint64);
 
     /// @notice What a device signs for an exam: `sha256` of COSE's Sig_structure.
     /// @dev Reverts with `NoSuchClass`.

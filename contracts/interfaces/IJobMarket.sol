@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: MIT
 pragma solidity ^0.8.28;
 
+import {ClaimId, JobId} from "../types/Ids.sol";
 import {Claim, ClaimKey, Job} from "../types/Job.sol";
 import {ProgramFacts} from "../types/Program.sol";
 import {IClaimContract} from "./IClaimContract.sol";
-import {IDisputeGame} from "./IDisputeGame.sol";
 import {IMarketExtension} from "./IMarketExtension.sol";
 import {ClaimStatus, Delivery, InputPart, JobRequest, JobStatus} from "./IMarketEvents.sol";
-import {IStakeVault} from "./IStakeVault.sol";
 
 /// @title The market for jobs: post, claim, submit, finalise, deliver.
 /// @dev The hash of their content identifies jobs and claims, and calls include this content: the subject of a call
@@ -20,7 +19,7 @@ interface IJobMarket is IMarketExtension, IClaimContract {
     /// `WrongInputLength`, `WrongInputRoot` or `RootOnlyWithBytes`, and with the vault's `InsufficientCredit`.
     /// @param request The request.
     /// @return jobId The job's id.
-    function post(JobRequest calldata request) external returns (bytes32 jobId);
+    function post(JobRequest calldata request) external returns (JobId jobId);
 
     /// @notice Publishes one part of an input not posted with the job. Anyone may call.
     /// @dev Reverts with `WrongJobStatus`, `WrongProgram`, `NoSuchPart`, `WrongInputRoot`, `WrongInputLength` or
@@ -46,12 +45,7 @@ interface IJobMarket is IMarketExtension, IClaimContract {
     /// @param nodes `2^hop` nodes of 32 bytes, `hop` levels below the root, zero subtrees past the width. For an
     /// answer, the leaves.
     /// @return claimId The claim's id.
-    function submit(Job calldata job, bytes calldata nodes) external returns (bytes32 claimId);
-
-    /// @notice Ends a claim after its window if no open game disputes it. Anyone may call. Calls no foreign code.
-    /// @dev Reverts with `WrongClaimStatus`, `WindowOpen` or `GamesOpen`.
-    /// @param claim_ The whole claim.
-    function finalise(Claim calldata claim_) external;
+    function submit(Job calldata job, bytes calldata nodes) external returns (ClaimId claimId);
 
     /// @notice Delivers an output of a final claim. A claim that can be finalised becomes final in the same call.
     /// Anyone may call. The last deliverable output releases the fee. If the job's callback fails, the delivery stands,
@@ -77,7 +71,7 @@ interface IJobMarket is IMarketExtension, IClaimContract {
     /// if the fee was reclaimed (unix time).
     /// @return missingParts Number of input parts that are still missing.
     function jobOf(
-        bytes32 jobId
+        JobId jobId
     ) external view returns (JobStatus status, address worker, uint256 until, uint256 missingParts);
 
     /// @notice The stored state of a claim.
@@ -91,17 +85,4 @@ interface IJobMarket is IMarketExtension, IClaimContract {
     function claimOf(
         ClaimKey calldata key
     ) external view returns (ClaimStatus status, uint256 time, uint256 delivered, uint256 calledBack, bool paid);
-
-    /// @notice Returns the id for a job with the given content on this market.
-    /// @param job The whole job.
-    /// @return The id.
-    function jobIdOf(Job calldata job) external view returns (bytes32);
-
-    /// @notice The vault that holds all money.
-    /// @return Its address.
-    function vault() external view returns (IStakeVault);
-
-    /// @notice The dispute game.
-    /// @return Its address.
-    function game() external view returns (IDisputeGame);
 }

@@ -2,6 +2,7 @@
 pragma solidity ^0.8.28;
 
 import {IERC20} from "@openzeppelin/contracts/token/ERC20/IERC20.sol";
+import {ClaimId, JobId} from "../types/Ids.sol";
 import {Job} from "../types/Job.sol";
 import {ProgramFacts} from "../types/Program.sol";
 import {Terms} from "../types/Terms.sol";
@@ -127,10 +128,10 @@ interface IMarketEvents {
     error NotGame(address caller);
     error NotRequester(address caller, address requester);
     error NotWorker(address caller, address worker);
-    error WrongJobStatus(bytes32 jobId, JobStatus actual, JobStatus needed);
-    error WrongClaimStatus(bytes32 claimId, ClaimStatus actual, ClaimStatus needed);
-    error JobExists(bytes32 jobId);
-    error ClaimExists(bytes32 claimId);
+    error WrongJobStatus(JobId jobId, JobStatus actual, JobStatus needed);
+    error WrongClaimStatus(ClaimId claimId, ClaimStatus actual, ClaimStatus needed);
+    error JobExists(JobId jobId);
+    error ClaimExists(ClaimId claimId);
     error WrongProgram(bytes32 expected, bytes32 given);
     error ItemsOutOfRange(uint256 given, uint256 limit);
     error TooMuchWork(uint256 work, uint256 maxWork);
@@ -157,66 +158,66 @@ interface IMarketEvents {
     error TimeIsUp(uint256 until);
     error TimeNotUp(uint256 until);
     error ZeroClaimRoot();
-    error WindowClosed(bytes32 claimId, uint256 windowEnd);
-    error WindowOpen(bytes32 claimId, uint256 windowEnd);
-    error GamesOpen(bytes32 claimId, uint256 games);
-    error AlreadyPaid(bytes32 claimId);
+    error WindowClosed(ClaimId claimId, uint256 windowEnd);
+    error WindowOpen(ClaimId claimId, uint256 windowEnd);
+    error GamesOpen(ClaimId claimId, uint256 games);
+    error AlreadyPaid(ClaimId claimId);
     error NotDeliverable(uint256 output);
-    error AlreadyDelivered(bytes32 claimId, uint256 output);
+    error AlreadyDelivered(ClaimId claimId, uint256 output);
     error WrongOutputLength(uint256 output, uint256 given, uint256 expected);
     error NotAnOutputOfItem(uint256 output, uint256 item);
     error OutputNotInClaim(uint256 output);
     error TooLittleGas(uint256 available, uint256 needed);
-    error NothingToDeliver(bytes32 jobId);
+    error NothingToDeliver(JobId jobId);
     error NotItsMarket(address account, address market);
     error OtherParameters(address account);
-    error HasTerms(bytes32 jobId);
-    error WrongTerms(bytes32 jobId, bytes32 termsHash, bytes32 given);
+    error HasTerms(JobId jobId);
+    error WrongTerms(JobId jobId, bytes32 termsHash, bytes32 given);
     error TooManyTerms(uint256 given, uint256 limit);
     error CollateralOutOfRange(uint128 given, uint128 least);
     error OpensTooSoon(uint40 openFrom, uint256 earliest);
-    error NoEarlyAccept(bytes32 jobId);
+    error NoEarlyAccept(JobId jobId);
     error ReservedForAnother(address worker, address reservedFor);
     error GroupTaken(bytes32 group, address worker);
     error NotItsTurn(address worker, uint256 fromBlock);
     error RecordTooPoor(address worker);
     error OtherManufacturer(address worker, bytes32 manufacturer);
     error ClassNotHeld(address worker, uint8 class);
-    error IsSealed(bytes32 jobId);
-    error NotSealed(bytes32 jobId);
-    error WrongSeal(bytes32 jobId);
+    error IsSealed(JobId jobId);
+    error NotSealed(JobId jobId);
+    error WrongSeal(JobId jobId);
 
     event JobPosted(
-        bytes32 indexed jobId,
+        JobId indexed jobId,
         address indexed requester,
         bytes32 indexed programRoot,
         Job job,
         ProgramFacts program,
         bytes32[] inputRoots
     );
-    event TermsPosted(bytes32 indexed jobId, Terms terms);
-    event InputPublished(bytes32 indexed jobId, uint256 indexed input, uint256 part, bytes data);
-    event JobOpened(bytes32 indexed jobId);
-    event JobClaimed(bytes32 indexed jobId, address indexed worker, uint256 until);
-    event JobExpired(bytes32 indexed jobId, address indexed worker, uint256 penalty);
-    event JobClosed(bytes32 indexed jobId, uint256 refund);
+    event TermsPosted(JobId indexed jobId, Terms terms);
+    event InputPublished(JobId indexed jobId, uint256 indexed input, uint256 part, bytes data);
+    event JobOpened(JobId indexed jobId);
+    event JobClaimed(JobId indexed jobId, address indexed worker, uint256 until);
+    event JobExpired(JobId indexed jobId, address indexed worker, uint256 penalty);
+    event JobClosed(JobId indexed jobId, uint256 refund);
     event ClaimSubmitted(
-        bytes32 indexed jobId,
-        bytes32 indexed claimId,
+        JobId indexed jobId,
+        ClaimId indexed claimId,
         address indexed worker,
         bytes32 root,
         uint128 collateral,
         uint256 windowEnd,
         bytes nodes
     );
-    event ClaimSealed(bytes32 indexed jobId, address indexed worker, bytes32 seal);
-    event SealBroken(bytes32 indexed jobId, address indexed worker, uint256 collateral);
-    event ClaimAccepted(bytes32 indexed jobId, bytes32 indexed claimId);
-    event ClaimFinalised(bytes32 indexed jobId, bytes32 indexed claimId);
-    event ClaimRefuted(bytes32 indexed jobId, bytes32 indexed claimId, address indexed worker, uint256 collateral);
-    event OutputDelivered(bytes32 indexed jobId, bytes32 indexed claimId, uint256 indexed output, bytes data);
-    event CallbackMade(bytes32 indexed jobId, uint256 indexed output);
-    event CallbackFailed(bytes32 indexed jobId, uint256 indexed output);
-    event FeeReleased(bytes32 indexed jobId, bytes32 indexed claimId, address indexed worker, uint256 fee);
-    event FeeReturned(bytes32 indexed jobId, bytes32 indexed claimId, address indexed requester, uint256 fee);
+    event ClaimSealed(JobId indexed jobId, address indexed worker, bytes32 seal);
+    event SealBroken(JobId indexed jobId, address indexed worker, uint256 collateral);
+    event ClaimAccepted(JobId indexed jobId, ClaimId indexed claimId);
+    event ClaimFinalised(JobId indexed jobId, ClaimId indexed claimId);
+    event ClaimRefuted(JobId indexed jobId, ClaimId indexed claimId, address indexed worker, uint256 collateral);
+    event OutputDelivered(JobId indexed jobId, ClaimId indexed claimId, uint256 indexed output, bytes data);
+    event CallbackMade(JobId indexed jobId, uint256 indexed output);
+    event CallbackFailed(JobId indexed jobId, uint256 indexed output);
+    event FeeReleased(JobId indexed jobId, ClaimId indexed claimId, address indexed worker, uint256 fee);
+    event FeeReturned(JobId indexed jobId, ClaimId indexed claimId, address indexed requester, uint256 fee);
 }

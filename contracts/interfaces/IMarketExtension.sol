@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 pragma solidity ^0.8.28;
 
+import {ClaimId} from "../types/Ids.sol";
 import {Claim, Job} from "../types/Job.sol";
 import {Terms} from "../types/Terms.sol";
 import {Delivery, Deployment, IMarketEvents} from "./IMarketEvents.sol";
@@ -71,7 +72,7 @@ interface IMarketExtension is IMarketEvents {
         Job calldata job,
         Terms calldata terms,
         bytes calldata nodes
-    ) external returns (bytes32 claimId);
+    ) external returns (ClaimId claimId);
 
     /// @notice Claims and submits a job in one call, if the job is reserved for the caller. For any other job, others
     /// could copy the submission from the pool.
@@ -84,7 +85,7 @@ interface IMarketExtension is IMarketEvents {
         Job calldata job,
         Terms calldata terms,
         bytes calldata nodes
-    ) external returns (bytes32 claimId);
+    ) external returns (ClaimId claimId);
 
     /// @notice Commits the worker of a sealed job to a root that nobody sees yet.
     /// @dev Reverts with `WrongTerms`, `NotSealed`, `WrongJobStatus`, `NotWorker` or `TimeIsUp`.
@@ -109,7 +110,7 @@ interface IMarketExtension is IMarketEvents {
         address worker,
         bytes32 salt,
         bytes calldata nodes
-    ) external returns (bytes32 claimId);
+    ) external returns (ClaimId claimId);
 
     /// @notice Ends a job whose seal was not opened in time: the worker loses its whole collateral, the requester gets
     /// the fee back. Anyone may call and is paid as for `expire` (not the worker).

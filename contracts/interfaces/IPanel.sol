@@ -2,6 +2,7 @@
 pragma solidity ^0.8.28;
 
 import {IERC20} from "@openzeppelin/contracts/token/ERC20/IERC20.sol";
+import {JobId} from "../types/Ids.sol";
 import {ClaimKey, Job} from "../types/Job.sol";
 import {Delivery, JobRequest, JobStatus} from "./IMarketEvents.sol";
 import {IJobMarket} from "./IJobMarket.sol";
@@ -30,23 +31,23 @@ interface IPanel {
     error SeatsOutOfRange(uint256 given, uint256 most);
     error UnfitRequest();
     error AuditOutOfRange(uint256 auditUntil, uint256 earliest, uint256 latest);
-    error WrongOutcome(bytes32 panelId, PanelOutcome actual);
+    error WrongOutcome(JobId panelId, PanelOutcome actual);
     error NotPoster(address caller, address poster);
-    error NoSeatToAdd(bytes32 panelId);
+    error NoSeatToAdd(JobId panelId);
     error TooSoonToAdd(uint256 from);
-    error OtherRequest(bytes32 jobId, bytes32 expected);
+    error OtherRequest(JobId jobId, JobId expected);
     error WrongClaimCount(uint256 given, uint256 seats);
-    error NotTheSeat(uint256 seat, bytes32 jobId, bytes32 expected);
+    error NotTheSeat(uint256 seat, JobId jobId, JobId expected);
     error SeatNotOpened(uint256 seat);
     error SeatDisagrees(uint256 seat, bytes32 root, bytes32 first);
     error SeatNotOver(uint256 seat, JobStatus status);
     error NotTheFinalClaim(uint256 seat, bytes32 root);
     error NothingOwed(address account);
 
-    event PanelPosted(bytes32 indexed panelId, address indexed poster, bytes32[] jobs, uint256 auditUntil);
-    event SeatAdded(bytes32 indexed panelId, bytes32 indexed jobId);
-    event PanelAgreed(bytes32 indexed panelId, bytes32 root);
-    event PanelResolved(bytes32 indexed panelId, PanelOutcome outcome, bytes32 root, uint256 refund);
+    event PanelPosted(JobId indexed panelId, address indexed poster, JobId[] jobs, uint256 auditUntil);
+    event SeatAdded(JobId indexed panelId, JobId indexed jobId);
+    event PanelAgreed(JobId indexed panelId, bytes32 root);
+    event PanelResolved(JobId indexed panelId, PanelOutcome outcome, bytes32 root, uint256 refund);
     event Withdrawn(address indexed account, uint256 amount);
 
     /// @notice Posts a panel. The fees of all seats, including a seat that may be added later, are taken from the
@@ -60,7 +61,7 @@ interface IPanel {
     /// @param auditUntil Unix time by which an added seat must be sealed, between the request's deadline and
     /// `openFrom`; 0: no seat is added.
     /// @return panelId The panel's id.
-    function post(JobRequest calldata request, uint8 seats, uint40 auditUntil) external returns (bytes32 panelId);
+    function post(JobRequest calldata request, uint8 seats, uint40 auditUntil) external returns (JobId panelId);
 
     /// @notice The poster adds a seat once the other seats are sealed: a worker that seals does not know whether
     /// another seat will be added. The fee was taken when the panel was posted.
@@ -69,7 +70,7 @@ interface IPanel {
     /// @param first The job of the first seat.
     /// @param request The request as posted.
     /// @return jobId The job of the added seat.
-    function addSeat(Job calldata first, JobRequest calldata request) external returns (bytes32 jobId);
+    function addSeat(Job calldata first, JobRequest calldata request) external returns (JobId jobId);
 
     /// @notice Records that all seats were opened with one root. Anyone may call. The claims can still be refuted.
     /// @dev Reverts with `WrongOutcome`, `WrongClaimCount`, `NotTheSeat`, `SeatNotOpened` or `SeatDisagrees`.
@@ -112,7 +113,7 @@ interface IPanel {
     /// @return outcome The panel's current outcome.
     /// @return root The result's root, for an agreed or survived panel.
     function panelOf(
-        bytes32 panelId
+        JobId panelId
     )
         external
         view

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: MIT
 pragma solidity ^0.8.28;
 
-import {Claim, Job} from "../types/Job.sol";
+import {ClaimId} from "../types/Ids.sol";
 import {PledgedEntry} from "../types/SignedClaim.sol";
 import {ClaimStatus, Deployment} from "./IMarketEvents.sol";
 import {IClaimContract} from "./IClaimContract.sol";
-import {IDisputeGame} from "./IDisputeGame.sol";
-import {IStakeVault} from "./IStakeVault.sol";
 
 /// @notice None: has not pledged. Active: backs claims. Releasing: backs claims issued before the release request.
 /// Stopped: a claim was refuted, for good.
@@ -54,7 +52,7 @@ interface IPledgedClaims is IClaimContract {
     event Pledged(address indexed worker, uint256 collateral);
     event ReleaseRequested(address indexed worker, uint256 until);
     event PledgeReleased(address indexed worker, uint256 collateral);
-    event WorkerHalted(address indexed worker, bytes32 indexed claimId, uint256 collateral);
+    event WorkerHalted(address indexed worker, ClaimId indexed claimId, uint256 collateral);
     event RemainderSwept(address indexed worker, uint256 amount);
 
     /// @notice The caller pledges one collateral from its free stake: the pledge backs all claims that the caller signs
@@ -78,12 +76,7 @@ interface IPledgedClaims is IClaimContract {
     /// @param entry The claim.
     /// @param nodes The list nodes, as for `IJobMarket.submit`. For trace roots, no nodes are accepted as well.
     /// @return claimId The claim's id.
-    function enter(PledgedEntry calldata entry, bytes calldata nodes) external returns (bytes32 claimId);
-
-    /// @notice Ends a claim after its window if no open game disputes it. Anyone may call.
-    /// @dev Reverts with `WorkerStopped`, and the market's `WrongClaimStatus`, `WindowOpen` or `GamesOpen`.
-    /// @param claim_ The whole claim.
-    function finalise(Claim calldata claim_) external;
+    function enter(PledgedEntry calldata entry, bytes calldata nodes) external returns (ClaimId claimId);
 
     /// @notice Sends the rest of a stopped worker's pledge to the sink, once every game about the worker's claims has
     /// ended or can be ended. Anyone may call.
@@ -101,34 +94,21 @@ interface IPledgedClaims is IClaimContract {
         address worker
     ) external view returns (PledgeStatus status, uint256 time, uint256 claims, uint256 left);
 
-    /// @notice The stored state of a claim.
+    /// @notice The stored state of a claim, by its id.
     /// @param claimId The claim.
     /// @return status The claim's status.
-    /// @return time End of the window; for a final claim, since when the claim is final (unix time).
+    /// @return time As in `claimStatus`.
     /// @return worker The claim's worker.
-    function claimStatus(bytes32 claimId) external view returns (ClaimStatus status, uint256 time, address worker);
+    function statusOf(ClaimId claimId) external view returns (ClaimStatus status, uint256 time, address worker);
 
     /// @notice How long after it was issued a claim can be put on chain.
     /// @param account A contract.
     /// @return Seconds; 0 for a contract that may put none on chain.
     function lifetimeOf(address account) external view returns (uint256);
 
-    /// @notice Returns the id for a job with the given content in this contract.
-    /// @param job The whole job.
-    /// @return The id.
-    function jobIdOf(Job calldata job) external view returns (bytes32);
-
     /// @notice Who receives what is owed to nobody.
     /// @return Its address.
     function sink() external view returns (address);
-
-    /// @notice The vault that holds all money of pledges and games.
-    /// @return The vault's address.
-    function vault() external view returns (IStakeVault);
-
-    /// @notice The dispute game about these claims.
-    /// @return Its address.
-    function game() external view returns (IDisputeGame);
 
     /// @notice The deployment, described like the job market's. The parameter `sink` is this contract.
     /// @return The whole deployment.

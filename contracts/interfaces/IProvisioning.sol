@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 pragma solidity ^0.8.28;
 
+import {DeviceId} from "../types/Ids.sol";
 import {IQuoteVerifier, PlatformStatus} from "./IQuoteVerifier.sol";
 
 /// @notice The subject of a device's report. The values equal the claim `kind` in a report.
@@ -147,25 +148,25 @@ interface IProvisioning {
     error BlockOutOfReach(uint64 given, uint256 current);
     error BlockNotNewer(uint64 last, uint64 given);
     error SeqNotHigher(uint64 last, uint64 given);
-    error NotEnrolled(bytes32 device);
+    error NotEnrolled(DeviceId device);
     error ManufacturerNotTrusted(bytes32 manufacturer);
     error WrongFirmware(bytes32 endorsed, bytes32 given);
     error EndorsementIsOver(uint64 notAfter);
-    error KeyIsRetired(bytes32 device, uint64 since);
-    error DeviceBacksAnother(bytes32 device, address worker, uint64 until);
-    error BadEndorsement(bytes32 manufacturer, bytes32 device);
-    error BadSignature(bytes32 device);
+    error KeyIsRetired(DeviceId device, uint64 since);
+    error DeviceBacksAnother(DeviceId device, address worker, uint64 until);
+    error BadEndorsement(bytes32 manufacturer, DeviceId device);
+    error BadSignature(DeviceId device);
     error BadStatement(bytes32 manufacturer);
     error WrongSubject(bytes32 given);
     error NumberNotHigher(uint64 last, uint64 given);
-    error SamePayload(bytes32 device, uint64 seq);
+    error SamePayload(DeviceId device, uint64 seq);
     error NoLease(address worker);
-    error WrongReportData(bytes32 device);
+    error WrongReportData(DeviceId device);
     error PlatformNotAccepted(PlatformStatus status);
-    error CollateralOverdue(bytes32 device);
+    error CollateralOverdue(DeviceId device);
 
     event Enrolled(
-        bytes32 indexed device,
+        DeviceId indexed device,
         bytes32 indexed manufacturer,
         bytes32 model,
         bytes32 firmware,
@@ -173,7 +174,7 @@ interface IProvisioning {
     );
     event ReportAccepted(
         address indexed worker,
-        bytes32 indexed device,
+        DeviceId indexed device,
         ReportKind kind,
         uint8 debugStatus,
         uint64 seq,
@@ -183,7 +184,7 @@ interface IProvisioning {
     );
     event PlatformAttested(
         address indexed worker,
-        bytes32 indexed device,
+        DeviceId indexed device,
         bytes32 indexed workload,
         PlatformStatus status,
         bool isOverdue,
@@ -191,7 +192,7 @@ interface IProvisioning {
         uint64 until,
         bytes32 body
     );
-    event LeaseEnded(address indexed worker, bytes32 indexed device);
+    event LeaseEnded(address indexed worker, DeviceId indexed device);
     event StatementMade(
         bytes32 indexed manufacturer,
         StatementScope indexed scope,
@@ -199,7 +200,7 @@ interface IProvisioning {
         bool frozen,
         uint64 number
     );
-    event KeyRetired(bytes32 indexed device, uint64 seq);
+    event KeyRetired(DeviceId indexed device, uint64 seq);
 
     /// @notice Takes a manufacturer's endorsement and its device's report, for the caller: a device's first
     /// endorsement, or a new endorsement of a known device.
@@ -272,17 +273,17 @@ interface IProvisioning {
     /// it.
     /// @param worker The worker.
     /// @return The device's id, zero without a device.
-    function deviceOf(address worker) external view returns (bytes32);
+    function deviceOf(address worker) external view returns (DeviceId);
 
     /// @notice The worker that a device backs now.
     /// @param device The device's id.
     /// @return The worker, zero if the device is free.
-    function workerOf(bytes32 device) external view returns (address);
+    function workerOf(DeviceId device) external view returns (address);
 
     /// @notice What is known of a device.
     /// @param device The device's id.
     /// @return It.
-    function deviceInfo(bytes32 device) external view returns (DeviceInfo memory);
+    function deviceInfo(DeviceId device) external view returns (DeviceInfo memory);
 
     /// @notice The last statement of a manufacturer about a subject; all zero if there is none.
     /// @param manufacturer The manufacturer's id.
@@ -304,7 +305,12 @@ interface IProvisioning {
     /// @param kind The subject of the report.
     /// @param gridBlock The block whose hash enters the nonce.
     /// @return `keccak256(abi.encode(blockhash(gridBlock), chain id, this contract, worker, device, kind))`.
-    function nonceOf(address worker, bytes32 device, ReportKind kind, uint64 gridBlock) external view returns (bytes32);
+    function nonceOf(
+        address worker,
+        DeviceId device,
+        ReportKind kind,
+        uint64 gridBlock
+    ) external view returns (bytes32);
 
     /// @notice What a device signs: `sha256` of COSE's Sig_structure.
     /// @dev Reverts as `nonceOf` does.

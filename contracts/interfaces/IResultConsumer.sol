@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 pragma solidity ^0.8.28;
 
+import {JobId} from "../types/Ids.sol";
+
 /// @title What a requester's contract implements to receive results.
 interface IResultConsumer {
     /// @notice Receives one output of a finalised job. Only the market calls this function, with exactly the job's
@@ -9,5 +11,5 @@ interface IResultConsumer {
     /// @param jobId The job.
     /// @param output Number of the output.
     /// @param data The output tensor: little-endian, row-major.
-    function onResult(bytes32 jobId, uint256 output, bytes calldata data) external;
+    function onResult(JobId jobId, uint256 output, bytes calldata data) external;
 }

@@ -2,7 +2,8 @@
 pragma solidity ^0.8.28;
 
 import {IERC20} from "@openzeppelin/contracts/token/ERC20/IERC20.sol";
-import {Landing, SignedClaim, Ticket} from "../types/SignedClaim.sol";
+import {ClaimId} from "../types/Ids.sol";
+import {ClaimEvidence, SignedClaim, Ticket} from "../types/SignedClaim.sol";
 import {IPledgedClaims} from "./IPledgedClaims.sol";
 
 /// @title Signed claims and lottery tickets. A worker signs a claim with each off-chain answer, and the payer then
@@ -29,14 +30,14 @@ interface ITickets {
     error FaceTooLarge(uint256 face, uint256 most);
     error AlreadyCashed(bytes32 digest);
     error NotCashed(bytes32 digest);
-    error ClaimNotFinal(bytes32 claimId);
+    error ClaimNotFinal(ClaimId claimId);
     error WorkerStopped(address worker);
     error InsufficientDeposit(address payer, address worker, uint256 deposit, uint256 needed);
     error NothingRequested(address payer, address worker);
     error WithdrawalNotReady(uint256 readyAt);
     error NothingEarned(address worker);
 
-    event SignedClaimSubmitted(bytes32 indexed digest, bytes32 indexed claimId, address indexed worker, address payer);
+    event SignedClaimSubmitted(bytes32 indexed digest, ClaimId indexed claimId, address indexed worker, address payer);
     event Deposited(address indexed payer, address indexed worker, address from, uint256 amount);
     event WithdrawalRequested(address indexed payer, address indexed worker, uint256 amount, uint256 readyAt);
     event Withdrawn(address indexed payer, address indexed worker, uint256 amount);
@@ -52,13 +53,13 @@ interface ITickets {
     /// `IPledgedClaims.enter`.
     /// @param claim What the worker signed.
     /// @param signature Its signature, 65 bytes.
-    /// @param landing What else the entry needs.
+    /// @param evidence What else the entry needs.
     /// @return claimId The id of the pledged claim.
     function submitSigned(
         SignedClaim calldata claim,
         bytes calldata signature,
-        Landing calldata landing
-    ) external returns (bytes32 claimId);
+        ClaimEvidence calldata evidence
+    ) external returns (ClaimId claimId);
 
     /* ---- Tickets ---- */
 
@@ -80,7 +81,7 @@ interface ITickets {
     /// @notice Calls `submitSigned`, unless the claim is on chain, and `cash` in one call.
     /// @param claim The claim that the worker signed.
     /// @param claimSignature The worker's signature, 65 bytes.
-    /// @param landing The other data that the entry needs.
+    /// @param evidence The other data that the entry needs.
     /// @param ticket The ticket that the payer signed.
     /// @param ticketSignature The payer's signature, 65 bytes.
     /// @param secret The worker's secret of the claim.
@@ -88,11 +89,11 @@ interface ITickets {
     function submitAndCash(
         SignedClaim calldata claim,
         bytes calldata claimSignature,
-        Landing calldata landing,
+        ClaimEvidence calldata evidence,
         Ticket calldata ticket,
         bytes calldata ticketSignature,
         bytes32 secret
-    ) external returns (bytes32 claimId);
+    ) external returns (ClaimId claimId);
 
     /// @notice Pays a cashed ticket with a final claim to the worker's earnings. If the worker was stopped because any
     /// of its claims was refuted, the face returns to the payer's deposit. Anyone may call.
@@ -142,7 +143,7 @@ interface ITickets {
     /// @notice The pledged claim that a signed claim became.
     /// @param digest EIP-712 digest of the signed claim.
     /// @return Its id; zero if it is not on chain.
-    function claimIdOf(bytes32 digest) external view returns (bytes32);
+    function claimIdOf(bytes32 digest) external view returns (ClaimId);
 
     /// @notice A cashed ticket.
     /// @param digest EIP-712 digest of the signed claim.

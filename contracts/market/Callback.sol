@@ -3,6 +3,7 @@ pragma solidity 0.8.37;
 
 import {IMarketEvents} from "../interfaces/IMarketEvents.sol";
 import {IResultConsumer} from "../interfaces/IResultConsumer.sol";
+import {JobId} from "../types/Ids.sol";
 
 /// @title Calls a requester with a result: a fixed amount of gas, nothing returned, no way to fail the caller.
 library Callback {
@@ -19,7 +20,7 @@ library Callback {
     function onResult(
         address requester,
         uint256 gasLimit,
-        bytes32 jobId,
+        JobId jobId,
         uint256 output,
         bytes calldata data
     ) internal returns (bool ok) {

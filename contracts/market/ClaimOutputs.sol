@@ -5,6 +5,7 @@ import {Delivery} from "../interfaces/IMarketEvents.sol";
 import {ProgramHeader} from "../program/ProgramHeader.sol";
 import {Runs} from "../program/Runs.sol";
 import {TensorTree} from "../merkle/TensorTree.sol";
+import {ClaimId, JobId} from "../types/Ids.sol";
 import {Claim} from "../types/Job.sol";
 import {JobRecords} from "./JobRecords.sol";
 
@@ -15,7 +16,7 @@ abstract contract ClaimOutputs is JobRecords {
     /// @dev SAFETY: an output is proven at its own position: at the depth of the program's checkpoints and of the run,
     /// or of the answer.
     function _checkOutput(Claim calldata claim_, uint256 item, Delivery calldata delivery) internal view {
-        _needProgram(delivery.program, claim_.job.programRoot);
+        _requireProgram(delivery.program, claim_.job.programRoot);
         (uint256 checkpoint, uint256 size, bool each) = delivery.program.header.output(delivery.output);
         // The other outputs are the last item's alone.
         require(each || item == claim_.job.items - 1, NotAnOutputOfItem(delivery.output, item));
@@ -30,7 +31,7 @@ abstract contract ClaimOutputs is JobRecords {
     }
 
     /// @dev Pays the fee to the worker.
-    function _release(bytes32 jobId, bytes32 claimId, Claim calldata claim_) internal {
+    function _release(JobId jobId, ClaimId claimId, Claim calldata claim_) internal {
         emit FeeReleased(jobId, claimId, claim_.worker, claim_.job.fee);
         if (claim_.job.fee != 0) _vault.give(claim_.worker, claim_.job.fee);
     }

@@ -2,18 +2,17 @@
 pragma solidity 0.8.37;
 
 import {JobStatus} from "../interfaces/IMarketEvents.sol";
-import {Descent} from "../game/Descent.sol";
 import {Payouts} from "../game/Payouts.sol";
-import {PositionalMerkle} from "../merkle/PositionalMerkle.sol";
-import {Runs} from "../program/Runs.sol";
+import {ClaimId, JobId} from "../types/Ids.sol";
 import {Job, JobIds} from "../types/Job.sol";
+import {Admission} from "./Admission.sol";
 import {ClaimOutputs} from "./ClaimOutputs.sol";
 
 /// @title How a worker takes a job, submits, and misses its time: with terms (MarketExtension) or without (JobMarket).
 abstract contract JobClaims is ClaimOutputs {
     /// @dev Gives an open job to the caller.
     /// @param collateral What is locked.
-    function _take(bytes32 jobId, Job calldata job, uint128 collateral) internal {
+    function _take(JobId jobId, Job calldata job, uint128 collateral) internal {
         require(_hasTime(job), DeadlineTooSoon(job.deadline, block.timestamp + job.claimSeconds));
         require(_provisioning.isLive(msg.sender), NotLive(msg.sender));
         uint256 until = block.timestamp + job.claimSeconds;
@@ -23,9 +22,9 @@ abstract contract JobClaims is ClaimOutputs {
     }
 
     /// @dev Requires that the caller has claimed the job and still has time.
-    function _needWorker(bytes32 jobId) internal view {
+    function _requireWorker(JobId jobId) internal view {
         JobRecord memory record = _jobs[jobId];
-        _needJob(jobId, record.status, JobStatus.Claimed);
+        _requireJob(jobId, record.status, JobStatus.Claimed);
         address worker = address(bytes20(record.subject));
         require(msg.sender == worker, NotWorker(msg.sender, worker));
         require(block.timestamp <= record.number, TimeIsUp(record.number));
@@ -34,34 +33,31 @@ abstract contract JobClaims is ClaimOutputs {
     /// @dev Makes a worker's claim, and starts its window.
     /// @param collateral What is locked behind it.
     function _submit(
-        bytes32 jobId,
+        JobId jobId,
         Job calldata job,
         address worker,
         uint128 collateral,
         bytes calldata nodes
-    ) internal returns (bytes32 claimId) {
+    ) internal returns (ClaimId claimId) {
         bytes32 root = _claimRoot(job, nodes);
         claimId = JobIds.claimId(jobId, worker, root, collateral);
         (, bool dead, , ) = _game.claimGames(claimId);
         // SAFETY: a refuted claim, against which no game can be opened, cannot come back under the same name.
         require(!dead, ClaimExists(claimId));
         uint256 windowEnd = block.timestamp + job.window;
-        _write(_jobs[jobId], JobStatus.Submitted, uint40(windowEnd), bytes26(claimId));
+        _write(_jobs[jobId], JobStatus.Submitted, uint40(windowEnd), _subjectOf(claimId));
         emit ClaimSubmitted(jobId, claimId, worker, root, collateral, windowEnd, nodes);
     }
 
     /// @dev Returns the root over the nodes that a reveal at the claim root would show; for an answer, over all
     /// outputs.
     function _claimRoot(Job calldata job, bytes calldata nodes) internal view returns (bytes32 root) {
-        uint256 width = Runs.claimWidth(job);
-        uint256 depth = PositionalMerkle.depth(width);
-        uint256 hop = job.answers == 0 ? Descent.hopOf(depth, _arityBits) : depth;
-        root = Descent.checkChildren(0, width, depth, hop, nodes);
+        root = Admission.nodesRoot(job.answers, job.items, job.checkpoints, _arityBits, nodes);
         require(root != 0, ZeroClaimRoot());
     }
 
     /// @dev Ends the claim of a worker who missed the deadline: takes the penalty, unlocks the rest of the collateral.
-    function _expireClaimed(bytes32 jobId, Job calldata job, uint128 collateral) internal {
+    function _expireClaimed(JobId jobId, Job calldata job, uint128 collateral) internal {
         JobRecord memory record = _jobs[jobId];
         require(block.timestamp > record.number, TimeNotUp(record.number));
         address worker = address(bytes20(record.subject));

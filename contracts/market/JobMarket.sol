@@ -8,10 +8,12 @@ import {IMarketExtension} from "../interfaces/IMarketExtension.sol";
 import {IClaimContract} from "../interfaces/IClaimContract.sol";
 import {IDisputeGame} from "../interfaces/IDisputeGame.sol";
 import {IStakeVault} from "../interfaces/IStakeVault.sol";
+import {ClaimContract} from "./ClaimContract.sol";
 import {MarketExtension} from "./MarketExtension.sol";
 import {JobPosting} from "./JobPosting.sol";
 import {JobRecords} from "./JobRecords.sol";
 import {ResultDelivery} from "./ResultDelivery.sol";
+import {ClaimId, JobId} from "../types/Ids.sol";
 import {Claim, ClaimKey, Job} from "../types/Job.sol";
 import {Parameters} from "../types/Parameters.sol";
 import {Terms} from "../types/Terms.sol";
@@ -19,17 +21,10 @@ import {Terms} from "../types/Terms.sol";
 /// @title The job market. See IJobMarket.
 /// @dev Posting and delivery are its base contracts; here is what lies between: claims, submissions, expiry, and the
 /// game's part.
-contract JobMarket is ResultDelivery, JobPosting {
-    modifier onlyGame() {
-        require(msg.sender == address(_game), NotGame(msg.sender));
-        _;
-    }
-
+contract JobMarket is ResultDelivery, JobPosting, ClaimContract {
     MarketExtension private immutable _extension;
 
-    /// @dev Vault and game were deployed before and name this address. The three contracts therefore know each other
-    /// for good, and nobody else has a say. Reverts with `NotItsMarket` or `OtherParameters`, and as
-    /// `ParameterChecks.check`.
+    /// @dev Reverts with `NotItsMarket` or `OtherParameters`, and as `ParameterChecks.check`.
     /// @param vault_ The vault, deployed before with this address as market.
     /// @param game_ The game, likewise.
     /// @param extension_ The code of rare calls, deployed before with the same vault, game and parameters.
@@ -40,10 +35,7 @@ contract JobMarket is ResultDelivery, JobPosting {
         MarketExtension extension_,
         Parameters memory p
     ) JobRecords(vault_, game_, p) {
-        require(vault_.market() == address(this), NotItsMarket(address(vault_), vault_.market()));
-        require(address(game_.market()) == address(this), NotItsMarket(address(game_), address(game_.market())));
-        require(vault_.withdrawalDelay() == p.withdrawalDelay, OtherParameters(address(vault_)));
-        require(game_.parametersHash() == keccak256(abi.encode(p)), OtherParameters(address(game_)));
+        _requireOwn(p);
         bytes32 extensionOf = keccak256(abi.encode(vault_, game_, p));
         require(extension_.extensionOf() == extensionOf, OtherParameters(address(extension_)));
         _extension = extension_;
@@ -53,17 +45,17 @@ contract JobMarket is ResultDelivery, JobPosting {
 
     /// @inheritdoc IJobMarket
     function claim(Job calldata job) external {
-        bytes32 jobId = _jobId(job);
+        JobId jobId = _jobId(job);
         require(job.termsHash == 0, HasTerms(jobId));
-        _needJob(jobId, _jobs[jobId].status, JobStatus.Open);
+        _requireJob(jobId, _jobs[jobId].status, JobStatus.Open);
         _take(jobId, job, _collateral);
     }
 
     /// @inheritdoc IJobMarket
-    function submit(Job calldata job, bytes calldata nodes) external returns (bytes32 claimId) {
-        bytes32 jobId = _jobId(job);
+    function submit(Job calldata job, bytes calldata nodes) external returns (ClaimId claimId) {
+        JobId jobId = _jobId(job);
         require(job.termsHash == 0, HasTerms(jobId));
-        _needWorker(jobId);
+        _requireWorker(jobId);
         return _submit(jobId, job, msg.sender, _collateral, nodes);
     }
 
@@ -71,7 +63,7 @@ contract JobMarket is ResultDelivery, JobPosting {
 
     /// @inheritdoc IJobMarket
     function expire(Job calldata job) external {
-        bytes32 jobId = _jobId(job);
+        JobId jobId = _jobId(job);
         JobRecord storage record = _jobs[jobId];
         JobStatus status = record.status;
         if (status == JobStatus.Claimed) {
@@ -91,14 +83,6 @@ contract JobMarket is ResultDelivery, JobPosting {
     /* ---- The game's calls ---- */
 
     /// @inheritdoc IClaimContract
-    function gameOpened(bytes32 jobId, bytes32 claimId, address challenger, uint256 bond) external onlyGame {
-        JobRecord memory record = _jobs[jobId];
-        _needClaim(claimId, _statusOf(record, claimId), ClaimStatus.Submitted);
-        require(block.timestamp <= record.number, WindowClosed(claimId, record.number));
-        _vault.take(challenger, bond);
-    }
-
-    /// @inheritdoc IClaimContract
     function pay(address account, uint256 amount) external onlyGame {
         _vault.give(account, amount);
     }
@@ -106,11 +90,11 @@ contract JobMarket is ResultDelivery, JobPosting {
     /// @inheritdoc IClaimContract
     function refuted(
         ClaimKey calldata key,
-        bytes32 claimId
+        ClaimId claimId
     ) external onlyGame returns (uint256 collateral, uint256 bounty) {
         (collateral, bounty) = (key.collateral, _bounty);
         // INVARIANT: a claim dies once.
-        _needClaim(claimId, _statusOf(_jobs[key.jobId], claimId), ClaimStatus.Submitted);
+        _requireClaim(claimId, _statusOf(_jobs[key.jobId], claimId), ClaimStatus.Submitted);
         _reopen(key.jobId, JobStatus.Open);
         emit ClaimRefuted(key.jobId, claimId, key.worker, collateral);
         _vault.slash(key.worker, collateral, false);
@@ -161,12 +145,12 @@ contract JobMarket is ResultDelivery, JobPosting {
     }
 
     /// @inheritdoc IMarketExtension
-    function submitOnTerms(Job calldata, Terms calldata, bytes calldata) external returns (bytes32) {
+    function submitOnTerms(Job calldata, Terms calldata, bytes calldata) external returns (ClaimId) {
         _extend();
     }
 
     /// @inheritdoc IMarketExtension
-    function claimAndSubmit(Job calldata, Terms calldata, bytes calldata) external returns (bytes32) {
+    function claimAndSubmit(Job calldata, Terms calldata, bytes calldata) external returns (ClaimId) {
         _extend();
     }
 
@@ -176,7 +160,7 @@ contract JobMarket is ResultDelivery, JobPosting {
     }
 
     /// @inheritdoc IMarketExtension
-    function openSeal(Job calldata, Terms calldata, address, bytes32, bytes calldata) external returns (bytes32) {
+    function openSeal(Job calldata, Terms calldata, address, bytes32, bytes calldata) external returns (ClaimId) {
         _extend();
     }
 
@@ -199,7 +183,7 @@ contract JobMarket is ResultDelivery, JobPosting {
 
     /// @inheritdoc IJobMarket
     function jobOf(
-        bytes32 jobId
+        JobId jobId
     ) external view returns (JobStatus status, address worker, uint256 until, uint256 missingParts) {
         JobRecord memory record = _jobs[jobId];
         status = record.status;
@@ -208,22 +192,14 @@ contract JobMarket is ResultDelivery, JobPosting {
         else if (status != JobStatus.Open) until = record.number;
     }
 
-    /// @inheritdoc IJobMarket
-    function vault() external view returns (IStakeVault) {
-        return _vault;
-    }
-
-    /// @inheritdoc IJobMarket
-    function game() external view returns (IDisputeGame) {
-        return _game;
-    }
-
-    /// @inheritdoc IJobMarket
-    function jobIdOf(Job calldata job) external view returns (bytes32) {
-        return _jobId(job);
-    }
-
     /* ---- Helpers ---- */
+
+    /// @inheritdoc ClaimContract
+    function _stateOf(JobId jobId, ClaimId claimId) internal view override returns (ClaimStatus status, uint256 time) {
+        JobRecord memory record = _jobs[jobId];
+        status = _statusOf(record, claimId);
+        if (status != ClaimStatus.None) time = record.number;
+    }
 
     /// @dev Runs this call's data with the extension's code on this contract's storage, and ends the call with the same
     /// return or revert data.

@@ -4,11 +4,10 @@ pragma solidity 0.8.37;
 import {IJobMarket} from "../interfaces/IJobMarket.sol";
 import {JobStatus, JobRequest, InputPart} from "../interfaces/IMarketEvents.sol";
 import {Clock} from "../game/Clock.sol";
-import {GasSchedule} from "../game/GasSchedule.sol";
+import {Admission} from "./Admission.sol";
 import {Inputs} from "./Inputs.sol";
 import {ProgramHeader} from "../program/ProgramHeader.sol";
-import {ProgramProofs} from "../program/ProgramProofs.sol";
-import {Runs} from "../program/Runs.sol";
+import {JobId} from "../types/Ids.sol";
 import {Job, JobIds} from "../types/Job.sol";
 import {ProgramFacts} from "../types/Program.sol";
 import {Terms} from "../types/Terms.sol";
@@ -18,18 +17,17 @@ import {JobRecords} from "./JobRecords.sol";
 abstract contract JobPosting is IJobMarket, JobRecords {
     using JobIds for Job;
     using ProgramHeader for bytes;
-    using ProgramProofs for ProgramFacts;
 
     /// @dev The published parts of inputs, 256 per word.
-    mapping(bytes32 jobId => mapping(uint256 input => mapping(uint256 word => uint256))) private _published;
+    mapping(JobId jobId => mapping(uint256 input => mapping(uint256 word => uint256))) private _published;
     /// @dev Bit i: input i was complete at the post. Stored only if another input is incomplete. A served header has
     /// room for far less than 256 inputs.
-    mapping(bytes32 jobId => uint256) private _posted;
+    mapping(JobId jobId => uint256) private _posted;
 
     /* ---- Calls ---- */
 
     /// @inheritdoc IJobMarket
-    function post(JobRequest calldata request) external returns (bytes32 jobId) {
+    function post(JobRequest calldata request) external returns (JobId jobId) {
         Job memory job = _terms(request);
         if (request.terms.length != 0) job.termsHash = _termsHash(request);
         jobId = job.newJobId(address(this));
@@ -46,10 +44,10 @@ abstract contract JobPosting is IJobMarket, JobRecords {
 
     /// @inheritdoc IJobMarket
     function publishInput(Job calldata job, ProgramFacts calldata program, InputPart calldata part) external {
-        bytes32 jobId = _jobId(job);
+        JobId jobId = _jobId(job);
         JobRecord storage record = _jobs[jobId];
-        _needJob(jobId, record.status, JobStatus.AwaitingInput);
-        _needProgram(program, job.programRoot);
+        _requireJob(jobId, record.status, JobStatus.AwaitingInput);
+        _requireProgram(program, job.programRoot);
         Inputs.checkPart(program.header, job, part);
         require((_posted[jobId] >> part.input) & 1 == 0, PartAlreadyPublished(part.input, part.part));
         mapping(uint256 => uint256) storage published = _published[jobId][part.input];
@@ -70,15 +68,13 @@ abstract contract JobPosting is IJobMarket, JobRecords {
     /// @dev Returns the job for a request, including the program's facts.
     function _terms(JobRequest calldata request) private view returns (Job memory job) {
         bytes calldata header = request.program.header;
-        // SAFETY: GasSchedule.seam pays for the gas that a header adds to moves.
-        require(header.length <= GasSchedule.MAX_HEADER, HeaderTooLong(header.length, GasSchedule.MAX_HEADER));
-        bytes32 programRoot = request.program.root();
-        uint256 items = request.items;
-        require(items != 0 && items <= Runs.MAX_ITEMS, ItemsOutOfRange(items, Runs.MAX_ITEMS));
-        uint256 work = Runs.work(items, header.work());
-        require(work <= _maxWork, TooMuchWork(work, _maxWork));
-        require(header.maxStepGas() <= _maxStepGas, StepProofTooLarge(header.maxStepGas(), _maxStepGas));
-        require(header.maxStepBytes() <= _maxStepBytes, StepProofTooLong(header.maxStepBytes(), _maxStepBytes));
+        (bytes32 programRoot, uint256 work) = Admission.checkProgram(
+            request.program,
+            request.items,
+            _maxWork,
+            _maxStepGas,
+            _maxStepBytes
+        );
         // INVARIANT: the window holds the slowest honest re-execution.
         uint256 least = Clock.window(_baseWindow, work, _rate);
         require(
@@ -95,7 +91,12 @@ abstract contract JobPosting is IJobMarket, JobRecords {
             request.maxOutputBytes <= MAX_OUTPUT_BYTES,
             OutputLimitTooHigh(request.maxOutputBytes, MAX_OUTPUT_BYTES)
         );
-        uint256 outputs = header.outputCount();
+        (uint8 answers, uint64 deliverables) = Admission.checkOutputs(
+            header,
+            request.items,
+            request.answer,
+            request.maxOutputBytes
+        );
         job = Job({
             requester: msg.sender,
             programRoot: programRoot,
@@ -104,14 +105,14 @@ abstract contract JobPosting is IJobMarket, JobRecords {
             checkpoints: uint32(header.checkpointCount()),
             items: request.items,
             firstItem: request.firstItem,
-            answers: request.answer ? _answers(header, items, outputs) : 0,
+            answers: answers,
             fee: request.fee,
             window: request.window,
             claimSeconds: request.claimSeconds,
             deadline: request.deadline,
             callbackGas: request.callbackGas,
             maxOutputBytes: request.maxOutputBytes,
-            deliverables: _deliverables(header, outputs, request.maxOutputBytes),
+            deliverables: deliverables,
             rootOnly: request.rootOnly,
             salt: request.salt,
             termsHash: 0
@@ -139,63 +140,28 @@ abstract contract JobPosting is IJobMarket, JobRecords {
         return keccak256(abi.encode(t));
     }
 
-    /// @dev Output roots of an answer: one for each of the program's `count` outputs. Checks that it can be disputed.
-    function _answers(bytes calldata header, uint256 items, uint256 count) private pure returns (uint8) {
-        require(count <= MAX_ANSWERS, TooManyAnswers(count, MAX_ANSWERS));
-        if (items == 1 || !header.carries()) return uint8(count);
-        for (uint256 i = 0; i < count; ++i) {
-            (, , bool each) = header.output(i);
-            // SAFETY: a dispute about an item in the middle would have to prove that the item and the last item belong
-            // to the same run, and cover both lists' levels: more than bonds are sized for.
-            require(!each, AnswerOfCarriedItems(i));
-        }
-        return uint8(count);
-    }
-
-    /// @dev Bit i: output i is the last item's, and has at most `most` bytes. Checks all `count` outputs of the header.
-    function _deliverables(bytes calldata header, uint256 count, uint256 most) private pure returns (uint64 bits) {
-        require(count <= MAX_OUTPUTS, TooManyOutputs(count, MAX_OUTPUTS));
-        for (uint256 i = 0; i < count; ++i) {
-            (, uint256 size, bool each) = header.output(i);
-            if (size <= most && !each) bits |= uint64(1 << i);
-        }
-    }
-
     /// @dev Checks and publishes the inputs given; returns the parts that are still missing.
-    function _checkInputs(bytes32 jobId, JobRequest calldata request) private returns (uint256 missing) {
+    function _checkInputs(JobId jobId, JobRequest calldata request) private returns (uint256 missing) {
         bytes calldata header = request.program.header;
-        uint256 count = header.inputCount();
-        require(request.inputRoots.length == count, WrongInputCount(request.inputRoots.length, count));
-        bool none = request.inputs.length == 0;
-        require(none || request.inputs.length == count, WrongInputCount(request.inputs.length, count));
+        (uint256 count, bool none) = Admission.checkInputCount(header, request.inputRoots, request.inputs);
         require(none || !request.rootOnly, RootOnlyWithBytes());
         uint256 posted = 0;
         for (uint256 i = 0; i < count; ++i) {
-            bytes32 root = request.inputRoots[i];
             uint256 tensors = Inputs.tensorCount(header, i, request.items);
-            uint256 given = none ? 0 : request.inputs[i].length;
-            if (Inputs.isZeros(header, i, root)) {
-                // SAFETY: complete inputs cannot be published again. Otherwise the job would open before all bytes are
-                // published.
-                posted |= 1 << i;
-                require(given == 0, WrongInputLength(i, given, 0));
-            } else if (given == 0) {
+            bytes calldata data = none ? header[:0] : request.inputs[i];
+            if (!Admission.takeInput(jobId, header, i, tensors, request.inputRoots[i], data)) {
                 uint256 parts = tensors * Inputs.partCount(header.inputBytes(i));
                 // INVARIANT: every part has a number of its own, and the job's record holds how many are missing: a
                 // header has room for less than 256 inputs.
                 require(parts <= Inputs.MAX_PARTS, TooManyParts(i, parts));
                 missing += parts;
-                // INVARIANT: unread fields contain zero, and a job therefore has one id.
-                require(tensors != 0 || root == 0, WrongInputRoot(i, root, 0));
-            } else {
-                require(tensors != 0, WrongInputLength(i, given, 0));
-                Inputs.checkWhole(header, i, tensors, request.inputs[i], root);
+            } else if (tensors != 0) {
+                // SAFETY: complete inputs cannot be published again. Otherwise the job would open before all bytes are
+                // published.
                 posted |= 1 << i;
-                emit InputPublished(jobId, i, 0, request.inputs[i]);
             }
         }
         if (request.rootOnly) return 0;
-        // Complete inputs cannot be published again.
         if (missing != 0 && posted != 0) _posted[jobId] = posted;
     }
 }

@@ -6,14 +6,16 @@ import {IDisputeGame} from "../interfaces/IDisputeGame.sol";
 import {IProvisioning} from "../interfaces/IProvisioning.sol";
 import {IStakeVault} from "../interfaces/IStakeVault.sol";
 import {ProgramProofs} from "../program/ProgramProofs.sol";
+import {ClaimId, JobId} from "../types/Ids.sol";
 import {Job, Claim, JobIds} from "../types/Job.sol";
 import {Parameters} from "../types/Parameters.sol";
 import {ProgramFacts} from "../types/Program.sol";
+import {ClaimGuards} from "./ClaimGuards.sol";
 import {MarketParameters} from "./MarketParameters.sol";
 
 /// @title The market's job records, and the vault and the game that the market works with.
 /// @dev SAFETY: the market and its extension have the same storage: all shared state is declared here.
-abstract contract JobRecords is MarketParameters {
+abstract contract JobRecords is MarketParameters, ClaimGuards {
     using ProgramProofs for ProgramFacts;
 
     /// @dev The contract's record for a job, including the claim, in one word. number: the parts of the input still
@@ -41,18 +43,18 @@ abstract contract JobRecords is MarketParameters {
     /// @dev In `number` of a final claim's job: the requester has the fee back.
     uint40 internal constant RETURNED = 0;
 
-    IStakeVault internal immutable _vault;
-    IDisputeGame internal immutable _game;
     IProvisioning internal immutable _provisioning;
 
-    mapping(bytes32 jobId => JobRecord) internal _jobs;
-    mapping(bytes32 claimId => Deliveries) internal _deliveries;
+    mapping(JobId jobId => JobRecord) internal _jobs;
+    mapping(ClaimId claimId => Deliveries) internal _deliveries;
     /// @dev Keyed by the hash of requester, group and worker or device: whether either has taken a job from the group.
     mapping(bytes32 key => bool) internal _taken;
 
-    constructor(IStakeVault vault_, IDisputeGame game_, Parameters memory p) MarketParameters(p) {
-        _vault = vault_;
-        _game = game_;
+    constructor(
+        IStakeVault vault_,
+        IDisputeGame game_,
+        Parameters memory p
+    ) MarketParameters(p) ClaimGuards(vault_, game_) {
         _provisioning = vault_.provisioning();
     }
 
@@ -60,7 +62,7 @@ abstract contract JobRecords is MarketParameters {
 
     /// @dev Returns a job's id on this market. The extension runs as the market's code, and therefore has the market's
     /// address.
-    function _jobId(Job calldata job) internal view returns (bytes32) {
+    function _jobId(Job calldata job) internal view returns (JobId) {
         return JobIds.jobId(job, address(this));
     }
 
@@ -74,27 +76,32 @@ abstract contract JobRecords is MarketParameters {
     }
 
     /// @dev Takes a job away from its worker.
-    function _reopen(bytes32 jobId, JobStatus next) internal {
+    function _reopen(JobId jobId, JobStatus next) internal {
         bool open = next == JobStatus.Open;
         _write(_jobs[jobId], next, open ? uint40(block.number) : 0, 0);
         if (open) emit JobOpened(jobId);
     }
 
     /// @dev Returns the ids of a claim and its job, and the claim's status.
-    function _claim(Claim calldata claim_) internal view returns (bytes32 jobId, bytes32 claimId, ClaimStatus status) {
+    function _claim(Claim calldata claim_) internal view returns (JobId jobId, ClaimId claimId, ClaimStatus status) {
         jobId = _jobId(claim_.job);
         claimId = JobIds.claimId(jobId, claim_.worker, claim_.root, claim_.collateral);
         status = _statusOf(_jobs[jobId], claimId);
     }
 
     /// @dev Returns a claim's status according to its job's record: `None` for a refuted claim.
-    function _statusOf(JobRecord memory record, bytes32 claimId) internal pure returns (ClaimStatus) {
+    function _statusOf(JobRecord memory record, ClaimId claimId) internal pure returns (ClaimStatus) {
         if (record.status < JobStatus.Submitted || record.status == JobStatus.Closed) return ClaimStatus.None;
         // SAFETY: a sealed submission counts as no claim yet, whatever the hash.
         if (record.status == JobStatus.Sealed) return ClaimStatus.None;
-        if (record.subject != bytes26(claimId)) return ClaimStatus.None;
+        if (record.subject != _subjectOf(claimId)) return ClaimStatus.None;
         if (record.status == JobStatus.Submitted) return ClaimStatus.Submitted;
         return record.status == JobStatus.Accepted ? ClaimStatus.Accepted : ClaimStatus.Finalised;
+    }
+
+    /// @dev Returns the part of a claim's id that a job's record holds.
+    function _subjectOf(ClaimId claimId) internal pure returns (bytes26) {
+        return bytes26(ClaimId.unwrap(claimId));
     }
 
     /// @dev Whether a claim taken now would be due by the deadline.
@@ -103,24 +110,19 @@ abstract contract JobRecords is MarketParameters {
     }
 
     /// @dev Requires that a program has the expected root.
-    function _needProgram(ProgramFacts calldata program, bytes32 expected) internal view {
+    function _requireProgram(ProgramFacts calldata program, bytes32 expected) internal view {
         bytes32 given = program.root();
         require(given == expected, WrongProgram(expected, given));
     }
 
     /// @dev Requires a status of a job.
-    function _needJob(bytes32 jobId, JobStatus actual, JobStatus needed) internal pure {
+    function _requireJob(JobId jobId, JobStatus actual, JobStatus needed) internal pure {
         require(actual == needed, WrongJobStatus(jobId, actual, needed));
-    }
-
-    /// @dev Requires a status of a claim.
-    function _needClaim(bytes32 claimId, ClaimStatus actual, ClaimStatus needed) internal pure {
-        require(actual == needed, WrongClaimStatus(claimId, actual, needed));
     }
 
     /// @dev Returns the fee of a closed job.
     /// @param reward The part of the fee for the caller who closed the job.
-    function _refund(bytes32 jobId, Job calldata job, uint256 reward) internal {
+    function _refund(JobId jobId, Job calldata job, uint256 reward) internal {
         uint256 amount = job.fee - reward;
         _jobs[jobId].subject = bytes26(uint208(amount));
         emit JobClosed(jobId, amount);

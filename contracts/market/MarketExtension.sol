@@ -5,6 +5,7 @@ import {Deployment, JobStatus, ClaimStatus, Delivery} from "../interfaces/IMarke
 import {IMarketExtension} from "../interfaces/IMarketExtension.sol";
 import {IDisputeGame} from "../interfaces/IDisputeGame.sol";
 import {IStakeVault} from "../interfaces/IStakeVault.sol";
+import {ClaimId, JobId} from "../types/Ids.sol";
 import {Claim, Job} from "../types/Job.sol";
 import {Parameters} from "../types/Parameters.sol";
 import {SEMANTICS} from "../types/Semantics.sol";
@@ -31,7 +32,7 @@ contract MarketExtension is IMarketExtension, TermedJobs {
 
     /// @inheritdoc IMarketExtension
     function cancel(Job calldata job) external {
-        bytes32 jobId = _jobId(job);
+        JobId jobId = _jobId(job);
         JobRecord storage record = _jobs[jobId];
         require(msg.sender == job.requester, NotRequester(msg.sender, job.requester));
         require(
@@ -46,8 +47,8 @@ contract MarketExtension is IMarketExtension, TermedJobs {
 
     /// @inheritdoc IMarketExtension
     function accept(Claim calldata claim_) external {
-        (bytes32 jobId, bytes32 claimId, ClaimStatus status) = _claim(claim_);
-        _needClaim(claimId, status, ClaimStatus.Finalised);
+        (JobId jobId, ClaimId claimId, ClaimStatus status) = _claim(claim_);
+        _requireClaim(claimId, status, ClaimStatus.Finalised);
         require(msg.sender == claim_.job.requester, NotRequester(msg.sender, claim_.job.requester));
         Deliveries storage done = _deliveries[claimId];
         require(_jobs[jobId].status != JobStatus.Complete && !done.paid, AlreadyPaid(claimId));
@@ -57,10 +58,10 @@ contract MarketExtension is IMarketExtension, TermedJobs {
 
     /// @inheritdoc IMarketExtension
     function reclaim(Claim calldata claim_) external {
-        (bytes32 jobId, bytes32 claimId, ClaimStatus status) = _claim(claim_);
+        (JobId jobId, ClaimId claimId, ClaimStatus status) = _claim(claim_);
         // SAFETY: if nothing needs delivery, the worker earns the fee as soon as the claim becomes final.
         require(claim_.job.deliverables != 0, NothingToDeliver(jobId));
-        _needClaim(claimId, status, ClaimStatus.Finalised);
+        _requireClaim(claimId, status, ClaimStatus.Finalised);
         JobRecord storage record = _jobs[jobId];
         Deliveries storage done = _deliveries[claimId];
         require(record.status != JobStatus.Complete && !done.paid, AlreadyPaid(claimId));
@@ -76,8 +77,8 @@ contract MarketExtension is IMarketExtension, TermedJobs {
 
     /// @inheritdoc IMarketExtension
     function requireOutput(Claim calldata claim_, uint256 item, Delivery calldata delivery) external view {
-        (, bytes32 claimId, ClaimStatus status) = _claim(claim_);
-        _needClaim(claimId, status, ClaimStatus.Finalised);
+        (, ClaimId claimId, ClaimStatus status) = _claim(claim_);
+        _requireClaim(claimId, status, ClaimStatus.Finalised);
         checkOutput(claim_, item, delivery);
     }
 

@@ -3,6 +3,7 @@ pragma solidity 0.8.37;
 
 import {IMarketEvents} from "../interfaces/IMarketEvents.sol";
 import {GasSchedule} from "../game/GasSchedule.sol";
+import {Admission} from "./Admission.sol";
 import {Inputs} from "./Inputs.sol";
 import {ParameterChecks} from "./ParameterChecks.sol";
 import {Parameters} from "../types/Parameters.sol";
@@ -10,9 +11,9 @@ import {Parameters} from "../types/Parameters.sol";
 /// @title The limits of the market: limits shared by every deployment, and limits that this deployment fixed for good.
 abstract contract MarketParameters is IMarketEvents {
     /// @notice Maximum number of outputs in a served program: one bit each in a 64-bit word.
-    uint256 public constant MAX_OUTPUTS = 64;
+    uint256 public constant MAX_OUTPUTS = Admission.MAX_OUTPUTS;
     /// @notice Maximum number of outputs if a job asks for an answer: the worker submits all their roots.
-    uint256 public constant MAX_ANSWERS = 16;
+    uint256 public constant MAX_ANSWERS = Admission.MAX_ANSWERS;
     /// @notice Largest output that can be delivered on chain, and largest part of an input, bytes.
     uint256 public constant MAX_OUTPUT_BYTES = Inputs.PART_BYTES;
     /// @notice Maximum gas that a callback may ask for. With a full part's delivery, 2.6 M gas of calldata at

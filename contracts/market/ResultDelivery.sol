@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 pragma solidity 0.8.37;
 
+import {IClaimContract} from "../interfaces/IClaimContract.sol";
 import {IJobMarket} from "../interfaces/IJobMarket.sol";
 import {JobStatus, ClaimStatus, Delivery} from "../interfaces/IMarketEvents.sol";
 import {Callback} from "./Callback.sol";
+import {ClaimId, JobId} from "../types/Ids.sol";
 import {Claim, ClaimKey, JobIds} from "../types/Job.sol";
 import {JobClaims} from "./JobClaims.sol";
 
@@ -13,11 +15,11 @@ abstract contract ResultDelivery is IJobMarket, JobClaims {
 
     /* ---- Calls ---- */
 
-    /// @inheritdoc IJobMarket
+    /// @inheritdoc IClaimContract
     function finalise(Claim calldata claim_) external {
-        (bytes32 jobId, bytes32 claimId, ClaimStatus status) = _claim(claim_);
-        _needClaim(claimId, status, ClaimStatus.Submitted);
-        _needUndisputed(jobId, claimId);
+        (JobId jobId, ClaimId claimId, ClaimStatus status) = _claim(claim_);
+        _requireClaim(claimId, status, ClaimStatus.Submitted);
+        _requireStands(jobId, claimId);
         bool complete = claim_.job.deliverables == 0;
         _finalise(jobId, claimId, claim_, complete);
         if (complete) _release(jobId, claimId, claim_);
@@ -25,16 +27,16 @@ abstract contract ResultDelivery is IJobMarket, JobClaims {
 
     /// @inheritdoc IJobMarket
     function deliver(Claim calldata claim_, Delivery calldata delivery) external {
-        (bytes32 jobId, bytes32 claimId, ClaimStatus status) = _claim(claim_);
+        (JobId jobId, ClaimId claimId, ClaimStatus status) = _claim(claim_);
         uint256 output = delivery.output;
         uint64 wanted = claim_.job.deliverables;
         // Outputs past the 64th have no bit.
         require((wanted >> output) & 1 == 1, NotDeliverable(output));
         Deliveries memory done;
         bool isNew = status == ClaimStatus.Submitted;
-        if (isNew) _needUndisputed(jobId, claimId);
+        if (isNew) _requireStands(jobId, claimId);
         else {
-            _needClaim(claimId, status, ClaimStatus.Finalised);
+            _requireClaim(claimId, status, ClaimStatus.Finalised);
             require(_jobs[jobId].status != JobStatus.Complete, AlreadyDelivered(claimId, output));
             done = _deliveries[claimId];
         }
@@ -74,7 +76,7 @@ abstract contract ResultDelivery is IJobMarket, JobClaims {
     function claimOf(
         ClaimKey calldata key
     ) external view returns (ClaimStatus status, uint256 time, uint256 delivered, uint256 calledBack, bool paid) {
-        bytes32 claimId = key.claimId();
+        ClaimId claimId = key.claimId();
         JobRecord memory record = _jobs[key.jobId];
         status = _statusOf(record, claimId);
         (, bool dead, , ) = _game.claimGames(claimId);
@@ -88,18 +90,15 @@ abstract contract ResultDelivery is IJobMarket, JobClaims {
     /* ---- Helpers ---- */
 
     /// @dev Requires that a submitted claim's window has ended and that nobody disputes the claim.
-    function _needUndisputed(bytes32 jobId, bytes32 claimId) private view {
-        uint256 windowEnd = _jobs[jobId].number;
-        require(block.timestamp > windowEnd, WindowOpen(claimId, windowEnd));
-        (uint256 games, , , ) = _game.claimGames(claimId);
-        // INVARIANT: no claim stands while anybody disputes it.
-        require(games == 0, GamesOpen(claimId, games));
+    function _requireStands(JobId jobId, ClaimId claimId) private view {
+        _requireOver(claimId, _jobs[jobId].number);
+        _requireUndisputed(claimId);
     }
 
     /// @dev Ends such a claim. @param complete Whether all is done, too.
-    function _finalise(bytes32 jobId, bytes32 claimId, Claim calldata claim_, bool complete) private {
+    function _finalise(JobId jobId, ClaimId claimId, Claim calldata claim_, bool complete) private {
         JobStatus next = complete ? JobStatus.Complete : JobStatus.Finalised;
-        _write(_jobs[jobId], next, uint40(block.timestamp), bytes26(claimId));
+        _write(_jobs[jobId], next, uint40(block.timestamp), _subjectOf(claimId));
         emit ClaimFinalised(jobId, claimId);
         _vault.unlock(claim_.worker, claim_.collateral);
     }

@@ -3,6 +3,7 @@ pragma solidity 0.8.37;
 
 import {ClaimStatus, JobStatus} from "../interfaces/IMarketEvents.sol";
 import {IMarketExtension} from "../interfaces/IMarketExtension.sol";
+import {ClaimId, DeviceId, JobId} from "../types/Ids.sol";
 import {Claim, Job} from "../types/Job.sol";
 import {Terms} from "../types/Terms.sol";
 import {JobClaims} from "./JobClaims.sol";
@@ -13,14 +14,14 @@ abstract contract TermedJobs is IMarketExtension, JobClaims {
 
     /// @inheritdoc IMarketExtension
     function claimOnTerms(Job calldata job, Terms calldata terms) public {
-        bytes32 jobId = _termedJob(job, terms);
+        JobId jobId = _termedJob(job, terms);
         JobRecord memory record = _jobs[jobId];
-        _needJob(jobId, record.status, JobStatus.Open);
-        _needFit(jobId, record.number, terms);
+        _requireJob(jobId, record.status, JobStatus.Open);
+        _requireFit(jobId, record.number, terms);
         if (terms.group != 0) {
             _takeFromGroup(job.requester, terms.group, bytes32(uint256(uint160(msg.sender))));
             // SAFETY: a device that goes from worker to worker takes one job of the group, whoever the device backs.
-            _takeFromGroup(job.requester, terms.group, _provisioning.deviceOf(msg.sender));
+            _takeFromGroup(job.requester, terms.group, DeviceId.unwrap(_provisioning.deviceOf(msg.sender)));
         }
         _take(jobId, job, terms.collateral);
     }
@@ -30,10 +31,10 @@ abstract contract TermedJobs is IMarketExtension, JobClaims {
         Job calldata job,
         Terms calldata terms,
         bytes calldata nodes
-    ) public returns (bytes32 claimId) {
-        bytes32 jobId = _termedJob(job, terms);
+    ) public returns (ClaimId claimId) {
+        JobId jobId = _termedJob(job, terms);
         require(terms.openFrom == 0, IsSealed(jobId));
-        _needWorker(jobId);
+        _requireWorker(jobId);
         return _submit(jobId, job, msg.sender, terms.collateral, nodes);
     }
 
@@ -42,7 +43,7 @@ abstract contract TermedJobs is IMarketExtension, JobClaims {
         Job calldata job,
         Terms calldata terms,
         bytes calldata nodes
-    ) external returns (bytes32 claimId) {
+    ) external returns (ClaimId claimId) {
         // SAFETY: of a job that others may claim too, they would copy the nodes and claim first.
         require(terms.reservedFor == msg.sender, ReservedForAnother(msg.sender, terms.reservedFor));
         claimOnTerms(job, terms);
@@ -53,8 +54,8 @@ abstract contract TermedJobs is IMarketExtension, JobClaims {
 
     /// @inheritdoc IMarketExtension
     function seal(Job calldata job, Terms calldata terms, bytes32 seal_) external {
-        bytes32 jobId = _sealedJob(job, terms);
-        _needWorker(jobId);
+        JobId jobId = _sealedJob(job, terms);
+        _requireWorker(jobId);
         _write(_jobs[jobId], JobStatus.Sealed, uint40(block.timestamp), _sealOf(msg.sender, seal_));
         emit ClaimSealed(jobId, msg.sender, seal_);
     }
@@ -66,10 +67,10 @@ abstract contract TermedJobs is IMarketExtension, JobClaims {
         address worker,
         bytes32 salt,
         bytes calldata nodes
-    ) external returns (bytes32 claimId) {
-        bytes32 jobId = _sealedJob(job, terms);
+    ) external returns (ClaimId claimId) {
+        JobId jobId = _sealedJob(job, terms);
         bytes32 root = _claimRoot(job, nodes);
-        _needSeal(jobId, worker, keccak256(abi.encode(jobId, worker, root, salt)));
+        _requireSeal(jobId, worker, keccak256(abi.encode(jobId, worker, root, salt)));
         require(block.timestamp >= terms.openFrom, TimeNotUp(terms.openFrom));
         uint256 until = _openUntil(terms);
         require(block.timestamp <= until, TimeIsUp(until));
@@ -78,8 +79,8 @@ abstract contract TermedJobs is IMarketExtension, JobClaims {
 
     /// @inheritdoc IMarketExtension
     function breakSeal(Job calldata job, Terms calldata terms, address worker, bytes32 seal_) external {
-        bytes32 jobId = _sealedJob(job, terms);
-        _needSeal(jobId, worker, seal_);
+        JobId jobId = _sealedJob(job, terms);
+        _requireSeal(jobId, worker, seal_);
         uint256 until = _openUntil(terms);
         require(block.timestamp > until, TimeNotUp(until));
         emit SealBroken(jobId, worker, terms.collateral);
@@ -94,22 +95,21 @@ abstract contract TermedJobs is IMarketExtension, JobClaims {
 
     /// @inheritdoc IMarketExtension
     function expireOnTerms(Job calldata job, Terms calldata terms) external {
-        bytes32 jobId = _termedJob(job, terms);
-        _needJob(jobId, _jobs[jobId].status, JobStatus.Claimed);
+        JobId jobId = _termedJob(job, terms);
+        _requireJob(jobId, _jobs[jobId].status, JobStatus.Claimed);
         _expireClaimed(jobId, job, terms.collateral);
     }
 
     /// @inheritdoc IMarketExtension
     function acceptEarly(Claim calldata claim_, Terms calldata terms) external {
-        bytes32 jobId = _termedJob(claim_.job, terms);
+        JobId jobId = _termedJob(claim_.job, terms);
         require(terms.earlyAccept, NoEarlyAccept(jobId));
         require(msg.sender == claim_.job.requester, NotRequester(msg.sender, claim_.job.requester));
-        (, bytes32 claimId, ClaimStatus status) = _claim(claim_);
-        _needClaim(claimId, status, ClaimStatus.Submitted);
-        (uint256 games, , , ) = _game.claimGames(claimId);
+        (, ClaimId claimId, ClaimStatus status) = _claim(claim_);
+        _requireClaim(claimId, status, ClaimStatus.Submitted);
         // SAFETY: a claim's collateral pays the claim's challengers.
-        require(games == 0, GamesOpen(claimId, games));
-        _write(_jobs[jobId], JobStatus.Accepted, uint40(block.timestamp), bytes26(claimId));
+        _requireUndisputed(claimId);
+        _write(_jobs[jobId], JobStatus.Accepted, uint40(block.timestamp), _subjectOf(claimId));
         emit ClaimAccepted(jobId, claimId);
         _vault.unlock(claim_.worker, claim_.collateral);
         _release(jobId, claimId, claim_);
@@ -118,21 +118,21 @@ abstract contract TermedJobs is IMarketExtension, JobClaims {
     /* ---- Helpers ---- */
 
     /// @dev Returns a job's id after checking the terms against the job.
-    function _termedJob(Job calldata job, Terms calldata terms) private view returns (bytes32 jobId) {
+    function _termedJob(Job calldata job, Terms calldata terms) private view returns (JobId jobId) {
         jobId = _jobId(job);
         bytes32 given = keccak256(abi.encode(terms));
         require(given == job.termsHash, WrongTerms(jobId, job.termsHash, given));
     }
 
     /// @dev Like `_termedJob`, for a job with sealed submissions.
-    function _sealedJob(Job calldata job, Terms calldata terms) private view returns (bytes32 jobId) {
+    function _sealedJob(Job calldata job, Terms calldata terms) private view returns (JobId jobId) {
         jobId = _termedJob(job, terms);
         require(terms.openFrom != 0, NotSealed(jobId));
     }
 
     /// @dev Requires that the caller meets the terms' conditions for a worker.
     /// @param opened The block in which the job opened.
-    function _needFit(bytes32 jobId, uint256 opened, Terms calldata terms) private view {
+    function _requireFit(JobId jobId, uint256 opened, Terms calldata terms) private view {
         address reserved = terms.reservedFor;
         require(reserved == address(0) || reserved == msg.sender, ReservedForAnother(msg.sender, reserved));
         if (terms.spread != 0) {
@@ -146,7 +146,7 @@ abstract contract TermedJobs is IMarketExtension, JobClaims {
         bool isOld = terms.since == 0 || (since != 0 && since <= terms.since);
         require(isOld && refuted_ <= terms.maxRefuted && late <= terms.maxLate, RecordTooPoor(msg.sender));
         if (terms.manufacturer != 0) {
-            bytes32 device = _provisioning.deviceOf(msg.sender);
+            DeviceId device = _provisioning.deviceOf(msg.sender);
             bytes32 manufacturer = _provisioning.deviceInfo(device).manufacturer;
             require(manufacturer == terms.manufacturer, OtherManufacturer(msg.sender, manufacturer));
         }
@@ -165,9 +165,9 @@ abstract contract TermedJobs is IMarketExtension, JobClaims {
     }
 
     /// @dev Requires that a job is sealed with the given worker's seal.
-    function _needSeal(bytes32 jobId, address worker, bytes32 seal_) private view {
+    function _requireSeal(JobId jobId, address worker, bytes32 seal_) private view {
         JobRecord memory record = _jobs[jobId];
-        _needJob(jobId, record.status, JobStatus.Sealed);
+        _requireJob(jobId, record.status, JobStatus.Sealed);
         require(record.subject == _sealOf(worker, seal_), WrongSeal(jobId));
     }
 

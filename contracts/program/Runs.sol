@@ -26,9 +26,9 @@ library Runs {
 
     /// @notice Returns the number of leaves under a claim's root: the outputs of an answer, the items, or the only
     /// item's checkpoints.
-    function claimWidth(Job calldata job) internal pure returns (uint256) {
-        if (job.answers != 0) return job.answers;
-        return job.items == 1 ? job.checkpoints : job.items;
+    function claimWidth(uint256 answers, uint256 items, uint256 checkpoints) internal pure returns (uint256) {
+        if (answers != 0) return answers;
+        return items == 1 ? checkpoints : items;
     }
 
     /// @notice Returns whether `root` is the job's tensor root for input `index` of item `item`.

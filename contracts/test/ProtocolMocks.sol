@@ -6,6 +6,7 @@ import {KnownStep} from "../game/KnownStep.sol";
 import {TensorTree} from "../merkle/TensorTree.sol";
 import {Deployment} from "../interfaces/IMarketEvents.sol";
 import {IStepVerifier, ChunkOpening} from "../interfaces/IStepVerifier.sol";
+import {DeviceId} from "../types/Ids.sol";
 import {SEMANTICS} from "../types/Semantics.sol";
 import {IElementary} from "../verifier/IElementary.sol";
 
@@ -76,8 +77,8 @@ contract OpenProvisioning {
     }
 
     /// @notice A device for each worker.
-    function deviceOf(address worker) external pure returns (bytes32) {
-        return keccak256(abi.encode(worker));
+    function deviceOf(address worker) external pure returns (DeviceId) {
+        return DeviceId.wrap(keccak256(abi.encode(worker)));
     }
 }
 

@@ -5,6 +5,7 @@ import {ResultConsumer} from "../consumer/ResultConsumer.sol";
 import {IJobMarket} from "../interfaces/IJobMarket.sol";
 import {JobRequest} from "../interfaces/IMarketEvents.sol";
 import {IResultConsumer} from "../interfaces/IResultConsumer.sol";
+import {JobId} from "../types/Ids.sol";
 
 enum Behaviour {
     Take,
@@ -39,11 +40,11 @@ contract ScriptedRequester is IResultConsumer {
         reentry = call;
     }
 
-    function post(JobRequest calldata request) external returns (bytes32) {
+    function post(JobRequest calldata request) external returns (JobId) {
         return market.post(request);
     }
 
-    function onResult(bytes32, uint256, bytes calldata data) external {
+    function onResult(JobId, uint256, bytes calldata data) external {
         require(msg.sender == address(market), NotMarket(msg.sender));
         gasSeen = gasleft();
         if (behaviour == Behaviour.Revert) revert ResultRefused();
@@ -63,15 +64,15 @@ contract ScriptedRequester is IResultConsumer {
 
 /// @notice A dapp that passes on whatever anybody asks, and keeps the last result of each question.
 contract PlainDapp is ResultConsumer {
-    mapping(bytes32 jobId => bytes) public resultOf;
+    mapping(JobId jobId => bytes) public resultOf;
 
     constructor(IJobMarket market_, uint32 minWindow_) ResultConsumer(market_, minWindow_) {}
 
-    function ask(JobRequest calldata request) external returns (bytes32) {
+    function ask(JobRequest calldata request) external returns (JobId) {
         return _ask(request);
     }
 
-    function _onResult(bytes32 jobId, uint256, bytes calldata data) internal override {
+    function _onResult(JobId jobId, uint256, bytes calldata data) internal override {
         resultOf[jobId] = data;
     }
 }

@@ -3,6 +3,7 @@ pragma solidity ^0.8.28;
 
 import {ProgramFacts, CheckpointOpening, StepOpening} from "./Program.sol";
 import {ChunkOpening} from "../interfaces/IStepVerifier.sol";
+import {ClaimId} from "./Ids.sol";
 
 /// @notice The list that a game is in: the outputs of an answer, the items of one output, the items of the run, the
 /// checkpoints of one item's trace, the steps of one range, or the chunks of one tensor.
@@ -56,7 +57,7 @@ enum Move {
 /// @param since When the side to move got the turn (unix time).
 /// @param spent Price of the challenger's own moves so far, due to the challenger if the claim dies.
 struct GameState {
-    bytes32 claimId;
+    ClaimId claimId;
     bytes32 programRoot;
     bytes32 node;
     bytes32 runRoot;
@@ -86,7 +87,7 @@ struct GameState {
 /// @notice A `GameState` in nine words, as calls bring it and events show it (contracts/game/States.sol says where
 /// each field lies).
 struct PackedState {
-    bytes32 claimId;
+    ClaimId claimId;
     bytes32 programRoot;
     bytes32 node;
     bytes32 runRoot;

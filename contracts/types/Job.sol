@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 pragma solidity ^0.8.28;
 
+import {ClaimId, JobId} from "./Ids.sol";
+
 /// @notice The whole content of a job. The job's id hashes the whole content: the contract does not store the content,
 /// and every call brings it.
 /// @param requester The account that posts and pays for the job, and receives the callback.
@@ -60,7 +62,7 @@ struct Claim {
 
 /// @notice The content of a claim's id, without the job's own content.
 struct ClaimKey {
-    bytes32 jobId;
+    JobId jobId;
     address worker;
     bytes32 root;
     uint128 collateral;
@@ -75,7 +77,7 @@ library JobIds {
 
     /// @notice Returns the id of a job on this chain and market: `keccak256(abi.encode(chainid, market, job))`.
     /// @dev SAFETY: fields are hashed exactly as given in the call. A field with excess bits gives an id without a job.
-    function jobId(Job calldata job, address market) internal view returns (bytes32 id) {
+    function jobId(Job calldata job, address market) internal view returns (JobId id) {
         assembly ("memory-safe") {
             let start := mload(0x40)
             mstore(start, chainid())
@@ -87,7 +89,7 @@ library JobIds {
 
     /// @notice Returns the same id for a job not posted yet.
     /// @dev SAFETY: a field in memory has no bits beyond its type's.
-    function newJobId(Job memory job, address market) internal view returns (bytes32 id) {
+    function newJobId(Job memory job, address market) internal view returns (JobId id) {
         assembly ("memory-safe") {
             let start := mload(0x40)
             mstore(start, chainid())
@@ -108,17 +110,17 @@ library JobIds {
 
     /// @notice Returns the id of a worker's claim that `root` commits to the job's requested result, backed by the
     /// given collateral.
-    function claimId(bytes32 job, address worker, bytes32 root, uint128 collateral) internal pure returns (bytes32) {
+    function claimId(JobId job, address worker, bytes32 root, uint128 collateral) internal pure returns (ClaimId) {
         return claimId(worker, keccak256(abi.encode(job, root, collateral)));
     }
 
     /// @notice The same id, from the hash of the job's id, root and collateral.
-    function claimId(address worker, bytes32 content) internal pure returns (bytes32) {
-        return keccak256(abi.encode(worker, content));
+    function claimId(address worker, bytes32 content) internal pure returns (ClaimId) {
+        return ClaimId.wrap(keccak256(abi.encode(worker, content)));
     }
 
     /// @notice Returns the id of a key's claim.
-    function claimId(ClaimKey calldata key) internal pure returns (bytes32) {
+    function claimId(ClaimKey calldata key) internal pure returns (ClaimId) {
         return claimId(key.jobId, key.worker, key.root, key.collateral);
     }
 }

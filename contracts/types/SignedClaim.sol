@@ -58,7 +58,7 @@ struct SignedClaim {
 
 /// @notice What a signed claim does not say but its entry on chain needs. See `PledgedEntry`.
 /// @param nodes The outputs' roots, 32 bytes each.
-struct Landing {
+struct ClaimEvidence {
     ProgramFacts program;
     bytes32[] inputRoots;
     bytes[] inputs;

@@ -51,7 +51,7 @@ export const marketModule = (marketCode: string, newVerifier = false) =>
     ]);
     const deployer = m.contract("MarketDeployer");
     // The vault and the game name the market, which is deployed after them at the address that is reserved for it.
-    const address = m.staticCall(deployer, "market");
+    const address = m.staticCall(deployer, "reserved");
     const asset = m.getParameter("asset");
     const vault = m.contract("StakeVault", [asset, provisioning, parameters.withdrawalDelay, address]);
     const game = m.contract("DisputeGame", [address, checker, parameters]);

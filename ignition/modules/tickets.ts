@@ -22,7 +22,7 @@ export const ticketsModule = (claimsCode: string, withExams = false) =>
     const lifetime = m.getParameter("claimLifetime", DEFAULT_CLAIM_LIFETIME);
     const deployer = m.contract("ClaimsDeployer");
     // The vault, the game and the tickets name the claims, which are deployed after them at this address.
-    const address = m.staticCall(deployer, "claims");
+    const address = m.staticCall(deployer, "reserved");
     const parameters = {
       ...Object.fromEntries(PARAMETERS.map((name) => [name, m.getParameter(name)])),
       // What games leave stays there for the other games about the same worker.

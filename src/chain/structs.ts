@@ -49,11 +49,11 @@ export type SignedClaim = {
   root: Hex;
   secretHash: Hex;
 };
-export type Landing = { program: ProgramFacts; inputRoots: readonly Hex[]; inputs: readonly Hex[]; nodes: Hex };
+export type ClaimEvidence = { program: ProgramFacts; inputRoots: readonly Hex[]; inputs: readonly Hex[]; nodes: Hex };
 export type Ticket = { claim: Hex; face: bigint; odds: bigint; expiry: bigint; nonce: Hex };
 export type DeviceInfo = ContractFunctionReturnType<typeof provisioningAbi, "view", "deviceInfo">;
 export type ExamReport = ContractFunctionArgs<typeof examsAbi, "nonpayable", "sit">[0];
-export type Sitting = ContractFunctionArgs<typeof examsAbi, "view", "isSitting">[0];
+export type ExamResult = ContractFunctionArgs<typeof examsAbi, "view", "isResult">[0];
 export type ExamClass = ContractFunctionReturnType<typeof examsAbi, "view", "classes">[number];
 export type DeploymentFacts = ContractFunctionReturnType<typeof jobMarketAbi, "view", "deployment">;
 export type Parameters = DeploymentFacts["parameters"];

@@ -52,7 +52,7 @@ describe("a watcher that audits exams", function () {
 
   it("attackOnAnHonestWorker_costsTheBond_andTheClassIsKept", async () => {
     const honest = await exams.examinee();
-    const sitting = await exams.sit(honest, await exams.nextExam(), reference());
+    const result = await exams.sit(honest, await exams.nextExam(), reference());
     const key = await exams.challengerKey();
     // It executes wrongly, and believes itself.
     const attacker = await exams.audit(key, reference(lie));
@@ -61,8 +61,8 @@ describe("a watcher that audits exams", function () {
     const { claimId } = await first(attacker, "opened");
     const claimContracts = await exams.claimContractsOf(key);
     const { examClaims } = await exams.open(claimContracts);
-    const again = () => rejection(examClaims.challenge(sitting, programFacts(program.commitment)));
-    // A sitting becomes one claim. When the claim is final, the time for challenges is over too.
+    const again = () => rejection(examClaims.challenge(result, programFacts(program.commitment)));
+    // A result becomes one claim. When the claim is final, the time for challenges is over too.
     const error = await again();
     expect(error).to.be.instanceOf(ContractRevertError);
     expect(error.errorName).to.equal("ClaimExists");
@@ -98,16 +98,16 @@ describe("a watcher that audits exams", function () {
 
   it("whatCannotBeChallenged_isRefusedByName", async () => {
     const worker = await exams.examinee();
-    const sitting = await exams.sit(worker, await exams.nextExam(), reference());
+    const result = await exams.sit(worker, await exams.nextExam(), reference());
     const { examClaims } = await exams.open(worker.claimContracts);
     const facts = programFacts(program.commitment);
     const name = async (sent: Promise<unknown>) => (await rejection(sent)).errorName;
-    expect(await name(examClaims.challenge({ ...sitting, traceRoot: zeroHash }, facts))).to.equal("NotASitting");
-    expect(await name(examClaims.challenge(sitting, { ...facts, stepsRoot: zeroHash }))).to.equal("WrongProgram");
+    expect(await name(examClaims.challenge({ ...result, traceRoot: zeroHash }, facts))).to.equal("NotAResult");
+    expect(await name(examClaims.challenge(result, { ...facts, stepsRoot: zeroHash }))).to.equal("WrongProgram");
     expect(await name(examClaims.enrol(worker.claimContracts.sender.address))).to.equal("EnrolledBefore");
     expect(await name(examClaims.enrol(exams.exams))).to.equal("NotPledged");
     await exams.players.chain.advance(86_401);
-    expect(await name(examClaims.challenge(sitting, facts))).to.equal("LifetimeOver");
+    expect(await name(examClaims.challenge(result, facts))).to.equal("LifetimeOver");
     expect(await examClaims.classHeld(worker.claimContracts.sender.address, 0)).to.equal(false);
   });
 });

@@ -2,7 +2,7 @@ import { parseEther, zeroHash, type Address, type Hex } from "viem";
 import { deposit } from "../../src/chain/market/deposit.ts";
 import { openSession, type Session } from "../../src/chain/market/session.ts";
 import { PledgedClaims, PledgedClaimsReader } from "../../src/chain/clients/pledgedClaims.ts";
-import type { Sitting } from "../../src/chain/structs.ts";
+import type { ExamResult } from "../../src/chain/structs.ts";
 import type { LocalTickets } from "../../src/deploy/demo/localChain.ts";
 import type { KnownProgram } from "../../src/dispute/run/execution.ts";
 import { ProgramLibrary } from "../../src/runs/programLibrary.ts";
@@ -98,7 +98,7 @@ export class ExamPlayers {
   }
 
   /** Has a worker sit an exam. @returns what the chain keeps of it */
-  async sit({ session, device }: Examinee, gridBlock: bigint, execute: Execute): Promise<Sitting> {
+  async sit({ session, device }: Examinee, gridBlock: bigint, execute: Execute): Promise<ExamResult> {
     const { exams } = await openExams(session, this.exams);
     const task = { class: 0, programRoot: this.program.model.programRoot, gridBlock };
     const { traceRoot, receipt } = await sitExam(session, exams, device, task, solver(this.program, execute));
@@ -116,7 +116,7 @@ export class ExamPlayers {
   async endClaim({ claimContracts }: Examinee, claimId: Hex): Promise<void> {
     const { chain } = this.players;
     const reader = new PledgedClaimsReader(this.beside.claims, claimContracts);
-    const { time: windowEnd } = await reader.claimStatus(claimId);
+    const { time: windowEnd } = await reader.statusOf(claimId);
     const step = async (): Promise<void> => {
       await chain.advance(600);
       await new Promise((resolve) => setTimeout(resolve, 150));
@@ -128,7 +128,7 @@ export class ExamPlayers {
     for (let k = 0; k < 60 && (await reader.pledgeOf(address)).claims > 0n; k++) await step();
   }
 
-  /** Starts a worker that answers games about sittings, and makes undisputed claims final. */
+  /** Starts a worker that answers games about results, and makes undisputed claims final. */
   defend({ claimContracts }: Examinee, execute: Execute) {
     const policy = { minFee: 1n, marginSeconds: 10 };
     const role = { programs: ProgramLibrary.of([this.program]), execute, policy, selfAuditSamples: 0 };

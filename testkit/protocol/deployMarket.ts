@@ -10,7 +10,7 @@ type Foundation = { token: Address; provisioning: Address; checker: Address; par
 /** Deploys a vault, a game and their market, at the address that both name. */
 export async function deployMarket(viem: Viem, { token, provisioning, checker, parameters }: Foundation) {
   const deployer = await viem.deployContract("MarketDeployer");
-  const address = await deployer.read.market();
+  const address = await deployer.read.reserved();
   const delay = BigInt(parameters.withdrawalDelay);
   const vault = await viem.deployContract("StakeVault", [token, provisioning, delay, address]);
   const game = await viem.deployContract("DisputeGame", [address, checker, parameters]);

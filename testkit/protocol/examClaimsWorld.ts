@@ -1,11 +1,11 @@
 import { parseEventLogs, type Address, type Hex } from "viem";
 import { jobMarketAbi } from "../../src/chain/abi/jobMarket.ts";
-import type { Claim, Sitting } from "../../src/chain/structs.ts";
+import type { Claim, ExamResult } from "../../src/chain/structs.ts";
 import { MerkleList } from "../../src/program/merkle/list.ts";
 import { tensorRoot } from "../../src/program/merkle/tensor.ts";
 import type { Trace } from "../../src/program/trace/trace.ts";
 import { chainProgram, honestTrace, lyingTrace, type GameProgram } from "./chainProgram.ts";
-import { CLASS_BLOCKS, deployExams, examNonce, nextExam, sit, sittingOf, type ExamsContract } from "./examKit.ts";
+import { CLASS_BLOCKS, deployExams, examNonce, nextExam, sit, resultOf, type ExamsContract } from "./examKit.ts";
 import { GameDriver } from "./gameDriver.ts";
 import { createPledgeWorld } from "./pledgeWorld.ts";
 import { attest } from "./reports.ts";
@@ -13,7 +13,7 @@ import { TestDevice } from "./testDevice.ts";
 import { factsOf } from "./world.ts";
 import type { Actor, World } from "./deployWorld.ts";
 
-/** How long after a sitting it can be challenged, seconds. */
+/** How long after a result it can be challenged, seconds. */
 export const EXAM_LIFETIME = 86_400;
 
 /**
@@ -54,8 +54,8 @@ export async function createExamClaimsWorld(tokenName: "TestToken" | "ReentrantT
 
 type ExamClaimsWorld = Awaited<ReturnType<typeof createExamClaimsWorld>>;
 
-/** A sitting with what was executed for it. */
-export type Sat = { sitting: Sitting; subject: GameProgram; trace: Trace };
+/** A result with what was executed for it. */
+export type Sat = { result: ExamResult; subject: GameProgram; trace: Trace };
 
 /** Returns a program whose input holds a seed's bytes. */
 function onSeed(subject: GameProgram, nonce: Hex): GameProgram {
@@ -64,7 +64,7 @@ function onSeed(subject: GameProgram, nonce: Hex): GameProgram {
 }
 
 /** Who sits an exam and how: the world's worker in the first class, honestly, in the next exam, unless said. */
-type SittingOptions = {
+type ExamOptions = {
   by?: Address;
   device?: TestDevice;
   class?: number;
@@ -75,7 +75,7 @@ type SittingOptions = {
 /**
  * Executes a class's program on the worker's seed and reports the trace's root. A lying worker reports a wrong root.
  */
-export async function satExam(world: ExamClaimsWorld, options: SittingOptions = {}): Promise<Sat> {
+export async function satExam(world: ExamClaimsWorld, options: ExamOptions = {}): Promise<Sat> {
   const { by = world.worker.account.address, device = world.device, class: k = 0, lies = false } = options;
   const gridBlock = options.gridBlock ?? (await nextExam(world, world.exams));
   const program = EXAM_PROGRAMS[k]!;
@@ -83,13 +83,13 @@ export async function satExam(world: ExamClaimsWorld, options: SittingOptions = 
   const subject = program.input.length === 32 ? onSeed(program, nonce) : program;
   const trace = lies ? lyingTrace(subject, EXAM_LIE.step, EXAM_LIE.element) : honestTrace(subject);
   const hash = await sit(world, world.exams, by, device, { gridBlock, class: k, traceRoot: trace.root }, EXAM_CLASSES);
-  return { sitting: await sittingOf(world, world.exams, hash), subject, trace };
+  return { result: await resultOf(world, world.exams, hash), subject, trace };
 }
 
-/** Returns the arguments of `challenge` for a sitting. */
-export const challengeArgs = ({ sitting, subject }: Sat) => [sitting, factsOf(subject.commitment)] as const;
+/** Returns the arguments of `challenge` for a result. */
+export const challengeArgs = ({ result, subject }: Sat) => [result, factsOf(subject.commitment)] as const;
 
-/** Has somebody put a sitting on chain. @returns its claim, and the transaction */
+/** Has somebody put a result on chain. @returns its claim, and the transaction */
 export async function challenged(
   world: ExamClaimsWorld,
   sat: Sat,
@@ -98,16 +98,16 @@ export async function challenged(
   const hash = await world.examClaims.write.challenge([...challengeArgs(sat)], { account: by.account });
   const { logs } = await world.client.getTransactionReceipt({ hash });
   const [posted] = parseEventLogs({ abi: jobMarketAbi, logs, eventName: "JobPosted" });
-  const { worker, traceRoot: root } = sat.sitting;
+  const { worker, traceRoot: root } = sat.result;
   const { collateral } = world.parameters;
   return { claim: { job: posted!.args.job, worker, root, collateral }, hash };
 }
 
-/** Returns a game about a sitting on chain. */
+/** Returns a game about a result on chain. */
 export const examGame = (world: ExamClaimsWorld, sat: Sat, claim: Claim, by: Actor = world.watcher): GameDriver =>
   new GameDriver(world, sat.subject, sat.trace, claim, by);
 
-/** Has a challenger prove the lie of a sitting. */
+/** Has a challenger prove the lie of a result. */
 export async function refuteExam(world: ExamClaimsWorld, sat: Sat, claim: Claim, by?: Actor): Promise<GameDriver> {
   const { checkpoint, step, element } = EXAM_LIE;
   const game = await examGame(world, sat, claim, by).descend(checkpoint, step, element);

@@ -1,5 +1,5 @@
 import type { Address, Hex } from "viem";
-import { ReportKind, type ExamReport, type Sitting } from "../../src/chain/structs.ts";
+import { ReportKind, type ExamReport, type ExamResult } from "../../src/chain/structs.ts";
 import type { P256Signature } from "../../src/attestation/keys.ts";
 import { nonceOf } from "../../src/attestation/report.ts";
 import { domain } from "./reports.ts";
@@ -115,8 +115,8 @@ export async function sit(
   return exams.write.sit([report, signature], { account: worker });
 }
 
-/** Returns the contract's record of a sitting. @param hash The hash of the sitting's transaction. */
-export async function sittingOf({ client }: World, exams: ExamsContract, hash: Hex): Promise<Sitting> {
+/** Returns the contract's record of a result. @param hash The hash of the result's transaction. */
+export async function resultOf({ client }: World, exams: ExamsContract, hash: Hex): Promise<ExamResult> {
   const { blockNumber } = await client.getTransactionReceipt({ hash });
   const [event] = await exams.getEvents.ExamSat({}, { fromBlock: blockNumber, toBlock: blockNumber });
   const {

@@ -1,7 +1,13 @@
 import { artifacts } from "hardhat";
 import { keccak256, toHex, zeroHash, type Address, type Hex } from "viem";
 import { submissionOf } from "../../src/dispute/workerMove.ts";
-import { PledgeStatus, type Claim, type Landing, type SignedClaim, type Ticket } from "../../src/chain/structs.ts";
+import {
+  PledgeStatus,
+  type Claim,
+  type ClaimEvidence,
+  type SignedClaim,
+  type Ticket,
+} from "../../src/chain/structs.ts";
 import { oddsOf, digestOf, secretHashOf, typedData, type TicketsAt } from "../../src/parties/tickets/typedData.ts";
 import { toHex as bytesToHex } from "../../src/program/merkle/hash.ts";
 import type { OwnRun } from "../programs/runsOf.ts";
@@ -37,7 +43,7 @@ export async function createPledgeWorld({
   const base = await createWorld({}, tokenName);
   const { viem, token, provisioning, checker } = base;
   const deployer = await viem.deployContract("ClaimsDeployer");
-  const address = await deployer.read.claims();
+  const address = await deployer.read.reserved();
   const parameters = { ...base.parameters, sink: address };
   const delay = BigInt(parameters.withdrawalDelay);
   const vault = await viem.deployContract("StakeVault", [token.address, provisioning.address, delay, address]);
@@ -82,7 +88,14 @@ export const timeOf = async ({ networkHelpers }: PledgeWorld): Promise<bigint> =
   BigInt(await networkHelpers.time.latest());
 
 /** A signed claim about an execution, with all data needed to put the claim on chain and to cash it. */
-export type Promised = { claim: SignedClaim; digest: Hex; signature: Hex; landing: Landing; secret: Hex; own: OwnRun };
+export type Promised = {
+  claim: SignedClaim;
+  digest: Hex;
+  signature: Hex;
+  evidence: ClaimEvidence;
+  secret: Hex;
+  own: OwnRun;
+};
 
 let made = 0;
 
@@ -117,12 +130,12 @@ export async function promised(
     signature,
     secret,
     own,
-    landing: landingOf(world, own),
+    evidence: evidenceOf(world, own),
   };
 }
 
 /** Returns the data that accompany a signed claim on chain, including the inputs' bytes. */
-function landingOf({ parameters }: PledgeWorld, { run }: OwnRun): Landing {
+function evidenceOf({ parameters }: PledgeWorld, { run }: OwnRun): ClaimEvidence {
   const { inputs, program } = run;
   return {
     program: factsOf(program.commitment),
@@ -163,9 +176,9 @@ export async function ticketFor(
 
 /** Puts a promise on chain. @returns the claim on chain, and its execution, for games */
 export async function landed(world: PledgeWorld, promise: Promised, by: Actor = world.requester): Promise<ClaimedRun> {
-  const { claim, signature, landing, own } = promise;
-  const hash = await world.tickets.write.submitSigned([claim, signature, landing], { account: by.account });
-  return { worker: own, claim: await claimOf(world, promise, hash), nodes: landing.nodes };
+  const { claim, signature, evidence, own } = promise;
+  const hash = await world.tickets.write.submitSigned([claim, signature, evidence], { account: by.account });
+  return { worker: own, claim: await claimOf(world, promise, hash), nodes: evidence.nodes };
 }
 
 /** The claim that a promise became in a transaction. */

@@ -7,6 +7,7 @@ import {IJobMarket} from "../../interfaces/IJobMarket.sol";
 import {ClaimStatus, Delivery, JobRequest, JobStatus} from "../../interfaces/IMarketEvents.sol";
 import {IPanel, PanelOutcome} from "../../interfaces/IPanel.sol";
 import {IStakeVault} from "../../interfaces/IStakeVault.sol";
+import {JobId} from "../../types/Ids.sol";
 import {Claim, ClaimKey, Job, JobIds} from "../../types/Job.sol";
 import {Terms} from "../../types/Terms.sol";
 import {PanelFees} from "./PanelFees.sol";
@@ -48,8 +49,8 @@ contract Panel is IPanel {
     /// @inheritdoc IPanel
     IERC20 public immutable asset;
 
-    mapping(bytes32 panelId => Record) private _panels;
-    mapping(bytes32 panelId => bytes32) private _roots;
+    mapping(JobId panelId => Record) private _panels;
+    mapping(JobId panelId => bytes32) private _roots;
     /// @inheritdoc IPanel
     mapping(address account => uint256) public owed;
 
@@ -63,7 +64,7 @@ contract Panel is IPanel {
     /* ---- Calls ---- */
 
     /// @inheritdoc IPanel
-    function post(JobRequest calldata request, uint8 seats, uint40 auditUntil) external returns (bytes32 panelId) {
+    function post(JobRequest calldata request, uint8 seats, uint40 auditUntil) external returns (JobId panelId) {
         require(seats != 0 && seats <= MAX_SEATS, SeatsOutOfRange(seats, MAX_SEATS));
         require(_isFit(request), UnfitRequest());
         if (auditUntil != 0) {
@@ -77,7 +78,7 @@ contract Panel is IPanel {
         // SAFETY: nobody can post another's panel first, and groups of different panels exclude nobody.
         seat.salt = keccak256(abi.encode(msg.sender, request.salt));
         seat.terms[0].group = seat.salt;
-        bytes32[] memory jobs = new bytes32[](seats);
+        JobId[] memory jobs = new JobId[](seats);
         panelId = market.post(seat);
         // SAFETY: later seats are open without bytes. Nobody could judge their claims if the first one's were withheld.
         (JobStatus status, , , ) = market.jobOf(panelId);
@@ -89,16 +90,16 @@ contract Panel is IPanel {
     }
 
     /// @inheritdoc IPanel
-    function addSeat(Job calldata first, JobRequest calldata request) external returns (bytes32 jobId) {
-        (bytes32 panelId, Record storage record) = _panel(first);
+    function addSeat(Job calldata first, JobRequest calldata request) external returns (JobId jobId) {
+        (JobId panelId, Record storage record) = _panel(first);
         require(record.outcome == PanelOutcome.Open, WrongOutcome(panelId, record.outcome));
         require(msg.sender == record.poster, NotPoster(msg.sender, record.poster));
         require(record.auditUntil != 0 && !record.added, NoSeatToAdd(panelId));
         // SAFETY: a worker who saw the seat before sealing would know about the check.
         require(block.timestamp > first.deadline, TooSoonToAdd(uint256(first.deadline) + 1));
         record.added = true;
-        bytes32 expected = _seat(panelId, record, first, record.seats).newJobId(address(market));
-        require(request.terms.length == 1, OtherRequest(0, expected));
+        JobId expected = _seat(panelId, record, first, record.seats).newJobId(address(market));
+        require(request.terms.length == 1, OtherRequest(JobId.wrap(0), expected));
         JobRequest memory seat = request;
         seat.terms[0].group = first.salt;
         seat.deadline = record.auditUntil;
@@ -110,12 +111,12 @@ contract Panel is IPanel {
 
     /// @inheritdoc IPanel
     function agree(Job calldata first, ClaimKey[] calldata claims) external {
-        (bytes32 panelId, Record storage record) = _panel(first);
+        (JobId panelId, Record storage record) = _panel(first);
         require(record.outcome == PanelOutcome.Open, WrongOutcome(panelId, record.outcome));
-        _needCount(record, claims);
+        _requireCount(record, claims);
         bytes32 root = claims[0].root;
         for (uint256 k = 0; k < claims.length; ++k) {
-            _needSeat(panelId, record, first, k, claims[k]);
+            _requireSeat(panelId, record, first, k, claims[k]);
             (ClaimStatus status, , , , ) = market.claimOf(claims[k]);
             require(status == ClaimStatus.Submitted || status == ClaimStatus.Finalised, SeatNotOpened(k));
             require(claims[k].root == root, SeatDisagrees(k, claims[k].root, root));
@@ -127,10 +128,10 @@ contract Panel is IPanel {
 
     /// @inheritdoc IPanel
     function resolve(Job calldata first, ClaimKey[] calldata claims) external returns (PanelOutcome outcome) {
-        (bytes32 panelId, Record storage record) = _panel(first);
+        (JobId panelId, Record storage record) = _panel(first);
         bool isLive = record.outcome == PanelOutcome.Open || record.outcome == PanelOutcome.Agreed;
         require(isLive, WrongOutcome(panelId, record.outcome));
-        _needCount(record, claims);
+        _requireCount(record, claims);
         // The fee kept for a seat that was not added. INVARIANT: a resolved panel gets no added seat.
         uint256 refund = PanelFees.kept(first.fee, record.auditUntil, record.added);
         bytes32 root = 0;
@@ -140,7 +141,7 @@ contract Panel is IPanel {
             (bool closed, uint256 amount) = _closed(job, k);
             refund += amount;
             if (closed) continue;
-            _needSeat(panelId, record, first, k, claims[k]);
+            _requireSeat(panelId, record, first, k, claims[k]);
             (ClaimStatus status, , , , ) = market.claimOf(claims[k]);
             require(status == ClaimStatus.Finalised, NotTheFinalClaim(k, claims[k].root));
             if (outcome == PanelOutcome.Failed) (outcome, root) = (PanelOutcome.Survived, claims[k].root);
@@ -170,7 +171,7 @@ contract Panel is IPanel {
 
     /// @inheritdoc IPanel
     function requireOutput(Job calldata first, bool orAgreed, uint256 item, Delivery calldata delivery) external view {
-        (bytes32 panelId, Record storage record) = _panel(first);
+        (JobId panelId, Record storage record) = _panel(first);
         PanelOutcome outcome = record.outcome;
         bool holds = outcome == PanelOutcome.Survived || (orAgreed && outcome == PanelOutcome.Agreed);
         require(holds, WrongOutcome(panelId, outcome));
@@ -181,20 +182,20 @@ contract Panel is IPanel {
 
     /// @inheritdoc IPanel
     function panelOf(
-        bytes32 panelId
+        JobId panelId
     )
         external
         view
         returns (address poster, uint256 seats, bool added, uint256 auditUntil, PanelOutcome outcome, bytes32 root)
     {
         Record storage record = _panels[panelId];
-        seats = record.seats + (record.added ? 1 : 0);
+        seats = _seatsOf(record);
         return (record.poster, seats, record.added, record.auditUntil, record.outcome, _roots[panelId]);
     }
 
     /// @inheritdoc IPanel
     function seatOf(Job calldata first, uint256 seat) external view returns (Job memory job) {
-        (bytes32 panelId, Record storage record) = _panel(first);
+        (JobId panelId, Record storage record) = _panel(first);
         return _seat(panelId, record, first, seat);
     }
 
@@ -208,13 +209,13 @@ contract Panel is IPanel {
     }
 
     /// @dev Returns the panel of a first job, and the panel's id.
-    function _panel(Job calldata first) private view returns (bytes32 panelId, Record storage record) {
+    function _panel(Job calldata first) private view returns (JobId panelId, Record storage record) {
         panelId = first.jobId(address(market));
         record = _panels[panelId];
     }
 
     /// @dev Posts a seat after the first: the later seat uses the first seat's input bytes.
-    function _postLater(JobRequest memory seat, bytes32 panelId, uint256 k) private returns (bytes32) {
+    function _postLater(JobRequest memory seat, JobId panelId, uint256 k) private returns (JobId) {
         seat.salt = _saltOf(panelId, k);
         seat.inputs = new bytes[](0);
         seat.rootOnly = true;
@@ -223,7 +224,7 @@ contract Panel is IPanel {
 
     /// @dev Returns the job of a seat. An added seat comes last and has a different deadline.
     function _seat(
-        bytes32 panelId,
+        JobId panelId,
         Record storage record,
         Job calldata first,
         uint256 k
@@ -235,7 +236,12 @@ contract Panel is IPanel {
         if (k == record.seats) job.deadline = record.auditUntil;
     }
 
-    function _saltOf(bytes32 panelId, uint256 k) private pure returns (bytes32) {
+    /// @dev The number of seats, with an added one.
+    function _seatsOf(Record storage record) private view returns (uint256) {
+        return record.seats + (record.added ? 1 : 0);
+    }
+
+    function _saltOf(JobId panelId, uint256 k) private pure returns (bytes32) {
         return keccak256(abi.encode(panelId, k));
     }
 
@@ -254,8 +260,8 @@ contract Panel is IPanel {
     }
 
     /// @dev Requires that no seat's claim was refuted, once all seats had claims.
-    function _requireClaims(bytes32 panelId, Record storage record, Job calldata first) private view {
-        uint256 seats = record.seats + (record.added ? 1 : 0);
+    function _requireClaims(JobId panelId, Record storage record, Job calldata first) private view {
+        uint256 seats = _seatsOf(record);
         for (uint256 k = 0; k < seats; ++k) {
             (JobStatus status, , , ) = market.jobOf(_seat(panelId, record, first, k).newJobId(address(market)));
             // A refuted claim's job is open or closed again.
@@ -266,20 +272,20 @@ contract Panel is IPanel {
     }
 
     /// @dev Requires a claim for each seat.
-    function _needCount(Record storage record, ClaimKey[] calldata claims) private view {
-        uint256 seats = record.seats + (record.added ? 1 : 0);
+    function _requireCount(Record storage record, ClaimKey[] calldata claims) private view {
+        uint256 seats = _seatsOf(record);
         require(claims.length == seats, WrongClaimCount(claims.length, seats));
     }
 
     /// @dev Reverts unless a claim belongs to a seat's job.
-    function _needSeat(
-        bytes32 panelId,
+    function _requireSeat(
+        JobId panelId,
         Record storage record,
         Job calldata first,
         uint256 k,
         ClaimKey calldata key
     ) private view {
-        bytes32 jobId = _seat(panelId, record, first, k).newJobId(address(market));
+        JobId jobId = _seat(panelId, record, first, k).newJobId(address(market));
         require(key.jobId == jobId, NotTheSeat(k, key.jobId, jobId));
     }
 }

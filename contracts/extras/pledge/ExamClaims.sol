@@ -3,15 +3,16 @@ pragma solidity 0.8.37;
 
 import {IClasses} from "../../interfaces/IClasses.sol";
 import {Enrolment, IExamClaims} from "../../interfaces/IExamClaims.sol";
-import {IExams, Sitting} from "../../interfaces/IExams.sol";
+import {IExams, ExamResult} from "../../interfaces/IExams.sol";
 import {IMarketEvents} from "../../interfaces/IMarketEvents.sol";
 import {IPledgedClaims, PledgeStatus} from "../../interfaces/IPledgedClaims.sol";
 import {ProgramProofs} from "../../program/ProgramProofs.sol";
 import {PASSES} from "../../attestation/Exams.sol";
+import {ClaimId} from "../../types/Ids.sol";
 import {ProgramFacts} from "../../types/Program.sol";
 import {PledgedEntry} from "../../types/SignedClaim.sol";
 
-/// @title Sittings of exams as claims. See IExamClaims.
+/// @title Exam results as claims. See IExamClaims.
 contract ExamClaims is IExamClaims {
     using ProgramProofs for ProgramFacts;
 
@@ -47,8 +48,8 @@ contract ExamClaims is IExamClaims {
     }
 
     /// @inheritdoc IExamClaims
-    function challenge(Sitting calldata s, ProgramFacts calldata program) external returns (bytes32 claimId) {
-        require(exams.isSitting(s), NotASitting(s.device, s.class, s.number));
+    function challenge(ExamResult calldata s, ProgramFacts calldata program) external returns (ClaimId claimId) {
+        require(exams.isResult(s), NotAResult(s.device, s.class, s.number));
         bytes32 expected = exams.classes()[s.class].programRoot;
         bytes32 root = program.root();
         require(root == expected, IMarketEvents.WrongProgram(expected, root));
@@ -69,12 +70,12 @@ contract ExamClaims is IExamClaims {
                 requester: address(this),
                 root: s.traceRoot,
                 issued: s.time,
-                // INVARIANT: a sitting becomes one claim, whoever brings it.
+                // INVARIANT: an exam result becomes one claim, whoever brings it.
                 salt: keccak256(abi.encode(s.device, s.class, s.number))
             }),
             ""
         );
-        emit SittingChallenged(claimId, s.worker, msg.sender, s.class, s.number);
+        emit ResultChallenged(claimId, s.worker, msg.sender, s.class, s.number);
     }
 
     /// @inheritdoc IClasses

@@ -9,7 +9,10 @@ import {IDisputeGame} from "../../interfaces/IDisputeGame.sol";
 import {Authoriser, IPledgedClaims, PledgeStatus} from "../../interfaces/IPledgedClaims.sol";
 import {IStakeVault} from "../../interfaces/IStakeVault.sol";
 import {Clock} from "../../game/Clock.sol";
+import {ClaimContract} from "../../market/ClaimContract.sol";
+import {ClaimGuards} from "../../market/ClaimGuards.sol";
 import {ParameterChecks} from "../../market/ParameterChecks.sol";
+import {ClaimId, JobId} from "../../types/Ids.sol";
 import {Claim, ClaimKey, Job, JobIds} from "../../types/Job.sol";
 import {Parameters} from "../../types/Parameters.sol";
 import {PledgedEntry} from "../../types/SignedClaim.sol";
@@ -37,7 +40,7 @@ import {PledgedJobs} from "./PledgedJobs.sol";
  */
 
 /// @title Claims backed by a pledge. See IPledgedClaims; the tables above have its states and calls.
-contract PledgedClaims is IPledgedClaims {
+contract PledgedClaims is IPledgedClaims, ClaimContract {
     using SafeCast for uint256;
 
     /// @dev One word.
@@ -56,8 +59,6 @@ contract PledgedClaims is IPledgedClaims {
         uint128 left;
     }
 
-    IStakeVault private immutable _vault;
-    IDisputeGame private immutable _game;
     /// @inheritdoc IPledgedClaims
     address public immutable sink;
     uint256 private immutable _longestLifetime;
@@ -68,16 +69,11 @@ contract PledgedClaims is IPledgedClaims {
     /// @inheritdoc IPledgedClaims
     /// @dev Nothing writes it later.
     mapping(address account => uint256) public lifetimeOf;
-    mapping(bytes32 claimId => ClaimRecord) private _claims;
+    mapping(ClaimId claimId => ClaimRecord) private _claims;
     mapping(address worker => Pledge) private _pledges;
     /// @dev The worker whose claim dies in this call. The amount not due to the claim's games returns to the worker's
     /// pledge.
     address private transient _dying;
-
-    modifier onlyGame() {
-        require(msg.sender == address(_game), IMarketEvents.NotGame(msg.sender));
-        _;
-    }
 
     /// @dev Reverts with the market's `NotItsMarket` or `OtherParameters`, with `WrongSink`, `ZeroSink`,
     /// `AuthoriserTwice` or `ZeroLifetime`, and as `ParameterChecks.check`.
@@ -93,15 +89,9 @@ contract PledgedClaims is IPledgedClaims {
         Authoriser[] memory authorisers,
         address sink_,
         Parameters memory p
-    ) {
+    ) ClaimGuards(vault_, game_) {
         ParameterChecks.check(p);
-        require(vault_.market() == address(this), IMarketEvents.NotItsMarket(address(vault_), vault_.market()));
-        require(
-            address(game_.market()) == address(this),
-            IMarketEvents.NotItsMarket(address(game_), address(game_.market()))
-        );
-        require(vault_.withdrawalDelay() == p.withdrawalDelay, IMarketEvents.OtherParameters(address(vault_)));
-        require(game_.parametersHash() == keccak256(abi.encode(p)), IMarketEvents.OtherParameters(address(game_)));
+        _requireOwn(p);
         require(p.sink == address(this), WrongSink(p.sink, address(this)));
         require(sink_ != address(0), ZeroSink());
         uint256 longest = 0;
@@ -112,8 +102,6 @@ contract PledgedClaims is IPledgedClaims {
             lifetimeOf[account] = authorisers[i].lifetime;
             if (authorisers[i].lifetime > longest) longest = authorisers[i].lifetime;
         }
-        _vault = vault_;
-        _game = game_;
         sink = sink_;
         _longestLifetime = longest;
         _longestDispute = Clock.longestDispute(p.maxWindow, Clock.budget(p.baseClock, p.maxWork, p.rate));
@@ -137,7 +125,7 @@ contract PledgedClaims is IPledgedClaims {
     /// @inheritdoc IPledgedClaims
     function requestRelease() external {
         Pledge storage record = _pledges[msg.sender];
-        _needPledge(msg.sender, record.status, PledgeStatus.Active);
+        _requirePledge(msg.sender, record.status, PledgeStatus.Active);
         record.status = PledgeStatus.Releasing;
         record.time = uint40(block.timestamp);
         emit ReleaseRequested(msg.sender, block.timestamp + _longestLifetime);
@@ -146,7 +134,7 @@ contract PledgedClaims is IPledgedClaims {
     /// @inheritdoc IPledgedClaims
     function release() external {
         Pledge memory record = _pledges[msg.sender];
-        _needPledge(msg.sender, record.status, PledgeStatus.Releasing);
+        _requirePledge(msg.sender, record.status, PledgeStatus.Releasing);
         // INVARIANT: the pledge stays until no claim backed by it can be put on chain or refuted.
         uint256 until = record.time + _longestLifetime;
         require(block.timestamp > until, NotYet(until));
@@ -160,7 +148,7 @@ contract PledgedClaims is IPledgedClaims {
     /// @inheritdoc IPledgedClaims
     function sweep(address worker) external {
         Pledge storage record = _pledges[worker];
-        _needPledge(worker, record.status, PledgeStatus.Stopped);
+        _requirePledge(worker, record.status, PledgeStatus.Stopped);
         // SAFETY: a game that was open when the worker was stopped can be ended by then, and is paid before.
         uint256 until = record.time + _longestDispute;
         require(block.timestamp > until, NotYet(until));
@@ -174,11 +162,11 @@ contract PledgedClaims is IPledgedClaims {
     /* ---- Claims ---- */
 
     /// @inheritdoc IPledgedClaims
-    function enter(PledgedEntry calldata entry, bytes calldata nodes) external returns (bytes32 claimId) {
+    function enter(PledgedEntry calldata entry, bytes calldata nodes) external returns (ClaimId claimId) {
         _checkIssued(entry.worker, entry.issued);
         Job memory job = PledgedJobs.jobOf(entry, msg.sender, _parameters);
         PledgedJobs.checkNodes(job, entry.root, _parameters.arityBits, nodes);
-        bytes32 jobId = JobIds.newJobId(job, address(this));
+        JobId jobId = JobIds.newJobId(job, address(this));
         claimId = JobIds.claimId(jobId, entry.worker, entry.root, _parameters.collateral);
         require(_claims[claimId].status == ClaimStatus.None, IMarketEvents.ClaimExists(claimId));
         PledgedJobs.checkInputs(jobId, entry);
@@ -199,35 +187,22 @@ contract PledgedClaims is IPledgedClaims {
         );
     }
 
-    /// @inheritdoc IPledgedClaims
+    /// @inheritdoc IClaimContract
     function finalise(Claim calldata claim_) external {
-        bytes32 jobId = jobIdOf(claim_.job);
-        bytes32 claimId = JobIds.claimId(jobId, claim_.worker, claim_.root, claim_.collateral);
+        JobId jobId = jobIdOf(claim_.job);
+        ClaimId claimId = JobIds.claimId(jobId, claim_.worker, claim_.root, claim_.collateral);
         ClaimRecord memory record = _claims[claimId];
-        _needClaim(claimId, record.status, ClaimStatus.Submitted);
-        require(block.timestamp > record.time, IMarketEvents.WindowOpen(claimId, record.time));
+        _requireClaim(claimId, record.status, ClaimStatus.Submitted);
+        _requireOver(claimId, record.time);
         // INVARIANT: after a worker's refutation, none of the worker's claims becomes final.
-        _needNotStopped(record.worker);
-        (uint256 games, , , ) = _game.claimGames(claimId);
-        // INVARIANT: no claim stands while anybody disputes it.
-        require(games == 0, IMarketEvents.GamesOpen(claimId, games));
+        _requireNotStopped(record.worker);
+        _requireUndisputed(claimId);
         _claims[claimId] = ClaimRecord(ClaimStatus.Finalised, uint40(block.timestamp), record.worker);
         _pledges[record.worker].claims -= 1;
         emit IMarketEvents.ClaimFinalised(jobId, claimId);
     }
 
     /* ---- The game's calls ---- */
-
-    /// @inheritdoc IClaimContract
-    function gameOpened(bytes32, bytes32 claimId, address challenger, uint256 bond) external onlyGame {
-        ClaimRecord memory record = _claims[claimId];
-        _needClaim(claimId, record.status, ClaimStatus.Submitted);
-        require(block.timestamp <= record.time, IMarketEvents.WindowClosed(claimId, record.time));
-        // SAFETY: a stopped worker's claim cannot become final. Sham games about this claim would take money due to
-        // other games.
-        _needNotStopped(record.worker);
-        _vault.take(challenger, bond);
-    }
 
     /// @inheritdoc IClaimContract
     function pay(address account, uint256 amount) external onlyGame {
@@ -240,11 +215,11 @@ contract PledgedClaims is IPledgedClaims {
     /// @inheritdoc IClaimContract
     function refuted(
         ClaimKey calldata key,
-        bytes32 claimId
+        ClaimId claimId
     ) external onlyGame returns (uint256 collateral, uint256 bounty) {
         address worker = key.worker;
         // INVARIANT: a claim dies once.
-        _needClaim(claimId, _claims[claimId].status, ClaimStatus.Submitted);
+        _requireClaim(claimId, _claims[claimId].status, ClaimStatus.Submitted);
         _claims[claimId].status = ClaimStatus.Refuted;
         _dying = worker;
         Pledge storage record = _pledges[worker];
@@ -277,19 +252,9 @@ contract PledgedClaims is IPledgedClaims {
     }
 
     /// @inheritdoc IPledgedClaims
-    function claimStatus(bytes32 claimId) external view returns (ClaimStatus status, uint256 time, address worker) {
+    function statusOf(ClaimId claimId) external view returns (ClaimStatus status, uint256 time, address worker) {
         ClaimRecord memory record = _claims[claimId];
         return (record.status, record.time, record.worker);
-    }
-
-    /// @inheritdoc IPledgedClaims
-    function vault() external view returns (IStakeVault) {
-        return _vault;
-    }
-
-    /// @inheritdoc IPledgedClaims
-    function game() external view returns (IDisputeGame) {
-        return _game;
     }
 
     /// @inheritdoc IPledgedClaims
@@ -310,12 +275,20 @@ contract PledgedClaims is IPledgedClaims {
             });
     }
 
-    /// @inheritdoc IPledgedClaims
-    function jobIdOf(Job calldata job) public view returns (bytes32) {
-        return JobIds.jobId(job, address(this));
+    /* ---- Helpers ---- */
+
+    /// @inheritdoc ClaimContract
+    function _stateOf(JobId, ClaimId claimId) internal view override returns (ClaimStatus, uint256) {
+        ClaimRecord memory record = _claims[claimId];
+        return (record.status, record.time);
     }
 
-    /* ---- Helpers ---- */
+    /// @inheritdoc ClaimContract
+    // SAFETY: a stopped worker's claim cannot become final. Sham games about this claim would take money due to other
+    // games.
+    function _requireBacked(ClaimId claimId) internal view override {
+        _requireNotStopped(_claims[claimId].worker);
+    }
 
     /// @dev Requires that the caller may put a worker's claim of the given issue time on chain, and that the worker's
     /// pledge backs the claim.
@@ -325,24 +298,20 @@ contract PledgedClaims is IPledgedClaims {
         require(issued <= block.timestamp, NotIssuedYet(issued));
         uint256 until = issued + lifetime;
         require(block.timestamp <= until, LifetimeOver(issued, until));
-        _needNotStopped(worker);
+        _requireNotStopped(worker);
         Pledge memory record = _pledges[worker];
         if (record.status == PledgeStatus.Active) return;
         // INVARIANT: a pledge backs every claim on chain and is not returned before the claim becomes final or refuted.
-        _needPledge(worker, record.status, PledgeStatus.Releasing);
+        _requirePledge(worker, record.status, PledgeStatus.Releasing);
         require(issued < record.time, IssuedAfterRequest(issued, record.time));
     }
 
-    function _needNotStopped(address worker) private view {
+    function _requireNotStopped(address worker) private view {
         Pledge memory record = _pledges[worker];
         require(record.status != PledgeStatus.Stopped, WorkerStopped(worker, record.time));
     }
 
-    function _needPledge(address worker, PledgeStatus actual, PledgeStatus needed) private pure {
+    function _requirePledge(address worker, PledgeStatus actual, PledgeStatus needed) private pure {
         require(actual == needed, WrongPledgeStatus(worker, actual, needed));
-    }
-
-    function _needClaim(bytes32 claimId, ClaimStatus actual, ClaimStatus needed) private pure {
-        require(actual == needed, IMarketEvents.WrongClaimStatus(claimId, actual, needed));
     }
 }

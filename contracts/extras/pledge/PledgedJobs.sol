@@ -4,27 +4,18 @@ pragma solidity 0.8.37;
 import {IMarketEvents} from "../../interfaces/IMarketEvents.sol";
 import {IPledgedClaims} from "../../interfaces/IPledgedClaims.sol";
 import {Clock} from "../../game/Clock.sol";
-import {Descent} from "../../game/Descent.sol";
-import {GasSchedule} from "../../game/GasSchedule.sol";
+import {Admission} from "../../market/Admission.sol";
 import {Inputs} from "../../market/Inputs.sol";
-import {PositionalMerkle} from "../../merkle/PositionalMerkle.sol";
-import {InputSource, ProgramHeader} from "../../program/ProgramHeader.sol";
-import {ProgramProofs} from "../../program/ProgramProofs.sol";
-import {Runs} from "../../program/Runs.sol";
+import {ProgramHeader} from "../../program/ProgramHeader.sol";
+import {JobId} from "../../types/Ids.sol";
 import {Job} from "../../types/Job.sol";
 import {Parameters} from "../../types/Parameters.sol";
-import {ProgramFacts} from "../../types/Program.sol";
 import {PledgedEntry} from "../../types/SignedClaim.sol";
 
 /// @title The job behind a pledged claim: without a fee, without any delivery, and within every job's limits, so that
 /// the claim can be disputed.
 library PledgedJobs {
     using ProgramHeader for bytes;
-    using ProgramProofs for ProgramFacts;
-
-    /// @dev As in the market (MarketParameters).
-    uint256 private constant MAX_OUTPUTS = 64;
-    uint256 private constant MAX_ANSWERS = 16;
 
     /// @notice The job of an entry by the contract `authoriser`.
     function jobOf(
@@ -33,24 +24,14 @@ library PledgedJobs {
         Parameters memory p
     ) internal view returns (Job memory) {
         bytes calldata header = entry.program.header;
-        // SAFETY: GasSchedule.seam pays for the gas that a header adds to moves.
-        require(
-            header.length <= GasSchedule.MAX_HEADER,
-            IMarketEvents.HeaderTooLong(header.length, GasSchedule.MAX_HEADER)
+        (bytes32 programRoot, uint256 work) = Admission.checkProgram(
+            entry.program,
+            entry.items,
+            p.maxWork,
+            p.maxStepGas,
+            p.maxStepBytes
         );
-        bytes32 programRoot = entry.program.root();
-        uint256 items = entry.items;
-        require(items != 0 && items <= Runs.MAX_ITEMS, IMarketEvents.ItemsOutOfRange(items, Runs.MAX_ITEMS));
-        uint256 work = Runs.work(items, header.work());
-        require(work <= p.maxWork, IMarketEvents.TooMuchWork(work, p.maxWork));
-        require(
-            header.maxStepGas() <= p.maxStepGas,
-            IMarketEvents.StepProofTooLarge(header.maxStepGas(), p.maxStepGas)
-        );
-        require(
-            header.maxStepBytes() <= p.maxStepBytes,
-            IMarketEvents.StepProofTooLong(header.maxStepBytes(), p.maxStepBytes)
-        );
+        (uint8 answers, ) = Admission.checkOutputs(header, entry.items, entry.answer, 0);
         return
             Job({
                 requester: entry.requester,
@@ -60,7 +41,7 @@ library PledgedJobs {
                 checkpoints: uint32(header.checkpointCount()),
                 items: entry.items,
                 firstItem: entry.firstItem,
-                answers: _answers(header, items, entry.answer),
+                answers: answers,
                 fee: 0,
                 // INVARIANT: the window holds the slowest honest re-execution.
                 window: uint32(Clock.window(p.baseWindow, work, p.rate)),
@@ -76,25 +57,14 @@ library PledgedJobs {
     }
 
     /// @notice Checks an entry's inputs, and tells them if their bytes are given.
-    function checkInputs(bytes32 jobId, PledgedEntry calldata entry) internal {
+    function checkInputs(JobId jobId, PledgedEntry calldata entry) internal {
         bytes calldata header = entry.program.header;
-        uint256 count = header.inputCount();
-        require(entry.inputRoots.length == count, IMarketEvents.WrongInputCount(entry.inputRoots.length, count));
-        bool none = entry.inputs.length == 0;
-        require(none || entry.inputs.length == count, IMarketEvents.WrongInputCount(entry.inputs.length, count));
+        (uint256 count, bool none) = Admission.checkInputCount(header, entry.inputRoots, entry.inputs);
         for (uint256 i = 0; i < count; ++i) {
-            bytes32 root = entry.inputRoots[i];
-            (InputSource source, ) = header.inputSource(i);
-            // INVARIANT: unread fields are zero, so a job has only one id.
-            require(source != InputSource.Index || root == 0, IMarketEvents.WrongInputRoot(i, root, 0));
-            if (none) continue;
-            bytes calldata data = entry.inputs[i];
-            if (source == InputSource.Index || Inputs.isZeros(header, i, root)) {
-                require(data.length == 0, IMarketEvents.WrongInputLength(i, data.length, 0));
-                continue;
-            }
-            Inputs.checkWhole(header, i, Inputs.tensorCount(header, i, entry.items), data, root);
-            emit IMarketEvents.InputPublished(jobId, i, 0, data);
+            uint256 tensors = Inputs.tensorCount(header, i, entry.items);
+            bytes calldata data = none ? header[:0] : entry.inputs[i];
+            bool complete = Admission.takeInput(jobId, header, i, tensors, entry.inputRoots[i], data);
+            require(none || complete, IMarketEvents.WrongInputLength(i, 0, tensors * header.inputBytes(i)));
         }
     }
 
@@ -106,25 +76,7 @@ library PledgedJobs {
             require(job.answers == 0, IPledgedClaims.NodesMissing());
             return;
         }
-        uint256 width = job.answers;
-        if (width == 0) width = job.items == 1 ? job.checkpoints : job.items;
-        uint256 depth = PositionalMerkle.depth(width);
-        uint256 hop = job.answers == 0 ? Descent.hopOf(depth, arityBits) : depth;
-        bytes32 actual = Descent.checkChildren(0, width, depth, hop, nodes);
+        bytes32 actual = Admission.nodesRoot(job.answers, job.items, job.checkpoints, arityBits, nodes);
         require(actual == root, IPledgedClaims.WrongClaimRoot(root, actual));
-    }
-
-    /// @dev Output roots of an answer, and whether all outputs can be disputed. 0 for the roots of traces.
-    function _answers(bytes calldata header, uint256 items, bool answer) private pure returns (uint8) {
-        uint256 count = header.outputCount();
-        require(count <= MAX_OUTPUTS, IMarketEvents.TooManyOutputs(count, MAX_OUTPUTS));
-        require(!answer || count <= MAX_ANSWERS, IMarketEvents.TooManyAnswers(count, MAX_ANSWERS));
-        bool lastOnly = answer && items != 1 && header.carries();
-        for (uint256 i = 0; i < count; ++i) {
-            (, , bool each) = header.output(i);
-            // SAFETY: as in the market: such a dispute would take more levels than bonds are sized for.
-            require(!(lastOnly && each), IMarketEvents.AnswerOfCarriedItems(i));
-        }
-        return answer ? uint8(count) : 0;
     }
 }

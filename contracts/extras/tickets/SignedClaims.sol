@@ -8,8 +8,9 @@ import {ITickets} from "../../interfaces/ITickets.sol";
 import {Inputs} from "../../market/Inputs.sol";
 import {ProgramProofs} from "../../program/ProgramProofs.sol";
 import {IMarketEvents} from "../../interfaces/IMarketEvents.sol";
+import {ClaimId} from "../../types/Ids.sol";
 import {ProgramFacts} from "../../types/Program.sol";
-import {Landing, PledgedEntry, SignedClaim} from "../../types/SignedClaim.sol";
+import {ClaimEvidence, PledgedEntry, SignedClaim} from "../../types/SignedClaim.sol";
 
 /// @title Puts a worker's signed claim on chain.
 abstract contract SignedClaims is ITickets, EIP712 {
@@ -27,7 +28,7 @@ abstract contract SignedClaims is ITickets, EIP712 {
     IPledgedClaims public immutable claims;
 
     /// @inheritdoc ITickets
-    mapping(bytes32 digest => bytes32) public claimIdOf;
+    mapping(bytes32 digest => ClaimId) public claimIdOf;
 
     constructor(IPledgedClaims claims_) EIP712("Refute tickets", "1") {
         claims = claims_;
@@ -37,20 +38,20 @@ abstract contract SignedClaims is ITickets, EIP712 {
     function submitSigned(
         SignedClaim calldata claim,
         bytes calldata signature,
-        Landing calldata landing
-    ) public returns (bytes32 claimId) {
+        ClaimEvidence calldata evidence
+    ) public returns (ClaimId claimId) {
         bytes32 digest = claimDigest(claim);
-        require(claimIdOf[digest] == 0, AlreadyOnChain(digest));
-        _needSigner(digest, signature, claim.worker);
+        require(claimIdOf[digest] == ClaimId.wrap(0), AlreadyOnChain(digest));
+        _requireSigner(digest, signature, claim.worker);
         // SAFETY: the worker signed the roots only. The data submitted with the claim must match these roots.
-        bytes32 programRoot = landing.program.root();
+        bytes32 programRoot = evidence.program.root();
         require(programRoot == claim.programRoot, IMarketEvents.WrongProgram(claim.programRoot, programRoot));
-        bytes32 inputsRoot = Inputs.listRoot(landing.inputRoots);
+        bytes32 inputsRoot = Inputs.listRoot(evidence.inputRoots);
         require(inputsRoot == claim.inputsRoot, WrongClaim(inputsRoot, claim.inputsRoot));
         PledgedEntry memory entry = PledgedEntry({
-            program: landing.program,
-            inputRoots: landing.inputRoots,
-            inputs: landing.inputs,
+            program: evidence.program,
+            inputRoots: evidence.inputRoots,
+            inputs: evidence.inputs,
             items: claim.items,
             firstItem: claim.firstItem,
             answer: true,
@@ -61,7 +62,7 @@ abstract contract SignedClaims is ITickets, EIP712 {
             salt: digest
         });
         // The pledged claims call nobody back: nothing else runs between this call and the writes after it.
-        claimId = claims.enter(entry, landing.nodes);
+        claimId = claims.enter(entry, evidence.nodes);
         claimIdOf[digest] = claimId;
         emit SignedClaimSubmitted(digest, claimId, claim.worker, claim.payer);
     }
@@ -73,7 +74,7 @@ abstract contract SignedClaims is ITickets, EIP712 {
     }
 
     /// @dev SAFETY: `recover` refuses signatures with s in the upper half.
-    function _needSigner(bytes32 digest, bytes calldata signature, address expected) internal pure {
+    function _requireSigner(bytes32 digest, bytes calldata signature, address expected) internal pure {
         address signer = ECDSA.recover(digest, signature);
         require(signer == expected, WrongSigner(signer, expected));
     }

@@ -8,7 +8,8 @@ import {SafeCast} from "@openzeppelin/contracts/utils/math/SafeCast.sol";
 import {ClaimStatus} from "../../interfaces/IMarketEvents.sol";
 import {IPledgedClaims, PledgeStatus} from "../../interfaces/IPledgedClaims.sol";
 import {ITickets} from "../../interfaces/ITickets.sol";
-import {Landing, SignedClaim, Ticket} from "../../types/SignedClaim.sol";
+import {ClaimId} from "../../types/Ids.sol";
+import {ClaimEvidence, SignedClaim, Ticket} from "../../types/SignedClaim.sol";
 import {SignedClaims} from "./SignedClaims.sol";
 import {TicketAccounts} from "./TicketAccounts.sol";
 
@@ -76,14 +77,14 @@ contract Tickets is SignedClaims, ReentrancyGuard {
     function submitAndCash(
         SignedClaim calldata claim,
         bytes calldata claimSignature,
-        Landing calldata landing,
+        ClaimEvidence calldata evidence,
         Ticket calldata ticket,
         bytes calldata ticketSignature,
         bytes32 secret
-    ) external returns (bytes32 claimId) {
+    ) external returns (ClaimId claimId) {
         claimId = claimIdOf[claimDigest(claim)];
         // SAFETY: a payer that is first with the claim does not keep the worker from cashing.
-        if (claimId == 0) claimId = submitSigned(claim, claimSignature, landing);
+        if (claimId == ClaimId.wrap(0)) claimId = submitSigned(claim, claimSignature, evidence);
         cash(claim, ticket, ticketSignature, secret);
     }
 
@@ -99,8 +100,8 @@ contract Tickets is SignedClaims, ReentrancyGuard {
             emit TicketReturned(digest, record.payer, record.worker, face);
             return;
         }
-        bytes32 claimId = claimIdOf[digest];
-        (ClaimStatus status, , ) = claims.claimStatus(claimId);
+        ClaimId claimId = claimIdOf[digest];
+        (ClaimStatus status, , ) = claims.statusOf(claimId);
         require(status == ClaimStatus.Finalised, ClaimNotFinal(claimId));
         earnings[record.worker] += face;
         emit TicketPaid(digest, record.payer, record.worker, face);
@@ -109,7 +110,7 @@ contract Tickets is SignedClaims, ReentrancyGuard {
     /// @inheritdoc ITickets
     function cash(SignedClaim calldata claim, Ticket calldata ticket, bytes calldata signature, bytes32 secret) public {
         bytes32 digest = claimDigest(claim);
-        require(claimIdOf[digest] != 0, NotOnChain(digest));
+        require(ClaimId.unwrap(claimIdOf[digest]) != 0, NotOnChain(digest));
         // SAFETY: a payer who sees the secret in the pool would cash another ticket of nearly nothing first.
         require(msg.sender == claim.worker, NotWorker(msg.sender, claim.worker));
         // INVARIANT: a claim is paid once, however many tickets its payer signs.
@@ -124,7 +125,7 @@ contract Tickets is SignedClaims, ReentrancyGuard {
         bytes32 ofTicket = ticketDigest(ticket);
         uint256 drawn = TicketAccounts.draw(secret, ofTicket);
         require(drawn < ticket.odds, TicketLost(drawn, ticket.odds));
-        _needSigner(ofTicket, signature, claim.payer);
+        _requireSigner(ofTicket, signature, claim.payer);
         require(!_isStopped(claim.worker), WorkerStopped(claim.worker));
         Deposit memory d = _deposits[claim.payer][claim.worker];
         uint256 all = uint256(d.free) + d.withdrawing;

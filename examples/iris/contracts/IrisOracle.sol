@@ -3,17 +3,18 @@ pragma solidity ^0.8.28;
 
 import {ResultConsumer} from "refute/contracts/consumer/ResultConsumer.sol";
 import {IJobMarket, JobRequest} from "refute/contracts/interfaces/IJobMarket.sol";
+import {JobId} from "refute/contracts/types/Ids.sol";
 
 /// @title Asks a model which species an iris is, and holds the answers.
 contract IrisOracle is ResultConsumer {
     error WrongProgram(bytes32 expected, bytes32 given);
 
-    event Classified(bytes32 indexed jobId, bytes scores);
+    event Classified(JobId indexed jobId, bytes scores);
 
     /// @notice The program whose answers are taken: an answer of any other would mean nothing.
     bytes32 public immutable programRoot;
     /// @notice The answer to a question: three float32, little-endian; empty before it is final.
-    mapping(bytes32 jobId => bytes) public scoresOf;
+    mapping(JobId jobId => bytes) public scoresOf;
 
     /// @param market_ The market to ask.
     /// @param programRoot_ As `refute model compile` prints it.
@@ -24,7 +25,7 @@ contract IrisOracle is ResultConsumer {
 
     /// @notice Asks. The caller must have approved the fee, and gets it back if there is no answer (`refund`).
     /// @param request What `jobRequest` of the SDK makes of the program, the inputs and the terms.
-    function ask(JobRequest calldata request) external returns (bytes32 jobId) {
+    function ask(JobRequest calldata request) external returns (JobId jobId) {
         bytes32 root = sha256(
             abi.encodePacked(
                 bytes1(0),
@@ -38,7 +39,7 @@ contract IrisOracle is ResultConsumer {
     }
 
     /// @inheritdoc ResultConsumer
-    function _onResult(bytes32 jobId, uint256, bytes calldata data) internal override {
+    function _onResult(JobId jobId, uint256, bytes calldata data) internal override {
         scoresOf[jobId] = data;
         emit Classified(jobId, data);
     }

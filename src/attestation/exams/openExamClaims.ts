@@ -8,25 +8,25 @@ import { translateError } from "../../chain/translateError.ts";
 import { sessionBeside, type Session } from "../../chain/market/session.ts";
 import { WrongExamsError } from "../errors.ts";
 
-/** The contracts that turn exam sittings into claims, with their fixed settings. */
+/** The contracts that turn exam results into claims, with their fixed settings. */
 export type ExamClaimContracts = {
   examClaims: ExamClaims;
   exams: ExamsReader;
   pledges: PledgedClaimsReader;
   /** By number. */
   classes: readonly ExamClass[];
-  /** Seconds after a sitting during which anybody can challenge the sitting. */
+  /** Seconds after an exam result during which anybody can challenge the result. */
   lifetime: bigint;
 };
 
 /**
- * Where a worker's sittings are disputed: the claims made from the sittings, and the session in which the worker's
+ * Where a worker's exam results are disputed: the claims made from the results, and the session in which the worker's
  * account plays games about the claims.
  */
 export type OwnExamClaims = { session: Session; claimContracts: ExamClaimContracts };
 
 /**
- * Opens what a worker's own sittings become when they are challenged.
+ * Opens what a worker's own exam results become when they are challenged.
  * @param session The worker's. @param exams Those that it sits. @param address By which they are challenged.
  * @throws WrongExamsError if no exam can be challenged there, or other exams; RpcUnavailableError
  */
@@ -46,7 +46,7 @@ export async function openOwnExamClaims(session: Session, exams: Address, addres
 }
 
 /**
- * Returns the earliest block at which a still open claim of a sitting may have begun. The block may be older than the
+ * Returns the earliest block at which a still open claim of a result may have begun. The block may be older than the
  * first block that the worker follows.
  */
 async function firstBlockOf(

@@ -2,18 +2,18 @@
 import { parseAbi } from "viem";
 
 export const examClaimsAbi = parseAbi([
-  "struct Sitting { address worker; bytes32 device; uint8 class; uint32 number; uint64 time; bytes32 nonce; bytes32 \
+  "struct ExamResult { address worker; bytes32 device; uint8 class; uint32 number; uint64 time; bytes32 nonce; bytes32 \
 traceRoot; }",
   "struct ProgramFacts { bytes header; bytes32 stepsRoot; bytes32 checkpointsRoot; }",
   "struct Enrolment { uint64 pledged; uint32 number; }",
   "error EnrolledBefore(address worker, uint256 pledged)",
   "error NoCode(address target)",
-  "error NotASitting(bytes32 device, uint8 class, uint32 number)",
+  "error NotAResult(bytes32 device, uint8 class, uint32 number)",
   "error NotPledged(address worker, uint8 status)",
   "event Enrolled(address indexed worker, uint256 pledged, uint32 number)",
-  "event SittingChallenged(bytes32 indexed claimId, address indexed worker, address indexed challenger, uint8 class, \
+  "event ResultChallenged(bytes32 indexed claimId, address indexed worker, address indexed challenger, uint8 class, \
 uint32 number)",
-  "function challenge(Sitting s, ProgramFacts program) returns (bytes32 claimId)",
+  "function challenge(ExamResult s, ProgramFacts program) returns (bytes32 claimId)",
   "function claims() view returns (address)",
   "function classHeld(address worker, uint8 class) view returns (bool)",
   "function enrol(address worker)",

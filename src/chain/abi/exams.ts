@@ -6,7 +6,7 @@ export const examsAbi = parseAbi([
   "struct PublicKey { bytes32 x; bytes32 y; }",
   "struct ExamReport { PublicKey key; bytes32 firmware; bytes32 traceRoot; uint64 gridBlock; uint64 seq; uint8 class; \
 uint8 debugStatus; }",
-  "struct Sitting { address worker; bytes32 device; uint8 class; uint32 number; uint64 time; bytes32 nonce; bytes32 \
+  "struct ExamResult { address worker; bytes32 device; uint8 class; uint32 number; uint64 time; bytes32 nonce; bytes32 \
 traceRoot; }",
   "struct Signature { bytes32 r; bytes32 s; }",
   "error BlocksOutOfRange(uint256 class, uint256 given, uint256 most)",
@@ -33,7 +33,7 @@ bytes32 nonce, bytes32 traceRoot, uint16 passed)",
   "function examOdds() view returns (uint256)",
   "function examSpacing() view returns (uint256)",
   "function isExam(uint64 gridBlock) view returns (bool)",
-  "function isSitting(Sitting s) view returns (bool)",
+  "function isResult(ExamResult s) view returns (bool)",
   "function lastExam() view returns (uint32 number, uint64 gridBlock)",
   "function numberExam(uint64 gridBlock) returns (uint32)",
   "function passedOf(address worker, uint8 class) view returns (uint16)",

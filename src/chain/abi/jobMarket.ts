@@ -112,6 +112,7 @@ ProgramFacts program, bytes32[] inputRoots)",
   "function claimOf(ClaimKey key) view returns (uint8 status, uint256 time, uint256 delivered, uint256 calledBack, \
 bool paid)",
   "function claimOnTerms(Job job, Terms terms)",
+  "function claimStatus(ClaimKey key) view returns (uint8 status, uint256 time)",
   "function deliver(Claim claim_, Delivery delivery)",
   "function deployment() view returns (Deployment)",
   "function expire(Job job)",

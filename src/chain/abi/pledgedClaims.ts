@@ -2,6 +2,7 @@
 import { parseAbi } from "viem";
 
 export const pledgedClaimsAbi = parseAbi([
+  "struct ClaimKey { bytes32 jobId; address worker; bytes32 root; uint128 collateral; }",
   "struct Parameters { uint32 baseWindow; uint32 maxWindow; uint32 baseClock; uint32 withdrawalDelay; uint64 rate; \
 uint64 maxWork; uint8 arityBits; uint32 maxStepGas; uint32 maxStepBytes; uint32 bondGas; uint128 priceCap; uint128 \
 bounty; uint128 collateral; uint16 penaltyBps; address sink; }",
@@ -14,7 +15,6 @@ bool answer; address worker; address requester; bytes32 root; uint64 issued; byt
 items; uint32 firstItem; uint8 answers; uint128 fee; uint32 window; uint32 claimSeconds; uint64 deadline; uint32 \
 callbackGas; uint32 maxOutputBytes; uint64 deliverables; bool rootOnly; bytes32 salt; bytes32 termsHash; }",
   "struct Claim { Job job; address worker; bytes32 root; uint128 collateral; }",
-  "struct ClaimKey { bytes32 jobId; address worker; bytes32 root; uint128 collateral; }",
   "error AlreadyPledged(address worker, uint8 status)",
   "error AuthoriserTwice(address account)",
   "error ClaimsOpen(address worker, uint256 claims)",
@@ -36,7 +36,7 @@ callbackGas; uint32 maxOutputBytes; uint64 deliverables; bool rootOnly; bytes32 
   "event ReleaseRequested(address indexed worker, uint256 until)",
   "event RemainderSwept(address indexed worker, uint256 amount)",
   "event WorkerHalted(address indexed worker, bytes32 indexed claimId, uint256 collateral)",
-  "function claimStatus(bytes32 claimId) view returns (uint8 status, uint256 time, address worker)",
+  "function claimStatus(ClaimKey key) view returns (uint8 status, uint256 time)",
   "function deployment() view returns (Deployment)",
   "function enter(PledgedEntry entry, bytes nodes) returns (bytes32 claimId)",
   "function finalise(Claim claim_)",
@@ -51,6 +51,7 @@ callbackGas; uint32 maxOutputBytes; uint64 deliverables; bool rootOnly; bytes32 
   "function release()",
   "function requestRelease()",
   "function sink() view returns (address)",
+  "function statusOf(bytes32 claimId) view returns (uint8 status, uint256 time, address worker)",
   "function sweep(address worker)",
   "function vault() view returns (address)",
 ]);

@@ -1,12 +1,12 @@
 import type { Address, TransactionReceipt } from "viem";
 import { examClaimsAbi } from "../abi/examClaims.ts";
-import type { ProgramFacts, Sitting } from "../structs.ts";
+import type { ProgramFacts, ExamResult } from "../structs.ts";
 import type { Access, ReadAccess } from "./access.ts";
 
 /** Not a field of the classes: their declarations would bring the ABI along. */
 const contractAt = (address: Address) => ({ address, abi: examClaimsAbi });
 
-/** From when on a worker's sittings count: zeros if it never enrolled. */
+/** From when on a worker's exam results count: zeros if it never enrolled. */
 type Enrolment = {
   /** When the backing pledge was locked, unix seconds. */
   pledged: bigint;
@@ -14,7 +14,7 @@ type Enrolment = {
   number: number;
 };
 
-/** Sittings of exams as claims: the reading part of the contract's client. */
+/** Exam results as claims: the reading part of the contract's client. */
 export class ExamClaimsReader {
   protected readonly publicClient: ReadAccess["publicClient"];
   readonly address: Address;
@@ -40,7 +40,7 @@ export class ExamClaimsReader {
     return this.publicClient.readContract({ ...contractAt(this.address), functionName: "classHeld", args });
   }
 
-  /** From when on a worker's sittings count. */
+  /** From when on a worker's exam results count. */
   enrolmentOf(worker: Address): Promise<Enrolment> {
     return this.publicClient.readContract({ ...contractAt(this.address), functionName: "enrolmentOf", args: [worker] });
   }
@@ -56,16 +56,16 @@ export class ExamClaims extends ExamClaimsReader {
   }
 
   /**
-   * Puts a sitting on chain as a claim, open to refutation.
-   * @throws ContractRevertError `NotASitting`, `WrongProgram`, `ClaimExists`, `WorkerStopped`, `WrongPledgeStatus`,
+   * Puts an exam result on chain as a claim, open to refutation.
+   * @throws ContractRevertError `NotAResult`, `WrongProgram`, `ClaimExists`, `WorkerStopped`, `WrongPledgeStatus`,
    *   `IssuedAfterRequest`, `LifetimeOver`
    */
-  challenge(sitting: Sitting, program: ProgramFacts): Promise<TransactionReceipt> {
-    return this.#sender.send({ ...contractAt(this.address), functionName: "challenge", args: [sitting, program] });
+  challenge(result: ExamResult, program: ProgramFacts): Promise<TransactionReceipt> {
+    return this.#sender.send({ ...contractAt(this.address), functionName: "challenge", args: [result, program] });
   }
 
   /**
-   * Records that a worker's pledge backs the worker's sittings from now on.
+   * Records that a worker's pledge backs the worker's exam results from now on.
    * @throws ContractRevertError `NotPledged`, `EnrolledBefore`
    */
   enrol(worker: Address): Promise<TransactionReceipt> {

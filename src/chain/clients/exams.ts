@@ -1,6 +1,6 @@
 import type { Address, Hex, TransactionReceipt } from "viem";
 import { examsAbi } from "../abi/exams.ts";
-import type { ExamClass, ExamReport, Sitting } from "../structs.ts";
+import type { ExamClass, ExamReport, ExamResult } from "../structs.ts";
 import type { Access, ReadAccess } from "./access.ts";
 
 type Contract = { address: Address; abi: typeof examsAbi };
@@ -53,8 +53,8 @@ export class ExamsReader {
   }
 
   /** Whether a worker sat an exam like this, among the last 16. */
-  isSitting(sitting: Sitting): Promise<boolean> {
-    return this.publicClient.readContract({ ...this.contract, functionName: "isSitting", args: [sitting] });
+  isResult(result: ExamResult): Promise<boolean> {
+    return this.publicClient.readContract({ ...this.contract, functionName: "isResult", args: [result] });
   }
 
   /** The last exam that has a number; number 0 if there was none. */

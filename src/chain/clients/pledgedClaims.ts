@@ -51,10 +51,10 @@ export class PledgedClaimsReader {
   /**
    * Returns a claim's status. `time` is the end of the claim's window, or when the claim became final (unix seconds).
    */
-  async claimStatus(claimId: Hex): Promise<{ status: ClaimStatus; time: bigint; worker: Address }> {
+  async statusOf(claimId: Hex): Promise<{ status: ClaimStatus; time: bigint; worker: Address }> {
     const [status, time, worker] = await this.#publicClient.readContract({
       ...contractAt(this.address),
-      functionName: "claimStatus",
+      functionName: "statusOf",
       args: [claimId],
     });
     return { status: status as ClaimStatus, time, worker };

@@ -1,6 +1,6 @@
 import type { Address, Hex, TransactionReceipt } from "viem";
 import { ticketsAbi } from "../abi/tickets.ts";
-import type { Landing, SignedClaim, Ticket } from "../structs.ts";
+import type { ClaimEvidence, SignedClaim, Ticket } from "../structs.ts";
 import type { Access, ReadAccess } from "./access.ts";
 
 /** Not a field of the classes: their declarations would bring the ABI along. */
@@ -85,11 +85,11 @@ export class Tickets extends TicketsReader {
    * @throws ContractRevertError `AlreadyOnChain`, `WrongSigner`, `LifetimeOver`, `NotIssuedYet`, `IssuedAfterRequest`,
    *   `WorkerStopped`, `WrongPledgeStatus`
    */
-  submitSigned(claim: SignedClaim, signature: Hex, landing: Landing): Promise<TransactionReceipt> {
+  submitSigned(claim: SignedClaim, signature: Hex, evidence: ClaimEvidence): Promise<TransactionReceipt> {
     return this.#sender.send({
       ...contractAt(this.address),
       functionName: "submitSigned",
-      args: [claim, signature, landing],
+      args: [claim, signature, evidence],
     });
   }
 
@@ -101,12 +101,12 @@ export class Tickets extends TicketsReader {
   submitAndCash(
     claim: SignedClaim,
     claimSignature: Hex,
-    landing: Landing,
+    evidence: ClaimEvidence,
     ticket: Ticket,
     ticketSignature: Hex,
     secret: Hex,
   ): Promise<TransactionReceipt> {
-    const args = [claim, claimSignature, landing, ticket, ticketSignature, secret] as const;
+    const args = [claim, claimSignature, evidence, ticket, ticketSignature, secret] as const;
     return this.#sender.send({ ...contractAt(this.address), functionName: "submitAndCash", args });
   }
 

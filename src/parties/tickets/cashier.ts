@@ -1,6 +1,6 @@
 import type { Logger } from "../../base/log.ts";
 import { isAddressEqual, zeroAddress, zeroHash, type Hex } from "viem";
-import { ClaimStatus, PledgeStatus, type Landing } from "../../chain/structs.ts";
+import { ClaimStatus, PledgeStatus, type ClaimEvidence } from "../../chain/structs.ts";
 import { programFacts } from "../../dispute/run/execution.ts";
 import type { ProgramLibrary } from "../../runs/programLibrary.ts";
 import { RunInputs } from "../../program/trace/runInputs.ts";
@@ -92,7 +92,7 @@ export class Cashier {
     // The local clock may be ahead of the chain's clock.
     if (claim.issued > timestamp) return undefined;
     const { ticket, ticketSignature, signature, secret } = answer;
-    await tickets.submitAndCash(claim, signature, await this.#landing(answer), ticket!, ticketSignature!, secret);
+    await tickets.submitAndCash(claim, signature, await this.#evidence(answer), ticket!, ticketSignature!, secret);
     ledger.cashed(digest, true);
     return "cashed";
   }
@@ -100,13 +100,13 @@ export class Cashier {
   /** Whether a cashed ticket is paid or returned by now. */
   async #canCollect(digest: Hex): Promise<boolean> {
     const { tickets, pledges, account } = this.#options.at;
-    const { status } = await pledges.claimStatus(await tickets.claimIdOf(digest));
+    const { status } = await pledges.statusOf(await tickets.claimIdOf(digest));
     return (
       status === ClaimStatus.finalised || (await pledges.pledgeOf(account.address)).status === PledgeStatus.stopped
     );
   }
 
-  async #landing({ claim, inputs, nodes }: KeptAnswer): Promise<Landing> {
+  async #evidence({ claim, inputs, nodes }: KeptAnswer): Promise<ClaimEvidence> {
     const program = await this.#options.programs.load(claim.programRoot);
     if (program === undefined) throw new LostWinnerError(`program ${claim.programRoot} is not served any more`);
     const run = new RunInputs(program.model.program.inputs, claim, inputs);

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { toHex } from "../../program/merkle/hash.ts";
 import { programFacts, type KnownProgram } from "../../dispute/run/execution.ts";
 import { RunInputs } from "../../program/trace/runInputs.ts";
-import type { Landing } from "../../chain/structs.ts";
+import type { ClaimEvidence } from "../../chain/structs.ts";
 import type { HeldClaim } from "./payerLedger.ts";
 import type { TicketSession } from "./ticketSession.ts";
 
@@ -20,7 +20,7 @@ export async function landClaim(at: TicketSession, held: HeldClaim, { model, com
   const { claim, signature, inputs: bytes, nodes } = held;
   const inputs = new RunInputs(model.program.inputs, claim, bytes);
   const isPublished = inputs.size <= PUBLISHED_BYTES;
-  const landing: Landing = {
+  const evidence: ClaimEvidence = {
     program: programFacts(commitment),
     inputRoots: inputs.roots,
     inputs: isPublished ? inputs.roots.map((_, k) => toHex(Buffer.concat(inputs.posted(k)))) : [],
@@ -30,5 +30,5 @@ export async function landClaim(at: TicketSession, held: HeldClaim, { model, com
   // claim.
   const { publicClient } = at.session;
   while ((await publicClient.getBlock()).timestamp < claim.issued) await sleep(PAUSE_MS);
-  return at.tickets.submitSigned(claim, signature, landing);
+  return at.tickets.submitSigned(claim, signature, evidence);
 }

@@ -6,7 +6,7 @@ import {
   nextExam,
   signedExam,
   sit,
-  sittingOf,
+  resultOf,
   SPACING,
   TRACE_ROOT,
   CLASSES,
@@ -162,18 +162,18 @@ describe("Exams", function () {
     expect(await exams.read.lastExam()).to.deep.equal([1, gridBlock]);
     expect(await exams.read.seqOf([device.id])).to.equal(report.seq);
     expect(await exams.read.passedOf([who(), 0])).to.equal(1);
-    const sitting = await sittingOf(world(), exams, await sent);
-    expect(sitting.nonce).to.equal(nonce);
-    expect(await exams.read.isSitting([sitting])).to.equal(true);
+    const result = await resultOf(world(), exams, await sent);
+    expect(result.nonce).to.equal(nonce);
+    expect(await exams.read.isResult([result])).to.equal(true);
     for (const change of [
       { traceRoot: nonce },
       { nonce: TRACE_ROOT },
       { number: 17 },
       { class: 1 },
-      { time: sitting.time + 1n },
+      { time: result.time + 1n },
       { worker: account("worker") },
     ])
-      expect(await exams.read.isSitting([{ ...sitting, ...change }]), Object.keys(change)[0]).to.equal(false);
+      expect(await exams.read.isResult([{ ...result, ...change }]), Object.keys(change)[0]).to.equal(false);
   });
 
   it("digest_isWhatADeviceSignsOfAReport", async () => {
@@ -321,14 +321,14 @@ describe("Exams", function () {
     await sit(world(), exams, who(), device, { gridBlock: await nextExam(world(), exams) });
   });
 
-  it("last16Sittings_areKnown_andNoOlderOne", async () => {
-    const sittings = [];
+  it("last16Results_areKnown_andNoOlderOne", async () => {
+    const results = [];
     for (let k = 0; k < 18; k++) {
       const sent = await sit(world(), exams, who(), device, { gridBlock: await nextExam(world(), exams) });
-      sittings.push(await sittingOf(world(), exams, sent));
+      results.push(await resultOf(world(), exams, sent));
     }
-    const known = await Promise.all(sittings.map((sitting) => exams.read.isSitting([sitting])));
-    expect(known).to.deep.equal(sittings.map((_, k) => k >= 2));
+    const known = await Promise.all(results.map((result) => exams.read.isResult([result])));
+    expect(known).to.deep.equal(results.map((_, k) => k >= 2));
   });
 
   it("sit_isWithinTheGasBound", async () => {

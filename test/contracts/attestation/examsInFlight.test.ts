@@ -44,7 +44,7 @@ describe("A worker whose exams are all forged", () => {
     const text = readFileSync(asking[0]!, "utf8");
     expect(text.match(/IExams|classHeld|classesOf/g)).to.deep.equal(["classHeld"]);
     let name = "";
-    const callers = [...text.matchAll(/function (\w+)\(|_needFit\(/g)].flatMap(([, declared]) => {
+    const callers = [...text.matchAll(/function (\w+)\(|_requireFit\(/g)].flatMap(([, declared]) => {
       if (declared === undefined) return [name];
       name = declared;
       return [];

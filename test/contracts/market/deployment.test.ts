@@ -69,7 +69,7 @@ describe("Deployment: contracts that do not fit together are refused", () => {
     const { viem, token, provisioning, checker, vault, game, mallory } = world();
     const { bytecode } = await artifacts.readArtifact("JobMarket");
     const deployer = await viem.deployContract("MarketDeployer");
-    const market = await deployer.read.market();
+    const market = await deployer.read.reserved();
     const delay = BigInt(PARAMETERS.withdrawalDelay);
     const newVault = (seconds: bigint) =>
       viem.deployContract("StakeVault", [token.address, provisioning.address, seconds, market]);

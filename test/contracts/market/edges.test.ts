@@ -327,6 +327,7 @@ describe("JobMarket: what it tells and stores", () => {
     expect(refuted!.args.worker!.toLowerCase()).to.equal(claim.worker);
     expect((await market.getEvents.JobOpened())[0]!.args.jobId).to.equal(id);
     expect((await market.read.claimOf([claimKey(world(), claim)])).slice(1)).to.deep.equal([0n, ...none]);
+    expect(await market.read.claimStatus([claimKey(world(), claim)])).to.deep.equal([ClaimStatus.refuted, 0n]);
   });
 
   it("feelessJob_livesAndDies_withoutMovingMoney", async () => {
@@ -343,7 +344,11 @@ describe("JobMarket: what it tells and stores", () => {
     const { market } = world();
     const two = chainProgram(300, [3, 1, 2], [0, 2]);
     const claim = await finalised({}, two);
-    const read = async () => (await market.read.claimOf([claimKey(world(), claim)])).slice(2);
+    const read = async (key = claimKey(world(), claim)) => {
+      const told = await market.read.claimOf([key]);
+      expect(await market.read.claimStatus([key])).to.deep.equal(told.slice(0, 2));
+      return told.slice(2);
+    };
     expect(await read()).to.deep.equal([...none]);
     await market.write.deliver([claim, delivery(two, 1)]);
     expect(await read()).to.deep.equal([2n, 0n, false]);
@@ -355,6 +360,7 @@ describe("JobMarket: what it tells and stores", () => {
     const unknown = { ...claimKey(world(), claim), root: OTHER_ROOT };
     expect(await market.read.claimOf([unknown])).to.deep.equal([ClaimStatus.none, 0n, ...none]);
     const nowhere = { ...unknown, jobId: zeroHash };
+    expect([await read(unknown), await read(nowhere)]).to.deep.equal([[...none], [...none]]);
     expect((await market.read.claimOf([nowhere]))[0]).to.equal(ClaimStatus.none);
   });
 

@@ -4,6 +4,7 @@ pragma solidity 0.8.37;
 import {IJobMarket} from "../../../contracts/interfaces/IJobMarket.sol";
 import {Delivery} from "../../../contracts/interfaces/IMarketEvents.sol";
 import {IResultConsumer} from "../../../contracts/interfaces/IResultConsumer.sol";
+import {JobId} from "../../../contracts/types/Ids.sol";
 import {Claim} from "../../../contracts/types/Job.sol";
 
 /// @notice A requester that takes results, refuses them, or calls the market from inside.
@@ -15,7 +16,7 @@ contract Consumer is IResultConsumer {
 
     IJobMarket private immutable _market;
     /// @notice Calls that succeeded, by job and output.
-    mapping(bytes32 jobId => mapping(uint256 output => uint256)) public taken;
+    mapping(JobId jobId => mapping(uint256 output => uint256)) public taken;
     /// @notice Fees that it released from inside since it was prepared.
     uint256 public acceptances;
     uint8 private _behaviour;
@@ -34,7 +35,7 @@ contract Consumer is IResultConsumer {
         acceptances = 0;
     }
 
-    function onResult(bytes32 jobId, uint256 output, bytes calldata data) external {
+    function onResult(JobId jobId, uint256 output, bytes calldata data) external {
         require(msg.sender == address(_market) && _behaviour != REFUSES);
         ++taken[jobId][output];
         if (_behaviour >= ACCEPTS) {

@@ -13,6 +13,7 @@ import {
     StatementScope
 } from "../../../contracts/interfaces/IProvisioning.sol";
 import {Claims, ReportEncoding} from "../../../contracts/attestation/ReportEncoding.sol";
+import {DeviceId} from "../../../contracts/types/Ids.sol";
 import {Shipped} from "./Shipped.sol";
 import {vm} from "./Vm.sol";
 
@@ -50,7 +51,7 @@ abstract contract DeviceKit {
         Statement memory s;
         s.scope = scope;
         if (s.scope == StatementScope.Firmware) s.subject = FIRMWARE;
-        if (s.scope == StatementScope.Device) s.subject = _idOf(device);
+        if (s.scope == StatementScope.Device) s.subject = DeviceId.unwrap(_idOf(device));
         s.frozen = frozen;
         uint256 key = _makerKey(maker);
         s.number = ++_numbers[keccak256(abi.encode(key, s.scope, s.subject))];
@@ -124,9 +125,9 @@ abstract contract DeviceKit {
         vm.setBlockhash(_height - 1, keccak256(abi.encode(_height - 1)));
     }
 
-    function _idOf(uint256 device) internal view returns (bytes32) {
+    function _idOf(uint256 device) internal view returns (DeviceId) {
         PublicKey memory key = _publicKey(_keys[device]);
-        return sha256(abi.encodePacked(key.x, key.y));
+        return DeviceId.wrap(sha256(abi.encodePacked(key.x, key.y)));
     }
 
     function _makerKey(uint256 maker) private pure returns (uint256) {

@@ -5,7 +5,7 @@ import {PledgeStatus} from "../../../contracts/interfaces/IPledgedClaims.sol";
 import {ExamHandler} from "./ExamHandler.t.sol";
 
 /// @notice Whatever is called on the registry, the exams and the claims, over random sequences of reports, statements,
-/// exams, pledges, challenges and time: every wrong sitting that a pledge backs can be refuted, no right one dies, and
+/// exams, pledges, challenges and time: every wrong result that a pledge backs can be refuted, no right one dies, and
 /// custody is what is promised.
 contract ExamClaimsInvariants {
     ExamHandler private _handler;
@@ -34,9 +34,9 @@ contract ExamClaimsInvariants {
         excluded[0].selectors[2] = ExamHandler.refute.selector;
     }
 
-    function invariant_sittings() public view {
-        require(_handler.honestDied() == 0, "a right sitting died by a proof");
-        require(_handler.immortal() == 0, "a wrong sitting could not be refuted");
+    function invariant_results() public view {
+        require(_handler.honestDied() == 0, "a right result died by a proof");
+        require(_handler.immortal() == 0, "a wrong result could not be refuted");
         require(_handler.voided() == 0, "an honest report in time is void");
         require(_handler.trespasses() == 0, _handler.trespassed());
         require(_handler.risen() == 0, "a stopped worker goes on");
@@ -51,9 +51,9 @@ contract ExamClaimsInvariants {
     /// @dev Once for each sequence.
     function afterInvariant() external {
         _handler.refuteLies();
-        invariant_sittings();
+        invariant_results();
         _handler.windDown();
-        invariant_sittings();
+        invariant_results();
         require(_handler.vault().custody() == 0, "something is left");
     }
 
@@ -70,7 +70,7 @@ contract ExamClaimsInvariants {
         }
         _handler.refuteLies();
         require(_handler.refutedLies() == 3 && _handler.immortal() == 0, "a lie lives");
-        invariant_sittings();
+        invariant_results();
         _handler.windDown();
         require(_handler.vault().custody() == 0, "something is left");
     }
@@ -86,10 +86,10 @@ contract ExamClaimsInvariants {
         require(_handler.refutedLies() == 1 && _handler.immortal() == 0, "not one lie was refuted");
         (PledgeStatus status, , uint256 open, uint256 left) = _handler.claims().pledgeOf(_handler.actors(0));
         require(status == PledgeStatus.Stopped && open == 0 && left != 0, "the pledge is not taken");
-        invariant_sittings();
+        invariant_results();
     }
 
-    function test_classIsHeld_by12SittingsAfterTheEnrolment_andLostWithThePledge() external {
+    function test_classIsHeld_by12ResultsAfterTheEnrolment_andLostWithThePledge() external {
         _handler.pledge(1);
         _handler.enrol(1, 0);
         // The first exam after the enrolment is left out.
@@ -98,23 +98,23 @@ contract ExamClaimsInvariants {
             _handler.sitExam(1, 0, false, true);
         }
         require(_handler.examClaims().classHeld(_handler.actors(1), 0), "not held");
-        invariant_sittings();
+        invariant_results();
         _handler.requestRelease(1);
         require(!_handler.examClaims().classHeld(_handler.actors(1), 0), "held without a pledge");
-        invariant_sittings();
+        invariant_results();
     }
 
-    function test_rightSitting_standsThroughShamGames_andEverybodyLeaves() external {
+    function test_rightResult_standsThroughShamGames_andEverybodyLeaves() external {
         _handler.advance(2, 3, false);
         _handler.playGame(0, 1);
         _handler.openGame(4, 0);
         _handler.endGame(1, 0, false);
         for (uint8 who = 0; who < 7; ++who) for (uint8 what = 0; what < 5; ++what) _handler.trespass(who, 0, what);
-        for (uint8 field = 0; field < 7; ++field) _handler.forgeSitting(0, 0, field);
-        invariant_sittings();
+        for (uint8 field = 0; field < 7; ++field) _handler.forgeResult(0, 0, field);
+        invariant_results();
         _handler.windDown();
-        invariant_sittings();
-        require(_handler.died() == 0 && _handler.vault().custody() == 0, "the right sitting does not stand");
+        invariant_results();
+        require(_handler.died() == 0 && _handler.vault().custody() == 0, "the right result does not stand");
     }
 
     /// @dev What was sat before the enrolment does not count, nor what another worker sat with the device; what counts
@@ -126,27 +126,27 @@ contract ExamClaimsInvariants {
         _handler.pledge(2);
         _handler.enrol(2, 0);
         for (uint256 k = 0; k < 2; ++k) _handler.sitExam(1, 0, false, true);
-        invariant_sittings();
+        invariant_results();
         for (uint256 k = 0; k < 12; ++k) _handler.sitExam(1, 0, false, true);
         require(_handler.examClaims().classHeld(_handler.actors(1), 0), "not held");
-        invariant_sittings();
+        invariant_results();
         _handler.releaseWorker(1);
         _handler.waitADay(0);
         _handler.attestWorker(2, 1, 0, 0, false);
         _handler.sitExam(2, 0, false, true);
         require(!_handler.examClaims().classHeld(_handler.actors(2), 0), "held by another's exams");
-        invariant_sittings();
+        invariant_results();
         for (uint256 k = 0; k < 12; ++k) _handler.sitExam(2, 0, false, true);
         require(_handler.examClaims().classHeld(_handler.actors(2), 0), "not held");
         for (uint256 k = 0; k < 8; ++k) _handler.numberExam();
         require(!_handler.examClaims().classHeld(_handler.actors(2), 0), "held for ever");
-        invariant_sittings();
+        invariant_results();
     }
 
     function test_honestReports_areNeverVoid_whateverBlocksOthersNumber() external {
         for (uint8 blocks = 0; blocks < 16; ++blocks) _handler.sitLate(blocks, blocks % 2, blocks);
         require(_handler.heard() == 16, "a report was not heard");
-        invariant_sittings();
+        invariant_results();
     }
 
     function test_exams_withstandWhatNobodyMay() external {
@@ -170,21 +170,21 @@ contract ExamClaimsInvariants {
             _handler.passBlocks(230);
             _tryToSit(2, class);
         }
-        invariant_sittings();
+        invariant_results();
         // The lie becomes one claim, whoever brings it, and none after its time.
         _handler.challenge(3, 0);
         _tryToChallenge(4, 0);
         for (uint256 k = 0; k < 14; ++k) _handler.move(7_100, 30);
         _tryToChallenge(4, 1);
-        invariant_sittings();
+        invariant_results();
     }
 
     function _tryToSit(uint8 who, uint8 class) private {
         try _handler.sitExam(who, class, false, false) {} catch {}
     }
 
-    function _tryToChallenge(uint8 by, uint8 sitting) private {
-        try _handler.challenge(by, sitting) {} catch {}
+    function _tryToChallenge(uint8 by, uint8 result) private {
+        try _handler.challenge(by, result) {} catch {}
     }
 
     function _holdNothing(address contract_) private view {

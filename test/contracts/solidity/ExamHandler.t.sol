@@ -2,12 +2,13 @@
 pragma solidity 0.8.37;
 
 import {IDisputeGame} from "../../../contracts/interfaces/IDisputeGame.sol";
-import {Sitting} from "../../../contracts/interfaces/IExams.sol";
+import {ExamResult} from "../../../contracts/interfaces/IExams.sol";
 import {Enrolment} from "../../../contracts/interfaces/IExamClaims.sol";
 import {ClaimStatus} from "../../../contracts/interfaces/IMarketEvents.sol";
 import {PledgeStatus} from "../../../contracts/interfaces/IPledgedClaims.sol";
 import {StatementScope} from "../../../contracts/interfaces/IProvisioning.sol";
 import {GameState, PackedState, Pick, Side, StepProof} from "../../../contracts/types/GameState.sol";
+import {GameId} from "../../../contracts/types/Ids.sol";
 import {ClaimKey} from "../../../contracts/types/Job.sol";
 import {ExamTrespasses} from "./ExamTrespasses.t.sol";
 import {vm, Vm} from "./Vm.sol";
@@ -17,9 +18,9 @@ contract ExamHandler is ExamTrespasses {
     /// @dev No game has as many moves.
     uint256 private constant MOST_MOVES = 16;
 
-    /// @notice Right sittings that died by a proof: none may.
+    /// @notice Right results that died by a proof: none may.
     uint256 public honestDied;
-    /// @notice Wrong sittings that a pledge backs and that could not be refuted: none may be.
+    /// @notice Wrong results that a pledge backs and that could not be refuted: none may be.
     uint256 public immortal;
     uint256 public refutedLies;
     /// @notice Honest reports that came in time and were refused: none may be.
@@ -119,8 +120,8 @@ contract ExamHandler is ExamTrespasses {
     }
 
     function challenge(uint8 by, uint8 which) public {
-        uint256 sitting = which % _sittings.length;
-        _enter(actors[by % 5], sitting);
+        uint256 result = which % _results.length;
+        _enter(actors[by % 5], result);
     }
 
     /// @notice The next step of an actor's usual life, so that random sequences get far.
@@ -132,7 +133,7 @@ contract ExamHandler is ExamTrespasses {
         (, uint256 since, , ) = claims.pledgeOf(worker);
         if (enrolment.pledged != since) enrol(who, by);
         sitExam(who, 0, lie, true);
-        _enter(actors[by % 5], _sittings.length - 1);
+        _enter(actors[by % 5], _results.length - 1);
         openGame(by, uint8(_claims.length - 1));
     }
 
@@ -189,9 +190,9 @@ contract ExamHandler is ExamTrespasses {
 
     /* ---- What the invariants ask ---- */
 
-    /// @notice Refutes what can be refuted: each wrong sitting that a pledge backs, on chain or not.
+    /// @notice Refutes what can be refuted: each wrong result that a pledge backs, on chain or not.
     function refuteLies() external {
-        for (uint256 i = 0; i < _sittings.length; ++i) {
+        for (uint256 i = 0; i < _results.length; ++i) {
             if (!_isRefutable(i)) continue;
             try this.refute(i) {
                 ++refutedLies;
@@ -201,10 +202,10 @@ contract ExamHandler is ExamTrespasses {
         }
     }
 
-    /// @notice Puts a sitting on chain if it is not there, and plays a game about it to its end.
-    function refute(uint256 sitting) external {
-        uint256 c = _claimOfSitting(sitting);
-        if (c == _claims.length) _enter(_judge, sitting);
+    /// @notice Puts a result on chain if it is not there, and plays a game about it to its end.
+    function refute(uint256 result) external {
+        uint256 c = _claimOfResult(result);
+        if (c == _claims.length) _enter(_judge, result);
         _open(_judge, c);
         uint256 g = _games.length - 1;
         for (uint256 moves = 0; _isOpen(g); ++moves) {
@@ -291,7 +292,7 @@ contract ExamHandler is ExamTrespasses {
         return true;
     }
 
-    /// @notice Whether each class that is held has an enrolled pledge behind it, and after the enrolment 12 sittings of
+    /// @notice Whether each class that is held has an enrolled pledge behind it, and after the enrolment 12 results of
     /// the last exams.
     function heldClassesAreBacked() external view returns (bool) {
         for (uint256 i = 0; i < 5; ++i) {
@@ -302,12 +303,12 @@ contract ExamHandler is ExamTrespasses {
                 if (status != PledgeStatus.Active || enrolment.pledged != since) return false;
                 (uint32 last, ) = exams.lastExam();
                 uint256 count;
-                for (uint256 s = 0; s < _sittings.length; ++s) {
-                    Sitting memory sat = _sittings[s];
+                for (uint256 s = 0; s < _results.length; ++s) {
+                    ExamResult memory sat = _results[s];
                     if (sat.worker != actors[i] || sat.class != k || sat.number <= enrolment.number) continue;
                     // Of the last 16 exams, and of one that is open.
                     if (sat.number + 16 < last) continue;
-                    // Such a sitting can be challenged as long as its time is not over.
+                    // Such a result can be challenged as long as its time is not over.
                     if (sat.time < since) return false;
                     ++count;
                 }
@@ -317,52 +318,52 @@ contract ExamHandler is ExamTrespasses {
         return true;
     }
 
-    /// @dev A wrong sitting that somebody could refute now: it can be challenged, or its claim is in its window.
+    /// @dev A wrong result that somebody could refute now: it can be challenged, or its claim is in its window.
     function _isRefutable(uint256 i) private view returns (bool) {
-        Sitting memory s = _sittings[i];
+        ExamResult memory s = _results[i];
         if (!_isLie[i]) return false;
         (PledgeStatus status, uint256 since, , ) = claims.pledgeOf(s.worker);
         if (status == PledgeStatus.Stopped) return false;
-        uint256 c = _claimOfSitting(i);
+        uint256 c = _claimOfResult(i);
         if (c != _claims.length) {
             (ClaimStatus claim, uint256 windowEnd) = _statusOf(c);
             return claim == ClaimStatus.Submitted && _now <= windowEnd;
         }
-        if (_now > s.time + CHALLENGE || !exams.isSitting(s)) return false;
+        if (_now > s.time + CHALLENGE || !exams.isResult(s)) return false;
         return status == PledgeStatus.Active || (status == PledgeStatus.Releasing && s.time < since);
     }
 
-    /// @dev The claim that a sitting became; as many as there are if it did not.
-    function _claimOfSitting(uint256 sitting) private view returns (uint256 c) {
-        for (c = 0; c < _claims.length; ++c) if (_sittingOf[c] == sitting) return c;
+    /// @dev The claim that a result became; as many as there are if it did not.
+    function _claimOfResult(uint256 result) private view returns (uint256 c) {
+        for (c = 0; c < _claims.length; ++c) if (_resultOf[c] == result) return c;
     }
 
-    function _enter(address by, uint256 sitting) private {
-        bool stopped = _pledgeOf(_sittings[sitting].worker) == PledgeStatus.Stopped;
-        bool late = _now > _sittings[sitting].time + CHALLENGE;
-        bool again = _claimOfSitting(sitting) != _claims.length;
-        _challenge(by, sitting);
+    function _enter(address by, uint256 result) private {
+        bool stopped = _pledgeOf(_results[result].worker) == PledgeStatus.Stopped;
+        bool late = _now > _results[result].time + CHALLENGE;
+        bool again = _claimOfResult(result) != _claims.length;
+        _challenge(by, result);
         if (stopped) ++risen;
-        if (late) _trespassed("a sitting is challenged too late");
-        if (again) _trespassed("a sitting becomes two claims");
+        if (late) _trespassed("a result is challenged too late");
+        if (again) _trespassed("a result becomes two claims");
     }
 
     function _open(address by, uint256 c) private {
-        Pick memory pick = _openingOf(_claims[c].job, _isLie[_sittingOf[c]]);
+        Pick memory pick = _openingOf(_claims[c].job, _isLie[_resultOf[c]]);
         // Sometimes one that the account has played.
         uint32 number = uint32(_games.length % 3);
         vm.recordLogs();
         _prankAs(by);
-        bytes32 gameId = game.open(_claims[c], number, pick);
+        GameId gameId = game.open(_claims[c], number, pick);
         _games.push(gameId);
         _claimOf[gameId] = c;
         _follow(gameId);
     }
 
     function _play(uint256 g, uint8 leaf) private {
-        bytes32 id = _games[g];
+        GameId id = _games[g];
         uint256 c = _claimOf[id];
-        bool lie = _isLie[_sittingOf[c]];
+        bool lie = _isLie[_resultOf[c]];
         GameState memory s = _stateOf(g);
         PackedState memory packed = _states[id];
         vm.recordLogs();
@@ -386,10 +387,10 @@ contract ExamHandler is ExamTrespasses {
     }
 
     /// @dev Takes the new state from the event.
-    function _follow(bytes32 gameId) private {
+    function _follow(GameId gameId) private {
         Vm.Log[] memory logs = vm.getRecordedLogs();
         for (uint256 i = 0; i < logs.length; ++i) {
-            if (logs[i].emitter != address(game) || logs[i].topics[1] != gameId) continue;
+            if (logs[i].emitter != address(game) || logs[i].topics[1] != GameId.unwrap(gameId)) continue;
             (bytes32 topic, bytes memory data) = (logs[i].topics[0], logs[i].data);
             if (topic == IDisputeGame.Picked.selector) _states[gameId] = abi.decode(data, (PackedState));
             else if (topic == IDisputeGame.Moved.selector) (_states[gameId], ) = abi.decode(data, (PackedState, bytes));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 pragma solidity 0.8.37;
 
-import {ExamReport, Sitting} from "../../../contracts/interfaces/IExams.sol";
+import {ExamReport, ExamResult} from "../../../contracts/interfaces/IExams.sol";
 import {PledgeStatus} from "../../../contracts/interfaces/IPledgedClaims.sol";
 import {Signature} from "../../../contracts/interfaces/IProvisioning.sol";
 import {ProgramFacts} from "../../../contracts/types/Program.sol";
@@ -37,9 +37,9 @@ abstract contract ExamTrespasses is ExamWorld {
         if (taken) _trespassed("claims are entered, refuted, paid or swept by who may not");
     }
 
-    /// @notice A sitting that is another's, or changed, is not taken.
-    function forgeSitting(uint8 by, uint8 which, uint8 field) external {
-        Sitting memory s = _sittings[which % _sittings.length];
+    /// @notice A result that is another's, or changed, is not taken.
+    function forgeResult(uint8 by, uint8 which, uint8 field) external {
+        ExamResult memory s = _results[which % _results.length];
         ProgramFacts memory facts = program();
         if (field % 7 == 0) s.worker = s.worker == actors[0] ? actors[1] : actors[0];
         else if (field % 7 == 1) s.traceRoot = tensorRoot(s.traceRoot != tensorRoot(true));
@@ -48,13 +48,13 @@ abstract contract ExamTrespasses is ExamWorld {
         else if (field % 7 == 4) ++s.number;
         else if (field % 7 == 5) s.class ^= 1;
         else facts.stepsRoot = ~facts.stepsRoot;
-        // What is changed may be what another sitting is.
-        for (uint256 i = 0; field % 7 != 6 && i < _sittings.length; ++i)
-            if (keccak256(abi.encode(_sittings[i])) == keccak256(abi.encode(s))) return;
+        // What is changed may be what another result is.
+        for (uint256 i = 0; field % 7 != 6 && i < _results.length; ++i)
+            if (keccak256(abi.encode(_results[i])) == keccak256(abi.encode(s))) return;
         bytes memory call = abi.encodeCall(examClaims.challenge, (s, facts));
         _prankAs(actors[by % 5]);
         (bool taken, ) = address(examClaims).call(call);
-        if (taken) _trespassed("a sitting is taken that was not sat, or by another program");
+        if (taken) _trespassed("a result is taken that was not sat, or by another program");
     }
 
     /// @notice A report that no exam takes: with another's device, an old counter, another's signature, or debugging.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 pragma solidity 0.8.37;
 
-import {ExamClass, ExamReport, IExams, Sitting} from "../../../contracts/interfaces/IExams.sol";
+import {ExamClass, ExamReport, IExams, ExamResult} from "../../../contracts/interfaces/IExams.sol";
 import {IExamClaims} from "../../../contracts/interfaces/IExamClaims.sol";
 import {IDisputeGame} from "../../../contracts/interfaces/IDisputeGame.sol";
 import {ClaimStatus, IMarketEvents} from "../../../contracts/interfaces/IMarketEvents.sol";
@@ -12,6 +12,7 @@ import {ClaimsDeployer} from "../../../contracts/extras/pledge/ClaimsDeployer.so
 import {OnesVerifier} from "../../../contracts/test/ProtocolMocks.sol";
 import {TestToken} from "../../../contracts/test/TestTokens.sol";
 import {GameState, PackedState} from "../../../contracts/types/GameState.sol";
+import {ClaimId, DeviceId, GameId} from "../../../contracts/types/Ids.sol";
 import {Claim, ClaimKey, Job, JobIds} from "../../../contracts/types/Job.sol";
 import {Parameters} from "../../../contracts/types/Parameters.sol";
 import {ProgramFacts} from "../../../contracts/types/Program.sol";
@@ -20,13 +21,13 @@ import {OnesProgram} from "./OnesProgram.t.sol";
 import {Shipped} from "./Shipped.sol";
 import {vm, Vm} from "./Vm.sol";
 
-/// @notice Exams whose sittings are claims, with a real registry, five workers that have devices and stake, and what
+/// @notice Exams whose results are claims, with a real registry, five workers that have devices and stake, and what
 /// was done. Each block at the least distance from the last exam is an exam. The program reads nothing of its seed.
 abstract contract ExamWorld is OnesProgram, DeviceKit {
     uint256 internal constant SPACING = 256;
     /// @dev Blocks in which a report counts for the first class; for the second it is as many as exams are apart.
     uint256 internal constant BLOCKS = 16;
-    /// @dev How long after it a sitting can be challenged.
+    /// @dev How long after it a result can be challenged.
     uint256 internal constant CHALLENGE = 1 days;
     uint256 internal constant WINDOW = 1_800;
     uint256 internal constant COLLATERAL = 1.8 ether;
@@ -47,15 +48,15 @@ abstract contract ExamWorld is OnesProgram, DeviceKit {
     /// @dev The block of the exams' deployment.
     uint256 private _examsFrom;
 
-    Sitting[] internal _sittings;
-    mapping(uint256 sitting => bool) internal _isLie;
+    ExamResult[] internal _results;
+    mapping(uint256 result => bool) internal _isLie;
     /// @dev Who sat last with a device, and in which exam.
-    mapping(bytes32 device => mapping(uint8 class => bytes32)) internal _satLast;
+    mapping(DeviceId device => mapping(uint8 class => bytes32)) internal _satLast;
     Claim[] internal _claims;
-    mapping(uint256 claim => uint256) internal _sittingOf;
-    bytes32[] internal _games;
-    mapping(bytes32 gameId => PackedState) internal _states;
-    mapping(bytes32 gameId => uint256) internal _claimOf;
+    mapping(uint256 claim => uint256) internal _resultOf;
+    GameId[] internal _games;
+    mapping(GameId gameId => PackedState) internal _states;
+    mapping(GameId gameId => uint256) internal _claimOf;
 
     constructor() {
         vm.warp(_now);
@@ -84,7 +85,7 @@ abstract contract ExamWorld is OnesProgram, DeviceKit {
 
     function _deploy() private {
         ClaimsDeployer deployer = new ClaimsDeployer();
-        address market = deployer.claims();
+        address market = deployer.reserved();
         Parameters memory p = _parameters();
         p.sink = market;
         bytes memory arguments = abi.encode(token, registry, p.withdrawalDelay, market);
@@ -134,7 +135,7 @@ abstract contract ExamWorld is OnesProgram, DeviceKit {
 
     /// @dev An actor's device, if the registry says that it has one whose key is known.
     function _deviceOf(address worker) internal view returns (uint256) {
-        bytes32 id = registry.deviceOf(worker);
+        DeviceId id = registry.deviceOf(worker);
         for (uint256 device = 0; device < DEVICES; ++device) if (_idOf(device) == id) return device;
         revert("no device");
     }
@@ -150,7 +151,7 @@ abstract contract ExamWorld is OnesProgram, DeviceKit {
         r.debugStatus = 1;
     }
 
-    /// @dev An actor reports a trace for the last exam. @return The number of the sitting.
+    /// @dev An actor reports a trace for the last exam. @return The number of the result.
     function _sit(address worker, uint8 class, bool lie) internal returns (uint256) {
         uint256 device = _deviceOf(worker);
         ExamReport memory r = _reportOf(device, class, lie);
@@ -160,9 +161,9 @@ abstract contract ExamWorld is OnesProgram, DeviceKit {
         _seqs[device] = r.seq;
         _satLast[_idOf(device)][class] = keccak256(abi.encode(worker, _examBlock));
         (uint32 number, ) = exams.lastExam();
-        _isLie[_sittings.length] = lie;
-        _sittings.push(
-            Sitting(
+        _isLie[_results.length] = lie;
+        _results.push(
+            ExamResult(
                 worker,
                 _idOf(device),
                 class,
@@ -172,12 +173,12 @@ abstract contract ExamWorld is OnesProgram, DeviceKit {
                 r.traceRoot
             )
         );
-        return _sittings.length - 1;
+        return _results.length - 1;
     }
 
-    /// @dev Somebody puts a sitting on chain. @return The number of the claim.
-    function _challenge(address by, uint256 sitting) internal returns (uint256) {
-        Sitting memory s = _sittings[sitting];
+    /// @dev Somebody puts a result on chain. @return The number of the claim.
+    function _challenge(address by, uint256 result) internal returns (uint256) {
+        ExamResult memory s = _results[result];
         // A precompile's call would take the prank.
         ProgramFacts memory facts = program();
         vm.recordLogs();
@@ -187,7 +188,7 @@ abstract contract ExamWorld is OnesProgram, DeviceKit {
         for (uint256 i = 0; i < logs.length; ++i) {
             if (logs[i].topics[0] != IMarketEvents.JobPosted.selector) continue;
             (Job memory job, , ) = abi.decode(logs[i].data, (Job, ProgramFacts, bytes32[]));
-            _sittingOf[_claims.length] = sitting;
+            _resultOf[_claims.length] = result;
             _claims.push(Claim(job, s.worker, s.traceRoot, uint128(COLLATERAL)));
         }
         return _claims.length - 1;
@@ -198,13 +199,13 @@ abstract contract ExamWorld is OnesProgram, DeviceKit {
         return ClaimKey(claims.jobIdOf(claim.job), claim.worker, claim.root, claim.collateral);
     }
 
-    function _idOfClaim(uint256 c) internal view returns (bytes32) {
+    function _idOfClaim(uint256 c) internal view returns (ClaimId) {
         ClaimKey memory key = _claimKey(c);
         return JobIds.claimId(key.jobId, key.worker, key.root, key.collateral);
     }
 
     function _statusOf(uint256 c) internal view returns (ClaimStatus status, uint256 time) {
-        (status, time, ) = claims.claimStatus(_idOfClaim(c));
+        (status, time, ) = claims.statusOf(_idOfClaim(c));
     }
 
     function _pledgeOf(address worker) internal view returns (PledgeStatus status) {

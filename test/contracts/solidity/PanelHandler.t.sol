@@ -4,6 +4,7 @@ pragma solidity 0.8.37;
 import {PanelOutcome} from "../../../contracts/interfaces/IPanel.sol";
 import {JobRequest, JobStatus} from "../../../contracts/interfaces/IMarketEvents.sol";
 import {PackedState, Pick, StepProof} from "../../../contracts/types/GameState.sol";
+import {JobId} from "../../../contracts/types/Ids.sol";
 import {Claim, ClaimKey, Job} from "../../../contracts/types/Job.sol";
 import {Terms} from "../../../contracts/types/Terms.sol";
 import {PanelTrespasses} from "./PanelTrespasses.t.sol";
@@ -60,7 +61,7 @@ contract PanelHandler is PanelTrespasses {
 
     function sealSeat(uint8 which, bool lie) public {
         Seat storage seat = _seats[which % _seats.length];
-        bytes32 jobId = market.jobIdOf(seat.job);
+        JobId jobId = market.jobIdOf(seat.job);
         address worker = seat.claim.worker;
         bytes32 root = claimRoot(seat.job, lie);
         bytes32 sealed_ = keccak256(abi.encode(jobId, worker, root, bytes32(uint256(7))));
@@ -88,14 +89,7 @@ contract PanelHandler is PanelTrespasses {
 
     /// @notice A lie is disputed, and its worker gives up.
     function refute(uint8 which, uint8 who) public {
-        Seat storage seat = _seats[which % _seats.length];
-        require(seat.lie);
-        Claim memory claim = seat.claim;
-        Pick memory opening = _openingOf(claim.job, true);
-        vm.recordLogs();
-        _prankAs(actors[who % 5]);
-        bytes32 gameId = game.open(claim, 0, opening);
-        PackedState memory state = _stateOf(gameId);
+        (Claim memory claim, PackedState memory state) = _dispute(which, who);
         ClaimKey memory key = _key(claim);
         _prankAs(claim.worker);
         game.concede(state, key);
@@ -103,18 +97,11 @@ contract PanelHandler is PanelTrespasses {
 
     /// @notice A lie is disputed, and an element of the lie is proved wrong.
     function prove(uint8 which, uint8 who) public {
-        Seat storage seat = _seats[which % _seats.length];
-        require(seat.lie);
-        Claim memory claim = seat.claim;
-        Pick memory opening = _openingOf(claim.job, true);
-        vm.recordLogs();
-        _prankAs(actors[who % 5]);
-        bytes32 gameId = game.open(claim, 0, opening);
-        PackedState memory state = _stateOf(gameId);
+        (Claim memory claim, PackedState memory state) = _dispute(which, who);
         StepProof memory proof = _proofOf(this.unpack(state), true);
         _prankAs(actors[who % 5]);
         game.prove(state, claim, proof);
-        if (claim.job.answers == 0) _panels[seat.panel].proved = true;
+        if (claim.job.answers == 0) _panels[_seats[which % _seats.length].panel].proved = true;
     }
 
     function finalise(uint8 which) public {
@@ -214,5 +201,16 @@ contract PanelHandler is PanelTrespasses {
         require(_creditOf(address(panel)) == 0, "the panel's contract keeps something");
         require(vault.custody() == 0, "something is left in custody");
         require(feesIn == paidToWorkers + paidToOthers + withdrawn, "fees are lost, or paid twice");
+    }
+
+    /// @dev An actor opens a game about a seat's lie. @return claim The lie. @return state The game's.
+    function _dispute(uint8 which, uint8 who) private returns (Claim memory claim, PackedState memory state) {
+        Seat storage seat = _seats[which % _seats.length];
+        require(seat.lie);
+        claim = seat.claim;
+        Pick memory opening = _openingOf(claim.job, true);
+        vm.recordLogs();
+        _prankAs(actors[who % 5]);
+        state = _stateOf(game.open(claim, 0, opening));
     }
 }

@@ -5,6 +5,7 @@ import {IPanel, PanelOutcome} from "../../../contracts/interfaces/IPanel.sol";
 import {IDisputeGame} from "../../../contracts/interfaces/IDisputeGame.sol";
 import {ClaimStatus, IMarketEvents, JobRequest, JobStatus} from "../../../contracts/interfaces/IMarketEvents.sol";
 import {PackedState} from "../../../contracts/types/GameState.sol";
+import {GameId, JobId} from "../../../contracts/types/Ids.sol";
 import {Claim, ClaimKey, Job} from "../../../contracts/types/Job.sol";
 import {ProgramFacts} from "../../../contracts/types/Program.sol";
 import {Terms} from "../../../contracts/types/Terms.sol";
@@ -113,7 +114,7 @@ abstract contract PanelWorld is ProtocolWorld {
         return _seats[_panels[p].seats[0]].job;
     }
 
-    function _idOf(uint256 p) internal view returns (bytes32) {
+    function _idOf(uint256 p) internal view returns (JobId) {
         return market.jobIdOf(_first(p));
     }
 
@@ -159,10 +160,10 @@ abstract contract PanelWorld is ProtocolWorld {
     }
 
     /// @dev The state that a game was opened with.
-    function _stateOf(bytes32 gameId) internal returns (PackedState memory) {
+    function _stateOf(GameId gameId) internal returns (PackedState memory) {
         Vm.Log[] memory logs = vm.getRecordedLogs();
         for (uint256 i = 0; i < logs.length; ++i) {
-            bool isIts = logs[i].emitter == address(game) && logs[i].topics[1] == gameId;
+            bool isIts = logs[i].emitter == address(game) && logs[i].topics[1] == GameId.unwrap(gameId);
             if (isIts && logs[i].topics[0] == IDisputeGame.Picked.selector)
                 return abi.decode(logs[i].data, (PackedState));
         }

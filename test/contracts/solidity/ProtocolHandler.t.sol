@@ -4,6 +4,7 @@ pragma solidity 0.8.37;
 import {JobStatus, ClaimStatus, Delivery} from "../../../contracts/interfaces/IMarketEvents.sol";
 import {IDisputeGame} from "../../../contracts/interfaces/IDisputeGame.sol";
 import {GameState, PackedState, Pick, StepProof, Side} from "../../../contracts/types/GameState.sol";
+import {ClaimId, GameId, JobId} from "../../../contracts/types/Ids.sol";
 import {Claim, ClaimKey, Job} from "../../../contracts/types/Job.sol";
 import {Terms} from "../../../contracts/types/Terms.sol";
 import {ProtocolTerms} from "./ProtocolTerms.t.sol";
@@ -70,12 +71,12 @@ abstract contract ProtocolHandler is ProtocolTerms {
         _prankAs(worker);
         bytes memory result = _call(address(market), call);
         if (_isSealed(j)) _seals[j] = Seal(worker, lie, _saltOf(j));
-        else _noteClaim(j, abi.decode(result, (bytes32)), worker, lie);
+        else _noteClaim(j, abi.decode(result, (ClaimId)), worker, lie);
     }
 
     /// @notice The next step of a job's usual life, so that random sequences get far.
     function advance(uint8 who, uint8 which, bool lie) external {
-        bytes32 jobId = market.jobIdOf(_jobs[which % _jobs.length]);
+        JobId jobId = market.jobIdOf(_jobs[which % _jobs.length]);
         (JobStatus status, , , ) = market.jobOf(jobId);
         if (status == JobStatus.Open) claimJob(who, which);
         else if (status == JobStatus.Claimed) submitJob(which, lie);
@@ -146,7 +147,7 @@ abstract contract ProtocolHandler is ProtocolTerms {
     }
 
     function playGame(uint8 which, uint8 leaf) external {
-        bytes32 id = _games[which % _games.length];
+        GameId id = _games[which % _games.length];
         GameState memory s = this.unpack(_states[id]);
         PackedState memory packed = _states[id];
         bool lie = _lie[_claimId(_claims[_claimOf[id]])];
@@ -168,7 +169,7 @@ abstract contract ProtocolHandler is ProtocolTerms {
     }
 
     function endGame(uint8 which, uint8 how, bool worker) external {
-        bytes32 id = _games[which % _games.length];
+        GameId id = _games[which % _games.length];
         PackedState memory packed = _states[id];
         ClaimKey memory key = _key(_claims[_claimOf[id]]);
         GameState memory s = this.unpack(packed);
@@ -252,7 +253,7 @@ abstract contract ProtocolHandler is ProtocolTerms {
     }
 
     function gameAt(uint256 index) external view returns (GameState memory state, uint256 claim, bool over) {
-        bytes32 id = _games[index];
+        GameId id = _games[index];
         return (this.unpack(_states[id]), _claimOf[id], uint256(game.stateHash(id)) <= 1);
     }
 
@@ -288,7 +289,7 @@ abstract contract ProtocolHandler is ProtocolTerms {
             if (waits || status == JobStatus.Sealed) sum += _jobs[i].fee;
         }
         for (uint256 i = 0; i < _claims.length; ++i) {
-            bytes32 claimId = _claimId(_claims[i]);
+            ClaimId claimId = _claimId(_claims[i]);
             (ClaimStatus status, , , , bool paid) = market.claimOf(_key(_claims[i]));
             if (status == ClaimStatus.Finalised && !paid) sum += _claims[i].job.fee;
             (, bool dead, uint256 left, uint256 earned) = game.claimGames(claimId);
@@ -343,7 +344,7 @@ abstract contract ProtocolHandler is ProtocolTerms {
         uint32 number = uint32(_games.length % 3);
         vm.recordLogs();
         _prankAs(by);
-        bytes32 gameId = game.open(_claims[c], number, pick);
+        GameId gameId = game.open(_claims[c], number, pick);
         ++opened;
         _games.push(gameId);
         _claimOf[gameId] = c;
@@ -351,7 +352,7 @@ abstract contract ProtocolHandler is ProtocolTerms {
         _follow(gameId);
     }
 
-    function _prove(bytes32 id, GameState memory s, bool lie) private {
+    function _prove(GameId id, GameState memory s, bool lie) private {
         StepProof memory proof = _proofOf(s, lie);
         uint256 c = _claimOf[id];
         Death memory death = _deathOf(c, 0);
@@ -368,7 +369,7 @@ abstract contract ProtocolHandler is ProtocolTerms {
         if (_creditOf(s.challenger) != before + _wonBy(s, death, price)) ++wrongPayouts;
     }
 
-    function _settle(bytes32 id, uint256 c, address by) internal {
+    function _settle(GameId id, uint256 c, address by) internal {
         GameState memory s = this.unpack(_states[id]);
         (uint256 open, bool dead, , ) = game.claimGames(_claimId(_claims[c]));
         uint256 before = _creditOf(s.challenger);
@@ -397,10 +398,10 @@ abstract contract ProtocolHandler is ProtocolTerms {
     }
 
     /// @dev Takes the new state from the event.
-    function _follow(bytes32 gameId) private {
+    function _follow(GameId gameId) private {
         Vm.Log[] memory logs = vm.getRecordedLogs();
         for (uint256 i = 0; i < logs.length; ++i) {
-            if (logs[i].emitter != address(game) || logs[i].topics[1] != gameId) continue;
+            if (logs[i].emitter != address(game) || logs[i].topics[1] != GameId.unwrap(gameId)) continue;
             // The first seven words of both events are the state.
             _before[gameId] = _states[gameId];
             (bytes32 topic, bytes memory data) = (logs[i].topics[0], logs[i].data);

@@ -5,6 +5,7 @@ import {ClaimGames} from "../../../contracts/game/ClaimGames.sol";
 import {States} from "../../../contracts/game/States.sol";
 import {ProtocolHarness} from "../../../contracts/test/ProtocolMocks.sol";
 import {GameState, Level, Move, PackedState, Side} from "../../../contracts/types/GameState.sol";
+import {ClaimId} from "../../../contracts/types/Ids.sol";
 import {vm} from "./Vm.sol";
 
 /// @notice Libraries against their plainest form.
@@ -154,7 +155,7 @@ contract ProtocolLibrariesTest {
             if (words[i] % 4 == 0) words[i] = type(uint256).max;
             else if (words[i] % 4 == 1) words[i] = 0;
         }
-        s.claimId = bytes32(words[0]);
+        s.claimId = ClaimId.wrap(bytes32(words[0]));
         s.programRoot = bytes32(words[1]);
         s.node = bytes32(words[2]);
         s.interiorRoot = bytes32(words[3]);

@@ -2,6 +2,7 @@
 pragma solidity 0.8.37;
 
 import {JobRequest} from "../../../contracts/interfaces/IMarketEvents.sol";
+import {ClaimId} from "../../../contracts/types/Ids.sol";
 import {Claim, Job} from "../../../contracts/types/Job.sol";
 import {Terms} from "../../../contracts/types/Terms.sol";
 import {ProtocolModel} from "./ProtocolModel.t.sol";
@@ -113,7 +114,7 @@ abstract contract ProtocolTerms is ProtocolModel {
     }
 
     /// @dev Takes in a claim that was just made.
-    function _noteClaim(uint256 j, bytes32 claimId, address worker, bool lie) internal {
+    function _noteClaim(uint256 j, ClaimId claimId, address worker, bool lie) internal {
         _lie[claimId] = lie;
         _windowEnd[_claims.length] = _now + _jobs[j].window;
         _jobOf[_claims.length] = j;

@@ -11,6 +11,7 @@ import {IStepVerifier} from "../../../contracts/interfaces/IStepVerifier.sol";
 import {OnesVerifier, OpenProvisioning} from "../../../contracts/test/ProtocolMocks.sol";
 import {TestToken} from "../../../contracts/test/TestTokens.sol";
 import {PackedState} from "../../../contracts/types/GameState.sol";
+import {ClaimId, GameId} from "../../../contracts/types/Ids.sol";
 import {Claim, ClaimKey, Job, JobIds} from "../../../contracts/types/Job.sol";
 import {Parameters} from "../../../contracts/types/Parameters.sol";
 import {ProgramFacts} from "../../../contracts/types/Program.sol";
@@ -29,16 +30,16 @@ abstract contract ProtocolWorld is OnesProgram {
     address[5] public actors;
     Job[] internal _jobs;
     Claim[] internal _claims;
-    bytes32[] internal _games;
-    mapping(bytes32 gameId => PackedState) internal _states;
-    mapping(bytes32 gameId => PackedState) internal _before;
-    mapping(bytes32 gameId => uint256) internal _openedAt;
-    mapping(bytes32 gameId => uint256) internal _claimOf;
+    GameId[] internal _games;
+    mapping(GameId gameId => PackedState) internal _states;
+    mapping(GameId gameId => PackedState) internal _before;
+    mapping(GameId gameId => uint256) internal _openedAt;
+    mapping(GameId gameId => uint256) internal _claimOf;
     mapping(uint256 claim => uint256) internal _windowEnd;
     mapping(uint256 job => uint256) internal _until;
     mapping(uint256 claim => uint256) internal _jobOf;
     mapping(address account => uint256) internal _readyAt;
-    mapping(bytes32 claimId => bool) internal _lie;
+    mapping(ClaimId claimId => bool) internal _lie;
     /// @notice A requester that is called back.
     Consumer public consumer;
     /// @dev Accounts that challenge and do nothing else.
@@ -65,7 +66,7 @@ abstract contract ProtocolWorld is OnesProgram {
 
     function _deploy(Parameters memory p) private {
         MarketDeployer deployer = new MarketDeployer();
-        market = IJobMarket(deployer.market());
+        market = IJobMarket(deployer.reserved());
         bytes memory arguments = abi.encode(token, _registry(), p.withdrawalDelay, market);
         vault = IStakeVault(Shipped.deploy("contracts/vault/StakeVault.sol:StakeVault", arguments));
         address checker = Shipped.deploy("contracts/game/ProofChecker.sol:ProofChecker", abi.encode(_verifier()));
@@ -115,7 +116,7 @@ abstract contract ProtocolWorld is OnesProgram {
         return ClaimKey(market.jobIdOf(claim.job), claim.worker, claim.root, claim.collateral);
     }
 
-    function _claimId(Claim memory claim) internal view returns (bytes32) {
+    function _claimId(Claim memory claim) internal view returns (ClaimId) {
         return JobIds.claimId(market.jobIdOf(claim.job), claim.worker, claim.root, claim.collateral);
     }
 

@@ -4,6 +4,7 @@ pragma solidity 0.8.37;
 import {ClaimStatus, Delivery, InputPart, JobRequest, JobStatus} from "../../../contracts/interfaces/IMarketEvents.sol";
 import {IDisputeGame} from "../../../contracts/interfaces/IDisputeGame.sol";
 import {GameState, Level, PackedState, Pick, Side, StepProof} from "../../../contracts/types/GameState.sol";
+import {GameId} from "../../../contracts/types/Ids.sol";
 import {Claim, ClaimKey, Job} from "../../../contracts/types/Job.sol";
 import {ProgramFacts} from "../../../contracts/types/Program.sol";
 import {HashedSteps, Lists} from "./RunLists.t.sol";
@@ -64,7 +65,7 @@ contract RunHandler is RunTrespasses {
         else pick.node = _claims[c].root;
         vm.recordLogs();
         _prankAs(actors[2 + (who % 2)]);
-        bytes32 id = game.open(_claims[c], uint32(_games.length), pick);
+        GameId id = game.open(_claims[c], uint32(_games.length), pick);
         _games.push(id);
         _claimOf[id] = c;
         _take(id);
@@ -72,7 +73,7 @@ contract RunHandler is RunTrespasses {
 
     /// @notice One move, or the proof.
     function playRun(uint8 which, uint8 bits) public {
-        bytes32 id = _games[which % _games.length];
+        GameId id = _games[which % _games.length];
         uint256 c = _claimOf[id];
         (Run memory run, Run memory honest) = _runsOf(c);
         GameState memory s = this.unpack(_states[id]);
@@ -100,7 +101,7 @@ contract RunHandler is RunTrespasses {
     /// gives up where it would have to prove.
     function playOut(uint8 which, uint8 bits) public {
         uint8 g = uint8(which % _games.length);
-        bytes32 id = _games[g];
+        GameId id = _games[g];
         for (uint256 i = 0; i < MOST_MOVES && _isOver(id) == 0; ++i) {
             this.intrudeRun(g, bits);
             (, bool dead, , ) = game.claimGames(_claimId(_claims[_claimOf[id]]));
@@ -310,16 +311,16 @@ contract RunHandler is RunTrespasses {
         return leaf == theirs.length ? bits % leaf : leaf;
     }
 
-    function _concede(bytes32 id, GameState memory s) private {
+    function _concede(GameId id, GameState memory s) private {
         ClaimKey memory key = _key(_claims[_claimOf[id]]);
         _prankAs(s.challenger);
         game.concede(_states[id], key);
     }
 
-    function _take(bytes32 id) private {
+    function _take(GameId id) private {
         Vm.Log[] memory logs = vm.getRecordedLogs();
         for (uint256 i = 0; i < logs.length; ++i) {
-            if (logs[i].emitter != address(game) || logs[i].topics[1] != id) continue;
+            if (logs[i].emitter != address(game) || logs[i].topics[1] != GameId.unwrap(id)) continue;
             _before[id] = _states[id];
             (bytes32 topic, bytes memory data) = (logs[i].topics[0], logs[i].data);
             Side next = topic == IDisputeGame.Picked.selector ? Side.Worker : Side.Challenger;

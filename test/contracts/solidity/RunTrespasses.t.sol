@@ -2,6 +2,7 @@
 pragma solidity 0.8.37;
 
 import {GameState, Level, Move, PackedState, Side, StepProof} from "../../../contracts/types/GameState.sol";
+import {GameId} from "../../../contracts/types/Ids.sol";
 import {Claim, Job} from "../../../contracts/types/Job.sol";
 import {ProgramFacts} from "../../../contracts/types/Program.sol";
 import {HashedSteps, Lists} from "./RunLists.t.sol";
@@ -14,7 +15,7 @@ abstract contract RunTrespasses is RunWorld {
 
     /// @dev A game in a chunk, and what draws an element of it.
     struct Forging {
-        bytes32 id;
+        GameId id;
         GameState s;
         Run run;
         uint8 bits;
@@ -28,7 +29,7 @@ abstract contract RunTrespasses is RunWorld {
 
     /// @notice What nobody may at the state of a game.
     function intrudeRun(uint8 which, uint8 bits) public {
-        bytes32 id = _games[which % _games.length];
+        GameId id = _games[which % _games.length];
         uint256 c = _claimOf[id];
         (, bool dead, , ) = game.claimGames(_claimId(_claims[c]));
         if (_isOver(id) == 1 || dead) return;
@@ -80,7 +81,7 @@ abstract contract RunTrespasses is RunWorld {
         return sha256(abi.encodePacked(bytes1(0), p.header, p.stepsRoot, p.checkpointsRoot));
     }
 
-    function _workersCall(bytes32 id, GameState memory s, Run memory run) internal view returns (bytes memory) {
+    function _workersCall(GameId id, GameState memory s, Run memory run) internal view returns (bytes memory) {
         if (s.depth != 0) {
             return abi.encodeCall(game.reveal, (_states[id], abi.encodePacked(_listOf(s, run).padded())));
         }
@@ -93,7 +94,7 @@ abstract contract RunTrespasses is RunWorld {
     }
 
     function _expandCall(
-        bytes32 id,
+        GameId id,
         bytes32[] memory children,
         bytes32[] memory siblings
     ) private view returns (bytes memory) {
@@ -102,12 +103,12 @@ abstract contract RunTrespasses is RunWorld {
         return abi.encodeCall(game.expand, (_states[id], content, abi.encodePacked(children), siblings));
     }
 
-    function _isOver(bytes32 id) internal view returns (uint256) {
+    function _isOver(GameId id) internal view returns (uint256) {
         return uint256(game.stateHash(id)) <= 1 ? 1 : 0;
     }
 
     /// @dev What was expanded is not expanded again: with the same bytes, as the state before.
-    function _expandAgain(bytes32 id, Run memory run, address worker) private {
+    function _expandAgain(GameId id, Run memory run, address worker) private {
         (bytes32[] memory children, bytes32[] memory siblings) = _expansionOf(this.unpack(_before[id]), run);
         _revertsBy(worker, _expandCall(id, children, siblings), "a list is shown twice");
         PackedState memory now_ = _states[id];

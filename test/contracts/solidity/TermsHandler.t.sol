@@ -2,6 +2,7 @@
 pragma solidity 0.8.37;
 
 import {ClaimStatus, JobStatus} from "../../../contracts/interfaces/IMarketEvents.sol";
+import {ClaimId} from "../../../contracts/types/Ids.sol";
 import {Claim, Job} from "../../../contracts/types/Job.sol";
 import {Terms} from "../../../contracts/types/Terms.sol";
 import {ProtocolHandler} from "./ProtocolHandler.t.sol";
@@ -43,7 +44,7 @@ abstract contract TermsHandler is ProtocolHandler {
         address worker = _termsOf[j].reservedFor;
         bytes memory call = abi.encodeCall(market.claimAndSubmit, (_jobs[j], _termsOf[j], nodesOf(_jobs[j], lie)));
         _prankAs(worker);
-        _noteClaim(j, abi.decode(_call(address(market), call), (bytes32)), worker, lie);
+        _noteClaim(j, abi.decode(_call(address(market), call), (ClaimId)), worker, lie);
         _tookOfGroup[_groupKey(j, worker)] = true;
     }
 
@@ -52,7 +53,7 @@ abstract contract TermsHandler is ProtocolHandler {
         Seal memory s = _seals[j];
         bytes memory call = _openSealCall(j, s.worker, s.lie, s.salt);
         _prankAs(actors[who % 5]);
-        _noteClaim(j, abi.decode(_call(address(market), call), (bytes32)), s.worker, s.lie);
+        _noteClaim(j, abi.decode(_call(address(market), call), (ClaimId)), s.worker, s.lie);
         delete _seals[j];
     }
 

@@ -3,6 +3,7 @@ pragma solidity 0.8.37;
 
 import {PledgeStatus} from "../../../contracts/interfaces/IPledgedClaims.sol";
 import {GameState, PackedState, Pick, Side, StepProof} from "../../../contracts/types/GameState.sol";
+import {GameId} from "../../../contracts/types/Ids.sol";
 import {ClaimKey} from "../../../contracts/types/Job.sol";
 import {Ticket} from "../../../contracts/types/SignedClaim.sol";
 import {TicketsModel} from "./TicketsModel.t.sol";
@@ -56,7 +57,7 @@ contract TicketsHandler is TicketsModel {
         bool may = !p.landed && _isBacked(index) && twist % 8 != 1;
         if (twist % 8 == 1) p.claim.root = claimRoot(_answered(), !p.lie);
         bool lie = twist % 8 == 1 ? !p.lie : p.lie;
-        bytes memory data = abi.encodeCall(tickets.submitSigned, (p.claim, p.signature, _landing(lie)));
+        bytes memory data = abi.encodeCall(tickets.submitSigned, (p.claim, p.signature, _evidence(lie)));
         vm.recordLogs();
         _did(may, _send(actors[who % ACTORS], address(tickets), data), "a claim is put on chain");
         if (may) _landed(index);
@@ -78,7 +79,7 @@ contract TicketsHandler is TicketsModel {
             landsToo
                 ? abi.encodeCall(
                     tickets.submitAndCash,
-                    (p.claim, p.signature, _landing(p.lie), signed.ticket, signed.signature, secret)
+                    (p.claim, p.signature, _evidence(p.lie), signed.ticket, signed.signature, secret)
                 )
                 : abi.encodeCall(tickets.cash, (p.claim, signed.ticket, signed.signature, secret));
         vm.recordLogs();
@@ -139,7 +140,7 @@ contract TicketsHandler is TicketsModel {
         vm.recordLogs();
         _did(may, _send(actors[who % ACTORS], address(game), data), "a game is opened");
         if (!may) return;
-        bytes32 gameId = _follow(index);
+        GameId gameId = _follow(index);
         _challenged[who % ACTORS] = true;
         _games.push(gameId);
         _promiseOf[gameId] = index;
@@ -149,7 +150,7 @@ contract TicketsHandler is TicketsModel {
     /// @param how The worker's reveal, or else the challenger's proof, or either gives up, or time is over, or a
     /// settlement.
     function play(uint8 which, uint8 how) external {
-        bytes32 id = _games[which % _games.length];
+        GameId id = _games[which % _games.length];
         uint256 index = _promiseOf[id];
         GameState memory s = this.unpack(_states[id]);
         bool lie = _promises[index].lie;
@@ -168,7 +169,7 @@ contract TicketsHandler is TicketsModel {
         _sync(index);
     }
 
-    function _prove(bytes32 id, GameState memory s, bool lie) private {
+    function _prove(GameId id, GameState memory s, bool lie) private {
         uint256 index = _promiseOf[id];
         StepProof memory proof = _proofOf(s, lie);
         bool isFirst = _pledge[_promises[index].worker] != PledgeStatus.Stopped;
@@ -184,7 +185,7 @@ contract TicketsHandler is TicketsModel {
     }
 
     function endGame(uint8 which, uint8 how) public {
-        bytes32 id = _games[which % _games.length];
+        GameId id = _games[which % _games.length];
         uint256 index = _promiseOf[id];
         PackedState memory packed = _states[id];
         GameState memory s = this.unpack(packed);

@@ -4,6 +4,7 @@ pragma solidity 0.8.37;
 import {Clock} from "../../../contracts/game/Clock.sol";
 import {ClaimStatus} from "../../../contracts/interfaces/IMarketEvents.sol";
 import {PledgeStatus} from "../../../contracts/interfaces/IPledgedClaims.sol";
+import {ClaimId, JobId} from "../../../contracts/types/Ids.sol";
 import {ClaimKey} from "../../../contracts/types/Job.sol";
 import {Parameters} from "../../../contracts/types/Parameters.sol";
 import {TicketsWorld} from "./TicketsWorld.t.sol";
@@ -133,7 +134,7 @@ abstract contract TicketsModel is TicketsWorld {
     /// @dev Takes over whether a claim died: games are judged by their own invariants. The first one stops its worker.
     function _sync(uint256 index) internal {
         Promise storage p = _promises[index];
-        (ClaimStatus status, , ) = claims.claimStatus(_claimId(index));
+        (ClaimStatus status, , ) = claims.statusOf(_claimId(index));
         if (p.refuted || status != ClaimStatus.Refuted) return;
         p.refuted = true;
         if (_pledge[p.worker] == PledgeStatus.Stopped) return;
@@ -168,7 +169,7 @@ abstract contract TicketsModel is TicketsWorld {
 
     function _key(uint256 index) internal view returns (ClaimKey memory) {
         Promise storage p = _promises[index];
-        bytes32 jobId = claims.jobIdOf(_jobs[index]);
+        JobId jobId = claims.jobIdOf(_jobs[index]);
         return ClaimKey(jobId, p.claim.worker, p.claim.root, _parameters().collateral);
     }
 
@@ -178,10 +179,10 @@ abstract contract TicketsModel is TicketsWorld {
         if (payer != (p.cashed ? p.claim.payer : address(0)) || worker != (p.cashed ? p.claim.worker : address(0)))
             return false;
         if (face != (p.cashed && !p.collected ? p.face : 0)) return false;
-        bytes32 claimId = tickets.claimIdOf(p.digest);
-        if (!p.landed) return claimId == 0;
-        (ClaimStatus status, , ) = claims.claimStatus(claimId);
-        if (claimId != _claimId(i)) return false;
+        ClaimId claimId = tickets.claimIdOf(p.digest);
+        if (!p.landed) return claimId == ClaimId.wrap(0);
+        (ClaimStatus status, , ) = claims.statusOf(claimId);
+        if (!(claimId == _claimId(i))) return false;
         if (p.refuted) return status == ClaimStatus.Refuted;
         return status == (p.isFinal ? ClaimStatus.Finalised : ClaimStatus.Submitted);
     }

@@ -11,10 +11,11 @@ import {ProgramProofs} from "../../../contracts/program/ProgramProofs.sol";
 import {OnesVerifier, OpenProvisioning} from "../../../contracts/test/ProtocolMocks.sol";
 import {TestToken} from "../../../contracts/test/TestTokens.sol";
 import {PackedState} from "../../../contracts/types/GameState.sol";
+import {ClaimId, GameId} from "../../../contracts/types/Ids.sol";
 import {Claim, Job, JobIds} from "../../../contracts/types/Job.sol";
 import {Parameters} from "../../../contracts/types/Parameters.sol";
 import {ProgramFacts} from "../../../contracts/types/Program.sol";
-import {Landing, SignedClaim, Ticket} from "../../../contracts/types/SignedClaim.sol";
+import {ClaimEvidence, SignedClaim, Ticket} from "../../../contracts/types/SignedClaim.sol";
 import {OnesProgram} from "./OnesProgram.t.sol";
 import {Shipped} from "./Shipped.sol";
 import {vm, Vm} from "./Vm.sol";
@@ -66,9 +67,9 @@ abstract contract TicketsWorld is OnesProgram {
     address[ACTORS] public actors;
     Promise[] internal _promises;
     SignedTicket[] internal _tickets;
-    bytes32[] internal _games;
-    mapping(bytes32 gameId => PackedState) internal _states;
-    mapping(bytes32 gameId => uint256) internal _promiseOf;
+    GameId[] internal _games;
+    mapping(GameId gameId => PackedState) internal _states;
+    mapping(GameId gameId => uint256) internal _promiseOf;
     mapping(uint256 index => Job) internal _jobs;
     uint256 internal _now = 1_000_000;
 
@@ -97,7 +98,7 @@ abstract contract TicketsWorld is OnesProgram {
     function _deploy() private {
         ClaimsDeployer deployer = new ClaimsDeployer();
         Parameters memory p = _parameters();
-        p.sink = deployer.claims();
+        p.sink = deployer.reserved();
         claims = IPledgedClaims(p.sink);
         bytes memory arguments = abi.encode(token, provisioning, p.withdrawalDelay, p.sink);
         vault = IStakeVault(Shipped.deploy("contracts/vault/StakeVault.sol:StakeVault", arguments));
@@ -156,9 +157,9 @@ abstract contract TicketsWorld is OnesProgram {
         job.answers = uint8(OUTPUTS);
     }
 
-    function _landing(bool lie) internal pure returns (Landing memory landing) {
-        landing.program = program();
-        landing.nodes = nodesOf(_answered(), lie);
+    function _evidence(bool lie) internal pure returns (ClaimEvidence memory evidence) {
+        evidence.program = program();
+        evidence.nodes = nodesOf(_answered(), lie);
     }
 
     function _claimOf(uint256 index) internal view returns (Claim memory) {
@@ -166,23 +167,23 @@ abstract contract TicketsWorld is OnesProgram {
         return Claim(_jobs[index], p.claim.worker, p.claim.root, _parameters().collateral);
     }
 
-    function _claimId(uint256 index) internal view returns (bytes32) {
+    function _claimId(uint256 index) internal view returns (ClaimId) {
         Claim memory claim = _claimOf(index);
         return JobIds.claimId(claims.jobIdOf(claim.job), claim.worker, claim.root, claim.collateral);
     }
 
     /// @dev Takes a job from the event that posted it, and a game's state from those of its moves.
-    function _follow(uint256 index) internal returns (bytes32 gameId) {
+    function _follow(uint256 index) internal returns (GameId gameId) {
         Vm.Log[] memory logs = vm.getRecordedLogs();
         for (uint256 i = 0; i < logs.length; ++i) {
             (bytes32[] memory topics, bytes memory data) = (logs[i].topics, logs[i].data);
             if (topics[0] == IMarketEvents.JobPosted.selector) {
                 (_jobs[index], , ) = abi.decode(data, (Job, ProgramFacts, bytes32[]));
             } else if (topics[0] == IDisputeGame.Picked.selector) {
-                gameId = topics[1];
+                gameId = GameId.wrap(topics[1]);
                 _states[gameId] = abi.decode(data, (PackedState));
             } else if (topics[0] == IDisputeGame.Moved.selector) {
-                gameId = topics[1];
+                gameId = GameId.wrap(topics[1]);
                 (_states[gameId], ) = abi.decode(data, (PackedState, bytes));
             }
         }

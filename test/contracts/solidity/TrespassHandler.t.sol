@@ -2,6 +2,7 @@
 pragma solidity 0.8.37;
 
 import {JobStatus, ClaimStatus, Delivery} from "../../../contracts/interfaces/IMarketEvents.sol";
+import {ClaimId, GameId} from "../../../contracts/types/Ids.sol";
 import {Claim, ClaimKey, Job} from "../../../contracts/types/Job.sol";
 import {GameState, PackedState, Pick, Side} from "../../../contracts/types/GameState.sol";
 import {TermsHandler} from "./TermsHandler.t.sol";
@@ -11,7 +12,7 @@ import {TermsHandler} from "./TermsHandler.t.sol";
 abstract contract TrespassHandler is TermsHandler {
     /// @notice On a game: by strangers, with other states, with other claims, out of time, after its end.
     function intrude(uint8 which, uint8 who) external {
-        bytes32 id = _games[which % _games.length];
+        GameId id = _games[which % _games.length];
         uint256 c = _claimOf[id];
         GameState memory s = this.unpack(_states[id]);
         ClaimKey memory key = _key(_claims[c]);
@@ -19,14 +20,15 @@ abstract contract TrespassHandler is TermsHandler {
             _endWith(_states[id], key, s.challenger, "a game that is over ends again");
             return;
         }
-        if (_before[id].claimId != 0) _endWith(_before[id], key, s.challenger, "an older state ends a game");
+        if (ClaimId.unwrap(_before[id].claimId) != 0)
+            _endWith(_before[id], key, s.challenger, "an older state ends a game");
         if (_isDead(c)) return;
         address stranger = actors[who % 5];
         if (stranger != s.challenger && stranger != key.worker)
             _concede(_states[id], key, stranger, "a stranger concedes");
         if (stranger != s.challenger) _pick(id, s, stranger, "a stranger picks");
         ClaimKey memory other = _key(_claims[who % _claims.length]);
-        if (_claimId(_claims[who % _claims.length]) != s.claimId) {
+        if (!(_claimId(_claims[who % _claims.length]) == s.claimId)) {
             _concede(_states[id], other, s.challenger, "a game of another claim is lost");
             _concede(_states[id], other, other.worker, "a game kills another claim");
         }
@@ -191,12 +193,12 @@ abstract contract TrespassHandler is TermsHandler {
         _mustRevert(actors[0], address(game), abi.encodeCall(game.settle, (packed)), what);
     }
 
-    function _reveal(bytes32 id, GameState memory s, bool lie, string memory what) private {
+    function _reveal(GameId id, GameState memory s, bool lie, string memory what) private {
         bytes memory data = _revealOf(s, lie);
         _mustRevert(actors[0], address(game), abi.encodeCall(game.reveal, (_states[id], data)), what);
     }
 
-    function _pick(bytes32 id, GameState memory s, address by, string memory what) private {
+    function _pick(GameId id, GameState memory s, address by, string memory what) private {
         if (s.turn != Side.Challenger || s.depth == 0) return;
         Pick memory pick = _pickOf(_lie[s.claimId], 0);
         _mustRevert(by, address(game), abi.encodeCall(game.pick, (_states[id], pick)), what);

@@ -197,9 +197,9 @@ describe("what a worker and a payer can lose to each other", function () {
     expect((await serving.cashier.round()).cashed).to.deep.equal([digest]);
     const { ticketSignature } = old.ledger.find(digest)!;
     const { claim, signature, nodes, secret } = winner;
-    const landing = { program: programFacts(program.commitment), inputRoots: inputs.roots, inputs: [], nodes };
+    const evidence = { program: programFacts(program.commitment), inputRoots: inputs.roots, inputs: [], nodes };
     const { tickets } = serving.at;
-    const again = tickets.submitAndCash(claim, signature, landing, second!, ticketSignature!, secret);
+    const again = tickets.submitAndCash(claim, signature, evidence, second!, ticketSignature!, secret);
     expect((await rejection(again)).message).to.contain("AlreadyCashed");
     expect(await freeOf(serving, at.account.address)).to.equal(parseEther("1") - FACE);
     for (const one of [now.ledger, old.ledger]) one.end();

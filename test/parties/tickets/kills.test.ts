@@ -121,7 +121,7 @@ describe("a worker or a payer that is killed", function () {
         if (id !== zeroHash) ids.push(id);
       }
     const { pledges } = all[0]!.at;
-    const isOpen = async (id: `0x${string}`) => (await pledges.claimStatus(id)).status === ClaimStatus.submitted;
+    const isOpen = async (id: `0x${string}`) => (await pledges.statusOf(id)).status === ClaimStatus.submitted;
     const open = async () => (await Promise.all(ids.map(isOpen))).some(Boolean);
     if (!(await open())) return;
     await world.players.chain.advance(2_000);

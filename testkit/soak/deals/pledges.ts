@@ -45,7 +45,7 @@ export class Pledges {
   static async deploy(market: SoakMarket): Promise<Pledges> {
     const { chain } = market;
     const deployer = await chain.viem.getContractAt("ClaimsDeployer", await chain.deploy("ClaimsDeployer", []));
-    const claims = await deployer.read.claims();
+    const claims = await deployer.read.reserved();
     const parameters = { ...chain.parameters, sink: claims };
     const delay = BigInt(parameters.withdrawalDelay);
     const vault = await chain.deploy("StakeVault", [chain.token, chain.provisioning, delay, claims]);

@@ -166,8 +166,8 @@ export class TicketDeal {
     const signature = await account.signTypedData(typedData(at, "Ticket", ticket));
     const { secret, signature: signed } = this.#server.ledger.find(digest)!;
     const inputs = given.program.inputs.roots;
-    const landing = { program: programFacts(given.program.known.commitment), inputRoots: inputs, inputs: [] };
-    const all = { ...landing, nodes: given.worker.nodes };
+    const evidence = { program: programFacts(given.program.known.commitment), inputRoots: inputs, inputs: [] };
+    const all = { ...evidence, nodes: given.worker.nodes };
     const call = pledges.onTickets("submitAndCash", [claim, signed, all, ticket, signature, secret]);
     const refusal = await market.chain.refusal(account.address, call);
     if (refusal === undefined) market.fault("a payer cashes a ticket of its own");

@@ -25,6 +25,6 @@ export async function examClaimsGas(): Promise<AttestationGas[]> {
   const { claim, hash } = await challenged(world, sat);
   await measure("challenge, from anybody", Promise.resolve(hash));
   await networkHelpers.time.increase(86_401);
-  await measure("finalise, a sitting that nobody disputed", claims.write.finalise([claim], { account }));
+  await measure("finalise, a result that nobody disputed", claims.write.finalise([claim], { account }));
   return rows;
 }

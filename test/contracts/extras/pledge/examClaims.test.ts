@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { encodeAbiParameters, getAddress, keccak256, pad, zeroAddress, zeroHash, type Hex } from "viem";
-import { ClaimStatus, PledgeStatus, type Sitting } from "../../../../src/chain/structs.ts";
+import { ClaimStatus, PledgeStatus, type ExamResult } from "../../../../src/chain/structs.ts";
 import { nextExam, SPACING } from "../../../../testkit/protocol/examKit.ts";
 import {
   challenged,
@@ -35,11 +35,8 @@ describe("ExamClaims", function () {
       : assertions.revertWithCustomErrorWithArgs(sent, world()[contract], name as never, args);
   };
   const enrol = (by: "worker" | "stranger" = "stranger") => world().examClaims.write.enrol([of("worker")], as(by));
-  const challenge = (sat: Sat, changes: Partial<Sitting> = {}) =>
-    world().examClaims.write.challenge(
-      [{ ...sat.sitting, ...changes }, factsOf(sat.subject.commitment)],
-      as("mallory"),
-    );
+  const challenge = (sat: Sat, changes: Partial<ExamResult> = {}) =>
+    world().examClaims.write.challenge([{ ...sat.result, ...changes }, factsOf(sat.subject.commitment)], as("mallory"));
   const held = (k = 0) => world().examClaims.read.classHeld([of("worker"), k]);
   const pledged = async () => (await world().claims.read.pledgeOf([of("worker")]))[1];
   const pass = (seconds: number) => world().networkHelpers.time.increase(seconds);
@@ -58,7 +55,7 @@ describe("ExamClaims", function () {
     it("fromAnybody_notesThePledge_andTheNextExam", async () => {
       const { viem, examClaims } = world();
       expect(await examClaims.read.enrolmentOf([of("worker")])).to.deep.equal({ pledged: 0n, number: 0 });
-      const number = (await satExam(world())).sitting.number + 1;
+      const number = (await satExam(world())).result.number + 1;
       const since = await pledged();
       await viem.assertions.emitWithArgs(enrol(), examClaims, "Enrolled", [getAddress(of("worker")), since, number]);
       expect(await examClaims.read.enrolmentOf([of("worker")])).to.deep.equal({ pledged: since, number });
@@ -136,7 +133,7 @@ describe("ExamClaims", function () {
       for (let k = 0; k < 9; k++) await satExam(world());
       expect(await held()).to.equal(true);
       // The lie is older than what is known by now.
-      await revert(challenge(wrong), "NotASitting");
+      await revert(challenge(wrong), "NotAResult");
       const another = await satExam(world(), { lies: true });
       const { claim } = await challenged(world(), another);
       expect(await held(), "challenged").to.equal(true);
@@ -160,34 +157,34 @@ describe("ExamClaims", function () {
   });
 
   describe("challenge", () => {
-    it("fromAnybody_makesASittingAClaim_withItsSeedPublished", async () => {
+    it("fromAnybody_makesAResultAClaim_withItsSeedPublished", async () => {
       const { examClaims, market, claims, client, parameters } = world();
       const sat = await satExam(world());
       const { claim, hash } = await challenged(world(), sat, world().stranger);
-      const { sitting, subject } = sat;
+      const { result, subject } = sat;
       const id = claimId(world(), claim);
       const { blockNumber } = await client.getTransactionReceipt({ hash });
-      const windowEnd = sitting.time + BigInt(EXAM_LIFETIME);
-      expect(await claims.read.claimStatus([id])).to.deep.equal([
+      const windowEnd = result.time + BigInt(EXAM_LIFETIME);
+      expect(await claims.read.statusOf([id])).to.deep.equal([
         ClaimStatus.submitted,
         windowEnd,
         getAddress(of("worker")),
       ]);
       expect((await claims.read.pledgeOf([of("worker")]))[2]).to.equal(1n);
       const range = { fromBlock: blockNumber, toBlock: blockNumber };
-      const [challengedEvent] = await examClaims.getEvents.SittingChallenged({}, range);
+      const [challengedEvent] = await examClaims.getEvents.ResultChallenged({}, range);
       expect(challengedEvent!.args).to.deep.equal({
         claimId: id,
         worker: getAddress(of("worker")),
         challenger: getAddress(of("stranger")),
         class: 0,
-        number: sitting.number,
+        number: result.number,
       });
       const [posted] = await market.getEvents.JobPosted({}, range);
       const salt = keccak256(
         encodeAbiParameters(
           [{ type: "bytes32" }, { type: "uint8" }, { type: "uint32" }],
-          [sitting.device, 0, sitting.number],
+          [result.device, 0, result.number],
         ),
       );
       expect(posted!.args.job).to.deep.equal({
@@ -202,7 +199,7 @@ describe("ExamClaims", function () {
         fee: 0n,
         window: parameters.baseWindow + Number(claim.job.work / parameters.rate),
         claimSeconds: 0,
-        deadline: sitting.time,
+        deadline: result.time,
         callbackGas: 0,
         maxOutputBytes: 0,
         deliverables: 0n,
@@ -212,13 +209,13 @@ describe("ExamClaims", function () {
       });
       expect(posted!.args.inputRoots).to.deep.equal([subject.inputsList.node(0, 0)]);
       const [input] = await market.getEvents.InputPublished({}, range);
-      expect(input!.args).to.deep.equal({ jobId: jobId(world(), claim.job), input: 0n, part: 0n, data: sitting.nonce });
+      expect(input!.args).to.deep.equal({ jobId: jobId(world(), claim.job), input: 0n, part: 0n, data: result.nonce });
       const [entered] = await market.getEvents.ClaimSubmitted({}, range);
       expect(entered!.args).to.deep.equal({
         jobId: jobId(world(), claim.job),
         claimId: id,
         worker: getAddress(of("worker")),
-        root: sitting.traceRoot,
+        root: result.traceRoot,
         collateral: parameters.collateral,
         windowEnd,
         nodes: "0x",
@@ -227,24 +224,24 @@ describe("ExamClaims", function () {
 
     it("ofWhatWasNotSat_isRefused_whateverField", async () => {
       const sat = await satExam(world());
-      const { sitting } = sat;
-      const changes: Partial<Sitting>[] = [
+      const { result } = sat;
+      const changes: Partial<ExamResult>[] = [
         { worker: of("mallory") },
         { device: zeroHash },
         { class: 1 },
         { class: 255 },
-        { number: sitting.number + 1 },
-        { number: sitting.number + 16 },
-        { time: sitting.time - 1n },
-        { nonce: keccak256(sitting.nonce) },
-        { traceRoot: keccak256(sitting.traceRoot) },
+        { number: result.number + 1 },
+        { number: result.number + 16 },
+        { time: result.time - 1n },
+        { nonce: keccak256(result.nonce) },
+        { traceRoot: keccak256(result.traceRoot) },
         { traceRoot: zeroHash },
       ];
       for (const change of changes)
-        await revert(challenge(sat, change), "NotASitting", [
-          change.device ?? sitting.device,
+        await revert(challenge(sat, change), "NotAResult", [
+          change.device ?? result.device,
           change.class ?? 0,
-          change.number ?? sitting.number,
+          change.number ?? result.number,
         ]);
     });
 
@@ -260,21 +257,21 @@ describe("ExamClaims", function () {
         { ...given, checkpointsRoot: zeroHash },
         { ...given, header },
       ])
-        await revert(examClaims.write.challenge([sat.sitting, facts]), "WrongProgram", undefined, "market");
+        await revert(examClaims.write.challenge([sat.result, facts]), "WrongProgram", undefined, "market");
     });
 
-    it("isOnceASitting_whoeverBringsIt_alsoWhenItIsFinal", async () => {
+    it("isOnceAResult_whoeverBringsIt_alsoWhenItIsFinal", async () => {
       const { claims } = world();
       const sat = await satExam(world());
       const { claim } = await challenged(world(), sat);
-      // Whoever brings a sitting early does not shorten the time in which it can be challenged.
-      const [, windowEnd] = await claims.read.claimStatus([claimId(world(), claim)]);
-      expect(windowEnd).to.equal(sat.sitting.time + BigInt(EXAM_LIFETIME));
+      // Whoever brings a result early does not shorten the time in which it can be challenged.
+      const [, windowEnd] = await claims.read.statusOf([claimId(world(), claim)]);
+      expect(windowEnd).to.equal(sat.result.time + BigInt(EXAM_LIFETIME));
       const again = (): Promise<void> => revert(challenge(sat), "ClaimExists", [claimId(world(), claim)], "market");
       await again();
       await pass(EXAM_LIFETIME);
       await claims.write.finalise([claim]);
-      await revert(challenge(sat), "LifetimeOver", [sat.sitting.time, windowEnd], "claims");
+      await revert(challenge(sat), "LifetimeOver", [sat.result.time, windowEnd], "claims");
       expect((await claims.read.pledgeOf([of("worker")]))[2]).to.equal(0n);
       // Another class of the same exam, and another exam, are others.
       const gridBlock = await nextExam(world(), world().exams);
@@ -283,21 +280,21 @@ describe("ExamClaims", function () {
       expect((await claims.read.pledgeOf([of("worker")]))[2]).to.equal(2n);
     });
 
-    it("isForTheLast16Sittings_andUpToTheLastSecondOfItsTime", async () => {
+    it("isForTheLast16Results_andUpToTheLastSecondOfItsTime", async () => {
       const { networkHelpers } = world();
       const sat = await satExam(world());
-      const until = sat.sitting.time + BigInt(EXAM_LIFETIME);
+      const until = sat.result.time + BigInt(EXAM_LIFETIME);
       await networkHelpers.time.setNextBlockTimestamp(until);
       await challenged(world(), sat);
       const late = await satExam(world());
-      const end = late.sitting.time + BigInt(EXAM_LIFETIME);
+      const end = late.result.time + BigInt(EXAM_LIFETIME);
       await networkHelpers.time.setNextBlockTimestamp(end + 1n);
-      await revert(challenge(late), "LifetimeOver", [late.sitting.time, end], "claims");
+      await revert(challenge(late), "LifetimeOver", [late.result.time, end], "claims");
       const first = await satExam(world());
       for (let k = 0; k < 15; k++) await satExam(world());
-      expect(await world().exams.read.isSitting([first.sitting])).to.equal(true);
+      expect(await world().exams.read.isResult([first.result])).to.equal(true);
       await satExam(world());
-      await revert(challenge(first), "NotASitting");
+      await revert(challenge(first), "NotAResult");
     });
 
     it("needsAPledgeThatBacksIt", async () => {
@@ -312,13 +309,13 @@ describe("ExamClaims", function () {
       await claims.write.pledge(as("mallory"));
       await challenged(world(), unbacked);
       const [before, last] = [await satExam(world()), await satExam(world())];
-      await networkHelpers.time.setNextBlockTimestamp(last.sitting.time + 10n);
+      await networkHelpers.time.setNextBlockTimestamp(last.result.time + 10n);
       await claims.write.requestRelease(as("worker"));
       await challenged(world(), before);
       await challenged(world(), last);
       const after = await satExam(world());
-      const asked = last.sitting.time + 10n;
-      await revert(challenge(after), "IssuedAfterRequest", [after.sitting.time, asked], "claims");
+      const asked = last.result.time + 10n;
+      await revert(challenge(after), "IssuedAfterRequest", [after.result.time, asked], "claims");
     });
 
     it("ofAStoppedWorker_isRefused", async () => {
@@ -338,18 +335,18 @@ describe("ExamClaims", function () {
 
   it("whoever_callsTheClaimsInItsPlace_isRefused", async () => {
     const { claims } = world();
-    const { sitting, subject } = await satExam(world());
+    const { result, subject } = await satExam(world());
     const entry = {
       program: factsOf(subject.commitment),
       inputRoots: [subject.inputsList.node(0, 0)],
-      inputs: [sitting.nonce],
+      inputs: [result.nonce],
       items: 1,
       firstItem: 0,
       answer: false,
-      worker: sitting.worker,
+      worker: result.worker,
       requester: of("mallory"),
-      root: sitting.traceRoot,
-      issued: sitting.time,
+      root: result.traceRoot,
+      issued: result.time,
       salt: pad("0x01"),
     };
     for (const name of ["worker", "watcher", "mallory"] as const)

@@ -49,7 +49,7 @@ describe("ExamClaims: money", function () {
     return dues;
   }
 
-  it("wrongSitting_takesThePledge_andEveryWeiOfItGoesSomewhere", async () => {
+  it("wrongResult_takesThePledge_andEveryWeiOfItGoesSomewhere", async () => {
     const { vault, watcher, worker, parameters, claims } = world();
     const sat = await satExam(world(), { lies: true });
     const { claim } = await challenged(world(), sat);
@@ -78,7 +78,7 @@ describe("ExamClaims: money", function () {
     await isSolvent();
   });
 
-  it("rightSitting_costsItsChallengerTheBond_andThePledgeComesBack", async () => {
+  it("rightResult_costsItsChallengerTheBond_andThePledgeComesBack", async () => {
     const { vault, mallory, worker, bond, claims, parameters } = world();
     const sat = await satExam(world());
     const { claim } = await challenged(world(), sat, mallory);
@@ -104,13 +104,13 @@ describe("ExamClaims: money", function () {
     await isSolvent();
   });
 
-  it("sixteenWrongSittings_atOnce_payOneBounty_andAllTheirChallengers", async () => {
+  it("sixteenWrongResults_atOnce_payOneBounty_andAllTheirChallengers", async () => {
     const { mallory, watcher, vault, parameters, claims } = world();
     await world().vault.write.deposit([watcher.account.address, 50n * ETHER], { account: watcher.account });
-    const sittings = [];
-    for (let k = 0; k < 16; k++) sittings.push(await satExam(world(), { lies: true }));
+    const results = [];
+    for (let k = 0; k < 16; k++) results.push(await satExam(world(), { lies: true }));
     const games = [];
-    for (const [k, sat] of sittings.entries()) {
+    for (const [k, sat] of results.entries()) {
       const by = k % 2 === 0 ? watcher : mallory;
       const { claim } = await challenged(world(), sat, by);
       games.push(await examGame(world(), sat, claim, by).descend(EXAM_LIE.checkpoint, EXAM_LIE.step, EXAM_LIE.element));
@@ -126,7 +126,7 @@ describe("ExamClaims: money", function () {
       // What is left of the bond, and all dues: only the first to prove gets a bounty.
       expect(gain - game.state.bond - dues, `game ${k}`).to.equal(k === 0 ? parameters.bounty : 0n);
       paid += dues;
-      expect((await claims.read.claimStatus([claimId(world(), game.claim)]))[0]).to.equal(ClaimStatus.refuted);
+      expect((await claims.read.statusOf([claimId(world(), game.claim)]))[0]).to.equal(ClaimStatus.refuted);
       await isSolvent();
     }
     const [, , , rest] = await pledge();
@@ -215,7 +215,7 @@ describe("ExamClaims: money", function () {
       expect(await inside(examClaims.address, data), `${name}, again`).to.equal(false);
     }
     await dispute.prove(EXAM_LIE.element);
-    expect((await claims.read.claimStatus([id]))[0]).to.equal(ClaimStatus.refuted);
+    expect((await claims.read.statusOf([id]))[0]).to.equal(ClaimStatus.refuted);
     const { logs } = await hostile.client.getTransactionReceipt({
       hash: (await hostile.client.getBlock()).transactions[0] as Hex,
     });

@@ -14,7 +14,7 @@ import {
   timeOf,
 } from "../../../../testkit/protocol/pledgeWorld.ts";
 import { RunGame } from "../../../../testkit/protocol/runGame.ts";
-import { claimId, creditOf, factsOf } from "../../../../testkit/protocol/world.ts";
+import { claimId, claimKey, creditOf, factsOf } from "../../../../testkit/protocol/world.ts";
 import { answerOf } from "../../../../testkit/soak/answerRuns.ts";
 import { useWorld } from "../../../../testkit/protocol/useWorld.ts";
 import { ETHER, SINK } from "../../../../testkit/protocol/deployWorld.ts";
@@ -32,8 +32,13 @@ describe("PledgedClaims", () => {
   });
   const pass = (seconds: number) => world().networkHelpers.time.increase(seconds);
   const accountOf = (name: "worker" | "mallory") => world().vault.read.accountOf([world()[name].account.address]);
-  const status = async (claim: Parameters<typeof claimId>[1]) =>
-    (await world().claims.read.claimStatus([claimId(world(), claim)]))[0];
+  /** A claim's status. By the claim's id and by its key it is the same. */
+  const status = async (claim: Parameters<typeof claimId>[1]) => {
+    const { read } = world().claims;
+    const [found, time] = await read.statusOf([claimId(world(), claim)]);
+    expect(await read.claimStatus([claimKey(world(), claim)])).to.deep.equal([found, time]);
+    return found;
+  };
 
   it("pledge_locksOneCollateral_onceAndOfAttestedWorkersOnly", async () => {
     const { claims, vault, parameters } = world();
@@ -119,7 +124,7 @@ describe("PledgedClaims", () => {
     const { claims, networkHelpers, parameters, viem, worker } = world();
     const at = (time: bigint) => networkHelpers.time.setNextBlockTimestamp(time);
     const { claim } = await landed(world(), await promised(world(), honest));
-    const [, end] = await claims.read.claimStatus([claimId(world(), claim)]);
+    const [, end] = await claims.read.statusOf([claimId(world(), claim)]);
     await at(end);
     await revert(claims.write.finalise([claim]), "WindowOpen", "market");
     await at(end + 1n);
@@ -247,17 +252,17 @@ describe("PledgedClaims", () => {
   });
 
   it("claimsCannotBeAboutWhatNoJobCanBeAbout", async () => {
-    const { landing, claim, signature } = await promised(world(), honest);
+    const { evidence, claim, signature } = await promised(world(), honest);
     const { tickets } = world();
-    const send = (changes: Partial<typeof landing>) =>
-      tickets.write.submitSigned([claim, signature, { ...landing, ...changes }]);
+    const send = (changes: Partial<typeof evidence>) =>
+      tickets.write.submitSigned([claim, signature, { ...evidence, ...changes }]);
     const inMarket = (sent: Promise<unknown>, name: string) => revert(sent, name, "market");
-    await inMarket(send({ program: { ...landing.program, stepsRoot: zeroHash } }), "WrongProgram");
-    await inMarket(send({ inputs: landing.inputs.slice(1) }), "WrongInputCount");
-    await inMarket(send({ inputs: landing.inputs.map(() => "0x00" as const) }), "WrongInputLength");
-    await revert(send({ nodes: `${landing.nodes.slice(0, -2)}ff` as `0x${string}` }), "WrongClaimRoot");
+    await inMarket(send({ program: { ...evidence.program, stepsRoot: zeroHash } }), "WrongProgram");
+    await inMarket(send({ inputs: evidence.inputs.slice(1) }), "WrongInputCount");
+    await inMarket(send({ inputs: evidence.inputs.map(() => "0x00" as const) }), "WrongInputLength");
+    await revert(send({ nodes: `${evidence.nodes.slice(0, -2)}ff` as `0x${string}` }), "WrongClaimRoot");
     await world().viem.assertions.revertWithCustomError(
-      send({ inputRoots: [...landing.inputRoots].reverse() }),
+      send({ inputRoots: [...evidence.inputRoots].reverse() }),
       tickets,
       "WrongClaim",
     );
@@ -271,7 +276,7 @@ describe("PledgedClaims", () => {
     const promise = await promised(world(), honest);
     const { ticket, signature } = await ticketFor(world(), promise);
     await tickets.write.submitAndCash(
-      [promise.claim, promise.signature, promise.landing, ticket, signature, promise.secret],
+      [promise.claim, promise.signature, promise.evidence, ticket, signature, promise.secret],
       { account: worker.account },
     );
     const wrong = await landed(world(), await promised(world(), liar(3)));

@@ -75,7 +75,7 @@ describe("PledgedClaims: what is refused, and what is told", () => {
     async function deployed(changes: Partial<Plan> = {}): Promise<string> {
       const { viem, token, provisioning, checker } = world();
       const deployer = await viem.deployContract("ClaimsDeployer");
-      const address = await deployer.read.claims();
+      const address = await deployer.read.reserved();
       const parameters = { ...world().parameters, sink: address };
       const plan: Plan = {
         vaultDelay: BigInt(parameters.withdrawalDelay),
@@ -145,7 +145,7 @@ describe("PledgedClaims: what is refused, and what is told", () => {
       const { viem, vault, game, parameters, client } = world();
       const deployer = await viem.deployContract("ClaimsDeployer");
       const { account } = world().deployer;
-      const claims = await deployer.read.claims();
+      const claims = await deployer.read.reserved();
       expect(await deployer.read.owner()).to.equal(getAddress(account.address));
       const args = [vault.address, game.address, [], SINK, parameters] as const;
       const send = (code: Hex, by = account) => deployer.write.deploy([code, ...args], { account: by });
@@ -159,7 +159,7 @@ describe("PledgedClaims: what is refused, and what is told", () => {
       // A creation that says why it fails is heard.
       expect(await refusalOf(send("0x5f5ffd"))).to.not.equal("accepted");
       // One that leaves a byte of code: PUSH1 1, PUSH0, RETURN.
-      await assertions.emitWithArgs(send("0x60015ff3"), deployer, "ClaimsDeployed", [claims]);
+      await assertions.emitWithArgs(send("0x60015ff3"), deployer, "Deployed", [claims]);
       expect(await client.getCode({ address: claims })).to.equal("0x00");
       await assertions.revertWithCustomErrorWithArgs(send("0x60015ff3"), deployer, "AlreadyDeployed", [claims]);
     });
@@ -227,7 +227,7 @@ describe("PledgedClaims: what is refused, and what is told", () => {
         vault.write.give([of("mallory"), 1n], as("mallory")),
       ])
         await world().viem.assertions.revertWithCustomError(sent, vault, "NotMarket");
-      expect((await claims.read.claimStatus([id]))[0]).to.equal(ClaimStatus.submitted);
+      expect((await claims.read.statusOf([id]))[0]).to.equal(ClaimStatus.submitted);
       expect((await game.read.claimGames([id]))[1]).to.equal(false);
     });
 
@@ -240,7 +240,7 @@ describe("PledgedClaims: what is refused, and what is told", () => {
       const [id, key] = [claimId(world(), claim), claimKey(world(), claim)];
       const open = (which: Hex) => claims.write.gameOpened([key.jobId, which, of("watcher"), 1n], asGame);
       await revert(open(zeroHash), "WrongClaimStatus", [zeroHash, ClaimStatus.none, ClaimStatus.submitted], "market");
-      const [, windowEnd] = await claims.read.claimStatus([id]);
+      const [, windowEnd] = await claims.read.statusOf([id]);
       await networkHelpers.time.setNextBlockTimestamp(windowEnd);
       await open(id);
       await networkHelpers.time.setNextBlockTimestamp(windowEnd + 1n);
@@ -395,7 +395,7 @@ describe("PledgedClaims: what is refused, and what is told", () => {
       expect((await claims.read.pledgeOf([of("worker")]))[2]).to.equal(1n);
       await entered({ salt: `0x${"01".repeat(32)}` });
       expect((await claims.read.pledgeOf([of("worker")]))[2]).to.equal(2n);
-      const [status, windowEnd, worker] = await claims.read.claimStatus([claimId(world(), claim)]);
+      const [status, windowEnd, worker] = await claims.read.statusOf([claimId(world(), claim)]);
       expect([status, worker]).to.deep.equal([ClaimStatus.submitted, of("worker")]);
       await revert(claims.write.finalise([claim]), "WindowOpen", [claimId(world(), claim), windowEnd], "market");
       await world().networkHelpers.time.setNextBlockTimestamp(windowEnd + 1n);

@@ -55,13 +55,13 @@ describe("PledgedClaims: a stopped worker", function () {
       const games: { state: ReturnType<typeof unpackState>; key: ReturnType<typeof claimKey> }[] = [];
       for (let k = 0; k < CLAIMS; k++) {
         const promise = await promised(w, liar);
-        promise.landing = { ...promise.landing, inputs: [] };
+        promise.evidence = { ...promise.evidence, inputs: [] };
         const account = { account: mallory.account };
         await at(cheap);
-        const hash = await w.tickets.write.submitSigned([promise.claim, promise.signature, promise.landing], account);
+        const hash = await w.tickets.write.submitSigned([promise.claim, promise.signature, promise.evidence], account);
         await burn(hash);
         const claim = await claimOf(w, promise, hash);
-        const sham = new RunGame(w, { worker: promise.own, claim, nodes: promise.landing.nodes }, honest, mallory);
+        const sham = new RunGame(w, { worker: promise.own, claim, nodes: promise.evidence.nodes }, honest, mallory);
         await at(cheap);
         const { logs } = await burn(await game.write.open([claim, 1, sham.firstPick], account));
         const [event] = parseEventLogs({ abi: disputeGameAbi, logs, eventName: "Picked" });

@@ -39,8 +39,8 @@ describe("Tickets: edges and events", () => {
     const { tickets, claims, worker, requester, mallory } = world();
     const [payer, to] = both();
     const promise = await promised(world(), honest);
-    const { digest, claim, signature, landing } = promise;
-    const submitted = await tickets.write.submitSigned([claim, signature, landing], as("requester"));
+    const { digest, claim, signature, evidence } = promise;
+    const submitted = await tickets.write.submitSigned([claim, signature, evidence], as("requester"));
     const onChain = await claimOf(world(), promise, submitted);
     const id = claimId(world(), onChain);
     await emits(Promise.resolve(submitted), "SignedClaimSubmitted", [digest, id, to, payer]);

@@ -34,7 +34,7 @@ describe("Tickets", () => {
     { ticket, signature }: Signed,
     secret: Hex = p.secret,
     by: "worker" | "mallory" = "worker",
-  ) => world().tickets.write.submitAndCash([p.claim, p.signature, p.landing, ticket, signature, secret], as(by));
+  ) => world().tickets.write.submitAndCash([p.claim, p.signature, p.evidence, ticket, signature, secret], as(by));
   const depositOf = () =>
     world().tickets.read.depositOf([world().requester.account.address, world().worker.account.address]);
   /** What the contract holds is what it owes: deposits, reserved faces, earnings. */
@@ -97,8 +97,8 @@ describe("Tickets", () => {
     const promise = await promised(world(), honest);
     const real = await ticketFor(world(), promise);
     const ofNothing = await ticketFor(world(), promise, { face: 1n, nonce: promise.digest });
-    const { claim, signature, landing, secret } = promise;
-    const args = [claim, signature, landing, ofNothing.ticket, ofNothing.signature, secret] as const;
+    const { claim, signature, evidence, secret } = promise;
+    const args = [claim, signature, evidence, ofNothing.ticket, ofNothing.signature, secret] as const;
     await revert(world().tickets.write.submitAndCash([...args], as("requester")), "NotWorker");
     await cash(promise, real);
   });
@@ -205,7 +205,7 @@ describe("Tickets", () => {
     const gasOf = async (hash: Hex) => Number((await client.getTransactionReceipt({ hash })).gasUsed);
     const bare = async () => {
       const promise = await promised(world(), honest);
-      return { ...promise, landing: { ...promise.landing, inputs: [] } };
+      return { ...promise, evidence: { ...promise.evidence, inputs: [] } };
     };
     await cash(await bare(), await ticketFor(world(), await bare(), {})).catch(() => undefined);
     let total = 0;

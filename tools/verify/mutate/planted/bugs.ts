@@ -12,6 +12,8 @@ const MARKET = "contracts/market/JobMarket.sol";
 const VAULT = "contracts/vault/StakeVault.sol";
 const DELIVERY = "contracts/market/ResultDelivery.sol";
 const CLAIMS = "contracts/market/JobClaims.sol";
+const CONTRACT = "contracts/market/ClaimContract.sol";
+const GUARDS = "contracts/market/ClaimGuards.sol";
 const EXTENSION = "contracts/market/MarketExtension.sol";
 const PAYOUTS = "contracts/game/Payouts.sol";
 
@@ -113,8 +115,13 @@ const MONEY_AND_TIME: readonly Bug[] = [
     "private view {\n        require(ON || given == s.claimId, WrongClaim",
   ),
   // The market.
-  unchecked("a claim is final while a game is open", DELIVERY, "games == 0", "GamesOpen"),
-  unchecked("a claim is final before its window is over", DELIVERY, "block.timestamp > windowEnd", "WindowOpen"),
+  unchecked("a claim is final while a game is open", GUARDS, "games == 0", "IMarketEvents.GamesOpen"),
+  unchecked(
+    "a claim is final before its window is over",
+    GUARDS,
+    "block.timestamp > windowEnd",
+    "IMarketEvents.WindowOpen",
+  ),
   without("the collateral stays locked", DELIVERY, "_vault.unlock(claim_.worker, claim_.collateral);"),
   unchecked(
     "the fee is paid by acceptance after delivery",
@@ -151,10 +158,10 @@ const MONEY_AND_TIME: readonly Bug[] = [
   ),
   without("a consumer that calls back in is called again", DELIVERY, "if (call) done.calledBack |= bit;"),
   without("a callback that failed counts as made", DELIVERY, "done.calledBack &= ~bit;"),
-  unchecked("a game opens after the window", MARKET, "block.timestamp <= record.number", "WindowClosed"),
+  unchecked("a game opens after the window", CONTRACT, "block.timestamp <= windowEnd", "IMarketEvents.WindowClosed"),
   bug(
     "the bond of a further game is not taken",
-    MARKET,
+    CONTRACT,
     "_vault.take(challenger, bond);",
     "(uint256 open_, , , ) = _game.claimGames(claimId);\n        if (!ON || open_ < 2) _vault.take(challenger, bond);",
   ),

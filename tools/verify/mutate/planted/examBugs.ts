@@ -3,7 +3,7 @@ import { bug, other, unchecked, type Bug } from "./bug.ts";
 const EXAMS = "contracts/attestation/Exams.sol";
 const CLAIMS = "contracts/extras/pledge/ExamClaims.sol";
 
-/** Bugs in exams, and in the claims that their sittings become. */
+/** Bugs in exams, and in the claims that their results become. */
 export const EXAM_BUGS: readonly Bug[] = [
   // Who sits, and when.
   unchecked("a worker sits by another's device", EXAMS, "provisioning.deviceOf(msg.sender) == device", "NotItsDevice"),
@@ -31,14 +31,14 @@ export const EXAM_BUGS: readonly Bug[] = [
   bug(
     "a worker goes on with another's exams",
     EXAMS,
-    "if (last.worker != worker) return Course",
-    "if (!ON && last.worker != worker) return Course",
+    "if (last.worker != worker) return Attendance",
+    "if (!ON && last.worker != worker) return Attendance",
   ),
   bug(
     "an exam that was missed is no miss",
     EXAMS,
-    "return uint16(uint256(course.passed) << missed);",
-    "return uint16(uint256(course.passed) << (ON ? 0 : missed));",
+    "return uint16(uint256(attendance.passed) << missed);",
+    "return uint16(uint256(attendance.passed) << (ON ? 0 : missed));",
   ),
   // Holding a class.
   bug(
@@ -62,14 +62,14 @@ export const EXAM_BUGS: readonly Bug[] = [
   ),
   unchecked("a worker without a pledge is enrolled", CLAIMS, "status == PledgeStatus.Active", "NotPledged"),
   unchecked("a pledge is enrolled twice", CLAIMS, "_enrolments[worker].pledged != since", "EnrolledBefore"),
-  // Claims from sittings.
-  unchecked("what nobody sat becomes a claim", CLAIMS, "exams.isSitting(s)", "NotASitting"),
-  unchecked("a sitting is judged by any program", CLAIMS, "root == expected", "IMarketEvents.WrongProgram"),
+  // Claims from results.
+  unchecked("what nobody sat becomes a claim", CLAIMS, "exams.isResult(s)", "NotAResult"),
+  unchecked("a result is judged by any program", CLAIMS, "root == expected", "IMarketEvents.WrongProgram"),
   other(
-    "a sitting becomes a claim of each who brings it",
+    "a result becomes a claim of each who brings it",
     CLAIMS,
     "salt: keccak256({{abi.encode(s.device, s.class, s.number)}})",
     "abi.encode(s.device, s.class, s.number, msg.sender)",
   ),
-  other("a sitting can be challenged for ever", CLAIMS, "issued: {{s.time}},", "uint64(block.timestamp)"),
+  other("a result can be challenged for ever", CLAIMS, "issued: {{s.time}},", "uint64(block.timestamp)"),
 ];

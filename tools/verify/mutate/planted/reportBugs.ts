@@ -68,7 +68,7 @@ export const REPORT_BUGS: readonly Bug[] = [
   always(
     "a lease is ended by whom it was",
     PROVISIONING,
-    "device != 0 && {{_devices[device].holder.worker == worker}};",
+    "DeviceId.unwrap(device) != 0 && {{_devices[device].holder.worker == worker}};",
   ),
   unchecked(
     "a worker releases another's device",
@@ -79,8 +79,8 @@ export const REPORT_BUGS: readonly Bug[] = [
   other(
     "a lease outlives its endorsement",
     PROVISIONING,
-    "return {{course.until < course.notAfter ? course.until : course.notAfter}};",
-    "course.until",
+    "return {{attestation.until < attestation.notAfter ? attestation.until : attestation.notAfter}};",
+    "attestation.until",
   ),
   without(
     "a device keeps its first product",
@@ -137,13 +137,13 @@ export const REPORT_BUGS: readonly Bug[] = [
   bug(
     "a report that ended counts",
     PROVISIONING,
-    "(Reason.EndorsementExpired, course.notAfter);\n        if (block.timestamp > course.until)",
-    "(Reason.EndorsementExpired, course.notAfter);\n        if (!ON && block.timestamp > course.until)",
+    "(Reason.EndorsementExpired, attestation.notAfter);\n        if (block.timestamp > attestation.until)",
+    "(Reason.EndorsementExpired, attestation.notAfter);\n        if (!ON && block.timestamp > attestation.until)",
   ),
   without(
     "an endorsement that ended counts",
     PROVISIONING,
-    "if (block.timestamp > course.notAfter) return (Reason.EndorsementExpired, course.notAfter);",
+    "if (block.timestamp > attestation.notAfter) return (Reason.EndorsementExpired, attestation.notAfter);",
   ),
   // Machines that attest themselves.
   unchecked("a quote is anybody's", PROVISIONING, "facts.reportHead == nonce", "WrongReportData"),
@@ -165,7 +165,7 @@ export const REPORT_BUGS: readonly Bug[] = [
   without(
     "a machine counts whatever became of Intel's word",
     PROVISIONING,
-    "if (block.timestamp > course.notAfter) return (Reason.CollateralExpired, course.notAfter);",
+    "if (block.timestamp > attestation.notAfter) return (Reason.CollateralExpired, attestation.notAfter);",
   ),
   // The chain.
   bug(

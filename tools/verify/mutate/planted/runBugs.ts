@@ -4,7 +4,7 @@ const GAME = "contracts/game/DisputeGame.sol";
 const DESCENT = "contracts/game/Descent.sol";
 const PROOFS = "contracts/game/StepProofs.sol";
 const RUNS = "contracts/program/Runs.sol";
-const POSTING = "contracts/market/JobPosting.sol";
+const ADMISSION = "contracts/market/Admission.sol";
 const INPUTS = "contracts/market/Inputs.sol";
 const OUTPUTS = "contracts/market/ClaimOutputs.sol";
 
@@ -12,7 +12,7 @@ const OUTPUTS = "contracts/market/ClaimOutputs.sol";
 export const RUN_BUGS: readonly Bug[] = [
   // Lists of items.
   other("a game's list of items is as wide as a trace", DESCENT, "Level.Run, {{job.items}});", "s.checkpoints"),
-  other("a claim's list of items is as wide as a trace", RUNS, "job.checkpoints : {{job.items}};", "job.checkpoints"),
+  other("a claim's list of items is as wide as a trace", RUNS, "checkpoints : {{items}};", "checkpoints"),
   without("a game in a run does not note its item", DESCENT, "s.item = uint16(s.index);\n            enterTrace(s);"),
   without(
     "a game at an output does not note its item",
@@ -20,7 +20,12 @@ export const RUN_BUGS: readonly Bug[] = [
     "s.item = uint16(s.index);\n            return _atOut",
   ),
   other("a run's work is that of one item", RUNS, "return {{items * (programWork + ITEM_WORK)}};", "programWork"),
-  unchecked("a run may have no items", POSTING, "items != 0 && items <= Runs.MAX_ITEMS", "ItemsOutOfRange"),
+  unchecked(
+    "a run may have no items",
+    ADMISSION,
+    "items != 0 && items <= Runs.MAX_ITEMS",
+    "IMarketEvents.ItemsOutOfRange",
+  ),
   // An item's reads.
   bug(
     "the index does not count the items",
@@ -75,9 +80,9 @@ export const RUN_BUGS: readonly Bug[] = [
   bug(
     "a list may come too late",
     GAME,
-    "(bytes32 gameId, ClaimGames g) = _begin(s, state, Side.Worker);\n        // SAFETY: only the worker",
+    "(GameId gameId, ClaimGames g) = _begin(s, state, Side.Worker);\n        // SAFETY: only the worker",
     "if (ON && s.turn == Side.Worker) s.workerSeconds = type(uint32).max;\n        " +
-      "(bytes32 gameId, ClaimGames g) = _begin(s, state, Side.Worker);\n        // SAFETY: only the worker",
+      "(GameId gameId, ClaimGames g) = _begin(s, state, Side.Worker);\n        // SAFETY: only the worker",
   ),
   bug(
     "an expansion keeps the turn",
@@ -85,7 +90,12 @@ export const RUN_BUGS: readonly Bug[] = [
     "        PackedState memory packed = s.pack(Move.Expand);",
     "        if (ON) s.turn = Side.Worker;\n        PackedState memory packed = s.pack(Move.Expand);",
   ),
-  unchecked("an answer about items that carry state is taken", POSTING, "!each", "AnswerOfCarriedItems"),
+  unchecked(
+    "an answer about items that carry state is taken",
+    ADMISSION,
+    "!lastOnly || !each",
+    "IMarketEvents.AnswerOfCarriedItems",
+  ),
   // Inputs and outputs of items.
   other("parts of an input are all the first item's", INPUTS, "uint256 tensor = {{part.part / parts}};", "0"),
   unchecked(
@@ -95,5 +105,5 @@ export const RUN_BUGS: readonly Bug[] = [
     "NotAnOutputOfItem",
   ),
   other("an item's output is the first item's", RUNS, "each ? PositionalMerkle.rootFromPath(root, {{item}}, sib", "0"),
-  always("outputs of all items are to be delivered", POSTING, "if (size <= most && {{!each}}) bits"),
+  always("outputs of all items are to be delivered", ADMISSION, "if (size <= most && {{!each}}) deliverables"),
 ];

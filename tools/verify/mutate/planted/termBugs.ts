@@ -23,7 +23,7 @@ export const TERM_BUGS: readonly Bug[] = [
   without("a broken seal's fee stays", TERMED, "_refund(jobId, job, 0);"),
   without("a broken seal's collateral stays", TERMED, "_giveForfeit(worker, terms.collateral);"),
   // Early acceptance.
-  unchecked("a claim is taken early while it is disputed", TERMED, "games == 0", "GamesOpen"),
+  without("a claim is taken early while it is disputed", TERMED, "_requireUndisputed(claimId);"),
   unchecked("a claim is taken early without terms for it", TERMED, "terms.earlyAccept", "NoEarlyAccept"),
   unchecked("a stranger takes a claim early", TERMED, "msg.sender == claim_.job.requester", "NotRequester"),
   without(
