@@ -5,7 +5,6 @@ import { StakeVault } from "../../src/chain/clients/stakeVault.ts";
 import type { TransactionSender } from "../../src/chain/call.ts";
 import { RpcUnavailableError } from "../../src/chain/errors.ts";
 import type { Session } from "../../src/chain/market/session.ts";
-import { Prng } from "../random/prng.ts";
 
 /** When a request of a session gets no answer: before the node has it, or after the node has done it. */
 export type Moment = "read" | "before a transaction" | "after a transaction";
@@ -42,13 +41,15 @@ export function fitfulSession(session: Session, isAway: (moment: Moment) => bool
   };
 }
 
-/** A node that is away before a quarter of the transactions, after a quarter, and then for some reads. */
-export function awayAtTransactions(seed: number, reads = 5): (moment: Moment) => boolean {
-  const prng = new Prng(seed);
+/**
+ * A node that is away at some transactions, and then for some reads.
+ * @param happens Asked before each transaction, and after each that the node gets.
+ */
+export function awayAtTransactions(happens: () => boolean, reads = 5): (moment: Moment) => boolean {
   let silent = 0;
   return (moment) => {
     if (moment === "read") return silent > 0 && silent-- > 0;
-    const isAway = prng.below(4) === 0;
+    const isAway = happens();
     if (isAway) silent = reads;
     return isAway;
   };

@@ -20,6 +20,7 @@ import { awayAtTransactions, fitfulSession } from "../../../testkit/nodes/fitful
 import { reference } from "../../../testkit/players/players.ts";
 import { usePlayers } from "../../../testkit/players/usePlayers.ts";
 import { RUN_STEPS, runInputBytes, runProgram } from "../../../testkit/programs/runProgram.ts";
+import { Prng } from "../../../testkit/random/prng.ts";
 import { rejection } from "../../../testkit/rejection.ts";
 
 const [ITEMS, PART_ITEMS] = [5, 2];
@@ -130,8 +131,13 @@ describe("dispatching a batch", function () {
   it("outagesAtAnyPoint_areWaitedOut_andNothingIsPostedOrPaidTwice", async () => {
     const server = await startServer(players(), program, reference());
     const away = new Set<string>();
-    const isAway = awayAtTransactions(3);
-    const fitful = fitfulSession(session, (moment) => isAway(moment) && !!away.add(moment));
+    const prng = new Prng(3);
+    const isAway = awayAtTransactions(() => prng.below(4) === 0);
+    const fitful = fitfulSession(session, (moment) => {
+      const isIt = isAway(moment);
+      if (isIt) away.add(moment);
+      return isIt;
+    });
     const said: (string | undefined)[] = [];
     const onOutage = (error?: Error): void => void said.push(error?.message);
     const { history, events, error } = await play({ session: fitful, urls: [server.url], onOutage, openJobs: 1 });
