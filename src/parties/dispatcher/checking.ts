@@ -27,7 +27,7 @@ export class Checking implements Duty {
   readonly #outputs: PartOutputs;
   readonly #checks: Checks;
   readonly #fetching = new Set<number>();
-  /** By claim, the time (local clock, milliseconds) since which the claim is final without all bytes. */
+  /** By claim, the time (milliseconds) since which the claim is final without all bytes. */
   readonly #withoutBytes = new Map<Hex, number>();
 
   constructor(options: DispatchOptions, parts: Parts, disputes: Disputes) {
@@ -104,8 +104,8 @@ export class Checking implements Duty {
 
   #computeIfWithheld(part: BatchPart, claim: ClaimRecord, start: Start): void {
     const { withheldSeconds, onEvent } = this.#options;
-    const since = getOrAdd(this.#withoutBytes, claim.id, () => Date.now());
-    if (Date.now() - since < withheldSeconds * 1_000) return;
+    const since = getOrAdd(this.#withoutBytes, claim.id, () => performance.now());
+    if (performance.now() - since < withheldSeconds * 1_000) return;
     if (this.#parts.isNew(`withheld ${claim.id}`))
       onEvent?.({ kind: "withheld", part: part.number, worker: claim.claim.worker });
     this.#compute(part, claim, start);
