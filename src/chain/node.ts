@@ -141,7 +141,8 @@ export class Node {
 
   /** Asks for the chain id. Who asks at about the same time waits for the same answer. @throws as `ask` */
   check(): Promise<void> {
-    if (this.#checking !== undefined && performance.now() - this.#checking.since < SHARED_MS) return this.#checking.done;
+    if (this.#checking !== undefined && performance.now() - this.#checking.since < SHARED_MS)
+      return this.#checking.done;
     const done = this.#check().finally(() => {
       if (this.#checking?.done === done) this.#checking = undefined;
     });

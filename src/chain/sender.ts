@@ -107,8 +107,10 @@ export class Sender implements TransactionSender {
     const nonce = await this.#freeNonce(call);
     const { address, functionName, value = 0n } = call;
     // By its address: with an account that signs, viem would ask for nonce and fees too.
-    const gas = withMargin(await this.#publicClient.estimateContractGas({ ...call, account: this.address }));
-    const usual = await this.#publicClient.estimateFeesPerGas();
+    const estimate = this.#publicClient.estimateContractGas({ ...call, account: this.address });
+    // At once: other transactions wait for this one, and at a bad node each request may take seconds.
+    const [estimated, usual] = await Promise.all([estimate, this.#publicClient.estimateFeesPerGas()]);
+    const gas = withMargin(estimated);
     const fees = refundedFees(usual);
     const action = { to: address, data: calldataOf(call), value, gas };
     const waiting = this.#waiting({ functionName, nonce, action, fees, usual, hashes: [] });
@@ -118,7 +120,14 @@ export class Sender implements TransactionSender {
   }
 
   #waiting(made: Pick<Waiting, "functionName" | "nonce" | "action" | "fees" | "usual" | "hashes">): Waiting {
-    return { ...made, raw: "0x", resend: this.#firstResend(), passedAt: performance.now(), refusals: 0, unclear: undefined };
+    return {
+      ...made,
+      raw: "0x",
+      resend: this.#firstResend(),
+      passedAt: performance.now(),
+      refusals: 0,
+      unclear: undefined,
+    };
   }
 
   /**

@@ -36,7 +36,10 @@ describe("a disk that becomes full", function () {
     });
     for (const [what, { kept, files }] of Object.entries(outcomes)) {
       expect(kept.sort(), what).to.deep.equal(["after", "before"]);
-      expect(files.filter((name) => /part|tmp|new$|large/.test(name)), what).to.deep.equal([]);
+      expect(
+        files.filter((name) => /part|tmp|new$|large/.test(name)),
+        what,
+      ).to.deep.equal([]);
     }
   });
 });

@@ -23,7 +23,11 @@ describe("a machine whose clock is an hour off", function () {
       const health = new Health(quiet);
       const clock = (): number => Date.now() / 1_000 + behind;
       await players().post(program, [mlpInput(1)]);
-      const liar = await players().startWorker(await players().workerKey(), program, reference({ step: 0, element: 1 }));
+      const liar = await players().startWorker(
+        await players().workerKey(),
+        program,
+        reference({ step: 0, element: 1 }),
+      );
       const key = await players().watcherKey();
       const watcher = await players().startWatcher(key, program, reference(), { health, clock });
       await first(watcher, "opened");

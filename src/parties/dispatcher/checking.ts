@@ -96,9 +96,7 @@ export class Checking implements Duty {
     if (urls.length === 0 || this.#fetching.size >= FETCHES) return;
     this.#parts.start(start, `outputs of part ${part.number}`, async () => {
       this.#fetching.add(part.number);
-      await this.#outputs
-        .fetch(part, record, claim, signal)
-        .finally(() => this.#fetching.delete(part.number));
+      await this.#outputs.fetch(part, record, claim, signal).finally(() => this.#fetching.delete(part.number));
     });
   }
 

@@ -66,8 +66,7 @@ class Dispatcher {
   async run(): Promise<void> {
     const { session, store, signal, intervalMs, onOutage, onEvent } = this.#options;
     // SAFETY: without what was written down, jobs that are on their way are not known before they are mined.
-    if (store.attempts().length === 0)
-      await waitUntilMined(session, { signal, intervalMs, onOutage });
+    if (store.attempts().length === 0) await waitUntilMined(session, { signal, intervalMs, onOutage });
     if (this.#parts.areDone) return;
     await this.#role.run({
       facts: {},

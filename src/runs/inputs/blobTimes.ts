@@ -34,7 +34,9 @@ export class BlobTimes {
   look(jobs: readonly JobRecord[]): void {
     const ids = new Set(jobs.map(({ id }) => id));
     for (const map of [this.#known, this.#failures]) for (const id of map.keys()) if (!ids.has(id)) map.delete(id);
-    const due = jobs.filter(({ id }) => !this.#known.has(id) && performance.now() >= (this.#failures.get(id)?.notBefore ?? 0));
+    const due = jobs.filter(
+      ({ id }) => !this.#known.has(id) && performance.now() >= (this.#failures.get(id)?.notBefore ?? 0),
+    );
     // Jobs never looked up before do not wait for other jobs.
     due.sort((a, b) => (this.#failures.get(a.id)?.tries ?? 0) - (this.#failures.get(b.id)?.tries ?? 0));
     if (due.length === 0 || this.#looking !== undefined) return;

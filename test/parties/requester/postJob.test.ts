@@ -342,7 +342,10 @@ describe("postJob and waitForResult", function () {
     const onOutage = (error?: Error): void => void said.push(error?.message);
     expect(await throughOutages(action, { intervalMs: 1, onOutage })).to.equal("up");
     expect(said).to.deep.equal(["down", undefined]);
-    const lasting = throughOutages(() => Promise.reject(new RpcUnavailableError("for good")), { intervalMs: 1, maxMs: 20 });
+    const lasting = throughOutages(() => Promise.reject(new RpcUnavailableError("for good")), {
+      intervalMs: 1,
+      maxMs: 20,
+    });
     expect((await rejection(lasting)).message).to.equal("for good");
     const defect = new TypeError("a defect");
     expect(await rejection(throughOutages(() => Promise.reject(defect), { intervalMs: 1 }))).to.equal(defect);
