@@ -77,7 +77,7 @@ export class Parts {
 
   /** Finds the jobs that any process posted for the batch, and notes jobs missing from the store. */
   adopt({ history }: Snapshot): void {
-    const { store, batch, session } = this.#options;
+    const { batch, session } = this.#options;
     const records = ownJobs(history.jobs, session.sender.address);
     for (const part of batch.parts) {
       const known = this.#attempts[part.number]!;

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { bytesToHex, slice, type Hex } from "viem";
+import { bytesToHex, type Hex } from "viem";
 import { certificateId } from "../../../../src/attestation/tdx/certificates.ts";
 import {
   identityText,
