@@ -74,7 +74,7 @@ const CACHE_WAIT_MS = 1_000;
 const START_WAIT_MS = 5 * 60_000;
 
 /** Repeats what a role does at its start, while no node answers. */
-export type AtStart = <T>(action: () => Promise<T>) => Promise<T>;
+type AtStart = <T>(action: () => Promise<T>) => Promise<T>;
 
 /** How long a role that ends waits for snapshots that are being written to the store: they are a cache. */
 const SHARE_WAIT_MS = 10_000;

@@ -7,7 +7,7 @@ import { RpcUnavailableError } from "../../src/chain/errors.ts";
 import type { Session } from "../../src/chain/market/session.ts";
 
 /** When a request of a session gets no answer: before the node has it, or after the node has done it. */
-export type Moment = "read" | "before a transaction" | "after a transaction";
+type Moment = "read" | "before a transaction" | "after a transaction";
 
 const fail = (): Promise<never> => Promise.reject(new RpcUnavailableError("the node is away"));
 

@@ -14,7 +14,7 @@ export type OutageOptions = {
 };
 
 /** Nobody answers: neither the request nor the process that asked is at fault. */
-export type Outage = RpcUnavailableError | SignerUnavailableError;
+type Outage = RpcUnavailableError | SignerUnavailableError;
 
 export const isOutage = (error: unknown): error is Outage =>
   error instanceof RpcUnavailableError || error instanceof SignerUnavailableError;
