@@ -1,59 +1,68 @@
 import { formatEther, isAddressEqual, type Hex } from "viem";
-import { pino } from "pino";
 import { RefuteError } from "../src/base/errors.ts";
 import { inTurn } from "../src/base/inTurn.ts";
 import { translateError } from "../src/chain/translateError.ts";
 import { ensureCredit } from "../src/chain/market/deposit.ts";
 import type { ClaimRecord } from "../src/chain/market/history.ts";
 import { requirePlainAccount } from "../src/parties/role/plainAccount.ts";
+import type { Duty, Role } from "../src/parties/role/role.ts";
+import type { WatcherEvent } from "./events.ts";
 import type { WatcherOptions } from "./options.ts";
-import { runWatcher } from "./watcher.ts";
+import { Watching } from "./watcher.ts";
 
-/** What executes and pays for disputes. */
-export type DisputesOptions = Pick<WatcherOptions, "session" | "programs" | "execute" | "intervalMs"> &
-  Partial<Pick<WatcherOptions, "heldInputs" | "log" | "onEvent">>;
+/** What executes disputes. */
+type DisputesOptions = Pick<WatcherOptions, "session" | "programs" | "execute" | "log" | "signal">;
 
 /** A wrong claim that cannot be disputed now, and why. */
 export type Undisputed = { claim: Hex; why: string };
 
 /** Disputes wrong claims that a requester names, like a watcher limited to these claims. */
 export class Disputes {
-  readonly #options: DisputesOptions;
+  /** The audits and the games: a duty of the requester's role. */
+  readonly watching: Duty;
+  readonly #session: WatcherOptions["session"];
   readonly #paying: ReturnType<typeof inTurn>;
+  /** All claims that were ever named: games about them go on. */
   readonly #claims = new Set<Hex>();
-  readonly #stop = new AbortController();
-  #running: Promise<void> | undefined;
-  /** The claims that were under dispute in the latest round. */
+  /** The claims that are wrong, as the requester said last. */
   #latest: readonly ClaimRecord[] = [];
 
   /** @param paying Queue in which actions that change the account's credit wait for each other. */
-  constructor(options: DisputesOptions, paying = inTurn()) {
-    [this.#options, this.#paying] = [options, paying];
+  constructor(options: DisputesOptions, role: Role<WatcherEvent>, paying = inTurn()) {
+    [this.#session, this.#paying] = [options.session, paying];
+    const { forget, round } = new Watching({ ...options, mode: "defend", claims: this.#claims }, role);
+    // Without claims, games of the account are another process's.
+    this.watching = { forget, round: (...args) => (this.#claims.size > 0 ? round(...args) : undefined) };
+  }
+
+  /** Names all claims that are wrong and can be disputed. Called in each round. */
+  take(wrong: readonly ClaimRecord[]): void {
+    this.#latest = wrong;
+  }
+
+  /** The bonds for named claims without a game by the account: these bonds must stay in the credit. */
+  get bonds(): bigint {
+    return BigInt(this.#waiting.length) * this.#session.deployment.bond;
   }
 
   /**
-   * Has claims disputed, each with a bond from the account's credit. Called in each round: bonds return, and missing
-   * funds may arrive.
-   * @param wrong All claims that are wrong and can be disputed.
-   * @returns the bonds for claims without a game by the account: these bonds must stay in the credit
+   * Has the named claims disputed, each with a bond from the account's credit. Called in each round: bonds return, and
+   * missing funds may arrive.
+   * @returns the claims that cannot be disputed now
    */
-  async tend(wrong: readonly ClaimRecord[]): Promise<{ bonds: bigint; undisputed: Undisputed[] }> {
-    const { session } = this.#options;
-    const { bond } = session.deployment;
-    this.#latest = wrong;
-    const waiting = wrong.filter((claim) => !this.#isPlayed(claim));
-    const bonds = BigInt(waiting.length) * bond;
-    if (wrong.length === 0) return { bonds, undisputed: [] };
+  async tend(): Promise<Undisputed[]> {
+    const { bond } = this.#session.deployment;
+    if (this.#latest.length === 0) return [];
+    const waiting = this.#waiting;
     try {
-      await requirePlainAccount(session);
-      for (const { id } of wrong) this.#claims.add(id);
-      const payable = await this.#paying(() => this.#pay(bonds));
-      this.#running ??= this.#watch();
+      await requirePlainAccount(this.#session);
+      for (const { id } of this.#latest) this.#claims.add(id);
+      const payable = await this.#paying(() => this.#pay(BigInt(waiting.length) * bond));
       const why = `its bond is ${formatEther(bond)}, and the account holds that of ${payable} only`;
-      return { bonds, undisputed: waiting.slice(Number(payable)).map(({ id }) => ({ claim: id, why })) };
+      return waiting.slice(Number(payable)).map(({ id }) => ({ claim: id, why }));
     } catch (error) {
       const why = reasonOf(error);
-      return { bonds, undisputed: why === undefined ? [] : waiting.map(({ id }) => ({ claim: id, why })) };
+      return why === undefined ? [] : waiting.map(({ id }) => ({ claim: id, why }));
     }
   }
 
@@ -63,13 +72,12 @@ export class Disputes {
    */
   async judge({ id }: Pick<ClaimRecord, "id">): Promise<Undisputed | undefined> {
     try {
-      await requirePlainAccount(this.#options.session);
+      await requirePlainAccount(this.#session);
     } catch (error) {
       const why = reasonOf(error);
       return why === undefined ? undefined : { claim: id, why };
     }
     this.#claims.add(id);
-    this.#running ??= this.#watch();
     return undefined;
   }
 
@@ -78,35 +86,23 @@ export class Disputes {
     return this.#latest.map(({ id }) => id);
   }
 
-  /** Ends the watcher. */
-  async end(): Promise<void> {
-    this.#stop.abort();
-    await this.#running?.catch(() => undefined);
+  get #waiting(): ClaimRecord[] {
+    return this.#latest.filter((claim) => !this.#isPlayed(claim));
   }
 
   #isPlayed({ games }: ClaimRecord): boolean {
-    const { address } = this.#options.session.sender;
+    const { address } = this.#session.sender;
     return games.some(({ challenger, closed }) => closed === undefined && isAddressEqual(challenger, address));
   }
 
   /** Moves bonds into the account's credit, up to the funds held. @returns the number of covered bonds */
   async #pay(bonds: bigint): Promise<bigint> {
-    const { session } = this.#options;
-    const { vault, asset, sender, deployment } = session;
+    const { vault, asset, sender, deployment } = this.#session;
     const { credit } = await vault.accountOf(sender.address);
     const held = credit + (await asset.balanceOf(sender.address));
     const payable = (held < bonds ? held : bonds) / deployment.bond;
-    await ensureCredit(session, payable * deployment.bond, payable * deployment.bond);
+    await ensureCredit(this.#session, payable * deployment.bond, payable * deployment.bond);
     return payable;
-  }
-
-  #watch(): Promise<void> {
-    const log = this.#options.log ?? pino({ level: "silent" });
-    const running = runWatcher({
-      ...{ ...this.#options, log, claims: this.#claims, mode: "defend", signal: this.#stop.signal },
-    });
-    // After any end of the watcher, the next round starts another watcher.
-    return running.finally(() => void (this.#running = undefined)).catch(() => undefined);
   }
 }
 

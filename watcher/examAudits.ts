@@ -41,7 +41,7 @@ export class ExamAudits {
   readonly #wrong = new Map<string, Hash>();
 
   constructor(
-    options: Omit<WatcherOptions, "onEvent">,
+    options: Pick<WatcherOptions, "session" | "programs" | "execute" | "mode" | "log" | "signal">,
     { claimContracts, share }: ExamAuditOptions,
     role: Role<WatcherEvent>,
   ) {

@@ -5,7 +5,7 @@ import { overtime } from "../src/chain/market/clock.ts";
 import type { Executions } from "../src/runs/executions.ts";
 import { stateOf, type ClaimRecord, type GameRecord } from "../src/chain/market/history.ts";
 import { Lane } from "../src/parties/role/lane.ts";
-import { requirePlainAccount } from "../src/parties/role/plainAccount.ts";
+import { requirePlainAccountAtStart } from "../src/parties/role/plainAccount.ts";
 import { NativeJobs } from "../src/runs/native/nativeJobs.ts";
 import { Races } from "../src/parties/role/races.ts";
 import { Role, type Duty, type LogLine, type RoundSnapshot, type Start } from "../src/parties/role/role.ts";
@@ -28,7 +28,7 @@ import type { WatcherOptions } from "./options.ts";
 export async function runWatcher(options: WatcherOptions): Promise<void> {
   const { mode, session, programs } = options;
   const defends = mode === "defend";
-  if (defends) await requirePlainAccount(session);
+  if (defends) await requirePlainAccountAtStart(session);
   const role = new Role<WatcherEvent>("watcher", options, watcherLine);
   const watching = new Watching(options, role);
   const money = new WatcherFunds(session, programs);
@@ -57,7 +57,7 @@ export const watcherLine = ({ kind }: WatcherEvent): LogLine => ({
 type Due<T> = { task: T; snapshot: RoundSnapshot; start: Start };
 
 /** What watching needs to know, besides the role that it is a duty of. */
-type WatchingOptions = Omit<WatcherOptions, "onEvent">;
+type WatchingOptions = Omit<WatcherOptions, "onEvent" | "intervalMs">;
 
 /** A watcher's duty in a role: it audits claims and plays games against wrong ones. A worker may have it too. */
 export class Watching implements Duty {

@@ -1,4 +1,4 @@
-import { closeSync, fsyncSync, openSync, renameSync, writeFileSync, writeSync } from "node:fs";
+import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { isHex, type Hex } from "viem";
 import { z } from "zod/v4";
@@ -79,10 +79,24 @@ const json = (value: object): string => `${JSON.stringify(value, null, 2)}\n`;
 /** Makes a file that only its owner reads. @throws StandInFileError if there is one */
 export function createFile(path: string, value: object): void {
   try {
-    writeFileSync(path, json(value), { mode: 0o600, flag: "wx", flush: true });
+    writeDurably(path, "wx", json(value));
   } catch (cause) {
     const exists = (cause as NodeJS.ErrnoException).code === "EEXIST";
     throw new StandInFileError(path, exists ? "exists; name a new one" : (cause as Error).message, { cause });
+  }
+}
+
+/** Writes a file to the disk. No part of it remains if the disk is full, for example. */
+function writeDurably(path: string, flag: "w" | "wx", text: string): void {
+  const file = openSync(path, flag, 0o600);
+  let isWhole = false;
+  try {
+    writeFileSync(file, text);
+    fsyncSync(file);
+    isWhole = true;
+  } finally {
+    closeSync(file);
+    if (!isWhole) rmSync(path);
   }
 }
 
@@ -94,13 +108,7 @@ export function createFile(path: string, value: object): void {
 export function replaceFile(path: string, value: object | string): void {
   const next = `${path}.new`;
   try {
-    const file = openSync(next, "w", 0o600);
-    try {
-      writeSync(file, typeof value === "string" ? value : json(value));
-      fsyncSync(file);
-    } finally {
-      closeSync(file);
-    }
+    writeDurably(next, "w", typeof value === "string" ? value : json(value));
     renameSync(next, path);
     // The name, too, must be on the disk.
     const folder = openSync(dirname(path), "r");
@@ -110,6 +118,7 @@ export function replaceFile(path: string, value: object | string): void {
       closeSync(folder);
     }
   } catch (cause) {
+    rmSync(next, { force: true });
     throw new StandInFileError(path, `cannot be kept: ${(cause as Error).message}`, { cause });
   }
 }

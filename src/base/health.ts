@@ -70,8 +70,8 @@ export class Health {
   readonly #now: () => number;
   readonly #states = new Map<Condition, State>();
 
-  /** @param now The time, milliseconds. */
-  constructor(log: Logger, now: () => number = Date.now) {
+  /** @param now The time, milliseconds: one that nobody sets back, or nothing would be logged for as long. */
+  constructor(log: Logger, now: () => number = () => performance.now()) {
     this.#log = log;
     this.#now = now;
   }

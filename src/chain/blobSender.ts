@@ -234,15 +234,15 @@ export class BlobSender {
 
   async #mined(waiting: Waiting, payload: Payload): Promise<TransactionReceipt> {
     const { pollingMs, slowMs, longestMs } = this.#patience;
-    const end = Date.now() + longestMs;
-    for (let sentAt = Date.now(); Date.now() < end; await pause(pollingMs)) {
+    const end = performance.now() + longestMs;
+    for (let sentAt = performance.now(); performance.now() < end; await pause(pollingMs)) {
       for (const hash of waiting.hashes) {
         // A node that does not answer now may answer later.
         const receipt = await this.#publicClient.getTransactionReceipt({ hash }).catch(() => undefined);
         if (receipt !== undefined) return receipt;
       }
-      if (Date.now() - sentAt < slowMs) continue;
-      sentAt = Date.now();
+      if (performance.now() - sentAt < slowMs) continue;
+      sentAt = performance.now();
       await this.#offerAgain(waiting, payload).catch(() => undefined);
     }
     throw new TransactionDroppedError(WHAT, waiting.taken!);

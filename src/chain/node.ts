@@ -120,7 +120,7 @@ export class Node {
   }
 
   get isAvailable(): boolean {
-    return Date.now() >= this.#pausedUntil;
+    return performance.now() >= this.#pausedUntil;
   }
 
   /**
@@ -129,38 +129,39 @@ export class Node {
    */
   get restMs(): number {
     if (this.isAvailable || this.#demand === undefined) return 0;
-    return this.#demand.ms > LONG_RETRY_AFTER_MS ? Infinity : this.#pausedUntil - Date.now();
+    return this.#demand.ms > LONG_RETRY_AFTER_MS ? Infinity : this.#pausedUntil - performance.now();
   }
 
   /** @throws WrongChainError, RpcUnavailableError, or the error that the node answers */
   async ask(call: RpcCall): Promise<unknown> {
     if (this.restMs > 0) throw this.#demand!.error;
-    if (Date.now() >= this.#checkedUntil) await this.check();
+    if (performance.now() >= this.#checkedUntil) await this.check();
     return this.#request(call);
   }
 
   /** Asks for the chain id. Who asks at about the same time waits for the same answer. @throws as `ask` */
   check(): Promise<void> {
-    if (this.#checking !== undefined && Date.now() - this.#checking.since < SHARED_MS) return this.#checking.done;
+    if (this.#checking !== undefined && performance.now() - this.#checking.since < SHARED_MS)
+      return this.#checking.done;
     const done = this.#check().finally(() => {
       if (this.#checking?.done === done) this.#checking = undefined;
     });
-    this.#checking = { since: Date.now(), done };
+    this.#checking = { since: performance.now(), done };
     return done;
   }
 
   async #check(): Promise<void> {
     const served = Number(await this.#request({ method: "eth_chainId" }));
     if (served !== this.#chainId) {
-      this.#pausedUntil = Date.now() + MAX_PAUSE_MS;
+      this.#pausedUntil = performance.now() + MAX_PAUSE_MS;
       this.#onFailure("eth_chainId", "another chain");
       throw new WrongChainError(`${this.name} serves chain ${served}, expected chain ${this.#chainId}`);
     }
-    this.#checkedUntil = Date.now() + CHECKED_MS;
+    this.#checkedUntil = performance.now() + CHECKED_MS;
   }
 
   async #request(call: RpcCall): Promise<unknown> {
-    const since = Date.now();
+    const since = performance.now();
     try {
       const answer = await this.#ask(call);
       if (!isAnswer(call, answer)) throw new RpcUnavailableError("the answer is not one of JSON-RPC");
@@ -169,7 +170,7 @@ export class Node {
     } catch (error) {
       const meaning = meaningOf(call, error);
       if (meaning === "answer") throw error;
-      if (meaning === "none") throw this.#failed(error, call.method, Date.now() - since);
+      if (meaning === "none") throw this.#failed(error, call.method, performance.now() - since);
       const words = `${this.name} does not serve ${call.method}: ${failureReason(error)}; use another node`;
       throw new NodeRefusalError(words, { cause: error });
     }
@@ -183,7 +184,7 @@ export class Node {
     const asked = pauseAskedFor(error);
     const usual = this.#failures === 0 ? 0 : Math.min(FIRST_PAUSE_MS * 2 ** (this.#failures - 1), MAX_PAUSE_MS);
     this.#failures++;
-    this.#pausedUntil = Date.now() + (asked === undefined ? usual : Math.min(asked, MAX_RETRY_AFTER_MS));
+    this.#pausedUntil = performance.now() + (asked === undefined ? usual : Math.min(asked, MAX_RETRY_AFTER_MS));
     const failure = new RpcUnavailableError(`${this.name} gives no answer to ${method}: ${reason}`, { cause: error });
     this.#demand = asked === undefined ? undefined : { error: failure, ms: asked };
     return failure;

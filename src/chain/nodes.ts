@@ -119,7 +119,7 @@ export class Nodes {
       // A node that rests loses its turn.
       if (!turns.some(isNext)) turns.splice(0, Infinity, ...this.#inTurn().filter((node) => left.has(node)));
       const node = turns.splice(Math.max(turns.findIndex(isNext), 0), 1)[0]!;
-      const since = Date.now();
+      const since = performance.now();
       const answer = await node.ask(call).catch((error: Error) => {
         errors.push(error);
         // Another node has answered: a node that failed twice in a row is not waited for.
@@ -127,7 +127,7 @@ export class Nodes {
         if (isAnswered(error) || isLost) left.delete(node);
         throw areOut(left) && !isFinalAnswer(error) ? mostInformative(errors) : error;
       });
-      this.#usualMs += (Date.now() - since - this.#usualMs) / 8;
+      this.#usualMs += (performance.now() - since - this.#usualMs) / 8;
       return answer;
     };
     return firstSuccess(ask, this.#policy(call, left), mostInformative);

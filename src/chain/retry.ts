@@ -28,7 +28,7 @@ export function firstSuccess<T>(
   { max, beginWithinMs, pauseMs, besideMs, restMs, maxRestMs, isFinal }: AttemptPolicy,
   choose: (errors: readonly Error[]) => Error,
 ): Promise<T> {
-  const since = Date.now();
+  const since = performance.now();
   const errors: Error[] = [];
   let begun = 0;
   let running = 0;
@@ -36,7 +36,7 @@ export function firstSuccess<T>(
   let timer: NodeJS.Timeout | undefined;
   let isResting = false;
   let rested = 0;
-  const mayBegin = (): boolean => errors.length < max && Date.now() - since - rested <= beginWithinMs;
+  const mayBegin = (): boolean => errors.length < max && performance.now() - since - rested <= beginWithinMs;
   return new Promise<T>((resolve, reject) => {
     const end = (settle: () => void): void => {
       isDone = true;
@@ -67,12 +67,12 @@ export function firstSuccess<T>(
       );
     };
     const restFor = (ms: number): void => {
-      const start = Date.now();
+      const start = performance.now();
       isResting = true;
       clearTimeout(timer);
       timer = setTimeout(() => {
         isResting = false;
-        rested += Math.max(1, Date.now() - start);
+        rested += Math.max(1, performance.now() - start);
         begin();
       }, ms);
     };

@@ -107,8 +107,10 @@ export class Sender implements TransactionSender {
     const nonce = await this.#freeNonce(call);
     const { address, functionName, value = 0n } = call;
     // By its address: with an account that signs, viem would ask for nonce and fees too.
-    const gas = withMargin(await this.#publicClient.estimateContractGas({ ...call, account: this.address }));
-    const usual = await this.#publicClient.estimateFeesPerGas();
+    const estimate = this.#publicClient.estimateContractGas({ ...call, account: this.address });
+    // At once: other transactions wait for this one, and at a bad node each request may take seconds.
+    const [estimated, usual] = await Promise.all([estimate, this.#publicClient.estimateFeesPerGas()]);
+    const gas = withMargin(estimated);
     const fees = refundedFees(usual);
     const action = { to: address, data: calldataOf(call), value, gas };
     const waiting = this.#waiting({ functionName, nonce, action, fees, usual, hashes: [] });
@@ -118,7 +120,14 @@ export class Sender implements TransactionSender {
   }
 
   #waiting(made: Pick<Waiting, "functionName" | "nonce" | "action" | "fees" | "usual" | "hashes">): Waiting {
-    return { ...made, raw: "0x", resend: this.#firstResend(), passedAt: Date.now(), refusals: 0, unclear: undefined };
+    return {
+      ...made,
+      raw: "0x",
+      resend: this.#firstResend(),
+      passedAt: performance.now(),
+      refusals: 0,
+      unclear: undefined,
+    };
   }
 
   /**
@@ -139,8 +148,8 @@ export class Sender implements TransactionSender {
       this.#foreign = undefined;
       return nonce;
     }
-    if (this.#foreign?.nonce !== nonce) this.#foreign = { nonce, since: Date.now() };
-    if (Date.now() - this.#foreign.since >= this.#patience.slowMs) return nonce;
+    if (this.#foreign?.nonce !== nonce) this.#foreign = { nonce, since: performance.now() };
+    if (performance.now() - this.#foreign.since >= this.#patience.slowMs) return nonce;
     throw new NonceTakenError(`${functionName}: a transaction that an earlier process sent waits to be mined`);
   }
 
@@ -190,7 +199,7 @@ export class Sender implements TransactionSender {
    *   size or smaller.
    */
   #checkSize(functionName: string, bytes: number): void {
-    if (this.#refused === undefined || Date.now() - this.#refused.at >= this.#patience.longestMs) return;
+    if (this.#refused === undefined || performance.now() - this.#refused.at >= this.#patience.longestMs) return;
     const { error } = this.#refused;
     if (bytes >= error.bytes) throw new TransactionTooLargeError(functionName, bytes, error.limit, { cause: error });
   }
@@ -213,7 +222,7 @@ export class Sender implements TransactionSender {
       // The pool may take the transaction at the next offer.
       if (words === "poolFull") return "unclear";
       const refusal = translateRefusal(error, functionName, bytesIn(raw));
-      if (refusal instanceof TransactionTooLargeError) this.#refused = { error: refusal, at: Date.now() };
+      if (refusal instanceof TransactionTooLargeError) this.#refused = { error: refusal, at: performance.now() };
       if (!(refusal instanceof RpcUnavailableError)) throw refusal;
       waiting.unclear = refusal;
       return "unclear";
@@ -228,10 +237,10 @@ export class Sender implements TransactionSender {
     const { nonce, functionName } = waiting;
     const { longestMs } = this.#patience;
     try {
-      const end = Date.now() + longestMs;
-      let sentAt = Date.now();
+      const end = performance.now() + longestMs;
+      let sentAt = performance.now();
       let seen: TransactionPlace = "unknown";
-      for (; Date.now() < end && waiting.refusals < MAX_REFUSALS; await pause(this.#untilNextLook(waiting))) {
+      for (; performance.now() < end && waiting.refusals < MAX_REFUSALS; await pause(this.#untilNextLook(waiting))) {
         const receipt = await receiptOf(this.#publicClient, waiting);
         if (receipt !== undefined) {
           this.#afterMined = Math.max(this.#afterMined, nonce + 1);
@@ -241,8 +250,8 @@ export class Sender implements TransactionSender {
         }
         seen = await placeOf(this.#publicClient, waiting);
         // Some nodes do not show a transaction before a block includes it.
-        if (seen !== "unknown" && (await this.#replace(waiting, Date.now() - sentAt).catch(() => false)))
-          sentAt = Date.now();
+        if (seen !== "unknown" && (await this.#replace(waiting, performance.now() - sentAt).catch(() => false)))
+          sentAt = performance.now();
         await this.#sendAgain(waiting, seen);
         await this.#closeGapBefore(waiting).catch(() => undefined);
       }
@@ -266,8 +275,8 @@ export class Sender implements TransactionSender {
    * it again. The gap is filled only if seen twice: the next new transaction may fill the gap, and a node may lag.
    */
   async #closeGapBefore({ nonce }: Waiting): Promise<void> {
-    if (Date.now() < this.#gap.lookAt || nonce !== Math.min(...this.#awaited)) return;
-    this.#gap.lookAt = Date.now() + this.#patience.slowMs / GAP_PART;
+    if (performance.now() < this.#gap.lookAt || nonce !== Math.min(...this.#awaited)) return;
+    this.#gap.lookAt = performance.now() + this.#patience.slowMs / GAP_PART;
     const [latest, pending] = [await this.#count("latest"), await this.#count("pending")];
     const seen = latest < nonce && pending <= latest ? latest : undefined;
     if (seen !== undefined && seen === this.#gap.seen) this.#fill(seen);
@@ -318,12 +327,12 @@ export class Sender implements TransactionSender {
 
   #firstResend(): Waiting["resend"] {
     const pauseMs = this.#patience.pollingMs / FIRST_RESEND_PART;
-    return { at: Date.now() + pauseMs, pauseMs };
+    return { at: performance.now() + pauseMs, pauseMs };
   }
 
   #untilNextLook({ resend }: Waiting): number {
     const { pollingMs } = this.#patience;
-    const left = resend.at - Date.now();
+    const left = resend.at - performance.now();
     return left > 0 ? Math.min(pollingMs, left) : pollingMs;
   }
 
@@ -331,7 +340,7 @@ export class Sender implements TransactionSender {
   async #sendAgain(waiting: Waiting, seen: TransactionPlace): Promise<void> {
     const { pollingMs, slowMs } = this.#patience;
     const longest = Math.max(slowMs / LONGEST_RESEND_PART, pollingMs);
-    const now = Date.now();
+    const now = performance.now();
     // Bytes already in a pool are repeated only for the other pools.
     const isDue =
       seen === "pool" ? now >= waiting.resend.at - waiting.resend.pauseMs + longest : now >= waiting.resend.at;
@@ -344,18 +353,18 @@ export class Sender implements TransactionSender {
     if (isTooCheap(outcome)) await this.#replace(waiting, Infinity).catch(() => false);
     // A refused transaction is soon given up: transactions with higher nonces wait behind it.
     const pauseMs = outcome === "refused" ? pollingMs : Math.min(2 * waiting.resend.pauseMs, longest);
-    waiting.resend = { at: Date.now() + pauseMs, pauseMs };
+    waiting.resend = { at: performance.now() + pauseMs, pauseMs };
   }
 
   /** @throws What refuses the call or the transaction */
   async #tryAgain(waiting: Waiting, seen: TransactionPlace): Promise<SendOutcome> {
     const { passedAt } = waiting;
-    if (seen !== "pool" && Date.now() - passedAt >= this.#patience.slowMs / PASSED_PART) {
+    if (seen !== "pool" && performance.now() - passedAt >= this.#patience.slowMs / PASSED_PART) {
       // The state may be another by now, and a transaction that fails costs its gas.
       const failure = await this.#failureOf(waiting);
       if (failure instanceof RpcUnavailableError) return "unclear";
       if (failure !== undefined) throw failure;
-      waiting.passedAt = Date.now();
+      waiting.passedAt = performance.now();
     }
     return this.#broadcast(waiting.raw, waiting);
   }

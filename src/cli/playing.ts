@@ -18,6 +18,8 @@ import { createLogger, type Logger } from "../base/log.ts";
 import type { ProgramLibrary } from "../runs/programLibrary.ts";
 import type { ModelSpec } from "../compiler/wraps/modelSpec.ts";
 import { openLibrary } from "../runs/programs/openLibrary.ts";
+import { throughOutages, type OutageOptions } from "../parties/requester/outages.ts";
+import { withoutPaths } from "../base/redact.ts";
 import { UsageError } from "./errors.ts";
 import { readModels } from "./models.ts";
 import { Monitor, type CountedEvent } from "./monitor.ts";
@@ -68,6 +70,12 @@ type PlayerSettings = SettingValues<typeof playerSettings>;
 /** The time that the first round waits for programs in the cache. Slower programs are known in a later round. */
 const CACHE_WAIT_MS = 1_000;
 
+/** How long a role waits at its start for an answer: a node and a role of one machine start together. */
+const START_WAIT_MS = 5 * 60_000;
+
+/** Repeats what a role does at its start, while no node answers. */
+type AtStart = <T>(action: () => Promise<T>) => Promise<T>;
+
 /** How long a role that ends waits for snapshots that are being written to the store: they are a cache. */
 const SHARE_WAIT_MS = 10_000;
 
@@ -80,7 +88,7 @@ export async function play(
   role: "worker" | "watcher" | "serve",
   settings: PlayerSettings,
   { mode }: Output,
-  run: (options: RoleOptions<CountedEvent>) => Promise<void>,
+  run: (options: RoleOptions<CountedEvent>, atStart: AtStart) => Promise<void>,
 ): Promise<void> {
   const log = createLogger(mode.quiet ? "error" : settings.logLevel);
   if (!settings.untriedPlatform)
@@ -95,7 +103,7 @@ export async function play(
 async function playUntil(
   signal: AbortSignal,
   { role, settings, specs, log }: { role: string; settings: PlayerSettings; specs: readonly ModelSpec[]; log: Logger },
-  run: (options: RoleOptions<CountedEvent>) => Promise<void>,
+  run: (options: RoleOptions<CountedEvent>, atStart: AtStart) => Promise<void>,
 ): Promise<void> {
   // Whatever ends the loop ends the compiling.
   const ended = new AbortController();
@@ -122,7 +130,9 @@ async function playUntil(
     const secret = snapshotSecret(settings.snapshotKey, settings.store);
     queue = await openExecutionQueue(settings, executors.execute, { health, meter, log });
     const account = await loadAccount(settings);
-    const session = await sessionFrom(settings, monitor.onRpcFailure, account);
+    const patience = { signal, intervalMs, maxMs: START_WAIT_MS, onOutage: outageLog(log) };
+    const atStart: AtStart = (action) => throughOutages(action, patience);
+    const session = await atStart(() => sessionFrom(settings, monitor.onRpcFailure, account));
     const { store } = settings;
     monitor.about({ role, version: version(), chain: String(settings.chainId), market: session.deployment.market });
     sharedRuns = store === undefined ? undefined : await SharedRuns.open(openStore(store), account, log, secret);
@@ -135,7 +145,10 @@ async function playUntil(
     const kept = { keptBytes: keepMib * MIB, storedBytes: snapshotMib * MIB, cacheFolder, sharedRuns };
     const callbacks = { onRound, onEvent, health, meter, clock: () => Date.now() / 1_000 };
     const options = { session, programs: library, execute: queue.execute, signal, intervalMs, log, atOnce };
-    await run({ ...options, ...kept, ...callbacks });
+    await run({ ...options, ...kept, ...callbacks }, atStart);
+  } catch (error) {
+    // A role that is stopped while it waits at its start ends well.
+    if (!signal.aborted || error !== signal.reason) throw error;
   } finally {
     clearInterval(ticking);
     await monitor.close();
@@ -146,6 +159,15 @@ async function playUntil(
     await executors.close();
   }
 }
+
+/** Says in a log that no node answers at the start, and that one does. */
+const outageLog =
+  (log: Logger): NonNullable<OutageOptions["onOutage"]> =>
+  (error) => {
+    if (error === undefined) return log.info("there is an answer");
+    const reason = withoutPaths(error.message);
+    log.warn({ code: error.code, reason }, `no answer at the start: waits for one, ${START_WAIT_MS / 60_000} minutes`);
+  };
 
 /** Reports which requested models cannot be used, or are not compiled yet. */
 function reportProblems(health: Health, library: ProgramLibrary): void {

@@ -8,14 +8,14 @@ import type { Output } from "./output.ts";
 import { untilStopped } from "./stop.ts";
 import type { Reader } from "../chain/market/reader.ts";
 
-/** Says when no node answers, and when one answers again. */
+/** Says when no node or signer answers, and when one answers again. */
 export const logOutage =
   (output: Output): NonNullable<OutageOptions["onOutage"]> =>
   (error) =>
     output.note(
       error === undefined
-        ? "a node answers again"
-        : `no node answers (${withoutPaths(error.message)}); the job goes on without this command, which waits`,
+        ? "there is an answer again"
+        : `no answer (${withoutPaths(error.message)}); the job goes on without this command, which waits`,
     );
 
 /** How long is waited after the first try without a node, milliseconds. */

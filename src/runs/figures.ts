@@ -107,13 +107,14 @@ export class HeadAge {
 
   /**
    * @param now This machine's time, unix seconds.
-   * @returns The head's age in seconds, and whether the age exceeds the usual time of the chain's blocks.
+   * @returns The head's age in seconds, and whether the age exceeds the usual time of the chain's blocks, or the head
+   *   is from the machine's future.
    */
-  of(head: Pick<Snapshot, "now" | "blockNumber">, now: number): { lag: number; isOld: boolean } {
+  of(head: Pick<Snapshot, "now" | "blockNumber">, now: number): { lag: number; isOld: boolean; isAhead: boolean } {
     this.#first ??= head;
     const lag = now - Number(head.now);
     const blocks = Number(head.blockNumber - this.#first.blockNumber);
     const usual = blocks > 0 ? Number(head.now - this.#first.now) / blocks : 0;
-    return { lag, isOld: lag > Math.max(OLD_SECONDS, OLD_BLOCKS * usual) };
+    return { lag, isOld: lag > Math.max(OLD_SECONDS, OLD_BLOCKS * usual), isAhead: -lag > OLD_SECONDS };
   }
 }

@@ -85,10 +85,10 @@ describe("health of a role", () => {
 
   it("head_isOld_ifNoBlockComesForLongerThanUsual", () => {
     const age = new HeadAge();
-    expect(age.of({ blockNumber: 1n, now: 1_000n }, 1_010)).to.deep.equal({ lag: 10, isOld: false });
+    expect(age.of({ blockNumber: 1n, now: 1_000n }, 1_010)).to.deep.equal({ lag: 10, isOld: false, isAhead: false });
     expect(age.of({ blockNumber: 11n, now: 1_120n }, 1_120).isOld).to.equal(false);
     expect(age.of({ blockNumber: 11n, now: 1_120n }, 1_240).isOld).to.equal(false);
-    expect(age.of({ blockNumber: 11n, now: 1_120n }, 1_241)).to.deep.equal({ lag: 121, isOld: true });
+    expect(age.of({ blockNumber: 11n, now: 1_120n }, 1_241)).to.deep.equal({ lag: 121, isOld: true, isAhead: false });
     const slow = new HeadAge();
     slow.of({ blockNumber: 1n, now: 0n }, 0);
     expect(slow.of({ blockNumber: 2n, now: 60n }, 60 + 600).isOld).to.equal(false);

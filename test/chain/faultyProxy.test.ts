@@ -1,34 +1,23 @@
 import { expect } from "chai";
 import { numberToHex, parseGwei, type Hex } from "viem";
 import { privateKeyToAccount, generatePrivateKey } from "viem/accounts";
-import { Anvil, anvilBinary } from "../../src/deploy/devnet/anvil.ts";
+import type { Anvil } from "../../src/deploy/devnet/anvil.ts";
 import { askNode } from "../../src/deploy/devnet/askNode.ts";
-import { FaultyProxy, NetworkPool } from "../../testkit/nodes/faultyProxy.ts";
+import type { FaultyProxy } from "../../testkit/nodes/faultyProxy.ts";
 import type { NodeFaults } from "../../testkit/nodes/nodeFaults.ts";
+import { useProxy } from "../../testkit/nodes/useProxy.ts";
 import { rejection } from "../../testkit/rejection.ts";
 
 describe("the proxy before anvil", function () {
   const account = privateKeyToAccount(generatePrivateKey());
+  const at = useProxy();
   let anvil: Anvil;
-  let pool: NetworkPool;
   let proxy: FaultyProxy;
 
-  before(async function () {
-    const binary = anvilBinary();
-    if (typeof binary !== "string") {
-      console.log(`      ${binary.missing}`);
-      this.skip();
-    }
-    anvil = await Anvil.start();
-    pool = new NetworkPool(anvil.url);
-    proxy = await FaultyProxy.start(pool, 1);
+  before(async () => {
+    ({ anvil, proxy } = at());
     await anvil.request("anvil_setBalance", [account.address, numberToHex(10n ** 18n)]);
     await anvil.request("anvil_mine", [numberToHex(100)]);
-  });
-  after(async () => {
-    await proxy?.close();
-    pool?.close();
-    await anvil?.close();
   });
 
   const ask = (method: string, params: readonly unknown[] = []) => askNode(proxy.url, method, params);

@@ -17,10 +17,10 @@ import { capIn } from "../../src/chain/refusals.ts";
 import { Sender } from "../../src/chain/sender.ts";
 import { translateError } from "../../src/chain/translateError.ts";
 import { exitStatusOf } from "../../src/cli/exitStatus.ts";
-import { Anvil, anvilBinary } from "../../src/deploy/devnet/anvil.ts";
-import { FaultyProxy, NetworkPool, type Seen } from "../../testkit/nodes/faultyProxy.ts";
+import type { FaultyProxy, Seen } from "../../testkit/nodes/faultyProxy.ts";
 import { GWEI, MempoolNode } from "../../testkit/nodes/mempoolNode.ts";
 import { FAILURES, type NodeFaults } from "../../testkit/nodes/nodeFaults.ts";
+import { useProxy } from "../../testkit/nodes/useProxy.ts";
 import { rejection } from "../../testkit/rejection.ts";
 
 /** What balancers and providers say when they are busy: code and message. */
@@ -177,29 +177,16 @@ describe("errors of nodes", function () {
 });
 
 describe("a client of the proxy before anvil", function () {
-  let anvil: Anvil;
-  let pool: NetworkPool;
-  let proxy: FaultyProxy;
   let onCall: (call: Seen) => void = () => undefined;
+  const at = useProxy((seen) => onCall(seen));
+  let proxy: FaultyProxy;
   const failures: RpcFailure[] = [];
 
-  before(async function () {
-    const binary = anvilBinary();
-    if (typeof binary !== "string") {
-      console.log(`      ${binary.missing}`);
-      this.skip();
-    }
-    anvil = await Anvil.start();
-    pool = new NetworkPool(anvil.url);
-    proxy = await FaultyProxy.start(pool, 1, (seen) => onCall(seen));
-    await anvil.request("anvil_mine", [numberToHex(9)]);
+  before(async () => {
+    ({ proxy } = at());
+    await at().anvil.request("anvil_mine", [numberToHex(9)]);
   });
   beforeEach(() => void failures.splice(0));
-  after(async () => {
-    await proxy?.close();
-    pool?.close();
-    await anvil?.close();
-  });
 
   /** A client that is connected before the faults, which the first request meets alone. */
   async function withFaultsOnce(faults: NodeFaults) {

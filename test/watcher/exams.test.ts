@@ -7,6 +7,8 @@ import { DType } from "../../src/numerics/dtype.ts";
 import { programFacts } from "../../src/dispute/run/execution.ts";
 import { openExamClaims } from "../../src/attestation/exams/openExamClaims.ts";
 import { WrongExamsError } from "../../src/attestation/errors.ts";
+import { RpcUnavailableError } from "../../src/chain/errors.ts";
+import { fitfulSession } from "../../testkit/nodes/fitfulSession.ts";
 import { drawnMlp } from "../../testkit/models/mlp.ts";
 import { ExamPlayers } from "../../testkit/players/examPlayers.ts";
 import { first, reference } from "../../testkit/players/players.ts";
@@ -94,6 +96,8 @@ describe("a watcher that audits exams", function () {
     const session = await exams.players.chain.newSession();
     expect(await rejection(openExamClaims(session, exams.beside.examClaims!))).to.be.instanceOf(WrongExamsError);
     expect(await rejection(openExamClaims(session, exams.exams))).to.be.instanceOf(WrongExamsError);
+    const away = fitfulSession(session, () => true);
+    expect(await rejection(openExamClaims(away, exams.exams))).to.be.instanceOf(RpcUnavailableError);
   });
 
   it("whatCannotBeChallenged_isRefusedByName", async () => {

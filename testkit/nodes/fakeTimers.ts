@@ -7,8 +7,8 @@ type Timer = { id: number; at: number; run: () => void };
 const QUIET_TURNS = 6;
 
 /**
- * Runs an action in virtual time. The function replaces `setTimeout` and `Date.now`. The time jumps to the next timer
- * when nothing else happens, and minutes take only the time for computing. The function also replaces `Math.random`:
+ * Runs an action in virtual time. The function replaces `setTimeout`, `performance.now` and `Date.now`. The time jumps
+ * to the next timer when nothing else happens, and minutes take only the time for computing. The function also replaces `Math.random`:
  * the same seed gives the same run.
  * @param isBusy Whether something is under way that waits for no timer, for example a request to a fake node.
  * @param prng Gives the numbers for `Math.random`.
@@ -21,7 +21,8 @@ export async function inVirtualTime<T>(
 ): Promise<T> {
   const { random } = Math;
   const real = { setTimeout: globalThis.setTimeout, clearTimeout: globalThis.clearTimeout, now: Date.now };
-  const start = Date.now();
+  const since = performance.now.bind(performance);
+  const [start, begin] = [Date.now(), since()];
   const timers = new Map<number, Timer>();
   let now = 0;
   let nextId = 1;
@@ -33,6 +34,7 @@ export async function inVirtualTime<T>(
   globalThis.setTimeout = set as unknown as typeof setTimeout;
   globalThis.clearTimeout = ((timer?: Timer) => void timers.delete(timer?.id ?? 0)) as unknown as typeof clearTimeout;
   Date.now = () => start + now;
+  performance.now = () => begin + now;
   Math.random = () => prng.below(2 ** 30) / 2 ** 30;
   try {
     let isDone = false;
@@ -53,6 +55,7 @@ export async function inVirtualTime<T>(
   } finally {
     Object.assign(globalThis, { setTimeout: real.setTimeout, clearTimeout: real.clearTimeout });
     Date.now = real.now;
+    performance.now = since;
     Math.random = random;
   }
 }

@@ -139,14 +139,14 @@ export class TicketPlayers {
     { at, ledger }: Pick<Serving, "at" | "ledger">,
     program: KnownProgram,
     execute: Execute,
-    more: { log?: Logger; health?: Health } = {},
+    more: { log?: Logger; health?: Health; cashier?: Pick<Cashier, "round"> } = {},
   ) {
     const role = { programs: ProgramLibrary.of([program]), execute, at, ledger };
     const held = heldInputs((root) => ledger.inputsOf(root));
     // Tests cash by themselves.
     const cashier = { round: () => Promise.resolve({ cashed: [], collected: [], lost: [], failed: undefined }) };
     return start<WorkerEvent>(at.session, (all) =>
-      serveClaims({ ...all, ...role, ...more, cashier, heldInputs: held }),
+      serveClaims({ ...all, ...role, cashier, heldInputs: held, ...more }),
     );
   }
 

@@ -3,10 +3,11 @@ import { ExamClaims, ExamClaimsReader } from "../../chain/clients/examClaims.ts"
 import { ExamsReader } from "../../chain/clients/exams.ts";
 import { PledgedClaimsReader } from "../../chain/clients/pledgedClaims.ts";
 import { firstBlockSince } from "../../chain/firstBlockSince.ts";
-import type { ExamClass } from "../../chain/structs.ts";
+import { PledgeStatus, type ExamClass } from "../../chain/structs.ts";
 import { translateError } from "../../chain/translateError.ts";
 import { sessionBeside, type Session } from "../../chain/market/session.ts";
 import { WrongExamsError } from "../errors.ts";
+import { ofExams } from "./openExams.ts";
 
 /** The contracts that turn exam results into claims, with their fixed settings. */
 export type ExamClaimContracts = {
@@ -31,9 +32,7 @@ export type OwnExamClaims = { session: Session; claimContracts: ExamClaimContrac
  * @throws WrongExamsError if no exam can be challenged there, or other exams; RpcUnavailableError
  */
 export async function openOwnExamClaims(session: Session, exams: Address, address: Address): Promise<OwnExamClaims> {
-  const claims = await new ExamClaimsReader(address, session).claims().catch((error: unknown) => {
-    throw notThere(address, error);
-  });
+  const claims = await ofExams(() => new ExamClaimsReader(address, session).claims(), notThere(address));
   const beside = await sessionBeside(session, claims);
   const claimContracts = await openExamClaims(beside, address);
   if (claimContracts.exams.address.toLowerCase() !== exams.toLowerCase())
@@ -43,6 +42,15 @@ export async function openOwnExamClaims(session: Session, exams: Address, addres
     );
   const fromBlock = await firstBlockOf(beside, claimContracts);
   return { session: { ...beside, fromBlock }, claimContracts };
+}
+
+/** Whether a pledge backs what the session's account sits. @throws RpcUnavailableError */
+export async function isBacked({ session: { sender }, claimContracts }: OwnExamClaims): Promise<boolean> {
+  const [pledge, enrolment] = await Promise.all([
+    claimContracts.pledges.pledgeOf(sender.address),
+    claimContracts.examClaims.enrolmentOf(sender.address),
+  ]);
+  return pledge.status === PledgeStatus.active && enrolment.pledged === pledge.time;
 }
 
 /**
@@ -71,9 +79,10 @@ async function firstBlockOf(
 export async function openExamClaims(session: Session, address: Address): Promise<ExamClaimContracts> {
   const { market } = session.deployment;
   const examClaims = new ExamClaims(address, session);
-  const [named, examsAt] = await Promise.all([examClaims.claims(), examClaims.exams()]).catch((error: unknown) => {
-    throw notThere(address, error);
-  });
+  const [named, examsAt] = await ofExams(
+    () => Promise.all([examClaims.claims(), examClaims.exams()]),
+    notThere(address),
+  );
   if (named.toLowerCase() !== market.toLowerCase())
     throw new WrongExamsError(
       `exams that are challenged at ${address} become claims at ${named}, not at ${market}: give --market ${named}`,
@@ -84,7 +93,4 @@ export async function openExamClaims(session: Session, address: Address): Promis
   return { examClaims, exams, pledges, classes, lifetime };
 }
 
-const notThere = (address: Address, error: unknown): WrongExamsError =>
-  new WrongExamsError(`no exams can be challenged at ${address}: name the contract ExamClaims`, {
-    cause: translateError(error, "reading how exams are challenged"),
-  });
+const notThere = (address: Address): string => `no exams can be challenged at ${address}: name the contract ExamClaims`;

@@ -51,7 +51,8 @@ export async function attestPlatform(
   const quote = splitQuote(source(hexToBytes(reportData)));
   if (quote.reportData !== reportData)
     throw new QuoteFormError("the quote has other report data than were asked for: is this folder the kernel's?");
-  const evidence = await takenEvidence(session, verifier, quote, await evidencesFor(reader, quote, fromBlock));
+  const evidences = await evidencesFor(reader, quote, { fromBlock, older: deployment.asset });
+  const evidence = await takenEvidence(session, verifier, quote, evidences);
   const receipt = await provisioning.attestPlatform(encoded(quote, evidence), verifier, gridBlock);
   const isIntroduced = "platform" in evidence;
   return { device, gridBlock, isIntroduced, receipt };

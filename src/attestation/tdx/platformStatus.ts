@@ -1,4 +1,4 @@
-import { bytesToHex, type Hex } from "viem";
+import { bytesToHex, type Address, type Hex } from "viem";
 import type { TdxQuoteVerifierReader } from "../../chain/clients/tdxQuoteVerifier.ts";
 import { certificateId, platformDevice, readCertificate, readPck } from "./certificates.ts";
 import { issuerOf, ROOT } from "./submitCollateral.ts";
@@ -20,16 +20,19 @@ type Need = {
 /** A platform's standing on the chain. */
 type PlatformStanding = { device: Hex; fmspc: Hex; needs: Need[] };
 
+/** Where the verifier's events begin: the supposed block, and a contract that is probably older than the verifier. */
+type Beginning = { fromBlock: bigint; older: Address };
+
 /** Lists the collateral that a verifier needs for a platform's quotes, with its state at a given time. */
 export async function standingOf(
   verifier: TdxQuoteVerifierReader,
   { leaf }: Pick<SplitQuote, "leaf">,
-  { chainId, now, fromBlock }: { chainId: number; now: bigint; fromBlock: bigint },
+  { chainId, now, ...beginning }: { chainId: number; now: bigint } & Beginning,
 ): Promise<PlatformStanding> {
   const name = "the platform's certificate";
   const [certificate, pck] = [readCertificate(leaf, name), readPck(leaf, name)];
   const device = platformDevice(pck.ppid, { chainId, verifier: verifier.address });
-  const facts = await knownFacts(verifier, fromBlock);
+  const facts = await knownFacts(verifier, beginning);
   const needs: Need[] = [];
   const due = (what: string, next: bigint, supersededAt = 0n): void => {
     const state = supersededAt !== 0n && now >= supersededAt ? "superseded" : stateAt(next, now);
@@ -74,11 +77,11 @@ export type JudgedBy = { tcbInfo: Hex; enclave: Hex } & ({ platform: Hex } | { l
 export async function evidencesFor(
   verifier: TdxQuoteVerifierReader,
   { leaf, attestationKey }: Pick<SplitQuote, "leaf" | "attestationKey">,
-  fromBlock: bigint,
+  beginning: Beginning,
 ): Promise<JudgedBy[]> {
   const name = "the platform's certificate";
   const [certificate, pck] = [readCertificate(leaf, name), readPck(leaf, name)];
-  const facts = await knownFacts(verifier, fromBlock);
+  const facts = await knownFacts(verifier, beginning);
   const authority = issuerOf(await verifier.authorities(), leaf, certificate.issuer);
   const tcbInfos = lastOfEach(facts.tcbInfos.filter(({ fmspc }) => fmspc === pck.fmspc));
   const enclaves = lastOfEach(facts.enclaves);
@@ -105,11 +108,11 @@ function lastOfEach<T extends KnownDocument>(documents: readonly T[]): T[] {
 }
 
 /** Reads the documents and platforms that the chain's events list. */
-async function knownFacts(verifier: TdxQuoteVerifierReader, fromBlock: bigint) {
+async function knownFacts(verifier: TdxQuoteVerifierReader, { fromBlock, older }: Beginning) {
   const tcbInfos: (KnownDocument & { fmspc: Hex })[] = [];
   const enclaves: KnownDocument[] = [];
   const platforms: { certificate: bigint; facts: Hex }[] = [];
-  for (const event of await verifier.events(fromBlock)) {
+  for (const event of await verifier.events(fromBlock, older)) {
     if (event.eventName === "TcbInfoBrought") {
       const { fmspc, pceId, number, issued, facts } = event.args;
       const [, state] = await verifier.tcbInfoOf(signerOf(facts), { fmspc, pceId }, number);

@@ -77,11 +77,17 @@ export class TdxQuoteVerifierReader {
     return this.publicClient.readContract({ ...this.contract, functionName: "isIntroduced", args: [facts] });
   }
 
-  /** All events of the verifier. @param supposed The supposed block of its deployment; it may be older. */
-  async events(supposed: bigint) {
-    const { fromBlock } = await findFirstBlock(this.publicClient, this.address, supposed);
+  /**
+   * All events of the verifier.
+   * @param supposed The supposed block of its deployment; it may be older.
+   * @param older A contract that is probably older. Where a node shows neither contract, it may keep no state so old:
+   *   the events are read from the first block on.
+   */
+  async events(supposed: bigint, older: Address) {
+    const first = await findFirstBlock(this.publicClient, this.address, supposed, undefined, older);
+    const from = first.isProven ? first.fromBlock : 0n;
     const to = await this.publicClient.getBlockNumber({ cacheTime: 0 });
-    return new LogReader(this.publicClient, [this.address], tdxQuoteVerifierAbi).read([{ from: fromBlock, to }]);
+    return new LogReader(this.publicClient, [this.address], tdxQuoteVerifierAbi).read([{ from, to }]);
   }
 }
 

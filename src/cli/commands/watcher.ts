@@ -69,9 +69,10 @@ export function watcherCommand(output: Output): Command {
       const { nativeUrl, marginFactor } = values;
       requireNative({ nativeUrl, marginFactor }, "--check native", check === "native");
       requireLedger(values.ledger, values.references);
-      await play("watcher", values, output, async (playing) => {
+      await play("watcher", values, output, async (playing, atStart) => {
         const programs = calibration && openCalibrated(calibration, values, playing.programs, playing.log);
-        const claimContracts = values.examClaims && (await openExamClaims(playing.session, values.examClaims));
+        const { examClaims } = values;
+        const claimContracts = examClaims && (await atStart(() => openExamClaims(playing.session, examClaims)));
         const exams = claimContracts && { claimContracts, share: values.examShare };
         const references = referencesOf(values);
         const heldInputs = values.ledger === undefined ? undefined : new PayerInputs(values.ledger, playing.log);

@@ -128,7 +128,7 @@ export function workerCommand(output: Output): Command {
       const publisher = publishPort === undefined ? undefined : new TracePublisher();
       if (values.examClaims !== undefined && values.exams === undefined)
         throw new UsageError("--exam-claims also needs --exams: it is about exams that this worker sits");
-      await play("worker", values, output, async (playing) => {
+      await play("worker", values, output, async (playing, atStart) => {
         if (publishPort !== undefined)
           playing.log.info({ port: await publisher?.listen(publishPort) }, "publishes its traces");
         const programs = native && openCalibrated(native.paths, values, playing.programs, playing.log);
@@ -143,10 +143,10 @@ export function workerCommand(output: Output): Command {
           selfAuditSamples: values.selfAudit,
           publisher,
           device: values.dongle === undefined ? undefined : new Dongle(values.dongle),
-          exams: exams === undefined ? undefined : await openExams(playing.session, exams),
+          exams: exams && (await atStart(() => openExams(playing.session, exams))),
           native: native && { programs: programs!, exactShare: values.exactShare, policy: native.policy },
         };
-        const own = examClaims && (await openOwnExamClaims(playing.session, exams!, examClaims));
+        const own = examClaims && (await atStart(() => openOwnExamClaims(playing.session, exams!, examClaims)));
         await runWorker({ ...options, examClaims: own });
         seals.close();
         await programs?.close();

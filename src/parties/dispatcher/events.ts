@@ -12,6 +12,8 @@ export type DispatchEvent =
   | { kind: "checked"; part: number; worker: Address; claim: Hex; isRight: boolean; windowEnd: bigint }
   /** A wrong claim that the account cannot dispute now. */
   | { kind: "undisputed"; part: number; claim: Hex; why: string }
+  /** An action failed for a reason that may pass, for example because no node answers. It is tried again. */
+  | { kind: "delayed"; what: string; why: string }
   /** No server gives the outputs of a final claim: they are computed here. */
   | { kind: "withheld"; part: number; worker: Address }
   /** The dispatcher ends during an open dispute of a claim: without the dispatcher's moves the bond is lost. */

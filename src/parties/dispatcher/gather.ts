@@ -1,4 +1,4 @@
-import { closeSync, openSync, renameSync, rmSync, statSync, writeSync } from "node:fs";
+import { closeSync, fsyncSync, openSync, renameSync, rmSync, statSync, writeSync } from "node:fs";
 import { npyData, npyHeader } from "../../model/onnx/inputs/npy.ts";
 import type { Batch } from "./batch.ts";
 import { DispatchOutputError } from "./errors.ts";
@@ -35,6 +35,7 @@ export function writeOutputs(batch: Batch, store: DispatchStore, files: OutputFi
     const isEach = each.includes(output);
     guarded(path, () => {
       const file = openSync(partial(path, batch), "w");
+      let isWhole = false;
       try {
         write(file, npyHeader({ dtype, shape: isEach ? [items, ...shape] : shape }));
         for (const part of isEach ? parts : parts.slice(-1)) {
@@ -44,8 +45,11 @@ export function writeOutputs(batch: Batch, store: DispatchStore, files: OutputFi
             write(file, npyData({ dtype, bytes }));
           }
         }
+        fsyncSync(file);
+        isWhole = true;
       } finally {
         closeSync(file);
+        if (!isWhole) rmSync(partial(path, batch));
       }
       renameSync(partial(path, batch), path);
     });

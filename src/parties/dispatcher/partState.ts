@@ -43,3 +43,9 @@ export function partState(record: JobRecord | undefined, now: bigint): PartState
 /** Whether a worker took a job, if late or wrong. */
 export const isWanted = (record: JobRecord | undefined): boolean =>
   record === undefined || record.claims.length > 0 || record.late.size > 0;
+
+/** Seconds after a window's end in which the worker may make its claim final itself. */
+const FINALISE_AFTER = 60n;
+
+/** Whether a worker had the time to make its claim final itself. @param now The chain's time, unix seconds. */
+export const isLeft = ({ windowEnd }: ClaimRecord, now: bigint): boolean => now > windowEnd + FINALISE_AFTER;

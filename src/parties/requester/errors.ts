@@ -1,11 +1,20 @@
 import type { Hex } from "viem";
+import type { Job } from "../../chain/structs.ts";
 import { errorWithCode, RefuteError } from "../../base/errors.ts";
 
 /** A job that ended without its outputs: cancelled, expired or not delivered, with its fee returned. */
 export class JobClosedError extends errorWithCode("JOB_CLOSED") {}
 
 /** A posted and paid job whose input could not be published. */
-export class JobIncompleteError extends errorWithCode("JOB_INCOMPLETE") {}
+export class JobIncompleteError extends RefuteError {
+  readonly code = "JOB_INCOMPLETE";
+  readonly job: Job;
+
+  constructor(job: Job, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.job = job;
+  }
+}
 
 /**
  * Some blobs of a job's inputs are missing on the chain. `transactions` lists the transactions with the first blobs

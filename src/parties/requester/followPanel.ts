@@ -1,6 +1,11 @@
 import { isAddressEqual, type Address, type Hex } from "viem";
 import type { Panel } from "../../chain/clients/panel.ts";
-import { ContractRevertError, TransactionDroppedError, TransactionRevertedError } from "../../chain/errors.ts";
+import {
+  ContractRevertError,
+  NonceTakenError,
+  TransactionDroppedError,
+  TransactionRevertedError,
+} from "../../chain/errors.ts";
 import { pause } from "../../chain/pause.ts";
 import type { ClaimRecord } from "../../chain/market/history.ts";
 import { followMarket, type Session } from "../../chain/market/session.ts";
@@ -47,8 +52,8 @@ const MAX_REFUSALS = 5;
  * Brings a panel to an end: adds the drawn seat, notes agreement of all seats, ends late seats, resolves, and withdraws
  * the amount owed to the poster. If claims on seats are at odds, the judge executes the question and disputes the wrong
  * claims. A claim at odds with another is finalised only if the judge has found the claim right. All state comes from
- * the chain: the poster or anybody else can call the function again at any time. While no node answers, the function
- * keeps waiting.
+ * the chain: the poster or anybody else can call the function again at any time. While no node answers, or the signer
+ * is away, the function keeps waiting.
  * @returns the panel's outcome, or that all seats agree if `untilAgreed` is set
  * @throws PanelUnknownError, the error of a repeatedly refused move, or the signal's reason
  */
@@ -80,48 +85,47 @@ async function followToEnd(
   let isMissed = false;
   let [refused, refusals] = ["", 0];
   let lastOdds = "";
-  for (;;) {
-    signal?.throwIfAborted();
-    const read = await throughOutages(
-      async () => {
-        const snapshot = await follow();
-        return { now: snapshot.now, panel: await knownOrPosted(session, contract, snapshot, panelId, isPosted) };
-      },
-      { ...options, intervalMs },
-    );
-    if (read.panel !== undefined) {
-      const { panel, now } = read;
-      const state = stateOfPanel(panel);
-      const text = JSON.stringify(state, (_, value: unknown) => (typeof value === "bigint" ? String(value) : value));
-      if (text !== last) onState?.(state);
-      last = text;
-      if (addsSeat && !isMissed && isTooLateToAdd(panel, now)) {
-        isMissed = true;
-        onSeatMissed?.();
-      }
-      const atOdds = claimsAtOdds(panel.seats);
-      const verdict =
-        atOdds.length === 0 ? undefined : ((await judge?.tend(atOdds, now, panel.seats)) ?? unjudged(atOdds));
-      if (verdict !== undefined) {
-        const odds = oddsOf(panel, verdict);
-        const oddsText = JSON.stringify(odds);
-        if (oddsText !== lastOdds) onOdds?.(odds);
-        lastOdds = oddsText;
-      }
-      const move = nextMove(panel, now, { me, addsSeat, baseClock, right: verdict?.right });
-      if (move !== undefined) {
-        const error = await tried(() => makePanelMove(session, contract, panel, move));
-        if (error === undefined) onMove?.(move);
-        const what = error === undefined ? "" : `${move.kind} ${error.message}`;
-        [refused, refusals] = [what, what === refused && what !== "" ? refusals + 1 : 0];
-        if (error !== undefined && refusals >= MAX_REFUSALS) throw error;
-        if (error === undefined) continue;
-      } else if ((isEnded(state) && !(judge && plays(atOdds, me))) || (untilAgreed && state.outcome === "agreed")) {
-        await takeOut(session, contract, state, onMove);
-        return state;
-      }
+  /** Begins with the chain, so that a round cut off by an outage can be run again at any point. */
+  const round = async (): Promise<PanelState | "moved" | "waits"> => {
+    const snapshot = await follow();
+    const { now } = snapshot;
+    const panel = await knownOrPosted(session, contract, snapshot, panelId, isPosted);
+    if (panel === undefined) return "waits";
+    const state = stateOfPanel(panel);
+    const text = JSON.stringify(state, (_, value: unknown) => (typeof value === "bigint" ? String(value) : value));
+    if (text !== last) onState?.(state);
+    last = text;
+    if (addsSeat && !isMissed && isTooLateToAdd(panel, now)) {
+      isMissed = true;
+      onSeatMissed?.();
     }
-    await pause(intervalMs, signal);
+    const atOdds = claimsAtOdds(panel.seats);
+    const verdict =
+      atOdds.length === 0 ? undefined : ((await judge?.tend(atOdds, now, panel.seats)) ?? unjudged(atOdds));
+    if (verdict !== undefined) {
+      const odds = oddsOf(panel, verdict);
+      const oddsText = JSON.stringify(odds);
+      if (oddsText !== lastOdds) onOdds?.(odds);
+      lastOdds = oddsText;
+    }
+    const move = nextMove(panel, now, { me, addsSeat, baseClock, right: verdict?.right });
+    if (move !== undefined) {
+      const error = await tried(() => makePanelMove(session, contract, panel, move));
+      if (error === undefined) onMove?.(move);
+      const what = error === undefined ? "" : `${move.kind} ${error.message}`;
+      [refused, refusals] = [what, what === refused && what !== "" ? refusals + 1 : 0];
+      if (error !== undefined && refusals >= MAX_REFUSALS) throw error;
+      return error === undefined ? "moved" : "waits";
+    }
+    const isOver = isEnded(state) && !(judge && plays(atOdds, me));
+    if (!isOver && !(untilAgreed && state.outcome === "agreed")) return "waits";
+    await takeOut(session, contract, state, onMove);
+    return state;
+  };
+  for (;;) {
+    const outcome = await throughOutages(round, { ...options, intervalMs });
+    if (typeof outcome === "object") return outcome;
+    if (outcome === "waits") await pause(intervalMs, signal);
   }
 }
 
@@ -173,7 +177,7 @@ async function tried(move: () => Promise<void>): Promise<Error | undefined> {
     await move();
     return undefined;
   } catch (error) {
-    const mayPass = [ContractRevertError, TransactionRevertedError, TransactionDroppedError];
+    const mayPass = [ContractRevertError, TransactionRevertedError, TransactionDroppedError, NonceTakenError];
     if (mayPass.some((type) => error instanceof type)) return error as Error;
     throw error;
   }

@@ -1,4 +1,4 @@
-import { RpcUnavailableError } from "../../chain/errors.ts";
+import { RpcUnavailableError, SignerUnavailableError } from "../../chain/errors.ts";
 import { pause } from "../../chain/pause.ts";
 import { translateError } from "../../chain/translateError.ts";
 
@@ -7,22 +7,31 @@ export type OutageOptions = {
   signal?: AbortSignal;
   /** Pause after the first failure, milliseconds; it doubles up to the maximum. */
   intervalMs: number;
-  /** Called when no node answers, and with undefined when one answers again. */
-  onOutage?: (error: RpcUnavailableError | undefined) => void;
+  /** Called when no node or signer answers, and with undefined when one answers again. */
+  onOutage?: (error: Outage | undefined) => void;
+  /** After so many milliseconds without an answer the function fails as the action did. Unlimited if absent. */
+  maxMs?: number;
 };
+
+/** Nobody answers: neither the request nor the process that asked is at fault. */
+type Outage = RpcUnavailableError | SignerUnavailableError;
+
+export const isOutage = (error: unknown): error is Outage =>
+  error instanceof RpcUnavailableError || error instanceof SignerUnavailableError;
 
 /** The longest pause between two tries: the nodes' own requests are repeated in each. */
 const MAX_PAUSE_MS = 15_000;
 
 /**
- * Runs an action, and repeats the action while no node answers.
+ * Runs an action, and repeats the action while no node answers, or the signer is away.
  * @param action May run any number of times.
- * @throws any other error, or the signal's reason
+ * @throws any other error, the outage's after `maxMs`, or the signal's reason
  */
 export async function throughOutages<T>(
   action: () => Promise<T>,
-  { signal, intervalMs, onOutage }: OutageOptions,
+  { signal, intervalMs, onOutage, maxMs = Infinity }: OutageOptions,
 ): Promise<T> {
+  const end = performance.now() + maxMs;
   for (let failures = 0; ; failures++) {
     signal?.throwIfAborted();
     try {
@@ -31,7 +40,8 @@ export async function throughOutages<T>(
       return result;
     } catch (thrown) {
       const error = translateError(thrown, "reading the chain");
-      if (!(error instanceof RpcUnavailableError)) throw error;
+      if (!isOutage(error)) throw error;
+      if (performance.now() >= end) throw error;
       if (failures === 0) onOutage?.(error);
     }
     const longest = Math.max(intervalMs, MAX_PAUSE_MS);

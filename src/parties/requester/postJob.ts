@@ -142,6 +142,7 @@ export async function postJob(
   if (job.rootOnly || goTogether(postedOf(program, run))) return { jobId, job };
   await publishParts(session, program, run, job, progress).catch((cause: unknown) => {
     throw new JobIncompleteError(
+      job,
       `job ${jobId} is posted, but its input is not all on chain (${(cause as Error).message}): ` +
         `cancel the job, and its fee comes back`,
       { cause },

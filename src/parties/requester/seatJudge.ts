@@ -1,9 +1,12 @@
 import type { Hex } from "viem";
-import { Disputes, type DisputesOptions, type Undisputed } from "../../../watcher/disputes.ts";
+import { pino } from "pino";
+import { Disputes, type Undisputed } from "../../../watcher/disputes.ts";
 import type { WatcherEvent } from "../../../watcher/events.ts";
+import type { WatcherOptions } from "../../../watcher/options.ts";
+import { watcherLine } from "../../../watcher/watcher.ts";
 import { RefuteError } from "../../base/errors.ts";
 import type { ClaimRecord, JobRecord } from "../../chain/market/history.ts";
-import { Executions } from "../../runs/executions.ts";
+import { Role } from "../role/role.ts";
 
 /** What is known here about claims on a panel's seats. */
 export type SeatVerdict = {
@@ -13,29 +16,38 @@ export type SeatVerdict = {
   undisputed: readonly Undisputed[];
 };
 
+/** What executes the question and pays for disputes. */
+type SeatJudgeOptions = Pick<WatcherOptions, "session" | "programs" | "execute" | "intervalMs"> &
+  Partial<Pick<WatcherOptions, "heldInputs" | "log" | "onEvent">>;
+
 /**
  * Judges the claims on a panel's seats by an execution on this machine, and disputes the wrong claims as a watcher
  * does. One claim is executed first. Its root, or the root found instead, decides about all other claims. After the
  * windows of all claims, the question is executed without a dispute: the right claim is to be finalised.
  */
 export class SeatJudge {
+  readonly #session: WatcherOptions["session"];
+  readonly #role: Role<WatcherEvent>;
   readonly #disputes: Disputes;
+  readonly #stop = new AbortController();
+  #running: Promise<void> | undefined;
   #right: Hex | undefined;
   /** The claim that was not judged, and why. */
   #unjudged: Undisputed | undefined;
-  readonly #executions: Executions;
   /** The execution after the windows; it is begun once. */
   #executing: Promise<void> | undefined;
   #late = "the window ended before the question was executed here";
 
   /** @param options The bonds come from the account's credit, and from its tokens if the credit is too low. */
-  constructor(options: DisputesOptions) {
+  constructor({ log = pino({ level: "silent" }), ...options }: SeatJudgeOptions) {
     const onEvent = (event: WatcherEvent): void => {
       this.#learn(event);
       options.onEvent?.(event);
     };
-    this.#disputes = new Disputes({ ...options, onEvent });
-    this.#executions = new Executions(options.programs, options.execute, undefined, undefined, options.heldInputs);
+    const role = { ...options, log, onEvent, signal: this.#stop.signal };
+    this.#session = options.session;
+    this.#role = new Role("watcher", role, watcherLine);
+    this.#disputes = new Disputes(role, this.#role);
   }
 
   /**
@@ -44,19 +56,21 @@ export class SeatJudge {
    * @param seats The jobs of the claims.
    */
   async tend(claims: readonly ClaimRecord[], now: bigint, seats: readonly JobRecord[]): Promise<SeatVerdict> {
+    this.#running ??= this.#run();
     const live = claims.filter(({ refuted, finalised, accepted }) => !refuted && !finalised && !accepted);
     const disputable = live.filter(({ windowEnd, games }) => now <= windowEnd || games.length > 0);
     const right = this.#right;
     if (right !== undefined) {
       const wrong = disputable.filter(({ claim }) => claim.root !== right);
-      return { right, undisputed: (await this.#disputes.tend(wrong)).undisputed };
+      this.#disputes.take(wrong);
+      return { right, undisputed: await this.#disputes.tend() };
     }
     const inTime = live.find(({ windowEnd }) => now <= windowEnd);
     // A watcher judges no claim after the window, but goes on with games.
     const candidate = inTime ?? disputable[0];
     const problem = candidate && (await this.#disputes.judge(candidate));
     const job = inTime === undefined ? seats.find(({ id }) => id === live[0]?.jobId) : undefined;
-    if (job !== undefined && this.#executions.canExecute(job)) this.#executing ??= this.#execute(job);
+    if (job !== undefined && this.#role.executions.canExecute(job)) this.#executing ??= this.#execute(job);
     if (problem !== undefined) return { right, undisputed: [problem] };
     const late = disputable.length > 0 ? [] : live.map(({ id }) => ({ claim: id, why: this.#late }));
     return { right, undisputed: this.#unjudged === undefined ? late : [this.#unjudged] };
@@ -64,16 +78,22 @@ export class SeatJudge {
 
   /** Ends the watcher. Games that are open go on without this process. */
   async end(): Promise<void> {
-    await this.#disputes.end();
+    this.#stop.abort();
+    await this.#running;
     await this.#executing;
+  }
+
+  #run(): Promise<void> {
+    const markets = [{ session: this.#session, duties: [this.#disputes.watching] }];
+    return this.#role.run({ facts: {}, needsPlainAccountTo: "dispute wrong claims", markets });
   }
 
   /** Executes a seat's job: its root decides about all claims. */
   async #execute(job: JobRecord): Promise<void> {
     try {
-      const root = (await this.#executions.of(job))?.root;
+      const root = (await this.#role.executions.of(job))?.root;
       this.#right ??= root;
-      this.#executions.drop(job);
+      this.#role.executions.drop(job);
     } catch (error) {
       this.#late = `the window ended, and the question could not be executed here: ${(error as Error).message}`;
       if (error instanceof RefuteError && error.retryable) this.#executing = undefined;

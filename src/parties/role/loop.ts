@@ -12,8 +12,8 @@ export type LoopOptions = {
   /** Pause between rounds. */
   intervalMs: number;
   log: Logger;
-  /** Called after each round. */
-  onRound?: (outcome: "done" | "failed") => void;
+  /** Called after each round, also with the error of a failed one. */
+  onRound?: (outcome: "done" | "failed", error?: unknown) => void;
 };
 
 /**
@@ -39,7 +39,7 @@ export async function runLoop(
     } catch (error) {
       failures++;
       logError(log, error);
-      onRound?.("failed");
+      onRound?.("failed", error);
     }
     const pause = Math.min(intervalMs * 2 ** Math.min(failures, 10), Math.max(intervalMs, MAX_BACKOFF_MS));
     await sleep(pause, undefined, { signal }).catch(() => undefined);

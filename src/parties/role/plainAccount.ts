@@ -1,4 +1,5 @@
 import type { Address, Hex } from "viem";
+import { RpcUnavailableError } from "../../chain/errors.ts";
 import { translateError } from "../../chain/translateError.ts";
 import { errorWithCode } from "../../base/errors.ts";
 import type { Session } from "../../chain/market/session.ts";
@@ -19,6 +20,16 @@ const DELEGATES = "0xef0100";
 export async function requirePlainAccount(session: Pick<Session, "publicClient" | "sender">): Promise<void> {
   const error = await accountProblem(session);
   if (error !== undefined) throw error;
+}
+
+/**
+ * The same at the start of a role. Without an answer, the role begins: its rounds look at the account again.
+ * @throws NotPlainAccountError if the account has code
+ */
+export async function requirePlainAccountAtStart(session: Pick<Session, "publicClient" | "sender">): Promise<void> {
+  await requirePlainAccount(session).catch((error: unknown) => {
+    if (!(error instanceof RpcUnavailableError)) throw error;
+  });
 }
 
 /**

@@ -54,9 +54,9 @@ export class PayerInputs implements HeldInputs {
 
   #find(root: Hex): readonly Uint8Array[] | undefined {
     const found = this.#found.get(root);
-    const isDue = !this.#looked.has(root) || (this.#looked.get(root) ?? Infinity) + AGAIN_MS < Date.now();
+    const isDue = !this.#looked.has(root) || (this.#looked.get(root) ?? Infinity) + AGAIN_MS < performance.now();
     if (found !== undefined || !isDue) return found;
-    this.#looked.set(root, this.#looked.has(root) ? Date.now() : undefined);
+    this.#looked.set(root, this.#looked.has(root) ? performance.now() : undefined);
     this.#due.add(root);
     this.#look ??= this.#lookForAll();
     return undefined;
@@ -77,7 +77,7 @@ export class PayerInputs implements HeldInputs {
     } catch (error) {
       this.#log.warn({ reason: (error as Error).message }, "the payer's ledger cannot be read; looking again later");
     }
-    for (const root of this.#due) this.#looked.set(root, Date.now());
+    for (const root of this.#due) this.#looked.set(root, performance.now());
     this.#due.clear();
     this.#look = undefined;
   }

@@ -1,6 +1,6 @@
 import { problemOf, type Problem } from "../../base/health.ts";
 import { PledgeStatus } from "../../chain/structs.ts";
-import { requirePlainAccount } from "../role/plainAccount.ts";
+import { requirePlainAccountAtStart } from "../role/plainAccount.ts";
 import { Role, type Duty, type RoleOptions } from "../role/role.ts";
 import { shortOfGas } from "../role/shortFunds.ts";
 import type { WorkerEvent } from "../worker/events.ts";
@@ -32,7 +32,6 @@ type ServeOptions = Omit<RoleOptions<WorkerEvent>, "session" | "references"> & {
 export async function serveClaims(options: ServeOptions): Promise<void> {
   const { at, ledger, cashier, programs, log } = options;
   const { session } = at;
-  await requirePlainAccount(session);
   const role = new Role<WorkerEvent>("worker", { ...options, session }, workerLine);
   const claims = new OwnClaims({ session, programs, log }, role);
   /** Signed claims that nobody here can defend. A model that is compiled later may change that. */
@@ -58,6 +57,7 @@ export async function serveClaims(options: ServeOptions): Promise<void> {
     }
   };
   role.health.set("pledge", { reason: "the pledge was not read yet" });
+  await requirePlainAccountAtStart(session);
   const cashing: Duty = {
     conditions: ["runsOnDisk", "cashes"],
     forget: () => "all",

@@ -32,10 +32,10 @@ export class OtherSeats implements Duty {
   readonly #me: Address;
 
   constructor(options: WorkerOptions, mode: "watch" | "defend", role: Role<WorkerEvent>) {
-    const { session, programs, execute, log, signal, intervalMs } = options;
+    const { session, programs, execute, log, signal } = options;
     this.#me = session.sender.address;
     const claims = this.#claims;
-    this.#watching = new Watching({ session, programs, execute, log, signal, intervalMs, mode, claims }, role);
+    this.#watching = new Watching({ session, programs, execute, log, signal, mode, claims }, role);
     this.forget = this.#watching.forget;
   }
 

@@ -6,14 +6,15 @@ import { submissionOf } from "../../dispute/workerMove.ts";
 import type { Executions } from "../../runs/executions.ts";
 import type { RunExecution } from "../../dispute/run/runExecution.ts";
 import type { History, JobRecord } from "../../chain/market/history.ts";
+import { isBacked, type OwnExamClaims } from "../../attestation/exams/openExamClaims.ts";
 import type { Problem } from "../../base/health.ts";
-import { requirePlainAccount } from "../role/plainAccount.ts";
+import type { Logger } from "../../base/log.ts";
+import { requirePlainAccountAtStart } from "../role/plainAccount.ts";
 import { Races } from "../role/races.ts";
 import { Role, type Duty, type Followed, type Funds, type RoundSnapshot, type Start } from "../role/role.ts";
 import { workerLine } from "./workerLine.ts";
 import { shortOfGas } from "../role/shortFunds.ts";
 import { Attestation } from "./attestation.ts";
-import { warnWithoutPledge } from "./examGames.ts";
 import { OwnClaims } from "./ownClaims.ts";
 import { Examinations } from "./examinations.ts";
 import { UNKNOWN } from "./errors.ts";
@@ -29,13 +30,21 @@ import { expire } from "./settlement.ts";
 import { bestUnknown } from "./wantedPrograms.ts";
 import type { WorkerOptions } from "./options.ts";
 
+/** Logs a warning if no pledge backs the exam sittings. */
+async function warnWithoutPledge(own: OwnExamClaims, log: Logger): Promise<void> {
+  if (await isBacked(own)) return;
+  const { market } = own.session.deployment;
+  const examClaims = own.claimContracts.examClaims.address;
+  log.warn({ market, examClaims }, "no pledge backs what it sits of exams: refute tickets pledge --exam-claims");
+}
+
 /**
  * Runs a worker until the signal: it claims suitable jobs, executes, submits, answers disputes, finalises, delivers and
  * collects.
  * @throws NotPlainAccountError
  */
 export async function runWorker(options: WorkerOptions): Promise<void> {
-  await requirePlainAccount(options.session);
+  await requirePlainAccountAtStart(options.session);
   await new Worker(options).run();
 }
 
@@ -79,7 +88,8 @@ class Worker {
 
   async run(): Promise<void> {
     const { session, examClaims } = this.#options;
-    if (examClaims !== undefined) await warnWithoutPledge(examClaims, this.#options.log);
+    if (examClaims !== undefined)
+      await this.#role.attempt("reading the pledge", "", () => warnWithoutPledge(examClaims, this.#options.log));
     // Attestation and claiming come last: clocks of games run.
     const duties = [this.#claims, ...(this.#others === undefined ? [] : [this.#others]), this.#jobs];
     await this.#role.run({

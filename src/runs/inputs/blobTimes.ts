@@ -34,7 +34,9 @@ export class BlobTimes {
   look(jobs: readonly JobRecord[]): void {
     const ids = new Set(jobs.map(({ id }) => id));
     for (const map of [this.#known, this.#failures]) for (const id of map.keys()) if (!ids.has(id)) map.delete(id);
-    const due = jobs.filter(({ id }) => !this.#known.has(id) && Date.now() >= (this.#failures.get(id)?.notBefore ?? 0));
+    const due = jobs.filter(
+      ({ id }) => !this.#known.has(id) && performance.now() >= (this.#failures.get(id)?.notBefore ?? 0),
+    );
     // Jobs never looked up before do not wait for other jobs.
     due.sort((a, b) => (this.#failures.get(a.id)?.tries ?? 0) - (this.#failures.get(b.id)?.tries ?? 0));
     if (due.length === 0 || this.#looking !== undefined) return;
@@ -56,7 +58,7 @@ export class BlobTimes {
         // Whether the inputs can be had is said where they are fetched.
         const tries = (this.#failures.get(job.id)?.tries ?? 0) + 1;
         const pause = Math.min(RETRY_MS * 2 ** (tries - 1), MAX_RETRY_MS);
-        this.#failures.set(job.id, { tries, notBefore: Date.now() + pause });
+        this.#failures.set(job.id, { tries, notBefore: performance.now() + pause });
       }
     }
   }
@@ -74,8 +76,8 @@ export class BlobTimes {
 
   async #seconds(): Promise<bigint> {
     const { beaconUrl, signal } = this.#options;
-    if (this.#kept === undefined || Date.now() - this.#kept.at > SECONDS_MS)
-      this.#kept = { seconds: await blobSeconds(beaconUrl, signal), at: Date.now() };
+    if (this.#kept === undefined || performance.now() - this.#kept.at > SECONDS_MS)
+      this.#kept = { seconds: await blobSeconds(beaconUrl, signal), at: performance.now() };
     return this.#kept.seconds;
   }
 }

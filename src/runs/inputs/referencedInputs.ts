@@ -208,7 +208,7 @@ export class ReferencedInputs implements HeldInputs {
   #want(key: string, job: JobRecord): void {
     const bytes = inputFileSize(job)!;
     const search = getOrAdd(this.#searches, key, () => ({ job, bytes, tries: 0, notBefore: 0, isRunning: false }));
-    if (search.isRunning || Date.now() < search.notBefore || !this.#hasSlot(search)) return;
+    if (search.isRunning || performance.now() < search.notBefore || !this.#hasSlot(search)) return;
     search.isRunning = true;
     const running = this.#search(key, search).finally(() => {
       search.isRunning = false;
@@ -239,7 +239,7 @@ export class ReferencedInputs implements HeldInputs {
     } catch (error) {
       if (signal.aborted) return;
       search.tries += error instanceof FetchRefusedError ? REFUSED_TRIES : 1;
-      search.notBefore = Date.now() + Math.min(RETRY_MS * 2 ** (search.tries - 1), MAX_RETRY_MS);
+      search.notBefore = performance.now() + Math.min(RETRY_MS * 2 ** (search.tries - 1), MAX_RETRY_MS);
       const fields = { job: job.id, reason: withoutPaths((error as Error).message) };
       log.warn(fields, "the inputs of a job cannot be had from where it says; trying again later");
     }

@@ -4,7 +4,7 @@ import type { TransactionSender } from "../../../src/chain/call.ts";
 import { TdxQuoteVerifier } from "../../../src/chain/clients/tdxQuoteVerifier.ts";
 import { bringMissing } from "../../../src/attestation/tdx/submitCollateral.ts";
 import { parseCollateral } from "../../../src/attestation/tdx/collateralFile.ts";
-import { CollateralFormError, CollateralMissingError, QuoteFormError } from "../../../src/attestation/tdx/errors.ts";
+import { CollateralFormError, CollateralMissingError } from "../../../src/attestation/tdx/errors.ts";
 import { encodeEvidence } from "../../../src/attestation/tdx/evidence.ts";
 import { splitQuote } from "../../../src/attestation/tdx/quote.ts";
 import { evidencesFor, standingOf } from "../../../src/attestation/tdx/platformStatus.ts";
@@ -34,7 +34,7 @@ describe("collateral of Intel TDX", () => {
   const where = async () => ({
     chainId: await chain.client.getChainId(),
     now: (await chain.client.getBlock()).timestamp,
-    fromBlock: 0n,
+    ...{ fromBlock: 0n, older: contract.address },
   });
 
   before(async () => {
@@ -69,7 +69,7 @@ describe("collateral of Intel TDX", () => {
       [other, 2],
     ] as const) {
       const quote = splitQuote(new TestPlatform(pki, PCK, pki.platform(PCK, {}, issuer)).quote());
-      const [evidence] = await evidencesFor(client, quote, 0n);
+      const [evidence] = await evidencesFor(client, quote, await where());
       expect(evidence).to.include({ authority: number });
       await verified(own, encodeEvidence({ ...evidence!, quote: quote.certified }));
     }
@@ -79,7 +79,7 @@ describe("collateral of Intel TDX", () => {
     const quote = splitQuote(realQuote());
     const empty = await standingOf(contract, quote, await where());
     expect(empty.needs.map(({ state }) => state)).to.deep.equal(["missing", "missing", "missing", "missing"]);
-    expect(await evidencesFor(contract, quote, 0n).catch((error: unknown) => error)).to.be.instanceOf(
+    expect(await evidencesFor(contract, quote, await where()).catch((error: unknown) => error)).to.be.instanceOf(
       CollateralMissingError,
     );
     const brought = await bringMissing(contract, collateral());
@@ -104,7 +104,7 @@ describe("collateral of Intel TDX", () => {
       ["TCB info 17", "current"],
       ["identity of the enclave 17", "current"],
     ]);
-    const [evidence] = await evidencesFor(contract, quote, 0n);
+    const [evidence] = await evidencesFor(contract, quote, await where());
     expect((await verified(chain, encodeEvidence({ ...evidence!, quote: quote.certified }))).status).to.equal(0);
   });
 
@@ -126,13 +126,5 @@ describe("collateral of Intel TDX", () => {
     expect(refused({ tcb_info: real.tcb_info!.replace('"tcbType":0', '"tcbType": 0') })).to.include("from character");
     expect(refused({ tcb_info: real.qe_identity })).to.include("not the document that was expected");
     expect(refused({ qe_identity: real.qe_identity!.replace("{", '{"new":1,') })).to.include("from character 2");
-  });
-
-  it("splitQuote_refusesWhatIsNone_byName", () => {
-    for (const bytes of [0, 10, 60, 700, 1_260, 3_000])
-      expect(() => splitQuote(realQuote().subarray(0, bytes)), String(bytes)).to.throw(QuoteFormError);
-    const behind = realQuote();
-    behind[behind.length - 1] = 1;
-    expect(() => splitQuote(behind)).to.throw(QuoteFormError, "behind its certificates");
   });
 });

@@ -16,9 +16,11 @@ import type { Session } from "../../../src/chain/market/session.ts";
 import type { WorkerEvent } from "../../../src/parties/worker/events.ts";
 import { passTime } from "../../../testkit/dispatch/passTime.ts";
 import { startServer } from "../../../testkit/dispatch/servers.ts";
+import { awayAtTransactions, fitfulSession } from "../../../testkit/nodes/fitfulSession.ts";
 import { reference } from "../../../testkit/players/players.ts";
 import { usePlayers } from "../../../testkit/players/usePlayers.ts";
 import { RUN_STEPS, runInputBytes, runProgram } from "../../../testkit/programs/runProgram.ts";
+import { Prng } from "../../../testkit/random/prng.ts";
 import { rejection } from "../../../testkit/rejection.ts";
 
 const [ITEMS, PART_ITEMS] = [5, 2];
@@ -124,6 +126,29 @@ describe("dispatching a batch", function () {
     expect(fee).to.equal(3n * FEE);
     // What the first process paid for gas is read from the chain.
     expect(parts.every(({ gas }) => gas > 100_000)).to.equal(true);
+  });
+
+  it("outagesAtAnyPoint_areWaitedOut_andNothingIsPostedOrPaidTwice", async () => {
+    const server = await startServer(players(), program, reference());
+    const away = new Set<string>();
+    const prng = new Prng(3);
+    const isAway = awayAtTransactions(() => prng.below(4) === 0);
+    const fitful = fitfulSession(session, (moment) => {
+      const isIt = isAway(moment);
+      if (isIt) away.add(moment);
+      return isIt;
+    });
+    const said: (string | undefined)[] = [];
+    const onOutage = (error?: Error): void => void said.push(error?.message);
+    const { history, events, error } = await play({ session: fitful, urls: [server.url], onOutage, openJobs: 1 });
+    await server.stop();
+    expect(error).to.equal(undefined);
+    expect([...away].sort()).to.deep.equal(["after a transaction", "before a transaction", "read"]);
+    expect(history.jobs.size).to.equal(3);
+    expect(costsOf(batch, store).fee).to.equal(3n * FEE);
+    expect(outputsHere().every((bytes, item) => Buffer.from(bytes).equals(each[item]!))).to.equal(true);
+    expect(said.filter((one) => one === undefined).length).to.equal(said.length / 2);
+    expect(events.some(({ kind }) => kind === "delayed")).to.equal(true);
   });
 
   it("outputsThatNobodyServes_areComputedHere_andPaidOnce", async () => {

@@ -339,9 +339,14 @@ describe("postJob and waitForResult", function () {
     let failures = 3;
     const action = (): Promise<string> =>
       failures-- > 0 ? Promise.reject(new RpcUnavailableError("down")) : Promise.resolve("up");
-    const onOutage = (error?: RpcUnavailableError): void => void said.push(error?.message);
+    const onOutage = (error?: Error): void => void said.push(error?.message);
     expect(await throughOutages(action, { intervalMs: 1, onOutage })).to.equal("up");
     expect(said).to.deep.equal(["down", undefined]);
+    const lasting = throughOutages(() => Promise.reject(new RpcUnavailableError("for good")), {
+      intervalMs: 1,
+      maxMs: 20,
+    });
+    expect((await rejection(lasting)).message).to.equal("for good");
     const defect = new TypeError("a defect");
     expect(await rejection(throughOutages(() => Promise.reject(defect), { intervalMs: 1 }))).to.equal(defect);
   });

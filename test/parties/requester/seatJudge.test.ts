@@ -2,13 +2,17 @@ import { expect } from "chai";
 import { HttpRequestError, zeroAddress, type Hex } from "viem";
 import { Disputes } from "../../../watcher/disputes.ts";
 import type { WatcherEvent } from "../../../watcher/events.ts";
+import { watcherLine } from "../../../watcher/watcher.ts";
+import { Panel } from "../../../src/chain/clients/panel.ts";
 import { deposit } from "../../../src/chain/market/deposit.ts";
 import type { SeatOdds } from "../../../src/parties/requester/followPanel.ts";
 import { SeatJudge } from "../../../src/parties/requester/seatJudge.ts";
+import { Role } from "../../../src/parties/role/role.ts";
 import { ProgramLibrary } from "../../../src/runs/programLibrary.ts";
 import { mlpInput, mlpProgram } from "../../../testkit/models/mlp.ts";
+import { awayAtTransactions, fitfulSession } from "../../../testkit/nodes/fitfulSession.ts";
 import { PanelPlayers, WINDOW, type PostedPanel } from "../../../testkit/players/panelPlayers.ts";
-import { first, reference } from "../../../testkit/players/players.ts";
+import { first, quiet, reference } from "../../../testkit/players/players.ts";
 
 /** A lie and an honest seat, and no watcher besides those who see both. */
 describe("a panel with a lie and an honest seat", function () {
@@ -45,6 +49,29 @@ describe("a panel with a lie and an honest seat", function () {
     const { credit } = await posted.poster.vault.accountOf(posted.poster.sender.address);
     expect(credit >= posted.poster.deployment.bond).to.equal(true);
     await Promise.all(workers.map(({ stop }) => stop()));
+  });
+
+  it("itsFollowerWaitsOutOutages_atEachMove_andWhenItTakesTheRestOut", async () => {
+    const workers = [await at.work(reference()), await at.work(reference())];
+    const posted = await at.post([mlpInput(11)], 2);
+    await at.sealAndOpen(posted, workers);
+    await Promise.all(workers.map(({ stop }) => stop()));
+    await at.players.chain.advance(WINDOW + 600);
+    const away = new Set<string>();
+    // Before a transaction, after one, not at one, and so on.
+    const turns = [true, false, true, false, false];
+    let turn = 0;
+    const isAway = awayAtTransactions(() => turns[turn++ % turns.length]!, 1);
+    const poster = fitfulSession(posted.poster, (moment) => {
+      const isIt = isAway(moment);
+      if (isIt) away.add(moment);
+      return isIt;
+    });
+    const panel = new Panel(posted.panel.address, poster);
+    const { outcome, finals } = await at.follow({ ...posted, poster, panel });
+    expect([outcome, finals]).to.deep.equal(["survived", 2]);
+    expect([...away].sort()).to.deep.equal(["after a transaction", "before a transaction", "read"]);
+    expect(await posted.panel.owed(posted.poster.sender.address)).to.equal(0n);
   });
 
   it("itsFollowerWithoutTheModel_saysSo_andFinalisesNeither", async () => {
@@ -116,14 +143,18 @@ describe("disputes of seats", () => {
     const away = (): Promise<never> => Promise.reject(new HttpRequestError({ url: "http://node" }));
     const session = {
       ...{ publicClient: { getCode: () => Promise.resolve(code) }, sender: { address: zeroAddress } },
-      ...{ deployment: { bond: 1n }, vault: { accountOf: away }, asset: { balanceOf: away } },
+      ...{ deployment: { bond: 1n, parameters: {} }, vault: { accountOf: away }, asset: { balanceOf: away } },
     } as never;
-    return new Disputes({ session, programs: ProgramLibrary.of([]), execute: reference(), intervalMs: 30 });
+    const { signal } = new AbortController();
+    const options = { session, programs: ProgramLibrary.of([]), execute: reference(), log: quiet, signal };
+    return new Disputes(options, new Role("test", { ...options, intervalMs: 30 }, watcherLine));
   };
   const claim = { id: "0x01", games: [] } as never;
 
   it("noNodeAnswers_waitsForTheNextRound", async () => {
-    expect(await disputesOf("0x").tend([claim])).to.deep.equal({ bonds: 1n, undisputed: [] });
+    const disputes = disputesOf("0x");
+    disputes.take([claim]);
+    expect([disputes.bonds, await disputes.tend()]).to.deep.equal([1n, []]);
   });
 
   it("theAccountDelegates_saysWhyTheClaimIsNotJudged", async () => {

@@ -6,7 +6,7 @@ import { leastForgetful, type Forget } from "../../../src/chain/market/forget.ts
 import type { JobRecord } from "../../../src/chain/market/history.ts";
 import { Role, type Duty } from "../../../src/parties/role/role.ts";
 import { ProgramLibrary } from "../../../src/runs/programLibrary.ts";
-import { mlpProgram } from "../../../testkit/models/mlp.ts";
+import { mlpInput, mlpProgram } from "../../../testkit/models/mlp.ts";
 import { quiet, reference } from "../../../testkit/players/players.ts";
 import { usePlayers } from "../../../testkit/players/usePlayers.ts";
 
@@ -61,6 +61,35 @@ describe("a role in several markets", function () {
     await running;
     expect(health.problem("examGames")).to.equal(undefined);
     expect(outcomes.has("done")).to.equal(true);
+  });
+
+  it("thatMayHaveBegunAfterTheDeployment_saysSo_untilItReadsAJob", async () => {
+    const session = await players().chain.newSession();
+    const program = mlpProgram();
+    const run = async (isProven: boolean, until: (health: Health) => boolean): Promise<void> => {
+      const health = new Health(quiet);
+      const stop = new AbortController();
+      const role = new Role(
+        "test",
+        {
+          ...{ session: { ...session, isProven }, programs: ProgramLibrary.of([program]), execute: reference() },
+          ...{ intervalMs: 5, log: quiet, signal: stop.signal, health },
+        },
+        () => ({ level: "info", message: "" }),
+      );
+      const duty: Duty = { forget: () => "nothing", round: () => undefined };
+      const running = role.run({ facts: {}, markets: [{ session, duties: [duty] }] });
+      while (!until(health)) await sleep(5);
+      stop.abort();
+      await running;
+    };
+    const isJudged = ({ conditions }: Health, holds: boolean): boolean =>
+      conditions.some((one) => one.condition === "events" && one.holds === holds);
+    await run(true, (health) => isJudged(health, true));
+    await run(false, (health) => isJudged(health, false));
+    const posted = players().post(program, [mlpInput(1)]);
+    await run(false, (health) => isJudged(health, true));
+    await posted;
   });
 
   it("forgetsOnlyWhatEachDutyMayForget", () => {

@@ -5,6 +5,8 @@ import { Health } from "../../../src/base/health.ts";
 import { SoftwareDevice } from "../../../src/attestation/device.ts";
 import { openExams } from "../../../src/attestation/exams/openExams.ts";
 import { WrongExamsError } from "../../../src/attestation/errors.ts";
+import { RpcUnavailableError } from "../../../src/chain/errors.ts";
+import { fitfulSession } from "../../../testkit/nodes/fitfulSession.ts";
 import { ZERO_HASH } from "../../../src/chain/structs.ts";
 import { attest } from "../../../src/attestation/attest.ts";
 import { drawnMlp } from "../../../testkit/models/mlp.ts";
@@ -124,6 +126,9 @@ describe("a worker with a dongle and exams", function () {
     const { provisioning } = (await players().chain.newSession()).deployment;
     const address = await players().chain.deploy("Exams", [provisioning, allClasses, 1n, SPACING]);
     expect(await rejection(openExams(session, address))).to.be.instanceOf(WrongExamsError);
+    // Without an answer nobody knows.
+    const away = fitfulSession(session, () => true);
+    expect(await rejection(openExams(away, address))).to.be.instanceOf(RpcUnavailableError);
     expect(await rejection(openExams(session, session.deployment.vault))).to.be.instanceOf(WrongExamsError);
   });
 });

@@ -1,12 +1,12 @@
 import { Command } from "commander";
+import { randomInt } from "node:crypto";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { deposit } from "../../../chain/market/deposit.ts";
 import { knownProgram } from "../../../dispute/run/execution.ts";
-import { freshSeed, Prng } from "../../../base/prng.ts";
 import { describeProgram } from "../../../parties/requester/describeProgram.ts";
-import { checkJob, minWindow, postJob, usualClaimSeconds } from "../../../parties/requester/postJob.ts";
+import { CanaryDraw, postThroughOutages } from "../../../parties/requester/canaries.ts";
+import { checkJob, minWindow, usualClaimSeconds } from "../../../parties/requester/postJob.ts";
 import { amountAboveZero, amountText } from "../../amount.ts";
 import { accountSettings, sessionFrom } from "../../chainSettings.ts";
 import { UsageError } from "../../errors.ts";
@@ -15,6 +15,7 @@ import { modelOptions, modelSpec, type ModelOptions } from "../../modelOptions.t
 import type { Output } from "../../output.ts";
 import { positive, text } from "../../parse.ts";
 import { prepareJob } from "../../prepareJob.ts";
+import { logOutage } from "../../waiting.ts";
 import { addSettings, defaulted, readSettings, required } from "../../settings.ts";
 
 const DAY_SECONDS = 86_400;
@@ -40,29 +41,31 @@ export function canaryCommand(output: Output): Command {
       const { input, files } = filesOf(values.inputs);
       const session = await sessionFrom(values);
       const spec = modelSpec(path, options);
-      const random = new Prng(freshSeed());
       const jobs: string[] = [];
+      const draw = new CanaryDraw(files);
+      const prepare = (file: string) => prepareJob(spec, { input: [`${input}=${file}`] }, output);
+      const outages = { intervalMs: OUTAGE_PAUSE_MS, onOutage: logOutage(output) };
       let left = purse;
-      // Each file once: everybody sees roots that come again, and knows the job for a canary then.
-      const unused = [...files];
-      for (; left >= fee && unused.length > 0; left -= fee) {
-        const [file] = unused.splice(random.below(unused.length), 1);
+      for (; left >= fee; left -= fee) {
         // Times between jobs of many people are exponential.
-        if (jobs.length > 0) await sleep(((-Math.log(1 - unit(random)) * DAY_SECONDS) / perDay) * 1_000);
-        const { compiled, inputs } = await prepareJob(spec, { input: [`${input}=${file}`] }, output);
+        if (jobs.length > 0) await sleepLong(((-Math.log(1 - randomInt(LOTS) / LOTS) * DAY_SECONDS) / perDay) * 1_000);
+        const next = await draw.next(prepare, ({ inputs }) => inputs);
+        if (next === undefined) break;
+        const { compiled, inputs } = next;
         const program = describeProgram(knownProgram(compiled));
-        const { timestamp } = await session.publicClient.getBlock();
-        const claimSeconds = usualClaimSeconds(session, program);
-        const deadline = timestamp + BigInt(DAY_SECONDS);
-        const terms = { fee, window: minWindow(session, program), claimSeconds, deadline };
-        await checkJob(session, program, inputs, terms);
-        const { credit } = await session.vault.accountOf(session.sender.address);
-        if (credit < fee) await deposit(session, fee - credit);
-        const { jobId } = await postJob(session, program, inputs, terms);
+        const termsNow = async () => {
+          const { timestamp } = await session.publicClient.getBlock();
+          const deadline = timestamp + BigInt(DAY_SECONDS);
+          const claimSeconds = usualClaimSeconds(session, program);
+          const terms = { fee, window: minWindow(session, program), claimSeconds, deadline };
+          await checkJob(session, program, inputs, terms);
+          return terms;
+        };
+        const jobId = await postThroughOutages(session, program, inputs, termsNow, outages);
         jobs.push(jobId);
         output.note(`job ${jobId}`);
       }
-      const ending = unused.length === 0 ? "; the folder is used up" : "";
+      const ending = draw.isEmpty ? "; the folder is used up" : "";
       output.answer({ jobs, left }, `${jobs.length} jobs; ${amountText(left)} is left of the purse${ending}`);
     });
   return addExamples(
@@ -86,4 +89,15 @@ function filesOf(given: string): { input: string; files: string[] } {
   return { input, files: names.sort().map((name) => join(folder, name)) };
 }
 
-const unit = (random: Prng): number => random.uint32() / 2 ** 32;
+/** Draws are made of so many. */
+const LOTS = 2 ** 32;
+
+/** Pause after the first try without a node, milliseconds. */
+const OUTAGE_PAUSE_MS = 4_000;
+
+/** The longest time of a timer, milliseconds: 24.8 days. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
+
+async function sleepLong(ms: number): Promise<void> {
+  for (let rest = ms; rest > 0; rest -= MAX_TIMER_MS) await sleep(Math.min(rest, MAX_TIMER_MS));
+}

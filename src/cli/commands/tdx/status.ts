@@ -33,8 +33,8 @@ export function statusCommand(output: Output): Command {
       const { publicClient, deployment, fromBlock } = await readerFrom(values);
       const reader = new TdxQuoteVerifierReader(values.verifier, { publicClient });
       const { timestamp: now } = await publicClient.getBlock();
-      const { chainId } = deployment;
-      const standing = await standingOf(reader, quote, { chainId, now, fromBlock });
+      const { chainId, asset: older } = deployment;
+      const standing = await standingOf(reader, quote, { chainId, now, fromBlock, older });
       const rows = standing.needs.map(({ what, state, until }) => [
         what,
         state,

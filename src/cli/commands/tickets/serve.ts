@@ -41,9 +41,9 @@ export function serveCommand(output: Output): Command {
     .action(async (_options: unknown, command: Command) => {
       const values = readSettings(command, settings);
       const account = await loadAccount(values);
-      await play("serve", values, output, async (playing) => {
+      await play("serve", values, output, async (playing, atStart) => {
         const { session, programs, execute, log } = playing;
-        const at = await ticketSession(session, values.tickets, account);
+        const at = await atStart(() => ticketSession(session, values.tickets, account));
         const findSigner = await loadFindSigner();
         const ledger = await WorkerLedger.open(values.ledger);
         const service = new AnswerService({
@@ -56,11 +56,14 @@ export function serveCommand(output: Output): Command {
         log.info({ port: endpoint.port, host: values.host }, "serves answers");
         const cashier = new Cashier({ at, ledger, programs, log });
         const held = heldInputs((root) => ledger.inputsOf(root));
-        await serveClaims({ ...playing, at, ledger, cashier, heldInputs: held });
-        // Answers under way are given, then the ledger is closed.
-        await service.stop();
-        await endpoint.close();
-        ledger.end();
+        try {
+          await serveClaims({ ...playing, at, ledger, cashier, heldInputs: held });
+        } finally {
+          // Answers under way are given, then the ledger is closed.
+          await service.stop();
+          await endpoint.close();
+          ledger.end();
+        }
       });
     });
   return addExamples(
