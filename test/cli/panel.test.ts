@@ -121,7 +121,7 @@ describe("refute deploy panel, panel post and panel result", function () {
     const { status, stdout, stderr } = await say("panel", "result", id, "--wait", "--json");
     expect(status).to.equal(1);
     expect((JSON.parse(stdout) as Answer).outcome).to.equal("failed");
-    expect(stderr).to.match(/took out 0\.2 of fees/);
+    expect(stderr).to.match(/took out 0\.2 of the stake asset/);
     expect(stderr).to.match(/"code":"VERDICT"/);
   });
 

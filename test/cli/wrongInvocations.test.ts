@@ -63,7 +63,11 @@ const WRONG: Wrong[] = [
   ["check MODEL --step-bytes 131073", 2, /--step-bytes 131073: expected a whole number from 1 to 131072/],
   ["model compile MODEL --compile-nodes 1", 1, /--compile-nodes.*\[COMPILE_BUDGET\]/],
   ["model compile MODEL --shape x=1,65", 2, /\[1, 65\] does not fit the input "x" \[1, 64\]/],
-  ["model compile OPEN", 2, /"x" \[batch, 3\] leaves "batch" open: give its shape, --shape x=batch,3 with numbers/],
+  [
+    "model compile OPEN",
+    2,
+    /"x" \[batch, 3\] leaves "batch" open: give its shape, for example --shape x=1,3, or --dim batch=N/,
+  ],
   ["model compile EMPTY", 1, /no output has elements, so there is nothing to compute: "y" \[0\]/],
   ["run HUGE --input x=X1", 1, /needs \d+\.\d GiB of memory at once, at most 4.*--shape/],
   // Inputs.

@@ -16,13 +16,14 @@ import {
 } from "../../../parties/requester/panel.ts";
 import { minWindow, usualClaimSeconds } from "../../../parties/requester/postJob.ts";
 import { MAX_SEAL_SECONDS } from "../../../parties/worker/jobPolicy.ts";
-import { amountAboveZero, amountText, timeText } from "../../amount.ts";
+import { amountAboveZero, timeText } from "../../amount.ts";
 import { accountSettings, sessionFrom } from "../../chainSettings.ts";
 import { UsageError } from "../../errors.ts";
 import { warnOfLowFee } from "../../feeWarning.ts";
 import { generationOptions, type GenerationOptions } from "../../generationOptions.ts";
 import { addExamples } from "../../globalOptions.ts";
 import { appendOption, modelOptions, modelSpec, seedOption, type ModelOptions } from "../../modelOptions.ts";
+import { moneyOf } from "../../money.ts";
 import type { Output } from "../../output.ts";
 import { followOnTerminal, followSettings, panelSetting } from "./panels.ts";
 import { seconds, whole } from "../../parse.ts";
@@ -111,7 +112,7 @@ export function postCommand(output: Output): Command {
         references === undefined
           ? "the inputs and outputs of a panel are public: anybody can read them on the chain"
           : REFERRED,
-        `takes ${amountText(panelFees(terms))} in fees; seats are opened from ${timeText(BigInt(openFrom))}`,
+        `takes ${(await moneyOf(session))(panelFees(terms))} in fees; seats are opened from ${timeText(BigInt(openFrom))}`,
       ]);
       const { panelId, jobs } = await postPanel(session, panel, program, inputs, terms, (id) =>
         output.note(`posts panel ${id}`),
