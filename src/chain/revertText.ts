@@ -31,8 +31,9 @@ const FIRST_DATE = 365 * 86_400;
  * asset and times as dates.
  */
 export function revertText(errorName: string, args: readonly unknown[]): string {
-  const known = errorsAbi.find((item) => item.type === "error" && item.name === errorName);
-  const inputs = known?.type === "error" && known.inputs.length === args.length ? known.inputs : [];
+  // Contracts may have errors of one name.
+  const known = errorsAbi.flatMap((item) => (item.type === "error" && item.name === errorName ? [item.inputs] : []));
+  const inputs = known.find(({ length }) => length === args.length) ?? [];
   const texts = args.map((arg, k) => {
     const { name = "", type = "" } = inputs[k] ?? {};
     return `${name} ${valueText(errorName, type, arg)}`.trim();

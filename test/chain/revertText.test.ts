@@ -16,11 +16,15 @@ describe("the words of a contract's refusal", () => {
   });
 
   it("everyKnownError_hasWords_forAllItsArguments", () => {
-    for (const item of errorsAbi) {
-      if (item.type !== "error") continue;
-      const args = item.inputs.map((_, k) => 2n ** BigInt(8 * k));
-      const text = says(item.name, ...args);
-      for (const { name } of item.inputs) expect(text).to.include(name!);
+    const errors = errorsAbi.flatMap((item) => (item.type === "error" ? [item] : []));
+    for (const { name, inputs } of errors) {
+      const text = says(name, ...inputs.map((_, k) => 2n ** BigInt(8 * k)));
+      // Of errors with one name and one number of arguments, one gives the names.
+      const alike = errors.filter((other) => other.name === name && other.inputs.length === inputs.length);
+      expect(alike.some((other) => other.inputs.every((input) => text.includes(input.name ?? "")))).to.equal(
+        true,
+        text,
+      );
     }
   });
 });

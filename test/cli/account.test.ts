@@ -149,7 +149,7 @@ describe("refute, a worker's account over HTTP", function () {
     await says("device", "attest", "--device", await newDevice());
     await says("account", "stake", "3");
     await says("account", "unstake", "1");
-    expect(await refused("NOT_READY", "account", "unstake")).to.match(/1 is ready at \d{4}-/);
+    expect(await refused("NOT_READY", "account", "unstake")).to.match(/1 WETH is ready at \d{4}-/);
     await chain.advance(DELAY);
     expect(await says("account", "unstake", "0.5")).to.contain(
       "credit 1 WETH, staked 1.5 WETH, locked 0 WETH, asked back 0.5 WETH",
@@ -164,7 +164,7 @@ describe("refute, a worker's account over HTTP", function () {
     expect(await refused("SHORT_OF_FUNDS", "account", "withdraw", "2", "--to", OTHER)).to.contain(
       "credit 1 WETH, not 2 WETH",
     );
-    expect(await refused("SHORT_OF_FUNDS", "account", "unstake", "1")).to.contain("0 of unlocked stake");
+    expect(await refused("SHORT_OF_FUNDS", "account", "unstake", "1")).to.contain("0 WETH of unlocked stake");
     expect(await refused("SHORT_OF_FUNDS", "account", "unstake")).to.contain("no stake back");
     expect(await refused("NOT_ATTESTED", "account", "stake", "1")).to.contain("refute device attest");
     await says("device", "attest", "--device", await newDevice());
@@ -216,7 +216,7 @@ describe("refute, a worker's account over HTTP", function () {
     const { refused } = await operator();
     const file = join(folder, "bad");
     const attest = ["device", "attest", "--device", file];
-    expect(await refused("STAND_IN_FILE", ...attest)).to.contain("no socket can be made");
+    expect(await refused("STAND_IN_FILE", ...attest)).to.contain("is no folder of a device");
     expect(await refused("USAGE", "device", "attest")).to.contain("--device");
     const key = join(file, "device.json");
     cpSync(await newDevice(), file, { recursive: true });

@@ -9,7 +9,7 @@ import { Players } from "../../testkit/players/players.ts";
 import { serveRpc } from "../../testkit/nodes/rpcServer.ts";
 
 /** An account without jobs. */
-const MARKET_LESS = `0x${"70".repeat(20)}`;
+const NOBODY = `0x${"70".repeat(20)}`;
 
 describe("refute, the fee of a job", function () {
   let folder: string;
@@ -68,27 +68,6 @@ describe("refute, the fee of a job", function () {
       .to.match(/^posting +[\d.]+ ether: /m)
       .and.match(/^fee +at least [\d.]+ WETH: /m);
     expect(quote).to.match(/a bond of [\d.]+ WETH/);
-  });
-
-  it("ownJobs_areListed_andAJobTellsWhatHappenedToIt", async () => {
-    const requester = players.addressOf(key);
-    const { job } = JSON.parse((await say(...submitArgs, "--fee", "0.05", "--json")).stdout) as { job: string };
-    const listed = JSON.parse((await say("job", "list", "--json")).stdout) as { jobs: object[]; total: number };
-    expect(listed).to.include({ requester, total: listed.jobs.length });
-    expect(listed.jobs.at(-1)).to.include({ job, fee: "0.05", status: "open" });
-    const lines = (await say("job", "list", "--last", "1", "--requester", requester)).output;
-    expect(lines)
-      .to.include(job)
-      .and.match(/0\.05 WETH/);
-    expect((await say("job", "list", "--requester", MARKET_LESS)).output).to.contain(`no job by ${MARKET_LESS}`);
-    expect((await say("job", "cancel", job)).status).to.equal(0);
-    const told = JSON.parse((await say("status", job, "--json")).stdout) as { events: { event: string }[] };
-    expect(told).to.include({ requester, fee: "0.05", status: "closed" });
-    expect(told.events.map(({ event }) => event)).to.deep.equal(["JobPosted", "JobClosed"]);
-    const text = (await say("status", job)).output;
-    expect(text)
-      .to.match(/^fee +0\.05 WETH$/m)
-      .and.match(/^\d{4}-\S+Z +posted +0x[0-9a-f]{64}$/m);
   });
 
   it("deadlineThatTheMarketRefuses_isRefused_andNothingIsDeposited", async () => {
@@ -150,5 +129,26 @@ describe("refute, the fee of a job", function () {
     const { status, output } = await say("job", "expire", job);
     expect(status, output).to.equal(0);
     expect(output).to.contain("credit 0.05 WETH");
+  });
+
+  it("ownJobs_areListed_andAJobTellsWhatHappenedToIt", async () => {
+    const requester = players.addressOf(key);
+    const { job } = JSON.parse((await say(...submitArgs, "--fee", "0.05", "--json")).stdout) as { job: string };
+    const listed = JSON.parse((await say("job", "list", "--json")).stdout) as { jobs: object[]; total: number };
+    expect(listed).to.include({ requester, total: listed.jobs.length });
+    expect(listed.jobs.at(-1)).to.include({ job, fee: "0.05", status: "open" });
+    const lines = (await say("job", "list", "--last", "1", "--requester", requester)).output;
+    expect(lines)
+      .to.include(job)
+      .and.match(/0\.05 WETH/);
+    expect((await say("job", "list", "--requester", NOBODY)).output).to.contain(`no job by ${NOBODY}`);
+    expect((await say("job", "cancel", job)).status).to.equal(0);
+    const told = JSON.parse((await say("status", job, "--json")).stdout) as { events: { event: string }[] };
+    expect(told).to.include({ requester, fee: "0.05", status: "closed" });
+    expect(told.events.map(({ event }) => event)).to.deep.equal(["JobPosted", "JobClosed"]);
+    const text = (await say("status", job)).output;
+    expect(text)
+      .to.match(/^fee +0\.05 WETH$/m)
+      .and.match(/^\d{4}-\S+Z +posted +0x[0-9a-f]{64}$/m);
   });
 });
