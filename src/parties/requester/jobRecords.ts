@@ -7,10 +7,10 @@ import { followMarket } from "../../chain/market/session.ts";
 import { progressOf, requireJob, type JobProgress } from "./result.ts";
 
 /** A job of a requester. Times are unix seconds, the fee is in the smallest unit of the stake asset. */
-export type ListedJob = JobProgress & { job: Hex; programRoot: Hex; fee: bigint; posted: bigint; deadline: bigint };
+type ListedJob = JobProgress & { job: Hex; programRoot: Hex; fee: bigint; posted: bigint; deadline: bigint };
 
 /** Something that happened to a job. */
-export type JobEvent = { time: bigint; event: string; worker?: Address; transaction: Hex };
+type JobEvent = { time: bigint; event: string; worker?: Address; transaction: Hex };
 
 /** Events of the market that say how a job went. Others only bring bytes. */
 const TOLD = new Set([

@@ -229,12 +229,13 @@ async function warnOfLowFee(
   const good = GAS_TIMES * BigInt(gas.total) * gasPrice;
   if (fee < min)
     output.warn(
-      `--fee ${amountText(fee)} is below ${amountText(min)} of the stake asset, what a worker needs now: nobody may take a part`,
+      `--fee ${amountText(fee)} is below ${amountText(min)} of the stake asset, what a worker needs now: ` +
+        "nobody may take a part",
     );
   else if (fee < good)
     output.warn(
-      `a part's gas costs its worker ${amountText(BigInt(gas.total) * gasPrice)} ether, and --fee is ${amountText(fee)}: ` +
-        "larger parts spend less of it on gas",
+      `a part's gas costs its worker ${amountText(BigInt(gas.total) * gasPrice)} ether, and --fee is ` +
+        `${amountText(fee)}: larger parts spend less of it on gas`,
     );
 }
 
@@ -251,8 +252,8 @@ function answer(output: Output, { id, items }: Batch, cost: BatchCost, files: Ou
   const checked = checks.right + checks.wrong;
   output.answer({ batch: id, items, files: [...files.values()], ...cost }, [
     ...table([["items", "worker", "jobs", "fee", "gas", "bytes from"], ...rows]),
-    `${items} items in ${parts.length} parts: fees ${amountText(fee)} of the stake asset, gas ${gas} (${formatEther(gasCost)} of the ` +
-      `native token); ${checked} claims checked here, ${checks.wrong} wrong`,
+    `${items} items in ${parts.length} parts: fees ${amountText(fee)} of the stake asset, gas ${gas} ` +
+      `(${formatEther(gasCost)} of the native token); ${checked} claims checked here, ${checks.wrong} wrong`,
     `written to ${[...files.values()].join(", ")}`,
   ]);
 }

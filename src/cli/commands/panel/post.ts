@@ -108,11 +108,12 @@ export function postCommand(output: Output): Command {
           `workers that do not say otherwise take no seat that opens more than ${MAX_SEAL_SECONDS / 3_600} h after ` +
             "they claim it (--max-seal-seconds of refute worker): make --claim-seconds or --seal-seconds shorter",
         );
+      const fees = (await moneyOf(session))(panelFees(terms));
       output.note([
         references === undefined
           ? "the inputs and outputs of a panel are public: anybody can read them on the chain"
           : REFERRED,
-        `takes ${(await moneyOf(session))(panelFees(terms))} in fees; seats are opened from ${timeText(BigInt(openFrom))}`,
+        `takes ${fees} in fees; seats are opened from ${timeText(BigInt(openFrom))}`,
       ]);
       const { panelId, jobs } = await postPanel(session, panel, program, inputs, terms, (id) =>
         output.note(`posts panel ${id}`),
