@@ -1,8 +1,9 @@
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
-import { chmodSync, readdirSync, renameSync, rmSync } from "node:fs";
+import { chmodSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
 import { connect, type Server } from "node:net";
 import { join } from "node:path";
+import { refusalText } from "../base/regularFile.ts";
 import { DeviceInUseError, StandInFileError } from "./errors.ts";
 
 /** The socket in a device's folder. While somebody listens there, the folder is taken. */
@@ -24,6 +25,8 @@ export async function claimFolder(folder: string, server: Server): Promise<strin
   const [path, final] = [join(folder, own), join(folder, SOCKET)];
   if (Buffer.byteLength(path) > MAX_PATH)
     throw new StandInFileError(folder, `is too long for a socket in it: at most ${MAX_PATH - own.length - 1} bytes`);
+  if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true)
+    throw new StandInFileError(folder, "is no folder of a device: refute device stand-in makes one");
   try {
     await once(server.listen(path), "listening");
     chmodSync(path, 0o600);
@@ -32,7 +35,7 @@ export async function claimFolder(folder: string, server: Server): Promise<strin
   } catch (cause) {
     server.close();
     if (cause instanceof DeviceInUseError) throw cause;
-    throw new StandInFileError(folder, `no socket can be made in it: ${(cause as Error).message}`, { cause });
+    throw new StandInFileError(folder, `no socket can be made in it: it ${refusalText(cause)}`, { cause });
   }
   return final;
 }

@@ -18,7 +18,8 @@ type Out = { isTTY?: boolean; write: (line: string) => unknown };
  */
 export function createLogger(level: string, out: Out = process.stderr): Logger {
   const stream = { write: (line: string) => void out.write(shown(line, out.isTTY === true)) };
-  return pino({ level, base: undefined, timestamp: pino.stdTimeFunctions.isoTime }, stream);
+  const formatters = { level: (name: string) => ({ level: name }) };
+  return pino({ level, base: undefined, timestamp: pino.stdTimeFunctions.isoTime, formatters }, stream);
 }
 
 function shown(line: string, isTerminal: boolean): string {
@@ -28,12 +29,12 @@ function shown(line: string, isTerminal: boolean): string {
   return isTerminal ? readable(entry) : `${JSON.stringify(entry)}\n`;
 }
 
-type Entry = { time: string; level: number; msg?: string };
+type Entry = { time: string; level: string; msg?: string };
 
 function readable({ time, level, msg, ...rest }: Entry): string {
   const fields = Object.entries(rest).map(([key, value]) => `${key}=${format(value)}`);
-  return `${time.slice(11, 19)} ${LEVELS[level] ?? "?"} ${[msg ?? "", ...fields].join("  ")}\n`;
+  return `${time.slice(11, 19)} ${LEVELS[level] ?? level} ${[msg ?? "", ...fields].join("  ")}\n`;
 }
 
-const LEVELS: Record<number, string> = { 10: "trace", 20: "debug", 30: "info ", 40: "WARN ", 50: "ERROR", 60: "FATAL" };
+const LEVELS: Record<string, string> = { info: "info ", warn: "WARN ", error: "ERROR", fatal: "FATAL" };
 const format = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value));

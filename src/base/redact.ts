@@ -1,6 +1,6 @@
 /** A text whose URLs are cut to protocol and host: a node's token is in the path, a password before the host. */
 export const withoutPaths = (text: string): string =>
-  text.replace(/\b(https?|wss?):\/\/[^\s"'`)]+/g, (url) => {
+  text.replace(/\b(https?|wss?):\/\/[^\s"'`)]+?(?=[.,:;!?]*(?:[\s"'`)]|$))/g, (url) => {
     if (!URL.canParse(url)) return "(a URL)";
     const { protocol, host } = new URL(url);
     return `${protocol}//${host}`;

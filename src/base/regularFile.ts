@@ -30,12 +30,29 @@ function kindOf(stats: Stats): string {
   return "a device";
 }
 
+/** Reasons of the operating system in words. */
+const REASONS: Readonly<Record<string, string>> = {
+  ENOENT: "is missing",
+  ENOTDIR: "is no folder",
+  EACCES: "may not be used by this user",
+  EPERM: "may not be used by this user",
+  EROFS: "lies on a file system that is read-only",
+  ENOSPC: "lies on a full disk",
+};
+
+/** Why the operating system refuses a file or a folder, in words that go on a name. */
+export const refusalText = (error: unknown): string => {
+  const { code = "unknown" } = error as NodeJS.ErrnoException;
+  return REASONS[code] ?? `cannot be used (${code})`;
+};
+
 /** Opens without waiting: a pipe that nobody writes to, or a terminal, would otherwise hold the process up. */
 function open(path: string): number {
   try {
     return openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOCTTY ?? 0));
   } catch (cause) {
     const { code } = cause as NodeJS.ErrnoException;
+    if (/^[a-z][a-z0-9+.-]+:\/\//i.test(path)) throw new FileError("is a URL, and URLs are not fetched", { cause });
     if (code === "ENOENT" || code === "ENOTDIR") throw new FileError("is missing", { cause });
     if (code === "ENXIO") throw new FileError("is a socket, not a regular file", { cause });
     throw new FileError(`cannot be opened (${code ?? "unknown"})`, { cause });

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { realpathSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { closeSync, fsyncSync, openSync, realpathSync, renameSync, rmSync, statSync, writeSync } from "node:fs";
 import { mkdir, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 
@@ -31,6 +31,9 @@ export async function writeWhole(
 /** The folder takes no other file, though the file itself may be written: a single mounted file, for example. */
 const ONLY_THE_FILE = ["EACCES", "EPERM", "EBUSY", "EROFS"];
 
+/** One call of the file system writes less than 2 GiB. */
+const MAX_WRITTEN = 2 ** 30;
+
 /**
  * Writes a file completely or not at all: on a full disk, an earlier file stays as it is. What is no regular file, such
  * as a pipe, is written directly.
@@ -38,17 +41,28 @@ const ONLY_THE_FILE = ["EACCES", "EPERM", "EBUSY", "EROFS"];
  */
 export function writeWholeSync(path: string, data: string | Uint8Array): void {
   const found = statSync(path, { throwIfNoEntry: false });
-  if (found !== undefined && !found.isFile()) return writeFileSync(path, data);
+  if (found !== undefined && !found.isFile()) return write(path, data, "w");
   // A link goes on to lead to the file.
   const target = found === undefined ? path : realpathSync(path);
   // Not longer than the name where that has the greatest length.
   const unfinished = join(dirname(target), `${randomUUID()}.tmp`);
   try {
-    writeFileSync(unfinished, data, { flag: "wx", flush: true, ...(found && { mode: found.mode & 0o777 }) });
+    write(unfinished, data, "wx", found && found.mode & 0o777);
     renameSync(unfinished, target);
   } catch (error) {
     rmSync(unfinished, { force: true });
     if (found === undefined || !ONLY_THE_FILE.includes((error as NodeJS.ErrnoException).code ?? "")) throw error;
-    writeFileSync(path, data);
+    write(path, data, "w");
+  }
+}
+
+function write(path: string, data: string | Uint8Array, flag: "w" | "wx", mode?: number): void {
+  const bytes = typeof data === "string" ? Buffer.from(data) : data;
+  const file = openSync(path, flag, mode);
+  try {
+    for (let at = 0; at < bytes.length;) at += writeSync(file, bytes, at, Math.min(MAX_WRITTEN, bytes.length - at));
+    if (flag === "wx") fsyncSync(file);
+  } finally {
+    closeSync(file);
   }
 }

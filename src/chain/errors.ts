@@ -1,5 +1,6 @@
 import type { Address, Hex } from "viem";
 import { errorWithCode, RefuteError } from "../base/errors.ts";
+import { revertText } from "./revertText.ts";
 
 /** A node did not answer: the node is down, unreachable, too busy or too slow. */
 export class RpcUnavailableError extends errorWithCode("RPC_UNAVAILABLE", { retryable: true }) {}
@@ -53,7 +54,7 @@ export class ContractRevertError extends RefuteError {
   readonly args: readonly unknown[];
 
   constructor(functionName: string, errorName: string, args: readonly unknown[], options?: ErrorOptions) {
-    super(`${functionName} is refused: ${errorName}(${args.map(String).join(", ")})`, options);
+    super(`${functionName} is refused: ${revertText(errorName, args)}`, options);
     [this.functionName, this.errorName, this.args] = [functionName, errorName, args];
   }
 }

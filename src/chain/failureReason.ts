@@ -27,6 +27,7 @@ export function failureReason(error: unknown, waitedMs?: number): string {
   const rpc = causes.find((cause) => cause instanceof RpcRequestError);
   if (rpc !== undefined) return cut(`JSON-RPC error ${rpc.code} (${rpc.details})`);
   const last = causes.at(-1);
+  if (last instanceof Error && last.message === "bad port") return "HTTP clients refuse this port: use another one";
   return cut(last instanceof Error ? last.message : String(error));
 }
 

@@ -6,7 +6,7 @@ import { openReader, openSession, type Session, type SessionOptions } from "../c
 import { UsageError } from "./errors.ts";
 import { loadAccount } from "./keys.ts";
 import { address, blockNumber, text, webUrl, whole, type Parse } from "./parse.ts";
-import { defaulted, optional, required, type SettingValues } from "./settings.ts";
+import { defaulted, inGroup, optional, required, type SettingValues } from "./settings.ts";
 import type { Reader } from "../chain/market/reader.ts";
 
 /** URLs of nodes. They are never repeated: they hold tokens. */
@@ -25,15 +25,15 @@ const nodeUrls: Parse<string[]> = (given, name) => {
 };
 
 /** Settings for every command that talks to a chain. */
-export const chainSettings = {
+export const chainSettings = inGroup("chain", {
   rpcUrl: required<string[]>("urls", "node to use, or several, comma-separated: any of them may fail", nodeUrls),
   chainId: required<number>("id", "chain that every node must serve", whole(1)),
   market: required("address", "the market's contract; the others are read from it", address),
   fromBlock: defaulted("number", "block of the deployment", blockNumber, 0n),
-};
+});
 
 /** Where the account's key is. */
-export const keySettings = {
+export const keySettings = inGroup("chain", {
   keystore: optional<string>(
     "file",
     "keystore V3 file; its password comes from REFUTE_KEYSTORE_PASSWORD or a prompt",
@@ -42,7 +42,7 @@ export const keySettings = {
   ),
   signer: optional<string>("url", "process that holds the key and signs, such as Web3Signer", webUrl, "none"),
   signerAccount: optional<Address>("address", "account that it signs for", address, "its only one"),
-};
+});
 
 /** Settings of every command that sends transactions. */
 export const accountSettings = { ...chainSettings, ...keySettings };

@@ -6,6 +6,7 @@ import { hasForeignSettings } from "./settings.ts";
 import { HELP_FLAGS, isFlag, withHelpFlag } from "./words/arguments.ts";
 import { CommandTree } from "./words/commandTree.ts";
 import { findCommand } from "./words/findCommand.ts";
+import { ALL } from "./words/helpGroups.ts";
 import { helpDocument } from "./words/helpDocument.ts";
 import { withNewWords } from "./words/oldWords.ts";
 import { oldWordNote } from "./words/oldWordTable.ts";
@@ -33,13 +34,15 @@ export async function runCommandLine(args: readonly string[]): Promise<number> {
 }
 
 async function execute(args: readonly string[], output: Output): Promise<void> {
-  const tree = new CommandTree(output);
+  const asksForHelp = args.some((arg) => HELP_FLAGS.includes(arg));
+  const words = asksForHelp && args.every(isFlag) ? [] : findCommand(args);
+  const isDocument = output.mode.json && asksForHelp;
+  const tree = new CommandTree(output, isDocument || args.includes(ALL) || words[0] === "help");
   const { program } = tree;
-  if (output.mode.json && asksForHelp(args)) {
+  if (isDocument) {
     await tree.loadAll();
-    return output.answer(helpDocument(program), []);
+    return output.answer(helpDocument(program, words), []);
   }
-  const words = findCommand(args);
   await (ABOUT_ALL.includes(words.join(" ")) ? tree.loadAll() : tree.load(words));
   // Only all commands together know which settings in a shared file are unknown.
   program.hook("preAction", async (_program: Command, command: Command) => {
@@ -47,10 +50,6 @@ async function execute(args: readonly string[], output: Output): Promise<void> {
   });
   await program.parseAsync([...args], { from: "user" });
 }
-
-/** Returns true if the arguments request help for no command in particular. */
-const asksForHelp = (args: readonly string[]): boolean =>
-  args.some((arg) => HELP_FLAGS.includes(arg)) && args.every(isFlag);
 
 /** Returns the failure, translated to a Refute error if known. */
 async function asKnownError(thrown: unknown): Promise<unknown> {

@@ -1,3 +1,4 @@
+import type { Command } from "commander";
 import { longestName } from "../model/onnx/inputs/boundTensors.ts";
 import { resolve } from "node:path";
 import { writeNpy } from "../model/onnx/inputs/npy.ts";
@@ -9,6 +10,10 @@ import type { OutputDescription, ProgramDescription } from "../parties/requester
 import { JobStateError, NotReadyError, UsageError } from "./errors.ts";
 import { tensorJson, tensorText } from "./tensorText.ts";
 import { writeWholeSync } from "../base/writeWhole.ts";
+import type { TensorData } from "../model/onnx/model.ts";
+import { appendOption } from "./modelOptions.ts";
+import { as, whole } from "./parse.ts";
+import { GROUPS } from "./words/helpGroups.ts";
 
 /** How outputs are shown. */
 export type Presentation = {
@@ -43,11 +48,44 @@ const scoresOf = (output: DecodedOutput, top: number | undefined): Score[][] =>
   top === undefined ? [] : topScores(output, top);
 const scoreText = ({ index, score, label }: Score): string => `${label ?? index}: ${score}`;
 
-/** Files that outputs go to, by the outputs' names. @throws UsageError */
-export function outputFiles(program: ProgramDescription | undefined, given: readonly string[]): Map<string, string> {
-  if (given.length > 0 && program === undefined)
-    throw new UsageError("--output needs the program, which has the types: give --model FILE or --program FILE too");
-  const names = (program?.outputs ?? []).map(({ name }) => name);
+/** The values from the flags of `outputOptions`. */
+export type OutputOptions = { output?: string[]; labels?: string; top?: number };
+
+/** Adds the flag of files for outputs. */
+export const outputOption = (command: Command): Command =>
+  command
+    .optionsGroup(GROUPS.outputs)
+    .option(
+      "--output <name=file>",
+      "write an output as a NumPy file, e.g. scores=scores.npy; repeat for more",
+      appendOption,
+    )
+    .optionsGroup("");
+
+/** Adds the flags of how outputs are shown, and of files for outputs. */
+export const outputOptions = (command: Command): Command =>
+  outputOption(command)
+    .optionsGroup(GROUPS.outputs)
+    .option("--labels <file>", "names of the scores' classes: a text a line, or a JSON array")
+    .option("--top <n>", "show the highest scores along the last dimension", as(whole(1), "--top"))
+    .optionsGroup("");
+
+/** The first of these flags that is given. */
+export const outputFlagOf = ({ output, labels, top }: OutputOptions): string | undefined =>
+  output !== undefined ? "--output" : labels !== undefined ? "--labels" : top === undefined ? undefined : "--top";
+
+/** Returns what flags ask for: how the outputs of a known program are shown, and where they go. @throws UsageError */
+export function presentationOf(
+  program: ProgramDescription,
+  { output = [], labels, top }: OutputOptions,
+): { shown: Presentation & { program: ProgramDescription }; files: Map<string, string> } {
+  const labelled = labels === undefined ? program : withLabels(program, labels);
+  const names = program.outputs.map(({ name }) => name);
+  return { shown: { program: labelled, top }, files: outputFiles(names, output) };
+}
+
+/** Files that outputs go to, by the outputs' names. @param names Of all outputs. @throws UsageError */
+export function outputFiles(names: readonly string[], given: readonly string[]): Map<string, string> {
   const files = new Map<string, string>();
   for (const text of given) {
     const at = longestName(names, text)?.length ?? text.indexOf("=");
@@ -86,11 +124,16 @@ export function writeOutputs(
           "(refute result JOB --item N --from URL fetches those), or the job closed",
       );
     }
-    try {
-      writeWholeSync(path, writeNpy(tensorOf(output)));
-    } catch (cause) {
-      throw new UsageError(`--output ${name}=${path}: cannot be written (${(cause as Error).message})`, { cause });
-    }
+    writeOutput(name, path, tensorOf(output));
+  }
+}
+
+/** Writes an output as a NumPy file. @throws UsageError if the file cannot be written */
+export function writeOutput(name: string, path: string, tensor: TensorData): void {
+  try {
+    writeWholeSync(path, writeNpy(tensor));
+  } catch (cause) {
+    throw new UsageError(`--output ${name}=${path}: cannot be written (${(cause as Error).message})`, { cause });
   }
 }
 
@@ -102,7 +145,7 @@ const MAX_LABEL_BYTES = 2 ** 22;
  * with an equal number of positions in the last dimension gets labels.
  * @throws UsageError if the labels fit no output
  */
-export function withLabels(program: ProgramDescription, path: string): ProgramDescription {
+function withLabels(program: ProgramDescription, path: string): ProgramDescription {
   const labels = readLabels(path);
   const fits = ({ shape }: OutputDescription): boolean => (shape.at(-1) ?? 1) === labels.length;
   if (program.outputs.some(fits))

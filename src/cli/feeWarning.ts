@@ -8,7 +8,7 @@ export function warnOfLowFee(output: Output, { fee: needed, gas, gasPrice }: Fee
   if (fee >= needed) return;
   const cost = `${gas.total} gas at ${formatGwei(gasPrice)} gwei and half as much again`;
   output.warn(
-    `--fee ${amountText(fee)} is below ${amountText(needed)}, what a worker needs now (${cost}): ` +
+    `--fee ${amountText(fee)} is below ${amountText(needed)} of the stake asset, what a worker needs now (${cost}): ` +
       `no worker may take the job; refute status shows whether one did`,
   );
 }

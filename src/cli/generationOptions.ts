@@ -3,6 +3,7 @@ import type { Generation } from "../compiler/wraps/decoderInputs.ts";
 import { readTokenizer, type Tokenizer } from "../model/tokenizer/readTokenizer.ts";
 import { UsageError } from "./errors.ts";
 import { as, unfit, whole } from "./parse.ts";
+import { GROUPS } from "./words/helpGroups.ts";
 
 /** The values from a generation's flags. */
 export type GenerationOptions = {
@@ -26,6 +27,7 @@ export type GenerationRequest = {
 export const generationOptions = (command: Command): Command =>
   tokenizerOption(
     command
+      .optionsGroup(GROUPS.decoder)
       .option(
         "--prompt <text>",
         "with --decoder: what a text begins with: tokens, e.g. 1,15043, or with --tokenizer text",
@@ -34,11 +36,14 @@ export const generationOptions = (command: Command): Command =>
   )
     .option("--temperature <t>", "of drawn tokens (default: 0, the most probable token)", number("--temperature"))
     .option("--top-k <k>", "draw from the k most probable tokens (default: 0, all)", as(whole(0), "--top-k"))
-    .option("--top-p <p>", "draw from tokens that together have this probability (default: 1)", number("--top-p"));
+    .option("--top-p <p>", "draw from tokens that together have this probability (default: 1)", number("--top-p"))
+    .optionsGroup("");
 
 /** Adds the flag for the file that turns texts into tokens and back. */
 export const tokenizerOption = (command: Command): Command =>
-  command.option("--tokenizer <file>", "the model's tokenizer.json: texts in place of tokens");
+  command
+    .optionsGroup(GROUPS.decoder)
+    .option("--tokenizer <file>", "the model's tokenizer.json: texts in place of tokens");
 
 const number =
   (flag: string) =>

@@ -1,26 +1,21 @@
 import type { Model, TensorData } from "../model/onnx/model.ts";
-import { longestName } from "../model/onnx/inputs/boundTensors.ts";
+import { bindingsByName, longestName } from "../model/onnx/inputs/boundTensors.ts";
 import { readInputFile } from "../model/onnx/inputs/readInputFile.ts";
 import { UsageError } from "./errors.ts";
 import type { ModelOptions } from "./modelOptions.ts";
-
-/** @throws UsageError if the model has no input of a name */
-function requireInput({ graph }: Model, name: string): void {
-  requireName(
-    graph.inputs.map((input) => input.name),
-    name,
-  );
-}
 
 /** @throws UsageError if the model has no input with the name */
 export function requireName(names: readonly string[], name: string): void {
   if (!names.includes(name)) throw new UsageError(`the model has no input ${name}; its inputs are ${names.join(", ")}`);
 }
 
-/** Returns the inputs named by a model's flags. */
-export const givenNames = ({ shape = {}, bind = {}, uint8 = [], drawn = {} }: ModelOptions): string[] => [
+/** Returns the inputs named by a model's flags. @param names Of the model's inputs. */
+export const givenNames = (
+  names: readonly string[],
+  { shape = {}, bind = {}, uint8 = [], drawn = {} }: ModelOptions,
+): string[] => [
   ...Object.keys(shape),
-  ...Object.keys(bind),
+  ...bindingsByName(names, bind).map(([name]) => name),
   ...uint8.map(({ input }) => input),
   ...Object.keys(drawn),
 ];
@@ -32,17 +27,22 @@ export const givenNames = ({ shape = {}, bind = {}, uint8 = [], drawn = {} }: Mo
 export function filesByName(model: Model, given: readonly string[]): Map<string, string[]> {
   const files = new Map<string, string[]>();
   for (const text of given) {
-    const at = text.indexOf("=");
-    if (at < 1) throw new UsageError(`--input ${text}: expected NAME=FILE`);
-    const name =
-      longestName(
-        model.graph.inputs.map((input) => input.name),
-        text,
-      ) ?? text.slice(0, at);
-    requireInput(model, name);
-    files.set(name, [...(files.get(name) ?? []), text.slice(name.length + 1)]);
+    const [name, path] = nameAndRest(model, text, "--input", "NAME=FILE");
+    files.set(name, [...(files.get(name) ?? []), path]);
   }
   return files;
+}
+
+/**
+ * Splits a flag's `NAME=...` behind the longest name of an input that fits.
+ * @throws UsageError if the text has another form, or names no input
+ */
+export function nameAndRest(model: Model, text: string, flag: string, form: string): [name: string, rest: string] {
+  const names = model.graph.inputs.map((input) => input.name);
+  const name = longestName(names, text) ?? text.slice(0, Math.max(0, text.indexOf("=")));
+  if (name === "") throw new UsageError(`${flag} ${text}: expected ${form}`);
+  requireName(names, name);
+  return [name, text.slice(name.length + 1)];
 }
 
 /** Returns the single file for each given input. @throws UsageError also if an input is given twice */

@@ -1,12 +1,13 @@
 import type { Account } from "../chain/clients/stakeVault.ts";
 import type { Session } from "../chain/market/session.ts";
 import { amountText, timeText } from "./amount.ts";
+import { moneyOf, type Money } from "./money.ts";
 import type { Output } from "./output.ts";
 
 /** An account's ledger in a line. */
-export function ledgerText({ credit, staked, locked, withdrawing, readyAt }: Account): string {
-  const parts = [`credit ${amountText(credit)}`, `staked ${amountText(staked)}`, `locked ${amountText(locked)}`];
-  if (withdrawing > 0n) parts.push(`asked back ${amountText(withdrawing)}, ready at ${timeText(readyAt)}`);
+export function ledgerText({ credit, staked, locked, withdrawing, readyAt }: Account, money: Money): string {
+  const parts = [`credit ${money(credit)}`, `staked ${money(staked)}`, `locked ${money(locked)}`];
+  if (withdrawing > 0n) parts.push(`asked back ${money(withdrawing)}, ready at ${timeText(readyAt)}`);
   return parts.join(", ");
 }
 
@@ -19,7 +20,8 @@ export const ledgerJson = ({ credit, staked, locked, withdrawing, readyAt }: Acc
 });
 
 /** Answers with the account's ledger after a command. */
-export async function answerLedger(output: Output, { sender, vault }: Session): Promise<void> {
+export async function answerLedger(output: Output, session: Session): Promise<void> {
+  const { sender, vault } = session;
   const account = await vault.accountOf(sender.address);
-  output.answer({ account: sender.address, ...ledgerJson(account) }, ledgerText(account));
+  output.answer({ account: sender.address, ...ledgerJson(account) }, ledgerText(account, await moneyOf(session)));
 }

@@ -26,6 +26,7 @@ import {
   uint8Text,
 } from "./models.ts";
 import { as, whole } from "./parse.ts";
+import { GROUPS } from "./words/helpGroups.ts";
 
 /** Rows in a decoder's caches by default: an item computes with all rows. */
 const SLOTS = 256;
@@ -66,6 +67,7 @@ export type ModelOptions = {
 /** Adds the flags for compiling a model. */
 export function modelOptions(command: Command): Command {
   command
+    .optionsGroup(GROUPS.model)
     .option("--shape <name=dims>", "shape of an input, e.g. x=1,48,192,3; repeat for more", appendEntry(parseShape))
     .option(
       "--dim <name=n>",
@@ -78,11 +80,6 @@ export function modelOptions(command: Command): Command {
       appendEntry(parseBinding),
     )
     .option(
-      "--length <name=n>",
-      "tensors of an input that is a sequence, NAME.0 and on; of an optional input, 1 if it is given, else 0",
-      appendEntry(parseLength),
-    )
-    .option(
       "--uint8 <spec>",
       "a picture input given as bytes, e.g. x,mean=0.5,std=0.5; repeat for more",
       (text: string, all: readonly ImagePreprocessing[] = []) => [...all, parseUint8(text)],
@@ -91,6 +88,12 @@ export function modelOptions(command: Command): Command {
       "--decide <output=decision>",
       "a decision in the place of an output: argmax, top5, round=2 (decimals); repeat for more",
       appendEntry(parseDecide),
+    )
+    .optionsGroup(GROUPS.inputs)
+    .option(
+      "--length <name=n>",
+      "tensors of an input that is a sequence, NAME.0 and on; of an optional input, 1 if it is given, else 0",
+      appendEntry(parseLength),
     )
     .option(
       "--drawn <input=low:high>",
@@ -103,6 +106,7 @@ export function modelOptions(command: Command): Command {
       appendEntry(parseNoise),
     )
     .option("--seed-input", "random operators draw from an input of the job, random_seed, one int64")
+    .optionsGroup(GROUPS.run)
     .option("--batch", "items of a run that have nothing in common: all inputs and outputs are each item's own")
     .option("--each <input>", "an input that each item of a run has of its own; repeat for more", appendOption)
     .option("--index <input>", "an input that is the item's number: int64, one element", appendOption)
@@ -118,6 +122,7 @@ export function modelOptions(command: Command): Command {
       appendOption,
     );
   command
+    .optionsGroup(GROUPS.decoder)
     .option("--decoder", "wrap a language model with a cache into a run that generates text")
     .option(
       "--slots <n>",
@@ -131,15 +136,18 @@ export function modelOptions(command: Command): Command {
     )
     .option("--greedy", "always the most probable token: a program without temperature, top-k, top-p and seed");
   trainingOptions(
-    command.option("--loss <loss>", "a run that trains the model: crossEntropy, mse or output", parseLoss),
+    command
+      .optionsGroup(GROUPS.training)
+      .option("--loss <loss>", "a run that trains the model: crossEntropy, mse or output", parseLoss),
   );
+  command.optionsGroup(GROUPS.limits);
   const { seconds, mib, nodes, foldElements } = defaultLimits();
   limit("--step-bytes", "bytes of the largest transaction with a step proof", DEFAULT_STEP_BYTES, MAX_STEP_BYTES);
   limit("--compile-seconds", "seconds that compiling may take", seconds);
   limit("--compile-mib", "MiB that compiling may hold", mib);
   limit("--compile-nodes", "nodes of the model, with each iteration of a loop", nodes);
   limit("--fold-elements", "elements of constants that may be computed", foldElements);
-  return command;
+  return command.optionsGroup("");
 
   function limit(flag: string, text: string, value: number, max?: number): void {
     command.option(`${flag} <n>`, `${text} (default: ${value})`, as(whole(1, max), flag));
@@ -177,7 +185,10 @@ const limitsOf = ({
 
 /** The flag of the seed of random operators. */
 export const seedOption = (command: Command): Command =>
-  command.option("--seed <n>", "of random operators; without it, or --seed-input, they are refused", parseSeed);
+  command
+    .optionsGroup(GROUPS.inputs)
+    .option("--seed <n>", "of random operators; without it, or --seed-input, they are refused", parseSeed)
+    .optionsGroup("");
 
 /** How the items of a run hang together; undefined if no flag says it. */
 function wiringOf({ batch, each, index, carry: carried, eachOutput, lastOutput }: ModelOptions): RunWiring | undefined {

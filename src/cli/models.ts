@@ -1,3 +1,5 @@
+import { existsSync } from "node:fs";
+import { dirname, resolve } from "node:path";
 import { z } from "zod/v4";
 import { besidePlain } from "../examine/check/besidePlain.ts";
 import { checkDecoder } from "../native/plain/decoder/checkDecoder.ts";
@@ -71,7 +73,14 @@ export async function warnIfPlainDiffers(
 export function parseShape(text: string): [name: string, shape: number[]] {
   const match = /^(.+)=((?:\d+(?:,\d+)*)?)$/.exec(text);
   if (match === null) throw new UsageError(`--shape ${text}: expected NAME=D0,D1,..., for example x=1,48,192,3`);
-  return [match[1]!, match[2] === "" ? [] : match[2]!.split(",").map(Number)];
+  return [match[1]!, match[2] === "" ? [] : match[2]!.split(",").map((size) => sizeOf(size, `--shape ${text}`))];
+}
+
+/** @throws UsageError for a size that no tensor has, and that JavaScript's numbers may round */
+function sizeOf(digits: string, flag: string): number {
+  const size = Number(digits);
+  if (size < 2 ** 32) return size;
+  throw new UsageError(`${flag}: the size ${digits} is 2^32 or more, and a tensor has fewer elements`);
 }
 
 /** `sr=16000`, `axes=[0,1]` or `mask=mask.npy`. @throws UsageError */
@@ -79,27 +88,30 @@ export function parseBinding(text: string): [name: string, value: unknown] {
   if (!/.=./s.test(text))
     throw new UsageError(`--bind ${text}: expected NAME=VALUE or NAME=FILE, for example sr=16000`);
   let reason: unknown;
-  // A name may have an equals sign too: the first one with a value behind it counts.
+  let file: [name: string, value: string] | undefined;
+  // A name may have an equals sign too: the first sign with a value or an existing file behind it counts, else the last
+  // with a file's name. The model's names decide in the end (`bindingsByName`).
   for (let at = text.indexOf("=", 1); at > 0 && at < text.length - 1; at = text.indexOf("=", at + 1)) {
     const [name, value] = [text.slice(0, at), text.slice(at + 1)];
-    if (isFileName(value)) return [name, value];
+    if (isFileName(value)) file = [name, value];
+    if (file?.[1] === value && existsSync(value)) return file;
     try {
       return [name, JSON.parse(value)];
     } catch (cause) {
       reason ??= cause;
     }
   }
+  if (file !== undefined) return file;
   throw new UsageError(`--bind ${text}: expected a JSON value, or a file that ends in .pb, .npy or .json`, {
     cause: reason,
   });
 }
 
-/** `input=output`: names without an equals sign. @throws UsageError */
+/** `input=output`. Names may have equals signs: the model's names decide (`carriedByName`). @throws UsageError */
 export function parseCarry(text: string): [input: string, output: string] {
-  const [input, output, ...rest] = text.split("=");
-  if (!input || !output || rest.length > 0)
-    throw new UsageError(`--carry ${text}: expected INPUT=OUTPUT, for example past=present`);
-  return [input, output];
+  const match = /^(.+)=(.+)$/s.exec(text);
+  if (match === null) throw new UsageError(`--carry ${text}: expected INPUT=OUTPUT, for example past=present`);
+  return [match[1]!, match[2]!];
 }
 
 /** `scores=argmax`, `scores=top5` or `price=round=2`. @throws UsageError, DecideError */
@@ -118,7 +130,7 @@ export function parseDrawn(text: string): [input: string, range: DrawnInput] {
   const [low, high] = [Number(match?.[3]), Number(match?.[4])];
   if (match === null || Number.isNaN(low) || Number.isNaN(high))
     throw new UsageError(`--drawn ${text}: expected INPUT=LOW:HIGH, for example x=-1:1 or x[1,3,48,192]=-1:1`);
-  const shape = match[2]?.split(",").map(Number);
+  const shape = match[2]?.split(",").map((size) => sizeOf(size, `--drawn ${text}`));
   return [match[1]!, { low, high, ...(shape !== undefined && { shape }) }];
 }
 
@@ -206,13 +218,21 @@ const modelsSchema = z.array(z.object({ path: z.string(), limits: limitsSchema, 
 
 /**
  * Reads a models file: a JSON array of `{path, shapes, dims, bind, lengths, uint8, decide, drawn, noise, train, run,
- * decoder, stepBytes, limits, seed, seedInput}`.
+ * decoder, stepBytes, limits, seed, seedInput}`. Paths are relative to the file's folder, and absolute in the answer.
  * @throws UsageError
  */
 export function readModels(path: string): ModelSpec[] {
   const result = modelsSchema.safeParse(readJson(path, "models file"));
+  const beside = (file: string): string => resolve(dirname(path), file);
   if (result.success)
-    return result.data.map(({ path: model, limits, ...options }) => ({ ...modelSpecOf(model, options), limits }));
+    return result.data.map(({ path: model, limits, ...options }) => {
+      const spec = modelSpecOf(beside(model), options);
+      const bind = Object.entries(spec.bind).map(([name, value]) => [
+        name,
+        typeof value === "string" ? beside(value) : value,
+      ]);
+      return { ...spec, bind: Object.fromEntries(bind) as ModelSpec["bind"], limits };
+    });
   const [issue] = result.error.issues;
   throw new UsageError(`models file ${path}: ${issueText(issue!)}`);
 }

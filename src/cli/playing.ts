@@ -2,6 +2,7 @@ import { statSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import type { LocalAccount } from "viem";
 import { KEPT_BYTES } from "../runs/executions.ts";
 import { FastExecutors } from "../runs/fastExecutors.ts";
 import type { ExecutionQueue } from "../runs/executionQueue.ts";
@@ -95,14 +96,24 @@ export async function play(
     requireTriedPlatform(thisPlatform(), "try it at your own risk with --untried-platform");
   const specs = readModels(settings.models);
   for (const { path } of specs) requireFile(path);
+  // Before the self test, which takes seconds: a wrong password is known at once.
+  const account = await loadAccount(settings);
   log.info(await selfTestExecutor(), "self test passed");
   const onStop = (): void => log.info("stopping after this round; once more to stop at once");
-  await untilStopped(onStop, (signal) => playUntil(signal, { role, settings, specs, log }, run));
+  await untilStopped(onStop, (signal) => playUntil(signal, { role, settings, specs, account, log }, run));
 }
+
+type Player = {
+  role: string;
+  settings: PlayerSettings;
+  specs: readonly ModelSpec[];
+  account: LocalAccount;
+  log: Logger;
+};
 
 async function playUntil(
   signal: AbortSignal,
-  { role, settings, specs, log }: { role: string; settings: PlayerSettings; specs: readonly ModelSpec[]; log: Logger },
+  { role, settings, specs, account, log }: Player,
   run: (options: RoleOptions<CountedEvent>, atStart: AtStart) => Promise<void>,
 ): Promise<void> {
   // Whatever ends the loop ends the compiling.
@@ -129,7 +140,6 @@ async function playUntil(
   try {
     const secret = snapshotSecret(settings.snapshotKey, settings.store);
     queue = await openExecutionQueue(settings, executors.execute, { health, meter, log });
-    const account = await loadAccount(settings);
     const patience = { signal, intervalMs, maxMs: START_WAIT_MS, onOutage: outageLog(log) };
     const atStart: AtStart = (action) => throughOutages(action, patience);
     const session = await atStart(() => sessionFrom(settings, monitor.onRpcFailure, account));

@@ -1,8 +1,9 @@
 import { keccak256, stringToHex, type Address, type Hex } from "viem";
 import type { RareTerms } from "../parties/requester/postJob.ts";
-import { amountAboveZero } from "./amount.ts";
+import { amountAboveZero, amountText } from "./amount.ts";
+import { UsageError } from "./errors.ts";
 import { address, bytes32, unfit, whole, type Parse } from "./parse.ts";
-import { optional, toggle, type SettingValues } from "./settings.ts";
+import { inGroup, optional, toggle, type SettingValues } from "./settings.ts";
 
 /** A contract that says who holds classes, and the class: `0xCONTRACT:NUMBER`. */
 const classOf: Parse<{ classes: Address; class: number }> = (text, name) => {
@@ -13,7 +14,7 @@ const classOf: Parse<{ classes: Address; class: number }> = (text, name) => {
 };
 
 /** Rarely used terms of a job, as flags. */
-export const rareSettings = {
+export const rareSettings = inGroup("terms", {
   collateral: optional<bigint>("amount", "that a claim locks, above the deployment's least", amountAboveZero),
   reservedFor: optional<Address>("worker", "the only worker that may claim the job", address),
   group: optional<string>("name", "of your jobs of one group a worker takes one", (text) => text),
@@ -24,7 +25,7 @@ export const rareSettings = {
   maxLate: optional<number>("n", "deadlines that the worker missed, at most", whole(0, 65_535)),
   manufacturer: optional<Hex>("id", "of the worker's device", bytes32),
   class: optional<{ classes: Address; class: number }>("contract:class", "that the worker must hold", classOf),
-};
+});
 
 /**
  * The terms that the flags ask for.
@@ -32,6 +33,11 @@ export const rareSettings = {
  * @returns undefined if they ask for nothing.
  */
 export function rareTerms(values: Partial<SettingValues<typeof rareSettings>>, min: bigint): RareTerms | undefined {
+  if (values.collateral !== undefined && values.collateral < min)
+    throw new UsageError(
+      `--collateral ${amountText(values.collateral)} is below ${amountText(min)}, what each claim of this deployment ` +
+        "locks: leave the flag out, or ask for more",
+    );
   const { collateral, reservedFor, group, spread, earlyAccept, stakedSince, maxRefuted, maxLate, manufacturer } =
     values;
   const asked: Partial<RareTerms> = {

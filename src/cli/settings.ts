@@ -1,12 +1,16 @@
+import { dirname, resolve } from "node:path";
 import { Option, type Command } from "commander";
 import { FileError, readRegularFile } from "../base/regularFile.ts";
 import { UsageError } from "./errors.ts";
 import { yesOrNo, type Parse } from "./parse.ts";
+import { GROUPS } from "./words/helpGroups.ts";
 import { programOf, withParts } from "./words/walk.ts";
 
 /** `rpcUrl` is set by --rpc-url, REFUTE_RPC_URL or "rpcUrl" in the config file. */
 export const flagName = (key: string): string => `--${kebab(key)}`;
 const envName = (key: string): string => `REFUTE_${kebab(key).replaceAll("-", "_").toUpperCase()}`;
+
+const inFile = (key: string): string => `"${key}" of the config file`;
 
 const kebab = (key: string): string => key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 
@@ -18,6 +22,8 @@ type Setting<T> = {
   parse: Parse<NonNullable<T>>;
   /** The value if nothing is given; without `absent` the setting must be given. */
   absent?: { value: T; text: string };
+  /** The group of the flag in the help. */
+  group?: string;
 };
 
 export type Settings = Record<string, Setting<unknown>>;
@@ -58,6 +64,12 @@ export const toggle = (help: string): Setting<boolean> => ({
   absent: { value: false, text: "" },
 });
 
+/** Puts settings into a group of the help. */
+export const inGroup = <S extends Settings>(group: keyof typeof GROUPS, settings: S): S =>
+  Object.fromEntries(
+    Object.entries(settings).map(([key, setting]) => [key, { ...setting, group: GROUPS[group] }]),
+  ) as unknown as S;
+
 /** The settings of commands, for who asks what a command would take (`refute config`). */
 const settingsByCommand = new WeakMap<Command, Settings>();
 
@@ -67,12 +79,12 @@ export const settingsOf = (command: Command): Settings | undefined => settingsBy
 /** Adds the flags of settings, and --config, to a command. The help shows their defaults. */
 export function addSettings(command: Command, settings: Settings): Command {
   settingsByCommand.set(command, settings);
-  for (const [key, { value, help, absent }] of Object.entries(settings)) {
+  for (const [key, { value, help, absent, group = "" }] of Object.entries(settings)) {
     const more = [envName(key), ...(absent !== undefined && absent.text !== "" ? [`default: ${absent.text}`] : [])];
     const flags = value === undefined ? flagName(key) : `${flagName(key)} <${value}>`;
-    command.addOption(new Option(flags, `${help} (or ${more.join("; ")})`));
+    command.optionsGroup(group).addOption(new Option(flags, `${help} (or ${more.join("; ")})`));
   }
-  return command.option("--config <file>", "JSON file with any of these settings (or REFUTE_CONFIG)");
+  return command.optionsGroup("").option("--config <file>", "JSON file with any of these settings (or REFUTE_CONFIG)");
 }
 
 /** Where settings come from; the first that gives one wins: flags, environment, config file. */
@@ -95,18 +107,20 @@ export function sourcesOf(command: Command, env: NodeJS.ProcessEnv): Sources {
 }
 
 /** Finds a setting. */
-export function findSetting(key: string, { parse, absent }: Setting<unknown>, { flags, env, file }: Sources): Found {
+export function findSetting(key: string, setting: Setting<unknown>, { flags, env, file, path }: Sources): Found {
+  const { parse, absent } = setting;
   const [given, source] = [
     [flags[key], flagName(key)] as const,
     [env[envName(key)], envName(key)] as const,
-    [file[key], `"${key}" of the config file`] as const,
+    [file[key], inFile(key)] as const,
   ].find(([value]) => value !== undefined) ?? [undefined, ""];
   if (given === undefined) {
     if (absent !== undefined) return { value: absent.value };
     return { problem: `${key} is missing (${flagName(key)}, ${envName(key)} or "${key}" in the config file)` };
   }
   try {
-    const text = textOf(given, source);
+    const written = textOf(given, source);
+    const text = source === inFile(key) && path !== undefined ? besideFile(path, setting, written) : written;
     return { source, text, value: parse(text, source) };
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
@@ -145,6 +159,16 @@ export function readSettings<S extends Settings>(
   }
   if (problems.length > 0) throw new UsageError(problems.join("; "));
   return values as SettingValues<S>;
+}
+
+/** Placeholders of settings that are paths. */
+const PATHS = ["file", "folder", "files", "socket", "source"];
+
+/** Returns a config file's setting; paths are relative to the folder of the config file, and absolute in the answer. */
+function besideFile(path: string, { value }: Setting<unknown>, text: string): string {
+  if (value === undefined || !PATHS.includes(value) || text === "") return text;
+  const parts = value === "files" ? text.split(",").map((part) => part.trim()) : [text];
+  return parts.map((part) => (/^\w+:\/\//.test(part) ? part : resolve(dirname(path), part))).join();
 }
 
 const optionKey = (option: Option): string => option.attributeName();

@@ -19,12 +19,17 @@ export function tensorText(tensor: Named): string {
   return `${tensor.name} ${dtypeName(tensor.dtype)}[${tensor.shape.join(", ")}]: ${values.join(", ")}${more}`;
 }
 
-/** A tensor whole. Elements are text where JSON numbers do not hold them: 64-bit integers, NaN and infinities. */
-export function tensorJson(tensor: Named) {
+/**
+ * A tensor whole. Elements are text where JSON numbers do not hold them: 64-bit integers, NaN and infinities.
+ * @param file The file that has the elements in place of the JSON.
+ */
+export function tensorJson(tensor: Named, file?: string) {
+  const head = { name: tensor.name, type: dtypeName(tensor.dtype), shape: tensor.shape };
+  if (file !== undefined) return { ...head, file };
   const values = Array.from({ length: elementCount(tensor.shape) }, (_, i) => {
     const text = element(tensor, i);
     const number = Number(text);
     return Number.isFinite(number) && (!/^-?\d+$/.test(text) || Number.isSafeInteger(number)) ? number : text;
   });
-  return { name: tensor.name, type: dtypeName(tensor.dtype), shape: tensor.shape, values };
+  return { ...head, values };
 }

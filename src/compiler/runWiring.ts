@@ -22,6 +22,25 @@ export type RunWiring = {
   lastOutputs?: readonly string[] | undefined;
 };
 
+/**
+ * Returns a wiring whose carried inputs have names of a model. A flag `INPUT=OUTPUT` is split before a model is known,
+ * and both names may have equals signs: the longest input's name with an output's name behind it counts.
+ */
+export function carriedByName({ inputs, outputs }: Model["graph"], wiring: RunWiring): RunWiring {
+  if (wiring.carried === undefined) return wiring;
+  const has = (names: Names, name: string): boolean => names.some((value) => value.name === name);
+  const named = Object.entries(wiring.carried).map(([input, output]) => {
+    if (has(inputs, input) && has(outputs, output)) return [input, output];
+    const text = `${input}=${output}`;
+    const fits = inputs
+      .map(({ name }) => name)
+      .filter((name) => text.startsWith(`${name}=`) && has(outputs, text.slice(name.length + 1)));
+    const [longest = input] = fits.sort((a, b) => b.length - a.length);
+    return [longest, text.slice(longest.length + 1)];
+  });
+  return { ...wiring, carried: Object.fromEntries(named) as Record<string, string> };
+}
+
 /** The source of an input; for a carried input, by the output's number in the graph. */
 type WiredSource = { kind: "each" } | { kind: "index" } | { kind: "carried"; output: number };
 

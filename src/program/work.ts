@@ -69,6 +69,9 @@ type Worked = Pick<Program, "inputs" | "steps">;
 /** Computing the work takes a millisecond or more, and every answer asks for it. */
 const known = new WeakMap<Worked, bigint>();
 
+/** Units of work in a second. */
+export const WORK_PER_SECOND = 1e8;
+
 /** Returns a program's work: the time for the slowest execution, in units of 10 ns on one core. */
 export const programWork = (program: Worked): bigint => getOrAdd(known, program, () => workOf(program));
 

@@ -75,24 +75,28 @@ describe("refute, a worker's account over HTTP", function () {
   it("fromTokensToStakeAndBack", async function () {
     const { key, says } = await operator();
     const device = await newDevice();
-    expect(await says("account", "deposit", "4.5")).to.equal("credit 4.5, staked 0, locked 0");
+    expect(await says("account", "deposit", "4.5")).to.equal("credit 4.5 WETH, staked 0 WETH, locked 0 WETH");
     const report = JSON.parse(await says("device", "attest", "--device", device, "--json")) as object;
     expect(report)
       .to.include({ class: "processors", seq: "1" })
       .and.have.nested.property("parts[0].kind", "processors");
-    expect(await says("account", "stake", "4")).to.equal("credit 0.5, staked 4, locked 0");
+    expect(await says("account", "stake", "4")).to.equal("credit 0.5 WETH, staked 4 WETH, locked 0 WETH");
 
     const asked = await says("account", "unstake", "1.5");
-    expect(asked).to.match(/^credit 0.5, staked 2.5, locked 0, asked back 1.5, ready at \d{4}-.*Z$/);
+    expect(asked).to.match(
+      /^credit 0.5 WETH, staked 2.5 WETH, locked 0 WETH, asked back 1.5 WETH, ready at \d{4}-.*Z$/,
+    );
     const shown = JSON.parse(
       (await refute(["status", "--account", privateKeyToAddress(key), "--json"], network)).output,
     ) as object;
     expect(shown).to.include({ attestationLive: true, staked: "2.5", askedBack: "1.5" });
     expect(shown).to.have.nested.property("attestation.reason", "eligible");
     await chain.advance(DELAY);
-    expect(await says("account", "unstake")).to.equal("credit 2, staked 2.5, locked 0");
+    expect(await says("account", "unstake")).to.equal("credit 2 WETH, staked 2.5 WETH, locked 0 WETH");
 
-    expect(await says("account", "withdraw", "1.25", "--to", OTHER)).to.equal("credit 0.75, staked 2.5, locked 0");
+    expect(await says("account", "withdraw", "1.25", "--to", OTHER)).to.equal(
+      "credit 0.75 WETH, staked 2.5 WETH, locked 0 WETH",
+    );
     expect(await tokensOf(OTHER)).to.equal(parseEther("1.25"));
   });
 
@@ -145,9 +149,11 @@ describe("refute, a worker's account over HTTP", function () {
     await says("device", "attest", "--device", await newDevice());
     await says("account", "stake", "3");
     await says("account", "unstake", "1");
-    expect(await refused("NOT_READY", "account", "unstake")).to.match(/1 is ready at \d{4}-/);
+    expect(await refused("NOT_READY", "account", "unstake")).to.match(/1 WETH is ready at \d{4}-/);
     await chain.advance(DELAY);
-    expect(await says("account", "unstake", "0.5")).to.contain("credit 1, staked 1.5, locked 0, asked back 0.5");
+    expect(await says("account", "unstake", "0.5")).to.contain(
+      "credit 1 WETH, staked 1.5 WETH, locked 0 WETH, asked back 0.5 WETH",
+    );
     await refused("NOT_READY", "account", "unstake");
   });
 
@@ -155,8 +161,10 @@ describe("refute, a worker's account over HTTP", function () {
     const { says, refused } = await operator();
     expect(await refused("SHORT_OF_FUNDS", "account", "deposit", "5.1")).to.contain("holds 5 ");
     await says("account", "deposit", "1");
-    expect(await refused("SHORT_OF_FUNDS", "account", "withdraw", "2", "--to", OTHER)).to.contain("credit 1, not 2");
-    expect(await refused("SHORT_OF_FUNDS", "account", "unstake", "1")).to.contain("0 of unlocked stake");
+    expect(await refused("SHORT_OF_FUNDS", "account", "withdraw", "2", "--to", OTHER)).to.contain(
+      "credit 1 WETH, not 2 WETH",
+    );
+    expect(await refused("SHORT_OF_FUNDS", "account", "unstake", "1")).to.contain("0 WETH of unlocked stake");
     expect(await refused("SHORT_OF_FUNDS", "account", "unstake")).to.contain("no stake back");
     expect(await refused("NOT_ATTESTED", "account", "stake", "1")).to.contain("refute device attest");
     await says("device", "attest", "--device", await newDevice());
@@ -208,7 +216,7 @@ describe("refute, a worker's account over HTTP", function () {
     const { refused } = await operator();
     const file = join(folder, "bad");
     const attest = ["device", "attest", "--device", file];
-    expect(await refused("STAND_IN_FILE", ...attest)).to.contain("no socket can be made");
+    expect(await refused("STAND_IN_FILE", ...attest)).to.contain("is no folder of a device");
     expect(await refused("USAGE", "device", "attest")).to.contain("--device");
     const key = join(file, "device.json");
     cpSync(await newDevice(), file, { recursive: true });

@@ -27,7 +27,7 @@ describe("refute --decide", function () {
 
   it("check_floatsThatDiffer_areNotDecided", async () => {
     const { output } = await refute(["check", mlp]);
-    expect(output).to.match(/: not decided: it has floats of .+, which differ between machines/);
+    expect(output).to.match(/: needs exact execution: it has floats of .+, which differ between machines/);
     const [only, ...others] = await check(mlp);
     expect(others).to.deep.equal([]);
     expect(only).to.have.property("undecided").that.contains("which differ between machines");

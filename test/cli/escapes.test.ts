@@ -135,6 +135,7 @@ describe("names from outside in what commands print", function () {
       expect(text).to.match(SHOWN);
       expect(text.trimEnd().split("\n")).to.have.length(2);
       expect(text).to.have.length.below(20_000);
+      expect(text).to.match(isTTY ? /^\S+ info  / : /^\{"level":"info",/);
       // Not even once it is decoded.
       if (!isTTY) expect((JSON.parse(text.split("\n")[0]!) as { reason: string }).reason).to.match(SHOWN);
     });

@@ -8,6 +8,9 @@ import { mlpBytes, mlpInput } from "../../testkit/models/mlp.ts";
 import { Players } from "../../testkit/players/players.ts";
 import { serveRpc } from "../../testkit/nodes/rpcServer.ts";
 
+/** An account without jobs. */
+const NOBODY = `0x${"70".repeat(20)}`;
+
 describe("refute, the fee of a job", function () {
   let folder: string;
   let players: Players;
@@ -44,6 +47,27 @@ describe("refute, the fee of a job", function () {
     expect(status).to.equal(2);
     expect(stderr).to.match(/--window\) of 5 s: this deployment takes \d+ to \d+ s .*\[JOB_TERMS\]/);
     expect(await ledger()).to.equal(before);
+  });
+
+  it("collateralBelowTheDeployments_isRefused_inWholeUnits", async () => {
+    const { status, stderr } = await say(...submitArgs, "--fee", "0.1", "--collateral", "0.1");
+    expect(status).to.equal(2);
+    expect(stderr).to.match(/--collateral 0\.1 is below 1\.8, what each claim .*\[USAGE\]/);
+  });
+
+  it("status_hasUnits_ofAssetGasAndTime", async () => {
+    const { output } = await say("status");
+    expect(output)
+      .to.match(/^bond +[\d.]+ WETH$/m)
+      .and.match(/^collateral +1\.8 WETH$/m);
+    expect(output)
+      .to.match(/^priceCap +[\d.]+ gwei a gas$/m)
+      .and.match(/^baseClock +\d+ (s|min)$/m);
+    const quote = (await say("job", "quote", submitArgs[1]!)).output;
+    expect(quote)
+      .to.match(/^posting +[\d.]+ ether: /m)
+      .and.match(/^fee +at least [\d.]+ WETH: /m);
+    expect(quote).to.match(/a bond of [\d.]+ WETH/);
   });
 
   it("deadlineThatTheMarketRefuses_isRefused_andNothingIsDeposited", async () => {
@@ -104,6 +128,27 @@ describe("refute, the fee of a job", function () {
     await players.chain.advance(7_200);
     const { status, output } = await say("job", "expire", job);
     expect(status, output).to.equal(0);
-    expect(output).to.contain("credit 0.05");
+    expect(output).to.contain("credit 0.05 WETH");
+  });
+
+  it("ownJobs_areListed_andAJobTellsWhatHappenedToIt", async () => {
+    const requester = players.addressOf(key);
+    const { job } = JSON.parse((await say(...submitArgs, "--fee", "0.05", "--json")).stdout) as { job: string };
+    const listed = JSON.parse((await say("job", "list", "--json")).stdout) as { jobs: object[]; total: number };
+    expect(listed).to.include({ requester, total: listed.jobs.length });
+    expect(listed.jobs.at(-1)).to.include({ job, fee: "0.05", status: "open" });
+    const lines = (await say("job", "list", "--last", "1", "--requester", requester)).output;
+    expect(lines)
+      .to.include(job)
+      .and.match(/0\.05 WETH/);
+    expect((await say("job", "list", "--requester", NOBODY)).output).to.contain(`no job by ${NOBODY}`);
+    expect((await say("job", "cancel", job)).status).to.equal(0);
+    const told = JSON.parse((await say("status", job, "--json")).stdout) as { events: { event: string }[] };
+    expect(told).to.include({ requester, fee: "0.05", status: "closed" });
+    expect(told.events.map(({ event }) => event)).to.deep.equal(["JobPosted", "JobClosed"]);
+    const text = (await say("status", job)).output;
+    expect(text)
+      .to.match(/^fee +0\.05 WETH$/m)
+      .and.match(/^\d{4}-\S+Z +posted +0x[0-9a-f]{64}$/m);
   });
 });

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { toBinary } from "@bufbuild/protobuf";
@@ -6,6 +6,7 @@ import { expect } from "chai";
 import { TensorProtoSchema } from "onnx-buf";
 import { DType } from "../../src/numerics/dtype.ts";
 import type { TensorData } from "../../src/model/onnx/model.ts";
+import { readNpy } from "../../src/model/onnx/inputs/npy.ts";
 import { floatTensor, int64Tensor } from "../../src/model/onnx/tensorData.ts";
 import { refute } from "./refute.ts";
 import { mlpBytes, mlpInput, mlpProgram } from "../../testkit/models/mlp.ts";
@@ -153,6 +154,82 @@ describe("refute check, run and conform", function () {
     }
     expect(outputs[0]).to.deep.equal(outputs[1]);
     expect(outputs[0]![0]!.values.reduce((sum, value) => sum + value, 0)).to.be.closeTo(1, 1e-6);
+  });
+
+  it("run_writesOutputsToFiles_andPrintsNoneOfTheirElements", async () => {
+    const path = file("w.pb", proto({ dtype: DType.float32, shape: [1, 64], bytes: mlpInput(5) }));
+    const args = ["run", mlp, "--input", `x=${path}`, "--json"];
+    const { outputs: printed } = JSON.parse((await refute(args)).output) as { outputs: { values: number[] }[] };
+    const to = join(folder, "y.npy");
+    const { status, output } = await refute([...args, "--output", `y=${to}`]);
+    expect(status, output).to.equal(0);
+    expect((JSON.parse(output) as { outputs: object[] }).outputs).to.deep.equal([
+      { name: "y", type: "float32", shape: [1, 10], file: to },
+    ]);
+    const { bytes } = readNpy(readFileSync(to), to);
+    expect([...new Float32Array(bytes.buffer)]).to.deep.equal(printed[0]!.values);
+  });
+
+  it("run_ofLongOutputs_printsNoJson_unlessFilesTakeThem", async () => {
+    const model = file(
+      "long.onnx",
+      buildModel({
+        inputs: [{ name: "x", dtype: DType.bool, shape: [1] }],
+        outputs: [{ name: "y", dtype: DType.bool }],
+        initializers: { size: int64Tensor([10_000_001]) },
+        nodes: [{ op: "Expand", inputs: ["x", "size"], outputs: ["y"] }],
+      }),
+    );
+    const args = ["run", model, "--input", `x=${file("b.json", "[true]")}`, "--json"];
+    const refused = await refute(args);
+    expect(refused.status).to.equal(2);
+    expect(refused.output).to.contain("10000001 elements").and.contain("--output y=FILE.npy");
+    const { status, output } = await refute([...args, "--output", `y=${join(folder, "long.npy")}`]);
+    expect(status, output).to.equal(0);
+    expect(statSync(join(folder, "long.npy")).size).to.equal(128 + 10_000_001);
+  });
+
+  it("run_compared_namesOutputsThatNoInputReaches", async () => {
+    const model = file(
+      "constant.onnx",
+      buildModel({
+        inputs: [{ name: "x", dtype: DType.float32, shape: [2] }],
+        outputs: ["y", "z"].map((name) => ({ name, dtype: DType.float32 })),
+        initializers: { a: floatTensor([1, 2]) },
+        nodes: [
+          { op: "Relu", inputs: ["x"], outputs: ["y"] },
+          { op: "Neg", inputs: ["a"], outputs: ["z"] },
+        ],
+      }),
+    );
+    const args = ["run", model, "--input", `x=${file("two.json", "[1, 2]")}`, "--compare"];
+    expect((await refute(args)).output).to.match(/^z .* a constant: no input reaches it/m);
+    const { comparison } = JSON.parse((await refute([...args, "--json"])).output) as {
+      comparison: { outputs: { name: string; constant?: true }[] };
+    };
+    expect(comparison.outputs.map(({ name, constant }) => [name, constant])).to.deep.equal([
+      ["y", undefined],
+      ["z", true],
+    ]);
+  });
+
+  it("check_endsWithACommandToPaste", async () => {
+    const served = await refute(["check", mlp]);
+    expect(served.output.trimEnd().split("\n").at(-1)).to.equal(`next: refute run ${mlp} --input x=x.npy`);
+    const open = file(
+      "open.onnx",
+      buildModel({
+        inputs: [{ name: "x", dtype: DType.float32, shape: ["n", 3] }],
+        outputs: [{ name: "y", dtype: DType.float32 }],
+        nodes: [{ op: "Relu", inputs: ["x"], outputs: ["y"] }],
+      }),
+    );
+    for (const flags of [[], ["--shape", "x=7,4"]]) {
+      const { stdout, stderr } = await refute(["check", open, ...flags]);
+      const size = flags.length === 0 ? 1 : 7;
+      expect(stdout).to.include(`next: refute check ${open} --shape x=${size},3`);
+      expect(stderr).to.match(/cannot be judged/);
+    }
   });
 
   it("run_compared_showsThatOnnxruntimeIsWithinTolerance", async () => {

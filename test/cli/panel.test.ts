@@ -89,7 +89,7 @@ describe("refute deploy panel, panel post and panel result", function () {
     const answer = JSON.parse(stdout) as Answer;
     expect([answer.outcome, answer.finals]).to.deep.equal(["survived", 3]);
     expect(answer.seats.map(({ phase }) => phase)).to.deep.equal(["final", "final", "final"]);
-    expect(stderr).to.match(/takes 0\.3 in fees/);
+    expect(stderr).to.match(/takes 0\.3 WETH in fees/);
     expect(stderr).to.match(new RegExp(`posts panel ${answer.panel}`));
     expect(stderr).to.match(/all seats agree: noted on chain/);
     const shown = await say("panel", "result", answer.panel, "--json");
@@ -121,7 +121,7 @@ describe("refute deploy panel, panel post and panel result", function () {
     const { status, stdout, stderr } = await say("panel", "result", id, "--wait", "--json");
     expect(status).to.equal(1);
     expect((JSON.parse(stdout) as Answer).outcome).to.equal("failed");
-    expect(stderr).to.match(/took out 0\.2 of fees/);
+    expect(stderr).to.match(/took out 0\.2 of the stake asset/);
     expect(stderr).to.match(/"code":"VERDICT"/);
   });
 

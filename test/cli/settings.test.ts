@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect } from "chai";
 import { Command } from "commander";
 import { UsageError } from "../../src/cli/errors.ts";
-import { text, whole } from "../../src/cli/parse.ts";
+import { list, text, whole } from "../../src/cli/parse.ts";
 import { addSettings, defaulted, readSettings, required } from "../../src/cli/settings.ts";
 
 const settings = {
@@ -32,6 +32,27 @@ describe("readSettings", function () {
     expect(read([], { REFUTE_CHAIN_ID: "2" }, config).chainId).to.equal(2);
     expect(read([], {}, config)).to.deep.equal({ chainId: 3, rpcUrl: "http://config" });
     expect(read(["--chain-id", "1"], {}).rpcUrl).to.equal("http://default");
+  });
+
+  it("pathsInAConfigFile_areRelativeToIt_andOthersToTheWorkingFolder", function () {
+    const paths = {
+      models: required("file", "models", text),
+      native: required("files", "calibrations", list),
+      catalogue: required("source", "models", text),
+      name: required("name", "a name", text),
+    };
+    const given = { models: "m.json", native: "a.json, /b.json", catalogue: "https://host/c.json", name: "n" };
+    writeFileSync(join(folder, "config.json"), JSON.stringify(given));
+    const readPaths = (...args: string[]) => {
+      const command = addSettings(new Command(), paths).exitOverride();
+      return readSettings(command.parse(args, { from: "user" }), paths, { REFUTE_CONFIG: join(folder, "config.json") });
+    };
+    expect(readPaths()).to.deep.equal({
+      ...given,
+      models: join(folder, "m.json"),
+      native: [join(folder, "a.json"), "/b.json"],
+    });
+    expect(readPaths("--models", "m.json")).to.have.property("models", "m.json");
   });
 
   it("missingSetting_namesEveryWayToSetIt", function () {

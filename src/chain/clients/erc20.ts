@@ -1,5 +1,9 @@
-import { erc20Abi, type Address, type TransactionReceipt } from "viem";
+import { erc20Abi, type Address, type PublicClient, type TransactionReceipt } from "viem";
 import type { Access } from "./access.ts";
+
+/** The symbol of a token. @throws viem's errors, also where the token has none */
+export const symbolOf = (address: Address, publicClient: PublicClient): Promise<string> =>
+  publicClient.readContract({ address, abi: erc20Abi, functionName: "symbol" });
 
 /** A token: the stake asset of a deployment. Amounts are in its smallest unit. */
 export class Erc20 {

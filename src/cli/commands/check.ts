@@ -1,5 +1,6 @@
 import type { RefuteError } from "../../base/errors.ts";
 import { readDraft } from "../../model/onnx/readModel.ts";
+import { bindingsByName } from "../../model/onnx/inputs/boundTensors.ts";
 import { Command } from "commander";
 import { surveyDraft } from "../../compiler/survey.ts";
 import { NegativeVerdict } from "../errors.ts";
@@ -12,6 +13,8 @@ import { checkIfDecoder, warnIfPlainDiffers } from "../models.ts";
 import { decisionText, marginText } from "../../model/decision/decisionText.ts";
 import { decisionsOf } from "../../runs/programs/decisionsOf.ts";
 import { prepareModel } from "../../compiler/wraps/modelSpec.ts";
+import { WORK_PER_SECOND } from "../../program/work.ts";
+import { checkCommandOf, runCommandOf } from "../nextCommand.ts";
 import type { Line, Output } from "../output.ts";
 import { compileProgress } from "../progress.ts";
 import { byteText, table } from "../../base/text.ts";
@@ -33,13 +36,13 @@ export function checkCommand(output: Output): Command {
       };
       const draft = readDraft(path, note, { mib: spec.limits?.mib, lengths: spec.lengths });
       const known = [...draft.graph.inputs.map(({ name }) => name), ...lost];
-      for (const name of givenNames(options)) requireName(known, name);
+      for (const name of givenNames(known, options)) requireName(known, name);
       // A refused input is not checked further.
       const there = draft.graph.inputs.map(({ name }) => name);
       const gone = (name: string): boolean => lost.includes(name) && !there.includes(name);
       const loaded = prepareModel(draft, {
         ...spec,
-        bind: Object.fromEntries(Object.entries(spec.bind).filter(([name]) => !gone(name))),
+        bind: Object.fromEntries(bindingsByName(known, spec.bind).filter(([name]) => !gone(name))),
         uint8: spec.uint8.filter(({ input }) => !gone(input)),
       });
       const progress = compileProgress(output.progress("compiling node"));
@@ -49,7 +52,15 @@ export function checkCommand(output: Output): Command {
         await warnIfPlainDiffers(spec, survey.model, loaded, output);
       }
       const report = checkReport(loaded.model, survey, () => decisionsOf(loaded), executionMemory);
-      output.answer(report, page(report));
+      const next = report.served
+        ? runCommandOf(spec, survey.model!)
+        : needsShapes(report)
+          ? checkCommandOf(spec, loaded.model)
+          : undefined;
+      output.answer({ ...report, ...(next !== undefined && { next }) }, [
+        ...page(report),
+        ...(next === undefined ? [] : ["", `next: ${next}`]),
+      ]);
       if (report.served) return;
       const why = needsShapes(report) ? "cannot be judged without the right shapes" : "cannot be served";
       throw new NegativeVerdict(`${path} ${why}`);
@@ -93,7 +104,7 @@ function page(report: CheckReport): Line[] {
       ["steps", String(program.steps)],
       ["checkpoints", String(program.checkpoints)],
       ["parameters", `${program.parameters} (${byteText(memory.constants)})`],
-      ["work, units of 10 ns", program.work],
+      ["work", `${workText(program.work)} of one core, in the slowest execution`],
       ["largest step proof", `${program.largestStepProof.gas} gas (${program.largestStepProof.step})`],
       ["longest step proof", `${program.longestStepProof.bytes} bytes (${program.longestStepProof.step})`],
       ["worst dispute", `${dispute.transactions} transactions, ${dispute.gas} gas (${dispute.step})`],
@@ -102,14 +113,25 @@ function page(report: CheckReport): Line[] {
       ...(memory.execution === undefined ? [] : [["memory", `${byteText(memory.execution)} at once, in an execution`]]),
     ]),
   );
-  lines.push("", ...(report.decisions ?? []).flatMap(decisionLines));
+  const decisions = report.decisions ?? [];
+  lines.push("", ...decisions.flatMap(decisionLines));
+  if (decisions.some((each) => "undecided" in each))
+    lines.push("exact execution is what workers do; what could go without it: docs/decisions.md");
   return lines;
+}
+
+/** Work in milliseconds or seconds. */
+function workText(work: string): string {
+  const seconds = Number(work) / WORK_PER_SECOND;
+  const [value, unit] = seconds < 1 ? [seconds * 1_000, "ms"] : [seconds, "s"];
+  return `${value < 10 ? Number(value.toPrecision(2)) : Math.round(value)} ${unit}`;
 }
 
 /** Describes the decisions behind an output. */
 function decisionLines(output: NonNullable<CheckReport["decisions"]>[number]): Line[] {
-  if ("undecided" in output) return [`${output.output}: not decided: ${output.undecided}`];
-  if (output.decisions.length === 0) return [`${output.output}: decided: nothing before it differs between machines`];
+  if ("undecided" in output) return [`${output.output}: needs exact execution: ${output.undecided}`];
+  if (output.decisions.length === 0)
+    return [`${output.output}: the same on all machines, also without exact execution`];
   return [
     `${output.output}: decided by`,
     ...output.decisions.map((decision) => `  ${decisionText(decision)}; margin: ${marginText(decision)}`),

@@ -12,6 +12,7 @@ import { addExamples } from "../globalOptions.ts";
 import { missingPackage } from "../missingPackage.ts";
 import { appendOption, modelFlags, modelOptions, modelSpec, seedOption, type ModelOptions } from "../modelOptions.ts";
 import { loadProgram, readModels } from "../models.ts";
+import { commandText, inputFlags } from "../nextCommand.ts";
 import type { Line, Output } from "../output.ts";
 import { port, text, whole } from "../parse.ts";
 import { addSettings, defaulted, optional, readSettings, toggle } from "../settings.ts";
@@ -113,29 +114,12 @@ function words(
   // With the flags that worker and watcher compile with: without these flags the program would differ, and nobody would
   // serve the job.
   const next = specs.map((spec, k) => {
-    const words = ["refute", "submit", spec.path, ...modelFlags(spec), ...inputFlags(spec, programs[k]!)];
-    words.push("--fee", "0.05", "--wait");
-    return words.map(shellWord).join(" ");
+    const words = ["submit", spec.path, ...modelFlags(spec), ...inputFlags(spec, programs[k]!)];
+    return commandText([...words, "--fee", "0.05", "--wait"]);
   });
   const models = specs.map(({ path }, k) => ({ path, programRoot: programs[k]!.programRoot }));
   return { env, next, value: { ready: true, account: user.address, env, addressFile, models, next } };
 }
-
-/** Returns the flags for a job's inputs: for a decoder a prompt; else a file for each required input. */
-function inputFlags({ decoder }: ModelSpec, { inputs, program }: CompiledModel): string[] {
-  if (decoder !== undefined) return ["--prompt", "1,2,3", "--tokens", "8"];
-  return inputs.flatMap(({ name }, k) => {
-    const kind = program.inputs[k]!.source?.kind;
-    return kind === "index" || kind === "carried" ? [] : ["--input", `${name}=${fileNameFor(name)}.npy`];
-  });
-}
-
-/** Names in a model are anybody's: a slash would be a folder. */
-const fileNameFor = (name: string): string => name.replaceAll("/", "_");
-
-/** Quotes a word for shells: a pasted command must do nothing but the printed command. */
-const shellWord = (word: string): string =>
-  /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 
 function pageOf(
   { url, deployment, user }: Devnet,

@@ -6,12 +6,21 @@ import { itemOutputs, type ItemOutputs } from "../../parties/requester/itemOutpu
 import { jobState, type JobState } from "../../parties/requester/result.ts";
 import { timeText } from "../amount.ts";
 import { chainSettings, readerFrom } from "../chainSettings.ts";
-import { outputFiles, outputLines, outputsJson, withLabels, writeOutputs, type Presentation } from "../decoded.ts";
+import {
+  outputFlagOf,
+  outputLines,
+  outputOptions,
+  outputsJson,
+  presentationOf,
+  writeOutputs,
+  type OutputOptions,
+  type Presentation,
+} from "../decoded.ts";
 import { UsageError } from "../errors.ts";
 import { textLines, textOfJobs } from "../generatedText.ts";
 import { tokenizerOption } from "../generationOptions.ts";
 import { addExamples } from "../globalOptions.ts";
-import { appendOption, modelOptions, modelSpec, seedOption, type ModelOptions } from "../modelOptions.ts";
+import { modelOptions, modelSpec, seedOption, type ModelOptions } from "../modelOptions.ts";
 import { loadProgram } from "../models.ts";
 import type { Output } from "../output.ts";
 import { as, jobId, webUrl, whole } from "../parse.ts";
@@ -23,16 +32,14 @@ const settings = {
   wait: toggle("wait until the result is final and delivered, also while no node answers"),
 };
 
-type Options = ModelOptions & {
-  item?: number;
-  from?: string;
-  model?: string;
-  program?: string;
-  output?: string[];
-  labels?: string;
-  top?: number;
-  tokenizer?: string;
-};
+type Options = ModelOptions &
+  OutputOptions & {
+    item?: number;
+    from?: string;
+    model?: string;
+    program?: string;
+    tokenizer?: string;
+  };
 
 /** `refute result`: shows a job's state on chain and the job's outputs. Reads only: no key is needed. */
 export function resultCommand(output: Output): Command {
@@ -41,20 +48,13 @@ export function resultCommand(output: Output): Command {
     .argument("<job>", "id of a job", as(jobId, "JOB"))
     .option("--model <file>", "the job's model, which has names, types and shapes; compiled as for refute submit")
     .option("--program <file>", "the same from a program's description (JSON) in place of the model")
-    .option(
-      "--output <name=file>",
-      "write an output as a NumPy file, e.g. scores=scores.npy; repeat for more",
-      appendOption,
-    )
     .option("--item <n>", "of a run: the outputs of this item, from 0; needs --from", as(whole(0), "--item"))
     .option("--from <url>", "the server of a worker that publishes its claims, for --item", as(webUrl, "--from"))
-    .option("--labels <file>", "names of the scores' classes: a text a line, or a JSON array")
-    .option("--top <n>", "show the highest scores along the last dimension", as(whole(1), "--top"))
     .action(async (job: Hex, options: Options, command: Command) => {
       const values = readSettings(command, settings);
       const program = programOf(options, output);
-      const files = outputFiles(program, options.output ?? []);
-      const shown: Presentation = { program, top: options.top };
+      const { shown, files } =
+        program === undefined ? { shown: {}, files: new Map<string, string>() } : presentationOf(program, options);
       const textOf = textOfJobs(options.tokenizer, program);
       const { item, from } = options;
       if (item !== undefined || from !== undefined) {
@@ -85,7 +85,7 @@ export function resultCommand(output: Output): Command {
       output.answer(value, [...stateLines(job, state, shown), ...textLines(text)]);
     });
   return addExamples(
-    addSettings(tokenizerOption(seedOption(modelOptions(command))), settings),
+    addSettings(tokenizerOption(seedOption(modelOptions(outputOptions(command)))), settings),
     "result JOB",
     "result JOB --wait --model model.onnx --top 5 --labels classes.txt",
     "result JOB --program program.json --output scores=scores.npy",
@@ -116,19 +116,14 @@ const itemLines = (
 ];
 
 function programOf(options: Options, output: Output): ProgramDescription | undefined {
-  const { model, program, labels, top } = options;
+  const { model, program } = options;
   if (model !== undefined && program !== undefined)
     throw new UsageError("--model and --program both name the program: give one of them");
-  if (model === undefined && program === undefined) {
-    if (labels === undefined && top === undefined) return undefined;
-    const flag = labels === undefined ? "--top" : "--labels";
-    throw new UsageError(`${flag} needs the program, which has the types: give --model FILE or --program FILE too`);
-  }
-  const described =
-    model === undefined
-      ? parseDescription(readJson(program!, "program's description"), program)
-      : describeProgram(loadProgram(modelSpec(model, options), output));
-  return labels === undefined ? described : withLabels(described, labels);
+  if (model !== undefined) return describeProgram(loadProgram(modelSpec(model, options), output));
+  if (program !== undefined) return parseDescription(readJson(program, "program's description"), program);
+  const flag = outputFlagOf(options);
+  if (flag === undefined) return undefined;
+  throw new UsageError(`${flag} needs the program, which has the types: give --model FILE or --program FILE too`);
 }
 
 /** Another program's names and types would mean nothing. @throws UsageError */

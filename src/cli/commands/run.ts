@@ -3,8 +3,9 @@ import { compile } from "../../compiler/compile.ts";
 import { createExecutor, executionBytes } from "../../executor/createExecutor.ts";
 import { compare, emptyTensor, outputTensors, type Comparison, type Distances } from "../../examine/compare/compare.ts";
 import { elementCount } from "../../model/onnx/model.ts";
-import type { CompiledModel } from "../../program/compiled.ts";
+import type { TensorInfo } from "../../program/compiled.ts";
 import { PlainRefusalError } from "../../native/plain/plainRun.ts";
+import { outputFiles, outputOption, writeOutput, type OutputOptions } from "../decoded.ts";
 import { generateText } from "../generateText.ts";
 import { generationOptions, requireNoGeneration, type GenerationOptions } from "../generationOptions.ts";
 import { UsageError } from "../errors.ts";
@@ -18,7 +19,9 @@ import { compileProgress, executionProgress } from "../progress.ts";
 import { tensorJson, tensorText } from "../tensorText.ts";
 import { table } from "../../base/text.ts";
 
-type Options = ModelOptions & GenerationOptions & { input?: string[]; compare?: boolean };
+type Options = ModelOptions &
+  GenerationOptions &
+  Pick<OutputOptions, "output"> & { input?: string[]; compare?: boolean };
 
 /** `refute run`: exact execution of a model on files. */
 export function runCommand(output: Output): Command {
@@ -44,6 +47,7 @@ export function runCommand(output: Output): Command {
       if (spec.decoder !== undefined) {
         const other = options.input !== undefined ? "--input" : options.compare === true ? "--compare" : undefined;
         if (other !== undefined) throw new UsageError(`${other}: a decoder takes its inputs from --prompt`);
+        if (options.output !== undefined) throw new UsageError("--output: a decoder's tokens are printed");
         return generateText(spec, options, output);
       }
       requireNoGeneration(options);
@@ -55,10 +59,12 @@ export function runCommand(output: Output): Command {
         shapes: { ...shapesOf(inputs), ...spec.shapes },
         progress: compileProgress(output.progress("compiling node")),
       });
+      const all = [...compiled.outputs, ...(compiled.emptyOutputs ?? [])].map(({ name }) => name);
+      const files = outputFiles(all, options.output ?? []);
       if (output.mode.json) {
         // A model without enough memory is refused as it is without --json.
         executionBytes(compiled);
-        requirePrintable(compiled);
+        requirePrintable(compiled.outputs.filter(({ name }) => !files.has(name)));
       }
       const executor = await createExecutor(compiled);
       const start = performance.now();
@@ -68,13 +74,21 @@ export function runCommand(output: Output): Command {
       const milliseconds = Math.round(performance.now() - start);
       await executor.close();
       const outputs = [...outputTensors(compiled, tensors), ...(compiled.emptyOutputs ?? []).map(emptyTensor)];
+      for (const tensor of outputs) {
+        const { name } = tensor;
+        if (files.has(name)) writeOutput(name, files.get(name)!, tensor);
+      }
       const comparison =
         options.compare === true
           ? await compare(path, compiled, new Map([...inputs, ...bound]), tensors).catch(refusal)
           : undefined;
       const report = { programRoot: compiled.programRoot, milliseconds, stats };
       output.answer(
-        { ...report, outputs: output.mode.json ? outputs.map(tensorJson) : [], ...(comparison && { comparison }) },
+        {
+          ...report,
+          outputs: output.mode.json ? outputs.map((tensor) => tensorJson(tensor, files.get(tensor.name))) : [],
+          ...(comparison && { comparison }),
+        },
         [
           ...outputs.map(tensorText),
           `${compiled.program.steps.length} steps in ${milliseconds} ms`,
@@ -83,8 +97,9 @@ export function runCommand(output: Output): Command {
       );
     });
   return addExamples(
-    generationOptions(seedOption(modelOptions(command))),
+    generationOptions(seedOption(modelOptions(outputOption(command)))),
     "run model.onnx --input x=x.npy",
+    "run model.onnx --input x=x.npy --output y=y.npy",
     "run model.onnx --decoder --prompt 1,2,3 --tokens 20 --temperature 0.8 --seed 7",
     'run model.onnx --decoder --tokenizer tokenizer.json --prompt "Once upon" --tokens 20',
     "run model.onnx --input x=x.json --compare",
@@ -94,13 +109,13 @@ export function runCommand(output: Output): Command {
 /** The most elements that JSON is printed of: a line each, and JavaScript's texts end at 2^29 characters. */
 const MAX_PRINTED = 10_000_000;
 
-/** @throws UsageError before the work, if the outputs are too long for one text of JSON */
-function requirePrintable({ outputs }: CompiledModel): void {
+/** @throws UsageError before the work, if the outputs that no file takes are too long for one text of JSON */
+function requirePrintable(outputs: readonly TensorInfo[]): void {
   const elements = outputs.reduce((sum, { shape }) => sum + elementCount(shape), 0);
   if (elements > MAX_PRINTED)
     throw new UsageError(
-      `--json: the outputs have ${elements} elements, and at most ${MAX_PRINTED} are printed: leave --json out, or ` +
-        "compile the model for smaller shapes",
+      `--json: the outputs have ${elements} elements, and at most ${MAX_PRINTED} are printed: write the long ones to ` +
+        `files, --output ${outputs[0]!.name}=FILE.npy, or leave --json out`,
     );
 }
 
@@ -124,7 +139,10 @@ function comparisonText(comparison: Comparison | { refused: string }): string[] 
           output.name,
           output.absolute.toExponential(2),
           String(output.ulps ?? ""),
-          output.first === undefined ? "" : `element ${output.first} is the first out of tolerance`,
+          [
+            ...(output.first === undefined ? [] : [`element ${output.first} is the first out of tolerance`]),
+            ...(output.constant ? ["a constant: no input reaches it, and it was computed with the program"] : []),
+          ].join("; "),
         ],
   );
   const lines = ["", ...table([["output", "largest difference", "ulps", ""], ...rows]), ...nearer];

@@ -1,16 +1,18 @@
 import { Command } from "commander";
-import type { Address, Hex } from "viem";
+import { formatGwei, type Address, type Hex } from "viem";
 import { ProvisioningReader } from "../../chain/clients/provisioning.ts";
 import { StakeVaultReader } from "../../chain/clients/stakeVault.ts";
 import type { Deployment } from "../../chain/market/deployment.ts";
 import { ineligibility } from "../../attestation/eligibility.ts";
-import { jobProgress } from "../../parties/requester/result.ts";
-import { timeText } from "../amount.ts";
+import { jobWithEvents } from "../../parties/requester/jobRecords.ts";
+import { amountText, timeText } from "../amount.ts";
 import { chainSettings, readerFrom } from "../chainSettings.ts";
 import { addExamples } from "../globalOptions.ts";
 import { ledgerJson, ledgerText } from "../ledger.ts";
+import { moneyOf } from "../money.ts";
 import type { Line, Output } from "../output.ts";
 import { address, as, jobId } from "../parse.ts";
+import { duration } from "../progress.ts";
 import { addSettings, optional, readSettings } from "../settings.ts";
 import { table } from "../../base/text.ts";
 import type { Reader } from "../../chain/market/reader.ts";
@@ -40,11 +42,35 @@ export function statusCommand(output: Output): Command {
 
 type Status = { value: unknown; lines: Line[] };
 
-async function jobStatus(reader: Reader, job: Hex): Promise<Status> {
-  const progress = await jobProgress(reader, job);
+/** Events of the market in words. */
+const HAPPENED: Readonly<Record<string, string>> = {
+  JobPosted: "posted",
+  JobClaimed: "claimed",
+  JobExpired: "the worker was late",
+  JobClosed: "closed: the fee is the requester's",
+  ClaimSubmitted: "submitted",
+  ClaimSealed: "sealed",
+  SealBroken: "the seal was not opened in time",
+  ClaimAccepted: "accepted by the requester",
+  ClaimFinalised: "final",
+  ClaimRefuted: "refuted",
+  OutputDelivered: "output delivered",
+  FeeReleased: "fee paid to the worker",
+  FeeReturned: "fee returned",
+};
+
+async function jobStatus(reader: Reader, jobId: Hex): Promise<Status> {
+  const { progress, record, events } = await jobWithEvents(reader, jobId);
   const { form, status, worker, claim } = progress;
+  const { requester, programRoot, fee, window, deadline } = record.job;
+  const money = await moneyOf(reader);
   const rows = [
     ["status", status],
+    ["requester", requester],
+    ["program", programRoot],
+    ["fee", money(fee)],
+    ["window", duration(window * 1_000)],
+    ["deadline", timeText(deadline)],
     ["claims", form === "answer" ? "answers" : "traces"],
   ];
   if (worker !== undefined) rows.push(["worker", worker]);
@@ -52,7 +78,14 @@ async function jobStatus(reader: Reader, job: Hex): Promise<Status> {
     rows.push(["claim root", claim.root], ["disputable until", timeText(claim.windowEnd)]);
     rows.push(["games open", String(claim.gamesOpen)], ["refuted", claim.refuted ? "yes" : "no"]);
   }
-  return { value: progress, lines: table(rows) };
+  const about = { requester, programRoot, fee: amountText(fee), windowSeconds: window, deadline: timeText(deadline) };
+  const told = events.map(({ time, ...event }) => ({ time: timeText(time), ...event }));
+  const happened = told.map(({ time, event, worker: by, transaction }) => [
+    time,
+    `${HAPPENED[event]!}${by === undefined ? "" : `, ${by}`}`,
+    transaction,
+  ]);
+  return { value: { ...progress, ...about, events: told }, lines: [...table(rows), "", ...table(happened)] };
 }
 
 async function accountStatus({ deployment, publicClient }: Reader, owner: Address): Promise<Status> {
@@ -68,12 +101,29 @@ async function accountStatus({ deployment, publicClient }: Reader, owner: Addres
       attestationLive: why === undefined,
       attestation: { reason, time },
     },
-    lines: [ledgerText(account), `attestation: ${attestation}`],
+    lines: [ledgerText(account, await moneyOf({ deployment, publicClient })), `attestation: ${attestation}`],
   };
 }
 
-function deploymentStatus({ deployment }: Reader): Promise<Status> {
-  const { parameters, ...rest }: Deployment = deployment;
-  const rows = [...Object.entries(rest), ...Object.entries(parameters)];
-  return Promise.resolve({ value: deployment, lines: table(rows.map(([name, value]) => [name, String(value)])) });
+async function deploymentStatus(reader: Reader): Promise<Status> {
+  const { parameters, bond, ...rest }: Deployment = reader.deployment;
+  const money = await moneyOf(reader);
+  const time = (seconds: number): string => duration(seconds * 1_000);
+  const shown = {
+    ...rest,
+    bond: money(bond),
+    ...parameters,
+    baseWindow: time(parameters.baseWindow),
+    maxWindow: time(parameters.maxWindow),
+    baseClock: time(parameters.baseClock),
+    withdrawalDelay: time(parameters.withdrawalDelay),
+    rate: `${parameters.rate} units of work a second`,
+    maxWork: `${parameters.maxWork} units, ${time(Number(parameters.maxWork / parameters.rate))}`,
+    priceCap: `${formatGwei(parameters.priceCap)} gwei a gas`,
+    bounty: money(parameters.bounty),
+    collateral: money(parameters.collateral),
+    penaltyBps: `${parameters.penaltyBps} (${parameters.penaltyBps / 100} % of the collateral)`,
+  };
+  const lines = table(Object.entries(shown).map(([name, value]) => [name, String(value)]));
+  return { value: reader.deployment, lines };
 }

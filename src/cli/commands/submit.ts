@@ -24,8 +24,16 @@ import { seconds, webUrl, whole } from "../parse.ts";
 import { prepareJob } from "../prepareJob.ts";
 import { checkReferences, REFERRED, sourceSettings } from "../references.ts";
 import { rareSettings, rareTerms } from "../rareTerms.ts";
-import { addSettings, defaulted, optional, readSettings, required, toggle } from "../settings.ts";
-import { outputsJson } from "../decoded.ts";
+import { addSettings, defaulted, inGroup, optional, readSettings, required, toggle } from "../settings.ts";
+import { GROUPS } from "../words/helpGroups.ts";
+import {
+  outputFlagOf,
+  outputOptions,
+  outputsJson,
+  presentationOf,
+  writeOutputs,
+  type OutputOptions,
+} from "../decoded.ts";
 import { streamUntil } from "../streamedText.ts";
 import { resultLines, waitOnTerminal } from "../waiting.ts";
 
@@ -38,24 +46,30 @@ const settings = {
   fee: required("amount", "fee, in whole units of the stake asset, or with a unit such as 50gwei", amountAboveZero),
   window: optional<number>("seconds", "in which watchers may dispute", seconds(1), "the shortest allowed"),
   claimSeconds: optional<number>("seconds", "that a worker has to compute", seconds(1), "1800, and the program's work"),
-  items: optional<number>("n", "items of a run", whole(1, MAX_ITEMS), "as many as files are given, or 1"),
-  firstItem: defaulted("n", "what an input that is the index reads in the first item", whole(0, 2 ** 32 - 1), 0),
+  ...inGroup("run", {
+    items: optional<number>("n", "items of a run", whole(1, MAX_ITEMS), "as many as files are given, or 1"),
+    firstItem: defaulted("n", "what an input that is the index reads in the first item", whole(0, 2 ** 32 - 1), 0),
+  }),
   answer: toggle("claims are the roots of the outputs alone; what leads to them is owed only in a dispute"),
   deadlineSeconds: defaulted("seconds", "from now, by which a submission must be due", seconds(1), DAY_SECONDS),
   ...rareSettings,
-  ...sourceSettings,
-  ...blobSettings,
-  uncheckedReference: toggle("post without fetching the inputs from where --reference says that they lie"),
-  stream: optional<string>(
-    "url",
-    "of a worker's server (--publish-port): print a text as that worker computes it; with --decoder and --wait",
-    webUrl,
-    "none",
-  ),
+  ...inGroup("places", {
+    ...sourceSettings,
+    ...blobSettings,
+    uncheckedReference: toggle("post without fetching the inputs from where --reference says that they lie"),
+  }),
+  ...inGroup("decoder", {
+    stream: optional<string>(
+      "url",
+      "of a worker's server (--publish-port): print a text as that worker computes it; with --decoder and --wait",
+      webUrl,
+      "none",
+    ),
+  }),
   wait: toggle("wait until the result is final, and print the outputs; refute result JOB --wait resumes"),
 };
 
-type Options = ModelOptions & GenerationOptions & { input?: string[]; reference?: string[] };
+type Options = ModelOptions & GenerationOptions & OutputOptions & { input?: string[]; reference?: string[] };
 
 /** `refute submit`: post a job, and if asked wait for its result. */
 export function submitCommand(output: Output): Command {
@@ -68,6 +82,7 @@ export function submitCommand(output: Output): Command {
         "item of a run has of its own takes a file for each item, or a folder of them",
       appendOption,
     )
+    .optionsGroup(GROUPS.places)
     .option(
       "--reference <uri>",
       "where the inputs lie (https://..., ipfs://CID, s3://BUCKET/KEY, blobs:TRANSACTION,...), instead of on the " +
@@ -75,6 +90,7 @@ export function submitCommand(output: Output): Command {
         "there until it is final",
       appendOption,
     )
+    .optionsGroup("")
     .action(async (path: string, options: Options, command: Command) => {
       const values = readSettings(command, settings);
       const { fee, deadlineSeconds } = values;
@@ -83,6 +99,9 @@ export function submitCommand(output: Output): Command {
       const { firstItem, answer, blobs: byBlobs, blobsSent: sent } = values;
       const { reference: places = [] } = options;
       requireBlobFlags(values);
+      const shownBy = outputFlagOf(options);
+      if (shownBy !== undefined && !values.wait)
+        throw new UsageError(`${shownBy} also needs --wait: without it there are no outputs yet (refute result JOB)`);
       if (values.stream !== undefined && (spec.decoder === undefined || !values.wait))
         throw new UsageError("--stream also needs --decoder and --wait: it shows the text of a job that is waited for");
       const { compiled, inputs, items, tokenizer, prompt } = await prepareJob(
@@ -91,6 +110,7 @@ export function submitCommand(output: Output): Command {
         output,
       );
       const program = describeProgram(knownProgram(compiled));
+      const { shown, files } = presentationOf(program, options);
       const account = byBlobs ? await loadAccount(values) : undefined;
       const session = await sessionFrom(values, undefined, account);
       const blobs = account && (await planBlobs(session, packInputs(program, inputs, items), { account, sent }));
@@ -149,13 +169,15 @@ export function submitCommand(output: Output): Command {
       const result = streamed ? await streamUntil(output, streamed, waiting) : await waiting();
       const { programRoot, worker, root } = result;
       const text = tokenizer && textOf(tokenizer, program)({ items, inputs, outputs: result.outputs });
-      const outputs = outputsJson(result.outputs, { program });
+      writeOutputs(result.outputs, program, files, true);
+      const outputs = outputsJson(result.outputs, shown);
       const value = { job: jobId, programRoot, worker, root, outputs, text };
-      output.answer(value, [`job ${jobId}`, ...resultLines(result, { program }), ...textLines(text)]);
+      output.answer(value, [`job ${jobId}`, ...resultLines(result, shown), ...textLines(text)]);
     });
   return addExamples(
-    addSettings(generationOptions(seedOption(modelOptions(command))), settings),
+    addSettings(generationOptions(seedOption(modelOptions(outputOptions(command)))), settings),
     "submit model.onnx --input x=x.npy --fee 0.05 --wait",
+    "submit model.onnx --input x=x.npy --fee 0.05 --wait --top 5 --output scores=scores.npy",
     "submit model.onnx --input x=x.npy --fee 0.05 --reference https://files.example/inputs.bin",
     "submit model.onnx --batch --input x=pictures/ --fee 0.2",
     "submit model.onnx --decoder --prompt 1,2,3 --tokens 60 --fee 0.2 --wait",

@@ -4,6 +4,7 @@ import { withoutKeys } from "../../base/redact.ts";
 import { UsageError } from "../errors.ts";
 import { addGlobalOptions } from "../globalOptions.ts";
 import type { Output } from "../output.ts";
+import { commonFlags, leftOutText } from "./helpGroups.ts";
 import { helpScreen, nounHelp } from "./helpScreen.ts";
 import { commandAt, wordsOf } from "./walk.ts";
 import { allCommands, topWord, WORDS, type Word } from "./words.ts";
@@ -16,10 +17,12 @@ import { own } from "./own.ts";
 export class CommandTree {
   readonly program: Command;
   readonly #output: Output;
+  readonly #showsAll: boolean;
   readonly #loaded = new WeakSet<Command>();
 
-  constructor(output: Output) {
-    this.#output = output;
+  /** @param showsAll Whether helps show rare flags too. */
+  constructor(output: Output, showsAll = false) {
+    [this.#output, this.#showsAll] = [output, showsAll];
     this.program = this.#prepared(new Command("refute")).configureHelp({ formatHelp: helpScreen });
     for (const [group, words] of Object.entries(WORDS))
       for (const [name, word] of Object.entries(words))
@@ -36,7 +39,9 @@ export class CommandTree {
     });
     const command = this.#prepared(create(this.#output)).summary(stub.summary()).helpGroup(stub.helpGroup());
     for (const part of stub.commands) command.addCommand(part);
-    command.configureHelp({ subcommandTerm: (part) => part.name() });
+    const subcommandTerm = (part: Command): string => part.name();
+    command.configureHelp({ subcommandTerm, ...(!this.#showsAll && { visibleOptions: commonFlags }) });
+    if (!this.#showsAll) command.addHelpText("after", () => leftOutText(command));
     replace(stub, command);
     this.#loaded.add(command);
   }

@@ -1,21 +1,28 @@
 import type { Command } from "commander";
 import { HELP_WIDTH } from "./helpScreen.ts";
-import { withParts, wordsOf } from "./walk.ts";
+import { commandAt, withParts, wordsOf } from "./walk.ts";
 
-/** One command's help, like `--help` prints on 80 columns. */
+/** One command's help, like `--help --all` prints on 80 columns. */
 type CommandHelp = { command: string; group: string; help: string };
 
-/** Returns all commands' help, in the order of `refute --help`: the output of `refute --help --json`. */
-export function helpDocument(program: Command): { commands: CommandHelp[] } {
-  const commands = program.commands.flatMap((top) =>
-    withParts(top).map((command) => ({
+/**
+ * Returns the help of a command and of all below it, with all flags, in the order of `refute --help`: the output of
+ * `refute COMMAND --help --json`.
+ * @param words The command; without words, all commands.
+ */
+export function helpDocument(program: Command, words: readonly string[] = []): { commands: CommandHelp[] } {
+  const asked = words.length === 0 ? program.commands : [commandAt(program, words)!];
+  const commands = asked.flatMap((one) =>
+    withParts(one).map((command) => ({
       command: wordsOf(command).join(" "),
-      group: top.helpGroup(),
+      group: topOf(command).helpGroup(),
       help: helpOf(command),
     })),
   );
   return { commands };
 }
+
+const topOf = (command: Command): Command => (command.parent?.parent == null ? command : topOf(command.parent));
 
 function helpOf(command: Command): string {
   let text = "";

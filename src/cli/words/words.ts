@@ -78,6 +78,10 @@ export const WORDS: Record<string, Record<string, Word>> = {
           about: "say what a job of a model costs now",
           load: async () => (await import("../commands/job/quote.ts")).quoteCommand,
         },
+        list: {
+          about: "list the jobs of an account",
+          load: async () => (await import("../commands/job/list.ts")).listCommand,
+        },
         pack: {
           about: "write the inputs of a job as one file, for submit --reference",
           load: async () => (await import("../commands/job/pack.ts")).packCommand,

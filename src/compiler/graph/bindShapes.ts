@@ -28,7 +28,12 @@ export function bindShapes(model: Model, shapes: Readonly<Record<string, readonl
       input.shape === undefined ||
       (input.shape.length === shape.length &&
         input.shape.every((dim, d) => typeof dim !== "number" || dim < 1 || dim === shape[d]));
-    if (!fits) throw new InputShapeError(`${model.source}: [${shape.join(", ")}] does not fit the input ${expected}`);
+    if (!fits) {
+      const example = input.shape && `; give one that does, for example ${shapeFlag(input.name, input.shape, shape)}`;
+      throw new InputShapeError(
+        `${model.source}: [${shape.join(", ")}] does not fit the input ${expected}${example ?? ""}`,
+      );
+    }
     if (shape.some((dim) => !Number.isSafeInteger(dim) || dim < 0))
       throw new InputShapeError(`${model.source}: [${shape.join(", ")}] for ${expected} is not of whole numbers`);
     if (shape.length > MAX_RANK)
@@ -45,9 +50,18 @@ export function bindShapes(model: Model, shapes: Readonly<Record<string, readonl
   });
 }
 
+/** Returns a shape that fits an input: open dimensions are those of the given shape, or 1. */
+export const requiredShape = (shape: NonNullable<ValueInfo["shape"]>, given: readonly number[] = []): number[] =>
+  shape.map((dim, d) =>
+    typeof dim === "number" && dim > 0 ? dim : given.length === shape.length && given[d]! > 0 ? given[d]! : 1,
+  );
+
+const shapeFlag = (name: string, shape: NonNullable<ValueInfo["shape"]>, given?: readonly number[]): string =>
+  `--shape ${name}=${requiredShape(shape, given).join()}`;
+
 /** Returns the open dimensions of an input, by name. */
 function openText({ name, shape }: ValueInfo): string {
-  if (shape === undefined) return `the input "${name}" is of any rank: give its shape, --shape ${name}=D0,D1,...`;
+  if (shape === undefined) return `the input "${name}" is of any rank: give its shape, for example --shape ${name}=1,3`;
   const dims = shape.map((dim) => (typeof dim === "number" && dim < 1 ? "?" : (dim ?? "?")));
   const unknown = dims.flatMap((dim, d) =>
     typeof dim === "number" ? [] : [dim === "?" ? `dimension ${d}` : `"${dim}"`],
@@ -55,7 +69,7 @@ function openText({ name, shape }: ValueInfo): string {
   const named = shape.filter((dim) => typeof dim === "string").map((dim) => `--dim ${dim}=N`);
   return (
     `the input "${name}" [${dims.join(", ")}] leaves ${unknown.join(", ")} open: ` +
-    `give its shape, --shape ${name}=${dims.join()} with numbers for these` +
+    `give its shape, for example ${shapeFlag(name, shape)}` +
     (named.length === unknown.length ? `, or ${named.join(" ")}` : "")
   );
 }

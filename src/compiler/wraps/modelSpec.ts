@@ -5,7 +5,7 @@ import { wrapDecoder, type DecoderOptions } from "./wrapDecoder.ts";
 import { DrawnInputError, NoiseError, RunWiringError, SeedInputError, TrainingError } from "../errors.ts";
 import { withNoise } from "./withNoise.ts";
 import { withSeedInput } from "./withSeedInput.ts";
-import type { RunWiring } from "../runWiring.ts";
+import { carriedByName, type RunWiring } from "../runWiring.ts";
 import type { TrainSpec } from "./trainSpec.ts";
 import { wrapTraining, type TrainingRun } from "./wrapTraining.ts";
 import { appendDecisions } from "../../model/decision/appendDecision.ts";
@@ -92,8 +92,9 @@ export const loadModel = (
  *   SeedInputError, DecoderError, DecoderRequestError, TrainingError
  */
 export function prepareModel(file: Model, preparation: Preparation): LoadedModel {
-  const { bind, uint8, decide = {}, drawn = {}, noise = {}, run, decoder, train, shapes, seedInput } = preparation;
+  const { bind, uint8, decide = {}, drawn = {}, noise = {}, decoder, train, shapes, seedInput } = preparation;
   const own = bindDimensions(file, preparation.dims);
+  const run = preparation.run && carriedByName(own.graph, preparation.run);
   const bound = boundTensors(own, bind);
   const given = uint8.reduce(withImagePreprocessing, bindInputs(own, bound));
   const drawing = withDrawnInputs(appendDecisions(given, decide), drawn);

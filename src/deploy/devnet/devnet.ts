@@ -1,5 +1,5 @@
 import { createServer } from "node:net";
-import { extname, join } from "node:path";
+import { extname, join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseEther, type Address, type Hex } from "viem";
 import type { Deployment } from "../../chain/market/deployment.ts";
@@ -185,11 +185,13 @@ const liarCommand = (): string[] => [
   join(import.meta.dirname, `liar${extname(import.meta.filename)}`),
 ];
 
-/** A model as a models file has it. */
-const modelEntry = ({ path, shapes, bind, uint8, decide, run, decoder, stepByteLimit, seed, limits }: ModelSpec) => ({
-  path,
-  shapes,
-  bind,
+/** A model as a models file has it: with absolute paths, because the file lies elsewhere. */
+const modelEntry = ({ path, bind, uint8, decide, stepByteLimit, seed, ...options }: ModelSpec) => ({
+  ...options,
+  path: resolve(path),
+  bind: Object.fromEntries(
+    Object.entries(bind).map(([name, value]) => [name, typeof value === "string" ? resolve(value) : value]),
+  ),
   uint8: uint8.map(({ reverseChannels, ...picture }) => ({ ...picture, reverse: reverseChannels ?? false })),
   ...(decide === undefined
     ? {}
@@ -198,9 +200,6 @@ const modelEntry = ({ path, shapes, bind, uint8, decide, run, decoder, stepByteL
       }),
   ...(stepByteLimit === undefined ? {} : { stepBytes: stepByteLimit }),
   ...(seed === undefined ? {} : { seed: seed.toString() }),
-  ...(run === undefined ? {} : { run }),
-  ...(decoder === undefined ? {} : { decoder }),
-  ...(limits === undefined ? {} : { limits }),
 });
 
 /** Reads the URL of a part's readiness probe from the log line that announces the probe. */

@@ -1,6 +1,7 @@
 import { isFloat } from "../../numerics/dtype.ts";
 import type { TensorData } from "../../model/onnx/model.ts";
 import type { CompiledModel, TensorInfo, ValueLocation } from "../../program/compiled.ts";
+import type { Program } from "../../program/types.ts";
 import { differenceOf, OF_LARGEST, type Difference } from "./difference.ts";
 import { gatherNumbers, gatherValue } from "./gatherValue.ts";
 import { withinCounts } from "./withinCounts.ts";
@@ -25,9 +26,10 @@ export type Distances = { exact: number; plain: number };
 export type Comparison = {
   /**
    * One entry per output; `shape` if onnxruntime gives another shape or type. `float64` exists for values out of
-   * tolerance, if the float64 chain is fast enough.
+   * tolerance, if the float64 chain is fast enough. `constant` marks an output that the compiler computed: no input of
+   * the program reaches the output.
    */
-  outputs: ({ name: string } & ((Difference & { float64?: Distances }) | { shape: string }))[];
+  outputs: ({ name: string; constant?: true } & ((Difference & { float64?: Distances }) | { shape: string }))[];
   /** Values inside the graph that could be compared. */
   compared: number;
   /** The first value outside float32 tolerance, in the program's order. */
@@ -71,18 +73,20 @@ export async function compare(
     return wide === undefined ? {} : { float64: distancesFrom(gatherNumbers(location, wide), own, other) };
   };
   const whole = outputTensors(model, tensors);
+  const reached = reachedSteps(model.program);
   const outputs = withinCounts(whole).map((own) => {
-    const { name, dtype } = own;
-    const other = plain.get(name);
+    const { dtype } = own;
+    const at = whole.findIndex(({ name }) => name === own.name);
+    const { step } = checkpoints[positions[at]!]!;
+    const named = { name: own.name, ...(!reached[step] && { constant: true as const }) };
+    const other = plain.get(own.name);
     if (other !== undefined && comparable(own, other)) {
-      const at = whole.findIndex((output) => output.name === name);
-      const { step } = checkpoints[positions[at]!]!;
       const difference = differenceOf(own, other, ofLargest, allowed(step));
       // The existing part of a bounded output keeps the whole tensor's strides.
       const location = { step, dtype, shape: own.shape, strides: rowMajorStrides(whole[at]!.shape) };
-      return { name, ...difference, ...distances(difference, location, own, other) };
+      return { ...named, ...difference, ...distances(difference, location, own, other) };
     }
-    return { name, shape: other === undefined ? "another type" : `[${other.shape.join(", ")}]` };
+    return { ...named, shape: other === undefined ? "another type" : `[${other.shape.join(", ")}]` };
   });
 
   const locations = [...(model.valueLocations ?? [])].sort(([, a], [, b]) => a.step - b.step);
@@ -111,6 +115,14 @@ export async function compare(
     break;
   }
   return { outputs, compared, firstDifferent };
+}
+
+/** Returns for each step whether an input of the program reaches the step's tensor. */
+function reachedSteps({ steps }: Program): boolean[] {
+  const reached: boolean[] = [];
+  for (const { inputs } of steps)
+    reached.push(inputs.some((ref) => ref.kind === "input" || (ref.kind === "step" && reached[ref.index]!)));
+  return reached;
 }
 
 /**

@@ -1,6 +1,7 @@
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { errorWithCode } from "../../base/errors.ts";
+import { refusalText } from "../../base/regularFile.ts";
 import { dataSets, runCase, type CaseResult } from "./runCase.ts";
 
 /** A folder that cannot be read, or holds no ONNX backend case. */
@@ -18,7 +19,7 @@ function casesIn(folder: string): string[] {
   try {
     names = readdirSync(folder, { recursive: true, encoding: "utf8" });
   } catch (cause) {
-    throw new CaseFolderError(`cannot read the folder ${folder}: ${(cause as Error).message}`, { cause });
+    throw new CaseFolderError(`cannot read the folder ${folder}: it ${refusalText(cause)}`, { cause });
   }
   const cases = ["", ...names].filter(
     (name) => existsSync(join(folder, name, "model.onnx")) && dataSets(join(folder, name)).length > 0,

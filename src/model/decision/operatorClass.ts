@@ -74,4 +74,7 @@ export const RANDOM: OperatorClass = {
   kind: "unread",
   why: "draws random numbers, which every runtime does otherwise",
 };
-export const NOT_LOOKED_INTO: OperatorClass = { kind: "unread", why: "is not looked into" };
+export const NOT_LOOKED_INTO: OperatorClass = {
+  kind: "unread",
+  why: "is not known to give one result on all machines",
+};

@@ -181,8 +181,8 @@ function resultOf(job: JobRecord, record: ClaimRecord): JobResult {
   };
 }
 
-/** @param blockNumber Of the history: what is read beside it agrees with it. */
-async function progressOf(
+/** How far a job of a history is. @param blockNumber Of the history: what is read beside it agrees with it. */
+export async function progressOf(
   { publicClient, deployment }: Reader,
   job: JobRecord,
   blockNumber: bigint,

@@ -44,7 +44,9 @@ export async function sha256OfFile(path: string): Promise<string> {
 export async function cacheKey(spec: ModelSpec, sha256?: string): Promise<string> {
   const bound = await Promise.all(
     Object.entries(spec.bind).map(async ([name, value]) =>
-      typeof value === "string" ? [name, "file", await sha256OfFile(value)] : [name, "value", value],
+      typeof value === "string"
+        ? [name, "file", ...(await Promise.all(boundFiles(name, value).map((path) => sha256OfFile(path))))]
+        : [name, "value", value],
     ),
   );
   const described = {
@@ -67,6 +69,16 @@ export async function cacheKey(spec: ModelSpec, sha256?: string): Promise<string
     seedInput: spec.seedInput,
   };
   return createHash("sha256").update(JSON.stringify(described)).digest("hex");
+}
+
+/**
+ * The files that a binding may mean: `NAME=FILE` was split before the model's names were known, and both parts may have
+ * equals signs.
+ */
+function boundFiles(name: string, file: string): string[] {
+  const parts = `${name}=${file}`.split("=");
+  const found = parts.map((_, k) => parts.slice(k).join("=")).filter((path) => existsSync(path));
+  return found.length === 0 ? [file] : found;
 }
 
 const byName = ([a]: readonly unknown[], [b]: readonly unknown[]): number => (String(a) < String(b) ? -1 : 1);

@@ -1,5 +1,6 @@
 import { readFile, stat } from "node:fs/promises";
 import { z } from "zod/v4";
+import { refusalText } from "../../base/regularFile.ts";
 import type { Hash } from "../../program/merkle/hash.ts";
 import { CatalogueError } from "../errors.ts";
 import { compileOptions, modelSpecOf } from "./compileOptions.ts";
@@ -81,6 +82,6 @@ async function readText(path: string): Promise<string> {
     return await readFile(path, "utf8");
   } catch (cause) {
     if (cause instanceof CatalogueError) throw cause;
-    throw new CatalogueError(`cannot read the catalogue ${path}: ${(cause as Error).message}`, { cause });
+    throw new CatalogueError(`cannot read the catalogue ${path}: it ${refusalText(cause)}`, { cause });
   }
 }

@@ -46,6 +46,10 @@ describe("jsonTensor", () => {
     });
     expect(read([1, "-9223372036854775808"], DType.int64)).to.deep.equal(int64Tensor([1, -(2n ** 63n)]));
     expect([...read([true, false, 1], DType.bool).bytes]).to.deep.equal([1, 0, 1]);
+    expect(read(["Infinity", "-Infinity"], DType.float16))
+      .to.have.property("shape")
+      .that.deep.equals([2]);
+    expect([...read(65519, DType.float16).bytes]).to.deep.equal([0xff, 0x7b]);
     expect(read(5, DType.uint8)).to.deep.equal({ dtype: DType.uint8, shape: [], bytes: Uint8Array.of(5) });
   });
 
@@ -56,6 +60,14 @@ describe("jsonTensor", () => {
     ["fractionInAnIntegerTensor_isRefused", [1.5], DType.int32, /1\.5.*int32/],
     ["integerOutOfRange_isRefused", [256], DType.uint8, /256.*uint8/],
     ["negativeUnsigned_isRefused", [-1], DType.uint64, /-1.*uint64/],
+    [
+      "numberBeyondJavaScript_isRefused",
+      JSON.parse("[1e999]"),
+      DType.float64,
+      /beyond the range of float64.*"Infinity"/,
+    ],
+    ["numberBeyondTheType_isRefused", [-1e39], DType.float32, /-1e\+39 beyond the range of float32/],
+    ["numberThatRoundsToInfinity_isRefused", [65520], DType.float16, /65520 beyond the range of float16/],
     ["object_isRefused", { data: [1] }, DType.float32, /expected a number/],
   ];
   for (const [name, json, dtype, expected] of refusals)

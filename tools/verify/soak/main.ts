@@ -35,6 +35,10 @@ const values = readOptions({
   day: flag("10,000 blocks and 500 jobs: the memory of a worker's and a watcher's process"),
   operators: whole("N random experiments of each family of operators, against onnxruntime"),
   hostile: whole("N models that nobody honest writes: each ends in a refusal, or in a program with one result"),
+  after: whole(
+    "hostile attributes that --hostile leaves out: those of a campaign that was stopped, with its --seed",
+    0,
+  ),
   models: flag("the largest models in full; then all models on every executor"),
   function: text("an elementary kernel on all float32, against another library and the definition"),
   stride: whole("one of so many float32, for --function", 1),
@@ -62,7 +66,7 @@ async function soak(): Promise<boolean> {
   if (values.trainers !== undefined) return soakTrainers(values.trainers, seed);
   if (values.market !== undefined) return market(values.market);
   if (values.operators !== undefined) return soakOperators(values.operators, seed);
-  if (values.hostile !== undefined) return soakHostile(values.hostile, seed);
+  if (values.hostile !== undefined) return soakHostile(values.hostile, seed, values.after);
   if (values.games !== undefined) return games(values.games);
   return soakSteps(values.minutes, seed);
 }

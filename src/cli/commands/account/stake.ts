@@ -1,11 +1,12 @@
 import { Command } from "commander";
 import { ShortOfFundsError } from "../../../chain/errors.ts";
 import { ineligibility } from "../../../attestation/eligibility.ts";
-import { amountAboveZero, amountText } from "../../amount.ts";
+import { amountAboveZero } from "../../amount.ts";
 import { accountSettings, sessionFrom } from "../../chainSettings.ts";
 import { NotAttestedError } from "../../errors.ts";
 import { addExamples } from "../../globalOptions.ts";
 import { answerLedger } from "../../ledger.ts";
+import { moneyOf } from "../../money.ts";
 import type { Output } from "../../output.ts";
 import { as } from "../../parse.ts";
 import { addSettings, readSettings } from "../../settings.ts";
@@ -24,7 +25,8 @@ export function stakeCommand(output: Output): Command {
       }
       const { credit } = await session.vault.accountOf(address);
       if (credit < amount) {
-        const has = `${address} has credit ${amountText(credit)}, not ${amountText(amount)}`;
+        const money = await moneyOf(session);
+        const has = `${address} has credit ${money(credit)}, not ${money(amount)}`;
         throw new ShortOfFundsError(`${has}: refute account deposit first`);
       }
       await session.vault.stake(amount);

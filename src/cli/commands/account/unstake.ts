@@ -1,11 +1,12 @@
 import { Command } from "commander";
 import type { Session } from "../../../chain/market/session.ts";
 import { ShortOfFundsError } from "../../../chain/errors.ts";
-import { amountAboveZero, amountText, timeText } from "../../amount.ts";
+import { amountAboveZero, timeText } from "../../amount.ts";
 import { accountSettings, sessionFrom } from "../../chainSettings.ts";
 import { NotReadyError } from "../../errors.ts";
 import { addExamples } from "../../globalOptions.ts";
 import { answerLedger } from "../../ledger.ts";
+import { moneyOf } from "../../money.ts";
 import type { Output } from "../../output.ts";
 import { as } from "../../parse.ts";
 import { addSettings, readSettings } from "../../settings.ts";
@@ -28,8 +29,9 @@ async function request(session: Session, amount: bigint): Promise<void> {
   const { staked, locked, withdrawing, readyAt } = await session.vault.accountOf(address);
   const free = staked - locked;
   if (free < amount) {
-    const what = `${address} has ${amountText(free)} of unlocked stake, not ${amountText(amount)}`;
-    throw new ShortOfFundsError(`${what}; ${amountText(locked)} backs claims`);
+    const money = await moneyOf(session);
+    const what = `${address} has ${money(free)} of unlocked stake, not ${money(amount)}`;
+    throw new ShortOfFundsError(`${what}; ${money(locked)} backs claims`);
   }
   // A new request restarts the delay for all requested stake: ready stake is taken out first.
   if (withdrawing > 0n && (await now(session)) >= readyAt) await session.vault.unstake();
@@ -43,7 +45,8 @@ async function collect(session: Session): Promise<void> {
     throw new ShortOfFundsError(`${address} has asked no stake back: refute account unstake AMOUNT asks`);
   }
   if ((await now(session)) < readyAt) {
-    throw new NotReadyError(`${amountText(withdrawing)} is ready at ${timeText(readyAt)}: run this again then`);
+    const money = await moneyOf(session);
+    throw new NotReadyError(`${money(withdrawing)} is ready at ${timeText(readyAt)}: run this again then`);
   }
   await session.vault.unstake();
 }

@@ -1,10 +1,11 @@
 import { Command } from "commander";
 import { zeroAddress, type Address } from "viem";
 import { ShortOfFundsError } from "../../../chain/errors.ts";
-import { amountAboveZero, amountText } from "../../amount.ts";
+import { amountAboveZero } from "../../amount.ts";
 import { accountSettings, sessionFrom } from "../../chainSettings.ts";
 import { addExamples } from "../../globalOptions.ts";
 import { answerLedger } from "../../ledger.ts";
+import { moneyOf } from "../../money.ts";
 import type { Output } from "../../output.ts";
 import { address, as, unfit, type Parse } from "../../parse.ts";
 import { addSettings, readSettings, required } from "../../settings.ts";
@@ -27,8 +28,10 @@ export function withdrawCommand(output: Output): Command {
       const session = await sessionFrom(values);
       const own = session.sender.address;
       const { credit } = await session.vault.accountOf(own);
-      if (credit < amount)
-        throw new ShortOfFundsError(`${own} has credit ${amountText(credit)}, not ${amountText(amount)}`);
+      if (credit < amount) {
+        const money = await moneyOf(session);
+        throw new ShortOfFundsError(`${own} has credit ${money(credit)}, not ${money(amount)}`);
+      }
       await session.vault.withdraw(amount, values.to);
       await answerLedger(output, session);
     });

@@ -12,6 +12,10 @@ import { accountSettings, sessionFrom } from "../../chainSettings.ts";
 import { UsageError } from "../../errors.ts";
 import { addExamples } from "../../globalOptions.ts";
 import { modelOptions, modelSpec, type ModelOptions } from "../../modelOptions.ts";
+import { loadModel } from "../../../compiler/wraps/modelSpec.ts";
+import type { Model } from "../../../model/onnx/model.ts";
+import { nameAndRest } from "../../inputs.ts";
+import { moneyOf } from "../../money.ts";
 import type { Output } from "../../output.ts";
 import { positive, text } from "../../parse.ts";
 import { prepareJob } from "../../prepareJob.ts";
@@ -38,9 +42,9 @@ export function canaryCommand(output: Output): Command {
     .action(async (path: string, options: ModelOptions, command: Command) => {
       const values = readSettings(command, settings);
       const { fee, purse, perDay } = values;
-      const { input, files } = filesOf(values.inputs);
-      const session = await sessionFrom(values);
       const spec = modelSpec(path, options);
+      const { input, files } = filesOf(loadModel(spec).model, values.inputs);
+      const session = await sessionFrom(values);
       const jobs: string[] = [];
       const draw = new CanaryDraw(files);
       const prepare = (file: string) => prepareJob(spec, { input: [`${input}=${file}`] }, output);
@@ -66,7 +70,10 @@ export function canaryCommand(output: Output): Command {
         output.note(`job ${jobId}`);
       }
       const ending = draw.isEmpty ? "; the folder is used up" : "";
-      output.answer({ jobs, left }, `${jobs.length} jobs; ${amountText(left)} is left of the purse${ending}`);
+      output.answer(
+        { jobs, left: amountText(left) },
+        `${jobs.length} jobs; ${(await moneyOf(session))(left)} is left of the purse${ending}`,
+      );
     });
   return addExamples(
     addSettings(modelOptions(command), settings),
@@ -75,10 +82,8 @@ export function canaryCommand(output: Output): Command {
 }
 
 /** The files of `x=pictures/`. @throws UsageError */
-function filesOf(given: string): { input: string; files: string[] } {
-  const [, input, folder] = /^(.+?)=(.+)$/.exec(given) ?? [];
-  if (input === undefined || folder === undefined)
-    throw new UsageError(`--inputs ${given}: expected INPUT=FOLDER, for example x=pictures/`);
+function filesOf(model: Model, given: string): { input: string; files: string[] } {
+  const [input, folder] = nameAndRest(model, given, "--inputs", "INPUT=FOLDER, for example x=pictures/");
   let names: string[];
   try {
     names = readdirSync(folder);

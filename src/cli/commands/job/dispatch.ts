@@ -16,6 +16,7 @@ import { amountAboveZero, amountText, timeText } from "../../amount.ts";
 import { accountSettings, sessionFrom } from "../../chainSettings.ts";
 import { outputFiles } from "../../decoded.ts";
 import { InterruptedError, UsageError } from "../../errors.ts";
+import { alwaysShow } from "../../words/helpGroups.ts";
 import { addExamples } from "../../globalOptions.ts";
 import { appendOption, modelOptions, modelSpec, seedOption, type ModelOptions } from "../../modelOptions.ts";
 import type { Output } from "../../output.ts";
@@ -97,7 +98,7 @@ export function dispatchCommand(output: Output): Command {
       }
     });
   return addExamples(
-    addSettings(seedOption(modelOptions(command)), settings),
+    alwaysShow(addSettings(seedOption(modelOptions(command)), settings), "run"),
     "job dispatch model.onnx --batch --input x=pictures/ --part-items 50 --fee 0.01 --budget 0.5 --state batch.db " +
       "--output y=y.npy --from http://worker.example:8080",
   );
@@ -112,11 +113,10 @@ function readBatch(path: string, options: Options, values: Values, output: Outpu
 /** @throws UsageError, DispatchInputError */
 function filesOf({ description, program }: Batch, { output = [], from = [] }: Options): OutputFiles {
   const { outputs } = description;
-  const named = outputFiles(description, output);
+  const names = outputs.map(({ name }) => name);
+  const named = outputFiles(names, output);
   if (named.size === 0)
-    throw new UsageError(
-      `--output is missing: give --output NAME=FILE.npy, of ${outputs.map((o) => o.name).join(", ")}`,
-    );
+    throw new UsageError(`--output is missing: give --output NAME=FILE.npy, of ${names.join(", ")}`);
   const { each = [] } = program.model.program;
   if (each.length > 0 && from.length === 0)
     throw new DispatchInputError(
@@ -229,12 +229,13 @@ async function warnOfLowFee(
   const good = GAS_TIMES * BigInt(gas.total) * gasPrice;
   if (fee < min)
     output.warn(
-      `--fee ${amountText(fee)} is below ${amountText(min)}, what a worker needs now: nobody may take a part`,
+      `--fee ${amountText(fee)} is below ${amountText(min)} of the stake asset, what a worker needs now: ` +
+        "nobody may take a part",
     );
   else if (fee < good)
     output.warn(
-      `a part's gas costs its worker ${amountText(BigInt(gas.total) * gasPrice)}, and --fee is ${amountText(fee)}: ` +
-        "larger parts spend less of it on gas",
+      `a part's gas costs its worker ${amountText(BigInt(gas.total) * gasPrice)} ether, and --fee is ` +
+        `${amountText(fee)}: larger parts spend less of it on gas`,
     );
 }
 
@@ -251,8 +252,8 @@ function answer(output: Output, { id, items }: Batch, cost: BatchCost, files: Ou
   const checked = checks.right + checks.wrong;
   output.answer({ batch: id, items, files: [...files.values()], ...cost }, [
     ...table([["items", "worker", "jobs", "fee", "gas", "bytes from"], ...rows]),
-    `${items} items in ${parts.length} parts: fees ${amountText(fee)}, gas ${gas} (${formatEther(gasCost)} of the ` +
-      `native token); ${checked} claims checked here, ${checks.wrong} wrong`,
+    `${items} items in ${parts.length} parts: fees ${amountText(fee)} of the stake asset, gas ${gas} ` +
+      `(${formatEther(gasCost)} of the native token); ${checked} claims checked here, ${checks.wrong} wrong`,
     `written to ${[...files.values()].join(", ")}`,
   ]);
 }

@@ -14,6 +14,7 @@ import { chainSettings, readerFrom } from "../../chainSettings.ts";
 import { addExamples } from "../../globalOptions.ts";
 import { modelOptions, modelSpec, seedOption, type ModelOptions } from "../../modelOptions.ts";
 import { loadProgram } from "../../models.ts";
+import { moneyOf, type Money } from "../../money.ts";
 import type { Output } from "../../output.ts";
 import { as, whole } from "../../parse.ts";
 import { duration } from "../../progress.ts";
@@ -38,6 +39,7 @@ export function quoteCommand(output: Output): Command {
       const posting = postingGas(program, items);
       const dispute = worstDispute(known.model.program, parameters.arityBits, items);
       const window = minWindow(reader, program, items);
+      const money = await moneyOf(reader);
       const paid = await recentFees(reader, program.programRoot);
       const value = {
         programRoot: program.programRoot,
@@ -45,27 +47,28 @@ export function quoteCommand(output: Output): Command {
         gasPrice,
         posting: { ...posting, cost: amountText(BigInt(posting.gas) * gasPrice) },
         fee: { least: amountText(fee), workerGas: gas.total },
-        recentFees: paid,
+        recentFees: { sameProgram: feesJson(paid.sameProgram), all: feesJson(paid.all) },
         windowSeconds: window,
         collateral: amountText(parameters.collateral),
         bond: amountText(bond),
         worstDispute: { transactions: dispute.moves.length, gas: dispute.gas },
       };
-      const feesText = ({ jobs, lowest, middle, highest }: Fees): string =>
-        jobs === 0 ? "no job yet" : `${lowest} to ${highest}, half of them up to ${middle} (the latest ${jobs} jobs)`;
       output.answer(value, [
         ...table([
           ["program", program.programRoot],
           ["gas price", `${formatGwei(gasPrice)} gwei`],
-          ["posting", `${value.posting.cost}: ${posting.gas} gas in ${posting.transactions} transactions at most`],
+          [
+            "posting",
+            `${value.posting.cost} ether: ${posting.gas} gas in ${posting.transactions} transactions at most`,
+          ],
           ["", `inputs of ${posting.inputBytes} bytes go on the chain, and are public`],
-          ["fee", `at least ${value.fee.least}: ${gas.total} gas of the worker's and half as much again`],
+          ["fee", `at least ${money(fee)}: ${gas.total} gas of the worker's and half as much again`],
           ["", "workers may ask for more: their --min-fee comes on top"],
-          ["fees of this program", feesText(paid.sameProgram)],
-          ["fees of all programs", feesText(paid.all)],
+          ["fees of this program", feesText(paid.sameProgram, money)],
+          ["fees of all programs", feesText(paid.all, money)],
           ["window", `${duration(window * 1_000)} at least, until a result is final`],
-          ["behind a result", `${value.collateral}: the worker's collateral, lost for a wrong result`],
-          ["to dispute it", `a bond of ${value.bond}, which comes back if the result is wrong`],
+          ["behind a result", `${money(parameters.collateral)}: the worker's collateral, lost for a wrong result`],
+          ["to dispute it", `a bond of ${money(bond)}, which comes back if the result is wrong`],
           ["worst dispute", `${dispute.moves.length} transactions, ${dispute.gas} gas`],
         ]),
       ]);
@@ -77,8 +80,20 @@ export function quoteCommand(output: Output): Command {
   );
 }
 
-/** Fees in whole units of the stake asset. */
-type Fees = { jobs: number; lowest?: string; middle?: string; highest?: string };
+/** Fees in the smallest unit of the stake asset; without jobs none. */
+type Fees = { jobs: number; range?: { lowest: bigint; middle: bigint; highest: bigint } };
+
+function feesText({ jobs, range }: Fees, money: Money): string {
+  if (range === undefined) return "no job yet";
+  const [lowest, middle, highest] = [range.lowest, range.middle, range.highest].map((fee) => money(fee));
+  return `${lowest} to ${highest}, half of them up to ${middle} (the latest ${jobs} jobs)`;
+}
+
+/** The same for JSON, in whole units. */
+const feesJson = ({ jobs, range = {} }: { jobs: number; range?: Record<string, bigint> }) => ({
+  jobs,
+  ...Object.fromEntries(Object.entries(range).map(([name, fee]) => [name, amountText(fee)])),
+});
 
 /** Returns the fees of the latest jobs taken by workers. */
 async function recentFees(reader: Reader, programRoot: string): Promise<{ sameProgram: Fees; all: Fees }> {
@@ -88,10 +103,8 @@ async function recentFees(reader: Reader, programRoot: string): Promise<{ samePr
     const sorted = jobs.slice(-RECENT_JOBS).map(({ job }) => job.fee);
     sorted.sort((a, b) => (a < b ? -1 : a > b ? 1 : 0));
     if (sorted.length === 0) return { jobs: 0 };
-    const [lowest, middle, highest] = [0, (sorted.length - 1) >> 1, sorted.length - 1].map((k) =>
-      amountText(sorted[k]!),
-    );
-    return { jobs: sorted.length, lowest: lowest!, middle: middle!, highest: highest! };
+    const [lowest, middle, highest] = [sorted[0]!, sorted[(sorted.length - 1) >> 1]!, sorted.at(-1)!];
+    return { jobs: sorted.length, range: { lowest, middle, highest } };
   };
   return { sameProgram: fees(taken.filter(({ job }) => job.programRoot === programRoot)), all: fees(taken) };
 }

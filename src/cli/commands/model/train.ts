@@ -9,6 +9,7 @@ import { addExamples } from "../../globalOptions.ts";
 import { appendOption, modelOptions, modelSpec, seedOption, type ModelOptions } from "../../modelOptions.ts";
 import type { Output } from "../../output.ts";
 import { as, whole } from "../../parse.ts";
+import { alwaysShow } from "../../words/helpGroups.ts";
 import { prepareJob } from "../../prepareJob.ts";
 import { writeWholeSync } from "../../../base/writeWhole.ts";
 
@@ -51,7 +52,7 @@ export function trainCommand(output: Output): Command {
       );
     });
   return addExamples(
-    seedOption(modelOptions(command)),
+    alwaysShow(seedOption(modelOptions(command)), "training"),
     "model train model.onnx --loss crossEntropy --optimiser adam --input x=batches/ --labels labels/ " +
       "--input rates=r.json",
   );

@@ -188,6 +188,6 @@ function moveText(move: PanelMove | { kind: "withdraw"; amount: bigint }): strin
     case "finalise":
       return `seat ${move.seat + 1}: its window is over, and its claim final`;
     case "withdraw":
-      return `took out ${amountText(move.amount)} of fees`;
+      return `took out ${amountText(move.amount)} of the stake asset, as fees`;
   }
 }

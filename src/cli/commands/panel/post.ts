@@ -16,13 +16,14 @@ import {
 } from "../../../parties/requester/panel.ts";
 import { minWindow, usualClaimSeconds } from "../../../parties/requester/postJob.ts";
 import { MAX_SEAL_SECONDS } from "../../../parties/worker/jobPolicy.ts";
-import { amountAboveZero, amountText, timeText } from "../../amount.ts";
+import { amountAboveZero, timeText } from "../../amount.ts";
 import { accountSettings, sessionFrom } from "../../chainSettings.ts";
 import { UsageError } from "../../errors.ts";
 import { warnOfLowFee } from "../../feeWarning.ts";
 import { generationOptions, type GenerationOptions } from "../../generationOptions.ts";
 import { addExamples } from "../../globalOptions.ts";
 import { appendOption, modelOptions, modelSpec, seedOption, type ModelOptions } from "../../modelOptions.ts";
+import { moneyOf } from "../../money.ts";
 import type { Output } from "../../output.ts";
 import { followOnTerminal, followSettings, panelSetting } from "./panels.ts";
 import { seconds, whole } from "../../parse.ts";
@@ -107,11 +108,12 @@ export function postCommand(output: Output): Command {
           `workers that do not say otherwise take no seat that opens more than ${MAX_SEAL_SECONDS / 3_600} h after ` +
             "they claim it (--max-seal-seconds of refute worker): make --claim-seconds or --seal-seconds shorter",
         );
+      const fees = (await moneyOf(session))(panelFees(terms));
       output.note([
         references === undefined
           ? "the inputs and outputs of a panel are public: anybody can read them on the chain"
           : REFERRED,
-        `takes ${amountText(panelFees(terms))} in fees; seats are opened from ${timeText(BigInt(openFrom))}`,
+        `takes ${fees} in fees; seats are opened from ${timeText(BigInt(openFrom))}`,
       ]);
       const { panelId, jobs } = await postPanel(session, panel, program, inputs, terms, (id) =>
         output.note(`posts panel ${id}`),

@@ -1,7 +1,8 @@
 import { PledgedClaimsReader } from "../../../chain/clients/pledgedClaims.ts";
 import { PledgeStatus } from "../../../chain/structs.ts";
 import type { Session } from "../../../chain/market/session.ts";
-import { amountText, timeText } from "../../amount.ts";
+import { timeText } from "../../amount.ts";
+import { moneyOf } from "../../money.ts";
 import type { Output } from "../../output.ts";
 
 const WORDS = {
@@ -16,7 +17,7 @@ export async function answerPledge(output: Output, session: Session): Promise<vo
   const { deployment, sender } = session;
   const reader = new PledgedClaimsReader(deployment.market, session);
   const { status, time, claims } = await reader.pledgeOf(sender.address);
-  const amount = amountText(deployment.parameters.collateral);
+  const amount = (await moneyOf(session))(deployment.parameters.collateral);
   const since = status === PledgeStatus.none ? "" : ` since ${timeText(time)}, of ${amount}, ${claims} open claims`;
   output.answer(
     { account: sender.address, pledge: WORDS[status], since: timeText(time), claims },

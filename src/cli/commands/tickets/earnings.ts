@@ -2,6 +2,7 @@ import { Command } from "commander";
 import type { Address } from "viem";
 import { amountText } from "../../amount.ts";
 import { addExamples } from "../../globalOptions.ts";
+import { moneyOf } from "../../money.ts";
 import type { Output } from "../../output.ts";
 import { address } from "../../parse.ts";
 import { addSettings, readSettings, required } from "../../settings.ts";
@@ -18,7 +19,10 @@ export function earningsCommand(output: Output): Command {
       const at = await openTickets(values);
       const earned = await at.tickets.earnings(at.account.address);
       await at.tickets.withdrawEarnings(values.to);
-      output.answer({ earned: amountText(earned), to: values.to }, `sent ${amountText(earned)} to ${values.to}`);
+      output.answer(
+        { earned: amountText(earned), to: values.to },
+        `sent ${(await moneyOf(at.session))(earned)} to ${values.to}`,
+      );
     });
   return addExamples(addSettings(command, settings), "tickets earnings --to ADDRESS --tickets ADDRESS --market CLAIMS");
 }

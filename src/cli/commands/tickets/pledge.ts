@@ -5,11 +5,11 @@ import { ShortOfFundsError } from "../../../chain/errors.ts";
 import { PledgeStatus } from "../../../chain/structs.ts";
 import { openExamClaims } from "../../../attestation/exams/openExamClaims.ts";
 import { ineligibility } from "../../../attestation/eligibility.ts";
-import { amountText } from "../../amount.ts";
 import { accountSettings, sessionFrom } from "../../chainSettings.ts";
 import { NotAttestedError } from "../../errors.ts";
 import { addExamples } from "../../globalOptions.ts";
 import { answerPledge } from "./answerPledge.ts";
+import { moneyOf } from "../../money.ts";
 import type { Output } from "../../output.ts";
 import { address } from "../../parse.ts";
 import { addSettings, optional, readSettings } from "../../settings.ts";
@@ -34,12 +34,14 @@ export function pledgeCommand(output: Output): Command {
         if (why !== undefined) throw new NotAttestedError(`${own} is not attested: ${why}`);
         const { staked, locked } = await session.vault.accountOf(own);
         const { collateral } = session.deployment.parameters;
-        if (staked - locked < collateral)
+        if (staked - locked < collateral) {
+          const money = await moneyOf(session);
           throw new ShortOfFundsError(
-            `${own} has free stake ${amountText(staked - locked)} in the vault of these claims, and a pledge takes ` +
-              `${amountText(collateral)}: refute account deposit and refute account stake first, with the ` +
+            `${own} has free stake ${money(staked - locked)} in the vault of these claims, and a pledge takes ` +
+              `${money(collateral)}: refute account deposit and refute account stake first, with the ` +
               "same --market",
           );
+        }
         await pledges.pledge();
       }
       if (claimContracts !== undefined) {

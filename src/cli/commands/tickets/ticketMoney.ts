@@ -3,6 +3,7 @@ import { ticketSession, type TicketSession } from "../../../parties/tickets/tick
 import { amountText, timeText } from "../../amount.ts";
 import { accountSettings, sessionFrom, type AccountSettings } from "../../chainSettings.ts";
 import { loadAccount } from "../../keys.ts";
+import { moneyOf } from "../../money.ts";
 import type { Output } from "../../output.ts";
 import { address } from "../../parse.ts";
 import { required } from "../../settings.ts";
@@ -25,13 +26,14 @@ export const openTickets = async (values: AccountSettings & { tickets: Address }
 /** Answers with a payer's deposit for a worker. */
 export async function answerDeposit(
   output: Output,
-  { tickets, account }: TicketSession,
+  { session, tickets, account }: TicketSession,
   worker: Address,
 ): Promise<void> {
   const { free, withdrawing, readyAt } = await tickets.depositOf(account.address, worker);
-  const asked = withdrawing > 0n ? `, asked back ${amountText(withdrawing)}, ready at ${timeText(readyAt)}` : "";
+  const money = await moneyOf(session);
+  const asked = withdrawing > 0n ? `, asked back ${money(withdrawing)}, ready at ${timeText(readyAt)}` : "";
   output.answer(
     { payer: account.address, worker, free: amountText(free), askedBack: amountText(withdrawing), readyAt },
-    `deposit ${amountText(free)} for ${worker}${asked}`,
+    `deposit ${money(free)} for ${worker}${asked}`,
   );
 }

@@ -8,24 +8,34 @@ export const longestName = (names: readonly string[], text: string): string | un
   names.filter((name) => text.startsWith(`${name}=`)).sort((a, b) => b.length - a.length)[0];
 
 /**
+ * Returns bindings by the names of a model's inputs. A flag `NAME=FILE` is split before a model is known; the name that
+ * counts is the longest that fits.
+ */
+export function bindingsByName(
+  names: readonly string[],
+  bind: Readonly<Record<string, unknown>>,
+): [name: string, value: unknown][] {
+  return Object.entries(bind).map(([given, value]) => {
+    if (names.includes(given) || typeof value !== "string") return [given, value];
+    const text = `${given}=${value}`;
+    const name = longestName(names, text) ?? given;
+    return [name, text.slice(name.length + 1)];
+  });
+}
+
+/**
  * Returns the tensors for inputs bound at compile time.
  * @param bind By input: the name of a .pb, .npy or .json file, or a JSON value in the format of such a file.
  * @throws InputBindingError if the model has no such input; InputFileError
  */
 export function boundTensors(model: Model, bind: Readonly<Record<string, unknown>>): Map<string, TensorData> {
   const { inputs } = model.graph;
+  const names = inputs.map((candidate) => candidate.name);
   return new Map(
-    Object.entries(bind).map(([given, written]) => {
-      // A file's name follows the longest name that fits.
-      const text = typeof written === "string" ? `${given}=${written}` : given;
-      const names = inputs.map((candidate) => candidate.name);
-      const name = names.includes(given) ? given : (longestName(names, text) ?? given);
-      const value = typeof written === "string" ? text.slice(name.length + 1) : written;
+    bindingsByName(names, bind).map(([name, value]) => {
       const input = inputs.find((candidate) => candidate.name === name);
       if (input === undefined)
-        throw new InputBindingError(
-          `the model has no input ${name}; its inputs are ${inputs.map((i) => i.name).join(", ")}`,
-        );
+        throw new InputBindingError(`the model has no input ${name}; its inputs are ${names.join(", ")}`);
       return [name, typeof value === "string" ? readInputFile(input, value) : literal(input, value)] as const;
     }),
   );

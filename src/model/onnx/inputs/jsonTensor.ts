@@ -1,4 +1,4 @@
-import { numberWord } from "../../../numerics/numbers.ts";
+import { numberWord, wordNumber } from "../../../numerics/numbers.ts";
 import { DType, dtypeBytes, dtypeName, isFloat, isSigned, writeWord } from "../../../numerics/dtype.ts";
 import { elementCount, type TensorData } from "../model.ts";
 import { InputFileError } from "./errors.ts";
@@ -25,7 +25,7 @@ export function jsonTensor(json: unknown, dtype: DType, path: string): TensorDat
   flatten(json, 0);
   const bytes = new Uint8Array(elementCount(shape) * dtypeBytes(dtype));
   flat.forEach((value, i) => {
-    if (isFloat(dtype)) writeWord(bytes, i, dtype, numberWord(float(value, path), dtype));
+    if (isFloat(dtype)) writeWord(bytes, i, dtype, floatWord(value, dtype, path));
     else writeWord(bytes, i, dtype, integer(value, dtype, path));
   });
   return { dtype, shape, bytes };
@@ -33,9 +33,18 @@ export function jsonTensor(json: unknown, dtype: DType, path: string): TensorDat
 
 const SPECIAL: Record<string, number> = { NaN: NaN, Infinity: Infinity, "-Infinity": -Infinity };
 
-function float(value: unknown, path: string): number {
+/** @throws InputFileError also for a number that the type, or JavaScript, rounds to infinity */
+function floatWord(value: unknown, dtype: DType, path: string): bigint {
   const found = typeof value === "string" ? SPECIAL[value] : value;
-  if (typeof found === "number") return found;
+  if (typeof found === "number") {
+    const word = numberWord(found, dtype);
+    if (typeof value === "string" || Number.isNaN(found) || Number.isFinite(wordNumber(word, dtype))) return word;
+    const what = Number.isFinite(found) ? String(found) : "a number";
+    throw new InputFileError(
+      path,
+      `holds ${what} beyond the range of ${dtypeName(dtype)}: write "Infinity" for infinity`,
+    );
+  }
   throw new InputFileError(path, `holds ${JSON.stringify(value)}, expected a number, "NaN", "Infinity" or "-Infinity"`);
 }
 
