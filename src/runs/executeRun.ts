@@ -9,7 +9,16 @@ import { carriedFrom, RunExecution, type RunOptions } from "../dispute/run/runEx
 import { RootsOfItems } from "../dispute/run/runRoots.ts";
 import { StoredRun } from "../dispute/run/storedRun.ts";
 import { executeStretches, type Start } from "./stretches.ts";
-import type { Execute, ExecutionOrder, ExecutedItem, ExecuteStretch, Stretch, StretchResult } from "./execute.ts";
+import { executeBlock, guessOf } from "./blocks.ts";
+import type {
+  Execute,
+  ExecuteBlock,
+  ExecutionOrder,
+  ExecutedItem,
+  ExecuteStretch,
+  Stretch,
+  StretchResult,
+} from "./execute.ts";
 
 /** The same way to execute, with another order of each execution. */
 export function withOrder(
@@ -17,9 +26,10 @@ export function withOrder(
   change: (order: ExecutionOrder | undefined) => ExecutionOrder | undefined,
 ): Execute {
   const one: Execute = (model, inputs, keep, trees, order) => execute(model, inputs, keep, trees, change(order));
-  const { stretch } = execute;
+  const { stretch, block } = execute;
   const many: ExecuteStretch | undefined = stretch && ((asked, order) => stretch(asked, change(order)));
-  return Object.assign(one, { stretch: many });
+  const together: ExecuteBlock | undefined = block && ((asked, order) => block(asked, change(order)));
+  return Object.assign(one, { stretch: many, block: together });
 }
 
 /**
@@ -73,15 +83,28 @@ async function executeInOrder(
   { pass, onItem }: InOrder,
 ): Promise<Execution> {
   const { items } = inputs.length;
+  const { model } = program;
   const trees = new SuccessiveTrees();
+  let guess = execute.block && guessOf(model, inputs);
+  let carried: Carried = new Map();
   let last: Execution | undefined;
-  for (let item = 0; item < items; item++) {
-    const carried: Carried = last === undefined ? new Map() : carriedFrom(last);
+  for (let item = 0; item < items; ) {
     await pass(item, carried);
     // The last execution is kept, with separate memory and a full hash.
+    const block = guess && (await executeBlock({ model, inputs, trees }, { from: item, carried }, items - 1, execute, guess));
+    if (block === undefined || block.isWrong) guess = undefined;
+    if (block !== undefined && block.items.length > 0) {
+      for (const { list, tensors } of block.items) {
+        roots.takeTrace(item, list!);
+        onItem(item++, { program: model.program, tensor: (step) => tensors[step]! });
+      }
+      ({ carried } = block);
+      continue;
+    }
     last = await executeItem(program, inputs.of(item, carried), execute, item === items - 1 ? {} : { trees });
+    carried = carriedFrom(last);
     roots.take(item, last.trace);
-    onItem(item, executedItem(last));
+    onItem(item++, executedItem(last));
   }
   return last!;
 }

@@ -2,6 +2,7 @@ import { DType, dtypeBytes } from "../../numerics/dtype.ts";
 import { elementCount } from "../../model/onnx/model.ts";
 import { floatTensor, int64Tensor } from "../../model/onnx/tensorData.ts";
 import type { CompiledModel } from "../../program/compiled.ts";
+import type { RunInputs } from "../../program/trace/runInputs.ts";
 import { DecoderRequestError } from "../errors.ts";
 import { DECODER } from "./wrapDecoder.ts";
 
@@ -91,6 +92,44 @@ export function decoderInputs(
     ({ name, dtype, shape }) => given.get(name) ?? new Uint8Array(elementCount(shape) * dtypeBytes(dtype)),
   );
 }
+
+/**
+ * What is known of a wrapped decoder's run before it is executed: `tokens` of each item whose token is the prompt's.
+ * @param run The inputs of the run, or of some consecutive items of it.
+ * @returns undefined for other programs. The guess of an item has what the item takes from the item before, by input.
+ */
+export function promptGuess(
+  { program, inputs }: Pick<CompiledModel, "program" | "inputs">,
+  run: RunInputs,
+): { checkpoints: readonly number[]; of: (item: number) => Map<number, Uint8Array> | undefined } | undefined {
+  const find = (name: string): number => inputs.findIndex((input) => input.name === name);
+  const [prompt, promptLength, before] = [DECODER.prompt, DECODER.promptLength, DECODER.before].map(find) as Three;
+  const source = program.inputs[before]?.source;
+  const places = program.inputs[prompt];
+  if (source?.kind !== "carried" || places?.dtype !== DType.int64 || (places.source ?? SHARED).kind !== "shared")
+    return undefined;
+  const length = run.bytes[promptLength];
+  if (length?.length !== TOKEN_BYTES || program.inputs[before]!.count !== places.count) return undefined;
+  const known = Math.min(chosenToken(length, 0), places.count);
+  const [tokens, start] = [run.bytes[prompt]!, run.bytes[before]!];
+  const { firstItem } = run.length;
+  return {
+    checkpoints: [source.checkpoint],
+    of(item) {
+      const index = firstItem + item;
+      if (index >= known) return undefined;
+      // Element k is the token at place k + 1.
+      const guess = Uint8Array.from(start);
+      const [first, end] = [firstItem, index].map((place) => place * TOKEN_BYTES) as [number, number];
+      guess.set(tokens.subarray(first + TOKEN_BYTES, end + TOKEN_BYTES), first);
+      return new Map([[before, guess]]);
+    },
+  };
+}
+
+type Three = [number, number, number];
+const SHARED = { kind: "shared" };
+const TOKEN_BYTES = dtypeBytes(DType.int64);
 
 /** Returns the token chosen by an item, from the item's `tokens`. @param item The item's index, below the slots */
 export const chosenToken = (tokens: Uint8Array, item: number): number =>
