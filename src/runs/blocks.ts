@@ -1,5 +1,5 @@
 import { promptGuess } from "../compiler/wraps/decoderInputs.ts";
-import type { BlockResult } from "../executor/blocks/runBlock.ts";
+import type { BlockInputs, BlockResult } from "../executor/blocks/runBlock.ts";
 import type { SuccessiveTrees } from "../executor/successiveTrees.ts";
 import type { CompiledModel } from "../program/compiled.ts";
 import { bytesOf, type RunInputs } from "../program/trace/runInputs.ts";
@@ -18,42 +18,61 @@ export type Guess = {
 /** With fewer items, a block takes as long as they take one by one. */
 const MIN_ITEMS = 8;
 /** No executor takes longer blocks. */
-const MAX_ITEMS = 64;
+const MAX_ITEMS = 32;
 
 /** What is known of a run before it is executed: a decoder's tokens, while they are those of the prompt. */
-export const guessOf = (model: CompiledModel, inputs: RunInputs): Guess | undefined => promptGuess(model, inputs);
+const guessOf = (model: CompiledModel, inputs: RunInputs): Guess | undefined => promptGuess(model, inputs);
 
-/**
- * Executes items of a run together, as far as guesses reach. Each item that counts has the bits that it has by itself.
- * @param run With `trees`, the items are hashed over those executed before.
- * @param to The item before which the block ends at the latest.
- * @returns undefined if the guesses do not reach far enough for a block
- */
-export async function executeBlock(
-  { model, inputs, trees }: { model: CompiledModel; inputs: RunInputs; trees?: SuccessiveTrees },
-  { from, carried }: Start,
-  to: number,
-  { block }: Execute,
-  guess: Guess,
-): Promise<BlockResult | undefined> {
-  const guesses: Carried[] = [];
-  for (let item = from + 1; item < Math.min(to, from + MAX_ITEMS); item++) {
-    const expected = guess.of(item);
-    if (expected === undefined || !fits(model, guess, expected)) break;
-    guesses.push(expected);
+/** Executes items of a run together, as far as guesses reach. Each item that counts has the bits it has by itself. */
+export class Blocks {
+  readonly #run: BlockedRun;
+  readonly #block: Execute["block"];
+  #guess: Guess | undefined;
+
+  /** @param guess By default, what is known of the run before it is executed. */
+  constructor(run: BlockedRun, { block }: Pick<Execute, "block">, guess = guessOf(run.model, run.inputs)) {
+    [this.#run, this.#block, this.#guess] = [run, block, guess];
   }
-  if (guesses.length < MIN_ITEMS - 1) return undefined;
-  // What is carried may lie in the trees' memory, where the block puts its items.
-  const own = new Map([...carried].map(([input, bytes]) => [input, Uint8Array.from(bytes)]));
-  const items = [own, ...guesses].map((taken, k) => inputs.of(from + k, taken));
-  return block?.({ model, items, guessed: guess.checkpoints, trees });
+
+  /**
+   * Executes the next items together. After a wrong guess, no further guess is believed.
+   * @param to The item before which the block ends at the latest.
+   * @returns undefined if the next item is to be executed by itself
+   */
+  async next(start: Start, to: number): Promise<BlockResult | undefined> {
+    const items = this.#itemsFrom(start, to);
+    if (items === undefined || this.#block === undefined) return undefined;
+    const { model, trees } = this.#run;
+    const result = await this.#block({ model, items, guessed: this.#guess!.checkpoints, trees });
+    if (result.isWrong || result.items.length === 0) this.#guess = undefined;
+    return result.items.length === 0 ? undefined : result;
+  }
+
+  /** The inputs of the next items, as far as they are known. @returns undefined for too few */
+  #itemsFrom({ from, carried }: Start, to: number): BlockInputs | undefined {
+    const { inputs } = this.#run;
+    const guesses: Carried[] = [];
+    for (let item = from + 1; item < Math.min(to, from + MAX_ITEMS); item++) {
+      const expected = this.#guess?.of(item);
+      if (expected === undefined || !this.#fits(expected)) break;
+      guesses.push(expected);
+    }
+    if (guesses.length < MIN_ITEMS - 1) return undefined;
+    // What is carried may lie in the trees' memory, where the block puts its items.
+    const own = new Map([...carried].map(([input, bytes]) => [input, Uint8Array.from(bytes)]));
+    return [own, ...guesses].map((taken, k) => inputs.of(from + k, taken));
+  }
+
+  /** Whether a guess has a tensor of the right length for each input that is carried from a guessed checkpoint. */
+  #fits(expected: Carried): boolean {
+    return this.#run.model.program.inputs.every(
+      (input, k) =>
+        input.source?.kind !== "carried" ||
+        !this.#guess!.checkpoints.includes(input.source.checkpoint) ||
+        expected.get(k)?.length === bytesOf(input),
+    );
+  }
 }
 
-/** Whether a guess has a tensor of the right length for each input that is carried from a guessed checkpoint. */
-const fits = ({ program }: CompiledModel, { checkpoints }: Guess, expected: Carried): boolean =>
-  program.inputs.every(
-    (input, k) =>
-      input.source?.kind !== "carried" ||
-      !checkpoints.includes(input.source.checkpoint) ||
-      expected.get(k)?.length === bytesOf(input),
-  );
+/** With `trees`, the items of blocks are hashed over the items executed before. */
+type BlockedRun = { model: CompiledModel; inputs: RunInputs; trees?: SuccessiveTrees };

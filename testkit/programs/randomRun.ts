@@ -65,9 +65,12 @@ export function randomRun(prng: Prng, length: number, items: number): RandomRun 
   const ends = new Set([...carried.map(({ step }) => step), length - 1]);
   for (let s = 0; s < length; s++) if (prng.below(3) === 0) ends.add(s);
   // A step reads checkpoints, and of other steps those of its own range.
-  for (let s = length - 1; s >= 0; s--)
-    for (const ref of steps[s]!.inputs)
-      if (ref.kind === "step" && [...ends].some((end) => end > ref.index && end < s)) ends.add(ref.index);
+  for (let before = -1; before < ends.size;) {
+    before = ends.size;
+    for (const [s, { inputs }] of steps.entries())
+      for (const { kind, ...ref } of inputs as readonly (TensorRef & { index: number })[])
+        if (kind === "step" && [...ends].some((end) => end > ref.index && end < s)) ends.add(ref.index);
+  }
   const checkpoints: Checkpoint[] = [];
   for (const step of [...ends].sort((a, b) => a - b))
     checkpoints.push({ first: (checkpoints.at(-1)?.step ?? -1) + 1, step });
@@ -80,5 +83,8 @@ export function randomRun(prng: Prng, length: number, items: number): RandomRun 
   const model = modelOfSteps(plain, steps, constants);
   const program = { ...model.program, inputs: infos, checkpoints, outputs };
   validateProgram(program);
-  return { model: { ...model, program, programRoot: programRoot(program) }, inputs: new RunInputs(infos, { items, firstItem: 3 }, bytes) };
+  return {
+    model: { ...model, program, programRoot: programRoot(program) },
+    inputs: new RunInputs(infos, { items, firstItem: 3 }, bytes),
+  };
 }

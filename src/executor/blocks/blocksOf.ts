@@ -4,8 +4,11 @@ import type { ExecutorOptions } from "../createExecutor.ts";
 import { stepNanoseconds } from "../plan/stepNanoseconds.ts";
 import { componentsOf } from "./components.ts";
 
-/** The items of a block, from long to short. */
-const LENGTHS = [64, 32, 16];
+/**
+ * The items of a block, from long to short. Longer blocks gain little: weights are widened once a block, which takes as
+ * long as the products of some ten items.
+ */
+const LENGTHS = [32, 16];
 /** The most bytes that the tensors of a block take at a time, by estimate. */
 const BLOCK_BYTES = 2 ** 30;
 /** The largest share of the time in steps that items must take one after the other. */
@@ -22,7 +25,10 @@ export function blocksOf(program: Program, guessed: readonly number[]): Executor
   const time = (of: readonly number[]): number => of.reduce((sum, s) => sum + stepNanoseconds(steps[s]!), 0);
   const inCircles = components.filter(({ isCircle }) => isCircle).reduce((sum, each) => sum + time(each.steps), 0);
   if (inCircles > MAX_CIRCLES * time(steps.map((_, s) => s))) return undefined;
-  const bytes = mostBytes(program, components.flatMap((each) => each.steps));
+  const bytes = mostBytes(
+    program,
+    components.flatMap((each) => each.steps),
+  );
   const longest = LENGTHS.find((length) => length * bytes <= BLOCK_BYTES);
   if (longest === undefined) return undefined;
   return { lengths: longest === LENGTHS.at(-1) ? [longest] : [LENGTHS.at(-1)!, longest], guessed };

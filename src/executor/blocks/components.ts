@@ -16,14 +16,18 @@ export function componentsOf(program: Program, guessed: ReadonlySet<number>): Co
     step.inputs.flatMap((ref) => {
       if (ref.kind === "step") return [ref.index];
       const source = ref.kind === "input" ? inputs[ref.index]!.source : undefined;
-      return source?.kind === "carried" && !guessed.has(source.checkpoint) ? [checkpoints[source.checkpoint]!.step] : [];
+      return source?.kind === "carried" && !guessed.has(source.checkpoint)
+        ? [checkpoints[source.checkpoint]!.step]
+        : [];
     }),
   );
   const groups = stronglyConnected(sources);
   const groupOf: number[] = [];
   groups.forEach((group, g) => group.forEach((step) => (groupOf[step] = g)));
   // The least group that waits for nothing comes next: the program's order keeps tensors short-lived.
-  const waits = groups.map((group, g) => new Set(group.flatMap((s) => sources[s]!.map((from) => groupOf[from]!)).filter((from) => from !== g)));
+  const waits = groups.map(
+    (group, g) => new Set(group.flatMap((s) => sources[s]!.map((from) => groupOf[from]!)).filter((from) => from !== g)),
+  );
   const followers: number[][] = groups.map(() => []);
   waits.forEach((froms, g) => froms.forEach((from) => followers[from]!.push(g)));
   const first = groups.map((group) => Math.min(...group));

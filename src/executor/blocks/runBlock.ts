@@ -51,11 +51,7 @@ const FILLED = 0.6;
  * once more, if they are many: a shorter block ends with what the first wrong item must take.
  * @param hashes Receives the items one over the other.
  */
-export async function runBlock(
-  means: Means,
-  items: BlockInputs,
-  hashes: HashJob | undefined,
-): Promise<BlockResult> {
+export async function runBlock(means: Means, items: BlockInputs, hashes: HashJob | undefined): Promise<BlockResult> {
   for (const inputs of items) checkInputs(means.model, inputs);
   const { parts } = means;
   if (parts.length === 0) return { items: [], carried: new Map(), isWrong: false };
@@ -128,12 +124,10 @@ async function runPart(
     }
   }
   hashes?.end();
-  const results = items.map(
-    (_, item): BlockItem => ({
-      list: hashes && new MerkleList(roots[item]!),
-      tensors: tensors[item]!,
-    }),
-  );
+  const results = items.map((_, item): BlockItem => ({
+    list: hashes && new MerkleList(roots[item]!),
+    tensors: tensors[item]!,
+  }));
   return { items: results, carried, counted };
 }
 
