@@ -1,27 +1,40 @@
-import { promptGuess } from "../compiler/wraps/decoderInputs.ts";
+import { tokensGuess } from "../compiler/wraps/decoderInputs.ts";
 import type { BlockInputs, BlockResult } from "../executor/blocks/runBlock.ts";
 import type { SuccessiveTrees } from "../executor/successiveTrees.ts";
 import type { CompiledModel } from "../program/compiled.ts";
 import { bytesOf, type RunInputs } from "../program/trace/runInputs.ts";
-import type { Carried } from "../program/trace/runItems.ts";
+import type { Carried, Guess } from "../program/trace/runItems.ts";
 import type { Execute } from "./execute.ts";
 import type { Start } from "./stretches.ts";
-
-/** What somebody expects items of a run to carry. A wrong guess costs time and changes nothing. */
-export type Guess = {
-  /** The checkpoints that are guessed. */
-  checkpoints: readonly number[];
-  /** What an item takes from the item before, by input; undefined where nothing is expected. */
-  of: (item: number) => Carried | undefined;
-};
 
 /** With fewer items, a block takes as long as they take one by one. */
 const MIN_ITEMS = 8;
 /** No executor takes longer blocks. */
 const MAX_ITEMS = 32;
 
-/** What is known of a run before it is executed: a decoder's tokens, while they are those of the prompt. */
-const guessOf = (model: CompiledModel, inputs: RunInputs): Guess | undefined => promptGuess(model, inputs);
+/**
+ * What is known of a run before it is executed: a decoder's tokens, while they are those of the prompt.
+ * @returns undefined for other programs
+ */
+const promptOf = (model: CompiledModel, inputs: RunInputs): Guess | undefined => tokensGuess(model, inputs);
+
+/** Asks for an output of an item of a run: somebody's answer, perhaps a wrong one. */
+export type AskOutput = (item: number, output: number) => Promise<Uint8Array | undefined>;
+
+/**
+ * A guess of a decoder's whole text, from somebody who says that he has executed the run: only the last output is asked
+ * for.
+ * @returns undefined for other programs, for texts too short for a block, and without an answer
+ */
+export async function textGuess(model: CompiledModel, inputs: RunInputs, ask: AskOutput): Promise<Guess | undefined> {
+  const { items } = inputs.length;
+  const guess = promptOf(model, inputs);
+  const output = model.program.outputs.indexOf(guess?.checkpoints[0] ?? -1);
+  // The last item is executed by itself.
+  if (output < 0 || items <= MIN_ITEMS || guess?.of(items - 2) !== undefined) return undefined;
+  const text = await ask(items - 1, output);
+  return text && tokensGuess(model, inputs, text);
+}
 
 /** Executes items of a run together, as far as guesses reach. Each item that counts has the bits it has by itself. */
 export class Blocks {
@@ -30,7 +43,7 @@ export class Blocks {
   #guess: Guess | undefined;
 
   /** @param guess By default, what is known of the run before it is executed. */
-  constructor(run: BlockedRun, { block }: Pick<Execute, "block">, guess = guessOf(run.model, run.inputs)) {
+  constructor(run: BlockedRun, { block }: Pick<Execute, "block">, guess = promptOf(run.model, run.inputs)) {
     [this.#run, this.#block, this.#guess] = [run, block, guess];
   }
 

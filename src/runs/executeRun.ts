@@ -2,14 +2,14 @@ import type { MerkleList } from "../program/merkle/list.ts";
 import { SuccessiveTrees } from "../executor/successiveTrees.ts";
 import { maxThreads } from "../executor/createExecutor.ts";
 import type { RunInputs } from "../program/trace/runInputs.ts";
-import type { Carried } from "../program/trace/runItems.ts";
+import type { Carried, Guess } from "../program/trace/runItems.ts";
 import { Trace } from "../program/trace/trace.ts";
 import type { Execution, KnownProgram } from "../dispute/run/execution.ts";
 import { carriedFrom, RunExecution, type RunOptions } from "../dispute/run/runExecution.ts";
 import { RootsOfItems } from "../dispute/run/runRoots.ts";
 import { StoredRun } from "../dispute/run/storedRun.ts";
 import { executeStretches, type Start } from "./stretches.ts";
-import { Blocks, type Guess } from "./blocks.ts";
+import { Blocks } from "./blocks.ts";
 import type {
   Execute,
   ExecuteBlock,

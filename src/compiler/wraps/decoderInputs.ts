@@ -3,6 +3,7 @@ import { elementCount } from "../../model/onnx/model.ts";
 import { floatTensor, int64Tensor } from "../../model/onnx/tensorData.ts";
 import type { CompiledModel } from "../../program/compiled.ts";
 import type { RunInputs } from "../../program/trace/runInputs.ts";
+import type { Guess } from "../../program/trace/runItems.ts";
 import { DecoderRequestError } from "../errors.ts";
 import { DECODER } from "./wrapDecoder.ts";
 
@@ -94,41 +95,41 @@ export function decoderInputs(
 }
 
 /**
- * What is known of a wrapped decoder's run before it is executed: `tokens` of each item whose token is the prompt's.
+ * A guess of what the items of a wrapped decoder's run carry: `tokens`.
  * @param run The inputs of the run, or of some consecutive items of it.
- * @returns undefined for other programs. The guess of an item has what the item takes from the item before, by input.
+ * @param text The last item's `tokens`, as somebody says. Without it, only tokens of the prompt are guessed.
+ * @returns undefined for other programs
  */
-export function promptGuess(
+export function tokensGuess(
   { program, inputs }: Pick<CompiledModel, "program" | "inputs">,
   run: RunInputs,
-): { checkpoints: readonly number[]; of: (item: number) => Map<number, Uint8Array> | undefined } | undefined {
+  text?: Uint8Array,
+): Guess | undefined {
   const find = (name: string): number => inputs.findIndex((input) => input.name === name);
   const [prompt, promptLength, before] = [DECODER.prompt, DECODER.promptLength, DECODER.before].map(find) as Three;
   const source = program.inputs[before]?.source;
   const places = program.inputs[prompt];
-  if (source?.kind !== "carried" || places?.dtype !== DType.int64 || (places.source ?? SHARED).kind !== "shared")
-    return undefined;
-  const length = run.bytes[promptLength];
-  if (length?.length !== TOKEN_BYTES || program.inputs[before]!.count !== places.count) return undefined;
-  const known = Math.min(chosenToken(length, 0), places.count);
-  const [tokens, start] = [run.bytes[prompt]!, run.bytes[before]!];
+  const [tokens, start, length] = [run.bytes[prompt], run.bytes[before], run.bytes[promptLength]];
+  if (source?.kind !== "carried" || places?.dtype !== DType.int64 || length?.length !== TOKEN_BYTES) return undefined;
+  if (tokens?.length !== places.count * TOKEN_BYTES || start?.length !== tokens.length) return undefined;
+  // Element k of `tokens` is the token at place k + 1, of the prompt the one at place k.
+  const known = text ?? tokens.subarray(TOKEN_BYTES);
+  const end = text === undefined ? Math.min(chosenToken(length, 0), places.count) : Infinity;
   const { firstItem } = run.length;
   return {
     checkpoints: [source.checkpoint],
     of(item) {
       const index = firstItem + item;
-      if (index >= known) return undefined;
-      // Element k is the token at place k + 1.
+      if (index >= end) return undefined;
       const guess = Uint8Array.from(start);
-      const [first, end] = [firstItem, index].map((place) => place * TOKEN_BYTES) as [number, number];
-      guess.set(tokens.subarray(first + TOKEN_BYTES, end + TOKEN_BYTES), first);
+      const from = firstItem * TOKEN_BYTES;
+      guess.set(known.subarray(from, Math.min(index * TOKEN_BYTES, guess.length)), from);
       return new Map([[before, guess]]);
     },
   };
 }
 
 type Three = [number, number, number];
-const SHARED = { kind: "shared" };
 const TOKEN_BYTES = dtypeBytes(DType.int64);
 
 /** Returns the token chosen by an item, from the item's `tokens`. @param item The item's index, below the slots */
