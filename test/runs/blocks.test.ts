@@ -5,6 +5,11 @@ import { answerRun } from "../../src/parties/tickets/answerRun.ts";
 import { keptSteps } from "../../src/program/trace/runItems.ts";
 import { fromHash } from "../../src/program/merkle/hash.ts";
 import { carriedFrom } from "../../src/dispute/run/runExecution.ts";
+import { tokensGuess } from "../../src/compiler/wraps/decoderInputs.ts";
+import { blocksOf } from "../../src/executor/blocks/blocksOf.ts";
+import type { Execute } from "../../src/runs/execute.ts";
+import { FastExecutors } from "../../src/runs/fastExecutors.ts";
+import { runProgram } from "../../testkit/programs/runProgram.ts";
 import { executeItems, executeRun, executeStretch } from "../../src/runs/executeRun.ts";
 import {
   blockedText,
@@ -72,6 +77,35 @@ describe("runs in blocks", function () {
     expect(Buffer.compare(roots.subarray(0, 320), Buffer.concat(expected))).to.equal(0);
     expect(counted.counts).to.deep.equal({ singles: 2, blocks: 1, wrong: 0 });
     await executor.close();
+  });
+
+  it("fastExecutors_executePromptsInBlocks_alsoAfterItemsByThemselves", async () => {
+    const { program, inputs, executor } = await blockedText(llama(LLAMA_TINY), PROMPT);
+    const right = await executeRun(program, inputs, countedExecute(executor, false).execute);
+    await executor.close();
+    const executors = new FastExecutors({ threads: 1 });
+    // The executor for single items comes first, and is replaced.
+    const { block, ...alone } = executors.execute;
+    expect(block).to.be.a("function");
+    const single: Execute = Object.assign((...args: Parameters<Execute>) => executors.execute(...args), alone);
+    for (const execute of [single, executors.execute, executors.execute])
+      expect((await executeRun(program, inputs, execute)).runRoot).to.equal(right.runRoot);
+    const { items, isWrong } = await block!({
+      model: program.model,
+      items: Array.from({ length: PROMPT.length }, (_, item) =>
+        inputs.of(item, tokensGuess(program.model, inputs)!.of(item)),
+      ),
+      guessed: [program.model.program.outputs[0]!],
+    });
+    expect([items.length, isWrong]).to.deep.equal([PROMPT.length, false]);
+    await executors.close();
+  });
+
+  it("programThatIsOneCircle_hasNoBlocks", () => {
+    const { program } = runProgram().model;
+    expect(blocksOf(program, [])).to.equal(undefined);
+    // Where the carried tensor is guessed, no circle is left.
+    expect(blocksOf(program, [1])).to.deep.equal({ lengths: [16, 32], guessed: [1] });
   });
 
   describe("guesses", () => {

@@ -107,7 +107,7 @@ async function runPart(
     const { address, bytes } = plan.tensors[s]!;
     const size = bytes / Math.max(1, count);
     const end = count === 0 ? items.length : Math.min(first + count, items.length);
-    let root = new Uint8Array();
+    let root: Uint8Array = new Uint8Array();
     for (let item = first; item < end; item++) {
       const tensor = views.part(count === 0 ? address : address + (item - first) * size, size);
       if (hashes !== undefined) {
