@@ -13,7 +13,7 @@ const MIN_ITEMS = 8;
 const MAX_ITEMS = 32;
 
 /**
- * What is known of a run before it is executed: a decoder's tokens, while they are those of the prompt.
+ * The guess that a run's inputs give: a decoder's tokens, up to the prompt's last token.
  * @returns undefined for other programs
  */
 const promptOf = (model: CompiledModel, inputs: RunInputs): Guess | undefined => tokensGuess(model, inputs);
@@ -42,7 +42,7 @@ export class Blocks {
   readonly #block: Execute["block"];
   #guess: Guess | undefined;
 
-  /** @param guess By default, what is known of the run before it is executed. */
+  /** @param guess By default, the guess that the run's inputs give. */
   constructor(run: BlockedRun, { block }: Pick<Execute, "block">, guess = promptOf(run.model, run.inputs)) {
     [this.#run, this.#block, this.#guess] = [run, block, guess];
   }

@@ -25,8 +25,8 @@ export type Execute = {
   readonly block?: ExecuteBlock | undefined;
 };
 
-/** Consecutive items of a run, with guesses of what is carried from one to the next. */
-export type Block = {
+/** Consecutive items of a run, with guesses of the carried tensors. */
+type Block = {
   model: CompiledModel;
   /** The inputs of each item. The bytes must not lie in the memory of `trees`. */
   items: BlockInputs;

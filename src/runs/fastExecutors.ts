@@ -99,7 +99,7 @@ export class FastExecutors {
     return executor;
   }
 
-  /** Replaces an executor by one that also executes blocks, if there is memory for them. */
+  /** Replaces an executor by an executor for items and blocks, if there is memory for blocks. */
   async #createWithBlocks(
     model: CompiledModel,
     blocks: ExecutorOptions["blocks"],

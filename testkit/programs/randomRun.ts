@@ -9,7 +9,7 @@ import type { Prng } from "../random/prng.ts";
 import { randomStep } from "./randomStep.ts";
 import { modelOfSteps } from "./stepModel.ts";
 
-/** A model that carries state, and the inputs of a run of it. */
+/** A model with carried state, and the inputs of a run. */
 export type RandomRun = { model: CompiledModel; inputs: RunInputs };
 
 /**
@@ -64,7 +64,7 @@ export function randomRun(prng: Prng, length: number, items: number): RandomRun 
   }
   const ends = new Set([...carried.map(({ step }) => step), length - 1]);
   for (let s = 0; s < length; s++) if (prng.below(3) === 0) ends.add(s);
-  // A step reads checkpoints, and of other steps those of its own range.
+  // Steps outside a step's range are read only at checkpoints.
   for (let before = -1; before < ends.size;) {
     before = ends.size;
     for (const [s, { inputs }] of steps.entries())

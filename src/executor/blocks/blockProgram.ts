@@ -16,7 +16,7 @@ import type { Place, PlannedProgram } from "../plan/planResources.ts";
 import { componentsOf } from "./components.ts";
 
 /** What a step of a block computes: a step of the program for some consecutive items, one tensor behind the other. */
-export type Made = { step: number; item: number; items: number };
+type Made = { step: number; item: number; items: number };
 
 /** The steps of a planned program that execute a block of items. */
 export type BlockPart = {
@@ -192,7 +192,7 @@ class BlockWriter {
     return ref as StepOrInput;
   }
 
-  /** All of a group, for readers that come after all of its tensors. */
+  /** A group's whole memory, for readers behind the last tensor of the group. */
   #join(key: string, { dtype, count }: Pick<Step, "dtype" | "count">, refs: readonly TensorRef[]): TensorRef {
     const group = this.#parts.get(key) as StepOrInput;
     return getOrAdd(this.#joined, key, () =>

@@ -1,7 +1,7 @@
 import type { Program } from "../../program/types.ts";
 
 /** Steps that are executed together, and whether their items must be executed one after the other. */
-export type Component = { steps: readonly number[]; isCircle: boolean };
+type Component = { steps: readonly number[]; isCircle: boolean };
 
 /**
  * Orders a program's steps for executing several items of a run together. An edge leads from each step to the steps

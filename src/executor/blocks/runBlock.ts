@@ -21,14 +21,14 @@ export type BlockResult = {
 };
 
 /** An item of a block. */
-export type BlockItem = {
+type BlockItem = {
   /** The trace's list, if trees were asked for. */
   list: MerkleList | undefined;
   /** The tensors of the outputs' steps, by step, in memory of their own. */
   tensors: readonly Uint8Array[];
 };
 
-/** The inputs of consecutive items. What is carried, and not guessed, is read of the first item alone. */
+/** The inputs of consecutive items. Carried tensors that nobody guesses are read of the first item alone. */
 export type BlockInputs = readonly (readonly Uint8Array[])[];
 
 /** An executor's means. */

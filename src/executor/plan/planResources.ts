@@ -15,7 +15,7 @@ import type { PlanOptions } from "./stepPlan.ts";
 
 /** Where a step's tensor lies, and whether the step computes the tensor or only names memory. */
 export type Place = {
-  /** The tensor that this one is a part of, from `offset` on, in bytes; without it, the memory is the step's own. */
+  /** A tensor with the step's tensor as a part, from byte `offset` on; if absent, the step has memory of its own. */
   of?: { kind: "step" | "input"; index: number };
   offset?: number;
   computes: boolean;

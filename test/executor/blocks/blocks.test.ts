@@ -11,7 +11,7 @@ import { randomRun } from "../../../testkit/programs/randomRun.ts";
 import { Prng } from "../../../testkit/random/prng.ts";
 
 type Run = { model: CompiledModel; inputs: RunInputs };
-/** An item as executed by itself: its trace's root, its outputs, what it gives on. */
+/** An item executed alone: root of the trace, tensors, carried tensors for the next item. */
 type Item = { root: string; tensors: readonly Uint8Array[]; carried: Carried };
 
 const checkpointsOf = ({ program }: CompiledModel): Set<number> => new Set(program.checkpoints.map(({ step }) => step));
