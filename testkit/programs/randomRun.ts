@@ -10,7 +10,7 @@ import { randomStep } from "./randomStep.ts";
 import { modelOfSteps } from "./stepModel.ts";
 
 /** A model with carried state, and the inputs of a run. */
-export type RandomRun = { model: CompiledModel; inputs: RunInputs };
+type RandomRun = { model: CompiledModel; inputs: RunInputs };
 
 /**
  * Returns a run of random steps. A step reads an earlier step, a constant, a tensor of the job, of the item, or what
